@@ -1,0 +1,46 @@
+"""Dimensionality reduction you can trust.
+
+Every method checks its rows, relates them, solves one problem, and remembers how to place a new row.
+
+    >>> import lowdim
+    >>> X = lowdim.datasets.swiss_roll(300, random_state=0).X
+    >>> Z = lowdim.Isomap(n_components=2, n_neighbors=10).fit_transform(X)
+    >>> Z.shape
+    (300, 2)
+"""
+
+from importlib import import_module
+
+__version__ = "0.1.0"
+
+# Public name -> module it lives in. Nothing is imported before it is asked for.
+_HOMES = {
+    "PCA": "lowdim.linear.pca",
+    "ClassicalMDS": "lowdim.spectral.classical_mds",
+    "KernelPCA": "lowdim.spectral.kernel_pca",
+    "Isomap": "lowdim.spectral.isomap",
+    "Comparison": "lowdim.study.comparison",
+    "compare": "lowdim.study.comparison",
+    "config": "lowdim._core.memory",
+    "load": "lowdim._core.persist",
+    "save": "lowdim._core.persist",
+}
+_MODULES = ("datasets", "kernels", "plot", "quality")
+_ESTIMATORS = ("PCA", "ClassicalMDS", "KernelPCA", "Isomap")
+
+__all__ = [*_HOMES, *_MODULES]
+
+
+def __getattr__(name):
+    if name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
+    elif name in _MODULES:
+        value = import_module(f"lowdim.{name}")
+    else:
+        raise AttributeError(f"module 'lowdim' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__():
+    return sorted([*__all__, "__version__"])

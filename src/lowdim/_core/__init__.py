@@ -1,0 +1,1 @@
+"""The stages every method is made of: small records and plain functions."""

@@ -1,0 +1,104 @@
+"""How much memory a computation takes, and the limit that stops it before it starts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
+_UNITS |= {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
+
+_limit: ContextVar[int | None] = ContextVar("lowdim_memory_limit", default=None)
+
+
+@contextmanager
+def config(*, memory_limit: int | float | str | None = None) -> Iterator[None]:
+    """Settings for the block that follows.
+
+    Parameters
+    ----------
+    memory_limit : int, float, str or None
+        The most memory one `fit` may plan for: bytes, or text such as ``"8GB"`` or ``"512MiB"``. None keeps what is in
+        force: the variable ``LOWDIM_MEMORY_LIMIT``, else the memory this machine has available.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> with lowdim.config(memory_limit="2GB"):
+    ...     lowdim.PCA(2).fit([[0.0, 1.0], [1.0, 0.0], [2.0, 5.0]]).n_components_
+    2
+    """
+    token = _limit.set(_limit.get() if memory_limit is None else parse_size(memory_limit, "config"))
+    try:
+        yield
+    finally:
+        _limit.reset(token)
+
+
+def parse_size(size: int | float | str, owner: str) -> int:
+    """Bytes from a number or from text with a unit."""
+    text = str(size).strip().lower().replace(" ", "")
+    number = text.rstrip("bkmgti")
+    try:
+        count = float(number) * _UNITS[text[len(number) :]]
+    except (ValueError, KeyError):
+        count = -1.0
+    if isinstance(size, bool) or not 0 < count < float("inf"):
+        raise ValueError(f"{owner}: memory_limit must be a positive size such as 2e9 or '2GB'; got {size!r}.")
+    return int(count)
+
+
+def limit() -> int:
+    """The limit in force, in bytes."""
+    if (chosen := _limit.get()) is not None:
+        return chosen
+    if variable := os.environ.get("LOWDIM_MEMORY_LIMIT"):
+        return parse_size(variable, "LOWDIM_MEMORY_LIMIT")
+    return _available()
+
+
+def _available() -> int:
+    """Memory that can be had without swapping, within the container's limit where there is one."""
+    found = []
+    for path, pick in (("/proc/meminfo", _meminfo), ("/sys/fs/cgroup/memory.max", int)):
+        try:
+            with open(path, encoding="ascii") as source:
+                found.append(pick(source.read()))
+        except (OSError, ValueError, KeyError):
+            continue
+    if found:
+        return min(found)
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return 2**62  # nothing known: no limit
+
+
+def _meminfo(text: str) -> int:
+    fields = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
+    return int(fields["MemAvailable"].split()[0]) * 1024
+
+
+def check(owner: str, parts: Mapping[str, int], ways_out: str = "") -> None:
+    """Raise MemoryError before allocating when `parts` (name -> bytes) add up to more than the limit."""
+    total, most = sum(parts.values()), limit()
+    if total <= most:
+        return
+    listed = ", ".join(f"{name} {show(size)}" for name, size in sorted(parts.items(), key=lambda p: -p[1]))
+    raise MemoryError(
+        f"{owner}: this needs about {show(total)} ({listed}); the limit is {show(most)}. "
+        f"{ways_out + ' ' if ways_out else ''}The limit is set by lowdim.config(memory_limit=...) or LOWDIM_MEMORY_LIMIT."
+    )
+
+
+def show(size: float) -> str:
+    """A size as people write it.
+
+    >>> show(2_500_000_000)
+    '2.5 GB'
+    """
+    for unit, factor in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size >= factor:
+            return f"{size / factor:.3g} {unit}"
+    return f"{int(size)} B"

@@ -1,0 +1,81 @@
+"""The one place that touches thread counts.
+
+Results never depend on `n_jobs`: work is cut into blocks whose borders depend on the data's size alone, each block
+runs with one BLAS thread, and partial results are combined in block order.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+T = TypeVar("T")
+
+
+def n_threads(n_jobs: int | None = None) -> int:
+    """How many threads `n_jobs` means.
+
+    None: OMP_NUM_THREADS where it is set (joblib sets it for its workers), else every usable core. Negative: counted
+    from the number of usable cores, -1 being all of them.
+    """
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+    if n_jobs is None:
+        wanted = os.environ.get("OMP_NUM_THREADS", "")
+        return max(1, min(usable, int(wanted))) if wanted.isdigit() else usable
+    if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__") or n_jobs == 0:
+        raise ValueError(f"n_jobs must be None or a non-zero integer; got {n_jobs!r}.")
+    return int(n_jobs) if n_jobs > 0 else max(1, usable + 1 + int(n_jobs))
+
+
+@lru_cache(maxsize=1)
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+@contextmanager
+def single_blas() -> Iterator[None]:
+    """One BLAS thread inside the block; the caller's setting is restored after it."""
+    with _controller().limit(limits=1, user_api="blas"):
+        yield
+
+
+def blocks(n: int, size: int) -> list[slice]:
+    """Consecutive slices of at most `size` rows; their borders depend on nothing else."""
+    size = max(1, int(size))
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def map_rows(
+    function: Callable[[slice], T], n: int, block: int, n_jobs: int | None = None, progress: Any = None
+) -> list[T]:
+    """`function(rows)` for consecutive blocks of `block` rows, in block order, on `n_jobs` threads.
+
+    BLAS runs on one thread inside, whatever `n_jobs` is, so that the bits do not depend on it.
+    """
+    parts = blocks(n, block)
+    workers = min(n_threads(n_jobs), len(parts))
+    results: list[T] = []
+    with single_blas():
+        if workers <= 1:
+            source: Iterator[T] = map(function, parts)
+            return _collect(source, results, progress)
+        with ThreadPoolExecutor(workers) as pool:
+            try:
+                return _collect(pool.map(function, parts), results, progress)
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+
+def _collect(source: Iterator[T], results: list[T], progress: Any) -> list[T]:
+    for value in source:
+        results.append(value)
+        if progress is not None:
+            progress.advance()
+    return results

@@ -1,0 +1,61 @@
+#include <atomic>
+
+#include "arrays.hpp"
+#include "parallel.hpp"
+#include "simd.hpp"
+
+namespace lowdim {
+
+namespace {
+
+Width detect() {
+#ifdef LOWDIM_X86
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512bw"))
+    return Width::avx512;
+  if (__builtin_cpu_supports("avx2")) return Width::avx2;
+#endif
+  return Width::baseline;
+}
+
+const Width detected = detect();
+std::atomic<bool> baseline_only{false};
+
+const char* width_name() {
+  switch (width()) {
+    case Width::avx512: return "avx512";
+    case Width::avx2: return "avx2";
+    case Width::baseline: break;
+  }
+  return "baseline";
+}
+
+}  // namespace
+
+Width width() { return baseline_only.load(std::memory_order_relaxed) ? Width::baseline : detected; }
+void force_baseline(bool forced) { baseline_only.store(forced); }
+
+void bind_neighbors(nb::module_& m);
+void bind_paths(nb::module_& m);
+void bind_ranks(nb::module_& m);
+
+}  // namespace lowdim
+
+NB_MODULE(_native, m) {
+  m.doc() = "Compiled loops of lowdim: arrays in, arrays out.";
+  nanobind::set_leak_warnings(false);
+  nanobind::register_exception_translator([](const std::exception_ptr& p, void*) {
+    try {
+      std::rethrow_exception(p);
+    } catch (const lowdim::Interrupted&) {
+      // PyErr_CheckSignals has set KeyboardInterrupt already.
+    }
+  });
+  m.def("simd_width", &lowdim::width_name, "Name of the vector width in use.");
+  m.def("force_baseline", &lowdim::force_baseline, nanobind::arg("forced"),
+        "Use only baseline instructions from now on (for tests).");
+  lowdim::bind_neighbors(m);
+  lowdim::bind_paths(m);
+  lowdim::bind_ranks(m);
+}

@@ -1,0 +1,1 @@
+"""Methods that end in an eigenproblem of distances, kernels or graphs."""
