@@ -1,0 +1,247 @@
+"""The one base class: checks rows, embeds, places new rows, finds the way back.
+
+A method writes `_embed` (place these rows), `_extend` (place a new row) and, where it has an exact one, `_invert`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from lowdim._core import memory, missing, params, threads
+from lowdim._core.extend import LearnedInverse
+
+FLOATS = (np.float64, np.float32)
+
+
+class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of every method; users meet its `fit`, `transform` and `inverse_transform`."""
+
+    _rules: ClassVar[dict[str, params.Rule]] = {}
+    _sparse_rows: ClassVar[bool] = False  # takes scipy sparse rows
+    _min_rows: ClassVar[int] = 2
+    _keeps_embedding: ClassVar[bool] = True  # linear methods have no need to
+    _ways_out: ClassVar[str] = ""  # what to do when the data is too large
+    _block_rows: ClassVar[int] = 2048  # new rows placed at a time
+
+    # ---- what a method writes -------------------------------------------------------------------------------
+
+    def _embed(self, X: Any, **options: Any) -> np.ndarray:
+        """Place the rows of X; sets the fitted attributes and returns the embedding."""
+        raise AttributeError(f"{type(self).__name__} has no _embed")
+
+    def _extend(self, X: Any) -> np.ndarray:
+        """Place new rows; each on its own."""
+        raise AttributeError(f"{type(self).__name__} has no _extend")
+
+    _invert: Any = None  # Z -> rows, where the method has an exact way back
+    _embed_batches: Any = None  # an iterator of batches -> fitted attributes, where the method can stream
+
+    def _memory(self, n: int, d: int, itemsize: int) -> dict[str, int]:
+        """The large arrays of a fit on n rows of d numbers: name -> bytes, at the peak."""
+        raise AttributeError(f"{type(self).__name__} has no _memory")
+
+    def _inverse_rows(self) -> np.ndarray:
+        """The fitted rows the learned inverse leads back to."""
+        raise ValueError(
+            f"{type(self).__name__}: inverse_transform needs the rows of X; this model was fitted on "
+            f"distances or similarities alone. Fit on rows instead."
+        )
+
+    # ---- fit ------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None) -> Reducer:
+        """Fit to the rows of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows: numpy, pandas, polars, lists.
+        y : None
+            Ignored; there for pipelines.
+
+        Returns
+        -------
+        self : object
+            The fitted model.
+        """
+        self._fit_rows(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """Fit to the rows of X and return their places.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+        y : None
+            Ignored; there for pipelines.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_components)
+            The embedding.
+        """
+        if isinstance(X, Iterator):
+            raise TypeError(
+                f"{type(self).__name__}: an iterator of batches can be read only once; call fit, then transform "
+                "batch by batch."
+            )
+        return self._fit_rows(X)
+
+    def _fit_rows(self, X: Any, **options: Any) -> Any:
+        """Check, embed, keep; on any failure (Ctrl-C included) the model is as it was before."""
+        before = dict(self.__dict__)
+        try:
+            self._forget()
+            params.check(type(self).__name__, self.get_params(deep=False), self._rules)
+            if isinstance(X, Iterator):
+                return self._fit_batches(X)
+            X = self._check_rows(X, fitting=True)
+            n, d = X.shape
+            memory.check(type(self).__name__, self._memory(n, d, X.dtype.itemsize), self._ways_out)
+            Z = np.asarray(self._embed(X, **options), dtype=X.dtype)
+            self._n_features_out = Z.shape[1]
+            if self._keeps_embedding:
+                self.embedding_ = Z
+            return Z
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _fit_batches(self, batches: Iterator[Any]) -> None:
+        if self._embed_batches is None:
+            raise TypeError(
+                f"{type(self).__name__}: X must be an array of rows; got an iterator, and {type(self).__name__} cannot "
+                "fit from a stream. Stack the batches first (np.concatenate)."
+            )
+        self._n_features_out = self._embed_batches(batches)
+
+    def _forget(self) -> None:
+        """Drop what an earlier fit left, so that nothing stale survives a second one."""
+        keep = set(self.get_params(deep=False))
+        for name in [n for n in self.__dict__ if n not in keep and not n.startswith(("_sklearn", "_metadata"))]:
+            del self.__dict__[name]
+
+    # ---- new rows, and back ---------------------------------------------------------------------------------
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Place new rows, each on its own: a row's place does not depend on the others given with it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows; with ``metric="precomputed"`` their distances to the fitted rows.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_components)
+            Their places.
+        """
+        check_is_fitted(self)
+        X = self._check_rows(X, fitting=False)
+        parts = [self._extend(X[rows]) for rows in threads.blocks(X.shape[0], self._block_rows)]
+        return np.concatenate(parts).astype(X.dtype, copy=False)
+
+    def inverse_transform(self, Z: Any, *, return_outside: bool = False) -> Any:
+        """Lead places back to rows.
+
+        Parameters
+        ----------
+        Z : array-like of shape (n_samples, n_components)
+            Places in the embedding.
+        return_outside : bool
+            Also return how far outside the fitted data each place is: its distance to the nearest fitted place over
+            the usual distance between neighbours there. Above 1 the row is extrapolated. Only where the way back is
+            learned.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            The rows.
+        outside : ndarray of shape (n_samples,)
+            Only with ``return_outside=True``.
+        """
+        check_is_fitted(self)
+        Z = check_array(Z, dtype=FLOATS, input_name="Z")
+        if Z.shape[1] != self._n_features_out:
+            raise ValueError(
+                f"{type(self).__name__}: Z must have {self._n_features_out} columns, one per component; got {Z.shape[1]}."
+            )
+        if self._invert is not None:
+            if return_outside:
+                raise ValueError(f"{type(self).__name__}: return_outside is for learned inverses; this one is exact.")
+            return np.asarray(self._invert(Z), dtype=Z.dtype)
+        X, outside = self._learned_inverse()(Z)
+        X = X.astype(Z.dtype, copy=False)
+        return (X, outside) if return_outside else X
+
+    def _learned_inverse(self) -> LearnedInverse:
+        """Fitted when first asked for, then kept: many users never come back."""
+        if "_inverse" not in self.__dict__:
+            rows, places = self._inverse_rows(), self.embedding_
+            placed = np.isfinite(places).all(axis=1)
+            self._inverse = LearnedInverse.fit(places[placed], rows[placed])
+        return self._inverse
+
+    # ---- input ----------------------------------------------------------------------------------------------
+
+    def _precomputed(self) -> bool:
+        return getattr(self, "metric", None) == "precomputed" or getattr(self, "kernel", None) == "precomputed"
+
+    def _check_rows(self, X: Any, *, fitting: bool) -> Any:
+        """Rows as a float array (or CSR where sparse rows are meant), complete and finite."""
+        if isinstance(X, Iterator):
+            raise TypeError(f"{type(self).__name__}: X must be an array of rows; got an iterator. Pass its batches one by one.")
+        X = validate_data(
+            self,
+            X,
+            reset=fitting,
+            accept_sparse="csr" if self._sparse_rows else False,
+            dtype=FLOATS,
+            ensure_all_finite=False,
+            ensure_min_samples=self._min_rows if fitting else 1,
+        )
+        missing.refuse(X, type(self).__name__)
+        return X
+
+    def estimate_memory(self, X: Any) -> int:
+        """Bytes that `fit` would need at its peak, beside X itself.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or a shape
+            The data, or only its shape such as ``(1_000_000, 100)``; then float64 is assumed.
+
+        Returns
+        -------
+        size : int
+            Bytes.
+        """
+        params.check(type(self).__name__, self.get_params(deep=False), self._rules)
+        if isinstance(X, tuple) and len(X) == 2 and all(isinstance(v, (int, np.integer)) for v in X):
+            (n, d), itemsize = X, 8
+        else:
+            X = X if hasattr(X, "shape") else np.asarray(X)
+            n, d = X.shape
+            itemsize = 4 if getattr(X, "dtype", None) == np.float32 else 8
+        return sum(self._memory(int(n), int(d), itemsize).values())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._sparse_rows
+        tags.input_tags.pairwise = self._precomputed()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def as_dense(X: Any) -> np.ndarray:
+    """The rows as a dense array."""
+    return X.toarray() if sparse.issparse(X) else np.asarray(X)

@@ -1,0 +1,100 @@
+"""Rules for parameters, written once per class and checked in one place.
+
+A rule is a sentence and a test: `whole(1) | none()` reads "a whole number >= 1 or None" in the error message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+
+class InvalidParameter(ValueError, TypeError):
+    """A parameter breaks its rule. Both a ValueError and a TypeError, as in scikit-learn."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a value must be, in words and as a test; `a | b` accepts either."""
+
+    text: str
+    accepts: Callable[[Any], bool]
+
+    def __or__(self, other: Rule) -> Rule:
+        return Rule(f"{self.text} or {other.text}", lambda v: self.accepts(v) or other.accepts(v))
+
+
+def whole(low: int, high: int | None = None) -> Rule:
+    text = f"a whole number >= {low}" if high is None else f"a whole number from {low} to {high}"
+    return Rule(text, lambda v: _is_whole(v) and v >= low and (high is None or v <= high))
+
+
+def real(low: float, high: float = np.inf, *, open_low: bool = False, open_high: bool = False) -> Rule:
+    sign = ">" if open_low else ">="
+    text = f"a number {sign} {low:g}"
+    if np.isfinite(high):
+        text += f" and {'<' if open_high else '<='} {high:g}"
+
+    def accepts(v: Any) -> bool:
+        if isinstance(v, (bool, np.bool_)) or not isinstance(v, Real) or not np.isfinite(v):
+            return False
+        return (v > low if open_low else v >= low) and (v < high if open_high else v <= high)
+
+    return Rule(text, accepts)
+
+
+def share() -> Rule:
+    """A fraction strictly between 0 and 1; the int 1 is a count, not a share."""
+    inside = real(0, 1, open_low=True, open_high=True)
+    return Rule("a share between 0 and 1", lambda v: not _is_whole(v) and inside.accepts(v))
+
+
+def one_of(*options: str) -> Rule:
+    return Rule("one of " + ", ".join(map(repr, options)), lambda v: isinstance(v, str) and v in options)
+
+
+def flag() -> Rule:
+    return Rule("True or False", lambda v: isinstance(v, (bool, np.bool_)))
+
+
+def none() -> Rule:
+    return Rule("None", lambda v: v is None)
+
+
+def text() -> Rule:
+    return Rule("a name", lambda v: isinstance(v, str))
+
+
+def function() -> Rule:
+    return Rule("a callable", callable)
+
+
+def seed() -> Rule:
+    kinds = (np.random.RandomState, np.random.Generator)
+    return Rule(
+        "None, a non-negative integer or a random generator",
+        lambda v: v is None or (_is_whole(v) and v >= 0) or isinstance(v, kinds),
+    )
+
+
+def jobs() -> Rule:
+    return Rule("None or a non-zero integer", lambda v: v is None or (_is_whole(v) and v != 0))
+
+
+def mapping() -> Rule:
+    return Rule("a dict", lambda v: isinstance(v, Mapping))
+
+
+def _is_whole(v: Any) -> bool:
+    return isinstance(v, Integral) and not isinstance(v, (bool, np.bool_))
+
+
+def check(owner: str, values: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
+    """Raise InvalidParameter for the first value that breaks its rule."""
+    for name, rule in rules.items():
+        if not rule.accepts(values[name]):
+            raise InvalidParameter(f"{owner}: {name} must be {rule.text}; got {values[name]!r}.")
