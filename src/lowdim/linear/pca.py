@@ -1,0 +1,310 @@
+"""Principal component analysis."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import _check_sample_weight, check_array
+
+from lowdim._core import params
+from lowdim._core.base import FLOATS, Reducer
+from lowdim._core.extend import Linear
+from lowdim._core.missing import refuse
+from lowdim._core.rng import generator
+from lowdim._core.spectrum import Moments
+from lowdim.linear._decompose import SOLVERS, Rows, Spectrum, decompose, decompose_moments, pick_solver
+
+_RULES = ("drop",)
+
+
+class PCA(Reducer):
+    """Principal component analysis: the directions along which the rows vary most.
+
+    With centred rows Xc and covariance C = Xc'Xc / (n - ddof), the loadings V solve C v = lambda v with the largest
+    lambda first, a row's scores are z = V'(x - mean), and x is approximated by mean + V z. No other linear map to as many
+    numbers loses less: the squared error over all rows is (n - ddof) times the sum of the eigenvalues left out.
+
+    Parameters
+    ----------
+    n_components : int, float, "drop" or None
+        How many components to keep. An int: that many (at most min(n, d)). A share such as 0.85: the fewest that carry
+        more than that share of the variance. "drop": up to the largest drop of the spectrum on a log scale, refused
+        where no eigenvalue is twice the next. None: all of them.
+    max_error : float or None
+        Instead of `n_components`: keep the fewest components that lose less than this share of the variance.
+    solver : {"auto", "covariance", "svd", "gram", "randomized", "power"}
+        "covariance" suits many rows of few features, "gram" few rows of many features, "svd" is the most accurate for the
+        smallest components, "randomized" (block Krylov, residuals checked) suits few components of large tables, "power" is
+        the textbook power iteration. "auto" chooses by shape.
+    scale : bool
+        Divide each column by its standard deviation first (PCA of the correlation matrix). Use it where columns have
+        different units.
+    ddof : {0, 1}
+        The divisor of variances is n - ddof.
+    whiten : bool
+        Scale the scores to unit covariance.
+    tol : float
+        Accuracy asked of the iterative solvers, relative to the largest eigenvalue.
+    max_iter : int
+        Most iterations of the iterative solvers.
+    random_state : int, generator or None
+        Start of the iterative solvers.
+    n_jobs : int or None
+        Threads for the covariance; None means all cores. Results do not depend on it.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components_, n_features)
+        The loadings, one row a component; the entry of largest magnitude is positive.
+    explained_variance_ : ndarray of shape (n_components_,)
+        Variance of the scores: the eigenvalues.
+    explained_variance_ratio_ : ndarray of shape (n_components_,)
+        Their share of the total variance.
+    singular_values_ : ndarray of shape (n_components_,)
+        Singular values of the centred (scaled, weighted) rows.
+    mean_, scale_ : ndarray of shape (n_features,)
+        What is subtracted and divided by; `scale_` is None without scaling.
+    n_components_ : int
+        Number of components kept.
+    reconstruction_error_ : float
+        Sum of squared errors over all fitted rows (in scaled units where `scale`).
+    solver_ : str
+        The solver that was used.
+
+    References
+    ----------
+    Jolliffe, Principal Component Analysis, 2002. Halko, Martinsson and Tropp, Finding structure with randomness, 2011.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> X = lowdim.datasets.swiss_roll(200, random_state=0).X
+    >>> model = lowdim.PCA(n_components=0.85).fit(X)
+    >>> model.n_components_, model.transform(X).shape
+    (3, (200, 3))
+    """
+
+    _rules: ClassVar = {
+        "n_components": params.whole(1) | params.share() | params.one_of(*_RULES) | params.none(),
+        "max_error": params.share() | params.none(),
+        "solver": params.one_of("auto", *SOLVERS),
+        "scale": params.flag(),
+        "ddof": params.whole(0, 1),
+        "whiten": params.flag(),
+        "tol": params.real(0, 1, open_low=True, open_high=True),
+        "max_iter": params.whole(1),
+        "random_state": params.seed(),
+        "n_jobs": params.jobs(),
+    }
+    _sparse_rows = True
+    _keeps_embedding = False
+    _block_rows = 65536
+    _ways_out = 'Use solver="randomized" with few components, or fit on an iterator of batches.'
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        max_error=None,
+        solver="auto",
+        scale=False,
+        ddof=1,
+        whiten=False,
+        tol=1e-8,
+        max_iter=1000,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.n_components = n_components
+        self.max_error = max_error
+        self.solver = solver
+        self.scale = scale
+        self.ddof = ddof
+        self.whiten = whiten
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PCA:
+        """Fit to the rows of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or an iterator of such batches
+            The rows. An iterator is read once, in batches, so the table never has to be in memory.
+        y : None
+            Ignored; there for pipelines.
+        sample_weight : array-like of shape (n_samples,) or None
+            Weight of each row; a whole number counts as so many copies of the row.
+
+        Returns
+        -------
+        self : PCA
+            The fitted model.
+        """
+        self._fit_rows(X, sample_weight=sample_weight)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Fit to the rows of X and return their scores.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : None
+            Ignored; there for pipelines.
+        sample_weight : array-like of shape (n_samples,) or None
+            Weight of each row.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_components_)
+            The scores.
+        """
+        return self.fit(X, sample_weight=sample_weight).transform(X)
+
+    def _fit_rows(self, X: Any, **options: Any) -> Any:
+        if self.max_error is not None and self.n_components is not None:
+            raise ValueError("PCA: give n_components or max_error, not both.")
+        return super()._fit_rows(X, **options)
+
+    def _embed(self, X: Any, sample_weight: Any = None) -> np.ndarray:
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        rows = Rows.of(X, weights, scale=self.scale, ddof=self.ddof, n_jobs=self.n_jobs)
+        solver = self._solver(*X.shape, sparse.issparse(X))
+        found = decompose(rows, self._wanted(min(X.shape)), solver, self.tol, self.max_iter, generator(self.random_state))
+        self._keep(found)
+        return np.empty((0, self.n_components_))  # scores are computed when asked for
+
+    def _embed_batches(self, batches: Any) -> int:
+        if self.solver not in ("auto", "covariance"):
+            raise ValueError(f"PCA: a stream of batches needs solver='covariance' (or 'auto'); got {self.solver!r}.")
+        moments, first = None, True
+        for batch in batches:
+            rows = self._check_batch(batch, first)
+            part = Moments.of(rows)
+            moments = part if moments is None else moments + part
+            first = False
+        if moments is None or moments.count < self._min_rows:
+            raise ValueError(f"PCA: the batches must hold at least {self._min_rows} rows together.")
+        wanted = self._wanted(min(int(moments.count), len(moments.mean)))
+        self._keep(decompose_moments(moments, wanted, scale=self.scale, ddof=self.ddof))
+        return self.n_components_
+
+    def _check_batch(self, batch: Any, first: bool) -> np.ndarray:
+        batch = check_array(batch, dtype=FLOATS, ensure_all_finite=False, input_name="a batch")
+        refuse(batch, "PCA")
+        if first:
+            self.n_features_in_ = batch.shape[1]
+        elif batch.shape[1] != self.n_features_in_:
+            raise ValueError(f"PCA: every batch must have {self.n_features_in_} columns; got {batch.shape[1]}.")
+        return batch
+
+    def _solver(self, n: int, d: int, is_sparse: bool) -> str:
+        whole = self._needs_spectrum()
+        if self.solver == "auto":
+            return pick_solver(n, d, None if whole else self.n_components, is_sparse)
+        if whole and self.solver in ("randomized", "power"):
+            raise ValueError(
+                f"PCA: solver={self.solver!r} needs n_components as a whole number, as the rules that choose it look at "
+                "the whole spectrum; use solver='svd', 'covariance' or 'gram'."
+            )
+        return self.solver
+
+    def _needs_spectrum(self) -> bool:
+        return self.max_error is not None or not isinstance(self.n_components, (int, np.integer))
+
+    def _wanted(self, most: int) -> int:
+        """How many components to compute."""
+        if self._needs_spectrum():
+            return most
+        if self.n_components > most:
+            warnings.warn(
+                f"PCA: n_components={self.n_components} is more than min(n_samples, n_features) = {most}; keeping {most}.",
+                stacklevel=4,
+            )
+        return min(int(self.n_components), most)
+
+    def _keep(self, found: Spectrum) -> None:
+        """Choose how many components stay and set the fitted attributes."""
+        values, total = found.variances, found.total_variance
+        r = choose_r(values, total, self.n_components, self.max_error)
+        if self.whiten:
+            r = _whitenable(values, r, found.rank_tolerance)
+        self.n_components_ = r
+        self.components_ = found.loadings[:r]
+        self.mean_, self.scale_ = found.mean, found.scale
+        self.explained_variance_ = values[:r]
+        self.explained_variance_ratio_ = values[:r] / total if total > 0 else np.zeros(r)
+        self.singular_values_ = np.sqrt(values[:r] * found.divisor)
+        self.reconstruction_error_ = float(max(total - values[:r].sum(), 0.0) * found.divisor)
+        self.solver_ = found.solver
+        if found.run is not None:
+            self.n_iter_, self.converged_ = found.run
+
+    def _extend(self, X: Any) -> np.ndarray:
+        Z = Linear(self.mean_, self.scale_, self.components_.T)(X)
+        return Z / np.sqrt(self.explained_variance_).astype(Z.dtype) if self.whiten else Z
+
+    def _invert(self, Z: np.ndarray) -> np.ndarray:
+        if self.whiten:
+            Z = Z * np.sqrt(self.explained_variance_)
+        X = Z @ self.components_
+        return self.mean_ + (X if self.scale_ is None else X * self.scale_)
+
+    def _memory(self, n: int, d: int, itemsize: int) -> dict[str, int]:
+        solver = self._solver(n, d, False)
+        k = min(n, d) if self._needs_spectrum() else min(int(self.n_components), n, d)
+        if solver == "covariance":
+            return {"covariance": 5 * d * d * 8, "blocks": min(n * d * itemsize, 2**27)}
+        if solver == "gram":
+            return {"Gram matrix": 3 * n * n * 8, "centred rows": n * d * 8}
+        if solver == "svd":
+            return {"centred rows": n * d * 8, "singular vectors": 2 * (n + d) * min(n, d) * 8}
+        width = min(8 * (k + 10), min(n, d))
+        return {"centred rows": n * d * itemsize, "Krylov basis": (n + d) * width * 8}
+
+
+def choose_r(values: np.ndarray, total: float, n_components: Any, max_error: float | None) -> int:
+    """Number of components by the rule asked for; `values` in decreasing order."""
+    if max_error is not None:
+        n_components = 1.0 - max_error
+    if n_components is None or isinstance(n_components, (int, np.integer)):
+        return len(values)
+    if total <= 0:
+        return 1
+    if n_components == "drop":
+        return _largest_drop(values)
+    shares = np.cumsum(values) / total
+    return min(int(np.searchsorted(shares, n_components, side="right")) + 1, len(values))
+
+
+def _largest_drop(values: np.ndarray) -> int:
+    """k that maximises log lambda_k - log lambda_k+1 among eigenvalues above rounding."""
+    above = values[values > len(values) * np.finfo(float).eps * values[0]]
+    drops = -np.diff(np.log(above))
+    if len(above) < len(values):  # the spectrum ends here: exact low rank
+        return len(above)
+    if len(drops) == 0 or drops.max() < np.log(2):
+        raise ValueError(
+            "PCA: n_components='drop' finds no drop: no eigenvalue is twice the next. Look at explained_variance_ of "
+            "PCA() and give a number or a share such as 0.85."
+        )
+    return int(np.argmax(drops)) + 1
+
+
+def _whitenable(values: np.ndarray, r: int, tolerance: float) -> int:
+    """Components with no variance cannot be scaled to one."""
+    rank = max(1, int((values[:r] > tolerance * max(values[0], 0.0)).sum())) if r else 0
+    if values[0] <= 0:
+        raise ValueError("PCA: whiten=True needs rows that vary; all rows are equal.")
+    if rank < r:
+        warnings.warn(
+            f"PCA: whiten=True keeps {rank} of {r} components; the others have no variance to scale.", stacklevel=5
+        )
+    return rank
