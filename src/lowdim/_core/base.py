@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from lowdim._core import memory, missing, params, threads
+from lowdim._core.distances import check_dissimilarities, check_nonnegative
 from lowdim._core.extend import LearnedInverse
 
 FLOATS = (np.float64, np.float32)
@@ -200,6 +201,10 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Rows as a float array (or CSR where sparse rows are meant), complete and finite."""
         if isinstance(X, Iterator):
             raise TypeError(f"{type(self).__name__}: X must be an array of rows; got an iterator. Pass its batches one by one.")
+        name = type(self).__name__
+        distances = getattr(self, "metric", None) == "precomputed"
+        if distances and fitting and not sparse.issparse(X) and np.ndim(X) == 1:
+            X = check_dissimilarities(X, name)  # a condensed vector
         X = validate_data(
             self,
             X,
@@ -209,7 +214,9 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             ensure_all_finite=False,
             ensure_min_samples=self._min_rows if fitting else 1,
         )
-        missing.refuse(X, type(self).__name__)
+        missing.refuse(X, name)
+        if distances:
+            X = check_dissimilarities(X, name, sparse_ok=self._sparse_rows) if fitting else check_nonnegative(X, name)
         return X
 
     def estimate_memory(self, X: Any) -> int:

@@ -1,0 +1,45 @@
+"""Parts of a graph that are embedded on their own, and where they are put beside each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lowdim._core.extend import Nystrom
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One connected part: its rows, the path lengths (sources, rows) and how they become places."""
+
+    rows: np.ndarray
+    sources: np.ndarray
+    geodesics: np.ndarray
+    eigenvalues: np.ndarray
+    extension: Nystrom
+    shift: np.ndarray
+
+    def place(self, lengths: np.ndarray) -> np.ndarray:
+        """Places from path lengths to the sources, one row of lengths a row placed."""
+        return self.extension(-0.5 * np.square(lengths, dtype=np.float64)) + self.shift
+
+
+def tile(parts: list[Part]) -> list[Part]:
+    """The parts side by side along the first axis, with a gap of a tenth of their total width between them."""
+    if len(parts) == 1:
+        return parts
+    boxes = [_box(part) for part in parts]
+    gap = 0.1 * sum(high - low for low, high in boxes) or 1.0
+    shifted, edge = [], 0.0
+    for part, (low, high) in zip(parts, boxes, strict=True):
+        shift = part.shift.copy()
+        shift[0] = edge - low
+        shifted.append(replace(part, shift=shift))
+        edge += high - low + gap
+    return shifted
+
+
+def _box(part: Part) -> tuple[float, float]:
+    first = part.place(part.geodesics.T)[:, 0]
+    return float(first.min()), float(first.max())

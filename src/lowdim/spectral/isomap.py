@@ -1,0 +1,250 @@
+"""Isomap: classical scaling of distances along the data."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from lowdim._core import params
+from lowdim._core.base import Reducer, as_dense
+from lowdim._core.distances import check_metric, pairwise
+from lowdim._core.extend import Nystrom
+from lowdim._core.graph import connect, geodesics, neighbor_graph
+from lowdim._core.iterate import Progress
+from lowdim._core.landmarks import choose
+from lowdim._core.neighbors import nearest, within
+from lowdim._core.parts import Part, tile
+from lowdim._core.rng import generator
+from lowdim._core.scaling import double_center
+from lowdim._core.spectrum import eigenpairs, positive_part
+
+
+class Isomap(Reducer):
+    """Isomap: unrolls a curved sheet by measuring distances along it.
+
+    Rows are joined to their neighbours, distances between any two rows are lengths of shortest paths D_G in that graph, and
+    classical scaling finds points with those distances: the largest eigenpairs of -1/2 H D_G² H. With `n_landmarks`, paths
+    start from few rows only and the others are placed from their distances to these, so nothing n x n is formed.
+
+    Parameters
+    ----------
+    n_components : int
+        Dimension of the embedding.
+    n_neighbors : int
+        Neighbours each row is joined to. Too few break the sheet apart, too many cut across its folds.
+    radius : float or None
+        Join rows within this distance instead of a fixed number.
+    n_landmarks : int or None
+        Place all rows from their distances to this many landmarks (farthest-point choice); None uses every row.
+    metric : str or callable
+        Distance between rows; "precomputed": X holds distances, dense, condensed, or sparse (stored entries are edges).
+    disconnected : {"bridge", "separate", "largest", "error"}
+        When the graph falls apart: join its parts by their shortest edges, embed each and tile them, embed the largest
+        (other rows are NaN), or refuse.
+    random_state : int, generator or None
+        For the landmarks and the start of the eigensolver.
+    n_jobs : int or None
+        Threads; None means all cores. Results do not depend on it.
+    verbose : int
+        1 shows progress of long runs.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Places of the fitted rows.
+    geodesics_ : ndarray of shape (n_samples, n_samples)
+        Lengths of the shortest paths (without landmarks); inf between parts that were not joined.
+    landmarks_ : ndarray of int or None
+        The rows that are landmarks.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Eigenvalues of the axes (of the largest part).
+    n_components_graph_ : int
+        Parts the neighbour graph fell into before joining.
+    component_labels_ : ndarray of shape (n_samples,)
+        The part of each row, 0 being the largest.
+    residual_variance_ : ndarray of shape (n_components,)
+        1 - r² between path lengths and distances in the first 1, 2, ... axes, computed when asked for.
+
+    References
+    ----------
+    Tenenbaum, de Silva and Langford, A global geometric framework for nonlinear dimensionality reduction, 2000. de Silva and
+    Tenenbaum, Sparse multidimensional scaling using landmark points, 2004.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> X = lowdim.datasets.swiss_roll(300, random_state=0).X
+    >>> model = lowdim.Isomap(n_components=2, n_neighbors=8).fit(X)
+    >>> model.transform(X[:5]).shape
+    (5, 2)
+    """
+
+    _rules: ClassVar = {
+        "n_components": params.whole(1),
+        "n_neighbors": params.whole(1),
+        "radius": params.none() | params.real(0, open_low=True),
+        "n_landmarks": params.none() | params.whole(2),
+        "metric": params.text() | params.function(),
+        "disconnected": params.one_of("bridge", "separate", "largest", "error"),
+        "random_state": params.seed(),
+        "n_jobs": params.jobs(),
+        "verbose": params.whole(0) | params.flag(),
+    }
+    _sparse_rows = True
+    _block_rows = 256
+    _ways_out = "Set n_landmarks=1000 or so: memory then grows with n_samples x n_landmarks."
+
+    def __init__(
+        self,
+        n_components=2,
+        *,
+        n_neighbors=10,
+        radius=None,
+        n_landmarks=None,
+        metric="euclidean",
+        disconnected="bridge",
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.n_landmarks = n_landmarks
+        self.metric = metric
+        self.disconnected = disconnected
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _embed(self, X: Any) -> np.ndarray:
+        check_metric(self.metric, "Isomap")
+        rng = generator(self.random_state)
+        joined = connect(
+            self._graph(X), X, policy=self.disconnected, metric=self.metric, owner="Isomap", n_jobs=self.n_jobs
+        )
+        self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels
+        self._rows = None if self._precomputed() else X
+
+        parts = [self._embed_part(joined.graph, rows, X, rng) for rows in _rows_of_parts(joined, self.disconnected)]
+        self._parts = tile(parts)
+        self.eigenvalues_ = parts[0].eigenvalues
+        self.landmarks_ = None if self.n_landmarks is None else np.concatenate([p.sources for p in parts])
+        if self.n_landmarks is None:
+            self.geodesics_ = _assemble(parts, X.shape[0])
+
+        Z = np.full((X.shape[0], self.n_components), np.nan)
+        for part in self._parts:
+            Z[part.rows] = part.place(part.geodesics.T)
+        return Z
+
+    def _graph(self, X: Any) -> Any:
+        if self.radius is not None:
+            found = within(X, self.radius, metric=self.metric, n_jobs=self.n_jobs, owner="Isomap")
+        else:
+            found = nearest(X, self.n_neighbors, metric=self.metric, n_jobs=self.n_jobs, owner="Isomap")
+        return neighbor_graph(found)
+
+    def _embed_part(self, graph: Any, rows: np.ndarray, X: Any, rng: np.random.Generator) -> Part:
+        """Classical scaling of the path lengths among the sources of one connected part."""
+        inside = graph[rows][:, rows] if len(rows) < graph.shape[0] else graph
+        sources = self._sources(X, rows, rng)
+        progress = Progress("Isomap: shortest paths", verbose=self.verbose)
+        D = geodesics(inside, sources, n_jobs=self.n_jobs, dtype=X.dtype, progress=progress)
+
+        among = np.square(D if sources is None else D[:, sources], dtype=np.float64)
+        offset = -0.5 * among.mean(axis=0)
+        pairs = eigenpairs(double_center(among), min(self.n_components, len(among)), rng=rng, owner="Isomap")
+        pairs = positive_part(pairs, self.n_components, owner="Isomap")
+        own = rows if sources is None else rows[sources]
+        return Part(rows, own, D, pairs.values, Nystrom.of(pairs.values, pairs.vectors, offset), np.zeros(self.n_components))
+
+    def _sources(self, X: Any, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray | None:
+        if self.n_landmarks is None or self.n_landmarks >= len(rows):
+            return None
+        if self._precomputed():
+            return np.sort(rng.permutation(len(rows))[: self.n_landmarks])
+        return np.sort(choose(X[rows], self.n_landmarks, method="farthest", metric=self.metric, rng=rng))
+
+    def _extend(self, X: Any) -> np.ndarray:
+        """Path lengths from a new row lead through its neighbours: min over j of d(x, j) + D_G(j, .)."""
+        indices, distances = self._neighbors_of(X)
+        part_of = np.full(self._n_fitted(), -1)
+        position = np.zeros(self._n_fitted(), dtype=np.intp)
+        for p, part in enumerate(self._parts):
+            part_of[part.rows], position[part.rows] = p, np.arange(len(part.rows))
+        home = part_of[indices[:, 0]]  # a row belongs to the part of its nearest neighbour
+        Z = np.full((X.shape[0], self.n_components), np.nan)
+        for p, part in enumerate(self._parts):
+            mine = np.flatnonzero(home == p)
+            if len(mine):
+                reach = np.where(part_of[indices[mine]] == p, distances[mine], np.inf)
+                Z[mine] = part.place(_through_neighbors(part.geodesics, position[indices[mine]], reach))
+        return Z
+
+    def _neighbors_of(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Neighbours among the fitted rows; with `radius`, those beyond it (but the nearest) are out of reach."""
+        fitted = X if self._precomputed() else self._rows
+        n = self._n_fitted()
+        k = min(self.n_neighbors, n)
+        if self.radius is None:
+            near = nearest(fitted, k, metric=self.metric, queries=X, n_jobs=self.n_jobs, owner="Isomap")
+            return near.indices, near.distances
+        D = np.asarray(X) if self._precomputed() else pairwise(X, self._rows, metric=self.metric)
+        indices = np.argsort(D, axis=1, kind="stable")
+        distances = np.take_along_axis(D, indices, axis=1)
+        most = max(1, int((distances <= self.radius).sum(axis=1).max(initial=1)))
+        indices, distances = indices[:, :most], distances[:, :most].copy()
+        distances[:, 1:][distances[:, 1:] > self.radius] = np.inf
+        return indices, distances
+
+    def _n_fitted(self) -> int:
+        return len(self.component_labels_)
+
+    @property
+    def residual_variance_(self) -> np.ndarray:
+        D = np.concatenate([part.geodesics.ravel() for part in self._parts])
+        scores = []
+        for r in range(1, self.n_components + 1):
+            Z = [(self.embedding_[p.sources, :r], self.embedding_[p.rows, :r]) for p in self._parts]
+            found = np.concatenate([pairwise(a, b).ravel() for a, b in Z])
+            scores.append(1.0 - np.corrcoef(D, found)[0, 1] ** 2)
+        return np.array(scores)
+
+    def _inverse_rows(self) -> np.ndarray:
+        return super()._inverse_rows() if self._precomputed() else as_dense(self._rows)
+
+    def _memory(self, n: int, d: int, itemsize: int) -> dict[str, int]:
+        k = self.n_neighbors
+        m = min(n, self.n_landmarks or n)
+        paths = n * m * itemsize
+        return {
+            "path lengths": 2 * paths if m == n else paths,
+            "inner products": 2 * m * m * 8,
+            "neighbour graph": 6 * n * k * 8,
+        }
+
+
+def _rows_of_parts(joined: Any, policy: str) -> list[np.ndarray]:
+    if policy == "separate":
+        return [np.flatnonzero(joined.labels == c) for c in range(joined.n_components)]
+    return [np.flatnonzero(joined.kept)]
+
+
+def _assemble(parts: list[Part], n: int) -> np.ndarray:
+    """Path lengths of all parts in one matrix; inf between parts."""
+    if len(parts) == 1 and len(parts[0].rows) == n:
+        return parts[0].geodesics
+    D = np.full((n, n), np.inf, dtype=parts[0].geodesics.dtype)
+    for part in parts:
+        D[np.ix_(part.rows, part.rows)] = part.geodesics
+    return D
+
+
+def _through_neighbors(D: np.ndarray, neighbors: np.ndarray, reach: np.ndarray) -> np.ndarray:
+    """(new rows, sources): the shortest way through one of the neighbours."""
+    best = np.full((len(neighbors), D.shape[0]), np.inf, dtype=D.dtype)
+    for j in range(neighbors.shape[1]):
+        np.minimum(best, D[:, neighbors[:, j]].T + reach[:, j : j + 1].astype(D.dtype), out=best)
+    return best

@@ -1,0 +1,177 @@
+"""Kernel principal component analysis."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+
+from lowdim._core import params
+from lowdim._core.base import Reducer, as_dense
+from lowdim._core.extend import Nystrom
+from lowdim._core.kernels import Kernel, make_kernel
+from lowdim._core.rng import generator
+from lowdim._core.scaling import center_kernel
+from lowdim._core.spectrum import eigenpairs, positive_part
+
+
+class KernelPCA(Reducer):
+    """Kernel PCA: principal components of the rows after a map phi that only its inner products know.
+
+    With K_ij = k(x_i, x_j) = phi(x_i)'phi(x_j) and Kc = HKH its centred form, the eigenvectors v of Kc with the largest
+    eigenvalues l give the scores sqrt(l) v. A new row is centred with the means of the fitted ones: z = V'(k(x) - mean K) /
+    sqrt(l). With the linear kernel this is PCA.
+
+    Parameters
+    ----------
+    n_components : int or None
+        Number of components; None keeps every positive eigenvalue. Axes beyond the positive eigenvalues are zero, with a
+        warning.
+    kernel : str, kernel object or callable
+        "linear", "poly", "rbf", "laplacian", "sigmoid", "constant", "precomputed"; an object of `lowdim.kernels` such as
+        ``RBF(0.5) + 2 * Linear()``; or a function of two rows.
+    width : str or float
+        How the width of "rbf" and "laplacian" is chosen where `gamma` is None; "median" looks at the distances between
+        rows, a number is the standard deviation s of exp(-d²/(2 s²)).
+    gamma : float or None
+        The factor in exp(-gamma d²), (gamma x'y + coef0)^degree and tanh(gamma x'y + coef0).
+    degree, coef0 : number
+        Of the polynomial and sigmoid kernels.
+    random_state : int, generator or None
+        For the rows sampled by `width` and the start of the eigensolver.
+    n_jobs : int or None
+        Threads; None means all cores. Results do not depend on it.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Scores of the fitted rows.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Eigenvalues of the centred kernel matrix.
+    kernel_ : Kernel
+        The kernel with its parameters.
+    reconstruction_error_ : float
+        Squared error in feature space over all fitted rows: the sum of the eigenvalues left out.
+
+    References
+    ----------
+    Schölkopf, Smola and Müller, Nonlinear component analysis as a kernel eigenvalue problem, 1998.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> X = lowdim.datasets.noisy_circle(100, random_state=0).X
+    >>> lowdim.KernelPCA(n_components=2, kernel="rbf", gamma=1.0).fit_transform(X).shape
+    (100, 2)
+    """
+
+    _rules: ClassVar = {
+        "n_components": params.whole(1) | params.none(),
+        "kernel": params.text() | params.function() | params.Rule("a kernel", lambda v: isinstance(v, Kernel)),
+        "width": params.text() | params.real(0, open_low=True),
+        "gamma": params.none() | params.real(0, open_low=True),
+        "degree": params.whole(1),
+        "coef0": params.real(-np.inf),
+        "random_state": params.seed(),
+        "n_jobs": params.jobs(),
+    }
+    _sparse_rows = True
+    _ways_out = "Fit on a sample of the rows and transform the rest."
+
+    def __init__(
+        self,
+        n_components=2,
+        *,
+        kernel="rbf",
+        width="median",
+        gamma=None,
+        degree=3,
+        coef0=1.0,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.n_components = n_components
+        self.kernel = kernel
+        self.width = width
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _embed(self, X: Any) -> np.ndarray:
+        rng = generator(self.random_state)
+        self.kernel_ = make_kernel(
+            self.kernel, X, width=self.width, gamma=self.gamma, degree=self.degree, coef0=self.coef0, owner="KernelPCA",
+            random_state=rng,
+        )
+        K = _symmetric(self.kernel_(X))
+        Kc, means = center_kernel(K, overwrite=K is not X)
+        wanted = len(Kc) if self.n_components is None else min(self.n_components, len(Kc))
+        pairs = eigenpairs(Kc, wanted, rng=rng, owner="KernelPCA")
+        self._report_negative(Kc, pairs.values[0], rng)
+        pairs = positive_part(pairs, self.n_components, owner="KernelPCA")
+        self.eigenvalues_ = pairs.values
+        self.reconstruction_error_ = float(max(np.trace(Kc, dtype=np.float64) - pairs.values.sum(), 0.0))
+        self._mean_kernel = means.total
+        self._rows = None if self._precomputed() else X
+        self._extension = Nystrom.of(pairs.values, pairs.vectors, means.columns)
+        return pairs.vectors * np.sqrt(pairs.values)
+
+    def _report_negative(self, Kc: np.ndarray, largest: float, rng: np.random.Generator) -> None:
+        """A similarity that is no inner product has negative eigenvalues; they are left out, and said."""
+        if self.kernel_.is_psd or len(Kc) < 2:
+            return
+        lowest = eigenpairs(Kc, 1, which="smallest", rng=rng, owner="KernelPCA").values[0]
+        if lowest < -1e-8 * max(largest, 0.0):
+            warnings.warn(
+                f"KernelPCA: the kernel is not positive semidefinite on these rows (smallest eigenvalue {lowest:.3g}, largest "
+                f"{largest:.3g}); negative eigenvalues are left out.",
+                stacklevel=6,
+            )
+
+    def _extend(self, X: Any) -> np.ndarray:
+        return self._extension(self._similarities(X))
+
+    def _similarities(self, X: Any) -> np.ndarray:
+        return X if self._precomputed() else self.kernel_(X, self._rows)
+
+    def row_error(self, X: Any) -> np.ndarray:
+        """Squared distance of each row, in feature space, from the span of the components.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows; large errors mark rows unlike the fitted ones.
+
+        Returns
+        -------
+        error : ndarray of shape (n_samples,)
+            k(x,x) - 2 mean_i k(x,x_i) + mean K - sum of squared scores; over the fitted rows they add up to
+            `reconstruction_error_`.
+        """
+        X = self._check_rows(X, fitting=False)
+        if self._precomputed():
+            raise ValueError("KernelPCA: row_error needs k(x, x) of each row, which kernel='precomputed' does not give.")
+        S = np.asarray(self._similarities(X), dtype=np.float64)
+        norm = self.kernel_.diag(X) - 2 * S.mean(axis=1) + self._mean_kernel
+        return np.maximum(norm - (self._extension(S) ** 2).sum(axis=1), 0.0)
+
+    def _inverse_rows(self) -> np.ndarray:
+        return super()._inverse_rows() if self._precomputed() else as_dense(self._rows)
+
+    def _memory(self, n: int, d: int, itemsize: int) -> dict[str, int]:
+        return {"kernel matrix": 2 * n * n * itemsize, "eigenvectors": 10 * n * min(n, (self.n_components or n) + 10) * 8}
+
+
+def _symmetric(K: np.ndarray) -> np.ndarray:
+    """The kernel matrix, checked: a kernel that is not symmetric has no eigenvectors to speak of."""
+    if K.ndim != 2 or K.shape[0] != K.shape[1]:
+        raise ValueError(f"KernelPCA: the kernel matrix must be square; got shape {K.shape}.")
+    if not np.isfinite(K.sum(dtype=np.float64)):
+        raise ValueError("KernelPCA: the kernel gives NaN or infinity on these rows; use a smaller gamma or degree.")
+    worst = max(float(np.abs(K[i : i + 1024] - K[:, i : i + 1024].T).max()) for i in range(0, len(K), 1024))
+    if worst > 1e-4 * max(float(np.abs(K).max()), np.finfo(K.dtype).tiny):
+        raise ValueError(f"KernelPCA: the kernel must be symmetric; k(x, y) and k(y, x) differ by up to {worst:.3g}.")
+    return K
