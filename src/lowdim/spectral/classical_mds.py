@@ -13,7 +13,8 @@ from lowdim._core.base import Reducer, as_dense
 from lowdim._core.distances import check_metric, pairwise
 from lowdim._core.extend import Linear, Nystrom
 from lowdim._core.rng import generator
-from lowdim._core.scaling import additive_constant, double_center, shift_distances, shift_new_distances
+from lowdim._core.additive import additive_constant, shift_distances, shift_new_distances
+from lowdim._core.scaling import double_center
 from lowdim._core.spectrum import Eigenpairs, all_eigenvalues, eigenpairs, positive_part, svd
 
 
@@ -92,7 +93,7 @@ class ClassicalMDS(Reducer):
             return self._embed_rows(X)
         D = X if self._precomputed() else pairwise(X, metric=self.metric)
         if self.correction is not None:
-            self.correction_ = additive_constant(D, self.correction)
+            self.correction_ = additive_constant(D, self.correction, owner="ClassicalMDS")
             D = shift_distances(D, self.correction_, self.correction)
         D2 = np.square(D, dtype=np.float64)
         offset = -0.5 * D2.mean(axis=0)

@@ -1,0 +1,48 @@
+# Works from any directory and in a path with spaces: everything runs from the folder of this file.
+HERE := $(shell cd "$$(dirname '$(strip $(MAKEFILE_LIST))')" && pwd)
+PYTHON ?= python3
+VENV := .venv/bin/python
+.ONESHELL:
+.SHELLFLAGS := -euc
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help demo env lint test test-deep test-oldest asan clean
+
+help:  ## show what can be made
+	@cd "$(HERE)"
+	grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
+
+demo:  ## install into .venv and write a first report
+	@cd "$(HERE)"
+	"$(PYTHON)" tools/environment.py --extra app
+	$(VENV) -m lowdim.app compare swiss-roll
+
+env:  ## the environment of the developers
+	@cd "$(HERE)"
+	"$(PYTHON)" tools/environment.py --venv .venv-test --extra test --editable
+
+lint: env  ## style, types, layers, spelling
+	@cd "$(HERE)"
+	bash tools/lint.sh .venv-test/bin/python
+
+test: env  ## lint and the whole suite, within 12 minutes on two cores
+	@cd "$(HERE)"
+	bash tools/lint.sh .venv-test/bin/python
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 HYPOTHESIS_PROFILE=quick .venv-test/bin/python -m pytest -n 2 -m "not deep" --durations=15
+
+test-deep: env asan test-oldest  ## what takes minutes: many examples, memory, sanitizers, oldest dependencies
+	@cd "$(HERE)"
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 HYPOTHESIS_PROFILE=deep .venv-test/bin/python -m pytest -n 2 --durations=25
+
+test-oldest:  ## the suite with the oldest dependencies the package declares
+	@cd "$(HERE)"
+	"$(PYTHON)" tools/environment.py --venv .venv-oldest --extra test --editable --constraints tools/oldest.txt
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 HYPOTHESIS_PROFILE=quick .venv-oldest/bin/python -m pytest -n 2 -m "not deep"
+
+asan: env  ## kernel tests under address and undefined-behaviour sanitizers
+	@cd "$(HERE)"
+	bash tools/asan.sh .venv-test/bin/python
+
+clean:  ## remove everything that was made
+	@cd "$(HERE)"
+	rm -rf .venv .venv-test .venv-oldest build dist lowdim-report-*

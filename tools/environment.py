@@ -1,0 +1,75 @@
+"""Make a virtual environment with lowdim in it; does nothing when it is up to date.
+
+Usage: python tools/environment.py [--venv DIR] [--extra NAME] [--constraints FILE] [--editable]
+
+Only the standard library: this runs before anything is installed. Quiet unless something goes wrong.
+"""
+
+import argparse
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+COMPILERS = ("c++", "g++", "clang++", "cl")
+
+
+def fingerprint(options):
+    """Changes whenever the environment has to be made again."""
+    sources = [ROOT / "pyproject.toml", ROOT / "CMakeLists.txt", ROOT / options.constraints]
+    sources += sorted((ROOT / "src" / "lowdim" / "_native").glob("*.[ch]pp"))
+    if not options.editable:
+        sources += sorted((ROOT / "src").rglob("*.py")) + sorted((ROOT / "src").rglob("*.html"))
+    digest = hashlib.sha256(f"{sys.version}|{options.extra}|{options.editable}|{ROOT}".encode())
+    for source in sources:
+        digest.update(source.read_bytes())
+    return digest.hexdigest()
+
+
+def stop(message):
+    sys.exit(f"lowdim: {message}")
+
+
+def run(command):
+    result = subprocess.run(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if result.returncode:
+        print(result.stdout)
+        stop(f"this command failed (see above): {' '.join(map(str, command))}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--venv", default=".venv")
+    parser.add_argument("--extra", default="app")
+    parser.add_argument("--constraints", default="constraints.txt")
+    parser.add_argument("--editable", action="store_true")
+    options = parser.parse_args()
+
+    if sys.version_info < (3, 11):
+        stop(f"needs Python 3.11 or newer; this is {sys.version.split()[0]}. Try: make PYTHON=python3.12 ...")
+    if not os.environ.get("CXX") and not any(map(shutil.which, COMPILERS)):
+        stop("needs a C++17 compiler. Debian/Ubuntu: apt-get install g++; Fedora: dnf install gcc-c++; macOS: xcode-select --install")
+
+    place = ROOT / options.venv
+    python = place / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    stamp = place / "lowdim.stamp"
+    wanted = fingerprint(options)
+    if stamp.exists() and stamp.read_text() == wanted and python.exists():
+        return
+    stamp.unlink(missing_ok=True)
+    if not python.exists():
+        print(f"Making {options.venv} ...", flush=True)
+        venv.create(place, with_pip=True)
+    print(f"Installing lowdim[{options.extra}] and building its compiled core (a minute or two) ...", flush=True)
+    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    target = f".[{options.extra}]"
+    run([*pip, "--constraint", options.constraints, *(["--editable"] if options.editable else []), target])
+    stamp.write_text(wanted)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Style, types, layers, docstrings, spelling. Usage: tools/lint.sh PYTHON
+set -euo pipefail
+cd "$(dirname "$0")/.."
+python=$1
+"$python" -m ruff check .
+"$python" -m ruff format --check .
+"$python" -m mypy
+"$python" -c 'import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())' >/tmp/lowdim-layers.$$ 2>&1 ||
+  { cat /tmp/lowdim-layers.$$; rm -f /tmp/lowdim-layers.$$; exit 1; }
+rm -f /tmp/lowdim-layers.$$
+"$python" -m codespell_lib src tests docs tools README.md CHANGELOG.md CONTRIBUTING.md ARCHITECTURE.md
+"$python" tools/check_docstrings.py
