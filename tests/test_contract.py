@@ -1,0 +1,339 @@
+"""The contract every estimator keeps, whatever its method."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+import lowdim
+from lowdim._core import memory
+from tests.estimators import ALL, CASES, case_id
+
+every = pytest.mark.parametrize("case", ALL, ids=case_id)
+each = pytest.mark.parametrize("case", CASES, ids=case_id)
+
+SHAPE = np.array([[3.0, 0.4, 0.0, 0.2], [0.0, 1.5, 0.3, 0.0], [0.0, 0.0, 0.7, 0.1], [0.0, 0.0, 0.0, 0.2]])
+
+
+def rows(n=60, seed=0, dtype=np.float64):
+    """A bent cloud without symmetries, so that axes are unique up to sign."""
+    X = np.random.default_rng(seed).standard_normal((n, 4)) @ SHAPE
+    X[:, 1] += 0.15 * X[:, 0] ** 2
+    return (X + 5.0).astype(dtype)
+
+
+def fit(case, X):
+    model = clone(case.estimator)
+    Z = model.fit_transform(X)
+    return model, Z
+
+
+def spread(Z):
+    return np.abs(Z - Z.mean(axis=0)).max()
+
+
+def up_to_sign(A, B):
+    """B with each column's sign turned to match A."""
+    return B * np.where((A * B).sum(axis=0) < 0, -1.0, 1.0)
+
+
+@every
+def test_fitted_rows_are_placed_where_they_were(case):
+    X = rows()
+    model, Z = fit(case, X)
+    assert Z.shape == (len(X), 2)
+    assert np.isfinite(Z).all()
+    np.testing.assert_allclose(model.transform(X), Z, atol=case.transform_tolerance * spread(Z))
+    assert hasattr(model, "embedding_") == case.keeps_embedding
+    if case.keeps_embedding:
+        np.testing.assert_array_equal(model.embedding_, Z)
+
+
+@every
+def test_a_new_row_does_not_depend_on_its_companions(case):
+    model, Z = fit(case, rows())
+    new = rows(7, seed=1)
+    together = model.transform(new)
+    alone = np.vstack([model.transform(new[i : i + 1]) for i in range(len(new))])
+    np.testing.assert_allclose(together, alone, atol=1e-10 * spread(Z))
+    shuffled = model.transform(new[::-1])[::-1]
+    np.testing.assert_allclose(together, shuffled, atol=1e-10 * spread(Z))
+
+
+@every
+def test_new_rows_land_among_their_neighbours(case):
+    """A small step in the data is a small step in the picture."""
+    X = rows(80)
+    model, Z = fit(case, X)
+    moved = model.transform(X + 1e-7 * np.random.default_rng(2).standard_normal(X.shape))
+    assert np.abs(moved - Z).max() < 1e-3 * spread(Z)
+
+
+@every
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_precision_in_is_precision_out(case, dtype):
+    X = rows(dtype=dtype)
+    model, Z = fit(case, X)
+    assert Z.dtype == dtype
+    assert model.transform(X[:3]).dtype == dtype
+    assert model.inverse_transform(Z[:3]).dtype == dtype
+    reference = fit(case, X.astype(np.float64))[1]
+    np.testing.assert_allclose(up_to_sign(reference, Z.astype(np.float64)), reference, atol=2e-3 * spread(reference))
+
+
+@every
+def test_nothing_given_is_changed(case):
+    X = rows()
+    X.setflags(write=False)
+    before = X.copy()
+    model = clone(case.estimator)
+    settings = repr(model.get_params())
+    state = np.random.get_state()[1].copy()
+    Z = model.fit_transform(X)
+    Z.setflags(write=False)
+    model.transform(X)
+    model.inverse_transform(Z)
+    np.testing.assert_array_equal(X, before)
+    assert repr(model.get_params()) == settings
+    np.testing.assert_array_equal(np.random.get_state()[1], state)
+
+
+@every
+def test_same_seed_same_bits_for_any_number_of_threads(case):
+    X = rows(120)
+    results = []
+    for n_jobs in (1, 2, 3, None):
+        model = clone(case.estimator).set_params(n_jobs=n_jobs)
+        if model.get_params()["random_state"] is None:
+            model.set_params(random_state=0)
+        results.append((model.fit_transform(X), model.transform(X[:9] + 0.01)))
+    for Z, new in results[1:]:
+        np.testing.assert_array_equal(Z, results[0][0])
+        np.testing.assert_array_equal(new, results[0][1])
+
+
+@every
+def test_any_container_gives_the_same_result(case):
+    X = rows()
+    _, Z = fit(case, X)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    for given_rows in (X.tolist(), frame, pl.DataFrame(frame.to_dict("list")), np.asfortranarray(X), X[:, ::-1][:, ::-1]):
+        np.testing.assert_allclose(fit(case, given_rows)[1], Z, atol=1e-9 * spread(Z))
+
+
+@each
+def test_names_of_columns_and_frames_out(case):
+    X = rows()
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    model = clone(case.estimator).fit(frame)
+    assert list(model.feature_names_in_) == list("abcd")
+    assert model.n_features_in_ == 4
+    names = [f"{case.name.lower()}{i}" for i in range(2)]
+    assert list(model.get_feature_names_out()) == names
+    for kind, frame_type in (("pandas", pd.DataFrame), ("polars", pl.DataFrame)):
+        out = clone(case.estimator).set_output(transform=kind).fit_transform(X)
+        assert isinstance(out, frame_type)
+        assert list(out.columns) == names
+    with pytest.raises(ValueError, match="feature names"):
+        model.transform(frame[list("dcba")])
+
+
+@every
+def test_pickle_and_model_files_give_the_same_bits(case, tmp_path):
+    X, new = rows(), rows(5, seed=3)
+    model, Z = fit(case, X)
+    expected, back = model.transform(new), model.inverse_transform(Z[:4])
+    path = tmp_path / "a model.lowdim"
+    lowdim.save(model, path)
+    for copy in (pickle.loads(pickle.dumps(model)), lowdim.load(path)):
+        assert repr(copy.get_params()) == repr(model.get_params())
+        np.testing.assert_array_equal(copy.transform(new), expected)
+        np.testing.assert_array_equal(copy.inverse_transform(Z[:4]), back)
+
+
+@every
+def test_the_way_back(case):
+    X = rows(150)
+    model, Z = fit(case, X)
+    back = model.inverse_transform(Z)
+    assert back.shape == X.shape
+    # Better than the mean, by far: two numbers a row carry most of this cloud.
+    assert ((back - X) ** 2).sum() < 0.5 * ((X - X.mean(axis=0)) ** 2).sum()
+    with pytest.raises(ValueError, match="Z must have 2 columns, one per component; got 3"):
+        model.inverse_transform(np.zeros((4, 3)))
+    if case.exact_inverse:
+        with pytest.raises(ValueError, match="return_outside"):
+            model.inverse_transform(Z, return_outside=True)
+    else:
+        _, inside = model.inverse_transform(Z, return_outside=True)
+        _, outside = model.inverse_transform(Z + 100 * spread(Z), return_outside=True)
+        assert inside.max() < 1e-6
+        assert outside.min() > 1
+
+
+@every
+def test_order_of_rows_does_not_matter(case):
+    X = rows(70)
+    order = np.random.default_rng(5).permutation(len(X))
+    _, Z = fit(case, X)
+    _, shuffled = fit(case, X[order])
+    if getattr(case.estimator, "n_landmarks", None) is None:  # landmarks depend on where the search starts
+        np.testing.assert_allclose(up_to_sign(Z[order], shuffled), Z[order], atol=1e-6 * spread(Z))
+
+
+@every
+def test_a_shift_or_rotation_of_the_data_changes_nothing(case):
+    X = rows(70)
+    _, Z = fit(case, X)
+    if getattr(case.estimator, "kernel", "rbf") != "poly" and "Linear" not in str(getattr(case.estimator, "kernel", "")):
+        np.testing.assert_allclose(up_to_sign(Z, fit(case, X + 3.0)[1]), Z, atol=1e-6 * spread(Z))
+    if case.invariant_to_rotation and getattr(case.estimator, "n_landmarks", None) is None:
+        Q = np.linalg.qr(np.random.default_rng(6).standard_normal((4, 4)))[0]
+        np.testing.assert_allclose(up_to_sign(Z, fit(case, X @ Q)[1]), Z, atol=1e-6 * spread(Z))
+
+
+@each
+def test_memory_is_known_before_it_is_needed(case):
+    X = rows()
+    needed = case.estimator.estimate_memory(X)
+    assert isinstance(needed, int)
+    assert needed > 0
+    assert case.estimator.estimate_memory((10_000, 50)) > case.estimator.estimate_memory((1_000, 50))
+    with lowdim.config(memory_limit=1000), pytest.raises(MemoryError, match=rf"{case.name}: this needs about .*memory_limit"):
+        clone(case.estimator).fit(X)
+    with lowdim.config(memory_limit=2 * needed):
+        clone(case.estimator).fit(X)
+
+
+@each
+def test_the_limit_comes_before_the_allocation(case, monkeypatch):
+    monkeypatch.setattr(memory, "_available", lambda: 1000)
+    model = clone(case.estimator)
+    with pytest.raises(MemoryError):
+        model.fit(rows())
+    assert not [name for name in vars(model) if name.endswith("_")]
+
+
+@each
+def test_an_interrupted_fit_leaves_the_model_as_it_was(case, monkeypatch):
+    X = rows()
+    model, _ = fit(case, X)
+    before = {k: v for k, v in vars(model).items()}
+    new = model.transform(X[:3])
+
+    def interrupted(self, X, **options):
+        self.junk_ = 1
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(type(model), "_embed", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(rows(30, seed=9))
+    assert vars(model).keys() == before.keys()
+    np.testing.assert_array_equal(model.transform(X[:3]), new)
+
+
+@each
+def test_a_second_fit_forgets_the_first(case):
+    model, _ = fit(case, rows())
+    model.inverse_transform(np.zeros((1, 2)))
+    fresh = clone(case.estimator).fit(rows(40, seed=8))
+    model.fit(rows(40, seed=8))
+    assert vars(model).keys() == vars(fresh).keys()
+    np.testing.assert_array_equal(model.transform(rows(5, seed=7)), fresh.transform(rows(5, seed=7)))
+
+
+@each
+def test_missing_values_are_named_and_never_filled(case):
+    X = rows()
+    X[3, 1] = X[4, 1] = X[4, 2] = np.nan
+    with pytest.raises(ValueError, match=rf"{case.name}: X has 3 missing values \(NaN\) in 2 of 60 rows and 2 columns"):
+        clone(case.estimator).fit(X)
+    model, _ = fit(case, rows())
+    with pytest.raises(ValueError, match="missing values"):
+        model.transform(X[:5])
+    X[3, 1] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        clone(case.estimator).fit(X)
+
+
+@each
+def test_bad_settings_are_refused_with_the_rule(case):
+    X = rows()
+    for name, value, rule in (
+        ("n_components", 0, "a whole number >= 1"),
+        ("n_components", 2.5, "a whole number >= 1"),
+        ("n_components", "two", "a whole number >= 1"),
+        ("random_state", "x", "a random generator"),
+        ("n_jobs", 0, "a non-zero integer"),
+    ):
+        with pytest.raises(ValueError, match=rf"{case.name}: {name} must be .*{rule}.*; got {value!r}"):
+            clone(case.estimator).set_params(**{name: value}).fit(X)
+    with pytest.raises(TypeError):
+        type(case.estimator)(2, "positional")
+
+
+@each
+def test_wrong_shapes_and_types_are_refused(case):
+    model, _ = fit(case, rows())
+    for bad in (np.zeros(4), np.zeros((2, 3, 4)), [["a", "b"], ["c", "d"]], np.empty((0, 4)), 3):
+        with pytest.raises((ValueError, TypeError)):
+            clone(case.estimator).fit(bad)
+    with pytest.raises(ValueError, match="features"):
+        model.transform(np.zeros((3, 5)))
+    with pytest.raises(TypeError, match="iterator"):
+        model.transform(iter([rows()]))
+    with pytest.raises(TypeError, match="iterator"):
+        clone(case.estimator).fit_transform(iter([rows()]))
+
+
+DEGENERATE = {
+    "duplicated rows": np.repeat(rows(12), 5, axis=0),
+    "two rows": rows(2),
+    "fewer rows than columns": np.random.default_rng(3).standard_normal((6, 30)),
+    "a constant column": np.hstack([rows(40), np.ones((40, 1))]),
+    "rank one": np.outer(np.arange(30.0), [1.0, 2.0, 3.0]),
+    "one column": np.random.default_rng(4).standard_normal((40, 1)),
+    "all rows equal": np.ones((20, 3)),
+    "huge numbers": 1e150 * np.random.default_rng(5).standard_normal((30, 3)),
+    "tiny numbers": 1e-150 * np.random.default_rng(5).standard_normal((30, 3)),
+    "far from the origin": 1e6 + np.random.default_rng(5).standard_normal((30, 3)),
+}
+
+
+@each
+@pytest.mark.parametrize("name", DEGENERATE)
+def test_degenerate_data_gives_a_result_or_a_clear_error(case, name):
+    """Never NaN without a word, never a crash from inside."""
+    X = DEGENERATE[name]
+    model = clone(case.estimator)
+    if "n_neighbors" in model.get_params():
+        model.set_params(n_neighbors=min(5, len(X) - 1))
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("always")
+        try:
+            Z = model.fit_transform(X)
+        except ValueError as error:
+            assert str(error).startswith((f"{case.name}:", "KernelPCA", "Isomap")), error
+            return
+    assert Z.shape[0] == len(X)
+    assert np.isfinite(Z).all()
+    assert np.isfinite(model.transform(X)).all()
+    np.testing.assert_allclose(model.transform(X), Z, atol=1e-5 * max(spread(Z), 1e-300))
+
+
+@each
+@given(seed=st.integers(0, 10_000), n=st.integers(8, 60), d=st.integers(2, 6), k=st.integers(1, 3))
+def test_random_tables(case, seed, n, d, k):
+    X = np.random.default_rng(seed).standard_normal((n, d)) * np.arange(1, d + 1)
+    model = clone(case.estimator).set_params(n_components=k)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # disconnected graphs and clamped components are expected here
+        Z = model.fit_transform(X)
+    assert np.isfinite(Z).all()
+    np.testing.assert_allclose(model.transform(X), Z, atol=1e-6 * spread(Z))

@@ -1,0 +1,14 @@
+"""scikit-learn's own checks, on every estimator. An exception stands in `tests/estimators.py` with its reason."""
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from tests.estimators import CASES
+
+EXPECTED = {type(case.estimator): case.expected_failures for case in CASES}
+
+
+@parametrize_with_checks(
+    [case.estimator for case in CASES], expected_failed_checks=lambda estimator: EXPECTED[type(estimator)]
+)
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
