@@ -1,0 +1,210 @@
+"""Isomap against vegan and dimRed, its identities, and what happens when the graph falls apart."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.sparse.csgraph import dijkstra
+from scipy.spatial.distance import pdist, squareform
+from sklearn.manifold import Isomap as SklearnIsomap
+from sklearn.neighbors import kneighbors_graph
+
+from lowdim import PCA, ClassicalMDS, Isomap, datasets
+from tests.linear.test_pca import cloud, numeric, up_to_sign
+from tests.oracles import HERE, load_expected
+
+APART = "ignore:Isomap. the neighbour graph"
+
+
+def compare(case_id, model):
+    points = load_expected(case_id, "points.csv")[:, : model.n_components]
+    Z = model.embedding_
+    np.testing.assert_allclose(up_to_sign(points, Z), points, atol=1e-6 * np.abs(points).max())
+    np.testing.assert_allclose(model.eigenvalues_, load_expected(case_id, "eig.csv")[: model.n_components], rtol=1e-7)
+
+
+def test_vegan_k6():
+    X = numeric("swissroll_300")
+    model = Isomap(3, n_neighbors=6).fit(X)
+    compare("isomap_vegan_swiss300_k6", model)
+    geodesic = np.loadtxt(HERE / "isomap_vegan_swiss300_k6" / "geodesic.csv.gz", delimiter=",", skiprows=1)
+    np.testing.assert_allclose(model.geodesics_, geodesic, rtol=1e-9)
+
+
+def test_vegan_other_graphs():
+    compare("isomap_vegan_scurve_k10", Isomap(3, n_neighbors=10).fit(numeric("scurve_300")))
+    # vegan takes edges shorter than epsilon - 1e-5
+    compare("isomap_vegan_swiss300_eps5p9", Isomap(3, radius=5.9 - 1e-5).fit(numeric("swissroll_300")))
+
+
+def test_vegan_largest_fragment():
+    X = numeric("swissroll_300")
+    with pytest.warns(UserWarning, match=r"2 parts|\d+ parts"):
+        model = Isomap(3, n_neighbors=4, disconnected="largest").fit(X)
+    kept = load_expected("isomap_vegan_swiss300_k4_fragmented", "take.csv").astype(bool)
+    np.testing.assert_array_equal(np.isfinite(model.embedding_).all(axis=1), kept)
+    points = load_expected("isomap_vegan_swiss300_k4_fragmented", "points.csv")
+    np.testing.assert_allclose(up_to_sign(points, model.embedding_[kept]), points, atol=1e-6 * np.abs(points).max())
+
+
+def test_vegan_refuses_fragments():
+    with pytest.raises(ValueError, match="Isomap: .*parts"):
+        Isomap(2, n_neighbors=4, disconnected="error").fit(numeric("fragmented_50"))
+
+
+def test_dimred():
+    Z = Isomap(2, n_neighbors=8).fit_transform(numeric("swissroll_300"))
+    points = load_expected("dimred_isomap_swiss300", "points.csv")
+    np.testing.assert_allclose(up_to_sign(points, Z), points, atol=1e-4 * np.abs(points).max())
+
+
+def test_every_row_a_neighbour_is_classical_scaling():
+    X = cloud(40, 4)
+    Z = PCA(3).fit_transform(X)
+    np.testing.assert_allclose(up_to_sign(Z, Isomap(3, n_neighbors=39).fit_transform(X)), Z, atol=1e-8)
+    np.testing.assert_allclose(up_to_sign(Z, Isomap(3, radius=1e9).fit_transform(X)), Z, atol=1e-8)
+    with pytest.warns(UserWarning, match="not Euclidean"):
+        expected = ClassicalMDS(2, metric="manhattan").fit_transform(X)
+    Z = Isomap(2, n_neighbors=39, metric="manhattan").fit_transform(X)
+    np.testing.assert_allclose(up_to_sign(expected, Z), expected, atol=1e-8)
+
+
+def test_path_lengths_are_shortest_paths():
+    X = datasets.swiss_roll(150, random_state=0).X
+    model = Isomap(2, n_neighbors=7).fit(X)
+    G = kneighbors_graph(X, 7, mode="distance")
+    np.testing.assert_allclose(model.geodesics_, dijkstra(G.maximum(G.T)), rtol=1e-10)
+    assert (model.geodesics_ >= squareform(pdist(X)) - 1e-9).all()
+
+
+def test_scikit_learn_agrees():
+    X, new = datasets.swiss_roll(150, random_state=0).X, datasets.swiss_roll(20, random_state=1).X
+    theirs = SklearnIsomap(n_neighbors=8, n_components=2, eigen_solver="dense").fit(X)
+    ours = Isomap(2, n_neighbors=8).fit(X)
+    np.testing.assert_allclose(up_to_sign(theirs.embedding_, ours.embedding_), theirs.embedding_, atol=1e-6)
+    np.testing.assert_allclose(up_to_sign(theirs.transform(new), ours.transform(new)), theirs.transform(new), atol=1e-6)
+
+
+def test_the_roll_is_unrolled():
+    data = datasets.swiss_roll(800, noise=0.0, random_state=0)
+    Z = Isomap(2, n_neighbors=8).fit_transform(data.X)
+    flat = data.isometric_coordinates - data.isometric_coordinates.mean(axis=0)
+    U, _, Vt = np.linalg.svd(Z.T @ flat)
+    assert np.sqrt(((Z @ U @ Vt - flat) ** 2).sum() / (flat**2).sum()) < 0.06
+
+
+def test_landmarks():
+    X = datasets.swiss_roll(400, random_state=0).X
+    exact = Isomap(2, n_neighbors=8).fit(X)
+    every = Isomap(2, n_neighbors=8, n_landmarks=400).fit(X)
+    np.testing.assert_allclose(up_to_sign(exact.embedding_, every.embedding_), exact.embedding_, atol=1e-9)
+    few = Isomap(2, n_neighbors=8, n_landmarks=60, random_state=0).fit(X)
+    assert len(np.unique(few.landmarks_)) == 60
+    Z = up_to_sign(exact.embedding_, few.embedding_)
+    assert np.corrcoef(Z[:, 0], exact.embedding_[:, 0])[0, 1] > 0.999
+    assert np.corrcoef(Z[:, 1], exact.embedding_[:, 1])[0, 1] > 0.99
+    np.testing.assert_allclose(few.transform(X), few.embedding_, atol=1e-9 * np.abs(Z).max())
+    assert Isomap(n_landmarks=100).estimate_memory((100_000, 3)) < 1e9
+    assert Isomap().estimate_memory((100_000, 3)) > 1e11
+
+
+def test_large_negative_eigenvalues_are_not_kept():
+    """The references take roots of B'B and so keep them as if they were positive."""
+    D = numeric("noneuclid_dissim")
+    values = np.linalg.eigvalsh(-0.5 * (H := np.eye(12) - 1 / 12) @ D**2 @ H)[::-1]
+    model = Isomap(2, metric="precomputed", n_neighbors=11, n_landmarks=12).fit(squareform(pdist(cloud(12, 3), "sqeuclidean")))
+    assert (model.eigenvalues_ > 0).all()
+    with pytest.warns(UserWarning, match="positive eigenvalue"):
+        model = Isomap(12, metric="precomputed", n_neighbors=11).fit(D)
+    assert (model.eigenvalues_ > 0).sum() <= (values > 0).sum() + 2  # shortcuts change D a little
+
+
+def two_blobs(seed=0):
+    rng = np.random.default_rng(seed)
+    return np.vstack([rng.standard_normal((30, 3)), rng.standard_normal((20, 3)) + [50, 0, 0], [[0, 200, 0.0]]])
+
+
+def test_bridge_joins_by_the_shortest_edges():
+    X = two_blobs()
+    with pytest.warns(UserWarning, match="3 parts"):
+        model = Isomap(2, n_neighbors=5, disconnected="bridge").fit(np.vstack([X, X[-1] + np.eye(3)[[0, 1, 2, 0, 1]] * 0.1]))
+    assert model.n_components_graph_ == 3
+    D, labels = model.geodesics_, model.component_labels_
+    assert np.isfinite(D).all()
+    assert (D[labels == 0][:, labels == 1] > 40).all()  # infinite once became 0 elsewhere
+    assert np.isfinite(model.embedding_).all()
+    np.testing.assert_allclose(model.transform(X[:50]), model.embedding_[:50], atol=1e-8 * np.abs(model.embedding_).max())
+
+
+def test_separate_embeds_each_and_tiles():
+    X = two_blobs()[:50]
+    with pytest.warns(UserWarning, match="2 parts"):
+        model = Isomap(2, n_neighbors=5, disconnected="separate").fit(X)
+    a, b = model.embedding_[:30], model.embedding_[30:]
+    assert a[:, 0].max() < b[:, 0].min()
+    np.testing.assert_allclose(pdist(a), pdist(Isomap(2, n_neighbors=5).fit_transform(X[:30])), rtol=1e-7)
+    assert np.isinf(model.geodesics_[0, 40])
+    np.testing.assert_allclose(model.transform(X), model.embedding_, atol=1e-8 * np.abs(model.embedding_).max())
+
+
+def test_largest_leaves_the_others_out_openly():
+    X = two_blobs()[:50]
+    with pytest.warns(UserWarning, match="20 rows"):
+        model = Isomap(2, n_neighbors=5, disconnected="largest").fit(X)
+    assert np.isnan(model.embedding_[30:]).all()
+    Z = model.transform(X)
+    np.testing.assert_allclose(Z[:30], model.embedding_[:30], atol=1e-8 * np.nanmax(np.abs(Z)))
+    assert np.isnan(Z[30:]).all()
+    assert len(model.component_labels_) == 50
+
+
+def test_precomputed_distances_and_sparse_graphs():
+    X, new = datasets.swiss_roll(120, random_state=0).X, datasets.swiss_roll(9, random_state=1).X
+    D = squareform(pdist(X))
+    expected = Isomap(2, n_neighbors=7).fit(X)
+    to_fitted = np.linalg.norm(new[:, None] - X, axis=2)
+    for given in (D, pdist(X)):
+        model = Isomap(2, n_neighbors=7, metric="precomputed").fit(given)
+        np.testing.assert_allclose(model.embedding_, expected.embedding_, atol=1e-7)
+        np.testing.assert_allclose(model.transform(to_fitted), expected.transform(new), atol=1e-7)
+    graph = kneighbors_graph(X, 7, mode="distance")
+    model = Isomap(2, n_neighbors=7, metric="precomputed").fit(graph)
+    np.testing.assert_allclose(model.embedding_, expected.embedding_, atol=1e-7)
+    with pytest.raises(ValueError, match="row"):
+        Isomap(2, n_neighbors=8, metric="precomputed").fit(graph)
+
+
+def test_a_disconnected_sparse_graph_cannot_be_bridged():
+    graph = kneighbors_graph(two_blobs()[:50], 5, mode="distance")
+    with pytest.raises(ValueError, match="separate"):
+        Isomap(2, n_neighbors=5, metric="precomputed").fit(graph)
+    with pytest.warns(UserWarning, match="2 parts"):
+        Z = Isomap(2, n_neighbors=5, metric="precomputed", disconnected="separate").fit_transform(graph)
+    assert np.isfinite(Z).all()
+
+
+def test_duplicated_rows_keep_their_zero_edges():
+    X = np.repeat(datasets.swiss_roll(80, random_state=0).X, 2, axis=0)
+    model = Isomap(2, n_neighbors=9).fit(X)
+    assert np.isfinite(model.geodesics_).all()
+    np.testing.assert_allclose(model.embedding_[::2], model.embedding_[1::2], atol=1e-7)
+
+
+def test_residual_variance_falls_and_new_axes_help():
+    X = datasets.swiss_roll(200, random_state=0).X
+    model = Isomap(3, n_neighbors=8).fit(X)
+    curve = model.residual_variance_
+    for r in (1, 2, 3):
+        corr = np.corrcoef(squareform(model.geodesics_, checks=False), pdist(model.embedding_[:, :r]))[0, 1]
+        assert curve[r - 1] == pytest.approx(1 - corr**2, abs=0.01)
+    assert curve[1] < 0.02 < curve[0]
+
+
+def test_sparse_rows():
+    S = sparse.random_array((60, 8), density=0.5, rng=np.random.default_rng(0), format="csr")
+    expected = Isomap(2, n_neighbors=10).fit_transform(S.toarray())
+    np.testing.assert_allclose(Isomap(2, n_neighbors=10).fit_transform(S), expected, atol=1e-6)
+
+
+def test_too_many_neighbours():
+    with pytest.raises(ValueError, match="Isomap: n_neighbors must be"):
+        Isomap(2, n_neighbors=50).fit(cloud(20, 3))
