@@ -204,12 +204,10 @@ class Isomap(Reducer):
 
     @property
     def residual_variance_(self) -> np.ndarray:
-        D = np.concatenate([part.geodesics.ravel() for part in self._parts])
         scores = []
         for r in range(1, self.n_components + 1):
-            Z = [(self.embedding_[p.sources, :r], self.embedding_[p.rows, :r]) for p in self._parts]
-            found = np.concatenate([pairwise(a, b).ravel() for a, b in Z])
-            scores.append(1.0 - np.corrcoef(D, found)[0, 1] ** 2)
+            lengths, found = zip(*(_pairs(part, self.embedding_[:, :r]) for part in self._parts), strict=True)
+            scores.append(1.0 - np.corrcoef(np.concatenate(lengths), np.concatenate(found))[0, 1] ** 2)
         return np.array(scores)
 
     def _inverse_rows(self) -> np.ndarray:
@@ -248,3 +246,9 @@ def _through_neighbors(D: np.ndarray, neighbors: np.ndarray, reach: np.ndarray) 
     for j in range(neighbors.shape[1]):
         np.minimum(best, D[:, neighbors[:, j]].T + reach[:, j : j + 1].astype(D.dtype), out=best)
     return best
+
+
+def _pairs(part: Part, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Path lengths and distances between sources and the other rows of a part."""
+    other = part.sources[:, None] != part.rows
+    return part.geodesics[other], pairwise(Z[part.sources], Z[part.rows])[other]

@@ -1,0 +1,102 @@
+"""Documentation that cannot drift: examples run, parameters match signatures, the README names what exists."""
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+from numpydoc.docscrape import FunctionDoc, NumpyDocString
+
+import lowdim
+
+ROOT = Path(__file__).resolve().parent.parent
+MODULES = [m.name for m in pkgutil.walk_packages(lowdim.__path__, "lowdim.") if not m.name.startswith("lowdim._native")]
+
+
+@pytest.mark.parametrize("name", ["lowdim", *MODULES])
+def test_examples_run(name):
+    if name == "lowdim.app.__main__":
+        return
+    failed, _ = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    assert failed == 0
+
+
+def public():
+    for name in lowdim.__all__:
+        thing = getattr(lowdim, name)
+        if inspect.ismodule(thing):
+            for inner in thing.__all__:
+                member = getattr(thing, inner)
+                if callable(member):
+                    yield f"{name}.{inner}", member
+        else:
+            yield name, thing
+
+
+PUBLIC = dict(public())
+
+
+def documented(text):
+    names = []
+    for entry in NumpyDocString(inspect.cleandoc(text))["Parameters"]:
+        names += [part.strip().lstrip("*") for part in entry.name.split(",")]
+    return names
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_documented_parameters_are_the_parameters(name):
+    thing = PUBLIC[name]
+    assert thing.__doc__, f"{name} has no docstring"
+    try:
+        signature = inspect.signature(thing)
+    except ValueError:
+        return
+    wanted = [p for p in signature.parameters if p not in ("self", "cls", "args", "kwargs")]
+    found = documented(thing.__doc__)
+    if not found and len(wanted) <= 1:
+        return
+    assert found == wanted, f"{name}: documented {found}, signature {wanted}"
+
+
+@pytest.mark.parametrize("name", lowdim._ESTIMATORS)
+def test_estimators_teach(name):
+    """One screen: what it does, attributes, a reference with a year, an example."""
+    doc = NumpyDocString(inspect.cleandoc(getattr(lowdim, name).__doc__))
+    assert doc["Attributes"]
+    assert doc["Examples"]
+    assert re.search(r"\b(19|20)\d\d\b", " ".join(doc["References"]))
+    for method in ("fit", "fit_transform", "transform", "inverse_transform", "estimate_memory"):
+        assert FunctionDoc(getattr(getattr(lowdim, name), method))["Summary"]
+
+
+@pytest.mark.parametrize("name", lowdim._ESTIMATORS)
+def test_documented_attributes_exist_after_fit(name):
+    import numpy as np
+
+    X = np.random.default_rng(0).standard_normal((30, 4))
+    model = getattr(lowdim, name)(2).fit(X)
+    doc = NumpyDocString(inspect.cleandoc(type(model).__doc__))
+    for entry in doc["Attributes"]:
+        for attribute in entry.name.split(","):
+            assert hasattr(model, attribute.strip()), attribute
+
+
+def test_readme_lists_exactly_the_methods_that_exist():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = re.findall(r"^\| `(\w+)` \|", text, flags=re.M)
+    assert sorted(table) == sorted(lowdim._ESTIMATORS)
+
+
+def test_readme_example_runs():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for block in re.findall(r"```python\n(.*?)```", text, flags=re.S):
+        exec(compile(block, "README.md", "exec"), {})
+
+
+def test_the_project_speaks_of_itself_alone():
+    """No absolute path of a machine slips into the text people read."""
+    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
+        assert not re.search(r"(?<![\w.])/(work|home|root|tmp)/", path.read_text(encoding="utf-8")), path

@@ -1,0 +1,91 @@
+"""Identities between methods: where two of them must give the same answer, they do.
+
+Every family that joins adds its rows here.
+"""
+
+import numpy as np
+import pytest
+from scipy.linalg import subspace_angles
+from scipy.spatial.distance import pdist, squareform
+
+from lowdim import PCA, ClassicalMDS, Isomap, KernelPCA
+from lowdim.kernels import Linear, Polynomial
+
+# One fixture; every one of these is principal component analysis in another dress.
+SAME_AS_PCA = {
+    "covariance": lambda X: PCA(2, solver="covariance").fit_transform(X),
+    "svd": lambda X: PCA(2, solver="svd").fit_transform(X),
+    "gram": lambda X: PCA(2, solver="gram").fit_transform(X),
+    "randomized": lambda X: PCA(2, solver="randomized", random_state=0).fit_transform(X),
+    "power": lambda X: PCA(2, solver="power", tol=1e-11, max_iter=10_000, random_state=0).fit_transform(X),
+    "a stream": lambda X: PCA(2).fit(iter([X[:20], X[20:]])).transform(X),
+    "singular vectors": lambda X: _singular_vectors(X),
+    "classical scaling of rows": lambda X: ClassicalMDS(2).fit_transform(X),
+    "classical scaling of distances": lambda X: ClassicalMDS(2, metric="precomputed").fit_transform(squareform(pdist(X))),
+    "linear kernel": lambda X: KernelPCA(2, kernel="linear").fit_transform(X),
+    "linear kernel matrix": lambda X: KernelPCA(2, kernel="precomputed").fit_transform(X @ X.T),
+    "kernel object": lambda X: KernelPCA(2, kernel=Linear()).fit_transform(X),
+    "polynomial of degree one": lambda X: KernelPCA(2, kernel=Polynomial(1, coef0=0.0)).fit_transform(X),
+    "Isomap with all neighbours": lambda X: Isomap(2, n_neighbors=len(X) - 1).fit_transform(X),
+    "Isomap with a huge radius": lambda X: Isomap(2, radius=1e6).fit_transform(X),
+    "landmarks all rows": lambda X: Isomap(2, n_neighbors=len(X) - 1, n_landmarks=len(X)).fit_transform(X),
+}
+
+
+def _singular_vectors(X):
+    U, s, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+    return U[:, :2] * s[:2]
+
+
+@pytest.fixture(scope="module")
+def X():
+    rng = np.random.default_rng(7)
+    return rng.standard_normal((50, 5)) * [5.0, 3.0, 1.0, 0.5, 0.2] @ np.linalg.qr(rng.standard_normal((5, 5)))[0] + 4
+
+
+@pytest.mark.parametrize("name", SAME_AS_PCA)
+def test_all_of_these_are_pca(name, X):
+    expected = PCA(2).fit_transform(X)
+    Z = SAME_AS_PCA[name](X)
+    Z = Z * np.sign((Z * expected).sum(axis=0))
+    np.testing.assert_allclose(Z, expected, atol=1e-7)
+
+
+def test_conic_becomes_a_plane():
+    """Points on a x1² + b x1 x2 + c x2² + d = 0 lie on a plane after the quadratic map; PCA finds it."""
+    a, b, c, d = 2.0, 1.0, 3.0, -4.0
+    t = np.linspace(0, 2 * np.pi, 60, endpoint=False)
+    direction = np.column_stack([np.cos(t), np.sin(t)])
+    radius = np.sqrt(-d / (a * direction[:, 0] ** 2 + b * direction.prod(axis=1) + c * direction[:, 1] ** 2))
+    X = radius[:, None] * direction
+    mapped = np.column_stack([X[:, 0] ** 2, np.sqrt(2) * X.prod(axis=1), X[:, 1] ** 2])
+    model = PCA(3, solver="svd").fit(mapped)
+    normal = np.array([a, b / np.sqrt(2), c])
+    assert model.explained_variance_[2] < 1e-25
+    assert subspace_angles(model.components_[2:].T, normal[:, None])[0] < 1e-7
+    scale = normal @ model.components_[2]
+    assert -scale * (model.components_[2] @ model.mean_) == pytest.approx(d, rel=1e-7)
+    Z = KernelPCA(2, kernel=Polynomial(2, coef0=0.0)).fit_transform(X)
+    scores = model.transform(mapped)[:, :2]
+    np.testing.assert_allclose(Z * np.sign((Z * scores).sum(axis=0)), scores, atol=1e-8)
+
+
+def test_eigenvalues_agree_across_methods(X):
+    n = len(X)
+    variances = PCA(3).fit(X).explained_variance_
+    np.testing.assert_allclose(ClassicalMDS(3).fit(X).eigenvalues_, (n - 1) * variances, rtol=1e-9)
+    np.testing.assert_allclose(KernelPCA(3, kernel="linear").fit(X).eigenvalues_, (n - 1) * variances, rtol=1e-9)
+    np.testing.assert_allclose(Isomap(3, n_neighbors=n - 1).fit(X).eigenvalues_, (n - 1) * variances, rtol=1e-9)
+
+
+def test_volume_of_ball_and_cube():
+    """The curse of dimensionality on the slides: pi^(d/2) / (d 2^(d-1) Gamma(d/2)) -> 0, and 16 corners, not 256, in 4-D."""
+    from scipy.special import gamma
+
+    def ratio(d):
+        return np.pi ** (d / 2) / (d * 2 ** (d - 1) * gamma(d / 2))
+
+    assert ratio(2) == pytest.approx(np.pi / 4)
+    assert ratio(3) == pytest.approx(np.pi / 6)
+    assert ratio(30) < 1e-12
+    assert len(np.unique(np.indices((2,) * 4).reshape(4, -1), axis=1).T) == 16
