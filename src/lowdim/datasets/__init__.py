@@ -1,0 +1,44 @@
+"""Data sets whose answer is known.
+
+Each is a function of a number of rows, a noise level and a seed, and returns a :class:`Dataset`: the rows
+``X``, the ``coordinates`` they were made from and ``labels``; where the data can be flattened without
+stretching, also the ``isometric_coordinates`` a perfect embedding would show. The formulas of the classical
+comparison by van der Maaten, Postma and van den Herik (2009) are kept exactly; each docstring says what its
+set is for and where it misleads.
+
+    >>> from lowdim.datasets import swiss_roll
+    >>> X, coordinates, labels = swiss_roll(1000, random_state=0)
+    >>> X.shape, coordinates.shape
+    ((1000, 3), (1000, 2))
+"""
+
+from .curves import helical_loop, helix, noisy_circle, remove_cells, spiral
+from .globe import world
+from .images import clock, shifted_face
+from .record import Dataset
+from .registry import load, names
+from .rolls import broken_swiss_roll, changing_swiss_roll, swiss_roll, swiss_roll_hole
+from .surfaces import clusters_3d, concentric_spheres, hd, intersecting, twin_peaks
+
+__all__ = [
+    "Dataset",
+    "broken_swiss_roll",
+    "changing_swiss_roll",
+    "clock",
+    "clusters_3d",
+    "concentric_spheres",
+    "hd",
+    "helical_loop",
+    "helix",
+    "intersecting",
+    "load",
+    "names",
+    "noisy_circle",
+    "remove_cells",
+    "shifted_face",
+    "spiral",
+    "swiss_roll",
+    "swiss_roll_hole",
+    "twin_peaks",
+    "world",
+]
