@@ -1,0 +1,305 @@
+"""Distances between rows, one block at a time.
+
+A block of Euclidean or cosine distances comes from one matrix product, the fast way; where the product form
+loses digits (near pairs, data far from the origin) the pair is measured again by its differences. Equal rows are
+at exactly 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.spatial.distance import cdist, squareform
+
+from lowdim import _native
+from lowdim._core import threads
+
+compiled: Any = _native  # a compiled module has no types to check
+
+Metric = str | Callable[[np.ndarray, np.ndarray], float]
+
+OWN = ("euclidean", "cosine", "manhattan")
+_ALIASES = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}
+_SCIPY = (
+    *("braycurtis", "canberra", "chebyshev", "correlation", "dice", "hamming", "jaccard", "jensenshannon"),
+    *("minkowski", "rogerstanimoto", "russellrao", "sokalsneath", "sqeuclidean", "yule"),
+)
+# scipy takes the parameters of these two from the rows it is handed: they would change from block to block.
+_FITTED = {
+    "mahalanobis": "whiten the columns and use metric='euclidean'",
+    "seuclidean": "divide the columns by their standard deviations and use metric='euclidean'",
+}
+
+# Below this part of |x|^2 + |y|^2 a squared distance is measured by differences. The error of the product form is
+# then at most about sqrt(d) eps / tol of the value: 2e-5 for float32 and 2e-12 for float64 at 100 columns.
+_LOSS = {np.dtype(np.float32): 0.05, np.dtype(np.float64): 1e-3}
+
+
+def check_metric(metric: Any, owner: str) -> Metric:
+    """The metric under the one name used inside; ValueError for a name nobody knows.
+
+    >>> check_metric("cityblock", "Isomap")
+    'manhattan'
+    """
+    if callable(metric):
+        return metric
+    name = _ALIASES.get(metric, metric) if isinstance(metric, str) else metric
+    if isinstance(name, str) and name in (*OWN, *_SCIPY, "precomputed"):
+        return name
+    if isinstance(name, str) and name in _FITTED:
+        raise ValueError(f"{owner}: metric {name!r} depends on all rows at once; {_FITTED[name]}.")
+    known = ", ".join(sorted((*OWN, *_SCIPY, "precomputed")))
+    raise ValueError(f"{owner}: metric must be a function of two rows or one of {known}; got {metric!r}.")
+
+
+def as_rows(X: Any, owner: str, name: str = "X") -> Any:
+    """`X` as the kernels take it: a C-ordered float32 or float64 table, or canonical compressed sparse rows.
+
+    Nothing is copied when `X` is that already; `X` itself is never changed.
+    """
+    if sparse.issparse(X):
+        rows = sparse.csr_array(X, dtype=X.dtype if X.dtype in (np.float32, np.float64) else np.float64)
+        if not rows.has_canonical_format:
+            rows = rows.copy()
+            rows.sum_duplicates()
+        values: np.ndarray = rows.data
+    else:
+        table = np.asarray(X)
+        rows = np.ascontiguousarray(table, dtype=np.float32 if table.dtype == np.float32 else np.float64)
+        values = rows
+        if table.ndim != 2:
+            raise ValueError(
+                f"{owner}: {name} must be a table of rows and columns; got {table.ndim} dimension(s)."
+            )
+    if not np.isfinite(values.sum(dtype=np.float64)) and not np.isfinite(values).all():
+        raise ValueError(
+            f"{owner}: {name} must be finite; got NaN or infinity. Fill or drop these rows first."
+        )
+    return rows
+
+
+def two_tables(X: Any, Y: Any, owner: str, names: tuple[str, str] = ("X", "Y")) -> tuple[Any, Any]:
+    """Both tables as rows of one kind and one precision; the second is the first when it is None."""
+    left = as_rows(X, owner, names[0])
+    if Y is None:
+        return left, left
+    right = as_rows(Y, owner, names[1])
+    if left.shape[1] != right.shape[1]:
+        raise ValueError(
+            f"{owner}: {names[1]} must have the {left.shape[1]} columns of {names[0]}; got {right.shape[1]}."
+        )
+    if sparse.issparse(left) != sparse.issparse(right):
+        left, right = (as_rows(sparse.csr_array(rows), owner) for rows in (left, right))
+    common = np.result_type(left.dtype, right.dtype)
+    return left.astype(common, copy=False), right.astype(common, copy=False)
+
+
+def squared_norms(rows: Any) -> np.ndarray:
+    """|x|^2 of every row, in float64."""
+    if not sparse.issparse(rows):
+        return np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
+    squares = sparse.csr_array(
+        (np.square(rows.data, dtype=np.float64), rows.indices, rows.indptr), shape=rows.shape
+    )
+    return np.asarray(squares.sum(axis=1)).ravel()
+
+
+def row_scales(rows: Any, metric: Metric) -> np.ndarray:
+    """What each row is multiplied by before rows are compared: 1, or 1/|x| for cosine (0 for a zero row)."""
+    if metric != "cosine":
+        return np.ones(rows.shape[0])
+    norms = np.sqrt(squared_norms(rows))
+    return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+
+
+def scaled(rows: Any, scales: np.ndarray, center: np.ndarray | None = None, dtype: Any = None) -> Any:
+    """``(rows - center) * scales``, computed in float64 a block at a time and kept in `dtype`."""
+    dtype = dtype or rows.dtype
+    if sparse.issparse(rows):
+        return sparse.csr_array(sparse.diags_array(scales) @ rows, dtype=dtype)
+    out = np.empty(rows.shape, dtype)
+    for part in threads.blocks(rows.shape[0], max(1, 2**20 // max(1, rows.shape[1]))):
+        shifted = rows[part] if center is None else rows[part] - center
+        np.multiply(shifted, scales[part, None], out=out[part], casting="same_kind", dtype=np.float64)
+    return out
+
+
+def row_pairs(Q: Any, X: Any, q_scales: np.ndarray, x_scales: np.ndarray) -> Any:
+    """The compiled record that measures pairs (row of `Q`, row of `X`) by their differences in float64."""
+    bits = 8 * X.dtype.itemsize
+    if not sparse.issparse(X):
+        return getattr(compiled, f"DensePairs{bits}")(Q, X, q_scales, x_scales)
+    parts = [
+        part
+        for rows in (Q, X)
+        for part in (
+            rows.data,
+            rows.indices.astype(np.int32, copy=False),
+            rows.indptr.astype(np.int64, copy=False),
+        )
+    ]
+    return getattr(compiled, f"SparsePairs{bits}")(*parts, q_scales, x_scales)
+
+
+def pairwise(X: Any, Y: Any = None, metric: Metric = "euclidean", *, squared: bool = False) -> np.ndarray:
+    """The block of distances between the rows of `X` and the rows of `Y`.
+
+    Parameters
+    ----------
+    X, Y : array or sparse matrix
+        Rows; `Y` None means `X`, and then the diagonal is exactly 0. Sparse rows: euclidean, cosine, manhattan.
+    metric : str or callable
+        euclidean, cosine, manhattan, a name of scipy's `cdist`, or a function of two rows.
+    squared : bool
+        Leave out the square root (euclidean only).
+
+    Returns
+    -------
+    ndarray of shape (rows of X, rows of Y)
+        In the precision of the input. A zero row is at cosine distance 1 from every other row.
+
+    Examples
+    --------
+    >>> pairwise([[0.0, 0.0], [3.0, 4.0]])
+    array([[0., 5.],
+           [5., 0.]])
+    """
+    metric = check_metric(metric, "pairwise")
+    if metric == "precomputed":
+        raise ValueError("pairwise: metric must not be 'precomputed'; the distances are there already.")
+    if squared and metric != "euclidean":
+        raise ValueError(f"pairwise: squared=True must go with metric='euclidean'; got metric={metric!r}.")
+    Q, R = two_tables(X, Y, "pairwise")
+    if metric in ("euclidean", "cosine"):
+        block = _from_products(Q, R, metric)
+        if metric == "euclidean" and not squared:
+            np.sqrt(block, out=block)
+    else:
+        block = _measured(Q, R, metric)
+    if Y is None:
+        np.fill_diagonal(block, 0.0)
+    return block
+
+
+def _from_products(Q: Any, R: Any, metric: Metric) -> np.ndarray:
+    """Squared Euclidean distances, or cosine distances as half the squared chord of the unit rows."""
+    q_scales, r_scales = row_scales(Q, metric), row_scales(R, metric)
+    # Centring by R alone: a row's distances must not depend on the other rows of its batch.
+    dense = not sparse.issparse(R)
+    center = R.mean(axis=0, dtype=np.float64) if dense and metric == "euclidean" and len(R) else None
+    if center is None and metric == "euclidean":
+        left, right = Q, R
+    else:
+        right = scaled(R, r_scales, center)
+        left = right if Q is R else scaled(Q, q_scales, center)
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows here is measured by differences
+        product = left @ right.T
+        norms = [squared_norms(rows).astype(R.dtype) for rows in (left, right)]
+    block = np.ascontiguousarray(product.toarray() if sparse.issparse(product) else product, dtype=R.dtype)
+    if metric == "cosine":
+        norms = [np.ones_like(values) for values in norms]
+    row_pairs(Q, R, q_scales, r_scales).from_products(*norms, _LOSS[R.dtype], block)
+    if metric == "cosine":
+        block *= 0.5
+        np.minimum(block, 2.0, out=block)
+    return block
+
+
+def _measured(Q: Any, R: Any, metric: Metric) -> np.ndarray:
+    """Every pair by itself: our kernel for manhattan, scipy for the rest."""
+    if metric == "manhattan":
+        block = np.empty((Q.shape[0], R.shape[0]), R.dtype)
+        row_pairs(Q, R, row_scales(Q, metric), row_scales(R, metric)).block(1, block)
+        return block
+    if sparse.issparse(Q):
+        raise ValueError(
+            f"pairwise: metric must be one of {', '.join(OWN)} for sparse rows; got {metric!r}. "
+            "Or pass X.toarray()."
+        )
+    return cdist(Q, R, metric).astype(R.dtype, copy=False)
+
+
+def check_dissimilarities(D: Any, owner: str, *, sparse_ok: bool = False) -> Any:
+    """A table of dissimilarities fit for use: square, non-negative, finite, zero diagonal, symmetric.
+
+    A condensed vector (as `scipy.spatial.distance.pdist` makes it) is expanded; integers become float64.
+    Differences between the two halves of up to 1e-6 of the largest entry are taken for rounding and averaged
+    away, on a copy; what is larger is refused. In a sparse graph the stored entries are the known distances,
+    explicit zeros among them; it may hold a pair in one direction only.
+    """
+    if sparse.issparse(D):
+        if not sparse_ok:
+            raise TypeError(
+                f"{owner}: the dissimilarities must be dense; got a sparse matrix. Pass D.toarray()."
+            )
+        return _check_graph(D, owner)
+    table = np.asarray(D)
+    if table.dtype not in (np.float32, np.float64):
+        table = table.astype(np.float64)
+    if table.ndim == 1:
+        condensed_rows(table, owner)
+        _check_entries(table[None], owner)
+        return squareform(table, checks=False)
+    if table.ndim != 2 or table.shape[0] != table.shape[1]:
+        raise ValueError(
+            f"{owner}: the dissimilarities must be a square table or a condensed vector; "
+            f"got shape {table.shape}."
+        )
+    return _symmetric(table, _check_entries(table, owner), owner)
+
+
+def condensed_rows(vector: np.ndarray, owner: str) -> int:
+    """How many rows a condensed vector of n (n - 1) / 2 distances speaks about."""
+    n = int(np.ceil(np.sqrt(2 * len(vector))))
+    if len(vector) == 0 or n * (n - 1) // 2 != len(vector):
+        raise ValueError(
+            f"{owner}: a condensed vector must have n (n - 1) / 2 entries for some n; got {len(vector)}."
+        )
+    return n
+
+
+def _check_entries(table: np.ndarray, owner: str) -> float:
+    """The largest entry; ValueError where one is NaN, infinite or negative."""
+    low, high = (float(table.min()), float(table.max())) if table.size else (0.0, 0.0)
+    if not np.isfinite(low + high):
+        raise ValueError(f"{owner}: the dissimilarities must be finite; got NaN or infinity.")
+    if low < 0:
+        raise ValueError(f"{owner}: the dissimilarities must not be negative; got {low:g}.")
+    return high
+
+
+def _symmetric(table: np.ndarray, largest: float, owner: str) -> np.ndarray:
+    """`table` itself when it is exactly symmetric with a zero diagonal, else the average of its halves."""
+    allowed = 1e-6 * largest
+    diagonal = float(np.abs(np.diagonal(table)).max(initial=0.0))
+    if diagonal > allowed:
+        raise ValueError(
+            f"{owner}: the dissimilarities must be 0 on the diagonal; got {diagonal:g}. "
+            "If these are similarities, turn them into distances first."
+        )
+    parts = threads.blocks(len(table), max(1, 2**20 // max(1, len(table))))
+    gap = max((float(np.abs(table[part] - table[:, part].T).max()) for part in parts), default=0.0)
+    if gap > allowed:
+        raise ValueError(
+            f"{owner}: the dissimilarities must be symmetric; got entries that differ by {gap:g}. "
+            "Pass (D + D.T) / 2 if the two halves mean the same."
+        )
+    if gap == 0 and diagonal == 0:
+        return table
+    average = table + table.T
+    average *= 0.5
+    np.fill_diagonal(average, 0.0)
+    return average
+
+
+def _check_graph(D: Any, owner: str) -> Any:
+    graph = sparse.csr_array(D, dtype=D.dtype if D.dtype in (np.float32, np.float64) else np.float64)
+    if graph.shape[0] != graph.shape[1]:
+        raise ValueError(f"{owner}: a sparse graph of distances must be square; got shape {graph.shape}.")
+    largest = _check_entries(graph.data[None], owner)
+    if np.abs(graph.diagonal()).max(initial=0.0) > 1e-6 * largest:
+        raise ValueError(f"{owner}: a sparse graph of distances must be 0 on the diagonal.")
+    return graph

@@ -1,0 +1,312 @@
+"""Nearest neighbours: the one front door of the package.
+
+`nearest` gives the k nearest rows of every row, `within` all rows inside a radius; both exact, for rows, for
+sparse rows and for distances that are there already. How rows are searched is the business of `exact`; a row is left out
+of its own neighbours by its index, never by its distance, so that duplicates stay in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from lowdim._core import threads
+from lowdim._core.distances import OWN, Metric, check_metric, compiled, condensed_rows, pairwise
+from lowdim._core.exact import NOBODY, Found, Search, nearest_rows, open_search, rows_within
+
+_ROWS, _COLUMNS = 256, 4096  # a block of measured distances: 8 MB in float64
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbors:
+    """The k nearest rows of each row: nearest first, ties by index, the row itself left out by index.
+
+    Attributes
+    ----------
+    indices : ndarray of shape (m, k), int32
+    distances : ndarray of shape (m, k)
+        In the precision of the input.
+    """
+
+    indices: np.ndarray
+    distances: np.ndarray
+
+
+def nearest(
+    X: Any,
+    k: int,
+    *,
+    metric: Metric = "euclidean",
+    queries: Any = None,
+    n_jobs: int | None = None,
+    owner: str = "nearest",
+) -> Neighbors:
+    """The exact k nearest neighbours of each row.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d)
+        Rows to search. With ``metric="precomputed"`` their distances: a square table, a condensed vector, or a
+        sparse graph whose stored entries are the known distances.
+    k : int
+        How many neighbours; at most n - 1, or n with `queries`.
+    metric : str or callable
+        As in `pairwise`, or "precomputed".
+    queries : array or sparse matrix of shape (m, d), optional
+        Rows to find neighbours for. None: the rows of `X`, each left out of its own neighbours by its index, so
+        that its duplicates stay in. Precomputed: the (m, n) distances to the n rows.
+    n_jobs : int, optional
+        Threads. The result does not depend on it.
+    owner : str
+        Who asks; error messages begin with it.
+
+    Returns
+    -------
+    Neighbors
+
+    Examples
+    --------
+    >>> nearest([[0.0], [1.0], [3.0]], 1).indices.ravel()
+    array([1, 0, 1], dtype=int32)
+    """
+    metric = check_metric(metric, owner)
+    if metric == "precomputed":
+        return _nearest_known(X, k, queries, n_jobs, owner)
+    search = open_search(X, queries, metric, owner)
+    (n, m), dtype = (search.X.shape[0], search.Q.shape[0]), search.X.dtype
+    _check_k(k, n - (queries is None), owner)
+    if metric in OWN:
+        values, indices = nearest_rows(search, k, n_jobs)
+    else:
+        values, indices = _nearest_measured(_measured(search, owner), (m, n), k, search.skip, n_jobs)
+    return Neighbors(indices, values.astype(dtype, copy=False))
+
+
+def _check_k(k: int, most: int, owner: str) -> None:
+    if isinstance(k, bool) or not hasattr(k, "__index__") or not 1 <= k <= most:
+        raise ValueError(
+            f"{owner}: the number of neighbors must be an integer from 1 to {most} for this many rows; "
+            f"got {k!r}."
+        )
+
+
+def within(
+    X: Any,
+    radius: float,
+    *,
+    metric: Metric = "euclidean",
+    queries: Any = None,
+    n_jobs: int | None = None,
+    owner: str = "within",
+) -> sparse.csr_array:
+    """All pairs of rows at most `radius` apart.
+
+    Parameters
+    ----------
+    X, metric, queries, n_jobs, owner
+        As in `nearest`.
+    radius : float
+        The largest distance that counts, not negative.
+
+    Returns
+    -------
+    csr_array of shape (m, n)
+        The distances, sorted by column; those of duplicates are stored zeros. A row and itself are no pair.
+
+    Examples
+    --------
+    >>> within([[0.0], [1.0], [3.0]], 1.5).toarray()
+    array([[0., 1., 0.],
+           [1., 0., 0.],
+           [0., 0., 0.]])
+    """
+    metric = check_metric(metric, owner)
+    if (
+        not isinstance(radius, (int, float, np.number))
+        or isinstance(radius, bool)
+        or not 0 <= radius < np.inf
+    ):
+        raise ValueError(f"{owner}: radius must be a finite number that is not negative; got {radius!r}.")
+    if metric == "precomputed":
+        known = _known(X, queries, owner)
+        if sparse.issparse(known.values):
+            return _stored_within(known, radius)
+        read: Read = known.read
+        shape, skip = known.shape, known.skip
+        dtype = known.values.dtype
+    else:
+        search = open_search(X, queries, metric, owner)
+        shape, skip, dtype = (search.Q.shape[0], search.X.shape[0]), search.skip, search.X.dtype
+        if metric in OWN and (metric != "manhattan" or search.route(1) == "tree"):
+            return _graph(rows_within(search, float(radius), n_jobs), shape, dtype)
+        read = _measured(search, owner)
+    return _graph(_measured_within(read, shape, float(radius), skip, n_jobs), shape, dtype)
+
+
+def _graph(parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]], shape: tuple[int, int], dtype: Any) -> Any:
+    rows, columns, values = (np.concatenate(pieces) for pieces in zip(*parts, strict=True))
+    graph = sparse.csr_array((values.astype(dtype, copy=False), (rows, columns)), shape=shape)
+    graph.sort_indices()
+    return graph
+
+
+# ---- distances that are measured or known one by one -------------------------------------------------------
+
+Read = Callable[[slice, slice], np.ndarray]  # a block of distances, float32 or float64
+
+
+def _measured(search: Search, owner: str) -> Read:
+    """Blocks of a metric that has no engine of its own."""
+    own = search.metric in OWN
+    Q, X = (rows if own else rows.astype(np.float64, copy=False) for rows in (search.Q, search.X))
+
+    def read(rows: slice, columns: slice) -> np.ndarray:
+        block = pairwise(Q[rows], X[columns], search.metric)
+        if np.isnan(block).any():
+            i, j = (int(found[0]) for found in np.nonzero(np.isnan(block)))
+            raise ValueError(
+                f"{owner}: metric {search.metric!r} must be defined for every pair of rows; got NaN for "
+                f"query {rows.start + i} and row {columns.start + j}. Drop such rows or choose another metric."
+            )
+        return block
+
+    return read
+
+
+def _nearest_measured(
+    read: Read, shape: tuple[int, int], k: int, skip: np.ndarray, n_jobs: int | None
+) -> Found:
+    def find(rows: slice) -> Found:
+        values: np.ndarray | None = None
+        for columns in threads.blocks(shape[1], _COLUMNS):
+            block = np.ascontiguousarray(read(rows, columns))
+            if values is None:
+                values = np.full((len(block), k), np.inf, block.dtype)
+                indices = np.full((len(block), k), NOBODY, np.int32)
+            compiled.top_distances(block, columns.start, skip[rows], values, indices)
+        assert values is not None
+        compiled.sort_top(values, indices)
+        return values, indices
+
+    parts = threads.map_rows(find, shape[0], min(_ROWS, max(8, 2**21 // k)), n_jobs)
+    values, indices = zip(*parts, strict=True)
+    return np.concatenate(values), np.concatenate(indices)
+
+
+def _measured_within(
+    read: Read, shape: tuple[int, int], radius: float, skip: np.ndarray, n_jobs: int | None
+) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    def find(rows: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        found = []
+        for columns in threads.blocks(shape[1], _COLUMNS):
+            block = read(rows, columns)
+            i, j = np.nonzero(block <= block.dtype.type(radius))
+            found.append((i + rows.start, j + columns.start, block[i, j]))
+        i, j, values = (np.concatenate(pieces) for pieces in zip(*found, strict=True))
+        kept = j != skip[i]
+        return i[kept], j[kept], values[kept]
+
+    return threads.map_rows(find, shape[0], _ROWS, n_jobs)
+
+
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """Precomputed distances: a table, a condensed vector or a sparse graph."""
+
+    values: Any
+    shape: tuple[int, int]
+    skip: np.ndarray
+    owner: str
+
+    def read(self, rows: slice, columns: slice) -> np.ndarray:
+        if self.values.ndim == 2:
+            block = self.values[rows, columns]
+        else:
+            i, j = np.ogrid[rows, columns]
+            low, high = np.minimum(i, j), np.maximum(i, j)
+            block = self.values[
+                np.where(i == j, 0, self.shape[0] * low - low * (low + 1) // 2 + high - low - 1)
+            ]
+            block[i == j] = 0.0
+        if not block.min() >= 0 or not block.max() < np.inf:
+            raise ValueError(
+                f"{self.owner}: precomputed distances must be finite and not negative; got otherwise in rows "
+                f"{rows.start} to {rows.stop - 1}."
+            )
+        return block
+
+
+def _known(X: Any, queries: Any, owner: str) -> _Known:
+    """The distances to read from (those of `queries` where given) and the shape of their table."""
+    n = _known_rows(X, owner)
+    values = X if queries is None else queries
+    if sparse.issparse(values):
+        values = sparse.csr_array(values)
+    elif (values := np.asarray(values)).dtype not in (np.float32, np.float64):
+        values = values.astype(np.float64)
+    if queries is None:
+        return _Known(values, (n, n), np.arange(n, dtype=np.int32), owner)
+    if values.ndim != 2 or values.shape[1] != n:
+        raise ValueError(
+            f"{owner}: precomputed queries must hold the distances to the {n} rows, one column each; "
+            f"got shape {values.shape}."
+        )
+    return _Known(values, values.shape, np.full(values.shape[0], -1, np.int32), owner)
+
+
+def _known_rows(X: Any, owner: str) -> int:
+    shape = X.shape if sparse.issparse(X) else np.shape(X)
+    if len(shape) == 1:
+        return condensed_rows(np.asarray(X), owner)
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise ValueError(
+            f"{owner}: precomputed distances must be a square table, a condensed vector or a sparse graph; "
+            f"got shape {shape}."
+        )
+    return int(shape[0])
+
+
+def _nearest_known(X: Any, k: int, queries: Any, n_jobs: int | None, owner: str) -> Neighbors:
+    known = _known(X, queries, owner)
+    _check_k(k, known.shape[1] - (queries is None), owner)
+    if sparse.issparse(known.values):
+        return _stored_nearest(known, k)
+    values, indices = _nearest_measured(known.read, known.shape, k, known.skip, n_jobs)
+    return Neighbors(indices, values)
+
+
+def _stored(known: _Known) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(row, column, distance) of the stored entries, without the diagonal."""
+    entries = known.values.tocoo()
+    values = (
+        entries.data if entries.data.dtype in (np.float32, np.float64) else entries.data.astype(np.float64)
+    )
+    if values.size and (not values.min() >= 0 or not values.max() < np.inf):
+        raise ValueError(f"{known.owner}: precomputed distances must be finite and not negative.")
+    kept = entries.col != known.skip[entries.row]
+    return entries.row[kept], entries.col[kept], values[kept]
+
+
+def _stored_nearest(known: _Known, k: int) -> Neighbors:
+    rows, columns, values = _stored(known)
+    counts = np.bincount(rows, minlength=known.shape[0])
+    if (counts < k).any():
+        row = int(np.argmax(counts < k))
+        raise ValueError(
+            f"{known.owner}: a sparse graph must store at least {k} distances per row, the diagonal not counted;"
+            f" row {row} has {counts[row]}. Store more distances or ask for fewer neighbors."
+        )
+    order = np.lexsort((columns, values, rows))
+    starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    chosen = order[starts[:, None] + np.arange(k)]
+    return Neighbors(columns[chosen].astype(np.int32), values[chosen])
+
+
+def _stored_within(known: _Known, radius: float) -> sparse.csr_array:
+    rows, columns, values = _stored(known)
+    near = values <= values.dtype.type(radius)
+    return _graph([(rows[near], columns[near], values[near])], known.shape, values.dtype)
