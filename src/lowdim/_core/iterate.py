@@ -1,0 +1,179 @@
+"""The one loop: stopping, history, divergence, callbacks, progress and warnings of every iterative method.
+
+A method writes `step(state) -> (state, loss)`; `iterate` calls it until the loss stops moving.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+S = TypeVar("S")
+
+QUIET_SECONDS = 2.0  # nothing is said about work that is over before anybody wonders
+BETWEEN_SECONDS = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Run(Generic[S]):
+    """How a loop ended.
+
+    Attributes
+    ----------
+    state : object
+        The last good one: before a loss that is not finite, or that rises where it cannot.
+    losses : ndarray of shape (n_iter,)
+        The loss after each step, a non-finite last one included.
+    n_iter : int
+        Steps made.
+    converged : bool
+        Whether the loss stopped moving; a loop that a callback ended did not converge, and does not warn.
+    """
+
+    state: S
+    losses: np.ndarray
+    n_iter: int
+    converged: bool
+
+
+class Progress:
+    """A line on stderr that counts steps, from two seconds on, if `verbose`.
+
+    `total` may be None. Use as a context manager, so that the line is finished even on Ctrl-C.
+    """
+
+    def __init__(self, owner: str, total: int | None, verbose: int | bool = 0) -> None:
+        self.owner, self.total, self.verbose = owner, total, verbose
+        self.done, self._start, self._said = 0, time.monotonic(), -math.inf
+
+    def advance(self, note: str = "") -> None:
+        """One more step is done."""
+        self.done += 1
+        now = time.monotonic()
+        if self.verbose and now - self._start >= QUIET_SECONDS and now - self._said >= BETWEEN_SECONDS:
+            self._said = now
+            of = "" if self.total is None else f"/{self.total}"
+            text = f"{self.owner}: {self.done}{of}{', ' + note if note else ''}, {now - self._start:.0f} s"
+            sys.stderr.write(f"\r{text:<79}")
+            sys.stderr.flush()
+
+    def close(self) -> None:
+        """End the line, if there is one."""
+        if self._said > -math.inf:
+            sys.stderr.write("\n")
+            self._said = -math.inf
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def iterate(
+    step: Callable[[S], tuple[S, float]],
+    start: S,
+    *,
+    max_iter: int,
+    tol: float,
+    owner: str,
+    criterion: str = "relative",
+    monotone: bool = False,
+    callback: Callable[[int, S, float], Any] | None = None,
+    verbose: int | bool = 0,
+    warn: bool = True,
+) -> Run[S]:
+    """Repeat `step` until its loss moves by at most `tol`, a callback says stop, or `max_iter` is reached.
+
+    Parameters
+    ----------
+    step : callable
+        state -> (next state, its loss). It must not change the state it gets.
+    start : object
+        The first state.
+    max_iter : int
+        At most this many steps.
+    tol : float
+        0 never stops early (unless the loss stops moving altogether).
+    owner : str
+        Who iterates, for messages.
+    criterion : {"relative", "absolute"}
+        |change of the loss| <= tol times the larger of the last two losses, or <= tol.
+    monotone : bool
+        The loss cannot rise by theory: a rise (beyond rounding) ends the loop with the better state, as
+        converged.
+    callback : callable, optional
+        callback(i, state, loss) after step i (from 1); returning True stops.
+    verbose : int or bool
+        Show progress on stderr after two seconds.
+    warn : bool
+        Whether `max_iter` without convergence gives a ConvergenceWarning; trouble always does.
+
+    Returns
+    -------
+    Run
+
+    Examples
+    --------
+    >>> run = iterate(lambda x: ((x + 2 / x) / 2, (x * x - 2) ** 2), 1.0, max_iter=9, tol=1e-12, owner="Newton",
+    ...               criterion="absolute")
+    >>> run.state, run.n_iter, run.converged
+    (1.414213562373095, 6, True)
+    """
+    _check(max_iter, tol, criterion, owner)
+    state, losses, converged, stopped = start, [math.inf], False, False
+    with Progress(owner, max_iter, verbose) as progress:
+        for i in range(1, max_iter + 1):
+            found, loss = step(state)
+            losses.append(float(loss))
+            before, loss = losses[-2:]
+            size = max(abs(before), abs(loss)) if criterion == "relative" and i > 1 else 1.0
+            if problem := _trouble(before, loss, monotone, max(tol, 1e-9) * size):
+                _say(f"{owner}: {problem} in step {i}; the state before it is returned.")
+                return Run(state, np.array(losses[1:]), i, False)
+            state = state if monotone and loss > before else found
+            progress.advance(f"loss {loss:.6g}")
+            converged = abs(before - loss) <= tol * size or (monotone and loss > before)
+            stopped = callback is not None and _is_true(callback(i, state, loss))
+            if converged or stopped:
+                break
+    if warn and not converged and not stopped:
+        _say(
+            f"{owner}: not converged after max_iter={max_iter} steps (loss {loss:.6g}, tol={tol:g}). "
+            "Raise max_iter or tol."
+        )
+    return Run(state, np.array(losses[1:]), i, converged)
+
+
+def _trouble(before: float, loss: float, monotone: bool, slack: float) -> str:
+    """What is wrong with the last loss, if anything."""
+    if not math.isfinite(loss):
+        return f"the loss became {loss}"
+    if monotone and loss - before > slack:
+        return f"the loss rose from {before:.6g} to {loss:.6g}, which it should not"
+    return ""
+
+
+def _is_true(answer: object) -> bool:
+    return isinstance(answer, (bool, np.bool_)) and bool(answer)
+
+
+def _say(message: str) -> None:
+    warnings.warn(message, ConvergenceWarning, stacklevel=3)
+
+
+def _check(max_iter: int, tol: float, criterion: str, owner: str) -> None:
+    if isinstance(max_iter, bool) or not isinstance(max_iter, (int, np.integer)) or max_iter < 1:
+        raise ValueError(f"{owner}: max_iter must be a positive integer; got {max_iter!r}.")
+    if not tol >= 0:
+        raise ValueError(f"{owner}: tol must be non-negative; got {tol!r}.")
+    if criterion not in ("relative", "absolute"):
+        raise ValueError(f"{owner}: criterion must be 'relative' or 'absolute'; got {criterion!r}.")

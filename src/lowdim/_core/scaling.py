@@ -1,0 +1,128 @@
+"""Centring of squared distances and of kernels, in place.
+
+Both are H A H with H = I - 1 1'/n: take off row means and column means, add the mean of all. An n x n matrix is often
+the largest thing a method holds, so nothing here makes a second one; means are float64 whatever the matrix
+is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import threads
+
+Array = np.ndarray
+ROWS = 256  # rows handled at once
+
+
+@dataclass(frozen=True, eq=False)
+class KernelMeans:
+    """What centring new rows of a kernel needs: the column means of the fitted kernel and their mean."""
+
+    columns: Array
+    total: float
+
+
+def double_center(D2: Array, *, out: Array | None = None) -> Array:
+    """-1/2 H D2 H of squared distances: the inner products of classical scaling.
+
+    Parameters
+    ----------
+    D2 : ndarray of shape (n, n)
+        Symmetric; float32 stays float32 with float64 means. Overwritten unless `out` is given.
+    out : ndarray of shape (n, n), optional
+        Where the result goes; None is D2 itself.
+
+    Returns
+    -------
+    ndarray
+        `out`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> double_center(np.array([[0.0, 4.0], [4.0, 0.0]]))
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+    _check_square(D2, "double_center", "D2")
+    out = _target(D2, out, "double_center")
+    means = _column_means(D2)
+    _take_off(D2, means, float(means.mean()), -0.5, out)
+    return out
+
+
+def center_kernel(K: Array, *, overwrite: bool = False) -> tuple[Array, KernelMeans]:
+    """H K H of a symmetric kernel matrix, and the means that centre new rows the same way.
+
+    A kernel of integers is centred in float64; with `overwrite` a float matrix is centred in place.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Kc, means = center_kernel(np.array([[2.0, 1.0], [1.0, 4.0]]))
+    >>> Kc
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+    _check_square(K, "center_kernel", "K")
+    means = KernelMeans(columns := _column_means(K), float(columns.mean()))
+    out = K if overwrite and K.dtype.kind == "f" else np.empty(K.shape, dtype=_float(K))
+    _take_off(K, columns, means.total, 1.0, out)
+    return out, means
+
+
+def center_kernel_rows(Kx: Array, means: KernelMeans) -> Array:
+    """Kernel values of new rows against the fitted ones, centred in feature space by the fitted rows' mean.
+
+    Row by row: a row's result does not depend on the others of its batch.
+    """
+    if Kx.ndim != 2 or Kx.shape[1] != len(means.columns):
+        raise ValueError(
+            f"center_kernel_rows: Kx must have {len(means.columns)} columns, one per fitted row; got shape {Kx.shape}."
+        )
+    out = np.empty(Kx.shape, dtype=_float(Kx))
+    for rows in threads.blocks(Kx.shape[0], ROWS):
+        part = Kx[rows].astype(np.float64)
+        out[rows] = part - part.mean(axis=1)[:, None] - means.columns + means.total
+    return out
+
+
+def _take_off(A: Array, means: Array, total: float, factor: float, out: Array) -> None:
+    """out = factor (A - row means - column means + total), a few rows at a time in float64."""
+    for rows in threads.blocks(A.shape[0], ROWS):
+        part = A[rows] - means
+        part -= (means[rows] - total)[:, None]
+        part *= factor
+        out[rows] = part
+
+
+def _column_means(A: Array) -> Array:
+    """Column means, summed in float64; those of the rows too, since A is symmetric."""
+    sums = np.zeros(A.shape[1])
+    for rows in threads.blocks(A.shape[0], ROWS):
+        sums += A[rows].sum(axis=0, dtype=np.float64)
+    return sums / A.shape[0]
+
+
+def _float(A: Array) -> np.dtype:
+    return A.dtype if A.dtype.kind == "f" else np.dtype(np.float64)
+
+
+def _target(A: Array, out: Array | None, owner: str) -> Array:
+    if out is None and A.dtype.kind != "f":
+        raise ValueError(
+            f"{owner}: D2 must be a float array to be overwritten; got dtype {A.dtype}. Pass out."
+        )
+    if out is not None and (out.shape != A.shape or out.dtype.kind != "f"):
+        raise ValueError(
+            f"{owner}: out must be a float array of shape {A.shape}; got {out.dtype} {out.shape}."
+        )
+    return A if out is None else out
+
+
+def _check_square(A: Array, owner: str, name: str) -> None:
+    if A.ndim != 2 or A.shape[0] != A.shape[1] or A.shape[0] == 0:
+        raise ValueError(f"{owner}: {name} must be square and not empty; got shape {A.shape}.")

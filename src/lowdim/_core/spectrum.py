@@ -1,0 +1,272 @@
+"""The one front door to eigenvalues and singular values.
+
+`eigenpairs` picks a solver by size, sparsity and end of the spectrum, measures the residual of every pair in
+float64, falls back to another solver when one misses the tolerance, and says so when all of them do. Vectors
+come sorted and with a fixed sign, and the same call gives the same bits.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg as sla
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
+from sklearn.exceptions import ConvergenceWarning
+
+from .krylov import SEED, Array, Problem, fix_signs, rayleigh_ritz, scaled_product
+from .moments import Moments, covariance, gram
+from .rng import generator
+from .singular import SVD, svd
+from .solvers import FAILURES, SOLVERS
+
+__all__ = ["SVD", "Eigenpairs", "Moments", "covariance", "eigenpairs", "fix_signs", "gram", "svd"]
+
+SMALL = 400  # rows up to which the dense solver wins even for one pair of a dense matrix (0.02 s)
+FLOAT32_TOL = (
+    2e-6  # entries rounded to float32 move eigenvectors this far: a finer residual would say nothing
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Eigenpairs:
+    """Eigenvalues at one end of the spectrum, wanted end first, with their vectors.
+
+    Attributes
+    ----------
+    values : ndarray of shape (k,)
+        Descending for the largest, ascending for the smallest.
+    vectors : ndarray of shape (n, k)
+        Orthonormal (V' M V = I when there is a mass); the largest entry of each is positive.
+    residuals : ndarray of shape (k,)
+        ||A v - lambda M v|| in the norm of M^-1, relative to the norm of M^-1/2 A M^-1/2; without mass simply
+        ||A v - lambda v|| / ||A||.
+    solver : str
+        The solver that found them.
+    """
+
+    values: Array
+    vectors: Array
+    residuals: Array
+    solver: str
+
+
+def eigenpairs(
+    A: Any,
+    k: int,
+    *,
+    which: str = "largest",
+    mass: Array | None = None,
+    skip: int | Array = 0,
+    solver: str = "auto",
+    tol: float = 1e-10,
+    max_iter: int | None = None,
+    rng: Any = None,
+    owner: str = "eigenpairs",
+) -> Eigenpairs:
+    """The k largest or smallest eigenpairs of a symmetric matrix, A v = lambda v or A v = lambda M v.
+
+    Parameters
+    ----------
+    A : ndarray, sparse matrix or LinearOperator of shape (n, n)
+        Symmetric. A float32 array is multiplied in float32 by the block solver; its residuals are held to
+        2e-6.
+    k : int
+        Number of pairs, at most n less the skipped ones.
+    which : {"largest", "smallest"}
+        Algebraic end of the spectrum.
+    mass : ndarray of shape (n,), optional
+        Diagonal of M, positive.
+    skip : int or ndarray of shape (n, s)
+        Leave out this many pairs at the wanted end; or vectors spanning an invariant subspace that is known
+        (the constant on each component of a graph, say): it is projected out, and the pairs found are
+        orthogonal to it.
+    solver : {"auto", "lapack", "block", "arpack", "lobpcg"}
+        "lapack" works on the full dense matrix; "block" is block Lanczos, "arpack" its one-vector relative,
+        both on a factorised shifted inverse for sparse matrices at the small end; "lobpcg" needs no factors.
+        "auto" chooses, checks, and goes on to the next where the check fails; the others are used alone.
+    tol : float
+        Largest residual accepted, relative to the norm of the matrix.
+    max_iter : int, optional
+        Steps of the iterative solver: 300 for "block" and "lobpcg", ten per row for "arpack".
+    rng : None, int or Generator
+        For the start vectors; None is a fixed seed.
+    owner : str
+        Who asks, for messages.
+
+    Returns
+    -------
+    Eigenpairs
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> eigenpairs(np.diag([3.0, 1.0, 2.0]), 2).values
+    array([3., 2.])
+    >>> eigenpairs(np.diag([3.0, 1.0, 2.0]), 1, which="smallest", skip=1).vectors[:, 0]
+    array([0., 0., 1.])
+    """
+    A = _matrix(A, owner)
+    _check_choices(which, solver, owner)
+    scale = None if mass is None else 1 / np.sqrt(_mass(mass, A.shape[0], owner))
+    norm, rounding = _norm(A, scale, owner)
+    null, drop = _known(skip, A, scale, norm, rounding, owner)
+    most = A.shape[0] - null.shape[1] - drop
+    if not (isinstance(k, (int, np.integer)) and 1 <= k <= most):
+        raise ValueError(
+            f"{owner}: k must be an integer between 1 and {most} (rows less skipped pairs); got {k!r}."
+        )
+    random = generator(SEED if rng is None else rng)
+    sign = 1.0 if which == "largest" else -1.0
+    tol = max(tol, FLOAT32_TOL) if rounding > 1e-8 else tol
+    problem = Problem(A, scale, null, int(k) + drop, sign, norm, tol, max_iter, random, owner)
+    best = _first_good(problem, _chain(problem) if solver == "auto" else [solver])
+    return _finish(best, scale, drop)
+
+
+def _first_good(problem: Problem, chain: list[str]) -> Eigenpairs:
+    """The result of the first solver that meets the tolerance, else the best of all, with a warning."""
+    best: Eigenpairs | None = None
+    for position, name in enumerate(chain):
+        try:
+            values, vectors, residuals = rayleigh_ritz(problem, SOLVERS[name](problem))
+        except (MemoryError, *FAILURES):
+            if best is None and position == len(chain) - 1:
+                raise
+            continue
+        if values.size < problem.k:
+            continue
+        top = slice(0, problem.k)
+        found = Eigenpairs(values[top], vectors[:, top], residuals[top] / problem.norm, name)
+        if best is None or found.residuals.max() < best.residuals.max():
+            best = found
+        if best.residuals.max() <= problem.tol:
+            return best
+    if best is None:
+        raise np.linalg.LinAlgError(f"{problem.owner}: no solver of {chain} found {problem.k} eigenpairs.")
+    _warn(problem, best, chain)
+    return best
+
+
+def _warn(problem: Problem, best: Eigenpairs, chain: list[str]) -> None:
+    bad = int((best.residuals > problem.tol).sum())
+    advice = (
+        "Raise max_iter or tol."
+        if len(chain) > 1
+        else "Raise max_iter or tol, or use the automatic choice of solver."
+    )
+    warnings.warn(
+        f"{problem.owner}: {bad} of {problem.k} eigenpairs miss the tolerance {problem.tol:.1e}: the largest "
+        f"relative residual is {best.residuals.max():.1e} (solver {best.solver!r}, tried "
+        f"{', '.join(chain)}). {advice}",
+        ConvergenceWarning,
+        stacklevel=4,
+    )
+
+
+def _finish(found: Eigenpairs, scale: Array | None, drop: int) -> Eigenpairs:
+    """Without the skipped pairs, back from M^1/2 v to v, signs fixed."""
+    vectors = found.vectors[:, drop:] if scale is None else scale[:, None] * found.vectors[:, drop:]
+    return Eigenpairs(found.values[drop:], fix_signs(vectors), found.residuals[drop:], found.solver)
+
+
+def _chain(problem: Problem) -> list[str]:
+    """Solvers in the order they are tried."""
+    n, k, small_end = problem.n, problem.k, problem.sign < 0
+    if n <= SMALL or k > problem.free // 8 or (problem.is_dense and small_end):
+        return ["lapack"]
+    last = ["lapack"] if problem.is_dense or n <= 4000 else []
+    if small_end:
+        return ["arpack" if problem.is_sparse else "block", "lobpcg", *last]
+    return ["block", *([] if problem.is_dense else ["arpack"]), *last]
+
+
+# ----------------------------------------------------------------------------------------------------- checks
+
+
+def _matrix(A: Any, owner: str) -> Any:
+    """A as a float32/64 array, a float64 CSR matrix or an operator; square."""
+    if not (sp.issparse(A) or isinstance(A, LinearOperator)):
+        A = np.asarray(A)
+    if A.ndim != 2 or A.shape[0] != A.shape[1] or A.shape[0] == 0:
+        raise ValueError(f"{owner}: the matrix must be square and not empty; got shape {A.shape}.")
+    if A.dtype is not None and np.dtype(A.dtype).kind not in "buif":
+        raise ValueError(f"{owner}: the matrix must be real; got dtype {A.dtype}.")
+    if isinstance(A, LinearOperator):
+        return A
+    if sp.issparse(A):
+        return sp.csr_array(A).astype(np.float64)
+    return A if A.dtype in (np.float32, np.float64) else A.astype(np.float64)
+
+
+def _check_choices(which: str, solver: str, owner: str) -> None:
+    for name, value, choices in (
+        ("which", which, ("largest", "smallest")),
+        ("solver", solver, ("auto", *SOLVERS)),
+    ):
+        if value not in choices:
+            raise ValueError(f"{owner}: {name} must be one of {', '.join(choices)}; got {value!r}.")
+
+
+def _mass(mass: Any, n: int, owner: str) -> Array:
+    mass = np.asarray(mass, dtype=np.float64)
+    if mass.shape != (n,) or not (np.isfinite(mass).all() and (mass > 0).all()):
+        raise ValueError(
+            f"{owner}: mass must hold {n} positive numbers; got shape {mass.shape}, least {np.min(mass)}."
+        )
+    return mass
+
+
+def _norm(A: Any, scale: Array | None, owner: str) -> tuple[float, float]:
+    """A lower bound of ||B||, mostly within a factor of two, and the rounding of B's entries.
+
+    A few power steps: the first meets every entry, so that NaN and infinity show, and two tell x'B(Bx) from
+    |Bx|^2, which differ unless B is symmetric.
+    """
+    single = np.dtype(A.dtype or np.float64) == np.float32
+    x = generator(SEED).uniform(0.5, 1.0, (A.shape[0], 1))
+    norm, steps = 0.0, []
+    for _ in range(4 if isinstance(A, np.ndarray) else 8):
+        y = scaled_product(A, scale, x)
+        if not np.isfinite(y).all():
+            raise ValueError(f"{owner}: the matrix must be finite; it holds NaN or infinity (or overflows).")
+        norm = max(norm, float(np.linalg.norm(y) / np.linalg.norm(x)))
+        steps.append((x, y))
+        if norm == 0:
+            return 1.0, 0.0
+        x = y / norm
+    (x, y), (z, w) = steps[0], steps[1]
+    if abs(float(np.vdot(x, w) - np.vdot(y, z))) > (1e-3 if single else 1e-6) * np.linalg.norm(
+        x
+    ) * np.linalg.norm(w):
+        raise ValueError(
+            f"{owner}: the matrix must be symmetric. Pass (A + A.T) / 2 if that is what you mean."
+        )
+    return norm, float(np.finfo(np.float32).eps) if single else 0.0
+
+
+def _known(
+    skip: Any, A: Any, scale: Array | None, norm: float, rounding: float, owner: str
+) -> tuple[Array, int]:
+    """An orthonormal basis of the known subspace (of B), and the number of pairs to drop."""
+    n = A.shape[0]
+    if isinstance(skip, (int, np.integer)) and skip >= 0:
+        return np.empty((n, 0)), int(skip)
+    N = np.asarray(skip, dtype=np.float64)
+    N = N[:, None] if N.ndim == 1 else N
+    if N.ndim != 2 or N.shape[0] != n or N.shape[1] > n or not np.isfinite(N).all():
+        raise ValueError(f"{owner}: skip must be a count or finite vectors of {n} rows; got {skip!r}.")
+    N = N if scale is None else N / scale[:, None]
+    U, sizes, _ = sla.svd(N / np.maximum(np.linalg.norm(N, axis=0), 1e-300), full_matrices=False)
+    Q = U[:, sizes > 1e-10 * max(1.0, sizes.max(initial=0.0))]
+    BQ = scaled_product(A, scale, Q)
+    leak = float(np.linalg.norm(BQ - Q @ (Q.T @ BQ))) / norm
+    if leak > max(1e-6, 1e3 * rounding):
+        raise ValueError(
+            f"{owner}: skip must span an invariant subspace (A N in the span of M N); its relative residual "
+            f"is {leak:.1e}. Pass a number of pairs to leave out instead."
+        )
+    return Q, 0
