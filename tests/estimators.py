@@ -32,16 +32,31 @@ CASES = [
 
 # More settings of the same classes, where the contract could break differently.
 VARIANTS = [
-    Case(lowdim.PCA(n_components=2, solver="svd", scale=True), keeps_embedding=False, exact_inverse=True, invariant_to_rotation=False),
+    Case(
+        lowdim.PCA(n_components=2, solver="svd", scale=True),
+        keeps_embedding=False,
+        exact_inverse=True,
+        invariant_to_rotation=False,
+    ),
     Case(lowdim.PCA(n_components=2, solver="gram", whiten=True), keeps_embedding=False, exact_inverse=True),
-    Case(lowdim.PCA(n_components=2, solver="randomized", random_state=0), keeps_embedding=False, exact_inverse=True),
+    Case(
+        lowdim.PCA(n_components=2, solver="randomized", random_state=0),
+        keeps_embedding=False,
+        exact_inverse=True,
+    ),
     Case(
         lowdim.PCA(n_components=2, solver="power", tol=1e-10, max_iter=20000, random_state=0),
         keeps_embedding=False,
         exact_inverse=True,
     ),
-    Case(lowdim.ClassicalMDS(n_components=2, metric="manhattan", correction="cailliez"), invariant_to_rotation=False),
-    Case(lowdim.ClassicalMDS(n_components=2, metric="chebyshev", correction="lingoes"), invariant_to_rotation=False),
+    Case(
+        lowdim.ClassicalMDS(n_components=2, metric="manhattan", correction="cailliez"),
+        invariant_to_rotation=False,
+    ),
+    Case(
+        lowdim.ClassicalMDS(n_components=2, metric="chebyshev", correction="lingoes"),
+        invariant_to_rotation=False,
+    ),
     Case(lowdim.KernelPCA(n_components=2, kernel="poly", degree=2)),
     Case(lowdim.KernelPCA(n_components=2, kernel=lowdim.kernels.RBF(0.1) + lowdim.kernels.Linear() * 0.5)),
     Case(lowdim.KernelPCA(n_components=2, kernel="laplacian"), invariant_to_rotation=False),
@@ -55,4 +70,6 @@ ALL = CASES + VARIANTS
 
 def case_id(case):
     settings = {k: v for k, v in case.estimator.get_params().items() if v != getattr(type(case.estimator)(), k)}
-    return f"{case.name}({','.join(f'{k}={v}' for k, v in settings.items() if k not in ('random_state', 'n_components'))})"
+    return (
+        f"{case.name}({','.join(f'{k}={v}' for k, v in settings.items() if k not in ('random_state', 'n_components'))})"
+    )

@@ -123,7 +123,13 @@ def test_any_container_gives_the_same_result(case):
     X = rows()
     _, Z = fit(case, X)
     frame = pd.DataFrame(X, columns=list("abcd"))
-    for given_rows in (X.tolist(), frame, pl.DataFrame(frame.to_dict("list")), np.asfortranarray(X), X[:, ::-1][:, ::-1]):
+    for given_rows in (
+        X.tolist(),
+        frame,
+        pl.DataFrame(frame.to_dict("list")),
+        np.asfortranarray(X),
+        X[:, ::-1][:, ::-1],
+    ):
         np.testing.assert_allclose(fit(case, given_rows)[1], Z, atol=1e-9 * spread(Z))
 
 
@@ -191,7 +197,9 @@ def test_order_of_rows_does_not_matter(case):
 def test_a_shift_or_rotation_of_the_data_changes_nothing(case):
     X = rows(70)
     _, Z = fit(case, X)
-    if getattr(case.estimator, "kernel", "rbf") != "poly" and "Linear" not in str(getattr(case.estimator, "kernel", "")):
+    if getattr(case.estimator, "kernel", "rbf") != "poly" and "Linear" not in str(
+        getattr(case.estimator, "kernel", "")
+    ):
         np.testing.assert_allclose(up_to_sign(Z, fit(case, X + 3.0)[1]), Z, atol=1e-6 * spread(Z))
     if case.invariant_to_rotation and getattr(case.estimator, "n_landmarks", None) is None:
         Q = np.linalg.qr(np.random.default_rng(6).standard_normal((4, 4)))[0]
@@ -205,7 +213,10 @@ def test_memory_is_known_before_it_is_needed(case):
     assert isinstance(needed, int)
     assert needed > 0
     assert case.estimator.estimate_memory((10_000, 50)) > case.estimator.estimate_memory((1_000, 50))
-    with lowdim.config(memory_limit=1000), pytest.raises(MemoryError, match=rf"{case.name}: this needs about .*memory_limit"):
+    with (
+        lowdim.config(memory_limit=1000),
+        pytest.raises(MemoryError, match=rf"{case.name}: this needs about .*memory_limit"),
+    ):
         clone(case.estimator).fit(X)
     with lowdim.config(memory_limit=2 * needed):
         clone(case.estimator).fit(X)

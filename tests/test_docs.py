@@ -20,7 +20,9 @@ MODULES = [m.name for m in pkgutil.walk_packages(lowdim.__path__, "lowdim.") if 
 def test_examples_run(name):
     if name == "lowdim.app.__main__":
         return
-    failed, _ = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    failed, _ = doctest.testmod(
+        importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    )
     assert failed == 0
 
 

@@ -21,7 +21,9 @@ SAME_AS_PCA = {
     "a stream": lambda X: PCA(2).fit(iter([X[:20], X[20:]])).transform(X),
     "singular vectors": lambda X: _singular_vectors(X),
     "classical scaling of rows": lambda X: ClassicalMDS(2).fit_transform(X),
-    "classical scaling of distances": lambda X: ClassicalMDS(2, metric="precomputed").fit_transform(squareform(pdist(X))),
+    "classical scaling of distances": lambda X: ClassicalMDS(2, metric="precomputed").fit_transform(
+        squareform(pdist(X))
+    ),
     "linear kernel": lambda X: KernelPCA(2, kernel="linear").fit_transform(X),
     "linear kernel matrix": lambda X: KernelPCA(2, kernel="precomputed").fit_transform(X @ X.T),
     "kernel object": lambda X: KernelPCA(2, kernel=Linear()).fit_transform(X),

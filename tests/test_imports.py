@@ -37,7 +37,9 @@ def test_the_first_estimator_costs_little_more_than_scikit_learn():
 
 
 def test_estimators_load_no_plotting_or_table_library():
-    loaded = fresh("import sys, json; from lowdim import PCA, Isomap, KernelPCA, ClassicalMDS; print(json.dumps(list(sys.modules)))")
+    loaded = fresh(
+        "import sys, json; from lowdim import PCA, Isomap, KernelPCA, ClassicalMDS; print(json.dumps(list(sys.modules)))"
+    )
     assert not [name for name in loaded if name.split(".")[0] in HEAVY[1:]]
 
 
@@ -49,7 +51,7 @@ def test_every_public_name_resolves(name):
 
 def test_unknown_names():
     with pytest.raises(AttributeError, match="no attribute 'Nonsense'"):
-        lowdim.Nonsense  # noqa: B018
+        lowdim.Nonsense
 
 
 def test_public_modules_declare_what_is_public():

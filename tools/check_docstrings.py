@@ -8,7 +8,22 @@ from numpydoc.validate import validate
 import lowdim
 
 # What must hold; the other checks of numpydoc ask for sections that short functions do not need.
-CHECKS = {"GL01", "GL03", "GL06", "GL07", "GL08", "SS01", "SS03", "PR01", "PR02", "PR03", "PR04", "PR07", "RT01", "RT03"}
+CHECKS = {
+    "GL01",
+    "GL03",
+    "GL06",
+    "GL07",
+    "GL08",
+    "SS01",
+    "SS03",
+    "PR01",
+    "PR02",
+    "PR03",
+    "PR04",
+    "PR07",
+    "RT01",
+    "RT03",
+}
 # A summary on the line of the quotes, and one-line parameter texts, are the house style.
 CHECKS -= {"GL01", "PR07", "RT03", "PR04", "SS03"}
 METHODS = ("fit", "fit_transform", "transform", "inverse_transform", "estimate_memory")

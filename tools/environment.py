@@ -52,7 +52,9 @@ def main():
     if sys.version_info < (3, 11):
         stop(f"needs Python 3.11 or newer; this is {sys.version.split()[0]}. Try: make PYTHON=python3.12 ...")
     if not os.environ.get("CXX") and not any(map(shutil.which, COMPILERS)):
-        stop("needs a C++17 compiler. Debian/Ubuntu: apt-get install g++; Fedora: dnf install gcc-c++; macOS: xcode-select --install")
+        stop(
+            "needs a C++17 compiler. Debian/Ubuntu: apt-get install g++; Fedora: dnf install gcc-c++; macOS: xcode-select --install"
+        )
 
     place = ROOT / options.venv
     python = place / ("Scripts/python.exe" if os.name == "nt" else "bin/python")

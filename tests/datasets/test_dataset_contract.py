@@ -77,9 +77,7 @@ def test_noise_changes_neither_truth_nor_labels(name):
     assert np.abs(noisy.X - clean.X).max() > 0.1
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in NAMES if name not in ("twin-peaks", "twin-peaks-published")]
-)
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("twin-peaks", "twin-peaks-published")])
 def test_size_of_the_noise(name):
     data = datasets.load(name, 1000, noise=0.2, random_state=0)
     added = data.X - data.noise_free
@@ -98,9 +96,7 @@ def test_few_rows(name, n):
 
 
 def test_defaults_of_load_are_those_of_the_functions():
-    np.testing.assert_array_equal(
-        datasets.load("swiss_roll", random_state=1).X, datasets.swiss_roll(random_state=1).X
-    )
+    np.testing.assert_array_equal(datasets.load("swiss_roll", random_state=1).X, datasets.swiss_roll(random_state=1).X)
     assert len(datasets.load("clock").X) == 360
     assert len(datasets.load("world").X) == 4918
     assert np.array_equal(datasets.load("clock").X, datasets.load("clock").noise_free)

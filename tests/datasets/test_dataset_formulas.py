@@ -86,9 +86,7 @@ def test_helix_is_closed_and_on_a_grid():
 def test_helical_loop_heights():
     t = np.linspace(-np.pi, np.pi, N)
     unit, plain = datasets.helical_loop(N, 0), datasets.helical_loop(N, 0, unit_height=False)
-    np.testing.assert_allclose(
-        unit.X, np.column_stack([np.sin(t), np.cos(t), np.linspace(-1, 1, N)]), atol=1e-12
-    )
+    np.testing.assert_allclose(unit.X, np.column_stack([np.sin(t), np.cos(t), np.linspace(-1, 1, N)]), atol=1e-12)
     np.testing.assert_allclose(plain.X, np.column_stack([np.sin(t), np.cos(t), t]), atol=1e-12)
     np.testing.assert_array_equal(np.bincount(unit.labels), [N // 4] * 4)
 
@@ -96,9 +94,7 @@ def test_helical_loop_heights():
 def test_twin_peaks_surface_and_stretched_noise():
     clean, gentle = datasets.twin_peaks(N, 0, 3), datasets.twin_peaks(N, 0, 3, height=1)
     x, y = clean.coordinates.T
-    np.testing.assert_allclose(
-        clean.X, np.column_stack([x, y, 10 * np.sin(np.pi * x) * np.tanh(3 * y)]), atol=1e-12
-    )
+    np.testing.assert_allclose(clean.X, np.column_stack([x, y, 10 * np.sin(np.pi * x) * np.tanh(3 * y)]), atol=1e-12)
     np.testing.assert_allclose(gentle.X * [1, 1, 10], clean.X, rtol=1e-14)
     noisy = datasets.twin_peaks(4000, 0.05, 3)
     spread = (noisy.X - noisy.noise_free).std(axis=0)
@@ -193,9 +189,7 @@ def test_closed_form_of_the_roll_length():
     t = 3.7
     by_hand = (t * np.sqrt(1 + t * t) + np.arcsinh(t)) / 2
     assert spiral_length(np.array(t)) == pytest.approx(by_hand, rel=1e-15)
-    assert spiral_length(np.array(t), 2.0) == pytest.approx(
-        quad(lambda s: np.sqrt(5 + s * s), 0, t)[0], rel=1e-12
-    )
+    assert spiral_length(np.array(t), 2.0) == pytest.approx(quad(lambda s: np.sqrt(5 + s * s), 0, t)[0], rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["helix", "intersecting"])

@@ -105,9 +105,7 @@ def test_removed_cells():
 
 def test_cells_cannot_be_removed_from_other_data():
     for shape in ((9, 3), (20, 2), (20,)):
-        with pytest.raises(
-            ValueError, match=r"remove_cells: X must have 3 columns and at least 10 rows; got shape"
-        ):
+        with pytest.raises(ValueError, match=r"remove_cells: X must have 3 columns and at least 10 rows; got shape"):
             datasets.remove_cells(np.zeros(shape))
     with pytest.raises(ValueError, match="remove_cells: X must be complete and finite"):
         datasets.remove_cells(np.full((20, 3), np.nan))

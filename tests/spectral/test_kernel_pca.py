@@ -43,13 +43,18 @@ def test_the_linear_kernel_is_pca():
     X, new = cloud(40, 5), cloud(7, 5, seed=2)
     pca, model = PCA(3).fit(X), KernelPCA(3, kernel="linear").fit(X)
     for rows in (X, new):
-        np.testing.assert_allclose(up_to_sign(pca.transform(rows), model.transform(rows)), pca.transform(rows), atol=1e-8)
+        np.testing.assert_allclose(
+            up_to_sign(pca.transform(rows), model.transform(rows)), pca.transform(rows), atol=1e-8
+        )
     assert model.reconstruction_error_ == pytest.approx(pca.reconstruction_error_, rel=1e-8)
     # The way back restores the mean too, which scikit-learn's does not.
     Z = pca.transform(new)
     back = model.inverse_transform(model.transform(new))
     np.testing.assert_allclose(back, pca.inverse_transform(Z), atol=1e-6)
-    assert np.abs(SklearnKernelPCA(3, kernel="linear", fit_inverse_transform=True).fit(X).inverse_transform(Z) - new).max() > 1
+    assert (
+        np.abs(SklearnKernelPCA(3, kernel="linear", fit_inverse_transform=True).fit(X).inverse_transform(Z) - new).max()
+        > 1
+    )
 
 
 def test_a_very_wide_gaussian_is_pca_too():
@@ -67,7 +72,9 @@ def test_scikit_learn_agrees():
         theirs = SklearnKernelPCA(3, kernel=kernel, eigen_solver="dense", **settings).fit(X)
         np.testing.assert_allclose(ours.eigenvalues_, theirs.eigenvalues_, rtol=1e-8)
         expected = theirs.transform(new)
-        np.testing.assert_allclose(up_to_sign(expected, ours.transform(new)), expected, atol=1e-7 * np.abs(expected).max())
+        np.testing.assert_allclose(
+            up_to_sign(expected, ours.transform(new)), expected, atol=1e-7 * np.abs(expected).max()
+        )
 
 
 def test_explicit_feature_map():

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from lowdim._core.scaling import double_center
-from lowdim._core.spectrum import eigenpairs, largest_real_part
+from lowdim._core.spectrum import eigenpairs
+from lowdim._core.values import largest_real_part
 
 
 def additive_constant(D: np.ndarray, kind: str, *, owner: str) -> float:

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from lowdim._core import memory, missing, params, threads
-from lowdim._core.distances import check_dissimilarities, check_nonnegative
+from lowdim._core.distances import check_dissimilarities
 from lowdim._core.extend import LearnedInverse
 
 FLOATS = (np.float64, np.float32)
@@ -200,7 +200,9 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _check_rows(self, X: Any, *, fitting: bool) -> Any:
         """Rows as a float array (or CSR where sparse rows are meant), complete and finite."""
         if isinstance(X, Iterator):
-            raise TypeError(f"{type(self).__name__}: X must be an array of rows; got an iterator. Pass its batches one by one.")
+            raise TypeError(
+                f"{type(self).__name__}: X must be an array of rows; got an iterator. Pass its batches one by one."
+            )
         name = type(self).__name__
         distances = getattr(self, "metric", None) == "precomputed"
         if distances and fitting and not sparse.issparse(X) and np.ndim(X) == 1:
@@ -216,8 +218,13 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         )
         missing.refuse(X, name)
         if distances:
-            X = check_dissimilarities(X, name, sparse_ok=self._sparse_rows) if fitting else check_nonnegative(X, name)
+            X = check_dissimilarities(X, name, sparse_ok=self._sparse_rows) if fitting else self._check_new_distances(X)
         return X
+
+    def _check_new_distances(self, D: Any) -> Any:
+        if (D.data if sparse.issparse(D) else D).min(initial=0.0) < 0:
+            raise ValueError(f"{type(self).__name__}: distances to the fitted rows must not be negative.")
+        return D
 
     def estimate_memory(self, X: Any) -> int:
         """Bytes that `fit` would need at its peak, beside X itself.

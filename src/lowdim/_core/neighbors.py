@@ -58,7 +58,7 @@ def nearest(
         As in `pairwise`, or "precomputed".
     queries : array or sparse matrix of shape (m, d), optional
         Rows to find neighbours for. None: the rows of `X`, each left out of its own neighbours by its index, so
-        that its duplicates stay in. Precomputed: the (m, n) distances to the n rows.
+        that its duplicates stay in. Precomputed: the (m, n) distances to the n rows; `X` can then be None.
     n_jobs : int, optional
         Threads. The result does not depend on it.
     owner : str
@@ -89,8 +89,7 @@ def nearest(
 def _check_k(k: int, most: int, owner: str) -> None:
     if isinstance(k, bool) or not hasattr(k, "__index__") or not 1 <= k <= most:
         raise ValueError(
-            f"{owner}: the number of neighbors must be an integer from 1 to {most} for this many rows; "
-            f"got {k!r}."
+            f"{owner}: the number of neighbors must be an integer from 1 to {most} for this many rows; got {k!r}."
         )
 
 
@@ -125,11 +124,7 @@ def within(
            [0., 0., 0.]])
     """
     metric = check_metric(metric, owner)
-    if (
-        not isinstance(radius, (int, float, np.number))
-        or isinstance(radius, bool)
-        or not 0 <= radius < np.inf
-    ):
+    if not isinstance(radius, (int, float, np.number)) or isinstance(radius, bool) or not 0 <= radius < np.inf:
         raise ValueError(f"{owner}: radius must be a finite number that is not negative; got {radius!r}.")
     if metric == "precomputed":
         known = _known(X, queries, owner)
@@ -177,9 +172,7 @@ def _measured(search: Search, owner: str) -> Read:
     return read
 
 
-def _nearest_measured(
-    read: Read, shape: tuple[int, int], k: int, skip: np.ndarray, n_jobs: int | None
-) -> Found:
+def _nearest_measured(read: Read, shape: tuple[int, int], k: int, skip: np.ndarray, n_jobs: int | None) -> Found:
     def find(rows: slice) -> Found:
         values: np.ndarray | None = None
         for columns in threads.blocks(shape[1], _COLUMNS):
@@ -228,9 +221,7 @@ class _Known:
         else:
             i, j = np.ogrid[rows, columns]
             low, high = np.minimum(i, j), np.maximum(i, j)
-            block = self.values[
-                np.where(i == j, 0, self.shape[0] * low - low * (low + 1) // 2 + high - low - 1)
-            ]
+            block = self.values[np.where(i == j, 0, self.shape[0] * low - low * (low + 1) // 2 + high - low - 1)]
             block[i == j] = 0.0
         if not block.min() >= 0 or not block.max() < np.inf:
             raise ValueError(
@@ -242,7 +233,7 @@ class _Known:
 
 def _known(X: Any, queries: Any, owner: str) -> _Known:
     """The distances to read from (those of `queries` where given) and the shape of their table."""
-    n = _known_rows(X, owner)
+    n = np.shape(queries)[1] if X is None else _known_rows(X, owner)
     values = X if queries is None else queries
     if sparse.issparse(values):
         values = sparse.csr_array(values)
@@ -282,9 +273,7 @@ def _nearest_known(X: Any, k: int, queries: Any, n_jobs: int | None, owner: str)
 def _stored(known: _Known) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(row, column, distance) of the stored entries, without the diagonal."""
     entries = known.values.tocoo()
-    values = (
-        entries.data if entries.data.dtype in (np.float32, np.float64) else entries.data.astype(np.float64)
-    )
+    values = entries.data if entries.data.dtype in (np.float32, np.float64) else entries.data.astype(np.float64)
     if values.size and (not values.min() >= 0 or not values.max() < np.inf):
         raise ValueError(f"{known.owner}: precomputed distances must be finite and not negative.")
     kept = entries.col != known.skip[entries.row]

@@ -38,7 +38,9 @@ def power_pairs(
     slowest, failed = 0, 0
     for j in range(k):
         start = rng.standard_normal(size)
-        values[j], V[:, j], residuals[j], steps = _one(product, V[:, :j], start, tol * max(values[0], 0.0), tol, max_iter)
+        values[j], V[:, j], residuals[j], steps = _one(
+            product, V[:, :j], start, tol * max(values[0], 0.0), tol, max_iter
+        )
         slowest = max(slowest, steps)
         failed += steps >= max_iter and residuals[j] > tol * max(values[0], 0.0)
     if failed:

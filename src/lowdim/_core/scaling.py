@@ -113,13 +113,9 @@ def _float(A: Array) -> np.dtype:
 
 def _target(A: Array, out: Array | None, owner: str) -> Array:
     if out is None and A.dtype.kind != "f":
-        raise ValueError(
-            f"{owner}: D2 must be a float array to be overwritten; got dtype {A.dtype}. Pass out."
-        )
+        raise ValueError(f"{owner}: D2 must be a float array to be overwritten; got dtype {A.dtype}. Pass out.")
     if out is not None and (out.shape != A.shape or out.dtype.kind != "f"):
-        raise ValueError(
-            f"{owner}: out must be a float array of shape {A.shape}; got {out.dtype} {out.shape}."
-        )
+        raise ValueError(f"{owner}: out must be a float array of shape {A.shape}; got {out.dtype} {out.shape}.")
     return A if out is None else out
 
 

@@ -157,18 +157,14 @@ def remove_cells(X: np.ndarray, random_state: object = None) -> np.ndarray:
             "Pass the X of helical_loop."
         )
     if not np.isfinite(holes).all():
-        raise ValueError(
-            "remove_cells: X must be complete and finite; got NaN or infinite values. Pass clean data."
-        )
+        raise ValueError("remove_cells: X must be complete and finite; got NaN or infinite values. Pass clean data.")
     column = generator(random_state).integers(3, size=len(holes))
     column[:5], column[-5:] = _FIRST_FIVE, _LAST_FIVE
     holes[np.arange(len(holes)), column] = np.nan
     return holes
 
 
-def spiral(
-    n_samples: int = 1000, noise: float = 0.05, random_state: object = None, *, dim: int = 2
-) -> Dataset:
+def spiral(n_samples: int = 1000, noise: float = 0.05, random_state: object = None, *, dim: int = 2) -> Dataset:
     """A spiral of two turns, flat or rising: a line that PCA cannot straighten.
 
     With u uniform on [0, 1]: t = 4 pi sqrt(u), which spreads rows almost evenly along the curve, and the row
@@ -210,9 +206,7 @@ def spiral(
     t = 4 * np.pi * np.sqrt(rng.random(n))
     pitch = 2.0 if dim == 3 else 0.0
     clean = np.column_stack([t * np.cos(t), t * np.sin(t), pitch * t])[:, :dim]
-    what = (
-        "A spiral of two turns in the plane." if dim == 2 else "A spiral of two turns that rises like a cone."
-    )
+    what = "A spiral of two turns in the plane." if dim == 2 else "A spiral of two turns that rises like a cone."
     labels = parity(round_half_away(t / 2))
     return _curve(f"spiral-{dim}d", what, clean, t, spiral_length(t, pitch), labels, sd, rng)
 
@@ -255,9 +249,7 @@ def noisy_circle(n_samples: int = 1000, noise: float = 0.1, random_state: object
     t = 2 * np.pi * u
     clean = np.column_stack([np.cos(t), np.sin(t)])
     quarters = np.floor(4 * u).astype(np.int64)
-    return _curve(
-        "noisy-circle", "Rows scattered about the unit circle.", clean, t, t.copy(), quarters, sd, rng
-    )
+    return _curve("noisy-circle", "Rows scattered about the unit circle.", clean, t, t.copy(), quarters, sd, rng)
 
 
 def _curve(

@@ -59,8 +59,7 @@ def world(n_samples: int | None = None, noise: float = 0.0, random_state: object
     n, sd, rng = start("world", len(labels) if n_samples is None else n_samples, noise, random_state)
     if n > len(labels):
         raise ValueError(
-            f"world: n_samples must be at most {len(labels)}, the number of points; got {n}. "
-            "Use None for all of them."
+            f"world: n_samples must be at most {len(labels)}, the number of points; got {n}. Use None for all of them."
         )
     if n_samples is not None:
         chosen = rng.choice(len(labels), size=n, replace=False)

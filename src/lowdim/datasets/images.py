@@ -17,9 +17,7 @@ _BACKGROUND = 0.5  # grey behind the face
 _SMALLEST_CLOCK, _SMALLEST_FACE = 12, 32  # pixels; smaller pictures lose the hand, or the mouth
 
 
-def clock(
-    n_samples: int = 360, noise: float = 0.0, random_state: object = None, *, size: int = 28
-) -> Dataset:
+def clock(n_samples: int = 360, noise: float = 0.0, random_state: object = None, *, size: int = 28) -> Dataset:
     """Pictures of a clock whose one hand goes round: a closed curve in hundreds of dimensions.
 
     Frame i of n shows the hand at the angle t_i = 2 pi i / n, i = 0..n-1, clockwise from 12. Black is 0, the
@@ -78,9 +76,7 @@ def clock(
     )
 
 
-def shifted_face(
-    n_samples: int = 1000, noise: float = 0.05, random_state: object = None, *, size: int = 48
-) -> Dataset:
+def shifted_face(n_samples: int = 1000, noise: float = 0.05, random_state: object = None, *, size: int = 48) -> Dataset:
     """Pictures of one drawn face, moved about over a noisy background: two dimensions in many pixels.
 
     The centre of the face is uniform on the square that keeps it inside the picture. The background is grey

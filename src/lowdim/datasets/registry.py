@@ -52,9 +52,7 @@ def names() -> list[str]:
     return list(_GENERATORS)
 
 
-def load(
-    name: str, n_samples: int | None = None, noise: float | None = None, random_state: object = None
-) -> Dataset:
+def load(name: str, n_samples: int | None = None, noise: float | None = None, random_state: object = None) -> Dataset:
     """A data set by its name.
 
     Parameters

@@ -33,9 +33,7 @@ def check_noise(owner: str, noise: object) -> float:
     return sd
 
 
-def start(
-    owner: str, n_samples: object, noise: object, random_state: object
-) -> tuple[int, float, np.random.Generator]:
+def start(owner: str, n_samples: object, noise: object, random_state: object) -> tuple[int, float, np.random.Generator]:
     """Checked arguments and the generator: the first line of every data set."""
     n, sd = check_count(owner, n_samples), check_noise(owner, noise)
     from lowdim._core.rng import (

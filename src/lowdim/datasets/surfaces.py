@@ -80,8 +80,7 @@ def twin_peaks(
         coordinates=xy,
         labels=labels,
         name="twin-peaks-published" if published else "twin-peaks",
-        description="Two peaks and two pits over a square"
-        + (", with the published labels." if published else "."),
+        description="Two peaks and two pits over a square" + (", with the published labels." if published else "."),
         coordinate_names=("x", "y"),
         noise_free=flat * stretch,
     )

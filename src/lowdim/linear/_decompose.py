@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from lowdim._core.power import power_pairs
-from lowdim._core.spectrum import Moments, covariance, eigenpairs, gram, svd
+from lowdim._core.spectrum import Moments, eigenpairs, gram, svd
 
 SOLVERS = ("covariance", "svd", "gram", "randomized", "power")
 
@@ -23,20 +23,18 @@ class Rows:
     mean: np.ndarray
     scale: np.ndarray | None
     weights: np.ndarray | None
+    ddof: int
     divisor: float  # sum of weights - ddof
     total_variance: float
-    n_jobs: int | None
 
     @classmethod
-    def of(cls, X: Any, weights: np.ndarray | None, *, scale: bool, ddof: int, n_jobs: int | None) -> Rows:
+    def of(cls, X: Any, weights: np.ndarray | None, *, scale: bool, ddof: int) -> Rows:
         weight_sum = X.shape[0] if weights is None else float(weights.sum())
-        if weight_sum <= ddof:
-            raise ValueError(f"PCA: sample_weight must sum to more than ddof = {ddof}; got {weight_sum:g}.")
         mean, variance = _mean_and_variance(X, weights, weight_sum)
         variance *= weight_sum / (weight_sum - ddof)
         divide = _divisors(variance) if scale else None
         total = float(variance.sum() if divide is None else (variance / divide**2).sum())
-        return cls(X, mean, divide, weights, weight_sum - ddof, total, n_jobs)
+        return cls(X, mean, divide, weights, ddof, weight_sum - ddof, total)
 
     def dense(self) -> np.ndarray:
         """Centred, scaled rows times the root of their weight, in float64."""
@@ -59,7 +57,9 @@ class Rows:
             B = root * B.reshape(X.shape[0], -1)
             return (X.T @ B - mean * B.sum(axis=0)) / divide
 
-        return LinearOperator(X.shape, matvec=times, rmatvec=transposed, matmat=times, rmatmat=transposed, dtype=np.float64)
+        return LinearOperator(
+            X.shape, matvec=times, rmatvec=transposed, matmat=times, rmatmat=transposed, dtype=np.float64
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,14 +92,12 @@ def pick_solver(n: int, d: int, k: int | None, is_sparse: bool) -> str:
     return "randomized"
 
 
-def decompose(
-    rows: Rows, k: int, solver: str, tol: float, max_iter: int, rng: np.random.Generator
-) -> Spectrum:
+def decompose(rows: Rows, k: int, solver: str, tol: float, max_iter: int, rng: np.random.Generator) -> Spectrum:
     """The k largest eigenvalues and loadings of the rows' covariance."""
     run = None
     if solver == "covariance":
-        squares, loadings = _by_covariance(rows, k)
-    elif solver == "gram":
+        return decompose_moments(_moments(rows), k, scale=rows.scale is not None, ddof=rows.ddof)
+    if solver == "gram":
         squares, loadings = _by_gram(rows, k)
     elif solver == "power":
         squares, loadings, run = _by_power(rows, k, tol, max_iter, rng)
@@ -127,7 +125,7 @@ def decompose(
 
 def decompose_moments(moments: Moments, k: int, *, scale: bool, ddof: int) -> Spectrum:
     """The same from the mean and scatter of a stream."""
-    divisor = float(moments.count) - ddof
+    divisor = moments.weight - ddof
     variance = np.diag(moments.scatter) / divisor
     divide = _divisors(variance) if scale else None
     C = moments.scatter if divide is None else moments.scatter / np.outer(divide, divide)
@@ -145,30 +143,18 @@ def decompose_moments(moments: Moments, k: int, *, scale: bool, ddof: int) -> Sp
     )
 
 
-def _by_covariance(rows: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
-    scatter = _scatter(rows)
-    if rows.scale is not None:
-        scatter /= np.outer(rows.scale, rows.scale)
-    pairs = eigenpairs(scatter, k, owner="PCA")
-    return pairs.values, pairs.vectors.T
-
-
-def _scatter(rows: Rows) -> np.ndarray:
-    """Sum of weighted outer products of centred rows."""
-    if not sparse.issparse(rows.X):
-        weight_sum = rows.X.shape[0] if rows.weights is None else rows.weights.sum()
-        C, _ = covariance(rows.X, mean=rows.mean, weights=rows.weights, n_jobs=rows.n_jobs)
-        return C * weight_sum
+def _moments(rows: Rows) -> Moments:
+    """Weight, mean and scatter of sparse rows, without filling them."""
     X = rows.X.astype(np.float64)
-    weighted = X if rows.weights is None else sparse.diags_array(rows.weights) @ X
-    weight_sum = X.shape[0] if rows.weights is None else rows.weights.sum()
-    return (X.T @ weighted).toarray() - weight_sum * np.outer(rows.mean, rows.mean)
+    weights = np.ones(X.shape[0]) if rows.weights is None else rows.weights
+    scatter = (X.T @ (sparse.diags_array(weights) @ X)).toarray() - weights.sum() * np.outer(rows.mean, rows.mean)
+    return Moments(float(weights.sum()), rows.mean, scatter)
 
 
 def _by_gram(rows: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvectors a of Xc Xc' give the loadings Xc'a / s; those with s near 0 have no direction of their own."""
     Xc = rows.dense()
-    pairs = eigenpairs(gram(Xc), k, owner="PCA")
+    pairs = eigenpairs(gram(Xc, mean=np.zeros(Xc.shape[1])), k, owner="PCA")
     s = np.sqrt(np.maximum(pairs.values, 0.0))
     V = Xc.T @ pairs.vectors
     # Orthonormal also where s is tiny: QR keeps the leading columns and completes the rest.
@@ -181,7 +167,13 @@ def _by_power(
 ) -> tuple[np.ndarray, np.ndarray, tuple[int, bool]]:
     matrix = rows.operator() if sparse.issparse(rows.X) else rows.dense()
     pairs, n_iter, converged = power_pairs(
-        lambda v: matrix.T @ (matrix @ v), rows.X.shape[1], k, tol=tol, max_iter=max_iter, rng=rng, owner="PCA"
+        lambda v: matrix.T @ (matrix @ v),
+        rows.X.shape[1],
+        k,
+        tol=tol,
+        max_iter=max_iter,
+        rng=rng,
+        owner="PCA",
     )
     return pairs.values, pairs.vectors.T, (n_iter, converged)
 

@@ -174,12 +174,24 @@ class PCA(Reducer):
         return super()._fit_rows(X, **options)
 
     def _embed(self, X: Any, sample_weight: Any = None) -> np.ndarray:
-        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        rows = Rows.of(X, weights, scale=self.scale, ddof=self.ddof, n_jobs=self.n_jobs)
+        weights = self._check_weights(sample_weight, X)
+        k, settings = self._wanted(min(X.shape)), {"scale": self.scale, "ddof": self.ddof}
         solver = self._solver(*X.shape, sparse.issparse(X))
-        found = decompose(rows, self._wanted(min(X.shape)), solver, self.tol, self.max_iter, generator(self.random_state))
+        if solver == "covariance" and not sparse.issparse(X):
+            found = decompose_moments(Moments.of(X, weights, n_jobs=self.n_jobs), k, **settings)
+        else:
+            rows = Rows.of(X, weights, **settings)
+            found = decompose(rows, k, solver, self.tol, self.max_iter, generator(self.random_state))
         self._keep(found)
         return np.empty((0, self.n_components_))  # scores are computed when asked for
+
+    def _check_weights(self, sample_weight: Any, X: Any) -> np.ndarray | None:
+        if sample_weight is None:
+            return None
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        if weights.sum() <= self.ddof:
+            raise ValueError(f"PCA: sample_weight must sum to more than ddof = {self.ddof}; got {weights.sum():g}.")
+        return weights
 
     def _embed_batches(self, batches: Any) -> int:
         if self.solver not in ("auto", "covariance"):
@@ -190,9 +202,9 @@ class PCA(Reducer):
             part = Moments.of(rows)
             moments = part if moments is None else moments + part
             first = False
-        if moments is None or moments.count < self._min_rows:
+        if moments is None or moments.weight < self._min_rows:
             raise ValueError(f"PCA: the batches must hold at least {self._min_rows} rows together.")
-        wanted = self._wanted(min(int(moments.count), len(moments.mean)))
+        wanted = self._wanted(min(int(moments.weight), len(moments.mean)))
         self._keep(decompose_moments(moments, wanted, scale=self.scale, ddof=self.ddof))
         return self.n_components_
 
@@ -305,6 +317,7 @@ def _whitenable(values: np.ndarray, r: int, tolerance: float) -> int:
         raise ValueError("PCA: whiten=True needs rows that vary; all rows are equal.")
     if rank < r:
         warnings.warn(
-            f"PCA: whiten=True keeps {rank} of {r} components; the others have no variance to scale.", stacklevel=5
+            f"PCA: whiten=True keeps {rank} of {r} components; the others have no variance to scale.",
+            stacklevel=5,
         )
     return rank

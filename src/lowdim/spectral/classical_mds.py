@@ -9,13 +9,14 @@ import numpy as np
 from scipy import sparse
 
 from lowdim._core import params
+from lowdim._core.additive import additive_constant, shift_distances, shift_new_distances
 from lowdim._core.base import Reducer, as_dense
 from lowdim._core.distances import check_metric, pairwise
 from lowdim._core.extend import Linear, Nystrom
 from lowdim._core.rng import generator
-from lowdim._core.additive import additive_constant, shift_distances, shift_new_distances
 from lowdim._core.scaling import double_center
-from lowdim._core.spectrum import Eigenpairs, all_eigenvalues, eigenpairs, positive_part, svd
+from lowdim._core.spectrum import Eigenpairs, eigenpairs, svd
+from lowdim._core.values import all_eigenvalues, positive_part
 
 
 class ClassicalMDS(Reducer):
@@ -77,9 +78,7 @@ class ClassicalMDS(Reducer):
     _sparse_rows = True
     _ways_out = "Euclidean distances of rows need no n x n matrix (metric='euclidean'); or fit on a sample and transform the rest."
 
-    def __init__(
-        self, n_components=2, *, metric="euclidean", correction=None, random_state=None, n_jobs=None
-    ):
+    def __init__(self, n_components=2, *, metric="euclidean", correction=None, random_state=None, n_jobs=None):
         self.n_components = n_components
         self.metric = metric
         self.correction = correction
@@ -111,8 +110,16 @@ class ClassicalMDS(Reducer):
         mean = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
         most = min(self.n_components, *X.shape)
         rows = X if sparse.issparse(X) else X - mean
-        found = svd(rows, most, center=mean if sparse.issparse(X) else None, rng=generator(self.random_state), owner="ClassicalMDS")
-        total = float(X.multiply(X).sum() - X.shape[0] * mean @ mean) if sparse.issparse(X) else float(np.vdot(rows, rows))
+        found = svd(
+            rows,
+            most,
+            center=mean if sparse.issparse(X) else None,
+            rng=generator(self.random_state),
+            owner="ClassicalMDS",
+        )
+        total = (
+            float(X.multiply(X).sum() - X.shape[0] * mean @ mean) if sparse.issparse(X) else float(np.vdot(rows, rows))
+        )
         pairs = Eigenpairs(found.values**2, found.Vt.T, found.residuals, found.solver)
         pairs = positive_part(pairs, self.n_components, total=total, owner="ClassicalMDS")
         self._report(pairs.values, np.array([total]))
@@ -149,6 +156,9 @@ class ClassicalMDS(Reducer):
 
     def _memory(self, n: int, d: int, itemsize: int) -> dict[str, int]:
         if self.metric == "euclidean":
-            return {"centred rows": n * d * 8, "singular vectors": 2 * (n + d) * min(n, d, 10 * (self.n_components + 10)) * 8}
+            return {
+                "centred rows": n * d * 8,
+                "singular vectors": 2 * (n + d) * min(n, d, 10 * (self.n_components + 10)) * 8,
+            }
         squares = {"distances": n * n * itemsize, "inner products": 2 * n * n * 8}
         return squares | ({"additive constant": 8 * n * n * 8} if self.correction == "cailliez" else {})

@@ -17,7 +17,8 @@ from lowdim._core.neighbors import nearest, within
 from lowdim._core.parts import Part, tile
 from lowdim._core.rng import generator
 from lowdim._core.scaling import double_center
-from lowdim._core.spectrum import eigenpairs, positive_part
+from lowdim._core.spectrum import eigenpairs
+from lowdim._core.values import positive_part
 
 
 class Isomap(Reducer):
@@ -122,7 +123,12 @@ class Isomap(Reducer):
         check_metric(self.metric, "Isomap")
         rng = generator(self.random_state)
         joined = connect(
-            self._graph(X), X, policy=self.disconnected, metric=self.metric, owner="Isomap", n_jobs=self.n_jobs
+            self._graph(X),
+            X,
+            policy=self.disconnected,
+            metric=self.metric,
+            owner="Isomap",
+            n_jobs=self.n_jobs,
         )
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels
         self._rows = None if self._precomputed() else X
@@ -150,15 +156,22 @@ class Isomap(Reducer):
         """Classical scaling of the path lengths among the sources of one connected part."""
         inside = graph[rows][:, rows] if len(rows) < graph.shape[0] else graph
         sources = self._sources(X, rows, rng)
-        progress = Progress("Isomap: shortest paths", verbose=self.verbose)
-        D = geodesics(inside, sources, n_jobs=self.n_jobs, dtype=X.dtype, progress=progress)
+        with Progress("Isomap: shortest paths", None, self.verbose) as progress:
+            D = geodesics(inside, sources, n_jobs=self.n_jobs, dtype=X.dtype, progress=progress)
 
         among = np.square(D if sources is None else D[:, sources], dtype=np.float64)
         offset = -0.5 * among.mean(axis=0)
         pairs = eigenpairs(double_center(among), min(self.n_components, len(among)), rng=rng, owner="Isomap")
         pairs = positive_part(pairs, self.n_components, owner="Isomap")
         own = rows if sources is None else rows[sources]
-        return Part(rows, own, D, pairs.values, Nystrom.of(pairs.values, pairs.vectors, offset), np.zeros(self.n_components))
+        return Part(
+            rows,
+            own,
+            D,
+            pairs.values,
+            Nystrom.of(pairs.values, pairs.vectors, offset),
+            np.zeros(self.n_components),
+        )
 
     def _sources(self, X: Any, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray | None:
         if self.n_landmarks is None or self.n_landmarks >= len(rows):
@@ -185,11 +198,9 @@ class Isomap(Reducer):
 
     def _neighbors_of(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Neighbours among the fitted rows; with `radius`, those beyond it (but the nearest) are out of reach."""
-        fitted = X if self._precomputed() else self._rows
-        n = self._n_fitted()
-        k = min(self.n_neighbors, n)
         if self.radius is None:
-            near = nearest(fitted, k, metric=self.metric, queries=X, n_jobs=self.n_jobs, owner="Isomap")
+            k = min(self.n_neighbors, self._n_fitted())
+            near = nearest(self._rows, k, metric=self.metric, queries=X, n_jobs=self.n_jobs, owner="Isomap")
             return near.indices, near.distances
         D = np.asarray(X) if self._precomputed() else pairwise(X, self._rows, metric=self.metric)
         indices = np.argsort(D, axis=1, kind="stable")

@@ -13,7 +13,8 @@ from lowdim._core.extend import Nystrom
 from lowdim._core.kernels import Kernel, make_kernel
 from lowdim._core.rng import generator
 from lowdim._core.scaling import center_kernel
-from lowdim._core.spectrum import eigenpairs, positive_part
+from lowdim._core.spectrum import eigenpairs
+from lowdim._core.values import positive_part
 
 
 class KernelPCA(Reducer):
@@ -103,8 +104,13 @@ class KernelPCA(Reducer):
     def _embed(self, X: Any) -> np.ndarray:
         rng = generator(self.random_state)
         self.kernel_ = make_kernel(
-            self.kernel, X, width=self.width, gamma=self.gamma, degree=self.degree, coef0=self.coef0, owner="KernelPCA",
-            random_state=rng,
+            self.kernel,
+            X,
+            width=self.width,
+            gamma=self.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            owner="KernelPCA",
         )
         K = _symmetric(self.kernel_(X))
         Kc, means = center_kernel(K, overwrite=K is not X)
@@ -153,7 +159,9 @@ class KernelPCA(Reducer):
         """
         X = self._check_rows(X, fitting=False)
         if self._precomputed():
-            raise ValueError("KernelPCA: row_error needs k(x, x) of each row, which kernel='precomputed' does not give.")
+            raise ValueError(
+                "KernelPCA: row_error needs k(x, x) of each row, which kernel='precomputed' does not give."
+            )
         S = np.asarray(self._similarities(X), dtype=np.float64)
         norm = self.kernel_.diag(X) - 2 * S.mean(axis=1) + self._mean_kernel
         return np.maximum(norm - (self._extension(S) ** 2).sum(axis=1), 0.0)
@@ -162,7 +170,10 @@ class KernelPCA(Reducer):
         return super()._inverse_rows() if self._precomputed() else as_dense(self._rows)
 
     def _memory(self, n: int, d: int, itemsize: int) -> dict[str, int]:
-        return {"kernel matrix": 2 * n * n * itemsize, "eigenvectors": 10 * n * min(n, (self.n_components or n) + 10) * 8}
+        return {
+            "kernel matrix": 2 * n * n * itemsize,
+            "eigenvectors": 10 * n * min(n, (self.n_components or n) + 10) * 8,
+        }
 
 
 def _symmetric(K: np.ndarray) -> np.ndarray:
