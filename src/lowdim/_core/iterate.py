@@ -123,8 +123,9 @@ def iterate(
 
     Examples
     --------
-    >>> run = iterate(lambda x: ((x + 2 / x) / 2, (x * x - 2) ** 2), 1.0, max_iter=9, tol=1e-12, owner="Newton",
-    ...               criterion="absolute")
+    >>> def newton(x):
+    ...     return (x + 2 / x) / 2, (x * x - 2) ** 2
+    >>> run = iterate(newton, 1.0, max_iter=9, tol=1e-12, owner="Newton", criterion="absolute")
     >>> run.state, run.n_iter, run.converged
     (1.414213562373095, 6, True)
     """

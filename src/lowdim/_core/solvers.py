@@ -25,9 +25,9 @@ from .krylov import EPS, SEED, Array, Problem, block_lanczos, rayleigh_ritz
 # Laplacians and LLE matrices of kNN graphs in 2 to 10 dimensions, 3,000 to 50,000 rows: L + U hold 0.4 to 1.3
 # entries of 8 + 4 bytes per entry of the profile, and the signs of the pivots are read from a copy of U.
 BYTES_PER_PROFILE_ENTRY = 24
-# Distance of the shift below zero relative to the norm: far above the 1e-15 by which rounding moves
-# eigenvalues.
-SHIFT = 1e-10
+# Distances of the shift below zero relative to the norm. The first is far above the 1e-15 by which rounding
+# moves eigenvalues; the others are for matrices that are semi-definite up to rounding of their entries.
+SHIFTS = (1e-10, 1e-7, 1e-4)
 
 
 def lapack(problem: Problem) -> Array:
@@ -45,7 +45,9 @@ def lapack(problem: Problem) -> Array:
     if 2 * k < n:
         try:
             vectors = sla.eigh(B, subset_by_index=ends, driver="evr", check_finite=False)[1]
-        except np.linalg.LinAlgError:  # inverse iteration can fail inside a tight cluster; the full solver does not
+        except (
+            np.linalg.LinAlgError
+        ):  # inverse iteration can fail inside a tight cluster; the full solver does not
             vectors = sla.eigh(B, driver="evd", check_finite=False)[1][:, ends[0] : ends[1] + 1]
     else:
         vectors = sla.eigh(B, driver="evd", check_finite=False)[1][:, ends[0] : ends[1] + 1]
@@ -69,7 +71,9 @@ def block(problem: Problem) -> Array:
     if problem.is_sparse and problem.sign < 0:
         inverse = ShiftedInverse.below(problem)
         return inverse.polish(block_lanczos(problem, inverse.times, power=1.0))
-    with threads.single_blas():  # the large products bring their own threads; the small ones only lose by them
+    with (
+        threads.single_blas()
+    ):  # the large products bring their own threads; the small ones only lose by them
         return block_lanczos(problem, problem.wanted)
 
 
@@ -98,13 +102,20 @@ class ShiftedInverse:
         """
         memory.check(problem.owner, {"sparse factors": factor_bytes(problem)}, 'Use solver="lobpcg".')
         C = -problem.sign * problem.sparse
-        if problem.sign < 0 and (lu := _definite_lu(C, -SHIFT * problem.norm)):
-            return cls._bordered(problem, -SHIFT * problem.norm, lu)
-        bottom = -_top(problem)
-        for distance in (1e-6, 1e-3, 0.1, 1.0, 10.0):
-            if lu := _definite_lu(C, bottom - distance * problem.norm):
-                return cls._bordered(problem, bottom - distance * problem.norm, lu)
+        for shift in cls._candidates(problem):
+            if lu := _definite_lu(C, shift):
+                return cls._bordered(problem, shift, lu)
         raise np.linalg.LinAlgError("no shift makes the matrix definite")
+
+    @staticmethod
+    def _candidates(problem: Problem) -> Iterator[float]:
+        """Shifts below zero; then, if C has clearly negative eigenvalues, below an estimate of the least one."""
+        if problem.sign < 0:
+            yield -SHIFTS[0] * problem.norm
+        bottom = -_top(problem)
+        if bottom > -SHIFTS[-1] * problem.norm:
+            yield from (-distance * problem.norm for distance in SHIFTS[1:])
+        yield from (bottom - distance * problem.norm for distance in (0.01, 0.1, 1.0, 10.0))
 
     @classmethod
     def _bordered(cls, problem: Problem, shift: float, lu: Any) -> ShiftedInverse:
@@ -171,13 +182,14 @@ def arpack(problem: Problem) -> Array:
     """Implicitly restarted Lanczos; on the shifted inverse for sparse matrices at the small end."""
     if problem.is_sparse and problem.sign < 0:
         inverse = ShiftedInverse.below(problem)
-        return inverse.polish(complete_arpack(problem, inverse.times, 2.0 / (SHIFT * problem.norm)))
+        return inverse.polish(complete_arpack(problem, inverse.times, 0.0))
     return complete_arpack(problem, problem.wanted, 2 * problem.norm)
 
 
 def complete_arpack(problem: Problem, times: Callable[[Array], Array], behind: float) -> Array:
     """ARPACK's vectors, and the copies of multiple eigenvalues it missed.
 
+    `behind` is how far below zero found vectors are moved: 0 will do where all eigenvalues are positive.
     One vector's Krylov space holds one vector of each eigenspace; rounding brings in the others, mostly. So
     the found vectors are moved behind the unwanted end and the rest is asked for its best, until that is none
     of the wanted.
@@ -201,7 +213,12 @@ def complete_arpack(problem: Problem, times: Callable[[Array], Array], behind: f
 
 
 def _eigsh(problem: Problem, times: Callable[[Array], Array], k: int, tol: float) -> tuple[Array, Array]:
-    operator = LinearOperator((problem.n, problem.n), matvec=lambda x: times(x.reshape(-1, 1))[:, 0], dtype=np.float64)
+    operator = LinearOperator(
+        (problem.n, problem.n), matvec=lambda x: times(x.reshape(-1, 1))[:, 0], dtype=np.float64
+    )
+    if k >= problem.n - 1:  # more than ARPACK can hold
+        values, vectors = sla.eigh(times(np.eye(problem.n)))
+        return values[-k:], vectors[:, -k:]
     start, most = problem.start(1)[:, 0], min(problem.n, max(2 * k + 1, 20) + k)
     try:
         return eigsh(operator, k=k, which="LA", v0=start, ncv=most, tol=tol, maxiter=problem.max_iter)
