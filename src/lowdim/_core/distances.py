@@ -1,8 +1,8 @@
 """Distances between rows, one block at a time.
 
 A block of Euclidean or cosine distances comes from one matrix product, the fast way; where the product form
-loses digits (near pairs, data far from the origin) the pair is measured again by its differences. Equal rows are
-at exactly 0.
+loses digits (near pairs, data far from the origin) the pair is measured again by its differences. Equal rows
+are at exactly 0.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _FITTED = {
     "seuclidean": "divide the columns by their standard deviations and use metric='euclidean'",
 }
 
-# Below this part of |x|^2 + |y|^2 a squared distance is measured by differences. The error of the product form is
-# then at most about sqrt(d) eps / tol of the value: 2e-5 for float32 and 2e-12 for float64 at 100 columns.
+# Below this part of |x|^2 + |y|^2 a squared distance is measured by differences. The error of the product
+# form is then about sqrt(d) eps / tol of the value: 2e-5 for float32, 2e-12 for float64 at 100 columns.
 _LOSS = {np.dtype(np.float32): 0.05, np.dtype(np.float64): 1e-3}
 
 
@@ -71,9 +71,13 @@ def as_rows(X: Any, owner: str, name: str = "X") -> Any:
         rows = np.ascontiguousarray(table, dtype=np.float32 if table.dtype == np.float32 else np.float64)
         values = rows
         if table.ndim != 2:
-            raise ValueError(f"{owner}: {name} must be a table of rows and columns; got {table.ndim} dimension(s).")
+            raise ValueError(
+                f"{owner}: {name} must be a table of rows and columns; got {table.ndim} dimension(s)."
+            )
     if not np.isfinite(values.sum(dtype=np.float64)) and not np.isfinite(values).all():
-        raise ValueError(f"{owner}: {name} must be finite; got NaN or infinity. Fill or drop these rows first.")
+        raise ValueError(
+            f"{owner}: {name} must be finite; got NaN or infinity. Fill or drop these rows first."
+        )
     return rows
 
 
@@ -97,7 +101,9 @@ def squared_norms(rows: Any) -> np.ndarray:
     """|x|^2 of every row, in float64."""
     if not sparse.issparse(rows):
         return np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
-    squares = sparse.csr_array((np.square(rows.data, dtype=np.float64), rows.indices, rows.indptr), shape=rows.shape)
+    squares = sparse.csr_array(
+        (np.square(rows.data, dtype=np.float64), rows.indices, rows.indptr), shape=rows.shape
+    )
     return np.asarray(squares.sum(axis=1)).ravel()
 
 
@@ -105,8 +111,13 @@ def row_scales(rows: Any, metric: Metric) -> np.ndarray:
     """What each row is multiplied by before rows are compared: 1, or 1/|x| for cosine (0 for a zero row)."""
     if metric != "cosine":
         return np.ones(rows.shape[0])
-    norms = np.sqrt(squared_norms(rows))
-    return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+    with np.errstate(over="ignore"):
+        norms = np.sqrt(squared_norms(rows))
+    for i in np.flatnonzero((norms < 1e-140) | (norms > 1e140)):  # the square has left the range of float64
+        row = rows[[i]].toarray() if sparse.issparse(rows) else rows[i]
+        peak = np.abs(row).max(initial=0.0)
+        norms[i] = peak * np.linalg.norm(row / peak) if peak > 0 else 0.0
+    return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 1e-300)
 
 
 def scaled(rows: Any, scales: np.ndarray, center: np.ndarray | None = None, dtype: Any = None) -> Any:
@@ -144,7 +155,7 @@ def pairwise(X: Any, Y: Any = None, metric: Metric = "euclidean", *, squared: bo
     Parameters
     ----------
     X, Y : array or sparse matrix
-        Rows; `Y` None means `X`, and then the diagonal is exactly 0. Sparse rows: euclidean, cosine, manhattan.
+        Rows, for euclidean, cosine and manhattan also sparse; `Y` None means `X`, with a diagonal of exact 0.
     metric : str or callable
         euclidean, cosine, manhattan, a name of scipy's `cdist`, or a function of two rows.
     squared : bool
@@ -168,9 +179,7 @@ def pairwise(X: Any, Y: Any = None, metric: Metric = "euclidean", *, squared: bo
         raise ValueError(f"pairwise: squared=True must go with metric='euclidean'; got metric={metric!r}.")
     Q, R = two_tables(X, Y, "pairwise")
     if metric in ("euclidean", "cosine"):
-        block = _from_products(Q, R, metric)
-        if metric == "euclidean" and not squared:
-            np.sqrt(block, out=block)
+        block = _from_products(Q, R, metric, root=metric == "euclidean" and not squared)
     else:
         block = _measured(Q, R, metric)
     if Y is None:
@@ -178,8 +187,8 @@ def pairwise(X: Any, Y: Any = None, metric: Metric = "euclidean", *, squared: bo
     return block
 
 
-def _from_products(Q: Any, R: Any, metric: Metric) -> np.ndarray:
-    """Squared Euclidean distances, or cosine distances as half the squared chord of the unit rows."""
+def _from_products(Q: Any, R: Any, metric: Metric, root: bool) -> np.ndarray:
+    """Euclidean distances or their squares, or cosine distances as half the squared chord of the unit rows."""
     q_scales, r_scales = row_scales(Q, metric), row_scales(R, metric)
     # Centring by R alone: a row's distances must not depend on the other rows of its batch.
     dense = not sparse.issparse(R)
@@ -195,7 +204,7 @@ def _from_products(Q: Any, R: Any, metric: Metric) -> np.ndarray:
     block = np.ascontiguousarray(product.toarray() if sparse.issparse(product) else product, dtype=R.dtype)
     if metric == "cosine":
         norms = [np.ones_like(values) for values in norms]
-    row_pairs(Q, R, q_scales, r_scales).from_products(*norms, _LOSS[R.dtype], block)
+    row_pairs(Q, R, q_scales, r_scales).from_products(*norms, _LOSS[R.dtype], root, block)
     if metric == "cosine":
         block *= 0.5
         np.minimum(block, 2.0, out=block)
@@ -210,7 +219,8 @@ def _measured(Q: Any, R: Any, metric: Metric) -> np.ndarray:
         return block
     if sparse.issparse(Q):
         raise ValueError(
-            f"pairwise: metric must be one of {', '.join(OWN)} for sparse rows; got {metric!r}. Or pass X.toarray()."
+            f"pairwise: metric must be one of {', '.join(OWN)} for sparse rows; got {metric!r}. "
+            "Or pass X.toarray()."
         )
     return cdist(Q, R, metric).astype(R.dtype, copy=False)
 
@@ -225,7 +235,9 @@ def check_dissimilarities(D: Any, owner: str, *, sparse_ok: bool = False) -> Any
     """
     if sparse.issparse(D):
         if not sparse_ok:
-            raise TypeError(f"{owner}: the dissimilarities must be dense; got a sparse matrix. Pass D.toarray().")
+            raise TypeError(
+                f"{owner}: the dissimilarities must be dense; got a sparse matrix. Pass D.toarray()."
+            )
         return _check_graph(D, owner)
     table = np.asarray(D)
     if table.dtype not in (np.float32, np.float64):
@@ -236,7 +248,8 @@ def check_dissimilarities(D: Any, owner: str, *, sparse_ok: bool = False) -> Any
         return squareform(table, checks=False)
     if table.ndim != 2 or table.shape[0] != table.shape[1]:
         raise ValueError(
-            f"{owner}: the dissimilarities must be a square table or a condensed vector; got shape {table.shape}."
+            f"{owner}: the dissimilarities must be a square table or a condensed vector; "
+            f"got shape {table.shape}."
         )
     return _symmetric(table, _check_entries(table, owner), owner)
 
@@ -245,7 +258,9 @@ def condensed_rows(vector: np.ndarray, owner: str) -> int:
     """How many rows a condensed vector of n (n - 1) / 2 distances speaks about."""
     n = int(np.ceil(np.sqrt(2 * len(vector))))
     if len(vector) == 0 or n * (n - 1) // 2 != len(vector):
-        raise ValueError(f"{owner}: a condensed vector must have n (n - 1) / 2 entries for some n; got {len(vector)}.")
+        raise ValueError(
+            f"{owner}: a condensed vector must have n (n - 1) / 2 entries for some n; got {len(vector)}."
+        )
     return n
 
 

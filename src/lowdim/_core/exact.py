@@ -6,9 +6,9 @@ Three engines give the same answer to the last bit, so the choice between them i
 * *products*: candidates from blocked matrix products and a running top k, in higher dimension;
 * *scan*: every pair by its differences, for what the other two cannot decide.
 
-The first two only propose. Their candidates are measured again by plain differences in float64 (`row_pairs`) and
-ordered by (distance, index), and a bound on what was not proposed tells whether the k best are certain; the rows
-where they are not (ties, duplicates, digits lost far from the origin) go to the scan.
+The first two only propose. Their candidates are measured again by plain differences in float64 (`row_pairs`)
+and ordered by (distance, index), and a bound on what was not proposed tells whether the k best are certain;
+the rows where they are not (ties, duplicates, digits lost far from the origin) go to the scan.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from lowdim._core.distances import (
 )
 
 NOBODY = np.iinfo(np.int32).max  # index of a place not filled yet; the kernels use the same
-_ROWS, _COLUMNS = 512, 2048  # a block of products: 4 MB in float32
+_ROWS, _COLUMNS = 512, 1024  # a block of products; half and twice the size take the same time
 _SPARE = 8  # candidates beyond k that absorb the rounding of the products
 
 Found = tuple[np.ndarray, np.ndarray]
@@ -93,6 +93,7 @@ class Search:
     Q: Any
     X: Any
     metric: Metric
+    same: bool  # the queries are the rows of X themselves
     skip: np.ndarray  # for each query its own index in X, or -1
     q_scales: np.ndarray
     x_scales: np.ndarray
@@ -103,19 +104,21 @@ class Search:
         return 1 if self.metric == "manhattan" else 2
 
     def route(self, k: int) -> str:
-        """The engine that is expected to be fastest.
+        """The engine that is expected to take the least time.
 
-        Measured on standard normal rows (k = 15, one thread, 1,000 to 100,000 rows, 2 to 16 columns): a tree costs about
-        1.5 us times 1.9^d per query and 0.4 us per row to build; products cost 6 us per query and 0.3 ns per pair
-        and column-independent top k up to 16 columns; a scan 5 ns per pair in low dimension.
+        Microseconds, fitted to 512 queries against 1,000 to 100,000 standard normal rows of 2 to 14 columns
+        (k = 15, one thread, AVX-512): a tree is ahead up to 5 columns at 1,000 rows and 7 at 100,000; beyond
+        that the products, whose cost per pair is the same for any data; a scan where queries are few.
         """
         (m, d), n = self.Q.shape, self.X.shape[0]
         if sparse.issparse(self.X):
             return "scan" if self.p == 1 else "products"
-        tree = 0.4 * n + m * min(1.5 * 1.9**d, 0.02 * n) * (1 + k / 30)
-        scan = m * n * (5 + 0.4 * d) * 1e-3
-        products = m * (6 + n * (0.3 + 0.02 * d) * 1e-3) + n * d * 0.01
-        costs = {"tree": tree, "scan": scan} if self.p == 1 else {"tree": tree, "scan": scan, "products": products}
+        costs = {
+            "tree": 0.2 * n + m * min(1.5 * 1.7 ** min(d, 100), 0.012 * n) * (0.5 + k / 30),
+            "scan": m * n * (5 + 0.7 * d) * 1e-3,
+        }
+        if self.p == 2:
+            costs["products"] = n * (0.1 + 0.006 * d) + m * (7 + n * (1.1 + 0.016 * d) * 1e-3)
         return min(costs, key=lambda name: costs[name])
 
     def refine(self, rows: np.ndarray, indices: np.ndarray) -> Found:
@@ -180,7 +183,7 @@ class Search:
 
 
 def _frame(Q: Any, X: Any, metric: Metric) -> tuple[np.ndarray | None, float, bool]:
-    """The origin of the products, their unit (a power of 2), and whether all coordinates are whole numbers."""
+    """The origin of the products, their unit (a power of 2), and whether all coordinates are whole."""
     if metric == "cosine" or not X.size:
         return None, 1.0, False
     values = [rows.data if sparse.issparse(rows) else rows for rows in ((X,) if Q is X else (X, Q))]
@@ -201,15 +204,24 @@ def _whole(values: np.ndarray) -> bool:
 
 
 def open_search(X: Any, queries: Any, metric: Metric, owner: str) -> Search:
+    """Checked rows, ready for the engines."""
     X, Q = two_tables(X, queries, owner, ("X", "queries"))
     if sparse.issparse(X) and metric not in OWN:
         raise ValueError(
-            f"{owner}: metric must be one of {', '.join(OWN)} for sparse rows; got {metric!r}. Or pass X.toarray()."
+            f"{owner}: metric must be one of {', '.join(OWN)} for sparse rows; got {metric!r}. "
+            "Or pass X.toarray()."
         )
-    skip = np.arange(Q.shape[0], dtype=np.int32) if queries is None else np.full(Q.shape[0], -1, np.int32)
+    if not min(Q.shape[0], X.shape[0]):
+        raise ValueError(f"{owner}: {'X' if Q.shape[0] else 'queries'} must have at least one row; got none.")
     x_scales = row_scales(X, metric)
-    q_scales = x_scales if queries is None else row_scales(Q, metric)
-    return Search(Q, X, metric, skip, q_scales, x_scales, row_pairs(Q, X, q_scales, x_scales))
+    q_scales = x_scales if Q is X else row_scales(Q, metric)
+    pairs = row_pairs(Q, X, q_scales, x_scales)
+    return Search(Q, X, metric, queries is None, own_index(Q.shape[0], queries), q_scales, x_scales, pairs)
+
+
+def own_index(m: int, queries: Any) -> np.ndarray:
+    """The index each of m queries must not find: its own, or -1 for queries from outside."""
+    return np.arange(m, dtype=np.int32) if queries is None else np.full(m, -1, np.int32)
 
 
 # ---- the three engines -------------------------------------------------------------------------------------
@@ -234,7 +246,9 @@ def _by_tree(search: Search, k: int) -> Engine:
         wanted = min(n, (k + 2) * 4**attempt)
         if attempt > 1:
             return None
-        reached, indices = (found.reshape(len(rows), -1) for found in tree.query(points[rows], wanted, p=search.p))
+        reached, indices = (
+            found.reshape(len(rows), -1) for found in tree.query(points[rows], wanted, p=search.p)
+        )
         indices = np.where(indices == search.skip[rows, None], NOBODY, indices)
         values, indices = search.refine(rows, indices)
         # What was not proposed is at least as far as the last proposal, but for rounding.
@@ -246,7 +260,7 @@ def _by_tree(search: Search, k: int) -> Engine:
 
 def _by_products(search: Search, k: int) -> Engine:
     n = search.X.shape[0]
-    there = n - int(search.Q is search.X)
+    there = n - int(search.same)
     wanted = min(there, k + _SPARE + k // 8)
     stages = ("double",) if sparse.issparse(search.X) else ("single", "double")
     getattr(search, stages[0])  # prepared before the threads start

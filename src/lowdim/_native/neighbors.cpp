@@ -354,10 +354,12 @@ void all_pairs(const Rows& rows, const Out2<T>& block) {
   });
 }
 
-// A block of products x.y becomes the block of squared distances |x|^2 + |y|^2 - 2 x.y. Where that difference is
-// smaller than `tol` times the sum, digits are lost: these pairs are measured again by their differences.
+// A block of products x.y becomes the block of squared distances |x|^2 + |y|^2 - 2 x.y, or of their roots. Where that
+// difference is smaller than `tol` times the sum, digits are lost: these pairs are measured again by their differences.
+// So are those whose squares leave the range of T.
 template <class T, class Rows>
-void from_products(const Rows& rows, const In1<T>& q_norms, const In1<T>& x_norms, double tol, const Out2<T>& block) {
+void from_products(const Rows& rows, const In1<T>& q_norms, const In1<T>& x_norms, double tol, bool root,
+                   const Out2<T>& block) {
   const std::int64_t n = block.shape(1);
   const T* other = x_norms.data();
   const T small = static_cast<T>(tol);
@@ -367,16 +369,21 @@ void from_products(const Rows& rows, const In1<T>& q_norms, const In1<T>& x_norm
       const T norm = q_norms.data()[i];
       for (std::int64_t start = 0; start < n; start += group) {
         const std::int64_t stop = std::min(n, start + group);
+        T squares[group];
         int fine = 1;
         for (std::int64_t j = start; j < stop; ++j) {
           const T sum = norm + other[j];
-          row[j] = sum - 2 * row[j];
-          fine &= row[j] > small * sum;  // false for NaN and for infinity, too
+          const T square = sum - 2 * row[j];
+          fine &= square > small * sum;  // false for NaN and for infinity, too
+          squares[j - start] = square;
+          row[j] = root ? std::sqrt(square) : square;
         }
         if (fine) continue;
-        for (std::int64_t j = start; j < stop; ++j)
-          if (!(row[j] > small * (norm + other[j])))
-            row[j] = static_cast<T>(rows.template distance<2>(i, j, everything));
+        for (std::int64_t j = start; j < stop; ++j) {
+          if (squares[j - start] > small * (norm + other[j])) continue;
+          const double square = rows.template distance<2>(i, j, everything);
+          row[j] = static_cast<T>(root ? std::sqrt(square) : square);
+        }
       }
     }
   });
@@ -473,13 +480,14 @@ void bind_pairs(nb::class_<Pairs>& cls) {
       nb::arg("p"), nb::arg("block").noconvert(), no_gil, "Distances (powers of) of all pairs.");
   cls.def(
       "from_products",
-      [](const Pairs& self, In1<T> q_norms, In1<T> x_norms, double tol, Out2<T> block) {
+      [](const Pairs& self, In1<T> q_norms, In1<T> x_norms, double tol, bool root, Out2<T> block) {
         require(q_norms.shape(0) == block.shape(0) && x_norms.shape(0) == block.shape(1) &&
                 self.q_scale.shape(0) == block.shape(0) && self.x_scale.shape(0) == block.shape(1));
-        from_products<T>(self.rows(), q_norms, x_norms, tol, block);
+        from_products<T>(self.rows(), q_norms, x_norms, tol, root, block);
       },
-      nb::arg("q_norms").noconvert(), nb::arg("x_norms").noconvert(), nb::arg("tol"), nb::arg("block").noconvert(),
-      no_gil, "Turn products into squared distances in place; pairs that lose digits are measured again.");
+      nb::arg("q_norms").noconvert(), nb::arg("x_norms").noconvert(), nb::arg("tol"), nb::arg("root"),
+      nb::arg("block").noconvert(), no_gil,
+      "Turn products into (roots of) squared distances in place; pairs that lose digits are measured again.");
 }
 
 template <class T>
