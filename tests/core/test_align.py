@@ -77,6 +77,14 @@ def test_the_fit_cannot_be_improved():
         assert np.sum((target - worse) ** 2) > fit.residual
 
 
+def test_the_best_size_without_mirrors():
+    mirrored = Z * [1, 1, -1] + 0.1 * RNG.normal(size=Z.shape)
+    fit = procrustes(Z, mirrored, reflect=False)
+    A, B = Z - Z.mean(axis=0), (mirrored - mirrored.mean(axis=0)) @ fit.rotation
+    assert fit.scale == pytest.approx(np.sum(A * B) / np.sum(B * B))
+    assert fit.residual == pytest.approx(np.sum((A - fit.scale * B) ** 2))
+
+
 def test_mirrors_only_where_allowed():
     mirrored = Z * [1, 1, -1]
     assert procrustes(Z, mirrored).disparity < 1e-28
@@ -85,7 +93,9 @@ def test_mirrors_only_where_allowed():
     assert fit.disparity > 0.1
     # brute force over turns in the plane: none is better than the one found
     A, B = Z[:, :2] - Z[:, :2].mean(axis=0), mirrored[:, 1:] - mirrored[:, 1:].mean(axis=0)
-    turns = [np.array([[np.cos(t), -np.sin(t)], [np.sin(t), np.cos(t)]]) for t in np.linspace(0, 2 * np.pi, 2001)]
+    turns = [
+        np.array([[np.cos(t), -np.sin(t)], [np.sin(t), np.cos(t)]]) for t in np.linspace(0, 2 * np.pi, 2001)
+    ]
     best = min(np.sum((A - B @ R) ** 2) for R in turns)
     assert procrustes(A, B, scale=False, reflect=False).residual == pytest.approx(best, rel=1e-4)
 

@@ -183,6 +183,11 @@ def test_repr_is_the_expression(kernel):
     np.testing.assert_array_equal(again(X[:5], Y[:5]), kernel(X[:5], Y[:5]))
 
 
+@pytest.mark.parametrize("kernel", LEAVES + COMPOSITES, ids=repr)
+def test_repr_of_every_form(kernel):
+    assert eval(repr(kernel), vars(kernels).copy()) == kernel
+
+
 def test_repr_reads_well():
     k = 2 * RBF(0.5) + Linear() * Constant(1) ** 2
     assert repr(k) == "2.0*RBF(gamma=0.5) + Linear()*Constant(value=1.0)**2"
@@ -283,7 +288,9 @@ def test_widths_of_both_conventions_are_stored_as_gamma():
     # exp(-d²/sigma²) in some texts, exp(-d²/(2 sigma²)) in others (erratum E19)
     s, d2 = 1.7, reference.euclidean_distances(X, Y, squared=True)
     np.testing.assert_allclose(RBF.from_width(s, "exp(-d2/s2)")(X, Y), np.exp(-d2 / s**2), rtol=1e-12)
-    np.testing.assert_allclose(RBF.from_width(s, "exp(-d2/(2*s2))")(X, Y), np.exp(-d2 / (2 * s**2)), rtol=1e-12)
+    np.testing.assert_allclose(
+        RBF.from_width(s, "exp(-d2/(2*s2))")(X, Y), np.exp(-d2 / (2 * s**2)), rtol=1e-12
+    )
     np.testing.assert_allclose(RBF.from_width(s, "exp(-d2/s)")(X, Y), np.exp(-d2 / s), rtol=1e-12)
     assert RBF.from_width(s).gamma == pytest.approx(1 / (2 * s**2), rel=1e-15)
     assert list(vars(RBF.from_width(s))) == ["gamma"]
@@ -439,7 +446,9 @@ def test_names_give_kernels():
     g = bandwidth(X)
     assert make_kernel("linear", X) == Linear()
     assert (
-        make_kernel("poly", X, degree=2, coef0=0) == make_kernel("polynomial", X, degree=2, coef0=0) == Polynomial(2, 0)
+        make_kernel("poly", X, degree=2, coef0=0)
+        == make_kernel("polynomial", X, degree=2, coef0=0)
+        == Polynomial(2, 0)
     )
     assert make_kernel("poly", X, gamma=0.5) == Polynomial(3, 1.0, 0.5)
     assert make_kernel("rbf", X) == make_kernel("gaussian", X) == RBF(g)
@@ -511,4 +520,6 @@ def test_all_pairs_of_leaves_combine():
 )
 def test_kernel_matrices_of_kernlab(case, kernel):
     iris = oracles.load_input("iris")[0][::2, :4].astype(float)
-    np.testing.assert_allclose(kernel(iris), oracles.load_expected(case, "kernel_train"), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        kernel(iris), oracles.load_expected(case, "kernel_train"), rtol=1e-9, atol=1e-9
+    )

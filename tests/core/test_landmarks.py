@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from lowdim._core.landmarks import METHODS, choose
+from lowdim._core.landmarks import METHODS, _proportional, choose
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 
@@ -77,6 +77,18 @@ def test_kmeans_plus_plus_follows_squared_distances():
     np.testing.assert_allclose(first.sum(axis=1) / 3000, 1 / 3, atol=0.05)
 
 
+@pytest.mark.parametrize("u", [0.0, 0.5, np.nextafter(1, 0)])
+@pytest.mark.parametrize(
+    "far", [2.0, 3e-162]
+)  # the square of the latter is so small that u times it rounds up
+def test_rows_of_probability_zero_are_never_drawn(u, far):
+    class Fixed:
+        def random(self):
+            return u
+
+    assert _proportional(np.array([-1.0, 0.0, far, 0.0, -1.0]), Fixed()) == 2
+
+
 def test_random_is_uniform():
     counts = np.zeros(6)
     for seed in range(2000):
@@ -87,7 +99,9 @@ def test_random_is_uniform():
 @pytest.mark.parametrize("method", ["farthest", "kmeans++"])
 def test_any_metric_and_input(method):
     expected = choose(X, 9, method=method, rng=2)
-    np.testing.assert_array_equal(choose(cdist(X, X), 9, method=method, metric="precomputed", rng=2), expected)
+    np.testing.assert_array_equal(
+        choose(cdist(X, X), 9, method=method, metric="precomputed", rng=2), expected
+    )
     np.testing.assert_array_equal(choose(sparse.csr_array(X), 9, method=method, rng=2), expected)
     np.testing.assert_array_equal(choose(X.tolist(), 9, method=method, rng=2), expected)
     by_name = choose(X, 9, method=method, metric="manhattan", rng=2)
@@ -97,7 +111,9 @@ def test_any_metric_and_input(method):
 
 def test_bad_arguments():
     for m in (0, 61, -1, 2.0, True):
-        with pytest.raises(ValueError, match="Isomap: the number of landmarks must be an integer from 1 to 60"):
+        with pytest.raises(
+            ValueError, match="Isomap: the number of landmarks must be an integer from 1 to 60"
+        ):
             choose(X, m, owner="Isomap")
     with pytest.raises(ValueError, match="landmark method must be one of random, farthest, kmeans"):
         choose(X, 3, method="maxmin")

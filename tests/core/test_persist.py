@@ -8,7 +8,7 @@ import os
 import pickle
 import sys
 import zipfile
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +21,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 import lowdim
 from lowdim import kernels
+from lowdim._core import kernels as core_kernels
 from lowdim._core import memory, persist
 from lowdim._core.align import procrustes
 from lowdim.kernels import RBF, Constant, Custom, Linear, Polynomial
@@ -190,7 +191,9 @@ DATA = st.recursive(
     | st.integers()
     | st.floats()
     | st.text()
-    | arrays.arrays(st.sampled_from(["f4", "f8", "i2", "?"]), arrays.array_shapes(min_dims=0, min_side=0, max_side=4)),
+    | arrays.arrays(
+        st.sampled_from(["f4", "f8", "i2", "?"]), arrays.array_shapes(min_dims=0, min_side=0, max_side=4)
+    ),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.lists(inner, max_size=3).map(tuple)
@@ -492,7 +495,9 @@ def test_sparse_indices_are_checked_before_compiled_code_sees_them(part, values,
     entry = document["model"]["state"]["value_"]["parts"][part]
     entry |= {"dtype": values.dtype.str, "shape": list(values.shape)}
     members[entry["member"]] = npy(values)
-    refused(write(tmp_path / "bad", members | {"model.json": json.dumps(document)}), "indices|indptr|index|data")
+    refused(
+        write(tmp_path / "bad", members | {"model.json": json.dumps(document)}), "indices|indptr|index|data"
+    )
 
 
 @pytest.mark.parametrize(
@@ -541,13 +546,18 @@ def header_only(shape, body=b""):
     ],
 )
 def test_sizes_are_checked_before_memory_is_taken(content, good, tmp_path):
-    refused(write(tmp_path / "bad", good[0] | {"arrays/0.npy": content}), "does not have the size of its shape")
+    refused(
+        write(tmp_path / "bad", good[0] | {"arrays/0.npy": content}), "does not have the size of its shape"
+    )
 
 
 def test_other_npy_headers(good, tmp_path):
     second = io.BytesIO()
     np.lib.format.write_array(second, Toy().fit(X).components_, version=(2, 0))
-    assert persist.load(write(tmp_path / "model", good[0] | {"arrays/0.npy": second.getvalue()})).n_components == 2
+    assert (
+        persist.load(write(tmp_path / "model", good[0] | {"arrays/0.npy": second.getvalue()})).n_components
+        == 2
+    )
     for content in (b"", b"\x93NUMPY\x09\x00", b"\x93NUMPY\x01\x00\x10\x00{'descr': evil()}"):
         refused(write(tmp_path / "bad", good[0] | {"arrays/0.npy": content}), "cannot be read as a model")
 
@@ -616,6 +626,23 @@ def test_reading_imports_nothing_a_file_names(good, tmp_path):
     document["model"]["state"]["mean_"] = {"kind": "record", "class": "antigravity:geohash", "fields": {}}
     refused(write(tmp_path / "bad", members | {"model.json": json.dumps(document)}), "unknown class")
     assert "antigravity" not in sys.modules
+
+
+def test_records_live_where_they_say(good, tmp_path, monkeypatch):
+    @dataclass(frozen=True)
+    class Alien:
+        x: int = 1
+
+    monkeypatch.setattr(core_kernels, "Alien", Alien, raising=False)  # as if a module had imported it
+    members, document = good
+    document["model"]["state"]["mean_"] = {
+        "kind": "record",
+        "class": "lowdim._core.kernels:Alien",
+        "fields": {},
+    }
+    refused(write(tmp_path / "bad", members | {"model.json": json.dumps(document)}), "unknown class")
+    with pytest.raises(TypeError, match="Alien"):
+        persist.save(holding(Alien()), tmp_path / "bad")
 
 
 def test_older_files_take_new_parameters_at_their_defaults(good, tmp_path):
