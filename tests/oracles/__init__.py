@@ -1,7 +1,8 @@
 """Frozen results of independent implementations, and the one way to read them.
 
-`inputs/*.csv` are the data sets, `<case>/case.json` says which program computed a case from which of them, how, and
-how closely it can be compared; `<case>/*.csv` are its results. Indices inside files count from 1, as in R.
+`inputs/*.csv` are the data sets, `<case>/case.json` says which program computed a case from which of them,
+how, and how closely it can be compared; `<case>/*.csv` are its results. Indices inside files count from 1, as
+in R.
 """
 
 from __future__ import annotations

@@ -1,0 +1,301 @@
+"""Distance measures: were the lengths kept?"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from lowdim._core import memory
+from lowdim._core.reference import Reference, embedding, reference_of
+from lowdim._core.rng import generator
+from lowdim.quality import pairs as sums
+from lowdim.quality.pairs import PairSums
+from lowdim.quality.score import Score
+
+Array = NDArray[Any]
+
+SPEARMAN_UP_TO = 1_500  # rows whose pairs are all kept and ordered under pairs="auto"
+
+
+def _normalized(s: Array) -> Array:
+    return np.sqrt(s[..., sums.GAP2] / s[..., sums.DELTA2])
+
+
+def _stress1(s: Array) -> Array:
+    size = s[..., sums.DD]
+    ratio = np.divide(s[..., sums.GAP2], size, out=np.full_like(size, np.inf), where=size > 0)
+    return np.sqrt(ratio)
+
+
+def _sammon(s: Array) -> Array:
+    return s[..., sums.SAMMON] / s[..., sums.DELTA]
+
+
+_KINDS: dict[str, Callable[[Array], Array]] = {
+    "normalized": _normalized,
+    "scale_optimal": sums.scale_optimal,
+    "stress1": _stress1,
+}
+
+
+def stress(
+    X: Any,
+    Z: Any,
+    kind: str = "normalized",
+    *,
+    pairs: Any = "auto",
+    metric: Any = "euclidean",
+    reference: str = "ambient",
+    n_neighbors: int = 10,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Score:
+    """How far distances d in the embedding are from the reference distances delta, over pairs i < j.
+
+    Parameters
+    ----------
+    X, Z : arrays (n, d) and (n, r)
+        Data and embedding.
+    kind : {"normalized", "scale_optimal", "stress1", "raw"}
+        sqrt(sum (delta-d)^2 / sum delta^2); the same after the best scaling of the embedding, the only one
+        with a meaning for methods whose scale is arbitrary; Kruskal's sqrt(sum (delta-d)^2 / sum d^2); or sum
+        (delta-d)^2.
+    pairs : "auto", None or int
+        All pairs (None), so many drawn at random, or all up to 5,000 rows and 200,000 beyond.
+    metric : str or callable
+        Distance in `X`.
+    reference : {"ambient", "geodesic", "precomputed"}
+        As in `Ranks.of_each`.
+    n_neighbors : int
+        Of the graph, with ``reference="geodesic"``.
+    random_state : int, Generator or None
+        Seed of the sample.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    Score
+        With a bootstrap interval where pairs were sampled.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(30, 2))
+    >>> round(stress(X, 2 * X), 12), round(stress(X, 2 * X, "scale_optimal"), 12)
+    (1.0, 0.0)
+    """
+    if kind not in ("raw", *_KINDS):
+        raise ValueError(
+            f'stress: kind must be "raw", "normalized", "scale_optimal" or "stress1"; got {kind!r}.'
+        )
+    source, low = spaces(X, Z, metric, reference, n_neighbors, n_jobs, "stress")
+    found = _sums(source, low, pairs, random_state, n_jobs, "stress")
+    if kind == "raw":
+        every = source.n * (source.n - 1) / 2
+        return _score(found, lambda s: s[..., sums.GAP2] / s[..., sums.COUNT] * every, kind=kind)
+    return _score(found, _KINDS[kind], kind=kind)
+
+
+def sammon(
+    X: Any,
+    Z: Any,
+    *,
+    pairs: Any = "auto",
+    metric: Any = "euclidean",
+    reference: str = "ambient",
+    n_neighbors: int = 10,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Score:
+    """Sammon's error: 1/sum(delta) sum (delta-d)^2 / delta, which weighs small distances more.
+
+    Pairs at distance 0 in the data have no term.
+
+    Parameters
+    ----------
+    X, Z : arrays (n, d) and (n, r)
+        Data and embedding.
+    pairs : "auto", None or int
+        As in `stress`.
+    metric : str or callable
+        Distance in `X`.
+    reference : {"ambient", "geodesic", "precomputed"}
+        As in `Ranks.of_each`.
+    n_neighbors : int
+        Of the graph, with ``reference="geodesic"``.
+    random_state : int, Generator or None
+        Seed of the sample.
+    n_jobs : int or None
+        Threads.
+    """
+    source, low = spaces(X, Z, metric, reference, n_neighbors, n_jobs, "sammon")
+    return _score(_sums(source, low, pairs, random_state, n_jobs, "sammon"), _sammon)
+
+
+def residual_variance(
+    X: Any,
+    Z: Any,
+    *,
+    pairs: Any = "auto",
+    metric: Any = "euclidean",
+    reference: str = "geodesic",
+    n_neighbors: int = 10,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Score:
+    """1 - Pearson(delta, d)^2, by default against geodesic distances, as Isomap is judged.
+
+    Parameters
+    ----------
+    X, Z : arrays (n, d) and (n, r)
+        Data and embedding.
+    pairs : "auto", None or int
+        As in `stress`.
+    metric : str or callable
+        Distance in `X`.
+    reference : {"geodesic", "ambient", "precomputed"}
+        As in `Ranks.of_each`.
+    n_neighbors : int
+        Of the graph, with ``reference="geodesic"``.
+    random_state : int, Generator or None
+        Seed of the sample.
+    n_jobs : int or None
+        Threads.
+    """
+    owner = "residual_variance"
+    source, low = spaces(X, Z, metric, reference, n_neighbors, n_jobs, owner)
+    return _score(_sums(source, low, pairs, random_state, n_jobs, owner), lambda s: 1 - sums.pearson(s) ** 2)
+
+
+@dataclass(frozen=True, eq=False)
+class Shepard:
+    """Distances against distances: the points of a Shepard diagram and how well they agree.
+
+    Attributes
+    ----------
+    pearson, spearman : Score
+        Linear and rank correlation of `distances` and `embedded`.
+    distances, embedded : ndarray (pairs,)
+        The same pairs of rows in the data and in the embedding.
+    reference : str
+        Which distances `distances` are.
+    """
+
+    pearson: Score
+    spearman: Score
+    distances: Array
+    embedded: Array
+    reference: str
+
+
+def shepard(
+    X: Any,
+    Z: Any,
+    *,
+    pairs: Any = "auto",
+    metric: Any = "euclidean",
+    reference: str = "ambient",
+    n_neighbors: int = 10,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> Shepard:
+    """Correlations of the distances before and after, and the pairs to draw a Shepard diagram from.
+
+    Parameters
+    ----------
+    X, Z : arrays (n, d) and (n, r)
+        Data and embedding.
+    pairs : "auto", None or int
+        All pairs (None), so many drawn at random, or all up to 1,500 rows and 200,000 beyond.
+    metric : str or callable
+        Distance in `X`.
+    reference : {"ambient", "geodesic", "precomputed"}
+        As in `Ranks.of_each`.
+    n_neighbors : int
+        Of the graph, with ``reference="geodesic"``.
+    random_state : int, Generator or None
+        Seed of the sample.
+    n_jobs : int or None
+        Threads.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(30, 2))
+    >>> shepard(X, 5 * X).spearman
+    Score(1.0, reference='ambient')
+    """
+    source, low = spaces(X, Z, metric, reference, n_neighbors, n_jobs, "shepard")
+    return shepard_of(source, low, pairs, random_state)
+
+
+def shepard_of(source: Reference, low: Reference, pairs: Any, random_state: Any) -> Shepard:
+    """`shepard` of two spaces."""
+    number = sums.wanted(pairs, source.n, SPEARMAN_UP_TO, "shepard")
+    if number is None:
+        entries = source.n * (source.n - 1) // 2
+        memory.check("shepard", {"pairs": 96 * entries}, "Draw a sample with pairs=200_000.")
+        delta, d = sums.all_pairs(source, low)
+        both = [(delta, d), (rankdata(delta), rankdata(d))]
+        found = [_sums_of(*xy, source, None) for xy in both]
+    else:
+        rng = generator(random_state)
+        delta, d, group = sums.draw(source, low, number, rng)
+        both = [(delta, d), (rankdata(delta), rankdata(d))]
+        # A resample keeps the ranks of the whole sample: ranking anew would change little and cost much.
+        tables = [sums.columns(x, y, sums.pilot_of(x, y))[:, : sums.UV + 1] for x, y in both]
+        resampled = np.split(sums.bootstrap(np.hstack(tables), group, rng), 2, axis=1)
+        found = [_sums_of(*xy, source, again) for xy, again in zip(both, resampled, strict=True)]
+    linear, ordered = (_score(f, sums.pearson) for f in found)
+    if np.isnan(linear):
+        warnings.warn(
+            "shepard: all distances of one space are equal; correlations are undefined (NaN).", stacklevel=3
+        )
+    return Shepard(linear, ordered, delta, d, source.name)
+
+
+def _sums_of(x: Array, y: Array, source: Reference, resampled: Array | None) -> PairSums:
+    pilot = sums.pilot_of(x, y)
+    return PairSums(sums.column_sums(x, y, pilot), pilot, source.n, source.name, resampled)
+
+
+def spaces(
+    X: Any, Z: Any, metric: Any, reference: str, n_neighbors: int, n_jobs: int | None, owner: str
+) -> tuple[Reference, Reference]:
+    """Distances of the data and of the embedding."""
+    source = reference_of(
+        X, metric=metric, reference=reference, n_neighbors=n_neighbors, n_jobs=n_jobs, owner=owner
+    )
+    if source.n < 2:
+        raise ValueError(f"{owner}: X must have at least 2 rows; got {source.n}.")
+    return source, embedding(Z, source.n, f"{owner}: Z")
+
+
+def _sums(
+    source: Reference, low: Reference, pairs: Any, random_state: Any, n_jobs: int | None, owner: str
+) -> PairSums:
+    number = sums.wanted(pairs, source.n, sums.EXACT_UP_TO, owner)
+    found = sums.pair_sums(source, low, number, random_state, n_jobs)
+    if not found.sums[sums.DELTA2] > 0:
+        raise ValueError(f"{owner}: X must have at least two different rows; got only zero distances.")
+    return found
+
+
+def _score(found: PairSums, statistic: Callable[[Array], Array], **facts: Any) -> Score:
+    value, interval = found.estimate(statistic)
+    return Score(value, reference=found.reference, interval=interval, **facts)
+
+
+def stresses(
+    source: Reference, low: Reference, pairs: Any, random_state: Any, n_jobs: int | None
+) -> tuple[Score, Score]:
+    """Normalised stress as it is and after the best scaling, from the same sums."""
+    found = _sums(source, low, pairs, random_state, n_jobs, "scores")
+    return _score(found, _normalized), _score(found, sums.scale_optimal)

@@ -1,0 +1,269 @@
+"""All measures of an embedding at once, with what is needed to read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from lowdim._core.ranks import Ranks
+from lowdim._core.reference import Reference, embedding, reference_of
+from lowdim._core.rng import generator
+from lowdim.quality.curves import row_penalty
+from lowdim.quality.distances import shepard_of, stresses
+from lowdim.quality.labels import knn_error
+
+Array = NDArray[Any]
+
+
+def scores(X: Any, Z: Any, y: Any = None, *, has_scale: bool = True, **options: Any) -> dict[str, Any]:
+    """The report minimum of one embedding.
+
+    Parameters
+    ----------
+    X : array (n, d), or distances (n, n) with ``reference="precomputed"``
+        The data.
+    Z : array (n, r)
+        Embedding; rows with NaN were left out by the method and are not scored.
+    y : array (n,) or None
+        Labels, for the 1-nearest-neighbour error.
+    has_scale : bool
+        False for methods whose scale is arbitrary (LLE, Laplacian eigenmaps, t-SNE): only the scale-optimal
+        stress is given.
+    **options
+        Those of `scores_each`.
+
+    Returns
+    -------
+    dict
+        See `scores_each`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> found = scores(X, X[:, :2])
+    >>> found["n_embedded"], found["reference"], found["k"]
+    (60, 'ambient', 12)
+    """
+    return scores_each(X, {"Z": Z}, y, has_scale=has_scale, **options)["Z"]
+
+
+def scores_each(
+    X: Any,
+    embeddings: Mapping[str, Any],
+    y: Any = None,
+    *,
+    has_scale: bool | Mapping[str, bool] = True,
+    k: int = 12,
+    metric: Any = "euclidean",
+    reference: str = "ambient",
+    n_neighbors: int = 10,
+    anchors: Any = "auto",
+    pairs: Any = "auto",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    progress: Any = None,
+) -> dict[str, dict[str, Any]]:
+    """The report minimum of several embeddings of the same data, whose ranks are computed once.
+
+    Where methods left rows out (NaN), all embeddings are compared on the rows that every one of them placed;
+    an embedding that placed more has the scores on its own rows under ``"own"``.
+
+    Parameters
+    ----------
+    X : array (n, d), or distances (n, n) with ``reference="precomputed"``
+        The data.
+    embeddings : mapping of str to array (n, r)
+        Embeddings, row by row those of `X`.
+    y : array (n,) or None
+        Labels, for the 1-nearest-neighbour error.
+    has_scale : bool or mapping of str to bool
+        False where the scale is arbitrary: only the scale-optimal stress is given.
+    k : int
+        Neighbourhood of trustworthiness and continuity (lowered to n-2 for very few rows).
+    metric : str or callable
+        Distance in `X`.
+    reference : {"ambient", "geodesic", "precomputed"}
+        As in `Ranks.of_each`. A geodesic graph joins the scored rows.
+    n_neighbors : int
+        Of the graph, with ``reference="geodesic"``.
+    anchors, pairs
+        How many rows to rank from and pairs to sum over, as in `Ranks.of_each` and `stress`.
+    random_state : int, Generator or None
+        Seed of both samples.
+    n_jobs : int or None
+        Threads.
+    progress : object with `advance()` or None
+        Called for every block of ranked rows.
+
+    Returns
+    -------
+    dict of str to dict
+        For each embedding: ``n_given``, ``n_embedded``, ``n_scored``, ``rows`` ("all" or "common"),
+        ``n_components``, ``reference``, ``metric``, ``n_anchors``, ``rnx`` (curve over K = 1..n-2), ``auc``,
+        ``k``, ``trustworthiness``, ``continuity``, ``k_max``, ``q_local``, ``q_global``,
+        ``normalized_stress``, ``scale_optimal_stress``, ``pearson``, ``spearman``, ``zeros_data`` and
+        ``zeros_embedding`` (ordered pairs of different rows at distance 0), ``knn_error``, ``knn_error_data``
+        (no reduction), ``own``. A measure that was sampled has an interval under its name with ``_interval``,
+        else None there.
+    """
+    placed = {name: _table(Z, name) for name, Z in embeddings.items()}
+    if not placed:
+        return {}
+    kept = {name: np.asarray(~np.isnan(Z).any(axis=1)) for name, Z in placed.items()}
+    n = {len(mask) for mask in kept.values()}
+    if len(n) > 1:
+        raise ValueError(f"scores: all embeddings must have the same rows; got {sorted(n)} rows.")
+    common = np.logical_and.reduce(list(kept.values()))
+    task = _Task(
+        _rows(X, metric, reference), None if y is None else np.asarray(y), has_scale, k, metric, reference,
+        n_neighbors, anchors, pairs, int(generator(random_state).integers(2**31)), n_jobs, progress,
+    )  # fmt: skip
+    found = task.on(common, placed)
+    own = _own(task, placed, kept, common)
+    return {name: {**_facts(found[name], kept[name], common), "own": own.get(name)} for name in placed}
+
+
+def _given(metric: Any, reference: str) -> bool:
+    return reference == "precomputed" or (isinstance(metric, str) and metric == "precomputed")
+
+
+def _rows(X: Any, metric: Any, reference: str) -> Any:
+    if _given(metric, reference):
+        from lowdim._core.distances import check_dissimilarities
+
+        return np.asarray(check_dissimilarities(X, "scores"))
+    return X.tocsr() if issparse(X) else np.asarray(X)
+
+
+def _table(Z: Any, name: str) -> Array:
+    Z = np.asarray(Z)
+    Z = Z[:, None] if Z.ndim == 1 else Z
+    if Z.ndim != 2 or Z.dtype.kind not in "fiu":
+        raise ValueError(f"scores: the embedding {name} must be a table of numbers; got {Z.dtype} {Z.shape}.")
+    return Z.astype(Z.dtype if Z.dtype in (np.float32, np.float64) else np.float64, copy=False)
+
+
+def _facts(found: dict[str, Any], mask: Array, scored: Array) -> dict[str, Any]:
+    counts = {"n_given": len(mask), "n_embedded": int(mask.sum()), "n_scored": int(scored.sum())}
+    return {**counts, "rows": "all" if scored.all() else "common", **found}
+
+
+def _own(
+    task: _Task, placed: Mapping[str, Array], kept: Mapping[str, Array], common: Array
+) -> dict[str, dict[str, Any]]:
+    """Scores of the embeddings that placed more rows than all did together; equal masks share their ranks."""
+    groups: dict[bytes, list[str]] = {}
+    for name, mask in kept.items():
+        if not np.array_equal(mask, common):
+            groups.setdefault(mask.tobytes(), []).append(name)
+    own: dict[str, dict[str, Any]] = {}
+    for names in groups.values():
+        mask = kept[names[0]]
+        found = task.on(mask, {name: placed[name] for name in names})
+        own |= {name: {**_facts(found[name], mask, mask), "rows": "own"} for name in names}
+    return own
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """The data and options of one call of `scores_each`."""
+
+    X: Any
+    y: Array | None
+    has_scale: bool | Mapping[str, bool]
+    k: int
+    metric: Any
+    reference: str
+    n_neighbors: int
+    anchors: Any
+    pairs: Any
+    seed: int
+    n_jobs: int | None
+    progress: Any
+
+    def on(self, mask: Array, placed: Mapping[str, Array]) -> dict[str, dict[str, Any]]:
+        """Scores on the rows of `mask`."""
+        X = self._data(mask)
+        source = reference_of(
+            X, metric=self.metric, reference=self.reference, n_neighbors=self.n_neighbors, n_jobs=self.n_jobs,
+            owner="scores",
+        )  # fmt: skip
+        tables = {name: np.ascontiguousarray(Z[mask]) for name, Z in placed.items()}
+        low = {name: embedding(Z, source.n, f"scores: the embedding {name}") for name, Z in tables.items()}
+        ranks = Ranks.of_each(
+            source, low, anchors=self.anchors, ks=(self.k,), random_state=self.seed,
+            n_jobs=self.n_jobs, progress=self.progress,
+        )  # fmt: skip
+        given = self._error(X, mask, self.metric if source.name != "precomputed" else "precomputed")
+        return {
+            name: {
+                "n_components": Z.shape[1],
+                **_rank_part(ranks[name]),
+                **self._distance_part(source, low[name], name),
+                "knn_error": self._error(Z, mask, "euclidean"),
+                "knn_error_data": given,
+            }
+            for name, Z in tables.items()
+        }
+
+    def _data(self, mask: Array) -> Any:
+        n = self.X.shape[0]
+        if n != len(mask):
+            raise ValueError(f"scores: embeddings must have the {n} rows of X; got {len(mask)}.")
+        if mask.sum() < 3:
+            raise ValueError(f"scores: at least 3 rows must be placed by every embedding; got {mask.sum()}.")
+        if mask.all():
+            return self.X
+        return self.X[mask][:, mask] if _given(self.metric, self.reference) else self.X[mask]
+
+    def _error(self, rows: Any, mask: Array, metric: Any) -> float | None:
+        if self.y is None:
+            return None
+        if len(self.y) != len(mask):
+            raise ValueError(
+                f"scores: y must have a label for each of the {len(mask)} rows; got {len(self.y)}."
+            )
+        return float(knn_error(rows, self.y[mask], metric=metric, n_jobs=self.n_jobs))
+
+    def _distance_part(self, source: Reference, low: Reference, name: str) -> dict[str, Any]:
+        plain, optimal = stresses(source, low, self.pairs, self.seed, self.n_jobs)
+        diagram = shepard_of(source, low, self.pairs, self.seed)
+        scaled = self.has_scale if isinstance(self.has_scale, bool) else self.has_scale.get(name, True)
+        found = {
+            "normalized_stress": plain if scaled else None,
+            "scale_optimal_stress": optimal,
+            "pearson": diagram.pearson,
+            "spearman": diagram.spearman,
+        }
+        values = {key: None if value is None else float(value) for key, value in found.items()}
+        intervals = {f"{key}_interval": getattr(value, "interval", None) for key, value in found.items()}
+        return {**values, **intervals}
+
+
+def _rank_part(ranks: Ranks) -> dict[str, Any]:
+    k = ranks.ks[0]
+    found: dict[str, Any] = {
+        "reference": ranks.reference,
+        "metric": ranks.metric,
+        "n_anchors": len(ranks.rows),
+        "rnx": ranks.rnx,
+        "auc": ranks.auc,
+        "auc_interval": ranks.auc_interval() if ranks.sampled else None,
+        "k": k,
+        "k_max": ranks.k_max,
+        "q_local": ranks.q_local,
+        "q_global": ranks.q_global,
+        "zeros_data": ranks.zeros_high,
+        "zeros_embedding": ranks.zeros_low,
+    }
+    for name in ("trustworthiness", "continuity"):
+        found[name] = float(getattr(ranks, name)[k - 1])
+        rows = row_penalty(ranks, k, name) if ranks.sampled else None
+        found[f"{name}_interval"] = None if rows is None else ranks.interval(rows)
+    return found

@@ -1,0 +1,101 @@
+"""Which rows are placed well? The measures row by row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim._core.ranks import MOST_ENTRIES, Ranks
+from lowdim._core.reference import Reference, embedding, reference_of
+from lowdim._core.threads import map_rows
+from lowdim.quality.curves import check_size, row_penalty
+
+Array = NDArray[Any]
+
+
+def per_row(
+    X: Any,
+    Z: Any,
+    k: int = 12,
+    *,
+    metric: Any = "euclidean",
+    reference: str = "ambient",
+    n_neighbors: int = 10,
+    anchors: Any = "auto",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> dict[str, Any]:
+    """The measures of each row; their means over all rows are the measures of the embedding.
+
+    Parameters
+    ----------
+    X, Z : arrays (n, d) and (n, r)
+        Data and embedding.
+    k : int
+        Neighbourhood size, in 1..n-2.
+    metric : str or callable
+        Distance in `X`.
+    reference : {"ambient", "geodesic", "precomputed"}
+        As in `Ranks.of_each`.
+    n_neighbors : int
+        Of the graph, with ``reference="geodesic"``.
+    anchors : "auto", None, int or array of int
+        Rows to report on, as in `Ranks.of_each`.
+    random_state : int, Generator or None
+        Seed of the anchors.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    dict
+        ``rows``, ``auc``, ``kept`` (share of the k nearest neighbours kept), ``trustworthiness``,
+        ``continuity`` and ``stress_share`` (share of the reported rows' squared error after the best
+        scaling): arrays of equal length; ``k`` and ``reference``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(30, 3))
+    >>> found = per_row(X, X[:, :2], k=5)
+    >>> bool(abs(found["stress_share"].sum() - 1) < 1e-12)
+    True
+    """
+    source = reference_of(
+        X, metric=metric, reference=reference, n_neighbors=n_neighbors, n_jobs=n_jobs, owner="per_row"
+    )
+    low = embedding(Z, source.n, "per_row: Z")
+    check_size(k, source.n, "per_row")
+    ranks = Ranks.of(source, low, anchors=anchors, ks=(k,), random_state=random_state, n_jobs=n_jobs)
+    return {
+        "rows": ranks.rows,
+        "auc": ranks.row_auc,
+        "kept": ranks.row_kept[:, 0] / k,
+        "trustworthiness": row_penalty(ranks, k, "trustworthiness"),
+        "continuity": row_penalty(ranks, k, "continuity"),
+        "stress_share": stress_share(source, low, ranks.rows, n_jobs),
+        "k": k,
+        "reference": source.name,
+    }
+
+
+def stress_share(source: Reference, low: Reference, rows: Array, n_jobs: int | None = None) -> Array:
+    """Share of each of `rows` in their squared error after the best common scaling; equal for no error."""
+
+    def sums(part: slice) -> Array:
+        delta, d = (space.block(rows[part], False).astype(float) for space in (source, low))
+        return np.stack([np.sum(a * b, axis=1) for a, b in ((delta, delta), (delta, d), (d, d))])
+
+    def errors(part: slice) -> Array:
+        delta, d = (space.block(rows[part], False).astype(float) for space in (source, low))
+        return np.sum((delta - scale * d) ** 2, axis=1)
+
+    block = max(1, min(256, MOST_ENTRIES // source.n))
+    length, cross, size = np.concatenate(map_rows(sums, len(rows), block, n_jobs), axis=1).sum(axis=1)
+    scale = cross / size if size > 0 else 0.0
+    error = np.concatenate(map_rows(errors, len(rows), block, n_jobs))
+    total = error.sum()
+    negligible = total <= 1e-28 * length  # rounding of an exact embedding is nobody's fault
+    return np.full(len(rows), 1 / len(rows)) if negligible else error / total
