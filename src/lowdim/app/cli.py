@@ -1,0 +1,172 @@
+"""The command line: what people type, and one clear line when something is wrong with it.
+
+Nothing heavy is imported before a command is known, so that help and version come at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from lowdim import __version__
+
+EPILOG = """examples:
+  lowdim compare flowers.csv --label species     maps, curves and scores of every method
+  lowdim compare swiss-roll --methods pca,isomap --reference geodesic
+  lowdim fit flowers.csv --method isomap --set n_neighbors=12 --drop species --out flowers.lowdim
+  lowdim transform flowers.lowdim new.csv --out new-places.csv
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Errors on one line, as for every other error."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"lowdim: {message} ({self.prog} --help explains).\n")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Every command and option."""
+    top = _Parser(
+        prog="lowdim",
+        description="Look at tables with many columns: embed the rows, see how faithful the picture is.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--version", action="version", version=f"lowdim {__version__}")
+    top.add_argument("--traceback", action="store_true", help="show the full Python traceback of an error")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
+    for add in (_compare, _fit, _transform, _score, _datasets):
+        add(commands)
+    return top
+
+
+def _reading_options(command: argparse.ArgumentParser, *, label: bool = True) -> None:
+    group = command.add_argument_group("columns and rows")
+    if label:
+        group.add_argument("--label", metavar="COL", help="column with a class or a quantity per row, never fitted")
+        group.add_argument("--names", metavar="COL", help="column with a name per row, never fitted")
+    group.add_argument("--drop", metavar="COL", action="append", default=[], help="leave a column out (repeatable)")
+    group.add_argument("--columns", metavar="A,B,...", help="use these columns only")
+    group.add_argument("--rows", choices=("all", "complete"), default="all", help="complete: leave rows with holes out")
+    group.add_argument("--na", metavar="TEXT", action="append", default=[], help="text that means missing (repeatable)")
+    group.add_argument("--no-header", action="store_true", help="the first line of a text table is data")
+    group.add_argument("--array", metavar="NAME", help="array of an .npz file that holds the rows")
+
+
+def _run_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--n-components", type=int, default=2, metavar="R", help="columns of the map (default: 2)")
+    command.add_argument("--seed", type=int, default=0, metavar="S", help="makes every random choice (default: 0)")
+    command.add_argument("--n-jobs", type=int, default=None, metavar="N", help="threads (default: all cores)")
+    command.add_argument("--memory-limit", metavar="SIZE", help="most memory one method may plan for, such as 4GB")
+
+
+def _reference_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--reference", choices=("ambient", "geodesic"), default="ambient",
+        help="hold maps against straight distances (default) or distances along the data",
+    )  # fmt: skip
+    command.add_argument("--n-neighbors", type=int, default=10, metavar="K", help="graph of the geodesic reference")
+
+
+def _compare(commands: argparse._SubParsersAction) -> None:
+    text = "Embed a table by several methods, score every map, write a report."
+    command = commands.add_parser("compare", help="maps, scores and a report", description=text)
+    command.add_argument("source", metavar="FILE|NAME", help="a table, or a built-in data set (lowdim datasets)")
+    command.add_argument("--methods", metavar="A,B,...", help="methods to run (default: all)")
+    command.add_argument("--out", metavar="DIR", help="folder for the results (default: lowdim-report-NAME)")
+    command.add_argument("--max-rows", type=int, metavar="N", help="work on a random sample of N rows")
+    command.add_argument("--title", help="heading of the report")
+    _run_options(command)
+    _reference_options(command)
+    _reading_options(command)
+
+
+def _fit(commands: argparse._SubParsersAction) -> None:
+    text = "Fit one method, save the model and the embedding."
+    command = commands.add_parser("fit", help="fit one method and save it", description=text)
+    command.add_argument("source", metavar="FILE|NAME")
+    command.add_argument("--method", required=True, metavar="NAME")
+    command.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="a parameter (repeatable)")
+    command.add_argument("--out", required=True, metavar="MODEL", help="file for the model")
+    command.add_argument("--embedding", metavar="FILE", help="file for the embedding (default: beside the model)")
+    _run_options(command)
+    _reading_options(command)
+
+
+def _transform(commands: argparse._SubParsersAction) -> None:
+    text = "Place new rows with a saved model."
+    command = commands.add_parser("transform", help="place new rows", description=text)
+    command.add_argument("model", metavar="MODEL")
+    command.add_argument("source", metavar="FILE")
+    command.add_argument("--out", required=True, metavar="FILE")
+    _reading_options(command, label=False)
+
+
+def _score(commands: argparse._SubParsersAction) -> None:
+    text = "Score an embedding made anywhere against the table it was made from."
+    command = commands.add_parser("score", help="score an embedding", description=text)
+    command.add_argument("source", metavar="FILE|NAME")
+    command.add_argument("embedding", metavar="EMBEDDING")
+    command.add_argument("--embedding-columns", metavar="A,B,...", help="columns of the embedding (default: all)")
+    command.add_argument("--json", action="store_true", help="print the scores as JSON")
+    command.add_argument("--seed", type=int, default=0, metavar="S")
+    command.add_argument("--n-jobs", type=int, default=None, metavar="N")
+    _reference_options(command)
+    _reading_options(command)
+
+
+def _datasets(commands: argparse._SubParsersAction) -> None:
+    text = "List the built-in data sets, or write one to a file."
+    command = commands.add_parser("datasets", help="list or write data sets", description=text)
+    command.add_argument("name", nargs="?", metavar="NAME")
+    command.add_argument("--out", metavar="FILE", help="write the rows and their labels here")
+    command.add_argument("--coordinates", action="store_true", help="write the true coordinates too")
+    command.add_argument("--n-samples", type=int, metavar="N")
+    command.add_argument("--noise", type=float, metavar="SD")
+    command.add_argument("--seed", type=int, default=0, metavar="S")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command. 0: done; 2: something the caller can put right, said in one line; 130: stopped by Ctrl-C."""
+    try:
+        arguments = parser().parse_args(argv)
+        if arguments.command is None:
+            parser().print_help()
+            return 0
+        return _run(arguments)
+    except SystemExit as done:  # help, version and errors of the options
+        return done.code if isinstance(done.code, int) else 0
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from .files import UserError
+
+    expected = (UserError, ValueError, OSError, MemoryError, ImportError)
+    try:
+        from . import commands
+
+        getattr(commands, arguments.command)(arguments)
+        sys.stdout.flush()
+        return 0
+    except KeyboardInterrupt:
+        return _say("stopped", 130)
+    except BrokenPipeError:  # the reader of a pipe has left
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+    except expected as error:
+        if arguments.traceback:
+            raise
+        return _say(" ".join(str(error).split()) or type(error).__name__, 2)
+
+
+def _say(message: str, code: int) -> int:
+    print(f"lowdim: {message}", file=sys.stderr)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

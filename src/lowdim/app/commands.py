@@ -1,0 +1,220 @@
+"""What each command does; `cli` has parsed the words already."""
+
+from __future__ import annotations
+
+import ast
+import json
+import sys
+from argparse import Namespace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+import lowdim
+from lowdim._core.rng import generator
+from lowdim.study.comparison import Comparison
+from lowdim.study.methods import find, methods
+
+from . import report, sources, tables
+from .console import console, print_comparison, print_notes, print_scores, progress
+from .files import UserError, check_writable, make_folder, write_text
+from .formats import Reading, check_extension, write
+
+
+def _words(text: str | None) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()] if text else []
+
+
+def _reading(arguments: Namespace, **more: Any) -> Reading:
+    return Reading(
+        label=getattr(arguments, "label", None),
+        names=getattr(arguments, "names", None),
+        drop=tuple(arguments.drop),
+        rows=arguments.rows,
+        na=tuple(arguments.na),
+        header=not arguments.no_header,
+        array=arguments.array,
+        **{"columns": tuple(_words(arguments.columns)), **more},
+    )
+
+
+def compare(arguments: Namespace) -> None:
+    """Maps, scores and a report in one folder."""
+    chosen = [find(name).name for name in _words(arguments.methods)] or None
+    if arguments.n_components < 1:
+        raise UserError(f"--n-components must be at least 1; got {arguments.n_components}.")
+    table = sources.load(arguments.source, _reading(arguments), seed=arguments.seed)
+    if arguments.max_rows is not None:
+        table = _sample(table, arguments.max_rows, arguments.seed)
+    folder = make_folder(arguments.out or f"lowdim-report-{table.name}")
+    print_notes(table)
+    with progress(len(chosen or methods()) + 4) as advance:
+        result = lowdim.compare(
+            table.X,
+            table.labels,
+            chosen,
+            n_components=arguments.n_components,
+            reference=arguments.reference,
+            n_neighbors=arguments.n_neighbors,
+            label_name=table.label_name,
+            row_names=table.names,
+            random_state=arguments.seed,
+            n_jobs=arguments.n_jobs,
+            memory_limit=arguments.memory_limit,
+            callback=advance,
+        )
+    print_comparison(result)
+    page = _write_results(result, table, folder, arguments.title)
+    console().print(f"report: {page}", soft_wrap=True, markup=False, highlight=False)
+    if not any(not o.baseline for o in result.outcomes if o.embedding is not None) and result.failures:
+        sys.stderr.write("lowdim: every method failed; the report holds the messages and the baselines.\n")
+
+
+def _sample(table: tables.Table, most: int, seed: int) -> tables.Table:
+    n = table.frame.height
+    if most < 3:
+        raise UserError(f"--max-rows must be at least 3; got {most}.")
+    if most >= n:
+        return table
+    rows = np.sort(generator(seed).choice(n, most, replace=False))
+    return table.take(rows, f"a random sample of {most} of {n} rows: every number is about the sample (--max-rows)")
+
+
+def _write_results(result: Comparison, table: tables.Table, folder: Path, title: str | None) -> Path:
+    """The page last: where it is, everything it speaks of is there too."""
+    frame = _embedding_frame(result, table)
+    write(folder / "embeddings.parquet", frame)
+    write(folder / "embeddings.csv", frame)
+    about = {"source": table.name, "column_names": table.columns, "notes_on_data": list(table.notes)}
+    text = json.dumps({**about, **result.to_dict()}, indent=1, allow_nan=False, ensure_ascii=False)
+    write_text(folder / "scores.json", text + "\n")
+    return report.write(
+        result,
+        folder / "report.html",
+        title=title or f"{table.name}: {len(result.outcomes)} maps compared",
+        source=table.name,
+        columns=table.columns,
+        row_numbers=table.numbers,
+        notes=table.notes,
+    )
+
+
+def _embedding_frame(result: Comparison, table: tables.Table) -> pl.DataFrame:
+    """One line per row: where it is in the file, its name and label, its place and quality in each map."""
+    columns: dict[str, Any] = {"row": table.numbers}
+    if table.names is not None:
+        columns["name"] = table.names
+    if table.labels is not None:
+        columns["label"] = table.labels
+    for name, Z in result.embeddings.items():
+        columns |= {f"{name}_{j + 1}": np.ascontiguousarray(Z[:, j]) for j in range(Z.shape[1])}
+        columns[f"{name}_quality"] = result.per_row[name]
+    return pl.DataFrame(columns)
+
+
+def fit(arguments: Namespace) -> None:
+    """One method, fitted and saved."""
+    method = find(arguments.method, "fit")
+    estimator = method.estimator(
+        n_components=arguments.n_components, random_state=arguments.seed, n_jobs=arguments.n_jobs
+    )
+    estimator.set_params(**_settings(arguments.set, estimator, method.name))
+    out = check_writable(arguments.out)
+    places = Path(arguments.embedding or out.with_name(f"{out.stem}-embedding.csv"))
+    check_extension(places)
+    check_writable(places)
+    table = sources.load(arguments.source, _reading(arguments, missing="keep", min_rows=2), seed=arguments.seed)
+    print_notes(table)
+    with progress(1) as advance, lowdim.config(memory_limit=arguments.memory_limit):
+        advance(method.title, 0, 1)
+        Z = np.asarray(estimator.fit_transform(table.frame))
+    lowdim.save(estimator, out)
+    write(places, _coordinates(estimator, Z))
+    console().print(f"model: {out}\nembedding: {places}", soft_wrap=True, markup=False, highlight=False)
+
+
+def _settings(pairs: list[str], estimator: Any, owner: str) -> dict[str, Any]:
+    """KEY=VALUE words as parameters; a value that is not a Python literal is text."""
+    known, settings = estimator.get_params(deep=False), {}
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        if not equals:
+            raise UserError(f"--set takes KEY=VALUE; got {pair!r}.")
+        if key not in known:
+            near = get_close_matches(key, known, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise UserError(f"{owner} has no parameter {key!r}.{hint} It has: {', '.join(known)}.")
+        settings[key] = _literal(text)
+    return settings
+
+
+def _literal(text: str) -> Any:
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def _coordinates(estimator: Any, Z: np.ndarray) -> pl.DataFrame:
+    names = [str(name) for name in estimator.get_feature_names_out()]
+    return pl.DataFrame({name: np.ascontiguousarray(Z[:, j]) for j, name in enumerate(names)})
+
+
+def transform(arguments: Namespace) -> None:
+    """New rows placed by a saved model, matched to it by column name where the model knows names."""
+    if not Path(arguments.model).is_file():
+        raise UserError(f"no such model file: {arguments.model}")
+    check_extension(arguments.out)
+    check_writable(arguments.out)
+    model = lowdim.load(arguments.model)
+    names = [str(name) for name in getattr(model, "feature_names_in_", [])]
+    how = _reading(arguments, missing="keep", min_rows=1, **({"columns": tuple(names)} if names else {}))
+    table = tables.read(arguments.source, how)
+    rows = table.frame if names else table.X
+    width = getattr(model, "n_features_in_", table.frame.width)
+    if table.frame.width != width:
+        raise UserError(f"{arguments.source}: the model was fitted with {width} columns; got {table.frame.width}.")
+    print_notes(table)
+    path = write(arguments.out, _coordinates(model, np.asarray(model.transform(rows))))
+    console().print(f"embedding: {path}", soft_wrap=True, markup=False, highlight=False)
+
+
+def score(arguments: Namespace) -> None:
+    """The measures of one embedding."""
+    from lowdim.study.labels import labels_of
+    from lowdim.study.references import reference_of
+    from lowdim.study.scoring import score_each
+
+    table = sources.load(arguments.source, _reading(arguments), seed=arguments.seed)
+    chosen = Reading(columns=tuple(_words(arguments.embedding_columns)))
+    Z = tables.read(arguments.embedding, chosen).X
+    if len(Z) != table.frame.height:
+        raise UserError(f"{arguments.embedding} must have {table.frame.height} rows, as the data has; got {len(Z)}.")
+    X = table.X
+    against = reference_of(arguments.reference, X, n_neighbors=arguments.n_neighbors, owner="score")
+    labels = None if table.labels is None else labels_of(table.labels, len(X), table.label_name, "score")
+    name = Path(arguments.embedding).stem
+    scored = score_each(
+        {name: Z}, against, scale={name: True}, labels=labels, n_jobs=arguments.n_jobs, seed=arguments.seed
+    )[name]
+    print_scores(scored.scores, against, Z.shape, as_json=arguments.json)
+
+
+def datasets(arguments: Namespace) -> None:
+    """The built-in data sets."""
+    if arguments.name is None:
+        if arguments.out:
+            raise UserError("say which data set to write: lowdim datasets NAME --out FILE.")
+        sources.print_list()
+        return
+    data = sources.generate(arguments.name, n_samples=arguments.n_samples, noise=arguments.noise, seed=arguments.seed)
+    if arguments.out is None:
+        console().print(str(data), markup=False, highlight=False)
+        return
+    check_extension(arguments.out)
+    check_writable(arguments.out)
+    path = write(arguments.out, sources.frame_of(data, coordinates=arguments.coordinates))
+    console().print(f"data: {path}", soft_wrap=True, markup=False, highlight=False)

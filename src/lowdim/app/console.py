@@ -1,0 +1,92 @@
+"""What the command line prints: tables to the output, progress and notes to the error stream."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table as Grid
+from rich.text import Text
+
+from lowdim.study.display import cells, heading
+from lowdim.study.measures import MEASURES
+from lowdim.study.running import plain
+
+if TYPE_CHECKING:
+    from lowdim.study.comparison import Comparison
+    from lowdim.study.references import Reference
+
+    from .tables import Table
+
+# The terminal shows what fits; the page and the JSON file hold every measure.
+BRIEF = ("auc", "trustworthiness", "continuity", "scale_optimal_stress", "knn_error")
+
+
+def console(error: bool = False) -> Console:
+    """A console on the stream of this moment; wide where no terminal sets the width."""
+    stream = sys.stderr if error else sys.stdout
+    return Console(file=stream, width=None if stream.isatty() else 140)
+
+
+@contextmanager
+def progress(total: int) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar on the error stream, gone when the work is done; nothing where there is no terminal."""
+    bar = Progress(
+        TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=console(True), transient=True,
+        disable=not sys.stderr.isatty(),
+    )  # fmt: skip
+    with bar:
+        task = bar.add_task("", total=total)
+        yield lambda step, done, of: bar.update(task, description=step, completed=done, total=of)
+
+
+def print_notes(table: Table) -> None:
+    """The rows and columns used, and what was noticed about the file."""
+    out = console(True)
+    names = ", ".join(table.columns[:8]) + (", ..." if len(table.columns) > 8 else "")
+    label = f"; label: {table.label_name}" if table.label_name else ""
+    line = f"{table.name}: {table.frame.height} rows, {table.frame.width} columns used ({names}){label}"
+    for text in (line, *(f"note: {note}" for note in table.notes)):
+        out.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
+def print_comparison(result: Comparison) -> None:
+    """The brief table, then failures, warnings and notes."""
+    measures, rows = cells(result)
+    brief = [m for m in measures if m.key in BRIEF]
+    grid = Grid(title=heading(result), title_justify="left", box=None, pad_edge=False)
+    grid.add_column("method")
+    for name in ("r", "rows", *(m.heading for m in brief), "seconds"):
+        grid.add_column(name, justify="right")
+    for row in rows:
+        name = Text(row["method"] + (" (baseline)" if row["baseline"] else ""))
+        width = "–" if row["n_components"] is None else str(row["n_components"])
+        grid.add_row(name, width, row["placed"], *(row["values"][m.key] for m in brief), f"{row['seconds']:.2f}")
+    out = console()
+    out.print(grid)
+    lines = [f"{name} failed: {message}" for name, message in result.failures.items()]
+    lines += [f"{name} warned: {text}" for name, texts in result.warnings.items() for text in texts]
+    for line in (*result.notes, *lines):
+        out.print(" ".join(line.split()), markup=False, highlight=False, soft_wrap=True)
+
+
+def print_scores(scores: dict[str, Any], against: Reference, shape: tuple[int, ...], *, as_json: bool) -> None:
+    """The measures of one embedding, each on its line."""
+    about = {"rows": shape[0], "n_components": shape[1], "reference": against.name}
+    if as_json:
+        text = json.dumps({**about, **plain(scores)}, allow_nan=False, indent=1)
+        console().print(text, markup=False, highlight=False, soft_wrap=True)
+        return
+    grid = Grid(box=None, pad_edge=False, show_header=False)
+    grid.add_row("rows", str(shape[0]))
+    grid.add_row("columns", str(shape[1]))
+    grid.add_row("reference", Text(against.text))
+    for measure in MEASURES:
+        if scores.get(measure.key) is not None:
+            grid.add_row(measure.heading, measure.show(plain(scores[measure.key])))
+    console().print(grid)

@@ -1,0 +1,145 @@
+"""The report: one file that needs nothing else, neither network nor server.
+
+The page is a template; every text in it is escaped, numbers travel as base64 and JSON inside script elements that the
+browser does not run, and a policy in the page forbids loading anything from anywhere.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lowdim._core.rng import generator
+from lowdim.study.display import cells
+
+from .curves import curve_chart
+from .files import write_text
+
+if TYPE_CHECKING:
+    from lowdim.study.comparison import Comparison
+
+PAGE = Path(__file__).parent / "page"
+
+
+def write(
+    comparison: Comparison,
+    path: str | Path,
+    *,
+    title: str | None = None,
+    max_points: int = 50_000,
+    **about: Any,
+) -> Path:
+    """Render the page and put it at `path` once it is complete; `about` as for `render`."""
+    return write_text(path, render(comparison, title=title, max_points=max_points, **about))
+
+
+def render(
+    comparison: Comparison,
+    *,
+    title: str | None = None,
+    max_points: int = 50_000,
+    source: str | None = None,
+    columns: Sequence[str] | None = None,
+    row_numbers: np.ndarray | None = None,
+    notes: Sequence[str] = (),
+) -> str:
+    """The page as text.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What to show.
+    title : str, optional
+        The heading.
+    max_points : int
+        The most rows drawn; beyond that a random sample, which the page states.
+    source : str, optional
+        Where the rows came from.
+    columns : sequence of str, optional
+        The columns used.
+    row_numbers : ndarray, optional
+        The number each row is known by, shown when the pointer is on it. Default: 0, 1, 2, ... as in Python.
+    notes : sequence of str
+        Things the reader should know about the data.
+    """
+    if max_points < 1:
+        raise ValueError(f"report: max_points must be at least 1; got {max_points!r}.")
+    drawn = _drawn(comparison, max_points)
+    measures, rows = cells(comparison)
+    numbers = np.arange(comparison.n_rows) if row_numbers is None else np.asarray(row_numbers)
+    return _environment().get_template("report.html").render(
+        c=comparison,
+        title=title or "Maps compared",
+        source=source,
+        columns=list(columns or comparison.column_names or []),
+        notes=[*notes, *comparison.notes],
+        measures=measures,
+        rows=rows,
+        chart=curve_chart(comparison),
+        data=_payload(comparison, drawn, numbers),
+        n_drawn=len(drawn),
+        widths=sorted({o.n_components for o in comparison.outcomes if o.n_components is not None}),
+    )  # fmt: skip
+
+
+def _environment() -> Any:
+    try:
+        from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    except ImportError as error:
+        raise ImportError("report: the page needs jinja2; install it with: pip install 'lowdim[app]'") from error
+    return Environment(
+        loader=FileSystemLoader(PAGE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+
+
+def _drawn(comparison: Comparison, most: int) -> np.ndarray:
+    """The rows to draw: all, or a random sample that the same seed repeats."""
+    n = comparison.n_rows
+    return np.arange(n) if n <= most else np.sort(generator(comparison.seed).choice(n, most, replace=False))
+
+
+def _payload(comparison: Comparison, drawn: np.ndarray, numbers: np.ndarray) -> dict[str, Any]:
+    """What the script draws from."""
+    names = comparison.row_names
+    return {
+        "rows": _pack(numbers[drawn], np.int32),
+        "names": None if names is None else [names[i] for i in drawn],
+        "label": _label(comparison, drawn),
+        "maps": [_map(comparison, name, drawn, Z) for name, Z in comparison.aligned().items()],
+    }
+
+
+def _pack(values: np.ndarray, kind: Any) -> str:
+    """Little-endian bytes as base64: half the size of decimal text, and exact."""
+    return base64.b64encode(np.ascontiguousarray(values, dtype=np.dtype(kind).newbyteorder("<")).tobytes()).decode()
+
+
+def _label(comparison: Comparison, drawn: np.ndarray) -> dict[str, Any] | None:
+    labels = comparison.labels
+    if labels is None:
+        return None
+    if labels.codes is not None:
+        return {"name": labels.name, "classes": labels.classes, "values": _pack(labels.codes[drawn], np.int32)}
+    return {"name": labels.name, "classes": None, "values": _pack(labels.values[drawn], np.float32)}
+
+
+def _map(comparison: Comparison, name: str, drawn: np.ndarray, Z: np.ndarray) -> dict[str, Any]:
+    outcome = next(o for o in comparison.outcomes if o.name == name)
+    return {
+        "name": name,
+        "flat": outcome.n_components == 1,
+        "xy": _pack(_unit_box(Z)[drawn], np.float32),
+        "quality": _pack(comparison.per_row[name][drawn], np.float32),
+    }
+
+
+def _unit_box(Z: np.ndarray) -> np.ndarray:
+    """Centred, and the same factor on both axes, so that the larger extent is 1: distances keep their proportions."""
+    seen = Z[np.isfinite(Z).all(axis=1)]
+    low, high = seen.min(axis=0), seen.max(axis=0)
+    extent = float((high - low).max()) or 1.0
+    return (Z - (low + high) / 2) / extent

@@ -1,0 +1,90 @@
+"""Where rows come from: a file, or a built-in data set by its name."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from lowdim import datasets
+
+from .console import console
+from .files import UserError
+from .formats import EXTENSIONS, Reading
+from .tables import Table, assemble, read
+
+PREFIX = "dataset:"
+
+
+def load(source: str, how: Reading, *, seed: int = 0) -> Table:
+    """The table behind what was typed. A name that could be both is not guessed at."""
+    if source.startswith(PREFIX):
+        return _built_in(source.removeprefix(PREFIX), how, seed)
+    is_file, is_name = Path(source).exists(), _known(source) is not None
+    if is_file and is_name:
+        raise UserError(
+            f"{source} is both a file here and a built-in data set; "
+            f"write ./{source} for the file or {PREFIX}{source} for the data set."
+        )
+    if is_name:
+        return _built_in(source, how, seed)
+    if not is_file and not Path(source).suffix and "/" not in source:
+        raise UserError(f"{source} is neither a file nor a built-in data set.{_near(source)}")
+    return read(source, how)
+
+
+def _known(name: str) -> str | None:
+    """The registered name behind `name`; dashes and underscores are the same."""
+    wanted = name.lower().replace("_", "-")
+    return next((known for known in datasets.names() if known.replace("_", "-") == wanted), None)
+
+
+def _near(name: str) -> str:
+    near = get_close_matches(name.lower().replace("_", "-"), datasets.names(), n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    return f"{hint} lowdim datasets lists the sets; files end in {', '.join(EXTENSIONS)}."
+
+
+def generate(name: str, *, seed: int = 0, n_samples: int | None = None, noise: float | None = None) -> Any:
+    """A built-in data set."""
+    known = _known(name)
+    if known is None:
+        raise UserError(f"{name!r} is not a built-in data set.{_near(name)}")
+    given = {"n_samples": n_samples, "noise": noise}
+    try:
+        return datasets.load(known, random_state=seed, **{k: v for k, v in given.items() if v is not None})
+    except TypeError as error:
+        raise UserError(f"{known} does not take that option ({error}).") from error
+
+
+def frame_of(data: Any, *, coordinates: bool = False) -> pl.DataFrame:
+    """The rows as columns x1, x2, ..., then the label; the true coordinates only when asked for."""
+    columns = {f"x{j + 1}": np.ascontiguousarray(data.X[:, j]) for j in range(data.X.shape[1])}
+    columns["label"] = np.asarray(data.label_names)[data.labels] if data.label_names else data.labels
+    if coordinates:
+        columns |= {
+            f"true_{name}": np.ascontiguousarray(data.coordinates[:, j])
+            for j, name in enumerate(data.coordinate_names)
+        }
+    return pl.DataFrame(columns)
+
+
+def _built_in(name: str, how: Reading, seed: int) -> Table:
+    data = generate(name, seed=seed)
+    frame = frame_of(data, coordinates=True)
+    aside = [column for column in frame.columns if column == "label" or column.startswith("true_")]
+    wanted = how.label or "label"
+    how = Reading(**{**how.__dict__, "label": wanted, "drop": (*how.drop, *(c for c in aside if c != wanted))})
+    note = data.description if data.description.endswith(".") else f"{data.description}."
+    return assemble(data.name, frame, how, source=data.name, notes=[note])
+
+
+def print_list() -> None:
+    """Every built-in data set with its sentence."""
+    out = console()
+    for name in datasets.names():
+        sentence = datasets.load(name, random_state=0).description
+        out.print(f"{name:22}{sentence}", markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,278 @@
+"""Pictures of embeddings and of how faithful they are.
+
+Every function draws on the Axes it is given, or on new ones, and returns what it drew on. Colours can be told apart
+with any kind of colour vision, maps have the same scale on both axes, and nothing is shown or saved by itself.
+matplotlib is loaded when the first picture is drawn: ``pip install 'lowdim[app]'`` brings it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["comparison", "embedding", "rnx_curves", "scree", "shepard"]
+
+# Okabe and Ito (2008), yellow darkened so that it can be seen on white.
+COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#a89400", "#5d636b")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+MOST_CLASSES = len(COLORS) * len(MARKERS)
+
+
+def _pyplot() -> Any:
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError("plot: pictures need matplotlib; install it with: pip install 'lowdim[app]'") from error
+    return plt
+
+
+def _axes(ax: Any, **size: Any) -> Any:
+    return _pyplot().subplots(**size)[1] if ax is None else ax
+
+
+def embedding(Z: Any, labels: Any = None, *, ax: Any = None, title: str | None = None, size: float | None = None,
+              legend: bool = True, label_name: str | None = None) -> Any:  # fmt: skip
+    """Draw an embedding as a map.
+
+    Parameters
+    ----------
+    Z : array-like of shape (n, r)
+        The embedding. The first two columns are drawn; with one column, rows are spread at random heights.
+    labels : array-like of shape (n,), optional
+        Classes (text, whole numbers) or a quantity (other numbers), shown as colours.
+    ax : matplotlib Axes, optional
+        Where to draw.
+    title : str, optional
+        The heading.
+    size : float, optional
+        Size of the points. Default: smaller the more rows there are.
+    legend : bool
+        Show what the colours mean.
+    label_name : str, optional
+        The heading of the legend.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> roll = lowdim.datasets.swiss_roll(200, random_state=0)
+    >>> ax = lowdim.plot.embedding(lowdim.PCA(2).fit_transform(roll.X), roll.labels)
+    """
+    from lowdim.study.labels import labels_of
+
+    Z = np.asarray(Z, dtype=float)
+    if Z.ndim != 2 or not Z.shape[1]:
+        raise ValueError(f"embedding: Z must have rows and at least one column; got shape {Z.shape}.")
+    x, y = Z[:, 0], Z[:, 1] if Z.shape[1] > 1 else np.random.default_rng(0).uniform(-1, 1, len(Z)) * _spread(Z) / 8
+    ax = _axes(ax, figsize=(5, 5), layout="constrained")
+    size = size or float(np.clip(6000 / max(len(Z), 1), 2, 30))
+    known = None if labels is None else labels_of(labels, len(Z), label_name, "embedding")
+    if known is None:
+        ax.scatter(x, y, s=size, c=COLORS[0], linewidths=0, alpha=0.8)
+    elif known.codes is None:
+        drawn = ax.scatter(x, y, s=size, c=known.values, cmap="viridis", linewidths=0)
+        if legend:
+            ax.figure.colorbar(drawn, ax=ax, label=known.name, shrink=0.8)
+    else:
+        _classes(ax, x, y, known, size, legend)
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.set(xticks=[], yticks=[], title=title or "")  # a map has no axes to read: it can be turned freely
+    return ax
+
+
+def _spread(Z: np.ndarray) -> float:
+    return float(np.nanmax(Z[:, 0]) - np.nanmin(Z[:, 0])) or 1.0
+
+
+def _classes(ax: Any, x: np.ndarray, y: np.ndarray, known: Any, size: float, legend: bool) -> None:
+    for code, name in enumerate(known.classes):
+        mine = known.codes == code
+        look = {"color": COLORS[code % len(COLORS)], "marker": MARKERS[code // len(COLORS) % len(MARKERS)]}
+        ax.scatter(x[mine], y[mine], s=size, linewidths=0, alpha=0.85, label=name, **look)
+    if legend and len(known.classes) <= MOST_CLASSES:
+        ax.legend(title=known.name, fontsize="small", frameon=False, loc="best", ncols=1 + len(known.classes) // 12)
+
+
+def rnx_curves(curves: Any, *, ax: Any = None, title: str | None = None) -> Any:
+    """Draw R_NX curves on a logarithmic axis of neighbourhood sizes, with the area under each in the legend.
+
+    Parameters
+    ----------
+    curves : Comparison, dict of str to array, or array
+        What :func:`lowdim.compare` returns; or R_NX(K) for K = 1, 2, ..., one curve per name.
+    ax : matplotlib Axes, optional
+        Where to draw.
+    title : str, optional
+        The heading.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on.
+
+    Examples
+    --------
+    >>> import numpy as np, lowdim
+    >>> X = lowdim.datasets.swiss_roll(200, random_state=0).X
+    >>> ax = lowdim.plot.rnx_curves({"first two columns": lowdim.quality.rnx_curve(X, X[:, :2])})
+    """
+    found = getattr(curves, "curves", curves)
+    named = found if isinstance(found, dict) else {"R_NX": np.asarray(found)}
+    ax = _axes(ax, figsize=(7, 4.2), layout="constrained")
+    for i, (name, curve) in enumerate(named.items()):
+        K = np.arange(1, len(curve) + 1)
+        area = float(np.sum(curve / K) / np.sum(1 / K))
+        style = ("-", "--", ":")[i // len(COLORS) % 3]
+        ax.plot(K, curve, style, color=COLORS[i % len(COLORS)], label=f"{name}  {area:.3f}")
+    ax.set_xscale("log")
+    ax.axhline(0, color="0.6", linewidth=0.8)
+    ax.set(xlabel="neighbourhood size K", ylabel="$R_{NX}(K)$", title=title or "", ylim=(None, 1.02))
+    ax.legend(title="area under the curve", frameon=False, fontsize="small")
+    return ax
+
+
+def comparison(c: Any, *, color: str = "label") -> Any:
+    """Draw the maps of a comparison side by side, turned to lie alike, and the R_NX curves below.
+
+    Parameters
+    ----------
+    c : Comparison
+        What :func:`lowdim.compare` returns.
+    color : {"label", "quality"}
+        Colour rows by their label, or by the quality of their neighbourhood.
+
+    Returns
+    -------
+    matplotlib Figure
+        The picture.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> X = lowdim.datasets.swiss_roll(150, random_state=0).X
+    >>> figure = lowdim.plot.comparison(lowdim.compare(X, methods=["pca"]), color="quality")
+    """
+    if color not in ("label", "quality"):
+        raise ValueError(f"comparison: color must be 'label' or 'quality'; got {color!r}.")
+    maps = c.aligned()
+    columns = min(4, len(maps))
+    lines = -(-len(maps) // columns)
+    figure = _pyplot().figure(figsize=(3.4 * columns, 3.6 * lines + 3.4), layout="constrained")
+    grid = figure.add_gridspec(lines + 1, columns, height_ratios=[1] * lines + [0.9])
+    for i, (name, Z) in enumerate(maps.items()):
+        ax = figure.add_subplot(grid[i // columns, i % columns])
+        title = f"{name}  {c.scores[name]['auc']:.3f}"
+        if color == "quality":
+            drawn = ax.scatter(*Z.T, s=10, c=c.per_row[name], cmap="RdYlBu", vmin=0, vmax=1, linewidths=0)
+            ax.set_aspect("equal", adjustable="datalim")
+            ax.set(xticks=[], yticks=[], title=title)
+            figure.colorbar(drawn, ax=ax, shrink=0.6)
+        else:
+            labels = None if c.labels is None else c.labels.values
+            embedding(Z, labels, ax=ax, title=title, legend=i == 0, label_name=c.labels.name if c.labels else None)
+    rnx_curves(c, ax=figure.add_subplot(grid[lines, :]), title=f"reference: {c.reference.name}")
+    return figure
+
+
+def scree(model: Any, *, ax: Any = None, title: str | None = None) -> Any:
+    """Draw what each component carries, and how much they carry together.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        With ``explained_variance_ratio_`` (PCA) or ``eigenvalues_`` (spectral methods).
+    ax : matplotlib Axes, optional
+        Where to draw.
+    title : str, optional
+        The heading.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> X = lowdim.datasets.swiss_roll(150, random_state=0).X
+    >>> ax = lowdim.plot.scree(lowdim.PCA(3).fit(X))
+    """
+    shares = getattr(model, "explained_variance_ratio_", None)
+    values = getattr(model, "eigenvalues_", None) if shares is None else shares
+    if values is None:
+        raise ValueError(
+            f"scree: model must be fitted and have explained_variance_ratio_ or eigenvalues_; got {type(model).__name__}."
+        )
+    ax = _axes(ax, figsize=(6, 3.8), layout="constrained")
+    numbers = np.arange(1, len(values) + 1)
+    ax.bar(numbers, values, color=COLORS[0], width=0.7)
+    ax.set(xlabel="component", ylabel="eigenvalue" if shares is None else "share of the variance", title=title or "")
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    if shares is not None:
+        ax.plot(numbers, np.cumsum(shares), "o-", color=COLORS[4], label="together")
+        ax.legend(frameon=False, loc="center right")
+    return ax
+
+
+def shepard(X: Any, Z: Any, *, ax: Any = None, title: str | None = None, max_pairs: int = 20_000,
+            random_state: Any = 0) -> Any:  # fmt: skip
+    """Draw distances in the map against distances in the data, pair by pair.
+
+    Points on a rising line: the map keeps distances. A cloud below: pairs were drawn together; above: torn apart.
+
+    Parameters
+    ----------
+    X, Z : array-like of shape (n, d) and (n, r)
+        The rows and their embedding.
+    ax : matplotlib Axes, optional
+        Where to draw.
+    title : str, optional
+        The heading.
+    max_pairs : int
+        The most pairs drawn, chosen at random.
+    random_state : int, Generator or None
+        Chooses the pairs.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> X = lowdim.datasets.swiss_roll(150, random_state=0).X
+    >>> ax = lowdim.plot.shepard(X, lowdim.PCA(2).fit_transform(X))
+    """
+    from lowdim._core.rng import generator
+
+    X, Z = np.asarray(X, dtype=float), np.asarray(Z, dtype=float)
+    if len(X) != len(Z):
+        raise ValueError(f"shepard: X and Z must have the same number of rows; got {len(X)} and {len(Z)}.")
+    rows = np.flatnonzero(np.isfinite(X).all(axis=1) & np.isfinite(Z).all(axis=1))
+    i, j = _pairs(len(rows), max_pairs, generator(random_state))
+    i, j = rows[i], rows[j]
+    ax = _axes(ax, figsize=(5, 5), layout="constrained")
+    data, placed = np.linalg.norm(X[i] - X[j], axis=1), np.linalg.norm(Z[i] - Z[j], axis=1)
+    ax.plot(data, placed, ".", color=COLORS[0], alpha=0.25, markersize=3, markeredgewidth=0)
+    far = max(data.max(initial=0.0), placed.max(initial=0.0))
+    ax.plot([0, far], [0, far], color="0.5", linewidth=0.8)
+    ax.set_aspect("equal")
+    ax.set(xlabel="distance in the data", ylabel="distance in the map", title=title or "", xlim=(0, None), ylim=(0, None))
+    return ax
+
+
+def _pairs(n: int, most: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """All pairs i < j, or that many drawn at random."""
+    if n < 2:
+        raise ValueError(f"shepard: at least 2 complete rows are needed; got {n}.")
+    if n * (n - 1) // 2 <= most:
+        i, j = np.triu_indices(n, 1)
+        return i, j
+    i = rng.integers(0, n, most)
+    return i, (i + rng.integers(1, n, most)) % n

@@ -1,0 +1,1 @@
+"""Many methods on the same rows, scored the same way."""

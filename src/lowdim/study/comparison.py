@@ -1,0 +1,424 @@
+"""Several methods on the same rows, scored the same way, with nothing left unsaid.
+
+`compare` runs the methods one after the other, adds the two baselines every embedding should be held against (PCA
+with the same number of components, and rows placed at random), ranks distances once for all of them, and returns a
+`Comparison`: a record that keeps failures, warnings, parameters and times next to the scores.
+"""
+
+from __future__ import annotations
+
+import platform
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import lowdim
+from lowdim._core.memory import config
+from lowdim._core.rng import generator
+
+from .alignment import aligned_maps
+from .labels import Labels, labels_of
+from .methods import find
+from .references import Reference, reference_of
+from .running import Entry, Outcome, RandomEmbedding, entries, free_name, plain, run
+from .scoring import Scored, score_each, sharing
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """Embeddings of the same rows by several methods, and how faithful each one is.
+
+    Made by :func:`lowdim.compare`. There is no winner: measures disagree for good reasons, and embeddings with
+    different numbers of columns cannot be ranked at all.
+
+    Attributes
+    ----------
+    outcomes : tuple
+        One record per method in the order they were given, baselines not asked for at the end: ``name``,
+        ``baseline``, ``embedding``, ``estimator`` (fitted), ``parameters``, ``seconds``, ``warnings``, ``error``.
+    scored : dict of str
+        For each method that succeeded its ``scores``, ``rnx`` curve and ``per_row`` quality.
+    rows_scored : ndarray of bool
+        The rows every method gave a place to; all scores are over these.
+    reference : Reference
+        The distances embeddings are held against.
+    seed : int
+        What made every random choice.
+    """
+
+    outcomes: tuple[Outcome, ...]
+    scored: dict[str, Scored]
+    rows_scored: np.ndarray
+    n_columns: int
+    reference: Reference
+    seed: int
+    labels: Labels | None = None
+    row_names: list[str] | None = None
+    column_names: list[str] | None = None
+    versions: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def names(self) -> list[str]:
+        """The methods, baselines included, failed ones too."""
+        return [outcome.name for outcome in self.outcomes]
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.rows_scored)
+
+    @property
+    def embeddings(self) -> dict[str, np.ndarray]:
+        """Method -> embedding, for the methods that succeeded."""
+        return {o.name: o.embedding for o in self.outcomes if o.embedding is not None}
+
+    @property
+    def models(self) -> dict[str, Any]:
+        """Method -> fitted estimator, for the methods that succeeded."""
+        return {o.name: o.estimator for o in self.outcomes if o.embedding is not None}
+
+    @property
+    def scores(self) -> dict[str, dict[str, Any]]:
+        """Method -> measure -> value."""
+        return {name: dict(scored.scores) for name, scored in self.scored.items()}
+
+    @property
+    def curves(self) -> dict[str, np.ndarray]:
+        """Method -> R_NX(K) for K = 1, 2, ...: 0 is random, 1 is perfect."""
+        return {name: scored.rnx for name, scored in self.scored.items()}
+
+    @property
+    def per_row(self) -> dict[str, np.ndarray]:
+        """Method -> quality of each row's neighbourhood; NaN for rows that were not scored."""
+        return {name: scored.per_row for name, scored in self.scored.items()}
+
+    @property
+    def original_error(self) -> float | None:
+        """The 1-nearest-neighbour error in the reference space itself: what there was to lose; None without classes."""
+        return next((scored.scores.get("knn_error_data") for scored in self.scored.values()), None)
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """Method -> why it has no embedding."""
+        return {o.name: o.error for o in self.outcomes if o.error is not None}
+
+    @property
+    def warnings(self) -> dict[str, tuple[str, ...]]:
+        """Method -> what it warned about, for the methods that warned."""
+        return {o.name: o.warnings for o in self.outcomes if o.warnings}
+
+    @property
+    def table(self) -> list[dict[str, Any]]:
+        """One plain dict per method in the order given; ``pandas.DataFrame(c.table)`` takes it as it is."""
+        return [self._row(outcome) for outcome in self.outcomes]
+
+    def _row(self, outcome: Outcome) -> dict[str, Any]:
+        embedded = outcome.embedded
+        measures = {key: None for scored in self.scored.values() for key in scored.scores}
+        if outcome.name in self.scored:
+            measures |= self.scored[outcome.name].scores
+        return {
+            "method": outcome.name,
+            "baseline": outcome.baseline,
+            "n_components": outcome.n_components,
+            "rows": self.n_rows,
+            "rows_embedded": 0 if embedded is None else int(embedded.sum()),
+            "reference": self.reference.name,
+            **{key: plain(value) for key, value in measures.items()},
+            "seconds": round(outcome.seconds, 4),
+            "seed": self.seed,
+            "warnings": len(outcome.warnings),
+            "error": outcome.error,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the embeddings and the per-row values, ready for JSON (no NaN, no numpy)."""
+        about = {o.name: o for o in self.outcomes}
+        rows = []
+        for row in self.table:
+            outcome = about[row["method"]]
+            more = {"parameters": outcome.parameters, "diagnostics": outcome.diagnostics}
+            curve = {"rnx": plain(list(self.curves[outcome.name]))} if outcome.name in self.scored else {}
+            rows.append({**row, "warnings": list(outcome.warnings), **more, **curve})
+        return {
+            "rows": self.n_rows,
+            "rows_scored": int(self.rows_scored.sum()),
+            "columns": self.n_columns,
+            "reference": self.reference.name,
+            "reference_text": self.reference.text,
+            "label": None if self.labels is None else self.labels.name,
+            "seed": self.seed,
+            "versions": self.versions,
+            "notes": list(self.notes),
+            "methods": rows,
+        }
+
+    def aligned(self) -> dict[str, np.ndarray]:
+        """Method -> first two columns, turned and mirrored to lie like the first map: for pictures side by side."""
+        return aligned_maps(self.embeddings, self.rows_scored)
+
+    def report(self, path: str | Path = "report.html", *, title: str | None = None, max_points: int = 50_000) -> Path:
+        """Write one self-contained page: maps side by side, R_NX curves, scores, warnings, how to read them.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file to write; an existing one is replaced once the new page is complete.
+        title : str, optional
+            The heading of the page.
+        max_points : int
+            The most rows drawn in a map; more are sampled, and the page says so. Scores always use all rows.
+
+        Returns
+        -------
+        Path
+            The file written.
+        """
+        from lowdim.app import report  # the one step up: the page lives with the command line
+
+        return report.write(self, path, title=title, max_points=max_points)
+
+    def __repr__(self) -> str:
+        from .display import as_text
+
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        from .display import as_html
+
+        return as_html(self)
+
+
+def compare(
+    X: Any,
+    y: Any = None,
+    methods: Any = None,
+    *,
+    n_components: int = 2,
+    reference: Any = "ambient",
+    n_neighbors: int = 10,
+    metric: str = "euclidean",
+    anchors: Any = "auto",
+    label_name: str | None = None,
+    row_names: Any = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    memory_limit: int | float | str | None = None,
+    callback: Callable[[str, int, int], None] | None = None,
+) -> Comparison:
+    """Embed the same rows by several methods and score every embedding the same way.
+
+    A method that fails is reported with its message and does not stop the others. Two baselines are always there:
+    PCA with the same number of components, and rows placed at random.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The rows; a pandas or polars frame is fine.
+    y : array-like of shape (n,), optional
+        A label per row: classes (text, whole numbers) or a quantity. Classes add the 1-nearest-neighbour error.
+    methods : list, optional
+        Names such as ``"pca"`` or ``"isomap"``, estimators, or (name, estimator) pairs. Estimators are cloned and
+        keep their own parameters. Default: every method there is; those that need more than the memory limit are
+        reported as failed.
+    n_components : int
+        Columns of the embedding for methods given by name.
+    reference : {"ambient", "geodesic"} or array-like of n rows
+        What the embeddings are held against: straight distances between the rows of `X`; distances along a graph of
+        nearest neighbours; or straight distances between the rows of another array, such as complete data or true
+        coordinates.
+    n_neighbors : int
+        Neighbours per row in the graph of the geodesic reference.
+    metric : str
+        Distance between rows for the reference.
+    anchors : {"auto"}, None, int or array of int
+        Rows from which all rows are ranked: all of them (None), so many drawn at random, or these; "auto" takes all
+        up to 20,000 and a sample beyond, and then the area under R_NX comes with an interval.
+    label_name : str, optional
+        What `y` is called in the report.
+    row_names : list of str, optional
+        A name per row, shown in the report.
+    random_state : int, Generator or None
+        Makes every random choice; the seed it came to is in the result.
+    n_jobs : int, optional
+        Threads; the numbers do not depend on it.
+    verbose : int
+        With 1, each method is announced on the error stream.
+    memory_limit : int, float or str, optional
+        The most memory one method may plan for, such as ``"4GB"``.
+    callback : callable, optional
+        Called as ``callback(step, done, total)`` before each step.
+
+    Returns
+    -------
+    Comparison
+        ``.table``, ``.embeddings``, ``.curves``, ``.per_row``, ``.report(path)``, ...
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> roll = lowdim.datasets.swiss_roll(200, random_state=0)
+    >>> c = lowdim.compare(roll.X, roll.labels, methods=["pca", "isomap"])
+    >>> [row["method"] for row in c.table]
+    ['pca', 'isomap', 'random']
+    """
+    start = time.perf_counter()
+    rows = _rows(X)
+    seed = _seed(random_state)
+    common = {"n_components": n_components, "random_state": seed, "n_jobs": n_jobs, "verbose": max(0, verbose - 1)}
+    planned = entries(methods, common)
+    labels = None if y is None else labels_of(y, rows.shape[0], label_name or getattr(y, "name", None))
+    names = _row_names(row_names, rows.shape[0])
+    report = _reporter(callback, verbose, len(planned) + 4)
+    with sharing(rows):
+        report("reference distances")
+        against = reference_of(reference, rows, metric=metric, n_neighbors=n_neighbors)
+        with config(memory_limit=memory_limit):
+            outcomes = _run_all(planned, rows, seed, n_components, report)
+        mask = _embedded_by_all(outcomes)
+        report("scores")
+        scored = score_each(
+            {o.name: o.embedding for o in outcomes if o.embedding is not None},
+            against,
+            scale={o.name: o.has_scale for o in outcomes},
+            labels=labels,
+            anchors=anchors,
+            n_jobs=n_jobs,
+            seed=seed,
+        )
+    return Comparison(
+        outcomes=tuple(outcomes),
+        scored=scored,
+        rows_scored=mask,
+        n_columns=rows.shape[1],
+        reference=against.without_rows(),
+        seed=seed,
+        labels=labels,
+        row_names=names,
+        column_names=_column_names(X),
+        versions=versions(),
+        notes=_notes(outcomes, mask),
+        seconds=time.perf_counter() - start,
+    )
+
+
+def _rows(X: Any) -> np.ndarray:
+    """X as methods and measures both take it, so that each of them can use it without a copy of its own."""
+    from sklearn.utils import check_array
+
+    return check_array(
+        X, dtype=(np.float64, np.float32), order="C", ensure_all_finite="allow-nan", ensure_min_samples=3,
+        estimator="compare", input_name="X",
+    )  # fmt: skip
+
+
+def _seed(random_state: Any) -> int:
+    """One whole number that repeats the run, whatever was passed."""
+    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
+        generator(random_state)  # refuses a negative one
+        return int(random_state)
+    return int(generator(random_state).integers(2**31 - 1))
+
+
+def _run_all(planned: list[Entry], X: np.ndarray, seed: int, n_components: int, report: Any) -> list[Outcome]:
+    """The methods asked for, then whatever baseline is still missing for each number of columns that came out."""
+    outcomes = []
+    for entry in planned:
+        report(entry.name)
+        outcomes.append(run(entry, X))
+    for entry in _baselines(outcomes, seed, n_components):
+        report(entry.name)
+        outcomes.append(run(entry, X))
+    return outcomes
+
+
+def _baselines(outcomes: list[Outcome], seed: int, n_components: int) -> list[Entry]:
+    """PCA and a random embedding for each number of columns: only embeddings of the same width can be compared."""
+    widths = sorted({o.n_components for o in outcomes if o.n_components is not None}) or [n_components]
+    there = {o.n_components for o in outcomes if o.baseline}
+    taken = {o.name for o in outcomes}
+    added = []
+    for r in widths:
+        tail = f"-{r}d" if len(widths) > 1 else ""
+        if r not in there:
+            name = free_name(f"pca{tail}", taken)
+            taken.add(name)
+            pca = find("pca").estimator(n_components=r, random_state=seed)
+            added.append(Entry(name, pca, True))
+        name = free_name(f"random{tail}", taken)
+        taken.add(name)
+        added.append(Entry(name, RandomEmbedding(r, seed), True))
+    return added
+
+
+def _embedded_by_all(outcomes: list[Outcome]) -> np.ndarray:
+    """The rows every method placed: a method that drops the hard rows must not gain from it."""
+    masks = [outcome.embedded for outcome in outcomes if outcome.embedded is not None]
+    return np.logical_and.reduce(masks)
+
+
+def _notes(outcomes: list[Outcome], mask: np.ndarray) -> tuple[str, ...]:
+    notes = []
+    if not mask.all():
+        fewer = [o.name for o in outcomes if o.embedded is not None and not o.embedded.all()]
+        notes.append(
+            f"Not every method placed every row ({', '.join(fewer)} left some out): "
+            f"all scores are over the {mask.sum()} of {mask.size} rows that every method placed."
+        )
+    widths = sorted({o.n_components for o in outcomes if o.n_components is not None})
+    if len(widths) > 1:
+        listed = ", ".join(map(str, widths))
+        notes.append(
+            f"The embeddings have different numbers of columns ({listed}): more columns keep more, so scores can "
+            "only be compared between embeddings of the same number, and against the baselines of that number."
+        )
+    return tuple(notes)
+
+
+def _row_names(names: Any, n: int) -> list[str] | None:
+    if names is None:
+        return None
+    listed = [str(name) for name in names]
+    if len(listed) != n:
+        raise ValueError(f"compare: row_names must have one name for each of the {n} rows; got {len(listed)}.")
+    return listed
+
+
+def _column_names(X: Any) -> list[str] | None:
+    columns = getattr(X, "columns", None)
+    return None if columns is None else [str(name) for name in columns]
+
+
+def _reporter(callback: Any, verbose: int, total: int) -> Callable[[str], None]:
+    done = 0
+
+    def report(step: str) -> None:
+        nonlocal done
+        if callback is not None:
+            callback(step, done, max(total, done + 1))
+        if verbose:
+            sys.stderr.write(f"compare: {step}\n")
+        done += 1
+
+    return report
+
+
+def versions() -> dict[str, str]:
+    """The versions that made a result."""
+    import scipy
+    import sklearn
+
+    return {
+        "lowdim": lowdim.__version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+    }

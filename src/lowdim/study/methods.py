@@ -1,0 +1,98 @@
+"""The table of methods: the names people type, the class behind each, and what each can do.
+
+One line per method. The comparison, the command line and the documentation read this table; nothing else lists the
+methods. A line whose class is not part of this version is passed over, so that the table can be read as a whole.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+import lowdim
+
+
+@dataclass(frozen=True)
+class Method:
+    """What can be said about a method before it has seen any data.
+
+    Attributes
+    ----------
+    name : str
+        What people type: the class name in lower case with dashes.
+    home : str
+        The class, a public name of `lowdim`.
+    title : str
+        How it is written in text.
+    linear : bool
+        The map is a linear function of the columns.
+    view : str
+        ``"global"`` when far pairs count as much as near ones, ``"local"`` when mostly the near ones do.
+    idea : str
+        ``"projection"`` (looks along directions) or ``"manifold"`` (unrolls a curved surface).
+    has_scale : bool
+        Distances in the map are meant to equal distances in the data, so raw stress may be shown.
+    new_rows, way_back : bool
+        `transform` for rows not seen at fit; `inverse_transform`.
+    """
+
+    name: str
+    home: str
+    title: str
+    linear: bool
+    view: str
+    idea: str
+    has_scale: bool
+    new_rows: bool = True
+    way_back: bool = True
+
+    def estimator(self, **parameters: Any) -> Any:
+        """A fresh estimator; parameters the class does not have are left out."""
+        cls = getattr(lowdim, self.home)
+        known = cls()._get_param_names() if hasattr(cls, "_get_param_names") else parameters
+        return cls(**{key: value for key, value in parameters.items() if key in known})
+
+
+_TABLE = (
+    Method("pca", "PCA", "PCA", True, "global", "projection", True),
+    Method("kernel-pca", "KernelPCA", "Kernel PCA", False, "global", "projection", False),
+    Method("classical-mds", "ClassicalMDS", "Classical MDS", False, "global", "projection", True),
+    Method("isomap", "Isomap", "Isomap", False, "global", "manifold", True),
+)
+
+
+def methods() -> dict[str, Method]:
+    """The methods of this version by name, in the order of the table."""
+    return {method.name: method for method in _TABLE if method.home in lowdim.__all__}
+
+
+def find(name: str, owner: str = "compare") -> Method:
+    """The method called `name`; an unknown name is answered with the nearest one and the whole list."""
+    known = methods()
+    key = name.strip().lower().replace("_", "-")
+    if key in known:
+        return known[key]
+    joined = {known_name.replace("-", ""): known_name for known_name in known}
+    if key.replace("-", "") in joined:  # KernelPCA, kernelpca
+        return known[joined[key.replace("-", "")]]
+    near = get_close_matches(key, known, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise ValueError(f"{owner}: method must be one of {', '.join(known)}; got {name!r}.{hint}")
+
+
+def method_of(estimator: object) -> Method | None:
+    """The line of the table for an estimator of this library; None for anybody else's."""
+    cls = type(estimator)
+    if not cls.__module__.startswith("lowdim."):
+        return None
+    return next((method for method in methods().values() if method.home == cls.__name__), None)
+
+
+def has_scale(estimator: object) -> bool:
+    """Whether distances in this estimator's map can be read as distances in the data.
+
+    Unknown classes are taken to have no scale: then the scale-optimal stress is shown, which is right for both.
+    """
+    method = method_of(estimator)
+    return method is not None and method.has_scale

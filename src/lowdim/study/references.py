@@ -1,0 +1,90 @@
+"""What embeddings are held against: a score without its reference distances means nothing.
+
+Straight (ambient) distances reward a copy of the data's own space: on a rolled-up sheet they punish a perfect
+unrolling. Distances along the data (geodesics over a graph of nearest neighbours) reward the unrolling, but they
+are estimates, and good only where the graph follows the data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """Reference distances.
+
+    Attributes
+    ----------
+    name : str
+        ``"ambient"``, ``"geodesic"`` or ``"given"``.
+    text : str
+        The same in a phrase, for reports.
+    rows : ndarray or None
+        The rows the distances are between; the distances themselves when `kind` is ``"precomputed"``.
+    metric : str
+        How rows are measured.
+    kind : str
+        ``"ambient"``, ``"geodesic"`` or ``"precomputed"``.
+    n_neighbors : int
+        Neighbours per row in the graph of a geodesic reference.
+    """
+
+    name: str
+    text: str
+    rows: Any
+    metric: str
+    kind: str
+    n_neighbors: int = 10
+
+    def without_rows(self) -> Reference:
+        """What was compared against, in words only: a finished comparison need not hold the distances."""
+        return replace(self, rows=None)
+
+
+def reference_of(
+    reference: Any, X: np.ndarray, *, metric: str = "euclidean", n_neighbors: int = 10, owner: str = "compare"
+) -> Reference:
+    """The reference a user asked for, by name or as an array of rows."""
+    if not isinstance(reference, str):
+        return _given(reference, X.shape[0], metric, owner)
+    if reference not in ("ambient", "geodesic"):
+        raise ValueError(
+            f"{owner}: reference must be 'ambient', 'geodesic' or an array of {X.shape[0]} rows; got {reference!r}."
+        )
+    if np.isnan(X).any():
+        raise ValueError(
+            f"{owner}: X has {int(np.isnan(X).sum())} missing values, so distances between its rows are not "
+            "defined. Pass complete rows as reference=, or leave incomplete rows out."
+        )
+    if reference == "ambient":
+        text = f"{metric} distances between the rows of the data, {X.shape[1]} columns"
+        return Reference("ambient", text, X, metric, "ambient")
+    k = min(n_neighbors, X.shape[0] - 1)
+    made = Reference("geodesic", "", X, metric, "geodesic", k)
+    return replace(made, text=_geodesic_text(made))
+
+
+def _given(reference: Any, n: int, metric: str, owner: str) -> Reference:
+    rows = check_array(reference, dtype=(np.float64, np.float32), estimator=owner, input_name="reference")
+    if rows.shape[0] != n:
+        raise ValueError(f"{owner}: reference must have {n} rows, as X has; got {rows.shape[0]}.")
+    if metric == "precomputed":
+        return Reference("given", "the distances given", rows, metric, "precomputed")
+    text = f"{metric} distances between the rows given as reference, {rows.shape[1]} columns"
+    return Reference("given", text, rows, metric, "ambient")
+
+
+def _geodesic_text(reference: Reference) -> str:
+    """The graph in words, with the number of pieces it is in: paths between pieces lead over bridges."""
+    from lowdim._core.graph import components, neighbor_graph
+    from lowdim._core.neighbors import nearest
+
+    k, metric = reference.n_neighbors, reference.metric
+    pieces = components(neighbor_graph(nearest(reference.rows, k, metric=metric, owner="geodesic reference")))[0]
+    text = f"shortest paths over the graph of {k} nearest neighbours ({metric} distances)"
+    return text if pieces == 1 else f"{text}; the graph was in {pieces} pieces, joined by their shortest edges"

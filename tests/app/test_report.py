@@ -1,0 +1,189 @@
+"""The page: complete, escaped, and alone in the world."""
+
+import base64
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from sklearn import decomposition
+from sklearn.base import BaseEstimator
+
+import lowdim
+from lowdim.app.report import render
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>'\"&"
+
+
+class Fail(BaseEstimator):
+    def fit_transform(self, X, y=None):
+        raise RuntimeError(HOSTILE)
+
+
+class Elements(HTMLParser):
+    """Every element with its attributes, the text of the JSON element, and whether tags are balanced."""
+
+    VOID = {"meta", "br", "img", "link", "input"}
+
+    def __init__(self, page):
+        super().__init__()
+        self.found, self.stack, self.data, self.text = [], [], "", ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.stack.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.stack.pop() == tag
+
+    def handle_data(self, data):
+        if self.found and self.found[-1] == ("script", {"type": "application/json", "id": "data"}):
+            self.data += data
+        self.text += data
+
+
+@pytest.fixture(scope="module")
+def roll():
+    return lowdim.datasets.swiss_roll(90, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def c(roll):
+    return lowdim.compare(roll.X, roll.labels, ["pca", "isomap", ("broken", Fail())], random_state=4, label_name="side")
+
+
+@pytest.fixture(scope="module")
+def page(c):
+    return render(c, title="A title", source="roll.csv", columns=["a", "b", "c"], notes=["one note"])
+
+
+def test_page_says_what_was_done(page):
+    text = re.sub(r"\s+", " ", Elements(page).text)
+    for part in ("A title", "roll.csv", "3: a, b, c", "one note", "side (2 classes)", "euclidean distances between",
+                 f"lowdim {lowdim.__version__}", "What cannot be concluded", "n_neighbors", "data itself"):  # fmt: skip
+        assert part in text
+    assert re.search(r"seed 4\b", text)
+
+
+def test_page_is_well_formed(page):
+    elements = Elements(page)
+    assert elements.stack == []
+    ids = [attrs["id"] for _, attrs in elements.found if "id" in attrs]
+    assert len(ids) == len(set(ids))
+
+
+def test_page_needs_no_network(page):
+    assert not re.findall(r"(?:https?:)?//[\w.-]+\.\w+", re.sub(r'id="data">.*?</script>', "", page, flags=re.S))
+    for tag, attrs in Elements(page).found:
+        assert tag not in ("link", "iframe", "img", "base", "object", "embed")
+        assert not {"src", "href", "srcset", "action"} & set(attrs)
+    assert "default-src 'none'" in page
+    for word in ("fetch(", "XMLHttpRequest", "import(", "@import", "url("):
+        assert word not in page
+
+
+def test_numbers_of_the_maps_are_exact(c, page):
+    data = json.loads(Elements(page).data)
+    assert [m["name"] for m in data["maps"]] == ["pca", "isomap", "random"]
+    xy = np.frombuffer(base64.b64decode(data["maps"][0]["xy"]), "<f4").reshape(-1, 2)
+    Z = c.embeddings["pca"]
+    centre, extent = (Z.max(axis=0) + Z.min(axis=0)) / 2, (Z.max(axis=0) - Z.min(axis=0)).max()
+    np.testing.assert_allclose(xy, (Z - centre) / extent, atol=1e-6)
+    quality = np.frombuffer(base64.b64decode(data["maps"][0]["quality"]), "<f4")
+    np.testing.assert_allclose(quality, c.per_row["pca"], atol=1e-6)
+    assert np.frombuffer(base64.b64decode(data["label"]["values"]), "<i4").tolist() == c.labels.codes.tolist()
+
+
+def test_scores_are_in_the_table(c, page):
+    for row in c.table:
+        if row["error"] is None:
+            assert f"<td>{row['auc']:.3f}</td>" in page
+    assert page.count("failed, see below") == 1
+
+
+def test_everything_from_outside_is_escaped(roll):
+    classes = np.where(roll.labels == 0, HOSTILE, "plain")
+    c = lowdim.compare(roll.X, classes, [(HOSTILE, decomposition.PCA(2)), ("broken", Fail())], label_name=HOSTILE,
+                       row_names=[HOSTILE] * 90)  # fmt: skip
+    page = render(c, title=HOSTILE, source=HOSTILE, columns=[HOSTILE], notes=[HOSTILE])
+    elements = Elements(page)
+    assert [tag for tag, _ in elements.found].count("script") == 2
+    assert not any(tag == "img" or "onerror" in attrs for tag, attrs in elements.found)
+    assert "alert(1)</script>" not in page
+    data = json.loads(elements.data)
+    assert data["label"]["classes"][0] == HOSTILE
+    assert data["names"][0] == HOSTILE
+
+
+def test_only_a_stated_sample_is_drawn_but_all_rows_are_scored(c):
+    page = render(c, max_points=10)
+    data = json.loads(Elements(page).data)
+    assert len(base64.b64decode(data["rows"])) == 4 * 10
+    assert "A random sample of 10 of 90 rows is drawn; scores use all rows." in page
+    assert "90 rows scored" in page
+    assert page == render(c, max_points=10)
+    with pytest.raises(ValueError, match="max_points must be at least 1; got 0"):
+        render(c, max_points=0)
+
+
+def test_widths_are_kept_apart(roll):
+    page = render(lowdim.compare(roll.X, methods=["pca", ("one", decomposition.PCA(1)), ("three", decomposition.PCA(3))]))
+    for r in ("1 column", "2 columns", "3 columns"):
+        assert f"<h3>Embeddings with {r}</h3>" in page
+    assert "first 2 of 3 columns" in page
+    assert page.count('<div class="chart">') == 3
+
+
+def test_a_quantity_as_label_and_rows_without_place(roll):
+    class Half(BaseEstimator):
+        def fit_transform(self, X, y=None):
+            Z = X[:, :2].copy()
+            Z[:40] = np.nan
+            return Z
+
+    c = lowdim.compare(roll.X, roll.coordinates[:, 0], [("half", Half())])
+    page = render(c)
+    assert "(a quantity)" in page
+    assert "over the 50 of 90 rows" in page
+    assert "50/90" in page
+    json.loads(Elements(page).data, parse_constant=pytest.fail)
+
+
+def test_nothing_but_failures(roll, monkeypatch):
+    monkeypatch.setattr(lowdim.PCA, "fit_transform", Fail.fit_transform)
+    page = render(lowdim.compare(roll.X, methods=[("broken", Fail())]))
+    assert page.count("failed, see below") == 2
+
+
+def test_tiny_tables():
+    for n in (3, 4, 5):
+        X = np.random.default_rng(n).normal(size=(n, 2))
+        Elements(render(lowdim.compare(X, methods=["pca"])))
+
+
+def test_all_rows_the_same():
+    Elements(render(lowdim.compare(np.ones((20, 3)), methods=["pca"])))
+
+
+def test_report_replaces_the_file_at_once(c, tmp_path):
+    path = c.report(tmp_path / "r.html")
+    assert path == tmp_path / "r.html"
+    first = path.read_text(encoding="utf-8")
+    c.report(path, title="Second")
+    assert "Second" in path.read_text(encoding="utf-8")
+    assert "Second" not in first
+    assert [p.name for p in tmp_path.iterdir()] == ["r.html"]
+
+
+def test_page_without_jinja(c, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ImportError, match=r"pip install 'lowdim\[app\]'"):
+        render(c)

@@ -1,0 +1,202 @@
+"""Tables from files: every format gives the same numbers, every oddity gets one clear line."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from lowdim.app import tables
+from lowdim.app.files import UserError
+from lowdim.app.formats import EXTENSIONS, Reading, write
+from lowdim.app.tables import read
+
+TEXT = "a,b,kind\n1,2.5,x\n2,-1,y\n3,0,x\n4.5,1e3,y\n"
+NUMBERS = np.array([[1, 2.5], [2, -1], [3, 0], [4.5, 1e3]])
+
+
+@pytest.fixture
+def csv(tmp_path):
+    def make(text, name="t.csv"):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return make
+
+
+@pytest.mark.parametrize("extension", EXTENSIONS)
+def test_every_format_round_trips(tmp_path, extension):
+    frame = pl.DataFrame({"a": NUMBERS[:, 0], "b": NUMBERS[:, 1]})
+    path = write(tmp_path / f"t{extension}", frame)
+    table = read(path)
+    np.testing.assert_array_equal(table.X, NUMBERS)
+    assert table.name == "t"
+    assert table.columns == (["1", "2"] if extension in (".npy", ".npz") else ["a", "b"])
+    assert table.X.flags.c_contiguous
+
+
+def test_label_and_names_are_set_aside(csv):
+    table = read(csv(TEXT), Reading(label="kind", names="a"))
+    assert table.columns == ["b"]
+    assert table.labels.tolist() == ["x", "y", "x", "y"]
+    assert table.names == ["1.0", "2.0", "3.0", "4.5"]
+    assert table.label_name == "kind"
+
+
+def test_labels_of_an_archive(tmp_path):
+    np.savez(tmp_path / "t.npz", X=NUMBERS, y=np.array([0, 1, 0, 1]))
+    assert read(tmp_path / "t.npz", Reading(label="y")).labels.tolist() == [0, 1, 0, 1]
+    np.savez(tmp_path / "u.npz", X=NUMBERS, y=np.array([0, 1]))
+    with pytest.raises(UserError, match="'y' must have one value for each of the 4 rows"):
+        read(tmp_path / "u.npz", Reading(label="y"))
+
+
+def test_float32_stays(tmp_path):
+    np.save(tmp_path / "t.npy", NUMBERS.astype(np.float32))
+    assert read(tmp_path / "t.npy").X.dtype == np.float32
+
+
+def test_big_endian_and_half_precision(tmp_path):
+    np.save(tmp_path / "t.npy", NUMBERS.astype(">f8"))
+    np.testing.assert_array_equal(read(tmp_path / "t.npy").X, NUMBERS)
+    np.save(tmp_path / "h.npy", NUMBERS.astype(np.float16))
+    np.testing.assert_array_equal(read(tmp_path / "h.npy").X, NUMBERS)
+
+
+def test_pickled_array_is_refused(tmp_path):
+    np.save(tmp_path / "t.npy", np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    with pytest.raises(UserError, match="cannot be read as npy"):
+        read(tmp_path / "t.npy")
+
+
+def test_tsv_and_byte_order_mark(csv):
+    table = read(csv("\ufeff" + TEXT.replace(",", "\t"), "t.tsv"), Reading(label="kind"))
+    assert table.columns == ["a", "b"]
+
+
+ERRORS = [
+    ("", Reading(), r"t\.csv is empty"),
+    ("a,b\n", Reading(), r"the table is empty \(0 rows, 2 columns"),
+    ("a,b\n1,2\n3,4\n", Reading(), "at least 3 rows are needed; got 2"),
+    (TEXT, Reading(), r"column 'kind' has 4 values that are not numbers \(first: 'x', row 1\)\. Use it for colours "
+                      r"with --label kind.*--names kind.*--drop kind"),
+    ("a,b\n1,2\n2,?\n3,4\n", Reading(), r"column 'b' has 1 values .*\(first: '\?', row 2\)\. If '\?' stands for a "
+                                        r"missing value, say --na '\?'"),
+    ("a,b,c\nx,1,y\nz,2,w\nx,3,y\n", Reading(), r"column 'a' \(and 1 other columns: c\) has 3 values"),
+    ("a,b\n1,2\n2,\n3,4\n4,NA\n", Reading(), r"2 missing values in 2 of 4 rows \(first: row 2, column 'b'\)\. --rows "
+                                             r"complete keeps the 2 complete rows"),
+    ("a,b\n1,\n2,\n3,\n", Reading(rows="complete"), "no row is complete"),
+    ("a,b\n1,2\n2,inf\n3,4\n", Reading(), r"1 infinite values \(first: row 2, column 'b'\)"),
+    ("a,a,b\n1,2,3\n4,5,6\n7,8,9\n", Reading(), "column names must be different; 'a' appears 2 times"),
+    ("1.5,2\n3,4\n5,6\n7,8\n", Reading(), "the first line holds only numbers.*--no-header"),
+    ("1,1\n3,4\n5,6\n7,8\n", Reading(), "the first line holds only numbers.*--no-header"),
+    (TEXT, Reading(label="knd"), "--label 'knd' is not a column. Did you mean 'kind'\\? Columns: a, b, kind"),
+    (TEXT, Reading(drop=("zzz",)), "--drop 'zzz' is not a column. Columns"),
+    (TEXT, Reading(names="zzz"), "--names 'zzz' is not a column"),
+    (TEXT, Reading(columns=("zzz",)), "--columns 'zzz' is not a column"),
+    ("a,b\n1,2\n3,4,5\n5,6\n", Reading(), "cannot be read as csv: found more fields"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "how", "message"), ERRORS)
+def test_one_clear_line(csv, text, how, message):
+    with pytest.raises(UserError, match=message) as caught:
+        read(csv(text), how)
+    assert "\n" not in str(caught.value)
+
+
+def test_files_that_cannot_be_read(tmp_path, csv):
+    csv(TEXT, "flowers.csv")
+    with pytest.raises(UserError, match=r"no such file: .*flower\.csv \(did you mean flowers\.csv\?\)"):
+        read(tmp_path / "flower.csv")
+    with pytest.raises(UserError, match="is a folder"):
+        read(tmp_path)
+    with pytest.raises(UserError, match="extension '.xlsx' is not known; use one of .csv"):
+        read(csv(TEXT, "t.xlsx"))
+    with pytest.raises(UserError, match="a file without extension is not known"):
+        read(csv(TEXT, "t"))
+    for extension in (".parquet", ".arrow", ".npy", ".npz"):
+        with pytest.raises(UserError, match=f"cannot be read as {extension[1:]}"):
+            read(csv("rubbish", f"t{extension}"))
+
+
+@pytest.mark.parametrize(
+    ("array", "message"),
+    [
+        (np.zeros(5), r"two axes, rows and columns; got shape \(5,\)"),
+        (np.zeros((2, 2, 2)), "two axes"),
+        (np.zeros((4, 2), complex), "real numbers; got dtype complex128"),
+        (np.array([["a", "b"]] * 4), "real numbers"),
+    ],
+)
+def test_arrays_that_are_no_tables(tmp_path, array, message):
+    np.save(tmp_path / "t.npy", array)
+    with pytest.raises(UserError, match=message):
+        read(tmp_path / "t.npy")
+
+
+def test_archive_with_several_tables(tmp_path):
+    np.savez(tmp_path / "t.npz", first=NUMBERS, second=NUMBERS + 1)
+    with pytest.raises(UserError, match="--array NAME; the file has: first, second"):
+        read(tmp_path / "t.npz")
+    np.testing.assert_array_equal(read(tmp_path / "t.npz", Reading(array="second")).X, NUMBERS + 1)
+
+
+def test_complete_rows_keep_their_numbers_labels_and_names(csv):
+    path = csv("a,b,kind\n1,2,x\n2,,y\n3,4,z\n8,9,w\n")
+    table = read(path, Reading(rows="complete", label="kind"))
+    assert table.numbers.tolist() == [1, 3, 4]
+    assert table.labels.tolist() == ["x", "z", "w"]
+    assert "1 rows with missing values left out" in table.notes[-1]
+
+
+def test_missing_values_can_be_kept_for_methods_that_take_them(csv):
+    table = read(csv("a,b\n1,2\n2,\n3,4\n"), Reading(missing="keep"))
+    assert np.isnan(table.X).sum() == 1
+    assert any("1 missing values in 1 of 3 rows" in note for note in table.notes)
+
+
+def test_words_for_missing(csv):
+    table = read(csv("a,b\n1,2\n2,?\n3,4\n9,9\n"), Reading(na=("?",), rows="complete"))
+    assert len(table.X) == 3
+
+
+def test_nothing_is_taken_in_silence(csv):
+    notes = read(csv("id,flag,b\n1,true,5\n2,false,1\n3,true,7\n4,true,2\n")).notes
+    assert any("'id' only counts the rows; --drop id" in note for note in notes)
+    assert any("true/false read as 1/0: flag" in note for note in notes)
+    assert any("--no-header" in note for note in read(csv("0,1\n3,4\n5,9\n7,8\n")).notes)
+    labels = read(csv("a,b,kind\n1,2,x\n2,9,\n3,4,z\n"), Reading(label="kind"))
+    assert labels.labels.tolist() == ["x", "(missing)", "z"]
+    assert any("1 rows have no label" in note for note in labels.notes)
+
+
+def test_no_header(csv):
+    table = read(csv("1,2\n3,4\n5,9\n"), Reading(header=False))
+    assert table.columns == ["1", "2"]
+    assert table.X.shape == (3, 2)
+
+
+def test_dates_and_nested_columns_are_named(tmp_path):
+    frame = pl.DataFrame({"a": [1.0, 2, 3], "when": pl.Series(["2020-01-01"] * 3).str.to_date(), "l": [[1], [2], [3]]})
+    frame.write_parquet(tmp_path / "t.parquet")
+    with pytest.raises(UserError, match="column 'when' .* has 3 values that are not numbers .first: '2020-01-01'"):
+        read(tmp_path / "t.parquet")
+    with pytest.raises(UserError, match="column 'l' has 3 values"):
+        read(tmp_path / "t.parquet", Reading(drop=("when",)))
+
+
+def test_unknown_extension_for_writing(tmp_path):
+    with pytest.raises(UserError, match=r"the extension must be one of .csv.*got '.doc'"):
+        write(tmp_path / "t.doc", pl.DataFrame({"a": [1]}))
+
+
+def test_text_survives_an_archive(tmp_path):
+    write(tmp_path / "t.npz", pl.DataFrame({"a": [1.0, 2, 3], "kind": ["x", "y", "z"]}))
+    assert read(tmp_path / "t.npz", Reading(label="kind")).labels.tolist() == ["x", "y", "z"]
+
+
+def test_take_keeps_everything_together(csv):
+    table = read(csv(TEXT), Reading(label="kind", names="a")).take(np.array([1, 3]), "two rows")
+    assert isinstance(table, tables.Table)
+    assert (table.labels.tolist(), table.names, table.numbers.tolist()) == (["y", "y"], ["2.0", "4.5"], [2, 4])
+    assert table.notes[-1] == "two rows"

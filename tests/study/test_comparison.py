@@ -1,0 +1,267 @@
+"""Several methods on the same rows."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn import decomposition
+from sklearn.base import BaseEstimator
+
+import lowdim
+from lowdim import quality
+
+
+class Act(BaseEstimator):
+    def __init__(self, act=None):
+        self.act = act
+
+    def fit_transform(self, X, y=None):
+        return self.act(X)
+
+
+def fail(X):
+    raise RuntimeError("no luck")
+
+
+@pytest.fixture(scope="module")
+def roll():
+    return lowdim.datasets.swiss_roll(120, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def both(roll):
+    return lowdim.compare(roll.X, roll.labels, ["pca", "isomap"], random_state=1)
+
+
+def test_methods_then_the_baselines_that_are_missing(both):
+    assert both.names == ["pca", "isomap", "random"]
+    assert [row["baseline"] for row in both.table] == [True, False, True]
+    assert lowdim.compare(np.eye(8), methods=["isomap"]).names == ["isomap", "pca", "random"]
+
+
+def test_scores_are_those_of_quality(roll, both):
+    Z = lowdim.PCA(2, random_state=1).fit_transform(roll.X)
+    np.testing.assert_allclose(both.embeddings["pca"], Z)
+    row = both.table[0]
+    assert row["auc"] == pytest.approx(quality.rnx_auc(roll.X, Z))
+    assert row["trustworthiness"] == pytest.approx(quality.trustworthiness(roll.X, Z))
+    assert row["continuity"] == pytest.approx(quality.continuity(roll.X, Z))
+    assert row["knn_error"] == pytest.approx(quality.knn_error(Z, roll.labels))
+    assert both.original_error == pytest.approx(quality.knn_error(roll.X, roll.labels))
+    np.testing.assert_allclose(both.curves["pca"], quality.rnx_curve(roll.X, Z))
+    np.testing.assert_allclose(both.per_row["pca"], quality.per_row(roll.X, Z)["auc"])
+
+
+def test_area_is_the_mean_of_the_rows(both):
+    for name, row in zip(both.names, both.table, strict=True):
+        assert both.per_row[name].mean() == pytest.approx(row["auc"], abs=1e-12)
+
+
+def test_random_baseline_is_near_zero():
+    X = np.random.default_rng(0).normal(size=(400, 4))
+    row = lowdim.compare(X, methods=["pca"]).table[-1]
+    assert row["method"] == "random"
+    assert abs(row["auc"]) < 0.05
+
+
+def test_raw_stress_only_where_the_map_has_a_scale(roll):
+    rows = lowdim.compare(roll.X, methods=["pca", "kernel-pca", decomposition.PCA(2)]).table
+    assert rows[0]["normalized_stress"] > 0
+    assert rows[1]["normalized_stress"] is None
+    assert rows[2]["normalized_stress"] is None
+    assert rows[2]["scale_optimal_stress"] == pytest.approx(rows[0]["scale_optimal_stress"])
+
+
+def test_geodesic_reference_rewards_unrolling():
+    roll = lowdim.datasets.swiss_roll(400, noise=0.0, random_state=0)
+    unrolled = ("unrolled", Act(lambda X: roll.isometric_coordinates))
+    ambient, geodesic = (
+        {row["method"]: row["auc"] for row in lowdim.compare(roll.X, methods=["pca", unrolled], reference=r).table}
+        for r in ("ambient", "geodesic")
+    )
+    assert geodesic["unrolled"] > ambient["unrolled"] + 0.03
+    assert geodesic["pca"] < ambient["pca"]
+    assert geodesic["unrolled"] > geodesic["pca"] + 0.2
+
+
+def test_reference_says_that_the_graph_was_in_pieces(rng):
+    X = np.concatenate([rng.normal(size=(30, 3)), rng.normal(size=(30, 3)) + 50])
+    c = lowdim.compare(X, methods=["pca"], reference="geodesic", n_neighbors=5)
+    assert "2 pieces, joined by their shortest edges" in c.reference.text
+
+
+def test_reference_can_be_other_rows(roll):
+    c = lowdim.compare(roll.X, methods=["pca"], reference=roll.isometric_coordinates)
+    Z = c.embeddings["pca"]
+    assert c.table[0]["auc"] == pytest.approx(quality.rnx_auc(roll.isometric_coordinates, Z))
+    assert c.reference.name == "given"
+    assert c.reference.rows is None
+
+
+def test_incomplete_rows_need_a_reference(roll):
+    X = roll.X.copy()
+    X[3, 1] = np.nan
+    with pytest.raises(ValueError, match=r"X has 1 missing values.*Pass complete rows as reference="):
+        lowdim.compare(X)
+    c = lowdim.compare(X, methods=["pca"], reference=roll.X)
+    assert "pca" in c.embeddings or "missing" in c.failures["pca"]
+
+
+def test_failure_leaves_the_others_alone(roll):
+    c = lowdim.compare(roll.X, methods=["pca", ("broken", Act(fail)), "isomap"])
+    assert c.failures == {"broken": "RuntimeError: no luck"}
+    assert list(c.embeddings) == ["pca", "isomap", "random"]
+    row = c.table[1]
+    assert (row["error"], row["auc"], row["rows_embedded"]) == ("RuntimeError: no luck", None, 0)
+    assert "broken failed: RuntimeError: no luck" in repr(c)
+
+
+def test_all_methods_may_fail(roll):
+    c = lowdim.compare(roll.X, methods=[("broken", Act(fail))])
+    assert list(c.embeddings) == ["pca", "random"]
+
+
+def test_ctrl_c_stops_everything(roll):
+    def stop(X):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        lowdim.compare(roll.X, methods=[("stop", Act(stop)), "pca"])
+
+
+def test_too_little_memory_is_a_failure_with_a_way_out(roll):
+    c = lowdim.compare(roll.X, methods=["pca", "classical-mds"], memory_limit="10kB")
+    assert c.failures["classical-mds"].startswith("MemoryError: ClassicalMDS: this needs about")
+
+
+def test_scores_are_over_the_rows_every_method_placed(roll):
+    def half(X):
+        Z = X[:, :2].copy()
+        Z[:50] = np.nan
+        return Z
+
+    c = lowdim.compare(roll.X, methods=["pca", ("half", Act(half))])
+    assert c.rows_scored.sum() == 70
+    assert [row["rows_embedded"] for row in c.table] == [120, 70, 120]
+    assert "over the 70 of 120 rows" in c.notes[0]
+    kept = roll.X[50:]
+    assert c.table[1]["auc"] == pytest.approx(quality.rnx_auc(kept, kept[:, :2]))
+    assert np.isnan(c.per_row["pca"][:50]).all()
+    assert np.isfinite(c.per_row["pca"][50:]).all()
+
+
+def test_different_widths_get_their_own_baselines_and_a_warning(roll):
+    c = lowdim.compare(roll.X, methods=["pca", ("three", decomposition.PCA(3))])
+    assert c.names == ["pca", "three", "random-2d", "pca-3d", "random-3d"]
+    assert [row["n_components"] for row in c.table] == [2, 3, 2, 3, 3]
+    assert "different numbers of columns (2, 3)" in c.notes[0]
+
+
+def test_same_seed_same_numbers(roll):
+    first, again = (lowdim.compare(roll.X, roll.labels, random_state=5).to_dict() for _ in range(2))
+    for found in (first, again):
+        for row in found["methods"]:
+            row.pop("seconds")
+    assert first == again
+
+
+def test_seed_is_always_a_number_that_repeats_the_run(roll):
+    c = lowdim.compare(roll.X, methods=["pca"], random_state=None)
+    again = lowdim.compare(roll.X, methods=["pca"], random_state=c.seed)
+    np.testing.assert_array_equal(c.embeddings["random"], again.embeddings["random"])
+    assert lowdim.compare(roll.X, methods=["pca"], random_state=np.random.default_rng(3)).seed >= 0
+
+
+def test_number_of_jobs_changes_nothing(roll):
+    one, two = (lowdim.compare(roll.X, methods=["pca", "isomap"], n_jobs=j) for j in (1, 2))
+    for name in one.names:
+        np.testing.assert_array_equal(one.embeddings[name], two.embeddings[name])
+        np.testing.assert_array_equal(one.curves[name], two.curves[name])
+
+
+def test_input_is_not_changed(roll):
+    X = roll.X.copy()
+    X.setflags(write=False)
+    lowdim.compare(X, roll.labels)
+    np.testing.assert_array_equal(X, roll.X)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_frames_in_and_out(roll, frame):
+    c = lowdim.compare(frame({"a": roll.X[:, 0], "b": roll.X[:, 1], "c": roll.X[:, 2]}), methods=["pca"])
+    assert c.column_names == ["a", "b", "c"]
+    assert frame(c.table).shape[0] == 2
+    named = lowdim.compare(roll.X, pd.Series(roll.labels, name="side"), ["pca"])
+    assert named.labels.name == "side"
+
+
+def test_json_has_no_nan(both):
+    text = json.dumps(both.to_dict(), allow_nan=False)
+    found = json.loads(text)
+    assert found["methods"][0]["method"] == "pca"
+    assert found["seed"] == 1
+    assert set(found["versions"]) == {"lowdim", "python", "numpy", "scipy", "scikit-learn"}
+    assert len(found["methods"][0]["rnx"]) == 118
+
+
+def test_quantities_have_colours_but_no_error(roll):
+    c = lowdim.compare(roll.X, roll.coordinates[:, 0], ["pca"])
+    assert c.table[0].get("knn_error") is None
+    assert c.original_error is None
+
+
+def test_text_of_a_comparison(both):
+    text = repr(both)
+    assert text.startswith("<Comparison: 3 methods, 120 rows x 3 columns -> 2, reference: ambient, seed 1>")
+    assert "pca*" in text
+    assert "random*" in text
+    assert "* baseline" in text
+
+
+def test_notebook_table_is_escaped(roll):
+    c = lowdim.compare(roll.X, methods=[("<script>alert(1)</script>", Act(fail)), "pca"])
+    html = c._repr_html_()
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html
+
+
+def test_callback_hears_every_step(roll):
+    heard = []
+    lowdim.compare(roll.X, methods=["pca"], callback=lambda *step: heard.append(step))
+    assert [step for step, _, _ in heard] == ["reference distances", "pca", "random", "scores"]
+    assert all(done < total for _, done, total in heard)
+
+
+def test_verbose_goes_to_the_error_stream(roll, capsys):
+    lowdim.compare(roll.X, methods=["pca"], verbose=1)
+    seen = capsys.readouterr()
+    assert seen.out == ""
+    assert "compare: pca\n" in seen.err
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"reference": "ambiant"}, "'ambient', 'geodesic' or an array of 120 rows; got 'ambiant'"),
+        ({"reference": np.eye(3)}, "reference must have 120 rows, as X has; got 3"),
+        ({"row_names": ["a"]}, "one name for each of the 120 rows; got 1"),
+        ({"y": [1, 2]}, "one label for each of the 120 rows"),
+        ({"random_state": -1}, "random_state"),
+        ({"memory_limit": "lots"}, "memory_limit must be a positive size"),
+    ],
+)
+def test_wrong_arguments(roll, change, message):
+    with pytest.raises(ValueError, match=message):
+        lowdim.compare(roll.X, methods=["pca"], **change)
+
+
+def test_maps_are_turned_to_lie_like_the_first(roll):
+    def turned(X):
+        Z = lowdim.PCA(2).fit_transform(X)
+        return 3 * Z @ np.array([[0.6, -0.8], [-0.8, -0.6]]) + 7
+
+    c = lowdim.compare(roll.X, methods=["pca", ("turned", Act(turned))])
+    maps = c.aligned()
+    np.testing.assert_allclose(maps["turned"], 3 * maps["pca"], atol=1e-8)

@@ -1,0 +1,54 @@
+"""The table of methods and the names people type."""
+
+import pytest
+
+import lowdim
+from lowdim.study.methods import find, has_scale, method_of, methods
+from lowdim.study.running import class_name
+
+
+def test_every_public_estimator_has_a_line_and_every_line_an_estimator():
+    assert {method.home for method in methods().values()} == set(lowdim._ESTIMATORS)
+
+
+@pytest.mark.parametrize("name", list(methods()))
+def test_a_name_is_the_class_name_in_lower_case_with_dashes(name):
+    estimator = find(name).estimator()
+    assert type(estimator) is getattr(lowdim, methods()[name].home)
+    assert class_name(estimator) == name
+    assert method_of(estimator) is methods()[name]
+
+
+@pytest.mark.parametrize("typed", ["kernel-pca", "Kernel-PCA", "kernel_pca", "KernelPCA", " kernel-pca "])
+def test_names_are_found_however_they_are_written(typed):
+    assert find(typed).name == "kernel-pca"
+
+
+def test_unknown_name_lists_the_known_ones_and_the_nearest():
+    with pytest.raises(ValueError, match=r"one of pca, .*isomap; got 'isomapp'\. Did you mean 'isomap'\?"):
+        find("isomapp")
+    with pytest.raises(ValueError, match=r"fit: method must be one of .*; got 'zzz'\.$"):
+        find("zzz", "fit")
+
+
+def test_parameters_a_class_does_not_have_are_left_out():
+    made = find("pca").estimator(n_components=3, n_neighbors=5)
+    assert made.n_components == 3
+    assert not hasattr(made, "n_neighbors")
+
+
+def test_what_the_table_says_holds():
+    for method in methods().values():
+        estimator = method.estimator()
+        assert hasattr(estimator, "transform") == method.new_rows
+        assert hasattr(estimator, "inverse_transform") == method.way_back
+        assert method.view in ("global", "local")
+        assert method.idea in ("projection", "manifold")
+
+
+def test_a_stranger_has_no_scale():
+    from sklearn.decomposition import PCA
+
+    assert has_scale(lowdim.PCA())
+    assert not has_scale(lowdim.KernelPCA())
+    assert not has_scale(PCA())

@@ -1,0 +1,110 @@
+"""Pictures: the right numbers on the right axes."""
+
+import sys
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+import lowdim
+
+mpl.use("Agg")
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    import matplotlib.pyplot as plt
+
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def roll():
+    return lowdim.datasets.swiss_roll(80, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def c(roll):
+    return lowdim.compare(roll.X, roll.labels, ["pca"])
+
+
+def test_map_has_one_collection_per_class_and_equal_scales(roll):
+    ax = lowdim.plot.embedding(roll.X[:, :2], roll.labels, title="t", label_name="side")
+    assert [p.get_offsets().shape[0] for p in ax.collections] == np.bincount(roll.labels).tolist()
+    assert ax.get_aspect() == 1
+    assert ax.get_legend().get_title().get_text() == "side"
+    np.testing.assert_allclose(ax.collections[0].get_offsets(), roll.X[roll.labels == 0, :2])
+
+
+def test_map_of_a_quantity_of_one_column_and_without_labels(roll):
+    ax = lowdim.plot.embedding(roll.X[:, :2], roll.coordinates[:, 0])
+    np.testing.assert_allclose(ax.collections[0].get_array(), roll.coordinates[:, 0])
+    ax = lowdim.plot.embedding(roll.X[:, :1])
+    np.testing.assert_allclose(ax.collections[0].get_offsets()[:, 0], roll.X[:, 0])
+    with pytest.raises(ValueError, match="Z must have rows and at least one column"):
+        lowdim.plot.embedding(roll.X[:, 0])
+
+
+def test_drawing_on_given_axes(roll):
+    import matplotlib.pyplot as plt
+
+    ax = plt.subplots()[1]
+    assert lowdim.plot.embedding(roll.X[:, :2], ax=ax) is ax
+    assert lowdim.plot.scree(lowdim.PCA(3).fit(roll.X), ax=ax) is ax
+
+
+def test_curves_carry_their_area(c):
+    ax = lowdim.plot.rnx_curves(c)
+    assert ax.get_xscale() == "log"
+    texts = [t.get_text() for t in ax.get_legend().get_texts()]
+    assert texts[0] == f"pca  {c.table[0]['auc']:.3f}"
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), c.curves["pca"])
+    assert len(lowdim.plot.rnx_curves(c.curves["pca"]).lines) == 2
+
+
+@pytest.mark.parametrize("color", ["label", "quality"])
+def test_comparison(c, color):
+    figure = lowdim.plot.comparison(c, color=color)
+    titles = [ax.get_title() for ax in figure.axes]
+    assert any(title.startswith("pca") for title in titles)
+    assert "reference: ambient" in titles
+    figure.canvas.draw()
+
+
+def test_comparison_of_nothing_to_colour(roll):
+    lowdim.plot.comparison(lowdim.compare(roll.X, methods=["pca"]))
+    with pytest.raises(ValueError, match="color must be 'label' or 'quality'; got 'red'"):
+        lowdim.plot.comparison(None, color="red")
+
+
+def test_scree(roll):
+    model = lowdim.PCA(3).fit(roll.X)
+    ax = lowdim.plot.scree(model)
+    np.testing.assert_allclose([bar.get_height() for bar in ax.patches], model.explained_variance_ratio_)
+    np.testing.assert_allclose(ax.lines[0].get_ydata()[-1], 1)
+    spectral = lowdim.ClassicalMDS(2).fit(roll.X)
+    np.testing.assert_allclose([b.get_height() for b in lowdim.plot.scree(spectral).patches], spectral.eigenvalues_)
+    with pytest.raises(ValueError, match="must be fitted"):
+        lowdim.plot.scree(lowdim.PCA())
+
+
+def test_shepard(roll):
+    ax = lowdim.plot.shepard(roll.X, roll.X[:, :2])
+    x, y = ax.lines[0].get_data()
+    assert len(x) == 80 * 79 // 2
+    assert (y <= x + 1e-9).all()  # leaving a column out can only shorten
+    x, y = lowdim.plot.shepard(roll.X, roll.X, max_pairs=100).lines[0].get_data()
+    assert len(x) == 100
+    np.testing.assert_allclose(x, y)
+    assert (x > 0).all()
+    with pytest.raises(ValueError, match="same number of rows; got 80 and 3"):
+        lowdim.plot.shepard(roll.X, roll.X[:3])
+    with pytest.raises(ValueError, match="at least 2 complete rows"):
+        lowdim.plot.shepard(roll.X[:1], roll.X[:1])
+
+
+def test_matplotlib_is_loaded_late_and_missed_politely(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match=r"pip install 'lowdim\[app\]'"):
+        lowdim.plot.embedding(np.zeros((3, 2)))

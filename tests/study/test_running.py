@@ -1,0 +1,161 @@
+"""One method among others."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+from sklearn import decomposition, manifold
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import make_pipeline
+
+import lowdim
+from lowdim.study.running import Entry, RandomEmbedding, class_name, entries, plain, run
+
+COMMON = {"n_components": 2, "random_state": 3, "n_jobs": 1, "verbose": 0}
+
+
+class Custom(BaseEstimator):
+    """Does what its parameter says."""
+
+    def __init__(self, act=None, random_state=None):
+        self.act = act
+        self.random_state = random_state
+
+    def fit_transform(self, X, y=None):
+        return self.act(X)
+
+
+def outcome(act, X):
+    return run(Entry("custom", Custom(act)), X)
+
+
+@pytest.fixture
+def X(rng):
+    return rng.normal(size=(20, 3))
+
+
+def test_default_is_every_method():
+    assert [e.name for e in entries(None, COMMON)] == ["pca", "kernel-pca", "classical-mds", "isomap"]
+
+
+def test_order_and_names_are_those_given():
+    wanted = ["isomap", ("mine", decomposition.PCA(2)), decomposition.PCA(2), decomposition.PCA(3), "pca"]
+    assert [e.name for e in entries(wanted, COMMON)] == ["isomap", "mine", "pca-2", "pca-3", "pca"]
+    assert [e.name for e in entries("pca", COMMON)] == ["pca"]
+    assert [e.baseline for e in entries(["pca", decomposition.PCA(2)], COMMON)] == [True, False]
+
+
+def test_seed_goes_to_named_methods_and_to_estimators_that_left_theirs_open():
+    named, opened, chosen = entries(
+        ["isomap", ("a", manifold.TSNE()), ("b", manifold.TSNE(random_state=8))], COMMON
+    )
+    assert (named.estimator.random_state, opened.estimator.random_state, chosen.estimator.random_state) == (3, 3, 8)
+
+
+def test_estimators_are_cloned(X):
+    mine = decomposition.PCA(2)
+    run(entries([mine], COMMON)[0], X)
+    assert mine.random_state is None
+    assert not hasattr(mine, "components_")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "error", "message"),
+    [
+        ([], ValueError, "at least one method; got an empty list"),
+        (["pca", "pca"], ValueError, "'pca' is given 2 times"),
+        ([("a", decomposition.PCA()), ("a", decomposition.PCA())], ValueError, "must be different"),
+        ([decomposition.PCA], TypeError, "names, estimators with fit_transform"),
+        ([3], TypeError, r"\(name, estimator\) pairs; got 3"),
+        (["pcaa"], ValueError, "Did you mean 'pca'"),
+    ],
+)
+def test_wrong_methods(wanted, error, message):
+    with pytest.raises(error, match=message):
+        entries(wanted, COMMON)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "name"),
+    [
+        (manifold.TSNE(), "tsne"),
+        (manifold.LocallyLinearEmbedding(), "locally-linear-embedding"),
+        (lowdim.ClassicalMDS(), "classical-mds"),
+        (make_pipeline(decomposition.PCA()), "pipeline"),
+    ],
+)
+def test_class_names(estimator, name):
+    assert class_name(estimator) == name
+
+
+def test_failure_is_kept_and_does_not_escape(X):
+    def fail(X):
+        raise RuntimeError("no luck")
+
+    failed = outcome(fail, X)
+    assert failed.error == "RuntimeError: no luck"
+    assert failed.embedding is None
+    assert failed.embedded is None
+    assert failed.seconds >= 0
+
+
+def test_ctrl_c_goes_through(X):
+    def stop(X):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        outcome(stop, X)
+
+
+def test_warnings_are_kept_each_once(X):
+    def warn(X):
+        for _ in range(3):
+            warnings.warn("careful", UserWarning, stacklevel=2)
+        warnings.warn("overflow", RuntimeWarning, stacklevel=2)
+        return X[:, :2]
+
+    assert outcome(warn, X).warnings == ("careful (3 times)", "RuntimeWarning: overflow")
+
+
+@pytest.mark.parametrize(
+    ("act", "message"),
+    [
+        (lambda X: X[:5], r"one row for each of the 20 rows; got shape \(5, 3\)"),
+        (lambda X: X[:, 0], "one row for each"),
+        (lambda X: X[:, :0], "one row for each"),
+        (lambda X: X * np.nan, "no row has a place"),
+        (lambda X: X / 0.0, "infinite values"),
+        (lambda X: X + 1j, "real numbers; got dtype complex128"),
+    ],
+)
+def test_results_that_are_no_embedding(X, act, message):
+    import re
+
+    with np.errstate(all="ignore"):
+        assert re.search(message, outcome(act, X).error)
+
+
+def test_rows_left_out_are_marked(X):
+    Z = X[:, :2].copy()
+    Z[3] = np.nan
+    assert np.flatnonzero(~outcome(lambda X: Z, X).embedded).tolist() == [3]
+
+
+def test_random_embedding_is_its_seed_and_not_the_data_of_that_seed():
+    X = np.random.default_rng(0).standard_normal((50, 2))
+    first, again = (RandomEmbedding(2, 0).fit_transform(X) for _ in range(2))
+    np.testing.assert_array_equal(first, again)
+    assert abs(np.corrcoef(X[:, 0], first[:, 0])[0, 1]) < 0.5
+    assert not np.array_equal(first, RandomEmbedding(2, 1).fit_transform(X))
+
+
+def test_plain_values_are_json():
+    values = {
+        "a": np.float64(1.5), "b": np.int32(2), "c": np.bool_(True), "d": float("nan"), "e": np.inf, "f": None,
+        "g": np.arange(3), "h": np.zeros(1000), "i": (1, "x"), "j": print, "k": {1: np.float32(0.5)},
+    }  # fmt: skip
+    assert json.loads(json.dumps(plain(values), allow_nan=False)) == {
+        "a": 1.5, "b": 2, "c": True, "d": None, "e": None, "f": None,
+        "g": [0, 1, 2], "h": "array of shape (1000,)", "i": [1, "x"], "j": repr(print), "k": {"1": 0.5},
+    }  # fmt: skip
