@@ -72,7 +72,7 @@ def test_new_rows_land_among_their_neighbours(case):
     X = rows(80)
     model, Z = fit(case, X)
     moved = model.transform(X + 1e-7 * np.random.default_rng(2).standard_normal(X.shape))
-    assert np.abs(moved - Z).max() < 1e-3 * spread(Z)
+    assert np.abs(moved - Z).max() < (1e-3 if case.continuous else 0.3) * spread(Z)
 
 
 @every
@@ -94,14 +94,14 @@ def test_nothing_given_is_changed(case):
     before = X.copy()
     model = clone(case.estimator)
     settings = repr(model.get_params())
-    state = np.random.get_state()[1].copy()
+    state = np.random.get_state()[1].copy()  # noqa: NPY002
     Z = model.fit_transform(X)
     Z.setflags(write=False)
     model.transform(X)
     model.inverse_transform(Z)
     np.testing.assert_array_equal(X, before)
     assert repr(model.get_params()) == settings
-    np.testing.assert_array_equal(np.random.get_state()[1], state)
+    np.testing.assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002
 
 
 @every
@@ -235,7 +235,7 @@ def test_the_limit_comes_before_the_allocation(case, monkeypatch):
 def test_an_interrupted_fit_leaves_the_model_as_it_was(case, monkeypatch):
     X = rows()
     model, _ = fit(case, X)
-    before = {k: v for k, v in vars(model).items()}
+    before = dict(vars(model))
     new = model.transform(X[:3])
 
     def interrupted(self, X, **options):

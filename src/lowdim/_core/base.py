@@ -6,7 +6,7 @@ A method writes `_embed` (place these rows), `_extend` (place a new row) and, wh
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -15,9 +15,14 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from lowdim._core import memory, missing, params, threads
 from lowdim._core.distances import check_dissimilarities
-from lowdim._core.extend import LearnedInverse
+
+if TYPE_CHECKING:
+    from lowdim._core.inverse import LearnedInverse
 
 FLOATS = (np.float64, np.float32)
+
+# What a fit may leave beside the public attributes (which end in "_").
+_FITTED = ("_extension", "_inverse", "_mean_kernel", "_n_features_out", "_parts", "_rows")
 
 
 class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -127,8 +132,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _forget(self) -> None:
         """Drop what an earlier fit left, so that nothing stale survives a second one."""
-        keep = set(self.get_params(deep=False))
-        for name in [n for n in self.__dict__ if n not in keep and not n.startswith(("_sklearn", "_metadata"))]:
+        for name in [n for n in self.__dict__ if n in _FITTED or (n.endswith("_") and not n.startswith("_"))]:
             del self.__dict__[name]
 
     # ---- new rows, and back ---------------------------------------------------------------------------------
@@ -186,6 +190,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _learned_inverse(self) -> LearnedInverse:
         """Fitted when first asked for, then kept: many users never come back."""
+        from lowdim._core.inverse import LearnedInverse
+
         if "_inverse" not in self.__dict__:
             rows, places = self._inverse_rows(), self.embedding_
             placed = np.isfinite(places).all(axis=1)

@@ -74,7 +74,7 @@ class Spectrum:
     total_variance: float
     rank_tolerance: float
     solver: str
-    run: tuple[int, bool] | None = None
+    run: tuple[int, bool] = (1, True)  # steps and convergence, of the power iteration
 
 
 def pick_solver(n: int, d: int, k: int | None, is_sparse: bool) -> str:
@@ -94,7 +94,7 @@ def pick_solver(n: int, d: int, k: int | None, is_sparse: bool) -> str:
 
 def decompose(rows: Rows, k: int, solver: str, tol: float, max_iter: int, rng: np.random.Generator) -> Spectrum:
     """The k largest eigenvalues and loadings of the rows' covariance."""
-    run = None
+    run = (1, True)
     if solver == "covariance":
         return decompose_moments(_moments(rows), k, scale=rows.scale is not None, ddof=rows.ddof)
     if solver == "gram":

@@ -73,6 +73,10 @@ class PCA(Reducer):
         Sum of squared errors over all fitted rows (in scaled units where `scale`).
     solver_ : str
         The solver that was used.
+    n_iter_ : int
+        Steps of the power iteration; 1 for the other solvers.
+    converged_ : bool
+        Whether it reached `tol`.
 
     References
     ----------
@@ -256,8 +260,7 @@ class PCA(Reducer):
         self.singular_values_ = np.sqrt(values[:r] * found.divisor)
         self.reconstruction_error_ = float(max(total - values[:r].sum(), 0.0) * found.divisor)
         self.solver_ = found.solver
-        if found.run is not None:
-            self.n_iter_, self.converged_ = found.run
+        self.n_iter_, self.converged_ = found.run
 
     def _extend(self, X: Any) -> np.ndarray:
         Z = Linear(self.mean_, self.scale_, self.components_.T)(X)

@@ -1,0 +1,114 @@
+"""The learned way back: rows from places, for methods that have no exact inverse."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from lowdim._core.distances import pairwise
+from lowdim._core.landmarks import choose
+from lowdim._core.neighbors import nearest
+from lowdim._core.rng import generator
+from lowdim._core.spectrum import eigenpairs
+
+_MOST_CENTRES = 1000  # kernel ridge costs centres^2 n; a thousand keeps it within seconds
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedInverse:
+    """Rows from places: an affine map plus Gaussian kernel ridge regression of what it leaves.
+
+    Width and penalty are chosen by leave-one-out error, which kernel ridge has in closed form; "affine only" is among the
+    candidates, so a linear embedding is led back exactly as PCA would. `spacing` is the usual distance between
+    neighbouring places (95th percentile), the unit of "how far outside".
+    """
+
+    affine: np.ndarray  # (k + 1, d): last row is the constant
+    centres: np.ndarray
+    coefficients: np.ndarray  # (m, d); empty where affine alone did best
+    gamma: float
+    places: np.ndarray
+    spacing: float
+
+    @classmethod
+    def fit(cls, Z: np.ndarray, X: Any, random_state: int = 0) -> LearnedInverse:
+        Z = np.asarray(Z, dtype=np.float64)
+        X = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+        affine = np.linalg.lstsq(_with_one(Z), X, rcond=None)[0]
+        left = X - _with_one(Z) @ affine
+        spacing = _spacing(Z)
+        rng = generator(random_state)
+        sample = np.sort(rng.permutation(len(Z))[:_MOST_CENTRES])
+        gamma, alpha = _choose_ridge(Z[sample], left[sample], spacing)
+        if gamma is None:
+            empty = np.empty((0, X.shape[1]))
+            return cls(affine, np.empty((0, Z.shape[1])), empty, 0.0, Z, spacing)
+        if len(Z) <= _MOST_CENTRES:
+            centres = Z
+            coefficients = np.linalg.solve(_gaussian(Z, Z, gamma) + alpha * np.eye(len(Z)), left)
+        else:
+            centres = Z[choose(Z, _MOST_CENTRES, method="kmeans++", rng=rng)]
+            coefficients = _reduced_ridge(Z, centres, left, gamma, alpha)
+        return cls(affine, centres, coefficients, gamma, Z, spacing)
+
+    def __call__(self, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        Z = np.asarray(Z, dtype=np.float64)
+        X = _with_one(Z) @ self.affine
+        if len(self.centres):
+            X += _gaussian(Z, self.centres, self.gamma) @ self.coefficients
+        gap = nearest(self.places, 1, queries=Z).distances[:, 0]
+        return X, gap / self.spacing
+
+
+def _with_one(Z: np.ndarray) -> np.ndarray:
+    return np.hstack([Z, np.ones((len(Z), 1))])
+
+
+def _gaussian(A: np.ndarray, B: np.ndarray, gamma: float) -> np.ndarray:
+    return np.exp(-gamma * pairwise(A, B, squared=True))
+
+
+def _spacing(Z: np.ndarray) -> float:
+    if len(Z) < 2:
+        return 1.0
+    gaps = nearest(Z, 1).distances[:, 0]
+    positive = gaps[gaps > 0]
+    return float(np.quantile(positive, 0.95)) if len(positive) else 1.0
+
+
+def _choose_ridge(Z: np.ndarray, Y: np.ndarray, spacing: float) -> tuple[float | None, float]:
+    """Width and penalty with the least leave-one-out error; (None, 0) where predicting 0 is best.
+
+    With K = Q diag(l) Q', the leave-one-out residual of row i is (alpha (K + alpha I)^-1 Y)_i / (alpha (K + alpha I)^-1)_ii.
+    """
+    best: tuple[float, float | None, float] = (float((Y**2).sum()), None, 0.0)
+    if len(Z) < 4 or best[0] <= 1e-20 * max(1.0, float(np.abs(Y).max(initial=0.0))):
+        return None, 0.0
+    best = (best[0] * (1 - 1e-9), None, 0.0)
+    for width in spacing * np.array([1.0, 2.0, 4.0, 8.0, 16.0, 32.0]):
+        gamma = 0.5 / width**2
+        pairs = eigenpairs(_gaussian(Z, Z, gamma), len(Z), owner="inverse_transform")
+        projected = pairs.vectors.T @ Y
+        for alpha in 10.0 ** np.arange(-8, 2):
+            shrink = 1.0 / (np.maximum(pairs.values, 0.0) + alpha)
+            residual = pairs.vectors @ (shrink[:, None] * projected)
+            leverage = np.einsum("ij,j,ij->i", pairs.vectors, shrink, pairs.vectors)
+            error = float(((residual / leverage[:, None]) ** 2).sum())
+            if error < best[0]:
+                best = (error, gamma, float(alpha))
+    return best[1], best[2]
+
+
+def _reduced_ridge(Z: np.ndarray, centres: np.ndarray, Y: np.ndarray, gamma: float, alpha: float) -> np.ndarray:
+    """Kernel ridge on few centres: (K'K + alpha Kc) b = K'Y, accumulated over blocks of rows."""
+    m = len(centres)
+    gram, target = np.zeros((m, m)), np.zeros((m, Y.shape[1]))
+    for start in range(0, len(Z), 4096):
+        K = _gaussian(Z[start : start + 4096], centres, gamma)
+        gram += K.T @ K
+        target += K.T @ Y[start : start + 4096]
+    penalty = alpha * _gaussian(centres, centres, gamma) + 1e-10 * np.trace(gram) / m * np.eye(m)
+    return np.linalg.solve(gram + penalty, target)

@@ -1,0 +1,131 @@
+"""The distances an embedding is held against, and its own, in blocks of rows.
+
+Ranks and pair sums read distances only through a `Reference`, so that data, geodesics and given
+dissimilarities are measured by the same code and never need an n by n matrix of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from lowdim import _native
+
+Array = NDArray[Any]
+
+compiled: Any = _native  # a compiled module has no types to check
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """Where distances come from.
+
+    `block(rows, order)` gives those of `rows` to all n rows; with `order` true, numbers that are only ordered
+    like them (squares, where the root is not needed).
+    """
+
+    n: int
+    name: str
+    metric: str
+    block: Callable[[Array, bool], Array]
+    pairs: Callable[[Array, Array], Array] | None = (
+        None  # distances of rows i to rows j, one by one, where cheap
+    )
+
+
+def reference_of(
+    X: Any,
+    *,
+    metric: Any = "euclidean",
+    reference: str = "ambient",
+    n_neighbors: int = 10,
+    n_jobs: int | None = None,
+    owner: str = "Ranks.of",
+) -> Reference:
+    """The distances an embedding of `X` is held against (`X` itself when it is a `Reference` already)."""
+    if isinstance(X, Reference):
+        return X
+    if reference not in ("ambient", "geodesic", "precomputed"):
+        raise ValueError(
+            f'{owner}: reference must be "ambient", "geodesic" or "precomputed"; got {reference!r}.'
+        )
+    named = metric if isinstance(metric, str) else getattr(metric, "__name__", "callable")
+    if reference == "geodesic":
+        return _geodesic(X, metric, named, n_neighbors, n_jobs, owner)
+    if reference == "precomputed" or named == "precomputed":
+        from lowdim._core.distances import check_dissimilarities
+
+        D = np.asarray(check_dissimilarities(X, owner))
+        return Reference(
+            len(D), "precomputed", "precomputed", lambda rows, order: D[rows], lambda i, j: D[i, j]
+        )
+    X = rows_of(X, f"{owner}: X", "fill the holes in first")
+    if named == "euclidean" and not issparse(X):
+        return euclidean(X, "ambient")
+    return Reference(X.shape[0], "ambient", named, _metric_blocks(X, metric))
+
+
+def embedding(Z: Any, n: int, owner: str) -> Reference:
+    """Euclidean distances of an embedding of n rows."""
+    if isinstance(Z, Reference):
+        return Z
+    Z = np.asarray(Z)
+    way_out = "score the rows that have a place in every embedding, as lowdim.quality.scores does"
+    Z = rows_of(Z[:, None] if Z.ndim == 1 else Z, owner, way_out)
+    if Z.shape[0] != n:
+        raise ValueError(f"{owner} must have the {n} rows of X; got {Z.shape[0]}.")
+    return euclidean(Z, "embedding")
+
+
+def rows_of(X: Any, owner: str, way_out: str) -> Any:
+    """A finite table of float32 or float64 rows; sparse stays sparse."""
+    if not issparse(X):
+        X = np.asarray(X)
+        X = np.ascontiguousarray(X, X.dtype if X.dtype in (np.float32, np.float64) else np.float64)
+    if X.ndim != 2 or X.shape[1] == 0:
+        raise ValueError(f"{owner} must be a table with at least one column; got shape {X.shape}.")
+    holes = ~np.isfinite(X.data if issparse(X) else X)
+    if np.any(holes):
+        raise ValueError(f"{owner} must be finite; got {int(holes.sum())} NaN or infinite values. {way_out}.")
+    return X
+
+
+def euclidean(X: Array, name: str) -> Reference:
+    """Euclidean distances by differences: copies are at 0, equal distances are equal."""
+    # A power of two is exact, and with the largest entry near 1 no square overflows or vanishes.
+    exponent = int(np.frexp(np.max(np.abs(X), initial=0))[1])
+    scaled = np.ldexp(X, -exponent)
+
+    def block(rows: Array, order: bool) -> Array:
+        out = np.empty((len(rows), len(scaled)), scaled.dtype)
+        compiled.square_rows(scaled[rows], scaled, out, 1)
+        return out if order else np.ldexp(np.sqrt(out, out=out), exponent)
+
+    def pairs(i: Array, j: Array) -> Array:
+        return np.ldexp(np.sqrt(np.sum((scaled[i] - scaled[j]) ** 2, axis=1)), exponent)
+
+    return Reference(len(X), name, "euclidean", block, pairs)
+
+
+def _metric_blocks(X: Any, metric: Any) -> Callable[[Array, bool], Array]:
+    from lowdim._core.distances import pairwise
+
+    return lambda rows, order: pairwise(X[rows], X, metric)
+
+
+def _geodesic(X: Any, metric: Any, named: str, n_neighbors: int, n_jobs: int | None, owner: str) -> Reference:
+    from lowdim._core.graph import connect, geodesics, neighbor_graph
+    from lowdim._core.neighbors import nearest
+
+    X = X if named == "precomputed" else rows_of(X, f"{owner}: X", "fill the holes in first")
+    near = nearest(X, n_neighbors, metric=metric, n_jobs=n_jobs, owner=owner)
+    n = len(near.indices)
+    joined = connect(
+        neighbor_graph(near, n), X, policy="bridge", metric=metric, owner=owner, n_jobs=n_jobs
+    ).graph
+    return Reference(n, "geodesic", named, lambda rows, order: geodesics(joined, rows, n_jobs=1))
