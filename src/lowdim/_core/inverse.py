@@ -15,6 +15,7 @@ from lowdim._core.rng import generator
 from lowdim._core.spectrum import eigenpairs
 
 _MOST_CENTRES = 1000  # kernel ridge costs centres^2 n; a thousand keeps it within seconds
+_MOST_TRIED = 500  # rows the width and the penalty are chosen on: six eigenproblems of that size
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +42,7 @@ class LearnedInverse:
         left = X - _with_one(Z) @ affine
         spacing = _spacing(Z)
         rng = generator(random_state)
-        sample = np.sort(rng.permutation(len(Z))[:_MOST_CENTRES])
+        sample = np.sort(rng.permutation(len(Z))[:_MOST_TRIED])
         gamma, alpha = _choose_ridge(Z[sample], left[sample], spacing)
         if gamma is None:
             empty = np.empty((0, X.shape[1]))
