@@ -27,6 +27,7 @@ from lowdim._core.distances import (
     OWN,
     Metric,
     compiled,
+    origin,
     row_pairs,
     row_scales,
     scaled,
@@ -114,7 +115,7 @@ class Search:
         if sparse.issparse(self.X):
             return "scan" if self.p == 1 else "products"
         costs = {
-            "tree": 0.2 * n + m * min(1.5 * 1.7 ** min(d, 100), 0.012 * n) * (0.5 + k / 30),
+            "tree": 0.2 * n + m * min(1.5 * 1.7 ** min(d, 100) * (0.5 + k / 30), n * (4 + d) * 1e-3),
             "scan": m * n * (5 + 0.7 * d) * 1e-3,
         }
         if self.p == 2:
@@ -191,8 +192,7 @@ def _frame(Q: Any, X: Any, metric: Metric) -> tuple[np.ndarray | None, float, bo
     if sparse.issparse(X):
         center, span = None, max(float(np.abs(part).max(initial=0.0)) for part in values)
     else:
-        center = X.mean(axis=0, dtype=np.float64)
-        center = np.rint(center) if whole else center
+        center = np.rint(origin(X)) if whole else origin(X)
         span = float(np.maximum(X.max(axis=0) - center, center - X.min(axis=0)).max())
     exponent = np.clip(np.ceil(np.log2(span)), -500, 500) if span > 0 else 0.0
     return center, 2.0**-exponent, whole

@@ -1,8 +1,8 @@
 """Nearest neighbours: the one front door of the package.
 
 `nearest` gives the k nearest rows of every row, `within` all rows inside a radius; both exact, for rows, for
-sparse rows and for distances that are there already. How rows are searched is the business of `exact`; a row is left out
-of its own neighbours by its index, never by its distance, so that duplicates stay in.
+sparse rows and for distances that are there already. How rows are searched is the business of `exact`; a row
+is left out of its own neighbours by its index, never by its distance, so that duplicates stay in.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scipy import sparse
 
 from lowdim._core import threads
 from lowdim._core.distances import OWN, Metric, check_metric, compiled, condensed_rows, pairwise
-from lowdim._core.exact import NOBODY, Found, Search, nearest_rows, open_search, rows_within
+from lowdim._core.exact import NOBODY, Found, Pairs, Search, nearest_rows, open_search, own_index, rows_within
 
 _ROWS, _COLUMNS = 256, 4096  # a block of measured distances: 8 MB in float64
 
@@ -50,15 +50,15 @@ def nearest(
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d)
-        Rows to search. With ``metric="precomputed"`` their distances: a square table, a condensed vector, or a
-        sparse graph whose stored entries are the known distances.
+        Rows to search. With ``metric="precomputed"`` their distances: a square table, a condensed vector, or
+        a sparse graph whose stored entries are the known distances.
     k : int
         How many neighbours; at most n - 1, or n with `queries`.
     metric : str or callable
         As in `pairwise`, or "precomputed".
     queries : array or sparse matrix of shape (m, d), optional
-        Rows to find neighbours for. None: the rows of `X`, each left out of its own neighbours by its index, so
-        that its duplicates stay in. Precomputed: the (m, n) distances to the n rows; `X` can then be None.
+        Rows to find neighbours for. None: the rows of `X`, each left out of its own neighbours by its index,
+        so that its duplicates stay in. Precomputed: the (m, n) distances to the n rows.
     n_jobs : int, optional
         Threads. The result does not depend on it.
     owner : str
@@ -82,14 +82,18 @@ def nearest(
     if metric in OWN:
         values, indices = nearest_rows(search, k, n_jobs)
     else:
-        values, indices = _nearest_measured(_measured(search, owner), (m, n), k, search.skip, n_jobs)
+        table = _Table(_measured(search, owner), (m, n), search.skip, np.dtype(np.float64))
+        values, indices = _nearest_listed(table, k, n_jobs)
     return Neighbors(indices, values.astype(dtype, copy=False))
 
 
 def _check_k(k: int, most: int, owner: str) -> None:
+    if most < 1:
+        raise ValueError(f"{owner}: X must have at least 2 rows; got {most + 1}.")
     if isinstance(k, bool) or not hasattr(k, "__index__") or not 1 <= k <= most:
         raise ValueError(
-            f"{owner}: the number of neighbors must be an integer from 1 to {most} for this many rows; got {k!r}."
+            f"{owner}: the number of neighbors must be an integer from 1 to {most} for this many rows; "
+            f"got {k!r}."
         )
 
 
@@ -124,37 +128,43 @@ def within(
            [0., 0., 0.]])
     """
     metric = check_metric(metric, owner)
-    if not isinstance(radius, (int, float, np.number)) or isinstance(radius, bool) or not 0 <= radius < np.inf:
+    if (
+        not isinstance(radius, (int, float, np.number))
+        or isinstance(radius, bool)
+        or not 0 <= radius < np.inf
+    ):
         raise ValueError(f"{owner}: radius must be a finite number that is not negative; got {radius!r}.")
     if metric == "precomputed":
-        known = _known(X, queries, owner)
-        if sparse.issparse(known.values):
-            return _stored_within(known, radius)
-        read: Read = known.read
-        shape, skip = known.shape, known.skip
-        dtype = known.values.dtype
-    else:
-        search = open_search(X, queries, metric, owner)
-        shape, skip, dtype = (search.Q.shape[0], search.X.shape[0]), search.skip, search.X.dtype
-        if metric in OWN and (metric != "manhattan" or search.route(1) == "tree"):
-            return _graph(rows_within(search, float(radius), n_jobs), shape, dtype)
-        read = _measured(search, owner)
-    return _graph(_measured_within(read, shape, float(radius), skip, n_jobs), shape, dtype)
+        return _within_known(X, float(radius), queries, n_jobs, owner)
+    search = open_search(X, queries, metric, owner)
+    shape, dtype = (search.Q.shape[0], search.X.shape[0]), search.X.dtype
+    if metric in OWN and (metric != "manhattan" or search.route(1) == "tree"):
+        return _graph(rows_within(search, float(radius), n_jobs), shape, dtype)
+    table = _Table(_measured(search, owner), shape, search.skip, dtype)
+    return _graph(_listed_within(table, float(radius), n_jobs), shape, dtype)
 
 
-def _graph(parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]], shape: tuple[int, int], dtype: Any) -> Any:
+def _graph(parts: list[Pairs], shape: tuple[int, int], dtype: Any) -> Any:
     rows, columns, values = (np.concatenate(pieces) for pieces in zip(*parts, strict=True))
     graph = sparse.csr_array((values.astype(dtype, copy=False), (rows, columns)), shape=shape)
     graph.sort_indices()
     return graph
 
 
-# ---- distances that are measured or known one by one -------------------------------------------------------
-
-Read = Callable[[slice, slice], np.ndarray]  # a block of distances, float32 or float64
+# ---- distances that are read block by block, measured or known ---------------------------------------------
 
 
-def _measured(search: Search, owner: str) -> Read:
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """A table of distances that need not exist as a whole."""
+
+    read: Callable[[slice, slice], np.ndarray]
+    shape: tuple[int, int]
+    skip: np.ndarray
+    dtype: np.dtype
+
+
+def _measured(search: Search, owner: str) -> Callable[[slice, slice], np.ndarray]:
     """Blocks of a metric that has no engine of its own."""
     own = search.metric in OWN
     Q, X = (rows if own else rows.astype(np.float64, copy=False) for rows in (search.Q, search.X))
@@ -165,45 +175,46 @@ def _measured(search: Search, owner: str) -> Read:
             i, j = (int(found[0]) for found in np.nonzero(np.isnan(block)))
             raise ValueError(
                 f"{owner}: metric {search.metric!r} must be defined for every pair of rows; got NaN for "
-                f"query {rows.start + i} and row {columns.start + j}. Drop such rows or choose another metric."
+                f"query {rows.start + i} and row {columns.start + j}. Drop such rows or use another metric."
             )
         return block
 
     return read
 
 
-def _nearest_measured(read: Read, shape: tuple[int, int], k: int, skip: np.ndarray, n_jobs: int | None) -> Found:
+def _nearest_listed(table: _Table, k: int, n_jobs: int | None) -> Found:
+    m, n = table.shape
+
     def find(rows: slice) -> Found:
-        values: np.ndarray | None = None
-        for columns in threads.blocks(shape[1], _COLUMNS):
-            block = np.ascontiguousarray(read(rows, columns))
-            if values is None:
-                values = np.full((len(block), k), np.inf, block.dtype)
-                indices = np.full((len(block), k), NOBODY, np.int32)
-            compiled.top_distances(block, columns.start, skip[rows], values, indices)
-        assert values is not None
+        values = np.full((rows.stop - rows.start, k), np.inf, table.dtype)
+        indices = np.full(values.shape, NOBODY, np.int32)
+        for columns in threads.blocks(n, _COLUMNS):
+            block = np.ascontiguousarray(table.read(rows, columns))
+            compiled.top_distances(block, columns.start, table.skip[rows], values, indices)
         compiled.sort_top(values, indices)
         return values, indices
 
-    parts = threads.map_rows(find, shape[0], min(_ROWS, max(8, 2**21 // k)), n_jobs)
-    values, indices = zip(*parts, strict=True)
+    values, indices = zip(*threads.map_rows(find, m, min(_ROWS, max(8, 2**21 // k)), n_jobs), strict=True)
     return np.concatenate(values), np.concatenate(indices)
 
 
-def _measured_within(
-    read: Read, shape: tuple[int, int], radius: float, skip: np.ndarray, n_jobs: int | None
-) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    def find(rows: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _listed_within(table: _Table, radius: float, n_jobs: int | None) -> list[Pairs]:
+    m, n = table.shape
+
+    def find(rows: slice) -> Pairs:
         found = []
-        for columns in threads.blocks(shape[1], _COLUMNS):
-            block = read(rows, columns)
+        for columns in threads.blocks(n, _COLUMNS):
+            block = table.read(rows, columns)
             i, j = np.nonzero(block <= block.dtype.type(radius))
             found.append((i + rows.start, j + columns.start, block[i, j]))
         i, j, values = (np.concatenate(pieces) for pieces in zip(*found, strict=True))
-        kept = j != skip[i]
+        kept = j != table.skip[i]
         return i[kept], j[kept], values[kept]
 
-    return threads.map_rows(find, shape[0], _ROWS, n_jobs)
+    return threads.map_rows(find, m, _ROWS, n_jobs)
+
+
+# ---- precomputed distances ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,14 +226,18 @@ class _Known:
     skip: np.ndarray
     owner: str
 
+    @property
+    def table(self) -> _Table:
+        return _Table(self.read, self.shape, self.skip, self.values.dtype)
+
     def read(self, rows: slice, columns: slice) -> np.ndarray:
         if self.values.ndim == 2:
             block = self.values[rows, columns]
         else:
             i, j = np.ogrid[rows, columns]
             low, high = np.minimum(i, j), np.maximum(i, j)
-            block = self.values[np.where(i == j, 0, self.shape[0] * low - low * (low + 1) // 2 + high - low - 1)]
-            block[i == j] = 0.0
+            place = self.shape[0] * low - low * (low + 1) // 2 + high - low - 1
+            block = np.where(i == j, 0, self.values[np.where(i == j, 0, place)])
         if not block.min() >= 0 or not block.max() < np.inf:
             raise ValueError(
                 f"{self.owner}: precomputed distances must be finite and not negative; got otherwise in rows "
@@ -233,20 +248,19 @@ class _Known:
 
 def _known(X: Any, queries: Any, owner: str) -> _Known:
     """The distances to read from (those of `queries` where given) and the shape of their table."""
-    n = np.shape(queries)[1] if X is None else _known_rows(X, owner)
+    n = _known_rows(X, owner)
     values = X if queries is None else queries
     if sparse.issparse(values):
         values = sparse.csr_array(values)
     elif (values := np.asarray(values)).dtype not in (np.float32, np.float64):
         values = values.astype(np.float64)
-    if queries is None:
-        return _Known(values, (n, n), np.arange(n, dtype=np.int32), owner)
-    if values.ndim != 2 or values.shape[1] != n:
+    shape = (n, n) if queries is None else values.shape
+    if len(shape) != 2 or shape[1] != n or not shape[0]:
         raise ValueError(
             f"{owner}: precomputed queries must hold the distances to the {n} rows, one column each; "
-            f"got shape {values.shape}."
+            f"got shape {shape}."
         )
-    return _Known(values, values.shape, np.full(values.shape[0], -1, np.int32), owner)
+    return _Known(values, shape, own_index(shape[0], queries), owner)
 
 
 def _known_rows(X: Any, owner: str) -> int:
@@ -266,14 +280,25 @@ def _nearest_known(X: Any, k: int, queries: Any, n_jobs: int | None, owner: str)
     _check_k(k, known.shape[1] - (queries is None), owner)
     if sparse.issparse(known.values):
         return _stored_nearest(known, k)
-    values, indices = _nearest_measured(known.read, known.shape, k, known.skip, n_jobs)
+    values, indices = _nearest_listed(known.table, k, n_jobs)
     return Neighbors(indices, values)
 
 
-def _stored(known: _Known) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _within_known(X: Any, radius: float, queries: Any, n_jobs: int | None, owner: str) -> sparse.csr_array:
+    known = _known(X, queries, owner)
+    if not sparse.issparse(known.values):
+        return _graph(_listed_within(known.table, radius, n_jobs), known.shape, known.values.dtype)
+    rows, columns, values = _stored(known)
+    near = values <= values.dtype.type(radius)
+    return _graph([(rows[near], columns[near], values[near])], known.shape, values.dtype)
+
+
+def _stored(known: _Known) -> Pairs:
     """(row, column, distance) of the stored entries, without the diagonal."""
     entries = known.values.tocoo()
-    values = entries.data if entries.data.dtype in (np.float32, np.float64) else entries.data.astype(np.float64)
+    values = (
+        entries.data if entries.data.dtype in (np.float32, np.float64) else entries.data.astype(np.float64)
+    )
     if values.size and (not values.min() >= 0 or not values.max() < np.inf):
         raise ValueError(f"{known.owner}: precomputed distances must be finite and not negative.")
     kept = entries.col != known.skip[entries.row]
@@ -286,16 +311,10 @@ def _stored_nearest(known: _Known, k: int) -> Neighbors:
     if (counts < k).any():
         row = int(np.argmax(counts < k))
         raise ValueError(
-            f"{known.owner}: a sparse graph must store at least {k} distances per row, the diagonal not counted;"
-            f" row {row} has {counts[row]}. Store more distances or ask for fewer neighbors."
+            f"{known.owner}: a sparse graph must store at least {k} distances per row, diagonal not counted; "
+            f"row {row} has {counts[row]}. Store more distances or ask for fewer neighbors."
         )
     order = np.lexsort((columns, values, rows))
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
     chosen = order[starts[:, None] + np.arange(k)]
     return Neighbors(columns[chosen].astype(np.int32), values[chosen])
-
-
-def _stored_within(known: _Known, radius: float) -> sparse.csr_array:
-    rows, columns, values = _stored(known)
-    near = values <= values.dtype.type(radius)
-    return _graph([(rows[near], columns[near], values[near])], known.shape, values.dtype)
