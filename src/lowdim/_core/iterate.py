@@ -142,7 +142,7 @@ def iterate(
                 return Run(state, np.array(losses[1:]), i, False)
             state = state if monotone and loss > before else found
             progress.advance(f"loss {loss:.6g}")
-            converged = abs(before - loss) <= tol * size or (monotone and loss > before)
+            converged = i > 1 and (abs(before - loss) <= tol * size or (monotone and loss > before))
             stopped = callback is not None and _is_true(callback(i, state, loss))
             if converged or stopped:
                 break

@@ -18,7 +18,7 @@ from . import threads
 
 Array = np.ndarray
 
-CHUNK_BYTES = 2**20  # rows centred and multiplied at once: they stay in the second-level cache
+CHUNK_BYTES = 2**21  # rows centred and multiplied at once: they stay in the second-level cache
 CHUNK_ROWS = 512  # at least; adding a d x d product to the sum costs as much as some hundred rows
 LANES = 16  # independent sums, so that the bits do not depend on the number of threads
 LANE_BYTES = 2**28  # the most memory all lanes together take
@@ -46,13 +46,16 @@ class Moments:
     scatter: Array
 
     @classmethod
-    def of(cls, X: Array, weights: Array | None = None, *, n_jobs: int | None = None) -> Moments:
+    def of(
+        cls, X: Array, weights: Array | None = None, *, n_jobs: int | None = None, block: int | None = None
+    ) -> Moments:
         """Moments of the rows of X (any array that can be sliced, memory-mapped files included)."""
         if getattr(X, "ndim", 0) != 2 or X.shape[0] == 0:
             raise ValueError(f"Moments: X must have rows and columns; got shape {np.shape(X)}.")
         weights = None if weights is None else _weights(weights, X.shape[0])
-        lane = _lane(*X.shape)
-        parts = threads.map_rows(lambda rows: _of_lane(X, weights, rows), X.shape[0], lane, n_jobs)
+        chunk = _chunk(X.shape[1]) if block is None else max(1, block)
+        lane = _lane(*X.shape, chunk)
+        parts = threads.map_rows(lambda rows: _of_lane(X, weights, rows, chunk), X.shape[0], lane, n_jobs)
         total = reduce(cls.__add__, parts)
         if not np.isfinite(total.mean).all():
             raise ValueError("Moments: X must be finite; it holds NaN or infinity.")
@@ -79,6 +82,7 @@ def covariance(
     weights: Array | None = None,
     n_jobs: int | None = None,
     *,
+    block: int | None = None,
     ddof: int = 1,
 ) -> tuple[Array, Array]:
     """Covariance matrix (float64) and column means of the rows of X, in one pass.
@@ -94,6 +98,8 @@ def covariance(
         Non-negative row weights.
     n_jobs : int, optional
         Threads; the bits do not depend on it.
+    block : int, optional
+        Rows centred and multiplied at once; None suits the cache.
     ddof : int
         The scatter is divided by the sum of the weights less `ddof`.
 
@@ -102,7 +108,7 @@ def covariance(
     tuple of ndarray
         The (d, d) covariance and the (d,) centre.
     """
-    moments = Moments.of(X, weights, n_jobs=n_jobs)
+    moments = Moments.of(X, weights, n_jobs=n_jobs, block=block)
     divisor = moments.weight - ddof
     if divisor <= 0:
         raise ValueError(
@@ -175,44 +181,50 @@ def _weights(weights: Array, n: int) -> Array:
 
 
 def _chunk(d: int) -> int:
-    return max(CHUNK_ROWS, CHUNK_BYTES // (4 * max(1, d)))
+    """Rows centred at once: they fill the cache; for many columns enough to pay for adding a d x d product."""
+    return max(CHUNK_ROWS, d, CHUNK_BYTES // (4 * max(1, d)))
 
 
-def _lane(n: int, d: int) -> int:
+def _lane(n: int, d: int, chunk: int) -> int:
     """Rows of one lane: a function of the shape alone."""
     lanes = max(2, min(LANES, LANE_BYTES // (8 * d * d + 1)))
-    return max(_chunk(d), -(-n // lanes))
+    return max(chunk, -(-n // lanes))
 
 
-def _of_lane(X: Array, weights: Array | None, rows: slice) -> Moments:
-    """Moments of consecutive rows, chunk by chunk."""
-    total: Moments | None = None
-    chunk = _chunk(X.shape[1])
-    for part in threads.blocks(rows.stop - rows.start, chunk):
+def _of_lane(X: Array, weights: Array | None, rows: slice, chunk: int) -> Moments:
+    """Moments of consecutive rows: chunk by chunk, each centred at its own mean, merged by Chan's formula."""
+    count, d = rows.stop - rows.start, X.shape[1]
+    dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
+    room = np.empty(
+        (min(count, _chunk(d)), d), dtype=dtype
+    )  # used again and again: fresh pages cost more than the sums
+    weight, mean, scatter = 0.0, np.zeros(d), np.zeros((d, d))
+    for part in threads.blocks(count, len(room)):
         here = slice(rows.start + part.start, rows.start + part.stop)
-        found = _of_chunk(np.asarray(X[here]), None if weights is None else weights[here])
-        total = found if total is None else total + found
-    assert total is not None  # a lane has at least one row
-    return total
+        with np.errstate(invalid="ignore", over="ignore"):  # infinities end as NaN, and `of` says so
+            Z, shift, left, more = _centred(X[here], None if weights is None else weights[here], room)
+        if more == 0:
+            continue
+        step = shift + left - mean
+        scatter += Z.T @ Z
+        # What is left of the mean in Z goes out, the step between the means comes in: both rank one.
+        scatter += (np.array([step, left]).T * [weight * more / (weight + more), -more]) @ np.array(
+            [step, left]
+        )
+        weight += more
+        mean += step * (more / weight)
+    return Moments(weight, mean, scatter)
 
 
-def _of_chunk(X: Array, weights: Array | None) -> Moments:
-    """Moments of a few rows: a rough mean goes off in the precision of X, what is left of it in float64."""
-    X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
-    shift = X.mean(axis=0) if weights is None else _weighted_mean(X, weights)
-    Z = X - shift
-    if weights is None:
-        weight, left = float(X.shape[0]), Z.sum(axis=0, dtype=np.float64)
-        scatter = (Z.T @ Z).astype(np.float64)
-    else:
-        weight, left = float(weights.sum()), weights @ Z
-        Z *= np.sqrt(weights)[:, None].astype(Z.dtype)
-        scatter = (Z.T @ Z).astype(np.float64)
-    left = left / weight if weight else np.zeros_like(left)
-    scatter -= np.multiply.outer(weight * left, left)
-    return Moments(weight, shift.astype(np.float64) + left, scatter)
-
-
-def _weighted_mean(X: Array, weights: Array) -> Array:
-    total = weights.sum()
-    return (weights @ X / total if total else X[0]).astype(X.dtype)
+def _centred(X: Array, weights: Array | None, room: Array) -> tuple[Array, Array, Array, float]:
+    """Rows less a rough mean (times the root of their weights), that mean, what it lacks, and the weight."""
+    ones = np.ones(len(X)) if weights is None else weights
+    total = float(ones.sum())
+    light = (ones / total if total else ones).astype(room.dtype)
+    X = np.asarray(X, dtype=room.dtype)
+    shift = light @ X
+    Z = np.subtract(X, shift, out=room[: len(X)])
+    left = (light @ Z).astype(np.float64)
+    if weights is not None:
+        Z *= np.sqrt(weights)[:, None].astype(room.dtype)
+    return Z, shift.astype(np.float64), left, total

@@ -1,7 +1,7 @@
 """Centring of squared distances and of kernels, in place.
 
-Both are H A H with H = I - 1 1'/n: take off row means and column means, add the mean of all. An n x n matrix is
-often the largest thing a method holds, so nothing here makes a second one; means are float64 in any case.
+Both are H A H with H = I - 1 1'/n: take off row means and column means, add the mean of all. An n x n matrix
+is often the largest thing a method holds, so nothing here makes a second one; means are float64 in any case.
 """
 
 from __future__ import annotations

@@ -186,8 +186,8 @@ def svd(
     if best.residuals.max() > tol:
         warnings.warn(
             f"{owner}: {int((best.residuals > tol).sum())} of {k} singular triplets miss the tolerance "
-            f"{tol:.1e}: the largest relative residual is {best.residuals.max():.1e} (solver {best.solver!r}, tried "
-            f"{', '.join(chain)}). Raise tol or ask for fewer.",
+            f"{tol:.1e}: the largest relative residual is {best.residuals.max():.1e} "
+            f"(solver {best.solver!r}, tried {', '.join(chain)}). Raise tol or ask for fewer.",
             ConvergenceWarning,
             stacklevel=2,
         )
