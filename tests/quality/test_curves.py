@@ -6,10 +6,13 @@ import inspect
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.manifold import trustworthiness as sklearn_trustworthiness
 
 import lowdim
 from lowdim import quality
+from lowdim._core.graph import geodesics, neighbor_graph
+from lowdim._core.neighbors import nearest
 from lowdim.quality import Ranks
 from tests.oracles import case, load_expected, load_input
 
@@ -109,6 +112,16 @@ def test_metrics_other_than_euclidean():
     assert taxi == pytest.approx(quality.rnx_auc(X, Z, metric="manhattan"))
 
 
+def test_sparse_rows_and_unknown_metrics():
+    X, Z = data()
+    X[np.abs(X) < 0.5] = 0
+    for make in (sparse.csr_array, sparse.coo_array, sparse.csc_matrix):
+        assert quality.rnx_auc(make(X), Z) == pytest.approx(quality.rnx_auc(X, Z), abs=1e-12)
+    assert quality.scores(sparse.csr_array(X), Z)["normalized_stress"] == pytest.approx(quality.stress(X, Z))
+    with pytest.raises(ValueError, match=r"Ranks\.of: metric must be .* got 'far'"):
+        quality.rnx_auc(X, Z, metric="far")
+
+
 def test_geodesic_reference_rewards_unrolling():
     rng = np.random.default_rng(0)
     t = np.sort(1.5 * np.pi * (1 + 2 * rng.random(300)))
@@ -127,9 +140,6 @@ def test_geodesic_reference_rewards_unrolling():
 
 
 def test_geodesic_reference_equals_its_matrix():
-    from lowdim._core.graph import geodesics, neighbor_graph
-    from lowdim._core.neighbors import nearest
-
     X, Z = data(80, 5)
     D = geodesics(neighbor_graph(nearest(X, 6), 80))
     D = (D + D.T) / 2

@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from lowdim import _native
+from lowdim._core.distances import check_dissimilarities, check_metric, pairwise
+from lowdim._core.graph import connect, geodesics, neighbor_graph
+from lowdim._core.neighbors import nearest
 
 Array = NDArray[Any]
 
@@ -54,12 +57,11 @@ def reference_of(
         raise ValueError(
             f'{owner}: reference must be "ambient", "geodesic" or "precomputed"; got {reference!r}.'
         )
+    metric = check_metric(metric, owner)
     named = metric if isinstance(metric, str) else getattr(metric, "__name__", "callable")
     if reference == "geodesic":
         return _geodesic(X, metric, named, n_neighbors, n_jobs, owner)
     if reference == "precomputed" or named == "precomputed":
-        from lowdim._core.distances import check_dissimilarities
-
         D = np.asarray(check_dissimilarities(X, owner))
         return Reference(
             len(D), "precomputed", "precomputed", lambda rows, order: D[rows], lambda i, j: D[i, j]
@@ -84,7 +86,9 @@ def embedding(Z: Any, n: int, owner: str) -> Reference:
 
 def rows_of(X: Any, owner: str, way_out: str) -> Any:
     """A finite table of float32 or float64 rows; sparse stays sparse."""
-    if not issparse(X):
+    if issparse(X):
+        X = X.tocsr()
+    else:
         X = np.asarray(X)
         X = np.ascontiguousarray(X, X.dtype if X.dtype in (np.float32, np.float64) else np.float64)
     if X.ndim != 2 or X.shape[1] == 0:
@@ -113,15 +117,10 @@ def euclidean(X: Array, name: str) -> Reference:
 
 
 def _metric_blocks(X: Any, metric: Any) -> Callable[[Array, bool], Array]:
-    from lowdim._core.distances import pairwise
-
     return lambda rows, order: pairwise(X[rows], X, metric)
 
 
 def _geodesic(X: Any, metric: Any, named: str, n_neighbors: int, n_jobs: int | None, owner: str) -> Reference:
-    from lowdim._core.graph import connect, geodesics, neighbor_graph
-    from lowdim._core.neighbors import nearest
-
     X = X if named == "precomputed" else rows_of(X, f"{owner}: X", "fill the holes in first")
     near = nearest(X, n_neighbors, metric=metric, n_jobs=n_jobs, owner=owner)
     n = len(near.indices)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim._core import memory
+from lowdim._core.neighbors import nearest
 from lowdim._core.ranks import Ranks, penalty_norm, rank_rows, sizes
 from lowdim._core.reference import embedding, reference_of
 from lowdim._core.threads import blocks
@@ -354,8 +355,6 @@ def truncated_auc(
     Score
         Whose ``facts["name"]`` says which range was integrated.
     """
-    from lowdim._core.neighbors import nearest
-
     owner = "truncated_auc"
     near_high = nearest(X, k_up, metric=metric, n_jobs=n_jobs, owner=owner).indices
     n = len(near_high)

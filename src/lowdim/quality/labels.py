@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim._core.neighbors import nearest
 from lowdim.quality.score import Score
 
 Array = NDArray[Any]
@@ -44,8 +45,6 @@ def knn_error(
     >>> knn_error([[0.0], [1.0], [10.0], [11.0]], ["a", "a", "b", "a"])
     Score(0.5, reference='own rows', n_neighbors=1, duplicates=0)
     """
-    from lowdim._core.neighbors import nearest
-
     labels = np.unique(np.asarray(y), return_inverse=True)[1].ravel()
     Z = np.asarray(Z) if not hasattr(Z, "tocsr") else Z
     Z = Z[:, None] if Z.ndim == 1 else Z

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from lowdim._core.distances import check_dissimilarities
 from lowdim._core.ranks import Ranks
 from lowdim._core.reference import Reference, embedding, reference_of
 from lowdim._core.rng import generator
@@ -135,8 +136,6 @@ def _given(metric: Any, reference: str) -> bool:
 
 def _rows(X: Any, metric: Any, reference: str) -> Any:
     if _given(metric, reference):
-        from lowdim._core.distances import check_dissimilarities
-
         return np.asarray(check_dissimilarities(X, "scores"))
     return X.tocsr() if issparse(X) else np.asarray(X)
 
