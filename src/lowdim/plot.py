@@ -27,6 +27,12 @@ def _pyplot() -> Any:
     return plt
 
 
+def _ticker() -> Any:
+    from matplotlib import ticker
+
+    return ticker
+
+
 def _axes(ax: Any, **size: Any) -> Any:
     return _pyplot().subplots(**size)[1] if ax is None else ax
 
@@ -68,7 +74,10 @@ def embedding(Z: Any, labels: Any = None, *, ax: Any = None, title: str | None =
     Z = np.asarray(Z, dtype=float)
     if Z.ndim != 2 or not Z.shape[1]:
         raise ValueError(f"embedding: Z must have rows and at least one column; got shape {Z.shape}.")
-    x, y = Z[:, 0], Z[:, 1] if Z.shape[1] > 1 else np.random.default_rng(0).uniform(-1, 1, len(Z)) * _spread(Z) / 8
+    x, y = (
+        Z[:, 0],
+        Z[:, 1] if Z.shape[1] > 1 else np.random.default_rng(0).uniform(-1, 1, len(Z)) * _spread(Z) / 8,
+    )
     ax = _axes(ax, figsize=(5, 5), layout="constrained")
     size = size or float(np.clip(6000 / max(len(Z), 1), 2, 30))
     known = None if labels is None else labels_of(labels, len(Z), label_name, "embedding")
@@ -206,13 +215,18 @@ def scree(model: Any, *, ax: Any = None, title: str | None = None) -> Any:
     values = getattr(model, "eigenvalues_", None) if shares is None else shares
     if values is None:
         raise ValueError(
-            f"scree: model must be fitted and have explained_variance_ratio_ or eigenvalues_; got {type(model).__name__}."
+            "scree: model must be fitted and have explained_variance_ratio_ or eigenvalues_; "
+            f"got {type(model).__name__}."
         )
     ax = _axes(ax, figsize=(6, 3.8), layout="constrained")
     numbers = np.arange(1, len(values) + 1)
     ax.bar(numbers, values, color=COLORS[0], width=0.7)
-    ax.set(xlabel="component", ylabel="eigenvalue" if shares is None else "share of the variance", title=title or "")
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.set(
+        xlabel="component",
+        ylabel="eigenvalue" if shares is None else "share of the variance",
+        title=title or "",
+    )
+    ax.xaxis.set_major_locator(_ticker().MaxNLocator(integer=True))
     if shares is not None:
         ax.plot(numbers, np.cumsum(shares), "o-", color=COLORS[4], label="together")
         ax.legend(frameon=False, loc="center right")
@@ -263,7 +277,13 @@ def shepard(X: Any, Z: Any, *, ax: Any = None, title: str | None = None, max_pai
     far = max(data.max(initial=0.0), placed.max(initial=0.0))
     ax.plot([0, far], [0, far], color="0.5", linewidth=0.8)
     ax.set_aspect("equal")
-    ax.set(xlabel="distance in the data", ylabel="distance in the map", title=title or "", xlim=(0, None), ylim=(0, None))
+    ax.set(
+        xlabel="distance in the data",
+        ylabel="distance in the map",
+        title=title or "",
+        xlim=(0, None),
+        ylim=(0, None),
+    )
     return ax
 
 

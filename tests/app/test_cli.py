@@ -39,7 +39,7 @@ def say(capsys, *words):
 
 def fails(capsys, *words):
     """The one line a user sees."""
-    code, out, err = say(capsys, *words)
+    code, _, err = say(capsys, *words)
     assert code == 2
     assert "Traceback" not in err
     lines = [line for line in err.splitlines() if line.startswith("lowdim: ")]
@@ -59,9 +59,30 @@ def test_compare_writes_a_folder_and_says_where(flowers, capsys):
 
 
 def test_what_is_written(flowers, capsys):
-    say(capsys, "compare", "flowers.csv", "--label", "species", "--methods", "pca", "--out", "o", "--seed", "7")
+    say(
+        capsys,
+        "compare",
+        "flowers.csv",
+        "--label",
+        "species",
+        "--methods",
+        "pca",
+        "--out",
+        "o",
+        "--seed",
+        "7",
+    )
     frame = pl.read_parquet("o/embeddings.parquet")
-    assert frame.columns == ["row", "label", "pca_1", "pca_2", "pca_quality", "random_1", "random_2", "random_quality"]
+    assert frame.columns == [
+        "row",
+        "label",
+        "pca_1",
+        "pca_2",
+        "pca_quality",
+        "random_1",
+        "random_2",
+        "random_quality",
+    ]
     assert frame["row"].to_list() == list(range(1, 41))
     assert pl.read_csv("o/embeddings.csv").shape == frame.shape
     X = pl.read_csv("flowers.csv").drop("species").to_numpy()
@@ -123,8 +144,8 @@ def test_compare_takes_arrays(flowers, capsys):
 
 
 def test_geodesic_reference_and_options(flowers, capsys):
-    code, out, _ = say(capsys, "compare", "flowers.csv", "--drop", "species", "--reference", "geodesic",
-                       "--n-neighbors", "5", "--n-components", "1", "--methods", "pca", "--title", "My <flowers>")  # fmt: skip
+    words = "compare flowers.csv --drop species --reference geodesic --n-neighbors 5 --n-components 1 --methods pca"
+    code, out, _ = say(capsys, *words.split(), "--title", "My <flowers>")
     assert code == 0
     assert "reference: geodesic" in out
     page = Path("lowdim-report-flowers/report.html").read_text()
@@ -134,14 +155,26 @@ def test_geodesic_reference_and_options(flowers, capsys):
 def test_row_names_reach_the_results(flowers, capsys):
     frame = pl.read_csv("flowers.csv").with_row_index("id").with_columns(pl.format("plant-{}", "id").alias("id"))
     frame.write_csv("named.csv")
-    say(capsys, "compare", "named.csv", "--names", "id", "--label", "species", "--methods", "pca", "--out", "o")
+    say(
+        capsys,
+        "compare",
+        "named.csv",
+        "--names",
+        "id",
+        "--label",
+        "species",
+        "--methods",
+        "pca",
+        "--out",
+        "o",
+    )
     assert pl.read_csv("o/embeddings.csv")["name"][3] == "plant-3"
     assert "plant-3" in Path("o/report.html").read_text()
 
 
 def test_fit_then_transform(flowers, capsys):
-    code, out, _ = say(capsys, "fit", "flowers.csv", "--drop", "species", "--method", "isomap", "--set", "n_neighbors=6",
-                       "--out", "m.lowdim")  # fmt: skip
+    words = "fit flowers.csv --drop species --method isomap --set n_neighbors=6 --out m.lowdim"
+    code, out, _ = say(capsys, *words.split())
     assert code == 0
     assert "model: m.lowdim" in out
     placed = pl.read_csv("m-embedding.csv")
@@ -179,10 +212,21 @@ def test_score(flowers, capsys):
     code, out, _ = say(capsys, "score", "flowers.csv", "m-embedding.csv", "--label", "species")
     assert "Trust." in out
     say(capsys, "compare", "flowers.csv", "--label", "species", "--methods", "pca", "--out", "o")
-    words = ["score", "flowers.csv", "o/embeddings.csv", "--drop", "species", "--embedding-columns", "pca_1,pca_2", "--json"]
+    words = [
+        "score",
+        "flowers.csv",
+        "o/embeddings.csv",
+        "--drop",
+        "species",
+        "--embedding-columns",
+        "pca_1,pca_2",
+        "--json",
+    ]
     assert json.loads(say(capsys, *words)[1])["auc"] == pytest.approx(found["auc"])
     pl.read_csv("m-embedding.csv").head(10).write_csv("short.csv")
-    assert "must have 40 rows, as the data has; got 10" in fails(capsys, "score", "flowers.csv", "short.csv", "--drop", "species")
+    assert "must have 40 rows, as the data has; got 10" in fails(
+        capsys, "score", "flowers.csv", "short.csv", "--drop", "species"
+    )
 
 
 def test_datasets(flowers, capsys):
@@ -201,21 +245,36 @@ def test_datasets(flowers, capsys):
 
 MISTAKES = [
     (["compare", "nothing.csv"], "no such file: nothing.csv"),
-    (["compare", "swis-roll"], "swis-roll is neither a file nor a built-in data set. Did you mean 'swiss-roll'?"),
-    (["compare", "flowers.csv"], "column 'species' has 40 values that are not numbers (first: 'setosa', row 1)"),
+    (
+        ["compare", "swis-roll"],
+        "swis-roll is neither a file nor a built-in data set. Did you mean 'swiss-roll'?",
+    ),
+    (
+        ["compare", "flowers.csv"],
+        "column 'species' has 40 values that are not numbers (first: 'setosa', row 1)",
+    ),
     (["compare", "flowers.csv", "--label", "specis"], "Did you mean 'species'?"),
     (["compare", "flowers.csv", "--label", "species", "--methods", "isomapp"], "Did you mean 'isomap'?"),
-    (["compare", "flowers.csv", "--label", "species", "--n-components", "0"], "must be at least 1; got 0"),
-    (["compare", "flowers.csv", "--label", "species", "--max-rows", "1"], "--max-rows must be at least 3"),
+    (
+        ["compare", "flowers.csv", "--label", "species", "--n-components", "0"],
+        "--n-components: must be a whole number of at least 1; got '0'",
+    ),
+    (
+        ["compare", "flowers.csv", "--label", "species", "--max-rows", "1"],
+        "--max-rows: must be a whole number of at least 3",
+    ),
     (["compare", "flowers.csv", "--label", "species", "--out", "flowers.csv"], "it is a file"),
-    (["compare", "flowers.csv", "--label", "species", "--seed", "-1"], "random_state"),
+    (["compare", "flowers.csv", "--label", "species", "--seed", "-1"], "--seed: must be a whole number of at least 0"),
     (["compare", "flowers.csv", "--reference", "other"], "invalid choice: 'other'"),
     (["compare"], "the following arguments are required: FILE|NAME"),
     (["campare"], "invalid choice: 'campare'"),
     (["compare", "flowers.csv", "--frobnicate"], "unrecognized arguments: --frobnicate"),
     (["fit", "flowers.csv", "--method", "pcaa", "--out", "m"], "Did you mean 'pca'?"),
     (["fit", "flowers.csv", "--method", "pca", "--out", "no/where"], "the folder no does not exist"),
-    (["fit", "flowers.csv", "--method", "pca", "--out", "m", "--embedding", "e.doc"], "the extension must be one of"),
+    (
+        ["fit", "flowers.csv", "--method", "pca", "--out", "m", "--embedding", "e.doc"],
+        "the extension must be one of",
+    ),
     (["transform", "nothing", "flowers.csv", "--out", "t.csv"], "no such model file: nothing"),
     (["transform", "flowers.csv", "flowers.csv", "--out", "t.csv"], "flowers.csv"),
     (["score", "flowers.csv", "nothing.csv", "--drop", "species"], "no such file: nothing.csv"),
@@ -278,6 +337,9 @@ def test_as_a_program(flowers):
     done = run("compare", "flowers.csv", "--label", "species", "--methods", "pca", cwd=flowers)
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "report: lowdim-report-flowers/report.html")
     assert "Traceback" not in done.stderr
+
+
+def test_mistakes_as_a_program(flowers):
     wrong = run("compare", "nothing.csv", cwd=flowers)
     assert (wrong.returncode, wrong.stdout, wrong.stderr) == (2, "", "lowdim: no such file: nothing.csv\n")
 

@@ -57,7 +57,7 @@ def test_folder_that_is_a_file(tmp_path):
 
 
 def test_output_in_a_missing_folder_or_on_a_folder(tmp_path):
-    with pytest.raises(UserError, match="the folder .*nowhere does not exist"):
+    with pytest.raises(UserError, match=r"the folder .*nowhere does not exist"):
         check_writable(tmp_path / "nowhere" / "x.csv")
     with pytest.raises(UserError, match="it is a folder"):
         check_writable(tmp_path)

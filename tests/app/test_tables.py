@@ -110,7 +110,7 @@ def test_files_that_cannot_be_read(tmp_path, csv):
         read(tmp_path / "flower.csv")
     with pytest.raises(UserError, match="is a folder"):
         read(tmp_path)
-    with pytest.raises(UserError, match="extension '.xlsx' is not known; use one of .csv"):
+    with pytest.raises(UserError, match=r"extension '\.xlsx' is not known; use one of \.csv"):
         read(csv(TEXT, "t.xlsx"))
     with pytest.raises(UserError, match="a file without extension is not known"):
         read(csv(TEXT, "t"))
@@ -179,7 +179,7 @@ def test_no_header(csv):
 def test_dates_and_nested_columns_are_named(tmp_path):
     frame = pl.DataFrame({"a": [1.0, 2, 3], "when": pl.Series(["2020-01-01"] * 3).str.to_date(), "l": [[1], [2], [3]]})
     frame.write_parquet(tmp_path / "t.parquet")
-    with pytest.raises(UserError, match="column 'when' .* has 3 values that are not numbers .first: '2020-01-01'"):
+    with pytest.raises(UserError, match=r"column 'when' .* has 3 values that are not numbers .first: '2020-01-01'"):
         read(tmp_path / "t.parquet")
     with pytest.raises(UserError, match="column 'l' has 3 values"):
         read(tmp_path / "t.parquet", Reading(drop=("when",)))
@@ -198,5 +198,9 @@ def test_text_survives_an_archive(tmp_path):
 def test_take_keeps_everything_together(csv):
     table = read(csv(TEXT), Reading(label="kind", names="a")).take(np.array([1, 3]), "two rows")
     assert isinstance(table, tables.Table)
-    assert (table.labels.tolist(), table.names, table.numbers.tolist()) == (["y", "y"], ["2.0", "4.5"], [2, 4])
+    assert (table.labels.tolist(), table.names, table.numbers.tolist()) == (
+        ["y", "y"],
+        ["2.0", "4.5"],
+        [2, 4],
+    )
     assert table.notes[-1] == "two rows"

@@ -132,8 +132,9 @@ def test_ctrl_c_stops_everything(roll):
 
 
 def test_too_little_memory_is_a_failure_with_a_way_out(roll):
-    c = lowdim.compare(roll.X, methods=["pca", "classical-mds"], memory_limit="10kB")
-    assert c.failures["classical-mds"].startswith("MemoryError: ClassicalMDS: this needs about")
+    c = lowdim.compare(roll.X, methods=["pca", "isomap"], memory_limit="50kB")
+    assert c.failures["isomap"].startswith("MemoryError: Isomap: this needs about")
+    assert "n_landmarks" in c.failures["isomap"]
 
 
 def test_scores_are_over_the_rows_every_method_placed(roll):
@@ -248,13 +249,14 @@ def test_verbose_goes_to_the_error_stream(roll, capsys):
         ({"reference": np.eye(3)}, "reference must have 120 rows, as X has; got 3"),
         ({"row_names": ["a"]}, "one name for each of the 120 rows; got 1"),
         ({"y": [1, 2]}, "one label for each of the 120 rows"),
+        ({"X": np.ones((20, 3)), "y": None}, "at least two different rows"),
         ({"random_state": -1}, "random_state"),
         ({"memory_limit": "lots"}, "memory_limit must be a positive size"),
     ],
 )
 def test_wrong_arguments(roll, change, message):
     with pytest.raises(ValueError, match=message):
-        lowdim.compare(roll.X, methods=["pca"], **change)
+        lowdim.compare(**{"X": roll.X, "methods": ["pca"], **change})
 
 
 def test_maps_are_turned_to_lie_like_the_first(roll):

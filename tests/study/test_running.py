@@ -47,10 +47,12 @@ def test_order_and_names_are_those_given():
 
 
 def test_seed_goes_to_named_methods_and_to_estimators_that_left_theirs_open():
-    named, opened, chosen = entries(
-        ["isomap", ("a", manifold.TSNE()), ("b", manifold.TSNE(random_state=8))], COMMON
+    named, opened, chosen = entries(["isomap", ("a", manifold.TSNE()), ("b", manifold.TSNE(random_state=8))], COMMON)
+    assert (named.estimator.random_state, opened.estimator.random_state, chosen.estimator.random_state) == (
+        3,
+        3,
+        8,
     )
-    assert (named.estimator.random_state, opened.estimator.random_state, chosen.estimator.random_state) == (3, 3, 8)
 
 
 def test_estimators_are_cloned(X):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from lowdim import __version__
@@ -44,6 +44,21 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+def _whole(least: int) -> Callable[[str], int]:
+    """A whole number from `least` on, for argparse."""
+
+    def number(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = least - 1
+        if value < least:
+            raise argparse.ArgumentTypeError(f"must be a whole number of at least {least}; got {text!r}")
+        return value
+
+    return number
+
+
 def _reading_options(command: argparse.ArgumentParser, *, label: bool = True) -> None:
     group = command.add_argument_group("columns and rows")
     if label:
@@ -58,8 +73,12 @@ def _reading_options(command: argparse.ArgumentParser, *, label: bool = True) ->
 
 
 def _run_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--n-components", type=int, default=2, metavar="R", help="columns of the map (default: 2)")
-    command.add_argument("--seed", type=int, default=0, metavar="S", help="makes every random choice (default: 0)")
+    command.add_argument(
+        "--n-components", type=_whole(1), default=2, metavar="R", help="columns of the map (default: 2)"
+    )
+    command.add_argument(
+        "--seed", type=_whole(0), default=0, metavar="S", help="makes every random choice (default: 0)"
+    )
     command.add_argument("--n-jobs", type=int, default=None, metavar="N", help="threads (default: all cores)")
     command.add_argument("--memory-limit", metavar="SIZE", help="most memory one method may plan for, such as 4GB")
 
@@ -69,7 +88,9 @@ def _reference_options(command: argparse.ArgumentParser) -> None:
         "--reference", choices=("ambient", "geodesic"), default="ambient",
         help="hold maps against straight distances (default) or distances along the data",
     )  # fmt: skip
-    command.add_argument("--n-neighbors", type=int, default=10, metavar="K", help="graph of the geodesic reference")
+    command.add_argument(
+        "--n-neighbors", type=_whole(1), default=10, metavar="K", help="graph of the geodesic reference"
+    )
 
 
 def _compare(commands: argparse._SubParsersAction) -> None:
@@ -78,7 +99,7 @@ def _compare(commands: argparse._SubParsersAction) -> None:
     command.add_argument("source", metavar="FILE|NAME", help="a table, or a built-in data set (lowdim datasets)")
     command.add_argument("--methods", metavar="A,B,...", help="methods to run (default: all)")
     command.add_argument("--out", metavar="DIR", help="folder for the results (default: lowdim-report-NAME)")
-    command.add_argument("--max-rows", type=int, metavar="N", help="work on a random sample of N rows")
+    command.add_argument("--max-rows", type=_whole(3), metavar="N", help="work on a random sample of N rows")
     command.add_argument("--title", help="heading of the report")
     _run_options(command)
     _reference_options(command)
@@ -113,7 +134,7 @@ def _score(commands: argparse._SubParsersAction) -> None:
     command.add_argument("embedding", metavar="EMBEDDING")
     command.add_argument("--embedding-columns", metavar="A,B,...", help="columns of the embedding (default: all)")
     command.add_argument("--json", action="store_true", help="print the scores as JSON")
-    command.add_argument("--seed", type=int, default=0, metavar="S")
+    command.add_argument("--seed", type=_whole(0), default=0, metavar="S")
     command.add_argument("--n-jobs", type=int, default=None, metavar="N")
     _reference_options(command)
     _reading_options(command)
@@ -125,9 +146,9 @@ def _datasets(commands: argparse._SubParsersAction) -> None:
     command.add_argument("name", nargs="?", metavar="NAME")
     command.add_argument("--out", metavar="FILE", help="write the rows and their labels here")
     command.add_argument("--coordinates", action="store_true", help="write the true coordinates too")
-    command.add_argument("--n-samples", type=int, metavar="N")
+    command.add_argument("--n-samples", type=_whole(1), metavar="N")
     command.add_argument("--noise", type=float, metavar="SD")
-    command.add_argument("--seed", type=int, default=0, metavar="S")
+    command.add_argument("--seed", type=_whole(0), default=0, metavar="S")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -145,7 +166,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: argparse.Namespace) -> int:
     from .files import UserError
 
-    expected = (UserError, ValueError, OSError, MemoryError, ImportError)
+    expected = (UserError, ValueError, TypeError, OSError, MemoryError, ImportError)
     try:
         from . import commands
 

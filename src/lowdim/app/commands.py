@@ -1,27 +1,30 @@
-"""What each command does; `cli` has parsed the words already."""
+"""What each command does; `cli` has parsed the words already.
+
+The methods and measures are imported where they are used: a mistake in a file name is answered at once.
+"""
 
 from __future__ import annotations
 
 import ast
 import json
-import sys
 from argparse import Namespace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 import lowdim
-from lowdim._core.rng import generator
-from lowdim.study.comparison import Comparison
 from lowdim.study.methods import find, methods
 
-from . import report, sources, tables
-from .console import console, print_comparison, print_notes, print_scores, progress
+from . import sources, tables
+from .console import print_comparison, print_line, print_notes, print_scores, print_warnings, progress
 from .files import UserError, check_writable, make_folder, write_text
 from .formats import Reading, check_extension, write
+
+if TYPE_CHECKING:
+    from lowdim.study.comparison import Comparison
 
 
 def _words(text: str | None) -> list[str]:
@@ -44,8 +47,6 @@ def _reading(arguments: Namespace, **more: Any) -> Reading:
 def compare(arguments: Namespace) -> None:
     """Maps, scores and a report in one folder."""
     chosen = [find(name).name for name in _words(arguments.methods)] or None
-    if arguments.n_components < 1:
-        raise UserError(f"--n-components must be at least 1; got {arguments.n_components}.")
     table = sources.load(arguments.source, _reading(arguments), seed=arguments.seed)
     if arguments.max_rows is not None:
         table = _sample(table, arguments.max_rows, arguments.seed)
@@ -68,15 +69,13 @@ def compare(arguments: Namespace) -> None:
         )
     print_comparison(result)
     page = _write_results(result, table, folder, arguments.title)
-    console().print(f"report: {page}", soft_wrap=True, markup=False, highlight=False)
-    if not any(not o.baseline for o in result.outcomes if o.embedding is not None) and result.failures:
-        sys.stderr.write("lowdim: every method failed; the report holds the messages and the baselines.\n")
+    print_line(f"report: {page}")
 
 
 def _sample(table: tables.Table, most: int, seed: int) -> tables.Table:
+    from lowdim._core.rng import generator
+
     n = table.frame.height
-    if most < 3:
-        raise UserError(f"--max-rows must be at least 3; got {most}.")
     if most >= n:
         return table
     rows = np.sort(generator(seed).choice(n, most, replace=False))
@@ -85,6 +84,8 @@ def _sample(table: tables.Table, most: int, seed: int) -> tables.Table:
 
 def _write_results(result: Comparison, table: tables.Table, folder: Path, title: str | None) -> Path:
     """The page last: where it is, everything it speaks of is there too."""
+    from . import report
+
     frame = _embedding_frame(result, table)
     write(folder / "embeddings.parquet", frame)
     write(folder / "embeddings.csv", frame)
@@ -128,12 +129,12 @@ def fit(arguments: Namespace) -> None:
     check_writable(places)
     table = sources.load(arguments.source, _reading(arguments, missing="keep", min_rows=2), seed=arguments.seed)
     print_notes(table)
-    with progress(1) as advance, lowdim.config(memory_limit=arguments.memory_limit):
+    with progress(1) as advance, print_warnings(method.name), lowdim.config(memory_limit=arguments.memory_limit):
         advance(method.title, 0, 1)
         Z = np.asarray(estimator.fit_transform(table.frame))
     lowdim.save(estimator, out)
     write(places, _coordinates(estimator, Z))
-    console().print(f"model: {out}\nembedding: {places}", soft_wrap=True, markup=False, highlight=False)
+    print_line(f"model: {out}\nembedding: {places}")
 
 
 def _settings(pairs: list[str], estimator: Any, owner: str) -> dict[str, Any]:
@@ -178,8 +179,9 @@ def transform(arguments: Namespace) -> None:
     if table.frame.width != width:
         raise UserError(f"{arguments.source}: the model was fitted with {width} columns; got {table.frame.width}.")
     print_notes(table)
-    path = write(arguments.out, _coordinates(model, np.asarray(model.transform(rows))))
-    console().print(f"embedding: {path}", soft_wrap=True, markup=False, highlight=False)
+    with print_warnings("transform"):
+        Z = np.asarray(model.transform(rows))
+    print_line(f"embedding: {write(arguments.out, _coordinates(model, Z))}")
 
 
 def score(arguments: Namespace) -> None:
@@ -212,9 +214,9 @@ def datasets(arguments: Namespace) -> None:
         return
     data = sources.generate(arguments.name, n_samples=arguments.n_samples, noise=arguments.noise, seed=arguments.seed)
     if arguments.out is None:
-        console().print(str(data), markup=False, highlight=False)
+        print_line(str(data))
         return
     check_extension(arguments.out)
     check_writable(arguments.out)
     path = write(arguments.out, sources.frame_of(data, coordinates=arguments.coordinates))
-    console().print(f"data: {path}", soft_wrap=True, markup=False, highlight=False)
+    print_line(f"data: {path}")

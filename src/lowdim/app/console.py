@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -12,10 +13,6 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table as Grid
 from rich.text import Text
-
-from lowdim.study.display import cells, heading
-from lowdim.study.measures import MEASURES
-from lowdim.study.running import plain
 
 if TYPE_CHECKING:
     from lowdim.study.comparison import Comparison
@@ -33,6 +30,21 @@ def console(error: bool = False) -> Console:
     return Console(file=stream, width=None if stream.isatty() else 140)
 
 
+def print_line(text: str, error: bool = False) -> None:
+    """Text as it is: nothing in it is markup, and no line is broken."""
+    console(error).print(text, soft_wrap=True, markup=False, highlight=False)
+
+
+@contextmanager
+def print_warnings(name: str) -> Iterator[None]:
+    """What was warned about inside, one line each on the error stream."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for text in dict.fromkeys(str(warning.message) for warning in caught):
+        print_line(f"{name} warned: {' '.join(text.split())}", error=True)
+
+
 @contextmanager
 def progress(total: int) -> Iterator[Callable[[str, int, int], None]]:
     """A bar on the error stream, gone when the work is done; nothing where there is no terminal."""
@@ -47,16 +59,17 @@ def progress(total: int) -> Iterator[Callable[[str, int, int], None]]:
 
 def print_notes(table: Table) -> None:
     """The rows and columns used, and what was noticed about the file."""
-    out = console(True)
     names = ", ".join(table.columns[:8]) + (", ..." if len(table.columns) > 8 else "")
     label = f"; label: {table.label_name}" if table.label_name else ""
     line = f"{table.name}: {table.frame.height} rows, {table.frame.width} columns used ({names}){label}"
     for text in (line, *(f"note: {note}" for note in table.notes)):
-        out.print(text, markup=False, highlight=False, soft_wrap=True)
+        print_line(text, error=True)
 
 
 def print_comparison(result: Comparison) -> None:
     """The brief table, then failures, warnings and notes."""
+    from lowdim.study.display import cells, heading
+
     measures, rows = cells(result)
     brief = [m for m in measures if m.key in BRIEF]
     grid = Grid(title=heading(result), title_justify="left", box=None, pad_edge=False)
@@ -64,23 +77,24 @@ def print_comparison(result: Comparison) -> None:
     for name in ("r", "rows", *(m.heading for m in brief), "seconds"):
         grid.add_column(name, justify="right")
     for row in rows:
-        name = Text(row["method"] + (" (baseline)" if row["baseline"] else ""))
+        method = Text(row["method"] + (" (baseline)" if row["baseline"] else ""))
         width = "–" if row["n_components"] is None else str(row["n_components"])
-        grid.add_row(name, width, row["placed"], *(row["values"][m.key] for m in brief), f"{row['seconds']:.2f}")
-    out = console()
-    out.print(grid)
+        grid.add_row(method, width, row["placed"], *(row["values"][m.key] for m in brief), f"{row['seconds']:.2f}")
+    console().print(grid)
     lines = [f"{name} failed: {message}" for name, message in result.failures.items()]
     lines += [f"{name} warned: {text}" for name, texts in result.warnings.items() for text in texts]
     for line in (*result.notes, *lines):
-        out.print(" ".join(line.split()), markup=False, highlight=False, soft_wrap=True)
+        print_line(" ".join(line.split()))
 
 
 def print_scores(scores: dict[str, Any], against: Reference, shape: tuple[int, ...], *, as_json: bool) -> None:
     """The measures of one embedding, each on its line."""
+    from lowdim.study.measures import MEASURES
+    from lowdim.study.running import plain
+
     about = {"rows": shape[0], "n_components": shape[1], "reference": against.name}
     if as_json:
-        text = json.dumps({**about, **plain(scores)}, allow_nan=False, indent=1)
-        console().print(text, markup=False, highlight=False, soft_wrap=True)
+        print_line(json.dumps({**about, **plain(scores)}, allow_nan=False, indent=1))
         return
     grid = Grid(box=None, pad_edge=False, show_header=False)
     grid.add_row("rows", str(shape[0]))

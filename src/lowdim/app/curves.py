@@ -19,7 +19,7 @@ DASHES = ("", "12 3", "6 2 2 2")
 
 def curve_chart(comparison: Comparison) -> list[dict[str, Any]]:
     """One chart per number of columns: curves of embeddings of different width must not share an axis."""
-    widths = sorted({o.n_components for o in comparison.outcomes if o.name in comparison.scored})
+    widths = sorted({Z.shape[1] for Z in comparison.embeddings.values()})
     return [_chart(comparison, r) for r in widths]
 
 
@@ -39,7 +39,14 @@ def _chart(comparison: Comparison, r: int) -> dict[str, Any]:
         lines.append({**line, **_legend(comparison, outcome)})
     # Baselines are painted last and broken, so that a curve that equals its baseline is seen beneath it.
     painted = sorted(lines, key=lambda line: line["baseline"])
-    return {"r": r, "lines": lines, "painted": painted, "x_ticks": _x_ticks(longest), "y_ticks": _y_ticks(low), **_frame()}
+    return {
+        "r": r,
+        "lines": lines,
+        "painted": painted,
+        "x_ticks": _x_ticks(longest),
+        "y_ticks": _y_ticks(low),
+        **_frame(),
+    }
 
 
 def _legend(comparison: Comparison, outcome: Any) -> dict[str, Any]:
@@ -49,7 +56,14 @@ def _legend(comparison: Comparison, outcome: Any) -> dict[str, Any]:
 
 
 def _frame() -> dict[str, int]:
-    return {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "top": TOP, "bottom": HEIGHT - BOTTOM}
+    return {
+        "width": WIDTH,
+        "height": HEIGHT,
+        "left": LEFT,
+        "right": WIDTH - RIGHT,
+        "top": TOP,
+        "bottom": HEIGHT - BOTTOM,
+    }
 
 
 def _x(k: Any, longest: int) -> Any:

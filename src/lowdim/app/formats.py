@@ -111,9 +111,7 @@ def _read_npz(path: Path, how: Reading) -> tuple[pl.DataFrame, list[str]]:
         wanted = how.array or ("X" if "X" in tables else tables[0] if len(tables) == 1 else None)
         if wanted not in archive.files:
             listed = ", ".join(archive.files) or "none"
-            raise UserError(
-                f"{path}: say which array holds the rows with --array NAME; the file has: {listed}."
-            )
+            raise UserError(f"{path}: say which array holds the rows with --array NAME; the file has: {listed}.")
         frame = _frame_of(archive[wanted], f"{path} ({wanted})")
         notes = [f"rows read from the array {wanted!r}"]
         for name in {how.label, how.names} & set(archive.files) - {None, *frame.columns}:
@@ -149,8 +147,8 @@ def write(path: str | Path, frame: pl.DataFrame) -> Path:
         ".arrow": lambda p: frame.write_ipc(p),
         ".feather": lambda p: frame.write_ipc(p),
         ".ipc": lambda p: frame.write_ipc(p),
-        ".npy": lambda p: np.save(p, frame.select(pl.selectors.numeric()).to_numpy(), allow_pickle=False),
-        ".npz": lambda p: np.savez_compressed(p, **_arrays(frame)),
+        ".npy": lambda p: np.save(p, _rows(frame).to_numpy(), allow_pickle=False),
+        ".npz": lambda p: _save_archive(p, _arrays(frame)),
     }
     return write_atomically(path, writers[check_extension(path)])
 
@@ -159,14 +157,25 @@ def check_extension(path: str | Path) -> str:
     """The extension of a file to be written, when it is one of ours."""
     suffix = Path(path).suffix.lower()
     if suffix not in EXTENSIONS:
-        raise UserError(
-            f"{path}: the extension must be one of {', '.join(EXTENSIONS)}; got {suffix or 'none'!r}."
-        )
+        raise UserError(f"{path}: the extension must be one of {', '.join(EXTENSIONS)}; got {suffix or 'none'!r}.")
     return suffix
 
 
+def _save_archive(path: Path, arrays: dict[str, Any]) -> None:
+    np.savez_compressed(path, **arrays)
+
+
+def _rows(frame: pl.DataFrame) -> pl.DataFrame:
+    """The columns of measurements: whole numbers and text are labels, names and row numbers."""
+    return frame.select(pl.selectors.float())
+
+
 def _arrays(frame: pl.DataFrame) -> dict[str, np.ndarray]:
-    """Numeric columns together as X; each column of text as an array of its own."""
-    numeric = frame.select(pl.selectors.numeric())
-    texts = [name for name in frame.columns if name not in numeric.columns]
-    return {"X": numeric.to_numpy(), **{name: np.asarray(frame[name].to_list(), dtype=str) for name in texts}}
+    """Measurements together as X; each other column as an array of its own."""
+    rows = _rows(frame)
+    others = [name for name in frame.columns if name not in rows.columns]
+    return {"X": rows.to_numpy(), **{name: _array(frame[name]) for name in others}}
+
+
+def _array(column: pl.Series) -> np.ndarray:
+    return column.to_numpy() if column.dtype.is_numeric() else np.asarray(column.to_list(), dtype=str)

@@ -92,7 +92,11 @@ def _environment() -> Any:
     except ImportError as error:
         raise ImportError("report: the page needs jinja2; install it with: pip install 'lowdim[app]'") from error
     return Environment(
-        loader=FileSystemLoader(PAGE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FileSystemLoader(PAGE),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
 
 
@@ -123,7 +127,11 @@ def _label(comparison: Comparison, drawn: np.ndarray) -> dict[str, Any] | None:
     if labels is None:
         return None
     if labels.codes is not None:
-        return {"name": labels.name, "classes": labels.classes, "values": _pack(labels.codes[drawn], np.int32)}
+        return {
+            "name": labels.name,
+            "classes": labels.classes,
+            "values": _pack(labels.codes[drawn], np.int32),
+        }
     return {"name": labels.name, "classes": None, "values": _pack(labels.values[drawn], np.float32)}
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from lowdim import datasets
+import lowdim
 
-from .console import console
+from .console import print_line
 from .files import UserError
 from .formats import EXTENSIONS, Reading
 from .tables import Table, assemble, read
@@ -38,12 +38,14 @@ def load(source: str, how: Reading, *, seed: int = 0) -> Table:
 
 def _known(name: str) -> str | None:
     """The registered name behind `name`; dashes and underscores are the same."""
+    if Path(name).suffix or "/" in name:  # no set is called like that, and a file can be read without loading them
+        return None
     wanted = name.lower().replace("_", "-")
-    return next((known for known in datasets.names() if known.replace("_", "-") == wanted), None)
+    return next((known for known in lowdim.datasets.names() if known.replace("_", "-") == wanted), None)
 
 
 def _near(name: str) -> str:
-    near = get_close_matches(name.lower().replace("_", "-"), datasets.names(), n=1)
+    near = get_close_matches(name.lower().replace("_", "-"), lowdim.datasets.names(), n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     return f"{hint} lowdim datasets lists the sets; files end in {', '.join(EXTENSIONS)}."
 
@@ -53,9 +55,8 @@ def generate(name: str, *, seed: int = 0, n_samples: int | None = None, noise: f
     known = _known(name)
     if known is None:
         raise UserError(f"{name!r} is not a built-in data set.{_near(name)}")
-    given = {"n_samples": n_samples, "noise": noise}
     try:
-        return datasets.load(known, random_state=seed, **{k: v for k, v in given.items() if v is not None})
+        return lowdim.datasets.load(known, n_samples, noise, random_state=seed)
     except TypeError as error:
         raise UserError(f"{known} does not take that option ({error}).") from error
 
@@ -66,8 +67,7 @@ def frame_of(data: Any, *, coordinates: bool = False) -> pl.DataFrame:
     columns["label"] = np.asarray(data.label_names)[data.labels] if data.label_names else data.labels
     if coordinates:
         columns |= {
-            f"true_{name}": np.ascontiguousarray(data.coordinates[:, j])
-            for j, name in enumerate(data.coordinate_names)
+            f"true_{name}": np.ascontiguousarray(data.coordinates[:, j]) for j, name in enumerate(data.coordinate_names)
         }
     return pl.DataFrame(columns)
 
@@ -84,7 +84,6 @@ def _built_in(name: str, how: Reading, seed: int) -> Table:
 
 def print_list() -> None:
     """Every built-in data set with its sentence."""
-    out = console()
-    for name in datasets.names():
-        sentence = datasets.load(name, random_state=0).description
-        out.print(f"{name:22}{sentence}", markup=False, highlight=False, soft_wrap=True)
+    for name in lowdim.datasets.names():
+        # A few rows are enough: the sentence does not depend on their number.
+        print_line(f"{name:22}{lowdim.datasets.load(name, 40, random_state=0).description}")

@@ -82,9 +82,7 @@ def _near_file(path: Path) -> str:
     return f" (did you mean {near[0]}?)" if near else ""
 
 
-def assemble(
-    name: str, frame: pl.DataFrame, how: Reading, *, source: str, notes: Sequence[str] = ()
-) -> Table:
+def assemble(name: str, frame: pl.DataFrame, how: Reading, *, source: str, notes: Sequence[str] = ()) -> Table:
     """Part labels and names from the numbers, apply the options, and check what is left."""
     said = list(notes)
     labels, names = _column(frame, how.label, "--label", source), _column(frame, how.names, "--names", source)
@@ -185,18 +183,14 @@ def _complete(table: Table, how: Reading, source: str, said: list[str]) -> Table
     infinite = np.isinf(X)
     if infinite.any():
         where = _where(infinite, table)
-        raise UserError(
-            f"{source}: {infinite.sum()} infinite values ({where}); replace them, or --drop the column."
-        )
+        raise UserError(f"{source}: {infinite.sum()} infinite values ({where}); replace them, or --drop the column.")
     holes = np.isnan(X)
     if not holes.any():
         return table
     rows, hit = np.flatnonzero(~holes.any(axis=1)), int(holes.any(axis=1).sum())
     if how.rows == "complete":
         if not len(rows):
-            raise UserError(
-                f"{source}: no row is complete ({_where(holes, table)}); --drop the columns with holes."
-            )
+            raise UserError(f"{source}: no row is complete ({_where(holes, table)}); --drop the columns with holes.")
         return table.take(rows, f"{hit} rows with missing values left out (--rows complete)")
     if how.missing == "keep":
         said.append(f"{holes.sum()} missing values in {hit} of {len(X)} rows")

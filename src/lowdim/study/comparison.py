@@ -272,7 +272,12 @@ def compare(
     start = time.perf_counter()
     rows = _rows(X)
     seed = _seed(random_state)
-    common = {"n_components": n_components, "random_state": seed, "n_jobs": n_jobs, "verbose": max(0, verbose - 1)}
+    common = {
+        "n_components": n_components,
+        "random_state": seed,
+        "n_jobs": n_jobs,
+        "verbose": max(0, verbose - 1),
+    }
     planned = entries(methods, common)
     labels = None if y is None else labels_of(y, rows.shape[0], label_name or getattr(y, "name", None))
     names = _row_names(row_names, rows.shape[0])

@@ -61,7 +61,9 @@ def as_html(comparison: Comparison) -> str:
     for row in rows:
         name = escape(row["method"]) + (" <small>(baseline)</small>" if row["baseline"] else "")
         if row["error"]:
-            body.append(f'<tr><th>{name}</th><td colspan="{len(measures) + 3}">failed: {escape(row["error"])}</td></tr>')
+            body.append(
+                f'<tr><th>{name}</th><td colspan="{len(measures) + 3}">failed: {escape(row["error"])}</td></tr>'
+            )
             continue
         values = "".join(f"<td>{escape(row['values'][m.key])}</td>" for m in measures)
         body.append(

@@ -49,7 +49,7 @@ MEASURES = (
     Measure(
         "continuity",
         "Cont.",
-        "Continuity at K = 12: are true neighbours still neighbours in the map? It falls when neighbours are torn apart.",
+        "Continuity at K = 12: are true neighbours still neighbours in the map? It falls when they are torn apart.",
         "high",
     ),
     Measure(

@@ -17,7 +17,18 @@ from .labels import Labels
 from .references import Reference
 
 # Entries of quality's answer that are not scores, or stand in the table under another name already.
-NOT_SCORES = ("rnx", "row_auc", "ranked", "own", "rows", "n_given", "n_embedded", "n_components", "reference", "metric")
+NOT_SCORES = (
+    "rnx",
+    "row_auc",
+    "ranked",
+    "own",
+    "rows",
+    "n_given",
+    "n_embedded",
+    "n_components",
+    "reference",
+    "metric",
+)
 
 
 @dataclass(frozen=True, eq=False)
