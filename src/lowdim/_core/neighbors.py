@@ -248,7 +248,7 @@ class _Known:
 
 def _known(X: Any, queries: Any, owner: str) -> _Known:
     """The distances to read from (those of `queries` where given) and the shape of their table."""
-    n = _known_rows(X, owner)
+    n = np.shape(queries)[1] if X is None else _known_rows(X, owner)
     values = X if queries is None else queries
     if sparse.issparse(values):
         values = sparse.csr_array(values)
