@@ -53,11 +53,13 @@ VARIANTS = [
     ),
     Case(
         lowdim.ClassicalMDS(n_components=2, metric="manhattan", correction="cailliez"),
-        continuous=False, invariant_to_rotation=False,
+        continuous=False,
+        invariant_to_rotation=False,
     ),
     Case(
         lowdim.ClassicalMDS(n_components=2, metric="chebyshev", correction="lingoes"),
-        continuous=False, invariant_to_rotation=False,
+        continuous=False,
+        invariant_to_rotation=False,
     ),
     Case(lowdim.KernelPCA(n_components=2, kernel="poly", degree=2)),
     Case(lowdim.KernelPCA(n_components=2, kernel=lowdim.kernels.RBF(0.1) + lowdim.kernels.Linear() * 0.5)),

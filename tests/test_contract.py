@@ -330,7 +330,8 @@ def test_degenerate_data_gives_a_result_or_a_clear_error(case, name):
         try:
             Z = model.fit_transform(X)
         except ValueError as error:
-            assert str(error).startswith((f"{case.name}:", "KernelPCA", "Isomap")), error
+            if not str(error).startswith(f"{case.name}:"):
+                raise
             return
     assert Z.shape[0] == len(X)
     assert np.isfinite(Z).all()

@@ -81,7 +81,7 @@ def test_eigenvalues_agree_across_methods(X):
 
 
 def test_volume_of_ball_and_cube():
-    """The curse of dimensionality on the slides: pi^(d/2) / (d 2^(d-1) Gamma(d/2)) -> 0, and 16 corners, not 256, in 4-D."""
+    """The curse of dimensionality on the slides: pi^(d/2) / (d 2^(d-1) Gamma(d/2)) -> 0; 4-D has 16 corners."""
     from scipy.special import gamma
 
     def ratio(d):

@@ -49,7 +49,7 @@ def main():
     parser.add_argument("--editable", action="store_true")
     options = parser.parse_args()
 
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11):  # noqa: UP036 (whoever runs make may have an older one)
         stop(f"needs Python 3.11 or newer; this is {sys.version.split()[0]}. Try: make PYTHON=python3.12 ...")
     if not os.environ.get("CXX") and not any(map(shutil.which, COMPILERS)):
         stop(

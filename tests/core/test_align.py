@@ -93,9 +93,7 @@ def test_mirrors_only_where_allowed():
     assert fit.disparity > 0.1
     # brute force over turns in the plane: none is better than the one found
     A, B = Z[:, :2] - Z[:, :2].mean(axis=0), mirrored[:, 1:] - mirrored[:, 1:].mean(axis=0)
-    turns = [
-        np.array([[np.cos(t), -np.sin(t)], [np.sin(t), np.cos(t)]]) for t in np.linspace(0, 2 * np.pi, 2001)
-    ]
+    turns = [np.array([[np.cos(t), -np.sin(t)], [np.sin(t), np.cos(t)]]) for t in np.linspace(0, 2 * np.pi, 2001)]
     best = min(np.sum((A - B @ R) ** 2) for R in turns)
     assert procrustes(A, B, scale=False, reflect=False).residual == pytest.approx(best, rel=1e-4)
 

@@ -30,14 +30,10 @@ def test_own_metrics_equal_scipy_and_keep_the_precision(rng, dtype, metric, d):
     X, Y = rng.normal(size=(30, d)).astype(dtype), rng.normal(size=(17, d)).astype(dtype)
     D = pairwise(X, Y, metric)
     assert D.dtype == dtype
-    np.testing.assert_allclose(
-        D, exact(X, Y, metric), rtol=400 * np.finfo(dtype).eps, atol=4 * np.finfo(dtype).eps
-    )
+    np.testing.assert_allclose(D, exact(X, Y, metric), rtol=400 * np.finfo(dtype).eps, atol=4 * np.finfo(dtype).eps)
 
 
-@pytest.mark.parametrize(
-    "metric", ["chebyshev", "canberra", "correlation", "sqeuclidean", "jaccard", "minkowski"]
-)
+@pytest.mark.parametrize("metric", ["chebyshev", "canberra", "correlation", "sqeuclidean", "jaccard", "minkowski"])
 def test_scipy_metrics_by_name(rng, metric):
     X, Y = rng.normal(size=(8, 5)), rng.normal(size=(6, 5))
     np.testing.assert_array_equal(pairwise(X, Y, metric), cdist(X, Y, metric))
@@ -59,9 +55,7 @@ def test_data_far_from_the_origin_keep_their_digits(rng, dtype, offset):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_near_pairs_in_two_far_clusters_keep_their_digits(rng, dtype):
-    X = np.concatenate([rng.normal(size=(20, 8)) * 1e-3 + 50, rng.normal(size=(20, 8)) * 1e-3 - 50]).astype(
-        dtype
-    )
+    X = np.concatenate([rng.normal(size=(20, 8)) * 1e-3 + 50, rng.normal(size=(20, 8)) * 1e-3 - 50]).astype(dtype)
     np.testing.assert_allclose(pairwise(X), exact(X, X, "euclidean"), rtol=200 * np.finfo(dtype).eps)
 
 

@@ -71,7 +71,7 @@ def test_learned_inverse_finds_the_surface():
     plain = np.c_[Z[500:], np.ones(100)] @ affine
     assert np.median(error) < 0.05 * np.median(np.sqrt(((plain - data.X[500:]) ** 2).sum(axis=1)))
     assert (outside < 3).all()
-    assert (inverse(Z[500:] + [[0, 300.0]])[1] > 10).all()
+    assert (inverse(Z[500:] + np.array([0, 300.0]))[1] > 10).all()
 
 
 def test_learned_inverse_of_a_linear_map_is_the_linear_inverse(rng):

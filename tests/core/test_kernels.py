@@ -288,9 +288,7 @@ def test_widths_of_both_conventions_are_stored_as_gamma():
     # exp(-d²/sigma²) in some texts, exp(-d²/(2 sigma²)) in others (erratum E19)
     s, d2 = 1.7, reference.euclidean_distances(X, Y, squared=True)
     np.testing.assert_allclose(RBF.from_width(s, "exp(-d2/s2)")(X, Y), np.exp(-d2 / s**2), rtol=1e-12)
-    np.testing.assert_allclose(
-        RBF.from_width(s, "exp(-d2/(2*s2))")(X, Y), np.exp(-d2 / (2 * s**2)), rtol=1e-12
-    )
+    np.testing.assert_allclose(RBF.from_width(s, "exp(-d2/(2*s2))")(X, Y), np.exp(-d2 / (2 * s**2)), rtol=1e-12)
     np.testing.assert_allclose(RBF.from_width(s, "exp(-d2/s)")(X, Y), np.exp(-d2 / s), rtol=1e-12)
     assert RBF.from_width(s).gamma == pytest.approx(1 / (2 * s**2), rel=1e-15)
     assert list(vars(RBF.from_width(s))) == ["gamma"]
@@ -446,9 +444,7 @@ def test_names_give_kernels():
     g = bandwidth(X)
     assert make_kernel("linear", X) == Linear()
     assert (
-        make_kernel("poly", X, degree=2, coef0=0)
-        == make_kernel("polynomial", X, degree=2, coef0=0)
-        == Polynomial(2, 0)
+        make_kernel("poly", X, degree=2, coef0=0) == make_kernel("polynomial", X, degree=2, coef0=0) == Polynomial(2, 0)
     )
     assert make_kernel("poly", X, gamma=0.5) == Polynomial(3, 1.0, 0.5)
     assert make_kernel("rbf", X) == make_kernel("gaussian", X) == RBF(g)
@@ -520,6 +516,4 @@ def test_all_pairs_of_leaves_combine():
 )
 def test_kernel_matrices_of_kernlab(case, kernel):
     iris = oracles.load_input("iris")[0][::2, :4].astype(float)
-    np.testing.assert_allclose(
-        kernel(iris), oracles.load_expected(case, "kernel_train"), rtol=1e-9, atol=1e-9
-    )
+    np.testing.assert_allclose(kernel(iris), oracles.load_expected(case, "kernel_train"), rtol=1e-9, atol=1e-9)

@@ -78,9 +78,7 @@ def test_kmeans_plus_plus_follows_squared_distances():
 
 
 @pytest.mark.parametrize("u", [0.0, 0.5, np.nextafter(1, 0)])
-@pytest.mark.parametrize(
-    "far", [2.0, 3e-162]
-)  # the square of the latter is so small that u times it rounds up
+@pytest.mark.parametrize("far", [2.0, 3e-162])  # the square of the latter is so small that u times it rounds up
 def test_rows_of_probability_zero_are_never_drawn(u, far):
     class Fixed:
         def random(self):
@@ -99,9 +97,7 @@ def test_random_is_uniform():
 @pytest.mark.parametrize("method", ["farthest", "kmeans++"])
 def test_any_metric_and_input(method):
     expected = choose(X, 9, method=method, rng=2)
-    np.testing.assert_array_equal(
-        choose(cdist(X, X), 9, method=method, metric="precomputed", rng=2), expected
-    )
+    np.testing.assert_array_equal(choose(cdist(X, X), 9, method=method, metric="precomputed", rng=2), expected)
     np.testing.assert_array_equal(choose(sparse.csr_array(X), 9, method=method, rng=2), expected)
     np.testing.assert_array_equal(choose(X.tolist(), 9, method=method, rng=2), expected)
     by_name = choose(X, 9, method=method, metric="manhattan", rng=2)
@@ -111,9 +107,7 @@ def test_any_metric_and_input(method):
 
 def test_bad_arguments():
     for m in (0, 61, -1, 2.0, True):
-        with pytest.raises(
-            ValueError, match="Isomap: the number of landmarks must be an integer from 1 to 60"
-        ):
+        with pytest.raises(ValueError, match="Isomap: the number of landmarks must be an integer from 1 to 60"):
             choose(X, m, owner="Isomap")
     with pytest.raises(ValueError, match="landmark method must be one of random, farthest, kmeans"):
         choose(X, 3, method="maxmin")

@@ -359,9 +359,7 @@ def test_within_equals_brute_force(rng, route, metric, dtype):
 @pytest.mark.parametrize("d", [1, 30])
 def test_within_keeps_zeros_and_sorts_columns(rng, metric, d):
     X = np.repeat(rng.normal(size=(40, d)) + 5, 2, axis=0)
-    graph = (
-        within(X, 0.0, metric=metric) if metric != "cosine" or d > 1 else within(X, -0.0, metric="euclidean")
-    )
+    graph = within(X, 0.0, metric=metric) if metric != "cosine" or d > 1 else within(X, -0.0, metric="euclidean")
     assert isinstance(graph, sparse.csr_array)
     assert graph.shape == (80, 80)
     assert graph.nnz == 80
@@ -437,9 +435,7 @@ def test_few_queries_build_no_tree(rng):
 def test_refused_input(rng):
     X = rng.normal(size=(9, 3))
     for k in (0, 9, -1, 2.5, True, None):
-        with pytest.raises(
-            ValueError, match="Isomap: the number of neighbors must be an integer from 1 to 8"
-        ):
+        with pytest.raises(ValueError, match="Isomap: the number of neighbors must be an integer from 1 to 8"):
             nearest(X, k, owner="Isomap")
     with pytest.raises(ValueError, match=r"from 1 to 9 .*got 10"):
         nearest(X, 10, queries=X)
@@ -466,17 +462,13 @@ def test_a_metric_that_is_not_defined_names_the_pair():
     def picky(x, y):
         return np.nan if x[0] == x[1] else np.abs(x - y).sum()
 
-    with pytest.raises(
-        ValueError, match=r"must be defined for every pair of rows; got NaN for query 1 and row 0"
-    ):
+    with pytest.raises(ValueError, match=r"must be defined for every pair of rows; got NaN for query 1 and row 0"):
         nearest(X, 1, metric=picky)
 
 
 def test_refused_precomputed(rng):
     D = squareform_of(rng, 8)
-    with pytest.raises(
-        ValueError, match=r"square table, a condensed vector or a sparse graph; got shape \(8, 5\)"
-    ):
+    with pytest.raises(ValueError, match=r"square table, a condensed vector or a sparse graph; got shape \(8, 5\)"):
         nearest(D[:, :5], 2, metric="precomputed")
     with pytest.raises(ValueError, match=r"distances to the 8 rows, one column each; got shape \(3, 7\)"):
         nearest(D, 2, metric="precomputed", queries=D[:3, :7])

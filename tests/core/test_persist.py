@@ -191,9 +191,7 @@ DATA = st.recursive(
     | st.integers()
     | st.floats()
     | st.text()
-    | arrays.arrays(
-        st.sampled_from(["f4", "f8", "i2", "?"]), arrays.array_shapes(min_dims=0, min_side=0, max_side=4)
-    ),
+    | arrays.arrays(st.sampled_from(["f4", "f8", "i2", "?"]), arrays.array_shapes(min_dims=0, min_side=0, max_side=4)),
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.lists(inner, max_size=3).map(tuple)
@@ -495,9 +493,7 @@ def test_sparse_indices_are_checked_before_compiled_code_sees_them(part, values,
     entry = document["model"]["state"]["value_"]["parts"][part]
     entry |= {"dtype": values.dtype.str, "shape": list(values.shape)}
     members[entry["member"]] = npy(values)
-    refused(
-        write(tmp_path / "bad", members | {"model.json": json.dumps(document)}), "indices|indptr|index|data"
-    )
+    refused(write(tmp_path / "bad", members | {"model.json": json.dumps(document)}), "indices|indptr|index|data")
 
 
 @pytest.mark.parametrize(
@@ -546,18 +542,13 @@ def header_only(shape, body=b""):
     ],
 )
 def test_sizes_are_checked_before_memory_is_taken(content, good, tmp_path):
-    refused(
-        write(tmp_path / "bad", good[0] | {"arrays/0.npy": content}), "does not have the size of its shape"
-    )
+    refused(write(tmp_path / "bad", good[0] | {"arrays/0.npy": content}), "does not have the size of its shape")
 
 
 def test_other_npy_headers(good, tmp_path):
     second = io.BytesIO()
     np.lib.format.write_array(second, Toy().fit(X).components_, version=(2, 0))
-    assert (
-        persist.load(write(tmp_path / "model", good[0] | {"arrays/0.npy": second.getvalue()})).n_components
-        == 2
-    )
+    assert persist.load(write(tmp_path / "model", good[0] | {"arrays/0.npy": second.getvalue()})).n_components == 2
     for content in (b"", b"\x93NUMPY\x09\x00", b"\x93NUMPY\x01\x00\x10\x00{'descr': evil()}"):
         refused(write(tmp_path / "bad", good[0] | {"arrays/0.npy": content}), "cannot be read as a model")
 

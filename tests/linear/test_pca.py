@@ -168,7 +168,7 @@ def test_scores_are_uncorrelated_with_the_eigenvalues_as_variances(solver):
 def test_project_and_singular_vector_versions_are_one():
     """Scores by projection and as A diag(s) are the same matrix."""
     X = cloud()
-    A, s, Vt = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+    A, s, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
     Z = PCA(solver="svd").fit_transform(X)
     np.testing.assert_allclose(up_to_sign(A * s, Z), A * s, atol=1e-10)
     whitened = PCA(solver="svd", whiten=True).fit_transform(X)
@@ -294,7 +294,7 @@ def test_a_weight_counts_as_copies_of_the_row(solver):
 
 def test_bad_weights():
     X = cloud(30, 4)
-    with pytest.raises(ValueError, match="[Nn]egative"):
+    with pytest.raises(ValueError, match=r"[Nn]egative"):
         PCA().fit(X, sample_weight=-np.ones(30))
     with pytest.raises(ValueError, match="must sum to more than ddof"):
         PCA().fit(X, sample_weight=np.full(30, 0.03))

@@ -31,9 +31,7 @@ def twin_top(values, skip, k):
 
 
 def twin_distances(Q, X, p, q_scale, x_scale):
-    difference = (
-        Q[:, None].astype(float) * q_scale[:, None, None] - X[None].astype(float) * x_scale[None, :, None]
-    )
+    difference = Q[:, None].astype(float) * q_scale[:, None, None] - X[None].astype(float) * x_scale[None, :, None]
     values = (np.abs(difference) ** p).sum(axis=2)
     values[q_scale == 0] = 2.0
     values[:, x_scale == 0] = 2.0
@@ -61,9 +59,7 @@ def test_top_distances_does_not_care_in_which_order_blocks_come(rng):
     skip = np.full(5, -1, np.int32)
     values, indices = empty_heaps(5, 11, float)
     for start in (2000, 0, 1000):
-        _native.top_distances(
-            np.ascontiguousarray(block[:, start : start + 1000]), start, skip, values, indices
-        )
+        _native.top_distances(np.ascontiguousarray(block[:, start : start + 1000]), start, skip, values, indices)
     _native.sort_top(values, indices)
     np.testing.assert_array_equal(indices, twin_top(block, skip, 11)[1])
 
@@ -92,9 +88,7 @@ def test_top_products_takes_half_the_norm_minus_the_product(rng, dtype):
 
 def test_infinite_distances_are_kept_by_index():
     values, indices = empty_heaps(1, 3, float)
-    _native.top_distances(
-        np.array([[np.inf, 1.0, np.inf, np.inf]]), 0, np.array([-1], np.int32), values, indices
-    )
+    _native.top_distances(np.array([[np.inf, 1.0, np.inf, np.inf]]), 0, np.array([-1], np.int32), values, indices)
     _native.sort_top(values, indices)
     assert indices.tolist() == [[1, 0, 2]]
 

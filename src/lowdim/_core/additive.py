@@ -12,8 +12,8 @@ from lowdim._core.values import largest_real_part
 def additive_constant(D: np.ndarray, kind: str, *, owner: str) -> float:
     """The constant c of Cailliez (D + c) or Lingoes (sqrt(D² + 2c)), 0 where D is Euclidean already.
 
-    With B(M) = -1/2 HMH, Cailliez' c is the largest real eigenvalue of [[0, 2B(D²)], [-I, -4B(D)]]; Lingoes' is minus the
-    smallest eigenvalue of B(D²).
+    With B(M) = -1/2 HMH, Cailliez' c is the largest real eigenvalue of [[0, 2B(D²)], [-I, -4B(D)]]; Lingoes' is minus
+    the smallest eigenvalue of B(D²).
     """
     D = np.asarray(D, dtype=np.float64)
     B = double_center(np.square(D))

@@ -178,7 +178,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Z = check_array(Z, dtype=FLOATS, input_name="Z")
         if Z.shape[1] != self._n_features_out:
             raise ValueError(
-                f"{type(self).__name__}: Z must have {self._n_features_out} columns, one per component; got {Z.shape[1]}."
+                f"{type(self).__name__}: Z must have {self._n_features_out} columns, one per component; "
+                f"got {Z.shape[1]}."
             )
         if self._invert is not None:
             if return_outside:

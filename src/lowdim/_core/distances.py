@@ -71,13 +71,9 @@ def as_rows(X: Any, owner: str, name: str = "X") -> Any:
         rows = np.ascontiguousarray(table, dtype=np.float32 if table.dtype == np.float32 else np.float64)
         values = rows
         if table.ndim != 2:
-            raise ValueError(
-                f"{owner}: {name} must be a table of rows and columns; got {table.ndim} dimension(s)."
-            )
+            raise ValueError(f"{owner}: {name} must be a table of rows and columns; got {table.ndim} dimension(s).")
     if not np.isfinite(values.sum(dtype=np.float64)) and not np.isfinite(values).all():
-        raise ValueError(
-            f"{owner}: {name} must be finite; got NaN or infinity. Fill or drop these rows first."
-        )
+        raise ValueError(f"{owner}: {name} must be finite; got NaN or infinity. Fill or drop these rows first.")
     return rows
 
 
@@ -101,9 +97,7 @@ def squared_norms(rows: Any) -> np.ndarray:
     """|x|^2 of every row, in float64."""
     if not sparse.issparse(rows):
         return np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
-    squares = sparse.csr_array(
-        (np.square(rows.data, dtype=np.float64), rows.indices, rows.indptr), shape=rows.shape
-    )
+    squares = sparse.csr_array((np.square(rows.data, dtype=np.float64), rows.indices, rows.indptr), shape=rows.shape)
     return np.asarray(squares.sum(axis=1)).ravel()
 
 
@@ -227,8 +221,7 @@ def _measured(Q: Any, R: Any, metric: Metric) -> np.ndarray:
         return block
     if sparse.issparse(Q):
         raise ValueError(
-            f"pairwise: metric must be one of {', '.join(OWN)} for sparse rows; got {metric!r}. "
-            "Or pass X.toarray()."
+            f"pairwise: metric must be one of {', '.join(OWN)} for sparse rows; got {metric!r}. Or pass X.toarray()."
         )
     return cdist(Q, R, metric).astype(R.dtype, copy=False)
 
@@ -243,9 +236,7 @@ def check_dissimilarities(D: Any, owner: str, *, sparse_ok: bool = False) -> Any
     """
     if sparse.issparse(D):
         if not sparse_ok:
-            raise TypeError(
-                f"{owner}: the dissimilarities must be dense; got a sparse matrix. Pass D.toarray()."
-            )
+            raise TypeError(f"{owner}: the dissimilarities must be dense; got a sparse matrix. Pass D.toarray().")
         return _check_graph(D, owner)
     table = np.asarray(D)
     if table.dtype not in (np.float32, np.float64):
@@ -256,8 +247,7 @@ def check_dissimilarities(D: Any, owner: str, *, sparse_ok: bool = False) -> Any
         return squareform(table, checks=False)
     if table.ndim != 2 or table.shape[0] != table.shape[1]:
         raise ValueError(
-            f"{owner}: the dissimilarities must be a square table or a condensed vector; "
-            f"got shape {table.shape}."
+            f"{owner}: the dissimilarities must be a square table or a condensed vector; got shape {table.shape}."
         )
     return _symmetric(table, _check_entries(table, owner), owner)
 
@@ -266,9 +256,7 @@ def condensed_rows(vector: np.ndarray, owner: str) -> int:
     """How many rows a condensed vector of n (n - 1) / 2 distances speaks about."""
     n = int(np.ceil(np.sqrt(2 * len(vector))))
     if len(vector) == 0 or n * (n - 1) // 2 != len(vector):
-        raise ValueError(
-            f"{owner}: a condensed vector must have n (n - 1) / 2 entries for some n; got {len(vector)}."
-        )
+        raise ValueError(f"{owner}: a condensed vector must have n (n - 1) / 2 entries for some n; got {len(vector)}.")
     return n
 
 

@@ -208,8 +208,7 @@ def open_search(X: Any, queries: Any, metric: Metric, owner: str) -> Search:
     X, Q = two_tables(X, queries, owner, ("X", "queries"))
     if sparse.issparse(X) and metric not in OWN:
         raise ValueError(
-            f"{owner}: metric must be one of {', '.join(OWN)} for sparse rows; got {metric!r}. "
-            "Or pass X.toarray()."
+            f"{owner}: metric must be one of {', '.join(OWN)} for sparse rows; got {metric!r}. Or pass X.toarray()."
         )
     if not min(Q.shape[0], X.shape[0]):
         raise ValueError(f"{owner}: {'X' if Q.shape[0] else 'queries'} must have at least one row; got none.")
@@ -246,9 +245,7 @@ def _by_tree(search: Search, k: int) -> Engine:
         wanted = min(n, (k + 2) * 4**attempt)
         if attempt > 1:
             return None
-        reached, indices = (
-            found.reshape(len(rows), -1) for found in tree.query(points[rows], wanted, p=search.p)
-        )
+        reached, indices = (found.reshape(len(rows), -1) for found in tree.query(points[rows], wanted, p=search.p))
         indices = np.where(indices == search.skip[rows, None], NOBODY, indices)
         values, indices = search.refine(rows, indices)
         # What was not proposed is at least as far as the last proposal, but for rounding.

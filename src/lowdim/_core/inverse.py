@@ -22,8 +22,8 @@ _MOST_TRIED = 500  # rows the width and the penalty are chosen on: six eigenprob
 class LearnedInverse:
     """Rows from places: an affine map plus Gaussian kernel ridge regression of what it leaves.
 
-    Width and penalty are chosen by leave-one-out error, which kernel ridge has in closed form; "affine only" is among the
-    candidates, so a linear embedding is led back exactly as PCA would. `spacing` is the usual distance between
+    Width and penalty are chosen by leave-one-out error, which kernel ridge has in closed form; "affine only" is among
+    the candidates, so a linear embedding is led back exactly as PCA would. `spacing` is the usual distance between
     neighbouring places (95th percentile), the unit of "how far outside".
     """
 
@@ -83,7 +83,7 @@ def _spacing(Z: np.ndarray) -> float:
 def _choose_ridge(Z: np.ndarray, Y: np.ndarray, spacing: float) -> tuple[float | None, float]:
     """Width and penalty with the least leave-one-out error; (None, 0) where predicting 0 is best.
 
-    With K = Q diag(l) Q', the leave-one-out residual of row i is (alpha (K + alpha I)^-1 Y)_i / (alpha (K + alpha I)^-1)_ii.
+    With G = (K + alpha I)^-1, the leave-one-out residual of row i is (G Y)_i / G_ii.
     """
     best: tuple[float, float | None, float] = (float((Y**2).sum()), None, 0.0)
     if len(Z) < 4 or best[0] <= 1e-20 * max(1.0, float(np.abs(Y).max(initial=0.0))):

@@ -91,9 +91,7 @@ def _rows(kernel: Kernel, X: Rows, Y: Rows | None) -> tuple[Rows, Rows | None]:
     dtype = np.float32 if single else np.float64
     X, Y = X.astype(dtype, copy=False), None if Y is None else Y.astype(dtype, copy=False)
     if Y is not None and not kernel.pairwise and X.shape[1] != Y.shape[1]:
-        raise ValueError(
-            f"{owner}: X and Y must have the same number of columns; got {X.shape[1]} and {Y.shape[1]}."
-        )
+        raise ValueError(f"{owner}: X and Y must have the same number of columns; got {X.shape[1]} and {Y.shape[1]}.")
     return X, Y
 
 
@@ -344,9 +342,7 @@ class Precomputed(Kernel):
                 f"Precomputed: values must hold one k(x, x) for each of {X.shape[0]} rows; got {own.shape}."
             )
         K = self._block(X, None)
-        if K.shape[0] != K.shape[1] or not np.allclose(
-            K, K.T, rtol=1e-5, atol=1e-6 * np.abs(K).max(initial=0.0)
-        ):
+        if K.shape[0] != K.shape[1] or not np.allclose(K, K.T, rtol=1e-5, atol=1e-6 * np.abs(K).max(initial=0.0)):
             raise ValueError(
                 f"Precomputed: X must be symmetric for its diagonal to hold k(x, x); got a matrix of shape "
                 f"{K.shape} that is not. For new rows, give k(x, x) as diag(X, values)."
@@ -378,17 +374,13 @@ class Custom(Kernel):
 
     def __post_init__(self) -> None:
         if not callable(self.f) or isinstance(self.f, type):
-            raise TypeError(
-                f"Custom: f must be a function of two rows, or of two blocks of rows; got {self.f!r}."
-            )
+            raise TypeError(f"Custom: f must be a function of two rows, or of two blocks of rows; got {self.f!r}.")
 
     def _block(self, X: Rows, Y: Rows | None) -> np.ndarray:
         if self.blockwise:
             return self._checked(self.f(X, X if Y is None else Y), (X.shape[0], _n_rows(X, Y)), X.dtype)
         if sparse.issparse(X) or sparse.issparse(Y):
-            raise TypeError(
-                "Custom: rows must be dense unless blockwise=True; got sparse rows. Use X.toarray()."
-            )
+            raise TypeError("Custom: rows must be dense unless blockwise=True; got sparse rows. Use X.toarray().")
         if Y is not None:
             return self._checked([[self.f(x, y) for y in Y] for x in X], (X.shape[0], Y.shape[0]), X.dtype)
         half = [[self.f(X[i], X[j]) if j <= i else 0.0 for j in range(X.shape[0])] for i in range(X.shape[0])]
@@ -603,9 +595,7 @@ def make_kernel(
     named = _NAMES[kernel]
     accepted = {field.name for field in fields(named)}  # type: ignore[arg-type]
     if unknown := set(extra) - accepted:
-        raise ValueError(
-            f"{owner}: params must be among {sorted(accepted)} for {kernel!r}; got {sorted(unknown)}."
-        )
+        raise ValueError(f"{owner}: params must be among {sorted(accepted)} for {kernel!r}; got {sorted(unknown)}.")
     arguments = {"degree": degree, "coef0": coef0} | ({} if gamma is None else {"gamma": gamma}) | extra
     arguments = {name: value for name, value in arguments.items() if name in accepted}
     if "gamma" in accepted and "gamma" not in arguments:

@@ -59,9 +59,7 @@ def choose(
     """
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or not 1 <= m <= n:
-        raise ValueError(
-            f"{owner}: the number of landmarks must be an integer from 1 to {n}, the rows; got {m!r}."
-        )
+        raise ValueError(f"{owner}: the number of landmarks must be an integer from 1 to {n}, the rows; got {m!r}.")
     if method not in METHODS:
         raise ValueError(f"{owner}: the landmark method must be one of {', '.join(METHODS)}; got {method!r}.")
     draw = generator(rng)
@@ -76,9 +74,7 @@ def _measure(rows: Any, metric: Any, owner: str) -> Callable[[int], np.ndarray]:
     name = check_metric(metric, owner)
     if name == "precomputed":
         if sparse.issparse(rows) or rows.shape[0] != rows.shape[1]:
-            raise ValueError(
-                f"{owner}: precomputed distances must be a dense square table; got {rows.shape}."
-            )
+            raise ValueError(f"{owner}: precomputed distances must be a dense square table; got {rows.shape}.")
         return lambda i: rows[i]
     if name != "euclidean":
         return lambda i: pairwise(rows[i : i + 1], rows, name)[0]

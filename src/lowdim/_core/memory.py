@@ -88,7 +88,8 @@ def check(owner: str, parts: Mapping[str, int], ways_out: str = "") -> None:
     listed = ", ".join(f"{name} {show(size)}" for name, size in sorted(parts.items(), key=lambda p: -p[1]))
     raise MemoryError(
         f"{owner}: this needs about {show(total)} ({listed}); the limit is {show(most)}. "
-        f"{ways_out + ' ' if ways_out else ''}The limit is set by lowdim.config(memory_limit=...) or LOWDIM_MEMORY_LIMIT."
+        f"{ways_out + ' ' if ways_out else ''}The limit is set by lowdim.config(memory_limit=...) or by the variable "
+        "LOWDIM_MEMORY_LIMIT."
     )
 
 

@@ -92,8 +92,7 @@ def _check_k(k: int, most: int, owner: str) -> None:
         raise ValueError(f"{owner}: X must have at least 2 rows; got {most + 1}.")
     if isinstance(k, bool) or not hasattr(k, "__index__") or not 1 <= k <= most:
         raise ValueError(
-            f"{owner}: the number of neighbors must be an integer from 1 to {most} for this many rows; "
-            f"got {k!r}."
+            f"{owner}: the number of neighbors must be an integer from 1 to {most} for this many rows; got {k!r}."
         )
 
 
@@ -128,11 +127,7 @@ def within(
            [0., 0., 0.]])
     """
     metric = check_metric(metric, owner)
-    if (
-        not isinstance(radius, (int, float, np.number))
-        or isinstance(radius, bool)
-        or not 0 <= radius < np.inf
-    ):
+    if not isinstance(radius, (int, float, np.number)) or isinstance(radius, bool) or not 0 <= radius < np.inf:
         raise ValueError(f"{owner}: radius must be a finite number that is not negative; got {radius!r}.")
     if metric == "precomputed":
         return _within_known(X, float(radius), queries, n_jobs, owner)
@@ -257,8 +252,7 @@ def _known(X: Any, queries: Any, owner: str) -> _Known:
     shape = (n, n) if queries is None else values.shape
     if len(shape) != 2 or shape[1] != n or not shape[0]:
         raise ValueError(
-            f"{owner}: precomputed queries must hold the distances to the {n} rows, one column each; "
-            f"got shape {shape}."
+            f"{owner}: precomputed queries must hold the distances to the {n} rows, one column each; got shape {shape}."
         )
     return _Known(values, shape, own_index(shape[0], queries), owner)
 
@@ -296,9 +290,7 @@ def _within_known(X: Any, radius: float, queries: Any, n_jobs: int | None, owner
 def _stored(known: _Known) -> Pairs:
     """(row, column, distance) of the stored entries, without the diagonal."""
     entries = known.values.tocoo()
-    values = (
-        entries.data if entries.data.dtype in (np.float32, np.float64) else entries.data.astype(np.float64)
-    )
+    values = entries.data if entries.data.dtype in (np.float32, np.float64) else entries.data.astype(np.float64)
     if values.size and (not values.min() >= 0 or not values.max() < np.inf):
         raise ValueError(f"{known.owner}: precomputed distances must be finite and not negative.")
     kept = entries.col != known.skip[entries.row]

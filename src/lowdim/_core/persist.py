@@ -159,10 +159,7 @@ def _is_estimator(value: object) -> bool:
 
 def _is_record_class(cls: object, module: str) -> bool:
     return (
-        isinstance(cls, type)
-        and cls.__module__ == module
-        and is_dataclass(cls)
-        and cls.__dataclass_params__.frozen  # type: ignore[attr-defined]
+        isinstance(cls, type) and cls.__module__ == module and is_dataclass(cls) and cls.__dataclass_params__.frozen  # type: ignore[attr-defined]
     )
 
 
@@ -174,10 +171,7 @@ def _is_record(value: object) -> bool:
 def _is_names(value: object) -> bool:
     """Whether it is what scikit-learn keeps column names in: an array of objects, each of them text."""
     return (
-        type(value) is np.ndarray
-        and value.dtype == object
-        and value.ndim == 1
-        and all(type(v) is str for v in value)
+        type(value) is np.ndarray and value.dtype == object and value.ndim == 1 and all(type(v) is str for v in value)
     )
 
 

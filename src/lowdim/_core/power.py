@@ -23,8 +23,8 @@ def power_pairs(
 ) -> tuple[Eigenpairs, int, bool]:
     """The k largest eigenpairs of a positive semidefinite matrix given by its product with a vector.
 
-    v <- Av / |Av| with every vector found before projected out (deflation). Stops on |Av - rho v| <= tol rho_1. The error
-    shrinks by lambda_2 / lambda_1 a step; on a tie the residual still goes to 0 and v lies in the tied plane.
+    v <- Av / |Av| with every vector found before projected out (deflation). Stops on |Av - rho v| <= tol rho_1. The
+    error shrinks by lambda_2 / lambda_1 a step; on a tie the residual still goes to 0 and v lies in the tied plane.
 
     Returns
     -------
@@ -65,7 +65,7 @@ def _one(
     """One eigenpair orthogonal to `found`; `enough` is the residual to reach (0: relative to its own value)."""
     v = _unit(v - found @ (found.T @ v))
     rho, residual = 0.0, np.inf
-    for step in range(1, max_iter + 1):
+    for step in range(1, max_iter + 1):  # noqa: B007 (returned)
         w = product(v)
         w = w - found @ (found.T @ w)
         w = w - found @ (found.T @ w)  # twice is enough

@@ -65,9 +65,7 @@ def bandwidth(
     0.5
     """
     if rule not in _DISTANCE_RULES + _COLUMN_RULES:
-        raise ValueError(
-            f"{owner}: rule must be one of {', '.join(_DISTANCE_RULES + _COLUMN_RULES)}; got {rule!r}."
-        )
+        raise ValueError(f"{owner}: rule must be one of {', '.join(_DISTANCE_RULES + _COLUMN_RULES)}; got {rule!r}.")
     if power not in (1, 2):
         raise ValueError(f"{owner}: power must be 1 or 2; got {power!r}.")
     X = as_rows(X, owner)
@@ -92,9 +90,7 @@ def _column_gamma(X: Rows, rule: str, power: int, owner: str) -> float:
     square = X.multiply(X).mean() if sparse.issparse(X) else None
     variance = float(np.var(X) if square is None else square - mean**2)
     if not variance > 0:
-        raise ValueError(
-            f"{owner}: X must not be constant to have a width; got equal entries. Pass gamma instead."
-        )
+        raise ValueError(f"{owner}: X must not be constant to have a width; got equal entries. Pass gamma instead.")
     return 1.0 / (X.shape[1] * variance ** (power / 2))
 
 
@@ -111,9 +107,7 @@ def _neighbor_distances(X: Rows, sample: Rows, k: int, metric: Any, owner: str) 
     if not 1 <= k < X.shape[0]:
         raise ValueError(f"{owner}: n_neighbors must be between 1 and {X.shape[0] - 1}; got {k!r}.")
     # Each sampled row is its own nearest one, at distance 0.
-    return _only_positive(
-        nearest(X, k + 1, queries=sample, metric=metric, owner=owner).distances[:, k], owner
-    )
+    return _only_positive(nearest(X, k + 1, queries=sample, metric=metric, owner=owner).distances[:, k], owner)
 
 
 def _only_positive(distances: np.ndarray, owner: str) -> np.ndarray:

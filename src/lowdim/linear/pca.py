@@ -37,8 +37,8 @@ class PCA(Reducer):
         Instead of `n_components`: keep the fewest components that lose less than this share of the variance.
     solver : {"auto", "covariance", "svd", "gram", "randomized", "power"}
         "covariance" suits many rows of few features, "gram" few rows of many features, "svd" is the most accurate for the
-        smallest components, "randomized" (block Krylov, residuals checked) suits few components of large tables, "power" is
-        the textbook power iteration. "auto" chooses by shape.
+        smallest components, "randomized" (block Krylov, residuals checked) suits few components of large tables,
+        "power" is the textbook power iteration. "auto" chooses by shape.
     scale : bool
         Divide each column by its standard deviation first (PCA of the correlation matrix). Use it where columns have
         different units.

@@ -23,9 +23,9 @@ class ClassicalMDS(Reducer):
     """Classical multidimensional scaling: points whose inner products match the given distances best.
 
     With D² the squared distances and H = I - 11'/n, the matrix B = -1/2 H D² H holds inner products; its largest
-    eigenvalues l and vectors v give the coordinates sqrt(l) v. For Euclidean distances this is PCA of the rows, and it is
-    computed as such, without any n x n matrix. For other distances B can have negative eigenvalues: they are reported, and
-    `correction` makes the distances Euclidean by the smallest constant.
+    eigenvalues l and vectors v give the coordinates sqrt(l) v. For Euclidean distances this is PCA of the rows, and
+    it is computed as such, without any n x n matrix. For other distances B can have negative eigenvalues: they are
+    reported, and `correction` makes the distances Euclidean by the smallest constant.
 
     Parameters
     ----------
@@ -57,8 +57,8 @@ class ClassicalMDS(Reducer):
 
     References
     ----------
-    Torgerson, Multidimensional scaling: I, 1952. Gower, Adding a point to vector diagrams, 1968. Cailliez, The analytical
-    solution of the additive constant problem, 1983.
+    Torgerson, Multidimensional scaling: I, 1952. Gower, Adding a point to vector diagrams, 1968. Cailliez, The
+    analytical solution of the additive constant problem, 1983.
 
     Examples
     --------

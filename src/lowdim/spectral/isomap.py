@@ -24,9 +24,10 @@ from lowdim._core.values import positive_part
 class Isomap(Reducer):
     """Isomap: unrolls a curved sheet by measuring distances along it.
 
-    Rows are joined to their neighbours, distances between any two rows are lengths of shortest paths D_G in that graph, and
-    classical scaling finds points with those distances: the largest eigenpairs of -1/2 H D_G² H. With `n_landmarks`, paths
-    start from few rows only and the others are placed from their distances to these, so nothing n x n is formed.
+    Rows are joined to their neighbours, distances between any two rows are lengths of shortest paths D_G in that
+    graph, and classical scaling finds points with those distances: the largest eigenpairs of -1/2 H D_G² H. With
+    `n_landmarks`, paths start from few rows only and the others are placed from their distances to these, so nothing
+    n x n is formed.
 
     Parameters
     ----------
@@ -69,8 +70,8 @@ class Isomap(Reducer):
 
     References
     ----------
-    Tenenbaum, de Silva and Langford, A global geometric framework for nonlinear dimensionality reduction, 2000. de Silva and
-    Tenenbaum, Sparse multidimensional scaling using landmark points, 2004.
+    Tenenbaum, de Silva and Langford, A global geometric framework for nonlinear dimensionality reduction, 2000. de
+    Silva and Tenenbaum, Sparse multidimensional scaling using landmark points, 2004.
 
     Examples
     --------

@@ -21,14 +21,14 @@ class KernelPCA(Reducer):
     """Kernel PCA: principal components of the rows after a map phi that only its inner products know.
 
     With K_ij = k(x_i, x_j) = phi(x_i)'phi(x_j) and Kc = HKH its centred form, the eigenvectors v of Kc with the largest
-    eigenvalues l give the scores sqrt(l) v. A new row is centred with the means of the fitted ones: z = V'(k(x) - mean K) /
-    sqrt(l). With the linear kernel this is PCA.
+    eigenvalues l give the scores sqrt(l) v. A new row is centred with the means of the fitted ones: z = V'(k(x) -
+    mean K) / sqrt(l). With the linear kernel this is PCA.
 
     Parameters
     ----------
     n_components : int or None
-        Number of components; None keeps every positive eigenvalue. Axes beyond the positive eigenvalues are zero, with a
-        warning.
+        Number of components; None keeps every positive eigenvalue. Axes beyond the positive eigenvalues are zero,
+        with a warning.
     kernel : str, kernel object or callable
         "linear", "poly", "rbf", "laplacian", "sigmoid", "constant", "precomputed"; an object of `lowdim.kernels` such as
         ``RBF(0.5) + 2 * Linear()``; or a function of two rows.
