@@ -53,7 +53,8 @@ def main():
         stop(f"needs Python 3.11 or newer; this is {sys.version.split()[0]}. Try: make PYTHON=python3.12 ...")
     if not os.environ.get("CXX") and not any(map(shutil.which, COMPILERS)):
         stop(
-            "needs a C++17 compiler. Debian/Ubuntu: apt-get install g++; Fedora: dnf install gcc-c++; macOS: xcode-select --install"
+            "needs a C++17 compiler. Debian/Ubuntu: apt-get install g++; Fedora: dnf install gcc-c++; "
+            "macOS: xcode-select --install"
         )
 
     place = ROOT / options.venv

@@ -132,7 +132,7 @@ def rows_with_covariance(C, n=50, seed=0):
 def test_three_cars(solver):
     """The worked example of the lecture slides, in closed form; they print 0.39 for 0.3846."""
     a = 2 / np.sqrt(10)
-    X = rows_with_covariance(np.array([[1, a, -a], [a, 1, -0.8], [-a, -0.8, 1]])) + [100, 20, 3]
+    X = rows_with_covariance(np.array([[1, a, -a], [a, 1, -0.8], [-a, -0.8, 1]])) + np.array([100, 20, 3])
     model = make(solver, 3).fit(X)
     root = 2 * np.sqrt(6)
     np.testing.assert_allclose(model.explained_variance_, [(7 + root) / 5, (7 - root) / 5, 1 / 5], rtol=1e-8)

@@ -122,7 +122,9 @@ def test_large_negative_eigenvalues_are_not_kept():
 
 def two_blobs(seed=0):
     rng = np.random.default_rng(seed)
-    return np.vstack([rng.standard_normal((30, 3)), rng.standard_normal((20, 3)) + np.array([50, 0, 0]), [[0, 200, 0.0]]])
+    return np.vstack(
+        [rng.standard_normal((30, 3)), rng.standard_normal((20, 3)) + np.array([50, 0, 0]), [[0, 200, 0.0]]]
+    )
 
 
 def test_bridge_joins_by_the_shortest_edges():

@@ -37,20 +37,11 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     # ---- what a method writes -------------------------------------------------------------------------------
 
-    def _embed(self, X: Any, **options: Any) -> np.ndarray:
-        """Place the rows of X; sets the fitted attributes and returns the embedding."""
-        raise AttributeError(f"{type(self).__name__} has no _embed")
-
-    def _extend(self, X: Any) -> np.ndarray:
-        """Place new rows; each on its own."""
-        raise AttributeError(f"{type(self).__name__} has no _extend")
-
+    _embed: Any  # (X, **options) -> Z: place the rows of X and set the fitted attributes
+    _extend: Any  # X -> Z: place new rows, each on its own
+    _memory: Any  # (n, d, itemsize) -> {name: bytes}: the large arrays of a fit, at the peak
     _invert: Any = None  # Z -> rows, where the method has an exact way back
     _embed_batches: Any = None  # an iterator of batches -> fitted attributes, where the method can stream
-
-    def _memory(self, n: int, d: int, itemsize: int) -> dict[str, int]:
-        """The large arrays of a fit on n rows of d numbers: name -> bytes, at the peak."""
-        raise AttributeError(f"{type(self).__name__} has no _memory")
 
     def _inverse_rows(self) -> np.ndarray:
         """The fitted rows the learned inverse leads back to."""

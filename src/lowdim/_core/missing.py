@@ -6,11 +6,13 @@ every other method refuses them here, names how many there are, and says the way
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
 
-def refuse(X: np.ndarray | sparse.spmatrix, owner: str) -> None:
+def refuse(X: Any, owner: str) -> None:
     """Raise ValueError when `X` has missing (NaN) or infinite cells."""
     cells = X.data if sparse.issparse(X) else X
     if cells.size == 0 or np.isfinite(cells.sum(dtype=np.float64)) or np.isfinite(cells).all():

@@ -39,8 +39,11 @@ def real(low: float, high: float = np.inf, *, open_low: bool = False, open_high:
     if np.isfinite(high):
         text += f" and {'<' if open_high else '<='} {high:g}"
 
-    def accepts(v: Any) -> bool:
-        if isinstance(v, (bool, np.bool_)) or not isinstance(v, Real) or not np.isfinite(v):
+    def accepts(value: Any) -> bool:
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+            return False
+        v = float(value)
+        if not np.isfinite(v):
             return False
         return (v > low if open_low else v >= low) and (v < high if open_high else v <= high)
 

@@ -24,8 +24,8 @@ class PCA(Reducer):
     """Principal component analysis: the directions along which the rows vary most.
 
     With centred rows Xc and covariance C = Xc'Xc / (n - ddof), the loadings V solve C v = lambda v with the largest
-    lambda first, a row's scores are z = V'(x - mean), and x is approximated by mean + V z. No other linear map to as many
-    numbers loses less: the squared error over all rows is (n - ddof) times the sum of the eigenvalues left out.
+    lambda first, a row's scores are z = V'(x - mean), and x is approximated by mean + V z. No other linear map to as
+    many numbers loses less: the squared error over all rows is (n - ddof) times the sum of the eigenvalues left out.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ class PCA(Reducer):
     max_error : float or None
         Instead of `n_components`: keep the fewest components that lose less than this share of the variance.
     solver : {"auto", "covariance", "svd", "gram", "randomized", "power"}
-        "covariance" suits many rows of few features, "gram" few rows of many features, "svd" is the most accurate for the
-        smallest components, "randomized" (block Krylov, residuals checked) suits few components of large tables,
+        "covariance" suits many rows of few features, "gram" few rows of many features, "svd" is the most accurate for
+        the smallest components, "randomized" (block Krylov, residuals checked) suits few components of large tables,
         "power" is the textbook power iteration. "auto" chooses by shape.
     scale : bool
         Divide each column by its standard deviation first (PCA of the correlation matrix). Use it where columns have
@@ -180,7 +180,7 @@ class PCA(Reducer):
     def _embed(self, X: Any, sample_weight: Any = None) -> np.ndarray:
         weights = self._check_weights(sample_weight, X)
         k, settings = self._wanted(min(X.shape)), {"scale": self.scale, "ddof": self.ddof}
-        solver = self._solver(*X.shape, sparse.issparse(X))
+        solver = self._solver(X.shape[0], X.shape[1], sparse.issparse(X))
         if solver == "covariance" and not sparse.issparse(X):
             found = decompose_moments(Moments.of(X, weights, n_jobs=self.n_jobs), k, **settings)
         else:
@@ -227,8 +227,8 @@ class PCA(Reducer):
             return pick_solver(n, d, None if whole else self.n_components, is_sparse)
         if whole and self.solver in ("randomized", "power"):
             raise ValueError(
-                f"PCA: solver={self.solver!r} needs n_components as a whole number, as the rules that choose it look at "
-                "the whole spectrum; use solver='svd', 'covariance' or 'gram'."
+                f"PCA: solver={self.solver!r} needs n_components as a whole number, as the rules that choose it look "
+                "at the whole spectrum; use solver='svd', 'covariance' or 'gram'."
             )
         return self.solver
 
@@ -241,7 +241,8 @@ class PCA(Reducer):
             return most
         if self.n_components > most:
             warnings.warn(
-                f"PCA: n_components={self.n_components} is more than min(n_samples, n_features) = {most}; keeping {most}.",
+                f"PCA: n_components={self.n_components} is more than min(n_samples, n_features) = {most}; "
+                f"keeping {most}.",
                 stacklevel=4,
             )
         return min(int(self.n_components), most)

@@ -76,7 +76,7 @@ class ClassicalMDS(Reducer):
         "n_jobs": params.jobs(),
     }
     _sparse_rows = True
-    _ways_out = "Euclidean distances of rows need no n x n matrix (metric='euclidean'); or fit on a sample and transform the rest."
+    _ways_out = "metric='euclidean' on rows needs no n x n matrix; or fit on a sample and transform the rest."
 
     def __init__(self, n_components=2, *, metric="euclidean", correction=None, random_state=None, n_jobs=None):
         self.n_components = n_components
@@ -102,7 +102,7 @@ class ClassicalMDS(Reducer):
         pairs = positive_part(pairs, self.n_components, owner="ClassicalMDS")
         self._report(pairs.values, spectrum)
         self._rows = None if self._precomputed() else X
-        self._extension = Nystrom.of(pairs.values, pairs.vectors, offset)
+        self._extension: Linear | Nystrom = Nystrom.of(pairs.values, pairs.vectors, offset)
         return pairs.vectors * np.sqrt(pairs.values)
 
     def _embed_rows(self, X: Any) -> np.ndarray:
@@ -123,8 +123,9 @@ class ClassicalMDS(Reducer):
         pairs = Eigenpairs(found.values**2, found.Vt.T, found.residuals, found.solver)
         pairs = positive_part(pairs, self.n_components, total=total, owner="ClassicalMDS")
         self._report(pairs.values, np.array([total]))
-        self._rows, self._extension = X, Linear(mean, None, pairs.vectors)
-        return self._extension(X)
+        self._rows, place = X, Linear(mean, None, pairs.vectors)
+        self._extension = place
+        return place(X)
 
     def _report(self, kept: np.ndarray, spectrum: np.ndarray) -> None:
         """Goodness of fit, and a word about negative eigenvalues where they matter."""
@@ -138,8 +139,8 @@ class ClassicalMDS(Reducer):
         self.negative_share_ = float(negative / magnitude) if magnitude > 0 else 0.0
         if self.negative_share_ > 1e-6:
             warnings.warn(
-                f"ClassicalMDS: the distances are not Euclidean; negative eigenvalues make up {self.negative_share_:.1%} of the "
-                "spectrum and are left out. correction='cailliez' or 'lingoes' makes them Euclidean.",
+                f"ClassicalMDS: the distances are not Euclidean; negative eigenvalues make up "
+                f"{self.negative_share_:.1%} of the spectrum and are left out. correction='cailliez' or 'lingoes' makes them Euclidean.",
                 stacklevel=6,
             )
 

@@ -30,8 +30,8 @@ class KernelPCA(Reducer):
         Number of components; None keeps every positive eigenvalue. Axes beyond the positive eigenvalues are zero,
         with a warning.
     kernel : str, kernel object or callable
-        "linear", "poly", "rbf", "laplacian", "sigmoid", "constant", "precomputed"; an object of `lowdim.kernels` such as
-        ``RBF(0.5) + 2 * Linear()``; or a function of two rows.
+        "linear", "poly", "rbf", "laplacian", "sigmoid", "constant", "precomputed"; an object of `lowdim.kernels` such
+        as ``RBF(0.5) + 2 * Linear()``; or a function of two rows.
     width : str or float
         How the width of "rbf" and "laplacian" is chosen where `gamma` is None; "median" looks at the distances between
         rows, a number is the standard deviation s of exp(-d²/(2 s²)).
@@ -132,8 +132,8 @@ class KernelPCA(Reducer):
         lowest = eigenpairs(Kc, 1, which="smallest", rng=rng, owner="KernelPCA").values[0]
         if lowest < -1e-8 * max(largest, 0.0):
             warnings.warn(
-                f"KernelPCA: the kernel is not positive semidefinite on these rows (smallest eigenvalue {lowest:.3g}, largest "
-                f"{largest:.3g}); negative eigenvalues are left out.",
+                f"KernelPCA: the kernel is not positive semidefinite on these rows (smallest eigenvalue {lowest:.3g}, "
+                f"largest {largest:.3g}); negative eigenvalues are left out.",
                 stacklevel=6,
             )
 
