@@ -54,7 +54,7 @@ class Moments:
             raise ValueError(f"Moments: X must have rows and columns; got shape {np.shape(X)}.")
         weights = None if weights is None else _weights(weights, X.shape[0])
         chunk = _chunk(X.shape[1]) if block is None else max(1, block)
-        lane = _lane(*X.shape, chunk)
+        lane = _lane(X.shape[0], X.shape[1], chunk)
         parts = threads.map_rows(lambda rows: _of_lane(X, weights, rows, chunk), X.shape[0], lane, n_jobs)
         total = reduce(cls.__add__, parts)
         if not np.isfinite(total.mean).all():

@@ -140,7 +140,8 @@ class ClassicalMDS(Reducer):
         if self.negative_share_ > 1e-6:
             warnings.warn(
                 f"ClassicalMDS: the distances are not Euclidean; negative eigenvalues make up "
-                f"{self.negative_share_:.1%} of the spectrum and are left out. correction='cailliez' or 'lingoes' makes them Euclidean.",
+                f"{self.negative_share_:.1%} of the spectrum and are left out. correction='cailliez' or 'lingoes' "
+                "makes them Euclidean.",
                 stacklevel=6,
             )
 
