@@ -225,7 +225,9 @@ class _Task:
         if self.y is None:
             return None
         if len(self.y) != len(mask):
-            raise ValueError(f"scores: y must have a label for each of the {len(mask)} rows; got {len(self.y)}.")
+            raise ValueError(
+                f"scores: y must have a label for each of the {len(mask)} rows; got {len(self.y)}."
+            )
         return float(knn_error(rows, self.y[mask], metric=metric, n_jobs=self.n_jobs))
 
     def _distance_part(self, source: Reference, low: Reference, name: str) -> dict[str, Any]:
