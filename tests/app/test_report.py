@@ -132,6 +132,18 @@ def test_only_a_stated_sample_is_drawn_but_all_rows_are_scored(c):
         render(c, max_points=0)
 
 
+def test_a_sample_of_anchors_is_stated_and_drawn(roll):
+    c = lowdim.compare(roll.X, methods=["pca"], anchors=20)
+    page = render(c, max_points=25)
+    data = json.loads(Elements(page).data)
+    quality = np.frombuffer(base64.b64decode(data["maps"][0]["quality"]), "<f4")
+    assert np.isfinite(quality).sum() == 20
+    assert "a random sample of 20 rows; only these have a quality" in page
+    assert "A value with ± was estimated" in page
+    assert "±" in page.split("<table>")[1]
+    assert "A value with ±" not in render(lowdim.compare(roll.X, methods=["pca"]))
+
+
 def test_widths_are_kept_apart(roll):
     page = render(
         lowdim.compare(roll.X, methods=["pca", ("one", decomposition.PCA(1)), ("three", decomposition.PCA(3))])

@@ -82,6 +82,8 @@ def render(
         chart=curve_chart(comparison),
         data=_payload(comparison, drawn, numbers),
         n_drawn=len(drawn),
+        sampled=any("±" in text for row in rows for text in row["values"].values()),
+        n_known=int(_quality_known(comparison).sum()),
         widths=sorted({o.n_components for o in comparison.outcomes if o.n_components is not None}),
     )  # fmt: skip
 
@@ -101,9 +103,21 @@ def _environment() -> Any:
 
 
 def _drawn(comparison: Comparison, most: int) -> np.ndarray:
-    """The rows to draw: all, or a random sample that the same seed repeats."""
+    """The rows to draw: all, or a random sample that the same seed repeats, rows of known quality first."""
     n = comparison.n_rows
-    return np.arange(n) if n <= most else np.sort(generator(comparison.seed).choice(n, most, replace=False))
+    if n <= most:
+        return np.arange(n)
+    shuffled = generator(comparison.seed).permutation(n)
+    known = _quality_known(comparison)[shuffled]
+    return np.sort(np.concatenate([shuffled[known], shuffled[~known]])[:most])
+
+
+def _quality_known(comparison: Comparison) -> np.ndarray:
+    """Rows that neighbours were counted from: all scored rows, or the anchors of a sample."""
+    known = np.zeros(comparison.n_rows, dtype=bool)
+    for values in comparison.per_row.values():
+        known |= np.isfinite(values)
+    return known
 
 
 def _payload(comparison: Comparison, drawn: np.ndarray, numbers: np.ndarray) -> dict[str, Any]:

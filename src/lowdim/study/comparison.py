@@ -36,7 +36,7 @@ class Comparison:
     Made by :func:`lowdim.compare`. There is no winner: measures disagree for good reasons, and embeddings with
     different numbers of columns cannot be ranked at all.
 
-    Attributes
+    Parameters
     ----------
     outcomes : tuple
         One record per method in the order they were given, baselines not asked for at the end: ``name``,
@@ -45,10 +45,22 @@ class Comparison:
         For each method that succeeded its ``scores``, ``rnx`` curve and ``per_row`` quality.
     rows_scored : ndarray of bool
         The rows every method gave a place to; all scores are over these.
+    n_columns : int
+        Columns of the data.
     reference : Reference
-        The distances embeddings are held against.
+        What the embeddings are held against: ``name``, and ``text`` for the same in words.
     seed : int
         What made every random choice.
+    labels : Labels or None
+        The label of each row: ``values``, ``name``, and ``classes`` with ``codes`` unless it is a quantity.
+    row_names, column_names : list of str or None
+        Where they were given.
+    versions : dict of str
+        Of everything that computed.
+    notes : tuple of str
+        What must be known to read the scores.
+    seconds : float
+        Time of everything together.
     """
 
     outcomes: tuple[Outcome, ...]

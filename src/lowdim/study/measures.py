@@ -23,13 +23,15 @@ class Measure:
         '0.523'
         >>> MEASURES[0].show(0.52349, (0.51, 0.53))
         '0.523 ± 0.010'
+        >>> MEASURES[0].show(-1e-9)
+        '0.000'
         """
         if value is None:
             return "–"
         if isinstance(value, int):
             return f"{value:d}"
         half = "" if interval is None else f" ± {(interval[1] - interval[0]) / 2:.{self.digits}f}"
-        return f"{value:.{self.digits}f}{half}"
+        return f"{round(value, self.digits) + 0.0:.{self.digits}f}{half}"  # + 0.0: no minus before a zero
 
 
 MEASURES = (

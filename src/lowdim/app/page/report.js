@@ -13,7 +13,7 @@
     dark: ["#4ea6e6", "#f5a623", "#2fc79a", "#e69fcb", "#ff7a45", "#9bd7fa", "#e3d34a", "#aab2bc"],
   };
   const SHAPES = 4;
-  const GOOD = ["#c94a00", "#eda04c", "#d9cdb4", "#7fb0d6", "#0068a8"];
+  const GOOD = ["#b83c00", "#e8872b", "#c9b98f", "#5b97cc", "#00569b"];
   const AMOUNT = ["#5b59b5", "#34789b", "#22a07f", "#77c04a", "#dcc522"];
   const GREY = { light: "#c9ccc8", dark: "#454c55" };
   const rows = unpack(data.rows, Int32Array);
@@ -81,11 +81,14 @@
     const radius = Math.max(0.9, Math.min(3.6, 60 / Math.sqrt(n))) * Math.max(0.8, side / 340);
     pen.globalAlpha = n > 4000 ? 0.55 : 0.82;
     for (const i of order) {
-      const wobble = map.flat ? ((i * 0.618034) % 1) * 0.3 - 0.15 : map.xy[2 * i + 1];
       map.sx[i] = side / 2 + map.xy[2 * i] * span;
-      map.sy[i] = side / 2 - wobble * span;
-      if (Number.isNaN(map.xy[2 * i])) continue;
-      pen.fillStyle = colour(i);
+      map.sy[i] = side / 2 - (map.flat ? ((i * 0.618034) % 1) * 0.3 - 0.15 : map.xy[2 * i + 1]) * span;
+    }
+    const grey = GREY[mode()];  // what is not asked about stays in sight, but underneath
+    for (const under of [true, false]) for (const i of order) {
+      const ink = colour(i);
+      if (Number.isNaN(map.sx[i]) || (ink === grey) !== under) continue;
+      pen.fillStyle = ink;
       mark(pen, map.sx[i], map.sy[i], radius, shapeOf(i));
     }
     point(map);
