@@ -88,9 +88,7 @@ def test_union_is_the_pairwise_minimum(seed, n, as_record):
     entries = [(i, j, d) for i in range(n) for j, d in zip(indices[i], distances[i], strict=True)]
     source = Record(indices, distances)
     if not as_record:
-        source = sparse.csr_array(
-            (distances.ravel(), indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n)
-        )
+        source = sparse.csr_array((distances.ravel(), indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
     G = neighbor_graph(source)
     stored = G.tocoo()
     found = dict(zip(zip(stored.row, stored.col, strict=True), stored.data, strict=True))
@@ -210,9 +208,7 @@ def test_bridge_joins_two_blobs_by_their_closest_pair():
     paths = geodesics(joined.graph)
     assert np.isfinite(paths).all()
     assert paths[:30, 30:].min() >= D.min() * (1 - 1e-12)
-    assert np.all(paths >= squareform(pdist(X)) * (1 - 1e-12)), (
-        "a path is never shorter than the straight line"
-    )
+    assert np.all(paths >= squareform(pdist(X)) * (1 - 1e-12)), "a path is never shorter than the straight line"
 
 
 def test_separate_and_largest_keep_the_graph():
@@ -235,9 +231,7 @@ def test_separate_and_largest_keep_the_graph():
 def test_error_names_the_counts_and_the_ways_out():
     X = two_blobs()
     G = neighbor_graph(nearest(X, 5))
-    with pytest.raises(
-        ValueError, match=r"Test: .*connected; got 2 components \(30, 25 rows\).*bridge"
-    ) as caught:
+    with pytest.raises(ValueError, match=r"Test: .*connected; got 2 components \(30, 25 rows\).*bridge") as caught:
         connect(G, X, policy="error", owner="Test")
     assert "n_neighbors" in str(caught.value)
     with pytest.raises(ValueError, match=r"disconnected must be one of .*; got 'join'"):
@@ -275,9 +269,7 @@ def test_bridges_weigh_as_much_as_a_minimum_spanning_tree(sizes, form):
     assert components(joined.graph)[0] == 1
     assert joined.graph.nnz - G.nnz == 2 * (len(sizes) - 1)
     expected = spanning_weight(D, joined.labels)
-    np.testing.assert_allclose(
-        added_weight(G, joined.graph), expected, rtol=1e-5 if form == "float32" else 1e-10
-    )
+    np.testing.assert_allclose(added_weight(G, joined.graph), expected, rtol=1e-5 if form == "float32" else 1e-10)
 
 
 def test_bridges_between_many_tied_components_make_a_tree():
@@ -428,9 +420,7 @@ def test_unsorted_sub_graphs_and_many_components():
     chosen = np.random.default_rng(0).permutation(80)[:60]
     part = G[chosen][:, chosen]
     np.testing.assert_array_equal(geodesics(part), dijkstra(part, directed=False))
-    np.testing.assert_array_equal(
-        geodesics(sparse.csr_array((50, 50))), np.where(np.eye(50, dtype=bool), 0.0, np.inf)
-    )
+    np.testing.assert_array_equal(geodesics(sparse.csr_array((50, 50))), np.where(np.eye(50, dtype=bool), 0.0, np.inf))
     np.testing.assert_array_equal(geodesics(sparse.csr_array((1, 1))), [[0.0]])
 
 
@@ -474,9 +464,7 @@ def test_laplacian_identities(W, seed):
     W = W + sparse.diags_array(rng.random(n) * (rng.random(n) < 0.5))  # loops count in the degrees
     f = rng.normal(size=n)
     L, degrees = laplacian(W)
-    np.testing.assert_allclose(
-        f @ (L @ f), 0.5 * (W.toarray() * (f[:, None] - f) ** 2).sum(), rtol=1e-9, atol=1e-9
-    )
+    np.testing.assert_allclose(f @ (L @ f), 0.5 * (W.toarray() * (f[:, None] - f) ** 2).sum(), rtol=1e-9, atol=1e-9)
     walk, _ = laplacian(W, normalization="random-walk")
     np.testing.assert_allclose(walk @ np.ones(n), 0.0, atol=1e-12)
     np.testing.assert_allclose(sparse.diags_array(degrees) @ walk.toarray(), L.toarray(), atol=1e-12)
@@ -505,9 +493,7 @@ def test_closed_form_spectra():
     j = np.arange(n)
     on_path, on_cycle = 2 - 2 * np.cos(np.pi * j / n), 2 - 2 * np.cos(2 * np.pi * j / n)
     np.testing.assert_allclose(np.linalg.eigvalsh(laplacian(path(n))[0].toarray()), on_path, atol=1e-12)
-    np.testing.assert_allclose(
-        np.linalg.eigvalsh(laplacian(cycle(n))[0].toarray()), np.sort(on_cycle), atol=1e-12
-    )
+    np.testing.assert_allclose(np.linalg.eigvalsh(laplacian(cycle(n))[0].toarray()), np.sort(on_cycle), atol=1e-12)
     half, _ = laplacian(cycle(n), normalization="symmetric")
     np.testing.assert_allclose(np.linalg.eigvalsh(half.toarray()), np.sort(on_cycle) / 2, atol=1e-12)
     sides = [2 - 2 * np.cos(np.pi * np.arange(m) / m) for m in (5, 8)]
@@ -551,9 +537,7 @@ def test_ctrl_c_stops_the_search_within_a_second_or_two():
     G = grid(300, 300)
     fired = []
     before = signal.signal(signal.SIGINT, stop)
-    timer = threading.Timer(
-        0.3, lambda: (fired.append(time.perf_counter()), signal.raise_signal(signal.SIGINT))
-    )
+    timer = threading.Timer(0.3, lambda: (fired.append(time.perf_counter()), signal.raise_signal(signal.SIGINT)))
     try:
         timer.start()
         with pytest.raises(Stop):

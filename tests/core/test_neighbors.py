@@ -484,3 +484,28 @@ def test_refused_precomputed(rng):
         nearest(graph.tocsr(), 4, metric="precomputed")
     with pytest.raises(ValueError, match="from 1 to 7"):
         nearest(D, 8, metric="precomputed")
+
+
+def test_rows_are_searched_once_inside_shared(monkeypatch):
+    from lowdim._core import neighbors
+
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    plain = nearest(X, 5)
+    calls = []
+    search = neighbors._search
+    monkeypatch.setattr(neighbors, "_search", lambda *a: calls.append(a[1]) or search(*a))
+    with neighbors.shared(X):
+        for k in (8, 5, 8, 9, 3):
+            found = nearest(X, k)
+            assert found.indices.shape == (60, k)
+        assert calls == [8, 9]  # fewer neighbours than known are cut from what is there
+        np.testing.assert_array_equal(nearest(X, 5).indices, plain.indices)
+        np.testing.assert_array_equal(nearest(X, 5).distances, plain.distances)
+        nearest(X, 5, metric="manhattan")
+        nearest(X[::2], 5)
+        nearest(X, 5, queries=X[:3])
+        assert len(calls) == 5  # other rows, metrics and queries are other searches
+        with pytest.raises(ValueError, match="number of neighbors"):
+            nearest(X, 0)
+    nearest(X, 5)
+    assert len(calls) == 7

@@ -179,9 +179,7 @@ def test_mean_of_the_rows_is_the_whole():
     for place, k in enumerate(ranks.ks):
         assert ranks.row_kept[:, place].mean() / k == pytest.approx(ranks.qnx[k - 1], abs=1e-14)
         norm = k * (2 * 200 - 3 * k - 1) if k < 100 else (200 - k) * (199 - k)
-        assert 1 - 2 * ranks.row_intrusion[:, place].mean() / norm == pytest.approx(
-            ranks.trustworthiness[k - 1]
-        )
+        assert 1 - 2 * ranks.row_intrusion[:, place].mean() / norm == pytest.approx(ranks.trustworthiness[k - 1])
         assert 1 - 2 * ranks.row_extrusion[:, place].mean() / norm == pytest.approx(ranks.continuity[k - 1])
 
 

@@ -172,9 +172,7 @@ def test_groups_are_a_permutation_of_neighbours_within_components():
     for begin, end in pairwise(groups):
         assert np.isfinite(D[sources[order[begin]], sources[order[begin:end]]]).all()
     n_components = len(np.unique(np.isfinite(D), axis=0))
-    assert (np.diff(groups) < 8).sum() <= n_components, (
-        "a component leaves at most one group that is not full"
-    )
+    assert (np.diff(groups) < 8).sum() <= n_components, "a component leaves at most one group that is not full"
 
 
 def test_groups_of_a_path_are_runs():

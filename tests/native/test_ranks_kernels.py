@@ -26,9 +26,7 @@ def tally_twin(high, low, weight, ks):
     for row, (which, bins, value) in zip(tally, [(high == low, worst, one), *by_high, *by_low], strict=True):
         np.add.at(row, bins[which], value[which])
     near = [((high > 0) & (high <= K), (low > 0) & (low <= K), K) for K in ks]
-    terms = [
-        ((h & l).sum(1), ((high - K) * (l & ~h)).sum(1), ((low - K) * (h & ~l)).sum(1)) for h, l, K in near
-    ]
+    terms = [((h & l).sum(1), ((high - K) * (l & ~h)).sum(1), ((low - K) * (h & ~l)).sum(1)) for h, l, K in near]
     return tally, weight[worst].sum(1), np.stack([np.stack(t, 1) for t in terms], 1).reshape(len(high), -1)
 
 

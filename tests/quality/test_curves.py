@@ -25,12 +25,8 @@ def data(n=60, d=5, seed=0):
 @pytest.mark.parametrize("k", [1, 5, 12, 29])
 def test_trustworthiness_equals_scikit_learn(k):
     X, Z = data()
-    assert quality.trustworthiness(X, Z, k) == pytest.approx(
-        sklearn_trustworthiness(X, Z, n_neighbors=k), abs=1e-14
-    )
-    assert quality.continuity(X, Z, k) == pytest.approx(
-        sklearn_trustworthiness(Z, X, n_neighbors=k), abs=1e-14
-    )
+    assert quality.trustworthiness(X, Z, k) == pytest.approx(sklearn_trustworthiness(X, Z, n_neighbors=k), abs=1e-14)
+    assert quality.continuity(X, Z, k) == pytest.approx(sklearn_trustworthiness(Z, X, n_neighbors=k), abs=1e-14)
 
 
 def test_trustworthiness_of_venna_and_kaski_not_another():
@@ -39,17 +35,13 @@ def test_trustworthiness_of_venna_and_kaski_not_another():
     rho = np.argsort(np.argsort(((X[:, None] - X[None]) ** 2).sum(-1), axis=1), axis=1)
     near = np.argsort(((Z[:, None] - Z[None]) ** 2).sum(-1), axis=1)[:, 1:4]
     penalty = np.maximum(np.take_along_axis(rho, near, axis=1) - 3, 0).sum()
-    assert quality.trustworthiness(X, Z, 3) == pytest.approx(
-        1 - 2 * penalty / (60 * 3 * (120 - 9 - 1)), abs=1e-14
-    )
+    assert quality.trustworthiness(X, Z, 3) == pytest.approx(1 - 2 * penalty / (60 * 3 * (120 - 9 - 1)), abs=1e-14)
 
 
 def test_coranking_matrix_equals_r():
     stored = case("coranking_lowrank_pca2")
     (X, _), (Z, _) = (load_input(file) for file in stored["inputs"])
-    np.testing.assert_array_equal(
-        quality.coranking_matrix(X, Z), load_expected("coranking_lowrank_pca2", "Q")
-    )
+    np.testing.assert_array_equal(quality.coranking_matrix(X, Z), load_expected("coranking_lowrank_pca2", "Q"))
 
 
 def test_coranking_matrix_identities():
@@ -105,9 +97,7 @@ def test_sampled_scores_have_intervals_around_them():
 def test_metrics_other_than_euclidean():
     X, Z = data()
     far = np.abs(X[:, None] - X[None]).sum(-1)
-    assert quality.rnx_auc(X, Z, metric="manhattan") == pytest.approx(
-        quality.rnx_auc(far, Z, reference="precomputed")
-    )
+    assert quality.rnx_auc(X, Z, metric="manhattan") == pytest.approx(quality.rnx_auc(far, Z, reference="precomputed"))
     taxi = quality.rnx_auc(X, Z, metric=lambda a, b: np.abs(a - b).sum())
     assert taxi == pytest.approx(quality.rnx_auc(X, Z, metric="manhattan"))
 
@@ -131,8 +121,7 @@ def test_geodesic_reference_rewards_unrolling():
         np.c_[(t * np.sqrt(1 + t * t) + np.arcsinh(t)) / 2, h],
     )
     along = {
-        name: quality.rnx_auc(roll, Z, reference="geodesic")
-        for name, Z in (("flat", flat), ("cut", roll[:, ::2]))
+        name: quality.rnx_auc(roll, Z, reference="geodesic") for name, Z in (("flat", flat), ("cut", roll[:, ::2]))
     }
     assert along["flat"] > along["cut"] + 0.2
     assert along["flat"] > 0.7
@@ -149,9 +138,7 @@ def test_geodesic_reference_equals_its_matrix():
 
 
 def test_geodesic_reference_bridges_and_says_so():
-    X = np.r_[
-        np.random.default_rng(0).normal(size=(30, 2)), 50 + np.random.default_rng(1).normal(size=(30, 2))
-    ]
+    X = np.r_[np.random.default_rng(0).normal(size=(30, 2)), 50 + np.random.default_rng(1).normal(size=(30, 2))]
     with pytest.warns(UserWarning, match="2"):
         assert quality.rnx_auc(X, X, reference="geodesic", n_neighbors=5) > 0.5
 

@@ -38,9 +38,7 @@ def test_the_misplaced_row_is_found():
     Z = X.copy()
     Z[17] += 30
     rows = quality.per_row(X, Z)
-    assert (
-        np.argmin(rows["auc"]) == np.argmax(rows["stress_share"]) == np.argmin(rows["trustworthiness"]) == 17
-    )
+    assert np.argmin(rows["auc"]) == np.argmax(rows["stress_share"]) == np.argmin(rows["trustworthiness"]) == 17
     assert np.argmin(rows["kept"]) == 17
     np.testing.assert_allclose(quality.per_row(X, X)["stress_share"], 1 / 80)
 

@@ -124,8 +124,7 @@ def _check_lengths(lengths: np.ndarray, owner: str) -> None:
         )
     if lengths.size and lengths.min() < 0:
         raise ValueError(
-            f"{owner}: lengths of edges must be >= 0; got {lengths.min()}. "
-            "Turn similarities into distances first."
+            f"{owner}: lengths of edges must be >= 0; got {lengths.min()}. Turn similarities into distances first."
         )
 
 
@@ -414,17 +413,13 @@ def _grouped(edges: Edges, sources: np.ndarray, lanes: int) -> tuple[np.ndarray,
 
 def _edges(G: Any) -> Edges:
     if not sparse.issparse(G) or G.shape[0] != G.shape[1]:
-        raise ValueError(
-            f"geodesics: G must be a square sparse matrix; got {type(G).__name__}, {np.shape(G)}."
-        )
+        raise ValueError(f"geodesics: G must be a square sparse matrix; got {type(G).__name__}, {np.shape(G)}.")
     graph = sparse.csr_array(G)
     _check_lengths(graph.data, "geodesics")
     graph = graph if graph.has_sorted_indices else graph.sorted_indices()
     turned = graph.T.tocsr()
     if not all(np.array_equal(getattr(graph, a), getattr(turned, a)) for a in ("indptr", "indices", "data")):
-        raise ValueError(
-            "geodesics: G must be symmetric; got one-way edges. Pass it through neighbor_graph first."
-        )
+        raise ValueError("geodesics: G must be symmetric; got one-way edges. Pass it through neighbor_graph first.")
     return (
         np.ascontiguousarray(graph.indptr, dtype=np.int64),
         np.ascontiguousarray(graph.indices, dtype=np.int32),
@@ -437,9 +432,7 @@ def _checked_sources(sources: Any, n: int) -> np.ndarray:
         return np.arange(n, dtype=np.int32)
     found = np.asarray(sources)
     if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):
-        raise ValueError(
-            f"geodesics: sources must be a list of row numbers; got {found.dtype}, {found.shape}."
-        )
+        raise ValueError(f"geodesics: sources must be a list of row numbers; got {found.dtype}, {found.shape}.")
     if found.size and not (found.min() >= 0 and found.max() < n):
         raise ValueError(f"geodesics: sources must lie in 0..{n - 1}; got {found.min()}..{found.max()}.")
     return found.astype(np.int32)
@@ -484,9 +477,7 @@ def laplacian(W: Any, *, normalization: str = "none") -> tuple[sparse.csr_array,
     if weights.shape[0] != weights.shape[1]:
         raise ValueError(f"laplacian: W must be square; got shape {weights.shape}.")
     if weights.nnz and not (np.isfinite(weights.data).all() and weights.data.min() >= 0):
-        raise ValueError(
-            f"laplacian: W must be finite and >= 0; got {weights.data.min()} as the smallest entry."
-        )
+        raise ValueError(f"laplacian: W must be finite and >= 0; got {weights.data.min()} as the smallest entry.")
     degrees = np.asarray(weights.sum(axis=1)).ravel()
     if normalization == "none":
         return (_diagonal(degrees) - weights).tocsr(), degrees
@@ -497,9 +488,7 @@ def laplacian(W: Any, *, normalization: str = "none") -> tuple[sparse.csr_array,
     if normalization == "random-walk":
         inverse = _diagonal(np.divide(1.0, degrees, out=np.zeros_like(degrees), where=linked))
         return (_diagonal(linked) - inverse @ weights).tocsr(), degrees
-    raise ValueError(
-        f"laplacian: normalization must be none, symmetric or random-walk; got {normalization!r}."
-    )
+    raise ValueError(f"laplacian: normalization must be none, symmetric or random-walk; got {normalization!r}.")
 
 
 def _diagonal(values: np.ndarray) -> sparse.csr_array:

@@ -7,7 +7,9 @@ is left out of its own neighbours by its index, never by its distance, so that d
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,7 +60,7 @@ def nearest(
         As in `pairwise`, or "precomputed".
     queries : array or sparse matrix of shape (m, d), optional
         Rows to find neighbours for. None: the rows of `X`, each left out of its own neighbours by its index,
-        so that its duplicates stay in. Precomputed: the (m, n) distances to the n rows.
+        so that its duplicates stay in. Precomputed: the (m, n) distances to the n rows; `X` can then be None.
     n_jobs : int, optional
         Threads. The result does not depend on it.
     owner : str
@@ -76,6 +78,15 @@ def nearest(
     metric = check_metric(metric, owner)
     if metric == "precomputed":
         return _nearest_known(X, k, queries, n_jobs, owner)
+    if queries is None and (found := _remembered(X, k, metric)) is not None:
+        return found
+    found = _search(X, k, metric, queries, n_jobs, owner)
+    if queries is None:
+        _remember(X, metric, found)
+    return found
+
+
+def _search(X: Any, k: int, metric: Metric, queries: Any, n_jobs: int | None, owner: str) -> Neighbors:
     search = open_search(X, queries, metric, owner)
     (n, m), dtype = (search.X.shape[0], search.Q.shape[0]), search.X.dtype
     _check_k(k, n - (queries is None), owner)
@@ -85,6 +96,45 @@ def nearest(
         table = _Table(_measured(search, owner), (m, n), search.skip, np.dtype(np.float64))
         values, indices = _nearest_listed(table, k, n_jobs)
     return Neighbors(indices, values.astype(dtype, copy=False))
+
+
+# Inside `shared`: (where the rows lie, metric) -> the rows, which keeps them there, and what was found.
+_found: ContextVar[dict[Any, tuple[Any, Neighbors]] | None] = ContextVar("lowdim_shared_neighbors", default=None)
+
+
+@contextmanager
+def shared(X: Any = None) -> Iterator[None]:
+    """Inside, neighbours of the same rows are searched once: methods run side by side share what was found.
+
+    `X` is there for the reader; rows are recognised by where they lie in memory, and must not be changed inside.
+    """
+    token = _found.set({})
+    try:
+        yield
+    finally:
+        _found.reset(token)
+
+
+def _key(X: Any, metric: Metric) -> Any:
+    if not isinstance(X, np.ndarray) or not isinstance(metric, str):
+        return None
+    return X.__array_interface__["data"][0], X.shape, X.strides, X.dtype.str, metric
+
+
+def _remembered(X: Any, k: Any, metric: Metric) -> Neighbors | None:
+    memo, key = _found.get(), _key(X, metric)
+    if memo is None or key is None or key not in memo:
+        return None
+    found = memo[key][1]
+    if isinstance(k, bool) or not hasattr(k, "__index__") or not 1 <= k <= found.indices.shape[1]:
+        return None
+    return Neighbors(np.ascontiguousarray(found.indices[:, :k]), np.ascontiguousarray(found.distances[:, :k]))
+
+
+def _remember(X: Any, metric: Metric, found: Neighbors) -> None:
+    memo, key = _found.get(), _key(X, metric)
+    if memo is not None and key is not None:
+        memo[key] = (X, found)
 
 
 def _check_k(k: int, most: int, owner: str) -> None:

@@ -140,9 +140,7 @@ class Ranks:
             every block.
         """
         source = reference_of(X, metric=metric, reference=reference, n_neighbors=n_neighbors, n_jobs=n_jobs)
-        placed = {
-            name: embedding(Z, source.n, f"Ranks.of: the embedding {name}") for name, Z in embeddings.items()
-        }
+        placed = {name: embedding(Z, source.n, f"Ranks.of: the embedding {name}") for name, Z in embeddings.items()}
         rows = choose_rows(source.n, anchors, random_state)
         counts = _Counts(source, placed, rows, tuple(min(int(k), source.n - 2) for k in ks))
         parts = map_rows(counts.add, len(rows), max(1, min(256, MOST_ENTRIES // source.n)), n_jobs, progress)
@@ -338,14 +336,10 @@ def choose_rows(n: int, anchors: Any, random_state: Any = None) -> Array:
         return np.arange(n)
     chosen = np.asarray(anchors)
     if chosen.dtype.kind not in "iu" or (chosen.ndim == 0 and chosen < 2) or chosen.ndim > 1:
-        raise ValueError(
-            f'Ranks.of: anchors must be "auto", None, at least 2, or an array of rows; got {anchors!r}.'
-        )
+        raise ValueError(f'Ranks.of: anchors must be "auto", None, at least 2, or an array of rows; got {anchors!r}.')
     if chosen.ndim == 0:
         return np.sort(generator(random_state).choice(n, size=min(n, int(chosen)), replace=False))
     unique = np.unique(chosen)
     if len(unique) != len(chosen) or len(unique) < 2 or unique[0] < 0 or unique[-1] >= n:
-        raise ValueError(
-            f"Ranks.of: anchors must be at least 2 different rows in 0..{n - 1}; got {anchors!r}."
-        )
+        raise ValueError(f"Ranks.of: anchors must be at least 2 different rows in 0..{n - 1}; got {anchors!r}.")
     return unique.astype(np.int64)

@@ -36,9 +36,7 @@ class Reference:
     name: str
     metric: str
     block: Callable[[Array, bool], Array]
-    pairs: Callable[[Array, Array], Array] | None = (
-        None  # distances of rows i to rows j, one by one, where cheap
-    )
+    pairs: Callable[[Array, Array], Array] | None = None  # distances of rows i to rows j, one by one, where cheap
 
 
 def reference_of(
@@ -54,18 +52,14 @@ def reference_of(
     if isinstance(X, Reference):
         return X
     if reference not in ("ambient", "geodesic", "precomputed"):
-        raise ValueError(
-            f'{owner}: reference must be "ambient", "geodesic" or "precomputed"; got {reference!r}.'
-        )
+        raise ValueError(f'{owner}: reference must be "ambient", "geodesic" or "precomputed"; got {reference!r}.')
     metric = check_metric(metric, owner)
     named = metric if isinstance(metric, str) else getattr(metric, "__name__", "callable")
     if reference == "geodesic":
         return _geodesic(X, metric, named, n_neighbors, n_jobs, owner)
     if reference == "precomputed" or named == "precomputed":
         D = np.asarray(check_dissimilarities(X, owner))
-        return Reference(
-            len(D), "precomputed", "precomputed", lambda rows, order: D[rows], lambda i, j: D[i, j]
-        )
+        return Reference(len(D), "precomputed", "precomputed", lambda rows, order: D[rows], lambda i, j: D[i, j])
     X = rows_of(X, f"{owner}: X", "fill the holes in first")
     if named == "euclidean" and not issparse(X):
         return euclidean(X, "ambient")
@@ -124,7 +118,5 @@ def _geodesic(X: Any, metric: Any, named: str, n_neighbors: int, n_jobs: int | N
     X = X if named == "precomputed" else rows_of(X, f"{owner}: X", "fill the holes in first")
     near = nearest(X, n_neighbors, metric=metric, n_jobs=n_jobs, owner=owner)
     n = len(near.indices)
-    joined = connect(
-        neighbor_graph(near, n), X, policy="bridge", metric=metric, owner=owner, n_jobs=n_jobs
-    ).graph
+    joined = connect(neighbor_graph(near, n), X, policy="bridge", metric=metric, owner=owner, n_jobs=n_jobs).graph
     return Reference(n, "geodesic", named, lambda rows, order: geodesics(joined, rows, n_jobs=1))

@@ -91,9 +91,7 @@ def rnx_auc(X: Any, Z: Any = None, **options: Any) -> Score:
     (1.0, 'ambient')
     """
     ranks = ranks_of(X, Z, "rnx_auc", **options)
-    return Score(
-        ranks.auc, reference=ranks.reference, interval=ranks.auc_interval() if ranks.sampled else None
-    )
+    return Score(ranks.auc, reference=ranks.reference, interval=ranks.auc_interval() if ranks.sampled else None)
 
 
 def qnx_curve(X: Any, Z: Any = None, **options: Any) -> Array:
@@ -267,9 +265,7 @@ def mrre(X: Any, Z: Any = None, n_neighbors: int = 12, **options: Any) -> tuple[
     """
     ranks = _with_size(X, Z, n_neighbors, "mrre", options)
     check_size(n_neighbors, ranks.n, "mrre")
-    low, high = (
-        Score(curve[n_neighbors - 1], reference=ranks.reference, k=n_neighbors) for curve in ranks.mrre
-    )
+    low, high = (Score(curve[n_neighbors - 1], reference=ranks.reference, k=n_neighbors) for curve in ranks.mrre)
     return low, high
 
 
@@ -331,9 +327,7 @@ def coranking_matrix(
     return total.reshape(n, n)[1:, 1:]
 
 
-def truncated_auc(
-    X: Any, Z: Any, k_up: int = 100, *, metric: Any = "euclidean", n_jobs: int | None = None
-) -> Score:
+def truncated_auc(X: Any, Z: Any, k_up: int = 100, *, metric: Any = "euclidean", n_jobs: int | None = None) -> Score:
     """AUC[1..k_up]: area under R_NX over small neighbourhoods only, from exact nearest neighbours.
 
     A different quantity from `rnx_auc`, never to be compared with it: sum_K R_NX(K)/K / sum_K 1/K over K =

@@ -92,9 +92,7 @@ def stress(
     (1.0, 0.0)
     """
     if kind not in ("raw", *_KINDS):
-        raise ValueError(
-            f'stress: kind must be "raw", "normalized", "scale_optimal" or "stress1"; got {kind!r}.'
-        )
+        raise ValueError(f'stress: kind must be "raw", "normalized", "scale_optimal" or "stress1"; got {kind!r}.')
     source, low = spaces(X, Z, metric, reference, n_neighbors, n_jobs, "stress")
     found = _sums(source, low, pairs, random_state, n_jobs, "stress")
     if kind == "raw":
@@ -255,9 +253,7 @@ def shepard_of(source: Reference, low: Reference, pairs: Any, random_state: Any)
         found = [_sums_of(*xy, source, again) for xy, again in zip(both, resampled, strict=True)]
     linear, ordered = (_score(f, sums.pearson) for f in found)
     if np.isnan(linear):
-        warnings.warn(
-            "shepard: all distances of one space are equal; correlations are undefined (NaN).", stacklevel=3
-        )
+        warnings.warn("shepard: all distances of one space are equal; correlations are undefined (NaN).", stacklevel=3)
     return Shepard(linear, ordered, delta, d, source.name)
 
 
@@ -270,17 +266,13 @@ def spaces(
     X: Any, Z: Any, metric: Any, reference: str, n_neighbors: int, n_jobs: int | None, owner: str
 ) -> tuple[Reference, Reference]:
     """Distances of the data and of the embedding."""
-    source = reference_of(
-        X, metric=metric, reference=reference, n_neighbors=n_neighbors, n_jobs=n_jobs, owner=owner
-    )
+    source = reference_of(X, metric=metric, reference=reference, n_neighbors=n_neighbors, n_jobs=n_jobs, owner=owner)
     if source.n < 2:
         raise ValueError(f"{owner}: X must have at least 2 rows; got {source.n}.")
     return source, embedding(Z, source.n, f"{owner}: Z")
 
 
-def _sums(
-    source: Reference, low: Reference, pairs: Any, random_state: Any, n_jobs: int | None, owner: str
-) -> PairSums:
+def _sums(source: Reference, low: Reference, pairs: Any, random_state: Any, n_jobs: int | None, owner: str) -> PairSums:
     number = sums.wanted(pairs, source.n, sums.EXACT_UP_TO, owner)
     found = sums.pair_sums(source, low, number, random_state, n_jobs)
     if not found.sums[sums.DELTA2] > 0:

@@ -13,9 +13,7 @@ from lowdim.quality.score import Score
 Array = NDArray[Any]
 
 
-def knn_error(
-    Z: Any, y: Any, n_neighbors: int = 1, *, metric: Any = "euclidean", n_jobs: int | None = None
-) -> Score:
+def knn_error(Z: Any, y: Any, n_neighbors: int = 1, *, metric: Any = "euclidean", n_jobs: int | None = None) -> Score:
     """Leave-one-out error of the nearest-neighbour classifier.
 
     Each row is classified by its `n_neighbors` nearest other rows; a tied vote goes to the class met first.
@@ -49,9 +47,7 @@ def knn_error(
     Z = np.asarray(Z) if not hasattr(Z, "tocsr") else Z
     Z = Z[:, None] if Z.ndim == 1 else Z
     if len(labels) != Z.shape[0]:
-        raise ValueError(
-            f"knn_error: y must have a label for each of the {Z.shape[0]} rows; got {len(labels)}."
-        )
+        raise ValueError(f"knn_error: y must have a label for each of the {Z.shape[0]} rows; got {len(labels)}.")
     near = nearest(Z, n_neighbors, metric=metric, n_jobs=n_jobs, owner="knn_error")
     wrong = _vote(labels[near.indices]) != labels
     copies = int(np.count_nonzero(near.distances[:, 0] == 0))

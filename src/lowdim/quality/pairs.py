@@ -67,9 +67,7 @@ def wanted(pairs: Any, n: int, exact_up_to: int, owner: str) -> int | None:
     return int(pairs)
 
 
-def pair_sums(
-    source: Reference, low: Reference, pairs: int | None, random_state: Any, n_jobs: int | None
-) -> PairSums:
+def pair_sums(source: Reference, low: Reference, pairs: int | None, random_state: Any, n_jobs: int | None) -> PairSums:
     """The sums over all pairs (`pairs` None) or over a sample."""
     if pairs is None:
         pilot = pilot_of(*_first_rows(source, low))
@@ -106,9 +104,7 @@ def _first_rows(source: Reference, low: Reference) -> tuple[Array, Array]:
     return source.block(rows, False)[others].astype(float), low.block(rows, False)[others].astype(float)
 
 
-def draw(
-    source: Reference, low: Reference, pairs: int, rng: np.random.Generator
-) -> tuple[Array, Array, Array | None]:
+def draw(source: Reference, low: Reference, pairs: int, rng: np.random.Generator) -> tuple[Array, Array, Array | None]:
     """A uniform sample of pairs and their distances; with the row each starts from where rows are shared."""
     n = source.n
     if source.pairs is not None and low.pairs is not None:

@@ -107,6 +107,7 @@ def scores_each(
     dict of str to dict
         For each embedding: ``n_given``, ``n_embedded``, ``n_scored``, ``rows`` ("all" or "common"),
         ``n_components``, ``reference``, ``metric``, ``n_anchors``, ``rnx`` (curve over K = 1..n-2), ``auc``,
+        ``ranked`` (positions among the scored rows that were ranked from) and ``row_auc`` (area of each of them),
         ``k``, ``trustworthiness``, ``continuity``, ``k_max``, ``q_local``, ``q_global``,
         ``normalized_stress``, ``scale_optimal_stress``, ``pearson``, ``spearman``, ``zeros_data`` and
         ``zeros_embedding`` (ordered pairs of different rows at distance 0), ``knn_error``, ``knn_error_data``
@@ -225,9 +226,7 @@ class _Task:
         if self.y is None:
             return None
         if len(self.y) != len(mask):
-            raise ValueError(
-                f"scores: y must have a label for each of the {len(mask)} rows; got {len(self.y)}."
-            )
+            raise ValueError(f"scores: y must have a label for each of the {len(mask)} rows; got {len(self.y)}.")
         return float(knn_error(rows, self.y[mask], metric=metric, n_jobs=self.n_jobs))
 
     def _distance_part(self, source: Reference, low: Reference, name: str) -> dict[str, Any]:
@@ -252,6 +251,8 @@ def _rank_part(ranks: Ranks) -> dict[str, Any]:
         "metric": ranks.metric,
         "n_anchors": len(ranks.rows),
         "rnx": ranks.rnx,
+        "ranked": ranks.rows,
+        "row_auc": ranks.row_auc,
         "auc": ranks.auc,
         "auc_interval": ranks.auc_interval() if ranks.sampled else None,
         "k": k,
