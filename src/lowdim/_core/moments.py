@@ -111,10 +111,14 @@ def covariance(
     moments = Moments.of(X, weights, n_jobs=n_jobs, block=block)
     divisor = moments.weight - ddof
     if divisor <= 0:
-        raise ValueError(f"covariance: the weights must add up to more than ddof={ddof}; got {moments.weight:g}.")
+        raise ValueError(
+            f"covariance: the weights must add up to more than ddof={ddof}; got {moments.weight:g}."
+        )
     if mean is None:
         return moments.scatter / divisor, moments.mean
-    return moments.about(mean) / divisor, np.array(np.broadcast_to(mean, moments.mean.shape), dtype=np.float64)
+    return moments.about(mean) / divisor, np.array(
+        np.broadcast_to(mean, moments.mean.shape), dtype=np.float64
+    )
 
 
 def gram(X: Any, mean: Array | None = None, *, n_jobs: int | None = None) -> Array:
@@ -148,7 +152,9 @@ def _mirror(G: Array) -> Array:
 
 
 def _sparse_gram(X: sp.csr_array, mean: Array | None) -> Array:
-    center = X.mean(axis=0) if mean is None else np.broadcast_to(np.asarray(mean, dtype=np.float64), X.shape[1])
+    center = (
+        X.mean(axis=0) if mean is None else np.broadcast_to(np.asarray(mean, dtype=np.float64), X.shape[1])
+    )
     along = X @ center
     G = (X @ X.T).toarray()
     G -= along[:, None]
@@ -159,19 +165,23 @@ def _sparse_gram(X: sp.csr_array, mean: Array | None) -> Array:
 
 def column_means(X: Array) -> Array:
     """Column means in float64, chunk by chunk."""
-    sums = [np.sum(X[rows], axis=0, dtype=np.float64) for rows in threads.blocks(X.shape[0], _chunk(X.shape[1]))]
+    sums = [
+        np.sum(X[rows], axis=0, dtype=np.float64) for rows in threads.blocks(X.shape[0], _chunk(X.shape[1]))
+    ]
     return np.sum(sums, axis=0) / X.shape[0]
 
 
 def _weights(weights: Array, n: int) -> Array:
     weights = np.asarray(weights, dtype=np.float64)
     if weights.shape != (n,) or not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
-        raise ValueError(f"Moments: weights must be {n} non-negative numbers, not all zero; got shape {weights.shape}.")
+        raise ValueError(
+            f"Moments: weights must be {n} non-negative numbers, not all zero; got shape {weights.shape}."
+        )
     return weights
 
 
 def _chunk(d: int) -> int:
-    """Rows centred at once: they fill the cache; for many columns enough to pay for adding a d x d product."""
+    """Rows centred at once: a cache full, and enough to pay for adding a d x d product."""
     return max(CHUNK_ROWS, d, CHUNK_BYTES // (4 * max(1, d)))
 
 
@@ -185,9 +195,7 @@ def _of_lane(X: Array, weights: Array | None, rows: slice, chunk: int) -> Moment
     """Moments of consecutive rows: chunk by chunk, each centred at its own mean, merged by Chan's formula."""
     count, d = rows.stop - rows.start, X.shape[1]
     dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
-    room = np.empty(
-        (min(count, _chunk(d)), d), dtype=dtype
-    )  # used again and again: fresh pages cost more than the sums
+    room = np.empty((min(count, chunk), d), dtype=dtype)  # used for all chunks: fresh pages are dear
     weight, mean, scatter = 0.0, np.zeros(d), np.zeros((d, d))
     for part in threads.blocks(count, len(room)):
         here = slice(rows.start + part.start, rows.start + part.stop)
@@ -198,7 +206,8 @@ def _of_lane(X: Array, weights: Array | None, rows: slice, chunk: int) -> Moment
         step = shift + left - mean
         scatter += Z.T @ Z
         # What is left of the mean in Z goes out, the step between the means comes in: both rank one.
-        scatter += (np.array([step, left]).T * [weight * more / (weight + more), -more]) @ np.array([step, left])
+        both = np.array([step, left])
+        scatter += (both.T * [weight * more / (weight + more), -more]) @ both
         weight += more
         mean += step * (more / weight)
     return Moments(weight, mean, scatter)

@@ -22,9 +22,9 @@ from . import memory, threads
 from .krylov import EPS, SEED, Array, Problem, block_lanczos, rayleigh_ritz
 
 # Bytes per entry of the profile after reverse Cuthill-McKee that a symmetric LU was seen to take, at most.
-# Laplacians and LLE matrices of kNN graphs in 2 to 10 dimensions, 3,000 to 50,000 rows: L + U hold 0.4 to 1.3
+# Laplacians and LLE matrices of kNN graphs in 2 to 10 dimensions, 3,000 to 50,000 rows: L + U hold 0.3 to 1.4
 # entries of 8 + 4 bytes per entry of the profile, and the signs of the pivots are read from a copy of U.
-BYTES_PER_PROFILE_ENTRY = 24
+BYTES_PER_PROFILE_ENTRY = 28
 # Distances of the shift below zero relative to the norm. The first is far above the 1e-15 by which rounding
 # moves eigenvalues; the others are for matrices that are semi-definite up to rounding of their entries.
 SHIFTS = (1e-10, 1e-7, 1e-4)
@@ -45,7 +45,9 @@ def lapack(problem: Problem) -> Array:
     if 2 * k < n:
         try:
             vectors = sla.eigh(B, subset_by_index=ends, driver="evr", check_finite=False)[1]
-        except np.linalg.LinAlgError:  # inverse iteration can fail inside a tight cluster; the full solver does not
+        except (
+            np.linalg.LinAlgError
+        ):  # inverse iteration can fail inside a tight cluster; the full solver does not
             vectors = sla.eigh(B, driver="evd", check_finite=False)[1][:, ends[0] : ends[1] + 1]
     else:
         vectors = sla.eigh(B, driver="evd", check_finite=False)[1][:, ends[0] : ends[1] + 1]
@@ -69,7 +71,9 @@ def block(problem: Problem) -> Array:
     if problem.is_sparse and problem.sign < 0:
         inverse = ShiftedInverse.below(problem)
         return inverse.polish(block_lanczos(problem, inverse.times, power=1.0))
-    with threads.single_blas():  # the large products bring their own threads; the small ones only lose by them
+    with (
+        threads.single_blas()
+    ):  # the large products bring their own threads; the small ones only lose by them
         return block_lanczos(problem, problem.wanted)
 
 
@@ -209,7 +213,9 @@ def complete_arpack(problem: Problem, times: Callable[[Array], Array], behind: f
 
 
 def _eigsh(problem: Problem, times: Callable[[Array], Array], k: int, tol: float) -> tuple[Array, Array]:
-    operator = LinearOperator((problem.n, problem.n), matvec=lambda x: times(x.reshape(-1, 1))[:, 0], dtype=np.float64)
+    operator = LinearOperator(
+        (problem.n, problem.n), matvec=lambda x: times(x.reshape(-1, 1))[:, 0], dtype=np.float64
+    )
     if k >= problem.n - 1:  # more than ARPACK can hold
         values, vectors = sla.eigh(times(np.eye(problem.n)))
         return values[-k:], vectors[:, -k:]
