@@ -267,7 +267,7 @@ MISTAKES = [
     (["compare", "flowers.csv", "--label", "species", "--seed", "-1"], "--seed: must be a whole number of at least 0"),
     (["compare", "flowers.csv", "--reference", "other"], "invalid choice: 'other'"),
     (["compare"], "the following arguments are required: FILE|NAME"),
-    (["campare"], "invalid choice: 'campare'"),
+    (["comparison"], "invalid choice: 'comparison'"),
     (["compare", "flowers.csv", "--frobnicate"], "unrecognized arguments: --frobnicate"),
     (["fit", "flowers.csv", "--method", "pcaa", "--out", "m"], "Did you mean 'pca'?"),
     (["fit", "flowers.csv", "--method", "pca", "--out", "no/where"], "the folder no does not exist"),

@@ -18,6 +18,8 @@ KEYS = {
     "metric",
     "n_anchors",
     "rnx",
+    "ranked",
+    "row_auc",
     "auc",
     "auc_interval",
     "k",
@@ -84,6 +86,9 @@ def test_every_number_is_the_one_of_its_function():
     for key, value in expected.items():
         assert found[key] == value, key
     np.testing.assert_array_equal(found["rnx"], quality.rnx_curve(X, Z))
+    rows = quality.per_row(X, Z)
+    np.testing.assert_array_equal(found["ranked"], rows["rows"])
+    np.testing.assert_array_equal(found["row_auc"], rows["auc"])
     assert all(found[key] is None for key in KEYS if key.endswith("_interval"))
 
 

@@ -250,6 +250,8 @@ def test_verbose_goes_to_the_error_stream(roll, capsys):
         ({"row_names": ["a"]}, "one name for each of the 120 rows; got 1"),
         ({"y": [1, 2]}, "one label for each of the 120 rows"),
         ({"X": np.ones((20, 3)), "y": None}, "at least two different rows"),
+        ({"n_components": 0}, "n_components must be a whole number of at least 1; got 0"),
+        ({"n_components": None}, "n_components must be a whole number"),
         ({"random_state": -1}, "random_state"),
         ({"memory_limit": "lots"}, "memory_limit must be a positive size"),
     ],
@@ -259,10 +261,11 @@ def test_wrong_arguments(roll, change, message):
         lowdim.compare(**{"X": roll.X, "methods": ["pca"], **change})
 
 
-def test_maps_are_turned_to_lie_like_the_first(roll):
+@pytest.mark.parametrize("sign", [1, -1])
+def test_maps_are_turned_and_mirrored_to_lie_like_the_first(roll, sign):
     def turned(X):
         Z = lowdim.PCA(2).fit_transform(X)
-        return 3 * Z @ np.array([[0.6, -0.8], [-0.8, -0.6]]) + 7
+        return 3 * Z @ np.array([[0.6, -0.8], [0.8, 0.6]]) * [1, sign] + 7
 
     c = lowdim.compare(roll.X, methods=["pca", ("turned", Act(turned))])
     maps = c.aligned()

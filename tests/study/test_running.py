@@ -126,7 +126,7 @@ def test_warnings_are_kept_each_once(X):
         (lambda X: X[:5], r"one row for each of the 20 rows; got shape \(5, 3\)"),
         (lambda X: X[:, 0], "one row for each"),
         (lambda X: X[:, :0], "one row for each"),
-        (lambda X: X * np.nan, "no row has a place"),
+        (lambda X: X * np.nan, "at least 3 rows must get a place; 0 of 20 did"),
         (lambda X: X / 0.0, "infinite values"),
         (lambda X: X + 1j, "real numbers; got dtype complex128"),
     ],

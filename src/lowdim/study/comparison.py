@@ -22,10 +22,10 @@ from lowdim._core.memory import config
 from lowdim._core.rng import generator
 
 from .alignment import aligned_maps
+from .baselines import embedded_by_all, notes_on, run_all
 from .labels import Labels, labels_of
-from .methods import find
 from .references import Reference, reference_of
-from .running import Entry, Outcome, RandomEmbedding, entries, free_name, plain, run
+from .running import Outcome, entries, plain
 from .scoring import Scored, score_each, sharing
 
 
@@ -282,10 +282,9 @@ def compare(
     ['pca', 'isomap', 'random']
     """
     start = time.perf_counter()
-    rows = _rows(X)
-    seed = _seed(random_state)
+    rows, seed = _rows(X), _seed(random_state)
     common = {
-        "n_components": n_components,
+        "n_components": _width(n_components),
         "random_state": seed,
         "n_jobs": n_jobs,
         "verbose": max(0, verbose - 1),
@@ -298,18 +297,13 @@ def compare(
         report("reference distances")
         against = reference_of(reference, rows, metric=metric, n_neighbors=n_neighbors)
         with config(memory_limit=memory_limit):
-            outcomes = _run_all(planned, rows, seed, n_components, report)
-        mask = _embedded_by_all(outcomes)
+            outcomes = run_all(planned, rows, seed, n_components, report)
         report("scores")
         scored = score_each(
-            {o.name: o.embedding for o in outcomes if o.embedding is not None},
-            against,
-            scale={o.name: o.has_scale for o in outcomes},
-            labels=labels,
-            anchors=anchors,
-            n_jobs=n_jobs,
-            seed=seed,
-        )
+            {o.name: o.embedding for o in outcomes if o.embedding is not None}, against,
+            scale={o.name: o.has_scale for o in outcomes}, labels=labels, anchors=anchors, n_jobs=n_jobs, seed=seed,
+        )  # fmt: skip
+    mask = embedded_by_all(outcomes)
     return Comparison(
         outcomes=tuple(outcomes),
         scored=scored,
@@ -321,7 +315,7 @@ def compare(
         row_names=names,
         column_names=_column_names(X),
         versions=versions(),
-        notes=_notes(outcomes, mask),
+        notes=notes_on(outcomes, mask),
         seconds=time.perf_counter() - start,
     )
 
@@ -336,67 +330,18 @@ def _rows(X: Any) -> np.ndarray:
     )  # fmt: skip
 
 
+def _width(n_components: Any) -> int:
+    if isinstance(n_components, bool) or not hasattr(n_components, "__index__") or n_components < 1:
+        raise ValueError(f"compare: n_components must be a whole number of at least 1; got {n_components!r}.")
+    return int(n_components)
+
+
 def _seed(random_state: Any) -> int:
     """One whole number that repeats the run, whatever was passed."""
     if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
         generator(random_state)  # refuses a negative one
         return int(random_state)
     return int(generator(random_state).integers(2**31 - 1))
-
-
-def _run_all(planned: list[Entry], X: np.ndarray, seed: int, n_components: int, report: Any) -> list[Outcome]:
-    """The methods asked for, then whatever baseline is still missing for each number of columns that came out."""
-    outcomes = []
-    for entry in planned:
-        report(entry.name)
-        outcomes.append(run(entry, X))
-    for entry in _baselines(outcomes, seed, n_components):
-        report(entry.name)
-        outcomes.append(run(entry, X))
-    return outcomes
-
-
-def _baselines(outcomes: list[Outcome], seed: int, n_components: int) -> list[Entry]:
-    """PCA and a random embedding for each number of columns: only embeddings of the same width can be compared."""
-    widths = sorted({o.n_components for o in outcomes if o.n_components is not None}) or [n_components]
-    there = {o.n_components for o in outcomes if o.baseline}
-    taken = {o.name for o in outcomes}
-    added = []
-    for r in widths:
-        tail = f"-{r}d" if len(widths) > 1 else ""
-        if r not in there:
-            name = free_name(f"pca{tail}", taken)
-            taken.add(name)
-            pca = find("pca").estimator(n_components=r, random_state=seed)
-            added.append(Entry(name, pca, True))
-        name = free_name(f"random{tail}", taken)
-        taken.add(name)
-        added.append(Entry(name, RandomEmbedding(r, seed), True))
-    return added
-
-
-def _embedded_by_all(outcomes: list[Outcome]) -> np.ndarray:
-    """The rows every method placed: a method that drops the hard rows must not gain from it."""
-    masks = [outcome.embedded for outcome in outcomes if outcome.embedded is not None]
-    return np.logical_and.reduce(masks)
-
-
-def _notes(outcomes: list[Outcome], mask: np.ndarray) -> tuple[str, ...]:
-    notes = []
-    if not mask.all():
-        fewer = [o.name for o in outcomes if o.embedded is not None and not o.embedded.all()]
-        notes.append(
-            f"Not every method placed every row ({', '.join(fewer)} left some out): "
-            f"all scores are over the {mask.sum()} of {mask.size} rows that every method placed."
-        )
-    widths = sorted({o.n_components for o in outcomes if o.n_components is not None})
-    if len(widths) > 1:
-        listed = ", ".join(map(str, widths))
-        notes.append(
-            f"The embeddings have different numbers of columns ({listed}): more columns keep more, so scores can "
-            "only be compared between embeddings of the same number, and against the baselines of that number."
-        )
-    return tuple(notes)
 
 
 def _row_names(names: Any, n: int) -> list[str] | None:
