@@ -48,7 +48,11 @@ def documented(text):
     return names
 
 
-@pytest.mark.parametrize("name", PUBLIC)
+# Records that only the library makes: their fields are attributes, and documented as such.
+RECORDS = {"quality.Ranks", "quality.Shepard", "quality.Score", "Comparison"}
+
+
+@pytest.mark.parametrize("name", [name for name in PUBLIC if name not in RECORDS])
 def test_documented_parameters_are_the_parameters(name):
     thing = PUBLIC[name]
     assert thing.__doc__, f"{name} has no docstring"

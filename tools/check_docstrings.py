@@ -8,24 +8,9 @@ from numpydoc.validate import validate
 import lowdim
 
 # What must hold; the other checks of numpydoc ask for sections that short functions do not need.
-CHECKS = {
-    "GL01",
-    "GL03",
-    "GL06",
-    "GL07",
-    "GL08",
-    "SS01",
-    "SS03",
-    "PR01",
-    "PR02",
-    "PR03",
-    "PR04",
-    "PR07",
-    "RT01",
-    "RT03",
-}
-# A summary on the line of the quotes, and one-line parameter texts, are the house style.
-CHECKS -= {"GL01", "PR07", "RT03", "PR04", "SS03"}
+CHECKS = {"GL03", "GL06", "GL07", "GL08", "SS01", "PR01", "PR02", "PR03", "RT01"}
+# Records that only the library makes: their fields are attributes, and documented as such.
+RECORDS = {"lowdim.quality.Ranks", "lowdim.quality.Shepard", "lowdim.quality.Score", "lowdim.Comparison"}
 METHODS = ("fit", "fit_transform", "transform", "inverse_transform", "estimate_memory")
 
 
@@ -42,7 +27,8 @@ def names():
 def main():
     problems = []
     for name in names():
-        problems += [f"{name}: {code} {text}" for code, text in validate(name)["errors"] if code in CHECKS]
+        wanted = CHECKS - {"PR01"} if name in RECORDS else CHECKS
+        problems += [f"{name}: {code} {text}" for code, text in validate(name)["errors"] if code in wanted]
     if problems:
         sys.exit("\n".join(problems))
 

@@ -48,9 +48,7 @@ def test_negative_losses_and_zero_losses():
 
 
 def test_warns_at_max_iter_where_the_caller_is():
-    with pytest.warns(
-        ConvergenceWarning, match=r"me: not converged after max_iter=3 steps .*tol=1e-09"
-    ) as caught:
+    with pytest.warns(ConvergenceWarning, match=r"me: not converged after max_iter=3 steps .*tol=1e-09") as caught:
         run = iterate(geometric(), 0, max_iter=3, tol=1e-9, owner="me")
     assert caught[0].filename == __file__
     assert (run.state, run.n_iter, run.converged) == (3, 3, False)

@@ -21,9 +21,7 @@ SOLVERS = ["lapack", "block", "arpack", "lobpcg"]
 
 
 def path_laplacian(n):
-    L = sp.diags_array(
-        [np.full(n, 2.0), np.full(n - 1, -1.0), np.full(n - 1, -1.0)], offsets=[0, 1, -1]
-    ).tolil()
+    L = sp.diags_array([np.full(n, 2.0), np.full(n - 1, -1.0), np.full(n - 1, -1.0)], offsets=[0, 1, -1]).tolil()
     L[0, 0] = L[-1, -1] = 1.0
     return L.tocsr(), 4 * np.sin(np.pi * np.arange(n) / (2 * n)) ** 2
 
@@ -81,9 +79,7 @@ def check(found, A, reference, atol=1e-10, mass=None):
 
 
 @pytest.mark.parametrize("solver", ["auto", *SOLVERS])
-@pytest.mark.parametrize(
-    "make", [lambda: path_laplacian(120), lambda: grid_laplacian(11, 13)], ids=["path", "grid"]
-)
+@pytest.mark.parametrize("make", [lambda: path_laplacian(120), lambda: grid_laplacian(11, 13)], ids=["path", "grid"])
 def test_closed_form_laplacians(make, solver):
     L, values = make()
     check(eigenpairs(L, 6, which="smallest", solver=solver), L, values[:6])
@@ -121,9 +117,7 @@ def test_disconnected_laplacian_has_all_its_zeros(solver):
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize(
-    "form", [np.asarray, sp.csr_array, aslinearoperator], ids=["dense", "sparse", "operator"]
-)
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, aslinearoperator], ids=["dense", "sparse", "operator"])
 def test_identity_and_its_relatives(solver, form):
     values = np.array([5.0] * 6 + [1.0] * 90 + [0.5] * 4)
     A = np.diag(np.random.default_rng(0).permutation(values))
@@ -155,9 +149,7 @@ def test_hilbert_and_graded_matrices():
 def test_tiny_eigenvalues_of_lle_matrices_are_right(solver):
     n = 300
     M = lle_matrix(n)
-    exact = np.linalg.svd(np.linalg.cholesky(M + 1e-3 * np.eye(n)))[
-        1
-    ]  # only to see that the scale is as expected
+    exact = np.linalg.svd(np.linalg.cholesky(M + 1e-3 * np.eye(n)))[1]  # only to see that the scale is as expected
     assert exact[-1] ** 2 == pytest.approx(1e-3, rel=1e-2)
     dense = np.linalg.eigvalsh(M)
     found = eigenpairs(sp.csr_array(M), 4, which="smallest", skip=np.ones(n), solver=solver)
@@ -316,9 +308,7 @@ def test_auto_chooses_by_size_sparsity_and_end():
 
 def test_memory_limit_keeps_from_factorising():
     L, values = grid_laplacian(70, 71)
-    problem = krylov.Problem(
-        L, None, np.empty((4970, 0)), 3, -1.0, 8.0, 1e-10, None, np.random.default_rng(0), ""
-    )
+    problem = krylov.Problem(L, None, np.empty((4970, 0)), 3, -1.0, 8.0, 1e-10, None, np.random.default_rng(0), "")
     needed = solvers.factor_bytes(problem)
     with memory.config(memory_limit=needed // 2):
         found = eigenpairs(L, 3, which="smallest", skip=np.ones(4970))
@@ -332,9 +322,7 @@ def test_memory_limit_keeps_from_factorising():
 def test_factor_bytes_bounds_the_factors(make):
     A = make()
     n = A.shape[0]
-    problem = krylov.Problem(
-        A, None, np.empty((n, 0)), 3, -1.0, 8.0, 1e-10, None, np.random.default_rng(0), ""
-    )
+    problem = krylov.Problem(A, None, np.empty((n, 0)), 3, -1.0, 8.0, 1e-10, None, np.random.default_rng(0), "")
     used = 12 * solvers._definite_lu(sp.csc_array(A), -1e-6).nnz
     assert used <= solvers.factor_bytes(problem) <= 60 * used
 
@@ -533,10 +521,7 @@ def test_svd_bad_input():
 
 
 def test_covariance_equals_numpy():
-    X = (
-        np.random.default_rng(0).standard_normal((5000, 7)) @ np.random.default_rng(1).standard_normal((7, 7))
-        + 5
-    )
+    X = np.random.default_rng(0).standard_normal((5000, 7)) @ np.random.default_rng(1).standard_normal((7, 7)) + 5
     C, mean = covariance(X)
     np.testing.assert_allclose(C, np.cov(X.T), rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(mean, X.mean(axis=0), rtol=1e-13)

@@ -273,7 +273,15 @@ def _decay(D: np.ndarray, gamma: float) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Sigmoid(Kernel):
-    """k(x, y) = tanh(gamma x'y + coef0). Not positive semi-definite: eigenvalues may be negative."""
+    """k(x, y) = tanh(gamma x'y + coef0). Not positive semi-definite: eigenvalues may be negative.
+
+    Parameters
+    ----------
+    gamma : float
+        Slope.
+    coef0 : float
+        Shift.
+    """
 
     gamma: float
     coef0: float = 1.0
@@ -297,7 +305,13 @@ class Sigmoid(Kernel):
 
 @dataclass(frozen=True)
 class Constant(Kernel):
-    """k(x, y) = value, at least 0. Useful in sums, where it adds an intercept."""
+    """k(x, y) = value, at least 0. Useful in sums, where it adds an intercept.
+
+    Parameters
+    ----------
+    value : float
+        The constant.
+    """
 
     value: float = 1.0
 

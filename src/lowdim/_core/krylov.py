@@ -129,9 +129,7 @@ def block_lanczos(problem: Problem, times: Callable[[Array], Array], power: floa
     Q, known, total = problem.start(width), 0, 0
     theta = S = np.empty((0, 0))
     for _ in range(problem.max_iter or 300):
-        if (
-            total and total + Q.shape[1] > room
-        ):  # thick restart: T is diagonal there, its coupling to Q comes next
+        if total and total + Q.shape[1] > room:  # thick restart: T is diagonal there, its coupling to Q comes next
             V[:, :keep] = V[:, :total] @ S[:, :keep]
             T[:keep, :keep], total = np.diag(theta[:keep]), keep
         known, total = total, total + Q.shape[1]
@@ -143,9 +141,7 @@ def block_lanczos(problem: Problem, times: Callable[[Array], Array], power: floa
         Q, R = _next_block(problem, V[:, :total], W - V[:, :total] @ H, abs(theta).max())
         residuals = np.linalg.norm(R @ S[known:total], axis=0)[: problem.k]
         size = np.abs(theta[: problem.k]) ** power * np.abs(theta).max() ** (1 - power)
-        if not Q.shape[1] or np.all(
-            residuals <= _lanczos_tolerance(problem) * size + 10 * EPS * abs(theta[0])
-        ):
+        if not Q.shape[1] or np.all(residuals <= _lanczos_tolerance(problem) * size + 10 * EPS * abs(theta[0])):
             break
     return V[:, :total] @ S[:, : min(total, width)]
 

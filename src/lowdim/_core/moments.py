@@ -111,14 +111,10 @@ def covariance(
     moments = Moments.of(X, weights, n_jobs=n_jobs, block=block)
     divisor = moments.weight - ddof
     if divisor <= 0:
-        raise ValueError(
-            f"covariance: the weights must add up to more than ddof={ddof}; got {moments.weight:g}."
-        )
+        raise ValueError(f"covariance: the weights must add up to more than ddof={ddof}; got {moments.weight:g}.")
     if mean is None:
         return moments.scatter / divisor, moments.mean
-    return moments.about(mean) / divisor, np.array(
-        np.broadcast_to(mean, moments.mean.shape), dtype=np.float64
-    )
+    return moments.about(mean) / divisor, np.array(np.broadcast_to(mean, moments.mean.shape), dtype=np.float64)
 
 
 def gram(X: Any, mean: Array | None = None, *, n_jobs: int | None = None) -> Array:
@@ -152,9 +148,7 @@ def _mirror(G: Array) -> Array:
 
 
 def _sparse_gram(X: sp.csr_array, mean: Array | None) -> Array:
-    center = (
-        X.mean(axis=0) if mean is None else np.broadcast_to(np.asarray(mean, dtype=np.float64), X.shape[1])
-    )
+    center = X.mean(axis=0) if mean is None else np.broadcast_to(np.asarray(mean, dtype=np.float64), X.shape[1])
     along = X @ center
     G = (X @ X.T).toarray()
     G -= along[:, None]
@@ -165,18 +159,14 @@ def _sparse_gram(X: sp.csr_array, mean: Array | None) -> Array:
 
 def column_means(X: Array) -> Array:
     """Column means in float64, chunk by chunk."""
-    sums = [
-        np.sum(X[rows], axis=0, dtype=np.float64) for rows in threads.blocks(X.shape[0], _chunk(X.shape[1]))
-    ]
+    sums = [np.sum(X[rows], axis=0, dtype=np.float64) for rows in threads.blocks(X.shape[0], _chunk(X.shape[1]))]
     return np.sum(sums, axis=0) / X.shape[0]
 
 
 def _weights(weights: Array, n: int) -> Array:
     weights = np.asarray(weights, dtype=np.float64)
     if weights.shape != (n,) or not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
-        raise ValueError(
-            f"Moments: weights must be {n} non-negative numbers, not all zero; got shape {weights.shape}."
-        )
+        raise ValueError(f"Moments: weights must be {n} non-negative numbers, not all zero; got shape {weights.shape}.")
     return weights
 
 

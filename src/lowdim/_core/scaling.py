@@ -80,8 +80,7 @@ def center_kernel_rows(Kx: Array, means: KernelMeans) -> Array:
     """
     if Kx.ndim != 2 or Kx.shape[1] != len(means.columns):
         raise ValueError(
-            f"center_kernel_rows: Kx must have {len(means.columns)} columns, one per fitted row; "
-            f"got shape {Kx.shape}."
+            f"center_kernel_rows: Kx must have {len(means.columns)} columns, one per fitted row; got shape {Kx.shape}."
         )
     out = np.empty(Kx.shape, dtype=_float(Kx))
     for rows in threads.blocks(Kx.shape[0], ROWS):
@@ -113,13 +112,9 @@ def _float(A: Array) -> np.dtype:
 
 def _target(A: Array, out: Array | None, owner: str) -> Array:
     if out is None and A.dtype.kind != "f":
-        raise ValueError(
-            f"{owner}: D2 must be a float array to be overwritten; got dtype {A.dtype}. Pass out."
-        )
+        raise ValueError(f"{owner}: D2 must be a float array to be overwritten; got dtype {A.dtype}. Pass out.")
     if out is not None and (out.shape != A.shape or out.dtype.kind != "f"):
-        raise ValueError(
-            f"{owner}: out must be a float array of shape {A.shape}; got {out.dtype} {out.shape}."
-        )
+        raise ValueError(f"{owner}: out must be a float array of shape {A.shape}; got {out.dtype} {out.shape}.")
     return A if out is None else out
 
 

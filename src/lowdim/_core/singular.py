@@ -96,14 +96,11 @@ class Table:
             return product if self.center is None else product - np.multiply.outer(self.center, U.sum(axis=0))
         dtype = np.float64 if precise else self.rows.dtype
         block, total = self._block(), np.zeros((self.shape[1], U.shape[1]))
-        lane = block * max(
-            1, -(-self.shape[0] // (16 * block))
-        )  # fixed lanes: the same bits for any thread count
+        lane = block * max(1, -(-self.shape[0] // (16 * block)))  # fixed lanes: the same bits for any thread count
 
         def add(rows: slice) -> Array:
             inner = [
-                slice(rows.start + p.start, rows.start + p.stop)
-                for p in threads.blocks(rows.stop - rows.start, block)
+                slice(rows.start + p.start, rows.start + p.stop) for p in threads.blocks(rows.stop - rows.start, block)
             ]
             return sum(self.part(p, dtype).T @ U[p].astype(dtype, copy=False) for p in inner)
 
@@ -263,13 +260,9 @@ def _gram_problem(table: Table, k: int, tol: float, rng: np.random.Generator, ow
 def _by_lapack(table: Table, problem: Problem) -> Array:
     """Vectors of the shorter side from a dense decomposition."""
     if not table.is_dense:
-        raise ValueError(
-            f'{problem.owner}: solver "lapack" needs a dense array. Use "auto", "arpack" or "randomized".'
-        )
+        raise ValueError(f'{problem.owner}: solver "lapack" needs a dense array. Use "auto", "arpack" or "randomized".')
     n, d = table.shape
-    memory.check(
-        problem.owner, {"centred copy": 8 * n * d, "factors": 16 * n * d}, "Ask for fewer components."
-    )
+    memory.check(problem.owner, {"centred copy": 8 * n * d, "factors": 16 * n * d}, "Ask for fewer components.")
     X = table.part(slice(0, n), np.float64)
     X = X if table.tall else X.T
     T = sla.qr(X, mode="r", check_finite=False)[0][: X.shape[1]] if X.shape[0] > 2 * X.shape[1] else X
@@ -324,11 +317,7 @@ def _chain(table: Table, k: int) -> list[str]:
     if short <= SMALL or k > short // 8:
         return ["gram", *last] if long >= 8 * short or not last else last
     # Inner products cost `short` columns of a product, block Krylov about twenty blocks of them.
-    return (
-        ["gram", "randomized", *last]
-        if short <= 40 * block_width(k) and last
-        else ["randomized", "arpack", *last]
-    )
+    return ["gram", "randomized", *last] if short <= 40 * block_width(k) and last else ["randomized", "arpack", *last]
 
 
 # ----------------------------------------------------------------------------------------------------- checks

@@ -45,9 +45,7 @@ def lapack(problem: Problem) -> Array:
     if 2 * k < n:
         try:
             vectors = sla.eigh(B, subset_by_index=ends, driver="evr", check_finite=False)[1]
-        except (
-            np.linalg.LinAlgError
-        ):  # inverse iteration can fail inside a tight cluster; the full solver does not
+        except np.linalg.LinAlgError:  # inverse iteration can fail inside a tight cluster; the full solver does not
             vectors = sla.eigh(B, driver="evd", check_finite=False)[1][:, ends[0] : ends[1] + 1]
     else:
         vectors = sla.eigh(B, driver="evd", check_finite=False)[1][:, ends[0] : ends[1] + 1]
@@ -71,9 +69,7 @@ def block(problem: Problem) -> Array:
     if problem.is_sparse and problem.sign < 0:
         inverse = ShiftedInverse.below(problem)
         return inverse.polish(block_lanczos(problem, inverse.times, power=1.0))
-    with (
-        threads.single_blas()
-    ):  # the large products bring their own threads; the small ones only lose by them
+    with threads.single_blas():  # the large products bring their own threads; the small ones only lose by them
         return block_lanczos(problem, problem.wanted)
 
 
@@ -213,9 +209,7 @@ def complete_arpack(problem: Problem, times: Callable[[Array], Array], behind: f
 
 
 def _eigsh(problem: Problem, times: Callable[[Array], Array], k: int, tol: float) -> tuple[Array, Array]:
-    operator = LinearOperator(
-        (problem.n, problem.n), matvec=lambda x: times(x.reshape(-1, 1))[:, 0], dtype=np.float64
-    )
+    operator = LinearOperator((problem.n, problem.n), matvec=lambda x: times(x.reshape(-1, 1))[:, 0], dtype=np.float64)
     if k >= problem.n - 1:  # more than ARPACK can hold
         values, vectors = sla.eigh(times(np.eye(problem.n)))
         return values[-k:], vectors[:, -k:]

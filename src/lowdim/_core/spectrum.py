@@ -26,9 +26,7 @@ from .solvers import FAILURES, SOLVERS
 __all__ = ["SVD", "Eigenpairs", "Moments", "covariance", "eigenpairs", "fix_signs", "gram", "svd"]
 
 SMALL = 400  # rows up to which the dense solver wins even for one pair of a dense matrix (0.02 s)
-FLOAT32_TOL = (
-    2e-6  # entries rounded to float32 move eigenvectors this far: a finer residual would say nothing
-)
+FLOAT32_TOL = 2e-6  # entries rounded to float32 move eigenvectors this far: a finer residual would say nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,9 +114,7 @@ def eigenpairs(
     null, drop = _known(skip, A, scale, norm, rounding, owner)
     most = A.shape[0] - null.shape[1] - drop
     if not (isinstance(k, (int, np.integer)) and 1 <= k <= most):
-        raise ValueError(
-            f"{owner}: k must be an integer between 1 and {most} (rows less skipped pairs); got {k!r}."
-        )
+        raise ValueError(f"{owner}: k must be an integer between 1 and {most} (rows less skipped pairs); got {k!r}.")
     random = generator(SEED if rng is None else rng)
     sign = 1.0 if which == "largest" else -1.0
     tol = max(tol, FLOAT32_TOL) if rounding > 1e-8 else tol
@@ -154,9 +150,7 @@ def _first_good(problem: Problem, chain: list[str]) -> Eigenpairs:
 def _warn(problem: Problem, best: Eigenpairs, chain: list[str]) -> None:
     bad = int((best.residuals > problem.tol).sum())
     advice = (
-        "Raise max_iter or tol."
-        if len(chain) > 1
-        else "Raise max_iter or tol, or use the automatic choice of solver."
+        "Raise max_iter or tol." if len(chain) > 1 else "Raise max_iter or tol, or use the automatic choice of solver."
     )
     warnings.warn(
         f"{problem.owner}: {bad} of {problem.k} eigenpairs miss the tolerance {problem.tol:.1e}: the largest "
@@ -214,9 +208,7 @@ def _check_choices(which: str, solver: str, owner: str) -> None:
 def _mass(mass: Any, n: int, owner: str) -> Array:
     mass = np.asarray(mass, dtype=np.float64)
     if mass.shape != (n,) or not (np.isfinite(mass).all() and (mass > 0).all()):
-        raise ValueError(
-            f"{owner}: mass must hold {n} positive numbers; got shape {mass.shape}, least {np.min(mass)}."
-        )
+        raise ValueError(f"{owner}: mass must hold {n} positive numbers; got shape {mass.shape}, least {np.min(mass)}.")
     return mass
 
 
@@ -239,18 +231,12 @@ def _norm(A: Any, scale: Array | None, owner: str) -> tuple[float, float]:
             return 1.0, 0.0
         x = y / norm
     (x, y), (z, w) = steps[0], steps[1]
-    if abs(float(np.vdot(x, w) - np.vdot(y, z))) > (1e-3 if single else 1e-6) * np.linalg.norm(
-        x
-    ) * np.linalg.norm(w):
-        raise ValueError(
-            f"{owner}: the matrix must be symmetric. Pass (A + A.T) / 2 if that is what you mean."
-        )
+    if abs(float(np.vdot(x, w) - np.vdot(y, z))) > (1e-3 if single else 1e-6) * np.linalg.norm(x) * np.linalg.norm(w):
+        raise ValueError(f"{owner}: the matrix must be symmetric. Pass (A + A.T) / 2 if that is what you mean.")
     return norm, float(np.finfo(np.float32).eps) if single else 0.0
 
 
-def _known(
-    skip: Any, A: Any, scale: Array | None, norm: float, rounding: float, owner: str
-) -> tuple[Array, int]:
+def _known(skip: Any, A: Any, scale: Array | None, norm: float, rounding: float, owner: str) -> tuple[Array, int]:
     """An orthonormal basis of the known subspace (of B), and the number of pairs to drop."""
     n = A.shape[0]
     if isinstance(skip, (int, np.integer)) and skip >= 0:

@@ -105,6 +105,11 @@ def qnx_curve(X: Any, Z: Any = None, **options: Any) -> Array:
         Embedding; left out with a record.
     **options
         Those of `Ranks.of`.
+
+    Returns
+    -------
+    ndarray of shape (n-1,)
+        The curve.
     """
     return ranks_of(X, Z, "qnx_curve", **options).qnx
 
@@ -120,6 +125,11 @@ def lcmc_curve(X: Any, Z: Any = None, **options: Any) -> Array:
         Embedding; left out with a record.
     **options
         Those of `Ranks.of`.
+
+    Returns
+    -------
+    ndarray of shape (n-1,)
+        The curve.
     """
     return ranks_of(X, Z, "lcmc_curve", **options).lcmc
 
@@ -135,6 +145,11 @@ def bnx_curve(X: Any, Z: Any = None, **options: Any) -> Array:
         Embedding; left out with a record.
     **options
         Those of `Ranks.of`.
+
+    Returns
+    -------
+    ndarray of shape (n-2,)
+        The curve.
     """
     return ranks_of(X, Z, "bnx_curve", **options).bnx
 
@@ -150,6 +165,11 @@ def k_max(X: Any, Z: Any = None, **options: Any) -> int:
         Embedding; left out with a record.
     **options
         Those of `Ranks.of`.
+
+    Returns
+    -------
+    int
+        That size.
     """
     return ranks_of(X, Z, "k_max", **options).k_max
 
@@ -165,6 +185,11 @@ def q_local(X: Any, Z: Any = None, **options: Any) -> Score:
         Embedding; left out with a record.
     **options
         Those of `Ranks.of`.
+
+    Returns
+    -------
+    Score
+        Between 0 and 1; higher is better near by.
     """
     ranks = ranks_of(X, Z, "q_local", **options)
     return Score(ranks.q_local, reference=ranks.reference, k_max=ranks.k_max)
@@ -181,6 +206,11 @@ def q_global(X: Any, Z: Any = None, **options: Any) -> Score:
         Embedding; left out with a record.
     **options
         Those of `Ranks.of`.
+
+    Returns
+    -------
+    Score
+        Between 0 and 1; higher is better at large.
     """
     ranks = ranks_of(X, Z, "q_global", **options)
     return Score(ranks.q_global, reference=ranks.reference, k_max=ranks.k_max)
@@ -208,6 +238,11 @@ def trustworthiness(X: Any, Z: Any = None, n_neighbors: int = 12, **options: Any
     ----------
     Venna, Kaski (2001), Neighborhood preservation in nonlinear projection methods.
 
+    Returns
+    -------
+    Score
+        Between 0 and 1; below 1 where strangers became neighbours.
+
     Examples
     --------
     >>> import numpy as np
@@ -233,6 +268,11 @@ def continuity(X: Any, Z: Any = None, n_neighbors: int = 12, **options: Any) -> 
         K, in 1..n-2.
     **options
         Those of `Ranks.of` except ``n_neighbors`` and ``ks``.
+
+    Returns
+    -------
+    Score
+        Between 0 and 1; below 1 where neighbours were torn apart.
     """
     return _at(_with_size(X, Z, n_neighbors, "continuity", options), n_neighbors, "continuity")
 

@@ -132,6 +132,11 @@ def sammon(
         Seed of the sample.
     n_jobs : int or None
         Threads.
+
+    Returns
+    -------
+    Score
+        At least 0; 0 for distances kept exactly.
     """
     source, low = spaces(X, Z, metric, reference, n_neighbors, n_jobs, "sammon")
     return _score(_sums(source, low, pairs, random_state, n_jobs, "sammon"), _sammon)
@@ -166,6 +171,11 @@ def residual_variance(
         Seed of the sample.
     n_jobs : int or None
         Threads.
+
+    Returns
+    -------
+    Score
+        Between 0 (all explained) and 1.
     """
     owner = "residual_variance"
     source, low = spaces(X, Z, metric, reference, n_neighbors, n_jobs, owner)
@@ -222,6 +232,11 @@ def shepard(
         Seed of the sample.
     n_jobs : int or None
         Threads.
+
+    Returns
+    -------
+    Shepard
+        Correlations, and the pairs of the diagram.
 
     Examples
     --------
