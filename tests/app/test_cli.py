@@ -128,7 +128,7 @@ def test_compare_a_built_in_set_by_either_spelling(flowers, capsys):
     for name in ("swiss-roll", "swiss_roll"):
         code, _, err = say(capsys, "compare", name, "--methods", "pca", "--max-rows", "60")
         assert code == 0
-        assert "a random sample of 60 of 1000 rows" in err
+        assert "a random sample of 60 of 2000 rows" in err
     assert set(os.listdir("lowdim-report-swiss-roll")) == RESULTS
 
 

@@ -234,14 +234,14 @@ def trustworthiness(X: Any, Z: Any = None, n_neighbors: int = 12, **options: Any
     **options
         Those of `Ranks.of` except ``n_neighbors`` and ``ks``.
 
-    References
-    ----------
-    Venna, Kaski (2001), Neighborhood preservation in nonlinear projection methods.
-
     Returns
     -------
     Score
         Between 0 and 1; below 1 where strangers became neighbours.
+
+    References
+    ----------
+    Venna, Kaski (2001), Neighborhood preservation in nonlinear projection methods.
 
     Examples
     --------
