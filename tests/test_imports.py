@@ -32,8 +32,8 @@ def test_import_loads_nothing_heavy():
 
 
 def test_the_first_estimator_costs_little_more_than_scikit_learn():
-    base = seconds("import sklearn.base")
-    assert seconds("from lowdim import PCA") < base + 0.1
+    code = "import time, sklearn.base; t = time.process_time(); from lowdim import PCA; print(time.process_time() - t)"
+    assert min(fresh(code) for _ in range(5)) < 0.1
 
 
 def test_estimators_load_no_plotting_or_table_library():

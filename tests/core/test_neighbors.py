@@ -116,6 +116,7 @@ def test_all_neighbours(rng, metric):
     assert_same((found.indices, found.distances), brute(X, 35, metric, X[:4]), rtol=1e-9, atol=1e-15)
     for route in routes_for(metric) if metric in OWN else []:
         assert_same(by_route(X, 34, route, metric), brute(X, 34, metric), rtol=1e-9)
+        assert_same(by_route(X, 35, route, metric, X[:4]), brute(X, 35, metric, X[:4]), rtol=1e-9, atol=1e-15)
 
 
 @pytest.mark.parametrize("offset", [1e3, 1e4])

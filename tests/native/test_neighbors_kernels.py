@@ -154,10 +154,12 @@ def test_scan_finds_the_k_nearest(rng, p, d, bounded):
         np.testing.assert_allclose(values, expected_values, atol=1e-11)
 
 
-def test_scan_of_equal_rows_takes_the_lowest_indices():
+@pytest.mark.parametrize("bound", [0.0, np.inf])
+def test_scan_of_equal_rows_takes_the_lowest_indices(bound):
     X = np.ones((5000, 3))
     pairs = row_pairs(X, X, np.ones(5000), np.ones(5000))
     values, indices = empty_heaps(2, 4, float)
+    values[:] = bound
     pairs.scan(2, np.array([0, 4999], np.int32), np.array([0, 4999], np.int32), values, indices)
     assert indices.tolist() == [[1, 2, 3, 4], [0, 1, 2, 3]]
     assert (values == 0).all()

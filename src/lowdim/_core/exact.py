@@ -224,16 +224,14 @@ def own_index(m: int, queries: Any) -> np.ndarray:
 
 
 # ---- the three engines -------------------------------------------------------------------------------------
-# Each gives the size of a block of queries and a function of one: (powers of distances, indices), exact.
+# Each gives a function of query rows -> (powers of distances, indices), exact, and how many rows to hand it.
 
-Engine = tuple[int, Callable[[slice], Found]]
+Engine = tuple[int, Callable[[np.ndarray], Found]]
 
 
 def _by_scan(search: Search, k: int) -> Engine:
-    def find(part: slice) -> Found:
-        return search.scan(np.arange(part.start, part.stop, dtype=np.int32), k)
-
-    return int(np.clip(3e8 / (search.X.shape[0] * search.X.shape[1] + 1), 8, _ROWS)), find
+    size = int(np.clip(3e8 / (search.X.shape[0] * search.X.shape[1] + 1), 8, _ROWS))
+    return size, lambda rows: search.scan(rows, k)
 
 
 def _by_tree(search: Search, k: int) -> Engine:
@@ -277,11 +275,10 @@ def _by_products(search: Search, k: int) -> Engine:
     return min(_ROWS, size), _settle(search, k, propose)
 
 
-def _settle(search: Search, k: int, propose: Callable[..., Any]) -> Callable[[slice], Found]:
+def _settle(search: Search, k: int, propose: Callable[..., Any]) -> Callable[[np.ndarray], Found]:
     """Proposals until every row of the block is certain, the scan for the rows that never are."""
 
-    def find(part: slice) -> Found:
-        rows = np.arange(part.start, part.stop, dtype=np.int32)
+    def find(rows: np.ndarray) -> Found:
         values, indices = np.full((len(rows), k), np.inf), np.empty((len(rows), k), np.int32)
         open_ = np.arange(len(rows))
         attempt = 0
@@ -298,10 +295,19 @@ def _settle(search: Search, k: int, propose: Callable[..., Any]) -> Callable[[sl
 
 def nearest_rows(search: Search, k: int, n_jobs: int | None, route: str | None = None) -> Found:
     """Distances and indices of the k nearest rows of every query."""
-    engine = {"tree": _by_tree, "products": _by_products, "scan": _by_scan}[route or search.route(k)]
-    size, find = engine(search, k)
-    values, indices = zip(*threads.map_rows(find, search.Q.shape[0], size, n_jobs), strict=True)
-    return search.distances(np.concatenate(values)), np.concatenate(indices)
+    route = route or search.route(k)
+    size, find = {"tree": _by_tree, "products": _by_products, "scan": _by_scan}[route](search, k)
+    m = search.Q.shape[0]
+    # In the order of the tree's leaves neighbouring queries walk the same nodes: a third less time.
+    leaves = route == "tree" and search.same
+    order = search.tree.indices.astype(np.int32) if leaves else np.arange(m, dtype=np.int32)
+    values, indices = np.empty((m, k)), np.empty((m, k), np.int32)
+
+    def fill(part: slice) -> None:
+        values[order[part]], indices[order[part]] = find(order[part])
+
+    threads.map_rows(fill, m, size, n_jobs)
+    return search.distances(values), indices
 
 
 # ---- all rows within a radius ------------------------------------------------------------------------------
