@@ -16,14 +16,10 @@ def fresh(code):
     return json.loads(out.stdout)
 
 
-def seconds(code):
-    """Processor time, best of several fresh processes: noise only adds."""
-    timed = f"import time; t = time.process_time(); {code}; import json; print(json.dumps(time.process_time() - t))"
-    return min(fresh(timed) for _ in range(5))
-
-
 def test_import_is_instant():
-    assert seconds("import numpy, lowdim") < 0.2
+    """Processor time, in one of several fresh processes: noise only adds."""
+    code = "import time; t = time.process_time(); import numpy, lowdim; print(time.process_time() - t)"
+    assert any(fresh(code) < 0.2 for _ in range(5))
 
 
 def test_import_loads_nothing_heavy():
@@ -33,7 +29,7 @@ def test_import_loads_nothing_heavy():
 
 def test_the_first_estimator_costs_little_more_than_scikit_learn():
     code = "import time, sklearn.base; t = time.process_time(); from lowdim import PCA; print(time.process_time() - t)"
-    assert min(fresh(code) for _ in range(5)) < 0.1
+    assert any(fresh(code) < 0.1 for _ in range(5))
 
 
 def test_estimators_load_no_plotting_or_table_library():
