@@ -23,7 +23,7 @@ def fingerprint(options):
     sources = [ROOT / "pyproject.toml", ROOT / "CMakeLists.txt", ROOT / options.constraints]
     sources += sorted((ROOT / "src" / "lowdim" / "_native").glob("*.[ch]pp"))
     if not options.editable:
-        sources += sorted((ROOT / "src").rglob("*.py")) + sorted((ROOT / "src").rglob("*.html"))
+        sources += sorted(p for p in (ROOT / "src").rglob("*.*") if p.is_file() and p.suffix not in (".pyc", ".so"))
     digest = hashlib.sha256(f"{sys.version}|{options.extra}|{options.editable}|{ROOT}".encode())
     for source in sources:
         digest.update(source.read_bytes())

@@ -141,7 +141,7 @@ def rnx_curves(curves: Any, *, ax: Any = None, title: str | None = None) -> Any:
     ax.set_xscale("log")
     ax.axhline(0, color="0.6", linewidth=0.8)
     ax.set(xlabel="neighbourhood size K", ylabel="$R_{NX}(K)$", title=title or "", ylim=(None, 1.02))
-    ax.legend(title="area under the curve", frameon=False, fontsize="small")
+    ax.legend(title="area under the curve", framealpha=0.9, edgecolor="none", fontsize="small", loc="upper right")
     return ax
 
 
@@ -183,7 +183,7 @@ def comparison(c: Any, *, color: str = "label") -> Any:
             figure.colorbar(drawn, ax=ax, shrink=0.6)
         else:
             labels = None if c.labels is None else c.labels.values
-            embedding(Z, labels, ax=ax, title=title, legend=i == 0, label_name=c.labels.name if c.labels else None)
+            embedding(Z, labels, ax=ax, title=title, legend=i == len(maps) - 1, label_name=c.labels.name if c.labels else None)
     rnx_curves(c, ax=figure.add_subplot(grid[lines, :]), title=f"reference: {c.reference.name}")
     return figure
 

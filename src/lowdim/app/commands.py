@@ -69,7 +69,7 @@ def compare(arguments: Namespace) -> None:
         )
     print_comparison(result)
     page = _write_results(result, table, folder, arguments.title)
-    print_line(f"report: {page}")
+    print_line(f"report: {page.resolve()}")
 
 
 def _sample(table: tables.Table, most: int, seed: int) -> tables.Table:
