@@ -335,7 +335,9 @@ def run(*words, cwd):
 
 def test_as_a_program(flowers):
     done = run("compare", "flowers.csv", "--label", "species", "--methods", "pca", cwd=flowers)
-    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "report: lowdim-report-flowers/report.html")
+    page = (flowers / "lowdim-report-flowers" / "report.html").resolve()
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, f"report: {page}")
+    assert page.exists()
     assert "Traceback" not in done.stderr
 
 

@@ -117,7 +117,7 @@ def lattice():
 
 def test_scipy_gives_the_same_bits(lattice):
     start, to, length = lattice
-    expected = dijkstra(sparse.csr_array((length, to, start)), directed=False)
+    expected = dijkstra(sparse.csr_array((length, to, start.astype(np.int32))), directed=False)
     n = len(start) - 1
     np.testing.assert_array_equal(heap(lattice, range(n)), expected)
     np.testing.assert_array_equal(batched(lattice, range(n))[0], expected)
