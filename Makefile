@@ -32,12 +32,12 @@ test: env  ## lint and the whole suite, within 12 minutes on two cores
 
 test-deep: env asan test-oldest  ## what takes minutes: many examples, memory, sanitizers, oldest dependencies
 	@cd "$(HERE)"
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 HYPOTHESIS_PROFILE=deep .venv-test/bin/python -m pytest -n 2 --durations=25
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 HYPOTHESIS_PROFILE=deep LOWDIM_TEST_SECONDS=120 .venv-test/bin/python -m pytest -n 2 --durations=25
 
 test-oldest:  ## the suite with the oldest dependencies the package declares
 	@cd "$(HERE)"
 	"$(PYTHON)" tools/environment.py --venv .venv-oldest --extra test --editable --constraints tools/oldest.txt
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 HYPOTHESIS_PROFILE=quick .venv-oldest/bin/python -m pytest -n 2 -m "not deep"
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 HYPOTHESIS_PROFILE=quick LOWDIM_TEST_SECONDS=30 .venv-oldest/bin/python -m pytest -n 2 -m "not deep"
 
 asan: env  ## kernel tests under address and undefined-behaviour sanitizers
 	@cd "$(HERE)"

@@ -183,7 +183,9 @@ def comparison(c: Any, *, color: str = "label") -> Any:
             figure.colorbar(drawn, ax=ax, shrink=0.6)
         else:
             labels = None if c.labels is None else c.labels.values
-            embedding(Z, labels, ax=ax, title=title, legend=i == len(maps) - 1, label_name=c.labels.name if c.labels else None)
+            embedding(
+                Z, labels, ax=ax, title=title, legend=i == len(maps) - 1, label_name=c.labels.name if c.labels else None
+            )
     rnx_curves(c, ax=figure.add_subplot(grid[lines, :]), title=f"reference: {c.reference.name}")
     return figure
 

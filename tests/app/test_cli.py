@@ -53,7 +53,7 @@ def test_compare_writes_a_folder_and_says_where(flowers, capsys):
     assert code == 0
     folder = flowers / "lowdim-report-flowers"
     assert set(os.listdir(folder)) == RESULTS
-    assert out.rstrip().endswith(f"report: {Path('lowdim-report-flowers/report.html')}")
+    assert out.rstrip().endswith(f"report: {Path('lowdim-report-flowers/report.html').resolve()}")
     assert "40 rows, 4 columns used (c0, c1, c2, c3); label: species" in err
     assert "isomap" in out
 

@@ -219,7 +219,7 @@ def test_sparse_rows(rng, metric, dtype):
 
 
 def test_sparse_counts_with_many_ties(rng):
-    X = sparse.random_array((150, 40), density=0.1, rng=rng, data_sampler=lambda size: np.ones(size)).tocsr()
+    X = sparse.random_array((150, 40), density=0.1, random_state=rng, data_sampler=lambda size: np.ones(size)).tocsr()
     found = nearest(X, 6)
     assert_same((found.indices, found.distances), brute(X.toarray(), 6))
 

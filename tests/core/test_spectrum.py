@@ -454,14 +454,14 @@ def test_svd_agrees_with_numpy(solver, shape):
 @pytest.mark.parametrize("shape", [(200, 60), (60, 200)])
 @pytest.mark.parametrize("wrap", [sp.csr_matrix, sp.csc_array, aslinearoperator])
 def test_implicit_centring(solver, shape, wrap):
-    X = sp.random_array(shape, density=0.1, rng=np.random.default_rng(1)).toarray()
+    X = sp.random_array(shape, density=0.1, random_state=np.random.default_rng(1)).toarray()
     center = X.mean(axis=0)
     reference = np.linalg.svd(X - center, compute_uv=False)
     check_svd(svd(wrap(X), 5, center=center, solver=solver), X - center, reference[:5])
 
 
 def test_sparse_rows_are_never_densified():
-    X = sp.random_array((100_000, 50_000), density=1e-6, rng=np.random.default_rng(1), format="csr")
+    X = sp.random_array((100_000, 50_000), density=1e-6, random_state=np.random.default_rng(1), format="csr")
     found = svd(X, 2, center=X.mean(axis=0), tol=1e-6)  # dense: 40 GB
     assert found.residuals.max() <= 1e-6
 

@@ -304,7 +304,7 @@ def test_bad_weights():
 @pytest.mark.parametrize("scale", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_sparse_rows_give_the_same_numbers(solver, scale, weighted):
-    S = sparse.random_array((60, 12), density=0.3, rng=np.random.default_rng(0), format="csr")
+    S = sparse.random_array((60, 12), density=0.3, random_state=np.random.default_rng(0), format="csr")
     weights = np.random.default_rng(1).random(60) + 0.5 if weighted else None
     k = 3
     dense = make("svd", k, scale=scale).fit(S.toarray(), sample_weight=weights)
@@ -316,7 +316,7 @@ def test_sparse_rows_give_the_same_numbers(solver, scale, weighted):
 
 
 def test_a_large_sparse_table_is_never_filled():
-    S = sparse.random_array((20_000, 50_000), density=1e-5, rng=np.random.default_rng(0), format="csr")
+    S = sparse.random_array((20_000, 50_000), density=1e-5, random_state=np.random.default_rng(0), format="csr")
     model = PCA(3, random_state=0).fit(S)  # 8 GB if it were dense
     assert model.solver_ == "randomized"
     assert model.transform(S[:10]).shape == (10, 3)

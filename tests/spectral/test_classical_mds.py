@@ -111,7 +111,7 @@ def test_any_metric(metric):
 
 
 def test_sparse_rows():
-    S = sparse.random_array((40, 10), density=0.4, rng=np.random.default_rng(0), format="csr")
+    S = sparse.random_array((40, 10), density=0.4, random_state=np.random.default_rng(0), format="csr")
     expected = ClassicalMDS(2).fit_transform(S.toarray())
     Z = ClassicalMDS(2).fit_transform(S)
     np.testing.assert_allclose(up_to_sign(expected, Z), expected, atol=1e-7)

@@ -208,7 +208,7 @@ def test_residual_variance_falls_and_new_axes_help():
 
 
 def test_sparse_rows():
-    S = sparse.random_array((60, 8), density=0.5, rng=np.random.default_rng(0), format="csr")
+    S = sparse.random_array((60, 8), density=0.5, random_state=np.random.default_rng(0), format="csr")
     expected = Isomap(2, n_neighbors=10).fit_transform(S.toarray())
     np.testing.assert_allclose(Isomap(2, n_neighbors=10).fit_transform(S), expected, atol=1e-6)
 

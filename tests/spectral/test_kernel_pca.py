@@ -158,7 +158,7 @@ def test_precomputed_and_callable_kernels():
 
 
 def test_sparse_rows():
-    S = sparse.random_array((40, 10), density=0.4, rng=np.random.default_rng(0), format="csr")
+    S = sparse.random_array((40, 10), density=0.4, random_state=np.random.default_rng(0), format="csr")
     for kernel in ("rbf", "linear", "poly"):
         expected = KernelPCA(2, kernel=kernel, gamma=0.5).fit_transform(S.toarray())
         np.testing.assert_allclose(KernelPCA(2, kernel=kernel, gamma=0.5).fit_transform(S), expected, atol=1e-8)

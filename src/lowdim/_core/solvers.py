@@ -41,6 +41,8 @@ def lapack(problem: Problem) -> Array:
         Q, BQ = problem.null, B @ problem.null
         inner = Q.T @ BQ - 2 * problem.sign * problem.norm * np.eye(Q.shape[1])
         B += Q @ inner @ Q.T - Q @ BQ.T - BQ @ Q.T
+    if n == 1:  # some versions of scipy ask LAPACK for too little work space here
+        return np.ones((1, 1))
     ends = (n - k, n - 1) if problem.sign > 0 else (0, k - 1)
     if 2 * k < n:
         try:
