@@ -105,6 +105,15 @@ def test_nothing_given_is_changed(case):
 
 
 @every
+def test_a_table_changed_after_the_fit_does_not_change_the_model(case):
+    X = rows()
+    model, _ = fit(case, X)
+    before = model.transform(rows(5, seed=3))
+    X *= 10
+    np.testing.assert_array_equal(model.transform(rows(5, seed=3)), before)
+
+
+@every
 def test_same_seed_same_bits_for_any_number_of_threads(case):
     X = rows(120)
     results = []

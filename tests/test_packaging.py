@@ -31,7 +31,8 @@ def sdist(tmp_path_factory):
 
 
 def test_the_sdist_is_complete_and_small(sdist):
-    names = {name.split("/", 1)[1] for name in tarfile.open(sdist).getnames() if "/" in name}
+    with tarfile.open(sdist) as archive:
+        names = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
     assert {"CMakeLists.txt", "LICENSE", "src/lowdim/_native/module.cpp", "src/lowdim/datasets/world.npz"} <= names
     assert not [
         name for name in names if name.endswith((".so", ".pyc")) or ".venv" in name or name.startswith("build/")

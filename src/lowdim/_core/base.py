@@ -37,18 +37,12 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     # ---- what a method writes -------------------------------------------------------------------------------
 
-    _embed: Any  # (X, **options) -> Z: place the rows of X and set the fitted attributes
+    _embed: Any  # (X, **options) -> Z: set the fitted attributes, place the rows of X (unless they are not kept)
     _extend: Any  # X -> Z: place new rows, each on its own
+    _rows: Any = None  # the fitted rows, where placing new ones or the way back needs them
     _memory: Any  # (n, d, itemsize) -> {name: bytes}: the large arrays of a fit, at the peak
     _invert: Any = None  # Z -> rows, where the method has an exact way back
     _embed_batches: Any = None  # an iterator of batches -> fitted attributes, where the method can stream
-
-    def _inverse_rows(self) -> np.ndarray:
-        """The fitted rows the learned inverse leads back to."""
-        raise ValueError(
-            f"{type(self).__name__}: inverse_transform needs the rows of X; this model was fitted on "
-            f"distances or similarities alone. Fit on rows instead."
-        )
 
     # ---- fit ------------------------------------------------------------------------------------------------
 
@@ -85,12 +79,15 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Z : ndarray of shape (n_samples, n_components)
             The embedding.
         """
+        self._refuse_stream(X)
+        return self._fit_rows(X)
+
+    def _refuse_stream(self, X: Any) -> None:
         if isinstance(X, Iterator):
             raise TypeError(
                 f"{type(self).__name__}: an iterator of batches can be read only once; call fit, then transform "
                 "batch by batch."
             )
-        return self._fit_rows(X)
 
     def _fit_rows(self, X: Any, **options: Any) -> Any:
         """Check, embed, keep; on any failure (Ctrl-C included) the model is as it was before."""
@@ -103,10 +100,10 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             X = self._check_rows(X, fitting=True)
             n, d = X.shape
             memory.check(type(self).__name__, self._memory(n, d, X.dtype.itemsize), self._ways_out)
-            Z = np.asarray(self._embed(X, **options), dtype=X.dtype)
-            self._n_features_out = Z.shape[1]
+            Z = self._embed(X, **options)
             if self._keeps_embedding:
-                self.embedding_ = Z
+                self.embedding_ = Z = np.asarray(Z, dtype=X.dtype)
+                self._n_features_out = Z.shape[1]
             return Z
         except BaseException:
             self.__dict__.clear()
@@ -119,7 +116,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 f"{type(self).__name__}: X must be an array of rows; got an iterator, and {type(self).__name__} cannot "
                 "fit from a stream. Stack the batches first (np.concatenate)."
             )
-        self._n_features_out = self._embed_batches(batches)
+        self._embed_batches(batches)
 
     def _forget(self) -> None:
         """Drop what an earlier fit left, so that nothing stale survives a second one."""
@@ -185,12 +182,25 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         from lowdim._core.inverse import LearnedInverse
 
         if "_inverse" not in self.__dict__:
-            rows, places = self._inverse_rows(), self.embedding_
+            if self._rows is None:
+                raise ValueError(
+                    f"{type(self).__name__}: inverse_transform needs the rows of X; this model was fitted on distances "
+                    "or similarities alone. Fit on rows instead."
+                )
+            rows = self._rows.toarray() if sparse.issparse(self._rows) else self._rows
+            places = self.embedding_
             placed = np.isfinite(places).all(axis=1)
             self._inverse = LearnedInverse.fit(places[placed], rows[placed])
         return self._inverse
 
     # ---- input ----------------------------------------------------------------------------------------------
+
+    def _own_rows(self, X: Any) -> Any:
+        """The rows to keep for `transform`, or None where only distances were given.
+
+        A copy: whoever changes their table after the fit must not change the model.
+        """
+        return None if self._precomputed() else X.copy()
 
     def _precomputed(self) -> bool:
         return getattr(self, "metric", None) == "precomputed" or getattr(self, "kernel", None) == "precomputed"
@@ -252,8 +262,3 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags.input_tags.pairwise = self._precomputed()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def as_dense(X: Any) -> np.ndarray:
-    """The rows as a dense array."""
-    return X.toarray() if sparse.issparse(X) else np.asarray(X)

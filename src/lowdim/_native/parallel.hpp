@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -64,10 +65,14 @@ void parallel_for(std::int64_t n, std::int64_t chunk, int n_threads, const Body&
     }
   };
 
-  const int helpers = static_cast<int>(std::min<std::int64_t>(std::max(n_threads, 1), n_chunks)) - 1;
+  const int helpers = static_cast<int>(std::min<std::int64_t>(std::clamp(n_threads, 1, 256), n_chunks)) - 1;
   std::vector<std::thread> threads;
   threads.reserve(static_cast<std::size_t>(std::max(helpers, 0)));
-  for (int t = 0; t < helpers; ++t) threads.emplace_back(work, false);
+  try {
+    for (int t = 0; t < helpers; ++t) threads.emplace_back(work, false);
+  } catch (const std::system_error&) {
+    // A limit on threads or memory: go on with those there are; the result is the same.
+  }
   work(true);
   for (auto& thread : threads) thread.join();
   if (failure) std::rethrow_exception(failure);

@@ -170,6 +170,7 @@ class PCA(Reducer):
         Z : ndarray of shape (n_samples, n_components_)
             The scores.
         """
+        self._refuse_stream(X)
         return self.fit(X, sample_weight=sample_weight).transform(X)
 
     def _fit_rows(self, X: Any, **options: Any) -> Any:
@@ -177,7 +178,7 @@ class PCA(Reducer):
             raise ValueError("PCA: give n_components or max_error, not both.")
         return super()._fit_rows(X, **options)
 
-    def _embed(self, X: Any, sample_weight: Any = None) -> np.ndarray:
+    def _embed(self, X: Any, sample_weight: Any = None) -> None:
         weights = self._check_weights(sample_weight, X)
         k, settings = self._wanted(min(X.shape)), {"scale": self.scale, "ddof": self.ddof}
         solver = self._solver(X.shape[0], X.shape[1], sparse.issparse(X))
@@ -187,7 +188,6 @@ class PCA(Reducer):
             rows = Rows.of(X, weights, **settings)
             found = decompose(rows, k, solver, self.tol, self.max_iter, generator(self.random_state))
         self._keep(found)
-        return np.empty((0, self.n_components_))  # scores are computed when asked for
 
     def _check_weights(self, sample_weight: Any, X: Any) -> np.ndarray | None:
         if sample_weight is None:
@@ -197,7 +197,7 @@ class PCA(Reducer):
             raise ValueError(f"PCA: sample_weight must sum to more than ddof = {self.ddof}; got {weights.sum():g}.")
         return weights
 
-    def _embed_batches(self, batches: Any) -> int:
+    def _embed_batches(self, batches: Any) -> None:
         if self.solver not in ("auto", "covariance"):
             raise ValueError(f"PCA: a stream of batches needs solver='covariance' (or 'auto'); got {self.solver!r}.")
         moments, first = None, True
@@ -210,7 +210,6 @@ class PCA(Reducer):
             raise ValueError(f"PCA: the batches must hold at least {self._min_rows} rows together.")
         wanted = self._wanted(min(int(moments.weight), len(moments.mean)))
         self._keep(decompose_moments(moments, wanted, scale=self.scale, ddof=self.ddof))
-        return self.n_components_
 
     def _check_batch(self, batch: Any, first: bool) -> np.ndarray:
         batch = check_array(batch, dtype=FLOATS, ensure_all_finite=False, input_name="a batch")
@@ -253,7 +252,7 @@ class PCA(Reducer):
         r = choose_r(values, total, self.n_components, self.max_error)
         if self.whiten:
             r = _whitenable(values, r, found.rank_tolerance)
-        self.n_components_ = r
+        self.n_components_ = self._n_features_out = r
         self.components_ = found.loadings[:r]
         self.mean_, self.scale_ = found.mean, found.scale
         self.explained_variance_ = values[:r]

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from lowdim._core import params
 from lowdim._core.additive import additive_constant, shift_distances, shift_new_distances
-from lowdim._core.base import Reducer, as_dense
+from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric, pairwise
 from lowdim._core.extend import Linear, Nystrom
 from lowdim._core.rng import generator
@@ -101,7 +101,7 @@ class ClassicalMDS(Reducer):
         pairs = eigenpairs(B, min(self.n_components, len(B)), rng=generator(self.random_state), owner="ClassicalMDS")
         pairs = positive_part(pairs, self.n_components, owner="ClassicalMDS")
         self._report(pairs.values, spectrum)
-        self._rows = None if self._precomputed() else X
+        self._rows = self._own_rows(X)
         self._extension: Linear | Nystrom = Nystrom.of(pairs.values, pairs.vectors, offset)
         return pairs.vectors * np.sqrt(pairs.values)
 
@@ -123,7 +123,7 @@ class ClassicalMDS(Reducer):
         pairs = Eigenpairs(found.values**2, found.Vt.T, found.residuals, found.solver)
         pairs = positive_part(pairs, self.n_components, total=total, owner="ClassicalMDS")
         self._report(pairs.values, np.array([total]))
-        self._rows, place = X, Linear(mean, None, pairs.vectors)
+        self._rows, place = self._own_rows(X), Linear(mean, None, pairs.vectors)
         self._extension = place
         return place(X)
 
@@ -153,14 +153,11 @@ class ClassicalMDS(Reducer):
             D = shift_new_distances(D, self.correction_, self.correction)
         return self._extension(-0.5 * np.square(D, dtype=np.float64))
 
-    def _inverse_rows(self) -> np.ndarray:
-        return super()._inverse_rows() if self._precomputed() else as_dense(self._rows)
-
     def _memory(self, n: int, d: int, itemsize: int) -> dict[str, int]:
         if self.metric == "euclidean":
             return {
                 "centred rows": n * d * 8,
                 "singular vectors": 2 * (n + d) * min(n, d, 10 * (self.n_components + 10)) * 8,
             }
-        squares = {"distances": n * n * itemsize, "inner products": 2 * n * n * 8}
+        squares = {"rows": n * d * itemsize, "distances": n * n * itemsize, "inner products": 2 * n * n * 8}
         return squares | ({"additive constant": 8 * n * n * 8} if self.correction == "cailliez" else {})

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from lowdim._core import params
-from lowdim._core.base import Reducer, as_dense
+from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric, pairwise
 from lowdim._core.extend import Nystrom
 from lowdim._core.graph import connect, geodesics, neighbor_graph
@@ -132,7 +132,7 @@ class Isomap(Reducer):
             n_jobs=self.n_jobs,
         )
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels
-        self._rows = None if self._precomputed() else X
+        self._rows = self._own_rows(X)
 
         parts = [self._embed_part(joined.graph, rows, X, rng) for rows in _rows_of_parts(joined, self.disconnected)]
         self._parts = tile(parts)
@@ -222,9 +222,6 @@ class Isomap(Reducer):
             scores.append(1.0 - np.corrcoef(np.concatenate(lengths), np.concatenate(found))[0, 1] ** 2)
         return np.array(scores)
 
-    def _inverse_rows(self) -> np.ndarray:
-        return super()._inverse_rows() if self._precomputed() else as_dense(self._rows)
-
     def _memory(self, n: int, d: int, itemsize: int) -> dict[str, int]:
         k = self.n_neighbors
         m = min(n, self.n_landmarks or n)
@@ -233,6 +230,7 @@ class Isomap(Reducer):
             "path lengths": 2 * paths if m == n else paths,
             "inner products": 2 * m * m * 8,
             "neighbour graph": 6 * n * k * 8,
+            "rows": n * d * itemsize,
         }
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from lowdim._core import params
-from lowdim._core.base import Reducer, as_dense
+from lowdim._core.base import Reducer
 from lowdim._core.extend import Nystrom
 from lowdim._core.kernels import Kernel, make_kernel
 from lowdim._core.rng import generator
@@ -121,7 +121,7 @@ class KernelPCA(Reducer):
         self.eigenvalues_ = pairs.values
         self.reconstruction_error_ = float(max(np.trace(Kc, dtype=np.float64) - pairs.values.sum(), 0.0))
         self._mean_kernel = means.total
-        self._rows = None if self._precomputed() else X
+        self._rows = self._own_rows(X)
         self._extension = Nystrom.of(pairs.values, pairs.vectors, means.columns)
         return pairs.vectors * np.sqrt(pairs.values)
 
@@ -165,9 +165,6 @@ class KernelPCA(Reducer):
         S = np.asarray(self._similarities(X), dtype=np.float64)
         norm = self.kernel_.diag(X) - 2 * S.mean(axis=1) + self._mean_kernel
         return np.maximum(norm - (self._extension(S) ** 2).sum(axis=1), 0.0)
-
-    def _inverse_rows(self) -> np.ndarray:
-        return super()._inverse_rows() if self._precomputed() else as_dense(self._rows)
 
     def _memory(self, n: int, d: int, itemsize: int) -> dict[str, int]:
         return {
