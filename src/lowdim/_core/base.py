@@ -30,6 +30,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     _rules: ClassVar[dict[str, params.Rule]] = {}
     _sparse_rows: ClassVar[bool] = False  # takes scipy sparse rows
+    _sparse_graphs: ClassVar[bool] = False  # takes precomputed distances as a sparse graph
     _min_rows: ClassVar[int] = 2
     _keeps_embedding: ClassVar[bool] = True  # linear methods have no need to
     _ways_out: ClassVar[str] = ""  # what to do when the data is too large
@@ -40,7 +41,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _embed: Any  # (X, **options) -> Z: set the fitted attributes, place the rows of X (unless they are not kept)
     _extend: Any  # X -> Z: place new rows, each on its own
     _rows: Any = None  # the fitted rows, where placing new ones or the way back needs them
-    _memory: Any  # (n, d, itemsize) -> {name: bytes}: the large arrays of a fit, at the peak
+    _memory: Any  # (n, d, itemsize, stored) -> {name: bytes} at the peak; stored: values of a sparse X, else None
     _invert: Any = None  # Z -> rows, where the method has an exact way back
     _embed_batches: Any = None  # an iterator of batches -> fitted attributes, where the method can stream
 
@@ -96,13 +97,12 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             self._forget()
             params.check(type(self).__name__, self.get_params(deep=False), self._rules)
             if isinstance(X, Iterator):
-                return self._fit_batches(X)
-            X = self._check_rows(X, fitting=True)
-            n, d = X.shape
-            memory.check(type(self).__name__, self._memory(n, d, X.dtype.itemsize), self._ways_out)
+                return self._fit_batches(X, **options)
+            X, dtype = self._check_rows(X, fitting=True)
+            memory.check(type(self).__name__, self._needs(X), self._ways_out)
             Z = self._embed(X, **options)
             if self._keeps_embedding:
-                self.embedding_ = Z = np.asarray(Z, dtype=X.dtype)
+                self.embedding_ = Z = np.asarray(Z, dtype=dtype)
                 self._n_features_out = Z.shape[1]
             return Z
         except BaseException:
@@ -110,7 +110,9 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             self.__dict__.update(before)
             raise
 
-    def _fit_batches(self, batches: Iterator[Any]) -> None:
+    def _fit_batches(self, batches: Iterator[Any], **options: Any) -> None:
+        for name in [name for name, value in options.items() if value is not None]:
+            raise ValueError(f"{type(self).__name__}: {name} must be None for an iterator of batches.")
         if self._embed_batches is None:
             raise TypeError(
                 f"{type(self).__name__}: X must be an array of rows; got an iterator, and {type(self).__name__} cannot "
@@ -139,9 +141,9 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Their places.
         """
         check_is_fitted(self)
-        X = self._check_rows(X, fitting=False)
+        X, dtype = self._check_rows(X, fitting=False)
         parts = [self._extend(X[rows]) for rows in threads.blocks(X.shape[0], self._block_rows)]
-        return np.concatenate(parts).astype(X.dtype, copy=False)
+        return np.concatenate(parts).astype(dtype, copy=False)
 
     def inverse_transform(self, Z: Any, *, return_outside: bool = False) -> Any:
         """Lead places back to rows.
@@ -203,31 +205,46 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return None if self._precomputed() else X.copy()
 
     def _precomputed(self) -> bool:
-        return getattr(self, "metric", None) == "precomputed" or getattr(self, "kernel", None) == "precomputed"
+        """Whether X holds distances or similarities instead of rows."""
+        kernel = getattr(self, "kernel", None)
+        return "precomputed" in (getattr(self, "metric", None), kernel) or bool(getattr(kernel, "pairwise", False))
 
-    def _check_rows(self, X: Any, *, fitting: bool) -> Any:
-        """Rows as a float array (or CSR where sparse rows are meant), complete and finite."""
-        if isinstance(X, Iterator):
-            raise TypeError(
-                f"{type(self).__name__}: X must be an array of rows; got an iterator. Pass its batches one by one."
-            )
+    def _check_rows(self, X: Any, *, fitting: bool) -> tuple[Any, np.dtype]:
+        """Rows as a float array (or CSR where sparse rows are meant), complete and finite; the precision of the answer.
+
+        Single-precision rows whose squares single precision cannot hold are computed in double.
+        """
         name = type(self).__name__
+        if isinstance(X, Iterator):
+            raise TypeError(f"{name}: X must be an array of rows; got an iterator. Pass its batches one by one.")
+        missing.refuse_disguised(X, name)
         distances = getattr(self, "metric", None) == "precomputed"
         if distances and fitting and not sparse.issparse(X) and np.ndim(X) == 1:
             X = check_dissimilarities(X, name)  # a condensed vector
         X = validate_data(
             self,
-            X,
+            native(X),
             reset=fitting,
             accept_sparse="csr" if self._sparse_rows else False,
             dtype=FLOATS,
             ensure_all_finite=False,
             ensure_min_samples=self._min_rows if fitting else 1,
         )
-        missing.refuse(X, name)
+        dtype, largest = X.dtype, missing.refuse(X, name)
+        if largest and not 1e-140 < largest < 1e140:
+            raise ValueError(
+                f"{name}: the largest value of X is {largest:.1e}, and its square is out of range. Multiply X by a "
+                "constant first."
+            )
+        if dtype == np.float32 and largest and not 1e-15 < largest < 1e15:
+            X = X.astype(np.float64)
         if distances:
-            X = check_dissimilarities(X, name, sparse_ok=self._sparse_rows) if fitting else self._check_new_distances(X)
-        return X
+            X = (
+                check_dissimilarities(X, name, sparse_ok=self._sparse_graphs)
+                if fitting
+                else self._check_new_distances(X)
+            )
+        return X, dtype
 
     def _check_new_distances(self, D: Any) -> Any:
         if (D.data if sparse.issparse(D) else D).min(initial=0.0) < 0:
@@ -249,12 +266,14 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         params.check(type(self).__name__, self.get_params(deep=False), self._rules)
         if isinstance(X, tuple) and len(X) == 2 and all(isinstance(v, (int, np.integer)) for v in X):
-            (n, d), itemsize = X, 8
-        else:
-            X = X if hasattr(X, "shape") else np.asarray(X)
-            n, d = X.shape
-            itemsize = 4 if getattr(X, "dtype", None) == np.float32 else 8
-        return sum(self._memory(int(n), int(d), itemsize).values())
+            return sum(self._memory(int(X[0]), int(X[1]), 8, None).values())
+        return sum(self._needs(X if hasattr(X, "shape") else np.asarray(X)).values())
+
+    def _needs(self, X: Any) -> dict[str, int]:
+        """The large arrays of a fit on X: name -> bytes."""
+        n, d = X.shape if len(X.shape) == 2 else 2 * (int((1 + np.sqrt(1 + 8 * len(X))) // 2),)
+        itemsize = 4 if getattr(X, "dtype", None) == np.float32 else 8
+        return self._memory(int(n), int(d), itemsize, int(X.nnz) if sparse.issparse(X) else None)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -262,3 +281,10 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags.input_tags.pairwise = self._precomputed()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def native(X: Any) -> Any:
+    """An array in this machine's byte order, so that float32 from another one stays float32."""
+    if isinstance(X, np.ndarray) and X.dtype.kind == "f" and not X.dtype.isnative:
+        return X.astype(X.dtype.newbyteorder("="))
+    return X

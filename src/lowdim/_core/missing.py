@@ -12,11 +12,27 @@ import numpy as np
 from scipy import sparse
 
 
-def refuse(X: Any, owner: str) -> None:
-    """Raise ValueError when `X` has missing (NaN) or infinite cells."""
+def refuse_disguised(X: Any, owner: str) -> None:
+    """Masked cells are missing values, and dates are no numbers: refuse both before they turn into some."""
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise ValueError(
+            f"{owner}: X has {int(np.ma.getmaskarray(X).sum())} masked cells; they are missing values, and {owner} "
+            "needs complete rows. Fill them (X.filled(...)) or keep the rows without any."
+        )
+    types = getattr(X, "dtypes", None)
+    types = [getattr(X, "dtype", None)] if types is None else list(types)
+    if any(getattr(kind, "kind", "") in ("m", "M") for kind in types):
+        raise ValueError(f"{owner}: X holds dates or durations; turn them into numbers first, in a unit you choose.")
+
+
+def refuse(X: Any, owner: str) -> float:
+    """The largest magnitude in `X`; ValueError when there are missing (NaN) or infinite cells."""
     cells = X.data if sparse.issparse(X) else X
-    if cells.size == 0 or np.isfinite(cells.sum(dtype=np.float64)) or np.isfinite(cells).all():
-        return
+    if cells.size == 0:
+        return 0.0
+    largest = max(abs(float(cells.max())), abs(float(cells.min())))  # NaN and infinity show in these
+    if np.isfinite(largest):
+        return largest
     if np.isinf(cells).any():
         raise ValueError(f"{owner}: X contains infinity or a value too large for {cells.dtype}.")
     holes = int(np.isnan(cells).sum())

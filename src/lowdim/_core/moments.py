@@ -125,7 +125,7 @@ def gram(X: Any, mean: Array | None = None, *, n_jobs: int | None = None) -> Arr
     if sp.issparse(X):
         return _sparse_gram(sp.csr_array(X).astype(np.float64), mean)
     center = column_means(X) if mean is None else np.asarray(mean, dtype=np.float64)
-    Z = X - center.astype(X.dtype if X.dtype.kind == "f" else np.float64)
+    Z = X - center.astype(X.dtype if X.dtype.kind == "f" else np.float64) if center.any() else X
     G = np.empty((Z.shape[0], Z.shape[0]))
     columns = threads.blocks(Z.shape[1], 2048)
 
@@ -155,6 +155,27 @@ def _sparse_gram(X: sp.csr_array, mean: Array | None) -> Array:
     G -= along[None, :]
     G += float(center @ center)
     return G
+
+
+def mean_and_variance(X: Any, weights: Array | None = None) -> tuple[Array, Array]:
+    """Weighted column means and variances (divisor: the sum of weights) in float64, dense or sparse.
+
+    Two passes, the second about the mean, so that nothing cancels; a sparse X is not filled: its empty cells are
+    mean² each.
+    """
+    w = np.ones(X.shape[0]) if weights is None else np.asarray(weights, dtype=np.float64)
+    total = float(w.sum())
+    if sp.issparse(X):
+        X = sp.csr_array(X)
+        mean = np.asarray(X.T.astype(np.float64) @ w).ravel() / total
+        at = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        gaps = (X.data - mean[X.indices]) ** 2 * w[at]
+        stored = np.bincount(X.indices, weights=w[at], minlength=X.shape[1])
+        return mean, (np.bincount(X.indices, weights=gaps, minlength=X.shape[1]) + (total - stored) * mean**2) / total
+    parts = threads.blocks(X.shape[0], max(1, 2**22 // max(1, X.shape[1])))
+    mean = np.sum([w[rows] @ X[rows].astype(np.float64, copy=False) for rows in parts], axis=0) / total
+    spread = np.sum([w[rows] @ (X[rows] - mean) ** 2 for rows in parts], axis=0)
+    return mean, spread / total
 
 
 def column_means(X: Array) -> Array:

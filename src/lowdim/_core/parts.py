@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lowdim._core.extend import Nystrom
+from lowdim._core.threads import blocks
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +23,10 @@ class Part:
 
     def place(self, lengths: np.ndarray) -> np.ndarray:
         """Places from path lengths to the sources, one row of lengths a row placed."""
-        return self.extension(-0.5 * np.square(lengths, dtype=np.float64)) + self.shift
+        Z = np.empty((len(lengths), len(self.shift)))
+        for rows in blocks(len(lengths), max(1, 2**20 // max(1, lengths.shape[1]))):
+            Z[rows] = self.extension(-0.5 * np.square(lengths[rows], dtype=np.float64))
+        return Z + self.shift
 
 
 def tile(parts: list[Part]) -> list[Part]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from lowdim._core.notices import warn
 from lowdim._core.spectrum import Eigenpairs
 
 
@@ -44,11 +44,10 @@ def power_pairs(
         slowest = max(slowest, steps)
         failed += steps >= max_iter and residuals[j] > tol * max(values[0], 0.0)
     if failed:
-        warnings.warn(
+        warn(
             f"{owner}: power iteration stopped at max_iter={max_iter} for {failed} of {k} components (largest residual "
             f"{residuals.max():.2g}); their eigenvalues lie close together. Use another solver or raise max_iter.",
             ConvergenceWarning,
-            stacklevel=5,
         )
     order = np.argsort(-values, kind="stable")
     return Eigenpairs(values[order], V[:, order], residuals[order], "power"), slowest, failed == 0

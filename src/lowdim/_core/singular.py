@@ -6,7 +6,6 @@ of its shorter side in float64, decompose that product, and measure X'u - s v.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from . import memory, threads
 from .krylov import SEED, Array, Problem, block_lanczos, block_width, sign_factors
 from .moments import Moments, gram
+from .notices import warn
 from .rng import generator
 from .solvers import FAILURES, complete_arpack, lapack
 
@@ -181,12 +181,11 @@ def svd(
     chain = _chain(table, int(k)) if solver == "auto" else [solver]
     best = _first_good(table, problem, chain)
     if best.residuals.max() > tol:
-        warnings.warn(
+        warn(
             f"{owner}: {int((best.residuals > tol).sum())} of {k} singular triplets miss the tolerance "
             f"{tol:.1e}: the largest relative residual is {best.residuals.max():.1e} "
             f"(solver {best.solver!r}, tried {', '.join(chain)}). Raise tol or ask for fewer.",
             ConvergenceWarning,
-            stacklevel=2,
         )
     return best
 
@@ -267,7 +266,7 @@ def _by_lapack(table: Table, problem: Problem) -> Array:
     X = X if table.tall else X.T
     T = sla.qr(X, mode="r", check_finite=False)[0][: X.shape[1]] if X.shape[0] > 2 * X.shape[1] else X
     try:
-        Vt = sla.svd(T, full_matrices=False, check_finite=False)[2]
+        Vt = threads.interruptible(lambda: np.linalg.svd(T, full_matrices=False))[2]
     except np.linalg.LinAlgError:  # divide and conquer failed; QR iteration is slower and does not
         Vt = sla.svd(T, full_matrices=False, check_finite=False, lapack_driver="gesvd")[2]
     return Vt[: problem.k].T

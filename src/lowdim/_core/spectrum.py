@@ -7,7 +7,6 @@ come sorted and with a fixed sign, and the same call gives the same bits.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,12 +17,23 @@ from scipy.sparse.linalg import LinearOperator
 from sklearn.exceptions import ConvergenceWarning
 
 from .krylov import SEED, Array, Problem, fix_signs, rayleigh_ritz, scaled_product
-from .moments import Moments, covariance, gram
+from .moments import Moments, covariance, gram, mean_and_variance
+from .notices import warn
 from .rng import generator
 from .singular import SVD, svd
 from .solvers import FAILURES, SOLVERS
 
-__all__ = ["SVD", "Eigenpairs", "Moments", "covariance", "eigenpairs", "fix_signs", "gram", "svd"]
+__all__ = [
+    "SVD",
+    "Eigenpairs",
+    "Moments",
+    "covariance",
+    "eigenpairs",
+    "fix_signs",
+    "gram",
+    "mean_and_variance",
+    "svd",
+]
 
 SMALL = 400  # rows up to which the dense solver wins even for one pair of a dense matrix (0.02 s)
 FLOAT32_TOL = 2e-6  # entries rounded to float32 move eigenvectors this far: a finer residual would say nothing
@@ -152,12 +162,11 @@ def _warn(problem: Problem, best: Eigenpairs, chain: list[str]) -> None:
     advice = (
         "Raise max_iter or tol." if len(chain) > 1 else "Raise max_iter or tol, or use the automatic choice of solver."
     )
-    warnings.warn(
+    warn(
         f"{problem.owner}: {bad} of {problem.k} eigenpairs miss the tolerance {problem.tol:.1e}: the largest "
         f"relative residual is {best.residuals.max():.1e} (solver {best.solver!r}, tried "
         f"{', '.join(chain)}). {advice}",
         ConvergenceWarning,
-        stacklevel=4,
     )
 
 

@@ -7,6 +7,7 @@ runs with one BLAS thread, and partial results are combined in block order.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -38,11 +39,56 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+_guard = threading.Lock()
+_inside = 0  # blocks open now, in all Python threads
+_limiter: Any = None  # what restores the caller's setting, while there are any
+
+
 @contextmanager
 def single_blas() -> Iterator[None]:
-    """One BLAS thread inside the block; the caller's setting is restored after it."""
-    with _controller().limit(limits=1, user_api="blas"):
+    """One BLAS thread inside the block; the caller's setting is restored when the last open block ends.
+
+    The setting belongs to the process: blocks opened by several Python threads at once are counted, so that none
+    restores what another had set.
+    """
+    global _inside, _limiter
+    with _guard:
+        if _inside == 0:
+            _limiter = _controller().limit(limits=1, user_api="blas")
+        _inside += 1
+    try:
         yield
+    finally:
+        with _guard:
+            _inside -= 1
+            if _inside == 0:
+                _limiter.restore_original_limits()
+                _limiter = None
+
+
+def interruptible(function: Callable[[], T]) -> T:
+    """`function()` in a thread of its own, so that Ctrl-C is heard while it runs.
+
+    For long calls of LAPACK, which cannot be stopped: after Ctrl-C the call goes on unheard until it ends.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return function()
+    done = threading.Event()
+    outcome: dict[str, Any] = {}
+
+    def run() -> None:
+        try:
+            outcome["value"] = function()
+        except BaseException as error:  # noqa: BLE001 (handed to the caller)
+            outcome["error"] = error
+        done.set()
+
+    threading.Thread(target=run, daemon=True).start()
+    while not done.wait(0.1):
+        pass
+    if "error" in outcome:
+        raise outcome["error"]
+    return outcome["value"]
 
 
 def blocks(n: int, size: int) -> list[slice]:

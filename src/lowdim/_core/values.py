@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -11,6 +10,8 @@ import numpy as np
 import scipy.linalg as sla
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigs
 
+from lowdim._core import threads
+from lowdim._core.notices import warn
 from lowdim._core.rng import generator
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ def all_eigenvalues(A: np.ndarray, *, owner: str) -> np.ndarray:
     """Every eigenvalue of a dense symmetric matrix, decreasing; costs a seventh of the vectors."""
     if not np.isfinite(A.sum(dtype=np.float64)):
         raise ValueError(f"{owner}: the matrix must be finite; it holds NaN or infinity (or overflows).")
-    return sla.eigvalsh(A.astype(np.float64, copy=False), check_finite=False)[::-1]
+    A = A.astype(np.float64, copy=False)
+    return threads.interruptible(lambda: np.linalg.eigvalsh(A))[::-1]
 
 
 def largest_real_part(product: Callable[[np.ndarray], np.ndarray], size: int, *, owner: str) -> float:
@@ -42,11 +44,14 @@ def largest_real_part(product: Callable[[np.ndarray], np.ndarray], size: int, *,
     return float(found.real.max())
 
 
-def positive_part(pairs: Eigenpairs, n_components: int | None, *, total: float | None = None, owner: str) -> Eigenpairs:
+def positive_part(
+    pairs: Eigenpairs, n_components: int | None, *, total: float | None = None, owner: str, quiet: bool = False
+) -> Eigenpairs:
     """The pairs with a positive eigenvalue, filled up to `n_components` axes with zeros, and a word where that happens.
 
     An eigenvalue counts as positive above rounding: n eps times the largest (or the `total`, where the eigenvalues are
-    squares of singular values of a matrix with that sum of squares). None keeps the positive ones and fills nothing.
+    squares of singular values of a matrix with that sum of squares). None keeps the positive ones and fills nothing;
+    `quiet` says nothing.
     """
     n = pairs.vectors.shape[0]
     largest = max(float(pairs.values.max(initial=0.0)), 0.0)
@@ -60,9 +65,6 @@ def positive_part(pairs: Eigenpairs, n_components: int | None, *, total: float |
     vectors = np.zeros((n, n_components))
     count = int(good.sum())
     values[:count], vectors[:, :count] = np.maximum(pairs.values[good], 0.0), pairs.vectors[:, good]
-    if count < n_components:
-        warnings.warn(
-            f"{owner}: {count} of {n_components} axes have a positive eigenvalue; the others are zero.",
-            stacklevel=6,
-        )
+    if count < n_components and not quiet:
+        warn(f"{owner}: {count} of {n_components} axes have a positive eigenvalue; the others are zero.")
     return replace(pairs, values=values, vectors=vectors)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
+from lowdim._core.notices import warn
 from lowdim._core.power import power_pairs
-from lowdim._core.spectrum import Moments, eigenpairs, gram, svd
+from lowdim._core.spectrum import Moments, eigenpairs, gram, mean_and_variance, svd
+from lowdim._core.threads import blocks
 
 SOLVERS = ("covariance", "svd", "gram", "randomized", "power")
+_EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,18 +34,21 @@ class Rows:
     @classmethod
     def of(cls, X: Any, weights: np.ndarray | None, *, scale: bool, ddof: int) -> Rows:
         weight_sum = X.shape[0] if weights is None else float(weights.sum())
-        mean, variance = _mean_and_variance(X, weights, weight_sum)
+        mean, variance = mean_and_variance(X, weights)
         variance *= weight_sum / (weight_sum - ddof)
-        divide = _divisors(variance) if scale else None
+        divide = divisors(variance, mean, X.dtype) if scale else None
         total = float(variance.sum() if divide is None else (variance / divide**2).sum())
         return cls(X, mean, divide, weights, ddof, weight_sum - ddof, total)
 
-    def dense(self) -> np.ndarray:
-        """Centred, scaled rows times the root of their weight, in float64."""
-        X = (self.X.toarray() if sparse.issparse(self.X) else self.X) - self.mean
+    def dense(self, dtype: Any = np.float64) -> np.ndarray:
+        """Centred, scaled rows times the root of their weight."""
+        X = self.X.toarray() if sparse.issparse(self.X) else self.X
+        X = np.subtract(X, self.mean.astype(dtype), dtype=dtype)
         if self.scale is not None:
-            X /= self.scale
-        return X if self.weights is None else X * np.sqrt(self.weights)[:, None]
+            X /= self.scale.astype(dtype)
+        if self.weights is not None:
+            X *= np.sqrt(self.weights)[:, None].astype(dtype)
+        return X
 
     def operator(self) -> LinearOperator:
         """The same matrix, never formed: for sparse rows, where centring would fill it."""
@@ -61,6 +68,23 @@ class Rows:
             X.shape, matvec=times, rmatvec=transposed, matmat=times, rmatmat=transposed, dtype=np.float64
         )
 
+    def moments(self) -> Moments:
+        """Weight, mean and scatter of sparse rows.
+
+        X'WX - w mean mean' keeps X sparse, but cancels where means are large beside the spread; there the rows are
+        filled block by block instead.
+        """
+        weights = np.ones(self.X.shape[0]) if self.weights is None else self.weights
+        spread = mean_and_variance(self.X, self.weights)[1]
+        lost = _EPS * np.max(self.mean**2 / np.where(spread > 0, spread, np.inf), initial=0.0)
+        if lost > 1e-12:
+            parts = blocks(self.X.shape[0], max(1, 2**23 // self.X.shape[1]))
+            filled = (Moments.of(self.X[rows].toarray().astype(np.float64), weights[rows]) for rows in parts)
+            return reduce(Moments.__add__, filled)
+        X = self.X.astype(np.float64)
+        scatter = (X.T @ (sparse.diags_array(weights) @ X)).toarray()
+        return Moments(float(weights.sum()), self.mean, scatter - weights.sum() * np.outer(self.mean, self.mean))
+
 
 @dataclass(frozen=True, eq=False)
 class Spectrum:
@@ -72,7 +96,8 @@ class Spectrum:
     scale: np.ndarray | None
     divisor: float
     total_variance: float
-    rank_tolerance: float
+    rank_tolerance: float  # eigenvalues below this part of the first are rounding
+    most: int  # directions that can vary: min(n - 1, d)
     solver: str
     run: tuple[int, bool] = (1, True)  # steps and convergence, of the power iteration
 
@@ -94,22 +119,20 @@ def pick_solver(n: int, d: int, k: int | None, is_sparse: bool) -> str:
 
 def decompose(rows: Rows, k: int, solver: str, tol: float, max_iter: int, rng: np.random.Generator) -> Spectrum:
     """The k largest eigenvalues and loadings of the rows' covariance."""
-    run = (1, True)
+    run, (n, d) = (1, True), rows.X.shape
     if solver == "covariance":
-        return decompose_moments(_moments(rows), k, scale=rows.scale is not None, ddof=rows.ddof)
+        return decompose_moments(rows.moments(), k, scale=rows.scale is not None, ddof=rows.ddof, dtype=np.float64)
     if solver == "gram":
         squares, loadings = _by_gram(rows, k)
     elif solver == "power":
         squares, loadings, run = _by_power(rows, k, tol, max_iter, rng)
-    else:
-        matrix = rows.operator() if sparse.issparse(rows.X) else rows.dense()
-        route = "randomized" if solver == "randomized" else "lapack"
-        if route == "lapack" and sparse.issparse(rows.X):
-            matrix = rows.dense()
-        found = svd(matrix, k, solver=route, tol=tol, rng=rng, owner="PCA")
+    elif solver == "svd":
+        found = svd(rows.dense(), k, solver="lapack", owner="PCA")
         squares, loadings = found.values**2, found.Vt
-    n, d = rows.X.shape
-    eps = np.finfo(np.float64).eps * max(n, d)
+    else:
+        matrix = rows.operator() if sparse.issparse(rows.X) else rows.dense(rows.X.dtype)
+        found = svd(matrix, k, solver="randomized", tol=tol, rng=rng, owner="PCA")
+        squares, loadings = found.values**2, found.Vt
     return Spectrum(
         np.maximum(squares, 0.0) / rows.divisor,
         fix_signs(loadings),
@@ -117,49 +140,57 @@ def decompose(rows: Rows, k: int, solver: str, tol: float, max_iter: int, rng: n
         rows.scale,
         rows.divisor,
         rows.total_variance,
-        np.sqrt(eps) if solver in ("covariance", "gram", "power") and min(n, d) > k else eps,
+        rank_tolerance(n, d, np.float64 if solver in ("svd", "power") else rows.X.dtype),
+        min(n - 1, d),
         solver,
         run,
     )
 
 
-def decompose_moments(moments: Moments, k: int, *, scale: bool, ddof: int) -> Spectrum:
-    """The same from the mean and scatter of a stream."""
-    divisor = moments.weight - ddof
-    variance = np.diag(moments.scatter) / divisor
-    divide = _divisors(variance) if scale else None
-    C = moments.scatter if divide is None else moments.scatter / np.outer(divide, divide)
+def decompose_moments(moments: Moments, k: int, *, scale: bool, ddof: int, dtype: Any) -> Spectrum:
+    """The same from the mean and scatter of the rows (of one table or of a stream), multiplied in `dtype`."""
+    divisor, d = moments.weight - ddof, len(moments.mean)
+    variance = np.maximum(np.diag(moments.scatter), 0.0) / divisor
+    divide, C = None, moments.scatter
+    if scale:
+        divide = divisors(variance, moments.mean, dtype)
+        C = C / np.outer(divide, divide)
     pairs = eigenpairs(C, k, owner="PCA")
-    d = len(moments.mean)
     return Spectrum(
         np.maximum(pairs.values, 0.0) / divisor,
         fix_signs(pairs.vectors.T),
         moments.mean,
         divide,
         divisor,
-        float(np.trace(C)) / divisor,
-        np.finfo(np.float64).eps * d,
+        float(np.maximum(np.diag(C), 0.0).sum()) / divisor,
+        rank_tolerance(int(moments.weight), d, dtype),
+        min(int(moments.weight) - 1, d),
         "covariance",
     )
 
 
-def _moments(rows: Rows) -> Moments:
-    """Weight, mean and scatter of sparse rows, without filling them."""
-    X = rows.X.astype(np.float64)
-    weights = np.ones(X.shape[0]) if rows.weights is None else rows.weights
-    scatter = (X.T @ (sparse.diags_array(weights) @ X)).toarray() - weights.sum() * np.outer(rows.mean, rows.mean)
-    return Moments(float(weights.sum()), rows.mean, scatter)
+def rank_tolerance(n: int, d: int, dtype: Any) -> float:
+    """max(n, d) eps of the first eigenvalue; products in float32 leave more."""
+    return max(max(n, d) * _EPS, 8.0 * float(np.finfo(dtype).eps))
+
+
+def divisors(variance: np.ndarray, mean: np.ndarray, dtype: Any) -> np.ndarray:
+    """Standard deviations; 1 where a column is constant, that is, varies by no more than its rounding."""
+    deviation = np.sqrt(np.maximum(variance, 0.0))
+    constant = deviation <= 16.0 * float(np.finfo(dtype).eps) * np.abs(mean)
+    if constant.any():
+        warn(f"PCA: {int(constant.sum())} of {len(mean)} columns are constant; scale=True leaves them as they are.")
+    return np.where(constant, 1.0, deviation)
 
 
 def _by_gram(rows: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvectors a of Xc Xc' give the loadings Xc'a / s; those with s near 0 have no direction of their own."""
-    Xc = rows.dense()
+    Xc = rows.dense(rows.X.dtype)
     pairs = eigenpairs(gram(Xc, mean=np.zeros(Xc.shape[1])), k, owner="PCA")
-    s = np.sqrt(np.maximum(pairs.values, 0.0))
-    V = Xc.T @ pairs.vectors
+    V = (Xc.T @ pairs.vectors.astype(Xc.dtype)).astype(np.float64)
     # Orthonormal also where s is tiny: QR keeps the leading columns and completes the rest.
     Q, R = np.linalg.qr(V)
-    return s**2, (Q * np.where(np.diag(R) < 0, -1.0, 1.0)).T
+    return np.maximum(pairs.values, 0.0), (Q * np.where(np.diag(R) < 0, -1.0, 1.0)).T
 
 
 def _by_power(
@@ -167,39 +198,9 @@ def _by_power(
 ) -> tuple[np.ndarray, np.ndarray, tuple[int, bool]]:
     matrix = rows.operator() if sparse.issparse(rows.X) else rows.dense()
     pairs, n_iter, converged = power_pairs(
-        lambda v: matrix.T @ (matrix @ v),
-        rows.X.shape[1],
-        k,
-        tol=tol,
-        max_iter=max_iter,
-        rng=rng,
-        owner="PCA",
+        lambda v: matrix.T @ (matrix @ v), rows.X.shape[1], k, tol=tol, max_iter=max_iter, rng=rng, owner="PCA"
     )
     return pairs.values, pairs.vectors.T, (n_iter, converged)
-
-
-def _mean_and_variance(X: Any, weights: np.ndarray | None, weight_sum: float) -> tuple[np.ndarray, np.ndarray]:
-    """Weighted column means and variances (divisor: the sum of weights), in float64, block by block."""
-    w = np.ones(X.shape[0]) if weights is None else weights
-    if sparse.issparse(X):
-        X = X.astype(np.float64)
-        mean = np.asarray(X.T @ w).ravel() / weight_sum
-        square = np.asarray(X.multiply(X).T @ w).ravel() / weight_sum
-        return mean, np.maximum(square - mean**2, 0.0)
-    block = max(1, 2**22 // max(1, X.shape[1]))
-    starts = range(0, X.shape[0], block)
-    total = sum(w[s : s + block] @ X[s : s + block].astype(np.float64, copy=False) for s in starts)
-    mean = np.asarray(total) / weight_sum
-    spread = np.zeros_like(mean)
-    for s in starts:
-        spread += w[s : s + block] @ (X[s : s + block] - mean) ** 2
-    return mean, spread / weight_sum
-
-
-def _divisors(variance: np.ndarray) -> np.ndarray:
-    """Standard deviations; a constant column is left as it is (divided by 1)."""
-    deviation = np.sqrt(variance)
-    return np.where(deviation > 0, deviation, 1.0)
 
 
 def fix_signs(loadings: np.ndarray) -> np.ndarray:

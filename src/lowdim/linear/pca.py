@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +12,7 @@ from lowdim._core import params
 from lowdim._core.base import FLOATS, Reducer
 from lowdim._core.extend import Linear
 from lowdim._core.missing import refuse
+from lowdim._core.notices import warn
 from lowdim._core.rng import generator
 from lowdim._core.spectrum import Moments
 from lowdim.linear._decompose import SOLVERS, Rows, Spectrum, decompose, decompose_moments, pick_solver
@@ -183,7 +183,7 @@ class PCA(Reducer):
         k, settings = self._wanted(min(X.shape)), {"scale": self.scale, "ddof": self.ddof}
         solver = self._solver(X.shape[0], X.shape[1], sparse.issparse(X))
         if solver == "covariance" and not sparse.issparse(X):
-            found = decompose_moments(Moments.of(X, weights, n_jobs=self.n_jobs), k, **settings)
+            found = decompose_moments(Moments.of(X, weights, n_jobs=self.n_jobs), k, dtype=X.dtype, **settings)
         else:
             rows = Rows.of(X, weights, **settings)
             found = decompose(rows, k, solver, self.tol, self.max_iter, generator(self.random_state))
@@ -209,7 +209,7 @@ class PCA(Reducer):
         if moments is None or moments.weight < self._min_rows:
             raise ValueError(f"PCA: the batches must hold at least {self._min_rows} rows together.")
         wanted = self._wanted(min(int(moments.weight), len(moments.mean)))
-        self._keep(decompose_moments(moments, wanted, scale=self.scale, ddof=self.ddof))
+        self._keep(decompose_moments(moments, wanted, scale=self.scale, ddof=self.ddof, dtype=rows.dtype))
 
     def _check_batch(self, batch: Any, first: bool) -> np.ndarray:
         batch = check_array(batch, dtype=FLOATS, ensure_all_finite=False, input_name="a batch")
@@ -239,17 +239,16 @@ class PCA(Reducer):
         if self._needs_spectrum():
             return most
         if self.n_components > most:
-            warnings.warn(
+            warn(
                 f"PCA: n_components={self.n_components} is more than min(n_samples, n_features) = {most}; "
                 f"keeping {most}.",
-                stacklevel=4,
             )
         return min(int(self.n_components), most)
 
     def _keep(self, found: Spectrum) -> None:
         """Choose how many components stay and set the fitted attributes."""
         values, total = found.variances, found.total_variance
-        r = choose_r(values, total, self.n_components, self.max_error)
+        r = choose_r(values, total, self.n_components, self.max_error, found.most)
         if self.whiten:
             r = _whitenable(values, r, found.rank_tolerance)
         self.n_components_ = self._n_features_out = r
@@ -272,39 +271,44 @@ class PCA(Reducer):
         X = Z @ self.components_
         return self.mean_ + (X if self.scale_ is None else X * self.scale_)
 
-    def _memory(self, n: int, d: int, itemsize: int) -> dict[str, int]:
-        solver = self._solver(n, d, False)
-        k = min(n, d) if self._needs_spectrum() else min(int(self.n_components), n, d)
+    def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        solver = self._solver(n, d, stored is not None)
+        small = min(n, d)
+        k = small if self._needs_spectrum() else min(int(self.n_components), small)
+        table = 12 * stored if stored is not None else n * d * itemsize
         if solver == "covariance":
-            return {"covariance": 5 * d * d * 8, "blocks": min(n * d * itemsize, 2**27)}
+            lanes = 1 if stored is not None else min(16, max(2, 2**28 // (8 * d * d + 1)), -(-n // 512))
+            return {"sums": lanes * d * d * 8, "eigenproblem": 5 * d * d * 8, "blocks": min(table, 2**23)}
         if solver == "gram":
-            return {"Gram matrix": 3 * n * n * 8, "centred rows": n * d * 8}
+            return {"centred rows": n * d * itemsize, "Gram matrix": 4 * n * n * 8, "loadings": 3 * d * k * 8}
         if solver == "svd":
-            return {"centred rows": n * d * 8, "singular vectors": 2 * (n + d) * min(n, d) * 8}
-        width = min(8 * (k + 10), min(n, d))
-        return {"centred rows": n * d * itemsize, "Krylov basis": (n + d) * width * 8}
+            return {"centred rows": 3 * n * d * 8, "singular vectors": 3 * (n + d) * small * 8}
+        width = min(3 * (k + 30), small)
+        return {"centred rows": table * (2 if stored is None else 1), "Krylov basis": 3 * (n + d) * width * 8}
 
 
-def choose_r(values: np.ndarray, total: float, n_components: Any, max_error: float | None) -> int:
-    """Number of components by the rule asked for; `values` in decreasing order."""
+def choose_r(values: np.ndarray, total: float, n_components: Any, max_error: float | None, most: int) -> int:
+    """Number of components by the rule asked for; `values` in decreasing order, of which `most` can be above 0."""
     if max_error is not None:
         n_components = 1.0 - max_error
     if n_components is None or isinstance(n_components, (int, np.integer)):
+        if n_components is not None and len(values) > most:
+            warn(f"PCA: the rows vary in at most {most} directions; the components after that have no variance.")
         return len(values)
     if total <= 0:
         return 1
     if n_components == "drop":
-        return _largest_drop(values)
+        return _largest_drop(values[:most])
     shares = np.cumsum(values) / total
     return min(int(np.searchsorted(shares, n_components, side="right")) + 1, len(values))
 
 
 def _largest_drop(values: np.ndarray) -> int:
-    """k that maximises log lambda_k - log lambda_k+1 among eigenvalues above rounding."""
+    """k that maximises log lambda_k - log lambda_k+1 among the eigenvalues above rounding."""
     above = values[values > len(values) * np.finfo(float).eps * values[0]]
-    drops = -np.diff(np.log(above))
     if len(above) < len(values):  # the spectrum ends here: exact low rank
         return len(above)
+    drops = -np.diff(np.log(above))
     if len(drops) == 0 or drops.max() < np.log(2):
         raise ValueError(
             "PCA: n_components='drop' finds no drop: no eigenvalue is twice the next. Look at explained_variance_ of "
@@ -319,8 +323,5 @@ def _whitenable(values: np.ndarray, r: int, tolerance: float) -> int:
     if values[0] <= 0:
         raise ValueError("PCA: whiten=True needs rows that vary; all rows are equal.")
     if rank < r:
-        warnings.warn(
-            f"PCA: whiten=True keeps {rank} of {r} components; the others have no variance to scale.",
-            stacklevel=5,
-        )
+        warn(f"PCA: whiten=True keeps {rank} of {r} components; the others have no variance to scale.")
     return rank

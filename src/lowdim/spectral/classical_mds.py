@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,9 +12,10 @@ from lowdim._core.additive import additive_constant, shift_distances, shift_new_
 from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric, pairwise
 from lowdim._core.extend import Linear, Nystrom
+from lowdim._core.notices import warn
 from lowdim._core.rng import generator
 from lowdim._core.scaling import double_center
-from lowdim._core.spectrum import Eigenpairs, eigenpairs, svd
+from lowdim._core.spectrum import Eigenpairs, eigenpairs, mean_and_variance, svd
 from lowdim._core.values import all_eigenvalues, positive_part
 
 
@@ -86,9 +86,8 @@ class ClassicalMDS(Reducer):
         self.n_jobs = n_jobs
 
     def _embed(self, X: Any) -> np.ndarray:
-        check_metric(self.metric, "ClassicalMDS")
         self.correction_ = 0.0
-        if self.metric == "euclidean":
+        if self._euclidean():
             return self._embed_rows(X)
         D = X if self._precomputed() else pairwise(X, metric=self.metric)
         if self.correction is not None:
@@ -105,21 +104,16 @@ class ClassicalMDS(Reducer):
         self._extension: Linear | Nystrom = Nystrom.of(pairs.values, pairs.vectors, offset)
         return pairs.vectors * np.sqrt(pairs.values)
 
+    def _euclidean(self) -> bool:
+        return check_metric(self.metric, "ClassicalMDS") == "euclidean"
+
     def _embed_rows(self, X: Any) -> np.ndarray:
         """Euclidean distances: B = Xc Xc', so the singular vectors of the rows give everything."""
-        mean = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
-        most = min(self.n_components, *X.shape)
-        rows = X if sparse.issparse(X) else X - mean
-        found = svd(
-            rows,
-            most,
-            center=mean if sparse.issparse(X) else None,
-            rng=generator(self.random_state),
-            owner="ClassicalMDS",
-        )
-        total = (
-            float(X.multiply(X).sum() - X.shape[0] * mean @ mean) if sparse.issparse(X) else float(np.vdot(rows, rows))
-        )
+        mean, variance = mean_and_variance(X)
+        center, rows = (mean, X) if sparse.issparse(X) else (None, X - mean.astype(X.dtype))
+        most, rng = min(self.n_components, *X.shape), generator(self.random_state)
+        found = svd(rows, most, center=center, rng=rng, owner="ClassicalMDS")
+        total = float(variance.sum()) * X.shape[0]
         pairs = Eigenpairs(found.values**2, found.Vt.T, found.residuals, found.solver)
         pairs = positive_part(pairs, self.n_components, total=total, owner="ClassicalMDS")
         self._report(pairs.values, np.array([total]))
@@ -129,7 +123,7 @@ class ClassicalMDS(Reducer):
 
     def _report(self, kept: np.ndarray, spectrum: np.ndarray) -> None:
         """Goodness of fit, and a word about negative eigenvalues where they matter."""
-        positive, negative = spectrum[spectrum > 0].sum(), -spectrum[spectrum < 0].sum()
+        positive, negative = spectrum[spectrum > 0].sum(), np.abs(spectrum[spectrum < 0]).sum()
         magnitude = positive + negative
         self.eigenvalues_ = kept
         self.goodness_of_fit_ = (
@@ -138,11 +132,10 @@ class ClassicalMDS(Reducer):
         )
         self.negative_share_ = float(negative / magnitude) if magnitude > 0 else 0.0
         if self.negative_share_ > 1e-6:
-            warnings.warn(
+            warn(
                 f"ClassicalMDS: the distances are not Euclidean; negative eigenvalues make up "
-                f"{self.negative_share_:.1%} of the spectrum and are left out. correction='cailliez' or 'lingoes' "
+                f"{self.negative_share_:.2g} of the spectrum and are left out. correction='cailliez' or 'lingoes' "
                 "makes them Euclidean.",
-                stacklevel=6,
             )
 
     def _extend(self, X: Any) -> np.ndarray:
@@ -153,11 +146,10 @@ class ClassicalMDS(Reducer):
             D = shift_new_distances(D, self.correction_, self.correction)
         return self._extension(-0.5 * np.square(D, dtype=np.float64))
 
-    def _memory(self, n: int, d: int, itemsize: int) -> dict[str, int]:
-        if self.metric == "euclidean":
-            return {
-                "centred rows": n * d * 8,
-                "singular vectors": 2 * (n + d) * min(n, d, 10 * (self.n_components + 10)) * 8,
-            }
-        squares = {"rows": n * d * itemsize, "distances": n * n * itemsize, "inner products": 2 * n * n * 8}
-        return squares | ({"additive constant": 8 * n * n * 8} if self.correction == "cailliez" else {})
+    def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        if self._euclidean():
+            table = n * d * itemsize if stored is None else 12 * stored
+            width = min(n, d, 3 * (self.n_components + 30))
+            return {"rows": 3 * table, "singular vectors": 3 * (n + d) * width * 8}
+        parts = {"rows": n * d * itemsize, "distances": n * n * itemsize, "inner products": 3 * n * n * 8}
+        return parts | ({"corrected distances": 2 * n * n * 8} if self.correction is not None else {})

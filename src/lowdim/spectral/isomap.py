@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 
-from lowdim._core import params
+from lowdim._core import memory, params
 from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric, pairwise
 from lowdim._core.extend import Nystrom
@@ -40,7 +41,8 @@ class Isomap(Reducer):
     n_landmarks : int or None
         Place all rows from their distances to this many landmarks (farthest-point choice); None uses every row.
     metric : str or callable
-        Distance between rows; "precomputed": X holds distances, dense, condensed, or sparse (stored entries are edges).
+        Distance between rows; "precomputed": X holds distances, dense, condensed, or a sparse graph whose stored
+        entries are the edges (`n_neighbors` is not used then).
     disconnected : {"bridge", "separate", "largest", "error"}
         When the graph falls apart: join its parts by their shortest edges, embed each and tile them, embed the largest
         (other rows are NaN), or refuse.
@@ -94,6 +96,7 @@ class Isomap(Reducer):
         "verbose": params.whole(0) | params.flag(),
     }
     _sparse_rows = True
+    _sparse_graphs = True
     _block_rows = 256
     _ways_out = "Set n_landmarks=1000 or so: memory then grows with n_samples x n_landmarks."
 
@@ -147,11 +150,24 @@ class Isomap(Reducer):
         return Z
 
     def _graph(self, X: Any) -> Any:
-        if self.radius is not None:
-            found = within(X, self.radius, metric=self.metric, n_jobs=self.n_jobs, owner="Isomap")
-        else:
-            found = nearest(X, self.n_neighbors, metric=self.metric, n_jobs=self.n_jobs, owner="Isomap")
-        return neighbor_graph(found)
+        if self._precomputed() and sparse.issparse(X) and self.radius is None:
+            return neighbor_graph(X)  # its stored entries are the edges
+        if self.radius is None:
+            return neighbor_graph(nearest(X, self.n_neighbors, metric=self.metric, n_jobs=self.n_jobs, owner="Isomap"))
+        self._check_edges(X)
+        return neighbor_graph(within(X, self.radius, metric=self.metric, n_jobs=self.n_jobs, owner="Isomap"))
+
+    def _check_edges(self, X: Any) -> None:
+        """How many rows a radius reaches is known only from the data: ask a few rows before asking all."""
+        n = X.shape[0]
+        some = np.linspace(0, n - 1, min(n, 200)).astype(int)
+        given = (
+            {"queries": X[some]} if not self._precomputed() or sparse.issparse(X) else {"queries": np.asarray(X)[some]}
+        )
+        reached = within(None if self._precomputed() else X, self.radius, metric=self.metric, owner="Isomap", **given)
+        edges = int(reached.nnz / len(some) * n)
+        parts = {f"neighbour graph (about {edges // n} edges a row)": 80 * edges}
+        memory.check("Isomap", parts, "Use a smaller radius, or n_neighbors.")
 
     def _embed_part(self, graph: Any, rows: np.ndarray, X: Any, rng: np.random.Generator) -> Part:
         """Classical scaling of the path lengths among the sources of one connected part."""
@@ -163,7 +179,7 @@ class Isomap(Reducer):
         among = np.square(D if sources is None else D[:, sources], dtype=np.float64)
         offset = -0.5 * among.mean(axis=0)
         pairs = eigenpairs(double_center(among), min(self.n_components, len(among)), rng=rng, owner="Isomap")
-        pairs = positive_part(pairs, self.n_components, owner="Isomap")
+        pairs = positive_part(pairs, self.n_components, owner="Isomap", quiet=self.disconnected == "separate")
         own = rows if sources is None else rows[sources]
         return Part(
             rows,
@@ -183,33 +199,36 @@ class Isomap(Reducer):
 
     def _extend(self, X: Any) -> np.ndarray:
         """Path lengths from a new row lead through its neighbours: min over j of d(x, j) + D_G(j, .)."""
-        indices, distances = self._neighbors_of(X)
-        part_of = np.full(self._n_fitted(), -1)
-        position = np.zeros(self._n_fitted(), dtype=np.intp)
+        near = self._neighbors_of(X)
+        part_of, position = np.full(self._n_fitted(), -1), np.zeros(self._n_fitted(), dtype=np.intp)
         for p, part in enumerate(self._parts):
             part_of[part.rows], position[part.rows] = p, np.arange(len(part.rows))
-        home = part_of[indices[:, 0]]  # a row belongs to the part of its nearest neighbour
+        home = part_of[[indices[0] for indices, _ in near]]  # a row belongs to the part of its nearest neighbour
         Z = np.full((X.shape[0], self.n_components), np.nan)
         for p, part in enumerate(self._parts):
             mine = np.flatnonzero(home == p)
-            if len(mine):
-                reach = np.where(part_of[indices[mine]] == p, distances[mine], np.inf)
-                Z[mine] = part.place(_through_neighbors(part.geodesics, position[indices[mine]], reach))
+            inside = [(position[j[part_of[j] == p]], d[part_of[j] == p]) for j, d in (near[i] for i in mine)]
+            if inside:
+                Z[mine] = part.place(np.stack([_through(part, j, d) for j, d in inside]))
         return Z
 
-    def _neighbors_of(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Neighbours among the fitted rows; with `radius`, those beyond it (but the nearest) are out of reach."""
-        if self.radius is None:
+    def _neighbors_of(self, X: Any) -> list[tuple[np.ndarray, np.ndarray]]:
+        """(rows, distances) of the neighbours of each new row, nearest first; at least the nearest."""
+        fitted, stored = self._rows, self._precomputed() and sparse.issparse(X)
+        if self.radius is None and not stored:
             k = min(self.n_neighbors, self._n_fitted())
-            near = nearest(self._rows, k, metric=self.metric, queries=X, n_jobs=self.n_jobs, owner="Isomap")
-            return near.indices, near.distances
-        D = np.asarray(X) if self._precomputed() else pairwise(X, self._rows, metric=self.metric)
-        indices = np.argsort(D, axis=1, kind="stable")
-        distances = np.take_along_axis(D, indices, axis=1)
-        most = max(1, int((distances <= self.radius).sum(axis=1).max(initial=1)))
-        indices, distances = indices[:, :most], distances[:, :most].copy()
-        distances[:, 1:][distances[:, 1:] > self.radius] = np.inf
-        return indices, distances
+            found = nearest(fitted, k, metric=self.metric, queries=X, n_jobs=self.n_jobs, owner="Isomap")
+            return list(zip(found.indices, found.distances, strict=True))
+        reach = X if self.radius is None else within(fitted, self.radius, metric=self.metric, queries=X, owner="Isomap")
+        near = [_sorted_row(reach, i) for i in range(X.shape[0])]
+        alone = [i for i, (indices, _) in enumerate(near) if not len(indices)]
+        if alone and stored:
+            raise ValueError(f"Isomap: row {alone[0]} of X stores no distance to a fitted row, so it has no place.")
+        if alone:
+            found = nearest(fitted, 1, metric=self.metric, queries=X[alone], owner="Isomap")
+            for i, indices, distances in zip(alone, found.indices, found.distances, strict=True):
+                near[i] = (indices, distances)
+        return near
 
     def _n_fitted(self) -> int:
         return len(self.component_labels_)
@@ -222,15 +241,17 @@ class Isomap(Reducer):
             scores.append(1.0 - np.corrcoef(np.concatenate(lengths), np.concatenate(found))[0, 1] ** 2)
         return np.array(scores)
 
-    def _memory(self, n: int, d: int, itemsize: int) -> dict[str, int]:
-        k = self.n_neighbors
+    def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         m = min(n, self.n_landmarks or n)
-        paths = n * m * itemsize
+        edges = (
+            2 * n * self.n_neighbors if self.radius is None else 0
+        )  # a radius is asked about when the rows are there
         return {
-            "path lengths": 2 * paths if m == n else paths,
+            "path lengths": n * m * itemsize,
             "inner products": 2 * m * m * 8,
-            "neighbour graph": 6 * n * k * 8,
-            "rows": n * d * itemsize,
+            "search": 2 * n * 64 * 8,
+            "neighbour graph": 60 * edges,
+            "rows": 2 * n * d * itemsize if stored is None else 24 * stored,
         }
 
 
@@ -250,12 +271,18 @@ def _assemble(parts: list[Part], n: int) -> np.ndarray:
     return D
 
 
-def _through_neighbors(D: np.ndarray, neighbors: np.ndarray, reach: np.ndarray) -> np.ndarray:
-    """(new rows, sources): the shortest way through one of the neighbours."""
-    best = np.full((len(neighbors), D.shape[0]), np.inf, dtype=D.dtype)
-    for j in range(neighbors.shape[1]):
-        np.minimum(best, D[:, neighbors[:, j]].T + reach[:, j : j + 1].astype(D.dtype), out=best)
-    return best
+def _through(part: Part, neighbors: np.ndarray, reach: np.ndarray) -> np.ndarray:
+    """Path lengths to the sources of a part: the shortest way through one of the neighbours."""
+    D = part.geodesics
+    ways = D[neighbors] if len(part.sources) == len(part.rows) else D[:, neighbors].T
+    return (ways + reach[:, None].astype(D.dtype)).min(axis=0)
+
+
+def _sorted_row(graph: Any, i: int) -> tuple[np.ndarray, np.ndarray]:
+    """Columns and values of one row of a CSR graph, nearest first, ties by index."""
+    row = slice(graph.indptr[i], graph.indptr[i + 1])
+    order = np.lexsort((graph.indices[row], graph.data[row]))
+    return graph.indices[row][order], graph.data[row][order]
 
 
 def _pairs(part: Part, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

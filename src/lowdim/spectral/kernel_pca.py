@@ -6,11 +6,15 @@ import warnings
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.extend import Nystrom
 from lowdim._core.kernels import Kernel, make_kernel
+from lowdim._core.notices import warn
 from lowdim._core.rng import generator
 from lowdim._core.scaling import center_kernel
 from lowdim._core.spectrum import eigenpairs
@@ -40,7 +44,7 @@ class KernelPCA(Reducer):
     degree, coef0 : number
         Of the polynomial and sigmoid kernels.
     random_state : int, generator or None
-        For the rows sampled by `width` and the start of the eigensolver.
+        Start of the eigensolver.
     n_jobs : int or None
         Threads; None means all cores. Results do not depend on it.
 
@@ -129,12 +133,15 @@ class KernelPCA(Reducer):
         """A similarity that is no inner product has negative eigenvalues; they are left out, and said."""
         if self.kernel_.is_psd or len(Kc) < 2:
             return
-        lowest = eigenpairs(Kc, 1, which="smallest", rng=rng, owner="KernelPCA").values[0]
-        if lowest < -1e-8 * max(largest, 0.0):
-            warnings.warn(
+        mirrored = LinearOperator(Kc.shape, matvec=lambda v: -(Kc @ v), matmat=lambda V: -(Kc @ V), dtype=np.float64)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # its sign and size matter, not its digits
+            found = eigenpairs(mirrored, 1, solver="block", tol=1e-5, max_iter=30, rng=rng, owner="KernelPCA")
+        lowest = -found.values[0]
+        if lowest < -1e-6 * max(largest, 0.0):
+            warn(
                 f"KernelPCA: the kernel is not positive semidefinite on these rows (smallest eigenvalue {lowest:.3g}, "
-                f"largest {largest:.3g}); negative eigenvalues are left out.",
-                stacklevel=6,
+                f"largest {largest:.3g}); negative eigenvalues are left out."
             )
 
     def _extend(self, X: Any) -> np.ndarray:
@@ -157,7 +164,8 @@ class KernelPCA(Reducer):
             k(x,x) - 2 mean_i k(x,x_i) + mean K - sum of squared scores; over the fitted rows they add up to
             `reconstruction_error_`.
         """
-        X = self._check_rows(X, fitting=False)
+        check_is_fitted(self)
+        X, _ = self._check_rows(X, fitting=False)
         if self._precomputed():
             raise ValueError(
                 "KernelPCA: row_error needs k(x, x) of each row, which kernel='precomputed' does not give."
@@ -166,10 +174,12 @@ class KernelPCA(Reducer):
         norm = self.kernel_.diag(X) - 2 * S.mean(axis=1) + self._mean_kernel
         return np.maximum(norm - (self._extension(S) ** 2).sum(axis=1), 0.0)
 
-    def _memory(self, n: int, d: int, itemsize: int) -> dict[str, int]:
+    def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        vectors = n * (n if self.n_components is None else min(n, 3 * (self.n_components + 30))) * 8
         return {
-            "kernel matrix": 2 * n * n * itemsize,
-            "eigenvectors": 10 * n * min(n, (self.n_components or n) + 10) * 8,
+            "rows": n * d * itemsize if stored is None else 12 * stored,
+            "kernel matrix": 3 * n * n * itemsize,
+            "eigenvectors": 4 * vectors if self.n_components is None else 2 * vectors,
         }
 
 
@@ -178,7 +188,10 @@ def _symmetric(K: np.ndarray) -> np.ndarray:
     if K.ndim != 2 or K.shape[0] != K.shape[1]:
         raise ValueError(f"KernelPCA: the kernel matrix must be square; got shape {K.shape}.")
     if not np.isfinite(K.sum(dtype=np.float64)):
-        raise ValueError("KernelPCA: the kernel gives NaN or infinity on these rows; use a smaller gamma or degree.")
+        raise ValueError(
+            "KernelPCA: the kernel gives NaN or infinity on these rows; rescale the rows, or "
+            "use a smaller gamma or degree."
+        )
     worst = max(float(np.abs(K[i : i + 1024] - K[:, i : i + 1024].T).max()) for i in range(0, len(K), 1024))
     if worst > 1e-4 * max(float(np.abs(K).max()), np.finfo(K.dtype).tiny):
         raise ValueError(f"KernelPCA: the kernel must be symmetric; k(x, y) and k(y, x) differ by up to {worst:.3g}.")
