@@ -312,6 +312,31 @@ def test_wrong_shapes_and_types_are_refused(case):
         clone(case.estimator).fit_transform(iter([rows()]))
 
 
+@each
+def test_disguised_values_are_refused(case):
+    X = rows()
+    with pytest.raises(ValueError, match=rf"{case.name}: X has \d+ masked cells"):
+        clone(case.estimator).fit(np.ma.masked_array(X, X > 6))
+    Z = fit(case, X)[1]
+    np.testing.assert_array_equal(fit(case, np.ma.masked_array(X))[1], Z)  # nothing is masked
+    dates = np.array("2026-01-01", dtype="datetime64[D]") + np.arange(240).reshape(60, 4)
+    for given_rows in (dates, pd.DataFrame(dates.astype("datetime64[ns]"))):
+        with pytest.raises(ValueError, match=rf"{case.name}: X holds dates"):
+            clone(case.estimator).fit(given_rows)
+    swapped = X.astype(np.float32).astype(">f4")
+    assert fit(case, swapped)[1].dtype == np.float32
+
+
+@each
+def test_warnings_point_at_the_caller(case):
+    X = np.repeat(rows(4), 10, axis=0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        clone(case.estimator).set_params(n_components=4).fit(X[:, :3])
+    assert caught
+    assert {w.filename for w in caught} == {__file__}
+
+
 DEGENERATE = {
     "duplicated rows": np.repeat(rows(12), 5, axis=0),
     "two rows": rows(2),

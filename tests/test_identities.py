@@ -91,3 +91,19 @@ def test_volume_of_ball_and_cube():
     assert ratio(3) == pytest.approx(np.pi / 6)
     assert ratio(30) < 1e-12
     assert len(np.unique(np.indices((2,) * 4).reshape(4, -1), axis=1).T) == 16
+
+
+@pytest.mark.parametrize("n", [5, 80, 300, 450])
+def test_equidistant_rows_are_placed_somewhere_in_the_tie(n):
+    """All eigenvalues tie: any orthonormal basis is right, none is not."""
+    D = 1 - np.eye(n)
+    for model in (
+        ClassicalMDS(2, metric="precomputed"),
+        Isomap(2, metric="precomputed", n_neighbors=n - 1),
+        KernelPCA(2, kernel="precomputed"),
+    ):
+        Z = model.fit_transform(np.eye(n) if isinstance(model, KernelPCA) else D)
+        value = 1.0 if isinstance(model, KernelPCA) else 0.5
+        np.testing.assert_allclose(Z.T @ Z, value * np.eye(2), atol=1e-9)
+        np.testing.assert_allclose(Z.sum(axis=0), 0, atol=1e-9)
+    assert np.isfinite(KernelPCA(2, gamma=1e9).fit_transform(np.random.default_rng(0).normal(size=(n, 4)))).all()

@@ -224,7 +224,8 @@ def test_scaling_is_pca_of_the_correlation_matrix():
 
 def test_constant_columns_are_left_alone_when_scaling():
     X = np.hstack([cloud(), np.full((80, 1), 7.0)])
-    model = PCA(scale=True).fit(X)
+    with pytest.warns(UserWarning, match="1 of 7 columns are constant"):
+        model = PCA(scale=True).fit(X)
     assert model.scale_[-1] == 1
     np.testing.assert_allclose(model.inverse_transform(model.transform(X)), X, atol=1e-9)
 
@@ -269,7 +270,10 @@ def test_rules_need_the_whole_spectrum():
 
 def test_more_components_than_there_are_is_said():
     X = cloud(5, 10)
-    with pytest.warns(UserWarning, match=r"n_components=8 is more than min\(n_samples, n_features\) = 5; keeping 5"):
+    with (
+        pytest.warns(UserWarning, match=r"n_components=8 is more than min\(n_samples, n_features\) = 5; keeping 5"),
+        pytest.warns(UserWarning, match="the rows vary in at most 4 directions"),
+    ):
         model = PCA(8).fit(X)
     assert model.components_.shape == (5, 10)
     np.testing.assert_allclose(model.explained_variance_[-1], 0, atol=1e-12)  # n - 1 of them vary
@@ -395,3 +399,86 @@ def test_power_iteration_says_when_it_did_not_arrive():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert PCA(1, solver="power", max_iter=5000, random_state=0).fit(cloud()).converged_
+
+
+# ---- what a reviewer found ------------------------------------------------------------------------------------------
+
+
+@exact
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [3, 50, 1000])
+def test_a_constant_column_that_rounds_is_constant_still(solver, dtype, n):
+    """0.1 has no exact mean: its rounding must not be scaled up to a component."""
+    X = np.random.default_rng(0).standard_normal((n, 3)).astype(dtype)
+    X[:, 1] = 0.1
+    for table in (X, sparse.csr_array(X)):
+        with pytest.warns(UserWarning, match="constant"):
+            model = make(solver, 2, scale=True).fit(table)
+        assert model.scale_[1] == 1
+        assert np.abs(model.components_[:, 1]).max() < 1e-3
+        assert model.reconstruction_error_ < 1e-6
+
+
+def test_the_drop_rule_on_wide_tables():
+    """Centring always makes the last eigenvalue of a wide table zero; that is no drop."""
+    rng = np.random.default_rng(0)
+    U = rng.normal(size=(20, 2)) @ rng.normal(size=(2, 50)) * 10 + 0.01 * rng.normal(size=(20, 50))
+    assert PCA("drop").fit(U).n_components_ == 2
+    with pytest.raises(ValueError, match="no drop"):
+        PCA("drop").fit(rng.normal(size=(20, 50)))
+
+
+def test_weights_do_not_go_with_streams():
+    X = cloud(20, 4)
+    with pytest.raises(ValueError, match="sample_weight must be None for an iterator of batches"):
+        PCA(2).fit(iter([X]), sample_weight=np.ones(20))
+
+
+def test_a_stream_is_not_read_by_fit_transform():
+    batches = iter([cloud(20, 4)])
+    model = PCA(2)
+    with pytest.raises(TypeError, match="read only once"):
+        model.fit_transform(batches)
+    assert len(list(batches)) == 1
+    assert not hasattr(model, "components_")
+
+
+def test_sparse_tables_are_charged_for_what_they_store():
+    rng = np.random.default_rng(0)
+    at = rng.integers(0, 200_000, 100_000), rng.integers(0, 50_000, 100_000)
+    S = sparse.csr_array((rng.normal(size=100_000), at), shape=(200_000, 50_000))
+    assert PCA(3).estimate_memory(S) < 2e9  # 80 GB if it were dense
+
+
+def test_sparse_rows_far_from_the_origin():
+    rng = np.random.default_rng(0)
+    for offset, tolerance in ((1e3, 1e-9), (1e8, 1e-6)):
+        X = rng.normal(size=(500, 5)) + offset
+        for solver in ("covariance", "randomized"):
+            found = PCA(3, solver=solver, tol=1e-7, random_state=0).fit(sparse.csr_array(X)).explained_variance_
+            np.testing.assert_allclose(found, PCA(3, solver="svd").fit(X).explained_variance_, rtol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("solver", ["covariance", "svd", "gram", "randomized"])
+def test_whitening_does_not_keep_rounding(solver, dtype):
+    rng = np.random.default_rng(1)
+    X = (rng.normal(size=(500, 2)) @ rng.normal(size=(2, 6))).astype(dtype)
+    with pytest.warns(UserWarning, match="keeps 2 of 4 components"):
+        assert make(solver, 4, whiten=True).fit(X).n_components_ == 2
+
+
+@pytest.mark.parametrize("scale", [1e-25, 1e25])
+@exact
+def test_single_precision_beyond_its_squares(solver, scale):
+    X = np.random.default_rng(0).normal(size=(200, 4))
+    expected = PCA(2).fit(X).explained_variance_ratio_
+    model = make(solver, 2).fit((X * scale).astype(np.float32))
+    np.testing.assert_allclose(model.explained_variance_ratio_, expected, rtol=1e-4)
+    assert model.transform((X * scale).astype(np.float32)).dtype == np.float32
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_double_precision_beyond_its_squares(scale):
+    with pytest.raises(ValueError, match=r"PCA: the largest value of X is .* Multiply X by a constant"):
+        PCA(2).fit(cloud() * scale)

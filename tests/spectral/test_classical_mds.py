@@ -141,3 +141,19 @@ def test_bad_dissimilarities_are_refused():
 def test_fifty_thousand_rows_need_no_square_matrix():
     assert ClassicalMDS(2).estimate_memory((50_000, 10)) < 200e6
     assert ClassicalMDS(2, metric="manhattan").estimate_memory((50_000, 10)) > 40e9
+
+
+def test_sparse_graphs_are_no_distance_table():
+    with pytest.raises(TypeError, match="must be dense"):
+        ClassicalMDS(2, metric="precomputed").fit(sparse.csr_array(squareform(pdist(cloud(10, 3)))))
+
+
+def test_other_names_of_the_euclidean_distance_need_no_square_matrix():
+    X = cloud(50, 3)
+    np.testing.assert_array_equal(ClassicalMDS(2, metric="l2").fit_transform(X), ClassicalMDS(2).fit_transform(X))
+    assert ClassicalMDS(2, metric="l2").estimate_memory((100_000, 3)) < 1e9
+
+
+def test_goodness_of_fit_of_sparse_single_precision_rows():
+    X = (np.random.default_rng(0).normal(size=(200, 5)) + 1000).astype(np.float32)
+    assert max(ClassicalMDS(5).fit(sparse.csr_array(X)).goodness_of_fit_) < 1.01

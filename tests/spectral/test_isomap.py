@@ -177,8 +177,15 @@ def test_precomputed_distances_and_sparse_graphs():
     graph = kneighbors_graph(X, 7, mode="distance")
     model = Isomap(2, n_neighbors=7, metric="precomputed").fit(graph)
     np.testing.assert_allclose(model.embedding_, expected.embedding_, atol=1e-7)
-    with pytest.raises(ValueError, match="row"):
-        Isomap(2, n_neighbors=8, metric="precomputed").fit(graph)
+    # Stored entries are the edges, whatever n_neighbors says; new rows store their edges too.
+    model = Isomap(2, n_neighbors=50, metric="precomputed").fit(graph)
+    np.testing.assert_allclose(model.embedding_, expected.embedding_, atol=1e-7)
+    order = np.argsort(to_fitted, axis=1)[:, :7]
+    kept = np.zeros_like(to_fitted)
+    np.put_along_axis(kept, order, np.take_along_axis(to_fitted, order, axis=1), axis=1)
+    np.testing.assert_allclose(model.transform(sparse.csr_array(kept)), expected.transform(new), atol=1e-7)
+    with pytest.raises(ValueError, match="stores no distance"):
+        model.transform(sparse.csr_array((1, 120)))
 
 
 def test_a_disconnected_sparse_graph_cannot_be_bridged():
@@ -216,3 +223,28 @@ def test_sparse_rows():
 def test_too_many_neighbours():
     with pytest.raises(ValueError, match="Isomap: the number of neighbors must be"):
         Isomap(2, n_neighbors=50).fit(cloud(20, 3))
+
+
+def test_radius_from_precomputed_tables_and_graphs():
+    X, new = datasets.swiss_roll(120, random_state=0).X, datasets.swiss_roll(9, random_state=1).X
+    expected = Isomap(2, radius=8.0).fit(X)
+    D, to_fitted = squareform(pdist(X)), np.linalg.norm(new[:, None] - X, axis=2)
+    model = Isomap(2, radius=8.0, metric="precomputed").fit(D)
+    np.testing.assert_allclose(model.transform(to_fitted), expected.transform(new), atol=1e-7)
+    graph = Isomap(2, radius=8.0, metric="precomputed").fit(sparse.csr_array(D))
+    np.testing.assert_allclose(graph.transform(sparse.csr_array(to_fitted)), expected.transform(new), atol=1e-7)
+
+
+def test_a_radius_that_reaches_too_far_is_refused_before_the_search():
+    from lowdim import config
+
+    X = datasets.swiss_roll(3000, random_state=0).X
+    with config(memory_limit="100MB"), pytest.raises(MemoryError, match="smaller radius"):
+        Isomap(2, radius=50.0, n_landmarks=20).fit(X)
+
+
+def test_many_parts_are_one_warning():
+    X = np.repeat(np.arange(40.0)[:, None] * 100, 3, axis=0) + np.tile([[0.0], [1.0], [2.5]], (40, 1))
+    with pytest.warns(UserWarning, match="40 components") as caught:
+        Isomap(2, n_neighbors=2, disconnected="separate").fit(X)
+    assert len(caught) == 1

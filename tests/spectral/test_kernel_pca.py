@@ -169,3 +169,20 @@ def test_a_given_kernel_matrix_is_not_changed():
     before = K.copy()
     KernelPCA(2, kernel="precomputed").fit(K)
     np.testing.assert_array_equal(K, before)
+
+
+def test_a_precomputed_kernel_object_is_treated_like_the_word():
+    from lowdim.kernels import Precomputed
+
+    X = cloud(30, 3)
+    model = KernelPCA(2, kernel=Precomputed()).fit(RBF(0.05)(X))
+    assert model.__sklearn_tags__().input_tags.pairwise
+    with pytest.raises(ValueError, match="needs the rows of X"):
+        model.inverse_transform(model.embedding_)
+
+
+def test_row_error_asks_for_a_fit():
+    from sklearn.exceptions import NotFittedError
+
+    with pytest.raises(NotFittedError):
+        KernelPCA().row_error(cloud(5, 3))

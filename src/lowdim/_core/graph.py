@@ -11,7 +11,6 @@ path, and inf when there is none. What becomes of rows that no path joins is one
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +21,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import squareform
 
 from lowdim import _native
+from lowdim._core.notices import warn
 from lowdim._core.threads import blocks, n_threads
 
 compiled: Any = _native  # a compiled module has no types to check
@@ -197,17 +197,13 @@ def connect(
         )
     if policy == "bridge":
         G = _with_edges(G, list(_bridges(X, labels, metric, owner, n_jobs)))
-        _warn(f"{found}; they were joined by their shortest edges.")
+        warn(f"{found}; they were joined by their shortest edges.")
     elif policy == "separate":
-        _warn(f"{found}; each is embedded on its own.")
+        warn(f"{found}; each is embedded on its own.")
     else:
         kept = labels == 0
-        _warn(f"{found}; {int((~kept).sum())} rows outside the largest are left out.")
+        warn(f"{found}; {int((~kept).sum())} rows outside the largest are left out.")
     return Connected(G, count, labels, kept)
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, UserWarning, stacklevel=4)
 
 
 def _counted(labels: np.ndarray) -> str:

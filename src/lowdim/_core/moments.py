@@ -160,7 +160,7 @@ def _sparse_gram(X: sp.csr_array, mean: Array | None) -> Array:
 def mean_and_variance(X: Any, weights: Array | None = None) -> tuple[Array, Array]:
     """Weighted column means and variances (divisor: the sum of weights) in float64, dense or sparse.
 
-    Two passes, the second about the mean, so that nothing cancels; a sparse X is not filled: its empty cells are
+    Two passes, the second about the mean, so that nothing cancels, and what rounding left in it taken off; a sparse X is not filled: its empty cells are
     mean² each.
     """
     w = np.ones(X.shape[0]) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -169,13 +169,19 @@ def mean_and_variance(X: Any, weights: Array | None = None) -> tuple[Array, Arra
         X = sp.csr_array(X)
         mean = np.asarray(X.T.astype(np.float64) @ w).ravel() / total
         at = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-        gaps = (X.data - mean[X.indices]) ** 2 * w[at]
-        stored = np.bincount(X.indices, weights=w[at], minlength=X.shape[1])
-        return mean, (np.bincount(X.indices, weights=gaps, minlength=X.shape[1]) + (total - stored) * mean**2) / total
+        gaps, d = X.data - mean[X.indices], X.shape[1]
+        empty = total - np.bincount(X.indices, weights=w[at], minlength=d)
+        left = (np.bincount(X.indices, weights=gaps * w[at], minlength=d) - empty * mean) / total
+        spread = np.bincount(X.indices, weights=gaps**2 * w[at], minlength=d) + empty * mean**2
+        return mean + left, np.maximum(spread / total - left**2, 0.0)
     parts = threads.blocks(X.shape[0], max(1, 2**22 // max(1, X.shape[1])))
     mean = np.sum([w[rows] @ X[rows].astype(np.float64, copy=False) for rows in parts], axis=0) / total
-    spread = np.sum([w[rows] @ (X[rows] - mean) ** 2 for rows in parts], axis=0)
-    return mean, spread / total
+    left, spread = np.zeros_like(mean), np.zeros_like(mean)
+    for rows in parts:
+        Z = X[rows] - mean
+        left += w[rows] @ Z / total
+        spread += w[rows] @ Z**2
+    return mean + left, np.maximum(spread / total - left**2, 0.0)
 
 
 def column_means(X: Array) -> Array:

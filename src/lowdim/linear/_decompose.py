@@ -36,7 +36,7 @@ class Rows:
         weight_sum = X.shape[0] if weights is None else float(weights.sum())
         mean, variance = mean_and_variance(X, weights)
         variance *= weight_sum / (weight_sum - ddof)
-        divide = divisors(variance, mean, X.dtype) if scale else None
+        divide = divisors(variance, mean, weight_sum, X.dtype) if scale else None
         total = float(variance.sum() if divide is None else (variance / divide**2).sum())
         return cls(X, mean, divide, weights, ddof, weight_sum - ddof, total)
 
@@ -82,8 +82,10 @@ class Rows:
             filled = (Moments.of(self.X[rows].toarray().astype(np.float64), weights[rows]) for rows in parts)
             return reduce(Moments.__add__, filled)
         X = self.X.astype(np.float64)
-        scatter = (X.T @ (sparse.diags_array(weights) @ X)).toarray()
-        return Moments(float(weights.sum()), self.mean, scatter - weights.sum() * np.outer(self.mean, self.mean))
+        total = float(weights.sum())
+        scatter = (X.T @ (sparse.diags_array(weights) @ X)).toarray() - total * np.outer(self.mean, self.mean)
+        np.fill_diagonal(scatter, total * spread)  # known without cancellation
+        return Moments(total, self.mean, scatter)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +155,7 @@ def decompose_moments(moments: Moments, k: int, *, scale: bool, ddof: int, dtype
     variance = np.maximum(np.diag(moments.scatter), 0.0) / divisor
     divide, C = None, moments.scatter
     if scale:
-        divide = divisors(variance, moments.mean, dtype)
+        divide = divisors(variance, moments.mean, moments.weight, dtype)
         C = C / np.outer(divide, divide)
     pairs = eigenpairs(C, k, owner="PCA")
     return Spectrum(
@@ -174,10 +176,11 @@ def rank_tolerance(n: int, d: int, dtype: Any) -> float:
     return max(max(n, d) * _EPS, 8.0 * float(np.finfo(dtype).eps))
 
 
-def divisors(variance: np.ndarray, mean: np.ndarray, dtype: Any) -> np.ndarray:
-    """Standard deviations; 1 where a column is constant, that is, varies by no more than its rounding."""
+def divisors(variance: np.ndarray, mean: np.ndarray, n: float, dtype: Any) -> np.ndarray:
+    """Standard deviations; 1 where a column is constant, that is, varies by no more than the rounding of its mean."""
     deviation = np.sqrt(np.maximum(variance, 0.0))
-    constant = deviation <= 16.0 * float(np.finfo(dtype).eps) * np.abs(mean)
+    rounding = max(_EPS * (16.0 + np.sqrt(n)), 0.5 * float(np.finfo(dtype).eps))
+    constant = deviation <= rounding * np.abs(mean)
     if constant.any():
         warn(f"PCA: {int(constant.sum())} of {len(mean)} columns are constant; scale=True leaves them as they are.")
     return np.where(constant, 1.0, deviation)
