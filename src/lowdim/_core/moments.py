@@ -160,8 +160,8 @@ def _sparse_gram(X: sp.csr_array, mean: Array | None) -> Array:
 def mean_and_variance(X: Any, weights: Array | None = None) -> tuple[Array, Array]:
     """Weighted column means and variances (divisor: the sum of weights) in float64, dense or sparse.
 
-    Two passes, the second about the mean, so that nothing cancels, and what rounding left in it taken off; a sparse X is not filled: its empty cells are
-    mean² each.
+    Two passes, the second about the mean, so that nothing cancels, and what rounding left in it taken off; a
+    sparse X is not filled: its empty cells are mean² each.
     """
     w = np.ones(X.shape[0]) if weights is None else np.asarray(weights, dtype=np.float64)
     total = float(w.sum())
@@ -174,7 +174,7 @@ def mean_and_variance(X: Any, weights: Array | None = None) -> tuple[Array, Arra
         left = (np.bincount(X.indices, weights=gaps * w[at], minlength=d) - empty * mean) / total
         spread = np.bincount(X.indices, weights=gaps**2 * w[at], minlength=d) + empty * mean**2
         return mean + left, np.maximum(spread / total - left**2, 0.0)
-    parts = threads.blocks(X.shape[0], max(1, 2**22 // max(1, X.shape[1])))
+    parts = threads.blocks(X.shape[0], max(1, 2**19 // max(1, X.shape[1])))
     mean = np.sum([w[rows] @ X[rows].astype(np.float64, copy=False) for rows in parts], axis=0) / total
     left, spread = np.zeros_like(mean), np.zeros_like(mean)
     for rows in parts:

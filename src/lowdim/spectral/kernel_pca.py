@@ -179,7 +179,7 @@ class KernelPCA(Reducer):
         return {
             "rows": n * d * itemsize if stored is None else 12 * stored,
             "kernel matrix": 3 * n * n * itemsize,
-            "eigenvectors": 4 * vectors if self.n_components is None else 2 * vectors,
+            "eigenvectors": 8 * vectors if self.n_components is None else 2 * vectors,
         }
 
 

@@ -1,0 +1,74 @@
+"""Memory: what an estimate says and what a fit takes, measured in fresh processes."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(600)]
+
+SCRIPT = """
+import json, sys, threading, time
+import numpy as np
+import lowdim
+from lowdim import *
+name, n, d, dtype = {name!r}, {n}, {d}, {dtype!r}
+model = eval(name)
+X = np.random.default_rng(0).normal(size=(n, d)).astype(dtype)
+if "precomputed" in name:
+    X = lowdim.kernels.RBF(0.1)(X)
+eval(name).fit(X[:60, :60] if "precomputed" in name else X[:60])  # loads what is loaded on first use
+
+def used():
+    line = next(l for l in open("/proc/self/status") if l.startswith("RssAnon"))
+    return int(line.split()[1]) * 1024
+
+def watch():
+    while True:
+        peak[0] = max(peak[0], used())
+        time.sleep(0.002)
+
+before = used()
+peak = [before]
+threading.Thread(target=watch, daemon=True).start()
+model.fit(X)
+print(json.dumps([model.estimate_memory(X), peak[0] - before]))
+"""
+
+CASES = [
+    ("PCA(5, solver='covariance')", 6000, 1500, "f8"),
+    ("PCA(5, solver='covariance')", 200_000, 50, "f4"),
+    ("PCA(5, solver='svd')", 4000, 400, "f8"),
+    ("PCA(5, solver='svd')", 20_000, 100, "f8"),
+    ("PCA(5, solver='gram')", 1000, 20_000, "f8"),
+    ("PCA(5, solver='gram')", 1000, 20_000, "f4"),
+    ("PCA(5, solver='randomized', random_state=0)", 4000, 5000, "f8"),
+    ("PCA(5, solver='randomized', random_state=0, tol=1e-3)", 4000, 5000, "f4"),
+    ("ClassicalMDS(2)", 100_000, 50, "f8"),
+    ("ClassicalMDS(2, metric='manhattan')", 2500, 5, "f8"),
+    ("ClassicalMDS(2, metric='manhattan', correction='lingoes')", 2500, 5, "f8"),
+    ("ClassicalMDS(2, metric='manhattan', correction='cailliez')", 1500, 5, "f8"),
+    ("KernelPCA(2, gamma=0.1)", 4000, 5, "f8"),
+    ("KernelPCA(2, gamma=0.1)", 4000, 5, "f4"),
+    ("KernelPCA(2, kernel='poly')", 3000, 5, "f8"),
+    ("KernelPCA(2, kernel='sigmoid')", 3000, 5, "f8"),
+    ("KernelPCA(2, kernel='precomputed')", 3000, 5, "f8"),
+    ("KernelPCA(None, gamma=0.1)", 2000, 5, "f8"),
+    ("Isomap(2)", 4000, 3, "f8"),
+    ("Isomap(2)", 4000, 3, "f4"),
+    ("Isomap(2, n_landmarks=200, random_state=0)", 20_000, 3, "f8"),
+    ("Isomap(2, n_landmarks=1000, random_state=0)", 20_000, 3, "f8"),
+]
+
+
+@pytest.mark.parametrize(("name", "n", "d", "dtype"), CASES)
+@pytest.mark.filterwarnings("ignore")
+def test_the_estimate_holds(name, n, d, dtype):
+    """Not below the peak, and not so far above it that it refuses what fits."""
+    code = SCRIPT.format(name=name, n=n, d=d, dtype=dtype)
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    estimate, peak = json.loads(done.stdout)
+    assert estimate > 0.95 * peak - 10e6, f"estimated {estimate / 1e6:.0f} MB, took {peak / 1e6:.0f}"
+    assert estimate < 3 * peak + 60e6, f"estimated {estimate / 1e6:.0f} MB, took {peak / 1e6:.0f}"
