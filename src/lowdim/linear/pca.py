@@ -280,7 +280,8 @@ class PCA(Reducer):
             lanes = 1 if stored is not None else min(16, max(2, 2**28 // (8 * d * d + 1)), -(-n // 512))
             return {"sums": lanes * d * d * 8, "eigenproblem": 5 * d * d * 8, "blocks": min(table, 2**23)}
         if solver == "gram":
-            return {"centred rows": n * d * itemsize, "Gram matrix": 4 * n * n * 8, "loadings": 3 * d * k * 8}
+            blocks = 4 * n * min(d, 2048) * itemsize
+            return {"rows": n * d * itemsize + blocks, "Gram matrix": 4 * n * n * 8, "loadings": 3 * d * k * 8}
         if solver == "svd":
             return {"centred rows": 3 * n * d * 8, "singular vectors": 3 * (n + d) * small * 8}
         width = min(3 * (k + 30), small)
