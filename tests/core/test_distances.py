@@ -1,5 +1,7 @@
 """Blocks of distances against scipy in float64."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.spatial.distance import cdist, pdist
 
-from lowdim._core.distances import check_dissimilarities, check_metric, pairwise
+from lowdim._core.distances import as_rows, check_dissimilarities, check_metric, pairwise
 
 DTYPES = [np.float32, np.float64]
 OWN = ["euclidean", "cosine", "manhattan"]
@@ -78,12 +80,14 @@ def test_small_angles(rng):
     assert D[0, 1] == 0  # the same direction
 
 
-def test_zero_rows_are_at_cosine_distance_one_from_all_but_themselves():
-    X = np.array([[0.0, 0], [1, 0], [0, 0], [-2, 0]])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_zero_rows_are_at_cosine_distance_zero_from_each_other_and_one_from_the_rest(dtype):
+    X = np.array([[0.0, 0], [1, 0], [0, 0], [-2, 0]], dtype)
     for rows in (X, sparse.csr_array(X)):
-        D = pairwise(rows, None, "cosine")
-        assert D.tolist() == [[0, 1, 1, 1], [1, 0, 1, 2], [1, 1, 0, 1], [1, 2, 1, 0]]
-        assert pairwise(rows, rows, "cosine")[0].tolist() == [1, 1, 1, 1]
+        expected = [[0, 1, 0, 1], [1, 0, 1, 2], [0, 1, 0, 1], [1, 2, 1, 0]]
+        assert pairwise(rows, None, "cosine").tolist() == expected
+        assert pairwise(rows, rows.copy(), "cosine").tolist() == expected
+        assert pairwise(X[[0, 3]], rows, "cosine").tolist() == [expected[0], expected[3]]
 
 
 @pytest.mark.parametrize("scale", [1e-170, 1e170])
@@ -96,6 +100,14 @@ def test_cosine_of_rows_whose_squares_leave_the_range(scale):
 def test_float32_whose_squares_leave_the_range(rng, scale):
     X = (rng.normal(size=(70, 5)) * scale).astype(np.float32)
     np.testing.assert_allclose(pairwise(X), exact(X, X, "euclidean"), rtol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [2.0**-700, 2.0**700])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_float64_whose_squares_leave_the_range(rng, scale, kind):
+    X, Y = rng.normal(size=(70, 5)), rng.normal(size=(9, 5))
+    np.testing.assert_array_equal(pairwise(kind(X * scale), kind(Y * scale)), pairwise(kind(X), kind(Y)) * scale)
+    assert set(pairwise(X * scale, Y * scale, squared=True).ravel()) == {0.0 if scale < 1 else np.inf}
 
 
 @pytest.mark.parametrize("metric", OWN)
@@ -236,3 +248,44 @@ def test_sparse_dissimilarities():
     ):
         with pytest.raises(ValueError, match=message):
             check_dissimilarities(bad, "Isomap", sparse_ok=True)
+
+
+class TestWhatIsNoTableOfRealNumbers:
+    TABLE = np.arange(6.0).reshape(3, 2)
+
+    def test_masked_cells_are_missing_values(self):
+        X = np.ma.masked_greater(self.TABLE, 3)
+        for refuse in (pairwise, lambda X: check_dissimilarities(X[:2], "pairwise")):
+            with pytest.raises(ValueError, match=r"pairwise: .*masked cells are missing values; fill or drop them"):
+                refuse(X[1:])
+        np.testing.assert_array_equal(pairwise(np.ma.asarray(self.TABLE)), pairwise(self.TABLE))
+
+    @pytest.mark.parametrize("kind", [complex, "datetime64[s]", "timedelta64[s]", str])
+    def test_other_kinds_are_refused(self, kind):
+        X = self.TABLE.astype(int).astype(kind)
+        with pytest.raises(ValueError, match="Isomap: X must hold real numbers; got " + re.escape(str(X.dtype))):
+            as_rows(X, "Isomap")
+        with pytest.raises(ValueError, match="must hold real numbers"):
+            check_dissimilarities(X[:2], "Isomap")
+
+    def test_objects_name_the_first_that_is_no_number(self):
+        with pytest.raises(ValueError, match=r"X must hold real numbers; got 'far' \(str\)"):
+            as_rows(np.array([[1.0, "far"]], object), "Isomap")
+        assert as_rows(np.array([[1, 2.5]], object), "Isomap").tolist() == [[1, 2.5]]
+
+    def test_sparse_imaginary_parts_are_not_dropped(self):
+        X = sparse.csr_array(self.TABLE + 1j)
+        for refuse in (as_rows, lambda X, owner: check_dissimilarities(X, owner, sparse_ok=True)):
+            with pytest.raises(ValueError, match=r"must hold real numbers; got complex128"):
+                refuse(X, "Isomap")
+
+
+@pytest.mark.parametrize("dtype", [">f4", "<f4", ">f8", "<f8"])
+def test_byte_order_changes_neither_precision_nor_values(rng, dtype):
+    X = rng.normal(size=(9, 3))
+    native = np.float32 if "4" in dtype else np.float64
+    D = pairwise(X.astype(native))
+    found = pairwise(X.astype(dtype))  # scipy's sparse matrices know the native order only
+    assert found.dtype == native
+    np.testing.assert_array_equal(found, D)
+    assert check_dissimilarities(D.astype(dtype), "test").dtype == native

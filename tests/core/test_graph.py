@@ -20,7 +20,7 @@ from scipy.spatial.distance import cdist, pdist, squareform
 
 from lowdim import _native
 from lowdim._core import graph as graph_module
-from lowdim._core.graph import components, connect, geodesics, laplacian, neighbor_graph
+from lowdim._core.graph import components, connect, geodesics, laplacian, neighbor_graph, stored_edges
 from lowdim._core.neighbors import nearest
 
 
@@ -546,3 +546,35 @@ def test_ctrl_c_stops_the_search_within_a_second_or_two():
     finally:
         timer.cancel()
         signal.signal(signal.SIGINT, before)
+
+
+def test_stored_entries_are_the_edges():
+    D = sparse.coo_array(([3.0, 0.0, 2.0, 5.0, 0.0], ([0, 1, 2, 2, 3], [1, 2, 0, 1, 3])), shape=(5, 5))
+    for kind in (sparse.csr_array, sparse.csc_array, sparse.coo_matrix):
+        G = stored_edges(kind(D)).tocoo()
+        assert G.nnz == 6
+        assert {(i, j): v for i, j, v in zip(G.row, G.col, G.data, strict=True) if i < j} == {
+            (0, 1): 3.0,
+            (0, 2): 2.0,
+            (1, 2): 0.0,  # the smaller of the two directions
+        }
+        assert components(G)[0] == 3
+    np.testing.assert_array_equal(geodesics(stored_edges(D), [0])[0], [0, 2, 2, np.inf, np.inf])
+
+
+def test_stored_edges_names_who_asks():
+    for D, message in [
+        (sparse.csr_array([[0.0, -1.0], [0.0, 0.0]]), "Isomap: the dissimilarities must not be negative"),
+        (sparse.csr_array([[0.0, np.inf], [0.0, 0.0]]), "Isomap: the dissimilarities must be finite"),
+        (sparse.csr_array([[7.0, 1.0], [0.0, 0.0]]), "Isomap: .* 0 on the diagonal"),
+        (sparse.csr_array([[0.0, 1j], [0.0, 0.0]]), "Isomap: .* must hold real numbers"),
+        (np.zeros((2, 2)), "Isomap: the graph must be a scipy sparse matrix; got ndarray"),
+    ]:
+        with pytest.raises((ValueError, TypeError), match=message):
+            stored_edges(D, owner="Isomap")
+
+
+def test_lengths_that_overflowed_say_to_rescale_the_data():
+    X = np.array([[0.0], [1.5e38], [-3e38]], np.float32) * np.float32(1.1)
+    with pytest.raises(ValueError, match=r"Isomap: lengths of edges must be finite; got .*Rescale the data"):
+        neighbor_graph(nearest(X, 2), owner="Isomap")

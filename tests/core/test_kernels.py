@@ -266,7 +266,7 @@ def test_what_is_known_about_definiteness():
         (lambda: RBF.from_width(1, "sigma"), "convention must be one of"),
         (lambda: RBF(1.0)([1.0, 2.0]), "RBF: X must be a table"),
         (lambda: Linear()(X, [[np.nan] * 4]), "Linear: Y must be finite"),
-        (lambda: RBF(1.0)([["a"]]), "could not convert"),
+        (lambda: RBF(1.0)([["a"]]), "RBF: X must hold real numbers; got <U1"),
         (lambda: RBF(1.0)(X, Y[:, :2]), "same number of columns; got 4 and 2"),
     ],
 )
@@ -364,6 +364,15 @@ def test_custom_functions_are_checked(f, blockwise):
         Custom(f, blockwise=blockwise)(X)
 
 
+@pytest.mark.parametrize(
+    ("value", "shown"), [("a", r"'a' \(str\)"), (None, r"None \(NoneType\)"), (1j, r"1j \(complex\)")]
+)
+def test_custom_functions_must_return_numbers(value, shown):
+    for call in (lambda k: k(X), lambda k: k(X, Y), lambda k: k.diag(X)):
+        with pytest.raises(ValueError, match=f"Custom: f must return a number for two rows; got {shown}"):
+            call(Custom(lambda x, y: value))
+
+
 def test_custom_needs_a_function_and_dense_rows():
     for f in ("rbf", RBF):
         with pytest.raises(TypeError, match="f must be a function"):
@@ -437,6 +446,56 @@ def test_width_arguments_are_checked():
             bandwidth(X, **arguments)
 
 
+EXTREMES = [(np.float32, 2.0**100), (np.float32, 2.0**-100), (np.float64, 2.0**400), (np.float64, 2.0**-400)]
+
+
+@pytest.mark.parametrize(("dtype", "scale"), EXTREMES)
+@pytest.mark.parametrize("name", ["rbf", "laplacian", "cosine"])
+def test_kernels_follow_the_scale_of_the_data(name, dtype, scale):
+    A, B = X.astype(dtype), Y.astype(dtype)
+    for rows in (np.asarray, sparse.csr_array):
+        plain, found = (make_kernel(name, rows(A * dtype(s))) for s in (1.0, scale))
+        tolerance = {"rtol": 1e-4 if dtype == np.float32 else 1e-9, "atol": 1e-6 if dtype == np.float32 else 1e-12}
+        big = rows(A * dtype(scale)), rows(B * dtype(scale))
+        np.testing.assert_allclose(found(*big), plain(rows(A), rows(B)), **tolerance)
+        np.testing.assert_allclose(found(big[0]), plain(rows(A)), **tolerance)
+        np.testing.assert_allclose(found.diag(big[0]), plain.diag(rows(A)), **tolerance)
+
+
+@pytest.mark.parametrize("rule", ["median", "mean", "neighbors", "scale"])
+@pytest.mark.parametrize("scale", [2.0**700, 2.0**-700])
+def test_widths_that_are_no_numbers_ask_to_rescale(rule, scale):
+    with pytest.raises(ValueError, match=r"KernelPCA: X must be of moderate size .*Rescale the data"):
+        bandwidth(X * scale, rule, owner="KernelPCA")
+    gamma = bandwidth(X * scale, rule, power=1)
+    assert gamma * scale == pytest.approx(bandwidth(X, rule, power=1), rel=1e-9)
+    assert bandwidth(X.astype(np.float32) * 2.0**100, rule) == pytest.approx(bandwidth(X, rule) * 2.0**-200, rel=1e-4)
+
+
+def test_gaussians_of_any_width_at_any_scale_are_numbers():
+    for dtype, scale in [*EXTREMES, (np.float64, 2.0**900), (np.float64, 2.0**-900)]:
+        for gamma in (1e-300, 1.0, 1e300):
+            K = RBF(gamma)((X * scale).astype(dtype))
+            assert np.isfinite(K).all()
+            assert (np.diagonal(K) == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("kernel", "factor", "message"),
+    [
+        (Linear(), 1e200, r"Linear: kernel values must be finite; .*Rescale the data, for example X / np.abs\(X\).max"),
+        (Polynomial(2), 1e200, r"Polynomial: .*Rescale the data"),
+        (Polynomial(9), 1e30, r"Polynomial: .*Rescale the data.*, or use a smaller gamma or degree\.$"),
+        (2 * Linear() + 1, 1e200, r"Sum: .*Rescale the data"),
+    ],
+)
+def test_values_that_overflow_say_what_helps(kernel, factor, message):
+    for call in (kernel, kernel.diag):
+        with pytest.raises(ValueError, match=message.replace("Sum", "(Sum|Linear)")) as caught:
+            call(X * factor)
+        assert ("gamma" in str(caught.value)) == (factor == 1e30)
+
+
 # From what users pass ---------------------------------------------------------------------------------------
 
 
@@ -486,8 +545,10 @@ def test_objects_and_functions():
         ({"kernel": RBF}, "a kernel object such as RBF"),
         ({"kernel": "rbf", "width": 0}, "KernelPCA: width must be a positive"),
         ({"kernel": "rbf", "width": None}, "KernelPCA: width must be a positive"),
-        ({"kernel": "rbf", "width": "big"}, "KernelPCA: rule must be one of"),
-        ({"kernel": "rbf", "gamma": -1}, "RBF: gamma must be"),
+        ({"kernel": "rbf", "width": "big"}, "KernelPCA: width must be a positive number or one of median.*got 'big'"),
+        ({"kernel": "rbf", "gamma": -1}, "KernelPCA: gamma must be"),
+        ({"kernel": "poly", "coef0": -1}, "KernelPCA: coef0 must be a finite number of at least 0; got -1"),
+        ({"kernel": "polynomial", "degree": 0}, "KernelPCA: degree must be"),
         (
             {"kernel": "rbf", "params": {"sigma": 1}},
             r"params must be among \['gamma'\] for 'rbf'; got \['sigma'\]",
@@ -498,6 +559,13 @@ def test_objects_and_functions():
 def test_bad_kernels_are_named(arguments, message):
     with pytest.raises(ValueError, match=message):
         make_kernel(X=X, owner="KernelPCA", **arguments)
+
+
+def test_few_rows_have_no_seventh_neighbour():
+    with pytest.raises(ValueError, match=r"KernelPCA: width='neighbors' must have more than 7 rows.* got 7") as caught:
+        make_kernel("rbf", X[:7], width="neighbors", owner="KernelPCA")
+    assert "n_neighbors" not in str(caught.value)
+    assert make_kernel("rbf", X[:8], width="neighbors").gamma > 0
 
 
 def test_all_pairs_of_leaves_combine():
@@ -517,3 +585,15 @@ def test_all_pairs_of_leaves_combine():
 def test_kernel_matrices_of_kernlab(case, kernel):
     iris = oracles.load_input("iris")[0][::2, :4].astype(float)
     np.testing.assert_allclose(kernel(iris), oracles.load_expected(case, "kernel_train"), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", [RBF(1.0), Linear(), Precomputed(), Custom(np.dot)])
+def test_tables_that_hold_no_real_numbers_are_refused(kernel):
+    square = X[:4] @ X[:4].T
+    with pytest.raises(ValueError, match="masked cells are missing values; fill or drop them"):
+        kernel(np.ma.masked_less(square, 0))
+    for kind in (complex, "datetime64[s]", "timedelta64[s]"):
+        with pytest.raises(ValueError, match="X must hold real numbers; got"):
+            kernel(square.astype(kind))
+    with pytest.raises(ValueError, match="masked cells are missing values"):
+        bandwidth(np.ma.masked_less(square, 0))

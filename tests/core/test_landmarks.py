@@ -111,3 +111,13 @@ def test_bad_arguments():
             choose(X, m, owner="Isomap")
     with pytest.raises(ValueError, match="landmark method must be one of random, farthest, kmeans"):
         choose(X, 3, method="maxmin")
+
+
+@pytest.mark.parametrize(("dtype", "scale"), [(np.float32, 2.0**100), (np.float64, 2.0**700), (np.float64, 2.0**-700)])
+@pytest.mark.parametrize("method", ["farthest", "kmeans++"])
+def test_the_choice_does_not_depend_on_the_scale(method, dtype, scale):
+    X = np.random.default_rng(0).normal(size=(60, 3)).astype(dtype)
+    plain, found = (choose(X * dtype(s), 8, method=method, rng=0) for s in (1.0, scale))
+    np.testing.assert_array_equal(found, plain)
+    D = cdist(X, X) * scale
+    assert len(set(choose(D, 8, method=method, metric="precomputed", rng=0))) == 8

@@ -1,5 +1,7 @@
 """Exact neighbours against brute force and scikit-learn; the three engines against each other, bit by bit."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,6 +10,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist, pdist
 from sklearn.neighbors import NearestNeighbors
 
+import lowdim
 from lowdim import _native
 from lowdim._core import exact
 from lowdim._core.neighbors import nearest, within
@@ -161,6 +164,21 @@ def test_whole_numbers_need_no_second_look(rng):
     assert_same(by_route(X, 9, "products"), brute(X, 9))
 
 
+@pytest.mark.parametrize("metric", OWN)
+@pytest.mark.parametrize("scale", [2.0**-700, 2.0**700])
+@pytest.mark.parametrize("d", [2, 30])
+def test_rows_whose_squares_leave_the_range(rng, metric, scale, d):
+    X = rng.normal(size=(80, d))
+    length = 1.0 if metric == "cosine" else scale
+    for kind in (np.asarray, sparse.csr_array):
+        plain, found = (nearest(kind(X * s), 5, metric=metric) for s in (1.0, scale))
+        np.testing.assert_array_equal(found.indices, plain.indices)
+        np.testing.assert_allclose(found.distances, plain.distances * length, rtol=1e-12)
+        radius = float(np.median(plain.distances))
+        graph = within(kind(X * scale), radius * length, metric=metric)
+        np.testing.assert_array_equal(graph.indices, within(kind(X), radius, metric=metric).indices)
+
+
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 def test_zero_rows_under_cosine(rng, kind):
     X = rng.normal(size=(60, 3))
@@ -168,15 +186,25 @@ def test_zero_rows_under_cosine(rng, kind):
     D = cdist(X[X.any(1)], X[X.any(1)], "cosine")
     full = np.ones((60, 60))
     full[np.ix_(X.any(1), X.any(1))] = D
+    full[np.ix_([5, 9, 30], [5, 9, 30])] = 0
     np.fill_diagonal(full, np.inf)
     expected = np.sort(full, axis=1)[:, :40]
     rows = sparse.csr_array(X) if kind == "sparse" else X
     for route in ["products", "scan"] + ["tree"] * (kind == "dense"):
         indices, distances = by_route(rows, 40, route, "cosine")
         np.testing.assert_allclose(distances, expected, atol=1e-14)
-        assert indices[9].tolist() == [i for i in range(60) if i != 9][:40]
-        graph = within(rows, 1.0, metric="cosine")
-        np.testing.assert_array_equal(graph.toarray()[5] == 1, np.arange(60) != 5)
+        assert indices[9].tolist() == [5, 30, *(i for i in range(60) if i not in (5, 9, 30))][:40]
+        outside = by_route(rows, 5, route, "cosine", queries=rows[[9, 0]])
+        assert outside[0][0].tolist() == [5, 9, 30, 0, 1]
+        assert outside[1][0].tolist() == [0, 0, 0, 1, 1]
+        search = exact.open_search(rows, None, "cosine", "test")
+        for radius in (0.0, 0.3, 1.0):
+            if route != "scan":
+                i, j, length = map(np.concatenate, zip(*exact.rows_within(search, radius, 1, route), strict=True))
+                table = np.full((60, 60), np.inf)
+                table[i, j] = length
+                np.testing.assert_allclose(table, np.where(full <= radius, full, np.inf), atol=1e-14)
+                assert len(i) == np.isfinite(table).sum()
 
 
 def test_parallel_rows_are_at_exactly_zero_under_cosine(rng):
@@ -436,8 +464,8 @@ def test_few_queries_build_no_tree(rng):
 def test_refused_input(rng):
     X = rng.normal(size=(9, 3))
     for k in (0, 9, -1, 2.5, True, None):
-        with pytest.raises(ValueError, match="Isomap: the number of neighbors must be an integer from 1 to 8"):
-            nearest(X, k, owner="Isomap")
+        with pytest.raises(ValueError, match="Isomap: n_neighbors must be an integer from 1 to 8 for 9 rows; got"):
+            nearest(X, k, owner="Isomap", name="n_neighbors")
     with pytest.raises(ValueError, match=r"from 1 to 9 .*got 10"):
         nearest(X, 10, queries=X)
     with pytest.raises(ValueError, match="X must have at least 2 rows; got 1"):
@@ -506,7 +534,40 @@ def test_rows_are_searched_once_inside_shared(monkeypatch):
         nearest(X[::2], 5)
         nearest(X, 5, queries=X[:3])
         assert len(calls) == 5  # other rows, metrics and queries are other searches
-        with pytest.raises(ValueError, match="number of neighbors"):
+        with pytest.raises(ValueError, match="k must be an integer"):
             nearest(X, 0)
     nearest(X, 5)
-    assert len(calls) == 7
+    assert len(calls) == 6
+
+
+@pytest.mark.parametrize("method", ["ClassicalMDS", "Isomap"])
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_fitted_zero_rows_are_placed_again_where_they_were(rng, method, kind):
+    X = np.abs(rng.normal(size=(40, 6)))
+    X[[3, 11, 12, 30]] = 0
+    rows = sparse.csr_array(X) if kind == "sparse" else X
+    model = getattr(lowdim, method)(metric="cosine")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # components of the graph, negative eigenvalues
+        Z = model.fit_transform(rows)
+    np.testing.assert_allclose(model.transform(rows), Z, atol=1e-6)
+    np.testing.assert_allclose(Z[[11, 12, 30]], Z[[3, 3, 3]], atol=1e-6)
+
+
+def test_byte_order_keeps_the_precision(rng):
+    X = rng.normal(size=(20, 3)).astype(np.float32)
+    D = cdist(X, X).astype(np.float32)
+    for found in (nearest(X.astype(">f4"), 3), nearest(D.astype(">f4"), 3, metric="precomputed")):
+        assert found.distances.dtype == np.float32
+        np.testing.assert_array_equal(found.indices, nearest(X, 3).indices)
+
+
+def test_tables_that_hold_no_real_numbers_are_refused(rng):
+    D = cdist(rng.normal(size=(9, 2)), np.zeros((9, 2)))
+    for metric in ("euclidean", "precomputed"):
+        with pytest.raises(ValueError, match="masked cells are missing values"):
+            nearest(np.ma.masked_less(D, 1.0), 2, metric=metric)
+        with pytest.raises(ValueError, match="must hold real numbers; got complex128"):
+            within(D + 1j, 1.0, metric=metric)
+        with pytest.raises(ValueError, match="must hold real numbers; got complex128"):
+            nearest(sparse.csr_array(D + 1j), 2, metric=metric)

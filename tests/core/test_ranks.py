@@ -339,8 +339,9 @@ def test_bad_input_is_refused():
         Ranks.of(X[:2], Z[:2])
     with pytest.raises(ValueError, match="reference must be"):
         Ranks.of(X, Z, reference="far")
-    with pytest.raises(ValueError, match="ks must be positive"):
-        Ranks.of(X, Z, ks=(0,))
+    for ks in ((0,), (5, 2.5), ("a",), 0, (True,)):
+        with pytest.raises(ValueError, match=r"Ranks\.of: every entry of ks must be a whole number >= 1; got"):
+            Ranks.of(X, Z, ks=ks)
     with pytest.raises(ValueError, match="at least one column"):
         Ranks.of(X, Z[:, :0])
 

@@ -133,14 +133,26 @@ def test_geodesic_reference_equals_its_matrix():
     D = geodesics(neighbor_graph(nearest(X, 6), 80))
     D = (D + D.T) / 2
     assert np.all(np.isfinite(D))
-    ours = quality.rnx_auc(X, Z, reference="geodesic", n_neighbors=6)
+    ours = quality.rnx_auc(X, Z, reference="geodesic", graph_neighbors=6)
     assert ours == pytest.approx(quality.rnx_auc(D, Z, reference="precomputed"), abs=1e-3)
+
+
+def test_graph_and_neighbourhood_have_sizes_of_their_own():
+    X, Z = data(80, 5)
+    options = {"reference": "geodesic", "graph_neighbors": 6}
+    ranks = Ranks.of(X, Z, **options)
+    for k in (3, 12):
+        assert quality.trustworthiness(X, Z, n_neighbors=k, **options) == quality.trustworthiness(ranks, n_neighbors=k)
+        assert quality.mrre(X, Z, n_neighbors=k, **options) == quality.mrre(ranks, n_neighbors=k)
+        rows = quality.per_row(X, Z, n_neighbors=k, **options)
+        assert rows["continuity"].mean() == pytest.approx(quality.continuity(ranks, n_neighbors=k))
+    assert quality.coranking_matrix(X, Z, **options).trace() == ranks.equal.sum()
 
 
 def test_geodesic_reference_bridges_and_says_so():
     X = np.r_[np.random.default_rng(0).normal(size=(30, 2)), 50 + np.random.default_rng(1).normal(size=(30, 2))]
     with pytest.warns(UserWarning, match="2"):
-        assert quality.rnx_auc(X, X, reference="geodesic", n_neighbors=5) > 0.5
+        assert quality.rnx_auc(X, X, reference="geodesic", graph_neighbors=5) > 0.5
 
 
 def test_truncated_area_is_the_left_part_of_the_curve():
@@ -159,13 +171,17 @@ def test_truncated_area_is_the_left_part_of_the_curve():
 def test_wrong_calls_are_explained():
     X, Z = data()
     ranks = Ranks.of(X, Z)
-    for k in (0, 59):
-        with pytest.raises(ValueError, match=r"1\.\.58 for 60 rows; got"):
-            quality.trustworthiness(ranks, n_neighbors=k)
-    with pytest.raises(ValueError, match=r"1\.\.58"):
-        quality.mrre(X, Z, 59)
-    with pytest.raises(ValueError, match=r"1\.\.58"):
-        quality.truncated_auc(X, Z, 59)
+    for k in (0, 59, 5.0, True, "a", None):
+        rule = "must be a whole number from 1 to 58; got"
+        for measure in (quality.trustworthiness, quality.continuity, quality.mrre):
+            for given in ((ranks,), (X, Z)):
+                with pytest.raises(ValueError, match=f"^{measure.__name__}: n_neighbors {rule} {k!r}"):
+                    measure(*given, n_neighbors=k)
+        with pytest.raises(ValueError, match=f"^truncated_auc: k_up {rule} {k!r}"):
+            quality.truncated_auc(X, Z, k)
+    for options in ({"metric": "cosine"}, {"graph_neighbors": 5}, {"Z": Z}):
+        with pytest.raises(TypeError, match="trustworthiness: a Ranks record stands for X, Z and all options"):
+            quality.trustworthiness(ranks, **options)
     with pytest.raises(TypeError, match="give the data and the embedding"):
         quality.rnx_auc(X)
     with pytest.raises(TypeError, match="stands for X, Z and all options"):

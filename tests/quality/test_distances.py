@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.spatial.distance import pdist
 from scipy.stats import pearsonr, spearmanr
 
 from lowdim import quality
-from lowdim.quality import pairs
+from lowdim.quality import pairs as pair_sums
 from tests.oracles import case, load_input
 
 
@@ -112,8 +115,8 @@ def test_interval_covers_the_truth():
 
 
 def test_many_rows_are_sampled_by_themselves(monkeypatch):
-    monkeypatch.setattr(pairs, "EXACT_UP_TO", 50)
-    monkeypatch.setattr(pairs, "SAMPLE", 3000)
+    monkeypatch.setattr(pair_sums, "EXACT_UP_TO", 50)
+    monkeypatch.setattr(pair_sums, "SAMPLE", 3000)
     monkeypatch.setattr("lowdim.quality.distances.SPEARMAN_UP_TO", 50)
     X, Z = data(100)
     assert quality.stress(X, Z, random_state=0).interval is not None
@@ -141,8 +144,8 @@ def test_given_distances_and_geodesics():
     assert quality.stress(D, Z, pairs=2000, reference="precomputed").reference == "precomputed"
     line = np.linspace(0, 1, 40)[:, None]
     bent = np.c_[np.cos(4 * line), np.sin(4 * line)]
-    assert quality.residual_variance(bent, line, n_neighbors=3) < 1e-4
-    assert quality.residual_variance(bent, line, n_neighbors=3).reference == "geodesic"
+    assert quality.residual_variance(bent, line, graph_neighbors=3) < 1e-4
+    assert quality.residual_variance(bent, line, graph_neighbors=3).reference == "geodesic"
     assert quality.residual_variance(bent, line, reference="ambient") > 0.05
 
 
@@ -163,3 +166,112 @@ def test_wrong_calls_are_explained():
         quality.stress(X[:1], Z[:1])
     with pytest.raises(ValueError, match="the 60 rows of X; got 10"):
         quality.shepard(X, Z[:10])
+
+
+SCALES = [(np.float64, 2.0**700), (np.float64, 2.0**-700), (np.float32, 2.0**100), (np.float32, 2.0**-100)]
+
+
+def everything(X, Z, **options):
+    """Every measure that knows no unit."""
+    found = {kind: quality.stress(X, Z, kind, **options) for kind in ("normalized", "scale_optimal", "stress1")}
+    diagram = quality.shepard(X, Z, **options)
+    variance = quality.residual_variance(X, Z, reference="ambient", **options)
+    found |= {"sammon": quality.sammon(X, Z, **options), "variance": variance}
+    return found | {"pearson": diagram.pearson, "spearman": diagram.spearman}
+
+
+@pytest.mark.parametrize(("dtype", "scale"), SCALES)
+@pytest.mark.parametrize("options", [{}, {"pairs": 300, "random_state": 0}, {"metric": "manhattan"}])
+def test_scores_know_no_scale(dtype, scale, options):
+    X, Z = (A.astype(dtype) for A in data(40))
+    plain, found = (everything(X * dtype(s), Z * dtype(s), **options) for s in (1.0, scale))
+    for name, value in plain.items():
+        assert found[name] == pytest.approx(value, rel=1e-5 if dtype == np.float32 else 1e-12, abs=1e-12), name
+        if value.interval:
+            assert found[name].interval == pytest.approx(value.interval, rel=1e-5)
+    scaled = quality.scores(X * dtype(scale), Z * dtype(scale), np.arange(40) % 2)
+    for name, value in quality.scores(X, Z, np.arange(40) % 2).items():
+        if isinstance(value, float):
+            assert scaled[name] == pytest.approx(value, rel=1e-5), name
+
+
+@pytest.mark.parametrize(("high", "low"), [(2.0**700, 1.0), (1.0, 2.0**700), (2.0**-700, 2.0**600), (2.0**-700, 1.0)])
+def test_spaces_of_very_different_scales(high, low):
+    X, Z = data(40)
+    for options in ({}, {"pairs": 300, "random_state": 0}):
+        plain, found = everything(X, Z, **options), everything(X * high, Z * low, **options)
+        for name in ("scale_optimal", "variance", "pearson", "spearman"):
+            assert found[name] == pytest.approx(plain[name], rel=1e-12), name
+        if high > low:
+            assert found["normalized"] == pytest.approx(1) == found["sammon"]
+    np.testing.assert_allclose(
+        quality.per_row(X * high, Z * low)["stress_share"], quality.per_row(X, Z)["stress_share"], rtol=1e-12
+    )
+
+
+def test_given_distances_and_paths_know_no_scale():
+    X, Z = data(40)
+    D = np.sqrt(((X[:, None] - X[None]) ** 2).sum(-1))
+    for scale in (2.0**700, 2.0**-700):
+        given = quality.stress(D * scale, Z * scale, reference="precomputed")
+        assert given == pytest.approx(quality.stress(X, Z), rel=1e-12)
+        paths = [quality.stress(X * s, Z * s, reference="geodesic", graph_neighbors=8) for s in (1.0, scale)]
+        assert paths[0] == pytest.approx(paths[1], rel=1e-12)
+
+
+def test_raw_stress_has_a_unit():
+    X, Z = data(40)
+    raw = quality.stress(X, Z, "raw")
+    assert quality.stress(X * 2.0**300, Z * 2.0**300, "raw") == pytest.approx(raw * 2.0**600, rel=1e-12)
+    assert quality.stress(X * 2.0**700, Z * 2.0**700, "raw") == np.inf
+
+
+def test_distances_beyond_the_range_ask_to_rescale():
+    X, Z = data(40)
+    X *= 1.7e308 / np.abs(X).max()
+    for measure, pairs in product((quality.stress, quality.shepard), (None, 300)):
+        with pytest.raises(ValueError, match=f"{measure.__name__}: distances must be finite; .*Rescale the data"):
+            measure(X, Z, pairs=pairs)
+
+
+def test_undefined_distances_are_not_called_zero():
+    X, Z = data(20)
+    X[7] = 3.0  # a constant row has no correlation
+    for measure in (quality.stress, quality.shepard, quality.rnx_auc, quality.per_row):
+        with pytest.raises(
+            ValueError, match=r"metric 'correlation' must give finite distances; got nan for rows 0 and 7"
+        ):
+            measure(X, Z, metric="correlation")
+
+
+@pytest.mark.parametrize("place", [0.0, 0.1, 1e200])
+def test_undefined_correlations_warn(place):
+    X, _ = data(20)
+    for Z in (np.full((20, 2), place), place * np.eye(20)):
+        with pytest.warns(UserWarning, match="residual_variance: .*undefined"):
+            assert np.isnan(quality.residual_variance(X, Z, reference="ambient"))
+        with pytest.warns(UserWarning, match="shepard: .*undefined"):
+            assert np.isnan(quality.shepard(X, Z).pearson)
+
+
+@pytest.mark.parametrize(
+    "measure",
+    ["stress", "sammon", "shepard", "residual_variance", "rnx_auc", "mrre", "per_row", "truncated_auc", "scores"],
+)
+def test_tables_are_checked_by_every_measure(measure):
+    X, Z = data(30)
+    call = getattr(quality, measure)
+    options = {"k_up": 5} if measure == "truncated_auc" else {}
+    with pytest.raises(TypeError, match="must be a dense array; got a sparse matrix"):
+        call(X, sparse.csr_array(Z), **options)
+    with pytest.raises(ValueError, match=r"(Z|embeddings) must have the 30 rows of X; got 60"):
+        call(X, np.vstack([Z, Z]), **options)
+    for bad, message in [
+        (lambda A: np.ma.masked_greater(A, 1.0), "masked cells are missing values; fill or drop them"),
+        (lambda A: A + 1j, "must hold real numbers; got complex128"),
+        (lambda A: A.astype("timedelta64[s]"), "must hold real numbers; got timedelta64"),
+        (lambda A: A.astype("datetime64[s]"), "must hold real numbers; got datetime64"),
+    ]:
+        for given in ((bad(X), Z), (X, bad(Z))):
+            with pytest.raises(ValueError, match=message):
+                call(*given, **options)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.model_selection import LeaveOneOut, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 
-from lowdim.quality import knn_error
+from lowdim.quality import knn_error, scores
 
 
 def test_equals_leave_one_out_with_scikit_learn():
@@ -45,3 +46,31 @@ def test_labels_of_any_kind():
         assert knn_error(Z, y) == 0
     with pytest.raises(ValueError, match="a label for each of the 4 rows; got 3"):
         knn_error(Z, [1, 2, 3])
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        ([1, "a", 2, "b"], "y must hold labels of one kind; got int, str"),
+        (np.array([1, "a", 2, "b"], object), "y must hold labels of one kind; got int, str"),
+        (np.array([None, "a", "a", "b"], object), "y must hold labels of one kind; got NoneType, str"),
+        (np.array([1, 1j, 2, (3,)], object), "y must hold labels that can be ordered"),
+        (np.ma.masked_equal([1, 2, 2, 3], 3), "y has masked labels"),
+    ],
+)
+def test_mixed_labels_are_refused(y, message):
+    Z = np.arange(4.0)[:, None]
+    with pytest.raises(ValueError, match=f"knn_error: {message}"):
+        knn_error(Z, y)
+    with pytest.raises(ValueError, match=f"scores: {message}"):
+        scores(Z, Z, y)
+
+
+def test_wrong_sizes_and_tables_are_named():
+    Z, y = np.arange(8.0).reshape(4, 2), [0, 0, 1, 1]
+    for k in (0, 4, 1.0, True, "a"):
+        with pytest.raises(ValueError, match="knn_error: n_neighbors must be a whole number from 1 to 3; got"):
+            knn_error(Z, y, k)
+    with pytest.raises(ValueError, match="knn_error: Z has 2 masked cells; masked cells are missing values"):
+        knn_error(np.ma.masked_greater(Z, 5), y)
+    assert knn_error(sparse.csr_array(Z), y) == knn_error(Z, y)

@@ -153,7 +153,7 @@ def test_given_distances_dense_and_condensed():
 def test_geodesic_reference_and_one_axis():
     t = np.linspace(0, 4.5, 70) + 0.02 * np.random.default_rng(0).random(70)
     X = np.c_[np.cos(t), np.sin(t)]
-    found = quality.scores(X, t, reference="geodesic", n_neighbors=4)
+    found = quality.scores(X, t, reference="geodesic", graph_neighbors=4)
     assert (found["reference"], found["n_components"]) == ("geodesic", 1)
     assert found["auc"] > 0.95
     assert quality.scores(X, t)["auc"] < found["auc"]
@@ -183,7 +183,12 @@ def test_wrong_calls_are_explained():
         quality.scores(X, Z, y[:59])
     with pytest.raises(ValueError, match="at least 3 rows must be placed"):
         quality.scores(X, np.full((60, 2), np.nan))
-    with pytest.raises(ValueError, match="must be a table of numbers"):
+    with pytest.raises(ValueError, match="the embedding Z must hold real numbers; got <U1"):
         quality.scores(X, np.array([["a"] * 2] * 60))
+    for k in (0, 2.5, True, "a"):
+        with pytest.raises(ValueError, match="scores: k must be a whole number >= 1; got"):
+            quality.scores(X, Z, k=k)
+    with pytest.raises(ValueError, match="scores: graph_neighbors must be an integer from 1 to 59 for 60 rows; got 60"):
+        quality.scores(X, Z, reference="geodesic", graph_neighbors=60)
     with pytest.raises(ValueError, match="X must be finite"):
         quality.scores(np.where(X > 4, np.nan, X), Z)

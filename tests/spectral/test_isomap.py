@@ -221,7 +221,7 @@ def test_sparse_rows():
 
 
 def test_too_many_neighbours():
-    with pytest.raises(ValueError, match="Isomap: the number of neighbors must be"):
+    with pytest.raises(ValueError, match="Isomap: n_neighbors must be an integer from 1 to 19 for 20 rows"):
         Isomap(2, n_neighbors=50).fit(cloud(20, 3))
 
 

@@ -55,23 +55,66 @@ def check_metric(metric: Any, owner: str) -> Metric:
     raise ValueError(f"{owner}: metric must be a function of two rows or one of {known}; got {metric!r}.")
 
 
+def precision(dtype: Any) -> np.dtype:
+    """The type rows are kept in: float32 for float32 in any byte order, float64 for everything else."""
+    return np.dtype(np.float32 if dtype.kind == "f" and dtype.itemsize == 4 else np.float64)
+
+
+def real_array(X: Any, what: str) -> np.ndarray:
+    """`X` as an array of float32 or float64 in native byte order; `what` (owner and name) begins the messages.
+
+    What numpy would turn into numbers by losing something is refused: masks, imaginary parts, dates, text.
+    """
+    if np.ma.is_masked(X):
+        raise ValueError(
+            f"{what} has {np.ma.count_masked(X)} masked cells; masked cells are missing values; fill or drop them."
+        )
+    table = np.asarray(X)
+    _refuse_kind(table.dtype, what)
+    try:
+        return np.asarray(table, dtype=precision(table.dtype))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{what} must hold real numbers; got {_first_odd(table)}.") from error
+
+
+def _refuse_kind(dtype: np.dtype, what: str) -> None:
+    if dtype.kind not in "biufO":
+        ways = {"c": " Pass real and imaginary parts as columns.", "M": " Turn dates into numbers first."}
+        raise ValueError(f"{what} must hold real numbers; got {dtype}.{ways.get(dtype.kind, '')}")
+
+
+def _first_odd(table: np.ndarray) -> str:
+    """The first entry of an array of objects that is no real number."""
+    for value in table.ravel():
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return f"{value!r} ({type(value).__name__})"
+    return str(table.dtype)
+
+
+def real_sparse(X: Any, what: str) -> Any:
+    """The same for sparse matrices: compressed sparse rows of float32 or float64."""
+    _refuse_kind(X.dtype, what)
+    return sparse.csr_array(X, dtype=precision(X.dtype))
+
+
 def as_rows(X: Any, owner: str, name: str = "X") -> Any:
     """`X` as the kernels take it: a C-ordered float32 or float64 table, or canonical compressed sparse rows.
 
     Nothing is copied when `X` is that already; `X` itself is never changed.
     """
     if sparse.issparse(X):
-        rows = sparse.csr_array(X, dtype=X.dtype if X.dtype in (np.float32, np.float64) else np.float64)
+        rows = real_sparse(X, f"{owner}: {name}")
         if not rows.has_canonical_format:
             rows = rows.copy()
             rows.sum_duplicates()
         values: np.ndarray = rows.data
     else:
-        table = np.asarray(X)
-        rows = np.ascontiguousarray(table, dtype=np.float32 if table.dtype == np.float32 else np.float64)
-        values = rows
+        table = real_array(X, f"{owner}: {name}")
         if table.ndim != 2:
             raise ValueError(f"{owner}: {name} must be a table of rows and columns; got {table.ndim} dimension(s).")
+        values = rows = np.ascontiguousarray(table)
     if not np.isfinite(values.sum(dtype=np.float64)) and not np.isfinite(values).all():
         raise ValueError(f"{owner}: {name} must be finite; got NaN or infinity. Fill or drop these rows first.")
     return rows
@@ -91,6 +134,27 @@ def two_tables(X: Any, Y: Any, owner: str, names: tuple[str, str] = ("X", "Y")) 
         left, right = (as_rows(sparse.csr_array(rows), owner) for rows in (left, right))
     common = np.result_type(left.dtype, right.dtype)
     return left.astype(common, copy=False), right.astype(common, copy=False)
+
+
+def excess(rows: Any, most: int = 300) -> int:
+    """The power of two by which the largest coordinate leaves 2**-most..2**most; 0 for nearly all data.
+
+    Within 2**-300..2**300, float64 holds the squares and their sums.
+    """
+    values = rows.data if sparse.issparse(rows) else rows
+    peak = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
+    exponent = int(np.frexp(peak)[1]) if peak > 0 else 0
+    return exponent - min(max(exponent, -most), most)
+
+
+def over_power(rows: Any, exponent: int) -> Any:
+    """``rows / 2**exponent``, which changes no digit; the rows themselves for exponent 0."""
+    if not exponent:
+        return rows
+    with np.errstate(over="ignore", under="ignore"):
+        if sparse.issparse(rows):
+            return sparse.csr_array((np.ldexp(rows.data, -exponent), rows.indices, rows.indptr), shape=rows.shape)
+        return np.ldexp(rows, -exponent)
 
 
 def squared_norms(rows: Any) -> np.ndarray:
@@ -166,7 +230,7 @@ def pairwise(X: Any, Y: Any = None, metric: Metric = "euclidean", *, squared: bo
     Returns
     -------
     ndarray of shape (rows of X, rows of Y)
-        In the precision of the input. A zero row is at cosine distance 1 from every other row.
+        In the precision of the input. Under cosine, zero rows are at 0 from each other and at 1 from all others.
 
     Examples
     --------
@@ -181,7 +245,11 @@ def pairwise(X: Any, Y: Any = None, metric: Metric = "euclidean", *, squared: bo
         raise ValueError(f"pairwise: squared=True must go with metric='euclidean'; got metric={metric!r}.")
     Q, R = two_tables(X, Y, "pairwise")
     if metric in ("euclidean", "cosine"):
-        block = _from_products(Q, R, metric, root=metric == "euclidean" and not squared)
+        exponent = excess(R) if metric == "euclidean" else 0
+        block = _from_products(
+            over_power(Q, exponent), over_power(R, exponent), metric, root=metric == "euclidean" and not squared
+        )
+        block = over_power(block, -exponent * (2 if squared else 1))
     else:
         block = _measured(Q, R, metric)
     if Y is None:
@@ -210,6 +278,7 @@ def _from_products(Q: Any, R: Any, metric: Metric, root: bool) -> np.ndarray:
     if metric == "cosine":
         block *= 0.5
         np.minimum(block, 2.0, out=block)
+        block[np.ix_(q_scales == 0, r_scales == 0)] = 0.0  # zero rows are equal rows
     return block
 
 
@@ -238,9 +307,7 @@ def check_dissimilarities(D: Any, owner: str, *, sparse_ok: bool = False) -> Any
         if not sparse_ok:
             raise TypeError(f"{owner}: the dissimilarities must be dense; got a sparse matrix. Pass D.toarray().")
         return _check_graph(D, owner)
-    table = np.asarray(D)
-    if table.dtype not in (np.float32, np.float64):
-        table = table.astype(np.float64)
+    table = real_array(D, f"{owner}: the table of dissimilarities")
     if table.ndim == 1:
         condensed_rows(table, owner)
         _check_entries(table[None], owner)
@@ -295,7 +362,7 @@ def _symmetric(table: np.ndarray, largest: float, owner: str) -> np.ndarray:
 
 
 def _check_graph(D: Any, owner: str) -> Any:
-    graph = sparse.csr_array(D, dtype=D.dtype if D.dtype in (np.float32, np.float64) else np.float64)
+    graph = real_sparse(D, f"{owner}: the graph of distances")
     if graph.shape[0] != graph.shape[1]:
         raise ValueError(f"{owner}: a sparse graph of distances must be square; got shape {graph.shape}.")
     largest = _check_entries(graph.data[None], owner)

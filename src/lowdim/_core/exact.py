@@ -27,7 +27,9 @@ from lowdim._core.distances import (
     OWN,
     Metric,
     compiled,
+    excess,
     origin,
+    over_power,
     row_pairs,
     row_scales,
     scaled,
@@ -99,6 +101,7 @@ class Search:
     q_scales: np.ndarray
     x_scales: np.ndarray
     pairs: Any
+    exponent: int = 0  # the rows are the given ones over 2**exponent, so that their squares stay in range
 
     @property
     def p(self) -> int:
@@ -140,11 +143,12 @@ class Search:
         """Powers of differences -> distances."""
         if self.metric == "cosine":  # half the squared chord
             return np.minimum(0.5 * values, 2.0)
-        return np.sqrt(values) if self.metric == "euclidean" else values
+        return over_power(np.sqrt(values), -self.exponent) if self.metric == "euclidean" else values
 
     def power(self, radius: float) -> float:
         """The inverse of `distances`."""
-        return {"euclidean": radius * radius, "cosine": 2.0 * radius, "manhattan": radius}[str(self.metric)]
+        own = radius * 2.0**-self.exponent
+        return {"euclidean": own * own, "cosine": 2.0 * radius, "manhattan": radius}[str(self.metric)]
 
     def points(self, rows: Any, scales: np.ndarray) -> np.ndarray:
         """Coordinates for a tree; zero rows (cosine) get a direction of their own, orthogonal to the rest."""
@@ -212,10 +216,14 @@ def open_search(X: Any, queries: Any, metric: Metric, owner: str) -> Search:
         )
     if not min(Q.shape[0], X.shape[0]):
         raise ValueError(f"{owner}: {'X' if Q.shape[0] else 'queries'} must have at least one row; got none.")
+    exponent = excess(X) if metric == "euclidean" else 0
+    if exponent:
+        X, Q = over_power(X, exponent), over_power(Q, exponent)
     x_scales = row_scales(X, metric)
     q_scales = x_scales if Q is X else row_scales(Q, metric)
     pairs = row_pairs(Q, X, q_scales, x_scales)
-    return Search(Q, X, metric, queries is None, own_index(Q.shape[0], queries), q_scales, x_scales, pairs)
+    skip = own_index(Q.shape[0], queries)
+    return Search(Q, X, metric, queries is None, skip, q_scales, x_scales, pairs, exponent)
 
 
 def own_index(m: int, queries: Any) -> np.ndarray:
@@ -307,7 +315,21 @@ def nearest_rows(search: Search, k: int, n_jobs: int | None, route: str | None =
         values[order[part]], indices[order[part]] = find(order[part])
 
     threads.map_rows(fill, m, size, n_jobs)
-    return search.distances(values), indices
+    distances = search.distances(values)
+    _fill_zero_rows(search, k, distances, indices)
+    return distances, indices
+
+
+def _fill_zero_rows(search: Search, k: int, distances: np.ndarray, indices: np.ndarray) -> None:
+    """What zero rows find under cosine: the zero rows at 0, then all others at 1.
+
+    The engines take them for orthogonal to everything, to each other as well.
+    """
+    zero = search.x_scales == 0
+    order = np.concatenate([np.flatnonzero(zero), np.flatnonzero(~zero)])[: k + 1]
+    for i in np.flatnonzero(search.q_scales == 0):
+        indices[i] = order[order != search.skip[i]][:k]
+        distances[i] = np.where(zero[indices[i]], 0.0, 1.0)
 
 
 # ---- all rows within a radius ------------------------------------------------------------------------------
@@ -325,16 +347,30 @@ def rows_within(search: Search, radius: float, n_jobs: int | None, route: str | 
 
     def find(part: slice) -> Pairs:
         queries, columns = propose(np.arange(part.start, part.stop, dtype=np.int32))
+        queries, columns = _with_zero_pairs(search, part, queries, columns)
         kept = columns != search.skip[queries]
         queries, columns = queries[kept], columns[kept]
         values = np.empty(len(queries))
         search.pairs.pairs(search.p, queries, columns, values)
-        distances = search.distances(values).astype(search.X.dtype)
+        with np.errstate(over="ignore"):
+            distances = search.distances(values).astype(search.X.dtype)
+        distances[(search.q_scales[queries] == 0) & (search.x_scales[columns] == 0)] = 0.0  # zero rows are equal
         near = distances <= search.X.dtype.type(radius)
         return queries[near], columns[near], distances[near]
 
     size = min(_ROWS, max(1, 2**22 // search.X.shape[0])) if sparse.issparse(search.X) else _ROWS
     return threads.map_rows(find, search.Q.shape[0], size, n_jobs)
+
+
+def _with_zero_pairs(search: Search, part: slice, queries: np.ndarray, columns: np.ndarray) -> Found:
+    """The proposed pairs and, under cosine, all pairs of zero rows, each once."""
+    here, there = np.flatnonzero(search.q_scales[part] == 0) + part.start, np.flatnonzero(search.x_scales == 0)
+    if not len(here) or not len(there):
+        return queries, columns
+    other = (search.q_scales[queries] != 0) | (search.x_scales[columns] != 0)
+    pairs = np.repeat(here, len(there)), np.tile(there, len(here))
+    joined = [np.concatenate([a[other], b]).astype(np.int32) for a, b in zip((queries, columns), pairs, strict=True)]
+    return joined[0], joined[1]
 
 
 def _pairs_by_tree(search: Search, radius: float) -> Callable[[np.ndarray], Found]:

@@ -21,6 +21,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import squareform
 
 from lowdim import _native
+from lowdim._core.distances import check_dissimilarities, real_sparse
 from lowdim._core.notices import warn
 from lowdim._core.threads import blocks, n_threads
 
@@ -45,7 +46,7 @@ _GROUPS_PER_CALL = 32  # groups between two steps of the progress bar
 _SMALL = 16  # components up to this size look for their nearest outsider in one shared search
 
 
-def neighbor_graph(neighbors: Any, n: int | None = None) -> sparse.csr_array:
+def neighbor_graph(neighbors: Any, n: int | None = None, *, owner: str = "neighbor_graph") -> sparse.csr_array:
     """The symmetric graph of a neighbour search: i and j are joined when either is a neighbour of the other.
 
     Parameters
@@ -55,6 +56,8 @@ def neighbor_graph(neighbors: Any, n: int | None = None) -> sparse.csr_array:
         symmetric).
     n : int or None
         Number of rows of the graph, when the record covers only the first ones.
+    owner : str
+        Who asks, for messages.
 
     Returns
     -------
@@ -70,14 +73,43 @@ def neighbor_graph(neighbors: Any, n: int | None = None) -> sparse.csr_array:
     >>> G.nnz, G.toarray()[2].tolist()
     (4, [0.0, 2.0, 0.0])
     """
-    forth = _directed(neighbors, n)
-    _check_lengths(forth.data, "neighbor_graph")
+    forth = _directed(neighbors, n, owner)
+    _check_lengths(forth.data, owner)
     both = _side_by_side(forth, forth.T.tocsr())
     both.sort_indices()
     return _shortest_of_each_pair(both)
 
 
-def _directed(neighbors: Any, n: int | None) -> sparse.csr_array:
+def stored_edges(D: Any, *, owner: str = "stored_edges") -> sparse.csr_array:
+    """The graph whose edges are the stored entries of a sparse matrix of distances, all of them and no others.
+
+    Nobody is asked for a number of neighbours: a row may have one edge, many, or none.
+
+    Parameters
+    ----------
+    D : sparse matrix of shape (n, n)
+        Lengths >= 0; an edge may be stored in one direction or in both. Stored zeros are edges of length 0, those on
+        the diagonal are none.
+    owner : str
+        Who asks, for messages.
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+        Symmetric, as from `neighbor_graph`.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> stored_edges(sparse.csr_array([[0.0, 1.0, 0.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]])).nnz
+    4
+    """
+    if not sparse.issparse(D):
+        raise TypeError(f"{owner}: the graph must be a scipy sparse matrix; got {type(D).__name__}.")
+    return neighbor_graph(check_dissimilarities(D, owner, sparse_ok=True), owner=owner)
+
+
+def _directed(neighbors: Any, n: int | None, owner: str) -> sparse.csr_array:
     """One row of stored lengths for each row of the record or matrix."""
     if not sparse.issparse(neighbors):
         m, k = neighbors.indices.shape
@@ -85,9 +117,8 @@ def _directed(neighbors: Any, n: int | None) -> sparse.csr_array:
         parts = (neighbors.distances.ravel(), neighbors.indices.ravel(), start)
         return sparse.csr_array(parts, shape=(size, size))
     if neighbors.shape[0] != neighbors.shape[1]:
-        raise ValueError(f"neighbor_graph: the sparse matrix must be square; got shape {neighbors.shape}.")
-    kind = neighbors.dtype if neighbors.dtype in (np.float32, np.float64) else np.float64
-    return sparse.csr_array(neighbors, dtype=kind)
+        raise ValueError(f"{owner}: the sparse matrix must be square; got shape {neighbors.shape}.")
+    return real_sparse(neighbors, f"{owner}: the sparse matrix")
 
 
 def _side_by_side(A: sparse.csr_array, B: sparse.csr_array) -> sparse.csr_array:
@@ -119,8 +150,8 @@ def _check_lengths(lengths: np.ndarray, owner: str) -> None:
     if not np.isfinite(lengths).all():
         count = int((~np.isfinite(lengths)).sum())
         raise ValueError(
-            f"{owner}: lengths of edges must be finite; got {count} that are NaN or infinite. "
-            "An edge that is not there is left out of the sparse matrix."
+            f"{owner}: lengths of edges must be finite; got {count} that are NaN or infinite. Rescale the data if "
+            "their distances are too large for floating-point numbers; in a sparse matrix, store no entry for no edge."
         )
     if lengths.size and lengths.min() < 0:
         raise ValueError(

@@ -25,8 +25,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from lowdim._core.distances import as_rows, pairwise
-from lowdim._core.widths import Rows, bandwidth
+from lowdim._core.distances import as_rows, excess, over_power, pairwise, row_scales, scaled
+from lowdim._core.widths import NEIGHBORS, RULES, Rows, bandwidth
 
 
 class Kernel:
@@ -47,11 +47,14 @@ class Kernel:
     def __call__(self, X: Rows, Y: Rows | None = None) -> np.ndarray:
         """Values k(x, y) for the rows of X and of Y (X again when None), one row for each row of X."""
         X, Y = _rows(self, X, Y)
-        return self._block(X, Y)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return _finite(self, self._block(X, Y), X)
 
     def diag(self, X: Rows) -> np.ndarray:
         """Values k(x, x) for the rows of X."""
-        return self._own(_rows(self, X, None)[0])
+        X = _rows(self, X, None)[0]
+        with np.errstate(over="ignore", invalid="ignore"):
+            return _finite(self, self._own(X), X)
 
     def _block(self, X: Rows, Y: Rows | None) -> np.ndarray:
         raise NotImplementedError
@@ -93,6 +96,18 @@ def _rows(kernel: Kernel, X: Rows, Y: Rows | None) -> tuple[Rows, Rows | None]:
     if Y is not None and not kernel.pairwise and X.shape[1] != Y.shape[1]:
         raise ValueError(f"{owner}: X and Y must have the same number of columns; got {X.shape[1]} and {Y.shape[1]}.")
     return X, Y
+
+
+def _finite(kernel: Kernel, values: np.ndarray, X: Rows) -> np.ndarray:
+    """The values themselves; ValueError with what can help where they overflowed."""
+    if np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all():
+        return values
+    way_out = "Rescale the data, for example X / np.abs(X).max()"
+    if isinstance(kernel, Polynomial) and np.isfinite(row_norms(X, squared=True)).all():
+        way_out += ", or use a smaller gamma or degree"
+    raise ValueError(
+        f"{type(kernel).__name__}: kernel values must be finite; got values too large for {values.dtype}. {way_out}."
+    )
 
 
 def _dots(X: Rows, Y: Rows | None) -> np.ndarray:
@@ -139,12 +154,14 @@ class Cosine(Kernel):
     """k(x, y) = x'y / (|x| |y|), and 0 where a row is zero."""
 
     def _block(self, X: Rows, Y: Rows | None) -> np.ndarray:
-        from sklearn.preprocessing import normalize  # a tenth of a second, needed by this kernel alone
-
-        return _dots(normalize(X), None if Y is None else normalize(Y))
+        return _dots(_unit_rows(X), None if Y is None else _unit_rows(Y))
 
     def _own(self, X: Rows) -> np.ndarray:
-        return (row_norms(X, squared=True) > 0).astype(X.dtype)
+        return (row_scales(X, "cosine") > 0).astype(X.dtype)
+
+
+def _unit_rows(X: Rows) -> Rows:
+    return scaled(X, row_scales(X, "cosine"))
 
 
 @dataclass(frozen=True)
@@ -231,7 +248,10 @@ class RBF(Kernel):
         return cls(_WIDTHS[convention](_positive(width, "RBF", "width")))
 
     def _block(self, X: Rows, Y: Rows | None) -> np.ndarray:
-        return _decay(pairwise(X, Y, squared=True), self.gamma)
+        # Squares of float32 rows beyond 2**63 would overflow; a power of two is taken out and given to gamma.
+        exponent = excess(X if Y is None else Y, 50 if X.dtype == np.float32 else 300)
+        A, B = over_power(X, exponent), None if Y is None else over_power(Y, exponent)
+        return _decay(pairwise(A, B, squared=True), self.gamma, 2 * exponent)
 
     def _own(self, X: Rows) -> np.ndarray:
         return np.ones(X.shape[0], X.dtype)
@@ -264,11 +284,16 @@ class Laplace(Kernel):
         return np.ones(X.shape[0], X.dtype)
 
 
-def _decay(D: np.ndarray, gamma: float) -> np.ndarray:
-    """exp(-gamma D), written over D."""
-    with np.errstate(over="ignore"):  # an infinite exponent is the right limit: similarity 0
-        D *= -gamma
-    return np.exp(D, out=D)
+def _decay(D: np.ndarray, gamma: float, power: int = 0) -> np.ndarray:
+    """exp(-gamma 2**power D), written over D."""
+    with np.errstate(over="ignore", under="ignore"):  # an infinite exponent is the right limit: similarity 0
+        factor = min(float(np.ldexp(gamma, power)), np.finfo(np.float64).max)
+        if not 1e-30 < factor < 1e30:  # the factor itself may leave float32, or meet an infinite distance as 0
+            np.minimum(D, np.finfo(D.dtype).max, out=D)
+            np.multiply(D, -factor, out=D, dtype=np.float64, casting="same_kind")
+        else:
+            D *= -factor
+        return np.exp(D, out=D)
 
 
 @dataclass(frozen=True)
@@ -412,6 +437,9 @@ class Custom(Kernel):
             found = np.asarray(values)
         except ValueError:  # rows of different lengths
             found = np.asarray(None)
+        if found.shape == shape and not self.blockwise and found.dtype.kind not in "biuf":
+            odd = next((v for v in found.ravel().tolist() if not isinstance(v, Real)), None)
+            raise ValueError(f"Custom: f must return a number for two rows; got {odd!r} ({type(odd).__name__}).")
         if found.shape != shape or found.dtype.kind not in "biuf" or not np.isfinite(found).all():
             what = "values that are not finite" if found.shape == shape else f"shape {found.shape}"
             raise ValueError(f"Custom: f must return finite numbers of shape {shape} here; got {what}.")
@@ -614,7 +642,10 @@ def make_kernel(
     arguments = {name: value for name, value in arguments.items() if name in accepted}
     if "gamma" in accepted and "gamma" not in arguments:
         arguments["gamma"] = _default_gamma(named, X, width, extra.get("norm", "l1"), owner)
-    return named(**arguments)
+    try:
+        return named(**arguments)
+    except ValueError as error:  # the user named a word, not a class: the message begins with who was asked
+        raise ValueError(str(error).replace(f"{named.__name__}: ", f"{owner}: ", 1)) from None
 
 
 def _default_gamma(named: type[Kernel], X: Rows, width: Any, norm: str, owner: str) -> float:
@@ -623,7 +654,19 @@ def _default_gamma(named: type[Kernel], X: Rows, width: Any, norm: str, owner: s
     if named is Sigmoid:
         return 1.0 / X.shape[1]
     if isinstance(width, str):
+        _check_rule(width, X, owner)
         metric = "manhattan" if named is Laplace and norm == "l1" else "euclidean"
         return bandwidth(X, width, metric=metric, power=2 if named is RBF else 1, owner=owner)
     width = _positive(width, owner, "width")
     return RBF.from_width(width).gamma if named is RBF else 1.0 / width
+
+
+def _check_rule(width: str, X: Rows, owner: str) -> None:
+    if width not in RULES:
+        raise ValueError(f"{owner}: width must be a positive number or one of {', '.join(RULES)}; got {width!r}.")
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    if width == "neighbors" and n <= NEIGHBORS:
+        raise ValueError(
+            f"{owner}: width='neighbors' must have more than {NEIGHBORS} rows to measure; got {n}. Use "
+            "width='median', or pass a number."
+        )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from lowdim._core.distances import as_rows, check_metric, pairwise, row_pairs
+from lowdim._core.distances import as_rows, check_metric, excess, over_power, pairwise, row_pairs
 from lowdim._core.rng import generator
 
 METHODS = ("random", "farthest", "kmeans++")
@@ -78,6 +78,7 @@ def _measure(rows: Any, metric: Any, owner: str) -> Callable[[int], np.ndarray]:
         return lambda i: rows[i]
     if name != "euclidean":
         return lambda i: pairwise(rows[i : i + 1], rows, name)[0]
+    rows = over_power(rows, excess(rows, 50))  # whose squares fit into float32 as well; the choice stays the same
     ones = np.ones(rows.shape[0])
 
     def euclidean(i: int) -> np.ndarray:
@@ -113,7 +114,8 @@ def _farthest(closest: np.ndarray, draw: np.random.Generator) -> int:
 
 
 def _proportional(closest: np.ndarray, draw: np.random.Generator) -> int:
-    total = np.cumsum(np.square(np.maximum(closest, 0.0)))
+    largest = closest.max()
+    total = np.cumsum(np.square(np.maximum(closest, 0.0) / (largest if largest > 0 else 1.0)))
     if total[-1] > 0:
         # side="right" steps over rows of probability 0, those chosen already and their copies
         found = np.searchsorted(total, draw.random() * total[-1], side="right")

@@ -11,13 +11,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from lowdim._core import threads
-from lowdim._core.distances import OWN, Metric, check_metric, compiled, condensed_rows, pairwise
+from lowdim._core.distances import (
+    OWN,
+    Metric,
+    check_metric,
+    compiled,
+    condensed_rows,
+    pairwise,
+    real_array,
+    real_sparse,
+)
 from lowdim._core.exact import NOBODY, Found, Pairs, Search, nearest_rows, open_search, own_index, rows_within
 
 _ROWS, _COLUMNS = 256, 4096  # a block of measured distances: 8 MB in float64
@@ -46,6 +56,7 @@ def nearest(
     queries: Any = None,
     n_jobs: int | None = None,
     owner: str = "nearest",
+    name: str = "k",
 ) -> Neighbors:
     """The exact k nearest neighbours of each row.
 
@@ -65,6 +76,8 @@ def nearest(
         Threads. The result does not depend on it.
     owner : str
         Who asks; error messages begin with it.
+    name : str
+        What `k` is called there.
 
     Returns
     -------
@@ -77,25 +90,26 @@ def nearest(
     """
     metric = check_metric(metric, owner)
     if metric == "precomputed":
-        return _nearest_known(X, k, queries, n_jobs, owner)
+        return _nearest_known(X, k, queries, n_jobs, owner, name)
     if queries is None and (found := _remembered(X, k, metric)) is not None:
         return found
-    found = _search(X, k, metric, queries, n_jobs, owner)
+    search = open_search(X, queries, metric, owner)
+    _check_k(k, search.X.shape[0], queries is None, owner, name)
+    found = _search(search, k, n_jobs, owner)
     if queries is None:
         _remember(X, metric, found)
     return found
 
 
-def _search(X: Any, k: int, metric: Metric, queries: Any, n_jobs: int | None, owner: str) -> Neighbors:
-    search = open_search(X, queries, metric, owner)
-    (n, m), dtype = (search.X.shape[0], search.Q.shape[0]), search.X.dtype
-    _check_k(k, n - (queries is None), owner)
-    if metric in OWN:
+def _search(search: Search, k: int, n_jobs: int | None, owner: str) -> Neighbors:
+    if search.metric in OWN:
         values, indices = nearest_rows(search, k, n_jobs)
     else:
-        table = _Table(_measured(search, owner), (m, n), search.skip, np.dtype(np.float64))
+        shape = search.Q.shape[0], search.X.shape[0]
+        table = _Table(_measured(search, owner), shape, search.skip, np.dtype(np.float64))
         values, indices = _nearest_listed(table, k, n_jobs)
-    return Neighbors(indices, values.astype(dtype, copy=False))
+    with np.errstate(over="ignore"):  # a distance beyond float32 is infinite; who needs it finite says so
+        return Neighbors(indices, values.astype(search.X.dtype, copy=False))
 
 
 # Inside `shared`: (where the rows lie, metric) -> the rows, which keeps them there, and what was found.
@@ -126,7 +140,7 @@ def _remembered(X: Any, k: Any, metric: Metric) -> Neighbors | None:
     if memo is None or key is None or key not in memo:
         return None
     found = memo[key][1]
-    if isinstance(k, bool) or not hasattr(k, "__index__") or not 1 <= k <= found.indices.shape[1]:
+    if not _is_count(k, found.indices.shape[1]):
         return None
     return Neighbors(np.ascontiguousarray(found.indices[:, :k]), np.ascontiguousarray(found.distances[:, :k]))
 
@@ -137,13 +151,17 @@ def _remember(X: Any, metric: Metric, found: Neighbors) -> None:
         memo[key] = (X, found)
 
 
-def _check_k(k: int, most: int, owner: str) -> None:
+def _is_count(k: Any, most: int) -> bool:
+    return isinstance(k, Integral) and not isinstance(k, (bool, np.bool_)) and 1 <= int(k) <= most
+
+
+def _check_k(k: Any, n: int, own: bool, owner: str, name: str) -> None:
+    """`k` must be a number of neighbours that n rows have; one less where a row is not its own neighbour."""
+    most = n - own
     if most < 1:
-        raise ValueError(f"{owner}: X must have at least 2 rows; got {most + 1}.")
-    if isinstance(k, bool) or not hasattr(k, "__index__") or not 1 <= k <= most:
-        raise ValueError(
-            f"{owner}: the number of neighbors must be an integer from 1 to {most} for this many rows; got {k!r}."
-        )
+        raise ValueError(f"{owner}: X must have at least 2 rows; got {n}.")
+    if not _is_count(k, most):
+        raise ValueError(f"{owner}: {name} must be an integer from 1 to {most} for {n} rows; got {k!r}.")
 
 
 def within(
@@ -295,10 +313,8 @@ def _known(X: Any, queries: Any, owner: str) -> _Known:
     """The distances to read from (those of `queries` where given) and the shape of their table."""
     n = np.shape(queries)[1] if X is None else _known_rows(X, owner)
     values = X if queries is None else queries
-    if sparse.issparse(values):
-        values = sparse.csr_array(values)
-    elif (values := np.asarray(values)).dtype not in (np.float32, np.float64):
-        values = values.astype(np.float64)
+    what = f"{owner}: the table of precomputed distances"
+    values = (real_sparse if sparse.issparse(values) else real_array)(values, what)
     shape = (n, n) if queries is None else values.shape
     if len(shape) != 2 or shape[1] != n or not shape[0]:
         raise ValueError(
@@ -319,11 +335,11 @@ def _known_rows(X: Any, owner: str) -> int:
     return int(shape[0])
 
 
-def _nearest_known(X: Any, k: int, queries: Any, n_jobs: int | None, owner: str) -> Neighbors:
+def _nearest_known(X: Any, k: int, queries: Any, n_jobs: int | None, owner: str, name: str) -> Neighbors:
     known = _known(X, queries, owner)
-    _check_k(k, known.shape[1] - (queries is None), owner)
+    _check_k(k, known.shape[1], queries is None, owner, name)
     if sparse.issparse(known.values):
-        return _stored_nearest(known, k)
+        return _stored_nearest(known, k, name)
     values, indices = _nearest_listed(known.table, k, n_jobs)
     return Neighbors(indices, values)
 
@@ -340,21 +356,21 @@ def _within_known(X: Any, radius: float, queries: Any, n_jobs: int | None, owner
 def _stored(known: _Known) -> Pairs:
     """(row, column, distance) of the stored entries, without the diagonal."""
     entries = known.values.tocoo()
-    values = entries.data if entries.data.dtype in (np.float32, np.float64) else entries.data.astype(np.float64)
+    values = entries.data
     if values.size and (not values.min() >= 0 or not values.max() < np.inf):
         raise ValueError(f"{known.owner}: precomputed distances must be finite and not negative.")
     kept = entries.col != known.skip[entries.row]
     return entries.row[kept], entries.col[kept], values[kept]
 
 
-def _stored_nearest(known: _Known, k: int) -> Neighbors:
+def _stored_nearest(known: _Known, k: int, name: str) -> Neighbors:
     rows, columns, values = _stored(known)
     counts = np.bincount(rows, minlength=known.shape[0])
     if (counts < k).any():
         row = int(np.argmax(counts < k))
         raise ValueError(
             f"{known.owner}: a sparse graph must store at least {k} distances per row, diagonal not counted; "
-            f"row {row} has {counts[row]}. Store more distances or ask for fewer neighbors."
+            f"row {row} has {counts[row]}. Store more distances or lower {name}."
         )
     order = np.lexsort((columns, values, rows))
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]])

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim import _native
+from lowdim._core import params
 from lowdim._core.reference import Reference, embedding, reference_of
 from lowdim._core.rng import generator
 from lowdim._core.threads import map_rows
@@ -90,7 +91,7 @@ class Ranks:
         Z : array (n, r)
             Embedding without NaN, row by row that of `X`.
         **options
-            Those of `of_each`: ``metric``, ``reference``, ``n_neighbors``, ``anchors``, ``ks``, ...
+            Those of `of_each`: ``metric``, ``reference``, ``graph_neighbors``, ``anchors``, ``ks``, ...
 
         Examples
         --------
@@ -109,7 +110,7 @@ class Ranks:
         *,
         metric: Any = "euclidean",
         reference: str = "ambient",
-        n_neighbors: int = 10,
+        graph_neighbors: int = 10,
         anchors: Any = "auto",
         ks: Iterable[int] = (12,),
         random_state: Any = None,
@@ -127,9 +128,9 @@ class Ranks:
         metric : str or callable
             Distance in `X`; embeddings are always measured by the Euclidean one.
         reference : {"ambient", "geodesic", "precomputed"}
-            Distances in `X`, along its `n_neighbors` graph (bridged where it falls apart), or `X` itself.
-        n_neighbors : int
-            Of the graph, with ``reference="geodesic"``.
+            Distances in `X`, along its neighbour graph (bridged where it falls apart), or `X` itself.
+        graph_neighbors : int
+            Neighbours of each row in that graph, with ``reference="geodesic"``.
         anchors : "auto", None, int or array of int
             Rows to rank from: all (None), so many drawn at random, these, or all up to 20,000 and max(500, 10
             ln n) drawn beyond ("auto"). Every anchor ranks *all* n points, so nothing is rescaled.
@@ -139,10 +140,10 @@ class Ranks:
             Seed of the anchors; threads (never change the result); an object with `advance()`, called for
             every block.
         """
-        source = reference_of(X, metric=metric, reference=reference, n_neighbors=n_neighbors, n_jobs=n_jobs)
+        source = reference_of(X, metric=metric, reference=reference, graph_neighbors=graph_neighbors, n_jobs=n_jobs)
         placed = {name: embedding(Z, source.n, f"Ranks.of: the embedding {name}") for name, Z in embeddings.items()}
         rows = choose_rows(source.n, anchors, random_state)
-        counts = _Counts(source, placed, rows, tuple(min(int(k), source.n - 2) for k in ks))
+        counts = _Counts(source, placed, rows, _kept_sizes(ks, source.n))
         parts = map_rows(counts.add, len(rows), max(1, min(256, MOST_ENTRIES // source.n)), n_jobs, progress)
         return {name: counts.record(name, [part[name] for part in parts]) for name in placed}
 
@@ -281,12 +282,18 @@ def tally_ranks(high: Array, low: Array, weight: Array, ks: tuple[int, ...]) -> 
     return tally, area - 1, terms.reshape(len(high), len(ks), 3)
 
 
+def _kept_sizes(ks: Any, n: int) -> tuple[int, ...]:
+    """Neighbourhood sizes to keep row by row, none above n-2."""
+    wanted = tuple(ks) if isinstance(ks, Iterable) else (ks,)
+    for k in wanted:
+        params.check("Ranks.of", {"every entry of ks": k}, {"every entry of ks": params.whole(1)})
+    return tuple(min(int(k), n - 2) for k in wanted)
+
+
 class _Counts:
     """The running tallies of `Ranks.of_each`."""
 
     def __init__(self, source: Reference, placed: Mapping[str, Reference], rows: Array, ks: tuple[int, ...]):
-        if any(k < 1 for k in ks):
-            raise ValueError(f"Ranks.of: ks must be positive; got {ks}.")
         self.source, self.placed, self.rows, self.ks = source, placed, rows, ks
         self.weight = auc_weights(source.n)
         self.tally = {name: np.zeros((len(TALLIES), source.n), np.int64) for name in placed}

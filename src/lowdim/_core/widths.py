@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from lowdim._core.distances import as_rows, pairwise
+from lowdim._core.distances import as_rows, excess, over_power, pairwise
 from lowdim._core.neighbors import nearest
 from lowdim._core.rng import generator
 
@@ -15,6 +15,8 @@ Rows = Any  # an array, something numpy can turn into one, or scipy's sparse row
 
 _DISTANCE_RULES = ("median", "mean", "neighbors")
 _COLUMN_RULES = ("scale", "features")
+RULES = _DISTANCE_RULES + _COLUMN_RULES
+NEIGHBORS = 7  # which neighbour the rule "neighbors" measures the distance to
 
 
 def bandwidth(
@@ -23,7 +25,7 @@ def bandwidth(
     *,
     metric: Any = "euclidean",
     power: int = 2,
-    n_neighbors: int = 7,
+    n_neighbors: int = NEIGHBORS,
     max_rows: int = 1000,
     random_state: Any = 0,
     owner: str = "bandwidth",
@@ -64,13 +66,18 @@ def bandwidth(
     >>> bandwidth([[0.0], [1.0], [2.0]])
     0.5
     """
-    if rule not in _DISTANCE_RULES + _COLUMN_RULES:
-        raise ValueError(f"{owner}: rule must be one of {', '.join(_DISTANCE_RULES + _COLUMN_RULES)}; got {rule!r}.")
+    if rule not in RULES:
+        raise ValueError(f"{owner}: rule must be one of {', '.join(RULES)}; got {rule!r}.")
     if power not in (1, 2):
         raise ValueError(f"{owner}: power must be 1 or 2; got {power!r}.")
     X = as_rows(X, owner)
-    if rule in _COLUMN_RULES:
-        return _column_gamma(X, rule, power, owner)
+    if rule == "features":
+        return 1.0 / X.shape[1]
+    # Squares must stay in range: a power of two is taken out of the rows, where the distance follows it.
+    exponent = excess(X, 50) if metric in ("euclidean", "manhattan") else 0
+    X = over_power(X, exponent)
+    if rule == "scale":
+        return _scaled_back(_column_gamma(X, power, owner), exponent * power, owner)
     sample = X
     if X.shape[0] > max_rows:
         sample = X[np.sort(generator(random_state).choice(X.shape[0], max_rows, replace=False))]
@@ -79,12 +86,22 @@ def bandwidth(
     else:
         distances = _pair_distances(X, sample, metric, owner)
     typical = float((np.mean if rule == "mean" else np.median)(distances**power))
-    return 1.0 / (power * typical)
+    return _scaled_back(1.0 / (power * typical), exponent * power, owner)
 
 
-def _column_gamma(X: Rows, rule: str, power: int, owner: str) -> float:
-    if rule == "features":
-        return 1.0 / X.shape[1]
+def _scaled_back(gamma: float, power: int, owner: str) -> float:
+    """``gamma / 2**power``, which must be a floating-point number."""
+    with np.errstate(over="ignore", under="ignore"):
+        found = float(np.ldexp(gamma, -power))
+    if not np.finfo(np.float64).tiny <= found < np.inf:
+        raise ValueError(
+            f"{owner}: X must be of moderate size for a width to be found; got rows whose gamma is about "
+            f"2**{round(np.log2(gamma)) - power}. Rescale the data, for example X / np.abs(X).max()."
+        )
+    return found
+
+
+def _column_gamma(X: Rows, power: int, owner: str) -> float:
     X = X.astype(np.float64)
     mean = X.mean()
     square = X.multiply(X).mean() if sparse.issparse(X) else None

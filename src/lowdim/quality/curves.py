@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim._core import memory
+from lowdim._core import memory, params
 from lowdim._core.neighbors import nearest
 from lowdim._core.ranks import Ranks, penalty_norm, rank_rows, sizes
-from lowdim._core.reference import embedding, reference_of
+from lowdim._core.reference import embedded_rows, embedding, reference_of
 from lowdim._core.threads import blocks
 from lowdim.quality.score import Score
 
@@ -229,10 +229,9 @@ def trustworthiness(X: Any, Z: Any = None, n_neighbors: int = 12, **options: Any
     Z : array (n, r)
         Embedding; left out with a record.
     n_neighbors : int
-        K, in 1..n-2. (The graph of a geodesic reference has 10 neighbours here; for others make a `Ranks`
-        first.)
+        K, in 1..n-2; `graph_neighbors` is the size of the graph of a geodesic reference.
     **options
-        Those of `Ranks.of` except ``n_neighbors`` and ``ks``.
+        Those of `Ranks.of` except ``ks``.
 
     Returns
     -------
@@ -267,7 +266,7 @@ def continuity(X: Any, Z: Any = None, n_neighbors: int = 12, **options: Any) -> 
     n_neighbors : int
         K, in 1..n-2.
     **options
-        Those of `Ranks.of` except ``n_neighbors`` and ``ks``.
+        Those of `Ranks.of` except ``ks``.
 
     Returns
     -------
@@ -292,7 +291,7 @@ def mrre(X: Any, Z: Any = None, n_neighbors: int = 12, **options: Any) -> tuple[
     n_neighbors : int
         K, in 1..n-2.
     **options
-        Those of `Ranks.of` except ``n_neighbors`` and ``ks``.
+        Those of `Ranks.of` except ``ks``.
 
     Returns
     -------
@@ -304,19 +303,25 @@ def mrre(X: Any, Z: Any = None, n_neighbors: int = 12, **options: Any) -> tuple[
     Lee, Verleysen (2009), Quality assessment of dimensionality reduction: rank-based criteria.
     """
     ranks = _with_size(X, Z, n_neighbors, "mrre", options)
-    check_size(n_neighbors, ranks.n, "mrre")
     low, high = (Score(curve[n_neighbors - 1], reference=ranks.reference, k=n_neighbors) for curve in ranks.mrre)
     return low, high
 
 
 def _with_size(X: Any, Z: Any, k: int, owner: str, options: dict[str, Any]) -> Ranks:
-    return X if isinstance(X, Ranks) and Z is None else ranks_of(X, Z, owner, ks=(k,), **options)
+    """A record that knows the neighbourhood size k, which is checked before anything is ranked."""
+    if isinstance(X, Ranks) or Z is None:
+        ranks = ranks_of(X, Z, owner, **options)
+        check_size(k, ranks.n, owner)
+        return ranks
+    named = {name: options[name] for name in ("metric", "reference", "graph_neighbors", "n_jobs") if name in options}
+    source = reference_of(X, owner=owner, **named)
+    check_size(k, source.n, owner)
+    return Ranks.of(source, embedding(Z, source.n, f"{owner}: Z"), ks=(k,), **options)
 
 
-def check_size(k: int, n: int, owner: str) -> None:
+def check_size(k: Any, n: int, owner: str, name: str = "n_neighbors") -> None:
     """Neighbourhood sizes must leave at least one row outside."""
-    if not 1 <= k <= n - 2:
-        raise ValueError(f"{owner}: n_neighbors must be in 1..{n - 2} for {n} rows; got {k}.")
+    params.check(owner, {name: k}, {name: params.whole(1, max(1, n - 2))})
 
 
 def row_penalty(ranks: Ranks, k: int, name: str) -> Array | None:
@@ -328,14 +333,13 @@ def row_penalty(ranks: Ranks, k: int, name: str) -> Array | None:
 
 
 def _at(ranks: Ranks, k: int, name: str) -> Score:
-    check_size(k, ranks.n, name)
     rows = row_penalty(ranks, k, name) if ranks.sampled else None
     interval = None if rows is None else ranks.interval(rows)
     return Score(getattr(ranks, name)[k - 1], reference=ranks.reference, interval=interval, k=k)
 
 
 def coranking_matrix(
-    X: Any, Z: Any, *, metric: Any = "euclidean", reference: str = "ambient", n_neighbors: int = 10
+    X: Any, Z: Any, *, metric: Any = "euclidean", reference: str = "ambient", graph_neighbors: int = 10
 ) -> Array:
     """q[k-1, l-1] = number of pairs with rank k in the data and l in the embedding; for a few thousand rows.
 
@@ -347,8 +351,8 @@ def coranking_matrix(
         Distance in `X`.
     reference : {"ambient", "geodesic", "precomputed"}
         As in `Ranks.of_each`.
-    n_neighbors : int
-        Of the graph, with ``reference="geodesic"``.
+    graph_neighbors : int
+        Neighbours of each row in the graph, with ``reference="geodesic"``.
 
     Returns
     -------
@@ -356,7 +360,7 @@ def coranking_matrix(
         Every row and every column sums to n.
     """
     owner = "coranking_matrix"
-    source = reference_of(X, metric=metric, reference=reference, n_neighbors=n_neighbors, owner=owner)
+    source = reference_of(X, metric=metric, reference=reference, graph_neighbors=graph_neighbors, owner=owner)
     n, low = source.n, embedding(Z, source.n, f"{owner}: Z")
     memory.check(owner, {"matrix": 8 * n * n}, "Measures that need no matrix: rnx_curve, trustworthiness.")
     total = np.zeros(n * n, np.int64)
@@ -390,11 +394,14 @@ def truncated_auc(X: Any, Z: Any, k_up: int = 100, *, metric: Any = "euclidean",
         Whose ``facts["name"]`` says which range was integrated.
     """
     owner = "truncated_auc"
-    near_high = nearest(X, k_up, metric=metric, n_jobs=n_jobs, owner=owner).indices
+    if len(shape := np.shape(X)) == 2:
+        check_size(k_up, shape[0], owner, "k_up")
+    near_high = nearest(X, k_up, metric=metric, n_jobs=n_jobs, owner=owner, name="k_up").indices
     n = len(near_high)
-    check_size(k_up, n, owner)
+    check_size(k_up, n, owner, "k_up")
+    places = embedded_rows(Z, n, f"{owner}: Z")
     memory.check(owner, {"neighbours": 2 * 12 * n * k_up}, "Lower k_up.")
-    near_low = nearest(np.asarray(Z).reshape(n, -1), k_up, n_jobs=n_jobs, owner=owner).indices
+    near_low = nearest(places, k_up, n_jobs=n_jobs, owner=owner).indices
     K = sizes(k_up)
     qnx = np.cumsum(_shared(near_high, near_low)[1:]) / (K * n)
     rnx = ((n - 1) * qnx - K) / (n - 1 - K)

@@ -37,10 +37,18 @@ def _sammon(s: Array) -> Array:
     return s[..., sums.SAMMON] / s[..., sums.DELTA]
 
 
-_KINDS: dict[str, Callable[[Array], Array]] = {
-    "normalized": _normalized,
-    "scale_optimal": sums.scale_optimal,
-    "stress1": _stress1,
+def _mean_gap(s: Array) -> Array:  # times the number of all pairs: the raw stress, also of a sample
+    return s[..., sums.GAP2] / s[..., sums.COUNT]
+
+
+# Each kind as a function of the sums, and the power of two that turns it into true units: delta is measured in
+# 2**u, d in 2**v, their gap in the larger of both, 2**top.
+_KINDS: dict[str, tuple[Callable[[Array], Array], Callable[[int, int, int], int]]] = {
+    "normalized": (_normalized, lambda u, v, top: top - u),
+    "scale_optimal": (sums.scale_optimal, lambda u, v, top: 0),
+    "stress1": (_stress1, lambda u, v, top: top - v),
+    "raw": (_mean_gap, lambda u, v, top: 2 * top),
+    "sammon": (_sammon, lambda u, v, top: 2 * (top - u)),
 }
 
 
@@ -52,7 +60,7 @@ def stress(
     pairs: Any = "auto",
     metric: Any = "euclidean",
     reference: str = "ambient",
-    n_neighbors: int = 10,
+    graph_neighbors: int = 10,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Score:
@@ -72,8 +80,8 @@ def stress(
         Distance in `X`.
     reference : {"ambient", "geodesic", "precomputed"}
         As in `Ranks.of_each`.
-    n_neighbors : int
-        Of the graph, with ``reference="geodesic"``.
+    graph_neighbors : int
+        Neighbours of each row in the graph, with ``reference="geodesic"``.
     random_state : int, Generator or None
         Seed of the sample.
     n_jobs : int or None
@@ -91,14 +99,11 @@ def stress(
     >>> round(stress(X, 2 * X), 12), round(stress(X, 2 * X, "scale_optimal"), 12)
     (1.0, 0.0)
     """
-    if kind not in ("raw", *_KINDS):
+    if kind not in ("raw", "normalized", "scale_optimal", "stress1"):
         raise ValueError(f'stress: kind must be "raw", "normalized", "scale_optimal" or "stress1"; got {kind!r}.')
-    source, low = spaces(X, Z, metric, reference, n_neighbors, n_jobs, "stress")
+    source, low = spaces(X, Z, metric, reference, graph_neighbors, n_jobs, "stress")
     found = _sums(source, low, pairs, random_state, n_jobs, "stress")
-    if kind == "raw":
-        every = source.n * (source.n - 1) / 2
-        return _score(found, lambda s: s[..., sums.GAP2] / s[..., sums.COUNT] * every, kind=kind)
-    return _score(found, _KINDS[kind], kind=kind)
+    return _of_kind(found, kind, kind=kind)
 
 
 def sammon(
@@ -108,7 +113,7 @@ def sammon(
     pairs: Any = "auto",
     metric: Any = "euclidean",
     reference: str = "ambient",
-    n_neighbors: int = 10,
+    graph_neighbors: int = 10,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Score:
@@ -126,8 +131,8 @@ def sammon(
         Distance in `X`.
     reference : {"ambient", "geodesic", "precomputed"}
         As in `Ranks.of_each`.
-    n_neighbors : int
-        Of the graph, with ``reference="geodesic"``.
+    graph_neighbors : int
+        Neighbours of each row in the graph, with ``reference="geodesic"``.
     random_state : int, Generator or None
         Seed of the sample.
     n_jobs : int or None
@@ -138,8 +143,8 @@ def sammon(
     Score
         At least 0; 0 for distances kept exactly.
     """
-    source, low = spaces(X, Z, metric, reference, n_neighbors, n_jobs, "sammon")
-    return _score(_sums(source, low, pairs, random_state, n_jobs, "sammon"), _sammon)
+    source, low = spaces(X, Z, metric, reference, graph_neighbors, n_jobs, "sammon")
+    return _of_kind(_sums(source, low, pairs, random_state, n_jobs, "sammon"), "sammon")
 
 
 def residual_variance(
@@ -149,7 +154,7 @@ def residual_variance(
     pairs: Any = "auto",
     metric: Any = "euclidean",
     reference: str = "geodesic",
-    n_neighbors: int = 10,
+    graph_neighbors: int = 10,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Score:
@@ -165,8 +170,8 @@ def residual_variance(
         Distance in `X`.
     reference : {"geodesic", "ambient", "precomputed"}
         As in `Ranks.of_each`.
-    n_neighbors : int
-        Of the graph, with ``reference="geodesic"``.
+    graph_neighbors : int
+        Neighbours of each row in the graph, with ``reference="geodesic"``.
     random_state : int, Generator or None
         Seed of the sample.
     n_jobs : int or None
@@ -178,8 +183,11 @@ def residual_variance(
         Between 0 (all explained) and 1.
     """
     owner = "residual_variance"
-    source, low = spaces(X, Z, metric, reference, n_neighbors, n_jobs, owner)
-    return _score(_sums(source, low, pairs, random_state, n_jobs, owner), lambda s: 1 - sums.pearson(s) ** 2)
+    source, low = spaces(X, Z, metric, reference, graph_neighbors, n_jobs, owner)
+    found = _score(_sums(source, low, pairs, random_state, n_jobs, owner), lambda s: 1 - sums.pearson(s) ** 2)
+    if np.isnan(found):
+        warnings.warn(f"{owner}: all distances of one space are equal; the result is undefined (NaN).", stacklevel=2)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,7 +218,7 @@ def shepard(
     pairs: Any = "auto",
     metric: Any = "euclidean",
     reference: str = "ambient",
-    n_neighbors: int = 10,
+    graph_neighbors: int = 10,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Shepard:
@@ -226,8 +234,8 @@ def shepard(
         Distance in `X`.
     reference : {"ambient", "geodesic", "precomputed"}
         As in `Ranks.of_each`.
-    n_neighbors : int
-        Of the graph, with ``reference="geodesic"``.
+    graph_neighbors : int
+        Neighbours of each row in the graph, with ``reference="geodesic"``.
     random_state : int, Generator or None
         Seed of the sample.
     n_jobs : int or None
@@ -245,7 +253,7 @@ def shepard(
     >>> shepard(X, 5 * X).spearman
     Score(1.0, reference='ambient')
     """
-    source, low = spaces(X, Z, metric, reference, n_neighbors, n_jobs, "shepard")
+    source, low = spaces(X, Z, metric, reference, graph_neighbors, n_jobs, "shepard")
     return shepard_of(source, low, pairs, random_state)
 
 
@@ -256,12 +264,12 @@ def shepard_of(source: Reference, low: Reference, pairs: Any, random_state: Any)
         entries = source.n * (source.n - 1) // 2
         memory.check("shepard", {"pairs": 96 * entries}, "Draw a sample with pairs=200_000.")
         delta, d = sums.all_pairs(source, low)
-        both = [(delta, d), (rankdata(delta), rankdata(d))]
+        both = _values_and_ranks(delta, d)
         found = [_sums_of(*xy, source, None) for xy in both]
     else:
         rng = generator(random_state)
         delta, d, group = sums.draw(source, low, number, rng)
-        both = [(delta, d), (rankdata(delta), rankdata(d))]
+        both = _values_and_ranks(delta, d)
         # A resample keeps the ranks of the whole sample: ranking anew would change little and cost much.
         tables = [sums.columns(x, y, sums.pilot_of(x, y))[:, : sums.UV + 1] for x, y in both]
         resampled = np.split(sums.bootstrap(np.hstack(tables), group, rng), 2, axis=1)
@@ -272,16 +280,26 @@ def shepard_of(source: Reference, low: Reference, pairs: Any, random_state: Any)
     return Shepard(linear, ordered, delta, d, source.name)
 
 
+def _values_and_ranks(delta: Array, d: Array) -> list[tuple[Array, Array]]:
+    """What the two correlations are between; correlations have no unit, so any will do."""
+    _check_finite(delta, "shepard")
+    _check_finite(d, "shepard")
+    x, y = (sums.in_unit(values, sums.unit_of(values)) for values in (delta, d))
+    return [(x, y), (rankdata(delta), rankdata(d))]
+
+
 def _sums_of(x: Array, y: Array, source: Reference, resampled: Array | None) -> PairSums:
     pilot = sums.pilot_of(x, y)
     return PairSums(sums.column_sums(x, y, pilot), pilot, source.n, source.name, resampled)
 
 
 def spaces(
-    X: Any, Z: Any, metric: Any, reference: str, n_neighbors: int, n_jobs: int | None, owner: str
+    X: Any, Z: Any, metric: Any, reference: str, graph_neighbors: int, n_jobs: int | None, owner: str
 ) -> tuple[Reference, Reference]:
     """Distances of the data and of the embedding."""
-    source = reference_of(X, metric=metric, reference=reference, n_neighbors=n_neighbors, n_jobs=n_jobs, owner=owner)
+    source = reference_of(
+        X, metric=metric, reference=reference, graph_neighbors=graph_neighbors, n_jobs=n_jobs, owner=owner
+    )
     if source.n < 2:
         raise ValueError(f"{owner}: X must have at least 2 rows; got {source.n}.")
     return source, embedding(Z, source.n, f"{owner}: Z")
@@ -290,14 +308,28 @@ def spaces(
 def _sums(source: Reference, low: Reference, pairs: Any, random_state: Any, n_jobs: int | None, owner: str) -> PairSums:
     number = sums.wanted(pairs, source.n, sums.EXACT_UP_TO, owner)
     found = sums.pair_sums(source, low, number, random_state, n_jobs)
+    _check_finite(found.sums, owner)
     if not found.sums[sums.DELTA2] > 0:
         raise ValueError(f"{owner}: X must have at least two different rows; got only zero distances.")
     return found
 
 
-def _score(found: PairSums, statistic: Callable[[Array], Array], **facts: Any) -> Score:
-    value, interval = found.estimate(statistic)
+def _check_finite(values: Array, owner: str) -> None:
+    if not np.isfinite(values).all():
+        raise ValueError(
+            f"{owner}: distances must be finite; got NaN or infinity between rows of X or of Z. Rescale the data."
+        )
+
+
+def _score(found: PairSums, statistic: Callable[[Array], Array], power: int = 0, **facts: Any) -> Score:
+    value, interval = found.estimate(statistic, power)
     return Score(value, reference=found.reference, interval=interval, **facts)
+
+
+def _of_kind(found: PairSums, which: str, **facts: Any) -> Score:
+    statistic, power = _KINDS[which]
+    every = found.n * (found.n - 1) / 2 if which == "raw" else 1.0
+    return _score(found, lambda s: statistic(s) * every, power(*found.pilot.units, max(found.pilot.units)), **facts)
 
 
 def stresses(
@@ -305,4 +337,4 @@ def stresses(
 ) -> tuple[Score, Score]:
     """Normalised stress as it is and after the best scaling, from the same sums."""
     found = _sums(source, low, pairs, random_state, n_jobs, "scores")
-    return _score(found, _normalized), _score(found, sums.scale_optimal)
+    return _of_kind(found, "normalized"), _of_kind(found, "scale_optimal")

@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
+from lowdim._core import params
+from lowdim._core.distances import real_array
 from lowdim._core.neighbors import nearest
 from lowdim.quality.score import Score
 
@@ -24,7 +27,7 @@ def knn_error(Z: Any, y: Any, n_neighbors: int = 1, *, metric: Any = "euclidean"
     Z : array (n, r)
         Embedding, or data ("no reduction at all").
     y : array (n,)
-        Labels of any kind.
+        Labels of one kind: numbers, text, ...
     n_neighbors : int
         In 1..n-1. Rows at the same distance are taken in the order of their index.
     metric : str or callable
@@ -43,15 +46,34 @@ def knn_error(Z: Any, y: Any, n_neighbors: int = 1, *, metric: Any = "euclidean"
     >>> knn_error([[0.0], [1.0], [10.0], [11.0]], ["a", "a", "b", "a"])
     Score(0.5, reference='own rows', n_neighbors=1, duplicates=0)
     """
-    labels = np.unique(np.asarray(y), return_inverse=True)[1].ravel()
-    Z = np.asarray(Z) if not hasattr(Z, "tocsr") else Z
+    labels = label_codes(y, "knn_error")
+    Z = Z if issparse(Z) else real_array(Z, "knn_error: Z")
     Z = Z[:, None] if Z.ndim == 1 else Z
     if len(labels) != Z.shape[0]:
         raise ValueError(f"knn_error: y must have a label for each of the {Z.shape[0]} rows; got {len(labels)}.")
-    near = nearest(Z, n_neighbors, metric=metric, n_jobs=n_jobs, owner="knn_error")
+    params.check("knn_error", {"n_neighbors": n_neighbors}, {"n_neighbors": params.whole(1, max(1, Z.shape[0] - 1))})
+    near = nearest(Z, n_neighbors, metric=metric, n_jobs=n_jobs, owner="knn_error", name="n_neighbors")
     wrong = _vote(labels[near.indices]) != labels
     copies = int(np.count_nonzero(near.distances[:, 0] == 0))
     return Score(np.mean(wrong), reference="own rows", n_neighbors=n_neighbors, duplicates=copies)
+
+
+def label_codes(y: Any, owner: str) -> Array:
+    """Labels as numbers 0, 1, ...; equal numbers for equal labels."""
+    if np.ma.is_masked(y):
+        raise ValueError(f"{owner}: y has masked labels; masked cells are missing values; fill or drop them.")
+    labels = np.asarray(y)
+    values = labels.ravel().tolist() if labels.dtype.kind == "O" else y
+    if labels.dtype.kind in "OSU" and isinstance(values, (list, tuple)):
+        # numpy makes text of numbers that stand next to text, and cannot order other mixtures
+        text = {isinstance(value, (str, bytes)) for value in values}
+        if len(text) > 1:
+            kinds = ", ".join(sorted({type(value).__name__ for value in values}))
+            raise ValueError(f"{owner}: y must hold labels of one kind; got {kinds}. Pass [str(label) for label in y].")
+    try:
+        return np.unique(labels, return_inverse=True)[1].ravel()
+    except TypeError as error:
+        raise ValueError(f"{owner}: y must hold labels that can be ordered; got {error}.") from error
 
 
 def _vote(votes: Array) -> Array:

@@ -2,7 +2,8 @@
 
 Stress, Sammon's error and Pearson's correlation are functions of a dozen sums over the pairs (delta, d) of
 distances in the data and in the embedding. Correlations are summed around a pilot mean and residuals around a
-pilot scale, so that a nearly perfect embedding does not drown in rounding.
+pilot scale, so that a nearly perfect embedding does not drown in rounding. Distances whose squares would leave the
+range of float64 are summed in a unit of their own, a power of two.
 """
 
 from __future__ import annotations
@@ -30,11 +31,12 @@ COUNT, U, V, UU, VV, UV, EE, ED, DD, DELTA2, GAP2, DELTA, SAMMON = range(13)
 
 @dataclass(frozen=True)
 class Pilot:
-    """Rough values to sum around: mean of delta, mean of d, scale of d."""
+    """Rough values to sum around: mean of delta, mean of d, scale of d; and 2**units, what both are measured in."""
 
     delta: float
     d: float
     scale: float
+    units: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +49,13 @@ class PairSums:
     reference: str
     resampled: Array | None
 
-    def estimate(self, statistic: Callable[[Array], Array]) -> tuple[float, tuple[float, float] | None]:
-        """A function of the sums, and its 95 % interval where pairs were sampled."""
-        value = float(statistic(self.sums))
-        if self.resampled is None:
-            return value, None
-        low, high = np.quantile(statistic(self.resampled), [0.025, 0.975])
+    def estimate(self, statistic: Callable[[Array], Array], power: int = 0) -> tuple[float, tuple[float, float] | None]:
+        """A function of the sums times 2**power, and its 95 % interval where pairs were sampled."""
+        with np.errstate(over="ignore", under="ignore"):
+            value = float(np.ldexp(statistic(self.sums), power))
+            if self.resampled is None:
+                return value, None
+            low, high = np.ldexp(np.quantile(statistic(self.resampled), [0.025, 0.975]), power)
         return value, (float(low), float(high))
 
 
@@ -72,7 +75,7 @@ def pair_sums(source: Reference, low: Reference, pairs: int | None, random_state
     if pairs is None:
         pilot = pilot_of(*_first_rows(source, low))
         parts = map_rows(
-            lambda part: column_sums(*upper(source, low, part), pilot),
+            lambda part: _summed(*upper(source, low, part), pilot),
             source.n,
             max(1, min(256, 2**17 // source.n)),
             n_jobs,
@@ -81,8 +84,14 @@ def pair_sums(source: Reference, low: Reference, pairs: int | None, random_state
     rng = generator(random_state)
     delta, d, group = draw(source, low, pairs, rng)
     pilot = pilot_of(delta, d)
-    table = columns(delta, d, pilot)
-    return PairSums(table.sum(axis=0), pilot, source.n, source.name, bootstrap(table, group, rng))
+    with np.errstate(over="ignore", invalid="ignore"):
+        table = columns(*in_units(delta, d, pilot.units), pilot)
+        return PairSums(table.sum(axis=0), pilot, source.n, source.name, bootstrap(table, group, rng))
+
+
+def _summed(delta: Array, d: Array, pilot: Pilot) -> Array:
+    with np.errstate(over="ignore", invalid="ignore"):  # who reads the sums refuses infinite ones
+        return column_sums(*in_units(delta, d, pilot.units), pilot)
 
 
 def upper(source: Reference, low: Reference, part: slice) -> tuple[Array, Array]:
@@ -124,14 +133,39 @@ def draw(source: Reference, low: Reference, pairs: int, rng: np.random.Generator
 
 
 def pilot_of(delta: Array, d: Array) -> Pilot:
-    """Means and least-squares scale of some pairs."""
-    length = float(d @ d)
-    return Pilot(float(delta.mean()), float(d.mean()), float(delta @ d) / length if length > 0 else 0.0)
+    """Means and least-squares scale of some pairs, in units that suit them."""
+    units = unit_of(delta), unit_of(d)
+    delta, d = in_units(delta, d, units)
+    with np.errstate(over="ignore", invalid="ignore"):
+        length = float(d @ d)
+        return Pilot(float(delta.mean()), float(d.mean()), float(delta @ d) / length if length > 0 else 0.0, units)
+
+
+def unit_of(lengths: Array) -> int:
+    """The power of two to measure lengths in: 0, but for those far from 1."""
+    exponent = int(np.frexp(np.max(lengths, initial=0))[1])
+    return int(np.clip(exponent, -1000, 1000)) if abs(exponent) > 200 else 0
+
+
+def in_unit(lengths: Array, unit: int) -> Array:
+    """Lengths in units of 2**unit."""
+    return lengths * 2.0**-unit if unit else lengths
+
+
+def in_units(delta: Array, d: Array, units: tuple[int, int]) -> tuple[Array, Array]:
+    """Both lengths of each pair, each in its own unit."""
+    return in_unit(delta, units[0]), in_unit(d, units[1])
+
+
+def _gap(delta: Array, d: Array, pilot: Pilot) -> Array:
+    """delta - d in the larger of the two units."""
+    top = max(pilot.units)
+    return in_unit(delta, top - pilot.units[0]) - in_unit(d, top - pilot.units[1])
 
 
 def columns(delta: Array, d: Array, pilot: Pilot) -> Array:
     """One row of summands for each pair."""
-    u, v, e, gap = delta - pilot.delta, d - pilot.d, delta - pilot.scale * d, delta - d
+    u, v, e, gap = delta - pilot.delta, d - pilot.d, delta - pilot.scale * d, _gap(delta, d, pilot)
     positive = delta > 0
     share = np.divide(gap * gap, delta, out=np.zeros_like(delta), where=positive)
     one = np.ones_like(delta)
@@ -142,7 +176,7 @@ def columns(delta: Array, d: Array, pilot: Pilot) -> Array:
 
 def column_sums(delta: Array, d: Array, pilot: Pilot) -> Array:
     """The sums of `columns` without the table."""
-    u, v, e, gap = delta - pilot.delta, d - pilot.d, delta - pilot.scale * d, delta - d
+    u, v, e, gap = delta - pilot.delta, d - pilot.d, delta - pilot.scale * d, _gap(delta, d, pilot)
     share = np.divide(gap, delta, out=np.zeros_like(delta), where=delta > 0)
     products = [(u, u), (v, v), (u, v), (e, e), (e, d), (d, d), (delta, delta), (gap, gap)]
     return np.array(
@@ -162,7 +196,9 @@ def bootstrap(table: Array, group: Array | None, rng: np.random.Generator) -> Ar
 def pearson(sums: Array) -> Array:
     """Correlation of delta and d; NaN when one of them is constant."""
     n, u, v = sums[..., COUNT], sums[..., U], sums[..., V]
-    spread = (sums[..., UU] - u * u / n) * (sums[..., VV] - v * v / n)
+    both = [sums[..., square] - mean * mean / n for square, mean in ((UU, u), (VV, v))]
+    # Equal values next to a pilot mean that is off by rounding leave rounding alone.
+    spread = np.where((both[0] > 1e-12 * sums[..., UU]) & (both[1] > 1e-12 * sums[..., VV]), both[0] * both[1], 0.0)
     cross = sums[..., UV] - u * v / n
     return np.clip(
         np.divide(cross, np.sqrt(np.maximum(spread, 0)), out=np.full_like(cross, np.nan), where=spread > 0),

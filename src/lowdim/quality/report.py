@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from lowdim._core.distances import check_dissimilarities
+from lowdim._core import params
+from lowdim._core.distances import check_dissimilarities, real_array, real_sparse
 from lowdim._core.ranks import Ranks
 from lowdim._core.reference import Reference, embedding, reference_of
 from lowdim._core.rng import generator
 from lowdim.quality.curves import row_penalty
 from lowdim.quality.distances import shepard_of, stresses
-from lowdim.quality.labels import knn_error
+from lowdim.quality.labels import knn_error, label_codes
 
 Array = NDArray[Any]
 
@@ -63,7 +64,7 @@ def scores_each(
     k: int = 12,
     metric: Any = "euclidean",
     reference: str = "ambient",
-    n_neighbors: int = 10,
+    graph_neighbors: int = 10,
     anchors: Any = "auto",
     pairs: Any = "auto",
     random_state: Any = None,
@@ -91,8 +92,8 @@ def scores_each(
         Distance in `X`.
     reference : {"ambient", "geodesic", "precomputed"}
         As in `Ranks.of_each`. A geodesic graph joins the scored rows.
-    n_neighbors : int
-        Of the graph, with ``reference="geodesic"``.
+    graph_neighbors : int
+        Neighbours of each row in the graph, with ``reference="geodesic"``.
     anchors, pairs
         How many rows to rank from and pairs to sum over, as in `Ranks.of_each` and `stress`.
     random_state : int, Generator or None
@@ -114,6 +115,7 @@ def scores_each(
         (no reduction), ``own``. A measure that was sampled has an interval under its name with ``_interval``,
         else None there.
     """
+    params.check("scores", {"k": k}, {"k": params.whole(1)})
     placed = {name: _table(Z, name) for name, Z in embeddings.items()}
     if not placed:
         return {}
@@ -123,8 +125,8 @@ def scores_each(
         raise ValueError(f"scores: all embeddings must have the same rows; got {sorted(n)} rows.")
     common = np.logical_and.reduce(list(kept.values()))
     task = _Task(
-        _rows(X, metric, reference), None if y is None else np.asarray(y), has_scale, k, metric, reference,
-        n_neighbors, anchors, pairs, int(generator(random_state).integers(2**31)), n_jobs, progress,
+        _rows(X, metric, reference), None if y is None else label_codes(y, "scores"), has_scale, k, metric, reference,
+        graph_neighbors, anchors, pairs, int(generator(random_state).integers(2**31)), n_jobs, progress,
     )  # fmt: skip
     found = task.on(common, placed)
     own = _own(task, placed, kept, common)
@@ -138,15 +140,17 @@ def _given(metric: Any, reference: str) -> bool:
 def _rows(X: Any, metric: Any, reference: str) -> Any:
     if _given(metric, reference):
         return np.asarray(check_dissimilarities(X, "scores"))
-    return X.tocsr() if issparse(X) else np.asarray(X)
+    return real_sparse(X, "scores: X") if issparse(X) else real_array(X, "scores: X")
 
 
 def _table(Z: Any, name: str) -> Array:
-    Z = np.asarray(Z)
+    if issparse(Z):
+        raise TypeError(f"scores: the embedding {name} must be a dense array; got a sparse matrix. Pass its toarray().")
+    Z = real_array(Z, f"scores: the embedding {name}")
     Z = Z[:, None] if Z.ndim == 1 else Z
-    if Z.ndim != 2 or Z.dtype.kind not in "fiu":
-        raise ValueError(f"scores: the embedding {name} must be a table of numbers; got {Z.dtype} {Z.shape}.")
-    return Z.astype(Z.dtype if Z.dtype in (np.float32, np.float64) else np.float64, copy=False)
+    if Z.ndim != 2:
+        raise ValueError(f"scores: the embedding {name} must be a table of rows and columns; got shape {Z.shape}.")
+    return Z
 
 
 def _facts(found: dict[str, Any], mask: Array, scored: Array) -> dict[str, Any]:
@@ -180,7 +184,7 @@ class _Task:
     k: int
     metric: Any
     reference: str
-    n_neighbors: int
+    graph_neighbors: int
     anchors: Any
     pairs: Any
     seed: int
@@ -191,7 +195,7 @@ class _Task:
         """Scores on the rows of `mask`."""
         X = self._data(mask)
         source = reference_of(
-            X, metric=self.metric, reference=self.reference, n_neighbors=self.n_neighbors, n_jobs=self.n_jobs,
+            X, metric=self.metric, reference=self.reference, graph_neighbors=self.graph_neighbors, n_jobs=self.n_jobs,
             owner="scores",
         )  # fmt: skip
         tables = {name: np.ascontiguousarray(Z[mask]) for name, Z in placed.items()}

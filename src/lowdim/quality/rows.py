@@ -11,6 +11,7 @@ from lowdim._core.ranks import MOST_ENTRIES, Ranks
 from lowdim._core.reference import Reference, embedding, reference_of
 from lowdim._core.threads import map_rows
 from lowdim.quality.curves import check_size, row_penalty
+from lowdim.quality.pairs import in_unit, unit_of
 
 Array = NDArray[Any]
 
@@ -18,11 +19,11 @@ Array = NDArray[Any]
 def per_row(
     X: Any,
     Z: Any,
-    k: int = 12,
+    n_neighbors: int = 12,
     *,
     metric: Any = "euclidean",
     reference: str = "ambient",
-    n_neighbors: int = 10,
+    graph_neighbors: int = 10,
     anchors: Any = "auto",
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -33,14 +34,14 @@ def per_row(
     ----------
     X, Z : arrays (n, d) and (n, r)
         Data and embedding.
-    k : int
-        Neighbourhood size, in 1..n-2.
+    n_neighbors : int
+        Neighbourhood size K, in 1..n-2.
     metric : str or callable
         Distance in `X`.
     reference : {"ambient", "geodesic", "precomputed"}
         As in `Ranks.of_each`.
-    n_neighbors : int
-        Of the graph, with ``reference="geodesic"``.
+    graph_neighbors : int
+        Neighbours of each row in the graph, with ``reference="geodesic"``.
     anchors : "auto", None, int or array of int
         Rows to report on, as in `Ranks.of_each`.
     random_state : int, Generator or None
@@ -51,22 +52,22 @@ def per_row(
     Returns
     -------
     dict
-        ``rows``, ``auc``, ``kept`` (share of the k nearest neighbours kept), ``trustworthiness``,
+        ``rows``, ``auc``, ``kept`` (share of the K nearest neighbours kept), ``trustworthiness``,
         ``continuity`` and ``stress_share`` (share of the reported rows' squared error after the best
-        scaling): arrays of equal length; ``k`` and ``reference``.
+        scaling): arrays of equal length; ``k`` (that is K) and ``reference``.
 
     Examples
     --------
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(30, 3))
-    >>> found = per_row(X, X[:, :2], k=5)
+    >>> found = per_row(X, X[:, :2], n_neighbors=5)
     >>> bool(abs(found["stress_share"].sum() - 1) < 1e-12)
     True
     """
     source = reference_of(
-        X, metric=metric, reference=reference, n_neighbors=n_neighbors, n_jobs=n_jobs, owner="per_row"
+        X, metric=metric, reference=reference, graph_neighbors=graph_neighbors, n_jobs=n_jobs, owner="per_row"
     )
-    low = embedding(Z, source.n, "per_row: Z")
+    low, k = embedding(Z, source.n, "per_row: Z"), n_neighbors
     check_size(k, source.n, "per_row")
     ranks = Ranks.of(source, low, anchors=anchors, ks=(k,), random_state=random_state, n_jobs=n_jobs)
     return {
@@ -84,12 +85,18 @@ def per_row(
 def stress_share(source: Reference, low: Reference, rows: Array, n_jobs: int | None = None) -> Array:
     """Share of each of `rows` in their squared error after the best common scaling; equal for no error."""
 
+    units = [unit_of(space.block(rows[:1], False)) for space in (source, low)]
+
+    def lengths(part: slice) -> list[Array]:
+        found = (space.block(rows[part], False).astype(float) for space in (source, low))
+        return [in_unit(values, unit) for values, unit in zip(found, units, strict=True)]
+
     def sums(part: slice) -> Array:
-        delta, d = (space.block(rows[part], False).astype(float) for space in (source, low))
+        delta, d = lengths(part)
         return np.stack([np.sum(a * b, axis=1) for a, b in ((delta, delta), (delta, d), (d, d))])
 
     def errors(part: slice) -> Array:
-        delta, d = (space.block(rows[part], False).astype(float) for space in (source, low))
+        delta, d = lengths(part)
         return np.sum((delta - scale * d) ** 2, axis=1)
 
     block = max(1, min(256, MOST_ENTRIES // source.n))

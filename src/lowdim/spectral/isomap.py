@@ -11,7 +11,7 @@ from lowdim._core import memory, params
 from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric, pairwise
 from lowdim._core.extend import Nystrom
-from lowdim._core.graph import connect, geodesics, neighbor_graph
+from lowdim._core.graph import connect, geodesics, neighbor_graph, stored_edges
 from lowdim._core.iterate import Progress
 from lowdim._core.landmarks import choose
 from lowdim._core.neighbors import nearest, within
@@ -151,11 +151,15 @@ class Isomap(Reducer):
 
     def _graph(self, X: Any) -> Any:
         if self._precomputed() and sparse.issparse(X) and self.radius is None:
-            return neighbor_graph(X)  # its stored entries are the edges
+            return stored_edges(X, owner="Isomap")
         if self.radius is None:
-            return neighbor_graph(nearest(X, self.n_neighbors, metric=self.metric, n_jobs=self.n_jobs, owner="Isomap"))
+            return neighbor_graph(self._nearest(X, self.n_neighbors))
         self._check_edges(X)
         return neighbor_graph(within(X, self.radius, metric=self.metric, n_jobs=self.n_jobs, owner="Isomap"))
+
+    def _nearest(self, rows: Any, k: int, queries: Any = None) -> Any:
+        settings = {"metric": self.metric, "n_jobs": self.n_jobs, "owner": "Isomap", "name": "n_neighbors"}
+        return nearest(rows, k, queries=queries, **settings)
 
     def _check_edges(self, X: Any) -> None:
         """How many rows a radius reaches is known only from the data: ask a few rows before asking all."""
@@ -217,7 +221,7 @@ class Isomap(Reducer):
         fitted, stored = self._rows, self._precomputed() and sparse.issparse(X)
         if self.radius is None and not stored:
             k = min(self.n_neighbors, self._n_fitted())
-            found = nearest(fitted, k, metric=self.metric, queries=X, n_jobs=self.n_jobs, owner="Isomap")
+            found = self._nearest(fitted, k, X)
             return list(zip(found.indices, found.distances, strict=True))
         reach = X if self.radius is None else within(fitted, self.radius, metric=self.metric, queries=X, owner="Isomap")
         near = [_sorted_row(reach, i) for i in range(X.shape[0])]
@@ -225,7 +229,7 @@ class Isomap(Reducer):
         if alone and stored:
             raise ValueError(f"Isomap: row {alone[0]} of X stores no distance to a fitted row, so it has no place.")
         if alone:
-            found = nearest(fitted, 1, metric=self.metric, queries=X[alone], owner="Isomap")
+            found = self._nearest(fitted, 1, X[alone])
             for i, indices, distances in zip(alone, found.indices, found.distances, strict=True):
                 near[i] = (indices, distances)
         return near

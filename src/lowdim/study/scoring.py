@@ -70,7 +70,7 @@ def score_each(
             has_scale=scale,
             metric=against.metric,
             reference=against.kind,
-            n_neighbors=against.n_neighbors,
+            graph_neighbors=against.n_neighbors,
             anchors=anchors,
             random_state=seed,
             n_jobs=n_jobs,
