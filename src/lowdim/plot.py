@@ -17,6 +17,8 @@ __all__ = ["comparison", "embedding", "rnx_curves", "scree", "shepard"]
 COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#a89400", "#5d636b")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 MOST_CLASSES = len(COLORS) * len(MARKERS)
+LONGEST_LEGEND = 24
+GREY = "0.8"  # rows without a label
 
 
 def _pyplot() -> Any:
@@ -46,7 +48,8 @@ def embedding(Z: Any, labels: Any = None, *, ax: Any = None, title: str | None =
     Z : array-like of shape (n, r)
         The embedding. The first two columns are drawn; with one column, rows are spread at random heights.
     labels : array-like of shape (n,), optional
-        Classes (text, whole numbers) or a quantity (other numbers), shown as colours.
+        Classes (text, whole numbers) or a quantity (other numbers), shown as colours; rows without one (NaN, None)
+        are grey.
     ax : matplotlib Axes, optional
         Where to draw.
     title : str, optional
@@ -81,10 +84,13 @@ def embedding(Z: Any, labels: Any = None, *, ax: Any = None, title: str | None =
     ax = _axes(ax, figsize=(5, 5), layout="constrained")
     size = size or float(np.clip(6000 / max(len(Z), 1), 2, 30))
     known = None if labels is None else labels_of(labels, len(Z), label_name, "embedding")
+    if known is not None and known.missing.any():
+        ax.scatter(x[known.missing], y[known.missing], s=size, c=GREY, linewidths=0)
     if known is None:
         ax.scatter(x, y, s=size, c=COLORS[0], linewidths=0, alpha=0.8)
     elif known.codes is None:
-        drawn = ax.scatter(x, y, s=size, c=known.values, cmap="viridis", linewidths=0)
+        there = ~known.missing
+        drawn = ax.scatter(x[there], y[there], s=size, c=known.values[there], cmap="viridis", linewidths=0)
         if legend:
             ax.figure.colorbar(drawn, ax=ax, label=known.name, shrink=0.8)
     else:
@@ -103,8 +109,21 @@ def _classes(ax: Any, x: np.ndarray, y: np.ndarray, known: Any, size: float, leg
         mine = known.codes == code
         look = {"color": COLORS[code % len(COLORS)], "marker": MARKERS[code // len(COLORS) % len(MARKERS)]}
         ax.scatter(x[mine], y[mine], s=size, linewidths=0, alpha=0.85, label=name, **look)
-    if legend and len(known.classes) <= MOST_CLASSES:
-        ax.legend(title=known.name, fontsize="small", frameon=False, loc="best", ncols=1 + len(known.classes) // 12)
+    if legend:
+        _legend(ax, known)
+
+
+def _legend(ax: Any, known: Any) -> None:
+    """What the marks mean; of many classes the first, and how many more there are."""
+    count = len(known.classes)
+    handles, names = ax.get_legend_handles_labels()
+    most = count if count <= LONGEST_LEGEND + 4 else LONGEST_LEGEND
+    shown = [name if len(name) <= 30 else f"{name[:29]}…" for name in names[-count:][:most]]
+    title = known.name if most == count else f"{known.name}: {most} of {count} classes"
+    if count > MOST_CLASSES:
+        title += f"\n(several share one of {MOST_CLASSES} marks)"
+    ax.legend(handles[-count:][:most], shown, title=title, fontsize="small", frameon=False, loc="best",
+              ncols=1 + most // 12)  # fmt: skip
 
 
 def rnx_curves(curves: Any, *, ax: Any = None, title: str | None = None) -> Any:
@@ -148,6 +167,8 @@ def rnx_curves(curves: Any, *, ax: Any = None, title: str | None = None) -> Any:
 def comparison(c: Any, *, color: str = "label") -> Any:
     """Draw the maps of a comparison side by side, turned to lie alike, and the R_NX curves below.
 
+    Curves of embeddings with different numbers of columns are drawn on axes of their own: they cannot be compared.
+
     Parameters
     ----------
     c : Comparison
@@ -171,8 +192,9 @@ def comparison(c: Any, *, color: str = "label") -> Any:
     maps = c.aligned()
     columns = min(4, len(maps))
     lines = -(-len(maps) // columns)
-    figure = _pyplot().figure(figsize=(3.4 * columns, 3.6 * lines + 3.4), layout="constrained")
-    grid = figure.add_gridspec(lines + 1, columns, height_ratios=[1] * lines + [0.9])
+    widths = sorted({Z.shape[1] for Z in c.embeddings.values()})
+    figure = _pyplot().figure(figsize=(3.4 * columns, 3.6 * lines + 3.4 * len(widths)), layout="constrained")
+    grid = figure.add_gridspec(lines + len(widths), columns, height_ratios=[1] * lines + [0.9] * len(widths))
     for i, (name, Z) in enumerate(maps.items()):
         ax = figure.add_subplot(grid[i // columns, i % columns])
         title = f"{name}  {c.scores[name]['auc']:.3f}"
@@ -186,7 +208,10 @@ def comparison(c: Any, *, color: str = "label") -> Any:
             embedding(
                 Z, labels, ax=ax, title=title, legend=i == len(maps) - 1, label_name=c.labels.name if c.labels else None
             )
-    rnx_curves(c, ax=figure.add_subplot(grid[lines, :]), title=f"reference: {c.reference.name}")
+    for i, r in enumerate(widths):
+        curves = {name: curve for name, curve in c.curves.items() if c.embeddings[name].shape[1] == r}
+        title = f"reference: {c.reference.name}" + (f"; {r} column{'' if r == 1 else 's'}" if len(widths) > 1 else "")
+        rnx_curves(curves, ax=figure.add_subplot(grid[lines + i, :]), title=title)
     return figure
 
 

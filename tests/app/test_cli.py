@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -12,8 +13,9 @@ import polars as pl
 import pytest
 
 import lowdim
-from lowdim.app import commands
+from lowdim.app import commands, tables
 from lowdim.app.cli import main
+from lowdim.app.reading import Reading
 
 RESULTS = {"report.html", "embeddings.parquet", "embeddings.csv", "scores.json"}
 
@@ -113,6 +115,20 @@ def test_a_failing_write_leaves_the_old_report(flowers, capsys, monkeypatch):
     assert set(os.listdir("o")) == RESULTS
 
 
+def test_a_failure_of_the_table_writer_is_one_line(flowers, capsys, monkeypatch):
+    words = ["compare", "flowers.csv", "--label", "species", "--methods", "pca", "--out", "o"]
+    say(capsys, *words)
+    before = {name: (Path("o") / name).read_bytes() for name in RESULTS}
+
+    def fail(self, path):
+        Path(path).write_bytes(b"PAR1")
+        raise pl.exceptions.ComputeError("parquet: underlying IO error: No space left on device (os error 28)")
+
+    monkeypatch.setattr(pl.DataFrame, "write_parquet", fail)
+    assert "cannot write o/embeddings.parquet: parquet: underlying IO error: No space left" in fails(capsys, *words)
+    assert {name: (Path("o") / name).read_bytes() for name in os.listdir("o")} == before
+
+
 def test_failing_method_is_reported_and_the_rest_is_written(flowers, capsys, monkeypatch):
     def fail(self, X, y=None):
         raise RuntimeError("no luck")
@@ -178,16 +194,71 @@ def test_fit_then_transform(flowers, capsys):
     assert code == 0
     assert "model: m.lowdim" in out
     placed = pl.read_csv("m-embedding.csv")
-    assert placed.columns == ["isomap0", "isomap1"]
+    assert placed.columns == ["row", "isomap0", "isomap1"]
     assert lowdim.load("m.lowdim").n_neighbors == 6
     # Columns are found by name: another order, and one column more, change nothing.
     pl.read_csv("flowers.csv").select("species", "c3", "c2", "c1", "c0").write_csv("new.csv")
-    assert say(capsys, "transform", "m.lowdim", "new.csv", "--out", "new-places.parquet")[0] == 0
+    words = ["transform", "m.lowdim", "new.csv", "--label", "species", "--out", "new-places.parquet"]
+    assert say(capsys, *words)[0] == 0
     again = pl.read_parquet("new-places.parquet")
-    assert again.columns == placed.columns
+    assert again.columns == ["row", "label", "isomap0", "isomap1"]
+    assert again["row"].to_list() == list(range(1, 41))
+    assert again["label"].to_list() == pl.read_csv("flowers.csv")["species"].to_list()
     expected = lowdim.load("m.lowdim").transform(pl.read_csv("flowers.csv").drop("species"))
-    np.testing.assert_allclose(again.to_numpy(), np.asarray(expected))
-    np.testing.assert_allclose(again.to_numpy(), placed.to_numpy(), atol=0.2)
+    np.testing.assert_allclose(again.drop("row", "label").to_numpy(), np.asarray(expected))
+
+
+def test_rows_seen_at_the_fit_are_placed_where_they_were(flowers, capsys):
+    assert say(capsys, "fit", "flowers.csv", "--drop", "species", "--method", "pca", "--out", "m")[0] == 0
+    assert say(capsys, "transform", "m", "flowers.csv", "--out", "t.csv")[0] == 0
+    placed, again = pl.read_csv("m-embedding.csv"), pl.read_csv("t.csv")
+    assert again.columns == placed.columns
+    np.testing.assert_allclose(again.to_numpy(), placed.to_numpy(), atol=1e-12)
+
+
+@pytest.mark.parametrize("extension", ["csv", "tsv", "parquet", "arrow", "npy", "npz"])
+def test_places_come_with_number_name_and_label(flowers, capsys, extension):
+    frame = pl.read_csv("flowers.csv").with_row_index("id").with_columns(pl.format("p{}", "id").alias("id"))
+    numeric = pl.Series("size", [None if i == 3 else i / 4 for i in range(40)])
+    frame.drop("species").with_columns(numeric).write_csv("named.csv")
+    places = f"e.{extension}"
+    words = ["fit", "named.csv", "--names", "id", "--label", "size", "--method", "pca", "--out", "m"]
+    assert say(capsys, *words, "--embedding", places)[0] == 0
+    Z = lowdim.load("m").transform(frame.select("c0", "c1", "c2", "c3"))
+    if extension in ("npy", "npz"):
+        found = np.load(places)
+        np.testing.assert_allclose(found if extension == "npy" else found["X"], Z)
+        if extension == "npz":
+            assert found["name"][2] == "p2"
+            assert np.isnan(found["label"][3])
+        return
+    found = pl.DataFrame(tables.load(places, Reading())[0])
+    assert found.columns == ["row", "name", "label", "pca0", "pca1"]
+    assert found["label"].to_list() == numeric.to_list()
+    np.testing.assert_allclose(found.select("pca0", "pca1").to_numpy(), Z)
+
+
+def test_nothing_is_written_over_what_is_read(flowers, capsys):
+    before = Path("flowers.csv").read_bytes()
+    fit = ["fit", "flowers.csv", "--drop", "species", "--method", "pca"]
+    assert "must be another file than the table that is read" in fails(capsys, *fit, "--out", "flowers.csv")
+    assert "must be another file" in fails(capsys, *fit, "--out", "m", "--embedding", "./flowers.csv")
+    assert "the embedding must be another file than the model" in fails(
+        capsys, *fit, "--out", "m.csv", "--embedding", "m.csv"
+    )
+    assert os.listdir() == ["flowers.csv"]
+    assert say(capsys, *fit, "--out", "m.csv")[0] == 0
+    model = Path("m.csv").read_bytes()
+    assert "another file than the table" in fails(capsys, "transform", "m.csv", "flowers.csv", "--out", "flowers.csv")
+    assert "another file than the model" in fails(capsys, "transform", "m.csv", "flowers.csv", "--out", "m.csv")
+    Path("hard.csv").hardlink_to("flowers.csv")
+    assert "another file than the table" in fails(capsys, "transform", "m.csv", "flowers.csv", "--out", "hard.csv")
+    Path("o").mkdir()
+    Path("o/embeddings.csv").write_bytes(before)
+    words = ["compare", "o/embeddings.csv", "--drop", "species", "--out", "o"]
+    assert "embeddings.csv in --out must be another file than the table that is read" in fails(capsys, *words)
+    assert Path("o/embeddings.csv").read_bytes() == Path("flowers.csv").read_bytes() == before
+    assert Path("m.csv").read_bytes() == model
 
 
 def test_settings(flowers, capsys):
@@ -206,11 +277,16 @@ def test_score(flowers, capsys):
     found = json.loads(out, parse_constant=pytest.fail)
     assert code == 0
     X = pl.read_csv("flowers.csv").drop("species").to_numpy()
-    Z = pl.read_csv("m-embedding.csv").to_numpy()
+    Z = pl.read_csv("m-embedding.csv").drop("row").to_numpy()
+    assert found["columns"] == ["pca0", "pca1"]
+    assert found["normalized_stress"] is None
     assert found["auc"] == pytest.approx(lowdim.quality.rnx_auc(X, Z))
     assert found["reference"] == "ambient"
-    code, out, _ = say(capsys, "score", "flowers.csv", "m-embedding.csv", "--label", "species")
+    code, out, err = say(capsys, "score", "flowers.csv", "m-embedding.csv", "--label", "species", "--has-scale")
     assert "Trust." in out
+    assert "2 (pca0, pca1)" in out
+    assert "Stress  " in out
+    assert "flowers: 40 rows, 4 columns used (c0, c1, c2, c3); label: species" in err
     say(capsys, "compare", "flowers.csv", "--label", "species", "--methods", "pca", "--out", "o")
     words = [
         "score",
@@ -223,10 +299,106 @@ def test_score(flowers, capsys):
         "--json",
     ]
     assert json.loads(say(capsys, *words)[1])["auc"] == pytest.approx(found["auc"])
-    pl.read_csv("m-embedding.csv").head(10).write_csv("short.csv")
+    pl.read_csv("m-embedding.csv").head(10).drop("row").write_csv("short.csv")
     assert "must have 40 rows, as the data has; got 10" in fails(
         capsys, "score", "flowers.csv", "short.csv", "--drop", "species"
     )
+
+
+def test_score_of_a_map_in_the_file_of_a_comparison(flowers, capsys):
+    words = [
+        "compare",
+        "flowers.csv",
+        "--label",
+        "species",
+        "--methods",
+        "pca,isomap",
+        "--out",
+        "o",
+        "--max-rows",
+        "30",
+    ]
+    assert say(capsys, *words)[0] == 0
+    told = {row["method"]: row for row in json.loads(Path("o/scores.json").read_text())["methods"]}
+    score = ["score", "flowers.csv", "o/embeddings.csv", "--drop", "species"]
+    assert "holds 3 maps (pca, isomap, random); say which with --map NAME" in fails(capsys, *score)
+    assert "--map 'isomapp' is not a map in the file. Did you mean 'isomap'?" in fails(
+        capsys, *score, "--map", "isomapp"
+    )
+    for name in ("pca", "isomap"):
+        _, out, err = say(capsys, *score, "--map", name, "--json")
+        found = json.loads(out)
+        assert found["columns"] == [f"{name}_1", f"{name}_2"]
+        assert found["auc"] == pytest.approx(told[name]["auc"])
+        assert "30 of 40 rows, those with a number in o/embeddings.csv" in err
+    pl.read_csv("flowers.csv").head(20).write_csv("half.csv")
+    assert "which the data has not" in fails(
+        capsys, "score", "half.csv", "o/embeddings.csv", "--drop", "species", "--map", "pca"
+    )
+
+
+def test_score_of_rows_without_a_place_or_a_label(flowers, capsys):
+    frame = pl.read_csv("flowers.csv")
+    frame.with_columns(species=pl.when(pl.int_range(40) > 4).then("species")).write_csv("holes.csv")
+    Z = frame.select("c0", "c1").with_columns(c0=pl.when(pl.int_range(40) != 7).then("c0"))
+    Z.write_csv("z.csv")
+    code, out, err = say(capsys, "score", "holes.csv", "z.csv", "--label", "species", "--json")
+    X, kept = frame.drop("species").to_numpy(), np.arange(40) != 7
+    assert code == 0
+    assert json.loads(out)["auc"] == pytest.approx(lowdim.quality.rnx_auc(X[kept], X[kept, :2]))
+    assert "note: 5 of 40 rows have no label (species)" in err
+    assert "note: 1 missing values in 1 of 40 rows" in err
+
+
+def test_numbers_of_a_label_stay_numbers_where_one_is_missing(flowers, capsys):
+    frame = pl.read_csv("flowers.csv").drop("species")
+    for name, label in (("kind", [None if i == 5 else i % 3 for i in range(40)]), ("size", [None, *np.arange(39) / 4])):
+        for extension in ("csv", "parquet"):
+            table = frame.with_columns(pl.Series(name, label))
+            getattr(table, f"write_{extension}")(f"t.{extension}")
+            words = ["compare", f"t.{extension}", "--label", name, "--methods", "pca", "--out", f"o-{name}-{extension}"]
+            code, out, _ = say(capsys, *words)
+            assert code == 0
+            assert f"1 of 40 rows have no label ({name})" in out
+            page = Path(f"o-{name}-{extension}/report.html").read_text()
+            assert ("(3 classes, 1 rows without)" if name == "kind" else "(a quantity, 1 rows without)") in page
+            assert pl.read_csv(f"o-{name}-{extension}/embeddings.csv")["label"].to_list() == pytest.approx(label)
+
+
+def test_rows_that_are_all_the_same(flowers, capsys):
+    Path("same.csv").write_text("a,b\n" + "5,1\n" * 20)
+    assert "the table must have at least two different rows; all 20 are the same" in fails(
+        capsys, "compare", "same.csv"
+    )
+    assert sorted(os.listdir()) == ["flowers.csv", "same.csv"]
+
+
+def test_options_for_text(flowers, capsys):
+    text = Path("flowers.csv").read_text().replace(",", ";").replace(".", ",").replace("setosa", "größe")
+    Path("german.csv").write_bytes(text.encode("latin-1"))
+    words = ["compare", "german.csv", "--label", "species", "--methods", "pca"]
+    assert "--encoding latin-1" in fails(capsys, *words)
+    assert "--decimal-comma" in fails(capsys, *words, "--encoding", "latin-1")
+    code, _, err = say(capsys, *words, "--encoding", "latin-1", "--decimal-comma", "--separator", ";")
+    assert code == 0
+    assert "40 rows, 4 columns used" in err
+    assert pl.read_csv("lowdim-report-german/embeddings.csv")["label"][0] == "größe"
+    assert "must be one mark such as ';' or the word tab; got 'xx'" in fails(capsys, *words, "--separator", "xx")
+
+
+def test_memory_in_words_of_the_command_line(flowers, capsys):
+    words = ["--method", "isomap", "--out", "m", "--drop", "species", "--memory-limit", "2kB"]
+    message = fails(capsys, "fit", "flowers.csv", *words)
+    assert "--memory-limit" in message
+    assert "lowdim.config" not in message
+    words = ["--methods", "isomap", "--drop", "species", "--memory-limit", "2kB"]
+    assert "lowdim.config" not in say(capsys, "compare", "flowers.csv", *words)[1]
+
+
+def test_the_heading_is_one_line(flowers, capsys):
+    out = say(capsys, "compare", "flowers.csv", "--label", "species", "--methods", "pca", "--out", "o")[1]
+    assert out.splitlines()[0] == "2 methods, 40 rows x 4 columns -> 2, reference: ambient, seed 0"
+    assert "<h1>flowers: 2 maps compared</h1>" in Path("o/report.html").read_text()
 
 
 def test_datasets(flowers, capsys):
@@ -300,7 +472,9 @@ def test_a_name_that_is_both(flowers, capsys):
 def test_new_rows_that_do_not_fit_the_model(flowers, capsys):
     say(capsys, "fit", "flowers.csv", "--drop", "species", "--method", "pca", "--out", "m")
     pl.read_csv("flowers.csv").drop("c1").write_csv("new.csv")
-    assert "'c1' is not a column" in fails(capsys, "transform", "m", "new.csv", "--out", "t.csv")
+    assert "new.csv: the model needs 'c1', which is not a column." in fails(
+        capsys, "transform", "m", "new.csv", "--out", "t.csv"
+    )
 
 
 def test_ctrl_c(flowers, capsys, monkeypatch):
@@ -310,6 +484,45 @@ def test_ctrl_c(flowers, capsys, monkeypatch):
     monkeypatch.setattr(commands, "compare", stop)
     code, _, err = say(capsys, "compare", "flowers.csv")
     assert (code, err) == (130, "lowdim: stopped\n")
+
+
+STOPPED = """
+import os, signal, sys, threading
+import polars
+from lowdim.app import cli
+read = polars.read_csv
+def slow(*words, **options):
+    for wait in (0.05, 0.06):  # the user presses twice
+        threading.Timer(wait, os.kill, (os.getpid(), signal.SIGINT)).start()
+    for _ in range(100000): read(*words, **options)
+polars.read_csv = slow
+sys.argv = ["lowdim", "compare", "flowers.csv", "--label", "species"]
+sys.exit(cli.main())
+"""
+
+
+def test_ctrl_c_while_a_table_is_read(flowers):
+    environment = {**os.environ, "PYTHONPATH": str(Path(lowdim.__file__).parents[1])}
+    done = subprocess.run([sys.executable, "-c", STOPPED], cwd=flowers, env=environment, capture_output=True, text=True,
+                          timeout=60, check=False)  # fmt: skip
+    assert (done.returncode, done.stderr) == (130, "lowdim: stopped\n")
+    assert os.listdir(flowers) == ["flowers.csv"]
+
+
+@pytest.mark.parametrize("wait", [0.15, 0.3, 0.45])
+def test_ctrl_c_at_any_moment(flowers, wait):
+    environment = {**os.environ, "PYTHONPATH": str(Path(lowdim.__file__).parents[1])}
+    code = "import lowdim.app.cli as cli; print('ready', flush=True); cli.main()"
+    words = ["compare", "swiss-roll", "--methods", "isomap,kernel-pca"]
+    child = subprocess.Popen([sys.executable, "-c", code, *words], cwd=flowers, env=environment,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
+    assert child.stdout.readline() == "ready\n"
+    time.sleep(wait)
+    child.send_signal(signal.SIGINT)
+    _, err = child.communicate(timeout=60)
+    assert child.returncode == 130
+    assert err.endswith("lowdim: stopped\n")
+    assert "Traceback" not in err
 
 
 def test_traceback_on_demand(flowers):
@@ -343,7 +556,7 @@ def test_as_a_program(flowers):
 
 def test_mistakes_as_a_program(flowers):
     wrong = run("compare", "nothing.csv", cwd=flowers)
-    assert (wrong.returncode, wrong.stdout, wrong.stderr) == (2, "", "lowdim: no such file: nothing.csv\n")
+    assert (wrong.returncode, wrong.stdout, wrong.stderr) == (2, "", "lowdim: no such file: nothing.csv.\n")
 
 
 def test_help_loads_nothing_heavy(flowers):

@@ -2,12 +2,18 @@
 
 import errno
 import os
+import signal
 import stat
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+import lowdim
+from lowdim._core.files import write_atomically
 from lowdim.app import files
-from lowdim.app.files import UserError, check_writable, make_folder, write_atomically, write_text
+from lowdim.app.files import UserError, check_writable, make_folder, write_text
 
 
 def test_failing_write_keeps_the_old_file_and_leaves_nothing_behind(tmp_path):
@@ -34,6 +40,46 @@ def test_interrupt_keeps_the_old_file(tmp_path):
         write_atomically(path, stop)
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_a_link_is_followed(tmp_path):
+    real, link = tmp_path / "real.txt", tmp_path / "link.txt"
+    real.write_text("old")
+    link.symlink_to(real)
+    assert write_text(link, "new") == link
+    assert link.is_symlink()
+    assert real.read_text() == "new"
+
+
+def test_names_as_long_as_the_system_allows(tmp_path):
+    assert write_text(tmp_path / ("é" * 120 + ".html"), "x").read_text() == "x"
+
+
+KILLED = """
+import time
+from lowdim._core.files import write_atomically
+def write(temporary):
+    temporary.write_text("half")
+    print("writing", flush=True)
+    time.sleep(60)
+write_atomically("a.txt", write)
+"""
+
+
+def test_what_a_killed_process_left_goes_with_the_next_write_but_not_the_file_of_a_living_one(tmp_path):
+    source = str(Path(lowdim.__file__).parents[1])
+    child = subprocess.Popen([sys.executable, "-c", KILLED], cwd=tmp_path, env={**os.environ, "PYTHONPATH": source},
+                             stdout=subprocess.PIPE, text=True)  # fmt: skip
+    with child:
+        assert child.stdout.readline() == "writing\n"
+        write_text(tmp_path / "a.txt", "mine")
+        assert len(os.listdir(tmp_path)) == 2
+        child.send_signal(signal.SIGKILL)
+        child.wait(30)
+    write_text(tmp_path / "b.txt", "another name")
+    assert len(os.listdir(tmp_path)) == 3
+    write_text(tmp_path / "a.txt", "mine")
+    assert sorted(os.listdir(tmp_path)) == ["a.txt", "b.txt"]
 
 
 def test_permissions_are_those_of_the_old_file_or_of_any_new_one(tmp_path):

@@ -125,7 +125,7 @@ def test_only_a_stated_sample_is_drawn_but_all_rows_are_scored(c):
     page = render(c, max_points=10)
     data = json.loads(Elements(page).data)
     assert len(base64.b64decode(data["rows"])) == 4 * 10
-    assert "A random sample of 10 of 90 rows is drawn; scores use all rows." in page
+    assert "A random sample of 10 of 90 rows is drawn; scores do not depend on what is drawn." in page
     assert "90 rows scored" in page
     assert page == render(c, max_points=10)
     with pytest.raises(ValueError, match="max_points must be at least 1; got 0"):
@@ -139,6 +139,7 @@ def test_a_sample_of_anchors_is_stated_and_drawn(roll):
     quality = np.frombuffer(base64.b64decode(data["maps"][0]["quality"]), "<f4")
     assert np.isfinite(quality).sum() == 20
     assert "a random sample of 20 rows; only these have a quality" in page
+    assert "scores use all rows" not in page
     assert "A value with ± was estimated" in page
     assert "±" in page.split("<table>")[1]
     assert "A value with ±" not in render(lowdim.compare(roll.X, methods=["pca"]))
@@ -151,6 +152,8 @@ def test_widths_are_kept_apart(roll):
     for r in ("1 column", "2 columns", "3 columns"):
         assert f"<h3>Embeddings with {r}</h3>" in page
     assert "first 2 of 3 columns" in page
+    assert page.count("1 column: heights mean nothing") == 3
+    assert "A map of one column is a line" in page
     assert page.count('<div class="chart">') == 3
 
 
@@ -166,7 +169,9 @@ def test_a_quantity_as_label_and_rows_without_place(roll):
     assert "(a quantity)" in page
     assert "over the 50 of 90 rows" in page
     assert "50/90" in page
-    json.loads(Elements(page).data, parse_constant=pytest.fail)
+    xy = np.frombuffer(base64.b64decode(json.loads(Elements(page).data)["maps"][0]["xy"]), "<f4").reshape(-1, 2)
+    assert np.isnan(xy[:40]).all()
+    assert np.isfinite(xy[40:]).all()
 
 
 def test_nothing_but_failures(roll, monkeypatch):
@@ -178,7 +183,33 @@ def test_nothing_but_failures(roll, monkeypatch):
 def test_tiny_tables():
     for n in (3, 4, 5):
         X = np.random.default_rng(n).normal(size=(n, 2))
-        Elements(render(lowdim.compare(X, methods=["pca"])))
+        circles = [
+            attrs for tag, attrs in Elements(render(lowdim.compare(X, methods=["pca"]))).found if tag == "circle"
+        ]
+        assert len(circles) == (2 if n == 3 else 0)  # a curve of a single size is drawn as a dot
+
+
+def test_rows_without_a_label_are_marked(roll):
+    classes = np.array(["a", "b"], dtype=object)[roll.labels]
+    classes[:5] = None
+    page = render(lowdim.compare(roll.X, classes, ["pca"]))
+    data = json.loads(Elements(page).data)["label"]
+    assert data["classes"] == ["a", "b"]
+    assert np.frombuffer(base64.b64decode(data["values"]), "<i4")[:6].tolist() == [-1] * 5 + [roll.labels[5]]
+    assert "(2 classes, 5 rows without)" in page
+    quantity = roll.coordinates[:, 0].copy()
+    quantity[3] = np.nan
+    data = json.loads(Elements(render(lowdim.compare(roll.X, quantity, ["pca"]))).data)["label"]
+    assert np.flatnonzero(np.isnan(np.frombuffer(base64.b64decode(data["values"]), "<f4"))).tolist() == [3]
+
+
+def test_the_error_of_a_given_reference_is_called_that(roll):
+    c = lowdim.compare(roll.X, roll.labels, ["pca"], reference=roll.isometric_coordinates)
+    page = render(c)
+    row = page.split("reference itself")[1].split("</tr>")[0]
+    assert "<td>2</td>" in row
+    assert f"<td>{lowdim.quality.knn_error(roll.isometric_coordinates, roll.labels):.3f}</td>" in row
+    assert "data itself" not in page
 
 
 def test_a_map_without_extent(roll):
@@ -186,8 +217,13 @@ def test_a_map_without_extent(roll):
         def fit_transform(self, X, y=None):
             return np.zeros((len(X), 2))
 
-    page = render(lowdim.compare(roll.X, methods=[("point", Point())]))
-    json.loads(Elements(page).data, parse_constant=pytest.fail)
+    c = lowdim.compare(roll.X, methods=[("point", Point())])
+    page = render(c)
+    xy = np.frombuffer(base64.b64decode(json.loads(Elements(page).data)["maps"][0]["xy"]), "<f4")
+    np.testing.assert_array_equal(xy, 0)
+    row = page.split('<th scope="row">point</th>')[1].split("</tr>")[0]
+    assert "nan" not in row
+    assert "<td>–</td>" in row  # the rank correlation of equal distances
 
 
 def test_report_replaces_the_file_at_once(c, tmp_path):

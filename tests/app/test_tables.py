@@ -6,7 +6,8 @@ import pytest
 
 from lowdim.app import tables
 from lowdim.app.files import UserError
-from lowdim.app.formats import EXTENSIONS, Reading, write
+from lowdim.app.formats import EXTENSIONS, write
+from lowdim.app.reading import Reading
 from lowdim.app.tables import read
 
 TEXT = "a,b,kind\n1,2.5,x\n2,-1,y\n3,0,x\n4.5,1e3,y\n"
@@ -58,6 +59,8 @@ def test_float32_stays(tmp_path):
 def test_big_endian_and_half_precision(tmp_path):
     np.save(tmp_path / "t.npy", NUMBERS.astype(">f8"))
     np.testing.assert_array_equal(read(tmp_path / "t.npy").X, NUMBERS)
+    np.save(tmp_path / "l.npy", NUMBERS.astype(np.longdouble))
+    np.testing.assert_array_equal(read(tmp_path / "l.npy").X, NUMBERS)
     np.save(tmp_path / "h.npy", NUMBERS.astype(np.float16))
     np.testing.assert_array_equal(read(tmp_path / "h.npy").X, NUMBERS)
 
@@ -106,7 +109,7 @@ def test_one_clear_line(csv, text, how, message):
 
 def test_files_that_cannot_be_read(tmp_path, csv):
     csv(TEXT, "flowers.csv")
-    with pytest.raises(UserError, match=r"no such file: .*flower\.csv \(did you mean flowers\.csv\?\)"):
+    with pytest.raises(UserError, match=r"no such file: .*flower\.csv\. Did you mean 'flowers\.csv'\?"):
         read(tmp_path / "flower.csv")
     with pytest.raises(UserError, match="is a folder"):
         read(tmp_path)
@@ -166,8 +169,128 @@ def test_nothing_is_taken_in_silence(csv):
     assert any("true/false read as 1/0: flag" in note for note in notes)
     assert any("--no-header" in note for note in read(csv("0,1\n3,4\n5,9\n7,8\n")).notes)
     labels = read(csv("a,b,kind\n1,2,x\n2,9,\n3,4,z\n"), Reading(label="kind"))
-    assert labels.labels.tolist() == ["x", "(missing)", "z"]
-    assert any("1 rows have no label" in note for note in labels.notes)
+    assert labels.labels.tolist() == ["x", None, "z"]
+
+
+def test_a_missing_label_leaves_numbers_numbers_in_every_format(csv, tmp_path):
+    path = csv("a,b,k\n1,2,0\n2,9,\n3,4,2\n5,3,0\n")
+    expected = [0.0, np.nan, 2.0, 0.0]
+    np.testing.assert_array_equal(read(path, Reading(label="k")).labels, expected)
+    for name, column in (("null", [0.0, None, 2.0, 0.0]), ("nan", expected), ("whole", [0, None, 2, 0])):
+        frame = pl.DataFrame({"a": [1.0, 2, 3, 5], "b": [2.0, 9, 4, 3], "k": column})
+        frame.write_parquet(tmp_path / f"{name}.parquet")
+        np.testing.assert_array_equal(read(tmp_path / f"{name}.parquet", Reading(label="k")).labels, expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ("a,b\n1,2\n3,4\n5,9\n\n\n", None),
+        ("a,b\r\n1,2\r\n3,4\r\n5,9\r\n\r\n", None),
+        ("a,b\n1,2\n\n3,4\n   \n5,9\n", "2 blank lines between the rows left out"),
+        ("\n\na,b\n1,2\n3,4\n5,9\n\n", None),
+        ("a;b\n1;2\n3;4\n5;9\n", "columns are parted by semicolons (--separator says otherwise)"),
+        ("a\tb\n1\t2\n3\t4\n5\t9\n", "columns are parted by tabs (--separator says otherwise)"),
+        ("a|b\n1|2\n3|4\n5|9\n", "columns are parted by bars (--separator says otherwise)"),
+        ("a,b\n 1, 2\n3 ,  4\n5,9\n", None),
+        ("a,b\r1,2\r3,4\r5,9\r", "lines end in carriage returns alone; read as line ends"),
+        ("#a,b\n1,2\n3,4\n5,9\n", None),
+    ],
+)
+def test_dialects_of_text(tmp_path, text, note):
+    path = tmp_path / "t.csv"
+    path.write_bytes(text.encode())
+    table = read(path)
+    np.testing.assert_array_equal(table.X, [[1, 2], [3, 4], [5, 9]])
+    assert table.notes == (() if note is None else (note,))
+    assert table.numbers.tolist() == [1, 2, 3]
+
+
+def test_a_line_of_missing_values_is_a_row_and_so_is_one_inside_quotes(csv):
+    table = read(csv('a,b,t\n1,2,"x\n\ny"\n,,\n3,4,z\n\n5,6,w\n'), Reading(names="t", missing="keep"))
+    assert np.isnan(table.X).all(axis=1).tolist() == [False, True, False, False]
+    assert table.names == ["x\n\ny", "", "z", "w"]
+
+
+def test_blank_lines_of_a_single_column(csv):
+    assert read(csv("a\n1\n\n2\n4\n\n")).X.ravel().tolist() == [1, 2, 4]
+    assert np.isnan(read(csv("a\n1\nNA\n2\n4\n"), Reading(missing="keep")).X[1, 0])
+
+
+def test_decimal_comma(csv):
+    text = "a;b;k\n1,5;2; 3,25\n-2,0;1,5;0\n0;7;1e3\n"
+    with pytest.raises(
+        UserError, match=r"first: '1,5', row 1\)\. If the comma stands for the decimal point, say --dec"
+    ):
+        read(csv(text))
+    expected = [[1.5, 2, 3.25], [-2, 1.5, 0], [0, 7, 1000]]
+    np.testing.assert_array_equal(read(csv(text), Reading(decimal_comma=True)).X, expected)
+    np.testing.assert_array_equal(read(csv(text), Reading(decimal_comma=True, separator=";")).X, expected)
+    with pytest.raises(UserError, match="parted by something else than commas"):
+        read(csv(text), Reading(decimal_comma=True, separator=","))
+    with pytest.raises(UserError, match=r"'1\.234'"):  # is it a thousand? nobody knows
+        read(csv("a;b\n1.234;2\n2.000;3\n4;5\n"), Reading(decimal_comma=True))
+    with pytest.raises(UserError, match="If the comma parts thousands, remove it in the file"):
+        read(csv('a,b\n"1,234",2\n"2,000",3\n"1,000",5\n'))
+
+
+def test_encodings(tmp_path):
+    path, text = tmp_path / "t.csv", "größe,b,stadt\n1,2,Köln\n3,4,Bonn\n5,9,Köln\n"
+    for encoding, said in (("utf-8", None), ("utf-8-sig", None), ("utf-16", None), ("cp1252", "cp1252")):
+        path.write_bytes(text.encode(encoding))
+        table = read(path, Reading(label="stadt", encoding=said))
+        assert table.columns == ["größe", "b"]
+        assert table.labels.tolist() == ["Köln", "Bonn", "Köln"]
+        assert table.notes == (("read as UTF-16, which its first bytes name",) if encoding == "utf-16" else ())
+    with pytest.raises(UserError, match=r"is not UTF-8 text \(near byte 3\)\. Say which.*--encoding latin-1"):
+        read(path)
+    with pytest.raises(UserError, match="--encoding 'klingon' is not known"):
+        read(path, Reading(encoding="klingon"))
+    with pytest.raises(UserError, match=r"is not ascii text \(byte 3\)"):
+        read(path, Reading(encoding="ascii"))
+    pl.DataFrame({"a": [1.0]}).write_parquet(path)
+    with pytest.raises(UserError, match="it starts like a file of the kind Parquet"):
+        read(path)
+
+
+def test_comment_lines_are_named(csv):
+    with pytest.raises(UserError, match=r"the first line is a comment \('# made by x'\); remove the lines before"):
+        read(csv("# made by x\na,b\n1,2\n3,4\n5,9\n"))
+
+
+def test_columns_named_twice_are_used_once(csv):
+    assert read(csv(TEXT), Reading(columns=("b", "b", "a"))).columns == ["b", "a"]
+
+
+def test_only_the_arrays_that_are_needed_are_read(tmp_path, monkeypatch):
+    np.savez(tmp_path / "t.npz", X=NUMBERS, other=np.zeros((3, 3, 3)), y=np.arange(4))
+    taken, take = [], np.lib.npyio.NpzFile.__getitem__
+    monkeypatch.setattr(np.lib.npyio.NpzFile, "__getitem__", lambda self, key: taken.append(key) or take(self, key))
+    read(tmp_path / "t.npz", Reading(label="y"))
+    assert taken == ["X", "y"]
+
+
+@pytest.mark.parametrize("extension", EXTENSIONS)
+def test_a_disk_that_is_full_is_one_line_with_the_name_of_the_file(tmp_path, extension):
+    resource = pytest.importorskip("resource")
+    frame = pl.DataFrame({"a": np.random.default_rng(0).normal(size=5000)})
+    path = write(tmp_path / f"t{extension}", frame.head(3))
+    before = path.read_bytes()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, hard))
+    try:
+        with pytest.raises(UserError, match=r"cannot write .*t\..*(File too large|234 written)") as caught:
+            write(path, frame)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert "\n" not in str(caught.value)
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+def test_extensions_in_capitals(tmp_path):
+    path = write(tmp_path / "t.NPY", pl.DataFrame({"a": NUMBERS[:, 0]}))
+    np.testing.assert_array_equal(read(path).X, NUMBERS[:, :1])
 
 
 def test_no_header(csv):

@@ -8,6 +8,8 @@ import polars as pl
 import pytest
 from sklearn import decomposition
 from sklearn.base import BaseEstimator
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import lowdim
 from lowdim import quality
@@ -160,6 +162,59 @@ def test_different_widths_get_their_own_baselines_and_a_warning(roll):
     assert "different numbers of columns (2, 3)" in c.notes[0]
 
 
+def test_baselines_stand_with_the_width_they_have(roll):
+    five = ("five", Act(lambda X: np.hstack([X, X[:, :2]])))
+    c = lowdim.compare(roll.X, methods=["pca", five], n_components=5)
+    assert {row["method"]: row["n_components"] for row in c.table} == {
+        "pca": 3, "five": 5, "random-3d": 3, "random-5d": 5,
+    }  # fmt: skip
+    note = "No PCA baseline with 5 columns: 120 rows with 3 columns have at most 3 principal components."
+    assert note in c.notes
+    assert lowdim.compare(roll.X, methods=[five]).names == ["five", "random"]
+
+
+def test_no_baseline_is_run_twice(roll, monkeypatch):
+    assert lowdim.compare(roll.X, methods=[lowdim.PCA(2), lowdim.PCA(3)]).names == [
+        "pca", "pca-2", "random-2d", "random-3d",
+    ]  # fmt: skip
+    monkeypatch.setattr(lowdim.PCA, "fit_transform", lambda self, X, y=None: fail(X))
+    c = lowdim.compare(roll.X, methods=["pca", "isomap"])
+    assert c.names == ["pca", "isomap", "random"]
+    assert list(c.failures) == ["pca"]
+
+
+def test_methods_that_share_no_rows_are_scored_on_their_own(roll):
+    def some(rows):
+        def act(X):
+            Z = np.full((len(X), 2), np.nan)
+            Z[rows] = X[rows, :2]
+            return Z
+
+        return Act(act)
+
+    c = lowdim.compare(
+        roll.X, roll.labels, [("first", some(slice(0, 60))), ("last", some(slice(60, None)))], reference="geodesic"
+    )
+    assert "each is scored on the rows it placed itself" in c.notes[0]
+    own = quality.scores(roll.X[:60], roll.X[:60, :2], reference="geodesic")["auc"]
+    assert c.scores["first"]["auc"] == pytest.approx(own)
+    assert np.isfinite(c.per_row["first"]).sum() == 60
+    assert c.rows_scored.all()
+    assert c.original_error is None
+    assert set(c.aligned()) == {"first", "last", "pca", "random"}
+
+
+def test_rows_without_a_label_are_left_out_of_the_error(roll):
+    y = roll.labels.astype(float)
+    y[::3] = np.nan
+    c = lowdim.compare(roll.X, y, ["pca"])
+    known = ~np.isnan(y)
+    assert c.table[0]["knn_error"] == pytest.approx(quality.knn_error(c.embeddings["pca"][known], y[known]))
+    assert c.original_error == pytest.approx(quality.knn_error(roll.X[known], y[known]))
+    assert c.labels.classes == ["0", "1"]
+    assert "40 of 120 rows have no label (label)" in c.notes[0]
+
+
 def test_same_seed_same_numbers(roll):
     first, again = (lowdim.compare(roll.X, roll.labels, random_state=5).to_dict() for _ in range(2))
     for found in (first, again):
@@ -189,6 +244,40 @@ def test_input_is_not_changed(roll):
     np.testing.assert_array_equal(X, roll.X)
 
 
+def in_place(X):
+    X -= X.mean(axis=0)
+    return X[:, :2]
+
+
+@pytest.mark.parametrize(
+    "method",
+    [("m", Act(in_place)), decomposition.PCA(2, copy=False, svd_solver="full"), StandardScaler(copy=False)],
+    ids=repr,
+)
+def test_a_method_that_works_in_place_changes_nobodys_rows(roll, method):
+    X = np.ascontiguousarray(roll.X * [1, 5, 0.2] + 3)
+    before = X.copy()
+    clean = lowdim.compare(X, methods=["pca", "isomap"])
+    c = lowdim.compare(X, methods=[method, "pca", "isomap"])
+    np.testing.assert_array_equal(X, before)
+    for name in ("pca", "isomap"):
+        assert c.scores[name]["auc"] == clean.scores[name]["auc"]
+    assert X.flags.writeable
+
+
+def test_writing_into_the_rows_is_that_methods_failure(roll):
+    c = lowdim.compare(roll.X.copy(), methods=[("m", Act(in_place)), "pca"])
+    assert "read-only" in c.failures["m"]
+
+
+def test_pipelines_run(roll):
+    pipe = make_pipeline(StandardScaler(), lowdim.PCA(2))
+    c = lowdim.compare(roll.X, methods=[pipe])
+    assert c.failures == {}
+    Z = lowdim.PCA(2).fit_transform(StandardScaler().fit_transform(roll.X))
+    np.testing.assert_allclose(c.embeddings["pipeline"], Z)
+
+
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
 def test_frames_in_and_out(roll, frame):
     c = lowdim.compare(frame({"a": roll.X[:, 0], "b": roll.X[:, 1], "c": roll.X[:, 2]}), methods=["pca"])
@@ -198,7 +287,15 @@ def test_frames_in_and_out(roll, frame):
     assert named.labels.name == "side"
 
 
-def test_json_has_no_nan(both):
+def test_undefined_scores_are_null_in_json_and_noted(roll):
+    c = lowdim.compare(roll.X, methods=[("point", Act(lambda X: np.zeros((len(X), 2))))])
+    assert np.isnan(c.scores["point"]["spearman"])
+    assert c.to_dict()["methods"][0]["spearman"] is None
+    json.dumps(c.to_dict(), allow_nan=False)
+    assert "correlations are undefined" in c.notes[0]
+
+
+def test_json_has_what_was_done(both):
     text = json.dumps(both.to_dict(), allow_nan=False)
     found = json.loads(text)
     assert found["methods"][0]["method"] == "pca"
@@ -249,7 +346,8 @@ def test_verbose_goes_to_the_error_stream(roll, capsys):
         ({"reference": np.eye(3)}, "reference must have 120 rows, as X has; got 3"),
         ({"row_names": ["a"]}, "one name for each of the 120 rows; got 1"),
         ({"y": [1, 2]}, "one label for each of the 120 rows"),
-        ({"X": np.ones((20, 3)), "y": None}, "at least two different rows"),
+        ({"X": np.ones((20, 3)), "y": None}, "X must have at least two different rows; all 20 are the same"),
+        ({"reference": np.ones((120, 2))}, "reference must have at least two different rows"),
         ({"n_components": 0}, "n_components must be a whole number of at least 1; got 0"),
         ({"n_components": None}, "n_components must be a whole number"),
         ({"random_state": -1}, "random_state"),
@@ -259,6 +357,11 @@ def test_verbose_goes_to_the_error_stream(roll, capsys):
 def test_wrong_arguments(roll, change, message):
     with pytest.raises(ValueError, match=message):
         lowdim.compare(**{"X": roll.X, "methods": ["pca"], **change})
+
+
+def test_maps_of_any_size_are_turned(roll):
+    c = lowdim.compare(roll.X, methods=["pca", ("huge", Act(lambda X: X[:, [1, 0]] * 1e300))])
+    assert np.isfinite(c.aligned()["huge"]).all()
 
 
 @pytest.mark.parametrize("sign", [1, -1])

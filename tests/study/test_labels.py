@@ -1,6 +1,8 @@
 """Classes or a quantity."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
 from lowdim.study.labels import labels_of
@@ -13,8 +15,16 @@ from lowdim.study.labels import labels_of
         ([2, 0, 2], ["0", "2"], [1, 0, 1]),
         ([2.0, 0.0, 2.0], ["0", "2"], [1, 0, 1]),
         ([True, False, True], ["False", "True"], [1, 0, 1]),
-        (np.array(["b", 1, None], dtype=object), ["1", "None", "b"], [2, 0, 1]),
+        (np.array(["b", 1, None], dtype=object), ["1", "b"], [1, 0, -1]),
         (np.array([[1], [2], [1]]), ["1", "2"], [0, 1, 0]),
+        ([2.0, np.nan, 0.0], ["0", "2"], [1, -1, 0]),
+        (np.array([2, None, 0], dtype=object), ["0", "2"], [1, -1, 0]),
+        (pd.Series([2, None, 0], dtype="Int64"), ["0", "2"], [1, -1, 0]),
+        (pd.Series(["x", None, "a"]), ["a", "x"], [1, -1, 0]),
+        (pl.Series([2, None, 0]), ["0", "2"], [1, -1, 0]),
+        (np.array([True, None, False], dtype=object), ["False", "True"], [1, -1, 0]),
+        (["10", "9", "-1.5"], ["-1.5", "9", "10"], [2, 1, 0]),
+        (["class 10", "class 9", "b"], ["b", "class 9", "class 10"], [2, 1, 0]),
     ],
 )
 def test_classes(y, classes, codes):
@@ -35,5 +45,17 @@ def test_thirty_whole_numbers_are_classes():
 def test_wrong_labels():
     with pytest.raises(ValueError, match=r"y must have one label for each of the 4 rows; got shape \(3,\)"):
         labels_of([1, 2, 3], 4)
-    with pytest.raises(ValueError, match="1 labels are NaN"):
-        labels_of([1.0, np.nan, 2.0], 3)
+    with pytest.raises(ValueError, match="1 labels are infinite"):
+        labels_of([1.0, np.inf, 2.0], 3)
+    with pytest.raises(ValueError, match="at least one label; all 3 are missing"):
+        labels_of([None, np.nan, None], 3)
+
+
+def test_rows_without_a_label_are_said():
+    assert labels_of(["a", None], 2, "kind").note == (
+        "1 of 2 rows have no label (kind): they are drawn grey and left out of the 1-NN error."
+    )
+    quantity = labels_of([0.5, np.nan, 1.5], 3)
+    assert quantity.note == "1 of 3 rows have no label (label): they are drawn grey."
+    np.testing.assert_array_equal(quantity.values, [0.5, np.nan, 1.5])
+    assert labels_of(["a", "b"], 2).note is None

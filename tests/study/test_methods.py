@@ -1,5 +1,8 @@
 """The table of methods and the names people type."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 import lowdim
@@ -42,8 +45,19 @@ def test_what_the_table_says_holds():
         estimator = method.estimator()
         assert hasattr(estimator, "transform") == method.new_rows
         assert hasattr(estimator, "inverse_transform") == method.way_back
-        assert method.view in ("global", "local")
-        assert method.idea in ("projection", "manifold")
+
+
+def test_the_table_of_the_readme_says_the_same():
+    text = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^\| `(\w+)` \|(.*)\|$", text, flags=re.M)
+    told = {name: [cell.strip() for cell in rest.split("|")] for name, rest in lines}
+    assert set(told) == {method.home for method in methods().values()}
+    for method in methods().values():
+        linear, keeps, kind, new_rows, way_back = told[method.home][:5]
+        assert linear.startswith("yes") == method.linear
+        assert keeps.split(",")[0] == method.view
+        assert kind == method.idea
+        assert (new_rows != "no", way_back != "no") == (method.new_rows, method.way_back)
 
 
 def test_a_stranger_has_no_scale():

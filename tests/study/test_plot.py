@@ -72,6 +72,34 @@ def test_comparison(c, color):
     figure.canvas.draw()
 
 
+def test_curves_of_different_widths_have_axes_of_their_own(roll):
+    c = lowdim.compare(roll.X, methods=["pca", ("three", lowdim.Isomap(3))])
+    axes = {ax.get_title(): ax for ax in lowdim.plot.comparison(c).axes if ax.get_title().startswith("reference")}
+    assert list(axes) == ["reference: ambient; 2 columns", "reference: ambient; 3 columns"]
+    for ax, names in zip(axes.values(), (["pca", "random-2d"], ["three", "pca-3d", "random-3d"]), strict=True):
+        assert [text.get_text().split()[0] for text in ax.get_legend().get_texts()] == names
+
+
+def test_rows_without_a_label_are_grey(roll):
+    labels = roll.labels.astype(float)
+    labels[:7] = np.nan
+    grey, *classes = lowdim.plot.embedding(roll.X[:, :2], labels).collections
+    assert len(grey.get_offsets()) == 7
+    np.testing.assert_allclose(grey.get_facecolor()[0, :3], 0.8)
+    assert sum(len(c.get_offsets()) for c in classes) == 73
+    quantity = np.where(np.arange(80) < 7, np.nan, roll.coordinates[:, 0])
+    _, drawn = lowdim.plot.embedding(roll.X[:, :2], quantity).collections
+    np.testing.assert_allclose(drawn.get_array(), quantity[7:])
+
+
+def test_long_legends_are_cut_and_shared_marks_are_said(roll):
+    legend = lowdim.plot.embedding(roll.X[:, :2], [f"class {i}" for i in range(80)]).get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == [f"class {i}" for i in range(24)]
+    assert legend.get_title().get_text() == "label: 24 of 80 classes\n(several share one of 56 marks)"
+    few = lowdim.plot.embedding(roll.X[:, :2], [f"{'x' * 40}{i % 2}" for i in range(80)]).get_legend()
+    assert [len(text.get_text()) for text in few.get_texts()] == [30, 30]
+
+
 def test_comparison_of_nothing_to_colour(roll):
     lowdim.plot.comparison(lowdim.compare(roll.X, methods=["pca"]))
     with pytest.raises(ValueError, match="color must be 'label' or 'quality'; got 'red'"):

@@ -46,6 +46,11 @@ def test_order_and_names_are_those_given():
     assert [e.baseline for e in entries(["pca", decomposition.PCA(2)], COMMON)] == [True, False]
 
 
+def test_plain_pca_is_the_baseline_however_it_is_given():
+    wanted = [lowdim.PCA(2), ("mine", lowdim.PCA(3, random_state=4)), lowdim.PCA(2, solver="lapack"), lowdim.Isomap()]
+    assert [e.baseline for e in entries(wanted, COMMON)] == [True, True, False, False]
+
+
 def test_seed_goes_to_named_methods_and_to_estimators_that_left_theirs_open():
     named, opened, chosen = entries(["isomap", ("a", manifold.TSNE()), ("b", manifold.TSNE(random_state=8))], COMMON)
     assert (named.estimator.random_state, opened.estimator.random_state, chosen.estimator.random_state) == (
@@ -53,6 +58,42 @@ def test_seed_goes_to_named_methods_and_to_estimators_that_left_theirs_open():
         3,
         8,
     )
+
+
+def test_what_an_estimator_says_itself_is_kept():
+    zero, pipe = entries([("zero", manifold.TSNE(random_state=0)), make_pipeline(decomposition.PCA(2))], COMMON)
+    assert zero.estimator.random_state == 0
+    assert pipe.estimator.verbose is False
+    quiet, loud, pipe = entries(
+        [("q", manifold.TSNE()), ("l", manifold.TSNE(verbose=3)), make_pipeline(decomposition.PCA(2))],
+        {**COMMON, "verbose": 2},
+    )
+    assert (quiet.estimator.verbose, loud.estimator.verbose, pipe.estimator.verbose) == (2, 3, True)
+
+
+def test_estimators_that_cannot_be_prepared_fail_in_their_place(X):
+    class Bare:
+        def fit_transform(self, X, y=None):
+            return X[:, :2]
+
+    class Stiff(Bare):
+        def __init__(self, random_state=None):
+            self.random_state = random_state
+
+        def get_params(self, deep=True):
+            return {"random_state": self.random_state}
+
+    bare, stiff = (run(entry, X) for entry in entries([Bare(), Stiff()], COMMON))
+    assert "get_params" in bare.error
+    assert bare.name == "bare"
+    assert "set_params" in stiff.error
+
+
+def test_leaving_the_program_is_a_failure_of_the_method(X):
+    def leave(X):
+        raise SystemExit(3)
+
+    assert outcome(leave, X).error == "SystemExit: 3"
 
 
 def test_estimators_are_cloned(X):

@@ -10,13 +10,12 @@ from __future__ import annotations
 import json
 import math
 import os
-import secrets
-import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 from inspect import signature
+from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
@@ -25,6 +24,7 @@ from scipy import sparse
 
 import lowdim
 from lowdim._core import memory
+from lowdim._core.files import write_atomically
 
 FORMAT, VERSION = "lowdim-model", 1
 _DOCUMENT = "model.json"
@@ -33,14 +33,12 @@ _DOCUMENT = "model.json"
 _RECORD_MODULES = frozenset(
     f"lowdim._core.{name}"
     for name in (
-        "affinity",
         "align",
         "extend",
         "graph",
         "inverse",
         "iterate",
         "kernels",
-        "local",
         "missing",
         "neighbors",
         "parts",
@@ -105,7 +103,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         "model": writer.node(model, type(model).__name__, 0),
     }
     text = json.dumps(document, indent=1, allow_nan=False).encode("ascii")
-    _replace(os.fsdecode(path), lambda stream: _write_zip(stream, text, writer.arrays))
+    write_atomically(path, lambda temporary: _write_zip(temporary, text, writer.arrays), owner="save")
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -286,9 +284,9 @@ def _obstacle(value: Any) -> str:
     return f"got an object of type {_describe(value)}."
 
 
-def _write_zip(stream: BinaryIO, text: bytes, arrays: list[np.ndarray]) -> None:
+def _write_zip(path: Path, text: bytes, arrays: list[np.ndarray]) -> None:
     # Not compressed: floating-point numbers hardly shrink, and no member can then be larger than its file.
-    with ZipFile(stream, "w", ZIP_STORED) as archive:
+    with ZipFile(path, "w", ZIP_STORED) as archive:
         archive.writestr(_info(_DOCUMENT), text)
         for number, array in enumerate(arrays):
             large = array.nbytes > 2**31 - 2**16
@@ -300,40 +298,6 @@ def _info(name: str) -> ZipInfo:
     info = ZipInfo(name)  # its date stays 1980: the same model gives the same bytes
     info.external_attr = 0o644 << 16
     return info
-
-
-def _replace(path: str, write: Callable[[BinaryIO], None]) -> None:
-    """Write beside the target and move into place: readers see the old file or the new one."""
-    target = os.path.realpath(path)
-    folder = os.path.dirname(target)
-    if os.path.isdir(target):
-        raise IsADirectoryError(f"save: path must be a file name; got the folder {path!r}.")
-    if not os.path.isdir(folder):
-        raise FileNotFoundError(f"save: path must be in a folder that exists; got {path!r}.")
-    temporary = os.path.join(folder, f".lowdim-{secrets.token_hex(8)}.tmp")
-    try:
-        with open(temporary, "xb") as stream:
-            write(stream)
-            stream.flush()
-            os.fsync(stream.fileno())
-        if os.path.exists(target):
-            shutil.copymode(target, temporary)
-        os.replace(temporary, target)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
-    _sync_folder(folder)
-
-
-def _sync_folder(folder: str) -> None:
-    """Make the new name last through a power cut, where the system lets folders be synchronised."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 # Reading -----------------------------------------------------------------------------------------------

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import NoReturn
 
 from lowdim import __version__
@@ -59,16 +61,26 @@ def _whole(least: int) -> Callable[[str], int]:
     return number
 
 
-def _reading_options(command: argparse.ArgumentParser, *, label: bool = True) -> None:
+def _mark(text: str) -> str:
+    """The mark between columns, for argparse."""
+    mark = {"tab": "\t", "\\t": "\t"}.get(text, text)
+    if len(mark) != 1 or not mark.isascii() or mark in '"\r\n' or mark.isalnum():
+        raise argparse.ArgumentTypeError(f"must be one mark such as ';' or the word tab; got {text!r}")
+    return mark
+
+
+def _reading_options(command: argparse.ArgumentParser) -> None:
     group = command.add_argument_group("columns and rows")
-    if label:
-        group.add_argument("--label", metavar="COL", help="column with a class or a quantity per row, never fitted")
-        group.add_argument("--names", metavar="COL", help="column with a name per row, never fitted")
+    group.add_argument("--label", metavar="COL", help="column with a class or a quantity per row, never fitted")
+    group.add_argument("--names", metavar="COL", help="column with a name per row, never fitted")
     group.add_argument("--drop", metavar="COL", action="append", default=[], help="leave a column out (repeatable)")
     group.add_argument("--columns", metavar="A,B,...", help="use these columns only")
     group.add_argument("--rows", choices=("all", "complete"), default="all", help="complete: leave rows with holes out")
     group.add_argument("--na", metavar="TEXT", action="append", default=[], help="text that means missing (repeatable)")
     group.add_argument("--no-header", action="store_true", help="the first line of a text table is data")
+    group.add_argument("--separator", type=_mark, metavar="MARK", help="between columns of text (default: found out)")
+    group.add_argument("--decimal-comma", action="store_true", help="numbers in text are written 1,5")
+    group.add_argument("--encoding", metavar="NAME", help="of a text table, such as latin-1 (default: UTF-8)")
     group.add_argument("--array", metavar="NAME", help="array of an .npz file that holds the rows")
 
 
@@ -80,6 +92,10 @@ def _run_options(command: argparse.ArgumentParser) -> None:
         "--seed", type=_whole(0), default=0, metavar="S", help="makes every random choice (default: 0)"
     )
     command.add_argument("--n-jobs", type=int, default=None, metavar="N", help="threads (default: all cores)")
+    _memory_option(command)
+
+
+def _memory_option(command: argparse.ArgumentParser) -> None:
     command.add_argument("--memory-limit", metavar="SIZE", help="most memory one method may plan for, such as 4GB")
 
 
@@ -124,7 +140,8 @@ def _transform(commands: argparse._SubParsersAction) -> None:
     command.add_argument("model", metavar="MODEL")
     command.add_argument("source", metavar="FILE")
     command.add_argument("--out", required=True, metavar="FILE")
-    _reading_options(command, label=False)
+    _memory_option(command)
+    _reading_options(command)
 
 
 def _score(commands: argparse._SubParsersAction) -> None:
@@ -133,9 +150,14 @@ def _score(commands: argparse._SubParsersAction) -> None:
     command.add_argument("source", metavar="FILE|NAME")
     command.add_argument("embedding", metavar="EMBEDDING")
     command.add_argument("--embedding-columns", metavar="A,B,...", help="columns of the embedding (default: all)")
+    command.add_argument("--map", metavar="NAME", help="the method whose map to score, in a file that compare wrote")
+    command.add_argument(
+        "--has-scale", action="store_true", help="distances in the map are meant to equal the data's: show raw stress"
+    )
     command.add_argument("--json", action="store_true", help="print the scores as JSON")
     command.add_argument("--seed", type=_whole(0), default=0, metavar="S")
     command.add_argument("--n-jobs", type=int, default=None, metavar="N")
+    _memory_option(command)
     _reference_options(command)
     _reading_options(command)
 
@@ -159,8 +181,27 @@ def main(argv: Sequence[str] | None = None) -> int:
             parser().print_help()
             return 0
         return _run(arguments)
+    except KeyboardInterrupt:
+        try:
+            return _stopped(as_program=argv is None)
+        except KeyboardInterrupt:  # polars raises its own for the same key, a moment before the interpreter's
+            return _stopped(as_program=argv is None)
     except SystemExit as done:  # help, version and errors of the options
         return done.code if isinstance(done.code, int) else 0
+
+
+def _stopped(as_program: bool) -> int:
+    """Ctrl-C: one word, whatever the interpreter was doing, and nothing more when the key is pressed again."""
+    if as_program:
+        with suppress(ValueError):  # not in the main thread
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _say("stopped", 130)
+    if as_program:  # the interpreter's own way out could end in a signal where an import was cut short
+        with suppress(OSError):
+            sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(130)
+    return 130
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -173,15 +214,19 @@ def _run(arguments: argparse.Namespace) -> int:
         getattr(commands, arguments.command)(arguments)
         sys.stdout.flush()
         return 0
-    except KeyboardInterrupt:
-        return _say("stopped", 130)
     except BrokenPipeError:  # the reader of a pipe has left
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
     except expected as error:
         if arguments.traceback:
             raise
-        return _say(" ".join(str(error).split()) or type(error).__name__, 2)
+        return _say(_one_line(error), 2)
+
+
+def _one_line(error: BaseException) -> str:
+    from .files import in_words_of_options
+
+    return " ".join(in_words_of_options(str(error)).split()) or type(error).__name__
 
 
 def _say(message: str, code: int) -> int:

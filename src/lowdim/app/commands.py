@@ -8,23 +8,28 @@ from __future__ import annotations
 import ast
 import json
 from argparse import Namespace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
 import lowdim
 from lowdim.study.methods import find, methods
+from lowdim.study.references import check_varied
+from lowdim.study.spelling import did_you_mean
 
 from . import sources, tables
 from .console import print_comparison, print_line, print_notes, print_scores, print_warnings, progress
-from .files import UserError, check_writable, make_folder, write_text
-from .formats import Reading, check_extension, write
+from .files import UserError, check_apart, check_writable, make_folder, write_text
+from .formats import check_extension, write
+from .places import compared_maps, one_map, read_map, rows_of_map
+from .reading import Reading
 
 if TYPE_CHECKING:
     from lowdim.study.comparison import Comparison
+
+
+RESULTS = ("embeddings.parquet", "embeddings.csv", "scores.json", "report.html")
 
 
 def _words(text: str | None) -> list[str]:
@@ -33,14 +38,18 @@ def _words(text: str | None) -> list[str]:
 
 def _reading(arguments: Namespace, **more: Any) -> Reading:
     return Reading(
-        label=getattr(arguments, "label", None),
-        names=getattr(arguments, "names", None),
+        label=arguments.label,
+        names=arguments.names,
         drop=tuple(arguments.drop),
+        columns=tuple(_words(arguments.columns)),
         rows=arguments.rows,
         na=tuple(arguments.na),
         header=not arguments.no_header,
+        separator=arguments.separator,
+        decimal_comma=arguments.decimal_comma,
+        encoding=arguments.encoding,
         array=arguments.array,
-        **{"columns": tuple(_words(arguments.columns)), **more},
+        **more,
     )
 
 
@@ -50,7 +59,10 @@ def compare(arguments: Namespace) -> None:
     table = sources.load(arguments.source, _reading(arguments), seed=arguments.seed)
     if arguments.max_rows is not None:
         table = _sample(table, arguments.max_rows, arguments.seed)
-    folder = make_folder(arguments.out or f"lowdim-report-{table.name}")
+    check_varied(table.X, arguments.source, "the table")
+    folder = Path(arguments.out or f"lowdim-report-{table.name}")
+    check_apart({f"{name} in --out": folder / name for name in RESULTS}, {"the table that is read": arguments.source})
+    make_folder(folder)
     print_notes(table)
     with progress(len(chosen or methods()) + 4) as advance:
         result = lowdim.compare(
@@ -86,34 +98,22 @@ def _write_results(result: Comparison, table: tables.Table, folder: Path, title:
     """The page last: where it is, everything it speaks of is there too."""
     from . import report
 
-    frame = _embedding_frame(result, table)
-    write(folder / "embeddings.parquet", frame)
-    write(folder / "embeddings.csv", frame)
+    frame = compared_maps(result, table)
+    for name in RESULTS[:2]:
+        write(folder / name, frame)
     about = {"source": table.name, "column_names": table.columns, "notes_on_data": list(table.notes)}
     text = json.dumps({**about, **result.to_dict()}, indent=1, allow_nan=False, ensure_ascii=False)
     write_text(folder / "scores.json", text + "\n")
+    maps = len(result.embeddings)
     return report.write(
         result,
         folder / "report.html",
-        title=title or f"{table.name}: {len(result.outcomes)} maps compared",
+        title=title or f"{table.name}: {maps} map{'' if maps == 1 else 's'} compared",
         source=table.name,
         columns=table.columns,
         row_numbers=table.numbers,
         notes=table.notes,
     )
-
-
-def _embedding_frame(result: Comparison, table: tables.Table) -> pl.DataFrame:
-    """One line per row: where it is in the file, its name and label, its place and quality in each map."""
-    columns: dict[str, Any] = {"row": table.numbers}
-    if table.names is not None:
-        columns["name"] = table.names
-    if table.labels is not None:
-        columns["label"] = table.labels
-    for name, Z in result.embeddings.items():
-        columns |= {f"{name}_{j + 1}": np.ascontiguousarray(Z[:, j]) for j in range(Z.shape[1])}
-        columns[f"{name}_quality"] = result.per_row[name]
-    return pl.DataFrame(columns)
 
 
 def fit(arguments: Namespace) -> None:
@@ -127,14 +127,20 @@ def fit(arguments: Namespace) -> None:
     places = Path(arguments.embedding or out.with_name(f"{out.stem}-embedding.csv"))
     check_extension(places)
     check_writable(places)
+    check_apart({"the model": out, "the embedding": places}, {"the table that is read": arguments.source})
     table = sources.load(arguments.source, _reading(arguments, missing="keep", min_rows=2), seed=arguments.seed)
     print_notes(table)
     with progress(1) as advance, print_warnings(method.name), lowdim.config(memory_limit=arguments.memory_limit):
         advance(method.title, 0, 1)
         Z = np.asarray(estimator.fit_transform(table.frame))
     lowdim.save(estimator, out)
-    write(places, _coordinates(estimator, Z))
+    _write_places(places, estimator, Z, table)
     print_line(f"model: {out}\nembedding: {places}")
+
+
+def _write_places(path: str | Path, estimator: Any, Z: np.ndarray, table: tables.Table) -> Path:
+    names = [str(name) for name in estimator.get_feature_names_out()]
+    return write(path, one_map(names, Z, table), names)
 
 
 def _settings(pairs: list[str], estimator: Any, owner: str) -> dict[str, Any]:
@@ -145,8 +151,7 @@ def _settings(pairs: list[str], estimator: Any, owner: str) -> dict[str, Any]:
         if not equals:
             raise UserError(f"--set takes KEY=VALUE; got {pair!r}.")
         if key not in known:
-            near = get_close_matches(key, known, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
+            hint = did_you_mean(key, known)
             raise UserError(f"{owner} has no parameter {key!r}.{hint} It has: {', '.join(known)}.")
         settings[key] = _literal(text)
     return settings
@@ -159,29 +164,25 @@ def _literal(text: str) -> Any:
         return text
 
 
-def _coordinates(estimator: Any, Z: np.ndarray) -> pl.DataFrame:
-    names = [str(name) for name in estimator.get_feature_names_out()]
-    return pl.DataFrame({name: np.ascontiguousarray(Z[:, j]) for j, name in enumerate(names)})
-
-
 def transform(arguments: Namespace) -> None:
     """New rows placed by a saved model, matched to it by column name where the model knows names."""
     if not Path(arguments.model).is_file():
         raise UserError(f"no such model file: {arguments.model}")
     check_extension(arguments.out)
     check_writable(arguments.out)
+    inputs = {"the table that is read": arguments.source, "the model": arguments.model}
+    check_apart({"--out": arguments.out}, inputs)
     model = lowdim.load(arguments.model)
-    names = [str(name) for name in getattr(model, "feature_names_in_", [])]
-    how = _reading(arguments, missing="keep", min_rows=1, **({"columns": tuple(names)} if names else {}))
-    table = tables.read(arguments.source, how)
+    names = tuple(str(name) for name in getattr(model, "feature_names_in_", []))
+    table = tables.read(arguments.source, _reading(arguments, missing="keep", min_rows=1, needed=names))
     rows = table.frame if names else table.X
     width = getattr(model, "n_features_in_", table.frame.width)
     if table.frame.width != width:
         raise UserError(f"{arguments.source}: the model was fitted with {width} columns; got {table.frame.width}.")
     print_notes(table)
-    with print_warnings("transform"):
+    with print_warnings("transform"), lowdim.config(memory_limit=arguments.memory_limit):
         Z = np.asarray(model.transform(rows))
-    print_line(f"embedding: {write(arguments.out, _coordinates(model, Z))}")
+    print_line(f"embedding: {_write_places(arguments.out, model, Z, table)}")
 
 
 def score(arguments: Namespace) -> None:
@@ -191,18 +192,24 @@ def score(arguments: Namespace) -> None:
     from lowdim.study.scoring import score_each
 
     table = sources.load(arguments.source, _reading(arguments), seed=arguments.seed)
-    chosen = Reading(columns=tuple(_words(arguments.embedding_columns)))
-    Z = tables.read(arguments.embedding, chosen).X
-    if len(Z) != table.frame.height:
-        raise UserError(f"{arguments.embedding} must have {table.frame.height} rows, as the data has; got {len(Z)}.")
-    X = table.X
-    against = reference_of(arguments.reference, X, n_neighbors=arguments.n_neighbors, owner="score")
+    placed = read_map(arguments.embedding, arguments.map, tuple(_words(arguments.embedding_columns)))
+    table = rows_of_map(placed, table, arguments.embedding)
+    print_notes(table)
+    print_notes(placed.table, "embedding")
+    X, Z, name = table.X, placed.table.X, placed.table.name
+    check_varied(X, arguments.source, "the table")
+    against = reference_of(
+        arguments.reference, X, n_neighbors=arguments.n_neighbors, n_jobs=arguments.n_jobs, owner="score"
+    )
     labels = None if table.labels is None else labels_of(table.labels, len(X), table.label_name, "score")
-    name = Path(arguments.embedding).stem
-    scored = score_each(
-        {name: Z}, against, scale={name: True}, labels=labels, n_jobs=arguments.n_jobs, seed=arguments.seed
-    )[name]
-    print_scores(scored.scores, against, Z.shape, as_json=arguments.json)
+    with lowdim.config(memory_limit=arguments.memory_limit):
+        scored, notes = score_each(
+            {name: Z}, against, scale={name: arguments.has_scale}, labels=labels, n_jobs=arguments.n_jobs,
+            seed=arguments.seed,
+        )  # fmt: skip
+    for note in (*notes, *([labels.note] if labels is not None and labels.note else [])):
+        print_line(f"note: {note}", error=True)
+    print_scores(scored[name].scores, against, placed.table, as_json=arguments.json)
 
 
 def datasets(arguments: Namespace) -> None:

@@ -14,6 +14,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table as Grid
 from rich.text import Text
 
+from .files import in_words_of_options
+
 if TYPE_CHECKING:
     from lowdim.study.comparison import Comparison
     from lowdim.study.references import Reference
@@ -57,13 +59,13 @@ def progress(total: int) -> Iterator[Callable[[str, int, int], None]]:
         yield lambda step, done, of: bar.update(task, description=step, completed=done, total=of)
 
 
-def print_notes(table: Table) -> None:
+def print_notes(table: Table, what: str = "") -> None:
     """The rows and columns used, and what was noticed about the file."""
     names = ", ".join(table.columns[:8]) + (", ..." if len(table.columns) > 8 else "")
     label = f"; label: {table.label_name}" if table.label_name else ""
-    line = f"{table.name}: {table.frame.height} rows, {table.frame.width} columns used ({names}){label}"
+    line = f"{what or table.name}: {table.frame.height} rows, {table.frame.width} columns used ({names}){label}"
     for text in (line, *(f"note: {note}" for note in table.notes)):
-        print_line(text, error=True)
+        print_line(" ".join(text.split()), error=True)
 
 
 def print_comparison(result: Comparison) -> None:
@@ -72,7 +74,8 @@ def print_comparison(result: Comparison) -> None:
 
     measures, rows = cells(result)
     brief = [m for m in measures if m.key in BRIEF]
-    grid = Grid(title=heading(result), title_justify="left", box=None, pad_edge=False)
+    print_line(heading(result))
+    grid = Grid(box=None, pad_edge=False)
     grid.add_column("method")
     for name in ("r", "rows", *(m.heading for m in brief), "seconds"):
         grid.add_column(name, justify="right")
@@ -81,24 +84,25 @@ def print_comparison(result: Comparison) -> None:
         width = "–" if row["n_components"] is None else str(row["n_components"])
         grid.add_row(method, width, row["placed"], *(row["values"][m.key] for m in brief), f"{row['seconds']:.2f}")
     console().print(grid)
-    lines = [f"{name} failed: {message}" for name, message in result.failures.items()]
+    lines = [f"{name} failed: {in_words_of_options(message)}" for name, message in result.failures.items()]
     lines += [f"{name} warned: {text}" for name, texts in result.warnings.items() for text in texts]
     for line in (*result.notes, *lines):
         print_line(" ".join(line.split()))
 
 
-def print_scores(scores: dict[str, Any], against: Reference, shape: tuple[int, ...], *, as_json: bool) -> None:
+def print_scores(scores: dict[str, Any], against: Reference, placed: Table, *, as_json: bool) -> None:
     """The measures of one embedding, each on its line."""
     from lowdim.study.measures import MEASURES
     from lowdim.study.running import plain
 
-    about = {"rows": shape[0], "n_components": shape[1], "reference": against.name}
+    shape = placed.frame.shape
+    about = {"rows": shape[0], "n_components": shape[1], "columns": placed.columns, "reference": against.name}
     if as_json:
         print_line(json.dumps({**about, **plain(scores)}, allow_nan=False, indent=1))
         return
     grid = Grid(box=None, pad_edge=False, show_header=False)
     grid.add_row("rows", str(shape[0]))
-    grid.add_row("columns", str(shape[1]))
+    grid.add_row("columns", Text(f"{shape[1]} ({', '.join(placed.columns)})"))
     grid.add_row("reference", Text(against.text))
     for measure in MEASURES:
         if scores.get(measure.key) is not None:

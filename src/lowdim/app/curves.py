@@ -35,7 +35,8 @@ def _chart(comparison: Comparison, r: int) -> dict[str, Any]:
         dash = DASHES[solid // COLOURS % len(DASHES)]
         look = ("base", "2 4") if chance else (f"m{solid % COLOURS}", "9 5" if outcome.baseline else dash)
         solid += not chance
-        line = {"path": _path(curves[outcome.name], longest, low), "colour": look[0], "dash": look[1]}
+        curve = curves[outcome.name]
+        line = {"path": _path(curve, longest, low), "dot": _dot(curve, low), "colour": look[0], "dash": look[1]}
         lines.append({**line, **_legend(comparison, outcome)})
     # Baselines are painted last and broken, so that a curve that equals its baseline is seen beneath it.
     painted = sorted(lines, key=lambda line: line["baseline"])
@@ -81,6 +82,13 @@ def _path(curve: np.ndarray, longest: int, low: float) -> str:
     k = k[np.isfinite(curve[k - 1])]
     points = zip(_x(k, longest), _y(curve[k - 1], low), strict=True)
     return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points) if len(k) else ""
+
+
+def _dot(curve: np.ndarray, low: float) -> dict[str, float] | None:
+    """The place of a curve that is a single value: three rows have neighbourhoods of one size only."""
+    if len(curve) != 1 or not np.isfinite(curve[0]):
+        return None
+    return {"x": LEFT, "y": round(float(_y(curve[0], low)), 1)}
 
 
 def _x_ticks(longest: int) -> list[dict[str, Any]]:

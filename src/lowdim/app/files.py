@@ -1,49 +1,45 @@
-"""Writing files so that a reader sees the old content or the new one, never a half."""
+"""Where results go: found out before anything long is computed, and never over what they are made from."""
 
 from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
+
+from lowdim._core.files import write_atomically
 
 
 class UserError(Exception):
     """Something the person at the keyboard can put right: shown as one line, without a traceback."""
 
 
-def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], object]) -> Path:
-    """Call `write(temporary)` and move the temporary file over `path` once it is complete and on disk.
-
-    When `write` fails, whatever was at `path` is still there and the temporary file is gone.
-    """
-    path = Path(path)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix or ".part", dir=path.parent)
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        write(temporary)
-        with open(temporary, "rb+") as written:
-            os.fsync(written.fileno())
-        temporary.chmod(_mode(path))
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return path
+def in_words_of_options(message: str) -> str:
+    """The text of an error with the option people can type in the place of the Python call."""
+    return message.replace("lowdim.config(memory_limit=...)", "--memory-limit")
 
 
-def write_text(path: str | os.PathLike[str], text: str) -> Path:
+def write_text(path: str | os.PathLike[str], text: str, *, owner: str = "write") -> Path:
     """`text` as UTF-8 with plain newlines, atomically."""
-    return write_atomically(path, lambda temporary: temporary.write_bytes(text.encode("utf-8")))
+    return write_atomically(path, lambda temporary: temporary.write_bytes(text.encode("utf-8")), owner=owner)
 
 
-def _mode(path: Path) -> int:
-    """The permissions `path` has, or those a new file would get: temporary files are made private."""
-    if path.exists():
-        return path.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+def check_apart(outputs: dict[str, str | os.PathLike[str]], inputs: dict[str, str | os.PathLike[str]]) -> None:
+    """Refuse to write over what is read, or twice to the same place; names say what each file is."""
+    seen = {os.path.realpath(path): what for what, path in inputs.items()}
+    for what, path in outputs.items():
+        place = os.path.realpath(path)
+        same = [other for known, other in seen.items() if known == place or _same(known, place)]
+        if same:
+            raise UserError(f"{what} must be another file than {same[0]}; both are {path}.")
+        seen[place] = what
+
+
+def _same(one: str, other: str) -> bool:
+    """One file under two names: a hard link, or letters that the file system takes for the same."""
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
 
 
 def make_folder(path: str | os.PathLike[str]) -> Path:

@@ -1,47 +1,31 @@
 """The file formats: which extensions are known, how each is read and written.
 
-Text tables are read with every value looked at before a column's type is settled; numpy files are read with pickles
-refused, so that no file can run code.
+Numpy files are read with pickles refused, so that no file can run code.
 """
 
 from __future__ import annotations
 
-import csv
-from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+import zipfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from .files import UserError, write_atomically
+from lowdim._core.files import write_atomically
+
+from .files import UserError
+from .reading import Reading
+from .text import read_text
 
 EXTENSIONS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".ipc", ".npy", ".npz")
-MISSING_WORDS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL"]
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What the command line says about a file: which columns are what, which rows to keep."""
-
-    label: str | None = None
-    names: str | None = None
-    drop: tuple[str, ...] = ()
-    columns: tuple[str, ...] = ()
-    rows: str = "all"  # or "complete"
-    missing: str = "error"  # or "keep"
-    na: tuple[str, ...] = ()
-    header: bool = True
-    array: str | None = None
-    min_rows: int = 3
 
 
 def reader(path: Path) -> Callable[[Path, Reading], tuple[pl.DataFrame, list[str]]]:
     readers: dict[str, Callable[[Path, Reading], tuple[pl.DataFrame, list[str]]]] = {
-        ".csv": _read_csv,
-        ".tsv": _read_csv,
+        ".csv": read_text,
+        ".tsv": read_text,
         ".parquet": lambda p, how: (pl.read_parquet(p), []),
         ".arrow": lambda p, how: (pl.read_ipc(p), []),
         ".feather": lambda p, how: (pl.read_ipc(p), []),
@@ -56,58 +40,13 @@ def reader(path: Path) -> Callable[[Path, Reading], tuple[pl.DataFrame, list[str
         raise UserError(f"{path}: {kind} is not known; use one of {', '.join(EXTENSIONS)}.") from None
 
 
-def _read_csv(path: Path, how: Reading) -> tuple[pl.DataFrame, list[str]]:
-    separator = "\t" if path.suffix.lower() == ".tsv" else ","
-    notes = _check_header(path, separator) if how.header else []
-    frame = pl.read_csv(
-        path,
-        separator=separator,
-        has_header=how.header,
-        infer_schema_length=None,
-        null_values=[*MISSING_WORDS, *how.na],
-    )
-    if not how.header:
-        frame.columns = [str(i + 1) for i in range(frame.width)]
-    return frame, notes
-
-
-def _check_header(path: Path, separator: str) -> list[str]:
-    """Refuse a header whose names repeat (they would be renamed in silence) or that looks like a row of data."""
-    with open(path, encoding="utf-8-sig", errors="replace", newline="") as source:
-        names = next(csv.reader(source, delimiter=separator), [])
-    if not names:
-        raise UserError(f"{path} is empty.")
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if all(_is_number(name) for name in names):
-        if twice or any("." in name or "e" in name.lower() for name in names):
-            raise UserError(
-                f"{path}: the first line holds only numbers; if it is data, read the file with --no-header, "
-                "else put a line of column names first."
-            )
-        return ["the first line holds whole numbers, read as column names (--no-header reads it as data)"]
-    if twice:
-        raise UserError(
-            f"{path}: column names must be different; {twice[0]!r} appears {names.count(twice[0])} times. "
-            "Rename them in the file."
-        )
-    return []
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 def _read_npy(path: Path, how: Reading) -> tuple[pl.DataFrame, list[str]]:
     return _frame_of(np.load(path, allow_pickle=False), str(path)), []
 
 
 def _read_npz(path: Path, how: Reading) -> tuple[pl.DataFrame, list[str]]:
+    tables = _tables_of(path)
     with np.load(path, allow_pickle=False) as archive:
-        tables = [key for key in archive.files if archive[key].ndim == 2]
         wanted = how.array or ("X" if "X" in tables else tables[0] if len(tables) == 1 else None)
         if wanted not in archive.files:
             listed = ", ".join(archive.files) or "none"
@@ -122,6 +61,19 @@ def _read_npz(path: Path, how: Reading) -> tuple[pl.DataFrame, list[str]]:
     return frame, notes
 
 
+def _tables_of(path: Path) -> list[str]:
+    """The arrays of an archive with two axes; only their headers are read."""
+    tables = []
+    with zipfile.ZipFile(path) as archive:
+        for name in archive.namelist():
+            with archive.open(name) as member:
+                first = np.lib.format.read_magic(member) == (1, 0)
+                header = np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
+                if len(header(member)[0]) == 2:
+                    tables.append(name.removesuffix(".npy"))
+    return tables
+
+
 def _frame_of(array: np.ndarray, source: str) -> pl.DataFrame:
     if array.ndim != 2:
         raise UserError(f"{source}: the array must have two axes, rows and columns; got shape {array.shape}.")
@@ -129,6 +81,8 @@ def _frame_of(array: np.ndarray, source: str) -> pl.DataFrame:
         raise UserError(f"{source}: the array must hold real numbers; got dtype {array.dtype}.")
     if array.dtype == np.float16:
         array = array.astype(np.float32)
+    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
+        array = array.astype(np.float64)
     return pl.DataFrame(
         {
             str(i + 1): np.ascontiguousarray(array[:, i]).astype(array.dtype.newbyteorder("="))
@@ -137,9 +91,14 @@ def _frame_of(array: np.ndarray, source: str) -> pl.DataFrame:
     )
 
 
-def write(path: str | Path, frame: pl.DataFrame) -> Path:
-    """A frame to a file, atomically, in the format its extension names."""
+def write(path: str | Path, frame: pl.DataFrame, measured: Sequence[str] | None = None) -> Path:
+    """A frame to a file, atomically, in the format its extension names.
+
+    A numpy file has room for one table: the columns named in `measured`, else those that hold floats. The others
+    (row numbers, names, labels) are arrays of their own in an archive, and have no place in a single array.
+    """
     path = Path(path)
+    rows = frame.select(list(measured) if measured is not None else pl.selectors.float())
     writers: dict[str, Callable[[Path], Any]] = {
         ".csv": lambda p: frame.write_csv(p),
         ".tsv": lambda p: frame.write_csv(p, separator="\t"),
@@ -147,10 +106,15 @@ def write(path: str | Path, frame: pl.DataFrame) -> Path:
         ".arrow": lambda p: frame.write_ipc(p),
         ".feather": lambda p: frame.write_ipc(p),
         ".ipc": lambda p: frame.write_ipc(p),
-        ".npy": lambda p: np.save(p, _rows(frame).to_numpy(), allow_pickle=False),
-        ".npz": lambda p: _save_archive(p, _arrays(frame)),
+        ".npy": lambda p: _save(p, np.save, rows.to_numpy(), allow_pickle=False),
+        ".npz": lambda p: _save(p, np.savez_compressed, **_arrays(frame, rows)),
     }
-    return write_atomically(path, writers[check_extension(path)])
+    writer = writers[check_extension(path)]
+    try:
+        return write_atomically(path, writer)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        reason = getattr(error, "strerror", None) or str(error).strip() or type(error).__name__
+        raise UserError(f"cannot write {path}: {reason.splitlines()[0].rstrip('.')}.") from error
 
 
 def check_extension(path: str | Path) -> str:
@@ -161,21 +125,16 @@ def check_extension(path: str | Path) -> str:
     return suffix
 
 
-def _save_archive(path: Path, arrays: dict[str, Any]) -> None:
-    np.savez_compressed(path, **arrays)
+def _save(path: Path, save: Callable[..., Any], *values: Any, **options: Any) -> None:
+    with open(path, "wb") as stream:  # given a name, numpy would append an extension of its own
+        save(stream, *values, **options)
 
 
-def _rows(frame: pl.DataFrame) -> pl.DataFrame:
-    """The columns of measurements: whole numbers and text are labels, names and row numbers."""
-    return frame.select(pl.selectors.float())
-
-
-def _arrays(frame: pl.DataFrame) -> dict[str, np.ndarray]:
+def _arrays(frame: pl.DataFrame, rows: pl.DataFrame) -> dict[str, np.ndarray]:
     """Measurements together as X; each other column as an array of its own."""
-    rows = _rows(frame)
     others = [name for name in frame.columns if name not in rows.columns]
     return {"X": rows.to_numpy(), **{name: _array(frame[name]) for name in others}}
 
 
 def _array(column: pl.Series) -> np.ndarray:
-    return column.to_numpy() if column.dtype.is_numeric() else np.asarray(column.to_list(), dtype=str)
+    return column.to_numpy() if column.dtype.is_numeric() else np.asarray(column.fill_null("").to_list(), dtype=str)

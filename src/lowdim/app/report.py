@@ -34,7 +34,7 @@ def write(
     **about: Any,
 ) -> Path:
     """Render the page and put it at `path` once it is complete; `about` as for `render`."""
-    return write_text(path, render(comparison, title=title, max_points=max_points, **about))
+    return write_text(path, render(comparison, title=title, max_points=max_points, **about), owner="report")
 
 
 def render(

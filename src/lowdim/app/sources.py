@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +9,12 @@ import numpy as np
 import polars as pl
 
 import lowdim
+from lowdim.study.spelling import did_you_mean
 
 from .console import print_line
 from .files import UserError
-from .formats import EXTENSIONS, Reading
+from .formats import EXTENSIONS
+from .reading import Reading
 from .tables import Table, assemble, read
 
 PREFIX = "dataset:"
@@ -47,8 +48,7 @@ def _known(name: str) -> str | None:
 
 
 def _near(name: str) -> str:
-    near = get_close_matches(name.lower().replace("_", "-"), lowdim.datasets.names(), n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
+    hint = did_you_mean(name.lower().replace("_", "-"), lowdim.datasets.names())
     return f"{hint} lowdim datasets lists the sets; files end in {', '.join(EXTENSIONS)}."
 
 

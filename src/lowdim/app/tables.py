@@ -10,22 +10,25 @@ import csv
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
+from lowdim.study.spelling import did_you_mean
+
 from .files import UserError
-from .formats import EXTENSIONS, Reading, reader
+from .formats import EXTENSIONS, reader
+from .reading import Reading
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
     """Rows of numbers with what belongs to them.
 
-    `frame` holds the numeric columns only; `labels`, `names` are None where no column was named for them; `numbers`
-    are the positions of the rows in the file, from 1; `notes` are things the reader of the output should know.
+    `frame` holds the numeric columns only; `labels`, `names` are None where no column was named for them, and a row
+    without a label has NaN or None there; `numbers` are the positions of the rows in the file, from 1, blank lines
+    not counted; `notes` are things the reader of the output should know.
     """
 
     name: str
@@ -60,43 +63,60 @@ class Table:
 
 def read(path: str | Path, how: Reading = Reading()) -> Table:  # noqa: B008 (frozen: safe to share)
     """The table in a file, checked."""
+    frame, notes = load(path, how)
+    return assemble(Path(path).stem, frame, how, source=str(path), notes=notes)
+
+
+def load(path: str | Path, how: Reading) -> tuple[pl.DataFrame, list[str]]:
+    """All columns of a file as they are, and what was found out about it."""
     path = Path(path)
     if path.is_dir():
         raise UserError(f"{path} is a folder; give one file ({', '.join(EXTENSIONS)}).")
     if not path.exists():
-        raise UserError(f"no such file: {path}{_near_file(path)}")
-    load = reader(path)
+        raise UserError(f"no such file: {path}.{_near_file(path)}")
+    parse = reader(path)
     try:
-        frame, notes = load(path, how)
+        return parse(path, how)
     except (pl.exceptions.PolarsError, OSError, EOFError, zipfile.BadZipFile, csv.Error, ValueError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise UserError(f"{path} cannot be read as {path.suffix[1:]}: {reason.rstrip('.')}.") from error
-    return assemble(path.stem, frame, how, source=str(path), notes=notes)
 
 
 def _near_file(path: Path) -> str:
     try:
-        near = get_close_matches(path.name, [other.name for other in path.parent.iterdir()], n=1)
+        return did_you_mean(path.name, [other.name for other in path.parent.iterdir()])
     except OSError:
-        near = []
-    return f" (did you mean {near[0]}?)" if near else ""
+        return ""
 
 
-def assemble(name: str, frame: pl.DataFrame, how: Reading, *, source: str, notes: Sequence[str] = ()) -> Table:
-    """Part labels and names from the numbers, apply the options, and check what is left."""
+def assemble(
+    name: str,
+    frame: pl.DataFrame,
+    how: Reading,
+    *,
+    source: str,
+    notes: Sequence[str] = (),
+    option: str = "--columns",
+) -> Table:
+    """Part labels and names from the numbers, apply the options, and check what is left.
+
+    `option` is what people typed to choose columns.
+    """
     said = list(notes)
     labels, names = _column(frame, how.label, "--label", source), _column(frame, how.names, "--names", source)
     for column in (*how.drop, *how.columns):
-        _column(frame, column, "--drop" if column in how.drop else "--columns", source)
-    aside = {how.label, how.names, *how.drop}
-    chosen = [c for c in (how.columns or frame.columns) if c not in aside]
+        _column(frame, column, "--drop" if column in how.drop else option, source)
+    for column in how.needed:
+        _column(frame, column, "the model needs", source)
+    aside = {how.label, how.names, *how.drop} if not how.needed else set()
+    chosen = [c for c in dict.fromkeys(how.needed or how.columns or frame.columns) if c not in aside]
     if not chosen or not frame.height:
         raise UserError(f"{source}: the table is empty ({frame.height} rows, {len(chosen)} columns to use).")
     numbers = _numeric(frame.select(chosen), source, said)
     table = Table(
         name,
         numbers,
-        None if labels is None else _labels(labels, said),
+        None if labels is None else _labels(labels),
         how.label,
         None if names is None else names.cast(pl.String, strict=False).fill_null("").to_list(),
         np.arange(1, frame.height + 1),
@@ -113,10 +133,10 @@ def _column(frame: pl.DataFrame, name: str | None, option: str, source: str) -> 
         return None
     if name in frame.columns:
         return frame[name]
-    near = get_close_matches(name, frame.columns, n=1, cutoff=0.5)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
+    hint = did_you_mean(name, frame.columns, cutoff=0.5)
     shown = ", ".join(frame.columns[:12]) + (", ..." if frame.width > 12 else "")
-    raise UserError(f"{source}: {option} {name!r} is not a column.{hint} Columns: {shown}.")
+    wrong = f"{option} {name!r}, which" if not option.startswith("--") else f"{option} {name!r}"
+    raise UserError(f"{source}: {wrong} is not a column.{hint} Columns: {shown}.")
 
 
 def _numeric(frame: pl.DataFrame, source: str, said: list[str]) -> pl.DataFrame:
@@ -148,7 +168,11 @@ def _not_numeric(column: pl.Series, bad: list[str], source: str) -> str:
     row, name = int(wrong.arg_max() or 0) + 1, column.name
     others = f" (and {len(bad) - 1} other columns: {_listed(bad[1:])})" if len(bad) > 1 else ""
     first = repr(str(values[0])[:40]) if len(values) else "none"
-    if len(values) < len(text.drop_nulls()) and values.n_unique() == 1:
+    if len(values) and values.str.contains(r"^[+-]?[0-9]{1,3}(,[0-9]{3})+$").all():
+        way = "If the comma parts thousands, remove it in the file; else use"
+    elif len(values) and values.str.contains(r"^[+-]?[0-9]*,[0-9]+$").all():
+        way = "If the comma stands for the decimal point, say --decimal-comma; else use"
+    elif len(values) < len(text.drop_nulls()) and values.n_unique() == 1:
         way = f"If {first} stands for a missing value, say --na {first}; else use"
     else:
         way = "Use"
@@ -167,14 +191,13 @@ def _listed(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
 
 
-def _labels(column: pl.Series, said: list[str]) -> np.ndarray:
-    """Labels as numbers where they are numbers, else as text; rows without one form a class of their own."""
-    missing = column.null_count()
-    if column.dtype.is_numeric() and not missing:
+def _labels(column: pl.Series) -> np.ndarray:
+    """Labels as numbers where they are numbers, else as text; NaN or None where a row has none."""
+    if column.dtype.is_numeric():
         return column.to_numpy()
-    if missing:
-        said.append(f"{missing} rows have no label; they form the class '(missing)'")
-    return np.asarray(column.cast(pl.String, strict=False).fill_null("(missing)").to_list(), dtype=str)
+    if column.dtype == pl.Boolean and not column.null_count():
+        return column.to_numpy()
+    return np.array([text or None for text in column.cast(pl.String, strict=False).to_list()], dtype=object)
 
 
 def _complete(table: Table, how: Reading, source: str, said: list[str]) -> Table:
@@ -210,5 +233,5 @@ def _note_counters(table: Table, said: list[str]) -> None:
     """A column that only counts the rows is data to no method; say so, and leave the choice to the reader."""
     for name in table.columns:
         values = table.frame[name].to_numpy()
-        if len(values) > 3 and (np.diff(values) == 1).all():
+        if len(values) > 3 and np.array_equal(values, values[0] + np.arange(len(values))):
             said.append(f"column {name!r} only counts the rows; --drop {_quoted(name)} leaves it out")

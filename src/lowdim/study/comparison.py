@@ -19,14 +19,15 @@ import numpy as np
 
 import lowdim
 from lowdim._core.memory import config
+from lowdim._core.neighbors import shared
 from lowdim._core.rng import generator
 
 from .alignment import aligned_maps
-from .baselines import embedded_by_all, notes_on, run_all
+from .baselines import notes_on, run_all
 from .labels import Labels, labels_of
-from .references import Reference, reference_of
+from .references import Reference, check_varied, reference_of
 from .running import Outcome, entries, plain
-from .scoring import Scored, score_each, sharing
+from .scoring import LEAST_ROWS, Scored, placed_by_all, score_each
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,7 +45,8 @@ class Comparison:
     scored : dict of str
         For each method that succeeded its ``scores``, ``rnx`` curve and ``per_row`` quality.
     rows_scored : ndarray of bool
-        The rows every method gave a place to; all scores are over these.
+        The rows every method gave a place to; all scores are over these. Where there are fewer than three, the rows
+        any method placed: then each method is scored on its own, and a note says so.
     n_columns : int
         Columns of the data.
     reference : Reference
@@ -112,8 +114,13 @@ class Comparison:
 
     @property
     def original_error(self) -> float | None:
-        """The 1-nearest-neighbour error in the reference space itself: what there was to lose; None without classes."""
-        return next((scored.scores.get("knn_error_data") for scored in self.scored.values()), None)
+        """The 1-nearest-neighbour error without any map: what there was to lose.
+
+        Measured between the rows of the reference where one was given, else between the rows of the data. None
+        without classes, and where methods were scored on different rows.
+        """
+        found = {scored.scores.get("knn_error_data") for scored in self.scored.values()}
+        return found.pop() if len(found) == 1 else None
 
     @property
     def failures(self) -> dict[str, str]:
@@ -173,7 +180,7 @@ class Comparison:
 
     def aligned(self) -> dict[str, np.ndarray]:
         """Method -> first two columns, turned and mirrored to lie like the first map: for pictures side by side."""
-        return aligned_maps(self.embeddings, self.rows_scored)
+        return aligned_maps(self.embeddings)
 
     def report(self, path: str | Path = "report.html", *, title: str | None = None, max_points: int = 50_000) -> Path:
         """Write one self-contained page: maps side by side, R_NX curves, scores, warnings, how to read them.
@@ -185,7 +192,7 @@ class Comparison:
         title : str, optional
             The heading of the page.
         max_points : int
-            The most rows drawn in a map; more are sampled, and the page says so. Scores always use all rows.
+            The most rows drawn in a map; more are sampled, and the page says so. Scores do not depend on it.
 
         Returns
         -------
@@ -238,8 +245,8 @@ def compare(
         A label per row: classes (text, whole numbers) or a quantity. Classes add the 1-nearest-neighbour error.
     methods : list, optional
         Names such as ``"pca"`` or ``"isomap"``, estimators, or (name, estimator) pairs. Estimators are cloned and
-        keep their own parameters. Default: every method there is; those that need more than the memory limit are
-        reported as failed.
+        keep their own parameters; a seed or a number of jobs that they left at None is set. Default: every method
+        there is; those that need more than the memory limit are reported as failed.
     n_components : int
         Columns of the embedding for methods given by name.
     reference : {"ambient", "geodesic"} or array-like of n rows
@@ -283,51 +290,54 @@ def compare(
     """
     start = time.perf_counter()
     rows, seed = _rows(X), _seed(random_state)
-    common = {
-        "n_components": _width(n_components),
-        "random_state": seed,
-        "n_jobs": n_jobs,
-        "verbose": max(0, verbose - 1),
-    }
-    planned = entries(methods, common)
+    common = {"n_components": _width(n_components), "random_state": seed, "n_jobs": n_jobs}
+    planned = entries(methods, {**common, "verbose": max(0, verbose - 1)})
     labels = None if y is None else labels_of(y, rows.shape[0], label_name or getattr(y, "name", None))
     names = _row_names(row_names, rows.shape[0])
     report = _reporter(callback, verbose, len(planned) + 4)
-    with sharing(rows):
+    with shared(rows):
         report("reference distances")
-        against = reference_of(reference, rows, metric=metric, n_neighbors=n_neighbors)
+        against = reference_of(reference, rows, metric=metric, n_neighbors=n_neighbors, n_jobs=n_jobs)
         with config(memory_limit=memory_limit):
             outcomes = run_all(planned, rows, seed, n_components, report)
         report("scores")
-        scored = score_each(
+        scored, noticed = score_each(
             {o.name: o.embedding for o in outcomes if o.embedding is not None}, against,
             scale={o.name: o.has_scale for o in outcomes}, labels=labels, anchors=anchors, n_jobs=n_jobs, seed=seed,
         )  # fmt: skip
-    mask = embedded_by_all(outcomes)
+    mask, notes = _scored_rows(outcomes, rows.shape)
+    notes += ((labels.note,) if labels is not None and labels.note else ()) + noticed
     return Comparison(
-        outcomes=tuple(outcomes),
-        scored=scored,
-        rows_scored=mask,
-        n_columns=rows.shape[1],
-        reference=against.without_rows(),
-        seed=seed,
-        labels=labels,
-        row_names=names,
-        column_names=_column_names(X),
-        versions=versions(),
-        notes=notes_on(outcomes, mask),
-        seconds=time.perf_counter() - start,
-    )
+        outcomes=tuple(outcomes), scored=scored, rows_scored=mask, n_columns=rows.shape[1],
+        reference=against.without_rows(), seed=seed, labels=labels, row_names=names, column_names=_column_names(X),
+        versions=versions(), notes=notes, seconds=time.perf_counter() - start,
+    )  # fmt: skip
+
+
+def _scored_rows(outcomes: list[Outcome], shape: tuple[int, ...]) -> tuple[np.ndarray, tuple[str, ...]]:
+    """The rows behind the scores, and what must be known about them."""
+    placed = {o.name: o.embedding for o in outcomes if o.embedding is not None}
+    common = placed_by_all(placed)
+    notes = notes_on(outcomes, common, shape)
+    if common.sum() >= LEAST_ROWS:
+        return common, notes
+    return np.logical_or.reduce([placed_by_all({name: Z}) for name, Z in placed.items()]), notes
 
 
 def _rows(X: Any) -> np.ndarray:
-    """X as methods and measures both take it, so that each of them can use it without a copy of its own."""
+    """X as methods and measures both take it, so that each of them can use it without a copy of its own.
+
+    Nobody can write into it: a method that works in place fails, and leaves the caller's rows and the others alone.
+    """
     from sklearn.utils import check_array
 
-    return check_array(
+    rows = check_array(
         X, dtype=(np.float64, np.float32), order="C", ensure_all_finite="allow-nan", ensure_min_samples=3,
         estimator="compare", input_name="X",
-    )  # fmt: skip
+    ).view()  # fmt: skip
+    rows.flags.writeable = False
+    check_varied(rows, "compare")
+    return rows
 
 
 def _width(n_components: Any) -> int:

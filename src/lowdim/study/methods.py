@@ -1,16 +1,18 @@
 """The table of methods: the names people type, the class behind each, and what each can do.
 
-One line per method. The comparison, the command line and the documentation read this table; nothing else lists the
-methods. A line whose class is not part of this version is passed over, so that the table can be read as a whole.
+One line per method. The comparison and the command line read this table, and the README's table is tested against it;
+nothing else lists the methods. A line whose class is not part of this version is passed over, so that the table can
+be read as a whole.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 import lowdim
+
+from .spelling import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Method:
     title : str
         How it is written in text.
     linear : bool
-        The map is a linear function of the columns.
+        The map is a linear function of the columns, with the parameters as they come.
     view : str
         ``"global"`` when far pairs count as much as near ones, ``"local"`` when mostly the near ones do.
     idea : str
@@ -57,7 +59,7 @@ class Method:
 _TABLE = (
     Method("pca", "PCA", "PCA", True, "global", "projection", True),
     Method("kernel-pca", "KernelPCA", "Kernel PCA", False, "global", "projection", False),
-    Method("classical-mds", "ClassicalMDS", "Classical MDS", False, "global", "projection", True),
+    Method("classical-mds", "ClassicalMDS", "Classical MDS", True, "global", "projection", True),
     Method("isomap", "Isomap", "Isomap", False, "global", "manifold", True),
 )
 
@@ -76,9 +78,7 @@ def find(name: str, owner: str = "compare") -> Method:
     joined = {known_name.replace("-", ""): known_name for known_name in known}
     if key.replace("-", "") in joined:  # KernelPCA, kernelpca
         return known[joined[key.replace("-", "")]]
-    near = get_close_matches(key, known, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise ValueError(f"{owner}: method must be one of {', '.join(known)}; got {name!r}.{hint}")
+    raise ValueError(f"{owner}: method must be one of {', '.join(known)}; got {name!r}.{did_you_mean(key, known)}")
 
 
 def method_of(estimator: object) -> Method | None:

@@ -32,6 +32,8 @@ class Reference:
         ``"ambient"``, ``"geodesic"`` or ``"precomputed"``.
     n_neighbors : int
         Neighbours per row in the graph of a geodesic reference.
+    n_columns : int or None
+        Columns of the rows; None where distances were given.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Reference:
     metric: str
     kind: str
     n_neighbors: int = 10
+    n_columns: int | None = None
 
     def without_rows(self) -> Reference:
         """What was compared against, in words only: a finished comparison need not hold the distances."""
@@ -47,7 +50,13 @@ class Reference:
 
 
 def reference_of(
-    reference: Any, X: np.ndarray, *, metric: str = "euclidean", n_neighbors: int = 10, owner: str = "compare"
+    reference: Any,
+    X: np.ndarray,
+    *,
+    metric: str = "euclidean",
+    n_neighbors: int = 10,
+    n_jobs: int | None = None,
+    owner: str = "compare",
 ) -> Reference:
     """The reference a user asked for, by name or as an array of rows."""
     if not isinstance(reference, str):
@@ -63,10 +72,16 @@ def reference_of(
         )
     if reference == "ambient":
         text = f"{metric} distances between the rows of the data, {X.shape[1]} columns"
-        return Reference("ambient", text, X, metric, "ambient")
+        return Reference("ambient", text, X, metric, "ambient", n_columns=X.shape[1])
     k = min(n_neighbors, X.shape[0] - 1)
-    made = Reference("geodesic", "", X, metric, "geodesic", k)
-    return replace(made, text=_geodesic_text(made))
+    made = Reference("geodesic", "", X, metric, "geodesic", k, X.shape[1])
+    return replace(made, text=_geodesic_text(made, n_jobs))
+
+
+def check_varied(X: np.ndarray, owner: str, name: str = "X") -> None:
+    """Rows that are all the same have no distances to keep: found out before anything is computed."""
+    if np.equal(X, X[0]).all():
+        raise ValueError(f"{owner}: {name} must have at least two different rows; all {len(X)} are the same.")
 
 
 def _given(reference: Any, n: int, metric: str, owner: str) -> Reference:
@@ -75,16 +90,18 @@ def _given(reference: Any, n: int, metric: str, owner: str) -> Reference:
         raise ValueError(f"{owner}: reference must have {n} rows, as X has; got {rows.shape[0]}.")
     if metric == "precomputed":
         return Reference("given", "the distances given", rows, metric, "precomputed")
+    check_varied(rows, owner, "reference")
     text = f"{metric} distances between the rows given as reference, {rows.shape[1]} columns"
-    return Reference("given", text, rows, metric, "ambient")
+    return Reference("given", text, rows, metric, "ambient", n_columns=rows.shape[1])
 
 
-def _geodesic_text(reference: Reference) -> str:
+def _geodesic_text(reference: Reference, n_jobs: int | None) -> str:
     """The graph in words, with the number of pieces it is in: paths between pieces lead over bridges."""
     from lowdim._core.graph import components, neighbor_graph
     from lowdim._core.neighbors import nearest
 
     k, metric = reference.n_neighbors, reference.metric
-    pieces = components(neighbor_graph(nearest(reference.rows, k, metric=metric, owner="geodesic reference")))[0]
+    near = nearest(reference.rows, k, metric=metric, n_jobs=n_jobs, owner="geodesic reference")
+    pieces = components(neighbor_graph(near))[0]
     text = f"shortest paths over the graph of {k} nearest neighbours ({metric} distances)"
     return text if pieces == 1 else f"{text}; the graph was in {pieces} pieces, joined by their shortest edges"

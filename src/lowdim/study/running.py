@@ -34,6 +34,9 @@ DIAGNOSTICS = (
     "log_likelihood_",
 )
 
+# Parameters in which the PCA baseline may differ from PCA as it comes.
+FREE = ("n_components", "random_state", "n_jobs", "verbose")
+
 
 @dataclass(frozen=True, eq=False)
 class Entry:
@@ -59,12 +62,6 @@ class Outcome:
     diagnostics: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def title(self) -> str:
-        """How the method is written in text."""
-        known = methods().get(self.name)
-        return known.title if known else self.name
-
-    @property
     def n_components(self) -> int | None:
         return None if self.embedding is None else self.embedding.shape[1]
 
@@ -78,6 +75,16 @@ class Outcome:
         return has_scale(self.estimator)
 
 
+class Unprepared:
+    """In the place of an estimator that could not be cloned or set: says why when its turn comes."""
+
+    def __init__(self, estimator: Any, problem: Exception) -> None:
+        self.estimator, self.problem = estimator, problem
+
+    def fit_transform(self, X: Any) -> np.ndarray:
+        raise self.problem
+
+
 class RandomEmbedding:
     """Rows placed at random: what every method must beat, with R_NX near zero at every K."""
 
@@ -88,15 +95,15 @@ class RandomEmbedding:
     def get_params(self, deep: bool = False) -> dict[str, Any]:
         return {"n_components": self.n_components, "random_state": self.random_state}
 
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+    def fit_transform(self, X: Any) -> np.ndarray:
         # A stream of its own: the seed alone would repeat the normal draws that made a synthetic data set.
         seed = generator(self.random_state).integers(2**32)
         return np.random.default_rng([int(seed), 0x72616E64]).standard_normal((X.shape[0], self.n_components))
 
 
 def entries(wanted: Any, common: dict[str, Any]) -> list[Entry]:
-    """The methods to run, in the order given. `common` parameters go to every method named by name; of those, a seed,
-    a number of jobs and a verbosity also go to estimators that left theirs at None (or 0 for verbosity)."""
+    """The methods to run, in the order given. `common` parameters go to every method named by name; of those, a seed
+    and a number of jobs also go to estimators that left theirs at None, and a verbosity to those that are silent."""
     given = list(methods()) if wanted is None else [wanted] if isinstance(wanted, str) else wanted
     if not isinstance(given, Iterable):
         given = [given]
@@ -112,8 +119,17 @@ def _entry(item: Any, common: dict[str, Any]) -> tuple[str, Any, bool, bool]:
         method = find(item)
         return method.name, method.estimator(**common), True, method.name == "pca"
     if isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str):
-        return item[0], _prepared(item[1], common), True, False
-    return class_name(item), _prepared(item, common), False, False
+        return item[0], _prepared(item[1], common), True, _is_baseline(item[1])
+    return class_name(item), _prepared(item, common), False, _is_baseline(item)
+
+
+def _is_baseline(estimator: Any) -> bool:
+    """PCA of this library with nothing changed but its width, or what every method of the comparison shares."""
+    known = method_of(estimator)
+    if known is None or known.name != "pca":
+        return False
+    own, plain_pca = estimator.get_params(deep=False), known.estimator().get_params(deep=False)
+    return all(own[key] is value or own[key] == value for key, value in plain_pca.items() if key not in FREE)
 
 
 def _prepared(estimator: Any, common: dict[str, Any]) -> Any:
@@ -123,10 +139,21 @@ def _prepared(estimator: Any, common: dict[str, Any]) -> Any:
             "compare: methods must be names, estimators with fit_transform, or (name, estimator) pairs; "
             f"got {estimator!r}."
         )
-    copy = clone(estimator)
-    own = copy.get_params(deep=False)
-    shared = {key: common[key] for key in ("random_state", "n_jobs", "verbose") if key in own and not own[key]}
-    return copy.set_params(**{key: value for key, value in shared.items() if value is not None})
+    try:
+        copy = clone(estimator)
+        shared = _shared(copy.get_params(deep=False), common)
+        return copy.set_params(**shared) if shared else copy
+    except Exception as problem:  # noqa: BLE001 (an estimator that cannot be prepared is one failed method)
+        return Unprepared(estimator, problem)
+
+
+def _shared(own: dict[str, Any], common: dict[str, Any]) -> dict[str, Any]:
+    """What the comparison sets in an estimator that left it open."""
+    shared = {key: common[key] for key in ("random_state", "n_jobs") if own.get(key, 0) is None}
+    if "verbose" in own and common["verbose"] > 0 and own["verbose"] in (None, 0):
+        quiet = own["verbose"]
+        shared["verbose"] = bool(common["verbose"]) if isinstance(quiet, bool) else common["verbose"]
+    return {key: value for key, value in shared.items() if value is not None}
 
 
 def class_name(estimator: Any) -> str:
@@ -165,15 +192,15 @@ def free_name(name: str, taken: set[str]) -> str:
     return free
 
 
-def run(entry: Entry, X: Any, y: Any = None) -> Outcome:
+def run(entry: Entry, X: Any) -> Outcome:
     """Fit one method. Warnings are kept with it; an exception becomes its error; Ctrl-C goes through."""
     estimator, start = entry.estimator, time.perf_counter()
     embedding, error = None, None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            embedding = _checked(estimator.fit_transform(X, y), X.shape[0])
-        except Exception as problem:  # noqa: BLE001 (whatever goes wrong in one method, the others must run)
+            embedding = _checked(estimator.fit_transform(X), X.shape[0])
+        except (Exception, SystemExit) as problem:  # noqa: BLE001 (whatever goes wrong in one method, the others run)
             error = f"{type(problem).__name__}: {problem}"
     seconds = time.perf_counter() - start
     return Outcome(

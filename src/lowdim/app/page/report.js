@@ -21,7 +21,8 @@
   const label = data.label && { ...data.label, values: unpack(data.label.values, data.label.classes ? Int32Array : Float32Array) };
   const tip = document.getElementById("tip"), legend = document.getElementById("legend");
   const chooser = document.getElementById("colour");
-  let picked = new Set(), current = -1;
+  const LEGEND = 24;  // classes named before the rest is asked for
+  let picked = new Set(), current = -1, whole = false;
 
   const maps = [...document.querySelectorAll("canvas[data-map]")].map((canvas) => {
     const source = data.maps[+canvas.dataset.map];
@@ -46,17 +47,19 @@
   const ramps = { quality: ramp(GOOD), label: ramp(AMOUNT) };
   const step = (value, low, high) => Math.max(0, Math.min(63, Math.round((63 * (value - low)) / (high - low || 1))));
   let low = Infinity, high = -Infinity;
-  if (label && !label.classes) for (const v of label.values) { low = Math.min(low, v); high = Math.max(high, v); }
+  if (label && !label.classes) for (const v of label.values) if (Number.isFinite(v)) { low = Math.min(low, v); high = Math.max(high, v); }
+  const known = (i) => (label.classes ? label.values[i] >= 0 : Number.isFinite(label.values[i]));
+  const holes = label !== null && rows.some((_, i) => !known(i));
 
   function colourOf(map) {
     const by = chooser.value, palette = CLASSES[mode()], grey = GREY[mode()];
     if (by === "label" && label.classes)
-      return (i) => (picked.size && !picked.has(label.values[i]) ? grey : palette[label.values[i] % palette.length]);
-    if (by === "label") return (i) => ramps.label[step(label.values[i], low, high)];
+      return (i) => (!known(i) || (picked.size && !picked.has(label.values[i])) ? grey : palette[label.values[i] % palette.length]);
+    if (by === "label") return (i) => (known(i) ? ramps.label[step(label.values[i], low, high)] : grey);
     if (by === "quality") return (i) => (Number.isFinite(map.quality[i]) ? ramps.quality[step(map.quality[i], 0, 1)] : grey);
     return () => palette[0];
   }
-  const shapeOf = (i) => (chooser.value === "label" && label.classes ? Math.floor(label.values[i] / CLASSES.light.length) % SHAPES : 0);
+  const shapeOf = (i) => (chooser.value === "label" && label.classes && known(i) ? Math.floor(label.values[i] / CLASSES.light.length) % SHAPES : 0);
 
   function mark(pen, x, y, r, shape) {
     pen.beginPath();
@@ -111,7 +114,7 @@
     tip.classList.toggle("on", i >= 0);
     if (i < 0) return;
     const lines = [data.names ? `${data.names[i]} (row ${rows[i]})` : `row ${rows[i]}`];
-    if (label) lines.push(`${label.name}: ${label.classes ? label.classes[label.values[i]] : +label.values[i].toPrecision(5)}`);
+    if (label) lines.push(`${label.name}: ${!known(i) ? "none" : label.classes ? label.classes[label.values[i]] : +label.values[i].toPrecision(5)}`);
     if (Number.isFinite(map.quality[i])) lines.push(`quality in ${map.name}: ${map.quality[i].toFixed(2)}`);
     tip.textContent = lines.join("\n");
     const box = map.canvas.getBoundingClientRect(), x = box.left + map.sx[i], y = box.top + map.sy[i];
@@ -132,7 +135,7 @@
     const bar = document.createElement("span");
     bar.className = "bar";
     bar.style.background = `linear-gradient(90deg, ${colours.join()})`;
-    legend.replaceChildren(from, bar, to);
+    legend.replaceChildren(from, bar, to, ...unlabelled());
   }
 
   function describe() {
@@ -141,7 +144,36 @@
     if (by === "quality") return scale(GOOD, "0, as random", "1, all neighbours kept");
     if (by === "none") return;
     if (!label.classes) return scale(AMOUNT, String(+low.toPrecision(4)), String(+high.toPrecision(4)));
-    label.classes.forEach((name, k) => legend.append(chip(name, k)));
+    const most = whole || label.classes.length <= LEGEND + 4 ? label.classes.length : LEGEND;
+    label.classes.slice(0, most).forEach((name, k) => legend.append(chip(name, k)));
+    if (most < label.classes.length) legend.append(more(label.classes.length - most));
+    legend.append(...unlabelled());
+    if (label.classes.length > CLASSES.light.length * SHAPES) legend.append(text("", `${label.classes.length} classes, ${CLASSES.light.length * SHAPES} marks: several classes share a mark; press one to see it alone.`));
+  }
+
+  function text(kind, words) {
+    const span = document.createElement("span");
+    span.className = kind;
+    span.textContent = words;
+    return span;
+  }
+
+  function unlabelled() {
+    if (chooser.value !== "label" || !holes) return [];
+    const swatch = document.createElement("canvas"), pen = swatch.getContext("2d");
+    swatch.width = swatch.height = 24;
+    pen.fillStyle = GREY[mode()];
+    mark(pen, 12, 12, 8, 0);
+    return [swatch, text("", "no label")];
+  }
+
+  function more(count) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "more";
+    button.textContent = `${count} more`;
+    button.addEventListener("click", () => { whole = true; describe(); });
+    return button;
   }
 
   function chip(name, k) {
