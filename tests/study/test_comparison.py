@@ -252,7 +252,7 @@ def in_place(X):
 @pytest.mark.parametrize(
     "method",
     [("m", Act(in_place)), decomposition.PCA(2, copy=False, svd_solver="full"), StandardScaler(copy=False)],
-    ids=repr,
+    ids=["own", "pca", "scaler"],
 )
 def test_a_method_that_works_in_place_changes_nobodys_rows(roll, method):
     X = np.ascontiguousarray(roll.X * [1, 5, 0.2] + 3)
