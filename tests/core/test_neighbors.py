@@ -571,3 +571,45 @@ def test_tables_that_hold_no_real_numbers_are_refused(rng):
             within(D + 1j, 1.0, metric=metric)
         with pytest.raises(ValueError, match="must hold real numbers; got complex128"):
             nearest(sparse.csr_array(D + 1j), 2, metric=metric)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_approximate_search_measures_what_it_finds_exactly(metric):
+    X = np.random.default_rng(0).normal(size=(3000, 3)) @ np.random.default_rng(1).normal(size=(3, 30)) + 5
+    X[7] = 0
+    exact, near = nearest(X, 10, metric=metric), nearest(X, 10, metric=metric, approximate=True)
+    same = [np.isin(a, b).mean() for a, b in zip(near.indices, exact.indices, strict=True)]
+    assert np.mean(same) > 0.98
+    rows = np.flatnonzero((near.indices == exact.indices).all(axis=1))
+    np.testing.assert_array_equal(near.distances[rows], exact.distances[rows])
+    assert (np.diff(near.distances, axis=1) >= 0).all()
+    assert (near.indices != np.arange(3000)[:, None]).all()
+
+
+def test_when_approximate_search_is_taken(monkeypatch):
+    from lowdim._core import neighbors
+
+    X = np.random.default_rng(0).normal(size=(400, 20))
+    taken = []
+    monkeypatch.setattr(
+        neighbors, "_nearly", lambda search, k, n_jobs: taken.append(1) or neighbors._search(search, k, n_jobs, "x")
+    )
+    for rows, asked in ((X, None), (X, False)):
+        nearest(rows, 5, approximate=asked)
+    assert not taken
+    monkeypatch.setattr(neighbors, "_MANY", 300)
+    nearest(X, 5, approximate=None)
+    assert len(taken) == 1
+    nearest(X[:, :2], 5, approximate=None)  # a tree is exact and faster
+    nearest(X, 5, queries=X, approximate=None)
+    nearest(X, 5, metric="manhattan", approximate=True)
+    nearest(sparse.csr_array(X), 5, approximate=True)
+    nearest(X, 300, approximate=True)
+    assert len(taken) == 1
+    with neighbors.shared(X):
+        near = nearest(X, 5, approximate=True)
+        assert nearest(X, 5, approximate=None).indices is not near.indices
+        assert len(taken) == 2
+        nearest(X, 5)  # approximate neighbours do not serve whoever wants exact ones
+        nearest(X, 5, approximate=True)
+        assert len(taken) == 2

@@ -316,11 +316,11 @@ def nearest_rows(search: Search, k: int, n_jobs: int | None, route: str | None =
 
     threads.map_rows(fill, m, size, n_jobs)
     distances = search.distances(values)
-    _fill_zero_rows(search, k, distances, indices)
+    fill_zero_rows(search, k, distances, indices)
     return distances, indices
 
 
-def _fill_zero_rows(search: Search, k: int, distances: np.ndarray, indices: np.ndarray) -> None:
+def fill_zero_rows(search: Search, k: int, distances: np.ndarray, indices: np.ndarray) -> None:
     """What zero rows find under cosine: the zero rows at 0, then all others at 1.
 
     The engines take them for orthogonal to everything, to each other as well.

@@ -28,9 +28,21 @@ from lowdim._core.distances import (
     real_array,
     real_sparse,
 )
-from lowdim._core.exact import NOBODY, Found, Pairs, Search, nearest_rows, open_search, own_index, rows_within
+from lowdim._core.exact import (
+    NOBODY,
+    Found,
+    Pairs,
+    Search,
+    fill_zero_rows,
+    nearest_rows,
+    open_search,
+    own_index,
+    rows_within,
+)
 
 _ROWS, _COLUMNS = 256, 4096  # a block of measured distances: 8 MB in float64
+SEARCH: dict[str, bool | None] = {"auto": None, "exact": False, "approximate": True}  # what estimators call it
+_MANY = 20_000  # rows from which comparing all pairs takes seconds, and approximate search pays
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,10 +67,11 @@ def nearest(
     metric: Metric = "euclidean",
     queries: Any = None,
     n_jobs: int | None = None,
+    approximate: bool | None = False,
     owner: str = "nearest",
     name: str = "k",
 ) -> Neighbors:
-    """The exact k nearest neighbours of each row.
+    """The k nearest neighbours of each row: exact, or nearly so where that is enough.
 
     Parameters
     ----------
@@ -74,6 +87,11 @@ def nearest(
         so that its duplicates stay in. Precomputed: the (m, n) distances to the n rows; `X` can then be None.
     n_jobs : int, optional
         Threads. The result does not depend on it.
+    approximate : bool or None
+        True: search by `descent`, which finds 98 % and more of the neighbours of data with structure (its docstring has
+        the measured recall); the distances of those found are exact. None: where it pays, that is, for many rows of
+        more columns than a tree can handle. Only for the dense rows of `X` themselves under euclidean and cosine
+        distances; others are searched exactly.
     owner : str
         Who asks; error messages begin with it.
     name : str
@@ -91,14 +109,39 @@ def nearest(
     metric = check_metric(metric, owner)
     if metric == "precomputed":
         return _nearest_known(X, k, queries, n_jobs, owner, name)
-    if queries is None and (found := _remembered(X, k, metric)) is not None:
+    if queries is None and (found := _remembered(X, k, metric, approximate)) is not None:
         return found
     search = open_search(X, queries, metric, owner)
     _check_k(k, search.X.shape[0], queries is None, owner, name)
-    found = _search(search, k, n_jobs, owner)
+    nearly = _may_approximate(search, k, approximate)
+    found = _nearly(search, k, n_jobs) if nearly else _search(search, k, n_jobs, owner)
     if queries is None:
-        _remember(X, metric, found)
+        _remember(X, metric, nearly, found)
     return found
+
+
+def _may_approximate(search: Search, k: int, asked: bool | None) -> bool:
+    """Whether the approximate search is wanted and has something to offer."""
+    n = search.X.shape[0]
+    fits = search.same and not sparse.issparse(search.X) and search.metric in ("euclidean", "cosine") and k < n // 2
+    return fits and (asked is True or (asked is None and n >= _MANY and search.route(k) != "tree"))
+
+
+def _nearly(search: Search, k: int, n_jobs: int | None) -> Neighbors:
+    """Approximate neighbours, measured and sorted like exact ones."""
+    from lowdim._core.descent import descend
+
+    indices, _ = descend(search.X, k, metric=str(search.metric), n_jobs=n_jobs)
+    values = np.empty(indices.shape)
+
+    def measure(rows: slice) -> None:
+        values[rows], indices[rows] = search.refine(np.arange(rows.start, rows.stop, dtype=np.int32), indices[rows])
+
+    threads.map_rows(measure, len(indices), _ROWS, n_jobs)
+    distances = search.distances(values)
+    fill_zero_rows(search, k, distances, indices)
+    with np.errstate(over="ignore"):
+        return Neighbors(indices, distances.astype(search.X.dtype, copy=False))
 
 
 def _search(search: Search, k: int, n_jobs: int | None, owner: str) -> Neighbors:
@@ -112,7 +155,7 @@ def _search(search: Search, k: int, n_jobs: int | None, owner: str) -> Neighbors
         return Neighbors(indices, values.astype(search.X.dtype, copy=False))
 
 
-# Inside `shared`: (where the rows lie, metric) -> the rows, which keeps them there, and what was found.
+# Inside `shared`: ((where the rows lie, metric), approximate) -> the rows, which keeps them there, and what was found.
 _found: ContextVar[dict[Any, tuple[Any, Neighbors]] | None] = ContextVar("lowdim_shared_neighbors", default=None)
 
 
@@ -135,20 +178,23 @@ def _key(X: Any, metric: Metric) -> Any:
     return X.__array_interface__["data"][0], X.shape, X.strides, X.dtype.str, metric
 
 
-def _remembered(X: Any, k: Any, metric: Metric) -> Neighbors | None:
+def _remembered(X: Any, k: Any, metric: Metric, approximate: bool | None) -> Neighbors | None:
     memo, key = _found.get(), _key(X, metric)
-    if memo is None or key is None or key not in memo:
+    if memo is None or key is None:
         return None
-    found = memo[key][1]
-    if not _is_count(k, found.indices.shape[1]):
+    # Exact neighbours serve everybody, approximate ones whoever allows them.
+    kinds = (False,) if approximate is False else (False, True)
+    known = [memo[(key, kind)][1] for kind in kinds if (key, kind) in memo]
+    found = next((found for found in known if _is_count(k, found.indices.shape[1])), None)
+    if found is None:
         return None
     return Neighbors(np.ascontiguousarray(found.indices[:, :k]), np.ascontiguousarray(found.distances[:, :k]))
 
 
-def _remember(X: Any, metric: Metric, found: Neighbors) -> None:
+def _remember(X: Any, metric: Metric, nearly: bool, found: Neighbors) -> None:
     memo, key = _found.get(), _key(X, metric)
     if memo is not None and key is not None:
-        memo[key] = (X, found)
+        memo[(key, nearly)] = (X, found)
 
 
 def _is_count(k: Any, most: int) -> bool:

@@ -14,7 +14,7 @@ from lowdim._core.extend import Nystrom
 from lowdim._core.graph import connect, geodesics, neighbor_graph, stored_edges
 from lowdim._core.iterate import Progress
 from lowdim._core.landmarks import choose
-from lowdim._core.neighbors import nearest, within
+from lowdim._core.neighbors import SEARCH, nearest, within
 from lowdim._core.parts import Part, tile
 from lowdim._core.rng import generator
 from lowdim._core.scaling import double_center
@@ -43,6 +43,9 @@ class Isomap(Reducer):
     metric : str or callable
         Distance between rows; "precomputed": X holds distances, dense, condensed, or a sparse graph whose stored
         entries are the edges (`n_neighbors` is not used then).
+    search : {"auto", "exact", "approximate"}
+        How neighbours are found. "auto" is exact up to 20,000 rows and wherever a tree is fast; beyond, it takes the
+        approximate search, which finds 98 % and more of them in data with structure.
     disconnected : {"bridge", "separate", "largest", "error"}
         When the graph falls apart: join its parts by their shortest edges, embed each and tile them, embed the largest
         (other rows are NaN), or refuse.
@@ -90,6 +93,7 @@ class Isomap(Reducer):
         "radius": params.none() | params.real(0, open_low=True),
         "n_landmarks": params.none() | params.whole(2),
         "metric": params.text() | params.function(),
+        "search": params.one_of(*SEARCH),
         "disconnected": params.one_of("bridge", "separate", "largest", "error"),
         "random_state": params.seed(),
         "n_jobs": params.jobs(),
@@ -108,6 +112,7 @@ class Isomap(Reducer):
         radius=None,
         n_landmarks=None,
         metric="euclidean",
+        search="auto",
         disconnected="bridge",
         random_state=None,
         n_jobs=None,
@@ -118,6 +123,7 @@ class Isomap(Reducer):
         self.radius = radius
         self.n_landmarks = n_landmarks
         self.metric = metric
+        self.search = search
         self.disconnected = disconnected
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -159,7 +165,7 @@ class Isomap(Reducer):
 
     def _nearest(self, rows: Any, k: int, queries: Any = None) -> Any:
         settings = {"metric": self.metric, "n_jobs": self.n_jobs, "owner": "Isomap", "name": "n_neighbors"}
-        return nearest(rows, k, queries=queries, **settings)
+        return nearest(rows, k, queries=queries, approximate=SEARCH[self.search], **settings)
 
     def _check_edges(self, X: Any) -> None:
         """How many rows a radius reaches is known only from the data: ask a few rows before asking all."""
