@@ -600,7 +600,6 @@ def test_when_approximate_search_is_taken(monkeypatch):
     monkeypatch.setattr(neighbors, "_MANY", 300)
     nearest(X, 5, approximate=None)
     assert len(taken) == 1
-    nearest(X[:, :2], 5, approximate=None)  # a tree is exact and faster
     nearest(X, 5, queries=X, approximate=None)
     nearest(X, 5, metric="manhattan", approximate=True)
     nearest(sparse.csr_array(X), 5, approximate=True)
