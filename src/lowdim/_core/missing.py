@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from lowdim._core import threads
+
 
 def refuse_disguised(X: Any, owner: str) -> None:
     """Masked cells are missing values, and dates are no numbers: refuse both before they turn into some."""
@@ -30,7 +32,7 @@ def refuse(X: Any, owner: str) -> float:
     cells = X.data if sparse.issparse(X) else X
     if cells.size == 0:
         return 0.0
-    largest = max(abs(float(cells.max())), abs(float(cells.min())))  # NaN and infinity show in these
+    largest = _largest(cells)
     if np.isfinite(largest):
         return largest
     if np.isinf(cells).any():
@@ -45,3 +47,15 @@ def refuse(X: Any, owner: str) -> float:
         "Keep the complete rows, X[~np.isnan(X).any(axis=1)], or fill the cells first, for example with "
         "sklearn.impute.KNNImputer."
     )
+
+
+def _largest(cells: np.ndarray) -> float:
+    """The largest magnitude; NaN and infinity show in it."""
+
+    def of(rows: slice) -> tuple[float, float]:
+        return float(cells[rows].max()), -float(cells[rows].min())
+
+    width = max(1, cells[0].size if cells.ndim > 1 else 1)
+    n_jobs = None if cells.size > 2**22 else 1
+    found = threads.map_rows(of, len(cells), max(1, 2**20 // width), n_jobs)
+    return float(np.max(np.abs(found)))

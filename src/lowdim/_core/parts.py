@@ -21,6 +21,12 @@ class Part:
     extension: Nystrom
     shift: np.ndarray
 
+    def places(self) -> np.ndarray:
+        """Where its own rows are: sqrt(l) v where all of them are sources, else from their path lengths."""
+        if len(self.sources) == len(self.rows):
+            return self.extension.projection * self.eigenvalues + self.shift
+        return self.place(self.geodesics.T)
+
     def place(self, lengths: np.ndarray) -> np.ndarray:
         """Places from path lengths to the sources, one row of lengths a row placed."""
         Z = np.empty((len(lengths), len(self.shift)))
@@ -45,5 +51,5 @@ def tile(parts: list[Part]) -> list[Part]:
 
 
 def _box(part: Part) -> tuple[float, float]:
-    first = part.place(part.geodesics.T)[:, 0]
+    first = part.places()[:, 0]
     return float(first.min()), float(first.max())

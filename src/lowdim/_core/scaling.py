@@ -6,13 +6,16 @@ is often the largest thing a method holds, so nothing here makes a second one; m
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
 from . import threads
 
 Array = np.ndarray
+T = TypeVar("T")
 ROWS = 256  # rows handled at once
 
 
@@ -53,6 +56,28 @@ def double_center(D2: Array, *, out: Array | None = None) -> Array:
     return out
 
 
+def inner_products(D: Array) -> tuple[Array, Array]:
+    """-1/2 H D² H of distances, in float64, and the column means of D², which place new rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> inner_products(np.array([[0.0, 2.0], [2.0, 0.0]]))
+    (array([[ 1., -1.],
+           [-1.,  1.]]), array([2., 2.]))
+    """
+    _check_square(D, "inner_products", "D")
+    B = np.empty(D.shape)
+
+    def square(rows: slice) -> Array:
+        np.square(D[rows], out=B[rows], dtype=np.float64)
+        return B[rows].sum(axis=0)
+
+    means = np.sum(_each(square, len(D)), axis=0) / len(D)
+    _take_off(B, means, float(means.mean()), -0.5, B)
+    return B, means
+
+
 def center_kernel(K: Array, *, overwrite: bool = False) -> tuple[Array, KernelMeans]:
     """H K H of a symmetric kernel matrix, and the means that centre new rows the same way.
 
@@ -91,19 +116,24 @@ def center_kernel_rows(Kx: Array, means: KernelMeans) -> Array:
 
 def _take_off(A: Array, means: Array, total: float, factor: float, out: Array) -> None:
     """out = factor (A - row means - column means + total), a few rows at a time in float64."""
-    for rows in threads.blocks(A.shape[0], ROWS):
+
+    def fill(rows: slice) -> None:
         part = A[rows] - means
         part -= (means[rows] - total)[:, None]
         part *= factor
         out[rows] = part
 
+    _each(fill, A.shape[0])
+
 
 def _column_means(A: Array) -> Array:
     """Column means, summed in float64; those of the rows too, since A is symmetric."""
-    sums = np.zeros(A.shape[1])
-    for rows in threads.blocks(A.shape[0], ROWS):
-        sums += A[rows].sum(axis=0, dtype=np.float64)
-    return sums / A.shape[0]
+    return np.sum(_each(lambda rows: A[rows].sum(axis=0, dtype=np.float64), A.shape[0]), axis=0) / A.shape[0]
+
+
+def _each(work: Callable[[slice], T], n: int) -> list[T]:
+    """`work` on blocks of rows; side by side where there are many, with the same bits."""
+    return threads.map_rows(work, n, ROWS, None if n > 4 * ROWS else 1)
 
 
 def _float(A: Array) -> np.dtype:

@@ -14,7 +14,7 @@ from lowdim._core.distances import check_metric, pairwise
 from lowdim._core.extend import Linear, Nystrom
 from lowdim._core.notices import warn
 from lowdim._core.rng import generator
-from lowdim._core.scaling import double_center
+from lowdim._core.scaling import inner_products
 from lowdim._core.spectrum import Eigenpairs, eigenpairs, mean_and_variance, svd
 from lowdim._core.values import all_eigenvalues, positive_part
 
@@ -93,15 +93,13 @@ class ClassicalMDS(Reducer):
         if self.correction is not None:
             self.correction_ = additive_constant(D, self.correction, owner="ClassicalMDS")
             D = shift_distances(D, self.correction_, self.correction)
-        D2 = np.square(D, dtype=np.float64)
-        offset = -0.5 * D2.mean(axis=0)
-        B = double_center(D2)
+        B, means = inner_products(D)
         spectrum = all_eigenvalues(B, owner="ClassicalMDS")
         pairs = eigenpairs(B, min(self.n_components, len(B)), rng=generator(self.random_state), owner="ClassicalMDS")
         pairs = positive_part(pairs, self.n_components, owner="ClassicalMDS")
         self._report(pairs.values, spectrum)
         self._rows = self._own_rows(X)
-        self._extension: Linear | Nystrom = Nystrom.of(pairs.values, pairs.vectors, offset)
+        self._extension: Linear | Nystrom = Nystrom.of(pairs.values, pairs.vectors, -0.5 * means)
         return pairs.vectors * np.sqrt(pairs.values)
 
     def _euclidean(self) -> bool:

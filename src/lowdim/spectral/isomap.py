@@ -17,7 +17,7 @@ from lowdim._core.landmarks import choose
 from lowdim._core.neighbors import SEARCH, nearest, within
 from lowdim._core.parts import Part, tile
 from lowdim._core.rng import generator
-from lowdim._core.scaling import double_center
+from lowdim._core.scaling import inner_products
 from lowdim._core.spectrum import eigenpairs
 from lowdim._core.values import positive_part
 
@@ -152,7 +152,7 @@ class Isomap(Reducer):
 
         Z = np.full((X.shape[0], self.n_components), np.nan)
         for part in self._parts:
-            Z[part.rows] = part.place(part.geodesics.T)
+            Z[part.rows] = part.places()
         return Z
 
     def _graph(self, X: Any) -> Any:
@@ -186,19 +186,12 @@ class Isomap(Reducer):
         with Progress("Isomap: shortest paths", None, self.verbose) as progress:
             D = geodesics(inside, sources, n_jobs=self.n_jobs, dtype=X.dtype, progress=progress)
 
-        among = np.square(D if sources is None else D[:, sources], dtype=np.float64)
-        offset = -0.5 * among.mean(axis=0)
-        pairs = eigenpairs(double_center(among), min(self.n_components, len(among)), rng=rng, owner="Isomap")
+        B, means = inner_products(D if sources is None else np.ascontiguousarray(D[:, sources]))
+        pairs = eigenpairs(B, min(self.n_components, len(B)), rng=rng, owner="Isomap")
         pairs = positive_part(pairs, self.n_components, owner="Isomap", quiet=self.disconnected == "separate")
         own = rows if sources is None else rows[sources]
-        return Part(
-            rows,
-            own,
-            D,
-            pairs.values,
-            Nystrom.of(pairs.values, pairs.vectors, offset),
-            np.zeros(self.n_components),
-        )
+        extension = Nystrom.of(pairs.values, pairs.vectors, -0.5 * means)
+        return Part(rows, own, D, pairs.values, extension, np.zeros(self.n_components))
 
     def _sources(self, X: Any, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray | None:
         if self.n_landmarks is None or self.n_landmarks >= len(rows):

@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from lowdim._core import params
+from lowdim._core import params, threads
 from lowdim._core.base import Reducer
 from lowdim._core.extend import Nystrom
 from lowdim._core.kernels import Kernel, make_kernel
@@ -19,6 +19,8 @@ from lowdim._core.rng import generator
 from lowdim._core.scaling import center_kernel
 from lowdim._core.spectrum import eigenpairs
 from lowdim._core.values import positive_part
+
+_BLOCK = 512  # rows of the kernel matrix computed at a time
 
 
 class KernelPCA(Reducer):
@@ -116,7 +118,7 @@ class KernelPCA(Reducer):
             coef0=self.coef0,
             owner="KernelPCA",
         )
-        K = _symmetric(self.kernel_(X))
+        K = self._kernel_matrix(X)
         Kc, means = center_kernel(K, overwrite=K is not X)
         wanted = len(Kc) if self.n_components is None else min(self.n_components, len(Kc))
         pairs = eigenpairs(Kc, wanted, rng=rng, owner="KernelPCA")
@@ -128,6 +130,19 @@ class KernelPCA(Reducer):
         self._rows = self._own_rows(X)
         self._extension = Nystrom.of(pairs.values, pairs.vectors, means.columns)
         return pairs.vectors * np.sqrt(pairs.values)
+
+    def _kernel_matrix(self, X: Any) -> np.ndarray:
+        """K, in blocks of rows side by side; checked where it did not come from a kernel known to be symmetric."""
+        if self._precomputed() or X.shape[0] <= _BLOCK or not self.kernel_.is_psd:
+            K = self.kernel_(X)
+            return K if self.kernel_.is_psd else _symmetric(K)
+        K = np.empty((X.shape[0], X.shape[0]), dtype=X.dtype)
+
+        def fill(rows: slice) -> None:
+            K[rows] = self.kernel_(X[rows], X)
+
+        threads.map_rows(fill, X.shape[0], _BLOCK, self.n_jobs)
+        return K
 
     def _report_negative(self, Kc: np.ndarray, largest: float, rng: np.random.Generator) -> None:
         """A similarity that is no inner product has negative eigenvalues; they are left out, and said."""
@@ -192,7 +207,8 @@ def _symmetric(K: np.ndarray) -> np.ndarray:
             "KernelPCA: the kernel gives NaN or infinity on these rows; rescale the rows, or "
             "use a smaller gamma or degree."
         )
-    worst = max(float(np.abs(K[i : i + 1024] - K[:, i : i + 1024].T).max()) for i in range(0, len(K), 1024))
+    parts = threads.blocks(len(K), 512)  # tile by tile: a transposed matrix read by rows would crawl
+    worst = max(float(np.abs(K[a, b] - K[b, a].T).max()) for i, a in enumerate(parts) for b in parts[: i + 1])
     if worst > 1e-4 * max(float(np.abs(K).max()), np.finfo(K.dtype).tiny):
         raise ValueError(f"KernelPCA: the kernel must be symmetric; k(x, y) and k(y, x) differ by up to {worst:.3g}.")
     return K
