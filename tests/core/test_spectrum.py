@@ -121,7 +121,7 @@ def test_disconnected_laplacian_has_all_its_zeros(solver):
 def test_identity_and_its_relatives(solver, form):
     values = np.array([5.0] * 6 + [1.0] * 90 + [0.5] * 4)
     A = np.diag(np.random.default_rng(0).permutation(values))
-    tol = 1e-9 if solver == "lobpcg" else 1e-10  # without a preconditioner LOBPCG ends a little above 1e-10
+    tol = 1e-8 if solver == "lobpcg" else 1e-10  # without a preconditioner LOBPCG ends above 1e-10, in old scipy 5e-9
     check(eigenpairs(form(A), 8, solver=solver, tol=tol), A, [5.0] * 6 + [1.0] * 2)
     check(eigenpairs(form(A), 5, which="smallest", solver=solver, tol=tol), A, [0.5] * 4 + [1.0])
     check(eigenpairs(form(np.eye(100)), 4, solver=solver), np.eye(100), np.ones(4))
