@@ -112,6 +112,7 @@ def _write_results(result: Comparison, table: tables.Table, folder: Path, title:
         source=table.name,
         columns=table.columns,
         row_numbers=table.numbers,
+        data=table.X,
         notes=table.notes,
     )
 

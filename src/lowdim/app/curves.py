@@ -29,19 +29,24 @@ def _chart(comparison: Comparison, r: int) -> dict[str, Any]:
     longest = max((len(curve) for curve in curves.values()), default=1)
     low = min(0.0, *(float(np.nanmin(curve)) for curve in curves.values()))
     low = max(-1.0, np.floor(low * 5 - 1e-9) / 5) if low < -0.05 else -0.05
-    lines, solid = [], 0
+    lines: list[dict[str, Any]] = []
+    solid = 0
     for outcome in outcomes:
         chance = outcome.baseline and outcome.name.startswith("random")
         dash = DASHES[solid // COLOURS % len(DASHES)]
         look = ("base", "2 4") if chance else (f"m{solid % COLOURS}", "9 5" if outcome.baseline else dash)
         solid += not chance
         curve = curves[outcome.name]
-        line = {"path": _path(curve, longest, low), "dot": _dot(curve, low), "colour": look[0], "dash": look[1]}
+        line: dict[str, Any] = {"path": _path(curve, longest, low), "dot": _dot(curve, low)}
+        line["colour"], line["dash"] = look
+        line["k"], line["values"] = _readings(curve)
         lines.append({**line, **_legend(comparison, outcome)})
     # Baselines are painted last and broken, so that a curve that equals its baseline is seen beneath it.
     painted = sorted(lines, key=lambda line: line["baseline"])
     return {
         "r": r,
+        "longest": longest,
+        "low": float(low),
         "lines": lines,
         "painted": painted,
         "x_ticks": _x_ticks(longest),
@@ -76,11 +81,16 @@ def _y(value: Any, low: float) -> Any:
     return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * (value - low) / (1 - low)
 
 
-def _path(curve: np.ndarray, longest: int, low: float) -> str:
+def _readings(curve: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The curve at up to 240 values of K that are evenly spread on the log axis."""
     k = np.unique(np.round(np.geomspace(1, len(curve), 240)).astype(int))
     k = k[np.isfinite(curve[k - 1])]
-    points = zip(_x(k, longest), _y(curve[k - 1], low), strict=True)
+    return k, curve[k - 1]
+
+
+def _path(curve: np.ndarray, longest: int, low: float) -> str:
+    k, values = _readings(curve)
+    points = zip(_x(k, longest), _y(values, low), strict=True)
     return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in points) if len(k) else ""
 
 

@@ -7,6 +7,7 @@ browser does not run, and a policy in the page forbids loading anything from any
 from __future__ import annotations
 
 import base64
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from lowdim.study.comparison import Comparison
 
 PAGE = Path(__file__).parent / "page"
+STATIC = Path(__file__).parent / "static"
+# Columns that colours can be taken from: so many, and so many numbers in all (four bytes each, a third more as text).
+MOST_COLUMNS, MOST_CELLS = 64, 2_000_000
 
 
 def write(
@@ -45,6 +49,7 @@ def render(
     source: str | None = None,
     columns: Sequence[str] | None = None,
     row_numbers: np.ndarray | None = None,
+    data: Any = None,
     notes: Sequence[str] = (),
 ) -> str:
     """The page as text.
@@ -63,6 +68,9 @@ def render(
         The columns used.
     row_numbers : ndarray, optional
         The number each row is known by, shown when the pointer is on it. Default: 0, 1, 2, ... as in Python.
+    data : array of shape (n_rows, n_columns), optional
+        The rows themselves, so that maps can be coloured by a column and a row's values are shown. The first columns
+        only where there are many, which the page states.
     notes : sequence of str
         Things the reader should know about the data.
     """
@@ -71,16 +79,23 @@ def render(
     drawn = _drawn(comparison, max_points)
     measures, rows = cells(comparison)
     numbers = np.arange(comparison.n_rows) if row_numbers is None else np.asarray(row_numbers)
+    chart = curve_chart(comparison)
+    names = list(columns or comparison.column_names or [])
     return _environment().get_template("report.html").render(
+        **_bundle(),
         c=comparison,
         title=title or "Maps compared",
         source=source,
-        columns=list(columns or comparison.column_names or []),
+        columns=names,
         notes=[*notes, *comparison.notes],
         measures=measures,
         rows=rows,
-        chart=curve_chart(comparison),
-        data=_payload(comparison, drawn, numbers),
+        chart=chart,
+        data={
+            **_payload(comparison, drawn, numbers),
+            "columns": _columns(comparison, data, names, drawn),
+            "charts": [_curves(one) for one in chart],
+        },
         n_drawn=len(drawn),
         sampled=any("±" in text for row in rows for text in row["values"].values()),
         n_known=int(_quality_known(comparison).sum()),
@@ -100,6 +115,18 @@ def _environment() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+def _bundle() -> dict[str, Any]:
+    """Script and style, each with the fingerprint by which the page's policy knows them: nothing else may run."""
+    from markupsafe import Markup
+
+    parts: dict[str, Any] = {}
+    for name, file in (("script", "report.js"), ("style", "report.css")):
+        text = (STATIC / file).read_text(encoding="utf-8")
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        parts |= {name: Markup(text), f"{name}_hash": Markup(f"sha256-{digest}")}
+    return parts
 
 
 def _drawn(comparison: Comparison, most: int) -> np.ndarray:
@@ -134,6 +161,35 @@ def _payload(comparison: Comparison, drawn: np.ndarray, numbers: np.ndarray) -> 
 def _pack(values: np.ndarray, kind: Any) -> str:
     """Little-endian bytes as base64: half the size of decimal text, and exact."""
     return base64.b64encode(np.ascontiguousarray(values, dtype=np.dtype(kind).newbyteorder("<")).tobytes()).decode()
+
+
+def _columns(comparison: Comparison, data: Any, names: list[str], drawn: np.ndarray) -> list[dict[str, str]]:
+    """As many of the first columns as the page has room for."""
+    if data is None:
+        return []
+    if np.ndim(data) != 2 or len(data) != comparison.n_rows:
+        raise ValueError(f"report: data must have {comparison.n_rows} rows and two axes; got shape {np.shape(data)}.")
+    values = np.asarray(data)
+    most = min(values.shape[1], MOST_COLUMNS, max(1, MOST_CELLS // max(1, len(drawn))))
+    with np.errstate(over="ignore"):  # a number beyond single precision is shown as one without a value
+        return [
+            {"name": names[j] if j < len(names) else f"column {j}", "values": _pack(values[drawn, j], np.float32)}
+            for j in range(most)
+        ]
+
+
+def _curves(chart: dict[str, Any]) -> dict[str, Any]:
+    """The curves of one chart as numbers, for reading them off."""
+    lines = [
+        {
+            "name": line["name"],
+            "colour": line["colour"],
+            "k": _pack(line["k"], np.int32),
+            "r": _pack(line["values"], np.float32),
+        }
+        for line in chart["lines"]
+    ]
+    return {"longest": chart["longest"], "low": chart["low"], "lines": lines}
 
 
 def _label(comparison: Comparison, drawn: np.ndarray) -> dict[str, Any] | None:

@@ -1,0 +1,34 @@
+// Bundles src/ into src/lowdim/app/static; the first line of each file records which sources it was made from.
+import { createHash } from "node:crypto";
+import { readFileSync, readdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const here = fileURLToPath(new URL(".", import.meta.url));
+const out = fileURLToPath(new URL("../src/lowdim/app/static/", import.meta.url));
+const files = ["build.mjs", "package-lock.json", "package.json", "tsconfig.json"];
+for (const name of readdirSync(`${here}src`)) files.push(`src/${name}`);
+files.sort();
+
+const hash = createHash("sha256");
+for (const name of files) {
+  const text = readFileSync(here + name, "utf8").replaceAll("\r\n", "\n");
+  hash.update(`${name}\0${text}\0`);
+}
+const banner = `/*! lowdim report page, made from web/ (npm run build); sources: sha256-${hash.digest("hex")} */`;
+
+await build({
+  absWorkingDir: here,
+  entryPoints: [
+    { in: "src/main.ts", out: "report" },
+    { in: "src/report.css", out: "report" },
+  ],
+  outdir: out,
+  bundle: true,
+  minify: true,
+  format: "iife",
+  target: ["chrome90", "firefox90", "safari15"],
+  charset: "ascii",
+  legalComments: "none",
+  banner: { js: banner, css: banner },
+});

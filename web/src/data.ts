@@ -1,0 +1,111 @@
+// What the page was given, decoded once into typed arrays.
+
+interface PackedLabel {
+  name: string;
+  classes: string[] | null;
+  values: string;
+}
+interface PackedMap {
+  name: string;
+  flat: boolean;
+  xy: string;
+  quality: string;
+}
+interface PackedLine {
+  name: string;
+  colour: string;
+  k: string;
+  r: string;
+}
+interface Packed {
+  rows: string;
+  names: string[] | null;
+  label: PackedLabel | null;
+  columns: { name: string; values: string }[];
+  maps: PackedMap[];
+  charts: { longest: number; low: number; lines: PackedLine[] }[];
+}
+
+export interface Label {
+  name: string;
+  classes: string[] | null;
+  values: Int32Array | Float32Array;
+  holes: boolean;
+}
+export interface Column {
+  name: string;
+  values: Float32Array;
+}
+export interface Line {
+  name: string;
+  colour: string;
+  k: Int32Array;
+  r: Float32Array;
+}
+export interface Chart {
+  longest: number;
+  low: number;
+  lines: Line[];
+}
+export interface Places {
+  name: string;
+  flat: boolean;
+  xy: Float32Array;
+  quality: Float32Array;
+}
+
+function bytes(text: string): ArrayBuffer {
+  const raw = atob(text),
+    out = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; i++) out[i] = raw.charCodeAt(i);
+  return out.buffer;
+}
+const floats = (text: string) => new Float32Array(bytes(text));
+const ints = (text: string) => new Int32Array(bytes(text));
+
+const packed: Packed = JSON.parse(document.getElementById("data")!.textContent!);
+
+export const rows = ints(packed.rows);
+export const n = rows.length;
+export const names = packed.names;
+export const label: Label | null = packed.label && decodeLabel(packed.label);
+export const maps: Places[] = packed.maps.map(decodeMap);
+export const charts: Chart[] = packed.charts.map((chart) => ({
+  ...chart,
+  lines: chart.lines.map((line) => ({ ...line, k: ints(line.k), r: floats(line.r) })),
+}));
+// Columns are decoded when they are first asked for: most are never looked at.
+export const columns: Column[] = packed.columns.map((column) => {
+  let values: Float32Array | null = null;
+  return {
+    name: column.name,
+    get values() {
+      return (values ??= floats(column.values));
+    },
+  };
+});
+
+function decodeLabel(source: PackedLabel): Label {
+  const values = source.classes ? ints(source.values) : floats(source.values);
+  return { ...source, values, holes: values.some((v) => !(source.classes ? v >= 0 : Number.isFinite(v))) };
+}
+
+function decodeMap(source: PackedMap): Places {
+  const xy = floats(source.xy);
+  // A line has no heights: rows are spread evenly so that they can be told apart.
+  if (source.flat) for (let i = 0; i < n; i++) xy[2 * i + 1] = ((i * 0.618034) % 1) * 0.3 - 0.15;
+  return { name: source.name, flat: source.flat, xy, quality: floats(source.quality) };
+}
+
+/** One fixed shuffle: no class is always painted on top of another. */
+export const order = (() => {
+  const order = Uint32Array.from({ length: n }, (_, i) => i);
+  for (let i = n - 1, s = 12345; i > 0; i--) {
+    s = (Math.imul(s, 1103515245) + 12345) & 0x7fffffff;
+    const j = s % (i + 1),
+      kept = order[i];
+    order[i] = order[j];
+    order[j] = kept;
+  }
+  return order;
+})();

@@ -1,0 +1,275 @@
+// Many small marks onto a canvas: by WebGL where there is one, else by a rasteriser of our own. Both take the same
+// inks, so that a page looks the same without a graphics card.
+import { n, order } from "./data";
+
+export interface View {
+  scale: number;
+  x: number;
+  y: number;
+}
+export interface Sheet {
+  readonly xy: Float32Array;
+  readonly inks: Uint32Array;
+  under: boolean; // some rows lie underneath
+  fresh: boolean; // the inks changed since they were last painted
+}
+export interface Look {
+  width: number;
+  height: number;
+  radius: number;
+  alpha: number;
+  view: View;
+  margin: number;
+}
+export interface Painter {
+  readonly kind: "webgl" | "canvas";
+  paint(sheet: Sheet, canvas: HTMLCanvasElement, look: Look): void;
+}
+
+const VERTEX = `
+attribute vec2 at;
+attribute vec4 ink;
+uniform vec4 place;
+uniform mediump vec2 size;
+uniform float under;
+varying vec3 colour;
+varying float shape;
+void main() {
+  float code = floor(ink.a * 255.0 + 0.5);
+  float low = step(4.0, code);
+  colour = ink.rgb;
+  shape = code - 4.0 * low;
+  gl_PointSize = size.x;
+  gl_Position = low == under ? vec4(at * place.xy + place.zw, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);
+}`;
+const FRAGMENT = `
+precision mediump float;
+uniform vec2 size;
+uniform float alpha;
+varying vec3 colour;
+varying float shape;
+void main() {
+  vec2 p = (gl_PointCoord - 0.5) * size.x;
+  vec2 a = abs(p);
+  float r = size.y;
+  float d = length(p) - r;
+  if (shape > 2.5) d = (a.x + a.y - 1.3 * r) * 0.7071;
+  else if (shape > 1.5) d = max(0.876 * a.x - 0.482 * p.y - 0.578 * r, p.y - 0.8 * r);
+  else if (shape > 0.5) d = max(a.x, a.y) - 0.9 * r;
+  float cover = clamp(0.5 - d, 0.0, 1.0) * alpha;
+  gl_FragColor = vec4(colour * cover, cover);
+}`;
+/** Room for the tip of the largest shape and a soft edge. */
+const boxOf = (radius: number) => Math.ceil(2.6 * radius + 2);
+
+function program(gl: WebGLRenderingContext): WebGLProgram {
+  const made = gl.createProgram()!;
+  for (const [kind, text] of [
+    [gl.VERTEX_SHADER, VERTEX],
+    [gl.FRAGMENT_SHADER, FRAGMENT],
+  ] as const) {
+    const shader = gl.createShader(kind)!;
+    gl.shaderSource(shader, text);
+    gl.compileShader(shader);
+    gl.attachShader(made, shader);
+  }
+  gl.linkProgram(made);
+  if (!gl.getProgramParameter(made, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(made) ?? "no program");
+  return made;
+}
+
+/** `#painter=webgl` or `#painter=canvas` at the end of the page's address asks for one of the two. */
+const wanted = /painter=(webgl|canvas)/.exec(location.hash)?.[1];
+
+/** Browsers do not always own up to it when asked for a context with a graphics card only. */
+function inSoftware(gl: WebGLRenderingContext): boolean {
+  const info = gl.getExtension("WEBGL_debug_renderer_info");
+  const name = String(gl.getParameter(info ? info.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
+  return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
+}
+
+/** One context for all maps: browsers allow few. Each map is drawn off the page and copied to its own canvas. */
+export function webglPainter(lost: () => void): Painter | null {
+  if (wanted === "canvas") return null;
+  try {
+    const board = document.createElement("canvas");
+    // A context without a graphics card behind it is slower than the rasteriser below.
+    const gl = board.getContext("webgl", {
+      antialias: false,
+      depth: false,
+      failIfMajorPerformanceCaveat: wanted !== "webgl",
+    });
+    if (!gl || (wanted !== "webgl" && inSoftware(gl))) return null;
+    board.addEventListener("webglcontextlost", lost);
+    return new WebGL(board, gl);
+  } catch {
+    return null;
+  }
+}
+
+class WebGL implements Painter {
+  readonly kind = "webgl";
+  private buffers = new Map<Sheet, { at: WebGLBuffer; ink: WebGLBuffer }>();
+  private uniforms: Record<string, WebGLUniformLocation | null> = {};
+  private shuffled = new Uint32Array(n);
+
+  constructor(
+    private board: HTMLCanvasElement,
+    private gl: WebGLRenderingContext,
+  ) {
+    const made = program(gl);
+    gl.bindAttribLocation(made, 0, "at");
+    gl.bindAttribLocation(made, 1, "ink");
+    gl.linkProgram(made);
+    gl.useProgram(made);
+    for (const name of ["place", "size", "under", "alpha"]) this.uniforms[name] = gl.getUniformLocation(made, name);
+    gl.enable(gl.BLEND);
+    gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
+    gl.enableVertexAttribArray(0);
+    gl.enableVertexAttribArray(1);
+  }
+
+  private bind(sheet: Sheet): void {
+    const gl = this.gl;
+    let found = this.buffers.get(sheet);
+    if (!found) {
+      found = { at: gl.createBuffer()!, ink: gl.createBuffer()! };
+      const at = new Float32Array(2 * n);
+      for (let k = 0; k < n; k++) {
+        const x = sheet.xy[2 * order[k]],
+          y = sheet.xy[2 * order[k] + 1],
+          there = Number.isFinite(x) && Number.isFinite(y);
+        at[2 * k] = there ? x : 1e9; // a row without a place lies far outside
+        at[2 * k + 1] = there ? y : 1e9;
+      }
+      gl.bindBuffer(gl.ARRAY_BUFFER, found.at);
+      gl.bufferData(gl.ARRAY_BUFFER, at, gl.STATIC_DRAW);
+      this.buffers.set(sheet, found);
+      sheet.fresh = true;
+    }
+    gl.bindBuffer(gl.ARRAY_BUFFER, found.at);
+    gl.vertexAttribPointer(0, 2, gl.FLOAT, false, 0, 0);
+    gl.bindBuffer(gl.ARRAY_BUFFER, found.ink);
+    if (sheet.fresh) {
+      for (let k = 0; k < n; k++) this.shuffled[k] = sheet.inks[order[k]];
+      gl.bufferData(gl.ARRAY_BUFFER, this.shuffled, gl.DYNAMIC_DRAW);
+      sheet.fresh = false;
+    }
+    gl.vertexAttribPointer(1, 4, gl.UNSIGNED_BYTE, true, 0, 0);
+  }
+
+  paint(sheet: Sheet, canvas: HTMLCanvasElement, look: Look): void {
+    const gl = this.gl,
+      { width, height, view } = look;
+    if (this.board.width < width || this.board.height < height) {
+      this.board.width = Math.max(this.board.width, width);
+      this.board.height = Math.max(this.board.height, height);
+    }
+    gl.viewport(0, 0, width, height);
+    gl.clearColor(0, 0, 0, 0);
+    gl.clear(gl.COLOR_BUFFER_BIT);
+    this.bind(sheet);
+    const span = (Math.min(width, height) - 2 * look.margin) * view.scale,
+      u = this.uniforms;
+    const sx = (2 * span) / width,
+      sy = (2 * span) / height;
+    gl.uniform4f(u.place, sx, sy, -view.x * sx, -view.y * sy);
+    gl.uniform2f(u.size, boxOf(look.radius), look.radius);
+    gl.uniform1f(u.alpha, look.alpha);
+    for (const under of sheet.under ? [1, 0] : [0]) {
+      gl.uniform1f(u.under, under);
+      gl.drawArrays(gl.POINTS, 0, n);
+    }
+    const pen = canvas.getContext("2d")!;
+    pen.clearRect(0, 0, width, height);
+    pen.drawImage(this.board, 0, this.board.height - height, width, height, 0, 0, width, height);
+  }
+}
+
+/** How much of each pixel of a small square a mark covers, sampled 4 x 4. */
+function stamp(shape: number, r: number, side: number): Uint8Array {
+  const out = new Uint8Array(side * side),
+    half = side / 2;
+  for (let p = 0; p < side * side * 16; p++) {
+    const cell = p >> 4,
+      x = (cell % side) + ((p & 3) + 0.5) / 4 - half;
+    const y = Math.floor(cell / side) + (((p >> 2) & 3) + 0.5) / 4 - half;
+    const inside =
+      shape === 0
+        ? x * x + y * y <= r * r
+        : shape === 1
+          ? Math.max(Math.abs(x), Math.abs(y)) <= 0.9 * r
+          : shape === 2
+            ? y <= 0.8 * r && 0.876 * Math.abs(x) - 0.482 * y <= 0.578 * r
+            : Math.abs(x) + Math.abs(y) <= 1.3 * r;
+    if (inside) out[cell] += 1;
+  }
+  return out;
+}
+
+export class Raster implements Painter {
+  readonly kind = "canvas";
+
+  paint(sheet: Sheet, canvas: HTMLCanvasElement, look: Look): void {
+    const { width, height, view, radius } = look,
+      image = new ImageData(width, height),
+      to = image.data;
+    const span = (Math.min(width, height) - 2 * look.margin) * view.scale,
+      side = boxOf(radius),
+      half = side / 2;
+    const stamps = [0, 1, 2, 3].map((shape) => stamp(shape, radius, side));
+    for (const under of sheet.under ? [4, 0] : [0])
+      for (let k = 0; k < n; k++) {
+        const i = order[k],
+          ink = sheet.inks[i],
+          code = ink >>> 24;
+        if ((code & 4) !== under) continue;
+        const left = Math.round(width / 2 + (sheet.xy[2 * i] - view.x) * span - half);
+        const top = Math.round(height / 2 - (sheet.xy[2 * i + 1] - view.y) * span - half);
+        if (!(left > -side && top > -side && left < width && top < height)) continue;
+        blend(to, width, height, left, top, side, stamps[code & 3], ink, look.alpha);
+      }
+    for (let p = 0; p < to.length; p += 4) unmultiply(to, p);
+    canvas.getContext("2d")!.putImageData(image, 0, 0);
+    sheet.fresh = false;
+  }
+}
+
+function blend(
+  to: Uint8ClampedArray,
+  width: number,
+  height: number,
+  left: number,
+  top: number,
+  side: number,
+  cover: Uint8Array,
+  ink: number,
+  alpha: number,
+): void {
+  const r = ink & 255,
+    g = (ink >> 8) & 255,
+    b = (ink >> 16) & 255;
+  const x1 = Math.min(side, width - left),
+    y1 = Math.min(side, height - top);
+  for (let y = Math.max(0, -top); y < y1; y++)
+    for (let x = Math.max(0, -left); x < x1; x++) {
+      const c = cover[y * side + x];
+      if (c === 0) continue;
+      const a = (c / 16) * alpha,
+        rest = 1 - a,
+        p = 4 * ((top + y) * width + left + x);
+      to[p] = r * a + to[p] * rest;
+      to[p + 1] = g * a + to[p + 1] * rest;
+      to[p + 2] = b * a + to[p + 2] * rest;
+      to[p + 3] = 255 * a + to[p + 3] * rest;
+    }
+}
+
+/** The image holds colour times cover while it is mixed; a canvas wants the colour itself. */
+function unmultiply(to: Uint8ClampedArray, p: number): void {
+  const a = to[p + 3];
+  if (a === 0 || a === 255) return;
+  to[p] = (to[p] * 255) / a;
+  to[p + 1] = (to[p + 1] * 255) / a;
+  to[p + 2] = (to[p + 2] * 255) / a;
+}

@@ -1,0 +1,57 @@
+// The marked rows: one set for all maps.
+import { label, n, names, rows } from "./data";
+
+export type How = "replace" | "add" | "remove";
+const flags = new Uint8Array(n);
+const watchers: (() => void)[] = [];
+export const classes = new Set<number>(); // classes that were marked as a whole, by their button
+let count = 0;
+
+export const nMarked = () => count;
+export const marked = () => (count ? flags : null);
+export const watch = (changed: () => void) => watchers.push(changed);
+
+function changed(): void {
+  count = 0;
+  for (let i = 0; i < n; i++) count += flags[i];
+  for (const watcher of watchers) watcher();
+}
+
+export function clear(): void {
+  flags.fill(0);
+  classes.clear();
+  changed();
+}
+
+export function mark(each: (found: (row: number) => void) => void, how: How): void {
+  if (how === "replace") flags.fill(0);
+  if (how !== "add") classes.clear();
+  const value = how === "remove" ? 0 : 1;
+  each((row) => {
+    flags[row] = value;
+  });
+  changed();
+}
+
+export function toggleRow(row: number): void {
+  flags[row] = 1 - flags[row];
+  if (!flags[row]) classes.clear();
+  changed();
+}
+
+export function toggleClass(k: number): void {
+  if (!classes.size && count) flags.fill(0); // rows marked by hand give way
+  const value = classes.delete(k) ? 0 : 1;
+  if (value) classes.add(k);
+  for (let i = 0; i < n; i++) if (label!.values[i] === k) flags[i] = value;
+  changed();
+}
+
+const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
+
+/** The numbers (and names) of the marked rows as a table for other programs. */
+export function asCsv(): string {
+  const lines = [names ? "row,name" : "row"];
+  for (let i = 0; i < n; i++) if (flags[i]) lines.push(names ? `${rows[i]},${quoted(names[i])}` : String(rows[i]));
+  return lines.join("\n") + "\n";
+}

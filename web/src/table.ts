@@ -1,0 +1,54 @@
+// The table of scores sorts by a heading: better first, the other way round, and back to the order that was given.
+type Direction = "ascending" | "descending";
+
+export function sortable(table: HTMLTableElement): void {
+  const body = table.tBodies[0],
+    given = [...body.rows],
+    heads = [...table.tHead!.rows[0].cells];
+  const said = document.getElementById("sorted")!;
+  let by = -1,
+    turns = 0;
+
+  const first = (k: number): Direction =>
+    heads[k].dataset.good === "high" || heads[k].dataset.first === "high" ? "descending" : "ascending";
+  const other = (way: Direction): Direction => (way === "ascending" ? "descending" : "ascending");
+
+  function press(k: number): void {
+    turns = by === k ? (turns + 1) % 3 : 1;
+    by = turns ? k : -1;
+    const way = turns === 2 ? other(first(k)) : first(k);
+    heads.forEach((head, j) => (j === by ? head.setAttribute("aria-sort", way) : head.removeAttribute("aria-sort")));
+    body.append(...(by < 0 ? given : sorted(given, k, way)));
+    const name = heads[k].querySelector("button")!.dataset.name;
+    said.textContent =
+      by < 0
+        ? "In the order the methods were given, not by merit."
+        : `Sorted by ${name}, ${way}; press again to turn round, once more for the given order.`;
+  }
+
+  heads.forEach((head, k) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.dataset.name = head.querySelector("abbr")?.textContent ?? head.textContent!.trim();
+    button.append(...head.childNodes);
+    button.addEventListener("click", () => press(k));
+    head.append(button);
+  });
+}
+
+/** Rows without a value, failures and the line about the data itself stay at the end. */
+function sorted(rows: HTMLTableRowElement[], k: number, way: Direction): HTMLTableRowElement[] {
+  const turn = way === "ascending" ? 1 : -1;
+  const value = (row: HTMLTableRowElement): number | string => {
+    if (k === 0) return row.cells[0].textContent!.trim();
+    const cell = row.cells.length > k ? row.cells[k] : row.querySelector(".failed") ? null : row.cells[k];
+    return cell && !cell.classList.contains("failed") ? parseFloat(cell.textContent!.replace("\u2212", "-")) : NaN;
+  };
+  const last = (row: HTMLTableRowElement) => row.dataset.last !== undefined || Number.isNaN(value(row));
+  return [...rows].sort((a, b) => {
+    if (last(a) || last(b)) return Number(last(a)) - Number(last(b));
+    const u = value(a),
+      v = value(b);
+    return turn * (typeof u === "string" ? u.localeCompare(String(v)) : u - (v as number));
+  });
+}
