@@ -486,6 +486,11 @@ def test_ctrl_c(flowers, capsys, monkeypatch):
     assert (code, err) == (130, "lowdim: stopped\n")
 
 
+def hear_ctrl_c():
+    """A test run in the background of a shell ignores the signal, and its children would inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 STOPPED = """
 import os, signal, sys, threading
 import polars
@@ -504,7 +509,7 @@ sys.exit(cli.main())
 def test_ctrl_c_while_a_table_is_read(flowers):
     environment = {**os.environ, "PYTHONPATH": str(Path(lowdim.__file__).parents[1])}
     done = subprocess.run([sys.executable, "-c", STOPPED], cwd=flowers, env=environment, capture_output=True, text=True,
-                          timeout=60, check=False)  # fmt: skip
+                          timeout=60, check=False, preexec_fn=hear_ctrl_c)  # fmt: skip
     assert (done.returncode, done.stderr) == (130, "lowdim: stopped\n")
     assert os.listdir(flowers) == ["flowers.csv"]
 
@@ -515,7 +520,7 @@ def test_ctrl_c_at_any_moment(flowers, wait):
     code = "import lowdim.app.cli as cli; print('ready', flush=True); cli.main()"
     words = ["compare", "swiss-roll", "--methods", "isomap,kernel-pca"]
     child = subprocess.Popen([sys.executable, "-c", code, *words], cwd=flowers, env=environment,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=hear_ctrl_c)  # fmt: skip
     assert child.stdout.readline() == "ready\n"
     time.sleep(wait)
     child.send_signal(signal.SIGINT)

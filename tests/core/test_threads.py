@@ -1,6 +1,7 @@
 """Thread counts, blocks, and long calls that can be interrupted."""
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -11,6 +12,11 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from lowdim._core import threads
+
+
+def hear_ctrl_c():
+    """A test run in the background of a shell ignores the signal, and its children would inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def blas_threads():
@@ -99,7 +105,9 @@ try:
 except KeyboardInterrupt:
     print(time.monotonic() - start < 2)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, preexec_fn=hear_ctrl_c
+    )
     assert done.stdout.strip() == "True", done.stderr
 
 
@@ -121,7 +129,9 @@ except KeyboardInterrupt:
     print(time.monotonic() - start[0], hasattr(model, "embedding_"), flush=True)
 os._exit(0)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=200)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=200, preexec_fn=hear_ctrl_c
+    )
     seconds, fitted = done.stdout.split()
     assert float(seconds) < 3
     assert fitted == "False"

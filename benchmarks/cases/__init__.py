@@ -1,0 +1,1 @@
+"""One file per case; `benchmarks.case` says what it holds."""

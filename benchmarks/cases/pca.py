@@ -1,0 +1,78 @@
+"""Principal component analysis
+
+`fit` on float32 rows whose mean is not zero. *Error*: largest relative error of an explained variance, against float64.
+*X.T @ X* is the bare matrix product (X @ X.T for wide rows): the least that a solver which forms it has to do.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmarks import data as sets
+from benchmarks.case import Contender, Skip
+
+sizes = {
+    "quick": [{"n": 20000, "d": 50, "k": 10}, {"n": 500, "d": 2000, "k": 10}],
+    "full": [
+        {"n": 1_000_000, "d": 100, "k": 10},
+        {"n": 20000, "d": 2000, "k": 50},
+        {"n": 5000, "d": 20000, "k": 50},
+    ],
+}
+
+
+def data(size):
+    return {"X": sets.low_rank(size["n"], size["d"])}
+
+
+def lowdim(data, size, threads):
+    from lowdim import PCA
+
+    model = PCA(size["k"], random_state=0, n_jobs=threads)
+    return lambda: {"values": model.fit(data["X"]).explained_variance_}
+
+
+def scikit_learn(solver):
+    def prepare(data, size, threads):
+        from sklearn.decomposition import PCA
+
+        if solver == "covariance_eigh" and size["d"] > size["n"]:
+            raise Skip("forms a covariance larger than the data")
+        model = PCA(size["k"], svd_solver=solver, random_state=0)
+        return lambda: {"values": model.fit(data["X"]).explained_variance_}
+
+    return prepare
+
+
+def product(data, size, threads):
+    X = data["X"]
+    return lambda: {"C": (X.T @ X if size["d"] <= size["n"] else X @ X.T)[:1]}
+
+
+ours = {"lowdim": Contender(lowdim, "lowdim")}
+peers = {
+    "X.T @ X": Contender(product, "numpy"),
+    **{
+        f"scikit-learn {solver}": Contender(scikit_learn(solver), "sklearn")
+        for solver in ("auto", "covariance_eigh", "full", "randomized", "arpack")
+    },
+}
+
+
+def quality(data, size, results):
+    truth = exact(data["X"])[: size["k"]]
+    solved = {name: found["values"] for name, found in results.items() if "values" in found}
+    return {name: {"error": np.max(np.abs(values / truth - 1))} for name, values in solved.items()}
+
+
+def exact(X):
+    """Variances along the principal axes, from float64 sums."""
+    mean = X.mean(axis=0, dtype=np.float64)
+    wide = X.shape[1] > X.shape[0]
+    if wide:
+        centred = X - mean
+        C = centred @ centred.T
+    else:
+        parts = (part - mean for part in np.array_split(X, max(1, len(X) // 50_000)))
+        C = sum(part.T @ part for part in parts)
+    return np.linalg.eigvalsh(C)[::-1] / (len(X) - 1)

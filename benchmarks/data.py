@@ -1,0 +1,66 @@
+"""Rows to measure on: generated ones, and real ones from the folder that LOWDIM_DATA names."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.case import Skip
+
+
+def real(name: str, rows: int | None = None) -> np.ndarray:
+    """Rows of NAME.npz as float32, in their order or so many drawn at random."""
+    folder = os.environ.get("LOWDIM_DATA")
+    if not folder:
+        raise Skip(f"needs {name}.npz; name the folder that has it in LOWDIM_DATA")
+    path = Path(folder) / f"{name}.npz"
+    if not path.is_file():
+        raise Skip(f"needs {name}.npz, which the folder of LOWDIM_DATA does not have")
+    with np.load(path, allow_pickle=False) as archive:
+        X = archive["X"]
+    if rows is not None and rows < len(X):
+        X = X[np.sort(np.random.default_rng(0).choice(len(X), rows, replace=False))]
+    return X.astype(np.float32)
+
+
+def principal(X: np.ndarray, k: int) -> np.ndarray:
+    """The first k principal coordinates, in the precision of X."""
+    centred = X - X.mean(axis=0)
+    _, axes = np.linalg.eigh(np.asarray(centred.T @ centred, np.float64))
+    return np.ascontiguousarray(centred @ axes[:, : -k - 1 : -1].astype(X.dtype))
+
+
+def clusters(n: int, d: int, *, groups: int = 20, seed: int = 0) -> np.ndarray:
+    """Overlapping groups of rows that each fill about ten directions, as images do; float32."""
+    rng = np.random.default_rng(seed)
+    X = np.empty((n, d), np.float32)
+    member = rng.integers(groups, size=n)
+    for g in range(groups):
+        mine, inner = np.flatnonzero(member == g), min(10, d)
+        X[mine] = 2 * rng.normal(size=d) + rng.normal(size=(len(mine), inner)) @ rng.normal(size=(inner, d))
+    return X + 0.3 * rng.standard_normal((n, d), np.float32)
+
+
+def low_rank(n: int, d: int, *, rank: int = 60, mean: float = 1.0, noise: float = 0.1, seed: int = 0) -> np.ndarray:
+    """Rows with a decaying spectrum above a floor of noise and a mean that is not zero; float32."""
+    rng = np.random.default_rng(seed)
+    rank = min(rank, d)
+    axes = np.linalg.qr(rng.normal(size=(d, rank)))[0] * (10.0 / np.arange(1, rank + 1))
+    axes = np.ascontiguousarray(axes.T, np.float32)
+    X = np.empty((n, d), np.float32)
+    for start in range(0, n, 20_000):
+        part = X[start : start + 20_000]
+        part[:] = rng.standard_normal((len(part), rank), np.float32) @ axes
+        part += np.float32(noise) * rng.standard_normal(part.shape, np.float32)
+    return X + np.float32(mean)
+
+
+def swiss_roll(n: int) -> Any:
+    """Rows of the Swiss roll and the coordinates of the sheet it was rolled from."""
+    from lowdim.datasets import swiss_roll as make
+
+    made = make(n, random_state=0)
+    return made.X, made.isometric_coordinates

@@ -1,0 +1,379 @@
+"""The benchmark runner, on a toy case in fresh processes, and the arithmetic of its tables."""
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+from benchmarks import __main__ as command
+from benchmarks import case, machine, table
+from benchmarks.meter import Meter, wait_until_quiet
+from benchmarks.runner import Entry, Runner, reference, summary
+from benchmarks.store import Store
+
+TOY = '''
+"""A toy
+
+*Error*: distance from the truth.
+"""
+
+import os
+import time
+
+import numpy as np
+
+from benchmarks.case import Contender, Skip
+
+sizes = {"quick": [{"n": 1000}], "full": [{"n": 2000}]}
+
+
+def data(size):
+    if size["n"] == 0:
+        raise Skip("needs toys.npz")
+    return {"x": np.arange(size["n"])}
+
+
+def adds(pause, error=0, clock="call"):
+    def prepare(data, size, threads):
+        calls = []
+
+        def run():
+            calls.append(1)
+            if len(calls) == (2 if clock == "warm" else 1):
+                time.sleep(pause)
+                block = np.ones(int(1e9 * pause))  # 8 GB for a second
+            else:
+                time.sleep(0.5)
+            environment = int(os.environ["OMP_NUM_THREADS"])
+            return {"sum": data["x"].sum() + error, "threads": environment, "asked": threads, "all": data["x"]}
+
+        return run
+
+    return Contender(prepare, "numpy", clock)
+
+
+def refuses(data, size, threads):
+    raise Skip("too large")
+
+
+def breaks(data, size, threads):
+    return lambda: {"sum": np.nan / data["nothing"]}
+
+
+ours = {"toy": adds(0.01), "toy (cold)": adds(0.01, clock="process")}
+peers = {
+    "slow": adds(0.04, error=1),
+    "compiling": adds(0.01, clock="warm"),
+    "slow (cold)": adds(0.04, clock="process"),
+    "absent": Contender(adds, "no_such_module_here.at_all"),
+    "refusing": Contender(refuses, "numpy"),
+    "broken": Contender(breaks, "numpy"),
+}
+
+
+def kept(result, data, size):
+    return {name: value for name, value in result.items() if name != "all"}
+
+
+def quality(data, size, results):
+    assert not any("all" in found for found in results.values())
+    truth = size["n"] * (size["n"] - 1) // 2
+    return {
+        name: {"error": found["sum"] - truth, "threads": found["threads"], "asked": found["asked"]}
+        for name, found in results.items()
+    }
+'''
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("cases")
+    (made / "toy_sum.py").write_text(TOY)
+    return made
+
+
+@pytest.fixture(scope="module")
+def toy(folder, tmp_path_factory):
+    """One run of the toy case from the command line: what it printed and what it wrote."""
+    out, said = tmp_path_factory.mktemp("out") / "results.json", []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(command, "_say", said.append)
+        options = ["toy-sum", "--quick", "--repeats", "2", "--threads", "2", "--json", str(out)]
+        status = command.main([*options, "--cases-folder", str(folder)])
+    return status, "\n".join(said), json.loads(out.read_text())["tasks"]
+
+
+def named(lines):
+    return {line["name"]: line for line in lines}
+
+
+def test_every_contender_is_measured_in_turn(toy):
+    status, _, (task,) = toy
+    assert status == 0
+    assert [line["name"] for line in task["results"]] == ["toy", "toy (cold)", "slow", "compiling", "slow (cold)"]
+    for line in task["results"]:
+        assert len(line["seconds"]) == 2
+        assert min(line["seconds"]) <= line["median"] <= max(line["seconds"])
+        assert 0 < line["added_bytes"] <= line["peak_bytes"] < 2**40
+
+
+def test_clocks(toy):
+    """A call takes its pause; a warm one leaves the first call out; a cold one has the whole process in it."""
+    lines = named(toy[2][0]["results"])
+    assert lines["toy"]["median"] >= 0.01
+    assert lines["slow"]["median"] >= 0.04
+    assert 0.01 <= min(lines["compiling"]["seconds"]) < 0.5
+    assert lines["toy (cold)"]["median"] > lines["toy"]["median"] + 0.02
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux counts the memory of a call")
+def test_memory_is_that_of_the_call(toy):
+    lines = named(toy[2][0]["results"])
+    assert 50e6 < lines["toy"]["added_bytes"] < 200e6
+    assert 250e6 < lines["slow"]["added_bytes"] < 400e6
+    assert lines["slow"]["peak_bytes"] > lines["slow"]["added_bytes"] + 10e6
+
+
+def test_quality_and_threads_come_from_the_contenders(toy):
+    lines = named(toy[2][0]["results"])
+    assert lines["toy"]["quality"] == {"error": 0, "threads": 2, "asked": 2}
+    assert lines["slow"]["quality"]["error"] == 1
+
+
+def test_who_is_missing_is_said(toy):
+    _, said, (task,) = toy
+    missing = named(task["skipped"])
+    assert missing["absent"]["reason"] == "needs no_such_module_here.at_all, which is not installed"
+    assert missing["refusing"]["reason"] == "too large"
+    assert "nothing" in missing["broken"]["reason"]
+    assert [missing[name]["failed"] for name in ("absent", "refusing", "broken")] == [False, False, True]
+    assert "  refusing: skipped, too large" in said
+    assert "  broken: failed, KeyError" in said
+
+
+def test_circumstances_are_recorded(toy):
+    task = toy[2][0]
+    assert task["case"] == "toy-sum"
+    assert task["title"] == "A toy"
+    assert task["quick"]
+    assert task["threads"] == 2
+    assert task["machine"]["cpu"]
+    assert task["machine"]["cores"] >= 1
+    assert task["versions"]["ours"]["numpy"] == task["versions"]["peers"]["numpy"]
+    assert len(task["load"]) == 2
+    assert task["date"][:2] == "20"
+
+
+def test_the_table_is_printed(toy):
+    _, said, (task,) = toy
+    lines = named(task["results"])
+    assert "toy-sum (n 1,000), 2 threads, 2 runs" in said
+    assert f"{lines['slow']['ratio']:.2f}" in said
+    assert lines["slow"]["ratio"] == lines["slow"]["median"] / lines["toy"]["median"]
+    assert lines["slow (cold)"]["ratio"] == lines["slow (cold)"]["median"] / lines["toy (cold)"]["median"]
+
+
+def entry(name, seconds, *, ours=False, clock="call"):
+    usual = {"peak": 3000, "before": 1000, "load": 0.5, "others": None}
+    reports = [{**usual, "seconds": s, "processor": 2 * s} for s in seconds]
+    return Entry(name, ours, clock, reports)
+
+
+def test_ratios_are_of_medians_and_like_with_like():
+    entries = [
+        entry("mine", [1, 2, 9], ours=True),
+        entry("mine too", [5], ours=True),
+        entry("mine cold", [4], ours=True, clock="process"),
+        entry("peer", [6, 1, 7]),
+        entry("peer cold", [2], clock="process"),
+        entry("peer warm", [1], clock="warm"),
+    ]
+    lines = named(summary(entries, {"peer": {"recall": 0.5}})["results"])
+    assert {name: line["ratio"] for name, line in lines.items()} == {
+        "mine": 1,
+        "mine too": 2.5,
+        "mine cold": 1,
+        "peer": 3,
+        "peer cold": 0.5,
+        "peer warm": 0.5,
+    }
+    assert lines["peer"]["quality"] == {"recall": 0.5}
+    assert lines["peer"]["added_bytes"] == 2000
+    assert lines["peer"]["processor"] == 12
+
+
+def test_the_meter_tells_own_work_from_that_of_others():
+    """Sleeping takes no processor time; a loop takes all of its own, which is not the work of others."""
+    rest = Meter()
+    time.sleep(0.05)
+    slept = rest.read()
+    assert slept["seconds"] >= 0.05
+    assert slept["processor"] < 0.04
+    assert slept["others"] is None
+    work, end = Meter(), time.perf_counter() + 0.3
+    while time.perf_counter() < end:
+        pass
+    worked = work.read()
+    assert 0.02 < worked["processor"] <= worked["seconds"] + 0.02
+    if worked["others"] is not None:
+        own = worked["processor"] / worked["seconds"] / os.cpu_count()
+        assert 0 <= worked["others"] <= 1.1 - own
+
+
+def test_waiting_ends():
+    start = time.perf_counter()
+    wait_until_quiet(0.1, share=-1)
+    assert time.perf_counter() - start < 5
+    wait_until_quiet(60, share=2)
+    assert time.perf_counter() - start < 5
+
+
+def test_no_ratio_without_ours():
+    lines = summary([entry("peer", [2])], {})["results"]
+    assert lines[0]["ratio"] is None
+    assert reference(lines[0], lines) is None
+    cold = summary([entry("mine", [1], ours=True), entry("peer", [2], clock="process")], {})["results"]
+    assert cold[1]["ratio"] is None
+
+
+def test_missing_data_is_said_and_nothing_is_measured(folder):
+    said = []
+    runner = Runner(threads=1, repeats=1, say=said.append)
+    task = runner.task(case.read(folder / "toy_sum.py"), {"n": 0}, quick=True)
+    assert task["results"] == []
+    assert {line["reason"] for line in task["skipped"]} == {"needs toys.npz"}
+    assert "  toy: skipped, needs toys.npz" in said
+
+
+def test_what_takes_too_long_is_stopped_or_run_once(folder, tmp_path):
+    toy = case.read(folder / "toy_sum.py")
+    stopped = Runner(threads=1, repeats=2, timeout=0.001, only=("slow",)).task(toy, {"n": 10}, quick=True)
+    assert stopped["skipped"][0]["reason"] == "no data: not done after 0.001 s"
+    once = Runner(threads=1, repeats=2, patience=0.02, only=("slow",)).task(toy, {"n": 10}, quick=True)
+    assert [len(line["seconds"]) for line in once["results"]] == [1, 1]
+
+
+def test_a_failure_of_ours_is_an_exit_status(tmp_path):
+    (tmp_path / "bad.py").write_text(TOY.replace("ours = {", 'ours = {"bad": Contender(breaks, "numpy")}\n_ = {'))
+    options = ["bad", "--quick", "--repeats", "1", "--only", "bad", "--cases-folder", str(tmp_path)]
+    assert command.main(options) == 1
+
+
+def test_results_replace_older_ones_of_the_same_task(tmp_path):
+    path = tmp_path / "deep" / "results.json"
+    for seconds in (1, 2):
+        Store(path).add({"case": "a", "label": "n 1", "threads": 2, "quick": False, "seconds": seconds})
+    Store(path).add({"case": "a", "label": "n 1", "threads": 1, "quick": False, "seconds": 3})
+    assert [task["seconds"] for task in Store(path).tasks] == [2, 3]
+    path.write_text('{"format": 99}')
+    with pytest.raises(ValueError, match="must have format 1; got 99"):
+        Store(path)
+
+
+def test_the_page(toy, tmp_path):
+    task = {**toy[2][0], "quick": False}
+    results, out = tmp_path / "results.json", tmp_path / "page.md"
+    Store(results).add(task)
+    Store(results).add({**task, "quick": True, "label": "n 17"})
+    assert command.main(["--write-docs", str(results), "--out", str(out)]) == 0
+    text = out.read_text()
+    assert "## A toy\n\n*Error*: distance from the truth.\n" in text
+    assert "**n 1,000** (2 threads, 2 runs" in text
+    assert "n 17" not in text
+    head, rule, first = text[text.index("|  | seconds") :].splitlines()[:3]
+    assert head.count("|") == rule.count("|") == first.count("|")
+    assert "refusing: skipped, too large" in text
+    assert task["machine"]["cpu"] in text
+
+
+def test_the_page_in_the_documentation_is_that_of_the_results():
+    results = Store(machine.ROOT / "benchmarks" / "results.json").tasks
+    assert (machine.ROOT / "docs" / "benchmarks.md").read_text() == table.page(results)
+
+
+def test_unknown_cases_and_real_data_that_is_not_there(folder, monkeypatch, tmp_path):
+    from benchmarks import data
+
+    with pytest.raises(KeyError, match=r"no case 'tyo'\. There are: toy-sum"):
+        case.find(["tyo"], folder)
+    monkeypatch.delenv("LOWDIM_DATA", raising=False)
+    with pytest.raises(case.Skip, match="name the folder that has it in LOWDIM_DATA"):
+        data.real("mnist")
+    monkeypatch.setenv("LOWDIM_DATA", str(tmp_path))
+    with pytest.raises(case.Skip, match=r"mnist\.npz, which the folder"):
+        data.real("mnist")
+
+
+CASES = case.find([])
+
+
+@pytest.mark.parametrize("found", CASES, ids=[found.name for found in CASES])
+def test_cases_are_complete(found):
+    assert found.title
+    assert "\n" not in found.title
+    assert found.about
+    for quick in (True, False):
+        labels = [case.label(size) for size in found.sizes(quick=quick)]
+        assert labels
+        assert len(set(labels)) == len(labels)
+    assert all(isinstance(contender, case.Contender) for contender in found.contenders.values())
+    assert callable(found.module.data)
+    assert callable(found.module.quality)
+    assert found.name in table.listing(found)
+
+
+def test_a_clock_must_exist():
+    with pytest.raises(ValueError, match="clock must be"):
+        case.Contender(len, "numpy", "sundial")
+
+
+def small(name, size, *wanted):
+    """Quality of some contenders of a case, computed here and now."""
+    found = case.find([name])[0]
+    arrays = found.module.data(size)
+    keep = getattr(found.module, "kept", lambda result, arrays, size: result)
+    results = {one: keep(found.contenders[one].prepare(arrays, size, 1)(), arrays, size) for one in wanted}
+    return found.module.quality(arrays, size, results)
+
+
+def test_quality_of_neighbours():
+    judged = small("neighbours", {"set": "clusters-50", "n": 300, "k": 5}, "lowdim exact", "scikit-learn")
+    assert judged["lowdim exact"]["recall"] == judged["scikit-learn"]["recall"] == 1
+
+
+def test_quality_of_neighbours_counts_what_is_wrong():
+    import numpy as np
+
+    found = case.find(["neighbours"])[0].module
+    size = {"set": "clusters-50", "n": 60, "k": 4}
+    arrays = found.data(size)
+    answer = found.exact(arrays, size, 1)()["indices"].copy()
+    far = np.linalg.norm(arrays["X"][:, None] - arrays["X"], axis=2).argmax(axis=1)
+    answer[:, 0] = far
+    judged = found.quality(arrays, size, {"wrong": found.kept({"indices": answer}, arrays, size)})
+    assert judged["wrong"]["recall"] == 0.75
+    own = np.column_stack([far, np.arange(60), answer])
+    assert np.array_equal(found.without_self(own), np.delete(own, 1, axis=1))
+    assert np.array_equal(found.without_self(np.column_stack([answer, far])), answer)
+
+
+def test_quality_of_maps_and_paths():
+    isomap = small("isomap", {"set": "swiss-roll", "n": 300, "landmarks": 0}, "lowdim", "scikit-learn")
+    assert isomap["lowdim"]["peer"] < 1e-8
+    assert isomap["lowdim"]["paths"] == pytest.approx(isomap["scikit-learn"]["paths"])
+    assert small("geodesics", {"set": "swiss-roll", "n": 200, "sources": 50}, "lowdim")["lowdim"]["error"] < 1e-12
+
+
+def test_quality_of_rank_measures():
+    assert small("trustworthiness", {"n": 200}, "lowdim", "scikit-learn")["lowdim"]["difference"] < 1e-12
+    assert small("rnx", {"n": 200}, "lowdim", "sorting with numpy")["lowdim"]["difference"] < 1e-12
+
+
+def test_quality_of_eigenvalues():
+    kernel = small("kernel-pca", {"n": 200}, "lowdim", "scikit-learn arpack")
+    assert max(found["error"] for found in kernel.values()) < 1e-9
+    for size in ({"n": 400, "d": 20, "k": 5}, {"n": 50, "d": 200, "k": 5}):
+        pca = small("pca", size, "lowdim", "scikit-learn full", "X.T @ X")
+        assert pca["lowdim"]["error"] < 1e-5
+        assert pca["scikit-learn full"]["error"] < 1e-4
