@@ -520,7 +520,8 @@ def test_ctrl_c_at_any_moment(flowers, wait):
     code = "import lowdim.app.cli as cli; print('ready', flush=True); cli.main()"
     words = ["compare", "swiss-roll", "--methods", "isomap,kernel-pca"]
     child = subprocess.Popen([sys.executable, "-c", code, *words], cwd=flowers, env=environment,
-                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=hear_ctrl_c)  # fmt: skip
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                             preexec_fn=hear_ctrl_c)  # fmt: skip
     assert child.stdout.readline() == "ready\n"
     time.sleep(wait)
     child.send_signal(signal.SIGINT)
