@@ -6,7 +6,7 @@ VENV := .venv/bin/python
 .SHELLFLAGS := -euc
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo env lint test test-deep test-oldest asan bench clean
+.PHONY: help demo env lint test test-deep test-oldest asan bench web clean
 
 help:  ## show what can be made
 	@cd "$(HERE)"
@@ -42,6 +42,11 @@ test-oldest:  ## the suite with the oldest dependencies the package declares
 asan: env  ## kernel tests under address and undefined-behaviour sanitizers
 	@cd "$(HERE)"
 	bash tools/asan.sh .venv-test/bin/python
+
+web:  ## build the script of the report page again (needs node); its result is committed
+	@cd "$(HERE)/web"
+	npm ci
+	npm run build
 
 bench: env  ## measure beside the peers that are installed: make bench CASES="pca isomap" (LOWDIM_DATA: folder of data sets)
 	@cd "$(HERE)"

@@ -74,11 +74,13 @@ def show(start, path):
     """Opens a page and watches it; at the end nothing may have gone wrong or out."""
     contexts, wrong = [], []
 
-    def show(file=path, more=(), painter="webgl", **settings):
+    def show(file=path, more=(), painter="webgl", script=None, **settings):
         settings = {"viewport": {"width": 1280, "height": 900}, **settings}
         context = start(*more).new_context(**settings)
         contexts.append(context)
         page = context.new_page()
+        if script:
+            page.add_init_script(script)
         page.on("console", lambda m: wrong.append(m.text) if m.type == "error" else None)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("dialog", lambda dialog: wrong.append("a dialog opened"))
@@ -183,6 +185,20 @@ def test_maps_draw_with_and_without_webgl(show, more, painter, kind):
 def test_both_painters_make_the_same_picture(show):
     gl, raster = show(), show(painter="canvas")
     np.testing.assert_allclose(inked(raster), inked(gl), rtol=0.25)
+
+
+def test_a_lost_context_is_replaced(show):
+    keep = """const get = HTMLCanvasElement.prototype.getContext;
+      HTMLCanvasElement.prototype.getContext = function (kind, ...more) {
+        const made = get.call(this, kind, ...more);
+        if (kind === "webgl") window.kept = made;
+        return made; };"""
+    page = show(script=keep)
+    before = inked(page)
+    page.evaluate("window.kept.getExtension('WEBGL_lose_context').loseContext()")
+    page.wait_for_selector("canvas[data-painter=canvas]")
+    page.wait_for_selector(READY)
+    np.testing.assert_allclose(inked(page), before, rtol=0.25)
 
 
 def test_marks_are_where_the_numbers_say(show, c):
@@ -346,7 +362,7 @@ def test_curves_are_read_off(show, c):
     page.keyboard.press("ArrowRight")
     text = page.locator("#say").text_content()
     assert text.startswith("K 1: ")
-    assert f"isomap {c.curves['isomap'][0]:.3f}".rstrip("0") in text
+    assert f"isomap {c.curves['isomap'][0]:.3f}" in text
     box = chart.bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 100)
     assert page.locator("#tip.on strong").text_content().startswith("K = ")
@@ -387,6 +403,19 @@ def test_dark_and_narrow(show):
     assert all(count > 300 for count in inked(phone))
 
 
+def test_a_finger_shows_a_row_and_draws_only_when_told(show, c):
+    page = show(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page.locator("canvas[data-map]").nth(1).scroll_into_view_if_needed()
+    page.touchscreen.tap(*spot(page, c, "isomap", 42))
+    assert page.locator("#tip.on strong").count() == 1
+    assert all(count > 20 for count in inked(page, layer=1))
+    assert n_marked(page) == 0
+    action = "getComputedStyle(document.querySelector('canvas[data-map]')).touchAction"
+    assert page.evaluate(action) == "auto"
+    page.locator("#finger").click()
+    assert page.evaluate(action) == "none"
+
+
 def test_rows_without_a_place_and_lines(show, tmp_path, roll):
     from sklearn.base import BaseEstimator
 
@@ -396,8 +425,13 @@ def test_rows_without_a_place_and_lines(show, tmp_path, roll):
             Z[:100] = np.nan
             return Z
 
+    class Fail(BaseEstimator):
+        def fit_transform(self, X, y=None):
+            raise RuntimeError("no")
+
     file = tmp_path / "half.html"
-    file.write_text(render(lowdim.compare(roll.X, methods=["pca", ("half", Half())])), encoding="utf-8")
+    c = lowdim.compare(roll.X, methods=["pca", ("half", Half()), ("failed", Fail())])
+    file.write_text(render(c), encoding="utf-8")
     page = show(file)
     loop(page, 1, [(-0.53, -0.53), (0.53, -0.53), (0.53, 0.53), (-0.53, 0.53)])
     assert n_marked(page) == 200
@@ -405,6 +439,11 @@ def test_rows_without_a_place_and_lines(show, tmp_path, roll):
     page.locator("canvas[data-map]").nth(1).focus()
     page.keyboard.press("ArrowRight")
     assert page.locator("#tip strong").text_content() == "row 0: no place in this map"
+    for _ in range(2):  # both ways round, what failed is last
+        page.locator("table.scores thead th button").nth(3).click()
+        assert page.locator("table.scores tbody th").last.text_content() == "failed"
+    page.locator("table.scores thead th button").last.click()
+    assert page.locator("table.scores thead th").last.get_attribute("aria-sort") == "ascending"
 
 
 def enlarged(c, n):

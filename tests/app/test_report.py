@@ -1,6 +1,7 @@
 """The page: complete, escaped, and alone in the world."""
 
 import base64
+import hashlib
 import json
 import re
 from html.parser import HTMLParser
@@ -98,6 +99,37 @@ def test_numbers_of_the_maps_are_exact(c, page):
     quality = np.frombuffer(base64.b64decode(data["maps"][0]["quality"]), "<f4")
     np.testing.assert_allclose(quality, c.per_row["pca"], atol=1e-6)
     assert np.frombuffer(base64.b64decode(data["label"]["values"]), "<i4").tolist() == c.labels.codes.tolist()
+
+
+def test_columns_travel_up_to_a_stated_cap(c, roll, monkeypatch):
+    data = json.loads(Elements(render(c, data=roll.X, columns=["a", "b"])).data)["columns"]
+    assert [column["name"] for column in data] == ["a", "b", "column 2"]
+    found = np.frombuffer(base64.b64decode(data[1]["values"]), "<f4")
+    np.testing.assert_array_equal(found, roll.X[:, 1].astype(np.float32))
+    monkeypatch.setattr("lowdim.app.report.MOST_CELLS", 200)
+    page = render(c, data=roll.X)
+    assert len(json.loads(Elements(page).data)["columns"]) == 2
+    assert "the first 2 of 3 columns; the others are not in this file" in page
+    assert json.loads(Elements(render(c)).data)["columns"] == []
+    with pytest.raises(ValueError, match="data must have 90 rows and two axes; got shape"):
+        render(c, data=roll.X[:5])
+
+
+def test_curves_travel_as_numbers(c, page):
+    line = json.loads(Elements(page).data)["charts"][0]["lines"][1]
+    k, r = (np.frombuffer(base64.b64decode(line[key]), kind) for key, kind in (("k", "<i4"), ("r", "<f4")))
+    assert line["name"] == "isomap"
+    np.testing.assert_allclose(r, c.curves["isomap"][k - 1], atol=1e-6)
+
+
+def test_the_policy_names_the_script_and_the_style_by_hash(page):
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
+    assert "unsafe" not in policy
+    for kind, text in (("script", re.search(r"<script>(.*?)</script>", page, flags=re.S)[1]),
+                       ("style", re.search(r"<style>(.*?)</style>", page, flags=re.S)[1])):  # fmt: skip
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"{kind}-src 'sha256-{digest}'" in policy
+    assert "style=" not in page.split("<body>")[1].split("<script")[0]  # an attribute would be refused
 
 
 def test_scores_are_in_the_table(c, page):

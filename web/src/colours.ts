@@ -81,7 +81,7 @@ function byClass(out: Uint32Array, { classes, values }: Label): void {
   for (let i = 0; i < n; i++) out[i] = values[i] >= 0 ? inks[values[i]] : under;
 }
 
-/** The ink of every row in one map; rows that are not marked, where some are, turn grey. Says whether any lie underneath. */
+/** The ink of every row in one map; where some are marked, the others turn grey. Says whether any lie underneath. */
 export function paintInks(out: Uint32Array, map: Places, choice: Choice, marked: Uint8Array | null): boolean {
   const quantity = quantityOf(choice);
   if (quantity) byValue(out, quantity.values, rangeOf(quantity), AMOUNT);

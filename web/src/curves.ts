@@ -1,6 +1,6 @@
 // Values on the R_NX curves: a line follows the pointer, or the arrow keys, and the box names every curve at that K.
 import { Chart, Line } from "./data";
-import { digits, hideTip, showTip } from "./tip";
+import { hideTip, showTip } from "./tip";
 
 const say = document.getElementById("say")!;
 
@@ -32,18 +32,12 @@ export function readable(svg: SVGSVGElement, chart: Chart): void {
     for (const { line, value } of read) add("circle", { class: line.colour, cx: x, cy: yOf(value), r: 4 });
     const entries = read.map(({ line, value }) => ({
       name: line.name,
-      value: digits(+value.toFixed(3)),
+      value: value.toFixed(3).replace("-0.000", "0.000").replace("-", "\u2212"),
       colour: line.colour,
     }));
     const box = svg.getBoundingClientRect(),
       scale = box.width / svg.viewBox.baseVal.width;
-    showTip(
-      box.left + x * scale,
-      box.top + top * scale,
-      `K = ${k.toLocaleString("en")}`,
-      entries,
-      "in the order of the legend",
-    );
+    showTip(box.left + x * scale, box.top + top * scale, `K = ${k.toLocaleString("en")}`, entries);
     if (aloud) say.textContent = `K ${k}: ${entries.map((e) => `${e.name} ${e.value}`).join("; ")}`;
   }
   const hide = () => {

@@ -1,5 +1,5 @@
 // One map: its canvas, its view, and what pointer and keys do on it.
-import { Choice, paintInks } from "./colours";
+import { Choice, N_COLOURS, paintInks } from "./colours";
 import { Places, columns, label, n, names, rows } from "./data";
 import { Look, Painter, Sheet, View } from "./marks";
 import { Grid, inside } from "./places";
@@ -8,7 +8,7 @@ import { Entry, digits, hideTip, showTip } from "./tip";
 
 const MARGIN = 14,
   REACH = 12,
-  MOST_COLUMNS = 6,
+  MOST_COLUMNS = innerWidth < 640 ? 2 : 6,
   MOST_ZOOM = 400;
 /** A screen that can be touched, without a pointer that hovers: there a finger scrolls until it is told to draw. */
 export const touched =
@@ -79,10 +79,12 @@ export class MapView {
       Math.max(0.9, Math.min(3.6, 60 / Math.sqrt(n))) *
       Math.max(0.8, side / 340) *
       Math.min(2, this.view.scale ** 0.25);
+    // Shapes need a few more pixels than colours do.
+    const shapes = shared.choice === "label" && (label?.classes?.length ?? 0) > N_COLOURS && n <= 5000 ? 1.35 : 1;
     return {
       width: this.canvas.width,
       height: this.canvas.height,
-      radius: radius * ratio,
+      radius: radius * shapes * ratio,
       alpha: n > 4000 ? 0.55 : 0.82,
       view: this.view,
       margin: MARGIN * ratio,
@@ -256,8 +258,9 @@ export class MapView {
     canvas.addEventListener("pointermove", (event) => this.move(event, ...at(event)));
     canvas.addEventListener("pointerup", (event) => this.release(event, ...at(event)));
     canvas.addEventListener("pointercancel", () => this.drop());
-    canvas.addEventListener("pointerleave", () => {
-      if (!this.loop) this.point(-1);
+    canvas.addEventListener("pointerleave", (event) => {
+      // A finger that is lifted leaves too: what it pointed at stays.
+      if (!this.loop && event.pointerType !== "touch") this.point(-1);
     });
     canvas.addEventListener("blur", () => this.point(-1));
     canvas.addEventListener("keydown", (event) => this.key(event));

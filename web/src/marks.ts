@@ -186,25 +186,33 @@ class WebGL implements Painter {
   }
 }
 
-/** How much of each pixel of a small square a mark covers, sampled 4 x 4. */
-function stamp(shape: number, r: number, side: number): Uint8Array {
-  const out = new Uint8Array(side * side),
-    half = side / 2;
+const SUB = 4; // a mark is placed to a quarter of a pixel
+
+/** How much of each pixel of a small square a mark covers whose centre is a little off the middle, sampled 4 x 4. */
+function stamp(shape: number, r: number, side: number, dx: number, dy: number): Uint8Array {
+  const out = new Uint8Array(side * side);
   for (let p = 0; p < side * side * 16; p++) {
-    const cell = p >> 4,
-      x = (cell % side) + ((p & 3) + 0.5) / 4 - half;
-    const y = Math.floor(cell / side) + (((p >> 2) & 3) + 0.5) / 4 - half;
-    const inside =
-      shape === 0
-        ? x * x + y * y <= r * r
-        : shape === 1
-          ? Math.max(Math.abs(x), Math.abs(y)) <= 0.9 * r
-          : shape === 2
-            ? y <= 0.8 * r && 0.876 * Math.abs(x) - 0.482 * y <= 0.578 * r
-            : Math.abs(x) + Math.abs(y) <= 1.3 * r;
-    if (inside) out[cell] += 1;
+    const cell = p >> 4;
+    const x = (cell % side) + ((p & 3) + 0.5) / 4 - side / 2 - dx;
+    const y = Math.floor(cell / side) + (((p >> 2) & 3) + 0.5) / 4 - side / 2 - dy;
+    if (covers(shape, r, x, y)) out[cell] += 1;
   }
   return out;
+}
+
+function covers(shape: number, r: number, x: number, y: number): boolean {
+  if (shape === 0) return x * x + y * y <= r * r;
+  if (shape === 1) return Math.max(Math.abs(x), Math.abs(y)) <= 0.9 * r;
+  if (shape === 2) return y <= 0.8 * r && 0.876 * Math.abs(x) - 0.482 * y <= 0.578 * r;
+  return Math.abs(x) + Math.abs(y) <= 1.3 * r;
+}
+
+/** The stamps of a radius: shape by shape, for every part of a pixel that a centre can fall on. */
+function stampsOf(radius: number, side: number): Uint8Array[] {
+  const made: Uint8Array[] = [];
+  for (let k = 0; k < 4 * SUB * SUB; k++)
+    made.push(stamp(k >> 4, radius, side, ((k & 3) + 0.5) / SUB - 0.5, (((k >> 2) & 3) + 0.5) / SUB - 0.5));
+  return made;
 }
 
 export class Raster implements Painter {
@@ -217,17 +225,21 @@ export class Raster implements Painter {
     const span = (Math.min(width, height) - 2 * look.margin) * view.scale,
       side = boxOf(radius),
       half = side / 2;
-    const stamps = [0, 1, 2, 3].map((shape) => stamp(shape, radius, side));
+    const stamps = stampsOf(radius, side);
     for (const under of sheet.under ? [4, 0] : [0])
       for (let k = 0; k < n; k++) {
         const i = order[k],
           ink = sheet.inks[i],
           code = ink >>> 24;
         if ((code & 4) !== under) continue;
-        const left = Math.round(width / 2 + (sheet.xy[2 * i] - view.x) * span - half);
-        const top = Math.round(height / 2 - (sheet.xy[2 * i + 1] - view.y) * span - half);
+        const x = width / 2 + (sheet.xy[2 * i] - view.x) * span;
+        const y = height / 2 - (sheet.xy[2 * i + 1] - view.y) * span;
+        const left = Math.round(x - half);
+        const top = Math.round(y - half);
         if (!(left > -side && top > -side && left < width && top < height)) continue;
-        blend(to, width, height, left, top, side, stamps[code & 3], ink, look.alpha);
+        const part = Math.floor((x - half - left + 0.5) * SUB) & 3;
+        const at = ((code & 3) << 4) | ((Math.floor((y - half - top + 0.5) * SUB) & 3) << 2) | part;
+        blend(to, width, height, left, top, side, stamps[at], ink, look.alpha);
       }
     for (let p = 0; p < to.length; p += 4) unmultiply(to, p);
     canvas.getContext("2d")!.putImageData(image, 0, 0);

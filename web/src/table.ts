@@ -18,7 +18,7 @@ export function sortable(table: HTMLTableElement): void {
     by = turns ? k : -1;
     const way = turns === 2 ? other(first(k)) : first(k);
     heads.forEach((head, j) => (j === by ? head.setAttribute("aria-sort", way) : head.removeAttribute("aria-sort")));
-    body.append(...(by < 0 ? given : sorted(given, k, way)));
+    body.append(...(by < 0 ? given : sorted(given, k, heads.length, way)));
     const name = heads[k].querySelector("button")!.dataset.name;
     said.textContent =
       by < 0
@@ -37,12 +37,15 @@ export function sortable(table: HTMLTableElement): void {
 }
 
 /** Rows without a value, failures and the line about the data itself stay at the end. */
-function sorted(rows: HTMLTableRowElement[], k: number, way: Direction): HTMLTableRowElement[] {
+function sorted(rows: HTMLTableRowElement[], k: number, width: number, way: Direction): HTMLTableRowElement[] {
   const turn = way === "ascending" ? 1 : -1;
+  const cellOf = (row: HTMLTableRowElement): HTMLTableCellElement | undefined => {
+    if (!row.querySelector(".failed")) return row.cells[k];
+    return k === width - 1 ? row.cells[row.cells.length - 1] : undefined; // a failure spans all but its time
+  };
   const value = (row: HTMLTableRowElement): number | string => {
     if (k === 0) return row.cells[0].textContent!.trim();
-    const cell = row.cells.length > k ? row.cells[k] : row.querySelector(".failed") ? null : row.cells[k];
-    return cell && !cell.classList.contains("failed") ? parseFloat(cell.textContent!.replace("\u2212", "-")) : NaN;
+    return parseFloat(cellOf(row)?.textContent ?? "");
   };
   const last = (row: HTMLTableRowElement) => row.dataset.last !== undefined || Number.isNaN(value(row));
   return [...rows].sort((a, b) => {

@@ -182,7 +182,9 @@ class Comparison:
         """Method -> first two columns, turned and mirrored to lie like the first map: for pictures side by side."""
         return aligned_maps(self.embeddings)
 
-    def report(self, path: str | Path = "report.html", *, title: str | None = None, max_points: int = 50_000) -> Path:
+    def report(
+        self, path: str | Path = "report.html", *, title: str | None = None, max_points: int = 50_000, data: Any = None
+    ) -> Path:
         """Write one self-contained page: maps side by side, R_NX curves, scores, warnings, how to read them.
 
         Parameters
@@ -193,6 +195,8 @@ class Comparison:
             The heading of the page.
         max_points : int
             The most rows drawn in a map; more are sampled, and the page says so. Scores do not depend on it.
+        data : array or data frame of shape (n_rows, n_columns), optional
+            The rows again, so that the maps can be coloured by a column; a comparison does not keep them.
 
         Returns
         -------
@@ -201,7 +205,7 @@ class Comparison:
         """
         from lowdim.app import report  # the one step up: the page lives with the command line
 
-        return report.write(self, path, title=title, max_points=max_points)
+        return report.write(self, path, title=title, max_points=max_points, data=data)
 
     def __repr__(self) -> str:
         from .display import as_text
