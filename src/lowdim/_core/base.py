@@ -31,6 +31,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _rules: ClassVar[dict[str, params.Rule]] = {}
     _sparse_rows: ClassVar[bool] = False  # takes scipy sparse rows
     _sparse_graphs: ClassVar[bool] = False  # takes precomputed distances as a sparse graph
+    _takes_nan: Any = False  # takes rows with missing cells as they are (a property where a parameter decides)
     _min_rows: ClassVar[int] = 2
     _keeps_embedding: ClassVar[bool] = True  # linear methods have no need to
     _ways_out: ClassVar[str] = ""  # what to do when the data is too large
@@ -217,6 +218,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         name = type(self).__name__
         if isinstance(X, Iterator):
             raise TypeError(f"{name}: X must be an array of rows; got an iterator. Pass its batches one by one.")
+        X = missing.undisguised(X, name) if self._takes_nan else X
         missing.refuse_disguised(X, name)
         distances = getattr(self, "metric", None) == "precomputed"
         if distances and fitting and not sparse.issparse(X) and np.ndim(X) == 1:
@@ -230,7 +232,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             ensure_all_finite=False,
             ensure_min_samples=self._min_rows if fitting else 1,
         )
-        dtype, largest = X.dtype, missing.refuse(X, name)
+        admits = self._takes_nan and not sparse.issparse(X)
+        dtype, largest = X.dtype, missing.admit(X, name, columns=fitting) if admits else missing.refuse(X, name)
         if largest and not 1e-140 < largest < 1e140:
             raise ValueError(
                 f"{name}: the largest value of X is {largest:.1e}, and its square is out of range. Multiply X by a "
@@ -279,6 +282,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._sparse_rows
         tags.input_tags.pairwise = self._precomputed()
+        tags.input_tags.allow_nan = bool(self._takes_nan)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

@@ -27,6 +27,34 @@ def refuse_disguised(X: Any, owner: str) -> None:
         raise ValueError(f"{owner}: X holds dates or durations; turn them into numbers first, in a unit you choose.")
 
 
+def undisguised(X: Any, owner: str) -> Any:
+    """Masked cells as NaN, for methods that take missing values."""
+    if not isinstance(X, np.ma.MaskedArray):
+        return X
+    return X.filled(np.nan) if X.dtype.kind == "f" else X.astype(np.float64).filled(np.nan)
+
+
+def admit(X: np.ndarray, owner: str, *, columns: bool = True) -> float:
+    """The largest observed magnitude; ValueError for infinity and for rows (columns too, if asked) without any cell."""
+    largest = _largest(X)
+    if np.isfinite(largest):
+        return largest
+    if np.isinf(X).any():
+        raise ValueError(f"{owner}: X contains infinity or a value too large for {X.dtype}.")
+    seen = ~np.isnan(X)
+    empty_rows, empty_columns = np.flatnonzero(~seen.any(axis=1)), np.flatnonzero(~seen.any(axis=0))
+    for empty, what, way in (
+        (empty_rows, "row", "X[~np.isnan(X).all(axis=1)]"),
+        (empty_columns if columns else empty_rows[:0], "column", "X[:, ~np.isnan(X).all(axis=0)]"),
+    ):
+        if len(empty):
+            raise ValueError(
+                f"{owner}: {len(empty)} {what}s of X have no observed cell (the first is {what} {empty[0]}), so nothing "
+                f"is known about them. Leave them out: {way}."
+            )
+    return float(np.nanmax(np.abs(X)))
+
+
 def refuse(X: Any, owner: str) -> float:
     """The largest magnitude in `X`; ValueError when there are missing (NaN) or infinite cells."""
     cells = X.data if sparse.issparse(X) else X
