@@ -234,6 +234,7 @@ def test_memory_is_known_before_it_is_needed(case):
 @each
 def test_the_limit_comes_before_the_allocation(case, monkeypatch):
     monkeypatch.setattr(memory, "_available", lambda: 1000)
+    monkeypatch.setattr(memory, "_SMALL", 0)
     model = clone(case.estimator)
     with pytest.raises(MemoryError):
         model.fit(rows())

@@ -105,6 +105,9 @@ def _dense_product(A: Array, Y: Array) -> Array:
     """A Y as (Y'A)', A being symmetric: a wide right factor is a quarter faster than a narrow one."""
     rows = np.ascontiguousarray(Y.T, dtype=A.dtype)
     A = A if A.flags.c_contiguous else A.T
+    if A.shape[0] <= 512:  # one block, and no need to ask for threads
+        with threads.single_blas():
+            return (rows @ A).astype(np.float64, copy=False).T
     out = np.empty(rows.shape)
 
     def fill(columns: slice) -> None:
@@ -177,6 +180,13 @@ def _next_block(problem: Problem, V: Array, W: Array, size: float) -> tuple[Arra
         Q = problem.project(Q - V @ (V.T @ Q))
         Q = sla.qr(Q, mode="economic", check_finite=False)[0] if Q.shape[1] else Q
     return Q, sizes[:, None] * right
+
+
+def sampled_residuals(problem: Problem, values: Array, vectors: Array) -> Array:
+    """Residual norms of many pairs, each from eight random directions: w'(B V - V diag(values)) without B V."""
+    W = problem.rng.standard_normal((problem.n, 8))
+    gaps = problem.precise(W).T @ vectors - (W.T @ vectors) * values
+    return np.sqrt(np.mean(gaps**2, axis=0))
 
 
 def rayleigh_ritz(problem: Problem, Y: Array) -> tuple[Array, Array, Array]:

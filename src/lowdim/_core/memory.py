@@ -10,6 +10,7 @@ from contextvars import ContextVar
 _UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 _UNITS |= {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
 
+_SMALL = 2**24  # bytes that any machine has
 _limit: ContextVar[int | None] = ContextVar("lowdim_memory_limit", default=None)
 
 
@@ -82,7 +83,10 @@ def _meminfo(text: str) -> int:
 
 def check(owner: str, parts: Mapping[str, int], ways_out: str = "") -> None:
     """Raise MemoryError before allocating when `parts` (name -> bytes) add up to more than the limit."""
-    total, most = sum(parts.values()), limit()
+    total = sum(parts.values())
+    if total <= _SMALL and _limit.get() is None and "LOWDIM_MEMORY_LIMIT" not in os.environ:
+        return  # not worth asking the system
+    most = limit()
     if total <= most:
         return
     listed = ", ".join(f"{name} {show(size)}" for name, size in sorted(parts.items(), key=lambda p: -p[1]))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from lowdim import _native
 from lowdim._core import threads
 
 
@@ -79,11 +80,10 @@ def refuse(X: Any, owner: str) -> float:
 
 def _largest(cells: np.ndarray) -> float:
     """The largest magnitude; NaN and infinity show in it."""
-
-    def of(rows: slice) -> tuple[float, float]:
-        return float(cells[rows].max()), -float(cells[rows].min())
-
-    width = max(1, cells[0].size if cells.ndim > 1 else 1)
-    n_jobs = None if cells.size > 2**22 else 1
-    found = threads.map_rows(of, len(cells), max(1, 2**20 // width), n_jobs)
+    n_threads = threads.n_threads() if cells.size > 2**20 else 1
+    for layout in (cells, cells.T):  # row after row or column after column: either is one run through memory
+        if layout.flags.c_contiguous and cells.dtype in (np.float32, np.float64):
+            return _native.largest(layout.reshape(-1), n_threads)
+    rows = threads.blocks(len(cells), max(1, 2**20 // max(1, cells[:1].size)))
+    found = [(float(cells[part].max()), -float(cells[part].min())) for part in rows]
     return float(np.max(np.abs(found)))

@@ -7,6 +7,7 @@ it is in the cache, multiplied, and merged into float64 sums (Chan, Golub and Le
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -19,8 +20,9 @@ from . import threads
 Array = np.ndarray
 
 CHUNK_BYTES = 2**21  # rows centred and multiplied at once: they stay in the second-level cache
-CHUNK_ROWS = 512  # at least; adding a d x d product to the sum costs as much as some hundred rows
+CHUNK_ROWS = 512  # at least, and four times d: adding a d x d product to the sum costs as much as some hundred rows
 LANES = 16  # independent sums, so that the bits do not depend on the number of threads
+SERIAL = 1e8  # multiplications below which threads take longer to start than they save
 LANE_BYTES = 2**28  # the most memory all lanes together take
 
 
@@ -55,6 +57,7 @@ class Moments:
         weights = None if weights is None else _weights(weights, X.shape[0])
         chunk = _chunk(X.shape[1]) if block is None else max(1, block)
         lane = _lane(X.shape[0], X.shape[1], chunk)
+        n_jobs = 1 if X.size * X.shape[1] < SERIAL else n_jobs
         parts = threads.map_rows(lambda rows: _of_lane(X, weights, rows, chunk), X.shape[0], lane, n_jobs)
         total = reduce(cls.__add__, parts)
         if not np.isfinite(total.mean).all():
@@ -126,8 +129,11 @@ def gram(X: Any, mean: Array | None = None, *, n_jobs: int | None = None) -> Arr
         return _sparse_gram(sp.csr_array(X).astype(np.float64), mean)
     center = column_means(X) if mean is None else np.asarray(mean, dtype=np.float64)
     Z = X - center.astype(X.dtype if X.dtype.kind == "f" else np.float64) if center.any() else X
-    G = np.empty((Z.shape[0], Z.shape[0]))
     columns = threads.blocks(Z.shape[1], 2048)
+    if Z.shape[0] <= 512:  # one block of rows: the threads share the columns
+        n_jobs = 1 if Z.size * Z.shape[0] < SERIAL else n_jobs
+        return sum(threads.map_rows(lambda part: (Z[:, part] @ Z[:, part].T).astype(np.float64), Z.shape[1], 2048, n_jobs))
+    G = np.empty((Z.shape[0], Z.shape[0]))
 
     def fill(rows: slice) -> None:
         G[rows, : rows.stop] = 0.0
@@ -174,14 +180,26 @@ def mean_and_variance(X: Any, weights: Array | None = None) -> tuple[Array, Arra
         left = (np.bincount(X.indices, weights=gaps * w[at], minlength=d) - empty * mean) / total
         spread = np.bincount(X.indices, weights=gaps**2 * w[at], minlength=d) + empty * mean**2
         return mean + left, np.maximum(spread / total - left**2, 0.0)
-    parts = threads.blocks(X.shape[0], max(1, 2**19 // max(1, X.shape[1])))
-    mean = np.sum([w[rows] @ X[rows].astype(np.float64, copy=False) for rows in parts], axis=0) / total
-    left, spread = np.zeros_like(mean), np.zeros_like(mean)
-    for rows in parts:
+    size = max(1, 2**17 // max(1, X.shape[1]))  # cells that stay in the cache
+    mean = _lane_sums(lambda rows: w[rows] @ X[rows].astype(np.float64, copy=False), X, size) / total
+
+    def about(rows: slice) -> Array:
         Z = X[rows] - mean
-        left += w[rows] @ Z / total
-        spread += w[rows] @ Z**2
-    return mean + left, np.maximum(spread / total - left**2, 0.0)
+        return np.array([w[rows] @ Z, w[rows] @ np.multiply(Z, Z, out=Z)])
+
+    left, spread = _lane_sums(about, X, size) / total
+    return mean + left, np.maximum(spread - left**2, 0.0)
+
+
+def _lane_sums(part: Callable[[slice], Array], X: Array, size: int) -> Array:
+    """The sum of `part(rows)` over blocks of `size` rows, in lanes that depend on the shape alone."""
+
+    def lane(rows: slice) -> Array:
+        inner = threads.blocks(rows.stop - rows.start, size)
+        return sum(part(slice(rows.start + p.start, rows.start + p.stop)) for p in inner)
+
+    wide = size * -(-X.shape[0] // (LANES * size))
+    return np.sum(threads.map_rows(lane, X.shape[0], wide, None if X.size > 2**20 else 1), axis=0)
 
 
 def column_means(X: Array) -> Array:
@@ -199,7 +217,7 @@ def _weights(weights: Array, n: int) -> Array:
 
 def _chunk(d: int) -> int:
     """Rows centred at once: a cache full, and enough to pay for adding a d x d product."""
-    return max(CHUNK_ROWS, d, CHUNK_BYTES // (4 * max(1, d)))
+    return max(CHUNK_ROWS, 4 * d, CHUNK_BYTES // (4 * max(1, d)))
 
 
 def _lane(n: int, d: int, chunk: int) -> int:

@@ -32,7 +32,12 @@ _LONG = 1000  # rows from which the full dense solver takes long enough for Ctrl
 
 
 def lapack(problem: Problem) -> Array:
-    """All of the matrix at once: exact to rounding, n^3 operations and two n x n float64 arrays."""
+    """Vectors from all of the matrix at once: exact to rounding, n^3 operations and two n x n float64 arrays."""
+    return lapack_pairs(problem)[1]
+
+
+def lapack_pairs(problem: Problem) -> tuple[Array, Array]:
+    """The same with their values, ascending."""
     n, k = problem.n, problem.k
     memory.check(problem.owner, {"dense matrix": 8 * n * n, "dense solver": 8 * n * n}, "Ask for fewer rows.")
     B = _dense(problem)
@@ -43,14 +48,14 @@ def lapack(problem: Problem) -> Array:
         inner = Q.T @ BQ - 2 * problem.sign * problem.norm * np.eye(Q.shape[1])
         B += Q @ inner @ Q.T - Q @ BQ.T - BQ @ Q.T
     ends = (n - k, n - 1) if problem.sign > 0 else (0, k - 1)
-    if 2 * k < n:
+    if 4 * k < n:  # else divide and conquer is faster, though it finds them all
         # Inside a tight cluster inverse iteration fails, or quietly gives fewer vectors; the full solver does not.
         with suppress(np.linalg.LinAlgError):
-            vectors = sla.eigh(B, subset_by_index=ends, driver="evr", check_finite=False)[1]
+            values, vectors = sla.eigh(B, subset_by_index=ends, driver="evr", check_finite=False)
             if vectors.shape[1] == k:
-                return vectors
-    full = threads.interruptible(lambda: np.linalg.eigh(B)) if n > _LONG else np.linalg.eigh(B)
-    return full[1][:, ends[0] : ends[1] + 1]
+                return values, vectors
+    values, vectors = threads.interruptible(lambda: np.linalg.eigh(B)) if n > _LONG else np.linalg.eigh(B)
+    return values[ends[0] : ends[1] + 1], vectors[:, ends[0] : ends[1] + 1]
 
 
 def _dense(problem: Problem) -> Array:

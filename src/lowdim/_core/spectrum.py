@@ -16,12 +16,13 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 from sklearn.exceptions import ConvergenceWarning
 
-from .krylov import SEED, Array, Problem, fix_signs, rayleigh_ritz, scaled_product
+from . import threads
+from .krylov import SEED, Array, Problem, fix_signs, rayleigh_ritz, sampled_residuals, scaled_product
 from .moments import Moments, covariance, gram, mean_and_variance
 from .notices import warn
 from .rng import generator
 from .singular import SVD, svd
-from .solvers import FAILURES, SOLVERS
+from .solvers import FAILURES, SOLVERS, lapack_pairs
 
 __all__ = [
     "SVD",
@@ -35,7 +36,8 @@ __all__ = [
     "svd",
 ]
 
-SMALL = 400  # rows up to which the dense solver wins even for one pair of a dense matrix (0.02 s)
+SMALL = 400  # rows up to which the dense solver wins even for one pair of a sparse matrix (0.02 s)
+DENSE = 1000  # the same for a dense one, whose spectrum may decay slowly (0.05 s); twice that for many pairs
 FLOAT32_TOL = 2e-6  # entries rounded to float32 move eigenvectors this far: a finer residual would say nothing
 
 
@@ -120,7 +122,8 @@ def eigenpairs(
     A = _matrix(A, owner)
     _check_choices(which, solver, owner)
     scale = None if mass is None else 1 / np.sqrt(_mass(mass, A.shape[0], owner))
-    norm, rounding = _norm(A, scale, owner)
+    with threads.single_blas():  # set once for the small products
+        norm, rounding = _norm(A, scale, owner)
     null, drop = _known(skip, A, scale, norm, rounding, owner)
     most = A.shape[0] - null.shape[1] - drop
     if not (isinstance(k, (int, np.integer)) and 1 <= k <= most):
@@ -138,7 +141,7 @@ def _first_good(problem: Problem, chain: list[str]) -> Eigenpairs:
     best: Eigenpairs | None = None
     for position, name in enumerate(chain):
         try:
-            values, vectors, residuals = rayleigh_ritz(problem, SOLVERS[name](problem))
+            values, vectors, residuals = _pairs(problem, name)
         except (MemoryError, *FAILURES):
             if best is None and position == len(chain) - 1:
                 raise
@@ -155,6 +158,18 @@ def _first_good(problem: Problem, chain: list[str]) -> Eigenpairs:
         raise np.linalg.LinAlgError(f"{problem.owner}: no solver of {chain} found {problem.k} eigenpairs.")
     _warn(problem, best, chain)
     return best
+
+
+def _pairs(problem: Problem, name: str) -> tuple[Array, Array, Array]:
+    """Values, vectors and residual norms; what LAPACK gives is only measured, not projected again."""
+    if name != "lapack" or problem.null.shape[1]:
+        return rayleigh_ritz(problem, SOLVERS[name](problem))
+    values, vectors = lapack_pairs(problem)
+    order = slice(None, None, -1) if problem.sign > 0 else slice(None)
+    values, vectors = values[order], vectors[:, order]
+    if problem.k > 64:  # the product would cost a good part of the solution
+        return values, vectors, sampled_residuals(problem, values, vectors)
+    return values, vectors, np.linalg.norm(problem.precise(vectors) - vectors * values, axis=0)
 
 
 def _warn(problem: Problem, best: Eigenpairs, chain: list[str]) -> None:
@@ -179,7 +194,8 @@ def _finish(found: Eigenpairs, scale: Array | None, drop: int) -> Eigenpairs:
 def _chain(problem: Problem) -> list[str]:
     """Solvers in the order they are tried."""
     n, k, small_end = problem.n, problem.k, problem.sign < 0
-    if n <= SMALL or k > problem.free // 8 or (problem.is_dense and small_end):
+    direct = small_end or n <= DENSE or (n <= 2 * DENSE and k > 24)
+    if n <= SMALL or k > problem.free // 8 or (problem.is_dense and direct):
         return ["lapack"]
     last = ["lapack"] if problem.is_dense or n <= 4000 else []
     if small_end:

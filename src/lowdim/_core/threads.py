@@ -41,7 +41,13 @@ def _controller() -> ThreadpoolController:
 
 _guard = threading.Lock()
 _inside = 0  # blocks open now, in all Python threads
-_limiter: Any = None  # what restores the caller's setting, while there are any
+_before: list[int] = []  # the caller's settings, while there are any
+
+
+@lru_cache(maxsize=1)
+def _blas() -> list[Any]:
+    """The BLAS libraries loaded, found once: asking the loader again costs more than a small product."""
+    return [library for library in _controller().lib_controllers if library.user_api == "blas"]
 
 
 @contextmanager
@@ -51,10 +57,11 @@ def single_blas() -> Iterator[None]:
     The setting belongs to the process: blocks opened by several Python threads at once are counted, so that none
     restores what another had set.
     """
-    global _inside, _limiter
+    global _inside, _before
     with _guard:
         if _inside == 0:
-            _limiter = _controller().limit(limits=1, user_api="blas")
+            _before = [library.get_num_threads() for library in _blas()]
+            _set_threads([1] * len(_before))
         _inside += 1
     try:
         yield
@@ -62,8 +69,12 @@ def single_blas() -> Iterator[None]:
         with _guard:
             _inside -= 1
             if _inside == 0:
-                _limiter.restore_original_limits()
-                _limiter = None
+                _set_threads(_before)
+
+
+def _set_threads(counts: list[int]) -> None:
+    for library, count in zip(_blas(), counts, strict=True):
+        library.set_num_threads(count)
 
 
 def interruptible(function: Callable[[], T]) -> T:

@@ -36,6 +36,7 @@ const char* width_name() {
 Width width() { return baseline_only.load(std::memory_order_relaxed) ? Width::baseline : detected; }
 void force_baseline(bool forced) { baseline_only.store(forced); }
 
+void bind_cells(nb::module_& m);
 void bind_descent(nb::module_& m);
 void bind_neighbors(nb::module_& m);
 void bind_paths(nb::module_& m);
@@ -56,6 +57,7 @@ NB_MODULE(_native, m) {
   m.def("simd_width", &lowdim::width_name, "Name of the vector width in use.");
   m.def("force_baseline", &lowdim::force_baseline, nanobind::arg("forced"),
         "Use only baseline instructions from now on (for tests).");
+  lowdim::bind_cells(m);
   lowdim::bind_descent(m);
   lowdim::bind_neighbors(m);
   lowdim::bind_paths(m);

@@ -7,9 +7,11 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
+import scipy.linalg as sla
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
+from lowdim._core.krylov import block_width
 from lowdim._core.notices import warn
 from lowdim._core.power import power_pairs
 from lowdim._core.spectrum import Moments, eigenpairs, gram, mean_and_variance, svd
@@ -105,18 +107,26 @@ class Spectrum:
 
 
 def pick_solver(n: int, d: int, k: int | None, is_sparse: bool) -> str:
-    """The cheapest route that keeps the digits: k is None where the whole spectrum is wanted."""
+    """The fastest route: k is None where the whole spectrum is wanted (shapes of the benchmark "pca")."""
     if is_sparse:
         return "covariance" if d <= 1000 or k is None else "randomized"
-    small = n * d * min(n, d) <= 2e8
-    if k is None or k > 0.5 * min(n, d):
-        # All components: the covariance would lose those below sqrt(eps) of the first.
-        return "svd" if small else ("covariance" if n >= d else "gram")
-    if d <= 2500 and n >= d:
-        return "covariance"
-    if n <= 2500 and d > n:
-        return "gram"
+    # The inner products of the shorter side cost as much as that many columns of a product; block Krylov takes some
+    # twenty products with a block that is a little wider than k.
+    short = min(n, d)
+    if k is None or k > short // 8 or short <= max(2500, 80 * block_width(k)):
+        return "covariance" if n >= d else "gram"
     return "randomized"
+
+
+def lost_digits(found: Spectrum, wanted: int, n: int, d: int, dtype: Any) -> bool:
+    """Whether squaring the rows lost the smallest of the wanted components, and a decomposition of the rows is cheap.
+
+    An eigenvalue of the inner products is wrong by the rounding of the first one; single-precision rows are themselves
+    rounded so far that below 1e-6 there is nothing to win.
+    """
+    trusted = 1e-6 if dtype == np.float32 else 1e-10
+    last = min(wanted, found.most) - 1
+    return n * d * min(n, d) <= 2e9 and last > 0 and found.variances[last] < trusted * found.variances[0]
 
 
 def decompose(rows: Rows, k: int, solver: str, tol: float, max_iter: int, rng: np.random.Generator) -> Spectrum:
@@ -191,9 +201,13 @@ def _by_gram(rows: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
     Xc = rows.dense(rows.X.dtype)
     pairs = eigenpairs(gram(Xc, mean=np.zeros(Xc.shape[1])), k, owner="PCA")
     V = (Xc.T @ pairs.vectors.astype(Xc.dtype)).astype(np.float64)
-    # Orthonormal also where s is tiny: QR keeps the leading columns and completes the rest.
+    squares = np.maximum(pairs.values, 0.0)
+    if squares[-1] > 1e-6 * squares[0]:  # nearly orthogonal: what is left goes out by their own inner products
+        V /= np.sqrt(squares)
+        return squares, sla.solve_triangular(np.linalg.cholesky(V.T @ V), V.T, lower=True)
+    # Where s is tiny the direction is not its own: QR keeps the leading columns and completes the rest.
     Q, R = np.linalg.qr(V)
-    return np.maximum(pairs.values, 0.0), (Q * np.where(np.diag(R) < 0, -1.0, 1.0)).T
+    return squares, (Q * np.where(np.diag(R) < 0, -1.0, 1.0)).T
 
 
 def _by_power(

@@ -15,7 +15,7 @@ from lowdim._core.missing import refuse
 from lowdim._core.notices import warn
 from lowdim._core.rng import generator
 from lowdim._core.spectrum import Moments
-from lowdim.linear._decompose import SOLVERS, Rows, Spectrum, decompose, decompose_moments, pick_solver
+from lowdim.linear._decompose import SOLVERS, Rows, Spectrum, decompose, decompose_moments, lost_digits, pick_solver
 
 _RULES = ("drop",)
 
@@ -180,14 +180,20 @@ class PCA(Reducer):
 
     def _embed(self, X: Any, sample_weight: Any = None) -> None:
         weights = self._check_weights(sample_weight, X)
-        k, settings = self._wanted(min(X.shape)), {"scale": self.scale, "ddof": self.ddof}
-        solver = self._solver(X.shape[0], X.shape[1], sparse.issparse(X))
-        if solver == "covariance" and not sparse.issparse(X):
-            found = decompose_moments(Moments.of(X, weights, n_jobs=self.n_jobs), k, dtype=X.dtype, **settings)
-        else:
-            rows = Rows.of(X, weights, **settings)
-            found = decompose(rows, k, solver, self.tol, self.max_iter, generator(self.random_state))
+        k, (n, d) = self._wanted(min(X.shape)), X.shape
+        found = self._decompose(X, weights, k, self._solver(n, d, sparse.issparse(X)))
+        if self.solver == "auto" and found.solver in ("covariance", "gram") and not sparse.issparse(X):
+            wanted = choose_r(found.variances, found.total_variance, self.n_components, self.max_error, found.most)
+            if lost_digits(found, wanted, n, d, X.dtype):
+                found = self._decompose(X, weights, k, "svd")
         self._keep(found)
+
+    def _decompose(self, X: Any, weights: np.ndarray | None, k: int, solver: str) -> Spectrum:
+        settings = {"scale": self.scale, "ddof": self.ddof}
+        if solver == "covariance" and not sparse.issparse(X):
+            return decompose_moments(Moments.of(X, weights, n_jobs=self.n_jobs), k, dtype=X.dtype, **settings)
+        rows = Rows.of(X, weights, **settings)
+        return decompose(rows, k, solver, self.tol, self.max_iter, generator(self.random_state))
 
     def _check_weights(self, sample_weight: Any, X: Any) -> np.ndarray | None:
         if sample_weight is None:
