@@ -105,7 +105,7 @@ def _dense_product(A: Array, Y: Array) -> Array:
     """A Y as (Y'A)', A being symmetric: a wide right factor is a quarter faster than a narrow one."""
     rows = np.ascontiguousarray(Y.T, dtype=A.dtype)
     A = A if A.flags.c_contiguous else A.T
-    if A.shape[0] <= 512:  # one block, and no need to ask for threads
+    if rows.size * A.shape[0] < 3e7:  # done before threads have started
         with threads.single_blas():
             return (rows @ A).astype(np.float64, copy=False).T
     out = np.empty(rows.shape)
@@ -131,7 +131,7 @@ def block_lanczos(problem: Problem, times: Callable[[Array], Array], power: floa
     T = np.zeros((room + width, room + width))
     Q, known, total = problem.start(width), 0, 0
     theta = S = np.empty((0, 0))
-    for _ in range(problem.max_iter or 300):
+    for step in range(problem.max_iter or 300):
         if total and total + Q.shape[1] > room:  # thick restart: T is diagonal there, its coupling to Q comes next
             V[:, :keep] = V[:, :total] @ S[:, :keep]
             T[:keep, :keep], total = np.diag(theta[:keep]), keep
@@ -140,8 +140,10 @@ def block_lanczos(problem: Problem, times: Callable[[Array], Array], power: floa
         W = times(Q)
         H = V[:, :total].T @ W
         T[:total, known:total], T[known:total, :total] = H, H.T
+        Q, R = _next_block(problem, V[:, :total], W - V[:, :total] @ H, problem.norm)
+        if total > 64 and step % 3 and Q.shape[1] and total + Q.shape[1] <= room:
+            continue  # the projected problem costs as much as a step: only now and then
         theta, S = (part[..., ::-1] for part in sla.eigh(T[:total, :total], check_finite=False))
-        Q, R = _next_block(problem, V[:, :total], W - V[:, :total] @ H, abs(theta).max())
         residuals = np.linalg.norm(R @ S[known:total], axis=0)[: problem.k]
         size = np.abs(theta[: problem.k]) ** power * np.abs(theta).max() ** (1 - power)
         if not Q.shape[1] or np.all(residuals <= _lanczos_tolerance(problem) * size + 10 * EPS * abs(theta[0])):

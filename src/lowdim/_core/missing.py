@@ -50,7 +50,7 @@ def admit(X: np.ndarray, owner: str, *, columns: bool = True) -> float:
     ):
         if len(empty):
             raise ValueError(
-                f"{owner}: {len(empty)} {what}s of X have no observed cell (the first is {what} {empty[0]}), so nothing "
+                f"{owner}: {len(empty)} {what}s of X have no observed cell (the first is {what} {empty[0]}): nothing "
                 f"is known about them. Leave them out: {way}."
             )
     return float(np.nanmax(np.abs(X)))

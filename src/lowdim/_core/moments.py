@@ -55,7 +55,7 @@ class Moments:
         if getattr(X, "ndim", 0) != 2 or X.shape[0] == 0:
             raise ValueError(f"Moments: X must have rows and columns; got shape {np.shape(X)}.")
         weights = None if weights is None else _weights(weights, X.shape[0])
-        chunk = _chunk(X.shape[1]) if block is None else max(1, block)
+        chunk = _chunk(*X.shape) if block is None else max(1, block)
         lane = _lane(X.shape[0], X.shape[1], chunk)
         n_jobs = 1 if X.size * X.shape[1] < SERIAL else n_jobs
         parts = threads.map_rows(lambda rows: _of_lane(X, weights, rows, chunk), X.shape[0], lane, n_jobs)
@@ -132,7 +132,9 @@ def gram(X: Any, mean: Array | None = None, *, n_jobs: int | None = None) -> Arr
     columns = threads.blocks(Z.shape[1], 2048)
     if Z.shape[0] <= 512:  # one block of rows: the threads share the columns
         n_jobs = 1 if Z.size * Z.shape[0] < SERIAL else n_jobs
-        return sum(threads.map_rows(lambda part: (Z[:, part] @ Z[:, part].T).astype(np.float64), Z.shape[1], 2048, n_jobs))
+        return sum(
+            threads.map_rows(lambda part: (Z[:, part] @ Z[:, part].T).astype(np.float64), Z.shape[1], 2048, n_jobs)
+        )
     G = np.empty((Z.shape[0], Z.shape[0]))
 
     def fill(rows: slice) -> None:
@@ -204,7 +206,7 @@ def _lane_sums(part: Callable[[slice], Array], X: Array, size: int) -> Array:
 
 def column_means(X: Array) -> Array:
     """Column means in float64, chunk by chunk."""
-    sums = [np.sum(X[rows], axis=0, dtype=np.float64) for rows in threads.blocks(X.shape[0], _chunk(X.shape[1]))]
+    sums = [np.sum(X[rows], axis=0, dtype=np.float64) for rows in threads.blocks(X.shape[0], _chunk(*X.shape))]
     return np.sum(sums, axis=0) / X.shape[0]
 
 
@@ -215,9 +217,9 @@ def _weights(weights: Array, n: int) -> Array:
     return weights
 
 
-def _chunk(d: int) -> int:
+def _chunk(n: int, d: int) -> int:
     """Rows centred at once: a cache full, and enough to pay for adding a d x d product."""
-    return max(CHUNK_ROWS, 4 * d, CHUNK_BYTES // (4 * max(1, d)))
+    return max(CHUNK_ROWS, min(4 * d, n // 4), CHUNK_BYTES // (4 * max(1, d)))
 
 
 def _lane(n: int, d: int, chunk: int) -> int:

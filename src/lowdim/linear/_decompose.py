@@ -113,7 +113,7 @@ def pick_solver(n: int, d: int, k: int | None, is_sparse: bool) -> str:
     # The inner products of the shorter side cost as much as that many columns of a product; block Krylov takes some
     # twenty products with a block that is a little wider than k.
     short = min(n, d)
-    if k is None or k > short // 8 or short <= max(2500, 80 * block_width(k)):
+    if k is None or k > short // 8 or short <= max(2500, 120 * block_width(k)):
         return "covariance" if n >= d else "gram"
     return "randomized"
 
