@@ -24,11 +24,10 @@ def data(size):
 
 
 def lowdim(data, size, threads):
-    from lowdim.quality import Ranks, continuity, trustworthiness
+    from lowdim.quality import trustworthiness_continuity
 
     def run():
-        ranks = Ranks.of(data["X"], data["Z"], ks=(K,), anchors=None, n_jobs=threads)
-        both = (measure(ranks, n_neighbors=K) for measure in (trustworthiness, continuity))
+        both = trustworthiness_continuity(data["X"], data["Z"], K, anchors=None, n_jobs=threads)
         return dict(zip(("trustworthiness", "continuity"), both, strict=True))
 
     return run

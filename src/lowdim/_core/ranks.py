@@ -225,12 +225,7 @@ class Ranks:
 
     def interval(self, values: Array, confidence: float = 0.95) -> Interval:
         """Normal interval for the mean over all n rows of something known for `rows`."""
-        m, mean = len(self.rows), float(np.mean(values))
-        if not self.sampled:
-            return mean, mean
-        spread = float(np.std(values, ddof=1)) * np.sqrt((1 - m / self.n) / m)
-        half = NormalDist().inv_cdf(0.5 + confidence / 2) * spread
-        return float(mean - half), float(mean + half)
+        return mean_interval(values, self.n, confidence)
 
     @property
     def k_max(self) -> int:
@@ -247,6 +242,16 @@ class Ranks:
         """Mean of Q_NX over K = k_max+1..n-1 (1 when there is none)."""
         rest = self.qnx[self.k_max :]
         return float(np.mean(rest)) if rest.size else 1.0
+
+
+def mean_interval(values: Array, n: int, confidence: float = 0.95) -> Interval:
+    """Normal interval for the mean over all n rows of something known for some; a point where known for all."""
+    m, mean = len(values), float(np.mean(values))
+    if m == n:
+        return mean, mean
+    spread = float(np.std(values, ddof=1)) * np.sqrt((1 - m / n) / m)
+    half = NormalDist().inv_cdf(0.5 + confidence / 2) * spread
+    return float(mean - half), float(mean + half)
 
 
 def sizes(last: int) -> Array:

@@ -160,6 +160,17 @@ std::int64_t rank_row(const T* d, std::int64_t n, std::int64_t self, std::int32_
   return span.zeros;
 }
 
+bool out_of_range(const std::int32_t* x, std::int64_t count, std::int64_t n) {
+  std::uint32_t most = 0;
+  for (std::int64_t j = 0; j < count; ++j) most = std::max(most, static_cast<std::uint32_t>(x[j]));
+  return most >= n;
+}
+
+void check_self(In1<std::int64_t> self, std::int64_t n) {
+  for (std::size_t i = 0; i < self.shape(0); ++i)
+    if (self(i) < 0 || self(i) >= n) throw std::invalid_argument("self must be a column of the block");
+}
+
 template <class T>
 void rank_rows(In2<T> distances, In1<std::int64_t> self, Out2<std::int32_t> ranks, Out1<std::int64_t> zeros,
                int n_threads) {
@@ -167,8 +178,7 @@ void rank_rows(In2<T> distances, In1<std::int64_t> self, Out2<std::int32_t> rank
   if (static_cast<std::int64_t>(ranks.shape(0)) != rows || static_cast<std::int64_t>(ranks.shape(1)) != n ||
       static_cast<std::int64_t>(self.shape(0)) != rows || static_cast<std::int64_t>(zeros.shape(0)) != rows)
     throw std::invalid_argument("rank_rows: the arrays must agree in their shapes");
-  for (std::int64_t i = 0; i < rows; ++i)
-    if (self(i) < 0 || self(i) >= n) throw std::invalid_argument("rank_rows: self must be a column of the block");
+  check_self(self, n);
   std::atomic<bool> bad{false};
   {
     nb::gil_scoped_release free;
@@ -182,6 +192,84 @@ void rank_rows(In2<T> distances, In1<std::int64_t> self, Out2<std::int32_t> rank
                  });
   }
   if (bad) throw std::invalid_argument("rank_rows: distances must be non-negative numbers or infinity");
+}
+
+// ---- the nearest few, and ranks of given columns -------------------------------------------------------------------
+
+// Columns of the k nearest of a row, by (distance, index), into `to`. Columns come in ascending order, so that one at
+// the distance of the k-th is not nearer.
+template <class T>
+LOWDIM_INLINE inline void nearest_row(const T* d, std::int64_t n, std::int64_t self, std::int64_t k, T* best, std::int32_t* to) {
+  std::int64_t filled = 0;
+  auto enter = [&](std::int64_t j) {
+    std::int64_t at = filled < k ? filled++ : k - 1;
+    for (; at > 0 && best[at - 1] > d[j]; --at) best[at] = best[at - 1], to[at] = to[at - 1];
+    best[at] = d[j], to[at] = static_cast<std::int32_t>(j);
+  };
+  constexpr std::int64_t step = 32;
+  std::int64_t j = 0;
+  for (; j < n && filled < k; ++j)
+    if (j != self) enter(j);
+  for (; j < n; j += step) {
+    const std::int64_t end = std::min(n, j + step);
+    int any = 0;
+    for (std::int64_t l = j; l < end; ++l) any |= d[l] < best[k - 1];
+    if (!any) continue;
+    for (std::int64_t l = j; l < end; ++l)
+      if (d[l] < best[k - 1] && l != self) enter(l);
+  }
+}
+
+template <class T>
+LOWDIM_INLINE inline std::int64_t nearer_columns(const T* LOWDIM_RESTRICT d, std::int64_t n, std::int64_t j) {
+  using Count = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  const T v = d[j];
+  Count before = 0, after = 0;
+  for (std::int64_t l = 0; l < j; ++l) before += d[l] <= v;
+  for (std::int64_t l = j + 1; l < n; ++l) after += d[l] < v;
+  return static_cast<std::int64_t>(before) + after;
+}
+
+template <class T>
+void nearest_columns(In2<T> distances, In1<std::int64_t> self, Out2<std::int32_t> columns, int n_threads) {
+  const std::int64_t rows = distances.shape(0), n = distances.shape(1), k = columns.shape(1);
+  if (static_cast<std::int64_t>(columns.shape(0)) != rows || static_cast<std::int64_t>(self.shape(0)) != rows || k < 1 ||
+      k >= n)
+    throw std::invalid_argument("nearest_columns: the arrays must agree in their shapes");
+  check_self(self, n);
+  nb::gil_scoped_release free;
+  parallel_for(rows, 16, n_threads, [&](std::int64_t begin, std::int64_t end, std::int64_t) {
+    std::vector<T> best(static_cast<std::size_t>(k));
+    for (std::int64_t i = begin; i < end; ++i)
+      dispatch([&]() LOWDIM_INLINE {
+        nearest_row(distances.data() + i * n, n, self(i), k, best.data(), columns.data() + i * k);
+      });
+  });
+}
+
+template <class T>
+void column_ranks(In2<T> distances, In1<std::int64_t> self, In2<std::int32_t> columns, Out2<std::int32_t> ranks,
+                  int n_threads) {
+  const std::int64_t rows = distances.shape(0), n = distances.shape(1), k = columns.shape(1);
+  if (static_cast<std::int64_t>(columns.shape(0)) != rows || static_cast<std::int64_t>(self.shape(0)) != rows ||
+      static_cast<std::int64_t>(ranks.shape(0)) != rows || static_cast<std::int64_t>(ranks.shape(1)) != k)
+    throw std::invalid_argument("column_ranks: the arrays must agree in their shapes");
+  check_self(self, n);
+  if (out_of_range(columns.data(), rows * k, n)) throw std::invalid_argument("column_ranks: columns must be in 0..n-1");
+  nb::gil_scoped_release free;
+  parallel_for(rows, 16, n_threads, [&](std::int64_t begin, std::int64_t end, std::int64_t) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const T* d = distances.data() + i * n;
+      const std::int64_t me = self(i);
+      for (std::int64_t c = 0; c < k; ++c) {
+        const std::int64_t j = columns(i, c);
+        std::int64_t nearer = 0;
+        dispatch([&]() LOWDIM_INLINE { nearer = nearer_columns(d, n, j); });
+        nearer -= me != j && (d[me] < d[j] || (d[me] == d[j] && me < j));
+        ranks(i, c) = static_cast<std::int32_t>(nearer + 1);
+      }
+    }
+  });
 }
 
 // ---- squared distances by differences ---------------------------------------------------------------------------
@@ -289,12 +377,6 @@ void row_terms(const std::int32_t* high_at, const std::int32_t* low_at, std::int
   out[0] = kept, out[1] = intrusion, out[2] = extrusion;
 }
 
-bool out_of_range(const std::int32_t* rank, std::int64_t n) {
-  std::uint32_t most = 0;
-  for (std::int64_t j = 0; j < n; ++j) most = std::max(most, static_cast<std::uint32_t>(rank[j]));
-  return most >= n;
-}
-
 void tally_ranks(In2<std::int32_t> high, In2<std::int32_t> low, In1<double> weight, In1<std::int64_t> ks,
                  Out2<std::int64_t> tally, Out1<double> row_sum, Out2<std::int64_t> terms, int n_threads) {
   const std::int64_t rows = high.shape(0), n = high.shape(1), n_ks = ks.shape(0);
@@ -315,7 +397,7 @@ void tally_ranks(In2<std::int32_t> high, In2<std::int32_t> low, In1<double> weig
     std::int32_t *high_at = at.data(), *low_at = at.data() + n;
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int32_t *h = high.data() + i * n, *l = low.data() + i * n;
-      if (out_of_range(h, n) || out_of_range(l, n))
+      if (out_of_range(h, n, n) || out_of_range(l, n, n))
         throw std::invalid_argument("tally_ranks: ranks must be in 0..n-1");
       for (std::int64_t j = 0; j < n; ++j) {
         high_at[l[j]] = h[j];
@@ -341,6 +423,16 @@ void bind_ranks(nb::module_& m) {
         "zeros"_a.noconvert(), "n_threads"_a, about);
   m.def("rank_rows", &rank_rows<double>, "distances"_a.noconvert(), "self"_a.noconvert(), "ranks"_a.noconvert(),
         "zeros"_a.noconvert(), "n_threads"_a, about);
+  const char* few = "Columns of the k nearest of every row by (distance, index), the row itself left out.";
+  m.def("nearest_columns", &nearest_columns<float>, "distances"_a.noconvert(), "self"_a.noconvert(),
+        "columns"_a.noconvert(), "n_threads"_a, few);
+  m.def("nearest_columns", &nearest_columns<double>, "distances"_a.noconvert(), "self"_a.noconvert(),
+        "columns"_a.noconvert(), "n_threads"_a, few);
+  const char* given = "Ranks by (distance, index) of the given columns of every row: counted, not sorted.";
+  m.def("column_ranks", &column_ranks<float>, "distances"_a.noconvert(), "self"_a.noconvert(),
+        "columns"_a.noconvert(), "ranks"_a.noconvert(), "n_threads"_a, given);
+  m.def("column_ranks", &column_ranks<double>, "distances"_a.noconvert(), "self"_a.noconvert(),
+        "columns"_a.noconvert(), "ranks"_a.noconvert(), "n_threads"_a, given);
   const char* squares = "Squared distances of the rows x to the rows y, by differences.";
   m.def("square_rows", &square_rows<float>, "x"_a.noconvert(), "y"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a,
         squares);

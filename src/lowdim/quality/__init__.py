@@ -32,6 +32,7 @@ from lowdim.quality.curves import (
     rnx_curve,
     truncated_auc,
     trustworthiness,
+    trustworthiness_continuity,
 )
 from lowdim.quality.distances import Shepard, residual_variance, sammon, shepard, stress
 from lowdim.quality.labels import knn_error
@@ -64,4 +65,5 @@ __all__ = [
     "stress",
     "truncated_auc",
     "trustworthiness",
+    "trustworthiness_continuity",
 ]
