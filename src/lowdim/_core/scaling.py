@@ -16,7 +16,8 @@ from . import threads
 
 Array = np.ndarray
 T = TypeVar("T")
-ROWS = 256  # rows handled at once
+ROWS = 256  # rows handled at once, at most
+CELLS = 2**18  # and cells: what several steps write and read again stays in the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,12 +70,18 @@ def inner_products(D: Array) -> tuple[Array, Array]:
     _check_square(D, "inner_products", "D")
     B = np.empty(D.shape)
 
-    def square(rows: slice) -> Array:
-        np.square(D[rows], out=B[rows], dtype=np.float64)
-        return B[rows].sum(axis=0)
+    def squares(rows: slice) -> Array:  # row means, which are column means too; B is written only once
+        part = D[rows].astype(np.float64, copy=False)
+        return np.einsum("ij,ij->i", part, part)
 
-    means = np.sum(_each(square, len(D)), axis=0) / len(D)
-    _take_off(B, means, float(means.mean()), -0.5, B)
+    def fill(rows: slice) -> None:
+        part = np.square(D[rows], out=B[rows], dtype=np.float64)
+        part -= means
+        part -= (means[rows] - means.mean())[:, None]
+        part *= -0.5
+
+    means = np.concatenate(_each(squares, len(D))) / len(D)
+    _each(fill, len(D))
     return B, means
 
 
@@ -133,7 +140,7 @@ def _column_means(A: Array) -> Array:
 
 def _each(work: Callable[[slice], T], n: int) -> list[T]:
     """`work` on blocks of rows; side by side where there are many, with the same bits."""
-    return threads.map_rows(work, n, ROWS, None if n > 4 * ROWS else 1)
+    return threads.map_rows(work, n, max(1, min(ROWS, CELLS // n)), None if n > 4 * ROWS else 1)
 
 
 def _float(A: Array) -> np.dtype:
