@@ -64,8 +64,8 @@ class Labelled:
     weights: np.ndarray
 
     def residuals(self, part: slice, means: np.ndarray) -> np.ndarray:
-        """Rows less the mean of their class, in the precision of X."""
-        return self.X[part] - means.astype(self.X.dtype)[self.codes[part]]
+        """Rows less the mean of their class: subtracted in float64, kept in the precision of X."""
+        return (self.X[part] - means[self.codes[part]]).astype(self.X.dtype, copy=False)
 
     def within(self, means: np.ndarray, n_jobs: int | None) -> np.ndarray:
         """Within covariance in one pass, block by block."""

@@ -68,12 +68,12 @@ def low_rank(X: Any, n_components: int) -> LowRank:
            [2., 4.],
            [3., 6.]])
     """
-    X = _table(X, "low_rank")
+    X, unit = _table(X, "low_rank")
     params.check("low_rank", {"n_components": n_components}, {"n_components": params.whole(1, min(X.shape))})
     found = svd(X, int(n_components), owner="low_rank")
     total = np.square((X.data if sparse.issparse(X) else X).ravel(), dtype=np.float64).sum()
-    error = float(max(total - (found.values**2).sum(), 0.0))
-    U, values, Vt = (part.astype(X.dtype, copy=False) for part in (found.U, found.values, found.Vt))
+    error = float(max(total - (found.values**2).sum(), 0.0)) * unit**2
+    U, values, Vt = (part.astype(X.dtype, copy=False) for part in (found.U, found.values * unit, found.Vt))
     return LowRank(U, values, Vt, error)
 
 
@@ -103,18 +103,22 @@ def pseudo_inverse(X: Any, *, tol: float | None = None) -> np.ndarray:
     array([[0.5 , 0.  , 0.  ],
            [0.  , 0.  , 0.25]])
     """
-    X = _table(X, "pseudo_inverse")
+    X, unit = _table(X, "pseudo_inverse")
     rule = params.real(0, 1, open_high=True) | params.none()
     params.check("pseudo_inverse", {"tol": tol}, {"tol": rule})
     found = svd(X.toarray() if sparse.issparse(X) else X, solver="lapack", owner="pseudo_inverse")
     share = max(X.shape) * float(np.finfo(X.dtype).eps) if tol is None else tol
     keep = found.values > share * found.values[0]
-    return ((found.Vt[keep].T / found.values[keep]) @ found.U[:, keep].T).astype(X.dtype, copy=False)
+    B = (found.Vt[keep].T / found.values[keep]) @ found.U[:, keep].T
+    return (B / unit).astype(X.dtype, copy=False)
 
 
-def _table(X: Any, owner: str) -> Any:
-    """A finite table in float32 or float64."""
+def _table(X: Any, owner: str) -> tuple[Any, float]:
+    """A finite table in float32 or float64, in units (a power of two) in which its squares are in range."""
     refuse_disguised(X, owner)
     X = check_array(native(X), accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False)
-    refuse(X, owner)
-    return X
+    largest = refuse(X, owner)
+    if largest == 0 or 1e-12 < largest < 1e12:
+        return X, 1.0
+    unit = 2.0 ** np.floor(np.log2(largest))
+    return X / X.dtype.type(unit), unit
