@@ -239,7 +239,7 @@ def test_a_stream_gives_what_one_table_gives(settings):
     order = np.random.default_rng(0).permutation(len(X))
     X, names = X[order], np.array(["ant", "bee", "cat", "dog"])[y[order]]
     cuts = [slice(0, 3), slice(3, 50), slice(50, 51), slice(51, None)]
-    streamed = LDA(**settings).fit(((X[s], names[s]) for s in cuts))
+    streamed = LDA(**settings).fit((X[s], names[s]) for s in cuts)
     whole = LDA(**settings).fit(X, names)
     np.testing.assert_allclose(streamed.transform(X), whole.transform(X), atol=1e-9)
     np.testing.assert_allclose(streamed.predict_proba(X), whole.predict_proba(X), atol=1e-9)
@@ -372,7 +372,7 @@ def test_refusals():
         LDA().fit(X, ["a"] * len(X))
     with pytest.raises(ValueError, match="one label per row; got 5 labels for 140 rows"):
         LDA().fit(X, y[:5])
-    with pytest.raises(ValueError, match="more than the classes.*got 6 rows in 6 classes"):
+    with pytest.raises(ValueError, match=r"more than the classes.*got 6 rows in 6 classes"):
         LDA().fit(X[:6], np.arange(6))
     with pytest.raises(ValueError, match="Unknown label type"):
         LDA().fit(X, X[:, 0])

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
@@ -65,7 +66,8 @@ class Labelled:
 
     def residuals(self, part: slice, means: np.ndarray) -> np.ndarray:
         """Rows less the mean of their class: subtracted in float64, kept in the precision of X."""
-        return (self.X[part] - means[self.codes[part]]).astype(self.X.dtype, copy=False)
+        own = np.take(means, self.codes[part], axis=0)
+        return np.subtract(self.X[part], own, out=own).astype(self.X.dtype, copy=False)
 
     def within(self, means: np.ndarray, n_jobs: int | None) -> np.ndarray:
         """Within covariance in one pass, block by block."""
@@ -108,12 +110,11 @@ def refuse_one(classes: np.ndarray) -> np.ndarray:
 
 def class_means(X: np.ndarray, codes: np.ndarray, weights: np.ndarray | None, counts: np.ndarray) -> np.ndarray:
     """Weighted mean of the rows of each class, in float64."""
-    sums = np.zeros((len(counts), X.shape[1]))
     each = (1.0 / counts)[codes] if weights is None else weights / counts[codes]
-    for rows in blocks(len(X), max(1, 2**22 // max(1, X.shape[1]))):
-        order = np.argsort(codes[rows], kind="stable")
-        here, starts = np.unique(codes[rows][order], return_index=True)
-        sums[here] += np.add.reduceat(X[rows][order] * each[rows][order][:, None], starts, axis=0)
+    sums = np.zeros((len(counts), X.shape[1]))
+    for rows in blocks(len(X), max(4096, 2**22 // max(1, X.shape[1]))):
+        parts = (each[rows], codes[rows], np.arange(rows.stop - rows.start + 1))
+        sums += sparse.csr_array(parts, shape=(rows.stop - rows.start, len(counts))).T @ X[rows]
     return sums
 
 

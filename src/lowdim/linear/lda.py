@@ -49,7 +49,7 @@ class LDA(ClassifierMixin, Reducer):
         it by Ledoit and Wolf. None: no shrinkage, unless W is singular (more columns than rows less classes): then
         "auto", with a warning.
     weighting : {"pooled", "equal"}
-        "pooled": every row counts the same; W has the divisor n - classes (as in MASS and scikit-learn's SVD solver).
+        "pooled": every row counts the same; W has the divisor n - classes, as in MASS (scikit-learn 1.9 divides by n).
         "equal": every class counts the same; W is the mean of the class covariances, each divided by its own count.
     solver : {"auto", "covariance", "svd"}
         "covariance" makes one pass over the rows; "svd" does not square them and keeps the digits of nearly dependent
