@@ -298,6 +298,8 @@ def test_refusals():
     holes[:3, 1] = np.nan
     with pytest.raises(ValueError, match=r"CCA: Y has missing \(NaN\) or infinite values in 3 of 120 rows"):
         CCA().fit(X, holes)
+    with pytest.raises(ValueError, match=r"largest value of Y is 1\.0e\+200"):
+        CCA().fit(X, np.full(120, 1e200))
     for name, (A, B) in {"X": (np.ones((20, 3)), Y[:20]), "Y": (X[:20], np.ones(20))}.items():
         with pytest.raises(ValueError, match=f"CCA: {name} must vary"):
             CCA().fit(A, B)
@@ -315,6 +317,11 @@ def test_frames_pipelines_and_files(tmp_path):
     frame, other = pd.DataFrame(X, columns=list("abcde")), pd.DataFrame(Y)
     model = CCA(2).fit(frame, other)
     np.testing.assert_allclose(model.correlations_, CCA(2).fit(X, Y).correlations_)
+    for kind in ("pandas", "polars"):
+        Zx, Zy = CCA(2).set_output(transform=kind).fit(X, Y).transform(X, Y)
+        assert list(Zx.columns) == ["cca0", "cca1"]
+        np.testing.assert_allclose(np.asarray(Zx), CCA(2).fit(X, Y).transform(X))
+        assert Zy.shape == (120, 2)
     pipeline = make_pipeline(CCA(2), LinearRegression()).fit(X, Y)
     np.testing.assert_allclose(pipeline.predict(X), CCA(2).fit(X, Y).predict(X), atol=1e-9)
     lowdim.save(model, tmp_path / "model")
@@ -353,17 +360,29 @@ def test_permutations_find_as_many_pairs_as_there_are():
     assert (hits[2:] < 0.25).all()
 
 
-def test_the_statistic_against_plain_refitting():
-    """For the first pair, permuting rows and fitting again gives the same p-value."""
-    X, Y = views(40, noise=3.0)
-    p = CCA(1).permutation_test(X, Y, 50, random_state=3)
+@pytest.mark.parametrize("q", [3, 5])
+def test_the_statistic_against_plain_refitting(q):
+    """Permuting rows and fitting again gives the same p-values: pair k on what the pairs before it leave."""
+    X, Y = views(40, p=3, q=q, shared=1, noise=0.7, seed=5)
+    p = CCA().permutation_test(X, Y, 50, random_state=3)
+    seeds = np.random.default_rng(3).integers(2**32, size=50)
+    orders = [np.random.default_rng(int(seed)).permutation(40) for seed in seeds]
 
     def wilks(A, B):
         return -np.log(1 - CCA().fit(A, B).correlations_ ** 2).sum()
 
-    seeds = np.random.default_rng(3).integers(2**32, size=50)
-    drawn = [wilks(X, Y[np.random.default_rng(int(seed)).permutation(40)]) for seed in seeds]
-    assert p[0] == (1 + np.sum(drawn >= wilks(X, Y))) / 51
+    model = CCA().fit(X, Y)
+    Zx, Zy = model.transform(X, Y)
+    Yc = Y - Y.mean(axis=0)
+    left = Yc - Zy @ np.linalg.lstsq(Zy, Yc, rcond=None)[0]
+    left = np.linalg.svd(left)[0][:, : q - 3]  # what no pair uses of Y is part of every test
+    expected = []
+    for k in range(3):
+        rest = np.hstack([Zy[:, k:], left])
+        drawn = [wilks(Zx[:, k:], rest[order]) for order in orders]
+        expected.append((1 + np.sum(drawn >= wilks(Zx[:, k:], rest))) / 51)
+    assert expected[0] < 0.1 < expected[1]
+    np.testing.assert_allclose(p, np.maximum.accumulate(expected))
 
 
 def test_permutation_test_leaves_the_model_and_the_bits_alone():

@@ -372,7 +372,7 @@ def test_refusals():
         LDA().fit(X, ["a"] * len(X))
     with pytest.raises(ValueError, match="one label per row; got 5 labels for 140 rows"):
         LDA().fit(X, y[:5])
-    with pytest.raises(ValueError, match=r"more than the classes.*got 6 rows in 6 classes"):
+    with pytest.raises(ValueError, match=r"more than the classes.*got 6 in 6 classes"):
         LDA().fit(X[:6], np.arange(6))
     with pytest.raises(ValueError, match="Unknown label type"):
         LDA().fit(X, X[:, 0])

@@ -183,7 +183,10 @@ class CCA(Reducer):
                 f"CCA: Y has missing (NaN) or infinite values in {bad} of {n} rows; CCA needs complete rows. Keep the "
                 "rows complete in both tables, or fill the cells first, for example with sklearn.impute.KNNImputer."
             )
-        return Y, shape
+        largest = float(np.abs(Y).max(initial=0.0))
+        if largest and not 1e-140 < largest < 1e140:
+            raise ValueError(f"CCA: the largest value of Y is {largest:.1e}, and its square is out of range.")
+        return Y if Y.dtype == np.float64 or 1e-15 < largest < 1e15 else Y.astype(np.float64), shape
 
     def _setting(self) -> Setting:
         rx, ry = self.ridge if isinstance(self.ridge, (tuple, list)) else (self.ridge, self.ridge)

@@ -236,8 +236,8 @@ class LDA(ClassifierMixin, Reducer):
         g, n = len(counts), float(counts.sum())
         if n <= g:
             raise ValueError(
-                f"LDA: the rows must be more than the classes, as every class of one row has no variance; got {n:g} "
-                f"rows in {g} classes."
+                f"LDA: the rows (or the sum of their weights) must be more than the classes, as a class of one row "
+                f"does not vary; got {n:g} in {g} classes."
             )
         shares = counts / n if self.weighting == "pooled" else np.full(g, 1.0 / g)
         priors = shares if self.priors is None else np.asarray(self.priors, dtype=np.float64)
