@@ -1,9 +1,24 @@
 """One cheap instance of every estimator, for the tests that hold for all of them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 import lowdim
+
+
+def thirds(X):
+    """Labels for supervised methods: low, middle and high in the first column."""
+    return np.argsort(np.argsort(np.asarray(X, dtype=float)[:, 0], kind="stable")) * 3 // len(X)
+
+
+def second_view(X):
+    """Another table of the same rows, that each column of X says something about."""
+    X = np.asarray(X, dtype=float)
+    Z = (X - X.mean(axis=0)) / np.maximum(X.std(axis=0), 1e-300)
+    return np.column_stack([np.tanh(Z[:, 0]), np.sign(Z[:, -1]) + Z.mean(axis=1), np.cos(Z).sum(axis=1)])
 
 
 @dataclass(frozen=True)
@@ -18,7 +33,18 @@ class Case:
     invariant_to_rotation: bool = True
     # An additive constant is a jump: a row next to a fitted one is that constant away from it.
     continuous: bool = True
+    # What a supervised method is fitted with beside X, made from X.
+    target: Callable | None = None
     expected_failures: dict = field(default_factory=dict)
+
+    def targets(self, X):
+        return () if self.target is None else (self.target(X),)
+
+    def fit(self, model, X):
+        return model.fit(X, *self.targets(X))
+
+    def fit_transform(self, model, X):
+        return model.fit_transform(X, *self.targets(X))
 
     @property
     def name(self):
@@ -27,6 +53,26 @@ class Case:
 
 CASES = [
     Case(lowdim.PCA(n_components=2, random_state=0), keeps_embedding=False, exact_inverse=True),
+    # The labels are those of the first column, which a rotation changes.
+    Case(
+        lowdim.LDA(n_components=2),
+        keeps_embedding=False,
+        exact_inverse=True,
+        invariant_to_rotation=False,
+        target=thirds,
+    ),
+    Case(
+        lowdim.CCA(n_components=2),
+        keeps_embedding=False,
+        exact_inverse=True,
+        invariant_to_rotation=False,
+        target=second_view,
+        expected_failures=dict.fromkeys(
+            ("check_transformer_general", "check_transformer_data_not_an_array"),
+            "a class called CCA is taken to return both scores from fit_transform; a pipeline needs those of X alone",
+        ),
+    ),
+    Case(lowdim.Whitening(n_components=2), keeps_embedding=False, exact_inverse=True),
     Case(lowdim.ClassicalMDS(n_components=2, random_state=0)),
     Case(lowdim.KernelPCA(n_components=2, kernel="rbf", random_state=0)),
     Case(lowdim.Isomap(n_components=2, n_neighbors=5, random_state=0)),
@@ -51,6 +97,35 @@ VARIANTS = [
         keeps_embedding=False,
         exact_inverse=True,
     ),
+    Case(
+        lowdim.LDA(n_components=2, solver="covariance", shrinkage=0.2, weighting="equal"),
+        keeps_embedding=False,
+        exact_inverse=True,
+        invariant_to_rotation=False,
+        target=thirds,
+    ),
+    Case(
+        lowdim.LDA(n_components=2, solver="svd", shrinkage="auto"),
+        keeps_embedding=False,
+        exact_inverse=True,
+        invariant_to_rotation=False,
+        target=thirds,
+    ),
+    Case(
+        lowdim.CCA(n_components=2, solver="svd", ridge=(0.1, 0.2)),
+        keeps_embedding=False,
+        exact_inverse=True,
+        invariant_to_rotation=False,
+        target=second_view,
+    ),
+    Case(
+        lowdim.CCA(n_components=2, solver="covariance", ridge=0.1, scale=True),
+        keeps_embedding=False,
+        exact_inverse=True,
+        invariant_to_rotation=False,
+        target=second_view,
+    ),
+    Case(lowdim.Whitening(n_components=2, ridge=0.1), keeps_embedding=False, exact_inverse=True),
     Case(
         lowdim.ClassicalMDS(n_components=2, metric="manhattan", correction="cailliez"),
         continuous=False,

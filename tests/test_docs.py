@@ -11,6 +11,7 @@ import pytest
 from numpydoc.docscrape import FunctionDoc, NumpyDocString
 
 import lowdim
+from tests.estimators import CASES
 
 ROOT = Path(__file__).resolve().parent.parent
 MODULES = [m.name for m in pkgutil.walk_packages(lowdim.__path__, "lowdim.") if not m.name.startswith("lowdim._native")]
@@ -83,7 +84,8 @@ def test_documented_attributes_exist_after_fit(name):
     import numpy as np
 
     X = np.random.default_rng(0).standard_normal((30, 4))
-    model = getattr(lowdim, name)(2).fit(X)
+    case = next(case for case in CASES if case.name == name)
+    model = case.fit(getattr(lowdim, name)(2), X)
     doc = NumpyDocString(inspect.cleandoc(type(model).__doc__))
     for entry in doc["Attributes"]:
         for attribute in entry.name.split(","):

@@ -8,7 +8,7 @@ import pytest
 from scipy.linalg import subspace_angles
 from scipy.spatial.distance import pdist, squareform
 
-from lowdim import PCA, ClassicalMDS, Isomap, KernelPCA
+from lowdim import CCA, LDA, PCA, ClassicalMDS, Isomap, KernelPCA, Whitening
 from lowdim.kernels import Linear, Polynomial
 
 # One fixture; every one of these is principal component analysis in another dress.
@@ -78,6 +78,39 @@ def test_eigenvalues_agree_across_methods(X):
     np.testing.assert_allclose(ClassicalMDS(3).fit(X).eigenvalues_, (n - 1) * variances, rtol=1e-9)
     np.testing.assert_allclose(KernelPCA(3, kernel="linear").fit(X).eigenvalues_, (n - 1) * variances, rtol=1e-9)
     np.testing.assert_allclose(Isomap(3, n_neighbors=n - 1).fit(X).eigenvalues_, (n - 1) * variances, rtol=1e-9)
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_discriminant_axes_are_canonical_axes_of_the_class_indicators(X, classes):
+    """Same directions, and l = rho² / (1 - rho²)."""
+    y = np.random.default_rng(1).integers(classes, size=len(X))
+    X = X + np.outer(y == 1, [2, 0, 1, 0, 0.1])
+    for shared in ({"solver": "svd"}, {"solver": "covariance"}):
+        lda, cca = LDA(**shared).fit(X, y), CCA(classes - 1, **shared).fit(X, np.eye(classes)[y])
+        np.testing.assert_allclose(lda.eigenvalues_, cca.correlations_**2 / (1 - cca.correlations_**2), rtol=1e-8)
+        W = cca.x_weights_ / np.linalg.norm(cca.x_weights_, axis=0)
+        A = lda.scalings_ / np.linalg.norm(lda.scalings_, axis=0)
+        np.testing.assert_allclose(W * np.sign((W * A).sum(axis=0)), A, atol=1e-8)
+
+
+def test_discriminant_analysis_is_pca_of_the_class_means_in_white_coordinates(X):
+    y = np.arange(len(X)) % 3
+    means = np.array([X[y == c].mean(axis=0) for c in range(3)])
+    white = Whitening(kind="zca").fit(X - means[y])
+    weights = np.bincount(y)
+    found = PCA(2).fit((means - means.mean(axis=0)) @ white.whitening_, sample_weight=weights)
+    Z = LDA(2).fit(X, y).transform(means)
+    same = found.transform((means - means.mean(axis=0)) @ white.whitening_) * np.sqrt((len(X) - 3) / (len(X) - 1))
+    np.testing.assert_allclose(same * np.sign((same * Z).sum(axis=0)), Z, atol=1e-9)
+
+
+def test_canonical_correlation_of_a_table_with_itself_is_whitening(X):
+    """All correlations are 1, and the scores are white whatever the axes."""
+    Zx, Zy = CCA().fit(X, X).transform(X, X)
+    np.testing.assert_allclose(Zx, Zy, atol=1e-8)
+    white = Whitening().fit_transform(X)
+    np.testing.assert_allclose(subspace_angles(Zx, white), 0, atol=1e-7)
+    np.testing.assert_allclose(Zx @ Zx.T, white @ white.T, atol=1e-8)
 
 
 def test_volume_of_ball_and_cube():

@@ -10,6 +10,9 @@ EXPECTED = {type(case.estimator): case.expected_failures for case in CASES}
 
 # The checks fit blobs that no graph joins; the warning is right.
 @pytest.mark.filterwarnings("ignore:Isomap. the neighbour graph")
+# They fit two classes or one target, which have fewer axes than asked for, and rows that are equal within classes.
+@pytest.mark.filterwarnings("ignore:(LDA|CCA). n_components=2 is more than")
+@pytest.mark.filterwarnings("ignore:LDA. the covariance within the classes is singular")
 @parametrize_with_checks(
     [case.estimator for case in CASES], expected_failed_checks=lambda estimator: EXPECTED[type(estimator)]
 )

@@ -16,6 +16,9 @@ __version__ = "0.1.0"
 # Public name -> module it lives in. Nothing is imported before it is asked for.
 _HOMES = {
     "PCA": "lowdim.linear.pca",
+    "LDA": "lowdim.linear.lda",
+    "CCA": "lowdim.linear.cca",
+    "Whitening": "lowdim.linear.whitening",
     "ClassicalMDS": "lowdim.spectral.classical_mds",
     "KernelPCA": "lowdim.spectral.kernel_pca",
     "Isomap": "lowdim.spectral.isomap",
@@ -23,10 +26,12 @@ _HOMES = {
     "compare": "lowdim.study.comparison",
     "config": "lowdim._core.memory",
     "load": "lowdim._core.persist",
+    "low_rank": "lowdim.linear.low_rank",
+    "pseudo_inverse": "lowdim.linear.low_rank",
     "save": "lowdim._core.persist",
 }
 _MODULES = ("datasets", "kernels", "plot", "quality")
-_ESTIMATORS = ("PCA", "ClassicalMDS", "KernelPCA", "Isomap")
+_ESTIMATORS = ("PCA", "LDA", "CCA", "Whitening", "ClassicalMDS", "KernelPCA", "Isomap")
 
 __all__ = [*_HOMES, *_MODULES]
 

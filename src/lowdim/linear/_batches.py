@@ -1,0 +1,32 @@
+"""Batches of rows, alone or in pairs with their targets, checked one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array
+
+from lowdim._core.base import FLOATS
+from lowdim._core.missing import refuse
+
+
+def rows_of(batch: Any, owner: str, width: int | None, name: str = "X") -> np.ndarray:
+    """A batch as a finite float table with `width` columns (None: any number)."""
+    rows = check_array(batch, dtype=FLOATS, ensure_all_finite=False, input_name=f"a batch of {name}")
+    refuse(rows, owner)
+    if width is not None and rows.shape[1] != width:
+        raise ValueError(f"{owner}: every batch of {name} must have {width} columns; got {rows.shape[1]}.")
+    return rows
+
+
+def pairs_of(batches: Iterable[Any], owner: str, name: str) -> Iterator[tuple[Any, Any]]:
+    """The pairs of a stream; anything else is refused before its rows are taken for a pair."""
+    for batch in batches:
+        if not (isinstance(batch, (tuple, list)) and len(batch) == 2):
+            raise ValueError(
+                f"{owner}: a stream must give pairs (X_batch, {name}_batch); got {type(batch).__name__}. "
+                f"zip(batches_of_X, batches_of_{name}) makes one of two streams."
+            )
+        yield batch[0], batch[1]

@@ -1,0 +1,207 @@
+"""The axes that separate classes, from the rows or from their moments.
+
+Both routes first whiten the total covariance T = W + B (within + between). There B and W have the same axes and
+their eigenvalues add up to one, so a class that does not vary at all shows as a within-variance of 0 instead of a
+division by it. The rows' route never squares them; the moments' route needs one pass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from lowdim._core.spectrum import Moments, eigenpairs, fix_signs, svd
+from lowdim._core.threads import blocks
+
+_EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """What is known about the classes: `shares` weigh them within, `priors` between."""
+
+    counts: np.ndarray  # (g,) rows, or sums of their weights
+    means: np.ndarray  # (g, d)
+    shares: np.ndarray
+    priors: np.ndarray
+
+    @property
+    def center(self) -> np.ndarray:
+        return self.priors @ self.means
+
+    @property
+    def between(self) -> np.ndarray:
+        """(g, d); B = M'M is the covariance between the classes."""
+        return np.sqrt(self.priors)[:, None] * (self.means - self.center)
+
+    def row_weights(self, codes: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+        """Weights that add up to one: a class has its share, whatever its count."""
+        each = (self.shares / self.counts)[codes]
+        return each if weights is None else each * weights
+
+
+@dataclass(frozen=True, eq=False)
+class Whitened:
+    """Coordinates with T = I: x -> A'x, the within covariance there, and the class means (rows, times root prior)."""
+
+    A: np.ndarray  # (d, r)
+    within: np.ndarray  # (r, r)
+    means: np.ndarray  # (g, r)
+    sizes: np.ndarray  # (r,) the columns of A are orthogonal directions over these (in units of the within deviation)
+    condition: float  # smallest over largest eigenvalue of T, those without variance counted
+
+
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """Rows, the number of their class, and weights that add up to one."""
+
+    X: np.ndarray
+    codes: np.ndarray
+    weights: np.ndarray
+
+    def residuals(self, part: slice, means: np.ndarray) -> np.ndarray:
+        """Rows less the mean of their class: subtracted in float64, kept in the precision of X."""
+        own = np.take(means, self.codes[part], axis=0)
+        return np.subtract(self.X[part], own, out=own).astype(self.X.dtype, copy=False)
+
+    def within(self, means: np.ndarray, n_jobs: int | None) -> np.ndarray:
+        """Within covariance in one pass, block by block."""
+        total = np.zeros((self.X.shape[1], self.X.shape[1]))
+        for part in self._parts():
+            total += Moments.of(self.residuals(part, means), self.weights[part], n_jobs=n_jobs).about(np.zeros(1))
+        return total
+
+    def variances(self, means: np.ndarray) -> np.ndarray:
+        """Its diagonal."""
+        squares = (self.weights[part] @ self.residuals(part, means).astype(np.float64) ** 2 for part in self._parts())
+        return np.sum(list(squares), axis=0)
+
+    def _parts(self) -> list[slice]:
+        return blocks(len(self.X), max(4096, 2**23 // max(1, self.X.shape[1])))
+
+
+def encode(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Sorted labels and the number of each row's label."""
+    y = column_or_1d(y, warn=True)
+    if len(y) != n:
+        raise ValueError(f"LDA: y must hold one label per row; got {len(y)} labels for {n} rows.")
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise ValueError(f"LDA: y must hold a label for each row; {int((~np.isfinite(y)).sum())} are NaN or infinite.")
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if classes.dtype == object and all(isinstance(name, str) for name in classes):
+        classes = classes.astype(str)  # plain text, which a model file can hold
+    return classes, codes
+
+
+def refuse_one(classes: np.ndarray) -> np.ndarray:
+    if len(classes) < 2:
+        raise ValueError(
+            f"LDA: y must hold at least two classes; got {len(classes)} class(es): {classes.tolist()}. Without classes "
+            "use PCA."
+        )
+    return classes
+
+
+def class_means(X: np.ndarray, codes: np.ndarray, weights: np.ndarray | None, counts: np.ndarray) -> np.ndarray:
+    """Weighted mean of the rows of each class, in float64."""
+    each = (1.0 / counts)[codes] if weights is None else weights / counts[codes]
+    sums = np.zeros((len(counts), X.shape[1]))
+    for rows in blocks(len(X), max(4096, 2**22 // max(1, X.shape[1]))):
+        parts = (each[rows], codes[rows], np.arange(rows.stop - rows.start + 1))
+        sums += sparse.csr_array(parts, shape=(rows.stop - rows.start, len(counts))).T @ X[rows]
+    return sums
+
+
+def deviations(within: np.ndarray, classes: Classes, dtype: Any) -> np.ndarray:
+    """Within-class deviation of each column: the unit in which it is measured.
+
+    A column is constant where it varies by no more than the rounding of its mean. One that is constant within the
+    classes is measured by the deviation between them instead; one that is constant over all has an infinite unit,
+    that is, it is left out.
+    """
+    n = float(classes.counts.sum())
+    rounding = max(_EPS * (16.0 + np.sqrt(n)), 0.5 * float(np.finfo(dtype).eps)) * np.abs(classes.means).max(axis=0)
+    inside, across = np.sqrt(np.maximum(within, 0.0)), np.sqrt((classes.between**2).sum(axis=0))
+    return np.where(inside > rounding, inside, np.where(across > rounding, across, np.inf))
+
+
+def whiten_rows(rows: Labelled, classes: Classes, scale: np.ndarray) -> Whitened:
+    """From the singular vectors of the rows less their class mean, with the class means below."""
+    n, d = rows.X.shape
+    inside = rows.residuals(slice(0, n), classes.means) * np.sqrt(rows.weights)[:, None] / scale
+    found = svd(np.vstack([inside, classes.between / scale]), solver="lapack", owner="LDA")
+    keep = found.values > (16 * float(np.finfo(rows.X.dtype).eps) + max(n, d) * _EPS) * found.values[0]
+    U, s = found.U[:, keep], found.values[keep]
+    return Whitened(found.Vt[keep].T / s / scale[:, None], U[:n].T @ U[:n], U[n:], s, 1.0)
+
+
+def whiten_moments(within: np.ndarray, classes: Classes, scale: np.ndarray, dtype: Any) -> Whitened:
+    """From the covariances, all in units of the within-class deviation."""
+    M, W = classes.between / scale, within / scale[:, None] / scale
+    pairs = eigenpairs(W + M.T @ M, len(W), owner="LDA")
+    keep = pairs.values > 64 * max(len(W) * _EPS, float(np.finfo(dtype).eps)) * pairs.values[0]
+    s = np.sqrt(pairs.values[keep])
+    A = pairs.vectors[:, keep] / s
+    least = pairs.values[int(np.isfinite(scale).sum()) - 1]
+    return Whitened(A / scale[:, None], A.T @ W @ A, M @ A, s, max(float(least / pairs.values[0]), 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Separation:
+    """The axes, best first: unit variance within the classes (divisor n), in the columns' own units."""
+
+    axes: np.ndarray  # (d, q)
+    coordinates: np.ndarray  # (r, q): the same where T = I
+    between: np.ndarray  # (q,) variances in coordinates where the total (the shrunken one, if shrunken) is 1
+    within: np.ndarray
+    space: Whitened
+
+    def loadings(self, r: int, scale: np.ndarray) -> np.ndarray:
+        """(d, r): least-squares coefficients of the columns on the first r scores, T a (a'T a)^-1."""
+        C, space = self.coordinates[:, :r], self.space
+        dual = space.A * np.where(np.isfinite(scale), scale, 0.0)[:, None] ** 2 * space.sizes**2
+        return dual @ C @ np.linalg.inv(C.T @ C)
+
+
+def separate(space: Whitened, shrinkage: float = 0.0) -> Separation:
+    """Solve B a = l W a, with the within correlations moved towards zero: W <- (1 - shrinkage) W + shrinkage diag(W).
+
+    In units of the within deviation diag(W) is the identity (it is taken to be even where there is none), so all that
+    matters happens in the span of `space`.
+    """
+    # Where T = I it is known to be; shrunken, T is better conditioned along the orthogonal directions themselves.
+    size = space.sizes if shrinkage else np.ones(len(space.sizes))
+    W, M = size[:, None] * space.within * size, space.means * size
+    W = (1 - shrinkage) * W + shrinkage * np.eye(len(size))
+    pairs = eigenpairs(W + M.T @ M, len(W), owner="LDA")
+    root = pairs.vectors / np.sqrt(pairs.values)
+    N = M @ root
+    found = svd(N, min(len(N) - 1, len(root)), solver="lapack", owner="LDA")
+    keep = found.values > max(1e-7 * found.values[0], 1e-10)
+    C = root @ found.Vt[keep].T
+    within = np.maximum((C * (W @ C)).sum(axis=0), 0.0)
+    C = size[:, None] * C / np.sqrt(np.maximum(within, 1e-300))
+    axes = space.A @ C
+    signs = np.where((fix_signs(axes) * axes).sum(axis=0) < 0, -1.0, 1.0)
+    return Separation(axes * signs, C * signs, found.values[keep] ** 2, within, space)
+
+
+def ledoit_wolf(rows: Labelled, classes: Classes, scale: np.ndarray) -> float:
+    """How far to shrink: the share of the squared within correlations that is sampling noise (Ledoit and Wolf, 2004).
+
+    scikit-learn's `ledoit_wolf_shrinkage` with row weights.
+    """
+    R = rows.residuals(slice(0, len(rows.X)), classes.means)[:, np.isfinite(scale)] / scale[np.isfinite(scale)]
+    lengths = (R**2).sum(axis=1)
+    R *= np.sqrt(rows.weights)[:, None]
+    S, p = R.T @ R if len(R) >= R.shape[1] else R @ R.T, R.shape[1]
+    squares = float((S**2).sum())
+    spread = squares - float(np.trace(S)) ** 2 / p
+    noise = (float(rows.weights @ lengths**2) - squares) / float(classes.counts.sum())
+    return min(noise / spread, 1.0) if spread > 0 else 0.0

@@ -1,0 +1,384 @@
+"""Canonical correlation analysis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from lowdim._core import memory, params, threads
+from lowdim._core.base import FLOATS, Reducer, native
+from lowdim._core.extend import Linear
+from lowdim._core.notices import warn
+from lowdim._core.rng import generator
+from lowdim._core.spectrum import Moments, fix_signs
+from lowdim.linear import _views
+from lowdim.linear._batches import pairs_of, rows_of
+from lowdim.linear._views import Setting, Views
+
+_RIDGE = params.Rule(
+    "a number >= 0 or one for each table",
+    lambda v: (
+        params.real(0).accepts(v)
+        or (isinstance(v, (tuple, list)) and len(v) == 2 and all(params.real(0).accepts(r) for r in v))
+    ),
+)
+
+
+class CCA(Reducer):
+    """Canonical correlation analysis: what two tables of the same rows have in common.
+
+    Weights a and b make the scores X a and Y b correlate as much as possible; further pairs do so among all that are
+    uncorrelated with the earlier ones. With whitened tables Ux and Uy the correlations are the singular values of
+    Ux'Uy. The answer does not change when either table goes through an invertible affine map.
+
+    Parameters
+    ----------
+    n_components : int or None
+        Pairs to keep. None: all, the smaller of the two ranks.
+    ridge : float or pair of floats
+        Added to the diagonal of the covariances of X and of Y: maximise a'Cxy b with a'(Cxx + ridge I) a = 1. Needed
+        where the rows are few for the columns, as then some correlations are 1 whatever the data.
+    scale : bool
+        Divide columns by their standard deviation first, so that the ridge is in units of correlation. Without a
+        ridge it makes no difference.
+    solver : {"auto", "covariance", "svd"}
+        "covariance" makes one pass over the rows; "svd" does not square them and keeps the digits of nearly dependent
+        columns. "auto" takes the first for tall tables unless it is too inaccurate there.
+    n_jobs : int or None
+        Threads for the covariance and the permutations; None means all cores. Results do not depend on it.
+
+    Attributes
+    ----------
+    correlations_ : ndarray of shape (n_components_,)
+        Canonical correlations, decreasing. With a ridge the regularised ones, a'Cxy b.
+    score_correlations_ : ndarray of shape (n_components_,)
+        Correlations of the scores of the fitted rows; the same without a ridge.
+    x_weights_, y_weights_ : ndarray of shape (n_columns, n_components_)
+        Weights a and b in the columns' own units. Without a ridge the scores have unit variance (divisor n - 1);
+        R's cancor scales them to a unit sum of squares instead, sqrt(n - 1) times smaller.
+    x_mean_, y_mean_ : ndarray of shape (n_columns,)
+        What is subtracted.
+    x_loadings_, y_loadings_ : ndarray of shape (n_columns, n_components_)
+        Least-squares coefficients of the columns on the scores of their own table. `inverse_transform` is
+        x_mean_ + x_loadings_ z: the rows that fit the scores best on average.
+    coef_ : ndarray of shape (n_targets, n_features)
+        Least-squares prediction of Y through the scores of X, see `predict`.
+    n_components_ : int
+        Number of pairs kept.
+    target_shape_ : tuple
+        Shape of one row of Y: empty where Y was a vector.
+    solver_ : str
+        The solver that was used.
+
+    References
+    ----------
+    Hotelling, Relations between two sets of variates, 1936. Björck and Golub, Numerical methods for computing angles
+    between linear subspaces, 1973. Winkler et al., Permutation inference for canonical correlation analysis, 2020.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> from sklearn.datasets import load_linnerud
+    >>> exercises, body = load_linnerud(return_X_y=True)
+    >>> model = lowdim.CCA(n_components=2).fit(exercises, body)
+    >>> model.correlations_.round(2)
+    array([0.8, 0.2])
+    >>> Zx, Zy = model.transform(exercises, body)
+    """
+
+    _rules: ClassVar = {
+        "n_components": params.whole(1) | params.none(),
+        "ridge": _RIDGE,
+        "scale": params.flag(),
+        "solver": params.one_of("auto", "covariance", "svd"),
+        "n_jobs": params.jobs(),
+    }
+    _keeps_embedding = False
+    _block_rows = 65536
+    _ways_out = 'Use solver="covariance", fit on an iterator of (X_batch, Y_batch) pairs, or reduce with PCA first.'
+
+    def __init__(self, n_components=None, *, ridge=0.0, scale=False, solver="auto", n_jobs=None):
+        self.n_components = n_components
+        self.ridge = ridge
+        self.scale = scale
+        self.solver = solver
+        self.n_jobs = n_jobs
+
+    # ---- fit ------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, Y: Any = None) -> CCA:
+        """Fit to the rows of two tables.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or an iterator of (X_batch, Y_batch) pairs
+            The first table. An iterator is read once, so the tables never have to be in memory.
+        Y : array-like of shape (n_samples, n_targets) or (n_samples,)
+            The second table, row by row with the first. Required, except for an iterator.
+
+        Returns
+        -------
+        self : CCA
+            The fitted model.
+        """
+        if Y is None and not isinstance(X, Iterator):
+            raise ValueError(
+                "CCA: Y must be the second table; got None. CCA requires y to be passed, but the target y is None; "
+                "for one table use PCA."
+            )
+        self._fit_rows(X, Y=Y)
+        return self
+
+    def fit_transform(self, X: Any, Y: Any = None) -> np.ndarray:
+        """Fit to the rows of two tables and return the scores of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The first table.
+        Y : array-like of shape (n_samples, n_targets) or (n_samples,)
+            The second table.
+
+        Returns
+        -------
+        Zx : ndarray of shape (n_samples, n_components_)
+            The scores of X alone, so that a pipeline can go on with them; `transform(X, Y)` gives those of both.
+        """
+        self._refuse_stream(X)
+        return self.fit(X, Y).transform(X)
+
+    def _embed(self, X: np.ndarray, Y: Any = None) -> None:
+        Y, self.target_shape_ = self._check_target(Y, len(X))
+        self._keep(self._views(X, Y), len(X))
+
+    def _embed_batches(self, batches: Any) -> None:
+        if self.solver == "svd":
+            raise ValueError("CCA: a stream of batches needs solver='covariance' (or 'auto'); got 'svd'.")
+        total, dtype = None, np.dtype(np.float32)
+        for X_batch, Y_batch in pairs_of(batches, "CCA", "Y"):
+            X = rows_of(X_batch, "CCA", getattr(self, "n_features_in_", None))
+            Y, shape = self._check_target(Y_batch, len(X))
+            if getattr(self, "target_shape_", shape) != shape:
+                raise ValueError(f"CCA: every batch of Y must have rows of shape {self.target_shape_}; got {shape}.")
+            self.n_features_in_, self.target_shape_ = X.shape[1], shape
+            dtype = np.promote_types(dtype, np.result_type(X, Y))
+            part = _views.joint_moments(X, Y, self.n_jobs)
+            total = part if total is None else total + part
+        if total is None or total.weight < self._min_rows:
+            raise ValueError(f"CCA: the batches must hold at least {self._min_rows} rows together.")
+        self._keep(self._from_moments(total, self.n_features_in_, dtype)[0], int(total.weight))
+
+    def _check_target(self, Y: Any, n: int) -> tuple[np.ndarray, tuple[int, ...]]:
+        """Y as a finite table, and the shape of one of its rows."""
+        Y = check_array(native(Y), dtype=FLOATS, ensure_2d=False, ensure_all_finite=False, input_name="Y")
+        shape, Y = Y.shape[1:], Y.reshape(len(Y), -1)
+        if len(Y) != n:
+            raise ValueError(f"CCA: X and Y must have the same number of rows; got {n} and {len(Y)}.")
+        bad = len(Y) - int(np.isfinite(Y).all(axis=1).sum())
+        if bad:
+            raise ValueError(
+                f"CCA: Y has missing (NaN) or infinite values in {bad} of {n} rows; CCA needs complete rows. Keep the "
+                "rows complete in both tables, or fill the cells first, for example with sklearn.impute.KNNImputer."
+            )
+        largest = float(np.abs(Y).max(initial=0.0))
+        if largest and not 1e-140 < largest < 1e140:
+            raise ValueError(f"CCA: the largest value of Y is {largest:.1e}, and its square is out of range.")
+        return Y if Y.dtype == np.float64 or 1e-15 < largest < 1e15 else Y.astype(np.float64), shape
+
+    def _setting(self) -> Setting:
+        rx, ry = self.ridge if isinstance(self.ridge, (tuple, list)) else (self.ridge, self.ridge)
+        return Setting(bool(self.scale), (float(rx), float(ry)))
+
+    def _views(self, X: np.ndarray, Y: np.ndarray) -> Views:
+        """Both tables in their principal axes, by the route that is fast and keeps half of the digits."""
+        dtype = np.result_type(X, Y)
+        tall = len(X) >= 4 * (X.shape[1] + Y.shape[1])
+        if self.solver == "covariance" or (self.solver == "auto" and tall):
+            views, condition = self._from_moments(_views.joint_moments(X, Y, self.n_jobs), X.shape[1], dtype)
+            if self.solver == "covariance" or condition > np.sqrt(np.finfo(dtype).eps):
+                return views
+        memory.check("CCA", {"centred rows": 5 * (X.size + Y.size) * 8}, self._ways_out)
+        return _vary(_views.from_rows(X, Y, self._setting()))
+
+    def _from_moments(self, moments: Moments, d: int, dtype: Any) -> tuple[Views, float]:
+        views, condition = _views.from_moments(moments, d, self._setting(), dtype)
+        return _vary(views), condition
+
+    def _keep(self, views: Views, n: int) -> None:
+        """Set the fitted attributes."""
+        x, y = views.x, views.y
+        most = min(len(x.s), len(y.s))
+        _say_spurious(views, n)
+        if self.n_components is not None and self.n_components > most:
+            warn(
+                f"CCA: n_components={self.n_components} is more than the smaller rank of the two tables, {most}; "
+                f"keeping {most}."
+            )
+        k = most if self.n_components is None else min(int(self.n_components), most)
+        P, rho, Q = views.solve(k)
+        weights = x.weights(P)
+        signs = np.where((fix_signs(weights) * weights).sum(axis=0) < 0, -1.0, 1.0)
+        self.x_weights_, self.y_weights_ = weights * signs, y.weights(Q) * signs
+        self.x_mean_, self.y_mean_, self.correlations_ = x.mean, y.mean, rho
+        self.n_components_ = self._n_features_out = k
+        self.solver_ = views.solver
+        self._regress(views, x.filter[:, None] * P * signs, y.filter[:, None] * Q * signs)
+
+    def _regress(self, views: Views, C: np.ndarray, D: np.ndarray) -> None:
+        """Least squares of both tables on the scores sqrt(n - 1) Ux C and sqrt(n - 1) Uy D."""
+        inverse = np.linalg.inv(C.T @ C)
+        self.x_loadings_ = views.x.covariance_with(C) @ inverse
+        self.y_loadings_ = views.y.covariance_with(D) @ np.linalg.inv(D.T @ D)
+        self.coef_ = views.y.covariance_with(views.K.T @ C) @ inverse @ self.x_weights_.T
+        spread = np.sqrt((C**2).sum(axis=0) * (D**2).sum(axis=0))
+        self.score_correlations_ = np.clip((C * (views.K @ D)).sum(axis=0) / spread, -1.0, 1.0)
+
+    # ---- new rows -------------------------------------------------------------------------------------------
+
+    def transform(self, X: Any, Y: Any = None) -> Any:
+        """Scores of new rows, each on its own.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows of the first table.
+        Y : array-like of shape (n_samples, n_targets) or (n_samples,), or None
+            The same rows of the second table.
+
+        Returns
+        -------
+        Zx : ndarray of shape (n_samples, n_components_)
+            Scores of X.
+        Zy : ndarray of shape (n_samples, n_components_)
+            Scores of Y; only where Y is given.
+        """
+        Zx = super().transform(X)
+        if Y is None:
+            return Zx
+        Y, _ = self._check_target(Y, len(Zx))
+        if Y.shape[1] != len(self.y_mean_):
+            raise ValueError(f"CCA: Y must have {len(self.y_mean_)} columns, as at fit; got {Y.shape[1]}.")
+        return Zx, Linear(self.y_mean_, None, self.y_weights_)(Y)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Y from X through the canonical scores, by least squares (reduced-rank regression).
+
+        With all pairs and no ridge this is ordinary least squares.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        Y : ndarray of shape (n_samples, n_targets), or (n_samples,) where Y was a vector
+            The prediction.
+        """
+        check_is_fitted(self)
+        X, dtype = self._check_rows(X, fitting=False)
+        parts = [(X[rows] - self.x_mean_) @ self.coef_.T for rows in threads.blocks(len(X), self._block_rows)]
+        return (np.concatenate(parts) + self.y_mean_).reshape(len(X), *self.target_shape_).astype(dtype, copy=False)
+
+    def _extend(self, X: np.ndarray) -> np.ndarray:
+        return Linear(self.x_mean_, None, self.x_weights_)(X)
+
+    def _invert(self, Z: np.ndarray) -> np.ndarray:
+        return self.x_mean_ + Z @ self.x_loadings_.T
+
+    def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        """As for a second table as wide as the first."""
+        if self.solver == "covariance" or (self.solver == "auto" and n >= 8 * d):
+            return {"covariances": 8 * (2 * d) ** 2 * 8, "blocks": 3 * min(2 * n * d, 2**23) * 8}
+        return {"centred rows": 10 * n * d * 8, "covariances": 8 * (2 * min(n, d)) ** 2 * 8}
+
+    # ---- is it there? ---------------------------------------------------------------------------------------
+
+    def permutation_test(self, X: Any, Y: Any, n_permutations: int = 999, random_state: Any = None) -> np.ndarray:
+        """Probability of correlations as large as those found, had the two tables nothing in common.
+
+        The statistic for pair k is Wilks's, -sum of log(1 - rho²) over the pairs from k on. The rows of one table are
+        permuted in the space that the earlier pairs leave, since what they explain would otherwise count again
+        (Winkler et al., 2020); p-values never decrease from one pair to the next, so that testing in order keeps the
+        error rate. Does not need a fit and leaves the model as it is.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The first table.
+        Y : array-like of shape (n_samples, n_targets) or (n_samples,)
+            The second table.
+        n_permutations : int
+            Random permutations; the smallest p-value is 1 / (n_permutations + 1).
+        random_state : int, generator or None
+            Source of the permutations.
+
+        Returns
+        -------
+        p_values : ndarray of shape (n_components,)
+            One for each pair.
+        """
+        values = {"n_permutations": n_permutations, "random_state": random_state, **self.get_params(deep=False)}
+        rules = {"n_permutations": params.whole(1), "random_state": params.seed(), **self._rules}
+        params.check("CCA", values, rules)
+        model = type(self)(**self.get_params(deep=False))
+        X, _ = model._check_rows(X, fitting=True)
+        Y, _ = self._check_target(Y, len(X))
+        views = self._views(X, Y)
+        _say_spurious(views, len(X))
+        P, rho, Q = views.solve()
+        Gx, Gy = _scores(views.x, X, P), _scores(views.y, Y, Q)
+        pairs = len(rho) if self.n_components is None else min(int(self.n_components), len(rho))
+        return _p_values(Gx, Gy, rho, pairs, n_permutations, random_state, self.n_jobs)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.two_d_labels = False
+        return tags
+
+
+def _vary(views: Views) -> Views:
+    for name, view in (("X", views.x), ("Y", views.y)):
+        if not len(view.s):
+            raise ValueError(f"CCA: {name} must vary; all its rows are equal.")
+    return views
+
+
+def _say_spurious(views: Views, n: int) -> None:
+    """Two subspaces of dimensions r1 and r2 in n - 1 dimensions always share r1 + r2 - (n - 1) directions."""
+    shared = len(views.x.s) + len(views.y.s) - (n - 1)
+    if shared > 0 and not (views.x.ridge or views.y.ridge):
+        warn(
+            f"CCA: {n} rows are too few for {len(views.x.s)} + {len(views.y.s)} columns: {shared} correlations are 1 "
+            "whatever the data. Use a ridge above 0 or reduce with PCA first, and see permutation_test."
+        )
+
+
+def _scores(view: _views.View, X: np.ndarray, P: np.ndarray) -> np.ndarray:
+    """U filter [P, its complement]: the scores of all axes, those without a partner too."""
+    full = np.hstack([P, np.linalg.qr(P, mode="complete")[0][:, P.shape[1] :]])
+    return Linear(view.mean, None, view.weights(full))(X) / np.sqrt(view.divisor)
+
+
+def _p_values(Gx: Any, Gy: Any, rho: np.ndarray, pairs: int, count: int, random_state: Any, n_jobs: Any) -> np.ndarray:
+    """Share of permutations whose statistic is as large, made monotone."""
+    seeds = generator(random_state).integers(2**32, size=count)
+    observed = _wilks(rho)[:pairs]
+
+    def exceed(some: slice) -> np.ndarray:
+        K = np.stack([Gx.T @ Gy[generator(int(seed)).permutation(len(Gy))] for seed in seeds[some]])
+        found = [_wilks(np.linalg.svd(K[:, j:, j:], compute_uv=False))[..., 0] for j in range(pairs)]
+        return np.sum(np.transpose(found) >= observed * (1 - 1e-10), axis=0)
+
+    hits = np.sum(threads.map_rows(exceed, count, 32, n_jobs), axis=0)
+    return np.maximum.accumulate((1.0 + hits) / (1.0 + count))
+
+
+def _wilks(rho: np.ndarray) -> np.ndarray:
+    """-sum over i >= k of log(1 - rho_i²), for each k."""
+    terms = -np.log(np.maximum(1.0 - rho**2, 1e-12))
+    return np.cumsum(terms[..., ::-1], axis=-1)[..., ::-1]

@@ -1,0 +1,391 @@
+"""Linear discriminant analysis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import softmax
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from lowdim._core import params, threads
+from lowdim._core.base import Reducer
+from lowdim._core.extend import Linear
+from lowdim._core.notices import warn
+from lowdim._core.spectrum import Moments, eigenpairs
+from lowdim.linear import _discriminant as discriminant
+from lowdim.linear._batches import pairs_of, rows_of
+from lowdim.linear._discriminant import Classes, Labelled, Separation, Whitened, encode, refuse_one
+
+_SHARES = params.Rule(
+    "one positive number per class, adding up to 1",
+    lambda v: (
+        np.ndim(v) == 1 and all(params.real(0, 1, open_low=True).accepts(p) for p in v) and abs(sum(v) - 1) < 1e-6
+    ),
+)
+
+_LEAST = 1e-3  # shrinkage where there must be some and Ledoit and Wolf see no need for any
+
+
+class LDA(ClassifierMixin, Reducer):
+    """Linear discriminant analysis: the directions along which the classes are furthest apart.
+
+    With the covariance W within the classes and B between their means, the axes solve B a = l W a, largest l first.
+    The scores z = A'(x - mean) have covariance I within the classes (A'WA = I); g classes have at most g - 1 axes.
+    For two classes the axis is Fisher's, W^-1 (m1 - m0). In the scores the nearest class mean, corrected for the
+    priors, is the Bayes rule for normal classes of equal covariance: that is `predict`.
+
+    Parameters
+    ----------
+    n_components : int or None
+        Axes to keep, at most min(classes - 1, columns). None: all. `predict` always uses all of them.
+    priors : array-like of shape (n_classes,) or None
+        Probability of each class. None: the shares of the rows, or equal with ``weighting="equal"``. They weigh the
+        classes in B and in `predict`.
+    shrinkage : float from 0 to 1, "auto" or None
+        Move the correlations within the classes towards 0 by this share, W <- (1 - s) W + s diag(W). "auto" chooses
+        it by Ledoit and Wolf. None: no shrinkage, unless W is singular (more columns than rows less classes): then
+        "auto", with a warning.
+    weighting : {"pooled", "equal"}
+        "pooled": every row counts the same; W has the divisor n - classes, as in MASS (scikit-learn 1.9 divides by n).
+        "equal": every class counts the same; W is the mean of the class covariances, each divided by its own count.
+    solver : {"auto", "covariance", "svd"}
+        "covariance" makes one pass over the rows; "svd" does not square them and keeps the digits of nearly dependent
+        columns. "auto" takes the first for tall tables unless it is too inaccurate there.
+    tol : float
+        An axis along which the share of the variance within classes is below this counts as perfect separation, that
+        is, W as singular.
+    n_jobs : int or None
+        Threads for the covariance; None means all cores. Results do not depend on it.
+
+    Attributes
+    ----------
+    scalings_ : ndarray of shape (n_features, n_components_)
+        The axes A; the entry of largest magnitude is positive.
+    mean_ : ndarray of shape (n_features,)
+        Mean of the class means weighted by the priors: what is subtracted (MASS's convention).
+    means_ : ndarray of shape (n_classes, n_features)
+        Class means.
+    priors_ : ndarray of shape (n_classes,)
+        Class probabilities.
+    classes_ : ndarray of shape (n_classes,)
+        Labels, sorted.
+    eigenvalues_ : ndarray of shape (n_components_,)
+        l, the variance between over that within classes (both with divisor n). MASS's ``svd**2`` is
+        l (n - g) / (g - 1); the canonical correlation with the class indicators is sqrt(l / (1 + l)).
+    explained_variance_ratio_ : ndarray of shape (n_components_,)
+        Share of each l in the sum over all axes.
+    loadings_ : ndarray of shape (n_features, n_components_)
+        Least-squares coefficients of the rows on their scores. `inverse_transform` is mean_ + loadings_ z: the rows
+        that fit the scores best on average, without what the axes do not see.
+    coef_, intercept_ : ndarray
+        The rule of `predict` as linear functions of the columns, one per class (one in all for two classes).
+    shrinkage_ : float
+        Shrinkage used.
+    n_components_ : int
+        Number of axes kept.
+    solver_ : str
+        The solver that was used.
+
+    References
+    ----------
+    Fisher, The use of multiple measurements in taxonomic problems, 1936. Rao, The utilization of multiple
+    measurements in problems of biological classification, 1948. Ledoit and Wolf, A well-conditioned estimator for
+    large-dimensional covariance matrices, 2004.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = lowdim.LDA(n_components=2).fit(X, y)
+    >>> model.transform(X).shape, round(model.score(X, y), 2)
+    ((150, 2), 0.98)
+    """
+
+    _rules: ClassVar = {
+        "n_components": params.whole(1) | params.none(),
+        "priors": _SHARES | params.none(),
+        "shrinkage": params.real(0, 1) | params.one_of("auto") | params.none(),
+        "weighting": params.one_of("pooled", "equal"),
+        "solver": params.one_of("auto", "covariance", "svd"),
+        "tol": params.real(0, 1, open_low=True, open_high=True),
+        "n_jobs": params.jobs(),
+    }
+    _keeps_embedding = False
+    _block_rows = 65536
+    _ways_out = 'Use solver="covariance", fit on an iterator of (X_batch, y_batch) pairs, or reduce with PCA first.'
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        priors=None,
+        shrinkage=None,
+        weighting="pooled",
+        solver="auto",
+        tol=1e-10,
+        n_jobs=None,
+    ):
+        self.n_components = n_components
+        self.priors = priors
+        self.shrinkage = shrinkage
+        self.weighting = weighting
+        self.solver = solver
+        self.tol = tol
+        self.n_jobs = n_jobs
+
+    # ---- fit ------------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LDA:
+        """Fit to the rows of X and their labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or an iterator of (X_batch, y_batch) pairs
+            The rows. An iterator is read once, so the table never has to be in memory; one covariance per class does.
+        y : array-like of shape (n_samples,)
+            Labels: numbers or text. Required, except for an iterator.
+        sample_weight : array-like of shape (n_samples,) or None
+            Weight of each row; a whole number counts as so many copies of the row.
+
+        Returns
+        -------
+        self : LDA
+            The fitted model.
+        """
+        if y is None and not isinstance(X, Iterator):
+            raise ValueError(
+                "LDA: y must hold a label for each row; got None. LDA requires y to be passed, but the target y is "
+                "None; without labels use PCA."
+            )
+        self._fit_rows(X, y=y, sample_weight=sample_weight)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Fit to the rows of X and their labels, and return the scores.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Labels.
+        sample_weight : array-like of shape (n_samples,) or None
+            Weight of each row.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_components_)
+            The scores.
+        """
+        self._refuse_stream(X)
+        return self.fit(X, y, sample_weight=sample_weight).transform(X)
+
+    def _embed(self, X: np.ndarray, y: Any = None, sample_weight: Any = None) -> None:
+        X, codes, weights = self._labelled(X, y, sample_weight)
+        counts = np.bincount(codes, weights, len(self.classes_)).astype(np.float64)
+        classes = self._weigh(counts, discriminant.class_means(X, codes, weights, counts))
+        rows = Labelled(X, codes, classes.row_weights(codes, weights))
+
+        tall = len(X) >= 4 * X.shape[1]
+        self.solver_ = "covariance" if self.solver == "covariance" or (self.solver == "auto" and tall) else "svd"
+        within = rows.within(classes.means, self.n_jobs) if self.solver_ == "covariance" else None
+        scale = self._scale(rows.variances(classes.means) if within is None else np.diag(within), classes, X.dtype)
+        space = None if within is None else discriminant.whiten_moments(within, classes, scale, X.dtype)
+        if space is None or (self.solver == "auto" and not _accurate(space, X.dtype)):
+            self.solver_, space = "svd", discriminant.whiten_rows(rows, classes, scale)
+        self._separate(space, classes, scale, rows)
+
+    def _embed_batches(self, batches: Any) -> None:
+        if self.solver == "svd":
+            raise ValueError("LDA: a stream of batches needs solver='covariance' (or 'auto'); got 'svd'.")
+        found: dict[Any, Moments] = {}
+        dtype: Any = np.float32
+        for X_batch, y_batch in pairs_of(batches, "LDA", "y"):
+            X = rows_of(X_batch, "LDA", getattr(self, "n_features_in_", None))
+            self.n_features_in_, dtype = X.shape[1], np.promote_types(dtype, X.dtype)
+            names, codes = encode(y_batch, len(X))
+            for code, name in enumerate(names.tolist()):
+                part = Moments.of(X[codes == code], n_jobs=self.n_jobs)
+                found[name] = found[name] + part if name in found else part
+        self.classes_ = refuse_one(np.array(sorted(found)))
+        parts = [found[name] for name in self.classes_.tolist()]
+        classes = self._weigh(np.array([p.weight for p in parts]), np.array([p.mean for p in parts]))
+        within = sum(c / p.weight * p.scatter for c, p in zip(classes.shares, parts, strict=True))
+        scale = self._scale(np.diag(within), classes, dtype)
+        self.solver_ = "covariance"
+        self._separate(discriminant.whiten_moments(within, classes, scale, dtype), classes, scale, None)
+
+    def _labelled(self, X: np.ndarray, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """Rows, class numbers and weights; rows of weight 0 are as good as not there."""
+        self.classes_, codes = encode(y, len(X))
+        if sample_weight is None:
+            refuse_one(self.classes_)
+            return X, codes, None
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        seen = weights > 0
+        present, codes = np.unique(codes[seen], return_inverse=True)
+        self.classes_ = refuse_one(self.classes_[present])
+        return X[seen], codes, weights[seen]
+
+    def _weigh(self, counts: np.ndarray, means: np.ndarray) -> Classes:
+        """Who counts how much; a class of one row adds to B alone."""
+        g, n = len(counts), float(counts.sum())
+        if n <= g:
+            raise ValueError(
+                f"LDA: the rows (or the sum of their weights) must be more than the classes, as a class of one row "
+                f"does not vary; got {n:g} in {g} classes."
+            )
+        shares = counts / n if self.weighting == "pooled" else np.full(g, 1.0 / g)
+        priors = shares if self.priors is None else np.asarray(self.priors, dtype=np.float64)
+        if len(priors) != g:
+            raise ValueError(f"LDA: priors must be one number per class; got {len(priors)} for {g} classes.")
+        return Classes(counts, means, shares, priors)
+
+    def _scale(self, within: np.ndarray, classes: Classes, dtype: Any) -> np.ndarray:
+        scale = discriminant.deviations(within, classes, dtype)
+        if np.isinf(scale).all():
+            raise ValueError("LDA: X must vary; all rows are equal.")
+        return scale
+
+    def _separate(self, space: Whitened, classes: Classes, scale: np.ndarray, rows: Labelled | None) -> None:
+        """Find the axes; shrink first where asked for, or where W is singular."""
+        amount = 0.0 if self.shrinkage is None else self.shrinkage
+        if amount == "auto":
+            amount = self._shrinkage(rows, classes, scale)
+        found = discriminant.separate(space, float(amount))
+        if not amount and found.within.min(initial=1.0) <= self.tol:
+            amount = max(self._shrinkage(rows, classes, scale), _LEAST)
+            warn(
+                f"LDA: the covariance within the classes is singular ({classes.counts.sum():g} rows, "
+                f"{len(classes.counts)} classes, {np.isfinite(scale).sum()} columns that vary): without regularisation "
+                f"the classes separate perfectly whatever the labels. Used shrinkage={amount:.3g} (Ledoit-Wolf); set "
+                "shrinkage, or reduce with PCA first."
+            )
+            found = discriminant.separate(space, amount)
+        if not len(found.within):
+            raise ValueError("LDA: the class means are equal, so that no direction separates the classes.")
+        self.shrinkage_ = float(amount)
+        self._keep(found, classes, scale)
+
+    def _shrinkage(self, rows: Labelled | None, classes: Classes, scale: np.ndarray) -> float:
+        if rows is None:
+            raise ValueError(
+                "LDA: the covariance within the classes is singular or shrinkage='auto' is asked for, and a stream "
+                "does not tell how much to shrink. Give shrinkage as a number such as 0.1."
+            )
+        return discriminant.ledoit_wolf(rows, classes, scale)
+
+    def _keep(self, found: Separation, classes: Classes, scale: np.ndarray) -> None:
+        """Set the fitted attributes: a few axes to look at, all of them to predict with."""
+        n, g = float(classes.counts.sum()), len(classes.counts)
+        size = np.sqrt((n - g) / n) if self.weighting == "pooled" else 1.0
+        most, d = len(found.within), classes.means.shape[1]
+        if self.n_components is not None and self.n_components > most:
+            warn(
+                f"LDA: n_components={self.n_components} is more than the {most} axes that {g} classes in {d} columns "
+                f"have (at most classes - 1 and the columns); keeping {most}."
+            )
+        r = self.n_components_ = self._n_features_out = min(self.n_components or most, most)
+        ratios = found.between / found.within
+        self.eigenvalues_, self.explained_variance_ratio_ = ratios[:r], ratios[:r] / ratios.sum()
+        self.mean_, self.means_, self.priors_ = classes.center, classes.means, classes.priors
+        axes, self.loadings_ = found.axes * size, found.loadings(r, scale) / size
+        self.scalings_, self._extension = axes[:, :r], Linear(self.mean_, None, axes)
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """The rule of `predict`: weights of the columns for each class (of the second against the first for two)."""
+        coef = self._extension(self.means_) @ self._extension.matrix.T
+        return coef[1:] - coef[:1] if len(coef) == 2 else coef
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """What `coef_` is added to."""
+        offset = self._offsets()
+        return (offset[1:] - offset[:1] if len(offset) == 2 else offset) - self.coef_ @ self.mean_
+
+    def _offsets(self) -> np.ndarray:
+        return np.log(self.priors_) - 0.5 * (self._extension(self.means_) ** 2).sum(axis=1)
+
+    # ---- new rows -------------------------------------------------------------------------------------------
+
+    def _extend(self, X: np.ndarray) -> np.ndarray:
+        return Linear(self.mean_, None, self.scalings_)(X)
+
+    def _invert(self, Z: np.ndarray) -> np.ndarray:
+        return self.mean_ + Z @ self.loadings_.T
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Log of prior times density of each class at the rows, up to what is the same for all classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        values : ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
+            For two classes the log odds of the second.
+        """
+        scores = self._log_joint(X)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Labels out of `classes_`.
+        """
+        best = self._log_joint(X).argmax(axis=1)
+        return self.classes_[best]
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Probability of each class, for normal classes of equal covariance.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            They add up to 1 in each row.
+        """
+        return softmax(self._log_joint(X), axis=1)
+
+    def _log_joint(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        X, _ = self._check_rows(X, fitting=False)
+        places, offset = self._extension(self.means_), self._offsets()
+        parts = [self._extension(X[rows]) @ places.T + offset for rows in threads.blocks(len(X), self._block_rows)]
+        return np.concatenate(parts)
+
+    def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        blocks = min(n * d, 2**23) * 8
+        if self.solver == "covariance" or (self.solver == "auto" and n >= 4 * d):
+            return {"covariances": 8 * d * d * 8, "blocks": 3 * blocks}
+        return {"centred rows": 5 * n * d * 8, "singular vectors": 3 * (n + d) * min(n, d) * 8}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+def _accurate(space: Whitened, dtype: Any) -> bool:
+    """Whether squared rows leave half of the digits, and no axis is near perfect separation."""
+    half = np.sqrt(np.finfo(dtype).eps)
+    return space.condition > half and eigenpairs(space.within, 1, which="smallest").values[0] > half

@@ -1,0 +1,124 @@
+"""Two uses of the singular value decomposition: the best approximation of given rank, and the pseudo-inverse."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_array
+
+from lowdim._core import params
+from lowdim._core.base import FLOATS, native
+from lowdim._core.missing import refuse, refuse_disguised
+from lowdim._core.spectrum import svd
+
+
+@dataclass(frozen=True, eq=False)
+class LowRank:
+    """X ≈ U diag(values) Vt, the best approximation of X of its rank; `to_array` multiplies it out.
+
+    Attributes
+    ----------
+    U : ndarray of shape (n, r)
+        Orthonormal columns.
+    values : ndarray of shape (r,)
+        The largest singular values, decreasing.
+    Vt : ndarray of shape (r, d)
+        Orthonormal rows; the entry of largest magnitude is positive.
+    error : float
+        Sum of squared errors over all cells: the sum of the squared singular values left out.
+    """
+
+    U: np.ndarray
+    values: np.ndarray
+    Vt: np.ndarray
+    error: float
+
+    def to_array(self) -> np.ndarray:
+        """The approximation as a table."""
+        return (self.U * self.values) @ self.Vt
+
+
+def low_rank(X: Any, n_components: int) -> LowRank:
+    """The best approximation of a table by one of rank r, in factors.
+
+    No table of rank r is nearer to X in the sum of squares, nor in the largest singular value of the difference
+    (Eckart and Young, 1936). Nothing is centred: with centred rows this is PCA, U diag(values) being the scores.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n, d)
+        The table. Sparse ones are not filled.
+    n_components : int
+        The rank r, at most min(n, d).
+
+    Returns
+    -------
+    LowRank
+        ``U``, ``values``, ``Vt``, the squared ``error``, and ``to_array()``.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> found = lowdim.low_rank([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]], 1)
+    >>> found.to_array().round(6)
+    array([[1., 2.],
+           [2., 4.],
+           [3., 6.]])
+    """
+    X, unit = _table(X, "low_rank")
+    params.check("low_rank", {"n_components": n_components}, {"n_components": params.whole(1, min(X.shape))})
+    found = svd(X, int(n_components), owner="low_rank")
+    total = np.square((X.data if sparse.issparse(X) else X).ravel(), dtype=np.float64).sum()
+    error = float(max(total - (found.values**2).sum(), 0.0)) * unit**2
+    U, values, Vt = (part.astype(X.dtype, copy=False) for part in (found.U, found.values * unit, found.Vt))
+    return LowRank(U, values, Vt, error)
+
+
+def pseudo_inverse(X: Any, *, tol: float | None = None) -> np.ndarray:
+    """The Moore-Penrose pseudo-inverse, V diag(1/s) U' over the singular values that are not zero.
+
+    It is the inverse where there is one; otherwise ``pseudo_inverse(X) @ b`` is the shortest of the least-squares
+    solutions of X a = b (Penrose, 1955).
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n, d)
+        The table, of any shape and rank. The answer is dense.
+    tol : float or None
+        Singular values up to this share of the largest count as zero. None: max(n, d) times the rounding of X's
+        precision.
+
+    Returns
+    -------
+    ndarray of shape (d, n)
+        The pseudo-inverse.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> lowdim.pseudo_inverse([[2.0, 0.0], [0.0, 0.0], [0.0, 4.0]])
+    array([[0.5 , 0.  , 0.  ],
+           [0.  , 0.  , 0.25]])
+    """
+    X, unit = _table(X, "pseudo_inverse")
+    rule = params.real(0, 1, open_high=True) | params.none()
+    params.check("pseudo_inverse", {"tol": tol}, {"tol": rule})
+    found = svd(X.toarray() if sparse.issparse(X) else X, solver="lapack", owner="pseudo_inverse")
+    share = max(X.shape) * float(np.finfo(X.dtype).eps) if tol is None else tol
+    keep = found.values > share * found.values[0]
+    B = (found.Vt[keep].T / found.values[keep]) @ found.U[:, keep].T
+    return (B / unit).astype(X.dtype, copy=False)
+
+
+def _table(X: Any, owner: str) -> tuple[Any, float]:
+    """A finite table in float32 or float64, in units (a power of two) in which its squares are in range."""
+    refuse_disguised(X, owner)
+    X = check_array(native(X), accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False)
+    largest = refuse(X, owner)
+    if largest == 0 or 1e-12 < largest < 1e12:
+        return X, 1.0
+    unit = 2.0 ** np.floor(np.log2(largest))
+    return X / X.dtype.type(unit), unit

@@ -1,0 +1,156 @@
+"""Whitening: columns without correlation and of unit variance."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from lowdim._core import params
+from lowdim._core.base import Reducer
+from lowdim._core.extend import Linear
+from lowdim._core.notices import warn
+from lowdim._core.rng import generator
+from lowdim._core.spectrum import Moments
+from lowdim.linear._batches import rows_of
+from lowdim.linear._decompose import Rows, Spectrum, decompose, decompose_moments, pick_solver
+
+
+class Whitening(Reducer):
+    """Whitening: a linear map after which the columns are uncorrelated and have unit variance.
+
+    With the covariance C = V diag(l) V', z = diag(l)^-1/2 V'(x - mean) (kind "pca": principal scores, each scaled to
+    one) or z = V diag(l)^-1/2 V'(x - mean) (kind "zca"), which turns back afterwards: of all whitening maps the one
+    that changes the rows least, so that a column or a pixel still means what it meant.
+
+    Parameters
+    ----------
+    n_components : int or None
+        Principal axes to keep, the largest first. None: all that vary. Kind "pca" gives as many columns, kind "zca"
+        always all columns, of this rank.
+    kind : {"pca", "zca"}
+        See above.
+    ridge : float
+        Added to the eigenvalues before the root is taken, so that axes with hardly any variance are not blown up to
+        unit variance. Without it, axes that do not vary are left out.
+    ddof : {0, 1}
+        The divisor of the covariance is n - ddof.
+    n_jobs : int or None
+        Threads for the covariance; None means all cores. Results do not depend on it.
+
+    Attributes
+    ----------
+    whitening_ : ndarray of shape (n_features, n_columns)
+        The map: z = (x - mean_) whitening_.
+    coloring_ : ndarray of shape (n_columns, n_features)
+        The way back, x = mean_ + z coloring_: exact where all axes are kept.
+    mean_ : ndarray of shape (n_features,)
+        What is subtracted.
+    eigenvalues_ : ndarray of shape (n_components_,)
+        Variances along the principal axes kept.
+    n_components_ : int
+        Number of principal axes kept.
+
+    References
+    ----------
+    Bell and Sejnowski, The independent components of natural scenes are edge filters, 1997. Kessy, Lewin and
+    Strimmer, Optimal whitening and decorrelation, 2018.
+
+    Examples
+    --------
+    >>> import lowdim, numpy as np
+    >>> X = lowdim.datasets.swiss_roll(300, random_state=0).X
+    >>> Z = lowdim.Whitening(kind="zca").fit_transform(X)
+    >>> bool(np.allclose(np.cov(Z.T), np.eye(3)))
+    True
+    """
+
+    _rules: ClassVar = {
+        "n_components": params.whole(1) | params.none(),
+        "kind": params.one_of("pca", "zca"),
+        "ridge": params.real(0),
+        "ddof": params.whole(0, 1),
+        "n_jobs": params.jobs(),
+    }
+    _keeps_embedding = False
+    _block_rows = 65536
+    _ways_out = "Fit on an iterator of batches, or reduce the columns with PCA(whiten=True) first."
+
+    def __init__(self, n_components=None, *, kind="pca", ridge=0.0, ddof=1, n_jobs=None):
+        self.n_components = n_components
+        self.kind = kind
+        self.ridge = ridge
+        self.ddof = ddof
+        self.n_jobs = n_jobs
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """Fit to the rows of X and return them whitened.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+        y : None
+            Ignored; there for pipelines.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_columns)
+            The whitened rows.
+        """
+        self._refuse_stream(X)
+        return self.fit(X).transform(X)
+
+    def _embed(self, X: np.ndarray) -> None:
+        n, d = X.shape
+        solver = pick_solver(n, d, None, is_sparse=False)
+        if solver == "covariance":
+            moments = Moments.of(X, n_jobs=self.n_jobs)
+            self._keep(decompose_moments(moments, d, scale=False, ddof=self.ddof, dtype=X.dtype))
+        else:
+            rows = Rows.of(X, None, scale=False, ddof=self.ddof)
+            self._keep(decompose(rows, min(n, d), solver, 1e-8, 1, generator(0)))
+
+    def _embed_batches(self, batches: Any) -> None:
+        total: Moments | None = None
+        for batch in batches:
+            rows = rows_of(batch, "Whitening", getattr(self, "n_features_in_", None))
+            self.n_features_in_ = rows.shape[1]
+            part = Moments.of(rows, n_jobs=self.n_jobs)
+            total = part if total is None else total + part
+        if total is None or total.weight < self._min_rows:
+            raise ValueError(f"Whitening: the batches must hold at least {self._min_rows} rows together.")
+        self._keep(decompose_moments(total, len(total.mean), scale=False, ddof=self.ddof, dtype=rows.dtype))
+
+    def _keep(self, found: Spectrum) -> None:
+        values, V = found.variances, found.loadings.T
+        if values[0] <= 0:
+            raise ValueError("Whitening: X must vary; all rows are equal.")
+        rank = int((values[: found.most] > found.rank_tolerance * values[0]).sum())
+        r = self.n_components_ = self._wanted(rank, V.shape[0])
+        self.mean_, self.eigenvalues_ = found.mean, values[:r]
+        root = np.sqrt(values[:r] + self.ridge)
+        self.whitening_, self.coloring_ = V[:, :r] / root, (V[:, :r] * root).T
+        if self.kind == "zca":
+            self.whitening_, self.coloring_ = self.whitening_ @ V[:, :r].T, V[:, :r] @ self.coloring_
+        self._n_features_out = self.whitening_.shape[1]
+
+    def _wanted(self, rank: int, d: int) -> int:
+        wanted = d if self.n_components is None else int(self.n_components)
+        if wanted > rank:
+            warn(
+                f"Whitening: the rows vary in {rank} directions, and the others cannot be scaled to unit variance; "
+                f"keeping {rank} of {wanted}."
+            )
+        return min(wanted, rank)
+
+    def _extend(self, X: np.ndarray) -> np.ndarray:
+        return Linear(self.mean_, None, self.whitening_)(X)
+
+    def _invert(self, Z: np.ndarray) -> np.ndarray:
+        return self.mean_ + Z @ self.coloring_
+
+    def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        if pick_solver(n, d, None, is_sparse=False) == "covariance":
+            return {"sums": 16 * d * d * 8, "eigenproblem": 7 * d * d * 8, "blocks": min(n * d * itemsize, 2**23)}
+        return {"centred rows": 3 * n * d * 8, "singular vectors": 3 * (n + d) * min(n, d) * 8}
