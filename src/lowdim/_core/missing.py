@@ -49,8 +49,8 @@ def admit(X: np.ndarray, owner: str, *, columns: bool = True) -> float:
     ):
         if len(empty):
             raise ValueError(
-                f"{owner}: {len(empty)} {what}s of X have no observed cell (the first is {what} {empty[0]}), so nothing "
-                f"is known about them. Leave them out: {way}."
+                f"{owner}: {len(empty)} {what}s of X have no observed cell (the first is {what} {empty[0]}), so "
+                f"nothing is known about them. Leave them out: {way}."
             )
     return float(np.nanmax(np.abs(X)))
 
