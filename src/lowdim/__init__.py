@@ -25,7 +25,7 @@ _HOMES = {
     "load": "lowdim._core.persist",
     "save": "lowdim._core.persist",
 }
-_MODULES = ("datasets", "kernels", "plot", "quality")
+_MODULES = ("datasets", "kernels", "plot", "quality", "select")
 _ESTIMATORS = ("PCA", "ClassicalMDS", "KernelPCA", "Isomap")
 
 __all__ = [*_HOMES, *_MODULES]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["comparison", "embedding", "rnx_curves", "scree", "shepard"]
+__all__ = ["comparison", "component_choice", "embedding", "rnx_curves", "scree", "shepard"]
 
 # Okabe and Ito (2008), yellow darkened so that it can be seen on white.
 COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#a89400", "#5d636b")
@@ -258,6 +258,55 @@ def scree(model: Any, *, ax: Any = None, title: str | None = None) -> Any:
         ax.plot(numbers, np.cumsum(shares), "o-", color=COLORS[4], label="together")
         ax.legend(frameon=False, loc="center right")
     return ax
+
+
+def component_choice(choice: Any) -> Any:
+    """Draw the eigenvalues with what rules compare them to, and below how many components each rule keeps.
+
+    Parameters
+    ----------
+    choice : ComponentChoice
+        What :func:`lowdim.select.n_components` returns.
+
+    Returns
+    -------
+    matplotlib Figure
+        The picture.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> X = lowdim.datasets.swiss_roll(150, random_state=0).X
+    >>> figure = lowdim.plot.component_choice(lowdim.select.n_components(X, rules=["share", "kaiser", "gcv"]))
+    """
+    chosen = {name: k for name, k in choice.choices.items() if k is not None}
+    last = min(len(choice.eigenvalues), max(8, 2 * max(chosen.values(), default=0)))
+    height = 3.2 + 0.28 * len(choice.choices)
+    figure, (top, below) = _pyplot().subplots(
+        2, 1, sharex=True, figsize=(7, height), layout="constrained", height_ratios=[3.2, height - 3.2]
+    )
+    numbers = np.arange(1, last + 1)
+    top.bar(numbers, choice.eigenvalues[:last], color=COLORS[0], width=0.7)
+    thresholds = [(name, v.curve) for name, v in choice.verdicts.items() if v.kind == "threshold"]
+    for i, (name, curve) in enumerate(thresholds):
+        top.plot(numbers, curve[:last], "o-", color=COLORS[(1, 2, 4)[i % 3]], label=name, markersize=4)
+    if thresholds:
+        top.legend(frameon=False)
+    top.set(ylabel="eigenvalue")
+    names = list(choice.choices)[::-1]
+    for y, name in enumerate(names):
+        k = choice.choices[name]
+        below.axhline(y, color="0.9", linewidth=0.8, zorder=0)
+        if k is None:
+            below.text(0, y, " no answer", va="center", color="0.45", fontsize="small")
+        else:
+            below.plot(k, y, "o", color=COLORS[0])
+    if choice.median is not None:
+        below.axvline(choice.median, color="0.5", linestyle="--", linewidth=1, zorder=0)
+    below.set(yticks=range(len(names)), yticklabels=names, xlim=(-0.3, last + 0.6), xlabel="number of components")
+    below.set_ylim(-0.6, len(names) - 0.4)
+    below.xaxis.set_major_locator(_ticker().MaxNLocator(integer=True))
+    return figure
 
 
 def shepard(X: Any, Z: Any, *, ax: Any = None, title: str | None = None, max_pairs: int = 20_000,

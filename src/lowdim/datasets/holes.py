@@ -224,7 +224,8 @@ def _take(order: np.ndarray, present: np.ndarray, count: int) -> np.ndarray:
     mask = np.zeros(present.shape, dtype=bool)
     mask.flat[order[:count]] = True
     left = present & ~mask
-    if left.any(axis=1)[present.any(axis=1)].all() and left.any(axis=0)[present.any(axis=0)].all():
+    emptied = [np.asarray(present.any(axis=a) & ~left.any(axis=a)).any() for a in (0, 1)]
+    if not any(emptied):
         return mask
     mask[:] = False
     rows, columns = present.sum(axis=1).tolist(), present.sum(axis=0).tolist()
