@@ -82,7 +82,7 @@ def test_estimators_teach(name):
 def test_documented_attributes_exist_after_fit(name):
     import numpy as np
 
-    X = np.random.default_rng(0).standard_normal((30, 4))
+    X = np.abs(np.random.default_rng(0).standard_normal((30, 4)))  # CA takes no negative numbers
     model = getattr(lowdim, name)(2).fit(X)
     doc = NumpyDocString(inspect.cleandoc(type(model).__doc__))
     for entry in doc["Attributes"]:

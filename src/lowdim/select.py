@@ -12,8 +12,9 @@ the answer is safe; where they do not, the picture shows why.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -199,9 +200,9 @@ def n_components(
     values = _spectrum(Z)
     if not values[0] > 0:
         raise ValueError(f"n_components: X must have rows that differ; all {n} are equal.")
-    answers = {
-        **{f"share {tau:g}": lambda tau=tau: rules_of.share(values, tau) for tau in shares},
-        f"error {max_error:g}": lambda: _error(values, max_error),
+    answers: dict[str, Callable[[], Verdict]] = {
+        **{f"share {tau:g}": partial(rules_of.share, values, tau) for tau in shares},
+        f"error {max_error:g}": partial(_error, values, max_error),
         "drop": lambda: rules_of.drop(values),
         "kaiser": lambda: rules_of.kaiser(values, d),
         "broken-stick": lambda: rules_of.broken_stick(values),
