@@ -19,6 +19,7 @@ _HOMES = {
     "FAMD": "lowdim.linear.famd",
     "MCA": "lowdim.linear.mca",
     "CA": "lowdim.linear.ca",
+    "FactorMap": "lowdim.linear.factor_map",
     "ClassicalMDS": "lowdim.spectral.classical_mds",
     "KernelPCA": "lowdim.spectral.kernel_pca",
     "Isomap": "lowdim.spectral.isomap",
