@@ -18,8 +18,6 @@ class Case:
     invariant_to_rotation: bool = True
     # An additive constant is a jump: a row next to a fitted one is that constant away from it.
     continuous: bool = True
-    # Incomplete rows are part of the model: they are placed, not refused.
-    takes_nan: bool = False
     # Text is data: categories.
     takes_text: bool = False
     expected_failures: dict = field(default_factory=dict)
@@ -38,7 +36,6 @@ CASES = [
         keeps_embedding=False,
         exact_inverse=True,
         invariant_to_rotation=False,
-        takes_nan=True,
         takes_text=True,
     ),
     Case(lowdim.ClassicalMDS(n_components=2, random_state=0)),

@@ -273,7 +273,7 @@ def test_a_second_fit_forgets_the_first(case):
 def test_missing_values_are_named_and_never_filled(case):
     X = rows()
     X[3, 1] = X[4, 1] = X[4, 2] = np.nan
-    if case.takes_nan:
+    if case.estimator._takes_nan:
         case = replace(case, estimator=clone(case.estimator).set_params(missing="error"))
     with pytest.raises(ValueError, match=rf"{case.name}: X has 3 missing values \(NaN\) in 2 of 60 rows and 2 columns"):
         clone(case.estimator).fit(X)
@@ -319,7 +319,7 @@ def test_wrong_shapes_and_types_are_refused(case):
 @each
 def test_disguised_values_are_refused(case):
     X = rows()
-    if case.takes_nan:
+    if case.estimator._takes_nan:
         masked = fit(case, np.ma.masked_array(X, X > 9))[1]
         np.testing.assert_array_equal(masked, fit(case, np.where(X > 9, np.nan, X))[1])
     else:

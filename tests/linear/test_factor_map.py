@@ -245,6 +245,9 @@ def test_other_containers_and_bad_input(maps):
     np.testing.assert_allclose(found.individuals.coordinates[:41], maps.individuals.coordinates[:, :3], atol=1e-9)
     np.testing.assert_allclose(found.categories.v_test, maps.categories.v_test[:, :3], atol=1e-9)
     assert found.individuals.names[:2] + found.variables.names[:2] == ["0", "1", "x0", "x1"]
+    for alone in (frame["Competition"], frame["Competition"].to_numpy()):
+        one = FactorMap(found.model, A, columns=alone)
+        np.testing.assert_array_equal(one.categories.v_test, found.categories.v_test)
     polars = pl.DataFrame(frame.iloc[:, :10].to_dict("list"))
     extra = pl.DataFrame(frame.iloc[:, 10:].to_dict("list"))
     same = FactorMap(PCA(3, scale=True, ddof=0).fit(polars), polars, columns=extra)

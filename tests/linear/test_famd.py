@@ -246,3 +246,13 @@ def test_words_for_what_is_wrong():
                 FAMD(1).fit(table)
     with pytest.raises(ValueError, match="at least 2 rows"):
         FAMD(1).fit(frame.iloc[:1])
+    for size in (1e200, 1e-200):
+        with pytest.raises(
+            ValueError, match=r"FAMD: the largest value of column 'a' is .*, and its square is out of range"
+        ):
+            FAMD(1).fit(frame.assign(a=frame["a"] * size))
+    for text in (np.array(["a", "b"]), np.array([[["a"], ["b"]]])):
+        with pytest.raises(ValueError, match=r"array|dim|convert"):
+            FAMD(1).fit(text)
+    with pytest.raises(ValueError, match="expecting 6 features"):
+        FAMD(1).fit(frame.to_numpy(dtype=object)).transform(np.full((3, 2), "a"))

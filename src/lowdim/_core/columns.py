@@ -26,7 +26,7 @@ def has_categories(X: Any) -> bool:
     if is_frame(X):
         return not all(_frame_column_is_numeric(column) for column in _frame_columns(X))
     if isinstance(X, np.ndarray) and X.dtype.kind != "O":
-        return X.dtype.kind in "US"
+        return X.dtype.kind in "US" and X.ndim == 2
     cells = as_cells(X)
     return cells.ndim == 2 and not all(_all_numbers(cells[:, j]) for j in range(cells.shape[1]))
 
@@ -48,7 +48,8 @@ def categories_of(column: np.ndarray) -> tuple[Any, ...]:
     """The different values of a column, sorted: truth values and numbers first, then text."""
     if column.dtype.kind == "f":
         return tuple(np.unique(column[~np.isnan(column)]).tolist())
-    return tuple(sorted({value for value in column if value is not None}, key=_sort_key))
+    different = {_identity(value): value for value in column if value is not None}
+    return tuple(sorted(different.values(), key=_sort_key))
 
 
 def code(column: np.ndarray, categories: Sequence[Any]) -> np.ndarray:

@@ -111,7 +111,19 @@ class MixedTable(_Base):
         else:
             missing.refuse(coded, name)
         coded[self._unseen(coded, columns)] = np.nan
+        self._check_range(coded)
         return coded, dtype
+
+    def _check_range(self, coded: np.ndarray) -> None:
+        """Numbers whose squares fit, column by column, as they are scaled one by one."""
+        for j, found in enumerate(self.categories_):
+            column = coded[:, j]
+            largest = 0.0 if found else float(np.max(np.abs(column), where=~np.isnan(column), initial=0.0))
+            if largest and not 1e-140 < largest < 1e140:
+                raise ValueError(
+                    f"{type(self).__name__}: the largest value of column {self._name(j)} is {largest:.1e}, and its "
+                    "square is out of range. Multiply it by a constant first."
+                )
 
     def _check_cells(self, X: Any, fitting: bool) -> Any:
         """scikit-learn's bookkeeping for tables that are not arrays of floats."""
@@ -142,8 +154,9 @@ class MixedTable(_Base):
         unseen = (coded == UNSEEN) & questions
         if unseen.any() and self.unknown == "error":
             i, j = np.argwhere(unseen)[0]
+            value = columns[j][i : i + 1].tolist()[0]
             raise ValueError(
-                f"{type(self).__name__}: column {self._name(j)} has the category {columns[j][i]!r} in row {i}, which "
+                f"{type(self).__name__}: column {self._name(j)} has the category {value!r} in row {i}, which "
                 f"was not there at fit ({int(unseen.sum())} such cells in all). Set unknown='ignore' to treat them as "
                 "missing."
             )

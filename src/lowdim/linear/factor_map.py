@@ -296,6 +296,8 @@ def _split(columns: Any, n: int, taken: Sequence[str]) -> tuple[dict[str, np.nda
     """Supplementary columns: numbers, and categories."""
     if columns is None:
         return {}, {}
+    if np.ndim(columns) == 1:  # one column alone
+        columns = columns.to_frame() if hasattr(columns, "to_frame") else np.asarray(columns)[:, None]
     missing.refuse_disguised(columns, "FactorMap")
     found = raw_columns(columns)
     if any(len(column) != n for column in found):
