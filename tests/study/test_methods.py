@@ -9,7 +9,6 @@ import lowdim
 from lowdim.study.methods import find, has_scale, method_of, methods
 from lowdim.study.running import class_name
 
-
 # Of a table of numbers FAMD draws what PCA draws of scaled columns; MCA takes categories, CA counts.
 NO_PICTURE = {"FAMD", "MCA", "CA"}
 
