@@ -52,7 +52,7 @@ def test_unknown_names():
 
 
 def test_public_modules_declare_what_is_public():
-    for module in (lowdim.datasets, lowdim.kernels, lowdim.quality, lowdim.plot):
+    for module in (lowdim.datasets, lowdim.kernels, lowdim.quality, lowdim.plot, lowdim.select):
         assert module.__all__
         for name in module.__all__:
             assert hasattr(module, name)

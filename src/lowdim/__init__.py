@@ -19,6 +19,10 @@ _HOMES = {
     "LDA": "lowdim.linear.lda",
     "CCA": "lowdim.linear.cca",
     "Whitening": "lowdim.linear.whitening",
+    "FAMD": "lowdim.linear.famd",
+    "MCA": "lowdim.linear.mca",
+    "CA": "lowdim.linear.ca",
+    "FactorMap": "lowdim.linear.factor_map",
     "ClassicalMDS": "lowdim.spectral.classical_mds",
     "KernelPCA": "lowdim.spectral.kernel_pca",
     "Isomap": "lowdim.spectral.isomap",
@@ -30,8 +34,8 @@ _HOMES = {
     "pseudo_inverse": "lowdim.linear.low_rank",
     "save": "lowdim._core.persist",
 }
-_MODULES = ("datasets", "kernels", "plot", "quality")
-_ESTIMATORS = ("PCA", "LDA", "CCA", "Whitening", "ClassicalMDS", "KernelPCA", "Isomap")
+_MODULES = ("datasets", "kernels", "plot", "quality", "select")
+_ESTIMATORS = ("PCA", "LDA", "CCA", "Whitening", "FAMD", "MCA", "CA", "ClassicalMDS", "KernelPCA", "Isomap")
 
 __all__ = [*_HOMES, *_MODULES]
 

@@ -11,7 +11,16 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["comparison", "embedding", "rnx_curves", "scree", "shepard"]
+__all__ = [
+    "comparison",
+    "component_choice",
+    "correlation_circle",
+    "embedding",
+    "factor_map",
+    "rnx_curves",
+    "scree",
+    "shepard",
+]
 
 # Okabe and Ito (2008), yellow darkened so that it can be seen on white.
 COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#a89400", "#5d636b")
@@ -258,6 +267,202 @@ def scree(model: Any, *, ax: Any = None, title: str | None = None) -> Any:
         ax.plot(numbers, np.cumsum(shares), "o-", color=COLORS[4], label="together")
         ax.legend(frameon=False, loc="center right")
     return ax
+
+
+def component_choice(choice: Any) -> Any:
+    """Draw the eigenvalues with what rules compare them to, and below how many components each rule keeps.
+
+    Parameters
+    ----------
+    choice : ComponentChoice
+        What :func:`lowdim.select.n_components` returns.
+
+    Returns
+    -------
+    matplotlib Figure
+        The picture.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> X = lowdim.datasets.swiss_roll(150, random_state=0).X
+    >>> figure = lowdim.plot.component_choice(lowdim.select.n_components(X, rules=["share", "kaiser", "gcv"]))
+    """
+    chosen = {name: k for name, k in choice.choices.items() if k is not None}
+    last = min(len(choice.eigenvalues), max(8, 2 * max(chosen.values(), default=0)))
+    height = 3.2 + 0.28 * len(choice.choices)
+    figure, (top, below) = _pyplot().subplots(
+        2, 1, sharex=True, figsize=(7, height), layout="constrained", height_ratios=[3.2, height - 3.2]
+    )
+    numbers = np.arange(1, last + 1)
+    top.bar(numbers, choice.eigenvalues[:last], color=COLORS[0], width=0.7)
+    thresholds = [(name, v.curve) for name, v in choice.verdicts.items() if v.kind == "threshold"]
+    for i, (name, curve) in enumerate(thresholds):
+        top.plot(numbers, curve[:last], "o-", color=COLORS[(1, 2, 4)[i % 3]], label=name, markersize=4)
+    if thresholds:
+        top.legend(frameon=False)
+    top.set(ylabel="eigenvalue")
+    names = list(choice.choices)[::-1]
+    for y, name in enumerate(names):
+        k = choice.choices[name]
+        below.axhline(y, color="0.9", linewidth=0.8, zorder=0)
+        if k is None:
+            below.text(0, y, " no answer", va="center", color="0.45", fontsize="small")
+        else:
+            below.plot(k, y, "o", color=COLORS[0])
+    if choice.median is not None:
+        below.axvline(choice.median, color="0.5", linestyle="--", linewidth=1, zorder=0)
+    below.set(yticks=range(len(names)), yticklabels=names, xlim=(-0.3, last + 0.6), xlabel="number of components")
+    below.set_ylim(-0.6, len(names) - 0.4)
+    below.xaxis.set_major_locator(_ticker().MaxNLocator(integer=True))
+    return figure
+
+
+def factor_map(maps: Any, axes: tuple[int, int] = (0, 1), labels: Any = None, *, names: int = 40, rows: bool = True,
+               ax: Any = None, title: str | None = None) -> Any:  # fmt: skip
+    """Draw individuals and categories on two axes, with the same scale on both.
+
+    Supplementary individuals are hollow; categories are squares, supplementary ones hollow too.
+
+    Parameters
+    ----------
+    maps : FactorMap
+        What to draw.
+    axes : tuple of two ints
+        Which axes, from 0.
+    labels : array-like of shape (n,), optional
+        Classes or a quantity of the active rows, shown as colours.
+    names : int
+        The most names written, of categories and (where those are supplementary) of individuals: supplementary ones
+        first, then those farthest out, unless they would cover another.
+    rows : bool
+        Draw the individuals.
+    ax : matplotlib Axes, optional
+        Where to draw.
+    title : str, optional
+        The heading.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> answers = [["tea", "milk"], ["tea", "lemon"], ["coffee", "milk"], ["coffee", "black"], ["tea", "lemon"]]
+    >>> ax = lowdim.plot.factor_map(lowdim.FactorMap(lowdim.MCA(2).fit(answers), answers))
+    """
+    i, j = _two_axes(maps, axes)
+    ax = _axes(ax, figsize=(7, 7), layout="constrained")
+    people, kinds = maps.individuals, maps.categories
+    if rows:
+        active, place = people.active, people.coordinates[:, [i, j]]
+        size = float(np.clip(4000 / max(len(people), 1), 5, 24))
+        embedding(place[active], labels, ax=ax, size=size)
+        ax.scatter(*place[~active].T, s=size, facecolors="none", edgecolors=COLORS[4], linewidths=1)
+    if len(kinds):
+        place, active = kinds.coordinates[:, [i, j]], kinds.active
+        ax.scatter(*place[active].T, s=22, marker="s", c=COLORS[4], linewidths=0, zorder=3)
+        ax.scatter(*place[~active].T, s=22, marker="s", facecolors="none", edgecolors=COLORS[4], zorder=3)
+    _cross(ax, maps, i, j, title)
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.figure.draw_without_rendering()  # names are measured where they will be
+    written = _write(ax, kinds, (i, j), names, COLORS[4], [])
+    if rows and not kinds.active.any():  # where categories are the subject, rows are the background
+        _write(ax, people, (i, j), names, "0.25", written)
+    return ax
+
+
+def correlation_circle(maps: Any, axes: tuple[int, int] = (0, 1), *, ax: Any = None, title: str | None = None) -> Any:
+    """Draw the correlations of the variables with two axes inside the unit circle.
+
+    An arrow that reaches the circle is a column these two axes show whole. Supplementary columns are dashed.
+
+    Parameters
+    ----------
+    maps : FactorMap
+        What to draw.
+    axes : tuple of two ints
+        Which axes, from 0.
+    ax : matplotlib Axes, optional
+        Where to draw.
+    title : str, optional
+        The heading.
+
+    Returns
+    -------
+    matplotlib Axes
+        What was drawn on.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> X = lowdim.datasets.swiss_roll(100, random_state=0).X
+    >>> ax = lowdim.plot.correlation_circle(lowdim.FactorMap(lowdim.PCA(2, scale=True).fit(X), X))
+    """
+    i, j = _two_axes(maps, axes)
+    if not len(maps.variables):
+        raise ValueError("correlation_circle: maps has no columns of numbers; draw its categories with factor_map.")
+    ax = _axes(ax, figsize=(6, 6), layout="constrained")
+    turn = np.linspace(0, 2 * np.pi, 200)
+    ax.plot(np.cos(turn), np.sin(turn), color="0.6", linewidth=0.8)
+    _cross(ax, maps, i, j, title)
+    ax.set(xlim=(-1.25, 1.25), ylim=(-1.25, 1.25))
+    ax.set_aspect("equal")
+    ax.figure.draw_without_rendering()  # names are measured where they will be
+    written: list[Any] = []
+    shown = maps.variables
+    for name, (x, y), active in zip(shown.names, shown.correlations[:, [i, j]], shown.active, strict=True):
+        color, style = (COLORS[0], "-") if active else (COLORS[4], "--")
+        arrow = {"arrowstyle": "-|>", "color": color, "linestyle": style, "shrinkA": 0, "shrinkB": 0}
+        ax.annotate("", (x, y), (0, 0), arrowprops=arrow)
+        side, up = (1 if x >= 0 else -1), (1 if y >= 0 else -1)
+        corners = ((side, up), (side, -up), (side, 4 * up), (side, -4 * up), (side, up))
+        _name(ax, name, (x, y), color, written, corners, keep=True)
+    return ax
+
+
+def _two_axes(maps: Any, axes: tuple[int, int]) -> tuple[int, int]:
+    k = len(maps.eigenvalues)
+    if len(axes) != 2 or not all(isinstance(a, (int, np.integer)) and 0 <= a < k for a in axes):
+        raise ValueError(f"plot: axes must be two of the {k} axes, from 0 to {k - 1}; got {axes!r}.")
+    return int(axes[0]), int(axes[1])
+
+
+def _cross(ax: Any, maps: Any, i: int, j: int, title: str | None) -> None:
+    """Lines through the middle, and what each axis carries."""
+    ax.axhline(0, color="0.8", linewidth=0.8, zorder=0)
+    ax.axvline(0, color="0.8", linewidth=0.8, zorder=0)
+    x, y = (f"axis {a + 1} ({100 * maps.shares[a]:.1f} %)" for a in (i, j))
+    ax.set(xlabel=x, ylabel=y, title=title or "")
+    for side in (ax.xaxis, ax.yaxis):
+        side.set_major_locator(_ticker().AutoLocator())
+
+
+def _write(ax: Any, points: Any, axes: tuple[int, int], most: int, color: str, written: list[Any]) -> list[Any]:
+    """Names of the supplementary points, then of those farthest out; one that would cover another is left out."""
+    place = points.coordinates[:, list(axes)]
+    out = (place**2 / np.maximum((place**2).mean(axis=0), 1e-300)).sum(axis=1) if len(points) else np.zeros(0)
+    for a in np.argsort(-np.where(points.active, out, np.inf), kind="stable")[:most]:
+        _name(ax, points.names[a], place[a], color, written)
+    return written
+
+
+_CORNERS = ((1, 1), (-1, 1), (1, -1), (-1, -1))
+
+
+def _name(ax: Any, text: str, place: Any, color: str, written: list[Any], corners: Any = _CORNERS,
+          keep: bool = False) -> None:  # fmt: skip
+    """Write a name at the first corner of its point where it covers no other; nowhere if there is none, unless kept."""
+    for x, y in corners:
+        name = ax.annotate(text, place, (3 * x, 3 * y), textcoords="offset points", color=color, fontsize="x-small",
+                           ha="left" if x > 0 else "right", va="bottom" if y > 0 else "top")  # fmt: skip
+        box = name.get_window_extent()
+        if not any(box.overlaps(other) for other in written) or (keep and (x, y) == tuple(corners[-1])):
+            written.append(box)
+            return
+        name.remove()
 
 
 def shepard(X: Any, Z: Any, *, ax: Any = None, title: str | None = None, max_pairs: int = 20_000,

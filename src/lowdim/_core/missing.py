@@ -32,7 +32,7 @@ def undisguised(X: Any, owner: str) -> Any:
     """Masked cells as NaN, for methods that take missing values."""
     if not isinstance(X, np.ma.MaskedArray):
         return X
-    return X.filled(np.nan) if X.dtype.kind == "f" else X.astype(np.float64).filled(np.nan)
+    return np.ma.filled(X if X.dtype.kind == "f" else X.astype(np.float64), np.nan)
 
 
 def admit(X: np.ndarray, owner: str, *, columns: bool = True) -> float:

@@ -14,6 +14,7 @@ set is for and where it misleads.
 
 from .curves import helical_loop, helix, noisy_circle, remove_cells, spiral
 from .globe import world
+from .holes import Holes, hide_cells
 from .images import clock, shifted_face
 from .record import Dataset
 from .registry import load, names
@@ -22,6 +23,7 @@ from .surfaces import clusters_3d, concentric_spheres, hd, intersecting, twin_pe
 
 __all__ = [
     "Dataset",
+    "Holes",
     "broken_swiss_roll",
     "changing_swiss_roll",
     "clock",
@@ -30,6 +32,7 @@ __all__ = [
     "hd",
     "helical_loop",
     "helix",
+    "hide_cells",
     "intersecting",
     "load",
     "names",

@@ -1,0 +1,289 @@
+"""How many components: every rule at once, and where they disagree.
+
+No rule is right for all data. Shares of the variance answer how much is kept, the broken stick and parallel analysis
+how much is more than chance, cross-validation how many components predict cells that were not seen. Where they agree,
+the answer is safe; where they do not, the picture shows why.
+
+    >>> import lowdim
+    >>> X = lowdim.datasets.swiss_roll(300, random_state=0).X
+    >>> lowdim.select.n_components(X, rules=["share", "drop"]).choices
+    {'share 0.85': 3, 'share 0.9': 3, 'drop': None}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from html import escape
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array
+
+from lowdim._core import component_rules as rules_of
+from lowdim._core import missing, params
+from lowdim._core.component_rules import Verdict
+from lowdim._core.rng import generator
+from lowdim._core.singular import svd
+
+__all__ = ["ComponentChoice", "n_components"]
+
+RULES = (
+    "share", "error", "drop", "kaiser", "broken-stick", "parallel", "minka", "map", "gcv", "smooth", "kfold",
+)  # fmt: skip
+# Those that can answer for rows with holes, where there is no spectrum to look at.
+RULES_FOR_HOLES = ("gcv", "kfold")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ComponentChoice:
+    """What each rule says about the number of components.
+
+    Attributes
+    ----------
+    verdicts : dict of str to Verdict
+        For each rule its ``choice``, a ``note`` in words and the ``curve`` it decided by.
+    eigenvalues : ndarray of shape (min(n - 1, d),)
+        Variances of all components, largest first.
+    kmo : float or None
+        Kaiser, Meyer and Olkin's measure: near 1 the columns share a few causes, below 0.5 there is little to reduce.
+        None where correlations are not defined or cannot be inverted.
+    kmo_per_column : ndarray of shape (d,) or None
+        The same for each column.
+    bartlett : tuple of (float, int, float) or None
+        Test that all correlations are 0: chi squared, degrees of freedom, p value.
+    """
+
+    verdicts: dict[str, Verdict]
+    eigenvalues: np.ndarray
+    kmo: float | None
+    kmo_per_column: np.ndarray | None
+    bartlett: tuple[float, int, float] | None
+
+    @property
+    def choices(self) -> dict[str, int | None]:
+        """The number of components by each rule; None where a rule has no answer."""
+        return {name: verdict.choice for name, verdict in self.verdicts.items()}
+
+    @property
+    def curves(self) -> dict[str, np.ndarray]:
+        """The curves of the rules that have one."""
+        return {name: v.curve for name, v in self.verdicts.items() if v.curve is not None}
+
+    @property
+    def median(self) -> int | None:
+        """The middle one of all answers (the lower of two)."""
+        found = sorted(choice for choice in self.choices.values() if choice is not None)
+        return found[(len(found) - 1) // 2] if found else None
+
+    @property
+    def agreed(self) -> int | None:
+        """The number all rules with an answer agree on; None where they do not."""
+        found = {choice for choice in self.choices.values() if choice is not None}
+        return found.pop() if len(found) == 1 else None
+
+    def plot(self) -> Any:
+        """Draw the eigenvalues, what they have to exceed, and where each rule stops.
+
+        Returns
+        -------
+        matplotlib Figure
+            The picture.
+        """
+        import lowdim
+
+        return lowdim.plot.component_choice(self)
+
+    def _verdict(self) -> str:
+        if self.agreed is not None:
+            return f"all rules agree on {self.agreed}"
+        found = [choice for choice in self.choices.values() if choice is not None]
+        if not found:
+            return "no rule has an answer"
+        return f"the rules disagree: from {min(found)} to {max(found)}, median {self.median}"
+
+    def _diagnostics(self) -> str:
+        if self.kmo is None or self.bartlett is None:
+            return ""
+        return f"KMO {self.kmo:.2f}; Bartlett p = {self.bartlett[2]:.2g}"
+
+    def __repr__(self) -> str:
+        width = max(map(len, self.verdicts))
+        lines = [
+            f"  {name:<{width}}  {'-' if v.choice is None else v.choice:>3}  {v.note}"
+            for name, v in self.verdicts.items()
+        ]
+        return "\n".join([f"Number of components: {self._verdict()}", *lines, *filter(None, [self._diagnostics()])])
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{escape(name)}</td><td>{'-' if v.choice is None else v.choice}</td>"
+            f"<td style='text-align:left'>{escape(v.note)}</td></tr>"
+            for name, v in self.verdicts.items()
+        )
+        head = f"<caption>Number of components: {escape(self._verdict())}. {escape(self._diagnostics())}</caption>"
+        return f"<table>{head}<tr><th>rule</th><th>choice</th><th>why</th></tr>{rows}</table>"
+
+
+def n_components(
+    X: Any,
+    *,
+    rules: Sequence[str] | None = None,
+    scale: bool = False,
+    shares: Sequence[float] = (0.85, 0.9),
+    max_error: float = 0.05,
+    null: str = "permutation",
+    quantile: float = 0.95,
+    n_draws: int = 50,
+    n_folds: int = 10,
+    random_state: Any = None,
+) -> ComponentChoice:
+    """Choose the number of principal components by every rule, and show where they disagree.
+
+    * share: the fewest components that carry more than a share of the variance; error: that lose less than a share.
+    * drop: up to the largest drop of the eigenvalues on a log scale, if one is twice the next.
+    * kaiser: eigenvalues above their mean; broken-stick: above the pieces of a stick broken at random.
+    * parallel: eigenvalues above those of tables whose columns were shuffled (Horn).
+    * minka: the largest evidence of a probabilistic model; needs more rows than columns.
+    * map: the lowest mean squared partial correlation (Velicer), always of scaled columns.
+    * gcv: generalised cross-validation; smooth: one cell left out, approximated; kfold: cells of left-out rows
+      predicted from the other cells of their row.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The rows, complete. Rows with holes have no spectrum: only "gcv" and "kfold" have a meaning there.
+    rules : sequence of str, optional
+        Which rules; all when left out. "parallel" and "kfold" take longest.
+    scale : bool
+        Divide each column by its standard deviation first, as ``PCA(scale=True)`` does.
+    shares : sequence of float
+        The shares for rule "share".
+    max_error : float
+        The share that may be lost, for rule "error".
+    null : {"permutation", "gaussian"}
+        What "parallel" compares with: the columns shuffled, or Gaussian columns of the same variances.
+    quantile : float
+        Of the eigenvalues of those tables.
+    n_draws : int
+        How many of them.
+    n_folds : int
+        Parts for "kfold".
+    random_state : int, generator or None
+        For "parallel" and "kfold".
+
+    Returns
+    -------
+    ComponentChoice
+        The answers, the curves behind them, and two measures of whether there is anything to reduce.
+
+    References
+    ----------
+    Horn (1965), Psychometrika 30. Velicer (1976), Psychometrika 41. Minka (2000), Automatic choice of dimensionality
+    for PCA. Bro et al. (2008), Analytical and Bioanalytical Chemistry 390. Josse and Husson (2012), Computational
+    Statistics and Data Analysis 56.
+
+    Examples
+    --------
+    >>> import numpy as np, lowdim
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((100, 2)) @ rng.standard_normal((2, 8)) + 0.1 * rng.standard_normal((100, 8))
+    >>> found = lowdim.select.n_components(X, random_state=0)
+    >>> found.median
+    2
+    """
+    wanted, given = _wanted(rules), locals()
+    params.check("n_components", given, _SETTINGS)
+    Z, R = _prepare(X, scale)
+    rng, (n, d) = generator(random_state), Z.shape
+    values = _spectrum(Z)
+    if not values[0] > 0:
+        raise ValueError(f"n_components: X must have rows that differ; all {n} are equal.")
+    answers: dict[str, Callable[[], Verdict]] = {
+        **{f"share {tau:g}": partial(rules_of.share, values, tau) for tau in shares},
+        f"error {max_error:g}": partial(_error, values, max_error),
+        "drop": lambda: rules_of.drop(values),
+        "kaiser": lambda: rules_of.kaiser(values, d),
+        "broken-stick": lambda: rules_of.broken_stick(values),
+        "parallel": lambda: rules_of.parallel(values, _null(Z, null, n_draws, scale, rng), quantile),
+        "minka": lambda: rules_of.minka(values, n, d),
+        "map": lambda: Verdict(None, "correlations need columns that vary") if R is None else rules_of.velicer(R),
+        "gcv": lambda: rules_of.gcv(values, n, d),
+        "smooth": lambda: rules_of.smooth(Z),
+        "kfold": lambda: rules_of.kfold(Z, n_folds, rng),
+    }
+    verdicts = {name: rule() for name, rule in answers.items() if name.split()[0] in wanted}
+    return ComponentChoice(verdicts, values, *_measures(R, n))
+
+
+_SETTINGS = {
+    "scale": params.flag(),
+    "shares": params.Rule("shares between 0 and 1", lambda v: len(v) > 0 and all(map(params.share().accepts, v))),
+    "max_error": params.share(),
+    "null": params.one_of("permutation", "gaussian"),
+    "quantile": params.share(),
+    "n_draws": params.whole(1),
+    "n_folds": params.whole(2),
+    "random_state": params.seed(),
+}
+
+
+def _wanted(rules: Sequence[str] | None) -> tuple[str, ...]:
+    if rules is None:
+        return RULES
+    for rule in rules:
+        if rule not in RULES:
+            raise ValueError(f"n_components: rules must be among {', '.join(RULES)}; got {rule!r}.")
+    return tuple(rules)
+
+
+def _prepare(X: Any, scale: bool) -> tuple[np.ndarray, np.ndarray | None]:
+    """Centred (and scaled) rows, and their correlations where all columns vary."""
+    X = check_array(X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2, input_name="X")
+    if np.isnan(X).any():
+        raise ValueError(
+            f"n_components: X has {int(np.isnan(X).sum())} missing values (NaN). Rows with holes have no spectrum: of "
+            f"the rules only {' and '.join(RULES_FOR_HOLES)} have a meaning for them, and this function needs complete "
+            "rows. Keep the complete rows, X[~np.isnan(X).any(axis=1)], or fill the cells first."
+        )
+    missing.refuse(X, "n_components")
+    Z = X - X.mean(axis=0)
+    deviation = np.sqrt((Z**2).sum(axis=0) / (len(Z) - 1))
+    constant = deviation <= 1e-14 * np.abs(X).max(axis=0)
+    scaled = Z / np.where(constant, 1.0, deviation)
+    R = None if constant.any() else scaled.T @ scaled / (len(Z) - 1)
+    return (scaled if scale else Z), R
+
+
+def _spectrum(X: np.ndarray) -> np.ndarray:
+    """Eigenvalues of the covariance, as many as can be above 0."""
+    n, d = X.shape
+    Z = X - X.mean(axis=0)
+    return svd(Z, min(n - 1, d), owner="n_components").values ** 2 / (n - 1)
+
+
+def _null(Z: np.ndarray, null: str, draws: int, scale: bool, rng: np.random.Generator) -> np.ndarray:
+    """Eigenvalues of tables like Z whose columns have nothing to do with each other, one table a row."""
+    deviation = Z.std(axis=0, ddof=1)
+
+    def table() -> np.ndarray:
+        if null == "permutation":
+            return rng.permuted(Z, axis=0)
+        X = rng.standard_normal(Z.shape)
+        return X / X.std(axis=0, ddof=1) if scale else X * deviation
+
+    return np.array([_spectrum(table()) for _ in range(draws)])
+
+
+def _error(values: np.ndarray, max_error: float) -> Verdict:
+    choice = rules_of.share(values, 1 - max_error).choice
+    return Verdict(choice, f"the fewest that lose less than {max_error:g} of the variance")
+
+
+def _measures(R: np.ndarray | None, n: int) -> tuple[Any, Any, Any]:
+    """KMO and Bartlett's test, where correlations can be inverted."""
+    if R is None or len(R) < 2 or np.linalg.cond(R) > 1e12:
+        return None, None, None
+    overall, each = rules_of.kmo(R)
+    return overall, each, rules_of.bartlett(R, n)

@@ -1,0 +1,297 @@
+"""Factor maps: FactoMineR's numbers, and what must hold of supplementary rows and columns."""
+
+import csv
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse, stats
+
+import lowdim
+from lowdim import FAMD, MCA, PCA, FactorMap
+from tests.oracles import HERE, case, load_expected, load_input
+
+PCA_NAME = "factominer_pca_decathlon"
+
+
+def decathlon():
+    table, names = load_input("decathlon")
+    frame = pd.DataFrame(table, columns=names).set_index("name")
+    return frame.astype({name: float for name in frame if name != "Competition"})
+
+
+def tea():
+    table, names = load_input("tea18")
+    return pd.DataFrame(table, columns=names)
+
+
+def wine():
+    table, names = load_input("wine_famd")
+    frame = pd.DataFrame(table, columns=names).set_index("name")
+    return frame.astype({name: float for name in frame if name not in ("Label", "Soil")})
+
+
+def expected(name, file):
+    found = load_expected(name, file)
+    return np.asarray(found, dtype=float)
+
+
+def stored_names(name, file):
+    with (HERE / name / f"{file}.csv").open(encoding="utf-8", newline="") as lines:
+        return [line[0] for line in csv.reader(lines)][1:]
+
+
+@pytest.fixture(scope="module")
+def maps():
+    frame = decathlon()
+    active = frame.iloc[:, :10]
+    return FactorMap(PCA(10, scale=True, ddof=0).fit(active), active, columns=frame.iloc[:, 10:])
+
+
+@pytest.mark.parametrize("name", [PCA_NAME, f"{PCA_NAME}_unscaled"])
+def test_it_is_the_one_of_factominer(name):
+    frame = decathlon()
+    scaled = name == PCA_NAME
+    n, k = (41, 10) if scaled else (35, 5)
+    active, new = frame.iloc[:n, :10], None if scaled else frame.iloc[n:, :10]
+    found = FactorMap(PCA(k, scale=scaled, ddof=0).fit(active), active, rows=new, columns=frame.iloc[:n, 10:])
+    people, columns, kinds = found.individuals, found.variables, found.categories
+    signs = np.sign((people.coordinates[:n] * expected(name, "ind_coord")).sum(axis=0))
+    # The reference turns each axis so that its loadings sum to something positive.
+    np.testing.assert_array_equal(signs, np.sign(found.model.components_.sum(axis=1)))
+    numbers = {
+        "eig": found.eigenvalues,
+        "ind_coord": people.coordinates[:n] * signs,
+        "ind_cos2": people.cos2[:n],
+        "ind_contrib": people.contributions[:n],
+        "ind_dist": people.distances[:n],
+        "var_coord": columns.coordinates[:10] * signs,
+        "var_cor": columns.correlations[:10] * signs,
+        "var_cos2": columns.cos2[:10],
+        "var_contrib": columns.contributions[:10],
+        "quantisup_coord": columns.coordinates[10:] * signs,
+        "quantisup_cor": columns.correlations[10:] * signs,
+        "quantisup_cos2": columns.cos2[10:],
+        "qualisup_coord": kinds.coordinates * signs,
+        "qualisup_cos2": kinds.cos2,
+        "qualisup_dist": kinds.distances,
+        "qualisup_vtest": kinds.v_test * signs,
+        "qualisup_eta2": np.atleast_2d(found.eta2["Competition"]),
+    }
+    if not scaled:
+        numbers |= {
+            "indsup_coord": people.coordinates[n:] * signs,
+            "indsup_cos2": people.cos2[n:],
+            "indsup_dist": people.distances[n:],
+        }
+    for file, values in numbers.items():
+        wanted = expected(name, file)
+        wanted = wanted[:k, 0] if file == "eig" else wanted
+        np.testing.assert_allclose(values, wanted, rtol=1e-8, atol=1e-9, err_msg=file)
+    assert people.names[:2] == ["SEBRLE", "CLAY"]
+    assert columns.names[9:] == ["1500m", "Rank", "Points"]
+    assert kinds.names == ["Competition=Decastar", "Competition=OlympicG"]
+
+
+def test_holes_are_refused_and_the_way_is_named():
+    """The reference fills column means with a warning, which is its own answer, not that of the data."""
+    frame = decathlon().iloc[:, :10]
+    holes = frame.copy()
+    holes.iloc[2, 1] = holes.iloc[9, 4] = holes.iloc[19, 9] = np.nan
+    model = PCA(5, scale=True, ddof=0).fit(frame)
+    with pytest.raises(ValueError, match=r"FactorMap: X has 3 missing values.*completed_"):
+        FactorMap(model, holes)
+    with pytest.raises(ValueError, match="rows has 1 missing"):
+        FactorMap(model, frame, rows=holes.iloc[:3])
+    with pytest.raises(ValueError, match="columns has 1 missing"):
+        FactorMap(model, frame, columns=holes[["400m"]])
+    # The way that is named, and how far the mean is from it.
+    filled = FAMD(2).fit(holes).completed_
+    found = FactorMap(PCA(5, scale=True, ddof=0).fit(filled), filled)
+    wanted = expected(f"{PCA_NAME}_na_mean", "eig")[:5, 0]
+    assert 1e-3 < np.abs(found.eigenvalues - wanted).max() < 0.1
+    mean_filled = holes.fillna(holes.mean())
+    same = FactorMap(PCA(5, scale=True, ddof=0).fit(mean_filled), mean_filled)
+    np.testing.assert_allclose(same.eigenvalues, wanted, rtol=1e-8)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_descriptions_are_those_of_factominer(maps, axis):
+    name = "factominer_dimdesc_decathlon"
+    tolerance = {"rtol": case(name)["rtol"], "atol": case(name)["atol"]}
+    found = maps.describe(axis)
+    sign = np.sign(maps.model.components_[axis].sum())
+    for file, rows in (("quanti", found.variables), ("quali", found.questions), ("category", found.categories)):
+        file = f"dim{axis + 1}_{file}"
+        wanted = dict(zip(stored_names(name, file), np.atleast_2d(expected(name, file)), strict=True))
+        assert len(wanted) == len(rows)
+        for label, value, p in rows:
+            turn = 1 if file.endswith("quali") else sign
+            np.testing.assert_allclose([value * turn, p], wanted[label], err_msg=label, **tolerance)
+    assert "correlation:" in repr(found)
+    with pytest.raises(ValueError, match="axis must be a whole number from 0 to 9; got 10"):
+        maps.describe(10)
+
+
+def test_descriptions_of_several_groups():
+    """Against scipy's analysis of variance, and t tests of contrasts by least squares."""
+    found = FactorMap(FAMD(3).fit(wine()), wine())
+    scores, soil = found.individuals.coordinates[:, 1], wine()["Soil"].to_numpy()
+    kinds = np.unique(soil)
+    wanted = stats.f_oneway(*[scores[soil == kind] for kind in kinds])
+    named = {name: (ratio, p) for name, ratio, p in found.describe(1).questions}
+    assert named["Soil"][1] == pytest.approx(wanted.pvalue)
+    assert named["Soil"][0] == pytest.approx(found.eta2["Soil"][1])
+    coding = np.column_stack([np.ones(21), *[(soil == k).astype(float) - (soil == kinds[-1]) for k in kinds[:-1]]])
+    beta, rest, *_ = np.linalg.lstsq(coding, scores, rcond=None)
+    errors = np.sqrt(np.diag(np.linalg.inv(coding.T @ coding)) * rest[0] / (21 - 4))
+    each = {name: (value, p) for name, value, p in found.describe(1).categories}
+    for kind, b, e in zip(kinds[:-1], beta[1:], errors[1:], strict=True):
+        assert each[f"Soil={kind}"] == pytest.approx((b, 2 * stats.t.sf(abs(b / e), 17)))
+
+
+def test_mca_and_famd_maps_are_those_of_factominer():
+    found, name = FactorMap(MCA(5).fit(tea()), tea()), "factominer_mca_tea"
+    signs = np.sign((found.individuals.coordinates * expected(name, "ind_coord")).sum(axis=0))
+    short = [label.split("=", 1)[1] for label in found.categories.names]
+    labels = stored_names(name, "var_vtest")
+    order = [short.index(w) if w in short else found.categories.names.index(w.replace("_", "=", 1)) for w in labels]
+    for values, file in (
+        (found.categories.coordinates[order] * signs, "var_coord"),
+        (found.categories.cos2[order], "var_cos2"),
+        (found.categories.contributions[order], "var_contrib"),
+        (found.categories.v_test[order] * signs, "var_vtest"),
+        (found.individuals.cos2, "ind_cos2"),
+        (found.individuals.contributions, "ind_contrib"),
+        (np.array(list(found.eta2.values())), "eta2"),
+    ):
+        np.testing.assert_allclose(values, expected(name, file), rtol=1e-8, atol=1e-9, err_msg=file)
+    assert not len(found.variables)
+
+    found, name = FactorMap(FAMD(5).fit(wine()), wine()), "factominer_famd_wine"
+    signs = np.sign((found.individuals.coordinates * expected(name, "ind_coord")).sum(axis=0))
+    short = [label.split("=", 1)[1] for label in found.categories.names]
+    order = [short.index(w) for w in stored_names(name, "quali_vtest")]
+    for values, file in (
+        (found.categories.v_test[order] * signs, "quali_vtest"),
+        (found.categories.coordinates[order] * signs, "quali_coord"),
+        (found.variables.coordinates * signs, "quanti_coord"),
+        (found.individuals.cos2, "ind_cos2"),
+        (found.individuals.contributions, "ind_contrib"),
+    ):
+        np.testing.assert_allclose(values, expected(name, file), rtol=1e-8, atol=1e-9, err_msg=file)
+    np.testing.assert_allclose(found.categories.cos2, found.model.cos2_[:7], atol=1e-10)
+
+
+MODELS = {
+    "PCA": (lambda: PCA(4, scale=True, ddof=0), lambda: decathlon().iloc[:, :10]),
+    "PCA ddof=1": (lambda: PCA(4, scale=True), lambda: decathlon().iloc[:, :10]),
+    "PCA unscaled, whitened": (lambda: PCA(4, whiten=True), lambda: decathlon().iloc[:, :10]),
+    "FAMD": (lambda: FAMD(4), wine),
+    "MCA": (lambda: MCA(4), tea),
+}
+
+
+@pytest.mark.parametrize("which", MODELS)
+def test_duplicates_of_active_rows_and_columns_land_on_them(which):
+    make, data = MODELS[which][0](), MODELS[which][1]()
+    model = make.fit(data)
+    before = {name: np.copy(value) for name, value in vars(model).items() if isinstance(value, np.ndarray)}
+    alone = FactorMap(model, data)
+    both = FactorMap(model, data, rows=data.iloc[3:7], columns=data)
+    for attribute in ("individuals", "variables", "categories"):
+        one, two = getattr(alone, attribute), getattr(both, attribute)
+        extra = ~two.active
+        for field in ("coordinates", "cos2", "contributions", "distances"):
+            # The active points are the same bits with and without supplementary ones.
+            np.testing.assert_array_equal(getattr(two, field)[two.active], getattr(one, field))
+        rows = slice(3, 7) if attribute == "individuals" else slice(None)
+        for field in ("coordinates", "cos2", "distances"):
+            np.testing.assert_allclose(getattr(two, field)[extra], getattr(one, field)[rows], atol=1e-9)
+        assert np.isnan(two.contributions[extra]).all()
+    for name, value in before.items():
+        np.testing.assert_array_equal(getattr(model, name), value)
+    for name, value in alone.eta2.items():
+        np.testing.assert_allclose(both.eta2[f"{name} (supplementary)"], value, atol=1e-12)
+
+
+@pytest.mark.parametrize("which", MODELS)
+def test_geometry(which):
+    make, data = MODELS[which][0](), MODELS[which][1]()
+    full = make.set_params(n_components={"FAMD": 11, "MCA": 27}.get(which, 10)).fit(data)
+    found = FactorMap(full, data)
+    people = found.individuals
+    np.testing.assert_allclose(people.contributions.sum(axis=0), 100)
+    np.testing.assert_allclose(people.cos2.sum(axis=1), 1)
+    np.testing.assert_allclose((people.coordinates**2).mean(axis=0), found.eigenvalues)
+    np.testing.assert_allclose((people.coordinates**2).sum(axis=1), people.distances**2)
+    assert found.shares.sum() == pytest.approx(1)
+    columns = np.vstack([found.variables.contributions, found.categories.contributions])
+    np.testing.assert_allclose(columns.sum(axis=0), 100)
+    for points in (found.variables, found.categories):
+        np.testing.assert_allclose(points.cos2.sum(axis=1), np.ones(len(points)))
+    if which == "FAMD":
+        mine = people.coordinates[(data["Soil"] == "Env2").to_numpy()].mean(axis=0)
+        np.testing.assert_allclose(found.categories.coordinates[found.categories.names.index("Soil=Env2")], mine)
+
+
+def test_other_containers_and_bad_input(maps):
+    frame = decathlon()
+    A = frame.iloc[:, :10].to_numpy()
+    found = FactorMap(
+        PCA(3, scale=True, ddof=0).fit(A), A, rows=A[:2], columns=frame["Competition"].to_numpy()[:, None]
+    )
+    np.testing.assert_allclose(found.individuals.coordinates[:41], maps.individuals.coordinates[:, :3], atol=1e-9)
+    np.testing.assert_allclose(found.categories.v_test, maps.categories.v_test[:, :3], atol=1e-9)
+    assert found.individuals.names[:2] + found.variables.names[:2] == ["0", "1", "x0", "x1"]
+    for alone in (frame["Competition"], frame["Competition"].to_numpy()):
+        one = FactorMap(found.model, A, columns=alone)
+        np.testing.assert_array_equal(one.categories.v_test, found.categories.v_test)
+    polars = pl.DataFrame(frame.iloc[:, :10].to_dict("list"))
+    extra = pl.DataFrame(frame.iloc[:, 10:].to_dict("list"))
+    same = FactorMap(PCA(3, scale=True, ddof=0).fit(polars), polars, columns=extra)
+    np.testing.assert_allclose(same.variables.coordinates, maps.variables.coordinates[:, :3], atol=1e-9)
+    single = FactorMap(PCA(3).fit(A.astype(np.float32)), A.astype(np.float32))
+    assert single.individuals.contributions.sum() == pytest.approx(300)
+    model = found.model
+    with pytest.raises(TypeError, match="model must be a fitted PCA, FAMD or MCA; got Isomap"):
+        FactorMap(lowdim.Isomap(2), A)
+    with pytest.raises(ValueError, match="X must be the rows the model was fitted on"):
+        FactorMap(model, A[:30])
+    with pytest.raises(ValueError, match="all with the same weight"):
+        FactorMap(PCA(2).fit(A, sample_weight=np.arange(1, 42)), A)
+    with pytest.raises(ValueError, match="columns must have a value for each of the 41 active rows; got 5"):
+        FactorMap(model, A, columns=A[:5])
+    with pytest.raises(TypeError, match="toarray"):
+        FactorMap(model, sparse.csr_array(A))
+    with pytest.raises(Exception, match="not fitted"):
+        FactorMap(PCA(2), A)
+
+
+def test_pictures(maps):
+    mpl = pytest.importorskip("matplotlib")
+    mpl.use("Agg")
+    competition = decathlon()["Competition"]
+    ax = lowdim.plot.factor_map(maps, labels=competition, names=5)
+    assert ax.get_xlabel() == "axis 1 (32.7 %)"
+    assert ax.get_aspect() == 1
+    drawn = np.vstack([c.get_offsets() for c in ax.collections])
+    for place in maps.individuals.coordinates[:, :2]:
+        assert np.abs(drawn - place).max(axis=1).min() < 1e-12
+    texts = [t.get_text() for t in ax.texts]
+    assert {"Competition=Decastar", "Karpov", "Casarsa"} <= set(texts)
+    assert len(texts) <= 2 + 5
+    circle = lowdim.plot.correlation_circle(maps, (1, 2))
+    assert circle.get_ylabel().startswith("axis 3")
+    assert {t.get_text() for t in circle.texts} >= set(maps.variables.names)
+    categories = FactorMap(MCA(2).fit(tea()), tea())
+    names = [t.get_text() for t in lowdim.plot.factor_map(categories).texts]
+    assert "where=tea shop" in names
+    assert not set(names) & {str(i) for i in range(300)}
+    assert lowdim.plot.factor_map(categories, rows=False).collections
+    with pytest.raises(ValueError, match="no columns of numbers"):
+        lowdim.plot.correlation_circle(categories)
+    with pytest.raises(ValueError, match="axes must be two of the 2 axes, from 0 to 1"):
+        lowdim.plot.factor_map(categories, (0, 2))
+    mpl.pyplot.close("all")
