@@ -16,6 +16,7 @@ __version__ = "0.1.0"
 # Public name -> module it lives in. Nothing is imported before it is asked for.
 _HOMES = {
     "PCA": "lowdim.linear.pca",
+    "ICA": "lowdim.linear.ica",
     "ClassicalMDS": "lowdim.spectral.classical_mds",
     "KernelPCA": "lowdim.spectral.kernel_pca",
     "Isomap": "lowdim.spectral.isomap",
@@ -26,7 +27,7 @@ _HOMES = {
     "save": "lowdim._core.persist",
 }
 _MODULES = ("datasets", "kernels", "plot", "quality")
-_ESTIMATORS = ("PCA", "ClassicalMDS", "KernelPCA", "Isomap")
+_ESTIMATORS = ("PCA", "ICA", "ClassicalMDS", "KernelPCA", "Isomap")
 
 __all__ = [*_HOMES, *_MODULES]
 
