@@ -27,6 +27,7 @@ class Case:
 
 CASES = [
     Case(lowdim.PCA(n_components=2, random_state=0), keeps_embedding=False, exact_inverse=True),
+    Case(lowdim.ICA(n_components=2, tol=1e-9, random_state=0), keeps_embedding=False, exact_inverse=True),
     Case(lowdim.ClassicalMDS(n_components=2, random_state=0)),
     Case(lowdim.KernelPCA(n_components=2, kernel="rbf", random_state=0)),
     Case(lowdim.Isomap(n_components=2, n_neighbors=5, random_state=0)),
@@ -48,6 +49,16 @@ VARIANTS = [
     ),
     Case(
         lowdim.PCA(n_components=2, solver="power", tol=1e-10, max_iter=20000, random_state=0),
+        keeps_embedding=False,
+        exact_inverse=True,
+    ),
+    Case(
+        lowdim.ICA(n_components=2, mode="deflation", fun="cube", tol=1e-9, n_restarts=2, random_state=0),
+        keeps_embedding=False,
+        exact_inverse=True,
+    ),
+    Case(
+        lowdim.ICA(n_components=2, algorithm="infomax", tol=1e-9, random_state=0),
         keeps_embedding=False,
         exact_inverse=True,
     ),

@@ -1,8 +1,8 @@
 """Independent component analysis
 
 `fit` on float64 rows: Laplace and uniform sources in turn, mixed at random. *Amari*: how far the unmixing matrix times
-the true mixing matrix is from a permutation, 0 to 1; the rows themselves leave about the same in every method. The peers
-run with their own tolerances.
+the true mixing matrix is from a permutation, 0 to 1; most of it comes from the finite number of rows. Peers run with
+their own tolerances.
 """
 
 from __future__ import annotations

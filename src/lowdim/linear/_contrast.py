@@ -1,4 +1,4 @@
-"""How far a source is from Gaussian: the contrast functions G of independent component analysis, g = G' and g' = G''."""
+"""How far a source is from Gaussian: contrasts G of independent component analysis, with g = G' and g' = G''."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from lowdim import _native
+
+compiled: Any = _native  # a compiled module has no types to check
 
 Array = np.ndarray
 Sums = tuple[Array, Array]
@@ -37,7 +39,7 @@ class Contrast:
 
 def _log_cosh(Y: Array) -> Sums:
     slope, value = np.empty(len(Y)), np.empty(len(Y))
-    _native.log_cosh(Y, slope, value)
+    compiled.log_cosh(Y, slope, value)
     return slope, value
 
 

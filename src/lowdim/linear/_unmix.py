@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from lowdim.linear._whitened import Averages, White
 Array = np.ndarray
 
 CIRCLES = 50  # steps after which FastICA that has not converged hardly ever does
-SAMPLE = 10_000  # samples of the first search (benchmarks/cases/ica.py)
+SAMPLE = 5000  # samples of the first search (benchmarks/cases/ica.py)
 MEMORY = 7  # steps that the quasi-Newton direction remembers
 FLOOR = 1e-3  # least curvature that the quasi-Newton direction trusts
 LOOSE = 0.03  # radians: there the search for uncorrelated sources hands over to the one for independent ones
@@ -35,6 +36,7 @@ class Unmixing:
     W: Array
     n_iter: int
     converged: bool
+    value: Array | None = None  # E[G(y)], where the search knows it for rows of length 1
 
 
 @dataclass(frozen=True)
@@ -62,12 +64,13 @@ class Limits:
 
 
 def search(white: White, start: Array, solve: Callable[..., Unmixing], rng: np.random.Generator) -> Unmixing:
-    """`solve(white, start, near)` on all samples; of very many, first on some, which lead near the end for less."""
+    """`solve(white, start, rough, near)` on all samples; of very many, first roughly on some, which costs little."""
     m = max(SAMPLE, 10 * white.k**2)
     with threads.single_blas():  # k x k matrices: a second thread costs more than it saves
         if white.n < 4 * m:
-            return solve(white, start, False)
-        return solve(white, solve(white.sample(m, rng), start, False).W, True)
+            return solve(white, start, rough=False, near=False)
+        start = solve(white.sample(m, rng), start, rough=True, near=False).W
+        return solve(white, start, rough=False, near=True)
 
 
 def orthogonal(W: Array) -> Array:
@@ -82,17 +85,20 @@ def orthogonal(W: Array) -> Array:
 def parallel(white: White, start: Array, contrast: Contrast, limits: Limits) -> Unmixing:
     """All directions at once: w <- E[z g(w'z)] - E[g'(w'z)] w, then W <- (W W')^-1/2 W."""
 
-    def step(W: Array) -> tuple[Array, float]:
+    def step(state: tuple[Array, Array | None]) -> tuple[tuple[Array, Array | None], float]:
+        W, _ = state
         found = white.averages(W, contrast)
-        new = orthogonal(_newton(found, W))
+        new = orthogonal(found.cross - found.slope[:, None] * W)
         turned = new @ W.T
         np.fill_diagonal(turned, 0.0)
-        return new, float(np.linalg.norm(turned, axis=1).max())
+        return (new, found.value), float(np.linalg.norm(turned, axis=1).max())
 
     first = replace(limits, max_iter=min(CIRCLES, limits.max_iter))
-    found = Unmixing(*first.run(step, orthogonal(start)))
-    left = limits.max_iter - found.n_iter
-    if found.converged or left == 0 or not contrast.has_value:
+    (W, value), n_iter, converged = first.run(step, (orthogonal(start), None))
+    # The value of the last step but one: it is stationary where the search ends.
+    found = Unmixing(W, n_iter, converged, value if converged and contrast.has_value else None)
+    left = limits.max_iter - n_iter
+    if converged or left == 0 or not contrast.has_value:
         return found
     # In circles, as happens among near-Gaussian sources: the same fixed points, along lines that lead down.
     last = _quasi_newton(white, found.W, rotation, contrast, replace(limits, max_iter=left))
@@ -103,22 +109,31 @@ def deflation(white: White, start: Array, contrast: Contrast, limits: Limits) ->
     """One direction after another, each at right angles to those before."""
     W, n_iter, converged = np.zeros_like(start), 0, True
     for i in range(len(start)):
-        before = W[:i]
-
-        def step(w: Array, before: Array = before) -> tuple[Array, float]:
-            new = _upright(_newton(white.averages(w, contrast), w), before)
-            return new, float(np.linalg.norm(new - (new @ w.T) * w))
-
-        W[i : i + 1], steps, found = limits.run(step, _upright(start[i : i + 1], before))
+        first = _upright(start[i : i + 1], W[:i])
+        step = partial(_pursue, white, contrast, W[:i])
+        (W[i : i + 1], _), steps, found = limits.run(step, (first, white.averages(first, contrast)))
         n_iter, converged = max(n_iter, steps), converged and found
     return Unmixing(W, n_iter, converged)
 
 
-def _newton(found: Averages, W: Array) -> Array:
-    new = found.cross - found.slope[:, None] * W
-    if not np.isfinite(new).all():
-        raise ValueError("ICA: fun must return finite numbers; got NaN or infinity.")
-    return new
+def _pursue(
+    white: White, contrast: Contrast, before: Array, state: tuple[Array, Averages]
+) -> tuple[tuple[Array, Averages], float]:
+    """The step of FastICA, w - (E[z g] - E[y g] w) / (E[g'] - E[y g]), halved until the contrast gets more extreme."""
+    w, here = state
+    along = float((here.cross @ w.T)[0, 0])
+    bend = float(here.slope[0]) - along
+    across = here.cross - along * w
+    across = across - (across @ before.T) @ before
+    move = -across / np.copysign(max(abs(bend), 1e-12), bend)
+    move /= np.hypot(1.0, np.linalg.norm(move))
+    slack = 8 * float(np.finfo(white.dtype).eps) * abs(here.value[0])
+    for halvings in range(12 if contrast.has_value else 1):
+        new = _upright(w + move * 0.5**halvings, before)
+        there = white.averages(new, contrast)
+        if not contrast.has_value or (there.value[0] - here.value[0]) * np.sign(bend) <= slack:
+            return (new, there), float(np.linalg.norm(move)) * 0.5**halvings
+    return state, float(np.linalg.norm(move))
 
 
 def _upright(w: Array, before: Array) -> Array:
@@ -184,7 +199,7 @@ def _by_pairs(G: Array, H: Array) -> Array:
 
 
 def infomax(white: White, start: Array, limits: Limits, *, uncorrelated: bool, near: bool = False) -> Unmixing:
-    """Maximum likelihood; unless the start is near, the best rotation first, as far from the end it leads more safely."""
+    """Maximum likelihood; from a start that is not near, the best rotation first: it leads more safely there."""
     found, contrast = Unmixing(start, 0, True), CONTRASTS["logcosh"]
     if uncorrelated or not near:
         first = limits if uncorrelated else replace(limits, tol=max(limits.tol, LOOSE))

@@ -51,8 +51,9 @@ class White:
 
         def lane(part: slice) -> tuple[Array, Array, Array]:
             cross, slope, value = np.zeros(W.shape), np.zeros(len(W)), np.zeros(len(W))
+            room = np.empty((len(W), self.blocks[0].shape[1]), dtype=self.dtype)  # used for all blocks: it stays cached
             for Z in self.blocks[part]:
-                Y = wide @ Z
+                Y = np.matmul(wide, Z, out=room if Z.shape[1] == room.shape[1] else None)
                 slopes, values = contrast.sums(Y)
                 cross += Y @ Z.T
                 slope += slopes
@@ -60,18 +61,20 @@ class White:
             return cross, slope, value
 
         parts = threads.map_rows(lane, len(self.blocks), -(-len(self.blocks) // LANES), self.n_jobs)
-        cross, slope, value = (sum(sums) / self.n for sums in zip(*parts, strict=True))
-        return Averages(cross, slope, value)
+        found = Averages(*(np.sum(sums, axis=0) / self.n for sums in zip(*parts, strict=True)))
+        if not np.isfinite(found.cross).all() or not np.isfinite(found.slope).all():
+            raise ValueError("ICA: fun must return finite numbers; got NaN or infinity.")
+        return found
 
     def sample(self, m: int, rng: np.random.Generator) -> White:
-        """So many of the samples, drawn without replacement."""
+        """So many of the samples, drawn without replacement, in single precision."""
         drawn, width = np.sort(rng.choice(self.n, m, replace=False)), self.blocks[0].shape[1]
         borders = np.searchsorted(drawn, np.arange(len(self.blocks) + 1) * width)
         parts = [
             Z[:, drawn[a:b] - i * width]
             for i, (Z, a, b) in enumerate(zip(self.blocks, borders, borders[1:], strict=False))
         ]
-        Z = np.concatenate(parts, axis=1)
+        Z = np.concatenate(parts, axis=1).astype(np.float32)
         return White(tuple(np.ascontiguousarray(Z[:, rows]) for rows in threads.blocks(m, width)), m, self.n_jobs)
 
 
@@ -85,7 +88,7 @@ class Whitening:
 
 
 def whiten(X: Array, k: int, n_jobs: int | None, rng: np.random.Generator) -> Whitening:
-    """The k leading principal scores of X scaled to variance 1 (divisor n); fewer where X varies in fewer directions."""
+    """The k leading principal scores of X scaled to variance 1 (divisor n); fewer where X varies in fewer."""
     found = _spectrum(X, k, n_jobs, rng)
     values, rounding = found.variances, float(np.finfo(X.dtype).eps) * np.abs(found.mean).max()
     if not values[0] > rounding**2:  # equal rows seem to vary by rounding
@@ -96,9 +99,9 @@ def whiten(X: Array, k: int, n_jobs: int | None, rng: np.random.Generator) -> Wh
     blocks = _project(X, found.mean, matrix, n_jobs)
     # A covariance knows its small eigenvalues less well than its large ones; the scores themselves say what is left.
     C = sum(threads.map_rows(lambda part: _scatter(blocks[part]), len(blocks), 64, n_jobs)) / len(X)
-    if np.abs(C - np.eye(rank)).max() > max(1e-11, 100 * np.finfo(X.dtype).eps):
-        pairs = eigenpairs(C, rank, owner="ICA")
-        matrix = (pairs.vectors / np.sqrt(pairs.values)) @ pairs.vectors.T @ matrix
+    pairs = eigenpairs(C, rank, owner="ICA")
+    matrix = (pairs.vectors / np.sqrt(pairs.values)) @ pairs.vectors.T @ matrix
+    if np.abs(C - np.eye(rank)).max() > max(1e-6, 1000 * np.finfo(X.dtype).eps):
         blocks = _project(X, found.mean, matrix, n_jobs)
     return Whitening(White(blocks, len(X), n_jobs), matrix, found.mean)
 
@@ -113,7 +116,7 @@ def _spectrum(X: Array, k: int, n_jobs: int | None, rng: np.random.Generator) ->
 
 
 def _moments(X: Array, n_jobs: int | None) -> Moments:
-    """In float64 also for float32 rows: single-precision products lose the directions below a thousandth of the first."""
+    """In float64 also for float32 rows: their own products lose the directions below a thousandth of the first."""
     if X.dtype == np.float64:
         return Moments.of(X, n_jobs=n_jobs)
     parts = (Moments.of(X[rows].astype(np.float64), n_jobs=n_jobs) for rows in threads.blocks(len(X), 2**16))

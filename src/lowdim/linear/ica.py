@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from lowdim._core import params
+from lowdim._core import params, threads
 from lowdim._core.base import Reducer
 from lowdim._core.extend import Linear
 from lowdim._core.notices import warn
 from lowdim._core.rng import generator
 from lowdim.linear._contrast import CONTRASTS, Contrast, custom, gaussian
 from lowdim.linear._decompose import fix_signs
-from lowdim.linear._unmix import Limits, deflation, infomax, parallel, search, stability, unit
+from lowdim.linear._unmix import LOOSE, Limits, deflation, infomax, parallel, search, stability, unit
 from lowdim.linear._whitened import White, whiten
 
 
@@ -160,12 +161,14 @@ class ICA(Reducer):
 
     def _embed(self, X: np.ndarray) -> None:
         solve, contrast, rng = self._solver(X.dtype), self._contrast(), generator(self.random_state)
-        found = whiten(X, self._wanted(*X.shape), self.n_jobs, rng)
+        wanted = self._wanted(*X.shape)
+        found = whiten(X, wanted, self.n_jobs, rng)
         white = found.white
-        self._say_size(white)
+        _say_size(white, wanted)
 
         runs = [unit(search(white, start, solve, rng)) for start in self._starts(white.k, rng)]
-        surprises = [contrast.surprise(white.averages(run.W, contrast).value, white.n) for run in runs]
+        values = [white.averages(run.W, contrast).value if run.value is None else run.value for run in runs]
+        surprises = [contrast.surprise(value, white.n) for value in values]
         best = int(np.argmax([np.abs(surprise).sum() for surprise in surprises]))
         order = np.argsort(-np.abs(surprises[best]), kind="stable")
 
@@ -178,18 +181,21 @@ class ICA(Reducer):
         self._say_end()
 
     def _solver(self, dtype: np.dtype) -> Any:
-        """The search, as a function of the samples, the start, and whether that is near the end."""
-        limits = Limits(max(self.tol, 8 * float(np.finfo(dtype).eps)), self.max_iter, self.verbose)
+        """The search, as a function of the samples, the start, whether a rough end will do and whether it is near."""
+        fine = Limits(max(self.tol, 8 * float(np.finfo(dtype).eps)), self.max_iter, self.verbose)
+        limits = {False: fine, True: replace(fine, tol=max(fine.tol, LOOSE))}
         if self.algorithm == "fastica":
             way, contrast = parallel if self.mode == "parallel" else deflation, self._contrast(searching=True)
-            return lambda white, start, near: way(white, start, contrast, limits)
+            return lambda white, start, rough, near: way(white, start, contrast, limits[rough])
         for name, only in (("mode", "parallel"), ("fun", "logcosh")):
             if getattr(self, name) != only:
                 raise ValueError(
                     f"ICA: {name} must be {only!r} for algorithm='infomax'; got {getattr(self, name)!r}. "
                     "Use algorithm='fastica'."
                 )
-        return lambda white, start, near: infomax(white, start, limits, uncorrelated=self.uncorrelated, near=near)
+        return lambda white, start, rough, near: infomax(
+            white, start, limits[rough], uncorrelated=self.uncorrelated, near=near
+        )
 
     def _contrast(self, *, searching: bool = False) -> Contrast:
         """What is made extreme; or what sources are judged by, where the user's own has no known G."""
@@ -218,23 +224,18 @@ class ICA(Reducer):
         self.components_ = components * np.where((mixing * components).sum(axis=1) < 0, -1.0, 1.0)[:, None]
         self.mixing_, self.mean_ = mixing.T, mean
         self.n_components_ = self._n_features_out = len(W)
-        self.sources_ = self._extend(X)
+        self.sources_ = np.empty((len(X), len(W)), dtype=X.dtype)
 
-    def _say_size(self, white: White) -> None:
-        k, wanted = white.k, self.n_components
-        if k < (min(white.n - 1, self.n_features_in_) if wanted is None else wanted) and k < white.n - 1:
-            warn(f"ICA: the rows vary in {k} directions only; keeping {k} components.")
-        if white.n < 5 * k:
-            warn(
-                f"ICA: {white.n} rows are few for {k} sources; what is found may be single rows that stand out. Ask for "
-                "fewer n_components."
-            )
+        def place(rows: slice) -> None:
+            self.sources_[rows] = self._extend(X[rows])
+
+        threads.map_rows(place, len(X), 4096, self.n_jobs)
 
     def _say_end(self) -> None:
         if not self.converged_:
             warn(
-                f"ICA: not converged after max_iter={self.max_iter} steps (tol={self.tol:g}). Raise max_iter or tol, or "
-                "use algorithm='infomax'.",
+                f"ICA: not converged after max_iter={self.max_iter} steps (tol={self.tol:g}). Raise max_iter or tol, "
+                "or use algorithm='infomax'.",
                 ConvergenceWarning,
             )
         if (doubtful := int(self.gaussian_.sum())) > 1:
@@ -258,3 +259,13 @@ class ICA(Reducer):
             "covariance": 20 * small * small * 8 + (n * d * 8 if d > n else 0),
             "search": 60 * k * k * 8,
         }
+
+
+def _say_size(white: White, wanted: int) -> None:
+    if white.k < wanted:
+        warn(f"ICA: the rows vary in {white.k} directions only; keeping {white.k} components.")
+    if white.n < 5 * white.k:
+        warn(
+            f"ICA: {white.n} rows are few for {white.k} sources; what is found may be single rows that stand out. Ask "
+            "for fewer n_components."
+        )
