@@ -84,6 +84,7 @@ CASES = [
         invariant_to_rotation=False,
         takes_text=True,
     ),
+    Case(lowdim.ICA(n_components=2, tol=1e-9, random_state=0), keeps_embedding=False, exact_inverse=True),
     Case(lowdim.ClassicalMDS(n_components=2, random_state=0)),
     Case(lowdim.KernelPCA(n_components=2, kernel="rbf", random_state=0)),
     Case(lowdim.Isomap(n_components=2, n_neighbors=5, random_state=0)),
@@ -137,6 +138,16 @@ VARIANTS = [
         target=second_view,
     ),
     Case(lowdim.Whitening(n_components=2, ridge=0.1), keeps_embedding=False, exact_inverse=True),
+    Case(
+        lowdim.ICA(n_components=2, mode="deflation", fun="cube", tol=1e-9, n_restarts=2, random_state=0),
+        keeps_embedding=False,
+        exact_inverse=True,
+    ),
+    Case(
+        lowdim.ICA(n_components=2, algorithm="infomax", tol=1e-9, random_state=0),
+        keeps_embedding=False,
+        exact_inverse=True,
+    ),
     Case(
         lowdim.ClassicalMDS(n_components=2, metric="manhattan", correction="cailliez"),
         continuous=False,

@@ -370,6 +370,14 @@ def test_quality_of_rank_measures():
     assert small("rnx", {"n": 200}, "lowdim", "sorting with numpy")["lowdim"]["difference"] < 1e-12
 
 
+def test_quality_of_unmixing():
+    unmixed = small("ica", {"n": 3000, "k": 4}, "lowdim fastica", "lowdim infomax", "scikit-learn eigh")
+    assert max(found["Amari"] for found in unmixed.values()) < 0.05
+    amari = case.find(["ica"])[0].module.amari
+    assert amari([[0, -3], [2, 0]]) == 0
+    assert amari([[1, 1], [1, -1]]) == 1
+
+
 def test_quality_of_eigenvalues():
     kernel = small("kernel-pca", {"n": 200}, "lowdim", "scikit-learn arpack")
     assert max(found["error"] for found in kernel.values()) < 1e-9

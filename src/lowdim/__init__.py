@@ -23,6 +23,7 @@ _HOMES = {
     "MCA": "lowdim.linear.mca",
     "CA": "lowdim.linear.ca",
     "FactorMap": "lowdim.linear.factor_map",
+    "ICA": "lowdim.linear.ica",
     "ClassicalMDS": "lowdim.spectral.classical_mds",
     "KernelPCA": "lowdim.spectral.kernel_pca",
     "Isomap": "lowdim.spectral.isomap",
@@ -35,7 +36,19 @@ _HOMES = {
     "save": "lowdim._core.persist",
 }
 _MODULES = ("datasets", "kernels", "plot", "quality", "select")
-_ESTIMATORS = ("PCA", "LDA", "CCA", "Whitening", "FAMD", "MCA", "CA", "ClassicalMDS", "KernelPCA", "Isomap")
+_ESTIMATORS = (
+    "PCA",
+    "ICA",
+    "LDA",
+    "CCA",
+    "Whitening",
+    "FAMD",
+    "MCA",
+    "CA",
+    "ClassicalMDS",
+    "KernelPCA",
+    "Isomap",
+)
 
 __all__ = [*_HOMES, *_MODULES]
 

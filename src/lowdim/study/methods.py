@@ -58,6 +58,7 @@ class Method:
 
 _TABLE = (
     Method("pca", "PCA", "PCA", True, "global", "projection", True),
+    Method("ica", "ICA", "ICA", True, "global", "projection", False),
     Method("kernel-pca", "KernelPCA", "Kernel PCA", False, "global", "projection", False),
     Method("classical-mds", "ClassicalMDS", "Classical MDS", True, "global", "projection", True),
     Method("isomap", "Isomap", "Isomap", False, "global", "manifold", True),

@@ -1,0 +1,138 @@
+"""Rows turned and scaled to unit covariance, kept in blocks that fit the cache."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+
+from lowdim._core import threads
+from lowdim._core.spectrum import Moments, eigenpairs
+from lowdim.linear._contrast import Contrast
+from lowdim.linear._decompose import Rows, Spectrum, decompose, decompose_moments, pick_solver
+
+Array = np.ndarray
+
+BLOCK_CELLS = 2**15  # of the samples multiplied at once: with their sources they fit the second-level cache
+LANES = 16  # independent sums, so that the bits do not depend on the number of threads
+
+
+@dataclass(frozen=True, eq=False)
+class Averages:
+    """E[g(y) z'], E[g'(y)] and E[G(y)] for sources y = W z."""
+
+    cross: Array
+    slope: Array
+    value: Array
+
+
+@dataclass(frozen=True, eq=False)
+class White:
+    """Samples z with E[z z'] = I (divisor n), in blocks of (directions, samples)."""
+
+    blocks: tuple[Array, ...]
+    n: int
+    n_jobs: int | None
+
+    @property
+    def k(self) -> int:
+        """Number of directions."""
+        return self.blocks[0].shape[0]
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Precision of the samples; sums over blocks are float64."""
+        return self.blocks[0].dtype
+
+    def averages(self, W: Array, contrast: Contrast) -> Averages:
+        """One pass over the samples."""
+        wide = W.astype(self.dtype)
+
+        def lane(part: slice) -> tuple[Array, Array, Array]:
+            cross, slope, value = np.zeros(W.shape), np.zeros(len(W)), np.zeros(len(W))
+            room = np.empty((len(W), self.blocks[0].shape[1]), dtype=self.dtype)  # used for all blocks: it stays cached
+            for Z in self.blocks[part]:
+                Y = np.matmul(wide, Z, out=room if Z.shape[1] == room.shape[1] else None)
+                slopes, values = contrast.sums(Y)
+                cross += Y @ Z.T
+                slope += slopes
+                value += values
+            return cross, slope, value
+
+        parts = threads.map_rows(lane, len(self.blocks), -(-len(self.blocks) // LANES), self.n_jobs)
+        found = Averages(*(np.sum(sums, axis=0) / self.n for sums in zip(*parts, strict=True)))
+        if not np.isfinite(found.cross).all() or not np.isfinite(found.slope).all():
+            raise ValueError("ICA: fun must return finite numbers; got NaN or infinity.")
+        return found
+
+    def sample(self, m: int, rng: np.random.Generator) -> White:
+        """So many of the samples, drawn without replacement, in single precision."""
+        drawn, width = np.sort(rng.choice(self.n, m, replace=False)), self.blocks[0].shape[1]
+        borders = np.searchsorted(drawn, np.arange(len(self.blocks) + 1) * width)
+        parts = [
+            Z[:, drawn[a:b] - i * width]
+            for i, (Z, a, b) in enumerate(zip(self.blocks, borders, borders[1:], strict=False))
+        ]
+        Z = np.concatenate(parts, axis=1).astype(np.float32)
+        return White(tuple(np.ascontiguousarray(Z[:, rows]) for rows in threads.blocks(m, width)), m, self.n_jobs)
+
+
+@dataclass(frozen=True, eq=False)
+class Whitening:
+    """The samples, and z = matrix (x - mean)."""
+
+    white: White
+    matrix: Array  # (k, d)
+    mean: Array
+
+
+def whiten(X: Array, k: int, n_jobs: int | None, rng: np.random.Generator) -> Whitening:
+    """The k leading principal scores of X scaled to variance 1 (divisor n); fewer where X varies in fewer."""
+    found = _spectrum(X, k, n_jobs, rng)
+    values, rounding = found.variances, float(np.finfo(X.dtype).eps) * np.abs(found.mean).max()
+    if not values[0] > rounding**2:  # equal rows seem to vary by rounding
+        raise ValueError("ICA: X must vary from row to row; all rows are equal.")
+    least = max(found.rank_tolerance, (16 * float(np.finfo(X.dtype).eps)) ** 2) * values[0]
+    rank = int((values > max(least, rounding**2)).sum())
+    matrix = found.loadings[:rank] / np.sqrt(values[:rank])[:, None]
+    blocks = _project(X, found.mean, matrix, n_jobs)
+    # A covariance knows its small eigenvalues less well than its large ones; the scores themselves say what is left.
+    C = sum(threads.map_rows(lambda part: _scatter(blocks[part]), len(blocks), 64, n_jobs)) / len(X)
+    pairs = eigenpairs(C, rank, owner="ICA")
+    matrix = (pairs.vectors / np.sqrt(pairs.values)) @ pairs.vectors.T @ matrix
+    if np.abs(C - np.eye(rank)).max() > max(1e-6, 1000 * np.finfo(X.dtype).eps):
+        blocks = _project(X, found.mean, matrix, n_jobs)
+    return Whitening(White(blocks, len(X), n_jobs), matrix, found.mean)
+
+
+def _spectrum(X: Array, k: int, n_jobs: int | None, rng: np.random.Generator) -> Spectrum:
+    n, d = X.shape
+    few = k <= 0.5 * min(n, d)
+    solver = pick_solver(n, d, k, False) if few else ("covariance" if n >= d else "gram")
+    if solver == "covariance":
+        return decompose_moments(_moments(X, n_jobs), k, scale=False, ddof=0, dtype=np.float64)
+    return decompose(Rows.of(X, None, scale=False, ddof=0), k, solver, 1e-8, 1000, rng)
+
+
+def _moments(X: Array, n_jobs: int | None) -> Moments:
+    """In float64 also for float32 rows: their own products lose the directions below a thousandth of the first."""
+    if X.dtype == np.float64:
+        return Moments.of(X, n_jobs=n_jobs)
+    parts = (Moments.of(X[rows].astype(np.float64), n_jobs=n_jobs) for rows in threads.blocks(len(X), 2**16))
+    return reduce(Moments.__add__, parts)
+
+
+def _project(X: Array, mean: Array, matrix: Array, n_jobs: int | None) -> tuple[Array, ...]:
+    mean, matrix = mean.astype(X.dtype), matrix.astype(X.dtype)
+    return tuple(threads.map_rows(lambda rows: matrix @ (X[rows] - mean).T, len(X), _width(len(matrix)), n_jobs))
+
+
+def _width(k: int) -> int:
+    """Samples of a block: whole tiles of the compiled loop."""
+    return max(4, min(128, BLOCK_CELLS // (64 * k))) * 64
+
+
+def _scatter(blocks: tuple[Array, ...]) -> Array:
+    k = blocks[0].shape[0]
+    return sum(((Z @ Z.T).astype(np.float64) for Z in blocks), np.zeros((k, k)))

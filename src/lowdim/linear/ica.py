@@ -1,0 +1,271 @@
+"""Independent component analysis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from lowdim._core import params, threads
+from lowdim._core.base import Reducer
+from lowdim._core.extend import Linear
+from lowdim._core.notices import warn
+from lowdim._core.rng import generator
+from lowdim.linear._contrast import CONTRASTS, Contrast, custom, gaussian
+from lowdim.linear._decompose import fix_signs
+from lowdim.linear._unmix import LOOSE, Limits, deflation, infomax, parallel, search, stability, unit
+from lowdim.linear._whitened import White, whiten
+
+
+class ICA(Reducer):
+    """Independent component analysis: the sources that were mixed into the columns.
+
+    Rows are x = mean + A s with independent sources s, at most one of them Gaussian. Principal scores scaled to unit
+    covariance, z, leave only a rotation to find: s = W z. FastICA makes every source as non-Gaussian as possible, by
+    w <- E[z g(w'z)] - E[g'(w'z)] w; infomax maximises the likelihood of the sources, peaked or flat by their samples.
+
+    Parameters
+    ----------
+    n_components : int or None
+        Number of sources, sought among as many leading principal components. None: as many as there are directions.
+    algorithm : {"fastica", "infomax"}
+        "fastica" is the faster one; "infomax" (maximum likelihood, quasi-Newton) descends safely where FastICA goes
+        round in circles, and its sources need not be exactly uncorrelated.
+    mode : {"parallel", "deflation"}
+        FastICA finds all sources at once, or one after another (projection pursuit). Infomax is "parallel".
+    fun : {"logcosh", "exp", "cube", "skew"} or callable
+        What is extreme along a source. "logcosh" suits most; "exp" is robust to outliers (the holes and central-mass
+        indices of projection pursuit); "cube" is kurtosis; "skew" is skewness. A function of y that returns g(y) and
+        g'(y), both in the shape of y. Infomax takes "logcosh" only.
+    uncorrelated : bool
+        Infomax: keep the sources exactly uncorrelated, as FastICA does. Then both find the same sources.
+    tol : float
+        Done when no source turns by more than this angle (in radians) in a step; float32 rows reach about 1e-6.
+    max_iter : int
+        Most steps.
+    w_init : array-like of shape (n_components, n_components) or None
+        First W, between principal scores of unit variance and sources. None: a random rotation.
+    n_restarts : int
+        Searches from different starts; the most non-Gaussian sources are kept, and `stability_` compares the others.
+    random_state : int, generator or None
+        For the starts.
+    n_jobs : int or None
+        Threads; None means all cores. Results do not depend on it.
+    verbose : bool
+        Show progress.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components_, n_features)
+        The unmixing matrix: s = components_ (x - mean_).
+    mixing_ : ndarray of shape (n_features, n_components_)
+        Its pseudo-inverse, A. The entry of largest magnitude of each column is positive.
+    mean_ : ndarray of shape (n_features,)
+        Column means.
+    sources_ : ndarray of shape (n_samples, n_components_)
+        The sources of the fitted rows: mean 0, variance 1 (divisor n), the least Gaussian first.
+    gaussian_ : ndarray of shape (n_components_,)
+        Sources that cannot be told from Gaussian ones; two or more of them are mixed arbitrarily, with a warning.
+    non_gaussianity_ : ndarray of shape (n_components_,)
+        How far E[G(s)] is from that of a Gaussian, in standard errors.
+    stability_ : ndarray of shape (n_components_,) or None
+        Mean absolute correlation of each source with its partner in the other searches; None for one search.
+    n_components_ : int
+        Number of sources.
+    n_iter_ : int
+        Steps over all rows.
+    converged_ : bool
+        Whether `tol` was reached.
+
+    References
+    ----------
+    Hyvarinen, Fast and robust fixed-point algorithms for independent component analysis, 1999. Lee, Girolami and
+    Sejnowski, Independent component analysis using an extended infomax algorithm, 1999. Ablin, Cardoso and Gramfort,
+    Faster independent component analysis by preconditioning with Hessian approximations, 2018.
+
+    Examples
+    --------
+    >>> import numpy as np, lowdim
+    >>> S = np.random.default_rng(0).uniform(-1, 1, (1000, 2))
+    >>> model = lowdim.ICA(random_state=0).fit(S @ [[1.0, 0.5], [0.5, 1.0]])
+    >>> bool((abs(np.corrcoef(S.T, model.sources_.T)[:2, 2:]).max(axis=1) > 0.99).all())
+    True
+    """
+
+    _rules: ClassVar = {
+        "n_components": params.whole(1) | params.none(),
+        "algorithm": params.one_of("fastica", "infomax"),
+        "mode": params.one_of("parallel", "deflation"),
+        "fun": params.one_of(*CONTRASTS) | params.function(),
+        "uncorrelated": params.flag(),
+        "tol": params.real(0, 1, open_low=True, open_high=True),
+        "max_iter": params.whole(1),
+        "n_restarts": params.whole(1),
+        "random_state": params.seed(),
+        "n_jobs": params.jobs(),
+        "verbose": params.flag() | params.whole(0),
+    }
+    _keeps_embedding = False
+    _block_rows = 65536
+    _ways_out = "Ask for fewer n_components, or fit on a sample of the rows."
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        algorithm="fastica",
+        mode="parallel",
+        fun="logcosh",
+        uncorrelated=False,
+        tol=1e-4,
+        max_iter=500,
+        w_init=None,
+        n_restarts=1,
+        random_state=None,
+        n_jobs=None,
+        verbose=False,
+    ):
+        self.n_components = n_components
+        self.algorithm = algorithm
+        self.mode = mode
+        self.fun = fun
+        self.uncorrelated = uncorrelated
+        self.tol = tol
+        self.max_iter = max_iter
+        self.w_init = w_init
+        self.n_restarts = n_restarts
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """Fit to the rows of X and return their sources.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+        y : None
+            Ignored; there for pipelines.
+
+        Returns
+        -------
+        S : ndarray of shape (n_samples, n_components_)
+            The sources.
+        """
+        self._refuse_stream(X)
+        return self.fit(X).transform(X)
+
+    def _embed(self, X: np.ndarray) -> None:
+        solve, contrast, rng = self._solver(X.dtype), self._contrast(), generator(self.random_state)
+        wanted = self._wanted(*X.shape)
+        found = whiten(X, wanted, self.n_jobs, rng)
+        white = found.white
+        _say_size(white, wanted)
+
+        runs = [unit(search(white, start, solve, rng)) for start in self._starts(white.k, rng)]
+        values = [white.averages(run.W, contrast).value if run.value is None else run.value for run in runs]
+        surprises = [contrast.surprise(value, white.n) for value in values]
+        best = int(np.argmax([np.abs(surprise).sum() for surprise in surprises]))
+        order = np.argsort(-np.abs(surprises[best]), kind="stable")
+
+        self.non_gaussianity_ = surprises[best][order]
+        self.gaussian_ = gaussian(self.non_gaussianity_)
+        others = [run.W for i, run in enumerate(runs) if i != best]
+        self.stability_ = stability(runs[best].W[order], others) if others else None
+        self.n_iter_, self.converged_ = runs[best].n_iter, runs[best].converged
+        self._keep(X, runs[best].W[order], found.matrix, found.mean)
+        self._say_end()
+
+    def _solver(self, dtype: np.dtype) -> Any:
+        """The search, as a function of the samples, the start, whether a rough end will do and whether it is near."""
+        fine = Limits(max(self.tol, 8 * float(np.finfo(dtype).eps)), self.max_iter, self.verbose)
+        limits = {False: fine, True: replace(fine, tol=max(fine.tol, LOOSE))}
+        if self.algorithm == "fastica":
+            way, contrast = parallel if self.mode == "parallel" else deflation, self._contrast(searching=True)
+            return lambda white, start, rough, near: way(white, start, contrast, limits[rough])
+        for name, only in (("mode", "parallel"), ("fun", "logcosh")):
+            if getattr(self, name) != only:
+                raise ValueError(
+                    f"ICA: {name} must be {only!r} for algorithm='infomax'; got {getattr(self, name)!r}. "
+                    "Use algorithm='fastica'."
+                )
+        return lambda white, start, rough, near: infomax(
+            white, start, limits[rough], uncorrelated=self.uncorrelated, near=near
+        )
+
+    def _contrast(self, *, searching: bool = False) -> Contrast:
+        """What is made extreme; or what sources are judged by, where the user's own has no known G."""
+        if isinstance(self.fun, str):
+            return CONTRASTS[self.fun]
+        return custom(self.fun) if searching else CONTRASTS["logcosh"]
+
+    def _wanted(self, n: int, d: int) -> int:
+        most = min(n - 1, d)
+        if self.n_components is not None and self.n_components > most:
+            warn(f"ICA: {n} rows of {d} columns vary in at most {most} directions; keeping {most} components.")
+        return most if self.n_components is None else min(int(self.n_components), most)
+
+    def _starts(self, k: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+        """The user's start, if any, then random rotations."""
+        given = [] if self.w_init is None else [np.asarray(self.w_init, dtype=np.float64)]
+        if given and (given[0].shape != (k, k) or not np.isfinite(given[0]).all()):
+            raise ValueError(f"ICA: w_init must be {k} x {k} finite numbers; got shape {given[0].shape}.")
+        yield from given
+        for _ in range(self.n_restarts - len(given)):
+            yield np.linalg.qr(rng.standard_normal((k, k)))[0]
+
+    def _keep(self, X: np.ndarray, W: np.ndarray, matrix: np.ndarray, mean: np.ndarray) -> None:
+        components = W @ matrix
+        mixing = fix_signs(np.linalg.pinv(components).T)
+        self.components_ = components * np.where((mixing * components).sum(axis=1) < 0, -1.0, 1.0)[:, None]
+        self.mixing_, self.mean_ = mixing.T, mean
+        self.n_components_ = self._n_features_out = len(W)
+        self.sources_ = np.empty((len(X), len(W)), dtype=X.dtype)
+
+        def place(rows: slice) -> None:
+            self.sources_[rows] = self._extend(X[rows])
+
+        threads.map_rows(place, len(X), 4096, self.n_jobs)
+
+    def _say_end(self) -> None:
+        if not self.converged_:
+            warn(
+                f"ICA: not converged after max_iter={self.max_iter} steps (tol={self.tol:g}). Raise max_iter or tol, "
+                "or use algorithm='infomax'.",
+                ConvergenceWarning,
+            )
+        if (doubtful := int(self.gaussian_.sum())) > 1:
+            warn(
+                f"ICA: {doubtful} of {self.n_components_} sources cannot be told from Gaussian ones; how these are "
+                "separated from each other is arbitrary. More rows or fewer n_components may help."
+            )
+
+    def _extend(self, X: np.ndarray) -> np.ndarray:
+        return Linear(self.mean_, None, self.components_.T)(X)
+
+    def _invert(self, S: np.ndarray) -> np.ndarray:
+        return self.mean_ + S @ self.mixing_.T
+
+    def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        k = min(n - 1, d) if self.n_components is None else min(int(self.n_components), n - 1, d)
+        small = min(n, d)
+        return {
+            "white rows": n * k * itemsize,
+            "sources": n * k * itemsize,
+            "covariance": 20 * small * small * 8 + (n * d * 8 if d > n else 0),
+            "search": 60 * k * k * 8,
+        }
+
+
+def _say_size(white: White, wanted: int) -> None:
+    if white.k < wanted:
+        warn(f"ICA: the rows vary in {white.k} directions only; keeping {white.k} components.")
+    if white.n < 5 * white.k:
+        warn(
+            f"ICA: {white.n} rows are few for {white.k} sources; what is found may be single rows that stand out. Ask "
+            "for fewer n_components."
+        )
