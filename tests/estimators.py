@@ -27,6 +27,14 @@ class Case:
 
 CASES = [
     Case(lowdim.PCA(n_components=2, random_state=0), keeps_embedding=False, exact_inverse=True),
+    Case(lowdim.ProbabilisticPCA(n_components=2, random_state=0), keeps_embedding=False, exact_inverse=True),
+    Case(
+        lowdim.FactorAnalysis(n_components=2, random_state=0),
+        keeps_embedding=False,
+        exact_inverse=True,
+        invariant_to_rotation=False,
+    ),
+    Case(lowdim.BayesianPCA(n_components=2, random_state=0), keeps_embedding=False, exact_inverse=True),
     Case(lowdim.ClassicalMDS(n_components=2, random_state=0)),
     Case(lowdim.KernelPCA(n_components=2, kernel="rbf", random_state=0)),
     Case(lowdim.Isomap(n_components=2, n_neighbors=5, random_state=0)),
@@ -48,6 +56,22 @@ VARIANTS = [
     ),
     Case(
         lowdim.PCA(n_components=2, solver="power", tol=1e-10, max_iter=20000, random_state=0),
+        keeps_embedding=False,
+        exact_inverse=True,
+    ),
+    Case(
+        lowdim.ProbabilisticPCA(n_components=2, solver="em", tol=0.0, random_state=0),
+        keeps_embedding=False,
+        exact_inverse=True,
+    ),
+    Case(
+        lowdim.FactorAnalysis(n_components=2, rotation="varimax", noise_floor=1e-6),
+        keeps_embedding=False,
+        exact_inverse=True,
+        invariant_to_rotation=False,
+    ),
+    Case(
+        lowdim.BayesianPCA(n_components=2, prior="oba", random_state=0),
         keeps_embedding=False,
         exact_inverse=True,
     ),

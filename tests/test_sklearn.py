@@ -10,6 +10,10 @@ EXPECTED = {type(case.estimator): case.expected_failures for case in CASES}
 
 # The checks fit blobs that no graph joins; the warning is right.
 @pytest.mark.filterwarnings("ignore:Isomap. the neighbour graph")
+# Tables of two columns, of rows that are a line, or of pure noise: these warnings are right too.
+@pytest.mark.filterwarnings("ignore:(ProbabilisticPCA|FactorAnalysis|BayesianPCA). n_components=2 leaves no noise")
+@pytest.mark.filterwarnings("ignore:FactorAnalysis. .*Heywood")
+@pytest.mark.filterwarnings("ignore:BayesianPCA. no component stands out")
 @parametrize_with_checks(
     [case.estimator for case in CASES], expected_failed_checks=lambda estimator: EXPECTED[type(estimator)]
 )

@@ -16,6 +16,9 @@ __version__ = "0.1.0"
 # Public name -> module it lives in. Nothing is imported before it is asked for.
 _HOMES = {
     "PCA": "lowdim.linear.pca",
+    "ProbabilisticPCA": "lowdim.linear.probabilistic_pca",
+    "FactorAnalysis": "lowdim.linear.factor_analysis",
+    "BayesianPCA": "lowdim.linear.bayesian_pca",
     "ClassicalMDS": "lowdim.spectral.classical_mds",
     "KernelPCA": "lowdim.spectral.kernel_pca",
     "Isomap": "lowdim.spectral.isomap",
@@ -26,7 +29,15 @@ _HOMES = {
     "save": "lowdim._core.persist",
 }
 _MODULES = ("datasets", "kernels", "plot", "quality")
-_ESTIMATORS = ("PCA", "ClassicalMDS", "KernelPCA", "Isomap")
+_ESTIMATORS = (
+    "PCA",
+    "ProbabilisticPCA",
+    "FactorAnalysis",
+    "BayesianPCA",
+    "ClassicalMDS",
+    "KernelPCA",
+    "Isomap",
+)
 
 __all__ = [*_HOMES, *_MODULES]
 
