@@ -328,9 +328,9 @@ def fit_gaussian(
     mean, variance = observed_moments(X, n_jobs)
     check_varies(mean, float(variance.mean()), X.dtype, owner)
     start = initial(X, r, mean, variance, noise, rng, n_jobs) if start is None else start
-    least = floor * (variance if noise == "diagonal" else variance.mean())
-    least = np.maximum(least, FLOOR * variance.mean())
-    frame = Frame(start, np.sqrt(np.maximum(variance, 1e-6 * variance.mean())), least)
+    varies = np.where(variance > 0, variance, variance.mean()) if noise == "diagonal" else variance.mean()
+    least = np.where(variance > 0, max(floor, FLOOR), FLOOR) * varies if noise == "diagonal" else floor * varies
+    frame = Frame(start, np.sqrt(np.broadcast_to(varies, mean.shape)), least)
     cells = X.size - int(np.isnan(X).sum())
 
     def evaluate(place: Array) -> Point:
@@ -341,7 +341,7 @@ def fit_gaussian(
     def collapsed(_: int, history: tuple[Point, ...], __: float) -> bool:
         """Without noise the likelihood has no maximum: it would only be climbed to where digits run out."""
         models = (frame.model(place) for place in (history[-1].place, history[-1].image))
-        return noise == "isotropic" and all(model.noise <= least for model in models)
+        return noise == "isotropic" and all(model.noise <= 1.0001 * least for model in models)
 
     first: History = (evaluate(frame.place(start)),)
     run = iterate(
@@ -415,7 +415,7 @@ def initial(
     n_jobs: int | None = None,
 ) -> Gaussian:
     """Principal axes (subspace iteration) of the rows with their holes at the column means."""
-    size = np.sqrt(np.where(variance > 0, variance, 1.0)) if noise == "diagonal" else np.ones(len(mean))
+    size = np.sqrt(np.where(variance > 0, variance, variance.mean())) if noise == "diagonal" else np.ones(len(mean))
     block = max(1, BLOCK_BYTES // (8 * X.shape[1]))
 
     def product(Q: Array) -> Array:
@@ -433,9 +433,7 @@ def initial(
     total = (variance / size**2).sum()
     rest = max(total - values.sum(), 0.1 * total) / X.shape[1]
     W = Q @ turn * np.sqrt(np.maximum(values, 0.1 * rest)) * size[:, None]
-    return Gaussian(
-        mean, W, np.maximum(rest * size**2, 1e-3 * variance.mean()) if noise == "diagonal" else rest, n_jobs
-    )
+    return Gaussian(mean, W, rest * size**2 if noise == "diagonal" else rest, n_jobs)
 
 
 def inverses(M: Array) -> tuple[Array, Array]:

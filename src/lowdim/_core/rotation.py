@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 
 from .iterate import iterate
@@ -47,14 +49,28 @@ def varimax(
     A = L / np.where(length > 0, length, 1.0)[:, None]
 
     def step(T: Array) -> tuple[Array, float]:
-        B = A @ T
-        U, s, Vt = np.linalg.svd(A.T @ (B**3 - B * (B**2).mean(axis=0)))
-        return U @ Vt, -float(s.sum())
+        # Two factors at a time have a closed form (Kaiser, 1958); the usual iteration by singular vectors can run in
+        # circles on simple structure.
+        B, T = A @ T, T.copy()
+        for p, q in combinations(range(k), 2):
+            pair = [p, q]
+            turn = _planar(B[:, p], B[:, q])
+            B[:, pair], T[:, pair] = B[:, pair] @ turn, T[:, pair] @ turn
+        return T, -float((B**2).var(axis=0).sum())
 
     if k < 2 or not A.any():
         return L.copy(), np.eye(k)
     T = iterate(step, np.eye(k), max_iter=max_iter, tol=tol, owner=owner).state
     return L @ T, T
+
+
+def _planar(x: Array, y: Array) -> Array:
+    """The rotation of two columns that maximises the variance of their squares."""
+    u, v = x**2 - y**2, 2 * x * y
+    across = 2 * (u @ v) - 2 * u.sum() * v.sum() / len(x)
+    along = u @ u - v @ v - (u.sum() ** 2 - v.sum() ** 2) / len(x)
+    angle = np.arctan2(across, along) / 4
+    return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
 
 
 def promax(L: Array, *, power: float = 4.0) -> tuple[Array, Array]:

@@ -88,7 +88,7 @@ def ard_em(X: Array, start: Gaussian, unit: float, **settings: Any) -> tuple[Gau
 
         def evaluate(place: Array) -> Point:
             now = frame.model(place)
-            sums, squares = expectations(X, now), np.maximum((now.loadings**2).sum(axis=0), np.finfo(float).tiny)
+            sums, squares = expectations(X, now), np.maximum((now.loadings**2).sum(axis=0), 1e-30 * unit**2)
             found = _unmixed(maximized(now, sums, least, penalty=d / squares))
             loss = -sums.log_likelihood + 0.5 * d * np.log(squares).sum()
             return Point(place, frame.place(found), loss / cells)

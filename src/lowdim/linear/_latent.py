@@ -24,6 +24,8 @@ class LatentGaussian:
     _keeps_embedding = False
     _block_rows = 65536
 
+    completed_: np.ndarray | None
+    completed_variance_: np.ndarray | None
     mean_: np.ndarray
     loadings_: np.ndarray
     noise_variance_: Any
@@ -154,11 +156,14 @@ class LatentGaussian:
         turn = self._turn()
         return self._model().rows(Z if turn is None else np.linalg.solve(turn, Z.T).T)
 
-    def _keep_completed(self, X: np.ndarray, dtype: Any) -> None:
-        """The fitted table without holes, and how uncertain each filled cell is."""
+    def _keep_completed(self, X: np.ndarray, holes: bool) -> None:
+        """The fitted table without holes, and how uncertain each filled cell is; None where there were none."""
+        self.completed_ = self.completed_variance_ = None
+        if not holes:
+            return
         completed, variance = self._model().conditional(X)
-        self.completed_ = completed.astype(dtype, copy=False)
-        self.completed_variance_ = variance.astype(dtype, copy=False)
+        self.completed_ = completed.astype(X.dtype, copy=False)
+        self.completed_variance_ = variance.astype(X.dtype, copy=False)
 
 
 def most_components(shape: tuple[int, ...], wanted: int | None, owner: str) -> int:

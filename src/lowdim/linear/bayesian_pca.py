@@ -61,9 +61,9 @@ class BayesianPCA(LatentGaussian, Reducer):
         Variance of the model along each axis, ||w||² + s²; the prior makes it a little smaller than PCA's.
     log_likelihood_ : float
         Of all observed cells together under the fitted model, in nats.
-    completed_, completed_variance_ : ndarray of shape (n_samples, n_features)
-        Only where cells were missing: the table with their expectations filled in, and the variance of each (0 where
-        observed).
+    completed_, completed_variance_ : ndarray of shape (n_samples, n_features), or None
+        Where cells were missing: the table with their expectations filled in, and the variance of each (0 where
+        observed). None for complete tables.
     n_iter_, converged_ : int, bool
         Steps, and whether they settled.
 
@@ -140,8 +140,7 @@ class BayesianPCA(LatentGaussian, Reducer):
             solve = self._oba if self.prior == "oba" else self._ard
             model, run = solve(X, q, mean, variance)
         self._keep(model, run, X, q)
-        if holes:
-            self._keep_completed(X, X.dtype)
+        self._keep_completed(X, holes)
 
     def _settings(self) -> dict[str, Any]:
         return {"tol": self.tol, "max_iter": self.max_iter, "owner": "BayesianPCA", "verbose": self.verbose}
@@ -168,14 +167,15 @@ class BayesianPCA(LatentGaussian, Reducer):
         model, axes = likeliest.principal()
         values = (model.loadings**2).sum(axis=0) + model.noise
         total = values.sum() + (X.shape[1] - q) * model.noise
-        start = _chosen(Gaussian(model.mean, axes, 0.0, self.n_jobs), values, float(total), _rows_worth(X))
+        along = Gaussian(model.mean, axes, 0.0, self.n_jobs)
+        start = _chosen(along, values, float(total), _rows_worth(X), values[0])
         found, run = ard_em(X, start, float(np.sqrt(variance.mean())), **self._settings())
         return found, (run.n_iter, run.converged)
 
     def _ard_complete(self, X: np.ndarray, q: int) -> Gaussian:
         found = spectrum(X, q, self.random_state, self.n_jobs)
         axes = Gaussian(found.mean, found.loadings[:q].T, 0.0, self.n_jobs)
-        return _chosen(axes, found.variances[:q], found.total_variance, len(X))
+        return _chosen(axes, found.variances[:q], found.total_variance, len(X), 0.0)
 
     def _keep(self, model: Gaussian, run: tuple[int, bool], X: np.ndarray, q: int) -> None:
         model, axes = model.principal()
@@ -203,11 +203,14 @@ class BayesianPCA(LatentGaussian, Reducer):
         }
 
 
-def _chosen(axes: Gaussian, values: np.ndarray, total: float, n: float) -> Gaussian:
-    """The model along the given axes (in the place of loadings) that the eigenvalues call for; one column at least."""
+def _chosen(axes: Gaussian, values: np.ndarray, total: float, n: float, spare: float) -> Gaussian:
+    """The model along the given axes (in the place of loadings) that the eigenvalues call for.
+
+    Where none stands out there is one column yet, of variance `spare`.
+    """
     choice = ard_closed(values, total, n, len(axes.mean), len(values))
     kept = max(1, len(choice.variances))
-    squares = np.append(choice.variances, values[:1])[:kept] - choice.noise
+    squares = np.append(choice.variances, spare)[:kept] - choice.noise
     W = axes.loadings[:, :kept] * np.sqrt(np.maximum(squares, 0.0))
     return Gaussian(axes.mean, W, choice.noise, axes.n_jobs)
 

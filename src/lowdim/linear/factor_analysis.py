@@ -69,9 +69,9 @@ class FactorAnalysis(LatentGaussian, Reducer):
         (T'T)^-1: the identity unless the rotation is "promax".
     log_likelihood_ : float
         Of all observed cells together, in nats; `score` gives the mean over rows.
-    completed_, completed_variance_ : ndarray of shape (n_samples, n_features)
-        Only where cells were missing: the table with their expectations filled in, and the variance of each (0 where
-        observed).
+    completed_, completed_variance_ : ndarray of shape (n_samples, n_features), or None
+        Where cells were missing: the table with their expectations filled in, and the variance of each (0 where
+        observed). None for complete tables.
     n_components_, n_iter_, converged_, solver_ : int, int, bool, str
         Factors, steps, whether they settled, and the solver that was used.
 
@@ -155,8 +155,7 @@ class FactorAnalysis(LatentGaussian, Reducer):
             self._keep(*self._by_em(X, r))
         else:
             self._keep(*self._by_newton(Moments.of(X, n_jobs=self.n_jobs), r, X.dtype))
-        if holes:
-            self._keep_completed(X, X.dtype)
+        self._keep_completed(X, holes)
 
     def _embed_batches(self, batches: Any) -> None:
         if self.solver == "em":
@@ -169,8 +168,9 @@ class FactorAnalysis(LatentGaussian, Reducer):
         S = moments.scatter / moments.weight
         variance = np.diag(S).mean()
         check_varies(moments.mean, float(variance), dtype, "FactorAnalysis")
-        # A column that does not vary gets the least noise and no loading.
-        S = S + np.diag(np.where(np.diag(S) > FLOOR * variance, 0.0, FLOOR * variance))
+        # A column that varies by no more than its rounding gets the least noise and no loading.
+        constant = np.diag(S) <= (32 * float(np.finfo(dtype).eps) * moments.mean) ** 2
+        S = S + np.diag(np.where(constant, FLOOR * variance, 0.0))
         size = np.sqrt(np.diag(S))
         L, psi, run = factors(
             S / np.outer(size, size),
@@ -215,6 +215,7 @@ class FactorAnalysis(LatentGaussian, Reducer):
         self.n_components_ = self._n_features_out = model.rank
         self.log_likelihood_ = likelihood
         self.n_iter_, self.converged_, self.solver_ = run
+        self.completed_ = self.completed_variance_ = None
         at_floor = int((self.uniquenesses_ <= 1.01 * self.noise_floor).sum())
         if at_floor:
             warn(

@@ -55,9 +55,9 @@ class ProbabilisticPCA(LatentGaussian, Reducer):
         Variance of the model along each axis, ||w||² + s²: the eigenvalues of the covariance with divisor n.
     log_likelihood_ : float
         Of all observed cells together, in nats; `score` gives the mean over rows.
-    completed_, completed_variance_ : ndarray of shape (n_samples, n_features)
-        Only where cells were missing: the table with their expectations filled in, and the variance of each (0 where
-        observed).
+    completed_, completed_variance_ : ndarray of shape (n_samples, n_features), or None
+        Where cells were missing: the table with their expectations filled in, and the variance of each (0 where
+        observed). None for complete tables.
     n_components_ : int
         Number of components.
     n_iter_, converged_ : int, bool
@@ -139,8 +139,7 @@ class ProbabilisticPCA(LatentGaussian, Reducer):
             self._keep(*self._by_em(X, r))
         else:
             self._keep_closed(spectrum(X, r, self.random_state, self.n_jobs), len(X), r, X.dtype)
-        if holes:
-            self._keep_completed(X, X.dtype)
+        self._keep_completed(X, holes)
 
     def _by_em(self, X: np.ndarray, r: int) -> tuple[Gaussian, float, tuple[int, bool, str]]:
         d = X.shape[1]
@@ -190,6 +189,7 @@ class ProbabilisticPCA(LatentGaussian, Reducer):
         self.n_components_ = self._n_features_out = model.rank
         self.log_likelihood_ = likelihood
         self.n_iter_, self.converged_, self.solver_ = run
+        self.completed_ = self.completed_variance_ = None
         total = self.explained_variance_.sum() + (len(model.mean) - model.rank) * self.noise_variance_
         if self.noise_variance_ <= 2 * FLOOR * total / len(model.mean):
             warn(
