@@ -85,6 +85,14 @@ CASES = [
         takes_text=True,
     ),
     Case(lowdim.ICA(n_components=2, tol=1e-9, random_state=0), keeps_embedding=False, exact_inverse=True),
+    Case(lowdim.ProbabilisticPCA(n_components=2, random_state=0), keeps_embedding=False, exact_inverse=True),
+    Case(
+        lowdim.FactorAnalysis(n_components=2, random_state=0),
+        keeps_embedding=False,
+        exact_inverse=True,
+        invariant_to_rotation=False,
+    ),
+    Case(lowdim.BayesianPCA(n_components=2, random_state=0), keeps_embedding=False, exact_inverse=True),
     Case(lowdim.ClassicalMDS(n_components=2, random_state=0)),
     Case(lowdim.KernelPCA(n_components=2, kernel="rbf", random_state=0)),
     Case(lowdim.Isomap(n_components=2, n_neighbors=5, random_state=0)),
@@ -145,6 +153,22 @@ VARIANTS = [
     ),
     Case(
         lowdim.ICA(n_components=2, algorithm="infomax", tol=1e-9, random_state=0),
+        keeps_embedding=False,
+        exact_inverse=True,
+    ),
+    Case(
+        lowdim.ProbabilisticPCA(n_components=2, solver="em", tol=0.0, random_state=0),
+        keeps_embedding=False,
+        exact_inverse=True,
+    ),
+    Case(
+        lowdim.FactorAnalysis(n_components=2, rotation="varimax", noise_floor=1e-6),
+        keeps_embedding=False,
+        exact_inverse=True,
+        invariant_to_rotation=False,
+    ),
+    Case(
+        lowdim.BayesianPCA(n_components=2, prior="oba", random_state=0),
         keeps_embedding=False,
         exact_inverse=True,
     ),

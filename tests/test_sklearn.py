@@ -17,6 +17,10 @@ EXPECTED = {type(case.estimator): case.expected_failures for case in CASES}
 @pytest.mark.filterwarnings("ignore:FAMD. n_components=2 is more than")
 # Blobs and noise have no sources to find, and sometimes few rows; these warnings are right too.
 @pytest.mark.filterwarnings("ignore:ICA. .*(cannot be told from Gaussian|are few for)")
+# Tables of two columns, of rows that are a line, or of pure noise: these warnings are right too.
+@pytest.mark.filterwarnings("ignore:(ProbabilisticPCA|FactorAnalysis|BayesianPCA). n_components=2 leaves no noise")
+@pytest.mark.filterwarnings("ignore:FactorAnalysis. .*Heywood")
+@pytest.mark.filterwarnings("ignore:BayesianPCA. no component stands out")
 @parametrize_with_checks(
     [case.estimator for case in CASES], expected_failed_checks=lambda estimator: EXPECTED[type(estimator)]
 )

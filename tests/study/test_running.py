@@ -36,7 +36,8 @@ def X(rng):
 
 
 def test_default_is_every_method():
-    assert [e.name for e in entries(None, COMMON)] == ["pca", "kernel-pca", "classical-mds", "isomap"]
+    linear = ["pca", "probabilistic-pca", "factor-analysis", "bayesian-pca"]
+    assert [e.name for e in entries(None, COMMON)] == [*linear, "kernel-pca", "classical-mds", "isomap"]
 
 
 def test_order_and_names_are_those_given():

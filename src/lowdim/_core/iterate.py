@@ -8,13 +8,14 @@ from __future__ import annotations
 import math
 import sys
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+
+from . import notices
 
 S = TypeVar("S")
 
@@ -168,7 +169,7 @@ def _is_true(answer: object) -> bool:
 
 
 def _say(message: str) -> None:
-    warnings.warn(message, ConvergenceWarning, stacklevel=3)
+    notices.warn(message, ConvergenceWarning)
 
 
 def _check(max_iter: int, tol: float, criterion: str, owner: str) -> None:

@@ -59,6 +59,9 @@ class Method:
 _TABLE = (
     Method("pca", "PCA", "PCA", True, "global", "projection", True),
     Method("ica", "ICA", "ICA", True, "global", "projection", False),
+    Method("probabilistic-pca", "ProbabilisticPCA", "Probabilistic PCA", True, "global", "projection", False),
+    Method("factor-analysis", "FactorAnalysis", "Factor analysis", True, "global", "projection", False),
+    Method("bayesian-pca", "BayesianPCA", "Bayesian PCA", True, "global", "projection", False),
     Method("kernel-pca", "KernelPCA", "Kernel PCA", False, "global", "projection", False),
     Method("classical-mds", "ClassicalMDS", "Classical MDS", True, "global", "projection", True),
     Method("isomap", "Isomap", "Isomap", False, "global", "manifold", True),

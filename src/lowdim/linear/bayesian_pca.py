@@ -1,0 +1,220 @@
+"""Bayesian principal component analysis: the number of components comes out of the fit."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from lowdim._core import params
+from lowdim._core.base import Reducer
+from lowdim._core.gaussian import LANES, Gaussian, check_varies, fit_gaussian, initial, observed_moments
+from lowdim._core.notices import warn
+from lowdim._core.rng import generator
+from lowdim.linear._bayes import ard_closed, ard_em, oba, shortest
+from lowdim.linear._latent import LatentGaussian, most_components, spectrum
+
+
+class BayesianPCA(LatentGaussian, Reducer):
+    """Probabilistic PCA with a prior that gives up components the data does not need; takes missing cells as they are.
+
+    The model is that of `ProbabilisticPCA`, x = mean + W z + noise, with a normal prior of its own width 1 / alpha_k on
+    each column w_k of W. The widths are fitted too (alpha_k = d / ||w_k||²): a column whose variance does not stand
+    out from the noise of n rows shrinks, its alpha grows, and it vanishes. So ask for many components and read
+    `n_components_`. The scores are posterior means, as in `ProbabilisticPCA`.
+
+    Parameters
+    ----------
+    n_components : int or None
+        The most components to start with; None takes min(n - 1, d) - 1.
+    prior : {"ard", "oba"}
+        "ard": the most probable W, exact on the observed cells, columns pruned (Bishop). "oba": W has a spread of its
+        own (variational), which widens its predictions a little for few rows; the mean is that of the observed cells
+        (Oba and others; the `bpca` of microarray work).
+    tol : float
+        Stop when a step changes less: for "ard" the log-posterior per observed cell, for "oba" the length of a step.
+        Complete rows under "ard" need no steps.
+    max_iter : int
+        Most steps.
+    random_state : int, generator or None
+        Start of the iteration.
+    n_jobs : int or None
+        Threads; None means all cores. Results do not depend on it.
+    verbose : bool
+        Show progress on stderr.
+
+    Attributes
+    ----------
+    n_components_ : int
+        Components that were kept, at least one.
+    relevance_ : ndarray of shape (n_candidates,)
+        ||w_k||² / s² of every component it started with, largest first; 0 for those given up.
+    components_ : ndarray of shape (n_components_, n_features)
+        Principal axes, orthonormal; the entry of largest magnitude is positive.
+    loadings_ : ndarray of shape (n_features, n_components_)
+        W, its columns along the axes.
+    mean_ : ndarray of shape (n_features,)
+        Mean of the model.
+    noise_variance_ : float
+        s².
+    explained_variance_ : ndarray of shape (n_components_,)
+        Variance of the model along each axis, ||w||² + s²; the prior makes it a little smaller than PCA's.
+    log_likelihood_ : float
+        Of all observed cells together under the fitted model, in nats.
+    completed_, completed_variance_ : ndarray of shape (n_samples, n_features), or None
+        Where cells were missing: the table with their expectations filled in, and the variance of each (0 where
+        observed). None for complete tables.
+    n_iter_, converged_ : int, bool
+        Steps, and whether they settled.
+
+    References
+    ----------
+    Bishop, Bayesian PCA, 1999. Oba, Sato, Takemasa, Monden, Matsubara and Ishii, A Bayesian missing value estimation
+    method for gene expression profile data, 2003.
+
+    Examples
+    --------
+    >>> import numpy as np, lowdim
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((200, 2)) @ rng.standard_normal((2, 8)) + 0.1 * rng.standard_normal((200, 8))
+    >>> lowdim.BayesianPCA().fit(X).n_components_
+    2
+    """
+
+    _rules: ClassVar = {
+        "n_components": params.whole(1) | params.none(),
+        "prior": params.one_of("ard", "oba"),
+        "tol": params.real(0),
+        "max_iter": params.whole(1),
+        "random_state": params.seed(),
+        "n_jobs": params.jobs(),
+        "verbose": params.flag() | params.whole(0),
+    }
+    _ways_out = "Use fewer components."
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        prior="ard",
+        tol=1e-9,
+        max_iter=1000,
+        random_state=None,
+        n_jobs=None,
+        verbose=False,
+    ):
+        self.n_components = n_components
+        self.prior = prior
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """Fit to the rows of X and return their scores.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows; NaN is a missing cell.
+        y : None
+            Ignored; there for pipelines.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_components_)
+            The scores.
+        """
+        self._refuse_stream(X)
+        return self.fit(X).transform(X)
+
+    def _embed(self, X: np.ndarray) -> None:
+        q = most_components(X.shape, self.n_components, "BayesianPCA")
+        holes = bool(np.isnan(X).any())
+        mean, variance = observed_moments(X, self.n_jobs)
+        check_varies(mean, float(variance.mean()), X.dtype, "BayesianPCA")
+        if self.prior == "ard" and not holes:
+            model, run = self._ard_complete(X, q), (1, True)
+        else:
+            solve = self._oba if self.prior == "oba" else self._ard
+            model, run = solve(X, q, mean, variance)
+        self._keep(model, run, X, q)
+        self._keep_completed(X, holes)
+
+    def _settings(self) -> dict[str, Any]:
+        return {"tol": self.tol, "max_iter": self.max_iter, "owner": "BayesianPCA", "verbose": self.verbose}
+
+    def _oba(self, X: np.ndarray, q: int, mean: np.ndarray, variance: np.ndarray) -> tuple[Gaussian, tuple[int, bool]]:
+        start = initial(X, q, mean, variance, "isotropic", generator(self.random_state), self.n_jobs)
+        found, run = oba(X, start, float(np.sqrt(variance.mean())), **self._settings())
+        return found.gaussian(mean, self.n_jobs), (run.n_iter, run.converged)
+
+    def _ard(self, X: np.ndarray, q: int, mean: np.ndarray, variance: np.ndarray) -> tuple[Gaussian, tuple[int, bool]]:
+        """From the maximum of the likelihood with all columns, those its spectrum calls for are kept and refitted."""
+        likeliest, _ = fit_gaussian(
+            X,
+            q,
+            floor=1e-6,
+            tol=1e-5,
+            max_iter=100,
+            rng=generator(self.random_state),
+            n_jobs=self.n_jobs,
+            owner="BayesianPCA",
+            verbose=self.verbose,
+            warn=False,
+        )
+        model, axes = likeliest.principal()
+        values = (model.loadings**2).sum(axis=0) + model.noise
+        total = values.sum() + (X.shape[1] - q) * model.noise
+        along = Gaussian(model.mean, axes, 0.0, self.n_jobs)
+        start = _chosen(along, values, float(total), _rows_worth(X), values[0])
+        found, run = ard_em(X, start, float(np.sqrt(variance.mean())), **self._settings())
+        return found, (run.n_iter, run.converged)
+
+    def _ard_complete(self, X: np.ndarray, q: int) -> Gaussian:
+        found = spectrum(X, q, self.random_state, self.n_jobs)
+        axes = Gaussian(found.mean, found.loadings[:q].T, 0.0, self.n_jobs)
+        return _chosen(axes, found.variances[:q], found.total_variance, len(X), 0.0)
+
+    def _keep(self, model: Gaussian, run: tuple[int, bool], X: np.ndarray, q: int) -> None:
+        model, axes = model.principal()
+        squares, noise = (model.loadings**2).sum(axis=0), float(model.noise)
+        r = max(1, int((squares > shortest(noise, *X.shape)).sum()))
+        if squares[0] <= shortest(noise, *X.shape):
+            warn("BayesianPCA: no component stands out from the noise; one without loadings is kept.")
+        self.mean_, self.noise_variance_ = model.mean, noise
+        self.loadings_, self.components_ = model.loadings[:, :r], np.ascontiguousarray(axes[:, :r].T)
+        self.explained_variance_ = squares[:r] + noise
+        self.n_components_ = self._n_features_out = r
+        self.relevance_ = np.zeros(q)
+        self.relevance_[:r] = squares[:r] / noise
+        self.n_iter_, self.converged_ = run
+        self.log_likelihood_ = float(self._model().log_likelihood(X).sum())
+
+    def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        q = max(1, min(n - 1, d) - 1) if self.n_components is None else max(1, min(self.n_components, n, d))
+        return {
+            "rows": 3 * n * d * 8,
+            "sums": 3 * LANES * d * (q + 1) * (q + 2) // 2 * 8,
+            "eigenproblem": min(n * d, 8 * min(n, d) ** 2) * 8,
+            "completed rows": 3 * n * d * 8,
+            "blocks": 2**24,
+        }
+
+
+def _chosen(axes: Gaussian, values: np.ndarray, total: float, n: float, spare: float) -> Gaussian:
+    """The model along the given axes (in the place of loadings) that the eigenvalues call for.
+
+    Where none stands out there is one column yet, of variance `spare`.
+    """
+    choice = ard_closed(values, total, n, len(axes.mean), len(values))
+    kept = max(1, len(choice.variances))
+    squares = np.append(choice.variances, spare)[:kept] - choice.noise
+    W = axes.loadings[:, :kept] * np.sqrt(np.maximum(squares, 0.0))
+    return Gaussian(axes.mean, W, choice.noise, axes.n_jobs)
+
+
+def _rows_worth(X: np.ndarray) -> float:
+    """How many complete rows would have as many observed cells."""
+    return float((~np.isnan(X)).sum()) / X.shape[1]
