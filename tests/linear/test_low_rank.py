@@ -17,7 +17,7 @@ TABLES = {
     "a row": rng.standard_normal((1, 6)),
     "a column": rng.standard_normal((6, 1)),
     "one number": np.array([[4.0]]),
-    "sparse": sparse.random_array((40, 12), density=0.2, rng=np.random.default_rng(1)).tocsr(),
+    "sparse": sparse.random(40, 12, density=0.2, random_state=1).tocsr(),
     "nearly singular": rng.standard_normal((20, 5)) * [1, 1, 1, 1, 1e-9],
     "large numbers": 1e100 * rng.standard_normal((8, 3)),
     "small numbers": 1e-120 * rng.standard_normal((3, 8)),

@@ -17,6 +17,7 @@ from sklearn.utils.validation import column_or_1d
 
 from lowdim._core.spectrum import Moments, eigenpairs, fix_signs, svd
 from lowdim._core.threads import blocks
+from lowdim.linear._batches import pairs_of, rows_of
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -106,6 +107,20 @@ def refuse_one(classes: np.ndarray) -> np.ndarray:
             "use PCA."
         )
     return classes
+
+
+def moments_of_classes(batches: Any, n_jobs: int | None) -> tuple[dict[Any, Moments], int, Any]:
+    """Moments of the rows of each label in a stream of (X_batch, y_batch), the number of columns and the precision."""
+    found: dict[Any, Moments] = {}
+    width, dtype = None, np.dtype(np.float32)
+    for X_batch, y_batch in pairs_of(batches, "LDA", "y"):
+        X = rows_of(X_batch, "LDA", width)
+        width, dtype = X.shape[1], np.promote_types(dtype, X.dtype)
+        names, codes = encode(y_batch, len(X))
+        for code, name in enumerate(names.tolist()):
+            part = Moments.of(X[codes == code], n_jobs=n_jobs)
+            found[name] = found[name] + part if name in found else part
+    return found, width or 0, dtype
 
 
 def class_means(X: np.ndarray, codes: np.ndarray, weights: np.ndarray | None, counts: np.ndarray) -> np.ndarray:
@@ -205,3 +220,9 @@ def ledoit_wolf(rows: Labelled, classes: Classes, scale: np.ndarray) -> float:
     spread = squares - float(np.trace(S)) ** 2 / p
     noise = (float(rows.weights @ lengths**2) - squares) / float(classes.counts.sum())
     return min(noise / spread, 1.0) if spread > 0 else 0.0
+
+
+def accurate(space: Whitened, dtype: Any) -> bool:
+    """Whether squared rows leave half of the digits, and no axis is near perfect separation."""
+    half = np.sqrt(np.finfo(dtype).eps)
+    return space.condition > half and eigenpairs(space.within, 1, which="smallest", owner="LDA").values[0] > half

@@ -12,9 +12,8 @@ from lowdim._core import memory, params, threads
 from lowdim._core.base import FLOATS, Reducer, native
 from lowdim._core.extend import Linear
 from lowdim._core.notices import warn
-from lowdim._core.rng import generator
 from lowdim._core.spectrum import Moments, fix_signs
-from lowdim.linear import _views
+from lowdim.linear import _permutation, _views
 from lowdim.linear._batches import pairs_of, rows_of
 from lowdim.linear._views import Setting, Views
 
@@ -330,14 +329,13 @@ class CCA(Reducer):
         views = self._views(X, Y)
         _say_spurious(views, len(X))
         P, rho, Q = views.solve()
-        Gx, Gy = _scores(views.x, X, P), _scores(views.y, Y, Q)
+        Gx, Gy = _permutation.scores(views.x, X, P), _permutation.scores(views.y, Y, Q)
         pairs = len(rho) if self.n_components is None else min(int(self.n_components), len(rho))
-        return _p_values(Gx, Gy, rho, pairs, n_permutations, random_state, self.n_jobs)
+        return _permutation.p_values(Gx, Gy, rho, pairs, n_permutations, random_state, self.n_jobs)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.target_tags.two_d_labels = False
         return tags
 
 
@@ -356,29 +354,3 @@ def _say_spurious(views: Views, n: int) -> None:
             f"CCA: {n} rows are too few for {len(views.x.s)} + {len(views.y.s)} columns: {shared} correlations are 1 "
             "whatever the data. Use a ridge above 0 or reduce with PCA first, and see permutation_test."
         )
-
-
-def _scores(view: _views.View, X: np.ndarray, P: np.ndarray) -> np.ndarray:
-    """U filter [P, its complement]: the scores of all axes, those without a partner too."""
-    full = np.hstack([P, np.linalg.qr(P, mode="complete")[0][:, P.shape[1] :]])
-    return Linear(view.mean, None, view.weights(full))(X) / np.sqrt(view.divisor)
-
-
-def _p_values(Gx: Any, Gy: Any, rho: np.ndarray, pairs: int, count: int, random_state: Any, n_jobs: Any) -> np.ndarray:
-    """Share of permutations whose statistic is as large, made monotone."""
-    seeds = generator(random_state).integers(2**32, size=count)
-    observed = _wilks(rho)[:pairs]
-
-    def exceed(some: slice) -> np.ndarray:
-        K = np.stack([Gx.T @ Gy[generator(int(seed)).permutation(len(Gy))] for seed in seeds[some]])
-        found = [_wilks(np.linalg.svd(K[:, j:, j:], compute_uv=False))[..., 0] for j in range(pairs)]
-        return np.sum(np.transpose(found) >= observed * (1 - 1e-10), axis=0)
-
-    hits = np.sum(threads.map_rows(exceed, count, 32, n_jobs), axis=0)
-    return np.maximum.accumulate((1.0 + hits) / (1.0 + count))
-
-
-def _wilks(rho: np.ndarray) -> np.ndarray:
-    """-sum over i >= k of log(1 - rho_i²), for each k."""
-    terms = -np.log(np.maximum(1.0 - rho**2, 1e-12))
-    return np.cumsum(terms[..., ::-1], axis=-1)[..., ::-1]

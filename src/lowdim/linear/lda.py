@@ -14,9 +14,7 @@ from lowdim._core import params, threads
 from lowdim._core.base import Reducer
 from lowdim._core.extend import Linear
 from lowdim._core.notices import warn
-from lowdim._core.spectrum import Moments, eigenpairs
 from lowdim.linear import _discriminant as discriminant
-from lowdim.linear._batches import pairs_of, rows_of
 from lowdim.linear._discriminant import Classes, Labelled, Separation, Whitened, encode, refuse_one
 
 _SHARES = params.Rule(
@@ -195,22 +193,14 @@ class LDA(ClassifierMixin, Reducer):
         within = rows.within(classes.means, self.n_jobs) if self.solver_ == "covariance" else None
         scale = self._scale(rows.variances(classes.means) if within is None else np.diag(within), classes, X.dtype)
         space = None if within is None else discriminant.whiten_moments(within, classes, scale, X.dtype)
-        if space is None or (self.solver == "auto" and not _accurate(space, X.dtype)):
+        if space is None or (self.solver == "auto" and not discriminant.accurate(space, X.dtype)):
             self.solver_, space = "svd", discriminant.whiten_rows(rows, classes, scale)
         self._separate(space, classes, scale, rows)
 
     def _embed_batches(self, batches: Any) -> None:
         if self.solver == "svd":
             raise ValueError("LDA: a stream of batches needs solver='covariance' (or 'auto'); got 'svd'.")
-        found: dict[Any, Moments] = {}
-        dtype: Any = np.float32
-        for X_batch, y_batch in pairs_of(batches, "LDA", "y"):
-            X = rows_of(X_batch, "LDA", getattr(self, "n_features_in_", None))
-            self.n_features_in_, dtype = X.shape[1], np.promote_types(dtype, X.dtype)
-            names, codes = encode(y_batch, len(X))
-            for code, name in enumerate(names.tolist()):
-                part = Moments.of(X[codes == code], n_jobs=self.n_jobs)
-                found[name] = found[name] + part if name in found else part
+        found, self.n_features_in_, dtype = discriminant.moments_of_classes(batches, self.n_jobs)
         self.classes_ = refuse_one(np.array(sorted(found)))
         parts = [found[name] for name in self.classes_.tolist()]
         classes = self._weigh(np.array([p.weight for p in parts]), np.array([p.mean for p in parts]))
@@ -383,9 +373,3 @@ class LDA(ClassifierMixin, Reducer):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
-
-
-def _accurate(space: Whitened, dtype: Any) -> bool:
-    """Whether squared rows leave half of the digits, and no axis is near perfect separation."""
-    half = np.sqrt(np.finfo(dtype).eps)
-    return space.condition > half and eigenpairs(space.within, 1, which="smallest").values[0] > half
