@@ -45,6 +45,8 @@ CASES = [
     ("PCA(5, solver='gram')", 1000, 20_000, "f4"),
     ("PCA(5, solver='randomized', random_state=0)", 4000, 5000, "f8"),
     ("PCA(5, solver='randomized', random_state=0, tol=1e-3)", 4000, 5000, "f4"),
+    ("FAMD(2)", 200_000, 50, "f8"),
+    ("FAMD(2)", 1000, 4000, "f8"),
     ("ClassicalMDS(2)", 100_000, 50, "f8"),
     ("ClassicalMDS(2, metric='manhattan')", 2500, 5, "f8"),
     ("ClassicalMDS(2, metric='manhattan', correction='lingoes')", 2500, 5, "f8"),

@@ -150,6 +150,42 @@ def test_holes_in_mixed_tables_are_filled_well(missing):
     np.testing.assert_allclose(exact.transform(holes.X), exact.row_coordinates_, atol=1e-3)
 
 
+def twin(D, numeric, n_questions, k, ridge):
+    """Iterative filling as published, one line a step; categories take a dimension less each."""
+    holes, (n, J) = np.isnan(D), D.shape
+    filled, p = np.where(holes, np.nanmean(D, axis=0), D), J - n_questions
+    for _ in range(3000):
+        mean = filled.mean(axis=0)
+        scale = np.where(numeric, filled.std(axis=0), np.sqrt(np.abs(mean)))
+        T = (filled - mean) / scale
+        _, s, Vt = np.linalg.svd(T / np.sqrt(n), full_matrices=False)
+        sigma2 = n * p / min(p, n - 1) * (s[k:] ** 2).sum() / ((n - 1 - k) * (p - k))
+        shrink = 1 - min(ridge * sigma2, s[k] ** 2) / s[:k] ** 2
+        filled = np.where(holes, mean + (T @ Vt[:k].T * shrink) @ Vt[:k] * scale, D)
+    return filled
+
+
+def test_filling_is_its_twin():
+    """Wide tables and categories too, which the stored results do not have."""
+    settings = {"ridge": 0.5, "tol": 1e-14, "max_iter": 5000}
+    wide = np.random.default_rng(0).standard_normal((9, 3)) @ np.random.default_rng(1).standard_normal((3, 15))
+    wide += 0.3 * np.random.default_rng(2).standard_normal(wide.shape)
+    wide = lowdim.datasets.hide_cells(wide, 0.1, random_state=0).X
+    expected = twin(wide, np.ones(15, dtype=bool), 0, 2, 0.5)
+    np.testing.assert_allclose(FAMD(2, **settings).fit(wide).completed_, expected, atol=1e-6)
+
+    frame = lowdim.datasets.hide_cells(mixed(60), 0.1, random_state=0).X
+    kinds = [[f"{name}{i}" for i in range(count)] for name, count in (("d", 2), ("e", 3), ("f", 4))]
+    parts = [frame[list("abc")].to_numpy()]
+    for name, found in zip("def", kinds, strict=True):
+        gone = frame[name].isna().to_numpy()[:, None]
+        parts.append(np.where(gone, np.nan, frame[name].to_numpy()[:, None] == found))
+    D = np.hstack(parts).astype(float)
+    expected, model = twin(D, np.arange(12) < 3, 3, 2, 0.5), FAMD(2, **settings).fit(frame)
+    np.testing.assert_allclose(model.completed_[:, :3].astype(float), expected[:, :3], atol=1e-6)
+    np.testing.assert_allclose(model.mean_, expected.mean(axis=0), atol=1e-7)
+
+
 def test_a_complete_table_is_not_touched():
     model = FAMD(2).fit(mixed())
     assert model.completed_ is None

@@ -179,7 +179,7 @@ class MixedTable(_Base):
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         small = min(n, d)
-        return {"weighted table": 4 * n * d * 8, "axes": 5 * small * small * 8 + 3 * d * small * 8}
+        return {"weighted table": 5 * n * d * 8, "axes": 5 * small * small * 8 + 5 * d * small * 8}
 
     # ---- fit, place, back -----------------------------------------------------------------------------------
 
