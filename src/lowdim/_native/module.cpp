@@ -37,6 +37,7 @@ Width width() { return baseline_only.load(std::memory_order_relaxed) ? Width::ba
 void force_baseline(bool forced) { baseline_only.store(forced); }
 
 void bind_descent(nb::module_& m);
+void bind_incomplete(nb::module_& m);
 void bind_neighbors(nb::module_& m);
 void bind_paths(nb::module_& m);
 void bind_ranks(nb::module_& m);
@@ -57,6 +58,7 @@ NB_MODULE(_native, m) {
   m.def("force_baseline", &lowdim::force_baseline, nanobind::arg("forced"),
         "Use only baseline instructions from now on (for tests).");
   lowdim::bind_descent(m);
+  lowdim::bind_incomplete(m);
   lowdim::bind_neighbors(m);
   lowdim::bind_paths(m);
   lowdim::bind_ranks(m);

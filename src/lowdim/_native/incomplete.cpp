@@ -1,0 +1,197 @@
+// The missing cells of rows under a low-rank model x = mean + scale (W t + noise), row by row.
+//
+// For a row with observed cells O, t solves (W_O' W_O + ridge I) t = W_O' x_O, and a missing cell gets
+// mean + scale w' t. Only missing cells of `completed` are written. Each row is its own: the same bits for any number
+// of threads.
+#include <cmath>
+
+#include "arrays.hpp"
+#include "parallel.hpp"
+#include "simd.hpp"
+
+namespace lowdim {
+namespace {
+
+constexpr std::int64_t kRows = 64;
+constexpr int kLanes = 8;
+
+LOWDIM_INLINE inline double dot(const double* a, const double* b, std::int64_t n) {
+  double lane[kLanes] = {0};
+  std::int64_t j = 0;
+  for (; j + kLanes <= n; j += kLanes)
+    for (int l = 0; l < kLanes; ++l) lane[l] += a[j + l] * b[j + l];
+  double sum = ((lane[0] + lane[4]) + (lane[1] + lane[5])) + ((lane[2] + lane[6]) + (lane[3] + lane[7]));
+  for (; j < n; ++j) sum += a[j] * b[j];
+  return sum;
+}
+
+// Cholesky in place, lower triangle. A pivot that rounding ate stands for a direction the row says nothing about; its
+// coefficient becomes 0.
+void factor(double* A, std::int64_t r, double least) {
+  for (std::int64_t k = 0; k < r; ++k) {
+    double pivot = A[k * r + k];
+    for (std::int64_t m = 0; m < k; ++m) pivot -= A[k * r + m] * A[k * r + m];
+    A[k * r + k] = pivot > least ? std::sqrt(pivot) : HUGE_VAL;
+    for (std::int64_t i = k + 1; i < r; ++i) {
+      double sum = A[i * r + k];
+      for (std::int64_t m = 0; m < k; ++m) sum -= A[i * r + m] * A[k * r + m];
+      A[i * r + k] = sum / A[k * r + k];
+    }
+  }
+}
+
+void forward(const double* L, std::int64_t r, double* b) {
+  for (std::int64_t k = 0; k < r; ++k) {
+    for (std::int64_t m = 0; m < k; ++m) b[k] -= L[k * r + m] * b[m];
+    b[k] /= L[k * r + k];
+  }
+}
+
+void backward(const double* L, std::int64_t r, double* b) {
+  for (std::int64_t k = r - 1; k >= 0; --k) {
+    for (std::int64_t m = k + 1; m < r; ++m) b[k] -= L[m * r + k] * b[m];
+    b[k] /= L[k * r + k];
+  }
+}
+
+struct Model {
+  const double *mean, *scale, *W, *Wt;
+  std::int64_t d, r;
+  double ridge, least;
+  std::vector<double> all;     // W'W + ridge I
+  std::vector<double> factor;  // its Cholesky factor, for rows without holes
+};
+
+struct Scratch {
+  std::vector<double> x, fit, A, t, y;
+  std::vector<std::int64_t> holes;
+};
+
+// A += sign * w w', lower triangle.
+LOWDIM_INLINE inline void add_outer(double* A, const double* w, std::int64_t r, double sign) {
+  for (std::int64_t a = 0; a < r; ++a) {
+    const double f = sign * w[a];
+    for (std::int64_t b = 0; b <= a; ++b) A[a * r + b] += f * w[b];
+  }
+}
+
+// The normal matrix of a row, from whichever of its observed and missing cells are fewer.
+void normal_matrix(const Model& model, Scratch& s) {
+  const std::int64_t r = model.r, d = model.d, holes = static_cast<std::int64_t>(s.holes.size());
+  if (2 * holes <= d) {
+    s.A = model.all;
+    for (const std::int64_t j : s.holes) add_outer(s.A.data(), model.W + j * r, r, -1.0);
+    return;
+  }
+  std::fill(s.A.begin(), s.A.end(), 0.0);
+  for (std::int64_t a = 0; a < r; ++a) s.A[a * r + a] = model.ridge;
+  std::size_t next = 0;
+  for (std::int64_t j = 0; j < d; ++j) {
+    if (next < s.holes.size() && s.holes[next] == j)
+      ++next;
+    else
+      add_outer(s.A.data(), model.W + j * r, r, 1.0);
+  }
+}
+
+template <class T>
+double fill_row(const Model& model, const T* x, T* completed, T* leverage, bool whole, Scratch& s) {
+  const std::int64_t d = model.d, r = model.r;
+  s.holes.clear();
+  for (std::int64_t j = 0; j < d; ++j)
+    if (x[j] != x[j]) s.holes.push_back(j);
+  dispatch([&]() LOWDIM_INLINE {
+    for (std::int64_t j = 0; j < d; ++j)
+      s.x[j] = (static_cast<double>(x[j]) - model.mean[j]) / model.scale[j];
+  });
+  for (const std::int64_t j : s.holes)
+    s.x[j] = whole ? (static_cast<double>(completed[j]) - model.mean[j]) / model.scale[j] : 0.0;
+  dispatch([&]() LOWDIM_INLINE {
+    for (std::int64_t a = 0; a < r; ++a) s.t[a] = dot(model.Wt + a * d, s.x.data(), d);
+  });
+
+  const double* L = model.factor.data();
+  if (!whole && !s.holes.empty()) {
+    normal_matrix(model, s);
+    factor(s.A.data(), r, model.least);
+    L = s.A.data();
+  }
+  forward(L, r, s.t.data());
+  backward(L, r, s.t.data());
+
+  dispatch([&]() LOWDIM_INLINE {
+    double *fit = s.fit.data();
+    for (std::int64_t j = 0; j < d; ++j) fit[j] = 0.0;
+    for (std::int64_t a = 0; a < r; ++a) {
+      const double f = s.t[a];
+      const double* w = model.Wt + a * d;
+      for (std::int64_t j = 0; j < d; ++j) fit[j] += f * w[j];
+    }
+  });
+  for (const std::int64_t j : s.holes) {
+    completed[j] = static_cast<T>(model.mean[j] + model.scale[j] * s.fit[j]);
+    s.x[j] = s.fit[j];  // no part of the error
+    if (leverage != nullptr) {
+      std::copy(model.W + j * r, model.W + (j + 1) * r, s.y.begin());
+      forward(L, r, s.y.data());
+      leverage[j] = static_cast<T>(dot(s.y.data(), s.y.data(), r));
+    }
+  }
+  double loss = 0.0;
+  dispatch([&]() LOWDIM_INLINE {
+    for (std::int64_t j = 0; j < d; ++j) s.x[j] -= s.fit[j];
+    loss = dot(s.x.data(), s.x.data(), d);
+  });
+  return loss;
+}
+
+template <class T>
+void fill_missing(In2<T> X, In1<double> mean, In1<double> scale, In2<double> W, double ridge, bool whole,
+                  Out2<T> completed, Out2<T> leverage, Out1<double> loss, int n_threads) {
+  const std::int64_t n = X.shape(0), d = X.shape(1), r = W.shape(1);
+  const auto is = [](std::size_t a, std::int64_t b) { return static_cast<std::int64_t>(a) == b; };
+  if (!is(mean.shape(0), d) || !is(scale.shape(0), d) || !is(W.shape(0), d) || !is(completed.shape(0), n) ||
+      !is(completed.shape(1), d) || !is(loss.shape(0), n) || (leverage.size() && !is(leverage.size(), n * d)))
+    throw std::invalid_argument("fill_missing: the arrays must agree in their shapes");
+
+  std::vector<double> Wt(static_cast<std::size_t>(d * r));
+  Model model{mean.data(), scale.data(), W.data(), Wt.data(), d, r, ridge, 0.0, {}, {}};
+  model.all.assign(static_cast<std::size_t>(r * r), 0.0);
+  for (std::int64_t j = 0; j < d; ++j) {
+    for (std::int64_t a = 0; a < r; ++a) Wt[static_cast<std::size_t>(a * d + j)] = W.data()[j * r + a];
+    add_outer(model.all.data(), W.data() + j * r, r, 1.0);
+  }
+  double largest = 0.0;
+  for (std::int64_t a = 0; a < r; ++a) {
+    model.all[static_cast<std::size_t>(a * r + a)] += ridge;
+    largest = std::max(largest, model.all[static_cast<std::size_t>(a * r + a)]);
+  }
+  model.least = 1e-15 * largest;
+  model.factor = model.all;
+  factor(model.factor.data(), r, model.least);
+
+  nb::gil_scoped_release free;
+  parallel_for(n, kRows, n_threads, [&](std::int64_t begin, std::int64_t end, std::int64_t) {
+    const auto dd = static_cast<std::size_t>(d), rr = static_cast<std::size_t>(r);
+    Scratch s{std::vector<double>(dd), std::vector<double>(dd), std::vector<double>(rr * rr), std::vector<double>(rr),
+              std::vector<double>(rr), {}};
+    for (std::int64_t i = begin; i < end; ++i)
+      loss(i) = fill_row(model, X.data() + i * d, completed.data() + i * d,
+                         leverage.size() ? leverage.data() + i * d : nullptr, whole, s);
+  });
+}
+
+}  // namespace
+
+void bind_incomplete(nb::module_& m) {
+  using namespace nb::literals;
+  const char* about = "Fill the missing cells of rows under a low-rank model; each row's squared error where observed.";
+  m.def("fill_missing", &fill_missing<float>, "rows"_a.noconvert(), "mean"_a.noconvert(), "scale"_a.noconvert(),
+        "weights"_a.noconvert(), "ridge"_a, "whole"_a, "completed"_a.noconvert(), "leverage"_a.noconvert(),
+        "loss"_a.noconvert(), "n_threads"_a, about);
+  m.def("fill_missing", &fill_missing<double>, "rows"_a.noconvert(), "mean"_a.noconvert(), "scale"_a.noconvert(),
+        "weights"_a.noconvert(), "ridge"_a, "whole"_a, "completed"_a.noconvert(), "leverage"_a.noconvert(),
+        "loss"_a.noconvert(), "n_threads"_a, about);
+}
+
+}  // namespace lowdim
