@@ -148,7 +148,8 @@ def complete(
     best: tuple[_Iteration, Run] | None = None
     for k in range(max(1, n_init)):
         trial = _Iteration(table, r, method, ridge, floor, tol, None if k == 0 else rng)
-        run = trial.run(max_iter, owner)
+        with threads.single_blas():  # the products are small: handing them out costs more than it saves
+            run = trial.run(max_iter, owner)
         if best is None or run.losses[-1] < best[1].losses[-1]:
             best = trial, run
     trial, run = best  # type: ignore[misc]
@@ -243,7 +244,7 @@ class _Table:
         block = max(1, 2**20 // d)
 
         def sums(rows: slice) -> tuple[Array, Array, int]:
-            seen = ~np.isnan(X[rows])
+            seen = X[rows] == X[rows]
             return w[rows] @ seen, w[rows] @ np.where(seen, X[rows], 0.0), int(seen.sum(axis=1).min())
 
         counts, totals, fewest = zip(*threads.map_rows(sums, n, block, n_jobs), strict=True)
@@ -253,7 +254,9 @@ class _Table:
         mean = np.sum(totals, axis=0) / count
 
         def squares(rows: slice) -> Array:
-            return w[rows] @ np.where(np.isnan(X[rows]), 0.0, (X[rows] - mean) ** 2)
+            gaps = X[rows] - mean
+            gaps[gaps != gaps] = 0.0
+            return np.einsum("ij,ij,i->j", gaps, gaps, w[rows])
 
         variance = np.sum(threads.map_rows(squares, n, block, n_jobs), axis=0) / count
         deviation = deviations(variance, mean, float(w.sum()))
@@ -324,6 +327,8 @@ class _Iteration:
         """
         one = self._updated(state)
         one = replace(one, loss=self._fill(one))
+        if abs(state.loss - one.loss) <= 0.01 * self.tol * one.loss:
+            return replace(one, settled=True), one.loss
         two = self._updated(one)
         v, first, second = (s.vector(self.unit) for s in (state, one, two))
         before, after = first - v, second - first
@@ -370,9 +375,11 @@ class _Iteration:
     def _updated(self, state: _State | None) -> _State:
         """The model of the rows as they are completed now, turned towards the last one."""
         t = self.table
-        found = leading(
-            self.completed, self.r, scale=t.scaled, weights=t.weights, start=self.basis, n_jobs=t.n_jobs
-        )
+        settings: dict[str, Any] = {"scale": t.scaled, "weights": t.weights, "n_jobs": t.n_jobs}
+        enough = min(1e-7, max(1e-11, 0.01 * self.tol))
+        found = leading(self.completed, self.r, start=self.basis, tol=enough, **settings)
+        if not found.exact and 0 < found.values[self.r] == self._sigma2(found):  # only a bound: it may not bind
+            found = leading(self.completed, self.r, exact=True, **settings)
         self.basis = found.basis
         W, strength = _weights_of(found.vectors, found.values[: self.r], self._sigma2(found))
         if state is not None:

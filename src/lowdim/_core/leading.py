@@ -14,13 +14,15 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from lowdim._core import threads
+from lowdim._core.rng import generator
 from lowdim._core.spectrum import Moments, eigenpairs
 
 Array = np.ndarray
+Pairs = tuple[Array, Array]
 
 SMALL = 64  # columns up to which all eigenpairs cost less than the steps
 DENSE = 400  # columns (or rows) up to which the covariance (or Gram matrix) costs less than passes over the rows
-DIRECT = 2**16  # cells up to which one product beats chunks
+DIRECT = 2**18  # cells up to which one product beats chunks
 SPARE = 5  # vectors carried beyond those wanted: they make the wanted ones settle faster
 STEPS = 12  # of subspace iteration before the general solver takes over
 
@@ -43,6 +45,8 @@ class Leading:
         Sum of all eigenvalues.
     basis : ndarray of shape (d, m)
         Start of the next call.
+    exact : bool
+        Whether the last of `values` is exact; it is a lower bound where only the others have settled.
     """
 
     weight: float
@@ -52,12 +56,25 @@ class Leading:
     vectors: Array
     total: float
     basis: Array
+    exact: bool
 
 
 def leading(
-    X: Array, r: int, *, scale: bool, weights: Array | None = None, start: Array | None = None, n_jobs: int | None = None
+    X: Array,
+    r: int,
+    *,
+    scale: bool,
+    weights: Array | None = None,
+    start: Array | None = None,
+    exact: bool = False,
+    tol: float = 1e-11,
+    n_jobs: int | None = None,
 ) -> Leading:
-    """The first r eigenpairs of the covariance of the rows of X, and the eigenvalue after them."""
+    """The first r eigenpairs of the covariance of the rows of X, and the eigenvalue after them.
+
+    `start` is the `basis` of an earlier result, `tol` the residual that will do, relative to the largest eigenvalue;
+    `exact` asks for the general solver.
+    """
     n, d = X.shape
     if d <= DENSE:
         weight, mean, C = _covariance(X, weights, n_jobs)
@@ -67,12 +84,14 @@ def leading(
     divide = deviations(variance, mean, weight) if scale else np.ones(d)
     total = float((variance / divide**2).sum())
     if d <= DENSE:
-        values, basis = _of_matrix(C / np.outer(divide, divide) if scale else C, r + 1, start)
+        C = C / np.outer(divide, divide) if scale else C
+        found, exact = _of_matrix(C, r + 1, start, exact, tol)
     elif n <= DENSE:
-        values, basis = _of_gram(X, weights, weight, mean, divide, r + 1)
+        found, exact = _of_gram(X, weights, weight, mean, divide, r + 1), True
     else:
-        values, basis = _of_rows(X, weights, weight, mean, divide, r + 1, start, n_jobs)
-    return Leading(weight, mean, divide, np.maximum(values[: r + 1], 0.0), basis[:, :r], total, basis)
+        found, exact = _of_rows(X, weights, weight, mean, divide, r + 1, start, exact, tol, n_jobs)
+    values, basis = found
+    return Leading(weight, mean, divide, np.maximum(values[: r + 1], 0.0), basis[:, :r], total, basis, exact)
 
 
 def deviations(variance: Array, mean: Array, weight: float) -> Array:
@@ -90,7 +109,9 @@ def _covariance(X: Array, weights: Array | None, n_jobs: int | None) -> tuple[fl
     weight = float(w.sum())
     mean = w @ X / weight
     Z = X - mean
-    return weight, mean, (Z.T * w) @ Z / weight
+    if weights is not None:
+        Z *= np.sqrt(w)[:, None]
+    return weight, mean, Z.T @ Z / weight
 
 
 def _spread(X: Array, weights: Array | None, n_jobs: int | None) -> tuple[float, Array, Array]:
@@ -103,22 +124,27 @@ def _spread(X: Array, weights: Array | None, n_jobs: int | None) -> tuple[float,
     return weight, mean, np.sum(squares, axis=0) / weight
 
 
-def _of_matrix(C: Array, k: int, start: Array | None) -> tuple[Array, Array]:
+def _of_matrix(C: Array, k: int, start: Array | None, exact: bool, tol: float) -> tuple[Pairs, bool]:
     d = C.shape[0]
-    if d > max(SMALL, 3 * k) and start is not None and start.shape[1] >= k:
-        found = _settle(lambda Q: C @ Q, start, k - 1, 1e-11)
-        if found is not None:
-            return found
-    pairs = eigenpairs(C, min(k + SPARE, d), solver="lapack", owner="completion") if d > SMALL else None
-    if pairs is not None:
-        return pairs.values, pairs.vectors
-    values, vectors = np.linalg.eigh(C)
-    return values[::-1], vectors[:, ::-1]
+    if d <= max(SMALL, 3 * k):
+        values, vectors = np.linalg.eigh(C)
+        return (values[::-1], vectors[:, ::-1]), True
+    if not exact:
+        settled = _settle(lambda Q: C @ Q, _block(start, d, k), k - 1, tol)
+        if settled is not None:
+            return settled, False
+    pairs = eigenpairs(C, k + SPARE, solver="lapack", owner="completion")
+    return (pairs.values, pairs.vectors), True
 
 
-def _of_gram(
-    X: Array, weights: Array | None, weight: float, mean: Array, divide: Array, k: int
-) -> tuple[Array, Array]:
+def _block(start: Array | None, d: int, k: int) -> Array:
+    """Where subspace iteration starts: the last basis, or the same random vectors every time."""
+    if start is not None and start.shape[1] >= k:
+        return start[:, : k + SPARE]
+    return generator(0).standard_normal((d, min(k + SPARE, d)))
+
+
+def _of_gram(X: Array, weights: Array | None, weight: float, mean: Array, divide: Array, k: int) -> Pairs:
     """Eigenvectors a of ZZ' give Z'a / s; QR keeps them orthonormal where s is near 0."""
     Z = (X - mean) / divide
     if weights is not None:
@@ -137,8 +163,10 @@ def _of_rows(
     divide: Array,
     k: int,
     start: Array | None,
+    exact: bool,
+    tol: float,
     n_jobs: int | None,
-) -> tuple[Array, Array]:
+) -> tuple[Pairs, bool]:
     n, d = X.shape
     block = max(1, 2**19 // d)
 
@@ -150,18 +178,18 @@ def _of_rows(
 
         return np.sum(threads.map_rows(part, n, block, n_jobs), axis=0) / weight
 
-    if start is not None and start.shape[1] >= k:
-        found = _settle(product, start, k - 1, 1e-9)
-        if found is not None:
-            return found
+    if not exact:
+        settled = _settle(product, _block(start, d, k), k - 1, max(tol, 1e-10))
+        if settled is not None:
+            return settled, False
     operator = LinearOperator(
         (d, d), matvec=lambda v: product(v.reshape(d, -1)).reshape(v.shape), matmat=product, dtype=np.float64
     )
     pairs = eigenpairs(operator, min(k + SPARE, n, d), owner="completion")
-    return pairs.values, pairs.vectors
+    return (pairs.values, pairs.vectors), True
 
 
-def _settle(product: Callable[[Array], Array], Q: Array, r: int, tol: float) -> tuple[Array, Array] | None:
+def _settle(product: Callable[[Array], Array], Q: Array, r: int, tol: float) -> Pairs | None:
     """Subspace iteration from Q until the first r residuals are below `tol` of the largest value, or None."""
     Q = np.linalg.qr(Q)[0]
     for _ in range(STEPS):
