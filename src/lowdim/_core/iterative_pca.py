@@ -20,6 +20,7 @@ from lowdim._core import threads
 from lowdim._core.iterate import Run, iterate
 from lowdim._core.leading import Leading, deviations, leading
 from lowdim._core.notices import warn
+from lowdim._core.rng import generator
 
 Array = np.ndarray
 
@@ -147,7 +148,7 @@ def complete(
         floor = _noise_floor(X, r, table, owner, quiet, {"tol": max(tol, 1e-6), "max_iter": max_iter, "scale": scale})
     best: tuple[_Iteration, Run] | None = None
     for k in range(max(1, n_init)):
-        trial = _Iteration(table, r, method, ridge, floor, tol, None if k == 0 else rng)
+        trial = _Iteration(table, r, method, ridge, floor, tol, None if k == 0 else generator(rng))
         with threads.single_blas():  # the products are small: handing them out costs more than it saves
             run = trial.run(max_iter, owner)
         if best is None or run.losses[-1] < best[1].losses[-1]:
@@ -228,6 +229,7 @@ class _Table:
     """The rows and what is known of their observed cells."""
 
     X: Array
+    completed: Array  # by the column means; the iteration goes on in it
     scaled: bool
     weights: Array | None
     n_jobs: int | None
@@ -241,26 +243,29 @@ class _Table:
     def of(cls, X: Array, scaled: bool, weights: Array | None, n_jobs: int | None) -> _Table:
         n, d = X.shape
         w = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
-        block = max(1, 2**20 // d)
+        block = max(1, 2**18 // d)
+        completed = filled(X, np.zeros(d), n_jobs)
 
         def sums(rows: slice) -> tuple[Array, Array, int]:
             seen = X[rows] == X[rows]
-            return w[rows] @ seen, w[rows] @ np.where(seen, X[rows], 0.0), int(seen.sum(axis=1).min())
+            count = np.count_nonzero(seen, axis=0) if weights is None else w[rows] @ seen
+            return count, w[rows] @ completed[rows], int(np.count_nonzero(seen, axis=1).min())
+
+        def squares(rows: slice) -> Array:
+            gaps = completed[rows] - mean  # 0 in the missing cells, up to rounding
+            gaps *= gaps
+            return w[rows] @ gaps
 
         counts, totals, fewest = zip(*threads.map_rows(sums, n, block, n_jobs), strict=True)
         count = np.sum(counts, axis=0)
         if not (count > 0).all():
             raise ValueError(f"completion: column {int(np.argmin(count))} has no observed cell in a row with weight.")
         mean = np.sum(totals, axis=0) / count
-
-        def squares(rows: slice) -> Array:
-            gaps = X[rows] - mean
-            gaps[gaps != gaps] = 0.0
-            return np.einsum("ij,ij,i->j", gaps, gaps, w[rows])
-
+        filled(X, mean, n_jobs, completed)
         variance = np.sum(threads.map_rows(squares, n, block, n_jobs), axis=0) / count
         deviation = deviations(variance, mean, float(w.sum()))
-        return cls(X, scaled, weights, n_jobs, float(w.sum()), float(count.sum()), min(fewest), mean, deviation)
+        cells, least = float(count.sum()), min(fewest)
+        return cls(X, completed, scaled, weights, n_jobs, float(w.sum()), cells, least, mean, deviation)
 
     @property
     def weight_rows(self) -> int:
@@ -284,6 +289,7 @@ class _State:
     found: Leading
     reach: float = 4.0  # longest extrapolation
     settled: bool = False
+    rate: float = 1.0  # of the last two updates
     moved: float = np.inf  # length of the last plain step
 
     def vector(self, unit: Array) -> Array:
@@ -299,11 +305,11 @@ class _Iteration:
     """One start of the fixed-point iteration; `completed` always holds the cells of the state last filled."""
 
     def __init__(
-        self, table: _Table, r: int, method: str, ridge: float, floor: float, tol: float, rng: Any | None
+        self, table: _Table, r: int, method: str, ridge: float, floor: float, tol: float, rng: np.random.Generator | None
     ) -> None:
         self.table, self.r, self.method, self.ridge, self.floor, self.tol = table, r, method, ridge, floor, tol
         self.unit = table.deviation if table.scaled else np.ones(len(table.mean))
-        self.completed = _start(table, rng)
+        self.completed = table.completed if rng is None else _random_start(table, rng)
         # A row with no more cells than components is fitted exactly by any model: plain EM, which moves the cells
         # least, is the one whose limit means something.
         self.plain = (method == "em" or ridge == 0) and 0 < table.fewest <= r
@@ -327,13 +333,14 @@ class _Iteration:
         """
         one = self._updated(state)
         one = replace(one, loss=self._fill(one))
-        if abs(state.loss - one.loss) <= 0.01 * self.tol * one.loss:
+        if self._settled(state.loss, one.loss, state.rate):
             return replace(one, settled=True), one.loss
         two = self._updated(one)
         v, first, second = (s.vector(self.unit) for s in (state, one, two))
         before, after = first - v, second - first
-        moved, size = float(np.linalg.norm(after)), float(np.linalg.norm(before))
-        if self._settled(state.loss, one.loss, moved, size):
+        size = float(np.linalg.norm(before))
+        rate = float(np.linalg.norm(after)) / size if size > 0 else 0.0
+        if self._settled(state.loss, one.loss, rate):
             return replace(two, loss=one.loss, settled=True), one.loss
         bend = float(np.linalg.norm(after - before))
         length = min(size / bend if bend > 0 else 1.0, state.reach)
@@ -343,21 +350,20 @@ class _Iteration:
                 loss = self._fill(ahead)
                 if loss <= one.loss * (1.0 + SLACK[self.method]):
                     reach = state.reach * 4 if length == state.reach else state.reach
-                    return replace(ahead, loss=loss, reach=reach), one.loss
-        return replace(two, loss=self._fill(two), reach=max(1.0, state.reach / 4)), one.loss
+                    return replace(ahead, loss=loss, reach=reach, rate=rate), one.loss
+        return replace(two, loss=self._fill(two), reach=max(1.0, state.reach / 4), rate=rate), one.loss
 
     def _plain_step(self, state: _State) -> tuple[_State, float]:
         one = self._updated(state)
         one = replace(one, loss=self._fill(one, whole=True))
         moved = float(np.linalg.norm(state.vector(self.unit) - one.vector(self.unit)))
-        settled = self._settled(state.loss, one.loss, moved, state.moved)
+        settled = self._settled(state.loss, one.loss, moved / state.moved if state.moved > 0 else 0.0)
         return replace(one, settled=settled, moved=moved), one.loss
 
-    def _settled(self, loss: float, now: float, moved: float, before: float) -> bool:
+    def _settled(self, loss: float, now: float, rate: float) -> bool:
         """Little change, and little to come: what crawls at a rate near 1 has as much ahead as rate / (1 - rate)."""
         if now <= self.tol**2 * self._variance():
             return True
-        rate = moved / before if before > 0 else 0.0
         ahead = rate / (1.0 - rate) if rate < 1.0 else 1e6
         return abs(loss - now) * max(1.0, ahead) <= self.tol * now
 
@@ -438,17 +444,20 @@ def _signs(V: Array) -> Array:
     return np.where(np.take_along_axis(V, np.abs(V).argmax(axis=0)[None], axis=0)[0] < 0, -1.0, 1.0)
 
 
-def _start(table: _Table, rng: Any | None) -> Array:
-    """A copy of the rows with the column means in the missing cells, or random ones about them."""
+def filled(X: Array, value: Array, n_jobs: int | None = None, completed: Array | None = None) -> Array:
+    """A copy of X (or `completed`) with one value for each column in the missing cells."""
+    completed = X.copy() if completed is None else completed
+    _fill(X, completed, value, np.ones(X.shape[1]), np.empty((X.shape[1], 0)), 1.0, n_jobs=n_jobs)
+    return completed
+
+
+def _random_start(table: _Table, rng: np.random.Generator) -> Array:
+    """Another start: cells drawn about the column means."""
     completed = table.X.copy()
-    mean = table.mean.astype(completed.dtype)
-    for rows in threads.blocks(len(completed), max(1, 2**20 // completed.shape[1])):
+    for rows in threads.blocks(len(completed), max(1, 2**18 // completed.shape[1])):
         part = completed[rows]
-        holes = np.isnan(part)
-        filled = np.broadcast_to(mean, part.shape)
-        if rng is not None:
-            filled = mean + rng.standard_normal(part.shape) * table.deviation
-        np.copyto(part, filled, where=holes, casting="same_kind")
+        drawn = table.mean + rng.standard_normal(part.shape) * table.deviation
+        np.copyto(part, drawn, where=part != part, casting="same_kind")
     return completed
 
 

@@ -79,7 +79,7 @@ struct Model {
 
 struct Scratch {
   std::vector<double> x, fit, A, t, y;
-  std::vector<std::int64_t> holes;
+  std::vector<std::int64_t> room, holes;
 };
 
 // A += sign * w w', lower triangle, row after row without gaps.
@@ -139,13 +139,12 @@ LOWDIM_INLINE inline void expand(const double* LOWDIM_RESTRICT Wt, const double*
 
 template <class T>
 void find_holes(const T* x, std::int64_t d, Scratch& s) {
-  s.holes.resize(static_cast<std::size_t>(d));
   std::size_t count = 0;
   for (std::int64_t j = 0; j < d; ++j) {  // no branch: holes come at random
-    s.holes[count] = j;
+    s.room[count] = j;
     count += x[j] != x[j];
   }
-  s.holes.resize(count);
+  s.holes.assign(s.room.begin(), s.room.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
 template <class T>
@@ -224,7 +223,7 @@ void fill_missing(In2<T> X, In1<double> mean, In1<double> scale, In2<double> W, 
   parallel_for(n, kRows, n_threads, [&](std::int64_t begin, std::int64_t end, std::int64_t) {
     const auto dd = static_cast<std::size_t>(d), rr = static_cast<std::size_t>(r);
     Scratch s{std::vector<double>(dd), std::vector<double>(dd), std::vector<double>(size), std::vector<double>(rr),
-              std::vector<double>(rr), {}};
+              std::vector<double>(rr), std::vector<std::int64_t>(dd), {}};
     for (std::int64_t i = begin; i < end; ++i)
       loss(i) = fill_row(model, X.data() + i * d, completed.data() + i * d,
                          leverage.size() ? leverage.data() + i * d : nullptr, whole, s);
