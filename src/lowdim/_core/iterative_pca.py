@@ -24,9 +24,13 @@ from lowdim._core.rng import generator
 
 Array = np.ndarray
 
+compiled: Any = _native  # a compiled module has no types to check
+
 METHODS = ("regularized", "em")
 LEAST_FREE = 0.05  # share of the observed cells that must be left after fitting, for the noise to be estimated
-NO_RIDGE = 1e-13  # of the largest eigenvalue: keeps rows with few cells solvable, and is too small to be seen
+NO_RIDGE = 1e-14  # of the largest eigenvalue: keeps rows with few cells solvable, and is too small to be seen
+APPROACH, APPROACH_STEPS = 1e-4, 100  # EM goes step by step until one changes the criterion by this part only
+RUNAWAY = 3.0  # times a column's observed deviation: a completed column that varies more is worth a warning
 SLACK = {"em": 0.0, "regularized": 1e-3}  # by how much an extrapolated step may raise the criterion
 
 
@@ -168,15 +172,17 @@ def fill(
     sigma2: float,
     *,
     leverage: bool = False,
+    completed: Array | None = None,
     n_jobs: int | None = None,
 ) -> tuple[Array, Array | None]:
     """Rows of X with their missing cells at the conditional mean of a fitted model; X is not changed.
 
+    `completed` is where to write them: a copy of X with anything in the missing cells.
     With `leverage`, also h = v_j'(V_O'V_O + F^-1 - I)^-1 v_j for every missing cell (0 elsewhere), F the diagonal
     matrix of the shrinkage: how much more than the noise alone the cell varies.
     """
     X = np.ascontiguousarray(X)
-    completed = X.copy()
+    completed = X.copy() if completed is None else completed
     spread = np.zeros_like(X) if leverage else None
     W, strength = _weights_of(loadings, eigenvalues, sigma2)
     divide = np.ones(X.shape[1]) if scale is None else scale
@@ -197,11 +203,11 @@ def shrinking_variance(values: Array, total: float, n: float, d: int, ridge: flo
 
 
 def _weights_of(loadings: Array, eigenvalues: Array, sigma2: float) -> tuple[Array, float]:
-    """W and what is added to W_O'W_O. Without shrinkage W = V, so that a row's shortest score is taken."""
-    if sigma2 > 0:
-        return loadings * np.sqrt(np.maximum(eigenvalues - sigma2, 0.0)), sigma2
+    """W and what is added to W_O'W_O; without shrinkage next to nothing, so that of all scores that fit a row with
+    few cells the likeliest is taken."""
+    W = loadings * np.sqrt(np.maximum(eigenvalues - sigma2, 0.0))
     largest = float(eigenvalues[0]) if len(eigenvalues) and eigenvalues[0] > 0 else 1.0
-    return loadings * np.sqrt(largest), NO_RIDGE * largest
+    return W, max(sigma2, NO_RIDGE * largest)
 
 
 def _fill(
@@ -220,7 +226,7 @@ def _fill(
     loss = np.empty(len(X))
     spread = np.empty((0, 0), X.dtype) if leverage is None else leverage
     W, mean, scale = (np.ascontiguousarray(A, dtype=np.float64) for A in (W, mean, scale))
-    _native.fill_missing(X, mean, scale, W, strength, whole, completed, spread, loss, threads.n_threads(n_jobs))
+    compiled.fill_missing(X, mean, scale, W, strength, whole, completed, spread, loss, threads.n_threads(n_jobs))
     return loss
 
 
@@ -251,18 +257,14 @@ class _Table:
             count = np.count_nonzero(seen, axis=0) if weights is None else w[rows] @ seen
             return count, w[rows] @ completed[rows], int(np.count_nonzero(seen, axis=1).min())
 
-        def squares(rows: slice) -> Array:
-            gaps = completed[rows] - mean  # 0 in the missing cells, up to rounding
-            gaps *= gaps
-            return w[rows] @ gaps
-
         counts, totals, fewest = zip(*threads.map_rows(sums, n, block, n_jobs), strict=True)
         count = np.sum(counts, axis=0)
         if not (count > 0).all():
             raise ValueError(f"completion: column {int(np.argmin(count))} has no observed cell in a row with weight.")
         mean = np.sum(totals, axis=0) / count
         filled(X, mean, n_jobs, completed)
-        variance = np.sum(threads.map_rows(squares, n, block, n_jobs), axis=0) / count
+        # The cells filled in add nothing, up to rounding.
+        variance = _squares(completed, mean, w, n_jobs) / count
         deviation = deviations(variance, mean, float(w.sum()))
         cells, least = float(count.sum()), min(fewest)
         return cls(X, completed, scaled, weights, n_jobs, float(w.sum()), cells, least, mean, deviation)
@@ -270,6 +272,11 @@ class _Table:
     @property
     def weight_rows(self) -> int:
         return int(self.weight)
+
+    def growth(self, completed: Array) -> Array:
+        """Variances of the completed columns over those of the observed cells."""
+        w = np.ones(len(completed)) if self.weights is None else self.weights
+        return _squares(completed, self.mean, w, self.n_jobs) / self.weight / self.deviation**2
 
     def free(self, r: int) -> float:
         """Observed cells less the parameters of a model of rank r."""
@@ -279,7 +286,7 @@ class _Table:
 
 @dataclass(frozen=True, eq=False)
 class _State:
-    """A model as a point: W and sigma turn with their axes, so they can be extrapolated; `found` where they came from."""
+    """A model as a point that can be extrapolated; `found` is what it came from."""
 
     mean: Array
     scale: Array
@@ -305,26 +312,45 @@ class _Iteration:
     """One start of the fixed-point iteration; `completed` always holds the cells of the state last filled."""
 
     def __init__(
-        self, table: _Table, r: int, method: str, ridge: float, floor: float, tol: float, rng: np.random.Generator | None
+        self,
+        table: _Table,
+        r: int,
+        method: str,
+        ridge: float,
+        floor: float,
+        tol: float,
+        rng: np.random.Generator | None,
     ) -> None:
         self.table, self.r, self.method, self.ridge, self.floor, self.tol = table, r, method, ridge, floor, tol
         self.unit = table.deviation if table.scaled else np.ones(len(table.mean))
         self.completed = table.completed if rng is None else _random_start(table, rng)
         # A row with no more cells than components is fitted exactly by any model: plain EM, which moves the cells
         # least, is the one whose limit means something.
-        self.plain = (method == "em" or ridge == 0) and 0 < table.fewest <= r
+        self.gentle = method == "em" or ridge == 0
+        self.plain = self.gentle and 0 < table.fewest <= r
         self.basis: Array | None = None
 
     def run(self, max_iter: int, owner: str) -> Run:
         if self.r == 0:
             return Run(None, np.array([self._variance()]), 0, True)
         first = self._updated(None)
-        first = replace(first, loss=self._fill(first, whole=self.plain))
+        first = replace(first, loss=self._fill(first, whole=self.gentle))
+        if self.gentle and not self.plain:
+            first = self._approach(first)
         step = self._plain_step if self.plain else self._step
         run = iterate(
             step, first, max_iter=max_iter, tol=0.0, owner=owner, warn=False, callback=lambda i, s, loss: s.settled
         )
         return replace(run, converged=run.state.settled or run.converged)
+
+    def _approach(self, state: _State) -> _State:
+        """Plain steps while they change much: EM has several optima, and leaps from a poor model find worse ones."""
+        for _ in range(APPROACH_STEPS):
+            now, loss = self._plain_step(state)
+            small, state = abs(state.loss - loss) <= APPROACH * loss, now
+            if small or state.settled:
+                break
+        return replace(state, loss=self._fill(state), settled=False)
 
     def _step(self, state: _State) -> tuple[_State, float]:
         """Two updates and, from them, an extrapolation forward (Varadhan and Roland, 2008).
@@ -431,6 +457,17 @@ class _Iteration:
         )
 
 
+def _squares(X: Array, center: Array, w: Array, n_jobs: int | None) -> Array:
+    """Weighted sums of squares of the columns about a centre."""
+
+    def part(rows: slice) -> Array:
+        gaps = X[rows] - center
+        gaps *= gaps
+        return w[rows] @ gaps
+
+    return np.sum(threads.map_rows(part, len(X), max(1, 2**18 // X.shape[1]), n_jobs), axis=0)
+
+
 def _scores(X: Array, mean: Array, scale: Array, V: Array, n_jobs: int | None) -> Array:
     A = V / scale[:, None]
     parts = threads.map_rows(lambda rows: (X[rows] - mean) @ A, len(X), max(1, 2**18 // X.shape[1]), n_jobs)
@@ -483,17 +520,23 @@ def _noise_floor(X: Array, r: int, table: _Table, owner: str, quiet: bool, setti
 
 
 def _complain(run: Run, trial: _Iteration, owner: str, max_iter: int, tol: float) -> None:
-    if trial.r and not run.converged:
+    """Say what makes the result doubtful."""
+    table, r = trial.table, trial.r
+    way = "Ask for fewer components" + (", or use missing='regularized'." if trial.method == "em" else ".")
+    if r and not run.converged:
         warn(
             f"{owner}: completion is not converged after max_iter={max_iter} steps (criterion {run.losses[-1]:.6g}, "
-            f"tol={tol:g}). Raise max_iter or tol"
-            + ("; or use missing='regularized', which does not run away." if trial.method == "em" else "."),
+            f"tol={tol:g}). {way}",
             ConvergenceWarning,
         )
-    table = trial.table
-    if trial.method == "em" and table.free(trial.r) < LEAST_FREE * table.cells:
+    if trial.method == "em" and table.free(r) < LEAST_FREE * table.cells:
         warn(
-            f"{owner}: {trial.r} components have {table.cells - table.free(trial.r):.0f} parameters, and X has "
-            f"{table.cells:.0f} observed cells, so EM fits them almost exactly whatever the missing ones are. Ask for "
-            "fewer components, or use missing='regularized'."
+            f"{owner}: {r} components have {table.cells - table.free(r):.0f} parameters, and X has {table.cells:.0f} "
+            f"observed cells, so EM fits them almost exactly whatever the missing ones are. {way}"
+        )
+    times = np.sqrt(table.growth(trial.completed))
+    if r and times.max() > RUNAWAY:
+        warn(
+            f"{owner}: the completed column {int(times.argmax())} varies {times.max():.3g} times as much as its "
+            f"observed cells do: the model is fitted to noise. {way}"
         )

@@ -119,7 +119,9 @@ def _spread(X: Array, weights: Array | None, n_jobs: int | None) -> tuple[float,
     n = X.shape[0]
     w = np.ones(n) if weights is None else weights
     weight, block = float(w.sum()), max(1, 2**20 // X.shape[1])
-    mean = np.sum(threads.map_rows(lambda rows: w[rows] @ X[rows].astype(np.float64), n, block, n_jobs), axis=0) / weight
+    mean = (
+        np.sum(threads.map_rows(lambda rows: w[rows] @ X[rows].astype(np.float64), n, block, n_jobs), axis=0) / weight
+    )
     squares = threads.map_rows(lambda rows: w[rows] @ (X[rows] - mean) ** 2, n, block, n_jobs)
     return weight, mean, np.sum(squares, axis=0) / weight
 
