@@ -173,6 +173,11 @@ VARIANTS = [
         exact_inverse=True,
     ),
     Case(
+        lowdim.PCA(n_components=2, missing="nipals", tol=1e-12, max_iter=20000),
+        keeps_embedding=False,
+        exact_inverse=True,
+    ),
+    Case(
         lowdim.ClassicalMDS(n_components=2, metric="manhattan", correction="cailliez"),
         continuous=False,
         invariant_to_rotation=False,

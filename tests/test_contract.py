@@ -2,7 +2,6 @@
 
 import pickle
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -277,17 +276,21 @@ def test_a_second_fit_forgets_the_first(case):
     np.testing.assert_array_equal(model.transform(rows(5, seed=7)), fresh.transform(rows(5, seed=7)))
 
 
+def refusing(estimator):
+    """The estimator, told to refuse missing values where it has a choice."""
+    model = clone(estimator)
+    return model.set_params(missing="error") if "missing" in model.get_params() else model
+
+
 @each
 def test_missing_values_are_named_and_never_filled(case):
     X = rows()
     X[3, 1] = X[4, 1] = X[4, 2] = np.nan
-    if case.estimator._takes_nan:
-        if "missing" not in case.estimator.get_params():
-            pytest.skip("takes missing cells as they are")
-        case = replace(case, estimator=clone(case.estimator).set_params(missing="error"))
+    if case.estimator._takes_nan and "missing" not in case.estimator.get_params():
+        pytest.skip("takes missing cells as they are")
     with pytest.raises(ValueError, match=rf"{case.name}: X has 3 missing values \(NaN\) in 2 of 60 rows and 2 columns"):
-        case.fit(clone(case.estimator), X)
-    model, _ = fit(case, rows())
+        case.fit(refusing(case.estimator), X)
+    model = case.fit(refusing(case.estimator), rows())
     with pytest.raises(ValueError, match="missing values"):
         model.transform(X[:5])
     X[3, 1] = np.inf
@@ -318,6 +321,30 @@ def test_missing_cells_are_taken_as_they_are(case):
     Y[3, 1] = np.inf
     with pytest.raises(ValueError, match="infinity"):
         clone(case.estimator).fit(Y)
+
+
+@each
+def test_incomplete_rows_are_placed_where_they_are_taken(case):
+    """Fitted or new, each on its own, and the same in every container."""
+    model = clone(case.estimator)
+    if not model._takes_nan:
+        pytest.skip("needs complete rows")
+    X = rows(80)
+    X[np.random.default_rng(1).random(X.shape) < 0.05] = np.nan
+    given = X.copy()
+    Z = model.fit_transform(X)
+    np.testing.assert_array_equal(X, given)
+    assert np.isfinite(Z).all()
+    np.testing.assert_allclose(model.transform(X), Z, atol=case.transform_tolerance * spread(Z))
+    alone = np.vstack([model.transform(X[i : i + 1]) for i in range(len(X))])
+    np.testing.assert_allclose(alone, Z, atol=1e-10 * spread(Z))
+    masked = clone(case.estimator).fit_transform(np.ma.masked_invalid(X))
+    np.testing.assert_allclose(masked, Z, atol=1e-9 * spread(Z))
+    frame = clone(case.estimator).fit_transform(pd.DataFrame(X))
+    np.testing.assert_allclose(frame, Z, atol=1e-9 * spread(Z))
+    for bad in (np.full((1, 4), np.nan), np.full((1, 4), np.inf)):
+        with pytest.raises(ValueError, match=f"{case.name}: "):
+            model.transform(bad)
 
 
 @each
@@ -356,12 +383,9 @@ def test_wrong_shapes_and_types_are_refused(case):
 @each
 def test_disguised_values_are_refused(case):
     X = rows()
-    if case.estimator._takes_nan:
-        masked = fit(case, np.ma.masked_array(X, X > 9))[1]
-        np.testing.assert_array_equal(masked, fit(case, np.where(X > 9, np.nan, X))[1])
-    else:
+    if "missing" in case.estimator.get_params() or not case.estimator._takes_nan:
         with pytest.raises(ValueError, match=rf"{case.name}: X has \d+ masked cells"):
-            case.fit(clone(case.estimator), np.ma.masked_array(X, X > 6))
+            case.fit(refusing(case.estimator), np.ma.masked_array(X, X > 6))
     Z = fit(case, X)[1]
     np.testing.assert_array_equal(fit(case, np.ma.masked_array(X))[1], Z)  # nothing is masked
     dates = np.array("2026-01-01", dtype="datetime64[D]") + np.arange(240).reshape(60, 4)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FLOATS = (np.float64, np.float32)
 
 # What a fit may leave beside the public attributes (which end in "_").
-_FITTED = ("_extension", "_inverse", "_mean_kernel", "_n_features_out", "_parts", "_rows")
+_FITTED = ("_extension", "_incomplete", "_inverse", "_mean_kernel", "_n_features_out", "_parts", "_rows")
 
 
 class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -233,7 +233,10 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             ensure_min_samples=self._min_rows if fitting else 1,
         )
         admits = self._takes_nan and not sparse.issparse(X)
-        dtype, largest = X.dtype, missing.admit(X, name, columns=fitting) if admits else missing.refuse(X, name)
+        dtype = X.dtype
+        largest, holes = missing.survey(X, name, columns=fitting) if admits else (missing.refuse(X, name), False)
+        if fitting and admits:
+            self._incomplete = holes  # for `_embed`, which would have to look at every cell again
         if largest and not 1e-140 < largest < 1e140:
             raise ValueError(
                 f"{name}: the largest value of X is {largest:.1e}, and its square is out of range. Multiply X by a "

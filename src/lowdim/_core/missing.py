@@ -37,9 +37,14 @@ def undisguised(X: Any, owner: str) -> Any:
 
 def admit(X: np.ndarray, owner: str, *, columns: bool = True) -> float:
     """The largest observed magnitude; ValueError for infinity and for rows (columns too, if asked) without any cell."""
+    return survey(X, owner, columns=columns)[0]
+
+
+def survey(X: np.ndarray, owner: str, *, columns: bool = True) -> tuple[float, bool]:
+    """The same, and whether any cell is missing: known from the same pass."""
     largest = _largest(X)
     if np.isfinite(largest):
-        return largest
+        return largest, False
     if np.isinf(X).any():
         raise ValueError(f"{owner}: X contains infinity or a value too large for {X.dtype}.")
     seen = ~np.isnan(X)
@@ -50,10 +55,10 @@ def admit(X: np.ndarray, owner: str, *, columns: bool = True) -> float:
     ):
         if len(empty):
             raise ValueError(
-                f"{owner}: {len(empty)} {what}s of X have no observed cell (the first is {what} {empty[0]}): nothing "
-                f"is known about them. Leave them out: {way}."
+                f"{owner}: {len(empty)} {what}s of X have no observed cell (the first is {what} {empty[0]}), so "
+                f"nothing is known about them. Leave them out: {way}."
             )
-    return float(np.nanmax(np.abs(X)))
+    return float(np.nanmax(np.abs(X))), True
 
 
 def refuse(X: Any, owner: str) -> float:

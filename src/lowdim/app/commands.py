@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import lowdim
-from lowdim.study.methods import find, methods
+from lowdim.study.methods import find, usual
 from lowdim.study.references import check_varied
 from lowdim.study.spelling import did_you_mean
 
@@ -64,7 +64,7 @@ def compare(arguments: Namespace) -> None:
     check_apart({f"{name} in --out": folder / name for name in RESULTS}, {"the table that is read": arguments.source})
     make_folder(folder)
     print_notes(table)
-    with progress(len(chosen or methods()) + 4) as advance:
+    with progress(len(chosen or usual()) + 4) as advance:
         result = lowdim.compare(
             table.X,
             table.labels,

@@ -11,6 +11,7 @@ from sklearn.utils.validation import _check_sample_weight, check_array
 from lowdim._core import params
 from lowdim._core.base import FLOATS, Reducer
 from lowdim._core.extend import Linear
+from lowdim._core.iterative_pca import shrinking_variance
 from lowdim._core.missing import refuse
 from lowdim._core.notices import warn
 from lowdim._core.rng import generator
@@ -32,7 +33,8 @@ class PCA(Reducer):
     n_components : int, float, "drop" or None
         How many components to keep. An int: that many (at most min(n, d)). A share such as 0.85: the fewest that carry
         more than that share of the variance. "drop": up to the largest drop of the spectrum on a log scale, refused
-        where no eigenvalue is twice the next. None: all of them.
+        where no eigenvalue is twice the next. None: all of them. With missing cells, everything but an int means the
+        number that generalised cross-validation chooses, and a warning says which.
     max_error : float or None
         Instead of `n_components`: keep the fewest components that lose less than this share of the variance.
     solver : {"auto", "covariance", "svd", "gram", "randomized", "power"}
@@ -46,8 +48,19 @@ class PCA(Reducer):
         The divisor of variances is n - ddof.
     whiten : bool
         Scale the scores to unit covariance.
+    missing : {"regularized", "em", "nipals", "error"}
+        What to do with missing cells (NaN), at the fit and in new rows. "regularized": the rows are completed by the
+        model they give, again and again until both agree, each component shrunk by the noise. "em": the same without
+        shrinkage; fits the observed cells best, and overfits where many are missing. "nipals": component by component,
+        by regressions over the observed cells; used for complete rows too. "error": refuse. Without missing cells the
+        first two are plain PCA.
+    ridge : float
+        Multiplies the noise variance that "regularized" shrinks by; 0 is "em".
+    orthogonalize : bool
+        Whether "nipals" keeps components orthogonal to the earlier ones where cells are missing.
     tol : float
-        Accuracy asked of the iterative solvers, relative to the largest eigenvalue.
+        Accuracy asked of the iterative solvers, relative to the largest eigenvalue; with missing cells, relative change
+        of the criterion.
     max_iter : int
         Most iterations of the iterative solvers.
     random_state : int, generator or None
@@ -70,17 +83,36 @@ class PCA(Reducer):
     n_components_ : int
         Number of components kept.
     reconstruction_error_ : float
-        Sum of squared errors over all fitted rows (in scaled units where `scale`).
+        Sum of squared errors over all fitted rows (in scaled units where `scale`), of their observed cells alone.
+    noise_variance_ : float
+        What "regularized" shrinks by: the variance of the components left out, per direction.
+    missing_share_ : float
+        Share of the cells that are missing.
     solver_ : str
-        The solver that was used.
+        The solver that was used; with missing cells, the value of `missing`.
     n_iter_ : int
-        Steps of the power iteration; 1 for the other solvers.
+        Steps of the power iteration or the completion; 1 for the other solvers.
     converged_ : bool
         Whether it reached `tol`.
+    completed_ : ndarray of shape (n_samples, n_features)
+        The rows with their missing cells filled in, and the others bit for bit as given; this and what follows is
+        None where no cell is missing.
+    completed_variance_ : ndarray of shape (n_samples, n_features)
+        How uncertain each filled cell is: s² (1 + h), s² the noise of an observed cell (squared error over observed
+        cells less parameters) and h = v'(V_O'V_O + F^-1 - I)^-1 v for the loadings v of the cell, V_O those of the
+        row's observed cells and F the shrinkage; 0 for observed cells, NaN where no noise can be estimated. It takes
+        the loadings as known, so it is a lower bound.
+    shrinkage_ : ndarray of shape (n_components_,)
+        The part of each component that goes into a filled cell (None for "nipals").
+    agreement_ : dict or None
+        Comparison with PCA of the complete rows alone, where there are enough: `n_rows`, the largest `angle` between
+        the subspaces in degrees, and the absolute `correlation` of the scores of those rows for each component.
 
     References
     ----------
     Jolliffe, Principal Component Analysis, 2002. Halko, Martinsson and Tropp, Finding structure with randomness, 2011.
+    Josse and Husson, Handling missing values in exploratory multivariate data analysis methods, 2012. Wold, Estimation
+    of principal components and related models by iterative least squares, 1966.
 
     Examples
     --------
@@ -89,6 +121,10 @@ class PCA(Reducer):
     >>> model = lowdim.PCA(n_components=0.85).fit(X)
     >>> model.n_components_, model.transform(X).shape
     (3, (200, 3))
+    >>> X[::7, 1] = float("nan")
+    >>> model = lowdim.PCA(2).fit(X)
+    >>> model.completed_.shape, round(model.missing_share_, 3), model.transform(X[:1]).shape
+    ((200, 3), 0.048, (1, 2))
     """
 
     _rules: ClassVar = {
@@ -98,6 +134,9 @@ class PCA(Reducer):
         "scale": params.flag(),
         "ddof": params.whole(0, 1),
         "whiten": params.flag(),
+        "missing": params.one_of("regularized", "em", "nipals", "error"),
+        "ridge": params.real(0),
+        "orthogonalize": params.flag(),
         "tol": params.real(0, 1, open_low=True, open_high=True),
         "max_iter": params.whole(1),
         "random_state": params.seed(),
@@ -117,6 +156,9 @@ class PCA(Reducer):
         scale=False,
         ddof=1,
         whiten=False,
+        missing="regularized",
+        ridge=1.0,
+        orthogonalize=True,
         tol=1e-8,
         max_iter=1000,
         random_state=None,
@@ -128,6 +170,9 @@ class PCA(Reducer):
         self.scale = scale
         self.ddof = ddof
         self.whiten = whiten
+        self.missing = missing
+        self.ridge = ridge
+        self.orthogonalize = orthogonalize
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
@@ -178,8 +223,15 @@ class PCA(Reducer):
             raise ValueError("PCA: give n_components or max_error, not both.")
         return super()._fit_rows(X, **options)
 
+    @property
+    def _takes_nan(self) -> bool:
+        return self.missing != "error"
+
     def _embed(self, X: Any, sample_weight: Any = None) -> None:
         weights = self._check_weights(sample_weight, X)
+        if self.missing == "nipals" or self.__dict__.pop("_incomplete", False):
+            self._embed_incomplete(X, weights)
+            return
         k, (n, d) = self._wanted(min(X.shape)), X.shape
         found = self._decompose(X, weights, k, self._solver(n, d, sparse.issparse(X)))
         if self.solver == "auto" and found.solver in ("covariance", "gram") and not sparse.issparse(X):
@@ -194,6 +246,17 @@ class PCA(Reducer):
             return decompose_moments(Moments.of(X, weights, n_jobs=self.n_jobs), k, dtype=X.dtype, **settings)
         rows = Rows.of(X, weights, **settings)
         return decompose(rows, k, solver, self.tol, self.max_iter, generator(self.random_state))
+
+    def _embed_incomplete(self, X: Any, weights: np.ndarray | None) -> None:
+        from lowdim.linear._incomplete import fit_incomplete
+
+        if sparse.issparse(X):
+            raise ValueError("PCA: missing='nipals' needs dense rows; use missing='error' or X.toarray().")
+        self.__dict__.pop("_incomplete", None)
+        for name, value in fit_incomplete(self, X, weights).items():
+            setattr(self, name, value)
+        if self.whiten and not (self.explained_variance_ > 0).all():
+            raise ValueError("PCA: whiten=True needs components that vary; ask for fewer.")
 
     def _check_weights(self, sample_weight: Any, X: Any) -> np.ndarray | None:
         if sample_weight is None:
@@ -264,11 +327,34 @@ class PCA(Reducer):
         self.explained_variance_ratio_ = values[:r] / total if total > 0 else np.zeros(r)
         self.singular_values_ = np.sqrt(values[:r] * found.divisor)
         self.reconstruction_error_ = float(max(total - values[:r].sum(), 0.0) * found.divisor)
+        self.noise_variance_ = self._noise(values, r, found)
+        self.missing_share_ = 0.0
+        self.completed_ = self.completed_variance_ = self.shrinkage_ = self.agreement_ = None
         self.solver_ = found.solver
         self.n_iter_, self.converged_ = found.run
 
+    def _noise(self, values: np.ndarray, r: int, found: Spectrum) -> float:
+        """What the scores of incomplete new rows are shrunk by."""
+        if self.missing != "regularized" or r < 1:
+            return 0.0
+        rest = max(found.total_variance - float(values[:r].sum()), 0.0)
+        bound = values[r] if len(values) > r else min(values[r - 1], rest)
+        n, d = found.divisor + self.ddof, len(found.mean)
+        sigma2 = shrinking_variance(np.append(values[:r], bound), found.total_variance, n, d, self.ridge)
+        return max(sigma2, 1e-12 * float(values[0]))
+
     def _extend(self, X: Any) -> np.ndarray:
-        Z = Linear(self.mean_, self.scale_, self.components_.T)(X)
+        if self.solver_ == "nipals":
+            from lowdim.linear._incomplete import place_by_regression
+
+            Z = place_by_regression(self, X)
+        else:
+            Z = Linear(self.mean_, self.scale_, self.components_.T)(X)
+            holes = np.isnan(Z[:, 0])  # a missing cell shows in every score of its row
+            if holes.any():
+                from lowdim.linear._incomplete import place_incomplete
+
+                Z[holes] = place_incomplete(self, X[holes])
         return Z / np.sqrt(self.explained_variance_).astype(Z.dtype) if self.whiten else Z
 
     def _invert(self, Z: np.ndarray) -> np.ndarray:
@@ -276,6 +362,16 @@ class PCA(Reducer):
             Z = Z * np.sqrt(self.explained_variance_)
         X = Z @ self.components_
         return self.mean_ + (X if self.scale_ is None else X * self.scale_)
+
+    def _needs(self, X: Any) -> dict[str, int]:
+        holes = self.__dict__.get("_incomplete")
+        if holes is None:  # asked before a fit
+            holes = self._takes_nan and isinstance(X, np.ndarray) and X.dtype.kind == "f" and bool(np.isnan(X).any())
+        if not holes and self.missing != "nipals":
+            return super()._needs(X)
+        from lowdim.linear._incomplete import needs
+
+        return needs(X.shape[0], X.shape[1], X.dtype.itemsize, self.missing)
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         solver = self._solver(n, d, stored is not None)

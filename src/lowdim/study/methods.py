@@ -37,6 +37,8 @@ class Method:
         Distances in the map are meant to equal distances in the data, so raw stress may be shown.
     new_rows, way_back : bool
         `transform` for rows not seen at fit; `inverse_transform`.
+    usual : bool
+        Run where no methods are named. A method whose map is that of another one, up to scale, waits to be asked for.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Method:
     has_scale: bool
     new_rows: bool = True
     way_back: bool = True
+    usual: bool = True
 
     def estimator(self, **parameters: Any) -> Any:
         """A fresh estimator; parameters the class does not have are left out."""
@@ -59,9 +62,11 @@ class Method:
 _TABLE = (
     Method("pca", "PCA", "PCA", True, "global", "projection", True),
     Method("ica", "ICA", "ICA", True, "global", "projection", False),
-    Method("probabilistic-pca", "ProbabilisticPCA", "Probabilistic PCA", True, "global", "projection", False),
+    Method(
+        "probabilistic-pca", "ProbabilisticPCA", "Probabilistic PCA", True, "global", "projection", False, usual=False
+    ),
     Method("factor-analysis", "FactorAnalysis", "Factor analysis", True, "global", "projection", False),
-    Method("bayesian-pca", "BayesianPCA", "Bayesian PCA", True, "global", "projection", False),
+    Method("bayesian-pca", "BayesianPCA", "Bayesian PCA", True, "global", "projection", False, usual=False),
     Method("kernel-pca", "KernelPCA", "Kernel PCA", False, "global", "projection", False),
     Method("classical-mds", "ClassicalMDS", "Classical MDS", True, "global", "projection", True),
     Method("isomap", "Isomap", "Isomap", False, "global", "manifold", True),
@@ -71,6 +76,11 @@ _TABLE = (
 def methods() -> dict[str, Method]:
     """The methods of this version by name, in the order of the table."""
     return {method.name: method for method in _TABLE if method.home in lowdim.__all__}
+
+
+def usual() -> list[str]:
+    """The names of those that run where none are named."""
+    return [method.name for method in methods().values() if method.usual]
 
 
 def find(name: str, owner: str = "compare") -> Method:

@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 from lowdim._core.rng import generator
 
-from .methods import find, has_scale, method_of, methods
+from .methods import find, has_scale, method_of, usual
 
 # What an estimator may say about its own fit, in the order it is shown.
 DIAGNOSTICS = (
@@ -104,7 +104,7 @@ class RandomEmbedding:
 def entries(wanted: Any, common: dict[str, Any]) -> list[Entry]:
     """The methods to run, in the order given. `common` parameters go to every method named by name; of those, a seed
     and a number of jobs also go to estimators that left theirs at None, and a verbosity to those that are silent."""
-    given = list(methods()) if wanted is None else [wanted] if isinstance(wanted, str) else wanted
+    given = usual() if wanted is None else [wanted] if isinstance(wanted, str) else wanted
     if not isinstance(given, Iterable):
         given = [given]
     listed = [_entry(item, common) for item in given]

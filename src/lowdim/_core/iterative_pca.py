@@ -1,0 +1,542 @@
+"""Rows with holes completed by a low-rank model: iterative PCA, plain (EM) and regularised.
+
+The fixed point is missMDA's (Josse and Husson, 2012): the means, deviations and eigenpairs are those of the completed
+rows, and a missing cell is what the shrunken model says, mean + scale V diag(f) z with f = 1 - sigma2 / lambda and
+z = V'x. The way there is shorter. With W = V diag(lambda - sigma2)^1/2, the cells of a row that agree with the model
+solve (W_O'W_O + sigma2 I) t = W_O'x_O over its observed cells O, so each step fills them at once instead of creeping
+there, and only the model (d x r numbers) is iterated and extrapolated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from lowdim import _native
+from lowdim._core import threads
+from lowdim._core.iterate import Run, iterate
+from lowdim._core.leading import Leading, deviations, leading
+from lowdim._core.notices import warn
+from lowdim._core.rng import generator
+
+Array = np.ndarray
+
+compiled: Any = _native  # a compiled module has no types to check
+
+METHODS = ("regularized", "em")
+LEAST_FREE = 0.05  # share of the observed cells that must be left after fitting, for the noise to be estimated
+NO_RIDGE = 1e-14  # of the largest eigenvalue: keeps rows with few cells solvable, and is too small to be seen
+APPROACH, APPROACH_STEPS = 1e-4, 100  # EM goes step by step until one changes the criterion by this part only
+RUNAWAY = 3.0  # times a column's observed deviation: a completed column that varies more is worth a warning
+SLACK = {"em": 0.0, "regularized": 1e-3}  # by how much an extrapolated step may raise the criterion
+
+
+@dataclass(frozen=True, eq=False)
+class Completion:
+    """Completed rows and the model that completed them.
+
+    Attributes
+    ----------
+    completed : ndarray of shape (n, d)
+        The rows; observed cells are bit for bit those given.
+    mean, scale : ndarray of shape (d,)
+        Of the completed rows; `scale` is None without scaling.
+    loadings : ndarray of shape (d, r)
+        V, orthonormal.
+    scores : ndarray of shape (n, r)
+        V'(x - mean) / scale of the completed rows.
+    eigenvalues : ndarray of shape (r,)
+        Variances of the scores.
+    total_variance : float
+        Of the completed (scaled) rows.
+    shrinkage : ndarray of shape (r,)
+        f = 1 - sigma2 / lambda: what is left of each component in the fitted cells; 1 for EM.
+    sigma2 : float
+        What shrinks them; 0 for EM.
+    noise_variance : float
+        Squared error of an observed cell, corrected for the parameters fitted; NaN where none are left over.
+    error : float
+        Sum of squared errors over the observed cells, in scaled units.
+    run : Run
+        Losses (weighted mean over rows of the squared error of the observed cells, by the shrunken model), n_iter,
+        converged.
+    """
+
+    completed: Array
+    mean: Array
+    scale: Array | None
+    loadings: Array
+    scores: Array
+    eigenvalues: Array
+    total_variance: float
+    shrinkage: Array
+    sigma2: float
+    noise_variance: float
+    error: float
+    run: Run
+
+
+def complete(
+    X: Array,
+    r: int,
+    *,
+    method: str = "regularized",
+    scale: bool = False,
+    ddof: int = 0,
+    ridge: float = 1.0,
+    tol: float = 1e-8,
+    max_iter: int = 1000,
+    rng: np.random.Generator | None = None,
+    n_init: int = 1,
+    weights: Array | None = None,
+    n_jobs: int | None = None,
+    owner: str = "completion",
+    quiet: bool = False,
+) -> Completion:
+    """Fill the missing cells (NaN) of X by the best model of rank r.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d), float32 or float64
+        Rows and columns with at least one observed cell each; not changed.
+    r : int
+        Components, at most min(n - 2, d - 1); 0 fills in the column means.
+    method : {"regularized", "em"}
+        "em" fits the observed cells best; "regularized" shrinks each component by the noise, and is bounded where EM
+        overfits.
+    scale : bool
+        Divide columns by their standard deviation, which is that of the completed rows and follows them.
+    ddof : {0, 1}
+        The divisor of variances in the result is n - ddof; the completed cells do not depend on it.
+    ridge : float
+        Multiplies the noise variance that shrinks; 0 is EM.
+    tol : float
+        Stop when the criterion changes by this part, and would change by no more if the steps went on as they do; or
+        when the root of its part of the variance is below this.
+    max_iter : int
+        Most steps; each is two updates and an extrapolation.
+    rng, n_init
+        Starts: the first from the column means, the others from random cells; the best is kept.
+    weights : ndarray of shape (n,), optional
+        Of rows; a whole number counts as so many copies.
+    n_jobs : int, optional
+        Threads; the bits do not depend on it.
+    owner : str
+        Who asks, for messages.
+    quiet : bool
+        No warnings.
+
+    Returns
+    -------
+    Completion
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.outer(np.arange(1.0, 7.0), [1.0, 2.0, -1.0])
+    >>> X[2, 1] = np.nan
+    >>> complete(X, 1).completed[2].round(6)
+    array([ 3.,  6., -3.])
+    """
+    X = np.ascontiguousarray(X)
+    table = _Table.of(X, scale, weights, n_jobs)
+    most = max(0, min(table.weight_rows - 2, X.shape[1] - 1))
+    if not 0 <= r <= most:
+        raise ValueError(f"{owner}: r must be between 0 and min(n - 2, d - 1) = {most}; got {r}.")
+    tol = max(tol, 1e-7) if X.dtype == np.float32 else tol
+    floor = 0.0
+    if method == "regularized" and ridge > 0 and r > 0:
+        floor = _noise_floor(X, r, table, owner, quiet, {"tol": max(tol, 1e-6), "max_iter": max_iter, "scale": scale})
+    best: tuple[_Iteration, Run] | None = None
+    for k in range(max(1, n_init)):
+        trial = _Iteration(table, r, method, ridge, floor, tol, None if k == 0 else generator(rng))
+        with threads.single_blas():  # the products are small: handing them out costs more than it saves
+            run = trial.run(max_iter, owner)
+        if best is None or run.losses[-1] < best[1].losses[-1]:
+            best = trial, run
+    trial, run = best  # type: ignore[misc]
+    if not quiet:
+        _complain(run, trial, owner, max_iter, tol)
+    return trial.result(run, ddof)
+
+
+def fill(
+    X: Array,
+    mean: Array,
+    scale: Array | None,
+    loadings: Array,
+    eigenvalues: Array,
+    sigma2: float,
+    *,
+    leverage: bool = False,
+    completed: Array | None = None,
+    n_jobs: int | None = None,
+) -> tuple[Array, Array | None]:
+    """Rows of X with their missing cells at the conditional mean of a fitted model; X is not changed.
+
+    `completed` is where to write them: a copy of X with anything in the missing cells.
+    With `leverage`, also h = v_j'(V_O'V_O + F^-1 - I)^-1 v_j for every missing cell (0 elsewhere), F the diagonal
+    matrix of the shrinkage: how much more than the noise alone the cell varies.
+    """
+    X = np.ascontiguousarray(X)
+    completed = X.copy() if completed is None else completed
+    spread = np.zeros_like(X) if leverage else None
+    W, strength = _weights_of(loadings, eigenvalues, sigma2)
+    divide = np.ones(X.shape[1]) if scale is None else scale
+    _fill(X, completed, mean, divide, W, strength, n_jobs=n_jobs, leverage=spread)
+    return completed, spread
+
+
+def shrinking_variance(values: Array, total: float, n: float, d: int, ridge: float) -> float:
+    """missMDA's noise variance: the mean of the dropped eigenvalues, corrected for the parameters of the others.
+
+    `values` are the kept eigenvalues and the next one, which bounds it.
+    """
+    r = len(values) - 1
+    dropped = max(total - float(values[:r].sum()), 0.0)
+    free = (n - 1 - r) * (d - r)
+    sigma2 = ridge * n * d / min(d, n - 1) * dropped / free if free > 0 else 0.0
+    return float(min(sigma2, values[r]))
+
+
+def _weights_of(loadings: Array, eigenvalues: Array, sigma2: float) -> tuple[Array, float]:
+    """W and what is added to W_O'W_O; without shrinkage next to nothing, so that of all scores that fit a row with
+    few cells the likeliest is taken."""
+    W = loadings * np.sqrt(np.maximum(eigenvalues - sigma2, 0.0))
+    largest = float(eigenvalues[0]) if len(eigenvalues) and eigenvalues[0] > 0 else 1.0
+    return W, max(sigma2, NO_RIDGE * largest)
+
+
+def _fill(
+    X: Array,
+    completed: Array,
+    mean: Array,
+    scale: Array,
+    W: Array,
+    strength: float,
+    *,
+    n_jobs: int | None,
+    whole: bool = False,
+    leverage: Array | None = None,
+) -> Array:
+    """Write the missing cells of `completed`; the squared error of each row's observed cells."""
+    loss = np.empty(len(X))
+    spread = np.empty((0, 0), X.dtype) if leverage is None else leverage
+    W, mean, scale = (np.ascontiguousarray(A, dtype=np.float64) for A in (W, mean, scale))
+    compiled.fill_missing(X, mean, scale, W, strength, whole, completed, spread, loss, threads.n_threads(n_jobs))
+    return loss
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """The rows and what is known of their observed cells."""
+
+    X: Array
+    completed: Array  # by the column means; the iteration goes on in it
+    scaled: bool
+    weights: Array | None
+    n_jobs: int | None
+    weight: float
+    cells: float  # observed ones, by weight
+    fewest: int  # observed cells in a row
+    mean: Array
+    deviation: Array
+
+    @classmethod
+    def of(cls, X: Array, scaled: bool, weights: Array | None, n_jobs: int | None) -> _Table:
+        n, d = X.shape
+        w = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
+        block = max(1, 2**18 // d)
+        completed = filled(X, np.zeros(d), n_jobs)
+
+        def sums(rows: slice) -> tuple[Array, Array, int]:
+            seen = X[rows] == X[rows]
+            count = np.count_nonzero(seen, axis=0) if weights is None else w[rows] @ seen
+            return count, w[rows] @ completed[rows], int(np.count_nonzero(seen, axis=1).min())
+
+        counts, totals, fewest = zip(*threads.map_rows(sums, n, block, n_jobs), strict=True)
+        count = np.sum(counts, axis=0)
+        if not (count > 0).all():
+            raise ValueError(f"completion: column {int(np.argmin(count))} has no observed cell in a row with weight.")
+        mean = np.sum(totals, axis=0) / count
+        filled(X, mean, n_jobs, completed)
+        # The cells filled in add nothing, up to rounding.
+        variance = _squares(completed, mean, w, n_jobs) / count
+        deviation = deviations(variance, mean, float(w.sum()))
+        cells, least = float(count.sum()), min(fewest)
+        return cls(X, completed, scaled, weights, n_jobs, float(w.sum()), cells, least, mean, deviation)
+
+    @property
+    def weight_rows(self) -> int:
+        return int(self.weight)
+
+    def growth(self, completed: Array) -> Array:
+        """Variances of the completed columns over those of the observed cells."""
+        w = np.ones(len(completed)) if self.weights is None else self.weights
+        return _squares(completed, self.mean, w, self.n_jobs) / self.weight / self.deviation**2
+
+    def free(self, r: int) -> float:
+        """Observed cells less the parameters of a model of rank r."""
+        d = self.X.shape[1]
+        return self.cells - d - r * (self.weight - 1 + d - r)
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    """A model as a point that can be extrapolated; `found` is what it came from."""
+
+    mean: Array
+    scale: Array
+    W: Array
+    strength: float
+    loss: float
+    found: Leading
+    reach: float = 4.0  # longest extrapolation
+    settled: bool = False
+    rate: float = 1.0  # of the last two updates
+    moved: float = np.inf  # length of the last plain step
+
+    def vector(self, unit: Array) -> Array:
+        return np.concatenate([self.mean / unit, self.scale / unit, self.W.ravel(), [np.sqrt(self.strength)]])
+
+    def at(self, v: Array, unit: Array) -> _State:
+        d, r = self.W.shape
+        W = v[2 * d : 2 * d + d * r].reshape(d, r)
+        return replace(self, mean=v[:d] * unit, scale=v[d : 2 * d] * unit, W=W, strength=float(v[-1]) ** 2)
+
+
+class _Iteration:
+    """One start of the fixed-point iteration; `completed` always holds the cells of the state last filled."""
+
+    def __init__(
+        self,
+        table: _Table,
+        r: int,
+        method: str,
+        ridge: float,
+        floor: float,
+        tol: float,
+        rng: np.random.Generator | None,
+    ) -> None:
+        self.table, self.r, self.method, self.ridge, self.floor, self.tol = table, r, method, ridge, floor, tol
+        self.unit = table.deviation if table.scaled else np.ones(len(table.mean))
+        self.completed = table.completed if rng is None else _random_start(table, rng)
+        # A row with no more cells than components is fitted exactly by any model: plain EM, which moves the cells
+        # least, is the one whose limit means something.
+        self.gentle = method == "em" or ridge == 0
+        self.plain = self.gentle and 0 < table.fewest <= r
+        self.basis: Array | None = None
+
+    def run(self, max_iter: int, owner: str) -> Run:
+        if self.r == 0:
+            return Run(None, np.array([self._variance()]), 0, True)
+        first = self._updated(None)
+        first = replace(first, loss=self._fill(first, whole=self.gentle))
+        if self.gentle and not self.plain:
+            first = self._approach(first)
+        step = self._plain_step if self.plain else self._step
+        run = iterate(
+            step, first, max_iter=max_iter, tol=0.0, owner=owner, warn=False, callback=lambda i, s, loss: s.settled
+        )
+        return replace(run, converged=run.state.settled or run.converged)
+
+    def _approach(self, state: _State) -> _State:
+        """Plain steps while they change much: EM has several optima, and leaps from a poor model find worse ones."""
+        for _ in range(APPROACH_STEPS):
+            now, loss = self._plain_step(state)
+            small, state = abs(state.loss - loss) <= APPROACH * loss, now
+            if small or state.settled:
+                break
+        return replace(state, loss=self._fill(state), settled=False)
+
+    def _step(self, state: _State) -> tuple[_State, float]:
+        """Two updates and, from them, an extrapolation forward (Varadhan and Roland, 2008).
+
+        Only forward: what Anderson mixing gains near the end it can lose at a saddle, where it stops.
+        """
+        one = self._updated(state)
+        one = replace(one, loss=self._fill(one))
+        if self._settled(state.loss, one.loss, state.rate):
+            return replace(one, settled=True), one.loss
+        two = self._updated(one)
+        v, first, second = (s.vector(self.unit) for s in (state, one, two))
+        before, after = first - v, second - first
+        size = float(np.linalg.norm(before))
+        rate = float(np.linalg.norm(after)) / size if size > 0 else 0.0
+        if self._settled(state.loss, one.loss, rate):
+            return replace(two, loss=one.loss, settled=True), one.loss
+        bend = float(np.linalg.norm(after - before))
+        length = min(size / bend if bend > 0 else 1.0, state.reach)
+        if length > 1.01:
+            ahead = two.at(v + 2 * length * before + length**2 * (after - before), self.unit)
+            if (ahead.scale > 0.1 * two.scale).all():
+                loss = self._fill(ahead)
+                if loss <= one.loss * (1.0 + SLACK[self.method]):
+                    reach = state.reach * 4 if length == state.reach else state.reach
+                    return replace(ahead, loss=loss, reach=reach, rate=rate), one.loss
+        return replace(two, loss=self._fill(two), reach=max(1.0, state.reach / 4), rate=rate), one.loss
+
+    def _plain_step(self, state: _State) -> tuple[_State, float]:
+        one = self._updated(state)
+        one = replace(one, loss=self._fill(one, whole=True))
+        moved = float(np.linalg.norm(state.vector(self.unit) - one.vector(self.unit)))
+        settled = self._settled(state.loss, one.loss, moved / state.moved if state.moved > 0 else 0.0)
+        return replace(one, settled=settled, moved=moved), one.loss
+
+    def _settled(self, loss: float, now: float, rate: float) -> bool:
+        """Little change, and little to come: what crawls at a rate near 1 has as much ahead as rate / (1 - rate)."""
+        if now <= self.tol**2 * self._variance():
+            return True
+        ahead = rate / (1.0 - rate) if rate < 1.0 else 1e6
+        return abs(loss - now) * max(1.0, ahead) <= self.tol * now
+
+    def _variance(self) -> float:
+        deviation = self.table.deviation
+        return float((deviation**2 / (self.unit**2)).sum())
+
+    def _fill(self, state: _State, whole: bool = False) -> float:
+        t = self.table
+        loss = _fill(
+            t.X, self.completed, state.mean, state.scale, state.W, state.strength, n_jobs=t.n_jobs, whole=whole
+        )
+        return float(loss.sum() if t.weights is None else loss @ t.weights) / t.weight
+
+    def _updated(self, state: _State | None) -> _State:
+        """The model of the rows as they are completed now, turned towards the last one."""
+        t = self.table
+        settings: dict[str, Any] = {"scale": t.scaled, "weights": t.weights, "n_jobs": t.n_jobs}
+        enough = min(1e-7, max(1e-11, 0.01 * self.tol))
+        found = leading(self.completed, self.r, start=self.basis, tol=enough, **settings)
+        if not found.exact and 0 < found.values[self.r] == self._sigma2(found):  # only a bound: it may not bind
+            found = leading(self.completed, self.r, exact=True, **settings)
+        self.basis = found.basis
+        W, strength = _weights_of(found.vectors, found.values[: self.r], self._sigma2(found))
+        if state is not None:
+            left, _, right = np.linalg.svd(W.T @ state.W)
+            W = W @ (left @ right)
+        reach = 4.0 if state is None else state.reach
+        return _State(found.mean, found.scale, W, strength, np.inf, found, reach)
+
+    def _sigma2(self, found: Leading) -> float:
+        if self.method == "em" or self.ridge == 0:
+            return 0.0
+        sigma2 = shrinking_variance(found.values, found.total, found.weight, len(found.mean), self.ridge)
+        return max(sigma2, self.floor)
+
+    def result(self, run: Run, ddof: int) -> Completion:
+        """The model of the last update, and the cells it gives; variances for the divisor n - ddof."""
+        t, r = self.table, self.r
+        last = run.state.found if r else leading(self.completed, 0, scale=t.scaled, weights=t.weights)
+        values, sigma2 = last.values[:r], self._sigma2(last) if r else 0.0
+        signs = _signs(last.vectors)
+        V = last.vectors * signs
+        W, strength = _weights_of(V, values, sigma2)
+        losses = _fill(t.X, self.completed, last.mean, last.scale, W, strength, n_jobs=t.n_jobs)
+        more = t.weight / (t.weight - ddof)
+        divide, grow = (last.scale * np.sqrt(more), 1.0) if t.scaled else (np.ones(len(V)), more)
+        error = float(losses.sum() if t.weights is None else losses @ t.weights) / (more if t.scaled else 1.0)
+        free = t.free(r)
+        noise = error / free if free >= LEAST_FREE * t.cells else (self.floor * grow or np.nan)
+        shrinkage = np.divide(np.maximum(values - sigma2, 0.0), values, out=np.zeros(r), where=values > 0)
+        return Completion(
+            self.completed,
+            last.mean,
+            divide if t.scaled else None,
+            V,
+            _scores(self.completed, last.mean, divide, V, t.n_jobs),
+            values * grow,
+            last.total * grow,
+            shrinkage,
+            sigma2 * grow,
+            noise,
+            error,
+            run,
+        )
+
+
+def _squares(X: Array, center: Array, w: Array, n_jobs: int | None) -> Array:
+    """Weighted sums of squares of the columns about a centre."""
+
+    def part(rows: slice) -> Array:
+        gaps = X[rows] - center
+        gaps *= gaps
+        return w[rows] @ gaps
+
+    return np.sum(threads.map_rows(part, len(X), max(1, 2**18 // X.shape[1]), n_jobs), axis=0)
+
+
+def _scores(X: Array, mean: Array, scale: Array, V: Array, n_jobs: int | None) -> Array:
+    A = V / scale[:, None]
+    parts = threads.map_rows(lambda rows: (X[rows] - mean) @ A, len(X), max(1, 2**18 // X.shape[1]), n_jobs)
+    return np.concatenate(parts)
+
+
+def _signs(V: Array) -> Array:
+    """What makes the entry of largest magnitude of each column positive."""
+    if not V.size:
+        return np.ones(V.shape[1])
+    return np.where(np.take_along_axis(V, np.abs(V).argmax(axis=0)[None], axis=0)[0] < 0, -1.0, 1.0)
+
+
+def filled(X: Array, value: Array, n_jobs: int | None = None, completed: Array | None = None) -> Array:
+    """A copy of X (or `completed`) with one value for each column in the missing cells."""
+    completed = X.copy() if completed is None else completed
+    _fill(X, completed, value, np.ones(X.shape[1]), np.empty((X.shape[1], 0)), 1.0, n_jobs=n_jobs)
+    return completed
+
+
+def _random_start(table: _Table, rng: np.random.Generator) -> Array:
+    """Another start: cells drawn about the column means."""
+    completed = table.X.copy()
+    for rows in threads.blocks(len(completed), max(1, 2**18 // completed.shape[1])):
+        part = completed[rows]
+        drawn = table.mean + rng.standard_normal(part.shape) * table.deviation
+        np.copyto(part, drawn, where=part != part, casting="same_kind")
+    return completed
+
+
+def _noise_floor(X: Array, r: int, table: _Table, owner: str, quiet: bool, settings: dict[str, Any]) -> float:
+    """What sigma2 must be at least where rank r leaves too few cells to see any noise.
+
+    Then every table is fitted almost exactly, the dropped eigenvalues go to 0, nothing is shrunk, and the cells are
+    worse than the column means. The noise is taken from the largest rank that leaves enough.
+    """
+    if table.free(r) >= LEAST_FREE * table.cells:
+        return 0.0
+    lower = max((q for q in range(r) if table.free(q) >= LEAST_FREE * table.cells), default=0)
+    if not quiet:
+        parameters = table.cells - table.free(r)
+        warn(
+            f"{owner}: {r} components have {parameters:.0f} parameters, and X has {table.cells:.0f} observed cells: "
+            f"too few to tell noise from structure. The noise of {lower} components is assumed; ask for fewer "
+            "components."
+        )
+    found = complete(X, lower, weights=table.weights, n_jobs=table.n_jobs, quiet=True, **settings)
+    free = table.free(lower)
+    return found.error / free if free > 0 else found.total_variance / X.shape[1]
+
+
+def _complain(run: Run, trial: _Iteration, owner: str, max_iter: int, tol: float) -> None:
+    """Say what makes the result doubtful."""
+    table, r = trial.table, trial.r
+    way = "Ask for fewer components" + (", or use missing='regularized'." if trial.method == "em" else ".")
+    if r and not run.converged:
+        warn(
+            f"{owner}: completion is not converged after max_iter={max_iter} steps (criterion {run.losses[-1]:.6g}, "
+            f"tol={tol:g}). {way}",
+            ConvergenceWarning,
+        )
+    if trial.method == "em" and table.free(r) < LEAST_FREE * table.cells:
+        warn(
+            f"{owner}: {r} components have {table.cells - table.free(r):.0f} parameters, and X has {table.cells:.0f} "
+            f"observed cells, so EM fits them almost exactly whatever the missing ones are. {way}"
+        )
+    times = np.sqrt(table.growth(trial.completed))
+    if r and times.max() > RUNAWAY:
+        warn(
+            f"{owner}: the completed column {int(times.argmax())} varies {times.max():.3g} times as much as its "
+            f"observed cells do: the model is fitted to noise. {way}"
+        )

@@ -1,0 +1,246 @@
+// The missing cells of rows under a low-rank model x = mean + scale (W t + noise), row by row.
+//
+// For a row with observed cells O, t solves (W_O' W_O + ridge I) t = W_O' x_O, and a missing cell gets
+// mean + scale w' t. Only missing cells of `completed` are written. Each row is its own: the same bits for any number
+// of threads.
+#include <cmath>
+
+#include "arrays.hpp"
+#include "parallel.hpp"
+#include "simd.hpp"
+
+// The arrays of a row never overlap, which the compiler cannot know.
+#if defined(_MSC_VER)
+#define LOWDIM_RESTRICT __restrict
+#else
+#define LOWDIM_RESTRICT __restrict__
+#endif
+
+namespace lowdim {
+namespace {
+
+constexpr std::int64_t kRows = 64;
+constexpr int kLanes = 8;
+constexpr std::int64_t kKnown = 2048;  // numbers w w' takes per column, up to which all of them are kept
+
+LOWDIM_INLINE inline double dot(const double* a, const double* b, std::int64_t n) {
+  double lane[kLanes] = {0};
+  std::int64_t j = 0;
+  for (; j + kLanes <= n; j += kLanes)
+    for (int l = 0; l < kLanes; ++l) lane[l] += a[j + l] * b[j + l];
+  double sum = ((lane[0] + lane[4]) + (lane[1] + lane[5])) + ((lane[2] + lane[6]) + (lane[3] + lane[7]));
+  for (; j < n; ++j) sum += a[j] * b[j];
+  return sum;
+}
+
+// Where row i, column k of a lower triangle is, row after row without gaps.
+inline std::int64_t at(std::int64_t i, std::int64_t k) { return i * (i + 1) / 2 + k; }
+
+// Cholesky in place. A pivot that rounding ate stands for a direction the row says nothing about; its coefficient
+// becomes 0.
+void factor(double* A, std::int64_t r, double least) {
+  for (std::int64_t k = 0; k < r; ++k) {
+    const double* row = A + at(k, 0);
+    double pivot = row[k];
+    for (std::int64_t m = 0; m < k; ++m) pivot -= row[m] * row[m];
+    A[at(k, k)] = pivot > least ? std::sqrt(pivot) : HUGE_VAL;
+    for (std::int64_t i = k + 1; i < r; ++i) {
+      double* other = A + at(i, 0);
+      double sum = other[k];
+      for (std::int64_t m = 0; m < k; ++m) sum -= other[m] * row[m];
+      other[k] = sum / row[k];
+    }
+  }
+}
+
+void forward(const double* L, std::int64_t r, double* b) {
+  for (std::int64_t k = 0; k < r; ++k) {
+    const double* row = L + at(k, 0);
+    for (std::int64_t m = 0; m < k; ++m) b[k] -= row[m] * b[m];
+    b[k] /= row[k];
+  }
+}
+
+void backward(const double* L, std::int64_t r, double* b) {
+  for (std::int64_t k = r - 1; k >= 0; --k) {
+    for (std::int64_t m = k + 1; m < r; ++m) b[k] -= L[at(m, k)] * b[m];
+    b[k] /= L[at(k, k)];
+  }
+}
+
+struct Model {
+  const double *mean, *scale, *unit, *W, *Wt;  // unit = 1 / scale
+  std::int64_t d, r, packed;  // packed = r (r + 1) / 2
+  double ridge, least;
+  std::vector<double> outer;   // w w' of every column, while r is small
+  std::vector<double> all;     // W'W + ridge I
+  std::vector<double> factor;  // its Cholesky factor, for rows without holes
+};
+
+struct Scratch {
+  std::vector<double> x, fit, A, t, y;
+  std::vector<std::int64_t> room, holes;
+};
+
+// A += sign * w w', lower triangle, row after row without gaps.
+LOWDIM_INLINE inline void add_outer(double* A, const double* w, std::int64_t r, double sign) {
+  for (std::int64_t a = 0; a < r; ++a) {
+    const double f = sign * w[a];
+    for (std::int64_t b = 0; b <= a; ++b) A[b] += f * w[b];
+    A += a + 1;
+  }
+}
+
+// The same for column j of the model: its product is known for small r.
+LOWDIM_INLINE inline void add_column(const Model& model, std::int64_t j, double sign, double* LOWDIM_RESTRICT A) {
+  if (model.outer.empty()) return add_outer(A, model.W + j * model.r, model.r, sign);
+  const double* LOWDIM_RESTRICT P = model.outer.data() + j * model.packed;
+  for (std::int64_t m = 0; m < model.packed; ++m) A[m] += sign * P[m];
+}
+
+// The normal matrix of a row, from whichever of its observed and missing cells are fewer.
+LOWDIM_INLINE inline void normal_matrix(const Model& model, Scratch& s) {
+  const std::int64_t r = model.r, d = model.d, holes = static_cast<std::int64_t>(s.holes.size());
+  double* A = s.A.data();
+  if (2 * holes <= d) {
+    std::copy(model.all.begin(), model.all.end(), A);
+    for (const std::int64_t j : s.holes) add_column(model, j, -1.0, A);
+    return;
+  }
+  std::fill(s.A.begin(), s.A.end(), 0.0);
+  for (std::int64_t a = 0; a < r; ++a) A[at(a, a)] = model.ridge;
+  std::size_t next = 0;
+  for (std::int64_t j = 0; j < d; ++j) {
+    if (next < s.holes.size() && s.holes[next] == j)
+      ++next;
+    else
+      add_column(model, j, 1.0, A);
+  }
+}
+
+// Standardised cells, 0 where missing.
+template <class T>
+LOWDIM_INLINE inline void standardise(const T* LOWDIM_RESTRICT x, const double* LOWDIM_RESTRICT mean,
+                                      const double* LOWDIM_RESTRICT unit, std::int64_t d,
+                                      double* LOWDIM_RESTRICT out) {
+  for (std::int64_t j = 0; j < d; ++j) {
+    const double z = (static_cast<double>(x[j]) - mean[j]) * unit[j];
+    out[j] = z == z ? z : 0.0;
+  }
+}
+
+// W t for all cells at once.
+LOWDIM_INLINE inline void expand(const double* LOWDIM_RESTRICT Wt, const double* LOWDIM_RESTRICT t, std::int64_t d,
+                                 std::int64_t r, double* LOWDIM_RESTRICT fit) {
+  for (std::int64_t j = 0; j < d; ++j) fit[j] = 0.0;
+  for (std::int64_t a = 0; a < r; ++a)
+    for (std::int64_t j = 0; j < d; ++j) fit[j] += t[a] * Wt[a * d + j];
+}
+
+template <class T>
+void find_holes(const T* x, std::int64_t d, Scratch& s) {
+  std::size_t count = 0;
+  for (std::int64_t j = 0; j < d; ++j) {  // no branch: holes come at random
+    s.room[count] = j;
+    count += x[j] != x[j];
+  }
+  s.holes.assign(s.room.begin(), s.room.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
+template <class T>
+double fill_row(const Model& model, const T* x, T* completed, T* leverage, bool whole, Scratch& s) {
+  const std::int64_t d = model.d, r = model.r;
+  find_holes(x, d, s);
+  dispatch([&]() LOWDIM_INLINE { standardise(x, model.mean, model.unit, d, s.x.data()); });
+  if (whole)
+    for (const std::int64_t j : s.holes) s.x[j] = (static_cast<double>(completed[j]) - model.mean[j]) * model.unit[j];
+  dispatch([&]() LOWDIM_INLINE {
+    for (std::int64_t a = 0; a < r; ++a) s.t[a] = dot(model.Wt + a * d, s.x.data(), d);
+  });
+
+  const double* L = model.factor.data();
+  if (!whole && !s.holes.empty()) {
+    dispatch([&]() LOWDIM_INLINE { normal_matrix(model, s); });
+    factor(s.A.data(), r, model.least);
+    L = s.A.data();
+  }
+  forward(L, r, s.t.data());
+  backward(L, r, s.t.data());
+
+  dispatch([&]() LOWDIM_INLINE { expand(model.Wt, s.t.data(), d, r, s.fit.data()); });
+  for (const std::int64_t j : s.holes) {
+    completed[j] = static_cast<T>(model.mean[j] + model.scale[j] * s.fit[j]);
+    s.x[j] = s.fit[j];  // no part of the error
+    if (leverage != nullptr) {
+      std::copy(model.W + j * r, model.W + (j + 1) * r, s.y.begin());
+      forward(L, r, s.y.data());
+      leverage[j] = static_cast<T>(dot(s.y.data(), s.y.data(), r));
+    }
+  }
+  double loss = 0.0;
+  dispatch([&]() LOWDIM_INLINE {
+    double* LOWDIM_RESTRICT left = s.x.data();
+    const double* LOWDIM_RESTRICT fit = s.fit.data();
+    for (std::int64_t j = 0; j < d; ++j) left[j] -= fit[j];
+    loss = dot(left, left, d);
+  });
+  return loss;
+}
+
+template <class T>
+void fill_missing(In2<T> X, In1<double> mean, In1<double> scale, In2<double> W, double ridge, bool whole,
+                  Out2<T> completed, Out2<T> leverage, Out1<double> loss, int n_threads) {
+  const std::int64_t n = X.shape(0), d = X.shape(1), r = W.shape(1);
+  const auto is = [](std::size_t a, std::int64_t b) { return static_cast<std::int64_t>(a) == b; };
+  if (!is(mean.shape(0), d) || !is(scale.shape(0), d) || !is(W.shape(0), d) || !is(completed.shape(0), n) ||
+      !is(completed.shape(1), d) || !is(loss.shape(0), n) || (leverage.size() && !is(leverage.size(), n * d)))
+    throw std::invalid_argument("fill_missing: the arrays must agree in their shapes");
+
+  std::vector<double> Wt(static_cast<std::size_t>(d * r)), unit(static_cast<std::size_t>(d));
+  const std::int64_t packed = at(r, 0);
+  const auto size = static_cast<std::size_t>(packed);
+  Model model{mean.data(), scale.data(), unit.data(), W.data(), Wt.data(), d, r, packed, ridge, 0.0, {}, {}, {}};
+  model.all.assign(size, 0.0);
+  if (packed <= kKnown) model.outer.assign(static_cast<std::size_t>(d) * size, 0.0);
+  for (std::int64_t j = 0; j < d; ++j) {
+    const double* w = W.data() + j * r;
+    unit[static_cast<std::size_t>(j)] = 1.0 / scale(j);
+    for (std::int64_t a = 0; a < r; ++a) Wt[static_cast<std::size_t>(a * d + j)] = w[a];
+    if (!model.outer.empty()) add_outer(model.outer.data() + j * packed, w, r, 1.0);
+    add_outer(model.all.data(), w, r, 1.0);
+  }
+  double largest = 0.0;
+  for (std::int64_t a = 0; a < r; ++a) {
+    double& entry = model.all[static_cast<std::size_t>(at(a, a))];
+    entry += ridge;
+    largest = std::max(largest, entry);
+  }
+  model.least = 1e-15 * largest;
+  model.factor = model.all;
+  factor(model.factor.data(), r, model.least);
+
+  nb::gil_scoped_release free;
+  parallel_for(n, kRows, n_threads, [&](std::int64_t begin, std::int64_t end, std::int64_t) {
+    const auto dd = static_cast<std::size_t>(d), rr = static_cast<std::size_t>(r);
+    Scratch s{std::vector<double>(dd), std::vector<double>(dd), std::vector<double>(size), std::vector<double>(rr),
+              std::vector<double>(rr), std::vector<std::int64_t>(dd), {}};
+    for (std::int64_t i = begin; i < end; ++i)
+      loss(i) = fill_row(model, X.data() + i * d, completed.data() + i * d,
+                         leverage.size() ? leverage.data() + i * d : nullptr, whole, s);
+  });
+}
+
+}  // namespace
+
+void bind_incomplete(nb::module_& m) {
+  using namespace nb::literals;
+  const char* about = "Fill the missing cells of rows under a low-rank model; each row's squared error where observed.";
+  m.def("fill_missing", &fill_missing<float>, "rows"_a.noconvert(), "mean"_a.noconvert(), "scale"_a.noconvert(),
+        "weights"_a.noconvert(), "ridge"_a, "whole"_a, "completed"_a.noconvert(), "leverage"_a.noconvert(),
+        "loss"_a.noconvert(), "n_threads"_a, about);
+  m.def("fill_missing", &fill_missing<double>, "rows"_a.noconvert(), "mean"_a.noconvert(), "scale"_a.noconvert(),
+        "weights"_a.noconvert(), "ridge"_a, "whole"_a, "completed"_a.noconvert(), "leverage"_a.noconvert(),
+        "loss"_a.noconvert(), "n_threads"_a, about);
+}
+
+}  // namespace lowdim
