@@ -14,7 +14,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from lowdim._core import memory, missing, params, threads
-from lowdim._core.distances import check_dissimilarities
+from lowdim._core.distances import check_dissimilarities, check_metric
+from lowdim._core.incomplete import METRICS, Holes
+from lowdim._core.rng import generator
 
 if TYPE_CHECKING:
     from lowdim._core.inverse import LearnedInverse
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 FLOATS = (np.float64, np.float32)
 
 # What a fit may leave beside the public attributes (which end in "_").
-_FITTED = ("_extension", "_incomplete", "_inverse", "_mean_kernel", "_n_features_out", "_parts", "_rows")
+_FITTED = ("_extension", "_holes", "_incomplete", "_inverse", "_mean_kernel", "_n_features_out", "_parts", "_rows")
 
 
 class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -32,6 +34,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _sparse_rows: ClassVar[bool] = False  # takes scipy sparse rows
     _sparse_graphs: ClassVar[bool] = False  # takes precomputed distances as a sparse graph
     _takes_nan: Any = False  # takes rows with missing cells as they are (a property where a parameter decides)
+    _holes: Any = None  # how distances see missing cells, where `missing` is "pairwise" or "expected"
     _min_rows: ClassVar[int] = 2
     _keeps_embedding: ClassVar[bool] = True  # linear methods have no need to
     _ways_out: ClassVar[str] = ""  # what to do when the data is too large
@@ -191,6 +194,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                     "or similarities alone. Fit on rows instead."
                 )
             rows = self._rows.toarray() if sparse.issparse(self._rows) else self._rows
+            rows = rows if self._holes is None else self._holes.rows(rows)
             places = self.embedding_
             placed = np.isfinite(places).all(axis=1)
             self._inverse = LearnedInverse.fit(places[placed], rows[placed])
@@ -250,7 +254,24 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 if fitting
                 else self._check_new_distances(X)
             )
-        return X, dtype
+        return self._with_holes(X, fitting), dtype
+
+    def _with_holes(self, X: Any, fitting: bool) -> Any:
+        """The table in which distances between incomplete rows are measured, where `missing` asks for it."""
+        policy, name = getattr(self, "missing", "error"), type(self).__name__
+        if policy not in METRICS or sparse.issparse(X):
+            return X
+        if fitting:
+            if check_metric(self.metric, name) != "euclidean":
+                raise ValueError(
+                    f"{name}: missing={policy!r} must go with metric='euclidean'; got metric={self.metric!r}."
+                )
+            self._holes = Holes.of(X, policy, generator(self.random_state), self.n_jobs, name)
+        return self._holes.table(X)
+
+    def _distance(self) -> Any:
+        """The metric that rows are measured with."""
+        return self.metric if self._holes is None else self._holes.metric
 
     def _check_new_distances(self, D: Any) -> Any:
         if (D.data if sparse.issparse(D) else D).min(initial=0.0) < 0:

@@ -16,6 +16,7 @@ from scipy.spatial.distance import cdist, squareform
 
 from lowdim import _native
 from lowdim._core import threads
+from lowdim._core.incomplete import METRICS, expected_block, pairwise_block
 
 compiled: Any = _native  # a compiled module has no types to check
 
@@ -47,7 +48,7 @@ def check_metric(metric: Any, owner: str) -> Metric:
     if callable(metric):
         return metric
     name = _ALIASES.get(metric, metric) if isinstance(metric, str) else metric
-    if isinstance(name, str) and name in (*OWN, *_SCIPY, "precomputed"):
+    if isinstance(name, str) and name in (*OWN, *_SCIPY, *METRICS.values(), "precomputed"):
         return name
     if isinstance(name, str) and name in _FITTED:
         raise ValueError(f"{owner}: metric {name!r} depends on all rows at once; {_FITTED[name]}.")
@@ -250,6 +251,10 @@ def pairwise(X: Any, Y: Any = None, metric: Metric = "euclidean", *, squared: bo
             over_power(Q, exponent), over_power(R, exponent), metric, root=metric == "euclidean" and not squared
         )
         block = over_power(block, -exponent * (2 if squared else 1))
+    elif metric == METRICS["expected"]:
+        block = expected_block(Q, R, lambda A, B: pairwise(A, B, squared=True))
+    elif metric == METRICS["pairwise"]:
+        block = pairwise_block(Q, R)
     else:
         block = _measured(Q, R, metric)
     if Y is None:

@@ -35,7 +35,9 @@ _RECORD_MODULES = frozenset(
     for name in (
         "align",
         "extend",
+        "gaussian",
         "graph",
+        "incomplete",
         "inverse",
         "iterate",
         "kernels",

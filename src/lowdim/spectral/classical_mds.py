@@ -12,6 +12,7 @@ from lowdim._core.additive import additive_constant, shift_distances, shift_new_
 from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric, pairwise
 from lowdim._core.extend import Linear, Nystrom
+from lowdim._core.incomplete import POLICIES
 from lowdim._core.notices import warn
 from lowdim._core.rng import generator
 from lowdim._core.scaling import inner_products
@@ -37,6 +38,10 @@ class ClassicalMDS(Reducer):
     correction : {None, "cailliez", "lingoes"}
         Add the smallest constant that makes the distances Euclidean: to the distances (Cailliez), or twice it to their
         squares (Lingoes).
+    missing : {"error", "pairwise", "expected"}
+        What a missing cell (NaN) means: refused; distances over the columns both rows have, scaled up; or the expected
+        distance under a Gaussian model of the rows, which keeps a row of which little is known from being drawn close
+        to everything. For Euclidean distances, at fit and for new rows.
     random_state : int, generator or None
         Start of the iterative eigensolver.
     n_jobs : int or None
@@ -72,24 +77,32 @@ class ClassicalMDS(Reducer):
         "n_components": params.whole(1),
         "metric": params.text() | params.function(),
         "correction": params.none() | params.one_of("cailliez", "lingoes"),
+        "missing": params.one_of(*POLICIES),
         "random_state": params.seed(),
         "n_jobs": params.jobs(),
     }
     _sparse_rows = True
     _ways_out = "metric='euclidean' on rows needs no n x n matrix; or fit on a sample and transform the rest."
 
-    def __init__(self, n_components=2, *, metric="euclidean", correction=None, random_state=None, n_jobs=None):
+    def __init__(
+        self, n_components=2, *, metric="euclidean", correction=None, missing="error", random_state=None, n_jobs=None
+    ):
         self.n_components = n_components
         self.metric = metric
         self.correction = correction
+        self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
+
+    @property
+    def _takes_nan(self) -> bool:
+        return self.missing != "error"
 
     def _embed(self, X: Any) -> np.ndarray:
         self.correction_ = 0.0
         if self._euclidean():
             return self._embed_rows(X)
-        D = X if self._precomputed() else pairwise(X, metric=self.metric)
+        D = X if self._precomputed() else pairwise(X, metric=self._distance())
         if self.correction is not None:
             self.correction_ = additive_constant(D, self.correction, owner="ClassicalMDS")
             D = shift_distances(D, self.correction_, self.correction)
@@ -103,7 +116,7 @@ class ClassicalMDS(Reducer):
         return pairs.vectors * np.sqrt(pairs.values)
 
     def _euclidean(self) -> bool:
-        return check_metric(self.metric, "ClassicalMDS") == "euclidean"
+        return self.missing == "error" and check_metric(self.metric, "ClassicalMDS") == "euclidean"
 
     def _embed_rows(self, X: Any) -> np.ndarray:
         """Euclidean distances: B = Xc Xc', so the singular vectors of the rows give everything."""
@@ -139,7 +152,7 @@ class ClassicalMDS(Reducer):
     def _extend(self, X: Any) -> np.ndarray:
         if isinstance(self._extension, Linear):
             return self._extension(X)
-        D = X if self._precomputed() else pairwise(X, self._rows, metric=self.metric)
+        D = X if self._precomputed() else pairwise(X, self._rows, metric=self._distance())
         if self.correction is not None:
             D = shift_new_distances(D, self.correction_, self.correction)
         return self._extension(-0.5 * np.square(D, dtype=np.float64))

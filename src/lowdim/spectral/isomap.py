@@ -12,6 +12,7 @@ from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric, pairwise
 from lowdim._core.extend import Nystrom
 from lowdim._core.graph import connect, geodesics, neighbor_graph, stored_edges
+from lowdim._core.incomplete import POLICIES
 from lowdim._core.iterate import Progress
 from lowdim._core.landmarks import choose
 from lowdim._core.neighbors import SEARCH, nearest, within
@@ -46,6 +47,10 @@ class Isomap(Reducer):
     search : {"auto", "exact", "approximate"}
         How neighbours are found. "auto" is exact up to 20,000 rows and wherever a tree is fast; beyond, it takes the
         approximate search, which finds 98 % and more of them in data with structure.
+    missing : {"error", "pairwise", "expected"}
+        What a missing cell (NaN) means: refused; distances over the columns both rows have, scaled up; or the expected
+        distance under a Gaussian model of the rows, which keeps a row of which little is known from being drawn close
+        to everything. For Euclidean distances, at fit and for new rows.
     disconnected : {"bridge", "separate", "largest", "error"}
         When the graph falls apart: join its parts by their shortest edges, embed each and tile them, embed the largest
         (other rows are NaN), or refuse.
@@ -94,6 +99,7 @@ class Isomap(Reducer):
         "n_landmarks": params.none() | params.whole(2),
         "metric": params.text() | params.function(),
         "search": params.one_of(*SEARCH),
+        "missing": params.one_of(*POLICIES),
         "disconnected": params.one_of("bridge", "separate", "largest", "error"),
         "random_state": params.seed(),
         "n_jobs": params.jobs(),
@@ -113,6 +119,7 @@ class Isomap(Reducer):
         n_landmarks=None,
         metric="euclidean",
         search="auto",
+        missing="error",
         disconnected="bridge",
         random_state=None,
         n_jobs=None,
@@ -124,10 +131,15 @@ class Isomap(Reducer):
         self.n_landmarks = n_landmarks
         self.metric = metric
         self.search = search
+        self.missing = missing
         self.disconnected = disconnected
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    @property
+    def _takes_nan(self) -> bool:
+        return self.missing != "error"
 
     def _embed(self, X: Any) -> np.ndarray:
         check_metric(self.metric, "Isomap")
@@ -136,7 +148,7 @@ class Isomap(Reducer):
             self._graph(X),
             X,
             policy=self.disconnected,
-            metric=self.metric,
+            metric=self._distance(),
             owner="Isomap",
             n_jobs=self.n_jobs,
         )
@@ -161,10 +173,10 @@ class Isomap(Reducer):
         if self.radius is None:
             return neighbor_graph(self._nearest(X, self.n_neighbors))
         self._check_edges(X)
-        return neighbor_graph(within(X, self.radius, metric=self.metric, n_jobs=self.n_jobs, owner="Isomap"))
+        return neighbor_graph(within(X, self.radius, metric=self._distance(), n_jobs=self.n_jobs, owner="Isomap"))
 
     def _nearest(self, rows: Any, k: int, queries: Any = None) -> Any:
-        settings = {"metric": self.metric, "n_jobs": self.n_jobs, "owner": "Isomap", "name": "n_neighbors"}
+        settings = {"metric": self._distance(), "n_jobs": self.n_jobs, "owner": "Isomap", "name": "n_neighbors"}
         return nearest(rows, k, queries=queries, approximate=SEARCH[self.search], **settings)
 
     def _check_edges(self, X: Any) -> None:
@@ -174,7 +186,7 @@ class Isomap(Reducer):
         given = (
             {"queries": X[some]} if not self._precomputed() or sparse.issparse(X) else {"queries": np.asarray(X)[some]}
         )
-        reached = within(None if self._precomputed() else X, self.radius, metric=self.metric, owner="Isomap", **given)
+        reached = within(None if self._precomputed() else X, self.radius, metric=self._distance(), owner="Isomap", **given)
         edges = int(reached.nnz / len(some) * n)
         parts = {f"neighbour graph (about {edges // n} edges a row)": 80 * edges}
         memory.check("Isomap", parts, "Use a smaller radius, or n_neighbors.")
@@ -198,7 +210,7 @@ class Isomap(Reducer):
             return None
         if self._precomputed():
             return np.sort(rng.permutation(len(rows))[: self.n_landmarks])
-        return np.sort(choose(X[rows], self.n_landmarks, method="farthest", metric=self.metric, rng=rng))
+        return np.sort(choose(X[rows], self.n_landmarks, method="farthest", metric=self._distance(), rng=rng))
 
     def _extend(self, X: Any) -> np.ndarray:
         """Path lengths from a new row lead through its neighbours: min over j of d(x, j) + D_G(j, .)."""
@@ -222,7 +234,7 @@ class Isomap(Reducer):
             k = min(self.n_neighbors, self._n_fitted())
             found = self._nearest(fitted, k, X)
             return list(zip(found.indices, found.distances, strict=True))
-        reach = X if self.radius is None else within(fitted, self.radius, metric=self.metric, queries=X, owner="Isomap")
+        reach = X if self.radius is None else within(fitted, self.radius, metric=self._distance(), queries=X, owner="Isomap")
         near = [_sorted_row(reach, i) for i in range(X.shape[0])]
         alone = [i for i, (indices, _) in enumerate(near) if not len(indices)]
         if alone and stored:
