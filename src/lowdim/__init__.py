@@ -33,6 +33,8 @@ _HOMES = {
     "Comparison": "lowdim.study.comparison",
     "compare": "lowdim.study.comparison",
     "config": "lowdim._core.memory",
+    "Imputation": "lowdim.linear.imputation",
+    "impute": "lowdim.linear.imputation",
     "load": "lowdim._core.persist",
     "low_rank": "lowdim.linear.low_rank",
     "pseudo_inverse": "lowdim.linear.low_rank",

@@ -41,7 +41,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"lowdim {__version__}")
     top.add_argument("--traceback", action="store_true", help="show the full Python traceback of an error")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
-    for add in (_compare, _fit, _transform, _score, _datasets):
+    for add in (_compare, _fit, _transform, _score, _datasets, _reproduce):
         add(commands)
     return top
 
@@ -171,6 +171,15 @@ def _datasets(commands: argparse._SubParsersAction) -> None:
     command.add_argument("--n-samples", type=_whole(1), metavar="N")
     command.add_argument("--noise", type=float, metavar="SD")
     command.add_argument("--seed", type=_whole(0), default=0, metavar="S")
+
+
+def _reproduce(commands: argparse._SubParsersAction) -> None:
+    text = "Run a published experiment again and print ours beside the published numbers."
+    command = commands.add_parser("reproduce", help="published numbers beside ours", description=text)
+    command.add_argument("name", nargs="?", metavar="NAME", help="the experiment (default: list them)")
+    command.add_argument("--repeats", type=_whole(1), default=10, metavar="N", help="independent runs (default: 10)")
+    command.add_argument("--seed", type=_whole(0), default=0, metavar="S")
+    command.add_argument("--json", action="store_true", help="print the numbers as JSON")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

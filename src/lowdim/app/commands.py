@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import json
 from argparse import Namespace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,16 @@ from lowdim.study.references import check_varied
 from lowdim.study.spelling import did_you_mean
 
 from . import sources, tables
-from .console import print_comparison, print_line, print_notes, print_scores, print_warnings, progress
+from .console import (
+    print_comparison,
+    print_line,
+    print_notes,
+    print_pairs,
+    print_reproduction,
+    print_scores,
+    print_warnings,
+    progress,
+)
 from .files import UserError, check_apart, check_writable, make_folder, write_text
 from .formats import check_extension, write
 from .places import compared_maps, one_map, read_map, rows_of_map
@@ -228,3 +238,20 @@ def datasets(arguments: Namespace) -> None:
     check_writable(arguments.out)
     path = write(arguments.out, sources.frame_of(data, coordinates=arguments.coordinates))
     print_line(f"data: {path}")
+
+
+def reproduce(arguments: Namespace) -> None:
+    """Published numbers beside ours."""
+    from lowdim.study import reproductions
+
+    if arguments.name is None:
+        print_pairs((name, reproductions.title_of(name)) for name in reproductions.EXPERIMENTS)
+        return
+    with progress(arguments.repeats) as advance:
+        found = reproductions.reproduce(
+            arguments.name, repeats=arguments.repeats, random_state=arguments.seed, advance=advance
+        )
+    if arguments.json:
+        print_line(json.dumps(asdict(found), indent=2))
+    else:
+        print_reproduction(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from .files import in_words_of_options
 if TYPE_CHECKING:
     from lowdim.study.comparison import Comparison
     from lowdim.study.references import Reference
+    from lowdim.study.reproductions import Reproduction
 
     from .tables import Table
 
@@ -108,3 +109,24 @@ def print_scores(scores: dict[str, Any], against: Reference, placed: Table, *, a
         if scores.get(measure.key) is not None:
             grid.add_row(measure.heading, measure.show(plain(scores[measure.key])))
     console().print(grid)
+
+
+def print_pairs(pairs: Iterable[tuple[str, str]]) -> None:
+    """Names and what they stand for, side by side."""
+    grid = Grid.grid(padding=(0, 2))
+    for name, text in pairs:
+        grid.add_row(Text(name), Text(text))
+    console().print(grid)
+
+
+def print_reproduction(found: Reproduction) -> None:
+    """The published numbers, ours with their spread, and what is known about the difference."""
+    print_line(found.title)
+    print_line(f"Published: {found.source}")
+    grid = Grid("", "published", "ours", "sd", box=None)
+    for line in found.lines:
+        grid.add_row(Text(line.what), Text(line.published), f"{line.ours:.3f}", f"{line.spread:.3f}")
+    console().print(grid)
+    print_line(f"Mean and standard deviation over {found.repeats} runs.")
+    for note in found.notes:
+        print_line(note)

@@ -1,0 +1,77 @@
+"""Published experiments, run again: ours beside the printed number, with what is known about the difference.
+
+An experiment is a module here with a `TITLE`, a `SOURCE` and a function `run(repeats, rng, advance)` that gives the
+lines of its table and its notes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from lowdim._core.rng import generator
+from lowdim.study.spelling import did_you_mean
+
+EXPERIMENTS = {"incomplete-swiss-roll": "incomplete_swiss_roll"}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One number of a publication beside ours: mean and standard deviation over the repeats."""
+
+    what: str
+    published: str
+    ours: float
+    spread: float
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """What was run again, and what came out."""
+
+    name: str
+    title: str
+    source: str
+    repeats: int
+    lines: tuple[Line, ...]
+    notes: tuple[str, ...]
+
+
+def title_of(name: str) -> str:
+    """What an experiment is about."""
+    return _module(name).TITLE
+
+
+def reproduce(
+    name: str, *, repeats: int = 10, random_state: Any = 0, advance: Callable[[str, int, int], None] | None = None
+) -> Reproduction:
+    """Run a published experiment again.
+
+    Parameters
+    ----------
+    name : str
+        One of `EXPERIMENTS`.
+    repeats : int
+        Independent draws of the data; the table shows their mean and standard deviation.
+    random_state : int, generator or None
+        Seed of the draws.
+    advance : callable or None
+        Called with a step's name, the steps done and their number.
+
+    Returns
+    -------
+    Reproduction
+        Published numbers beside ours.
+    """
+    if name not in EXPERIMENTS:
+        hint = did_you_mean(name, list(EXPERIMENTS))
+        raise ValueError(f"reproduce: no experiment is called {name!r}.{hint} There are: {', '.join(EXPERIMENTS)}.")
+    module = _module(name)
+    lines, notes = module.run(repeats, generator(random_state), advance or (lambda step, done, of: None))
+    return Reproduction(name, module.TITLE, module.SOURCE, repeats, tuple(lines), tuple(notes))
+
+
+def _module(name: str) -> Any:
+    return import_module(f"lowdim.study.reproductions.{EXPERIMENTS[name]}")
