@@ -331,12 +331,11 @@ def fit_gaussian(
     varies = np.where(variance > 0, variance, variance.mean()) if noise == "diagonal" else variance.mean()
     least = np.where(variance > 0, max(floor, FLOOR), FLOOR) * varies if noise == "diagonal" else floor * varies
     frame = Frame(start, np.sqrt(np.broadcast_to(varies, mean.shape)), least)
-    cells = X.size - int(np.isnan(X).sum())
 
     def evaluate(place: Array) -> Point:
         model = frame.model(place)
         sums = expectations(X, model)
-        return Point(place, frame.place(maximized(model, sums, least)), -sums.log_likelihood / cells)
+        return Point(place, frame.place(maximized(model, sums, least)), -sums.log_likelihood / sums.counts.sum())
 
     def collapsed(_: int, history: tuple[Point, ...], __: float) -> bool:
         """Without noise the likelihood has no maximum: it would only be climbed to where digits run out."""
