@@ -78,6 +78,7 @@ def test_estimators_teach(name):
         assert FunctionDoc(getattr(getattr(lowdim, name), method))["Summary"]
 
 
+@pytest.mark.filterwarnings("ignore:BayesianPCA. no component stands out")
 @pytest.mark.parametrize("name", lowdim._ESTIMATORS)
 def test_documented_attributes_exist_after_fit(name):
     import numpy as np
