@@ -8,7 +8,7 @@ import pytest
 from scipy.linalg import subspace_angles
 from scipy.spatial.distance import pdist, squareform
 
-from lowdim import CCA, LDA, PCA, ClassicalMDS, Isomap, KernelPCA, Whitening
+from lowdim import CCA, LDA, PCA, ClassicalMDS, Isomap, KernelPCA, ProbabilisticPCA, Whitening
 from lowdim.kernels import Linear, Polynomial
 
 # One fixture; every one of these is principal component analysis in another dress.
@@ -20,6 +20,8 @@ SAME_AS_PCA = {
     "power": lambda X: PCA(2, solver="power", tol=1e-11, max_iter=10_000, random_state=0).fit_transform(X),
     "a stream": lambda X: PCA(2).fit(iter([X[:20], X[20:]])).transform(X),
     "singular vectors": lambda X: _singular_vectors(X),
+    "probabilistic, its shrinkage undone": lambda X: _on_axes(ProbabilisticPCA(2), X),
+    "probabilistic by EM": lambda X: _on_axes(ProbabilisticPCA(2, solver="em", tol=0.0, random_state=0), X),
     "classical scaling of rows": lambda X: ClassicalMDS(2).fit_transform(X),
     "classical scaling of distances": lambda X: ClassicalMDS(2, metric="precomputed").fit_transform(
         squareform(pdist(X))
@@ -32,6 +34,12 @@ SAME_AS_PCA = {
     "Isomap with a huge radius": lambda X: Isomap(2, radius=1e6).fit_transform(X),
     "landmarks all rows": lambda X: Isomap(2, n_neighbors=len(X) - 1, n_landmarks=len(X)).fit_transform(X),
 }
+
+
+def _on_axes(model, X):
+    """The rows that the scores lead back to, along the model's axes."""
+    rows = model.inverse_transform(model.fit_transform(X))
+    return (rows - model.mean_) @ model.components_.T
 
 
 def _singular_vectors(X):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from lowdim._core import gaussian
-from lowdim._core.gaussian import Gaussian, expectations, fit_gaussian, inverses, maximized, observed_moments
+from lowdim._core import gaussian, packed
+from lowdim._core.gaussian import Gaussian, expectations, fit_gaussian, maximized, observed_moments
 
 
 def problem(n=40, d=7, r=3, noise="diagonal", seed=0, missing=0.3):
@@ -54,10 +54,10 @@ def test_less_seen_is_less_known():
 
 def test_inverses_by_sweeping_equal_those_of_lapack():
     rng = np.random.default_rng(0)
-    for r in (1, 2, 5, gaussian.SWEEP, gaussian.SWEEP + 1):
+    for r in (1, 2, 5, packed.SWEEP, packed.SWEEP + 1):
         A = rng.standard_normal((6, r, r + 3))
         M = A @ A.transpose(0, 2, 1) + 0.1 * np.eye(r)
-        C, logdet = inverses(np.moveaxis(M, 0, -1))
+        C, logdet = packed.inverses(np.moveaxis(M, 0, -1))
         np.testing.assert_allclose(np.moveaxis(C, -1, 0), np.linalg.inv(M), rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(logdet, np.linalg.slogdet(M)[1], rtol=1e-10)
 

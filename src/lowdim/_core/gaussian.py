@@ -16,6 +16,7 @@ import numpy as np
 from . import threads
 from .accelerate import History, Point, accelerated
 from .iterate import Run, iterate
+from .packed import inverses, outer, times, unpacked
 
 Array = np.ndarray
 
@@ -23,7 +24,6 @@ FLOOR = 1e-8  # least noise variance, as a share of the mean variance of a colum
 BLOCK_BYTES = 2**21  # the working arrays of a block stay in the second-level cache
 LANES = 16  # independent sums, so that the bits do not depend on the number of threads
 REFINE = 1e5  # signal over noise from which the posterior means are worked over once more
-SWEEP = 24  # up to this many latent coordinates, all inverses of a block together beat LAPACK one by one
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,16 +79,16 @@ class Gaussian:
         Observed cells come back as they are, with variance 0.
         """
         filled, variance = np.array(X, dtype=np.float64), np.zeros(X.shape)
-        outer, (i, j) = _outer(self.loadings), np.triu_indices(self.rank)
-        outer[:, i != j] *= 2.0
+        products, (i, j) = outer(self.loadings), np.triu_indices(self.rank)
+        products[:, i != j] *= 2.0
 
         def fill(rows: slice) -> None:
             post = self._posterior(X[rows])
-            if post.seen is None:
+            if post.mask is None:
                 return
-            hole = ~post.seen
+            hole = post.mask == 0.0
             filled[rows][hole] = (self.mean + post.z.T @ self.loadings.T)[hole]
-            variance[rows][hole] = (self._noise() + post.full_covariance()[i, j].T @ outer.T)[hole]
+            variance[rows][hole] = (self._noise() + post.full_covariance()[i, j].T @ products.T)[hole]
 
         threads.map_rows(fill, len(X), self._block(), self.n_jobs)
         return filled, variance
@@ -143,31 +143,34 @@ class Gaussian:
     def _posterior(self, X: Array) -> Posterior:
         """Of z, for a block of rows; in units of the noise, B = W / sd and y = (x - mean) / sd."""
         sd = np.sqrt(self._noise())
-        B, seen = self.loadings / sd[:, None], ~np.isnan(X)
-        complete = bool(seen.all())
-        y = (X - self.mean) / sd
+        B, hole = self.loadings / sd[:, None], np.isnan(X)
+        complete = not hole.any()
+        y = X - self.mean
+        y /= sd
         if complete:
             M = (B.T @ B)[:, :, None]
             size = np.full(len(X), float(len(sd)))
             logs = np.full(len(X), np.log(sd).sum())
         else:
-            y[~seen] = 0.0
-            mask = seen.astype(np.float64)
-            M = _unpacked(_outer(B).T @ mask.T, self.rank)
+            np.putmask(y, hole, 0.0)
+            mask = (~hole).astype(np.float64)
+            M = unpacked(outer(B).T @ mask.T, self.rank)
             size, logs = mask.sum(axis=1), mask @ np.log(sd)
         M += np.eye(self.rank)[:, :, None]
         C, logdet = inverses(M)
-        z = _times(C, (y @ B).T)
-        gap = y - z.T @ B.T  # y'y - z'B'y without its cancellation
-        gap = gap if complete else gap * mask
+        z = times(C, (y @ B).T)
+        gap = z.T @ B.T
+        np.subtract(y, gap, out=gap)  # y'y - z'B'y without its cancellation
+        if not complete:
+            gap *= mask
         if M.max(initial=0.0) > REFINE:  # what the explicit inverse lost
-            change = _times(C, (gap @ B).T - z)
+            change = times(C, (gap @ B).T - z)
             z, more = z + change, change.T @ B.T
-            gap = gap - (more if complete else more * mask)
+            gap -= more if complete else more * mask
         square = np.einsum("ij,ij->i", gap, gap)
         log_likelihood = -0.5 * (size * np.log(2 * np.pi) + logdet + square + np.einsum("km,km->m", z, z)) - logs
         misfit = square + self.rank - np.einsum("kkm->m", C)
-        return Posterior(y, None if complete else seen, z, C, log_likelihood, misfit)
+        return Posterior(y, None if complete else mask, z, C, log_likelihood, misfit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +178,7 @@ class Posterior:
     """What is known about z after a block of m rows was seen; the last axis of z and C runs over rows."""
 
     y: Array  # (m, d) rows less their mean in units of the noise, 0 where missing
-    seen: Array | None  # (m, d), None where every cell is
+    mask: Array | None  # (m, d) 1 where observed, None where every cell is
     z: Array  # (r, m)
     C: Array  # (r, r, m), or (r, r, 1) where all are the same
     log_likelihood: Array  # (m,)
@@ -203,12 +206,12 @@ class Sums:
     @property
     def moments(self) -> Array:
         """E[v v'] for each column: (d, r + 1, r + 1)."""
-        return np.moveaxis(_unpacked(self.vv.T, self.yv.shape[1]), -1, 0)
+        return np.moveaxis(unpacked(self.vv.T, self.yv.shape[1]), -1, 0)
 
     @property
     def moments_all(self) -> Array:
         """E[v v'] over all rows: (r + 1, r + 1)."""
-        return _unpacked(self.vv_all[:, None], self.yv.shape[1])[..., 0]
+        return unpacked(self.vv_all[:, None], self.yv.shape[1])[..., 0]
 
     @property
     def counts(self) -> Array:
@@ -236,7 +239,7 @@ def _block_sums(post: Posterior) -> Sums:
     inner = j < r
     products[inner] += post.C[i[inner], j[inner]]
     total = products.sum(axis=1)
-    seen = np.tile(total, (d, 1)) if post.seen is None else post.seen.T.astype(np.float64) @ products.T
+    seen = np.tile(total, (d, 1)) if post.mask is None else (products @ post.mask).T
     yy = np.einsum("ij,ij->j", post.y, post.y)
     return Sums(float(post.log_likelihood.sum()), float(post.misfit.sum()), seen, total, post.y.T @ v.T, yy)
 
@@ -331,12 +334,11 @@ def fit_gaussian(
     varies = np.where(variance > 0, variance, variance.mean()) if noise == "diagonal" else variance.mean()
     least = np.where(variance > 0, max(floor, FLOOR), FLOOR) * varies if noise == "diagonal" else floor * varies
     frame = Frame(start, np.sqrt(np.broadcast_to(varies, mean.shape)), least)
-    cells = X.size - int(np.isnan(X).sum())
 
     def evaluate(place: Array) -> Point:
         model = frame.model(place)
         sums = expectations(X, model)
-        return Point(place, frame.place(maximized(model, sums, least)), -sums.log_likelihood / cells)
+        return Point(place, frame.place(maximized(model, sums, least)), -sums.log_likelihood / sums.counts.sum())
 
     def collapsed(_: int, history: tuple[Point, ...], __: float) -> bool:
         """Without noise the likelihood has no maximum: it would only be climbed to where digits run out."""
@@ -434,47 +436,3 @@ def initial(
     rest = max(total - values.sum(), 0.1 * total) / X.shape[1]
     W = Q @ turn * np.sqrt(np.maximum(values, 0.1 * rest)) * size[:, None]
     return Gaussian(mean, W, rest * size**2 if noise == "diagonal" else rest, n_jobs)
-
-
-def inverses(M: Array) -> tuple[Array, Array]:
-    """Inverses and log determinants of m positive definite matrices, stored (r, r, m).
-
-    Small ones by the sweep operator, every row of the block at once.
-    """
-    r = len(M)
-    if r > SWEEP:
-        stacked = np.moveaxis(M, -1, 0)
-        logdet = 2 * np.log(np.diagonal(np.linalg.cholesky(stacked), axis1=1, axis2=2)).sum(axis=1)
-        return np.moveaxis(np.linalg.inv(stacked), 0, -1), logdet
-    A, logdet = M.copy(), np.zeros(M.shape[-1])
-    for k in range(r):
-        pivot = A[k, k].copy()
-        logdet += np.log(pivot)
-        row = A[k] / pivot
-        column = A[:, k].copy()
-        A -= column[:, None] * row
-        A[k] = row
-        A[:, k] = -column / pivot
-        A[k, k] = 1.0 / pivot
-    return A, logdet
-
-
-def _times(C: Array, t: Array) -> Array:
-    """C t for each row: (r, r, m) or (r, r, 1) times (r, m)."""
-    if C.shape[-1] == 1:
-        return C[:, :, 0] @ t
-    return np.einsum("klm,lm->km", C, t)
-
-
-def _outer(W: Array) -> Array:
-    """w_j w_j' of each row of W, packed: (d, r (r + 1) / 2)."""
-    i, j = np.triu_indices(W.shape[1])
-    return W[:, i] * W[:, j]
-
-
-def _unpacked(packed: Array, r: int) -> Array:
-    """(q, m) upper triangles -> (r, r, m)."""
-    full = np.empty((r, r, packed.shape[1]))
-    i, j = np.triu_indices(r)
-    full[i, j] = full[j, i] = packed
-    return full

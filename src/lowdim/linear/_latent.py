@@ -9,11 +9,12 @@ import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from lowdim._core.base import FLOATS
-from lowdim._core.gaussian import Gaussian
+from lowdim._core.gaussian import BLOCK_BYTES, LANES, Gaussian
 from lowdim._core.missing import refuse
 from lowdim._core.notices import warn
 from lowdim._core.rng import generator
 from lowdim._core.spectrum import Moments
+from lowdim._core.threads import n_threads
 from lowdim.linear._decompose import Rows, Spectrum, decompose, decompose_moments, pick_solver
 
 
@@ -136,6 +137,13 @@ class LatentGaussian:
         """
         return self._model().covariance
 
+    def _needs(self, X: Any) -> dict[str, int]:
+        """Without missing cells nothing is completed."""
+        needs = super()._needs(X)  # type: ignore[misc]
+        if isinstance(X, np.ndarray) and X.dtype.kind == "f" and not has_holes(X):
+            needs.pop("completed rows")
+        return needs
+
     def _new_rows(self, X: Any) -> tuple[np.ndarray, np.dtype]:
         check_is_fitted(self)
         return self._check_rows(X, fitting=False)
@@ -164,6 +172,22 @@ class LatentGaussian:
         completed, variance = self._model().conditional(X)
         self.completed_ = completed.astype(X.dtype, copy=False)
         self.completed_variance_ = variance.astype(X.dtype, copy=False)
+
+
+def has_holes(X: np.ndarray) -> bool:
+    """Whether a cell is missing; nothing as large as X is made where none is."""
+    return bool(np.isnan(X.sum()) and np.isnan(X).any())
+
+
+def working_memory(n: int, d: int, r: int, itemsize: int, n_jobs: int | None) -> dict[str, int]:
+    """What EM takes: partial sums, r x r systems of each column, blocks of rows, and the completed table."""
+    moments = d * (r + 1) ** 2 * 8
+    return {
+        "missing cells": n * d,
+        "sums": (LANES // 2 + 4) * moments,
+        "blocks": 4 * BLOCK_BYTES * n_threads(n_jobs),
+        "completed rows": n * d * (16 if itemsize == 8 else 24),
+    }
 
 
 def most_components(shape: tuple[int, ...], wanted: int | None, owner: str) -> int:
@@ -195,6 +219,20 @@ def spectrum(X: np.ndarray, k: int, random_state: Any, n_jobs: int | None) -> Sp
         return decompose_moments(Moments.of(X, n_jobs=n_jobs), k, scale=False, ddof=0, dtype=X.dtype)
     rows = Rows.of(X, None, scale=False, ddof=0)
     return decompose(rows, k, solver, 1e-8, 1000, generator(random_state))
+
+
+def spectrum_memory(n: int, d: int, k: int, itemsize: int) -> dict[str, int]:
+    """What `spectrum` takes, by route."""
+    small, solver = min(n, d), pick_solver(n, d, None, False)
+    if solver == "svd":
+        return {"centred rows": 3 * n * d * 8, "singular vectors": 3 * (n + d) * small * 8}
+    solver = pick_solver(n, d, k, False)
+    if solver == "covariance":
+        lanes = min(16, max(2, 2**28 // (8 * d * d + 1)), -(-n // 512))
+        return {"covariance": (lanes + 5) * d * d * 8}
+    if solver == "gram":
+        return {"centred rows": (n * d + 4 * n * min(d, 2048)) * itemsize, "Gram matrix": 4 * n * n * 8}
+    return {"centred rows": 2 * n * d * itemsize, "Krylov basis": 9 * (n + d) * (k + 30) * 8}
 
 
 def warn_few_cells(X: np.ndarray, parameters: int, owner: str) -> None:

@@ -8,11 +8,18 @@ import numpy as np
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
-from lowdim._core.gaussian import LANES, Gaussian, check_varies, fit_gaussian, initial, observed_moments
+from lowdim._core.gaussian import Gaussian, check_varies, fit_gaussian, initial, observed_moments
 from lowdim._core.notices import warn
 from lowdim._core.rng import generator
 from lowdim.linear._bayes import ard_closed, ard_em, oba, shortest
-from lowdim.linear._latent import LatentGaussian, most_components, spectrum
+from lowdim.linear._latent import (
+    LatentGaussian,
+    has_holes,
+    most_components,
+    spectrum,
+    spectrum_memory,
+    working_memory,
+)
 
 
 class BayesianPCA(LatentGaussian, Reducer):
@@ -131,7 +138,7 @@ class BayesianPCA(LatentGaussian, Reducer):
 
     def _embed(self, X: np.ndarray) -> None:
         q = most_components(X.shape, self.n_components, "BayesianPCA")
-        holes = bool(np.isnan(X).any())
+        holes = has_holes(X)
         mean, variance = observed_moments(X, self.n_jobs)
         check_varies(mean, float(variance.mean()), X.dtype, "BayesianPCA")
         if self.prior == "ard" and not holes:
@@ -194,13 +201,7 @@ class BayesianPCA(LatentGaussian, Reducer):
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         q = max(1, min(n - 1, d) - 1) if self.n_components is None else max(1, min(self.n_components, n, d))
-        return {
-            "rows": 3 * n * d * 8,
-            "sums": 3 * LANES * d * (q + 1) * (q + 2) // 2 * 8,
-            "eigenproblem": min(n * d, 8 * min(n, d) ** 2) * 8,
-            "completed rows": 3 * n * d * 8,
-            "blocks": 2**24,
-        }
+        return working_memory(n, d, q, itemsize, self.n_jobs) | spectrum_memory(n, d, q, itemsize)
 
 
 def _chosen(axes: Gaussian, values: np.ndarray, total: float, n: float, spare: float) -> Gaussian:

@@ -8,13 +8,20 @@ import numpy as np
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
-from lowdim._core.gaussian import FLOOR, LANES, Gaussian, check_varies, fit_gaussian
+from lowdim._core.gaussian import FLOOR, Gaussian, check_varies, fit_gaussian
 from lowdim._core.notices import warn
 from lowdim._core.rng import generator
 from lowdim._core.rotation import promax, varimax
 from lowdim._core.spectrum import Moments
 from lowdim.linear._factors import canonical, factors
-from lowdim.linear._latent import LatentGaussian, moments_of_stream, most_components, warn_few_cells
+from lowdim.linear._latent import (
+    LatentGaussian,
+    has_holes,
+    moments_of_stream,
+    most_components,
+    warn_few_cells,
+    working_memory,
+)
 
 _NEWTON_COLUMNS = 1000  # beyond, d x d eigenproblems cost more than passes over the rows
 
@@ -145,7 +152,7 @@ class FactorAnalysis(LatentGaussian, Reducer):
         return self.fit(X).transform(X)
 
     def _embed(self, X: np.ndarray) -> None:
-        holes = bool(np.isnan(X).any())
+        holes = has_holes(X)
         if holes and self.solver == "newton":
             raise ValueError(
                 "FactorAnalysis: solver='newton' must have complete rows; X has missing cells. Use 'em' or 'auto'."
@@ -235,14 +242,7 @@ class FactorAnalysis(LatentGaussian, Reducer):
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         r = max(1, min(self.n_components, n, d))
-        sums = 3 * LANES * d * (r + 1) * (r + 2) // 2 * 8
-        return {
-            "rows": n * d,
-            "sums": sums,
-            "covariance": 12 * min(d, _NEWTON_COLUMNS) ** 2 * 8,
-            "completed rows": 3 * n * d * 8,
-            "blocks": 2**24,
-        }
+        return working_memory(n, d, r, itemsize, self.n_jobs) | {"covariance": 14 * min(d, _NEWTON_COLUMNS) ** 2 * 8}
 
 
 def _rotated(L: np.ndarray, rotation: str | None) -> tuple[np.ndarray, np.ndarray]:

@@ -8,11 +8,20 @@ import numpy as np
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
-from lowdim._core.gaussian import FLOOR, LANES, Gaussian, check_varies, fit_gaussian
+from lowdim._core.gaussian import FLOOR, Gaussian, check_varies, fit_gaussian
 from lowdim._core.notices import warn
 from lowdim._core.rng import generator
-from lowdim.linear._decompose import Spectrum, decompose_moments, pick_solver
-from lowdim.linear._latent import LatentGaussian, moments_of_stream, most_components, spectrum, warn_few_cells
+from lowdim.linear._decompose import Spectrum, decompose_moments
+from lowdim.linear._latent import (
+    LatentGaussian,
+    has_holes,
+    moments_of_stream,
+    most_components,
+    spectrum,
+    spectrum_memory,
+    warn_few_cells,
+    working_memory,
+)
 
 
 class ProbabilisticPCA(LatentGaussian, Reducer):
@@ -129,7 +138,7 @@ class ProbabilisticPCA(LatentGaussian, Reducer):
         return self.fit(X).transform(X)
 
     def _embed(self, X: np.ndarray) -> None:
-        holes = bool(np.isnan(X).any())
+        holes = has_holes(X)
         if holes and self.solver == "closed":
             raise ValueError(
                 "ProbabilisticPCA: solver='closed' must have complete rows; X has missing cells. Use 'em' or 'auto'."
@@ -200,7 +209,4 @@ class ProbabilisticPCA(LatentGaussian, Reducer):
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         r = max(1, min(n - 1, d) - 1) if self.n_components is None else max(1, min(self.n_components, n, d))
-        sums = 3 * LANES * d * (r + 1) * (r + 2) // 2 * 8
-        eigen = min(n * d, 8 * min(n, d) ** 2) * 8
-        rows = 3 * n * d * 8 if pick_solver(n, d, None, False) == "svd" else n * d
-        return {"rows": rows, "sums": sums, "eigenproblem": eigen, "completed rows": 3 * n * d * 8, "blocks": 2**24}
+        return working_memory(n, d, r, itemsize, self.n_jobs) | spectrum_memory(n, d, r, itemsize)
