@@ -82,18 +82,17 @@ def test_missmda_fixed_point(case_id):
     """missMDA at threshold 1e-12; ours at its default tolerance is already as close as the reference is."""
     spec, r = case(case_id), case(case_id)["params"]["ncp"]
     X, settings = incomplete(spec["inputs"][0]), settings_of(case_id)
-    expected, fitted = load_expected(case_id, "completed"), load_expected(case_id, "fitted")
-    close = {"rtol": spec["rtol"], "atol": spec["atol"]}
+    expected, close = load_expected(case_id, "completed"), {"rtol": spec["rtol"], "atol": spec["atol"]}
     found = complete(X, r, tol=1e-12, **settings)
     np.testing.assert_allclose(found.completed, expected, **close)
+    if r == 0:
+        return
     np.testing.assert_allclose(complete(X, r, **settings).completed, expected, rtol=3e-4, atol=3e-4)
     unit = 1.0 if found.scale is None else found.scale
-    np.testing.assert_allclose(
-        found.mean + unit * ((found.scores * found.shrinkage) @ found.loadings.T), fitted, **close
-    )
-    if "ncp0" not in case_id:
-        scores = load_expected(case_id, "scores_after").reshape(len(X), -1)[:, :r]
-        np.testing.assert_allclose(np.abs(found.scores[:, : scores.shape[1]]), np.abs(scores), rtol=1e-3, atol=1e-3)
+    fitted = found.mean + unit * ((found.scores * found.shrinkage) @ found.loadings.T)
+    np.testing.assert_allclose(fitted, load_expected(case_id, "fitted"), **close)
+    scores = load_expected(case_id, "scores_after").reshape(len(X), -1)[:, :r]
+    np.testing.assert_allclose(np.abs(found.scores[:, : scores.shape[1]]), np.abs(scores), rtol=1e-3, atol=1e-3)
 
 
 def test_pca_is_missmda():
@@ -186,11 +185,12 @@ def test_generalised_cross_validation_of_complete_rows():
 
 def test_leave_one_out():
     X = incomplete("orange_na")
-    for method, name in (("em", "em"), ("regularized", "reg")):
+    for method, name, most in (("em", "em", 1), ("regularized", "reg", 3)):
         case_id = f"missmda_estim_ncp_loo_{name}_orange_na"
-        found = leave_one_out(X, 2, method=method, scale=True)
-        np.testing.assert_allclose(found.criterion, load_expected(case_id, "criterion")[:3], rtol=case(case_id)["rtol"])
-        assert found.n_components == case(case_id)["scalars"]["ncp"]
+        found = leave_one_out(X, most, method=method, scale=True)
+        expected = load_expected(case_id, "criterion")[: most + 1]
+        np.testing.assert_allclose(found.criterion, expected, rtol=case(case_id)["rtol"])
+        assert found.n_components == np.argmin(expected)
 
 
 def test_k_fold():
@@ -225,7 +225,9 @@ def test_complete_rows_are_plain_pca(route, scale):
 @pytest.mark.parametrize("shape", [(80, 9), (12, 30), (150, 100)])
 def test_fixed_point_is_that_of_the_plain_iteration(method, scale, shape):
     X, _ = low_rank(*shape, r=2, noise=0.5)
-    expected = plain_iteration(X, 2, regularized=method == "regularized", scale=scale, steps=400)
+    expected = plain_iteration(
+        X, 2, regularized=method == "regularized", scale=scale, steps=300 if shape[1] < 100 else 120
+    )
     found = complete(X, 2, method=method, scale=scale, tol=1e-13)
     np.testing.assert_allclose(found.completed, expected, atol=1e-6)
     assert found.run.n_iter < 60
@@ -269,7 +271,7 @@ def test_no_noise_no_shrinkage():
 @pytest.mark.parametrize("shape", [(60, 8), (20, 30)])
 def test_the_criterion_of_em_never_rises(shape):
     X, _ = low_rank(*shape, noise=1.0, share=0.3)
-    losses = complete(X, 3, method="em", tol=1e-11, max_iter=3000, quiet=True).run.losses
+    losses = complete(X, 3, method="em", tol=1e-11, max_iter=300, quiet=True).run.losses
     assert (np.diff(losses) <= 1e-12 * losses[:-1]).all()
     assert len(losses) > 3
 
@@ -401,7 +403,7 @@ def test_nipals_orthogonality_is_a_choice(orthogonalize):
 
 
 def test_units_do_not_matter_when_scaled():
-    X, _ = low_rank()
+    X, _ = low_rank(share=0.05)
     units = 10.0 ** np.arange(-4, 5)
     for route in ROUTES:
         one, other = PCA(2, scale=True, missing=route, tol=1e-11), PCA(2, scale=True, missing=route, tol=1e-11)
@@ -435,7 +437,9 @@ def test_agreement_with_the_complete_rows():
     assert PCA(1).fit(loop()[0]).agreement_ is None
     X[:250, 3] += 5 * X[:250, 2]  # rows that differ, and are the incomplete ones
     X[:250, 5] = np.nan
-    assert PCA(2).fit(X).agreement_["angle"] > 10
+    with pytest.warns(UserWarning, match="column 5 varies .* times as much as its observed cells do"):
+        model = PCA(2).fit(X)
+    assert model.agreement_["angle"] > 10
 
 
 # ---- where others run away ----------------------------------------------------------------------------------------
@@ -497,12 +501,11 @@ def test_shares_of_variance_become_cross_validation(settings, route):
 
 def test_more_components_than_rows_can_carry():
     X, _ = low_rank(30, 4, share=0.1)
-    with pytest.warns(UserWarning) as caught:
+    with pytest.warns(UserWarning, match="n_components=4 is more than incomplete rows can carry; keeping 3"):
         model = PCA(4).fit(X)
-    assert "n_components=4 is more than incomplete rows can carry; keeping 3" in str(caught[0].message)
     assert model.n_components_ == 3
     with pytest.raises(ValueError, match="need at least 3 rows and 2 columns; got 2 rows"):
-        PCA(1).fit(X[:2] * [1, np.nan, 1, 1])
+        PCA(1).fit([[1.0, 2.0, np.nan], [2.0, 0.0, 1.0]])
 
 
 # ---- trouble ------------------------------------------------------------------------------------------------------
@@ -600,8 +603,9 @@ def test_what_crawls_is_not_taken_for_settled():
 
 def test_several_starts_keep_the_best():
     X, _ = low_rank(30, 8, r=3, noise=1.0, share=0.3)
-    one = complete(X, 3, method="em", quiet=True)
-    many = complete(X, 3, method="em", n_init=4, rng=np.random.default_rng(0), quiet=True)
+    settings = {"method": "em", "max_iter": 100, "quiet": True}
+    one = complete(X, 3, **settings)
+    many = complete(X, 3, n_init=4, rng=np.random.default_rng(0), **settings)
     assert many.run.losses[-1] <= one.run.losses[-1] * (1 + 1e-9)
 
 
@@ -629,7 +633,7 @@ def test_bad_settings():
         PCA(2, missing="mean").fit(X)
     with pytest.raises(ValueError, match="ridge must be a number >= 0"):
         PCA(2, ridge=-1).fit(X)
-    with pytest.raises(ValueError, match="72|missing values"):
+    with pytest.raises(ValueError, match="missing values"):
         PCA(2, missing="error").fit(X)
     with pytest.raises(ValueError, match="r must be between 0 and min"):
         complete(X, 9)
@@ -640,13 +644,13 @@ def test_bad_settings():
 
 
 def test_three_copies_at_most():
-    X, _ = low_rank(20_000, 50, share=0.2)
+    X, _ = low_rank(100_000, 40, share=0.2)
     model = PCA(2, tol=1e-6)
     tracemalloc.start()
     model.fit(X)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 2.6 * X.nbytes  # beside X: the completed rows, their variances, blocks
+    assert peak < 2.4 * X.nbytes  # beside X: the completed rows, their variances, blocks
     assert model.estimate_memory(X) > 2 * X.nbytes
 
 

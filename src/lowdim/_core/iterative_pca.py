@@ -370,14 +370,15 @@ class _Iteration:
             return replace(two, loss=one.loss, settled=True), one.loss
         bend = float(np.linalg.norm(after - before))
         length = min(size / bend if bend > 0 else 1.0, state.reach)
+        reach = state.reach * 4 if length == state.reach else state.reach
         if length > 1.01:
             ahead = two.at(v + 2 * length * before + length**2 * (after - before), self.unit)
             if (ahead.scale > 0.1 * two.scale).all():
                 loss = self._fill(ahead)
                 if loss <= one.loss * (1.0 + SLACK[self.method]):
-                    reach = state.reach * 4 if length == state.reach else state.reach
                     return replace(ahead, loss=loss, reach=reach, rate=rate), one.loss
-        return replace(two, loss=self._fill(two), reach=max(1.0, state.reach / 4), rate=rate), one.loss
+            reach = max(1.0, state.reach / 4)
+        return replace(two, loss=self._fill(two), reach=reach, rate=rate), one.loss
 
     def _plain_step(self, state: _State) -> tuple[_State, float]:
         one = self._updated(state)
@@ -526,7 +527,7 @@ def _complain(run: Run, trial: _Iteration, owner: str, max_iter: int, tol: float
     if r and not run.converged:
         warn(
             f"{owner}: completion is not converged after max_iter={max_iter} steps (criterion {run.losses[-1]:.6g}, "
-            f"tol={tol:g}). {way}",
+            f"tol={tol:g}). Raise max_iter or tol. {way}",
             ConvergenceWarning,
         )
     if trial.method == "em" and table.free(r) < LEAST_FREE * table.cells:
@@ -538,5 +539,5 @@ def _complain(run: Run, trial: _Iteration, owner: str, max_iter: int, tol: float
     if r and times.max() > RUNAWAY:
         warn(
             f"{owner}: the completed column {int(times.argmax())} varies {times.max():.3g} times as much as its "
-            f"observed cells do: the model is fitted to noise. {way}"
+            f"observed cells do: the model is fitted to noise, or the incomplete rows differ from the others. {way}"
         )

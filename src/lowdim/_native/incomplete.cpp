@@ -79,7 +79,7 @@ struct Model {
 
 struct Scratch {
   std::vector<double> x, fit, A, t, y;
-  std::vector<std::int64_t> room, holes;
+  std::vector<std::int64_t> room, holes, seen;
 };
 
 // A += sign * w w', lower triangle, row after row without gaps.
@@ -147,6 +147,38 @@ void find_holes(const T* x, std::int64_t d, Scratch& s) {
   s.holes.assign(s.room.begin(), s.room.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
+// Rows with fewer cells than components: t = W_O' u with (W_O W_O' + ridge I) u = x_O, which needs no ridge to be
+// solved well. s.t becomes t; the factor stays in s.A.
+void solve_short(const Model& model, Scratch& s) {
+  const std::vector<std::int64_t>& seen = s.seen;
+  const std::int64_t r = model.r, m = static_cast<std::int64_t>(seen.size());
+  for (std::int64_t i = 0; i < m; ++i) {
+    for (std::int64_t k = 0; k <= i; ++k) s.A[at(i, k)] = dot(model.W + seen[i] * r, model.W + seen[k] * r, r);
+    s.A[at(i, i)] += model.ridge;
+    s.y[i] = s.x[seen[i]];
+  }
+  factor(s.A.data(), m, model.least);
+  forward(s.A.data(), m, s.y.data());
+  backward(s.A.data(), m, s.y.data());
+  std::fill(s.t.begin(), s.t.end(), 0.0);
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t a = 0; a < r; ++a) s.t[a] += s.y[i] * model.W[seen[i] * r + a];
+}
+
+// w' (W_O'W_O + ridge I)^-1 w of a column, from either factor.
+double leverage_of(const Model& model, const double* L, bool few, std::int64_t j, Scratch& s) {
+  const std::int64_t r = model.r, m = static_cast<std::int64_t>(s.seen.size());
+  const double* w = model.W + j * r;
+  if (!few) {
+    std::copy(w, w + r, s.y.begin());
+    forward(L, r, s.y.data());
+    return dot(s.y.data(), s.y.data(), r);
+  }
+  for (std::int64_t i = 0; i < m; ++i) s.y[i] = dot(model.W + s.seen[i] * r, w, r);
+  forward(L, m, s.y.data());
+  return std::max(0.0, dot(w, w, r) - dot(s.y.data(), s.y.data(), m)) / model.ridge;
+}
+
 template <class T>
 double fill_row(const Model& model, const T* x, T* completed, T* leverage, bool whole, Scratch& s) {
   const std::int64_t d = model.d, r = model.r;
@@ -154,28 +186,36 @@ double fill_row(const Model& model, const T* x, T* completed, T* leverage, bool 
   dispatch([&]() LOWDIM_INLINE { standardise(x, model.mean, model.unit, d, s.x.data()); });
   if (whole)
     for (const std::int64_t j : s.holes) s.x[j] = (static_cast<double>(completed[j]) - model.mean[j]) * model.unit[j];
-  dispatch([&]() LOWDIM_INLINE {
-    for (std::int64_t a = 0; a < r; ++a) s.t[a] = dot(model.Wt + a * d, s.x.data(), d);
-  });
-
   const double* L = model.factor.data();
-  if (!whole && !s.holes.empty()) {
-    dispatch([&]() LOWDIM_INLINE { normal_matrix(model, s); });
-    factor(s.A.data(), r, model.least);
+  const bool few = !whole && d - static_cast<std::int64_t>(s.holes.size()) < r;
+  if (few) {
+    s.seen.clear();
+    std::size_t next = 0;
+    for (std::int64_t j = 0; j < d; ++j)
+      if (next < s.holes.size() && s.holes[next] == j)
+        ++next;
+      else
+        s.seen.push_back(j);
+    solve_short(model, s);
     L = s.A.data();
+  } else {
+    dispatch([&]() LOWDIM_INLINE {
+      for (std::int64_t a = 0; a < r; ++a) s.t[a] = dot(model.Wt + a * d, s.x.data(), d);
+    });
+    if (!whole && !s.holes.empty()) {
+      dispatch([&]() LOWDIM_INLINE { normal_matrix(model, s); });
+      factor(s.A.data(), r, model.least);
+      L = s.A.data();
+    }
+    forward(L, r, s.t.data());
+    backward(L, r, s.t.data());
   }
-  forward(L, r, s.t.data());
-  backward(L, r, s.t.data());
 
   dispatch([&]() LOWDIM_INLINE { expand(model.Wt, s.t.data(), d, r, s.fit.data()); });
   for (const std::int64_t j : s.holes) {
     completed[j] = static_cast<T>(model.mean[j] + model.scale[j] * s.fit[j]);
     s.x[j] = s.fit[j];  // no part of the error
-    if (leverage != nullptr) {
-      std::copy(model.W + j * r, model.W + (j + 1) * r, s.y.begin());
-      forward(L, r, s.y.data());
-      leverage[j] = static_cast<T>(dot(s.y.data(), s.y.data(), r));
-    }
+    if (leverage != nullptr) leverage[j] = static_cast<T>(leverage_of(model, L, few, j, s));
   }
   double loss = 0.0;
   dispatch([&]() LOWDIM_INLINE {
@@ -223,7 +263,7 @@ void fill_missing(In2<T> X, In1<double> mean, In1<double> scale, In2<double> W, 
   parallel_for(n, kRows, n_threads, [&](std::int64_t begin, std::int64_t end, std::int64_t) {
     const auto dd = static_cast<std::size_t>(d), rr = static_cast<std::size_t>(r);
     Scratch s{std::vector<double>(dd), std::vector<double>(dd), std::vector<double>(size), std::vector<double>(rr),
-              std::vector<double>(rr), std::vector<std::int64_t>(dd), {}};
+              std::vector<double>(rr), std::vector<std::int64_t>(dd), {}, {}};
     for (std::int64_t i = begin; i < end; ++i)
       loss(i) = fill_row(model, X.data() + i * d, completed.data() + i * d,
                          leverage.size() ? leverage.data() + i * d : nullptr, whole, s);
