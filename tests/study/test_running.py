@@ -36,7 +36,7 @@ def X(rng):
 
 
 def test_default_is_every_method():
-    assert [e.name for e in entries(None, COMMON)] == ["pca", "kernel-pca", "classical-mds", "isomap"]
+    assert [e.name for e in entries(None, COMMON)] == ["pca", "ica", "kernel-pca", "classical-mds", "isomap"]
 
 
 def test_order_and_names_are_those_given():
