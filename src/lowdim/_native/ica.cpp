@@ -28,10 +28,10 @@ template <class T>
 struct Series;
 template <>
 struct Series<double> {
-  using Bits = std::int64_t;
+  using Bits = std::uint64_t;
   static constexpr double shift = 6755399441055744.0, log2_high = 6.93147180369123816490e-01,
                           log2_low = 1.90821492927058770002e-10, per_log2 = 1.44269504088896338700;
-  static constexpr int mantissa = 52, bias = 1023;
+  static constexpr unsigned mantissa = 52, bias = 1023;
   static LOWDIM_INLINE inline double tail(double r) {  // (expm1(r) - r) / r^2
     double p = 1.0 / 6227020800.0;
     p = p * r + 1.0 / 479001600.0;
@@ -49,10 +49,10 @@ struct Series<double> {
 };
 template <>
 struct Series<float> {
-  using Bits = std::int32_t;
+  using Bits = std::uint32_t;
   static constexpr float shift = 12582912.0f, log2_high = 0.693359375f, log2_low = -2.12194440e-4f,
                          per_log2 = 1.44269504f;
-  static constexpr int mantissa = 23, bias = 127;
+  static constexpr unsigned mantissa = 23, bias = 127;
   static LOWDIM_INLINE inline float tail(float r) {
     float p = 1.0f / 5040.0f;
     p = p * r + 1.0f / 720.0f;
@@ -72,7 +72,7 @@ LOWDIM_INLINE inline T expm1_negative(T x) {
   const T small = r * r * S::tail(r) + r;
   typename S::Bits bits;
   std::memcpy(&bits, &shifted, sizeof bits);
-  bits = static_cast<typename S::Bits>((bits + S::bias) << S::mantissa);  // the low bits of `bits` are n
+  bits = (bits + S::bias) << S::mantissa;  // the low bits of `bits` are n
   T power;
   std::memcpy(&power, &bits, sizeof power);
   return power * small + (power - T(1));
