@@ -62,7 +62,7 @@ def test_more_holes_more_spread_between_the_draws():
 
 def test_spread_of_missmda():
     """Mean and deviation over the draws of missMDA's bootstrap: another generator, so within its error."""
-    H, _ = oracles.load_input("orange_na")
+    H = oracles.load_input("orange_na")[0][:, 1:].astype(float)
     case = "missmda_mipca_orange"
     mean, sd = (oracles.load_expected(case, f"{name}.csv") for name in ("mean", "sd"))
     found = impute(H, 200, n_components=2, random_state=0)
@@ -170,11 +170,8 @@ def test_tables_without_information_are_refused():
     with pytest.raises(ValueError, match="impute: 1 rows of X have no observed cell"):
         impute(H)
     tiny = np.array([[1.0, np.nan, 2.0], [2.0, 1.0, np.nan], [np.nan, 3.0, 1.0], [1.0, 2.0, 0.5]])
-    with (
-        pytest.warns(UserWarning, match="too few to tell noise from structure"),
-        pytest.raises(ValueError, match="leave no cell to estimate the noise from"),
-    ):
-        impute(tiny, 2, n_components=2)
+    with pytest.warns(UserWarning, match="too few to tell noise from structure"):
+        assert np.isfinite(impute(tiny, 2, n_components=2, random_state=0).tables).all()
     found = impute(low_rank()[1], 2, n_components=1, random_state=0)
     with pytest.raises(ValueError, match="need at least 3 imputations"):
         found.row_ellipses()

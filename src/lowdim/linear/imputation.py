@@ -246,7 +246,11 @@ def _checked(X: Any, given: dict[str, Any]) -> np.ndarray:
             f"{given['n_imputations']}."
         )
     X = check_array(
-        missing.undisguised(X, "impute"), dtype=FLOATS, ensure_all_finite=False, ensure_min_samples=3, estimator="impute"
+        missing.undisguised(X, "impute"),
+        dtype=FLOATS,
+        ensure_all_finite=False,
+        ensure_min_samples=3,
+        estimator="impute",
     )
     missing.admit(X, "impute")
     memory.check("impute", {"tables": (given["n_imputations"] + 4) * X.nbytes}, "Use fewer imputations.")

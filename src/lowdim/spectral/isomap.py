@@ -186,7 +186,9 @@ class Isomap(Reducer):
         given = (
             {"queries": X[some]} if not self._precomputed() or sparse.issparse(X) else {"queries": np.asarray(X)[some]}
         )
-        reached = within(None if self._precomputed() else X, self.radius, metric=self._distance(), owner="Isomap", **given)
+        reached = within(
+            None if self._precomputed() else X, self.radius, metric=self._distance(), owner="Isomap", **given
+        )
         edges = int(reached.nnz / len(some) * n)
         parts = {f"neighbour graph (about {edges // n} edges a row)": 80 * edges}
         memory.check("Isomap", parts, "Use a smaller radius, or n_neighbors.")
@@ -234,7 +236,11 @@ class Isomap(Reducer):
             k = min(self.n_neighbors, self._n_fitted())
             found = self._nearest(fitted, k, X)
             return list(zip(found.indices, found.distances, strict=True))
-        reach = X if self.radius is None else within(fitted, self.radius, metric=self._distance(), queries=X, owner="Isomap")
+        reach = (
+            X
+            if self.radius is None
+            else within(fitted, self.radius, metric=self._distance(), queries=X, owner="Isomap")
+        )
         near = [_sorted_row(reach, i) for i in range(X.shape[0])]
         alone = [i for i, (indices, _) in enumerate(near) if not len(indices)]
         if alone and stored:
