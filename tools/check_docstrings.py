@@ -16,6 +16,7 @@ RECORDS = {
     "lowdim.quality.Score",
     "lowdim.select.ComponentChoice",
     "lowdim.Comparison",
+    "lowdim.Imputation",
 }
 METHODS = ("fit", "fit_transform", "transform", "inverse_transform", "estimate_memory")
 

@@ -198,7 +198,7 @@ def _lane_sums(part: Callable[[slice], Array], X: Array, size: int) -> Array:
 
     def lane(rows: slice) -> Array:
         inner = threads.blocks(rows.stop - rows.start, size)
-        return sum(part(slice(rows.start + p.start, rows.start + p.stop)) for p in inner)
+        return np.sum([part(slice(rows.start + p.start, rows.start + p.stop)) for p in inner], axis=0)
 
     wide = size * -(-X.shape[0] // (LANES * size))
     return np.sum(threads.map_rows(lane, X.shape[0], wide, None if X.size > 2**20 else 1), axis=0)

@@ -208,7 +208,14 @@ def impute(
     if method in BASELINES:
         filled = BASELINES[method](X)[None]
         return Imputation(filled, filled[0], np.zeros(X.shape), observed, method, 0, np.nan, scale)
-    settings = {"method": method, "scale": scale, "ridge": ridge, "tol": tol, "max_iter": max_iter, "n_jobs": n_jobs}
+    settings: dict[str, Any] = {
+        "method": method,
+        "scale": scale,
+        "ridge": ridge,
+        "tol": tol,
+        "max_iter": max_iter,
+        "n_jobs": n_jobs,
+    }
     r = _rank(X, n_components, settings)
     first = complete(X, r, owner="impute", **settings)
     if not np.isfinite(first.noise_variance):
