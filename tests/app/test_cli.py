@@ -576,3 +576,17 @@ def test_help_loads_nothing_heavy(flowers):
                           text=True, timeout=60, check=True)  # fmt: skip
     assert done.stdout.splitlines()[-1] == "[]"
     assert time.perf_counter() - start < 3  # about 0.1 s on a quiet machine
+
+
+def test_compare_takes_a_table_with_holes(flowers, capsys):
+    frame = pl.read_csv("flowers.csv")
+    c1 = frame["c1"].to_list()
+    c1[3] = c1[17] = None
+    frame.with_columns(pl.Series("c1", c1)).write_csv("holes.csv")
+    code, out, err = say(capsys, "compare", "holes.csv", "--label", "species", "--methods", "pca,isomap,kernel-pca")
+    assert code == 0
+    assert "reference: expected" in out
+    assert "note: 2 missing values in 2 of 40 rows" in err
+    assert "KernelPCA needs complete rows" in out
+    page = Path("lowdim-report-holes/report.html").read_text(encoding="utf-8")
+    assert "1.2% of the cells are missing" in page

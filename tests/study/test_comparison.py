@@ -102,13 +102,26 @@ def test_reference_can_be_other_rows(roll):
     assert c.reference.rows is None
 
 
-def test_incomplete_rows_need_a_reference(roll):
-    X = roll.X.copy()
-    X[3, 1] = np.nan
-    with pytest.raises(ValueError, match=r"X has 1 missing values.*Pass complete rows as reference="):
+def test_incomplete_rows_are_held_against_expected_distances(roll, tmp_path):
+    X = lowdim.datasets.hide_cells(roll.X, 0.05, random_state=0).X
+    c = lowdim.compare(X, methods=["pca", "isomap", "classical-mds", "kernel-pca"])
+    assert c.reference.name == "expected"
+    assert "5.0% of the cells are missing" in c.reference.text
+    assert set(c.embeddings) == {"pca", "isomap", "classical-mds", "random"}
+    assert "KernelPCA needs complete rows" in c.failures["kernel-pca"]
+    complete = lowdim.compare(roll.X, methods=["pca"])
+    assert abs(c.table[0]["auc"] - complete.table[0]["auc"]) < 0.15
+    assert c.table[0]["auc"] > c.table[-1]["auc"] + 0.2
+    assert c.report(tmp_path / "page.html", data=X).stat().st_size > 10_000
+    along = lowdim.compare(X, methods=["isomap"], reference="geodesic")
+    assert "expected Euclidean distances" in along.reference.text
+    given = lowdim.compare(X, methods=["pca"], reference=roll.X)
+    assert given.reference.name == "given"
+    with pytest.raises(ValueError, match="metric must be 'euclidean' where X has missing values"):
+        lowdim.compare(X, metric="manhattan")
+    X[7] = np.nan
+    with pytest.raises(ValueError, match="compare: 1 rows of X have no observed cell"):
         lowdim.compare(X)
-    c = lowdim.compare(X, methods=["pca"], reference=roll.X)
-    assert "pca" in c.embeddings or "missing" in c.failures["pca"]
 
 
 def test_failure_leaves_the_others_alone(roll):

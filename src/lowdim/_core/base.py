@@ -238,7 +238,11 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         )
         admits = self._takes_nan and not sparse.issparse(X)
         dtype = X.dtype
-        largest, holes = missing.survey(X, name, columns=fitting) if admits else (missing.refuse(X, name), False)
+        if admits:
+            largest, holes = missing.survey(X, name, columns=fitting)
+        else:
+            ways = "Set missing to say what they mean. " if hasattr(self, "missing") else ""
+            largest, holes = missing.refuse(X, name, ways), False
         if fitting and admits:
             self._incomplete = holes  # for `_embed`, which would have to look at every cell again
         if largest and not 1e-140 < largest < 1e140:

@@ -63,7 +63,7 @@ def survey(X: np.ndarray, owner: str, *, columns: bool = True) -> tuple[float, b
     return float(np.nanmax(np.abs(X))), True
 
 
-def refuse(X: Any, owner: str) -> float:
+def refuse(X: Any, owner: str, ways_out: str = "") -> float:
     """The largest magnitude in `X`; ValueError when there are missing (NaN) or infinite cells."""
     cells = X.data if sparse.issparse(X) else X
     if cells.size == 0:
@@ -80,8 +80,8 @@ def refuse(X: Any, owner: str) -> float:
         where = f" in {int(mask.any(axis=1).sum())} of {X.shape[0]} rows and {int(mask.any(axis=0).sum())} columns"
     raise ValueError(
         f"{owner}: X has {holes} missing values (NaN){where}; {owner} needs complete rows. "
-        "Keep the complete rows, X[~np.isnan(X).any(axis=1)], or fill the cells first, for example with "
-        "sklearn.impute.KNNImputer."
+        f"{ways_out}Keep the complete rows, X[~np.isnan(X).any(axis=1)], or fill the cells first, with "
+        "lowdim.PCA().fit(X).completed_ or lowdim.impute(X)."
     )
 
 

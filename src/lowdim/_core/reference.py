@@ -132,6 +132,7 @@ def _metric_blocks(X: Any, metric: Any, named: str, owner: str) -> Callable[[Arr
                 f"{owner}: metric {named!r} must give finite distances; got {found[i, j]} for rows {rows[i]} and {j}. "
                 "Drop such rows, rescale the data or use another metric."
             )
+        found[np.arange(len(rows)), rows] = 0.0  # a row is where it is, however little is known about it
         return found
 
     return block

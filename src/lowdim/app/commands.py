@@ -66,7 +66,7 @@ def _reading(arguments: Namespace, **more: Any) -> Reading:
 def compare(arguments: Namespace) -> None:
     """Maps, scores and a report in one folder."""
     chosen = [find(name).name for name in _words(arguments.methods)] or None
-    table = sources.load(arguments.source, _reading(arguments), seed=arguments.seed)
+    table = sources.load(arguments.source, _reading(arguments, missing="keep"), seed=arguments.seed)
     if arguments.max_rows is not None:
         table = _sample(table, arguments.max_rows, arguments.seed)
     check_varied(table.X, arguments.source, "the table")

@@ -180,7 +180,7 @@ class CCA(Reducer):
         if bad:
             raise ValueError(
                 f"CCA: Y has missing (NaN) or infinite values in {bad} of {n} rows; CCA needs complete rows. Keep the "
-                "rows complete in both tables, or fill the cells first, for example with sklearn.impute.KNNImputer."
+                "rows complete in both tables, or fill the cells first, for example with lowdim.impute."
             )
         largest = float(np.abs(Y).max(initial=0.0))
         if largest and not 1e-140 < largest < 1e140:

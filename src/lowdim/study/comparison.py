@@ -244,7 +244,9 @@ def compare(
     Parameters
     ----------
     X : array-like of shape (n, d)
-        The rows; a pandas or polars frame is fine.
+        The rows; a pandas or polars frame is fine. With missing cells (NaN), methods named by name take them as their
+        model says, or by expected distances; those that need complete rows are reported as failed. The maps are then
+        held against the distances that are to be expected between the rows.
     y : array-like of shape (n,), optional
         A label per row: classes (text, whole numbers) or a quantity. Classes add the 1-nearest-neighbour error.
     methods : list, optional
@@ -295,6 +297,7 @@ def compare(
     start = time.perf_counter()
     rows, seed = _rows(X), _seed(random_state)
     common = {"n_components": _width(n_components), "random_state": seed, "n_jobs": n_jobs}
+    common |= {"missing": "expected"} if np.isnan(rows).any() else {}
     planned = entries(methods, {**common, "verbose": max(0, verbose - 1)})
     labels = None if y is None else labels_of(y, rows.shape[0], label_name or getattr(y, "name", None))
     names = _row_names(row_names, rows.shape[0])

@@ -55,7 +55,9 @@ class Method:
     def estimator(self, **parameters: Any) -> Any:
         """A fresh estimator; parameters the class does not have are left out."""
         cls = getattr(lowdim, self.home)
-        known = cls()._get_param_names() if hasattr(cls, "_get_param_names") else parameters
+        known = set(cls()._get_param_names() if hasattr(cls, "_get_param_names") else parameters)
+        if getattr(cls(), "missing", "error") != "error":  # it has a reading of its own
+            known.discard("missing")
         return cls(**{key: value for key, value in parameters.items() if key in known})
 
 

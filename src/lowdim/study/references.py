@@ -13,6 +13,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
+from lowdim._core import missing
+from lowdim._core.incomplete import METRICS, Holes
+from lowdim._core.rng import generator
+
 
 @dataclass(frozen=True, eq=False)
 class Reference:
@@ -21,7 +25,7 @@ class Reference:
     Attributes
     ----------
     name : str
-        ``"ambient"``, ``"geodesic"`` or ``"given"``.
+        ``"ambient"``, ``"expected"`` (rows with missing cells), ``"geodesic"`` or ``"given"``.
     text : str
         The same in a phrase, for reports.
     rows : ndarray or None
@@ -66,16 +70,33 @@ def reference_of(
             f"{owner}: reference must be 'ambient', 'geodesic' or an array of {X.shape[0]} rows; got {reference!r}."
         )
     if np.isnan(X).any():
-        raise ValueError(
-            f"{owner}: X has {int(np.isnan(X).sum())} missing values, so distances between its rows are not "
-            "defined. Pass complete rows as reference=, or leave incomplete rows out."
-        )
+        return _expected(X, reference, metric, n_neighbors, n_jobs, owner)
     if reference == "ambient":
         text = f"{metric} distances between the rows of the data, {X.shape[1]} columns"
         return Reference("ambient", text, X, metric, "ambient", n_columns=X.shape[1])
     k = min(n_neighbors, X.shape[0] - 1)
     made = Reference("geodesic", "", X, metric, "geodesic", k, X.shape[1])
     return replace(made, text=_geodesic_text(made, n_jobs))
+
+
+def _expected(
+    X: np.ndarray, reference: str, metric: str, n_neighbors: int, n_jobs: int | None, owner: str
+) -> Reference:
+    """Rows with holes are held against the distances that are to be expected between them."""
+    if metric != "euclidean":
+        raise ValueError(
+            f"{owner}: metric must be 'euclidean' where X has missing values; got {metric!r}. Pass complete rows as "
+            "reference=, or leave incomplete rows out."
+        )
+    missing.admit(X, owner)
+    holes = Holes.of(X, "expected", generator(0), n_jobs, owner)
+    share = f"{np.isnan(X).mean():.1%} of the cells are missing"
+    text = f"expected distances between the rows of the data under a Gaussian model, {X.shape[1]} columns; {share}"
+    made = Reference("expected", text, holes.table(X), holes.metric, "ambient", n_columns=X.shape[1])
+    if reference == "ambient":
+        return made
+    made = replace(made, name="geodesic", kind="geodesic", n_neighbors=min(n_neighbors, X.shape[0] - 1))
+    return replace(made, text=f"{_geodesic_text(made, n_jobs)}; expected distances, {share}")
 
 
 def check_varied(X: np.ndarray, owner: str, name: str = "X") -> None:
@@ -103,5 +124,6 @@ def _geodesic_text(reference: Reference, n_jobs: int | None) -> str:
     k, metric = reference.n_neighbors, reference.metric
     near = nearest(reference.rows, k, metric=metric, n_jobs=n_jobs, owner="geodesic reference")
     pieces = components(neighbor_graph(near))[0]
-    text = f"shortest paths over the graph of {k} nearest neighbours ({metric} distances)"
+    shown = "expected Euclidean" if metric == METRICS["expected"] else metric
+    text = f"shortest paths over the graph of {k} nearest neighbours ({shown} distances)"
     return text if pieces == 1 else f"{text}; the graph was in {pieces} pieces, joined by their shortest edges"
