@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.linalg import subspace_angles
 from sklearn.exceptions import ConvergenceWarning
 
-from lowdim._core import iterative_pca, nipals
+from lowdim._core import cells, iterative_pca, nipals
 from lowdim._core.component_choice import gcv, most_components
 from lowdim._core.extend import Linear
 from lowdim._core.notices import warn
 from lowdim._core.rng import generator
-from lowdim._core.spectrum import Moments
-from lowdim.linear._decompose import decompose_moments
+from lowdim.linear._agreement import agreement
+from lowdim.linear._decompose import Spectrum
+from lowdim.linear._rules import choose_r
 
 MANY_HOLES = 0.1  # share of missing cells above which NIPALS is known to be unstable
-ENOUGH_ROWS = 5  # complete rows per component, for a PCA of them alone to be worth comparing with
 
 Array = np.ndarray
 
@@ -30,7 +30,24 @@ def needs(n: int, d: int, itemsize: int, route: str) -> dict[str, int]:
     return {"completed rows": table, "variances of cells": table, "sums": 16 * min(d, 400) ** 2 * 8}
 
 
-def fit_incomplete(model: Any, X: Array, weights: Array | None) -> dict[str, Any]:
+def has_holes(model: Any, X: Any) -> bool:
+    """Whether cells of X are missing, and taken: known during a fit, looked for before."""
+    if "_incomplete" in vars(model):
+        return bool(model._incomplete)
+    is_table = isinstance(X, np.ndarray) and X.dtype.kind == "f"
+    return bool(model._takes_nan and is_table and np.isnan(X).any())
+
+
+def shrinks_by(model: Any, values: Array, r: int, found: Spectrum) -> float:
+    """The noise variance of complete rows, by which the scores of incomplete new ones are shrunk."""
+    if model.missing != "regularized" or r < 1:
+        return 0.0
+    total, n, d = found.total_variance, found.divisor + model.ddof, len(found.mean)
+    bound = values[r] if len(values) > r else min(values[r - 1], max(total - float(values.sum()), 0.0))
+    return _at_least(iterative_pca.shrinking_variance(np.append(values[:r], bound), total, n, d, model.ridge), values)
+
+
+def fit(model: Any, X: Array, weights: Array | None) -> dict[str, Any]:
     """The fitted attributes of `model`, a PCA, from rows with holes (or by NIPALS)."""
     holes = bool(np.isnan(X).any()) if model.missing == "nipals" else True
     r = _rank(model, X, holes)
@@ -39,13 +56,13 @@ def fit_incomplete(model: Any, X: Array, weights: Array | None) -> dict[str, Any
     else:
         kept = _by_completion(model, X, weights, r)
     if holes:
-        kept["agreement_"] = _agreement(model, X, weights, kept)
+        kept["agreement_"] = agreement(model, X, weights, kept)
     return kept
 
 
-def place_incomplete(model: Any, X: Array) -> Array:
+def place(model: Any, X: Array) -> Array:
     """Scores of incomplete rows: those of the row completed at the conditional mean of the model."""
-    completed, _ = iterative_pca.fill(
+    completed, _ = cells.fill(
         X,
         model.mean_,
         model.scale_,
@@ -78,7 +95,7 @@ def _rank(model: Any, X: Array, holes: bool) -> int:
             )
         return min(int(model.n_components), most)
     if not holes:
-        return most
+        return most  # `_kept` looks at all of them
     method = "em" if model.missing == "em" else "regularized"
     settings = {"method": method, "scale": model.scale, "ridge": model.ridge}
     chosen = max(1, gcv(X, early=True, n_jobs=model.n_jobs, **settings).n_components)
@@ -103,20 +120,19 @@ def _by_completion(model: Any, X: Array, weights: Array | None, r: int) -> dict[
         weights=weights,
         n_jobs=model.n_jobs,
         owner="PCA",
+        leverage=True,
     )
     values, divisor = found.eigenvalues, _divisor(model, X, weights)
     scale, total = found.scale, found.total_variance
-    table = {"leverage": True, "completed": found.completed, "n_jobs": model.n_jobs}
-    completed, leverage = iterative_pca.fill(X, found.mean, scale, found.loadings, values, found.sigma2, **table)
     return {
         **_common(model, X, found.mean, scale, found.loadings, found.scores, weights),
         "explained_variance_": values,
         "explained_variance_ratio_": values / total if total > 0 else np.zeros(r),
         "singular_values_": np.sqrt(values * divisor),
-        "noise_variance_": _noise(found.sigma2, values, model.missing),
+        "noise_variance_": found.sigma2 if model.missing == "em" else _at_least(found.sigma2, values),
         "shrinkage_": found.shrinkage,
-        "completed_": completed,
-        "completed_variance_": _variances(X, leverage, found.noise_variance, scale),
+        "completed_": found.completed,
+        "completed_variance_": _variances(X, found.leverage, found.noise_variance, scale),
         "n_iter_": found.run.n_iter,
         "converged_": found.run.converged,
     }
@@ -131,6 +147,8 @@ def _by_nipals(model: Any, X: Array, weights: Array | None, r: int, holes: bool)
         )
     settings = {"tol": model.tol, "max_iter": model.max_iter, "weights": weights, "owner": "PCA"}
     found = nipals.nipals(X, r, scale=model.scale, ddof=model.ddof, orthogonalize=model.orthogonalize, **settings)
+    if found.scores.shape[1] < r:
+        _say_fewer(found.scores.shape[1], r)
     if not found.converged.all():
         slow = ", ".join(str(h + 1) for h in np.flatnonzero(~found.converged))
         warn(
@@ -138,8 +156,11 @@ def _by_nipals(model: Any, X: Array, weights: Array | None, r: int, holes: bool)
             "or tol.",
             ConvergenceWarning,
         )
-    T, P, divisor = found.scores, found.loadings, _divisor(model, X, weights)
-    squares = (T**2).sum(axis=0) if weights is None else weights @ T**2
+    squares = (found.scores**2).sum(axis=0) if weights is None else weights @ found.scores**2
+    divisor = _divisor(model, X, weights)
+    if not holes:
+        found, squares = _kept(model, found, squares)
+    T, P = found.scores, found.loadings
     kept = {
         **_common(model, X, found.mean, found.scale, P, T, weights),
         "explained_variance_": squares / divisor,
@@ -153,10 +174,28 @@ def _by_nipals(model: Any, X: Array, weights: Array | None, r: int, holes: bool)
     return kept | (_cells_by_nipals(X, found, weights) if holes else {})
 
 
+def _kept(model: Any, found: nipals.Nipals, squares: Array) -> tuple[nipals.Nipals, Array]:
+    """The components of complete rows that the rule in `n_components` keeps."""
+    h = choose_r(squares, float(found.errors[0]), model.n_components, model.max_error, len(squares))
+    return replace(
+        found,
+        loadings=found.loadings[:, :h],
+        scores=found.scores[:, :h],
+        mixing=found.mixing[:h, :h],
+        errors=found.errors[: h + 1],
+    ), squares[:h]
+
+
+def _say_fewer(k: int, r: int) -> None:
+    if k == 0:
+        raise ValueError("PCA: missing='nipals' needs rows that vary; all rows are equal.")
+    warn(f"PCA: NIPALS keeps {k} of {r} components; nothing is left to explain after them.")
+
+
 def _cells_by_nipals(X: Array, found: nipals.Nipals, weights: Array | None) -> dict[str, Any]:
     """Missing cells at T P', with the variances of a regression on the observed loadings."""
     ones = np.ones(found.loadings.shape[1])
-    _, leverage = iterative_pca.fill(X, found.mean, found.scale, found.loadings, ones, 0.0, leverage=True)
+    _, leverage = cells.fill(X, found.mean, found.scale, found.loadings, ones, 0.0, leverage=True)
     fit = found.scores @ found.loadings.T
     fit = found.mean + (fit if found.scale is None else fit * found.scale)
     completed = np.where(np.isnan(X), fit, X).astype(X.dtype, copy=False)
@@ -192,19 +231,21 @@ def _common(
 def _error(X: Array, mean: Array, scale: Array | None, V: Array, Z: Array, weights: Array | None) -> float:
     """Squared error of the observed cells of mean + scale V z, in scaled units."""
     total = 0.0
-    divide = 1.0 if scale is None else scale
     for start in range(0, len(X), 4096):
         rows = slice(start, start + 4096)
-        gaps = (X[rows] - mean) / divide - Z[rows] @ V.T
-        gaps[np.isnan(gaps)] = 0.0
-        squares = np.einsum("ij,ij->i", gaps, gaps)
+        gaps = X[rows] - mean
+        gaps -= Z[rows] @ (V.T if scale is None else V.T * scale)
+        if scale is not None:
+            gaps /= scale
+        gaps *= gaps
+        squares = np.nansum(gaps, axis=1)
         total += float(squares.sum() if weights is None else squares @ weights[rows])
     return total
 
 
-def _noise(sigma2: float, values: Array, route: str) -> float:
-    """What shrinks the scores of incomplete rows; next to nothing keeps the likeliest of those that fit."""
-    return sigma2 if route == "em" else max(sigma2, 1e-12 * float(values[0]))
+def _at_least(sigma2: float, values: Array) -> float:
+    """Next to nothing instead of nothing: of the scores that fit a row with few cells, the likeliest is taken."""
+    return max(sigma2, 1e-12 * float(values[0]))
 
 
 def _variances(X: Array, leverage: Array | None, noise: float, scale: Array | None) -> Array:
@@ -220,25 +261,3 @@ def _variances(X: Array, leverage: Array | None, noise: float, scale: Array | No
 
 def _divisor(model: Any, X: Array, weights: Array | None) -> float:
     return float(len(X) if weights is None else weights.sum()) - model.ddof
-
-
-def _agreement(model: Any, X: Array, weights: Array | None, kept: dict[str, Any]) -> dict[str, Any] | None:
-    """How the model compares with PCA of the complete rows alone, where there are enough of them."""
-    whole = ~np.isnan(X).any(axis=1)
-    if weights is not None:
-        whole &= weights > 0
-    r, n = kept["n_components_"], int(whole.sum())
-    if r < 1 or n < max(ENOUGH_ROWS * r, r + 3):
-        return None
-    rows = X[whole] if kept["scale_"] is None else X[whole] / kept["scale_"]
-    moments = Moments.of(rows, None if weights is None else weights[whole], n_jobs=model.n_jobs)
-    alone = decompose_moments(moments, r, scale=False, ddof=0, dtype=X.dtype)
-    V, W = kept["components_"].T, alone.loadings.T
-    Z, ours = (rows - rows.mean(axis=0)) @ W, (rows - rows.mean(axis=0)) @ V
-    spread = Z.std(axis=0) * ours.std(axis=0)
-    matched = np.abs((Z * ours).mean(axis=0))
-    return {
-        "n_rows": n,
-        "angle": float(np.degrees(subspace_angles(W, V).max())),
-        "correlation": np.divide(matched, spread, out=np.zeros(r), where=spread > 0),
-    }
