@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
-from lowdim._core import cells, iterative_pca, nipals
+from lowdim._core import cells, iterative_pca
 from lowdim._core.component_choice import gcv, most_components
 from lowdim._core.extend import Linear
 from lowdim._core.notices import warn
 from lowdim._core.rng import generator
+from lowdim.linear import _nipals
 from lowdim.linear._agreement import agreement
 from lowdim.linear._decompose import Spectrum
-from lowdim.linear._rules import choose_r
-
-MANY_HOLES = 0.1  # share of missing cells above which NIPALS is known to be unstable
+from lowdim.linear._fitted import common, divisor_of, variances
 
 Array = np.ndarray
 
@@ -52,7 +49,7 @@ def fit(model: Any, X: Array, weights: Array | None) -> dict[str, Any]:
     holes = bool(np.isnan(X).any()) if model.missing == "nipals" else True
     r = _rank(model, X, holes)
     if model.missing == "nipals":
-        kept = _by_nipals(model, X, weights, r, holes)
+        kept = _nipals.fit(model, X, weights, r, holes)
     else:
         kept = _by_completion(model, X, weights, r)
     if holes:
@@ -72,12 +69,6 @@ def place(model: Any, X: Array) -> Array:
         n_jobs=model.n_jobs,
     )
     return Linear(model.mean_, model.scale_, model.components_.T)(completed)
-
-
-def place_by_regression(model: Any, X: Array) -> Array:
-    """Scores by the regressions of NIPALS, component after component."""
-    X = X.toarray() if hasattr(X, "toarray") else X
-    return nipals.place(X, model.mean_, model.scale_, model.components_.T, model._parts["mixing"], "PCA")
 
 
 def _rank(model: Any, X: Array, holes: bool) -> int:
@@ -122,142 +113,22 @@ def _by_completion(model: Any, X: Array, weights: Array | None, r: int) -> dict[
         owner="PCA",
         leverage=True,
     )
-    values, divisor = found.eigenvalues, _divisor(model, X, weights)
+    values, divisor = found.eigenvalues, divisor_of(model, X, weights)
     scale, total = found.scale, found.total_variance
     return {
-        **_common(model, X, found.mean, scale, found.loadings, found.scores, weights),
+        **common(model, X, found.mean, scale, found.loadings, found.scores, weights),
         "explained_variance_": values,
         "explained_variance_ratio_": values / total if total > 0 else np.zeros(r),
         "singular_values_": np.sqrt(values * divisor),
         "noise_variance_": found.sigma2 if model.missing == "em" else _at_least(found.sigma2, values),
         "shrinkage_": found.shrinkage,
         "completed_": found.completed,
-        "completed_variance_": _variances(X, found.leverage, found.noise_variance, scale),
+        "completed_variance_": variances(X, found.leverage, found.noise_variance, scale),
         "n_iter_": found.run.n_iter,
         "converged_": found.run.converged,
     }
 
 
-def _by_nipals(model: Any, X: Array, weights: Array | None, r: int, holes: bool) -> dict[str, Any]:
-    share = float(np.isnan(X).mean())
-    if share > MANY_HOLES:
-        warn(
-            f"PCA: {share:.0%} of the cells are missing, and NIPALS is unstable above {MANY_HOLES:.0%}; "
-            "missing='regularized' is not."
-        )
-    settings = {"tol": model.tol, "max_iter": model.max_iter, "weights": weights, "owner": "PCA"}
-    found = nipals.nipals(X, r, scale=model.scale, ddof=model.ddof, orthogonalize=model.orthogonalize, **settings)
-    if found.scores.shape[1] < r:
-        _say_fewer(found.scores.shape[1], r)
-    if not found.converged.all():
-        slow = ", ".join(str(h + 1) for h in np.flatnonzero(~found.converged))
-        warn(
-            f"PCA: NIPALS is not converged after max_iter={model.max_iter} steps for component {slow}. Raise max_iter "
-            "or tol.",
-            ConvergenceWarning,
-        )
-    squares = (found.scores**2).sum(axis=0) if weights is None else weights @ found.scores**2
-    divisor = _divisor(model, X, weights)
-    if not holes:
-        found, squares = _kept(model, found, squares)
-    T, P = found.scores, found.loadings
-    kept = {
-        **_common(model, X, found.mean, found.scale, P, T, weights),
-        "explained_variance_": squares / divisor,
-        "explained_variance_ratio_": -np.diff(found.errors) / found.errors[0],
-        "singular_values_": np.sqrt(squares),
-        "noise_variance_": 0.0,
-        "n_iter_": int(found.n_iter.max(initial=0)),
-        "converged_": bool(found.converged.all()),
-        "_parts": {"mixing": found.mixing},
-    }
-    return kept | (_cells_by_nipals(X, found, weights) if holes else {})
-
-
-def _kept(model: Any, found: nipals.Nipals, squares: Array) -> tuple[nipals.Nipals, Array]:
-    """The components of complete rows that the rule in `n_components` keeps."""
-    h = choose_r(squares, float(found.errors[0]), model.n_components, model.max_error, len(squares))
-    return replace(
-        found,
-        loadings=found.loadings[:, :h],
-        scores=found.scores[:, :h],
-        mixing=found.mixing[:h, :h],
-        errors=found.errors[: h + 1],
-    ), squares[:h]
-
-
-def _say_fewer(k: int, r: int) -> None:
-    if k == 0:
-        raise ValueError("PCA: missing='nipals' needs rows that vary; all rows are equal.")
-    warn(f"PCA: NIPALS keeps {k} of {r} components; nothing is left to explain after them.")
-
-
-def _cells_by_nipals(X: Array, found: nipals.Nipals, weights: Array | None) -> dict[str, Any]:
-    """Missing cells at T P', with the variances of a regression on the observed loadings."""
-    ones = np.ones(found.loadings.shape[1])
-    _, leverage = cells.fill(X, found.mean, found.scale, found.loadings, ones, 0.0, leverage=True)
-    fit = found.scores @ found.loadings.T
-    fit = found.mean + (fit if found.scale is None else fit * found.scale)
-    completed = np.where(np.isnan(X), fit, X).astype(X.dtype, copy=False)
-    n, d, r = *X.shape, found.loadings.shape[1]
-    free = np.count_nonzero(~np.isnan(X)) - d - r * (n - 1 + d - r)
-    noise = found.errors[-1] / free if free > 0 else np.nan
-    return {
-        "completed_": completed,
-        "completed_variance_": _variances(X, leverage, noise, found.scale),
-    }
-
-
-def _common(
-    model: Any, X: Array, mean: Array, scale: Array | None, V: Array, Z: Array, weights: Array | None
-) -> dict[str, Any]:
-    r = V.shape[1]
-    return {
-        "n_components_": r,
-        "_n_features_out": r,
-        "components_": np.ascontiguousarray(V.T),
-        "mean_": mean,
-        "scale_": scale,
-        "reconstruction_error_": _error(X, mean, scale, V, Z, weights),
-        "missing_share_": float(np.count_nonzero(np.isnan(X))) / X.size,
-        "completed_": None,
-        "completed_variance_": None,
-        "shrinkage_": None,
-        "agreement_": None,
-        "solver_": model.missing,
-    }
-
-
-def _error(X: Array, mean: Array, scale: Array | None, V: Array, Z: Array, weights: Array | None) -> float:
-    """Squared error of the observed cells of mean + scale V z, in scaled units."""
-    total = 0.0
-    for start in range(0, len(X), 4096):
-        rows = slice(start, start + 4096)
-        gaps = X[rows] - mean
-        gaps -= Z[rows] @ (V.T if scale is None else V.T * scale)
-        if scale is not None:
-            gaps /= scale
-        gaps *= gaps
-        squares = np.nansum(gaps, axis=1)
-        total += float(squares.sum() if weights is None else squares @ weights[rows])
-    return total
-
-
 def _at_least(sigma2: float, values: Array) -> float:
     """Next to nothing instead of nothing: of the scores that fit a row with few cells, the likeliest is taken."""
     return max(sigma2, 1e-12 * float(values[0]))
-
-
-def _variances(X: Array, leverage: Array | None, noise: float, scale: Array | None) -> Array:
-    """noise (1 + leverage) in the units of X for missing cells, 0 for observed ones; changes `leverage`."""
-    assert leverage is not None
-    for start in range(0, len(X), 4096):
-        part, holes = leverage[start : start + 4096], np.isnan(X[start : start + 4096])
-        part += 1.0
-        part *= noise if scale is None else noise * scale**2
-        part[~holes] = 0.0
-    return leverage
-
-
-def _divisor(model: Any, X: Array, weights: Array | None) -> float:
-    return float(len(X) if weights is None else weights.sum()) - model.ddof

@@ -16,6 +16,7 @@ from lowdim._core.notices import warn
 from lowdim._core.rng import generator
 from lowdim._core.spectrum import Moments
 from lowdim.linear import _incomplete as incomplete
+from lowdim.linear import _nipals as nipals
 from lowdim.linear._decompose import SOLVERS, Rows, Spectrum, decompose, decompose_moments, pick_solver
 from lowdim.linear._rules import choose_r, whitenable
 
@@ -328,7 +329,7 @@ class PCA(Reducer):
 
     def _extend(self, X: Any) -> np.ndarray:
         if self.solver_ == "nipals":
-            Z = incomplete.place_by_regression(self, X)
+            Z = nipals.place(self, X)
         else:
             Z = Linear(self.mean_, self.scale_, self.components_.T)(X)
             holes = np.isnan(Z[:, 0])  # a missing cell shows in every score of its row
