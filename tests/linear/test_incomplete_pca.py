@@ -10,8 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 import lowdim
 from lowdim import PCA
+from lowdim._core.cells import fill
 from lowdim._core.component_choice import gcv, k_fold, leave_one_out
-from lowdim._core.iterative_pca import complete, fill
+from lowdim._core.iterative_pca import complete
 from lowdim._core.nipals import nipals, place
 from tests.oracles import HERE, case, load_expected, load_input
 
@@ -497,6 +498,20 @@ def test_shares_of_variance_become_cross_validation(settings, route):
         model = PCA(missing=route, **settings).fit(X)
     assert model.n_components_ == 2
     assert model.transform(X).shape == (len(X), 2)
+
+
+def test_shares_of_variance_by_nipals_on_complete_rows():
+    _, X = low_rank(noise=1.0)
+    for settings in ({"n_components": 0.8}, {"max_error": 0.3}, {"n_components": None}):
+        expected = PCA(**settings).fit(X)
+        model = PCA(missing="nipals", tol=1e-12, max_iter=100_000, **settings).fit(X)
+        assert model.n_components_ == expected.n_components_
+        np.testing.assert_allclose(model.explained_variance_, expected.explained_variance_, rtol=1e-8)
+    exact = np.outer(np.arange(6.0), [1.0, 2.0, 3.0])
+    with pytest.warns(UserWarning, match="NIPALS keeps 1 of 2 components"):
+        assert PCA(2, missing="nipals").fit(exact).n_components_ == 1
+    with pytest.raises(ValueError, match="all rows are equal"):
+        PCA(2, missing="nipals").fit(np.ones((5, 3)))
 
 
 def test_more_components_than_rows_can_carry():

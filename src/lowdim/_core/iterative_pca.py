@@ -15,20 +15,17 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from lowdim import _native
 from lowdim._core import threads
+from lowdim._core.cells import Table, fill_cells, weights_of
 from lowdim._core.iterate import Run, iterate
-from lowdim._core.leading import Leading, deviations, leading
+from lowdim._core.leading import Leading, leading
 from lowdim._core.notices import warn
 from lowdim._core.rng import generator
 
 Array = np.ndarray
 
-compiled: Any = _native  # a compiled module has no types to check
-
 METHODS = ("regularized", "em")
 LEAST_FREE = 0.05  # share of the observed cells that must be left after fitting, for the noise to be estimated
-NO_RIDGE = 1e-14  # of the largest eigenvalue: keeps rows with few cells solvable, and is too small to be seen
 APPROACH, APPROACH_STEPS = 1e-4, 100  # EM goes step by step until one changes the criterion by this part only
 RUNAWAY = 3.0  # times a column's observed deviation: a completed column that varies more is worth a warning
 SLACK = {"em": 0.0, "regularized": 1e-3}  # by how much an extrapolated step may raise the criterion
@@ -60,6 +57,8 @@ class Completion:
         Squared error of an observed cell, corrected for the parameters fitted; NaN where none are left over.
     error : float
         Sum of squared errors over the observed cells, in scaled units.
+    leverage : ndarray of shape (n, d) or None
+        Of the missing cells, where asked for; see `cells.fill`.
     run : Run
         Losses (weighted mean over rows of the squared error of the observed cells, by the shrunken model), n_iter,
         converged.
@@ -76,6 +75,7 @@ class Completion:
     sigma2: float
     noise_variance: float
     error: float
+    leverage: Array | None
     run: Run
 
 
@@ -95,6 +95,7 @@ def complete(
     n_jobs: int | None = None,
     owner: str = "completion",
     quiet: bool = False,
+    leverage: bool = False,
 ) -> Completion:
     """Fill the missing cells (NaN) of X by the best model of rank r.
 
@@ -128,6 +129,8 @@ def complete(
         Who asks, for messages.
     quiet : bool
         No warnings.
+    leverage : bool
+        Also compute the leverage of the missing cells.
 
     Returns
     -------
@@ -142,7 +145,7 @@ def complete(
     array([ 3.,  6., -3.])
     """
     X = np.ascontiguousarray(X)
-    table = _Table.of(X, scale, weights, n_jobs)
+    table = Table.of(X, scale, weights, n_jobs)
     most = max(0, min(table.weight_rows - 2, X.shape[1] - 1))
     if not 0 <= r <= most:
         raise ValueError(f"{owner}: r must be between 0 and min(n - 2, d - 1) = {most}; got {r}.")
@@ -160,34 +163,7 @@ def complete(
     trial, run = best  # type: ignore[misc]
     if not quiet:
         _complain(run, trial, owner, max_iter, tol)
-    return trial.result(run, ddof)
-
-
-def fill(
-    X: Array,
-    mean: Array,
-    scale: Array | None,
-    loadings: Array,
-    eigenvalues: Array,
-    sigma2: float,
-    *,
-    leverage: bool = False,
-    completed: Array | None = None,
-    n_jobs: int | None = None,
-) -> tuple[Array, Array | None]:
-    """Rows of X with their missing cells at the conditional mean of a fitted model; X is not changed.
-
-    `completed` is where to write them: a copy of X with anything in the missing cells.
-    With `leverage`, also h = v_j'(V_O'V_O + F^-1 - I)^-1 v_j for every missing cell (0 elsewhere), F the diagonal
-    matrix of the shrinkage: how much more than the noise alone the cell varies.
-    """
-    X = np.ascontiguousarray(X)
-    completed = X.copy() if completed is None else completed
-    spread = np.zeros_like(X) if leverage else None
-    W, strength = _weights_of(loadings, eigenvalues, sigma2)
-    divide = np.ones(X.shape[1]) if scale is None else scale
-    _fill(X, completed, mean, divide, W, strength, n_jobs=n_jobs, leverage=spread)
-    return completed, spread
+    return trial.result(run, ddof, leverage)
 
 
 def shrinking_variance(values: Array, total: float, n: float, d: int, ridge: float) -> float:
@@ -200,88 +176,6 @@ def shrinking_variance(values: Array, total: float, n: float, d: int, ridge: flo
     free = (n - 1 - r) * (d - r)
     sigma2 = ridge * n * d / min(d, n - 1) * dropped / free if free > 0 else 0.0
     return float(min(sigma2, values[r]))
-
-
-def _weights_of(loadings: Array, eigenvalues: Array, sigma2: float) -> tuple[Array, float]:
-    """W and what is added to W_O'W_O; without shrinkage next to nothing, so that of all scores that fit a row with
-    few cells the likeliest is taken."""
-    W = loadings * np.sqrt(np.maximum(eigenvalues - sigma2, 0.0))
-    largest = float(eigenvalues[0]) if len(eigenvalues) and eigenvalues[0] > 0 else 1.0
-    return W, max(sigma2, NO_RIDGE * largest)
-
-
-def _fill(
-    X: Array,
-    completed: Array,
-    mean: Array,
-    scale: Array,
-    W: Array,
-    strength: float,
-    *,
-    n_jobs: int | None,
-    whole: bool = False,
-    leverage: Array | None = None,
-) -> Array:
-    """Write the missing cells of `completed`; the squared error of each row's observed cells."""
-    loss = np.empty(len(X))
-    spread = np.empty((0, 0), X.dtype) if leverage is None else leverage
-    W, mean, scale = (np.ascontiguousarray(A, dtype=np.float64) for A in (W, mean, scale))
-    compiled.fill_missing(X, mean, scale, W, strength, whole, completed, spread, loss, threads.n_threads(n_jobs))
-    return loss
-
-
-@dataclass(frozen=True, eq=False)
-class _Table:
-    """The rows and what is known of their observed cells."""
-
-    X: Array
-    completed: Array  # by the column means; the iteration goes on in it
-    scaled: bool
-    weights: Array | None
-    n_jobs: int | None
-    weight: float
-    cells: float  # observed ones, by weight
-    fewest: int  # observed cells in a row
-    mean: Array
-    deviation: Array
-
-    @classmethod
-    def of(cls, X: Array, scaled: bool, weights: Array | None, n_jobs: int | None) -> _Table:
-        n, d = X.shape
-        w = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
-        block = max(1, 2**18 // d)
-        completed = filled(X, np.zeros(d), n_jobs)
-
-        def sums(rows: slice) -> tuple[Array, Array, int]:
-            seen = X[rows] == X[rows]
-            count = np.count_nonzero(seen, axis=0) if weights is None else w[rows] @ seen
-            return count, w[rows] @ completed[rows], int(np.count_nonzero(seen, axis=1).min())
-
-        counts, totals, fewest = zip(*threads.map_rows(sums, n, block, n_jobs), strict=True)
-        count = np.sum(counts, axis=0)
-        if not (count > 0).all():
-            raise ValueError(f"completion: column {int(np.argmin(count))} has no observed cell in a row with weight.")
-        mean = np.sum(totals, axis=0) / count
-        filled(X, mean, n_jobs, completed)
-        # The cells filled in add nothing, up to rounding.
-        variance = _squares(completed, mean, w, n_jobs) / count
-        deviation = deviations(variance, mean, float(w.sum()))
-        cells, least = float(count.sum()), min(fewest)
-        return cls(X, completed, scaled, weights, n_jobs, float(w.sum()), cells, least, mean, deviation)
-
-    @property
-    def weight_rows(self) -> int:
-        return int(self.weight)
-
-    def growth(self, completed: Array) -> Array:
-        """Variances of the completed columns over those of the observed cells."""
-        w = np.ones(len(completed)) if self.weights is None else self.weights
-        return _squares(completed, self.mean, w, self.n_jobs) / self.weight / self.deviation**2
-
-    def free(self, r: int) -> float:
-        """Observed cells less the parameters of a model of rank r."""
-        d = self.X.shape[1]
-        return self.cells - d - r * (self.weight - 1 + d - r)
 
 
 @dataclass(frozen=True, eq=False)
@@ -313,7 +207,7 @@ class _Iteration:
 
     def __init__(
         self,
-        table: _Table,
+        table: Table,
         r: int,
         method: str,
         ridge: float,
@@ -400,7 +294,7 @@ class _Iteration:
 
     def _fill(self, state: _State, whole: bool = False) -> float:
         t = self.table
-        loss = _fill(
+        loss = fill_cells(
             t.X, self.completed, state.mean, state.scale, state.W, state.strength, n_jobs=t.n_jobs, whole=whole
         )
         return float(loss.sum() if t.weights is None else loss @ t.weights) / t.weight
@@ -414,7 +308,7 @@ class _Iteration:
         if not found.exact and 0 < found.values[self.r] == self._sigma2(found):  # only a bound: it may not bind
             found = leading(self.completed, self.r, exact=True, **settings)
         self.basis = found.basis
-        W, strength = _weights_of(found.vectors, found.values[: self.r], self._sigma2(found))
+        W, strength = weights_of(found.vectors, found.values[: self.r], self._sigma2(found))
         if state is not None:
             left, _, right = np.linalg.svd(W.T @ state.W)
             W = W @ (left @ right)
@@ -427,15 +321,17 @@ class _Iteration:
         sigma2 = shrinking_variance(found.values, found.total, found.weight, len(found.mean), self.ridge)
         return max(sigma2, self.floor)
 
-    def result(self, run: Run, ddof: int) -> Completion:
+    def result(self, run: Run, ddof: int, leverage: bool) -> Completion:
         """The model of the last update, and the cells it gives; variances for the divisor n - ddof."""
         t, r = self.table, self.r
         last = run.state.found if r else leading(self.completed, 0, scale=t.scaled, weights=t.weights)
         values, sigma2 = last.values[:r], self._sigma2(last) if r else 0.0
         signs = _signs(last.vectors)
         V = last.vectors * signs
-        W, strength = _weights_of(V, values, sigma2)
-        losses = _fill(t.X, self.completed, last.mean, last.scale, W, strength, n_jobs=t.n_jobs)
+        W, strength = weights_of(V, values, sigma2)
+        spread = np.zeros_like(t.X) if leverage else None
+        place = (t.X, self.completed, last.mean, last.scale, W, strength)
+        losses = fill_cells(*place, n_jobs=t.n_jobs, leverage=spread)
         more = t.weight / (t.weight - ddof)
         divide, grow = (last.scale * np.sqrt(more), 1.0) if t.scaled else (np.ones(len(V)), more)
         error = float(losses.sum() if t.weights is None else losses @ t.weights) / (more if t.scaled else 1.0)
@@ -454,19 +350,9 @@ class _Iteration:
             sigma2 * grow,
             noise,
             error,
+            spread,
             run,
         )
-
-
-def _squares(X: Array, center: Array, w: Array, n_jobs: int | None) -> Array:
-    """Weighted sums of squares of the columns about a centre."""
-
-    def part(rows: slice) -> Array:
-        gaps = X[rows] - center
-        gaps *= gaps
-        return w[rows] @ gaps
-
-    return np.sum(threads.map_rows(part, len(X), max(1, 2**18 // X.shape[1]), n_jobs), axis=0)
 
 
 def _scores(X: Array, mean: Array, scale: Array, V: Array, n_jobs: int | None) -> Array:
@@ -482,14 +368,7 @@ def _signs(V: Array) -> Array:
     return np.where(np.take_along_axis(V, np.abs(V).argmax(axis=0)[None], axis=0)[0] < 0, -1.0, 1.0)
 
 
-def filled(X: Array, value: Array, n_jobs: int | None = None, completed: Array | None = None) -> Array:
-    """A copy of X (or `completed`) with one value for each column in the missing cells."""
-    completed = X.copy() if completed is None else completed
-    _fill(X, completed, value, np.ones(X.shape[1]), np.empty((X.shape[1], 0)), 1.0, n_jobs=n_jobs)
-    return completed
-
-
-def _random_start(table: _Table, rng: np.random.Generator) -> Array:
+def _random_start(table: Table, rng: np.random.Generator) -> Array:
     """Another start: cells drawn about the column means."""
     completed = table.X.copy()
     for rows in threads.blocks(len(completed), max(1, 2**18 // completed.shape[1])):
@@ -499,7 +378,7 @@ def _random_start(table: _Table, rng: np.random.Generator) -> Array:
     return completed
 
 
-def _noise_floor(X: Array, r: int, table: _Table, owner: str, quiet: bool, settings: dict[str, Any]) -> float:
+def _noise_floor(X: Array, r: int, table: Table, owner: str, quiet: bool, settings: dict[str, Any]) -> float:
     """What sigma2 must be at least where rank r leaves too few cells to see any noise.
 
     Then every table is fitted almost exactly, the dropped eigenvalues go to 0, nothing is shrunk, and the cells are

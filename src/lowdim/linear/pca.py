@@ -11,12 +11,14 @@ from sklearn.utils.validation import _check_sample_weight, check_array
 from lowdim._core import params
 from lowdim._core.base import FLOATS, Reducer
 from lowdim._core.extend import Linear
-from lowdim._core.iterative_pca import shrinking_variance
 from lowdim._core.missing import refuse
 from lowdim._core.notices import warn
 from lowdim._core.rng import generator
 from lowdim._core.spectrum import Moments
+from lowdim.linear import _incomplete as incomplete
+from lowdim.linear import _nipals as nipals
 from lowdim.linear._decompose import SOLVERS, Rows, Spectrum, decompose, decompose_moments, lost_digits, pick_solver
+from lowdim.linear._rules import choose_r, whitenable
 
 _RULES = ("drop",)
 
@@ -248,12 +250,10 @@ class PCA(Reducer):
         return decompose(rows, k, solver, self.tol, self.max_iter, generator(self.random_state))
 
     def _embed_incomplete(self, X: Any, weights: np.ndarray | None) -> None:
-        from lowdim.linear._incomplete import fit_incomplete
-
         if sparse.issparse(X):
             raise ValueError("PCA: missing='nipals' needs dense rows; use missing='error' or X.toarray().")
         self.__dict__.pop("_incomplete", None)
-        for name, value in fit_incomplete(self, X, weights).items():
+        for name, value in incomplete.fit(self, X, weights).items():
             setattr(self, name, value)
         if self.whiten and not (self.explained_variance_ > 0).all():
             raise ValueError("PCA: whiten=True needs components that vary; ask for fewer.")
@@ -319,7 +319,7 @@ class PCA(Reducer):
         values, total = found.variances, found.total_variance
         r = choose_r(values, total, self.n_components, self.max_error, found.most)
         if self.whiten:
-            r = _whitenable(values, r, found.rank_tolerance)
+            r = whitenable(values, r, found.rank_tolerance)
         self.n_components_ = self._n_features_out = r
         self.components_ = found.loadings[:r]
         self.mean_, self.scale_ = found.mean, found.scale
@@ -327,34 +327,20 @@ class PCA(Reducer):
         self.explained_variance_ratio_ = values[:r] / total if total > 0 else np.zeros(r)
         self.singular_values_ = np.sqrt(values[:r] * found.divisor)
         self.reconstruction_error_ = float(max(total - values[:r].sum(), 0.0) * found.divisor)
-        self.noise_variance_ = self._noise(values, r, found)
+        self.noise_variance_ = incomplete.shrinks_by(self, values, r, found)
         self.missing_share_ = 0.0
         self.completed_ = self.completed_variance_ = self.shrinkage_ = self.agreement_ = None
         self.solver_ = found.solver
         self.n_iter_, self.converged_ = found.run
 
-    def _noise(self, values: np.ndarray, r: int, found: Spectrum) -> float:
-        """What the scores of incomplete new rows are shrunk by."""
-        if self.missing != "regularized" or r < 1:
-            return 0.0
-        rest = max(found.total_variance - float(values[:r].sum()), 0.0)
-        bound = values[r] if len(values) > r else min(values[r - 1], rest)
-        n, d = found.divisor + self.ddof, len(found.mean)
-        sigma2 = shrinking_variance(np.append(values[:r], bound), found.total_variance, n, d, self.ridge)
-        return max(sigma2, 1e-12 * float(values[0]))
-
     def _extend(self, X: Any) -> np.ndarray:
         if self.solver_ == "nipals":
-            from lowdim.linear._incomplete import place_by_regression
-
-            Z = place_by_regression(self, X)
+            Z = nipals.place(self, X)
         else:
             Z = Linear(self.mean_, self.scale_, self.components_.T)(X)
             holes = np.isnan(Z[:, 0])  # a missing cell shows in every score of its row
             if holes.any():
-                from lowdim.linear._incomplete import place_incomplete
-
-                Z[holes] = place_incomplete(self, X[holes])
+                Z[holes] = incomplete.place(self, X[holes])
         return Z / np.sqrt(self.explained_variance_).astype(Z.dtype) if self.whiten else Z
 
     def _invert(self, Z: np.ndarray) -> np.ndarray:
@@ -364,14 +350,9 @@ class PCA(Reducer):
         return self.mean_ + (X if self.scale_ is None else X * self.scale_)
 
     def _needs(self, X: Any) -> dict[str, int]:
-        holes = self.__dict__.get("_incomplete")
-        if holes is None:  # asked before a fit
-            holes = self._takes_nan and isinstance(X, np.ndarray) and X.dtype.kind == "f" and bool(np.isnan(X).any())
-        if not holes and self.missing != "nipals":
-            return super()._needs(X)
-        from lowdim.linear._incomplete import needs
-
-        return needs(X.shape[0], X.shape[1], X.dtype.itemsize, self.missing)
+        if self.missing == "nipals" or incomplete.has_holes(self, X):
+            return incomplete.needs(X.shape[0], X.shape[1], X.dtype.itemsize, self.missing)
+        return super()._needs(X)
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         solver = self._solver(n, d, stored is not None)
@@ -388,43 +369,3 @@ class PCA(Reducer):
             return {"centred rows": 3 * n * d * 8, "singular vectors": 3 * (n + d) * small * 8}
         width = min(3 * (k + 30), small)
         return {"centred rows": table * (2 if stored is None else 1), "Krylov basis": 3 * (n + d) * width * 8}
-
-
-def choose_r(values: np.ndarray, total: float, n_components: Any, max_error: float | None, most: int) -> int:
-    """Number of components by the rule asked for; `values` in decreasing order, of which `most` can be above 0."""
-    if max_error is not None:
-        n_components = 1.0 - max_error
-    if n_components is None or isinstance(n_components, (int, np.integer)):
-        if n_components is not None and len(values) > most:
-            warn(f"PCA: the rows vary in at most {most} directions; the components after that have no variance.")
-        return len(values)
-    if total <= 0:
-        return 1
-    if n_components == "drop":
-        return _largest_drop(values[:most])
-    shares = np.cumsum(values) / total
-    return min(int(np.searchsorted(shares, n_components, side="right")) + 1, len(values))
-
-
-def _largest_drop(values: np.ndarray) -> int:
-    """k that maximises log lambda_k - log lambda_k+1 among the eigenvalues above rounding."""
-    above = values[values > len(values) * np.finfo(float).eps * values[0]]
-    if len(above) < len(values):  # the spectrum ends here: exact low rank
-        return len(above)
-    drops = -np.diff(np.log(above))
-    if len(drops) == 0 or drops.max() < np.log(2):
-        raise ValueError(
-            "PCA: n_components='drop' finds no drop: no eigenvalue is twice the next. Look at explained_variance_ of "
-            "PCA() and give a number or a share such as 0.85."
-        )
-    return int(np.argmax(drops)) + 1
-
-
-def _whitenable(values: np.ndarray, r: int, tolerance: float) -> int:
-    """Components with no variance cannot be scaled to one."""
-    rank = max(1, int((values[:r] > tolerance * max(values[0], 0.0)).sum())) if r else 0
-    if values[0] <= 0:
-        raise ValueError("PCA: whiten=True needs rows that vary; all rows are equal.")
-    if rank < r:
-        warn(f"PCA: whiten=True keeps {rank} of {r} components; the others have no variance to scale.")
-    return rank

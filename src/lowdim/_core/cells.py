@@ -1,0 +1,145 @@
+"""The missing cells of a table under a low-rank model, and what is known of the observed ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lowdim import _native
+from lowdim._core import threads
+from lowdim._core.leading import deviations
+
+Array = np.ndarray
+
+compiled: Any = _native  # a compiled module has no types to check
+
+NO_RIDGE = 1e-14  # of the largest eigenvalue: keeps rows with few cells solvable, and is too small to be seen
+
+
+def fill(
+    X: Array,
+    mean: Array,
+    scale: Array | None,
+    loadings: Array,
+    eigenvalues: Array,
+    sigma2: float,
+    *,
+    leverage: bool = False,
+    completed: Array | None = None,
+    n_jobs: int | None = None,
+) -> tuple[Array, Array | None]:
+    """Rows of X with their missing cells at the conditional mean of a fitted model; X is not changed.
+
+    `completed` is where to write them: a copy of X with anything in the missing cells.
+    With `leverage`, also h = v_j'(V_O'V_O + F^-1 - I)^-1 v_j for every missing cell (0 elsewhere), F the diagonal
+    matrix of the shrinkage: how much more than the noise alone the cell varies.
+    """
+    X = np.ascontiguousarray(X)
+    completed = X.copy() if completed is None else completed
+    spread = np.zeros_like(X) if leverage else None
+    W, strength = weights_of(loadings, eigenvalues, sigma2)
+    divide = np.ones(X.shape[1]) if scale is None else scale
+    fill_cells(X, completed, mean, divide, W, strength, n_jobs=n_jobs, leverage=spread)
+    return completed, spread
+
+
+def weights_of(loadings: Array, eigenvalues: Array, sigma2: float) -> tuple[Array, float]:
+    """W and what is added to W_O'W_O; without shrinkage next to nothing, so that of all scores that fit a row with
+    few cells the likeliest is taken."""
+    W = loadings * np.sqrt(np.maximum(eigenvalues - sigma2, 0.0))
+    largest = float(eigenvalues[0]) if len(eigenvalues) and eigenvalues[0] > 0 else 1.0
+    return W, max(sigma2, NO_RIDGE * largest)
+
+
+def fill_cells(
+    X: Array,
+    completed: Array,
+    mean: Array,
+    scale: Array,
+    W: Array,
+    strength: float,
+    *,
+    n_jobs: int | None,
+    whole: bool = False,
+    leverage: Array | None = None,
+) -> Array:
+    """Write the missing cells of `completed`; the squared error of each row's observed cells."""
+    loss = np.empty(len(X))
+    spread = np.empty((0, 0), X.dtype) if leverage is None else leverage
+    W, mean, scale = (np.ascontiguousarray(A, dtype=np.float64) for A in (W, mean, scale))
+    compiled.fill_missing(X, mean, scale, W, strength, whole, completed, spread, loss, threads.n_threads(n_jobs))
+    return loss
+
+
+def filled(X: Array, value: Array, n_jobs: int | None = None, completed: Array | None = None) -> Array:
+    """A copy of X (or `completed`) with one value for each column in the missing cells."""
+    completed = X.copy() if completed is None else completed
+    fill_cells(X, completed, value, np.ones(X.shape[1]), np.empty((X.shape[1], 0)), 1.0, n_jobs=n_jobs)
+    return completed
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The rows and what is known of their observed cells."""
+
+    X: Array
+    completed: Array  # by the column means; the iteration goes on in it
+    scaled: bool
+    weights: Array | None
+    n_jobs: int | None
+    weight: float
+    cells: float  # observed ones, by weight
+    fewest: int  # observed cells in a row
+    mean: Array
+    deviation: Array
+
+    @classmethod
+    def of(cls, X: Array, scaled: bool, weights: Array | None, n_jobs: int | None) -> Table:
+        n, d = X.shape
+        w = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
+        block = max(1, 2**18 // d)
+        completed = filled(X, np.zeros(d), n_jobs)
+
+        def sums(rows: slice) -> tuple[Array, Array, int]:
+            seen = X[rows] == X[rows]
+            count = np.count_nonzero(seen, axis=0) if weights is None else w[rows] @ seen
+            return count, w[rows] @ completed[rows], int(np.count_nonzero(seen, axis=1).min())
+
+        counts, totals, fewest = zip(*threads.map_rows(sums, n, block, n_jobs), strict=True)
+        count = np.sum(counts, axis=0)
+        if not (count > 0).all():
+            raise ValueError(f"completion: column {int(np.argmin(count))} has no observed cell in a row with weight.")
+        mean = np.sum(totals, axis=0) / count
+        filled(X, mean, n_jobs, completed)
+        # The cells filled in add nothing, up to rounding.
+        variance = _squares(completed, mean, w, n_jobs) / count
+        deviation = deviations(variance, mean, float(w.sum()))
+        cells, least = float(count.sum()), min(fewest)
+        return cls(X, completed, scaled, weights, n_jobs, float(w.sum()), cells, least, mean, deviation)
+
+    @property
+    def weight_rows(self) -> int:
+        return int(self.weight)
+
+    def growth(self, completed: Array) -> Array:
+        """Variances of the completed columns over those of the observed cells."""
+        w = np.ones(len(completed)) if self.weights is None else self.weights
+        return _squares(completed, self.mean, w, self.n_jobs) / self.weight / self.deviation**2
+
+    def free(self, r: int) -> float:
+        """Observed cells less the parameters of a model of rank r."""
+        d = self.X.shape[1]
+        return self.cells - d - r * (self.weight - 1 + d - r)
+
+
+def _squares(X: Array, center: Array, w: Array, n_jobs: int | None) -> Array:
+    """Weighted sums of squares of the columns about a centre."""
+
+    def part(rows: slice) -> Array:
+        gaps = X[rows] - center
+        gaps *= gaps
+        return w[rows] @ gaps
+
+    return np.sum(threads.map_rows(part, len(X), max(1, 2**18 // X.shape[1]), n_jobs), axis=0)
