@@ -296,7 +296,7 @@ def compare(
     """
     start = time.perf_counter()
     rows, seed = _rows(X), _seed(random_state)
-    common = {"n_components": _width(n_components), "random_state": seed, "n_jobs": n_jobs}
+    common: dict[str, Any] = {"n_components": _width(n_components), "random_state": seed, "n_jobs": n_jobs}
     common |= {"missing": "expected"} if np.isnan(rows).any() else {}
     planned = entries(methods, {**common, "verbose": max(0, verbose - 1)})
     labels = None if y is None else labels_of(y, rows.shape[0], label_name or getattr(y, "name", None))
