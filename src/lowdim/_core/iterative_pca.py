@@ -191,6 +191,8 @@ class _State:
     reach: float = 4.0  # longest extrapolation
     settled: bool = False
     rate: float = 1.0  # of the last two updates
+    last: float = np.inf  # criterion of the step before, and by how much it had changed
+    change: float = np.inf
     moved: float = np.inf  # length of the last plain step
 
     def vector(self, unit: Array) -> Array:
@@ -253,15 +255,16 @@ class _Iteration:
         """
         one = self._updated(state)
         one = replace(one, loss=self._fill(one))
-        if self._settled(state.loss, one.loss, state.rate):
+        if self._settled(state, one.loss, state.rate):
             return replace(one, settled=True), one.loss
         two = self._updated(one)
         v, first, second = (s.vector(self.unit) for s in (state, one, two))
         before, after = first - v, second - first
         size = float(np.linalg.norm(before))
         rate = float(np.linalg.norm(after)) / size if size > 0 else 0.0
-        if self._settled(state.loss, one.loss, rate):
+        if self._settled(state, one.loss, rate):
             return replace(two, loss=one.loss, settled=True), one.loss
+        change = abs(state.last - one.loss)
         bend = float(np.linalg.norm(after - before))
         length = min(size / bend if bend > 0 else 1.0, state.reach)
         reach = state.reach * 4 if length == state.reach else state.reach
@@ -270,23 +273,29 @@ class _Iteration:
             if (ahead.scale > 0.1 * two.scale).all():
                 loss = self._fill(ahead)
                 if loss <= one.loss * (1.0 + SLACK[self.method]):
-                    return replace(ahead, loss=loss, reach=reach, rate=rate), one.loss
+                    return replace(ahead, loss=loss, reach=reach, rate=rate, last=one.loss, change=change), one.loss
             reach = max(1.0, state.reach / 4)
-        return replace(two, loss=self._fill(two), reach=reach, rate=rate), one.loss
+        two = replace(two, loss=self._fill(two), reach=reach, rate=rate, last=one.loss, change=change)
+        return two, one.loss
 
     def _plain_step(self, state: _State) -> tuple[_State, float]:
         one = self._updated(state)
         one = replace(one, loss=self._fill(one, whole=True))
         moved = float(np.linalg.norm(state.vector(self.unit) - one.vector(self.unit)))
-        settled = self._settled(state.loss, one.loss, moved / state.moved if state.moved > 0 else 0.0)
-        return replace(one, settled=settled, moved=moved), one.loss
+        settled = self._settled(state, one.loss, moved / state.moved if state.moved > 0 else 0.0)
+        change = abs(state.loss - one.loss)
+        return replace(one, settled=settled, moved=moved, last=one.loss, change=change), one.loss
 
-    def _settled(self, loss: float, now: float, rate: float) -> bool:
-        """Little change, and little to come: what crawls at a rate near 1 has as much ahead as rate / (1 - rate)."""
+    def _settled(self, state: _State, now: float, rate: float) -> bool:
+        """Little change, and little to come: what goes on at a rate has rate / (1 - rate) of its last change ahead.
+
+        Both for the model and for the criterion from step to step: what crawls along a valley shows in the latter.
+        """
         if now <= self.tol**2 * self._variance():
             return True
-        ahead = rate / (1.0 - rate) if rate < 1.0 else 1e6
-        return abs(loss - now) * max(1.0, ahead) <= self.tol * now
+        here, step = abs(state.loss - now), abs(state.last - now) if np.isfinite(state.last) else 0.0
+        trend = step / state.change if state.change > 0 else 0.0
+        return max(here * max(1.0, _ahead(rate)), step * _ahead(trend)) <= self.tol * now
 
     def _variance(self) -> float:
         deviation = self.table.deviation
@@ -353,6 +362,11 @@ class _Iteration:
             spread,
             run,
         )
+
+
+def _ahead(rate: float) -> float:
+    """What is left of a geometric series, in units of its last term; a lot where it does not shrink."""
+    return rate / (1.0 - rate) if rate < 0.99 else 100.0
 
 
 def _scores(X: Array, mean: Array, scale: Array, V: Array, n_jobs: int | None) -> Array:
