@@ -26,6 +26,7 @@ Array = np.ndarray
 
 METHODS = ("regularized", "em")
 LEAST_FREE = 0.05  # share of the observed cells that must be left after fitting, for the noise to be estimated
+AMPLE_FREE = 0.75  # the same share, above which EM has one optimum to speak of
 APPROACH, APPROACH_STEPS = 1e-4, 100  # EM goes step by step until one changes the criterion by this part only
 RUNAWAY = 3.0  # times a column's observed deviation: a completed column that varies more is worth a warning
 SLACK = {"em": 0.0, "regularized": 1e-3}  # by how much an extrapolated step may raise the criterion
@@ -222,8 +223,9 @@ class _Iteration:
         self.completed = table.completed if rng is None else _random_start(table, rng)
         # A row with no more cells than components is fitted exactly by any model: plain EM, which moves the cells
         # least, is the one whose limit means something.
-        self.gentle = method == "em" or ridge == 0
-        self.plain = self.gentle and 0 < table.fewest <= r
+        shrinks = method == "regularized" and ridge > 0
+        self.plain = not shrinks and 0 < table.fewest <= r
+        self.gentle = self.plain or (not shrinks and table.free(r) < AMPLE_FREE * table.cells)
         self.basis: Array | None = None
 
     def run(self, max_iter: int, owner: str) -> Run:
@@ -240,7 +242,8 @@ class _Iteration:
         return replace(run, converged=run.state.settled or run.converged)
 
     def _approach(self, state: _State) -> _State:
-        """Plain steps while they change much: EM has several optima, and leaps from a poor model find worse ones."""
+        """Plain steps while they change much: with many parameters for its cells EM has several optima, and leaps from
+        a poor model find worse ones."""
         for _ in range(APPROACH_STEPS):
             now, loss = self._plain_step(state)
             small, state = abs(state.loss - loss) <= APPROACH * loss, now
@@ -312,7 +315,7 @@ class _Iteration:
         """The model of the rows as they are completed now, turned towards the last one."""
         t = self.table
         settings: dict[str, Any] = {"scale": t.scaled, "weights": t.weights, "n_jobs": t.n_jobs}
-        enough = min(1e-7, max(1e-11, 0.01 * self.tol))
+        enough = min(1e-6, max(1e-11, 0.1 * self.tol))
         found = leading(self.completed, self.r, start=self.basis, tol=enough, **settings)
         if not found.exact and 0 < found.values[self.r] == self._sigma2(found):  # only a bound: it may not bind
             found = leading(self.completed, self.r, exact=True, **settings)
