@@ -26,6 +26,7 @@ Array = np.ndarray
 
 METHODS = ("regularized", "em")
 LEAST_FREE = 0.05  # share of the observed cells that must be left after fitting, for the noise to be estimated
+AMPLE_FREE = 0.75  # the same share, above which EM has one optimum to speak of
 APPROACH, APPROACH_STEPS = 1e-4, 100  # EM goes step by step until one changes the criterion by this part only
 RUNAWAY = 3.0  # times a column's observed deviation: a completed column that varies more is worth a warning
 SLACK = {"em": 0.0, "regularized": 1e-3}  # by how much an extrapolated step may raise the criterion
@@ -191,6 +192,8 @@ class _State:
     reach: float = 4.0  # longest extrapolation
     settled: bool = False
     rate: float = 1.0  # of the last two updates
+    last: float = np.inf  # criterion of the step before, and by how much it had changed
+    change: float = np.inf
     moved: float = np.inf  # length of the last plain step
 
     def vector(self, unit: Array) -> Array:
@@ -220,8 +223,9 @@ class _Iteration:
         self.completed = table.completed if rng is None else _random_start(table, rng)
         # A row with no more cells than components is fitted exactly by any model: plain EM, which moves the cells
         # least, is the one whose limit means something.
-        self.gentle = method == "em" or ridge == 0
-        self.plain = self.gentle and 0 < table.fewest <= r
+        shrinks = method == "regularized" and ridge > 0
+        self.plain = not shrinks and 0 < table.fewest <= r
+        self.gentle = self.plain or (not shrinks and table.free(r) < AMPLE_FREE * table.cells)
         self.basis: Array | None = None
 
     def run(self, max_iter: int, owner: str) -> Run:
@@ -238,7 +242,8 @@ class _Iteration:
         return replace(run, converged=run.state.settled or run.converged)
 
     def _approach(self, state: _State) -> _State:
-        """Plain steps while they change much: EM has several optima, and leaps from a poor model find worse ones."""
+        """Plain steps while they change much: with many parameters for its cells EM has several optima, and leaps from
+        a poor model find worse ones."""
         for _ in range(APPROACH_STEPS):
             now, loss = self._plain_step(state)
             small, state = abs(state.loss - loss) <= APPROACH * loss, now
@@ -253,15 +258,16 @@ class _Iteration:
         """
         one = self._updated(state)
         one = replace(one, loss=self._fill(one))
-        if self._settled(state.loss, one.loss, state.rate):
+        if self._settled(state, one.loss, state.rate):
             return replace(one, settled=True), one.loss
         two = self._updated(one)
         v, first, second = (s.vector(self.unit) for s in (state, one, two))
         before, after = first - v, second - first
         size = float(np.linalg.norm(before))
         rate = float(np.linalg.norm(after)) / size if size > 0 else 0.0
-        if self._settled(state.loss, one.loss, rate):
+        if self._settled(state, one.loss, rate):
             return replace(two, loss=one.loss, settled=True), one.loss
+        change = abs(state.last - one.loss)
         bend = float(np.linalg.norm(after - before))
         length = min(size / bend if bend > 0 else 1.0, state.reach)
         reach = state.reach * 4 if length == state.reach else state.reach
@@ -270,23 +276,29 @@ class _Iteration:
             if (ahead.scale > 0.1 * two.scale).all():
                 loss = self._fill(ahead)
                 if loss <= one.loss * (1.0 + SLACK[self.method]):
-                    return replace(ahead, loss=loss, reach=reach, rate=rate), one.loss
+                    return replace(ahead, loss=loss, reach=reach, rate=rate, last=one.loss, change=change), one.loss
             reach = max(1.0, state.reach / 4)
-        return replace(two, loss=self._fill(two), reach=reach, rate=rate), one.loss
+        two = replace(two, loss=self._fill(two), reach=reach, rate=rate, last=one.loss, change=change)
+        return two, one.loss
 
     def _plain_step(self, state: _State) -> tuple[_State, float]:
         one = self._updated(state)
         one = replace(one, loss=self._fill(one, whole=True))
         moved = float(np.linalg.norm(state.vector(self.unit) - one.vector(self.unit)))
-        settled = self._settled(state.loss, one.loss, moved / state.moved if state.moved > 0 else 0.0)
-        return replace(one, settled=settled, moved=moved), one.loss
+        settled = self._settled(state, one.loss, moved / state.moved if state.moved > 0 else 0.0)
+        change = abs(state.loss - one.loss)
+        return replace(one, settled=settled, moved=moved, last=one.loss, change=change), one.loss
 
-    def _settled(self, loss: float, now: float, rate: float) -> bool:
-        """Little change, and little to come: what crawls at a rate near 1 has as much ahead as rate / (1 - rate)."""
+    def _settled(self, state: _State, now: float, rate: float) -> bool:
+        """Little change, and little to come: what goes on at a rate has rate / (1 - rate) of its last change ahead.
+
+        Both for the model and for the criterion from step to step: what crawls along a valley shows in the latter.
+        """
         if now <= self.tol**2 * self._variance():
             return True
-        ahead = rate / (1.0 - rate) if rate < 1.0 else 1e6
-        return abs(loss - now) * max(1.0, ahead) <= self.tol * now
+        here, step = abs(state.loss - now), abs(state.last - now) if np.isfinite(state.last) else 0.0
+        trend = step / state.change if state.change > 0 else 0.0
+        return max(here * max(1.0, _ahead(rate)), step * _ahead(trend)) <= self.tol * now
 
     def _variance(self) -> float:
         deviation = self.table.deviation
@@ -303,7 +315,7 @@ class _Iteration:
         """The model of the rows as they are completed now, turned towards the last one."""
         t = self.table
         settings: dict[str, Any] = {"scale": t.scaled, "weights": t.weights, "n_jobs": t.n_jobs}
-        enough = min(1e-7, max(1e-11, 0.01 * self.tol))
+        enough = min(1e-6, max(1e-11, 0.1 * self.tol))
         found = leading(self.completed, self.r, start=self.basis, tol=enough, **settings)
         if not found.exact and 0 < found.values[self.r] == self._sigma2(found):  # only a bound: it may not bind
             found = leading(self.completed, self.r, exact=True, **settings)
@@ -353,6 +365,11 @@ class _Iteration:
             spread,
             run,
         )
+
+
+def _ahead(rate: float) -> float:
+    """What is left of a geometric series, in units of its last term; a lot where it does not shrink."""
+    return rate / (1.0 - rate) if rate < 0.99 else 100.0
 
 
 def _scores(X: Array, mean: Array, scale: Array, V: Array, n_jobs: int | None) -> Array:
