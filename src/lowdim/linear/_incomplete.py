@@ -9,7 +9,7 @@ from scipy.linalg import subspace_angles
 from sklearn.exceptions import ConvergenceWarning
 
 from lowdim._core import iterative_pca, nipals
-from lowdim._core.component_choice import gcv, most_components
+from lowdim._core.component_choice import gcv, in_own_units, most_components
 from lowdim._core.extend import Linear
 from lowdim._core.notices import warn
 from lowdim._core.rng import generator
@@ -81,12 +81,15 @@ def _rank(model: Any, X: Array, holes: bool) -> int:
         return most
     method = "em" if model.missing == "em" else "regularized"
     settings = {"method": method, "scale": model.scale, "ridge": model.ridge}
-    chosen = max(1, gcv(X, early=True, n_jobs=model.n_jobs, **settings).n_components)
-    warn(
-        f"PCA: X has missing cells, so that shares of variance are unknown; generalised cross-validation keeps "
-        f"{chosen} components. Give n_components as a whole number to choose them yourself."
+    chosen = gcv(in_own_units(X) if model.scale else X, early=True, n_jobs=model.n_jobs, **settings).n_components
+    keeps = (
+        f"keeps {chosen} components" if chosen else "finds none that predicts cells better than column means; 1 is kept"
     )
-    return chosen
+    warn(
+        f"PCA: X has missing cells, so that shares of variance are unknown; generalised cross-validation {keeps}. Give "
+        "n_components as a whole number to choose them yourself."
+    )
+    return max(1, chosen)
 
 
 def _by_completion(model: Any, X: Array, weights: Array | None, r: int) -> dict[str, Any]:
@@ -160,6 +163,7 @@ def _cells_by_nipals(X: Array, found: nipals.Nipals, weights: Array | None) -> d
     fit = found.scores @ found.loadings.T
     fit = found.mean + (fit if found.scale is None else fit * found.scale)
     completed = np.where(np.isnan(X), fit, X).astype(X.dtype, copy=False)
+    _warn_of_runaway(X, completed)
     n, d, r = *X.shape, found.loadings.shape[1]
     free = np.count_nonzero(~np.isnan(X)) - d - r * (n - 1 + d - r)
     noise = found.errors[-1] / free if free > 0 else np.nan
@@ -167,6 +171,18 @@ def _cells_by_nipals(X: Array, found: nipals.Nipals, weights: Array | None) -> d
         "completed_": completed,
         "completed_variance_": _variances(X, leverage, noise, found.scale),
     }
+
+
+def _warn_of_runaway(X: Array, completed: Array) -> None:
+    """A row whose few observed cells have small loadings is divided by their squares: its scores have no bound."""
+    before, after = np.nanstd(X, axis=0, dtype=np.float64), completed.std(axis=0, dtype=np.float64)
+    times = np.divide(after, before, out=np.ones(len(before)), where=before > 0)
+    if times.max() > iterative_pca.RUNAWAY:
+        warn(
+            f"PCA: the column {int(times.argmax())} completed by NIPALS varies {times.max():.3g} times as much as its "
+            "observed cells do: rows with few cells cannot be placed by it. Use missing='regularized', or fewer "
+            "components."
+        )
 
 
 def _common(
