@@ -8,6 +8,7 @@ from sklearn.decomposition._pca import _assess_dimension
 
 import lowdim
 from lowdim._core import component_rules as rules
+from lowdim._core.component_choice import gcv, k_fold
 from lowdim.select import n_components
 from tests.oracles import case, load_expected, load_input
 
@@ -205,9 +206,75 @@ def test_frames_seeds_and_bad_input():
     ):
         with pytest.raises(ValueError, match=message):
             n_components(X, **settings)
-    holes = X.copy()
-    holes[0, 0] = np.nan
-    with pytest.raises(ValueError, match=r"n_components: X has 1 missing values \(NaN\).*only gcv and kfold"):
-        n_components(holes)
     with pytest.raises(ValueError, match="rows that differ"):
         n_components(np.ones((5, 3)))
+
+
+# ---- rows with missing cells ----------------------------------------------------------------------------------
+
+
+def holed(X, share=0.1, seed=0):
+    return lowdim.datasets.hide_cells(X, share, random_state=seed).X
+
+
+def test_missing_cells_leave_the_rules_that_predict_cells():
+    X = holed(planted(80, 9, 2, noise=0.3))
+    before = X.copy()
+    found = n_components(X, random_state=0)
+    np.testing.assert_array_equal(X, before)
+    assert {name for name, choice in found.choices.items() if choice is not None} == {"gcv", "kfold"}
+    assert set(found.curves) == {"gcv", "kfold"}
+    np.testing.assert_array_equal(found.curves["gcv"], gcv(X, early=True).criterion)
+    expected = k_fold(X, 8, n_repeats=10, share=0.1, rng=np.random.default_rng(0)).criterion
+    np.testing.assert_array_equal(found.curves["kfold"], expected)
+    assert found.eigenvalues is found.kmo is found.kmo_per_column is found.bartlett is None
+    assert found.agreed == found.median == 2
+    text = repr(found)
+    assert "all rules agree on 2" in text
+    assert text.count("needs complete rows; with missing cells only gcv and kfold apply") == len(found.choices) - 2
+    assert "needs complete rows" in found._repr_html_()
+
+
+@pytest.mark.parametrize("r", [0, 1, 3, 11])
+def test_a_planted_rank_is_found_through_holes(r):
+    """Also one that is beyond what is tried at first."""
+    rng = np.random.default_rng(r)
+    loadings = np.linalg.qr(rng.standard_normal((40, max(r, 1))))[0].T[:r]
+    X = 3 * rng.standard_normal((150, r)) @ loadings + 0.3 * rng.standard_normal((150, 40))
+    found = n_components(holed(X), rules=["gcv", "kfold"], n_folds=5, random_state=0)
+    assert found.choices == {"gcv": r, "kfold": r}
+
+
+def test_units_do_not_matter_to_scaled_rows_with_holes():
+    X = holed(planted(60, 6, 2, noise=0.4))
+    one, two = (n_components(T, scale=True, n_folds=5, random_state=0) for T in (X, X * 10.0 ** np.arange(-3, 3)))
+    assert one.choices == two.choices
+    for name, curve in one.curves.items():
+        np.testing.assert_allclose(two.curves[name], curve, rtol=1e-6)
+
+
+def test_picture_of_rows_with_holes():
+    mpl = pytest.importorskip("matplotlib")
+    mpl.use("Agg")
+    found = n_components(holed(planted(40, 6, 2)), rules=["kaiser", "gcv", "kfold"], n_folds=3, random_state=0)
+    figure = found.plot()
+    top, below = figure.axes
+    for line, curve in zip(top.lines, found.curves.values(), strict=True):
+        np.testing.assert_allclose(line.get_ydata(), curve / curve[0])
+    assert [t.get_text() for t in below.get_yticklabels()] == ["kfold", "gcv", "kaiser"]
+    mpl.pyplot.close(figure)
+
+
+def test_holes_that_leave_nothing_to_choose():
+    X = planted(20, 4, 1)
+    X[0, 0] = np.nan
+    assert n_components(X, rules=["share", "map"]).median is None
+    assert "no rule has an answer" in repr(n_components(X, rules=["share"]))
+    two = n_components(X[:2], random_state=0)
+    assert two.choices["kfold"] is None
+    with pytest.raises(ValueError, match="n_components: X must have rows that differ"):
+        n_components(np.where(np.isnan(X), X, 1.0))
+    with pytest.raises(ValueError, match=r"n_components: .*column"):
+        n_components(np.column_stack([X, np.full(20, np.nan)]))
+    with pytest.raises(ValueError, match=r"n_components: .*infinity"):
+        n_components(np.where(X[1, 1] == X, np.inf, X))

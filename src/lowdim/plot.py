@@ -272,6 +272,9 @@ def scree(model: Any, *, ax: Any = None, title: str | None = None) -> Any:
 def component_choice(choice: Any) -> Any:
     """Draw the eigenvalues with what rules compare them to, and below how many components each rule keeps.
 
+    Where cells were missing there are no eigenvalues: the criteria of the rules take their place, as shares of what
+    they are without components.
+
     Parameters
     ----------
     choice : ComponentChoice
@@ -289,19 +292,11 @@ def component_choice(choice: Any) -> Any:
     >>> figure = lowdim.plot.component_choice(lowdim.select.n_components(X, rules=["share", "kaiser", "gcv"]))
     """
     chosen = {name: k for name, k in choice.choices.items() if k is not None}
-    last = min(len(choice.eigenvalues), max(8, 2 * max(chosen.values(), default=0)))
     height = 3.2 + 0.28 * len(choice.choices)
     figure, (top, below) = _pyplot().subplots(
         2, 1, sharex=True, figsize=(7, height), layout="constrained", height_ratios=[3.2, height - 3.2]
     )
-    numbers = np.arange(1, last + 1)
-    top.bar(numbers, choice.eigenvalues[:last], color=COLORS[0], width=0.7)
-    thresholds = [(name, v.curve) for name, v in choice.verdicts.items() if v.kind == "threshold"]
-    for i, (name, curve) in enumerate(thresholds):
-        top.plot(numbers, curve[:last], "o-", color=COLORS[(1, 2, 4)[i % 3]], label=name, markersize=4)
-    if thresholds:
-        top.legend(frameon=False)
-    top.set(ylabel="eigenvalue")
+    last = _criteria(top, choice) if choice.eigenvalues is None else _eigenvalues(top, choice, chosen)
     names = list(choice.choices)[::-1]
     for y, name in enumerate(names):
         k = choice.choices[name]
@@ -316,6 +311,31 @@ def component_choice(choice: Any) -> Any:
     below.set_ylim(-0.6, len(names) - 0.4)
     below.xaxis.set_major_locator(_ticker().MaxNLocator(integer=True))
     return figure
+
+
+def _eigenvalues(ax: Any, choice: Any, chosen: dict[str, int]) -> int:
+    """Bars, and what they have to exceed; how many there are."""
+    last = min(len(choice.eigenvalues), max(8, 2 * max(chosen.values(), default=0)))
+    numbers = np.arange(1, last + 1)
+    ax.bar(numbers, choice.eigenvalues[:last], color=COLORS[0], width=0.7)
+    thresholds = [(name, v.curve) for name, v in choice.verdicts.items() if v.kind == "threshold"]
+    for i, (name, curve) in enumerate(thresholds):
+        ax.plot(numbers, curve[:last], "o-", color=COLORS[(1, 2, 4)[i % 3]], label=name, markersize=4)
+    if thresholds:
+        ax.legend(frameon=False)
+    ax.set(ylabel="eigenvalue")
+    return last
+
+
+def _criteria(ax: Any, choice: Any) -> int:
+    """Curves of the rules, and the most components tried."""
+    curves = choice.curves
+    for color, (name, curve) in zip(COLORS, curves.items(), strict=False):
+        ax.plot(range(len(curve)), curve / curve[0], "o-", color=color, label=name, markersize=4)
+    if curves:
+        ax.legend(frameon=False)
+    ax.set(ylabel="criterion")
+    return max((len(curve) - 1 for curve in curves.values()), default=1)
 
 
 def factor_map(maps: Any, axes: tuple[int, int] = (0, 1), labels: Any = None, *, names: int = 40, rows: bool = True,

@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_array
 
 from lowdim._core import component_rules as rules_of
 from lowdim._core import missing, params
+from lowdim._core.component_choice import gcv, in_own_units, k_fold, most_components
 from lowdim._core.component_rules import Verdict
 from lowdim._core.rng import generator
 from lowdim._core.singular import svd
@@ -32,8 +33,9 @@ __all__ = ["ComponentChoice", "n_components"]
 RULES = (
     "share", "error", "drop", "kaiser", "broken-stick", "parallel", "minka", "map", "gcv", "smooth", "kfold",
 )  # fmt: skip
-# Those that can answer for rows with holes, where there is no spectrum to look at.
+# Those that predict cells, which rows with holes have; they have no spectrum to look at.
 RULES_FOR_HOLES = ("gcv", "kfold")
+FEW = 8  # components that "kfold" tries first where rows have holes, as each takes as many fits as there are folds
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,11 +46,11 @@ class ComponentChoice:
     ----------
     verdicts : dict of str to Verdict
         For each rule its ``choice``, a ``note`` in words and the ``curve`` it decided by.
-    eigenvalues : ndarray of shape (min(n - 1, d),)
-        Variances of all components, largest first.
+    eigenvalues : ndarray of shape (min(n - 1, d),) or None
+        Variances of all components, largest first. None where cells are missing.
     kmo : float or None
         Kaiser, Meyer and Olkin's measure: near 1 the columns share a few causes, below 0.5 there is little to reduce.
-        None where correlations are not defined or cannot be inverted.
+        None where correlations are not defined or cannot be inverted, or cells are missing.
     kmo_per_column : ndarray of shape (d,) or None
         The same for each column.
     bartlett : tuple of (float, int, float) or None
@@ -56,7 +58,7 @@ class ComponentChoice:
     """
 
     verdicts: dict[str, Verdict]
-    eigenvalues: np.ndarray
+    eigenvalues: np.ndarray | None
     kmo: float | None
     kmo_per_column: np.ndarray | None
     bartlett: tuple[float, int, float] | None
@@ -84,7 +86,7 @@ class ComponentChoice:
         return found.pop() if len(found) == 1 else None
 
     def plot(self) -> Any:
-        """Draw the eigenvalues, what they have to exceed, and where each rule stops.
+        """Draw the eigenvalues and what they have to exceed (or the criteria), and where each rule stops.
 
         Returns
         -------
@@ -150,10 +152,14 @@ def n_components(
     * gcv: generalised cross-validation; smooth: one cell left out, approximated; kfold: cells of left-out rows
       predicted from the other cells of their row.
 
+    Rows with missing cells (NaN) have no spectrum, and only the rules that predict cells have an answer: gcv over the
+    observed cells (missMDA's), and kfold with one cell in `n_folds` removed at random, `n_folds` times. Both ask the
+    regularised completion of ``PCA``.
+
     Parameters
     ----------
     X : array-like of shape (n, d)
-        The rows, complete. Rows with holes have no spectrum: only "gcv" and "kfold" have a meaning there.
+        The rows; NaN is a missing cell.
     rules : sequence of str, optional
         Which rules; all when left out. "parallel" and "kfold" take longest.
     scale : bool
@@ -195,6 +201,9 @@ def n_components(
     """
     wanted, given = _wanted(rules), locals()
     params.check("n_components", given, _SETTINGS)
+    X = check_array(X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2, input_name="X")
+    if np.isnan(X).any():
+        return _with_holes(X, wanted, scale, n_folds, generator(random_state))
     Z, R = _prepare(X, scale)
     rng, (n, d) = generator(random_state), Z.shape
     values = _spectrum(Z)
@@ -238,15 +247,42 @@ def _wanted(rules: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(rules)
 
 
-def _prepare(X: Any, scale: bool) -> tuple[np.ndarray, np.ndarray | None]:
+def _with_holes(
+    X: np.ndarray, wanted: tuple[str, ...], scale: bool, n_folds: int, rng: np.random.Generator
+) -> ComponentChoice:
+    """Rules that predict cells, for rows of which some are missing; the others say why they have no answer."""
+    missing.admit(X, "n_components")
+    if not np.nanstd(X, axis=0).max() > 0:
+        raise ValueError(f"n_components: X must have rows that differ; all {len(X)} are equal where they are observed.")
+    X = in_own_units(X) if scale else X
+    answers = {"gcv": partial(_gcv_of_holes, X, scale), "kfold": partial(_kfold_of_holes, X, scale, n_folds, rng)}
+    unknown = Verdict(None, f"needs complete rows; with missing cells only {' and '.join(RULES_FOR_HOLES)} apply")
+    verdicts = {rule: answers[rule]() if rule in answers else unknown for rule in RULES if rule in wanted}
+    return ComponentChoice(verdicts, None, None, None, None)
+
+
+def _gcv_of_holes(X: np.ndarray, scale: bool) -> Verdict:
+    found = gcv(X, scale=scale, early=True)
+    note = "generalised cross-validation of the observed cells: its first local minimum"
+    return Verdict(found.n_components, note, found.criterion, "criterion")
+
+
+def _kfold_of_holes(X: np.ndarray, scale: bool, n_folds: int, rng: np.random.Generator) -> Verdict:
+    """Few components first, and twice as many while the last one tried is the best."""
+    most, limit = most_components(X), FEW
+    if most < 1:
+        return Verdict(None, "needs at least three rows and two columns")
+    while True:
+        found = k_fold(X, limit, n_repeats=n_folds, share=1 / n_folds, scale=scale, rng=rng)
+        if found.n_components < limit or limit >= most:
+            break
+        limit *= 2
+    note = f"one observed cell in {n_folds} removed at random, {n_folds} times: the lowest sum of squared errors"
+    return Verdict(found.n_components, note, found.criterion, "criterion")
+
+
+def _prepare(X: np.ndarray, scale: bool) -> tuple[np.ndarray, np.ndarray | None]:
     """Centred (and scaled) rows, and their correlations where all columns vary."""
-    X = check_array(X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2, input_name="X")
-    if np.isnan(X).any():
-        raise ValueError(
-            f"n_components: X has {int(np.isnan(X).sum())} missing values (NaN). Rows with holes have no spectrum: of "
-            f"the rules only {' and '.join(RULES_FOR_HOLES)} have a meaning for them, and this function needs complete "
-            "rows. Keep the complete rows, X[~np.isnan(X).any(axis=1)], or fill the cells first."
-        )
     missing.refuse(X, "n_components")
     Z = X - X.mean(axis=0)
     deviation = np.sqrt((Z**2).sum(axis=0) / (len(Z) - 1))

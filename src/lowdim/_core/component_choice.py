@@ -32,6 +32,13 @@ def most_components(X: Array) -> int:
     return max(0, min(X.shape[0] - 2, X.shape[1] - 1))
 
 
+def in_own_units(X: Array) -> Array:
+    """Columns over the standard deviations of their observed cells, so that criteria do not depend on their units."""
+    mean = np.asarray(np.nanmean(X, axis=0, dtype=np.float64))
+    deviation = deviations(np.nanvar(X, axis=0, dtype=np.float64), mean, len(X))
+    return (X / deviation).astype(X.dtype, copy=False)
+
+
 def gcv(
     X: Array,
     most: int | None = None,

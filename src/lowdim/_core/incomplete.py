@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from lowdim._core.component_choice import gcv, most_components
+from lowdim._core.component_choice import gcv, in_own_units, most_components
 from lowdim._core.gaussian import Gaussian, fit_gaussian
 from lowdim._core.notices import warn
 
@@ -50,7 +50,7 @@ class Holes:
             _warn_of_strangers(X, owner)
             return cls("pairwise", center, apart, None)
         most = min(10, most_components(X))
-        r = max(1, gcv(X, most, scale=True, early=True, n_jobs=n_jobs).n_components)
+        r = max(1, gcv(in_own_units(X), most, scale=True, early=True, n_jobs=n_jobs).n_components)
         model, _ = fit_gaussian(X, r, noise="diagonal", tol=1e-7, rng=rng, n_jobs=n_jobs, owner=owner, warn=False)
         return cls(policy, center, apart, model)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lowdim._core import cells, iterative_pca
-from lowdim._core.component_choice import gcv, most_components
+from lowdim._core.component_choice import gcv, in_own_units, most_components
 from lowdim._core.extend import Linear
 from lowdim._core.notices import warn
 from lowdim._core.rng import generator
@@ -89,12 +89,15 @@ def _rank(model: Any, X: Array, holes: bool) -> int:
         return most  # `_kept` looks at all of them
     method = "em" if model.missing == "em" else "regularized"
     settings = {"method": method, "scale": model.scale, "ridge": model.ridge}
-    chosen = max(1, gcv(X, early=True, n_jobs=model.n_jobs, **settings).n_components)
-    warn(
-        f"PCA: X has missing cells, so that shares of variance are unknown; generalised cross-validation keeps "
-        f"{chosen} components. Give n_components as a whole number to choose them yourself."
+    chosen = gcv(in_own_units(X) if model.scale else X, early=True, n_jobs=model.n_jobs, **settings).n_components
+    keeps = (
+        f"keeps {chosen} components" if chosen else "finds none that predicts cells better than column means; 1 is kept"
     )
-    return chosen
+    warn(
+        f"PCA: X has missing cells, so that shares of variance are unknown; generalised cross-validation {keeps}. Give "
+        "n_components as a whole number to choose them yourself."
+    )
+    return max(1, chosen)
 
 
 def _by_completion(model: Any, X: Array, weights: Array | None, r: int) -> dict[str, Any]:

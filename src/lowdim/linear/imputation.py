@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_array
 from lowdim._core import memory, missing, params
 from lowdim._core.align import procrustes
 from lowdim._core.base import FLOATS
-from lowdim._core.component_choice import gcv, most_components
+from lowdim._core.component_choice import gcv, in_own_units, most_components
 from lowdim._core.iterate import Progress
 from lowdim._core.iterative_pca import Completion, complete
 from lowdim._core.notices import warn
@@ -267,7 +267,7 @@ def _checked(X: Any, given: dict[str, Any]) -> np.ndarray:
 def _rank(X: np.ndarray, n_components: int | None, settings: dict[str, Any]) -> int:
     most = most_components(X)
     if n_components is None:
-        r = gcv(X, most, **settings).n_components
+        r = gcv(in_own_units(X) if settings["scale"] else X, most, **settings).n_components
         warn(f"impute: {r} components, chosen by generalised cross-validation.")
         return r
     if n_components > most:
