@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from lowdim._core import cells, nipals
+from lowdim._core.iterative_pca import RUNAWAY
 from lowdim._core.notices import warn
 from lowdim.linear._fitted import common, divisor_of, variances
 from lowdim.linear._rules import choose_r
@@ -85,6 +86,7 @@ def _cells_by_nipals(X: Array, found: nipals.Nipals, weights: Array | None) -> d
     fit = found.scores @ found.loadings.T
     fit = found.mean + (fit if found.scale is None else fit * found.scale)
     completed = np.where(np.isnan(X), fit, X).astype(X.dtype, copy=False)
+    _warn_of_runaway(X, completed)
     n, d, r = *X.shape, found.loadings.shape[1]
     free = np.count_nonzero(~np.isnan(X)) - d - r * (n - 1 + d - r)
     noise = found.errors[-1] / free if free > 0 else np.nan
@@ -92,3 +94,15 @@ def _cells_by_nipals(X: Array, found: nipals.Nipals, weights: Array | None) -> d
         "completed_": completed,
         "completed_variance_": variances(X, leverage, noise, found.scale),
     }
+
+
+def _warn_of_runaway(X: Array, completed: Array) -> None:
+    """A row whose few observed cells have small loadings is divided by their squares: its scores have no bound."""
+    before, after = np.nanstd(X, axis=0, dtype=np.float64), completed.std(axis=0, dtype=np.float64)
+    times = np.divide(after, before, out=np.ones(len(before)), where=before > 0)
+    if times.max() > RUNAWAY:
+        warn(
+            f"PCA: the column {int(times.argmax())} completed by NIPALS varies {times.max():.3g} times as much as its "
+            "observed cells do: rows with few cells cannot be placed by it. Use missing='regularized', or fewer "
+            "components."
+        )
