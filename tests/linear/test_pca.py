@@ -482,3 +482,13 @@ def test_single_precision_beyond_its_squares(solver, scale):
 def test_double_precision_beyond_its_squares(scale):
     with pytest.raises(ValueError, match=r"PCA: the largest value of X is .* Multiply X by a constant"):
         PCA(2).fit(cloud() * scale)
+
+
+@pytest.mark.filterwarnings("error")
+@exact
+@pytest.mark.parametrize("scale", [1e-130, 1e-90, 1e90, 1e130])
+def test_rows_whose_fourth_powers_are_out_of_range(solver, scale):
+    X = np.random.default_rng(0).standard_normal((1200, 800)) * 2.0 ** -np.minimum(np.arange(800), 8)
+    want, found = PCA(3, solver="svd").fit(X), PCA(3, solver=solver, random_state=0).fit(X * scale)
+    np.testing.assert_allclose(found.explained_variance_ratio_, want.explained_variance_ratio_, rtol=1e-9)
+    np.testing.assert_allclose(found.components_, want.components_, atol=1e-6)

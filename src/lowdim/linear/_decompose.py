@@ -11,7 +11,7 @@ import scipy.linalg as sla
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from lowdim._core.krylov import block_width
+from lowdim._core.krylov import block_width, unit_of
 from lowdim._core.notices import warn
 from lowdim._core.power import power_pairs
 from lowdim._core.spectrum import Moments, eigenpairs, gram, mean_and_variance, svd
@@ -213,11 +213,13 @@ def _by_gram(rows: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
 def _by_power(
     rows: Rows, k: int, tol: float, max_iter: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, tuple[int, bool]]:
+    unit = unit_of(np.sqrt(rows.total_variance))
     matrix = rows.operator() if sparse.issparse(rows.X) else rows.dense()
+    matrix = matrix if unit == 1 else matrix * (1 / unit)
     pairs, n_iter, converged = power_pairs(
         lambda v: matrix.T @ (matrix @ v), rows.X.shape[1], k, tol=tol, max_iter=max_iter, rng=rng, owner="PCA"
     )
-    return pairs.values, pairs.vectors.T, (n_iter, converged)
+    return pairs.values * unit**2, pairs.vectors.T, (n_iter, converged)
 
 
 def fix_signs(loadings: np.ndarray) -> np.ndarray:
