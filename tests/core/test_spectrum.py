@@ -248,6 +248,19 @@ def test_results_do_not_depend_on_the_units(scale):
     np.testing.assert_allclose(a.vectors, b.vectors, atol=1e-7)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("wrap", [np.asarray, sp.csr_array, aslinearoperator])
+@pytest.mark.parametrize("scale", [1e-250, 1e-170, 1e170, 1e250])
+def test_matrices_whose_squares_are_out_of_range(scale, wrap):
+    # Norms of their products vanish or overflow: a zero norm once passed any vector as accurate.
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((900, 300)) * np.logspace(0, -1, 300)
+    K = X @ X.T
+    want, found = eigenpairs(K, 3, solver="lapack"), eigenpairs(wrap(K * scale), 3)
+    np.testing.assert_allclose(found.values, scale * want.values, rtol=1e-9)
+    np.testing.assert_allclose(found.vectors, want.vectors, atol=1e-7)
+
+
 def test_float32_kernels_keep_their_precision():
     X = np.random.default_rng(0).standard_normal((600, 4))
     K = np.exp(-0.3 * ((X[:, None] - X[None]) ** 2).sum(-1))
@@ -500,6 +513,17 @@ def test_float32_far_from_the_origin(tmp_path):
         for solver in ("auto", "gram", "randomized", "lapack"):
             found = svd(rows, 4, center=center, solver=solver)
             np.testing.assert_allclose(found.values, reference[:4], rtol=1e-4)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("wrap", [np.asarray, sp.csr_array, aslinearoperator])
+@pytest.mark.parametrize("scale", [1e-250, 1e-90, 1e90, 1e250])
+def test_tables_whose_squares_are_out_of_range(scale, wrap):
+    X = np.random.default_rng(0).standard_normal((700, 450)) * np.logspace(0, -2, 450)
+    want = svd(X, 3, center=np.full(450, 0.1), solver="lapack")
+    found = svd(wrap(X * scale), 3, center=np.full(450, 0.1 * scale))
+    np.testing.assert_allclose(found.values, scale * want.values, rtol=1e-9)
+    np.testing.assert_allclose(found.Vt, want.Vt, atol=1e-6)
 
 
 def test_svd_bad_input():

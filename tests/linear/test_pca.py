@@ -1,5 +1,6 @@
 """PCA against R, closed forms and its identities."""
 
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy import sparse
 from scipy.linalg import subspace_angles
 from sklearn.decomposition import PCA as SklearnPCA
 
+import lowdim
 from lowdim import PCA
 from tests.oracles import case, load_expected, load_input
 
@@ -371,6 +373,7 @@ rng = np.random.default_rng(0)
 for i in range(0, len(X), 50_000):
     X[i:i + 50_000] = rng.standard_normal((50_000, 100), dtype=np.float32)
 X.flush(); del X
+import lowdim
 from lowdim import PCA
 X = np.load({str(tmp_path / "x.npy")!r}, mmap_mode="r")
 def anonymous():
@@ -482,3 +485,72 @@ def test_single_precision_beyond_its_squares(solver, scale):
 def test_double_precision_beyond_its_squares(scale):
     with pytest.raises(ValueError, match=r"PCA: the largest value of X is .* Multiply X by a constant"):
         PCA(2).fit(cloud() * scale)
+
+
+@pytest.mark.filterwarnings("error")
+@exact
+@pytest.mark.parametrize("scale", [1e-130, 1e-90, 1e90, 1e130])
+def test_rows_whose_fourth_powers_are_out_of_range(solver, scale):
+    X = np.random.default_rng(0).standard_normal((1200, 800)) * 2.0 ** -np.minimum(np.arange(800), 8)
+    want, found = PCA(3, solver="svd").fit(X), PCA(3, solver=solver, random_state=0).fit(X * scale)
+    np.testing.assert_allclose(found.explained_variance_ratio_, want.explained_variance_ratio_, rtol=1e-9)
+    np.testing.assert_allclose(found.components_, want.components_, atol=1e-6)
+
+
+@pytest.mark.parametrize("total", [0.04, 5.0, 1e13])
+def test_weights_may_sum_to_anything(total):
+    X = cloud(40) * [1, 1, 1, 1, 1, 1e-9] + [0, 0, 0, 0, 0, 1]
+    weights = np.full(40, total / 40)
+    for scale in (False, True):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # not "the rows vary in at most -1 directions", nor "constant"
+            found = PCA(6, ddof=0, scale=scale).fit(X, sample_weight=weights)
+        want = PCA(6, ddof=0, scale=scale).fit(X)
+        np.testing.assert_allclose(found.explained_variance_, want.explained_variance_, rtol=1e-6)
+    planted = cloud(40, 3) @ np.eye(3, 6) + 1e-3 * cloud(40)
+    want = PCA("drop", ddof=0).fit(planted).n_components_
+    assert PCA("drop", ddof=0).fit(planted, sample_weight=weights).n_components_ == want
+
+
+def test_each_thing_is_said_once():
+    X = cloud(5, 8)
+    X[:, 2] = 3.0
+    with pytest.warns(UserWarning) as said:
+        PCA(5, scale=True).fit(X)
+    assert sorted(str(w.message).split(";")[0] for w in said) == [
+        "PCA: 1 of 8 columns are constant",
+        "PCA: the rows vary in at most 4 directions",
+    ]
+
+
+def test_small_components_of_tall_tables_take_no_copy_of_the_rows():
+    X = cloud(60_000, 8)
+    X[:, 7] = X[:, 0] + 1e-7 * np.random.default_rng(1).standard_normal(60_000)
+    model = PCA()
+    with lowdim.config(memory_limit="12MB"):
+        tracemalloc.start()
+        model.fit(X)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert model.solver_ == "svd"
+    assert peak < 2 * model.estimate_memory(X) + 2e6
+    want = np.linalg.svd(X - X.mean(axis=0), compute_uv=False)
+    np.testing.assert_allclose(model.singular_values_, want, rtol=1e-4)
+
+
+def test_wide_tables_keep_what_they_have_where_memory_is_short():
+    X = np.random.default_rng(0).standard_normal((30, 3)) @ np.random.default_rng(1).standard_normal((3, 40_000))
+    with lowdim.config(memory_limit="20MB"):
+        model = PCA(5).fit(X)
+    assert model.solver_ == "gram"
+    assert PCA(5).fit(X).solver_ == "svd"
+
+
+@pytest.mark.parametrize("solver", ["gram", "randomized", "svd"])
+def test_single_precision_means_are_not_rounded(solver):
+    rng = np.random.default_rng(0)
+    X = (rng.standard_normal((400, 20)) * np.logspace(0, -2, 20) + 1e5).astype(np.float32)
+    want = PCA(8, solver="svd").fit(X.astype(np.float64))
+    found = PCA(8, solver=solver).fit(X)
+    np.testing.assert_allclose(found.explained_variance_, want.explained_variance_, rtol=1e-5)
+    np.testing.assert_allclose(found.transform(X).mean(axis=0), 0, atol=1e-5)

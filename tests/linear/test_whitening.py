@@ -108,3 +108,14 @@ def test_tall_tables_go_through_the_covariance():
     np.testing.assert_allclose(np.cov(Z.T), np.eye(110), atol=1e-7)
     single = Whitening(3, kind="zca").fit(X.astype(np.float32))
     assert single.transform(X[:5].astype(np.float32)).dtype == np.float32
+
+
+@pytest.mark.parametrize("shape", [(200, 8), (8, 200)])
+def test_directions_of_little_variance_are_white_too(shape):
+    rng = np.random.default_rng(0)
+    k = min(shape) - (shape[0] < shape[1])
+    U = rng.standard_normal((shape[0], k))
+    U = np.linalg.qr(U - U.mean(axis=0))[0]
+    X = U * np.logspace(0, -6.5, k) @ np.linalg.qr(rng.standard_normal((shape[1], k)))[0].T
+    Z = Whitening(k).fit_transform(X)
+    np.testing.assert_allclose(np.cov(Z.T), np.eye(k), atol=1e-7)

@@ -28,7 +28,16 @@ class Linear:
         if sparse.issparse(X):  # centring a sparse matrix would fill it
             return np.asarray(X @ A) - self.mean @ A
         # Centre first: with a mean far from zero the difference of two products loses the digits that matter.
-        return (X - self.mean.astype(X.dtype)) @ A.astype(X.dtype)
+        return centred(X, self.mean) @ A.astype(X.dtype)
+
+
+def centred(X: np.ndarray, mean: np.ndarray) -> np.ndarray:
+    """X - mean in the precision of X, the mean being a float64 one: what rounding takes from it follows after."""
+    rounded = mean.astype(X.dtype)
+    out = X - rounded
+    if X.dtype != np.float64:
+        out -= (mean - rounded).astype(X.dtype)
+    return out
 
 
 @dataclass(frozen=True, eq=False)

@@ -94,6 +94,20 @@ class Problem:
         return sp.csc_array(D @ A @ D)
 
 
+def unit_of(size: float, dtype: Any = np.float64) -> float:
+    """1, or where squares of numbers of this size could leave the range of float64, a power of two near it."""
+    most = 1e12 if dtype == np.float32 else 1e60
+    if size == 0 or not np.isfinite(size) or 1 / most < size < most:
+        return 1.0
+    return float(2.0 ** np.clip(np.round(np.log2(size)), -1000, 1000))
+
+
+def length(x: Array) -> float:
+    """Euclidean norm of all entries, whatever their size."""
+    largest = float(np.abs(x).max(initial=0.0))
+    return largest * float(np.linalg.norm(x / largest)) if largest > 0 else largest
+
+
 def scaled_product(A: Any, scale: Array | None, Y: Array) -> Array:
     """D A D Y; float64 out, the product itself in the precision of a dense A."""
     Y = Y if scale is None else scale[:, None] * Y

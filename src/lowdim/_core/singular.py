@@ -16,7 +16,7 @@ from scipy.sparse.linalg import LinearOperator
 from sklearn.exceptions import ConvergenceWarning
 
 from . import memory, threads
-from .krylov import SEED, Array, Problem, block_lanczos, block_width, sign_factors
+from .krylov import SEED, Array, Problem, block_lanczos, block_width, sign_factors, unit_of
 from .moments import Moments, gram
 from .notices import warn
 from .rng import generator
@@ -169,7 +169,7 @@ def svd(
     array([[1., 0.],
            [0., 1.]])
     """
-    table = _table(X, center, owner)
+    table, unit = _in_range(_table(X, center, owner))
     most = min(table.shape)
     k = most if k is None else k
     if not (isinstance(k, (int, np.integer)) and 1 <= k <= most):
@@ -187,7 +187,7 @@ def svd(
             f"(solver {best.solver!r}, tried {', '.join(chain)}). Raise tol or ask for fewer.",
             ConvergenceWarning,
         )
-    return best
+    return best if unit == 1 else replace(best, values=best.values * unit)
 
 
 def _first_good(table: Table, problem: Problem, chain: list[str]) -> SVD:
@@ -320,6 +320,15 @@ def _chain(table: Table, k: int) -> list[str]:
 
 
 # ----------------------------------------------------------------------------------------------------- checks
+
+
+def _in_range(table: Table) -> tuple[Table, float]:
+    """The table in a unit (a power of two) in which its squares neither overflow nor vanish, and that unit."""
+    x = generator(SEED).uniform(0.5, 1.0, (min(table.shape), 1))
+    unit = unit_of(float(np.abs(table.away(x, precise=False)).max()), np.float32 if table.is_single else np.float64)
+    if unit == 1:
+        return table, 1.0
+    return Table(table.rows * (1 / unit), None if table.center is None else table.center / unit), unit
 
 
 def _table(X: Any, center: Any, owner: str) -> Table:

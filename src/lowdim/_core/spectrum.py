@@ -17,7 +17,18 @@ from scipy.sparse.linalg import LinearOperator
 from sklearn.exceptions import ConvergenceWarning
 
 from . import threads
-from .krylov import SEED, Array, Problem, block_width, fix_signs, rayleigh_ritz, sampled_residuals, scaled_product
+from .krylov import (
+    SEED,
+    Array,
+    Problem,
+    block_width,
+    fix_signs,
+    length,
+    rayleigh_ritz,
+    sampled_residuals,
+    scaled_product,
+    unit_of,
+)
 from .moments import Moments, covariance, gram, mean_and_variance
 from .notices import warn
 from .rng import generator
@@ -124,6 +135,8 @@ def eigenpairs(
     scale = None if mass is None else 1 / np.sqrt(_mass(mass, A.shape[0], owner))
     with threads.single_blas():  # set once for the small products
         norm, rounding = _norm(A, scale, owner)
+    if (unit := unit_of(norm, A.dtype)) != 1:  # norms of very large or small products would overflow or vanish
+        A, norm = A * (1 / unit), norm / unit
     null, drop = _known(skip, A, scale, norm, rounding, owner)
     most = A.shape[0] - null.shape[1] - drop
     if not (isinstance(k, (int, np.integer)) and 1 <= k <= most):
@@ -133,7 +146,7 @@ def eigenpairs(
     tol = max(tol, FLOAT32_TOL) if rounding > 1e-8 else tol
     problem = Problem(A, scale, null, int(k) + drop, sign, norm, tol, max_iter, random, owner)
     best = _first_good(problem, _chain(problem) if solver == "auto" else [solver])
-    return _finish(best, scale, drop)
+    return _finish(best, scale, drop, unit)
 
 
 def _first_good(problem: Problem, chain: list[str]) -> Eigenpairs:
@@ -188,10 +201,10 @@ def _warn(problem: Problem, best: Eigenpairs, chain: list[str]) -> None:
     )
 
 
-def _finish(found: Eigenpairs, scale: Array | None, drop: int) -> Eigenpairs:
-    """Without the skipped pairs, back from M^1/2 v to v, signs fixed."""
+def _finish(found: Eigenpairs, scale: Array | None, drop: int, unit: float) -> Eigenpairs:
+    """Without the skipped pairs, back from M^1/2 v to v, signs fixed, values in the matrix's own unit."""
     vectors = found.vectors[:, drop:] if scale is None else scale[:, None] * found.vectors[:, drop:]
-    return Eigenpairs(found.values[drop:], fix_signs(vectors), found.residuals[drop:], found.solver)
+    return Eigenpairs(found.values[drop:] * unit, fix_signs(vectors), found.residuals[drop:], found.solver)
 
 
 def _chain(problem: Problem) -> list[str]:
@@ -253,13 +266,13 @@ def _norm(A: Any, scale: Array | None, owner: str) -> tuple[float, float]:
         y = scaled_product(A, scale, x)
         if not np.isfinite(y).all():
             raise ValueError(f"{owner}: the matrix must be finite; it holds NaN or infinity (or overflows).")
-        norm = max(norm, float(np.linalg.norm(y) / np.linalg.norm(x)))
+        norm = max(norm, length(y) / length(x))
         steps.append((x, y))
         if norm == 0:
             return 1.0, 0.0
         x = y / norm
     (x, y), (z, w) = steps[0], steps[1]
-    if abs(float(np.vdot(x, w) - np.vdot(y, z))) > (1e-3 if single else 1e-6) * np.linalg.norm(x) * np.linalg.norm(w):
+    if abs(float(np.vdot(x, w) - np.vdot(y, z))) > (1e-3 if single else 1e-6) * length(x) * length(w):
         raise ValueError(f"{owner}: the matrix must be symmetric. Pass (A + A.T) / 2 if that is what you mean.")
     return norm, float(np.finfo(np.float32).eps) if single else 0.0
 

@@ -11,9 +11,11 @@ import scipy.linalg as sla
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
-from lowdim._core.krylov import block_width
+from lowdim._core.extend import centred
+from lowdim._core.krylov import block_width, unit_of
 from lowdim._core.notices import warn
 from lowdim._core.power import power_pairs
+from lowdim._core.rng import generator
 from lowdim._core.spectrum import Moments, eigenpairs, gram, mean_and_variance, svd
 from lowdim._core.threads import blocks
 
@@ -38,19 +40,27 @@ class Rows:
         weight_sum = X.shape[0] if weights is None else float(weights.sum())
         mean, variance = mean_and_variance(X, weights)
         variance *= weight_sum / (weight_sum - ddof)
-        divide = divisors(variance, mean, weight_sum, X.dtype) if scale else None
+        divide = divisors(variance, mean, count_rows(X, weights), X.dtype) if scale else None
         total = float(variance.sum() if divide is None else (variance / divide**2).sum())
         return cls(X, mean, divide, weights, ddof, weight_sum - ddof, total)
 
-    def dense(self, dtype: Any = np.float64) -> np.ndarray:
+    def dense(self, dtype: Any = np.float64, part: slice = slice(None)) -> np.ndarray:
         """Centred, scaled rows times the root of their weight."""
-        X = self.X.toarray() if sparse.issparse(self.X) else self.X
-        X = np.subtract(X, self.mean.astype(dtype), dtype=dtype)
+        X = self.X[part].toarray() if sparse.issparse(self.X) else self.X[part]
+        X = centred(X, self.mean) if X.dtype == dtype else np.subtract(X, self.mean, dtype=dtype)
         if self.scale is not None:
             X /= self.scale.astype(dtype)
         if self.weights is not None:
-            X *= np.sqrt(self.weights)[:, None].astype(dtype)
+            X *= np.sqrt(self.weights[part])[:, None].astype(dtype)
         return X
+
+    def triangle(self) -> np.ndarray:
+        """R of the QR decomposition of the rows, block by block: R'R is their scatter, and nothing is squared."""
+        n, d = self.X.shape
+        R = np.zeros((0, d))
+        for part in blocks(n, max(4 * d, 2**18 // d)):
+            R = sla.qr(np.vstack([R, self.dense(part=part)]), mode="r", overwrite_a=True, check_finite=False)[0][:d]
+        return R
 
     def operator(self) -> LinearOperator:
         """The same matrix, never formed: for sparse rows, where centring would fill it."""
@@ -106,6 +116,11 @@ class Spectrum:
     run: tuple[int, bool] = (1, True)  # steps and convergence, of the power iteration
 
 
+def count_rows(X: Any, weights: np.ndarray | None) -> int:
+    """Rows that count: a weight says how much, and their sum may be any number."""
+    return X.shape[0] if weights is None else int((weights > 0).sum())
+
+
 def pick_solver(n: int, d: int, k: int | None, is_sparse: bool) -> str:
     """The fastest route: k is None where the whole spectrum is wanted (shapes of the benchmark "pca")."""
     if is_sparse:
@@ -118,7 +133,18 @@ def pick_solver(n: int, d: int, k: int | None, is_sparse: bool) -> str:
     return "randomized"
 
 
-def lost_digits(found: Spectrum, wanted: int, n: int, d: int, dtype: Any) -> bool:
+def refined(found: Spectrum, wanted: int, k: int, X: np.ndarray, weights: np.ndarray | None, ddof: int) -> Spectrum:
+    """`found`, or the same from the rows themselves where it lost digits and the memory is there."""
+    if not _lost_digits(found, wanted, *X.shape, X.dtype):
+        return found
+    rows = Rows(X, found.mean, found.scale, weights, ddof, found.divisor, found.total_variance)
+    try:
+        return decompose(rows, k, "svd", 1e-8, 1, generator(0))
+    except MemoryError:
+        return found
+
+
+def _lost_digits(found: Spectrum, wanted: int, n: int, d: int, dtype: Any) -> bool:
     """Whether squaring the rows lost the smallest of the wanted components, and a decomposition of the rows is cheap.
 
     An eigenvalue of the inner products is wrong by the rounding of the first one; single-precision rows are themselves
@@ -133,13 +159,14 @@ def decompose(rows: Rows, k: int, solver: str, tol: float, max_iter: int, rng: n
     """The k largest eigenvalues and loadings of the rows' covariance."""
     run, (n, d) = (1, True), rows.X.shape
     if solver == "covariance":
-        return decompose_moments(rows.moments(), k, scale=rows.scale is not None, ddof=rows.ddof, dtype=np.float64)
+        scale, count = rows.scale is not None, count_rows(rows.X, rows.weights)
+        return decompose_moments(rows.moments(), k, scale=scale, ddof=rows.ddof, dtype=np.float64, count=count)
     if solver == "gram":
         squares, loadings = _by_gram(rows, k)
     elif solver == "power":
         squares, loadings, run = _by_power(rows, k, tol, max_iter, rng)
     elif solver == "svd":
-        found = svd(rows.dense(), k, solver="lapack", owner="PCA")
+        found = svd(rows.triangle() if n > 2 * d else rows.dense(), k, solver="lapack", owner="PCA")
         squares, loadings = found.values**2, found.Vt
     else:
         matrix = rows.operator() if sparse.issparse(rows.X) else rows.dense(rows.X.dtype)
@@ -153,19 +180,25 @@ def decompose(rows: Rows, k: int, solver: str, tol: float, max_iter: int, rng: n
         rows.divisor,
         rows.total_variance,
         rank_tolerance(n, d, np.float64 if solver in ("svd", "power") else rows.X.dtype),
-        min(n - 1, d),
+        min(count_rows(rows.X, rows.weights) - 1, d),
         solver,
         run,
     )
 
 
-def decompose_moments(moments: Moments, k: int, *, scale: bool, ddof: int, dtype: Any) -> Spectrum:
-    """The same from the mean and scatter of the rows (of one table or of a stream), multiplied in `dtype`."""
+def decompose_moments(
+    moments: Moments, k: int, *, scale: bool, ddof: int, dtype: Any, count: int | None = None
+) -> Spectrum:
+    """The same from the mean and scatter of the rows (of one table or of a stream), multiplied in `dtype`.
+
+    `count` is the number of rows where it is not their weight.
+    """
     divisor, d = moments.weight - ddof, len(moments.mean)
+    count = int(moments.weight) if count is None else count
     variance = np.maximum(np.diag(moments.scatter), 0.0) / divisor
     divide, C = None, moments.scatter
     if scale:
-        divide = divisors(variance, moments.mean, moments.weight, dtype)
+        divide = divisors(variance, moments.mean, count, dtype)
         C = C / np.outer(divide, divide)
     pairs = eigenpairs(C, k, owner="PCA")
     return Spectrum(
@@ -175,8 +208,8 @@ def decompose_moments(moments: Moments, k: int, *, scale: bool, ddof: int, dtype
         divide,
         divisor,
         float(np.maximum(np.diag(C), 0.0).sum()) / divisor,
-        rank_tolerance(int(moments.weight), d, dtype),
-        min(int(moments.weight) - 1, d),
+        rank_tolerance(count, d, dtype),
+        min(count - 1, d),
         "covariance",
     )
 
@@ -213,11 +246,13 @@ def _by_gram(rows: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
 def _by_power(
     rows: Rows, k: int, tol: float, max_iter: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, tuple[int, bool]]:
+    unit = unit_of(np.sqrt(rows.total_variance))
     matrix = rows.operator() if sparse.issparse(rows.X) else rows.dense()
+    matrix = matrix if unit == 1 else matrix * (1 / unit)
     pairs, n_iter, converged = power_pairs(
         lambda v: matrix.T @ (matrix @ v), rows.X.shape[1], k, tol=tol, max_iter=max_iter, rng=rng, owner="PCA"
     )
-    return pairs.values, pairs.vectors.T, (n_iter, converged)
+    return pairs.values * unit**2, pairs.vectors.T, (n_iter, converged)
 
 
 def fix_signs(loadings: np.ndarray) -> np.ndarray:

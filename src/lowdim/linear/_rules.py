@@ -14,8 +14,6 @@ def choose_r(values: np.ndarray, total: float, n_components: Any, max_error: flo
     if max_error is not None:
         n_components = 1.0 - max_error
     if n_components is None or isinstance(n_components, (int, np.integer)):
-        if n_components is not None and len(values) > most:
-            warn(f"PCA: the rows vary in at most {most} directions; the components after that have no variance.")
         return len(values)
     if total <= 0:
         return 1

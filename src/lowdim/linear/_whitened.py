@@ -8,6 +8,7 @@ from functools import reduce
 import numpy as np
 
 from lowdim._core import threads
+from lowdim._core.extend import centred
 from lowdim._core.spectrum import Moments, eigenpairs
 from lowdim.linear._contrast import Contrast
 from lowdim.linear._decompose import Rows, Spectrum, decompose, decompose_moments, pick_solver
@@ -124,8 +125,8 @@ def _moments(X: Array, n_jobs: int | None) -> Moments:
 
 
 def _project(X: Array, mean: Array, matrix: Array, n_jobs: int | None) -> tuple[Array, ...]:
-    mean, matrix = mean.astype(X.dtype), matrix.astype(X.dtype)
-    return tuple(threads.map_rows(lambda rows: matrix @ (X[rows] - mean).T, len(X), _width(len(matrix)), n_jobs))
+    matrix = matrix.astype(X.dtype)
+    return tuple(threads.map_rows(lambda rows: matrix @ centred(X[rows], mean).T, len(X), _width(len(matrix)), n_jobs))
 
 
 def _width(k: int) -> int:

@@ -17,7 +17,16 @@ from lowdim._core.rng import generator
 from lowdim._core.spectrum import Moments
 from lowdim.linear import _incomplete as incomplete
 from lowdim.linear import _nipals as nipals
-from lowdim.linear._decompose import SOLVERS, Rows, Spectrum, decompose, decompose_moments, lost_digits, pick_solver
+from lowdim.linear._decompose import (
+    SOLVERS,
+    Rows,
+    Spectrum,
+    count_rows,
+    decompose,
+    decompose_moments,
+    pick_solver,
+    refined,
+)
 from lowdim.linear._rules import choose_r, whitenable
 
 _RULES = ("drop",)
@@ -238,14 +247,14 @@ class PCA(Reducer):
         found = self._decompose(X, weights, k, self._solver(n, d, sparse.issparse(X)))
         if self.solver == "auto" and found.solver in ("covariance", "gram") and not sparse.issparse(X):
             wanted = choose_r(found.variances, found.total_variance, self.n_components, self.max_error, found.most)
-            if lost_digits(found, wanted, n, d, X.dtype):
-                found = self._decompose(X, weights, k, "svd")
+            found = refined(found, wanted, k, X, weights, self.ddof)
         self._keep(found)
 
     def _decompose(self, X: Any, weights: np.ndarray | None, k: int, solver: str) -> Spectrum:
-        settings = {"scale": self.scale, "ddof": self.ddof}
+        settings: dict[str, Any] = {"scale": self.scale, "ddof": self.ddof}
         if solver == "covariance" and not sparse.issparse(X):
-            return decompose_moments(Moments.of(X, weights, n_jobs=self.n_jobs), k, dtype=X.dtype, **settings)
+            moments, count = Moments.of(X, weights, n_jobs=self.n_jobs), count_rows(X, weights)
+            return decompose_moments(moments, k, dtype=X.dtype, count=count, **settings)
         rows = Rows.of(X, weights, **settings)
         return decompose(rows, k, solver, self.tol, self.max_iter, generator(self.random_state))
 
@@ -318,6 +327,8 @@ class PCA(Reducer):
         """Choose how many components stay and set the fitted attributes."""
         values, total = found.variances, found.total_variance
         r = choose_r(values, total, self.n_components, self.max_error, found.most)
+        if not self._needs_spectrum() and r > found.most:
+            warn(f"PCA: the rows vary in at most {found.most} directions; the components after that have no variance.")
         if self.whiten:
             r = whitenable(values, r, found.rank_tolerance)
         self.n_components_ = self._n_features_out = r
@@ -365,6 +376,8 @@ class PCA(Reducer):
         if solver == "gram":
             blocks = 4 * n * min(d, 2048) * itemsize
             return {"rows": n * d * itemsize + blocks, "Gram matrix": 4 * n * n * 8, "loadings": 3 * d * k * 8}
+        if solver == "svd" and n > 2 * d:
+            return {"blocks": 3 * min(n, 5 * d + 2**18 // d) * d * 8, "singular vectors": 6 * d * d * 8}
         if solver == "svd":
             return {"centred rows": 3 * n * d * 8, "singular vectors": 3 * (n + d) * small * 8}
         width = min(3 * (k + 30), small)

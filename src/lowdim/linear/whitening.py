@@ -13,7 +13,7 @@ from lowdim._core.notices import warn
 from lowdim._core.rng import generator
 from lowdim._core.spectrum import Moments
 from lowdim.linear._batches import rows_of
-from lowdim.linear._decompose import Rows, Spectrum, decompose, decompose_moments, pick_solver
+from lowdim.linear._decompose import Rows, Spectrum, decompose, decompose_moments, pick_solver, refined
 
 
 class Whitening(Reducer):
@@ -106,10 +106,12 @@ class Whitening(Reducer):
         solver = pick_solver(n, d, None, is_sparse=False)
         if solver == "covariance":
             moments = Moments.of(X, n_jobs=self.n_jobs)
-            self._keep(decompose_moments(moments, d, scale=False, ddof=self.ddof, dtype=X.dtype))
+            found = decompose_moments(moments, d, scale=False, ddof=self.ddof, dtype=X.dtype)
         else:
             rows = Rows.of(X, None, scale=False, ddof=self.ddof)
-            self._keep(decompose(rows, min(n, d), solver, 1e-8, 1, generator(0)))
+            found = decompose(rows, min(n, d), solver, 1e-8, 1, generator(0))
+        wanted = min(n, d) if self.n_components is None else int(self.n_components)
+        self._keep(refined(found, wanted, min(n, d), X, None, self.ddof))
 
     def _embed_batches(self, batches: Any) -> None:
         total: Moments | None = None
