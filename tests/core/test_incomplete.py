@@ -120,9 +120,11 @@ def test_new_incomplete_rows_are_placed_one_by_one(policy, name, dtype, tmp_path
     X, H = table(120, dtype=dtype)
     model = MAPS[name].__class__(**{**MAPS[name].get_params(), "missing": policy})
     Z = model.fit_transform(H[:100])
-    assert Z.dtype == dtype and np.isfinite(Z).all()
+    assert Z.dtype == dtype
+    assert np.isfinite(Z).all()
     new = model.transform(H[100:])
-    assert new.dtype == dtype and np.isfinite(new).all()
+    assert new.dtype == dtype
+    assert np.isfinite(new).all()
     loose = 1e-9 if dtype == np.float64 else 1e-3
     np.testing.assert_allclose(np.vstack([model.transform(H[i : i + 1]) for i in range(100, 120)]), new, atol=loose)
     complete = model.transform(X[100:].astype(dtype))

@@ -27,7 +27,8 @@ def test_observed_cells_are_untouched_and_draws_differ(method, dtype):
     assert found.tables.dtype == found.mean.dtype == dtype
     for table in (*found.tables, found.mean):
         np.testing.assert_array_equal(table[seen], H[seen])
-    assert (found.std[seen] == 0).all() and (found.std[~seen] > 0).all()
+    assert (found.std[seen] == 0).all()
+    assert (found.std[~seen] > 0).all()
     assert len({table.tobytes() for table in found.tables}) == 5
     again = impute(H, 5, n_components=2, method=method, random_state=0, n_jobs=1)
     np.testing.assert_array_equal(again.tables, found.tables)
@@ -101,7 +102,7 @@ def test_ellipses_hold_the_draws():
 
 def test_baselines_distort():
     """Mean filling shrinks the variances by the share that is missing; draws keep them."""
-    X, H = low_rank(n=400)
+    _, H = low_rank(n=400)
     ratio = {
         method: impute(H, 1 if method in ("mean", "regression") else 10, method=method, random_state=0,
                        **({"n_components": 2} if method == "regularized" else {})).distortion()
