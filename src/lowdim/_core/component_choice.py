@@ -27,9 +27,10 @@ class Choice:
     criterion: Array
 
 
-def most_components(X: Array) -> int:
-    """The largest rank that leaves something over: min(n - 2, d - 1)."""
-    return max(0, min(X.shape[0] - 2, X.shape[1] - 1))
+def most_components(X: Array, weights: Array | None = None) -> int:
+    """The largest rank that leaves something over: min(n - 2, d - 1); weights count as copies of rows."""
+    n = X.shape[0] if weights is None else int(weights.sum())
+    return max(0, min(n - 2, X.shape[1] - 1))
 
 
 def gcv(
@@ -42,6 +43,7 @@ def gcv(
     tol: float = 1e-6,
     max_iter: int = 200,
     early: bool = False,
+    weights: Array | None = None,
     n_jobs: int | None = None,
 ) -> Choice:
     """Generalised cross-validation: the mean squared error of the observed cells, as if each were predicted.
@@ -60,6 +62,8 @@ def gcv(
         As in `iterative_pca.complete`.
     early : bool
         Stop after the first local minimum.
+    weights : ndarray of shape (n,), optional
+        Of incomplete rows; a whole number counts as so many copies.
 
     Returns
     -------
@@ -74,21 +78,21 @@ def gcv(
     >>> gcv(X, 4).n_components
     2
     """
-    n, d = X.shape
-    holes = int(np.count_nonzero(np.isnan(X)))
-    limit = most_components(X) if most is None else min(most, most_components(X))
-    cells = n * d - holes
+    d, seen = X.shape[1], ~np.isnan(X)
+    n = len(X) if weights is None else float(weights.sum())
+    cells = int(np.count_nonzero(seen)) if weights is None else float(weights @ np.count_nonzero(seen, axis=1))
+    limit = most_components(X, weights) if most is None else min(most, most_components(X, weights))
     free = [cells - d - q * (n + d - q - 1) for q in range(limit + 1)]
     limit = max((q for q in range(limit + 1) if free[q] > 0), default=0)
     # Without components there is nothing to correct for: missMDA divides by N alone there.
     factor = [1.0] + [(cells / free[q]) ** 2 for q in range(1, limit + 1)]
-    if not holes:
+    if seen.all():
         return _first_minimum(_residuals(X, limit, scale) / cells * factor)
     settings: dict[str, Any] = {"method": method, "scale": scale, "ridge": ridge, "tol": tol, "max_iter": max_iter}
     criterion: list[float] = []
     for q in range(limit + 1):
-        found = complete(X, q, n_jobs=n_jobs, quiet=True, **settings)
-        criterion.append(_error(X, found) / cells * factor[q])
+        found = complete(X, q, weights=weights, n_jobs=n_jobs, quiet=True, **settings)
+        criterion.append(_error(X, found, weights) / cells * factor[q])
         if early and q > 0 and criterion[q] > criterion[q - 1]:
             break
     return _first_minimum(np.array(criterion))
@@ -177,11 +181,12 @@ def _residuals(X: Array, most: int, scale: bool) -> Array:
     return np.array([values[q:].sum() for q in range(most + 1)])
 
 
-def _error(X: Array, found: Any) -> float:
+def _error(X: Array, found: Any, weights: Array | None) -> float:
     """Squared error of the observed cells by the shrunken model, in the units of X."""
     fit = (found.scores * found.shrinkage) @ found.loadings.T
     gaps = X - found.mean - (fit if found.scale is None else fit * found.scale)
-    return float(np.nansum(gaps**2))
+    squares = np.nansum(gaps**2, axis=1)
+    return float(squares.sum() if weights is None else squares @ weights)
 
 
 def _removable(X: Array) -> Array:

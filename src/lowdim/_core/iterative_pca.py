@@ -142,7 +142,7 @@ def complete(
     array([ 3.,  6., -3.])
     """
     X = np.ascontiguousarray(X)
-    table = _Table.of(X, scale, weights, n_jobs)
+    table = _Table.of(X, scale, weights, n_jobs, owner)
     most = max(0, min(table.weight_rows - 2, X.shape[1] - 1))
     if not 0 <= r <= most:
         raise ValueError(f"{owner}: r must be between 0 and min(n - 2, d - 1) = {most}; got {r}.")
@@ -230,6 +230,15 @@ def _fill(
     return loss
 
 
+def refuse_weightless(counts: Array, owner: str) -> None:
+    """Columns whose observed cells are all in rows of weight 0."""
+    if not (counts > 0).all():
+        raise ValueError(
+            f"{owner}: column {int(np.argmin(counts))} must have an observed cell in a row with weight; those it has "
+            "are in rows with weight 0. Leave it out, or give one of them some weight."
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class _Table:
     """The rows and what is known of their observed cells."""
@@ -246,7 +255,7 @@ class _Table:
     deviation: Array
 
     @classmethod
-    def of(cls, X: Array, scaled: bool, weights: Array | None, n_jobs: int | None) -> _Table:
+    def of(cls, X: Array, scaled: bool, weights: Array | None, n_jobs: int | None, owner: str) -> _Table:
         n, d = X.shape
         w = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
         block = max(1, 2**18 // d)
@@ -259,8 +268,7 @@ class _Table:
 
         counts, totals, fewest = zip(*threads.map_rows(sums, n, block, n_jobs), strict=True)
         count = np.sum(counts, axis=0)
-        if not (count > 0).all():
-            raise ValueError(f"completion: column {int(np.argmin(count))} has no observed cell in a row with weight.")
+        refuse_weightless(count, owner)
         mean = np.sum(totals, axis=0) / count
         filled(X, mean, n_jobs, completed)
         # The cells filled in add nothing, up to rounding.

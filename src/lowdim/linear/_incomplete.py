@@ -33,7 +33,7 @@ def needs(n: int, d: int, itemsize: int, route: str) -> dict[str, int]:
 def fit_incomplete(model: Any, X: Array, weights: Array | None) -> dict[str, Any]:
     """The fitted attributes of `model`, a PCA, from rows with holes (or by NIPALS)."""
     holes = bool(np.isnan(X).any()) if model.missing == "nipals" else True
-    r = _rank(model, X, holes)
+    r = _rank(model, X, holes, weights)
     if model.missing == "nipals":
         kept = _by_nipals(model, X, weights, r, holes)
     else:
@@ -63,13 +63,9 @@ def place_by_regression(model: Any, X: Array) -> Array:
     return nipals.place(X, model.mean_, model.scale_, model.components_.T, model._parts["mixing"], "PCA")
 
 
-def _rank(model: Any, X: Array, holes: bool) -> int:
+def _rank(model: Any, X: Array, holes: bool, weights: Array | None) -> int:
     """How many components: as asked for, or by generalised cross-validation where that needs a spectrum."""
-    most = most_components(X) if holes else min(X.shape)
-    if most < 1:
-        raise ValueError(
-            f"PCA: incomplete rows need at least 3 rows and 2 columns; got {X.shape[0]} rows and {X.shape[1]} columns."
-        )
+    most = _most(X, None if model.missing == "nipals" else weights) if holes else min(X.shape)
     if isinstance(model.n_components, (int, np.integer)) and model.max_error is None:
         if model.n_components > most:
             warn(
@@ -78,15 +74,40 @@ def _rank(model: Any, X: Array, holes: bool) -> int:
             )
         return min(int(model.n_components), most)
     if not holes:
-        return most
+        return _rank_by_spectrum(model, X, weights, most)
     method = "em" if model.missing == "em" else "regularized"
     settings = {"method": method, "scale": model.scale, "ridge": model.ridge}
-    chosen = max(1, gcv(X, early=True, n_jobs=model.n_jobs, **settings).n_components)
+    chosen = max(1, gcv(X, most, early=True, weights=weights, n_jobs=model.n_jobs, **settings).n_components)
     warn(
         f"PCA: X has missing cells, so that shares of variance are unknown; generalised cross-validation keeps "
         f"{chosen} components. Give n_components as a whole number to choose them yourself."
     )
     return chosen
+
+
+def _most(X: Array, weights: Array | None) -> int:
+    """The largest rank of incomplete rows; weights count as copies of them."""
+    most = most_components(X, weights)
+    if most >= 1:
+        return most
+    if most_components(X) >= 1:
+        raise ValueError(
+            "PCA: sample_weight must sum to 3 or more for incomplete rows, as a weight counts as so many copies of its "
+            f"row; got {weights.sum() if weights is not None else len(X):g}. Multiply the weights by a constant."
+        )
+    raise ValueError(
+        f"PCA: incomplete rows need at least 3 rows and 2 columns; got {X.shape[0]} rows and {X.shape[1]} columns."
+    )
+
+
+def _rank_by_spectrum(model: Any, X: Array, weights: Array | None, most: int) -> int:
+    """For complete rows the rules mean what they mean without NIPALS."""
+    from lowdim.linear.pca import choose_r
+
+    if model.n_components is None and model.max_error is None:
+        return most
+    found = model._decompose(X, weights, most, model._solver(*X.shape, False))
+    return choose_r(found.variances, found.total_variance, model.n_components, model.max_error, found.most)
 
 
 def _by_completion(model: Any, X: Array, weights: Array | None, r: int) -> dict[str, Any]:
@@ -131,6 +152,8 @@ def _by_nipals(model: Any, X: Array, weights: Array | None, r: int, holes: bool)
         )
     settings = {"tol": model.tol, "max_iter": model.max_iter, "weights": weights, "owner": "PCA"}
     found = nipals.nipals(X, r, scale=model.scale, ddof=model.ddof, orthogonalize=model.orthogonalize, **settings)
+    if found.scores.shape[1] < r:
+        _say_fewer(found.scores.shape[1], r)
     if not found.converged.all():
         slow = ", ".join(str(h + 1) for h in np.flatnonzero(~found.converged))
         warn(
@@ -151,6 +174,12 @@ def _by_nipals(model: Any, X: Array, weights: Array | None, r: int, holes: bool)
         "_parts": {"mixing": found.mixing},
     }
     return kept | (_cells_by_nipals(X, found, weights) if holes else {})
+
+
+def _say_fewer(kept: int, wanted: int) -> None:
+    if kept == 0:
+        raise ValueError("PCA: missing='nipals' needs rows that vary; all are equal. Use missing='regularized'.")
+    warn(f"PCA: NIPALS keeps {kept} of {wanted} components; after them nothing is left to explain.")
 
 
 def _cells_by_nipals(X: Array, found: nipals.Nipals, weights: Array | None) -> dict[str, Any]:
