@@ -44,7 +44,7 @@ class Holes:
     @classmethod
     def of(cls, X: Array, policy: str, rng: np.random.Generator, n_jobs: int | None, owner: str) -> Holes:
         """For "expected", fit the Gaussian model: latent factors by cross-validation, own noise for each column."""
-        center = np.nanmean(X, axis=0, dtype=np.float64)
+        center = np.asarray(np.nanmean(X, axis=0, dtype=np.float64))
         apart = 2.0 * float(np.nanvar(X, axis=0, dtype=np.float64).sum())
         if policy == "pairwise" or X.shape[1] == 1:
             _warn_of_strangers(X, owner)

@@ -19,7 +19,7 @@ def by_regression(X: np.ndarray) -> np.ndarray:
     hole = np.isnan(X)
     whole = X[~hole.any(axis=1)]
     source = whole if len(whole) > 2 * X.shape[1] else by_means(X)
-    mean = np.mean(source, axis=0, dtype=np.float64)
+    mean = source.mean(axis=0, dtype=np.float64)
     C = np.atleast_2d(np.cov(source.astype(np.float64), rowvar=False))
     filled = by_means(X).astype(np.float64)
     patterns, member = np.unique(hole, axis=0, return_inverse=True)
