@@ -12,7 +12,7 @@ from lowdim._core.additive import additive_constant, shift_distances, shift_new_
 from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric, pairwise
 from lowdim._core.extend import Linear, Nystrom
-from lowdim._core.incomplete import POLICIES
+from lowdim._core.incomplete import METRICS, POLICIES
 from lowdim._core.notices import warn
 from lowdim._core.rng import generator
 from lowdim._core.scaling import inner_products
@@ -82,6 +82,7 @@ class ClassicalMDS(Reducer):
         "n_jobs": params.jobs(),
     }
     _sparse_rows = True
+    _hole_policies = tuple(METRICS)
     _ways_out = "metric='euclidean' on rows needs no n x n matrix; or fit on a sample and transform the rest."
 
     def __init__(

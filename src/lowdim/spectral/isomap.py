@@ -12,7 +12,7 @@ from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric, pairwise
 from lowdim._core.extend import Nystrom
 from lowdim._core.graph import connect, geodesics, neighbor_graph, stored_edges
-from lowdim._core.incomplete import POLICIES
+from lowdim._core.incomplete import METRICS, POLICIES
 from lowdim._core.iterate import Progress
 from lowdim._core.landmarks import choose
 from lowdim._core.neighbors import SEARCH, nearest, within
@@ -108,6 +108,7 @@ class Isomap(Reducer):
     _sparse_rows = True
     _sparse_graphs = True
     _block_rows = 256
+    _hole_policies = tuple(METRICS)
     _ways_out = "Set n_landmarks=1000 or so: memory then grows with n_samples x n_landmarks."
 
     def __init__(
