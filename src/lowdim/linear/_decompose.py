@@ -42,6 +42,11 @@ class Rows:
         total = float(variance.sum() if divide is None else (variance / divide**2).sum())
         return cls(X, mean, divide, weights, ddof, weight_sum - ddof, total)
 
+    @property
+    def number(self) -> int:
+        """Rows that have some weight."""
+        return int(self.X.shape[0] if self.weights is None else np.count_nonzero(self.weights))
+
     def dense(self, dtype: Any = np.float64) -> np.ndarray:
         """Centred, scaled rows times the root of their weight."""
         X = self.X.toarray() if sparse.issparse(self.X) else self.X
@@ -133,7 +138,8 @@ def decompose(rows: Rows, k: int, solver: str, tol: float, max_iter: int, rng: n
     """The k largest eigenvalues and loadings of the rows' covariance."""
     run, (n, d) = (1, True), rows.X.shape
     if solver == "covariance":
-        return decompose_moments(rows.moments(), k, scale=rows.scale is not None, ddof=rows.ddof, dtype=np.float64)
+        settings: dict[str, Any] = {"ddof": rows.ddof, "dtype": np.float64, "n_rows": rows.number}
+        return decompose_moments(rows.moments(), k, scale=rows.scale is not None, **settings)
     if solver == "gram":
         squares, loadings = _by_gram(rows, k)
     elif solver == "power":
@@ -153,14 +159,20 @@ def decompose(rows: Rows, k: int, solver: str, tol: float, max_iter: int, rng: n
         rows.divisor,
         rows.total_variance,
         rank_tolerance(n, d, np.float64 if solver in ("svd", "power") else rows.X.dtype),
-        min(n - 1, d),
+        min(rows.number - 1, d),
         solver,
         run,
     )
 
 
-def decompose_moments(moments: Moments, k: int, *, scale: bool, ddof: int, dtype: Any) -> Spectrum:
-    """The same from the mean and scatter of the rows (of one table or of a stream), multiplied in `dtype`."""
+def decompose_moments(
+    moments: Moments, k: int, *, scale: bool, ddof: int, dtype: Any, n_rows: int | None = None
+) -> Spectrum:
+    """The same from the mean and scatter of the rows (of one table or of a stream), multiplied in `dtype`.
+
+    `n_rows` is their number where it is not the sum of their weights.
+    """
+    n_rows = int(moments.weight) if n_rows is None else n_rows
     divisor, d = moments.weight - ddof, len(moments.mean)
     variance = np.maximum(np.diag(moments.scatter), 0.0) / divisor
     divide, C = None, moments.scatter
@@ -175,8 +187,8 @@ def decompose_moments(moments: Moments, k: int, *, scale: bool, ddof: int, dtype
         divide,
         divisor,
         float(np.maximum(np.diag(C), 0.0).sum()) / divisor,
-        rank_tolerance(int(moments.weight), d, dtype),
-        min(int(moments.weight) - 1, d),
+        rank_tolerance(n_rows, d, dtype),
+        min(n_rows - 1, d),
         "covariance",
     )
 

@@ -44,7 +44,7 @@ class Ellipses(NamedTuple):
 class Imputation:
     """Completed tables and what they agree on.
 
-    Attributes
+    Parameters
     ----------
     tables : ndarray of shape (n_imputations, n_samples, n_features)
         Each a draw of what the table may have been; observed cells are the same, bit for bit, in all.
@@ -58,6 +58,8 @@ class Imputation:
         Of the model that filled them; 0 for the baselines.
     noise_variance : float
         Of a cell about the model, in units of its column's deviation where scaled.
+    scale : bool
+        Whether columns were divided by their standard deviations; the scores and ellipses follow it.
     """
 
     tables: np.ndarray

@@ -245,7 +245,9 @@ class PCA(Reducer):
     def _decompose(self, X: Any, weights: np.ndarray | None, k: int, solver: str) -> Spectrum:
         settings = {"scale": self.scale, "ddof": self.ddof}
         if solver == "covariance" and not sparse.issparse(X):
-            return decompose_moments(Moments.of(X, weights, n_jobs=self.n_jobs), k, dtype=X.dtype, **settings)
+            n_rows = len(X) if weights is None else int(np.count_nonzero(weights))
+            moments = Moments.of(X, weights, n_jobs=self.n_jobs)
+            return decompose_moments(moments, k, dtype=X.dtype, n_rows=n_rows, **settings)
         rows = Rows.of(X, weights, **settings)
         return decompose(rows, k, solver, self.tol, self.max_iter, generator(self.random_state))
 
