@@ -14,6 +14,8 @@ from scipy import sparse
 from lowdim import _native
 from lowdim._core import threads
 
+compiled: Any = _native  # a compiled module has no types to check
+
 
 def refuse_disguised(X: Any, owner: str) -> None:
     """Masked cells are missing values, and dates are no numbers: refuse both before they turn into some."""
@@ -93,7 +95,7 @@ def _largest(cells: np.ndarray) -> float:
     n_threads = threads.n_threads() if cells.size > 2**20 else 1
     for layout in (cells, cells.T):  # row after row or column after column: either is one run through memory
         if layout.flags.c_contiguous and cells.dtype in (np.float32, np.float64):
-            return _native.largest(layout.reshape(-1), n_threads)
+            return compiled.largest(layout.reshape(-1), n_threads)
     rows = threads.blocks(len(cells), max(1, 2**20 // max(1, cells[:1].size)))
     found = [(float(cells[part].max()), -float(cells[part].min())) for part in rows]
     return float(np.max(np.abs(found)))

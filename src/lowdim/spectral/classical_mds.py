@@ -42,6 +42,8 @@ class ClassicalMDS(Reducer):
         What a missing cell (NaN) means: refused; distances over the columns both rows have, scaled up; or the expected
         distance under a Gaussian model of the rows, which keeps a row of which little is known from being drawn close
         to everything. For Euclidean distances, at fit and for new rows.
+        Under "expected" an incomplete fitted row given to `transform` counts as another row with the same cells;
+        with v the variance of its missing ones it comes out at (1 - v / eigenvalue) times its place on each axis.
     random_state : int, generator or None
         Start of the iterative eigensolver.
     n_jobs : int or None

@@ -51,6 +51,8 @@ class Isomap(Reducer):
         What a missing cell (NaN) means: refused; distances over the columns both rows have, scaled up; or the expected
         distance under a Gaussian model of the rows, which keeps a row of which little is known from being drawn close
         to everything. For Euclidean distances, at fit and for new rows.
+        Under "expected" an incomplete fitted row that is given to `transform` counts as another row with the same cells
+        and comes out near its place (on average within a tenth of the map's spread), not at it.
     disconnected : {"bridge", "separate", "largest", "error"}
         When the graph falls apart: join its parts by their shortest edges, embed each and tile them, embed the largest
         (other rows are NaN), or refuse.
