@@ -702,6 +702,11 @@ def test_three_copies_at_most():
     tracemalloc.stop()
     assert peak < 2.4 * X.nbytes  # beside X: the completed rows, their variances, blocks
     assert model.estimate_memory(X) > 2 * X.nbytes
+    tracemalloc.start()
+    gcv(X, 1, tol=1e-3)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2.4 * X.nbytes
 
 
 def test_filling_alone_does_not_change_its_input():

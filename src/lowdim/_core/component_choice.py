@@ -78,15 +78,15 @@ def gcv(
     >>> gcv(X, 4).n_components
     2
     """
-    d, seen = X.shape[1], ~np.isnan(X)
+    d, observed = X.shape[1], X.shape[1] - np.count_nonzero(np.isnan(X), axis=1)
     n = len(X) if weights is None else float(weights.sum())
-    cells = int(np.count_nonzero(seen)) if weights is None else float(weights @ np.count_nonzero(seen, axis=1))
+    cells = int(observed.sum()) if weights is None else float(weights @ observed)
     limit = most_components(X, weights) if most is None else min(most, most_components(X, weights))
     free = [cells - d - q * (n + d - q - 1) for q in range(limit + 1)]
     limit = max((q for q in range(limit + 1) if free[q] > 0), default=0)
     # Without components there is nothing to correct for: missMDA divides by N alone there.
     factor = [1.0] + [(cells / free[q]) ** 2 for q in range(1, limit + 1)]
-    if seen.all():
+    if (observed == d).all():
         return _first_minimum(_residuals(X, limit, scale) / cells * factor)
     settings: dict[str, Any] = {"method": method, "scale": scale, "ridge": ridge, "tol": tol, "max_iter": max_iter}
     criterion: list[float] = []
@@ -183,10 +183,14 @@ def _residuals(X: Array, most: int, scale: bool) -> Array:
 
 def _error(X: Array, found: Any, weights: Array | None) -> float:
     """Squared error of the observed cells by the shrunken model, in the units of X."""
-    fit = (found.scores * found.shrinkage) @ found.loadings.T
-    gaps = X - found.mean - (fit if found.scale is None else fit * found.scale)
-    squares = np.nansum(gaps**2, axis=1)
-    return float(squares.sum() if weights is None else squares @ weights)
+    W = found.loadings * found.shrinkage
+    W = (W if found.scale is None else W * found.scale[:, None]).T
+    total = 0.0
+    for rows in threads.blocks(len(X), max(1, 2**18 // X.shape[1])):
+        gaps = X[rows] - found.mean - found.scores[rows] @ W
+        squares = np.nansum(np.square(gaps, out=gaps), axis=1)
+        total += float(squares.sum() if weights is None else squares @ weights[rows])
+    return total
 
 
 def _removable(X: Array) -> Array:

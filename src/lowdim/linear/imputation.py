@@ -256,7 +256,9 @@ def _checked(X: Any, given: dict[str, Any]) -> np.ndarray:
         estimator="impute",
     )
     missing.admit(X, "impute")
-    memory.check("impute", {"tables": (given["n_imputations"] + 4) * X.nbytes}, "Use fewer imputations.")
+    memory.check(
+        "impute", {"tables": given["n_imputations"] * X.nbytes, "fits": 8 * X.size * 8}, "Use fewer imputations."
+    )
     return X
 
 
