@@ -288,8 +288,12 @@ def test_missing_values_are_named_and_never_filled(case):
     X[3, 1] = X[4, 1] = X[4, 2] = np.nan
     if case.estimator._takes_nan and "missing" not in case.estimator.get_params():
         pytest.skip("takes missing cells as they are")
-    with pytest.raises(ValueError, match=rf"{case.name}: X has 3 missing values \(NaN\) in 2 of 60 rows and 2 columns"):
+    named = rf"{case.name}: X has 3 missing values \(NaN\) in 2 of 60 rows and 2 columns"
+    with pytest.raises(ValueError, match=named) as said:
         case.fit(refusing(case.estimator), X)
+    policies = case.estimator._hole_policies
+    assert bool(policies) == ("missing" in case.estimator.get_params())
+    assert all(f"missing={policy!r}" in str(said.value) for policy in policies)
     model = case.fit(refusing(case.estimator), rows())
     with pytest.raises(ValueError, match="missing values"):
         model.transform(X[:5])

@@ -137,6 +137,14 @@ def test_new_incomplete_rows_are_placed_one_by_one(policy, name, dtype, tmp_path
     np.testing.assert_array_equal(lowdim.load(tmp_path / "model.lowdim").transform(H[100:]), new)
 
 
+def test_a_fitted_row_given_again_is_shrunk_by_its_variance():
+    _, H = table()
+    model = ClassicalMDS(2, missing="expected", random_state=0).fit(H)
+    variance = model._holes.model.conditional(H)[1].sum(axis=1)
+    expected = (1 - variance[:, None] / model.eigenvalues_) * model.embedding_
+    np.testing.assert_allclose(model.transform(H), expected, atol=1e-10)
+
+
 def test_other_metrics_are_refused():
     _, H = table()
     with pytest.raises(ValueError, match="missing='expected' must go with metric='euclidean'"):

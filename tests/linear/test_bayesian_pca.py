@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from lowdim import BayesianPCA, ProbabilisticPCA
 from lowdim._core.gaussian import fit_gaussian
+from lowdim.linear import bayesian_pca
 from lowdim.linear._bayes import ard_closed, ard_em
 from tests.oracles import case, load_expected, load_input
 
@@ -48,6 +50,25 @@ def test_a_planted_number_of_components_is_found_with_holes(n, d, r):
     gap = (model.completed_ - X)[holes] / np.sqrt(model.completed_variance_[holes])
     assert 0.8 < gap.std() < 1.3
     assert model.log_likelihood_ == pytest.approx(model.score_samples(Y).sum())
+
+
+@pytest.mark.parametrize("r", [2, 12])
+def test_few_columns_are_tried_first_and_more_where_they_are_kept(r, monkeypatch):
+    """A step with all of 39 columns costs a hundred times one with three."""
+    tried = []
+    fit = lambda X, q, **rest: tried.append(q) or fit_gaussian(X, q, **rest)  # noqa: E731
+    monkeypatch.setattr(bayesian_pca, "fit_gaussian", fit)
+    model = BayesianPCA(random_state=0).fit(holed(planted(300, 40, r), 0.05))
+    assert model.n_components_ == r
+    assert tried == ([16] if r == 2 else [16, 39])
+
+
+def test_steps_that_do_not_suffice_are_said_as_they_were_asked_for():
+    Y = holed(planted(60, 12, 2))
+    with pytest.warns(ConvergenceWarning, match=r"BayesianPCA: not converged after max_iter=40 steps"):
+        model = BayesianPCA(8, prior="oba", max_iter=40, tol=1e-12, random_state=0).fit(Y)
+    assert model.n_iter_ == 40
+    assert not model.converged_
 
 
 def test_the_closed_form_is_the_fixed_point_of_em():

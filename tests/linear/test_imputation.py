@@ -5,6 +5,7 @@ import pytest
 
 import lowdim
 from lowdim import impute
+from lowdim._core import component_choice
 from lowdim.linear._baselines import by_regression
 from tests import oracles
 
@@ -102,7 +103,7 @@ def test_ellipses_hold_the_draws():
 
 def test_baselines_distort():
     """Mean filling shrinks the variances by the share that is missing; draws keep them."""
-    _X, H = low_rank(n=400)
+    _, H = low_rank(n=400)
     ratio = {
         method: impute(H, 1 if method in ("mean", "regression") else 10, method=method, random_state=0,
                        **({"n_components": 2} if method == "regularized" else {})).distortion()
@@ -143,6 +144,24 @@ def test_rank_is_chosen_and_said():
         assert impute(H, 2, random_state=0).n_components == 2
 
 
+def test_no_rank_is_tried_beyond_the_first_minimum(monkeypatch):
+    """A table of many columns would be fitted once for each of them."""
+    tried, fit = [], component_choice.complete
+    monkeypatch.setattr(component_choice, "complete", lambda X, r, **rest: tried.append(r) or fit(X, r, **rest))
+    _, H = low_rank(n=200, d=12)
+    with pytest.warns(UserWarning, match="impute: 3 components"):
+        impute(H, 1, random_state=0)
+    assert tried == [0, 1, 2, 3, 4]
+
+
+def test_distortion_of_columns_without_correlations():
+    flat = np.full((9, 3), 2.0)
+    flat[3, 1] = np.nan
+    found = impute(flat, 2, n_components=1, random_state=0).distortion()
+    np.testing.assert_array_equal(found["variance_ratio"], 1.0)
+    assert np.isnan(found["correlation_shift"])
+
+
 def test_a_complete_table_comes_back():
     X, _ = low_rank()
     found = impute(X, 3, n_components=2, random_state=0)
@@ -157,6 +176,7 @@ def test_a_complete_table_comes_back():
         ({"method": "mean", "n_imputations": 3}, "n_imputations must be 1 with method='mean'"),
         ({"n_components": 6}, r"n_components must be at most min\(n - 2, d - 1\) = 5; got 6"),
         ({"ridge": -1.0}, "ridge must be"),
+        ({"verbose": "yes"}, "verbose must be"),
     ],
 )
 def test_mistakes(options, message):

@@ -523,6 +523,50 @@ def test_more_components_than_rows_can_carry():
         PCA(1).fit([[1.0, 2.0, np.nan], [2.0, 0.0, 1.0]])
 
 
+@pytest.mark.parametrize("settings", [{"n_components": 0.9}, {"n_components": "drop"}, {"max_error": 0.1}, {}])
+def test_rules_for_complete_rows_are_the_same_by_nipals(settings):
+    X = low_rank(share=0.0)[1]
+    ours, plain = PCA(missing="nipals", **settings).fit(X), PCA(**settings).fit(X)
+    assert ours.n_components_ == plain.n_components_
+    np.testing.assert_allclose(ours.explained_variance_, plain.explained_variance_, rtol=1e-6)
+
+
+@each_route
+def test_rows_without_weight_do_not_choose_the_number_of_components(route):
+    X, _ = low_rank(share=0.05)
+    junk = np.vstack([X, 1e3 * np.random.default_rng(1).standard_normal((40, 9))])
+    weights = np.r_[np.ones(len(X)), np.zeros(40)]
+    with pytest.warns(UserWarning, match="generalised cross-validation keeps 2 components"):
+        model = PCA(missing=route).fit(junk, sample_weight=weights)
+    with pytest.warns(UserWarning, match="cross-validation"):
+        alone = PCA(missing=route).fit(X)
+    np.testing.assert_allclose(model.explained_variance_, alone.explained_variance_, rtol=1e-6)
+
+
+def test_cross_validation_counts_weights_as_copies():
+    X, _ = low_rank(share=0.1)
+    weights = np.random.default_rng(0).integers(0, 3, len(X)).astype(float)
+    ours, copies = gcv(X, 4, weights=weights), gcv(np.repeat(X, weights.astype(int), axis=0), 4)
+    assert ours.n_components == copies.n_components
+    np.testing.assert_allclose(ours.criterion, copies.criterion, rtol=1e-6)
+
+
+def test_weights_bound_the_number_of_components():
+    X, _ = low_rank(share=0.1)
+    with pytest.warns(UserWarning, match="n_components=4 is more than incomplete rows can carry; keeping 2"):
+        assert PCA(4).fit(X, sample_weight=np.arange(len(X)) < 4).n_components_ == 2
+    with pytest.raises(ValueError, match=r"PCA: sample_weight must sum to 3 or more for incomplete rows.*; got 1\."):
+        PCA(1, ddof=0).fit(X, sample_weight=np.full(len(X), 1 / len(X)))
+
+
+@each_route
+def test_columns_seen_only_without_weight_are_named(route):
+    X, _ = low_rank(d=20, share=0.02)
+    X[1:, 4] = np.nan
+    with pytest.raises(ValueError, match="PCA: column 4 must have an observed cell in a row with weight"):
+        PCA(1, missing=route).fit(X, sample_weight=np.arange(len(X)) > 0)
+
+
 # ---- trouble ------------------------------------------------------------------------------------------------------
 
 
@@ -651,6 +695,12 @@ def test_nipals_trouble():
         place(np.array([[np.nan, 1.0]]), np.zeros(2), None, np.array([[1.0], [0.0]]), np.zeros((1, 1)))
     exact = np.outer(np.arange(5.0), [1.0, 2.0, 3.0])
     assert nipals(exact, 3).loadings.shape == (3, 1)
+    plane = low_rank(r=2, noise=0.0)[1]
+    with pytest.warns(UserWarning, match="NIPALS keeps 2 of 4 components; after them nothing is left to explain"):
+        assert PCA(4, missing="nipals").fit(plane).n_components_ == 2
+    for flat in (np.full((9, 12), 2.5), np.where(np.eye(9, 12) > 0, np.nan, 2.5)):
+        with pytest.raises(ValueError, match="PCA: missing='nipals' needs rows that vary; all are equal"):
+            PCA(2, missing="nipals").fit(flat)
 
 
 def test_bad_settings():
@@ -678,6 +728,11 @@ def test_three_copies_at_most():
     tracemalloc.stop()
     assert peak < 2.4 * X.nbytes  # beside X: the completed rows, their variances, blocks
     assert model.estimate_memory(X) > 2 * X.nbytes
+    tracemalloc.start()
+    gcv(X, 1, tol=1e-3)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2.4 * X.nbytes
 
 
 def test_filling_alone_does_not_change_its_input():

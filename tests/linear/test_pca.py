@@ -306,6 +306,16 @@ def test_bad_weights():
         PCA().fit(X, sample_weight=np.full(30, 0.03))
 
 
+def test_weights_are_not_numbers_of_rows():
+    """Weights that sum to 1 leave as many directions as there are rows with weight."""
+    X = cloud(30, 5)
+    for solver in ("auto", "svd"):
+        model = PCA(2, ddof=0, solver=solver).fit(X, sample_weight=np.full(30, 1 / 30))
+        np.testing.assert_allclose(model.explained_variance_, PCA(2, ddof=0).fit(X).explained_variance_)
+        with pytest.warns(UserWarning, match="the rows vary in at most 2 directions"):
+            PCA(4, solver=solver).fit(X, sample_weight=3.0 * (np.arange(30) < 3))
+
+
 @exact
 @pytest.mark.parametrize("scale", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])

@@ -97,7 +97,7 @@ def test_a_stream_is_the_table():
     assert stream.log_likelihood_ == pytest.approx(whole.log_likelihood_, rel=1e-10)
     with pytest.raises(ValueError, match="every batch must have 6 columns; got 5"):
         ProbabilisticPCA(2).fit(iter([X, X[:, :5]]))
-    with pytest.raises(ValueError, match=r"ProbabilisticPCA: X has .* missing values"):
+    with pytest.raises(ValueError, match=r"X has .* missing values .*complete rows where they come in batches"):
         ProbabilisticPCA(2).fit(iter([X, holed(X)]))
     with pytest.raises(ValueError, match="solver='closed'"):
         ProbabilisticPCA(2, solver="em").fit(iter([X]))

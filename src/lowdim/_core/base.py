@@ -34,6 +34,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _sparse_rows: ClassVar[bool] = False  # takes scipy sparse rows
     _sparse_graphs: ClassVar[bool] = False  # takes precomputed distances as a sparse graph
     _takes_nan: Any = False  # takes rows with missing cells as they are (a property where a parameter decides)
+    _hole_policies: ClassVar[tuple[str, ...]] = ()  # values of `missing` under which rows with missing cells are taken
     _holes: Any = None  # how distances see missing cells, where `missing` is "pairwise" or "expected"
     _min_rows: ClassVar[int] = 2
     _keeps_embedding: ClassVar[bool] = True  # linear methods have no need to
@@ -241,8 +242,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if admits:
             largest, holes = missing.survey(X, name, columns=fitting)
         else:
-            ways = "Set missing to say what they mean. " if hasattr(self, "missing") else ""
-            largest, holes = missing.refuse(X, name, ways), False
+            largest, holes = missing.refuse(X, name, () if sparse.issparse(X) else self._hole_policies), False
         if fitting and admits:
             self._incomplete = holes  # for `_embed`, which would have to look at every cell again
         if largest and not 1e-140 < largest < 1e140:

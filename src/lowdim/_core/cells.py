@@ -80,6 +80,15 @@ def filled(X: Array, value: Array, n_jobs: int | None = None, completed: Array |
     return completed
 
 
+def refuse_weightless(counts: Array, owner: str) -> None:
+    """Columns whose observed cells are all in rows of weight 0."""
+    if not (counts > 0).all():
+        raise ValueError(
+            f"{owner}: column {int(np.argmin(counts))} must have an observed cell in a row with weight; those it has "
+            "are in rows with weight 0. Leave it out, or give one of them some weight."
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Table:
     """The rows and what is known of their observed cells."""
@@ -96,7 +105,7 @@ class Table:
     deviation: Array
 
     @classmethod
-    def of(cls, X: Array, scaled: bool, weights: Array | None, n_jobs: int | None) -> Table:
+    def of(cls, X: Array, scaled: bool, weights: Array | None, n_jobs: int | None, owner: str) -> Table:
         n, d = X.shape
         w = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
         block = max(1, 2**18 // d)
@@ -109,8 +118,7 @@ class Table:
 
         counts, totals, fewest = zip(*threads.map_rows(sums, n, block, n_jobs), strict=True)
         count = np.sum(counts, axis=0)
-        if not (count > 0).all():
-            raise ValueError(f"completion: column {int(np.argmin(count))} has no observed cell in a row with weight.")
+        refuse_weightless(count, owner)
         mean = np.sum(totals, axis=0) / count
         filled(X, mean, n_jobs, completed)
         # The cells filled in add nothing, up to rounding.

@@ -27,9 +27,10 @@ class Choice:
     criterion: Array
 
 
-def most_components(X: Array) -> int:
-    """The largest rank that leaves something over: min(n - 2, d - 1)."""
-    return max(0, min(X.shape[0] - 2, X.shape[1] - 1))
+def most_components(X: Array, weights: Array | None = None) -> int:
+    """The largest rank that leaves something over: min(n - 2, d - 1); weights count as copies of rows."""
+    n = X.shape[0] if weights is None else int(weights.sum())
+    return max(0, min(n - 2, X.shape[1] - 1))
 
 
 def in_own_units(X: Array) -> Array:
@@ -49,6 +50,7 @@ def gcv(
     tol: float = 1e-6,
     max_iter: int = 200,
     early: bool = False,
+    weights: Array | None = None,
     n_jobs: int | None = None,
 ) -> Choice:
     """Generalised cross-validation: the mean squared error of the observed cells, as if each were predicted.
@@ -67,6 +69,8 @@ def gcv(
         As in `iterative_pca.complete`.
     early : bool
         Stop after the first local minimum.
+    weights : ndarray of shape (n,), optional
+        Of incomplete rows; a whole number counts as so many copies.
 
     Returns
     -------
@@ -81,21 +85,21 @@ def gcv(
     >>> gcv(X, 4).n_components
     2
     """
-    n, d = X.shape
-    holes = int(np.count_nonzero(np.isnan(X)))
-    limit = most_components(X) if most is None else min(most, most_components(X))
-    cells = n * d - holes
+    d, observed = X.shape[1], X.shape[1] - np.count_nonzero(np.isnan(X), axis=1)
+    n = len(X) if weights is None else float(weights.sum())
+    cells = int(observed.sum()) if weights is None else float(weights @ observed)
+    limit = most_components(X, weights) if most is None else min(most, most_components(X, weights))
     free = [cells - d - q * (n + d - q - 1) for q in range(limit + 1)]
     limit = max((q for q in range(limit + 1) if free[q] > 0), default=0)
     # Without components there is nothing to correct for: missMDA divides by N alone there.
     factor = [1.0] + [(cells / free[q]) ** 2 for q in range(1, limit + 1)]
-    if not holes:
+    if (observed == d).all():
         return _first_minimum(_residuals(X, limit, scale) / cells * factor)
     settings: dict[str, Any] = {"method": method, "scale": scale, "ridge": ridge, "tol": tol, "max_iter": max_iter}
     criterion: list[float] = []
     for q in range(limit + 1):
-        found = complete(X, q, n_jobs=n_jobs, quiet=True, **settings)
-        criterion.append(_error(X, found) / cells * factor[q])
+        found = complete(X, q, weights=weights, n_jobs=n_jobs, quiet=True, **settings)
+        criterion.append(_error(X, found, weights) / cells * factor[q])
         if early and q > 0 and criterion[q] > criterion[q - 1]:
             break
     return _first_minimum(np.array(criterion))
@@ -184,11 +188,16 @@ def _residuals(X: Array, most: int, scale: bool) -> Array:
     return np.array([values[q:].sum() for q in range(most + 1)])
 
 
-def _error(X: Array, found: Any) -> float:
+def _error(X: Array, found: Any, weights: Array | None) -> float:
     """Squared error of the observed cells by the shrunken model, in the units of X."""
-    fit = (found.scores * found.shrinkage) @ found.loadings.T
-    gaps = X - found.mean - (fit if found.scale is None else fit * found.scale)
-    return float(np.nansum(gaps**2))
+    W = found.loadings * found.shrinkage
+    W = (W if found.scale is None else W * found.scale[:, None]).T
+    total = 0.0
+    for rows in threads.blocks(len(X), max(1, 2**18 // X.shape[1])):
+        gaps = X[rows] - found.mean - found.scores[rows] @ W
+        squares = np.nansum(np.square(gaps, out=gaps), axis=1)
+        total += float(squares.sum() if weights is None else squares @ weights[rows])
+    return total
 
 
 def _removable(X: Array) -> Array:

@@ -146,7 +146,7 @@ def complete(
     array([ 3.,  6., -3.])
     """
     X = np.ascontiguousarray(X)
-    table = Table.of(X, scale, weights, n_jobs)
+    table = Table.of(X, scale, weights, n_jobs, owner)
     most = max(0, min(table.weight_rows - 2, X.shape[1] - 1))
     if not 0 <= r <= most:
         raise ValueError(f"{owner}: r must be between 0 and min(n - 2, d - 1) = {most}; got {r}.")

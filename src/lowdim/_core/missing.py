@@ -63,8 +63,11 @@ def survey(X: np.ndarray, owner: str, *, columns: bool = True) -> tuple[float, b
     return float(np.nanmax(np.abs(X))), True
 
 
-def refuse(X: Any, owner: str, ways_out: str = "") -> float:
-    """The largest magnitude in `X`; ValueError when there are missing (NaN) or infinite cells."""
+def refuse(X: Any, owner: str, policies: tuple[str, ...] = (), whole: str = "complete rows") -> float:
+    """The largest magnitude in `X`; ValueError when there are missing (NaN) or infinite cells.
+
+    `policies` are the values of `missing` that would take them, `whole` what is needed instead.
+    """
     cells = X.data if sparse.issparse(X) else X
     if cells.size == 0:
         return 0.0
@@ -78,9 +81,11 @@ def refuse(X: Any, owner: str, ways_out: str = "") -> float:
     if not sparse.issparse(X) and X.ndim == 2:
         mask = np.isnan(X)
         where = f" in {int(mask.any(axis=1).sum())} of {X.shape[0]} rows and {int(mask.any(axis=0).sum())} columns"
+    ways = " or ".join(f"missing={policy!r}" for policy in policies)
     raise ValueError(
-        f"{owner}: X has {holes} missing values (NaN){where}; {owner} needs complete rows. "
-        f"{ways_out}Keep the complete rows, X[~np.isnan(X).any(axis=1)], or fill the cells first, with "
+        f"{owner}: X has {holes} missing values (NaN){where}; {owner} needs {whole}. "
+        + (f"Use {ways}, keep" if ways else "Keep")
+        + " the complete rows, X[~np.isnan(X).any(axis=1)], or fill the cells first, with "
         "lowdim.PCA().fit(X).completed_ or lowdim.impute(X)."
     )
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lowdim._core import threads
+from lowdim._core.cells import refuse_weightless
 from lowdim._core.iterate import iterate
 from lowdim._core.leading import deviations
 
@@ -104,11 +105,13 @@ def nipals(
     """
     w = np.ones(len(X)) if weights is None else np.asarray(weights, dtype=np.float64)
     seen = X == X
+    refuse_weightless(w @ seen, owner)
     Z, mean, divide = _standardised(X, seen, w, scale, ddof)
     mask = None if seen.all() else seen.astype(np.float64)
     P, T, mixing = np.zeros((X.shape[1], k)), np.zeros((len(X), k)), np.zeros((k, k))
     errors, steps, converged = [float(w @ (Z**2).sum(axis=1))], [], []
-    nothing = errors[0] * (max(X.shape) * float(np.finfo(np.float64).eps)) ** 2
+    # Scores are known to `tol`: what they leave at that level is no component (a coarse `tol` must not end it early).
+    nothing = errors[0] * max(min(tol, 1e-7), max(X.shape) * float(np.finfo(np.float64).eps)) ** 2
     with threads.single_blas():
         for h in range(k):
             if errors[-1] <= nothing:

@@ -8,10 +8,12 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
+from sklearn.exceptions import ConvergenceWarning
 
 from lowdim._core.accelerate import History, Point, accelerated
 from lowdim._core.gaussian import FLOOR, Frame, Gaussian, expectations, maximized
 from lowdim._core.iterate import Run, iterate
+from lowdim._core.notices import warn
 
 Array = np.ndarray
 M = TypeVar("M")
@@ -120,6 +122,8 @@ def _pruned(
     model: M,
     *,
     max_iter: int,
+    tol: float,
+    owner: str,
     below: float = np.inf,
     **settings: Any,
 ) -> tuple[M, Run]:
@@ -135,12 +139,19 @@ def _pruned(
         step = accelerated(now.evaluate, below=below)
         first: History = (now.evaluate(now.start),)
         left = max(1, max_iter - steps)
-        run = iterate(step, first, max_iter=left, criterion="absolute", callback=gone, **settings)
+        limits: dict[str, Any] = {"max_iter": left, "tol": tol, "criterion": "absolute", "warn": False}
+        run = iterate(step, first, owner=owner, callback=gone, **limits, **settings)
         model, steps = now.model(run.state[-1].place), steps + run.n_iter
         columns = lost(model)
         if columns.all():
             columns[0] = False
         if not columns.any() or steps >= max_iter:
+            if steps >= max_iter and not run.converged:
+                warn(
+                    f"{owner}: not converged after max_iter={max_iter} steps (loss {run.losses[-1]:.6g}, tol={tol:g}). "
+                    "Raise max_iter or tol.",
+                    ConvergenceWarning,
+                )
             return model, replace(run, n_iter=steps)
         model = without(model, columns)
 

@@ -47,7 +47,7 @@ def shrinks_by(model: Any, values: Array, r: int, found: Spectrum) -> float:
 def fit(model: Any, X: Array, weights: Array | None) -> dict[str, Any]:
     """The fitted attributes of `model`, a PCA, from rows with holes (or by NIPALS)."""
     holes = bool(np.isnan(X).any()) if model.missing == "nipals" else True
-    r = _rank(model, X, holes)
+    r = _rank(model, X, holes, weights)
     if model.missing == "nipals":
         kept = _nipals.fit(model, X, weights, r, holes)
     else:
@@ -71,13 +71,9 @@ def place(model: Any, X: Array) -> Array:
     return Linear(model.mean_, model.scale_, model.components_.T)(completed)
 
 
-def _rank(model: Any, X: Array, holes: bool) -> int:
+def _rank(model: Any, X: Array, holes: bool, weights: Array | None) -> int:
     """How many components: as asked for, or by generalised cross-validation where that needs a spectrum."""
-    most = most_components(X) if holes else min(X.shape)
-    if most < 1:
-        raise ValueError(
-            f"PCA: incomplete rows need at least 3 rows and 2 columns; got {X.shape[0]} rows and {X.shape[1]} columns."
-        )
+    most = _most(X, None if model.missing == "nipals" else weights) if holes else min(X.shape)
     if isinstance(model.n_components, (int, np.integer)) and model.max_error is None:
         if model.n_components > most:
             warn(
@@ -88,8 +84,9 @@ def _rank(model: Any, X: Array, holes: bool) -> int:
     if not holes:
         return most  # `_kept` looks at all of them
     method = "em" if model.missing == "em" else "regularized"
-    settings = {"method": method, "scale": model.scale, "ridge": model.ridge}
-    chosen = gcv(in_own_units(X) if model.scale else X, early=True, n_jobs=model.n_jobs, **settings).n_components
+    settings = {"method": method, "scale": model.scale, "ridge": model.ridge, "weights": weights}
+    rows = in_own_units(X) if model.scale else X
+    chosen = gcv(rows, most, early=True, n_jobs=model.n_jobs, **settings).n_components
     keeps = (
         f"keeps {chosen} components" if chosen else "finds none that predicts cells better than column means; 1 is kept"
     )
@@ -98,6 +95,21 @@ def _rank(model: Any, X: Array, holes: bool) -> int:
         "n_components as a whole number to choose them yourself."
     )
     return max(1, chosen)
+
+
+def _most(X: Array, weights: Array | None) -> int:
+    """The largest rank of incomplete rows; weights count as copies of them."""
+    most = most_components(X, weights)
+    if most >= 1:
+        return most
+    if most_components(X) >= 1:
+        raise ValueError(
+            "PCA: sample_weight must sum to 3 or more for incomplete rows, as a weight counts as so many copies of its "
+            f"row; got {weights.sum() if weights is not None else len(X):g}. Multiply the weights by a constant."
+        )
+    raise ValueError(
+        f"PCA: incomplete rows need at least 3 rows and 2 columns; got {X.shape[0]} rows and {X.shape[1]} columns."
+    )
 
 
 def _by_completion(model: Any, X: Array, weights: Array | None, r: int) -> dict[str, Any]:

@@ -250,7 +250,7 @@ def moments_of_stream(batches: Iterator[Any], model: Any) -> tuple[Moments, Any]
     owner, total = type(model).__name__, None
     for number, batch in enumerate(batches):
         batch = check_array(batch, dtype=FLOATS, ensure_all_finite=False, input_name="a batch")
-        refuse(batch, owner)
+        refuse(batch, owner, whole="complete rows where they come in batches")
         if number == 0:
             model.n_features_in_ = batch.shape[1]
         elif batch.shape[1] != model.n_features_in_:

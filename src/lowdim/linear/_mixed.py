@@ -39,6 +39,7 @@ class MixedTable(_Base):
     n_jobs: int | None
     _columns: Any  # (axes, layout, k) -> None: set the attributes of the columns
 
+    _hole_policies = ("regularized", "em")
     _all_categories = False  # numbers too are categories
     _keeps_embedding = False
     _block_rows = 8192
@@ -109,7 +110,7 @@ class MixedTable(_Base):
         if self._takes_nan:
             missing.admit(coded, name, columns=fitting)
         else:
-            missing.refuse(coded, name)
+            missing.refuse(coded, name, self._hole_policies)
         coded[self._unseen(coded, columns)] = np.nan
         self._check_range(coded)
         return coded, dtype

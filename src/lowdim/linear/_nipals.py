@@ -76,7 +76,7 @@ def _kept(model: Any, found: nipals.Nipals, squares: Array) -> tuple[nipals.Nipa
 def _say_fewer(k: int, r: int) -> None:
     if k == 0:
         raise ValueError("PCA: missing='nipals' needs rows that vary; all rows are equal.")
-    warn(f"PCA: NIPALS keeps {k} of {r} components; nothing is left to explain after them.")
+    warn(f"PCA: NIPALS keeps {k} of {r} components; after them nothing is left to explain.")
 
 
 def _cells_by_nipals(X: Array, found: nipals.Nipals, weights: Array | None) -> dict[str, Any]:

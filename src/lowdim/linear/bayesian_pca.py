@@ -21,6 +21,8 @@ from lowdim.linear._latent import (
     working_memory,
 )
 
+_FEW_COLUMNS = 16  # tried first where cells are missing
+
 
 class BayesianPCA(LatentGaussian, Reducer):
     """Probabilistic PCA with a prior that gives up components the data does not need; takes missing cells as they are.
@@ -158,7 +160,20 @@ class BayesianPCA(LatentGaussian, Reducer):
         return found.gaussian(mean, self.n_jobs), (run.n_iter, run.converged)
 
     def _ard(self, X: np.ndarray, q: int, mean: np.ndarray, variance: np.ndarray) -> tuple[Gaussian, tuple[int, bool]]:
-        """From the maximum of the likelihood with all columns, those its spectrum calls for are kept and refitted."""
+        """From the maximum of the likelihood with ample columns, those its spectrum calls for are kept and refitted.
+
+        A step costs the square of their number and more, so there are few until half of them are kept.
+        """
+        tried = min(q, _FEW_COLUMNS)
+        start = self._likeliest(X, tried)
+        while tried < q and 2 * start.rank > tried:
+            tried = min(q, 4 * tried)
+            start = self._likeliest(X, tried)
+        found, run = ard_em(X, start, float(np.sqrt(variance.mean())), **self._settings())
+        return found, (run.n_iter, run.converged)
+
+    def _likeliest(self, X: np.ndarray, q: int) -> Gaussian:
+        """What the spectrum of the likeliest model with q columns calls for."""
         likeliest, _ = fit_gaussian(
             X,
             q,
@@ -175,9 +190,7 @@ class BayesianPCA(LatentGaussian, Reducer):
         values = (model.loadings**2).sum(axis=0) + model.noise
         total = values.sum() + (X.shape[1] - q) * model.noise
         along = Gaussian(model.mean, axes, 0.0, self.n_jobs)
-        start = _chosen(along, values, float(total), _rows_worth(X), values[0])
-        found, run = ard_em(X, start, float(np.sqrt(variance.mean())), **self._settings())
-        return found, (run.n_iter, run.converged)
+        return _chosen(along, values, float(total), _rows_worth(X), values[0])
 
     def _ard_complete(self, X: np.ndarray, q: int) -> Gaussian:
         found = spectrum(X, q, self.random_state, self.n_jobs)

@@ -44,7 +44,7 @@ class Ellipses(NamedTuple):
 class Imputation:
     """Completed tables and what they agree on.
 
-    Attributes
+    Parameters
     ----------
     tables : ndarray of shape (n_imputations, n_samples, n_features)
         Each a draw of what the table may have been; observed cells are the same, bit for bit, in all.
@@ -58,6 +58,8 @@ class Imputation:
         Of the model that filled them; 0 for the baselines.
     noise_variance : float
         Of a cell about the model, in units of its column's deviation where scaled.
+    scale : bool
+        Whether columns were divided by their standard deviations; the scores and ellipses follow it.
     """
 
     tables: np.ndarray
@@ -111,18 +113,17 @@ class Imputation:
         dict
             ``variance_ratio`` (n_features,): variance of the completed column over that of its observed cells, mean
             over the tables; ``correlation_shift``: mean absolute change of the correlations against those of the
-            pairwise observed cells (at least three of them).
+            pairwise observed cells (at least three of them); NaN where no pair of columns has a correlation.
         """
         holed = np.where(self.observed, self.mean, np.nan)
         before = np.nanvar(holed, axis=0, dtype=np.float64)
         after = np.mean([table.var(axis=0, dtype=np.float64) for table in self.tables], axis=0)
-        known, shift = _pairwise_correlations(holed), []
-        for table in self.tables:
-            with np.errstate(invalid="ignore", divide="ignore"):
-                shift.append(np.nanmean(np.abs(np.corrcoef(table, rowvar=False) - known)))
+        known = _pairwise_correlations(holed)
         with np.errstate(invalid="ignore", divide="ignore"):
+            gaps = [np.abs(np.corrcoef(table, rowvar=False) - known) for table in self.tables]
             ratio = np.where(before > 0, after / before, 1.0)
-        return {"variance_ratio": ratio, "correlation_shift": float(np.mean(shift))}
+        shift = [float(np.nanmean(gap)) for gap in gaps if not np.isnan(gap).all()]
+        return {"variance_ratio": ratio, "correlation_shift": float(np.mean(shift)) if shift else float("nan")}
 
     def _clouds(self, r: int) -> tuple[np.ndarray, np.ndarray]:
         """Scores and arrows of every table, each turned onto the mean table's by Procrustes (no scaling)."""
@@ -208,14 +209,8 @@ def impute(
     if method in BASELINES:
         filled = BASELINES[method](X)[None]
         return Imputation(filled, filled[0], np.zeros(X.shape), observed, method, 0, np.nan, scale)
-    settings: dict[str, Any] = {
-        "method": method,
-        "scale": scale,
-        "ridge": ridge,
-        "tol": tol,
-        "max_iter": max_iter,
-        "n_jobs": n_jobs,
-    }
+    settings: dict[str, Any] = {"method": method, "scale": scale, "ridge": ridge, "tol": tol, "max_iter": max_iter}
+    settings["n_jobs"] = n_jobs
     r = _rank(X, n_components, settings)
     first = complete(X, r, owner="impute", **settings)
     if not np.isfinite(first.noise_variance):
@@ -242,6 +237,7 @@ _RULES = {
     "max_iter": params.whole(1),
     "random_state": params.seed(),
     "n_jobs": params.jobs(),
+    "verbose": params.flag() | params.whole(0),
 }
 
 
@@ -260,14 +256,16 @@ def _checked(X: Any, given: dict[str, Any]) -> np.ndarray:
         estimator="impute",
     )
     missing.admit(X, "impute")
-    memory.check("impute", {"tables": (given["n_imputations"] + 4) * X.nbytes}, "Use fewer imputations.")
+    memory.check(
+        "impute", {"tables": given["n_imputations"] * X.nbytes, "fits": 8 * X.size * 8}, "Use fewer imputations."
+    )
     return X
 
 
 def _rank(X: np.ndarray, n_components: int | None, settings: dict[str, Any]) -> int:
     most = most_components(X)
     if n_components is None:
-        r = gcv(in_own_units(X) if settings["scale"] else X, most, **settings).n_components
+        r = gcv(in_own_units(X) if settings["scale"] else X, most, early=True, **settings).n_components
         warn(f"impute: {r} components, chosen by generalised cross-validation.")
         return r
     if n_components > most:

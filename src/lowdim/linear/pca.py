@@ -30,6 +30,7 @@ from lowdim.linear._decompose import (
 from lowdim.linear._rules import choose_r, whitenable
 
 _RULES = ("drop",)
+_HOLE_POLICIES = ("regularized", "em", "nipals")
 
 
 class PCA(Reducer):
@@ -145,7 +146,7 @@ class PCA(Reducer):
         "scale": params.flag(),
         "ddof": params.whole(0, 1),
         "whiten": params.flag(),
-        "missing": params.one_of("regularized", "em", "nipals", "error"),
+        "missing": params.one_of(*_HOLE_POLICIES, "error"),
         "ridge": params.real(0),
         "orthogonalize": params.flag(),
         "tol": params.real(0, 1, open_low=True, open_high=True),
@@ -154,6 +155,7 @@ class PCA(Reducer):
         "n_jobs": params.jobs(),
     }
     _sparse_rows = True
+    _hole_policies = _HOLE_POLICIES
     _keeps_embedding = False
     _block_rows = 65536
     _ways_out = 'Use solver="randomized" with few components, or fit on an iterator of batches.'
@@ -291,7 +293,7 @@ class PCA(Reducer):
 
     def _check_batch(self, batch: Any, first: bool) -> np.ndarray:
         batch = check_array(batch, dtype=FLOATS, ensure_all_finite=False, input_name="a batch")
-        refuse(batch, "PCA")
+        refuse(batch, "PCA", whole="complete rows where they come in batches")
         if first:
             self.n_features_in_ = batch.shape[1]
         elif batch.shape[1] != self.n_features_in_:

@@ -12,7 +12,7 @@ from lowdim._core.additive import additive_constant, shift_distances, shift_new_
 from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric, pairwise
 from lowdim._core.extend import Linear, Nystrom
-from lowdim._core.incomplete import POLICIES
+from lowdim._core.incomplete import METRICS, POLICIES
 from lowdim._core.notices import warn
 from lowdim._core.rng import generator
 from lowdim._core.scaling import inner_products
@@ -42,6 +42,8 @@ class ClassicalMDS(Reducer):
         What a missing cell (NaN) means: refused; distances over the columns both rows have, scaled up; or the expected
         distance under a Gaussian model of the rows, which keeps a row of which little is known from being drawn close
         to everything. For Euclidean distances, at fit and for new rows.
+        Under "expected" an incomplete fitted row given to `transform` counts as another row with the same cells;
+        with v the variance of its missing ones it comes out at (1 - v / eigenvalue) times its place on each axis.
     random_state : int, generator or None
         Start of the iterative eigensolver.
     n_jobs : int or None
@@ -82,6 +84,7 @@ class ClassicalMDS(Reducer):
         "n_jobs": params.jobs(),
     }
     _sparse_rows = True
+    _hole_policies = tuple(METRICS)
     _ways_out = "metric='euclidean' on rows needs no n x n matrix; or fit on a sample and transform the rest."
 
     def __init__(

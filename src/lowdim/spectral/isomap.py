@@ -12,7 +12,7 @@ from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric, pairwise
 from lowdim._core.extend import Nystrom
 from lowdim._core.graph import connect, geodesics, neighbor_graph, stored_edges
-from lowdim._core.incomplete import POLICIES
+from lowdim._core.incomplete import METRICS, POLICIES
 from lowdim._core.iterate import Progress
 from lowdim._core.landmarks import choose
 from lowdim._core.neighbors import SEARCH, nearest, within
@@ -51,6 +51,8 @@ class Isomap(Reducer):
         What a missing cell (NaN) means: refused; distances over the columns both rows have, scaled up; or the expected
         distance under a Gaussian model of the rows, which keeps a row of which little is known from being drawn close
         to everything. For Euclidean distances, at fit and for new rows.
+        Under "expected" an incomplete fitted row that is given to `transform` counts as another row with the same cells
+        and comes out near its place (on average within a tenth of the map's spread), not at it.
     disconnected : {"bridge", "separate", "largest", "error"}
         When the graph falls apart: join its parts by their shortest edges, embed each and tile them, embed the largest
         (other rows are NaN), or refuse.
@@ -108,6 +110,7 @@ class Isomap(Reducer):
     _sparse_rows = True
     _sparse_graphs = True
     _block_rows = 256
+    _hole_policies = tuple(METRICS)
     _ways_out = "Set n_landmarks=1000 or so: memory then grows with n_samples x n_landmarks."
 
     def __init__(
