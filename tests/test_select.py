@@ -198,7 +198,10 @@ def test_frames_seeds_and_bad_input():
     n_components(X, random_state=0)
     for settings, message in (
         ({"rules": ["elbow"]}, "rules must be among share, .*; got 'elbow'"),
-        ({"shares": (1.5,)}, r"shares must be shares between 0 and 1; got \(1.5,\)"),
+        ({"rules": "gcv"}, "rules must be a list of at least one of share, .*; got 'gcv'"),
+        ({"rules": []}, r"rules must be a list of at least one of share, .*; got \[\]"),
+        ({"shares": (1.5,)}, r"shares must be a list of shares between 0 and 1; got \(1.5,\)"),
+        ({"shares": 0.9}, "shares must be a list of shares between 0 and 1; got 0.9"),
         ({"null": "uniform"}, "null must be one of 'permutation', 'gaussian'; got 'uniform'"),
         ({"quantile": 95}, "quantile must be a share"),
         ({"n_folds": 1}, "n_folds must be a whole number >= 2; got 1"),
@@ -209,5 +212,7 @@ def test_frames_seeds_and_bad_input():
     holes[0, 0] = np.nan
     with pytest.raises(ValueError, match=r"n_components: X has 1 missing values \(NaN\).*only gcv and kfold"):
         n_components(holes)
+    with pytest.raises(ValueError, match="n_components: X has 1 masked cells"):
+        n_components(np.ma.masked_invalid(holes))
     with pytest.raises(ValueError, match="rows that differ"):
         n_components(np.ones((5, 3)))
