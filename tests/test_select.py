@@ -199,7 +199,10 @@ def test_frames_seeds_and_bad_input():
     n_components(X, random_state=0)
     for settings, message in (
         ({"rules": ["elbow"]}, "rules must be among share, .*; got 'elbow'"),
-        ({"shares": (1.5,)}, r"shares must be shares between 0 and 1; got \(1.5,\)"),
+        ({"rules": "gcv"}, "rules must be a list of at least one of share, .*; got 'gcv'"),
+        ({"rules": []}, r"rules must be a list of at least one of share, .*; got \[\]"),
+        ({"shares": (1.5,)}, r"shares must be a list of shares between 0 and 1; got \(1.5,\)"),
+        ({"shares": 0.9}, "shares must be a list of shares between 0 and 1; got 0.9"),
         ({"null": "uniform"}, "null must be one of 'permutation', 'gaussian'; got 'uniform'"),
         ({"quantile": 95}, "quantile must be a share"),
         ({"n_folds": 1}, "n_folds must be a whole number >= 2; got 1"),
@@ -222,6 +225,7 @@ def test_missing_cells_leave_the_rules_that_predict_cells():
     before = X.copy()
     found = n_components(X, random_state=0)
     np.testing.assert_array_equal(X, before)
+    assert n_components(np.ma.masked_invalid(X), random_state=0).choices == found.choices
     assert {name for name, choice in found.choices.items() if choice is not None} == {"gcv", "kfold"}
     assert set(found.curves) == {"gcv", "kfold"}
     np.testing.assert_array_equal(found.curves["gcv"], gcv(X, early=True).criterion)

@@ -201,6 +201,8 @@ def n_components(
     """
     wanted, given = _wanted(rules), locals()
     params.check("n_components", given, _SETTINGS)
+    X = missing.undisguised(X, "n_components")
+    missing.refuse_disguised(X, "n_components")
     X = check_array(X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2, input_name="X")
     if np.isnan(X).any():
         return _with_holes(X, wanted, scale, n_folds, generator(random_state))
@@ -228,7 +230,10 @@ def n_components(
 
 _SETTINGS = {
     "scale": params.flag(),
-    "shares": params.Rule("shares between 0 and 1", lambda v: len(v) > 0 and all(map(params.share().accepts, v))),
+    "shares": params.Rule(
+        "a list of shares between 0 and 1",
+        lambda v: np.ndim(v) == 1 and len(v) > 0 and all(map(params.share().accepts, v)),
+    ),
     "max_error": params.share(),
     "null": params.one_of("permutation", "gaussian"),
     "quantile": params.share(),
@@ -241,6 +246,8 @@ _SETTINGS = {
 def _wanted(rules: Sequence[str] | None) -> tuple[str, ...]:
     if rules is None:
         return RULES
+    if isinstance(rules, str) or not len(rules):
+        raise ValueError(f"n_components: rules must be a list of at least one of {', '.join(RULES)}; got {rules!r}.")
     for rule in rules:
         if rule not in RULES:
             raise ValueError(f"n_components: rules must be among {', '.join(RULES)}; got {rule!r}.")

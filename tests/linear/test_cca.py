@@ -298,6 +298,9 @@ def test_refusals():
     holes[:3, 1] = np.nan
     with pytest.raises(ValueError, match=r"CCA: Y has missing \(NaN\) or infinite values in 3 of 120 rows"):
         CCA().fit(X, holes)
+    for call in (CCA().fit, CCA().fit(X, Y).transform, CCA().permutation_test):
+        with pytest.raises(ValueError, match="CCA: Y has 3 masked cells; they are missing values"):
+            call(X, np.ma.masked_invalid(holes))
     with pytest.raises(ValueError, match=r"largest value of Y is 1\.0e\+200"):
         CCA().fit(X, np.full(120, 1e200))
     for name, (A, B) in {"X": (np.ones((20, 3)), Y[:20]), "Y": (X[:20], np.ones(20))}.items():

@@ -269,6 +269,23 @@ def test_other_containers_and_bad_input(maps):
         FactorMap(PCA(2), A)
 
 
+def test_columns_of_one_name_are_all_there():
+    X = np.random.default_rng(0).standard_normal((20, 3))
+    model = PCA(2).fit(pd.DataFrame(X, columns=["a", "b", "c"]))
+    extra = pd.DataFrame(X, columns=["z", "z", "a"])
+    found = FactorMap(model, pd.DataFrame(X, columns=["a", "b", "c"]), columns=extra).variables
+    assert found.names == ["a", "b", "c", "z", "z (2)", "a (supplementary)"]
+    np.testing.assert_allclose(found.coordinates[3:], found.coordinates[:3])
+
+
+def test_axes_that_are_rounding_are_refused(maps):
+    X = np.random.default_rng(0).standard_normal((4, 5))
+    with pytest.raises(ValueError, match="every axis must have some variance; fit with fewer components"):
+        FactorMap(PCA().fit(X), X)  # four rows vary in three directions
+    with pytest.raises(ValueError, match=r"axis must be a whole number from 0 to .*; got True"):
+        maps.describe(True)
+
+
 def test_pictures(maps):
     mpl = pytest.importorskip("matplotlib")
     mpl.use("Agg")

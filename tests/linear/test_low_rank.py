@@ -81,6 +81,17 @@ def test_the_error_is_what_was_left_out(name, r):
     np.testing.assert_allclose(found.Vt @ found.Vt.T, np.eye(r), atol=1e-10)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("scale", [1.0, 1e-100, 1e100])
+@pytest.mark.parametrize("tail", [0.0, 1e-9])
+def test_a_small_error_is_not_rounding(tail, scale):
+    rng = np.random.default_rng(0)
+    U, V = (np.linalg.qr(rng.standard_normal((m, 5)))[0] for m in (40, 12))
+    found = low_rank(U * [3.0, 2.0, 1.0, tail, tail] @ V.T * scale, 3)
+    assert low_rank([[1e300, 1.0]], 1).error == 0  # and not NaN, for its square is out of range
+    assert np.sqrt(found.error) == pytest.approx(np.sqrt(2) * tail * scale, rel=1e-5, abs=1e-14 * scale)
+
+
 def test_no_other_table_of_that_rank_is_nearer():
     A, found = TABLES["tall"], low_rank(TABLES["tall"], 2)
     for seed in range(20):

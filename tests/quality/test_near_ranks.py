@@ -59,3 +59,14 @@ def test_large_neighbourhoods_go_through_the_whole_record():
     ranks = quality.Ranks.of(X, Z)
     assert quality.trustworthiness(X, Z, 120) == quality.trustworthiness(ranks, n_neighbors=120)
     assert quality.continuity(X, Z, 100) == quality.continuity(ranks, n_neighbors=100)
+
+
+def test_a_record_too_few_rows_and_ks():
+    rng, both = np.random.default_rng(0), quality.trustworthiness_continuity
+    X, Z = rng.standard_normal((30, 4)), rng.standard_normal((30, 2))
+    assert both(quality.Ranks.of(X, Z), n_neighbors=7) == both(X, Z, 7)
+    for n in (0, 2):
+        with pytest.raises(ValueError, match=f"trustworthiness_continuity: X must have at least 3 rows; got {n}"):
+            both(X[:n], Z[:n], 5)
+    with pytest.raises(TypeError, match="trustworthiness_continuity: the neighbourhood size is n_neighbors"):
+        both(X, Z, 5, ks=(3,))

@@ -17,17 +17,19 @@ from lowdim._core import threads
 compiled: Any = _native  # a compiled module has no types to check
 
 
-def refuse_disguised(X: Any, owner: str) -> None:
+def refuse_disguised(X: Any, owner: str, name: str = "X") -> None:
     """Masked cells are missing values, and dates are no numbers: refuse both before they turn into some."""
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise ValueError(
-            f"{owner}: X has {int(np.ma.getmaskarray(X).sum())} masked cells; they are missing values, and {owner} "
-            "needs complete rows. Fill them (X.filled(...)) or keep the rows without any."
+            f"{owner}: {name} has {int(np.ma.getmaskarray(X).sum())} masked cells; they are missing values, and "
+            f"{owner} needs complete rows. Fill them ({name}.filled(...)) or keep the rows without any."
         )
     types = getattr(X, "dtypes", None)
     types = [getattr(X, "dtype", None)] if types is None else list(types)
     if any(getattr(kind, "kind", "") in ("m", "M") for kind in types):
-        raise ValueError(f"{owner}: X holds dates or durations; turn them into numbers first, in a unit you choose.")
+        raise ValueError(
+            f"{owner}: {name} holds dates or durations; turn them into numbers first, in a unit you choose."
+        )
 
 
 def undisguised(X: Any, owner: str) -> Any:

@@ -135,7 +135,8 @@ def pick_solver(n: int, d: int, k: int | None, is_sparse: bool) -> str:
 
 def refined(found: Spectrum, wanted: int, k: int, X: np.ndarray, weights: np.ndarray | None, ddof: int) -> Spectrum:
     """`found`, or the same from the rows themselves where it lost digits and the memory is there."""
-    if not _lost_digits(found, wanted, X.shape[0], X.shape[1], X.dtype):
+    n, d = X.shape
+    if not _lost_digits(found, wanted, n, d, X.dtype):
         return found
     rows = Rows(X, found.mean, found.scale, weights, ddof, found.divisor, found.total_variance)
     try:

@@ -75,7 +75,7 @@ def _kept(model: Any, found: nipals.Nipals, squares: Array) -> tuple[nipals.Nipa
 
 def _say_fewer(k: int, r: int) -> None:
     if k == 0:
-        raise ValueError("PCA: missing='nipals' needs rows that vary; all rows are equal.")
+        raise ValueError("PCA: missing='nipals' needs rows that vary; all are equal. Use missing='regularized'.")
     warn(f"PCA: NIPALS keeps {k} of {r} components; after them nothing is left to explain.")
 
 

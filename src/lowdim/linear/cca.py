@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from lowdim._core import memory, params, threads
+from lowdim._core import memory, missing, params, threads
 from lowdim._core.base import FLOATS, Reducer, native
 from lowdim._core.extend import Linear
 from lowdim._core.notices import warn
@@ -172,6 +172,7 @@ class CCA(Reducer):
 
     def _check_target(self, Y: Any, n: int) -> tuple[np.ndarray, tuple[int, ...]]:
         """Y as a finite table, and the shape of one of its rows."""
+        missing.refuse_disguised(Y, "CCA", "Y")
         Y = check_array(native(Y), dtype=FLOATS, ensure_2d=False, ensure_all_finite=False, input_name="Y")
         shape, Y = Y.shape[1:], Y.reshape(len(Y), -1)
         if len(Y) != n:

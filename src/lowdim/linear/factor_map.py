@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lowdim._core import missing
 from lowdim._core.columns import categories_of, code, is_frame, raw_columns
+from lowdim.linear._decompose import rank_tolerance
 from lowdim.linear._describe import Description, describe
 from lowdim.linear._weighted import Layout
 from lowdim.linear.famd import FAMD
@@ -150,7 +152,7 @@ class FactorMap:
                 "FactorMap: X must be the rows the model was fitted on, all with the same weight; here the axes do not "
                 "fit them. Give the same table to fit and to FactorMap, and further rows as rows=."
             )
-        if not self._lambda.min() > 0:
+        if not self._lambda.min() > rank_tolerance(n, T.shape[1], np.float64) * self._lambda.max():
             raise ValueError("FactorMap: every axis must have some variance; fit with fewer components.")
         self.eigenvalues = self._lambda / self._stretch**2
         self.shares = self._lambda / float((T**2).mean(axis=0).sum())
@@ -242,7 +244,7 @@ class FactorMap:
             ``categories`` (name, difference from the mean of the categories, p value), from the largest value down.
         """
         k = len(self.eigenvalues)
-        if not isinstance(axis, (int, np.integer)) or not 0 <= axis < k:
+        if isinstance(axis, bool) or not isinstance(axis, (int, np.integer)) or not 0 <= axis < k:
             raise ValueError(f"FactorMap: axis must be a whole number from 0 to {k - 1}; got {axis!r}.")
         assert self.variables.correlations is not None
         related = dict(zip(self.variables.names, self.variables.correlations[:, axis].tolist(), strict=True))
@@ -304,9 +306,18 @@ def _split(columns: Any, n: int, taken: Sequence[str]) -> tuple[dict[str, np.nda
         raise ValueError(f"FactorMap: columns must have a value for each of the {n} active rows; got {len(found[0])}.")
     _refused(columns, "columns")
     names: Sequence[Any] = list(columns.columns) if is_frame(columns) else [f"s{j}" for j in range(len(found))]
-    unique = [f"{name} (supplementary)" if str(name) in taken else str(name) for name in names]
-    pairs = list(zip(unique, found, strict=True))
+    pairs = list(zip(_unique(names, taken), found, strict=True))
     return {a: c for a, c in pairs if c.dtype.kind == "f"}, {a: c for a, c in pairs if c.dtype.kind == "O"}
+
+
+def _unique(names: Sequence[Any], taken: Sequence[str]) -> list[str]:
+    """The names as text, with something after those that are there already."""
+    found: list[str] = []
+    for name in names:
+        base = f"{name} (supplementary)" if str(name) in taken else str(name)
+        tries = (base if i == 1 else f"{base} ({i})" for i in count(1))
+        found.append(next(text for text in tries if text not in found))
+    return found
 
 
 def _indicators(column: np.ndarray) -> dict[Any, np.ndarray]:

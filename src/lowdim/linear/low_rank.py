@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_array
 from lowdim._core import params
 from lowdim._core.base import FLOATS, native
 from lowdim._core.missing import refuse, refuse_disguised
-from lowdim._core.spectrum import svd
+from lowdim._core.spectrum import SVD, svd
+from lowdim._core.threads import blocks
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,10 +72,21 @@ def low_rank(X: Any, n_components: int) -> LowRank:
     X, unit = _table(X, "low_rank")
     params.check("low_rank", {"n_components": n_components}, {"n_components": params.whole(1, min(X.shape))})
     found = svd(X, int(n_components), owner="low_rank")
-    total = np.square((X.data if sparse.issparse(X) else X).ravel(), dtype=np.float64).sum()
-    error = float(max(total - (found.values**2).sum(), 0.0)) * unit**2
+    root = float(np.sqrt(_left_out(X, found))) * unit
+    error = root * root
     U, values, Vt = (part.astype(X.dtype, copy=False) for part in (found.U, found.values * unit, found.Vt))
     return LowRank(U, values, Vt, error)
+
+
+def _left_out(X: Any, found: SVD) -> float:
+    """Sum of the squared singular values that were not kept."""
+    total = float(np.square((X.data if sparse.issparse(X) else X).ravel(), dtype=np.float64).sum())
+    left = total - float((found.values**2).sum())
+    if sparse.issparse(X) or left > 1e-6 * total:
+        return max(left, 0.0)
+    # The difference of two nearly equal sums is rounding; the cells themselves say what is left.
+    parts = (X[rows] - (found.U[rows] * found.values) @ found.Vt for rows in blocks(len(X), max(1, 2**20 // len(X[0]))))
+    return float(sum(np.square(part).sum() for part in parts))
 
 
 def pseudo_inverse(X: Any, *, tol: float | None = None) -> np.ndarray:

@@ -277,15 +277,15 @@ def continuity(X: Any, Z: Any = None, n_neighbors: int = 12, **options: Any) -> 
     return _near(X, Z, n_neighbors, "continuity", options)
 
 
-def trustworthiness_continuity(X: Any, Z: Any, n_neighbors: int = 12, **options: Any) -> tuple[Score, Score]:
+def trustworthiness_continuity(X: Any, Z: Any = None, n_neighbors: int = 12, **options: Any) -> tuple[Score, Score]:
     """Both at once, for the price of one.
 
     Parameters
     ----------
-    X : array
-        Data.
+    X : array or Ranks
+        Data, or a ready record.
     Z : array (n, r)
-        Embedding.
+        Embedding; left out with a record.
     n_neighbors : int
         K, in 1..n-2.
     **options
@@ -309,13 +309,15 @@ def trustworthiness_continuity(X: Any, Z: Any, n_neighbors: int = 12, **options:
 
 
 def _near(X: Any, Z: Any, k: int, name: str, options: dict[str, Any]) -> Score:
-    if isinstance(X, Ranks) or Z is None:
-        return _at(_with_size(X, Z, k, name, options), k, name)
     return _at(_near_ranks(X, Z, k, name, options), k, name)
 
 
 def _near_ranks(X: Any, Z: Any, k: int, owner: str, options: dict[str, Any]) -> Ranks | NearRanks:
     """Only what the two measures need: counted where that is cheaper than ordering every row."""
+    if isinstance(X, Ranks) or Z is None:
+        return _with_size(X, Z, k, owner, options)
+    if "ks" in options:
+        raise TypeError(f"{owner}: the neighbourhood size is n_neighbors; ks belongs to Ranks.of.")
     named = {name: options[name] for name in ("metric", "reference", "graph_neighbors", "n_jobs") if name in options}
     source = reference_of(X, owner=owner, **named)
     check_size(k, source.n, owner)
@@ -371,6 +373,8 @@ def _with_size(X: Any, Z: Any, k: int, owner: str, options: dict[str, Any]) -> R
 
 def check_size(k: Any, n: int, owner: str, name: str = "n_neighbors") -> None:
     """Neighbourhood sizes must leave at least one row outside."""
+    if n < 3:
+        raise ValueError(f"{owner}: X must have at least 3 rows; got {n}.")
     params.check(owner, {name: k}, {name: params.whole(1, max(1, n - 2))})
 
 
