@@ -510,7 +510,7 @@ def test_shares_of_variance_by_nipals_on_complete_rows():
     exact = np.outer(np.arange(6.0), [1.0, 2.0, 3.0])
     with pytest.warns(UserWarning, match="NIPALS keeps 1 of 2 components"):
         assert PCA(2, missing="nipals").fit(exact).n_components_ == 1
-    with pytest.raises(ValueError, match="all rows are equal"):
+    with pytest.raises(ValueError, match="all are equal"):
         PCA(2, missing="nipals").fit(np.ones((5, 3)))
 
 
