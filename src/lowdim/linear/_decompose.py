@@ -12,7 +12,7 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from lowdim._core.extend import centred
-from lowdim._core.krylov import block_width, unit_of
+from lowdim._core.krylov import unit_of
 from lowdim._core.notices import warn
 from lowdim._core.power import power_pairs
 from lowdim._core.rng import generator
@@ -126,9 +126,9 @@ def pick_solver(n: int, d: int, k: int | None, is_sparse: bool) -> str:
     if is_sparse:
         return "covariance" if d <= 1000 or k is None else "randomized"
     # The inner products of the shorter side cost as much as that many columns of a product; block Krylov takes some
-    # twenty products with a block that is a little wider than k.
+    # twenty products with a block that is a little wider than k, and fewer where the spectrum has structure.
     short = min(n, d)
-    if k is None or k > short // 8 or short <= max(2500, 120 * block_width(k)):
+    if k is None or k > short // 8 or short <= 2500:
         return "covariance" if n >= d else "gram"
     return "randomized"
 
