@@ -123,8 +123,9 @@ def test_clocks(toy):
     lines = named(toy[2][0]["results"])
     assert lines["toy"]["median"] >= 0.01
     assert lines["slow"]["median"] >= 0.04
-    assert 0.01 <= min(lines["compiling"]["seconds"]) < 0.5
-    assert lines["toy (cold)"]["median"] > lines["toy"]["median"] + 0.02
+    assert 0.01 <= min(lines["compiling"]["seconds"]) < 1.0
+    # The quickest of each: other work on the machine can only make a run longer.
+    assert min(lines["toy (cold)"]["seconds"]) > min(lines["toy"]["seconds"]) + 0.02
 
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux counts the memory of a call")
