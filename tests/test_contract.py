@@ -282,12 +282,14 @@ def refusing(estimator):
     return model.set_params(missing="error") if "missing" in model.get_params() else model
 
 
-@each
+# All but those whose model always takes missing cells.
+REFUSING = [case for case in CASES if not case.estimator._takes_nan or "missing" in case.estimator.get_params()]
+
+
+@pytest.mark.parametrize("case", REFUSING, ids=case_id)
 def test_missing_values_are_named_and_never_filled(case):
     X = rows()
     X[3, 1] = X[4, 1] = X[4, 2] = np.nan
-    if case.estimator._takes_nan and "missing" not in case.estimator.get_params():
-        pytest.skip("takes missing cells as they are")
     named = rf"{case.name}: X has 3 missing values \(NaN\) in 2 of 60 rows and 2 columns"
     with pytest.raises(ValueError, match=named) as said:
         case.fit(refusing(case.estimator), X)
@@ -302,53 +304,32 @@ def test_missing_values_are_named_and_never_filled(case):
         case.fit(clone(case.estimator), X)
 
 
-@each
+@pytest.mark.parametrize("case", [case for case in CASES if case.estimator._takes_nan], ids=case_id)
 def test_missing_cells_are_taken_as_they_are(case):
-    """Where the model says what they mean: rows are placed from what is known about them, never by filling first."""
-    if not case.estimator._takes_nan:
-        pytest.skip("needs complete rows")
-    X = rows()
+    """Where the model says what they mean: fitted or new, each row on its own, and the same in every container."""
+    X = rows(80)
     holes = np.random.default_rng(1).random(X.shape) < 0.1
-    holes[np.arange(60), np.arange(60) % 4] = False
+    holes[np.arange(80), np.arange(80) % 4] = False
     Y = np.where(holes, np.nan, X)
     model, Z = fit(case, Y)
     assert np.isfinite(Z).all()
-    np.testing.assert_array_equal(model.transform(Y), Z)
-    np.testing.assert_allclose(model.transform(Y[7:8]), Z[7:8], atol=1e-10 * spread(Z))
-    np.testing.assert_array_equal(fit(case, np.ma.masked_array(X, holes))[1], Z)
     np.testing.assert_array_equal(np.isnan(Y), holes)
+    np.testing.assert_allclose(model.transform(Y), Z, atol=case.transform_tolerance * spread(Z))
+    alone = np.vstack([model.transform(Y[i : i + 1]) for i in range(len(Y))])
+    np.testing.assert_allclose(alone, Z, atol=1e-10 * spread(Z))
+    for container in (np.ma.masked_array(X, holes), pd.DataFrame(Y)):
+        np.testing.assert_allclose(fit(case, container)[1], Z, atol=1e-9 * spread(Z))
     for where, what in ((np.s_[5], "row"), (np.s_[:, 2], "column")):
         empty = Y.copy()
         empty[where] = np.nan
         with pytest.raises(ValueError, match=rf"{case.name}: 1 {what}s of X have no observed cell"):
-            clone(case.estimator).fit(empty)
-    Y[3, 1] = np.inf
-    with pytest.raises(ValueError, match="infinity"):
-        clone(case.estimator).fit(Y)
-
-
-@each
-def test_incomplete_rows_are_placed_where_they_are_taken(case):
-    """Fitted or new, each on its own, and the same in every container."""
-    model = clone(case.estimator)
-    if not model._takes_nan:
-        pytest.skip("needs complete rows")
-    X = rows(80)
-    X[np.random.default_rng(1).random(X.shape) < 0.05] = np.nan
-    given = X.copy()
-    Z = model.fit_transform(X)
-    np.testing.assert_array_equal(X, given)
-    assert np.isfinite(Z).all()
-    np.testing.assert_allclose(model.transform(X), Z, atol=case.transform_tolerance * spread(Z))
-    alone = np.vstack([model.transform(X[i : i + 1]) for i in range(len(X))])
-    np.testing.assert_allclose(alone, Z, atol=1e-10 * spread(Z))
-    masked = clone(case.estimator).fit_transform(np.ma.masked_invalid(X))
-    np.testing.assert_allclose(masked, Z, atol=1e-9 * spread(Z))
-    frame = clone(case.estimator).fit_transform(pd.DataFrame(X))
-    np.testing.assert_allclose(frame, Z, atol=1e-9 * spread(Z))
+            case.fit(clone(case.estimator), empty)
     for bad in (np.full((1, 4), np.nan), np.full((1, 4), np.inf)):
         with pytest.raises(ValueError, match=f"{case.name}: "):
             model.transform(bad)
+    Y[3, 1] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        case.fit(clone(case.estimator), Y)
 
 
 @each

@@ -1,5 +1,6 @@
 """Rules for the number of components: other programs' numbers, planted ranks, plain words."""
 
+import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
@@ -170,13 +171,12 @@ def test_record(found):
 
 
 def test_picture(found):
-    mpl = pytest.importorskip("matplotlib")
-    mpl.use("Agg")
+    matplotlib.use("Agg")
     figure = found.plot()
     top, below = figure.axes
     assert [bar.get_height() for bar in top.patches] == pytest.approx(found.eigenvalues[: len(top.patches)])
     assert [t.get_text() for t in below.get_yticklabels()] == list(found.choices)[::-1]
-    mpl.pyplot.close(figure)
+    matplotlib.pyplot.close(figure)
 
 
 @pytest.mark.parametrize(
@@ -258,15 +258,14 @@ def test_units_do_not_matter_to_scaled_rows_with_holes():
 
 
 def test_picture_of_rows_with_holes():
-    mpl = pytest.importorskip("matplotlib")
-    mpl.use("Agg")
+    matplotlib.use("Agg")
     found = n_components(holed(planted(40, 6, 2)), rules=["kaiser", "gcv", "kfold"], n_folds=3, random_state=0)
     figure = found.plot()
     top, below = figure.axes
     for line, curve in zip(top.lines, found.curves.values(), strict=True):
         np.testing.assert_allclose(line.get_ydata(), curve / curve[0])
     assert [t.get_text() for t in below.get_yticklabels()] == ["kfold", "gcv", "kaiser"]
-    mpl.pyplot.close(figure)
+    matplotlib.pyplot.close(figure)
 
 
 def test_holes_that_leave_nothing_to_choose():

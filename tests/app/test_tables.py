@@ -272,7 +272,7 @@ def test_only_the_arrays_that_are_needed_are_read(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("extension", EXTENSIONS)
 def test_a_disk_that_is_full_is_one_line_with_the_name_of_the_file(tmp_path, extension):
-    resource = pytest.importorskip("resource")
+    resource = pytest.importorskip("resource", reason="limits of a process are set by Unix only")
     frame = pl.DataFrame({"a": np.random.default_rng(0).normal(size=5000)})
     path = write(tmp_path / f"t{extension}", frame.head(3))
     before = path.read_bytes()

@@ -2,6 +2,7 @@
 
 import csv
 
+import matplotlib
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -287,8 +288,7 @@ def test_axes_that_are_rounding_are_refused(maps):
 
 
 def test_pictures(maps):
-    mpl = pytest.importorskip("matplotlib")
-    mpl.use("Agg")
+    matplotlib.use("Agg")
     competition = decathlon()["Competition"]
     ax = lowdim.plot.factor_map(maps, labels=competition, names=5)
     assert ax.get_xlabel() == "axis 1 (32.7 %)"
@@ -311,4 +311,4 @@ def test_pictures(maps):
         lowdim.plot.correlation_circle(categories)
     with pytest.raises(ValueError, match="axes must be two of the 2 axes, from 0 to 1"):
         lowdim.plot.factor_map(categories, (0, 2))
-    mpl.pyplot.close("all")
+    matplotlib.pyplot.close("all")

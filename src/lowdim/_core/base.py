@@ -86,7 +86,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             The embedding.
         """
         self._refuse_stream(X)
-        return self._fit_rows(X)
+        return self._fit_rows(X) if self._keeps_embedding else self.fit(X).transform(X)
 
     def _refuse_stream(self, X: Any) -> None:
         if isinstance(X, Iterator):

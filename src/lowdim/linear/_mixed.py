@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from lowdim._core import missing
+from lowdim._core import missing, params
 from lowdim._core.columns import (
     UNSEEN,
     as_cells,
@@ -45,27 +45,41 @@ class MixedTable(_Base):
     _block_rows = 8192
     _ways_out = "Join rare categories, or fit on a sample of the rows and place the others with transform."
 
+    _rules: ClassVar = {
+        "n_components": params.whole(1),
+        "missing": params.one_of("regularized", "em", "error"),
+        "ridge": params.real(0),
+        "unknown": params.one_of("error", "ignore"),
+        "tol": params.real(0, 1, open_low=True, open_high=True),
+        "max_iter": params.whole(1),
+        "random_state": params.seed(),
+        "n_jobs": params.jobs(),
+    }
+
+    def __init__(
+        self,
+        n_components=2,
+        *,
+        missing="regularized",
+        ridge=1.0,
+        unknown="error",
+        tol=1e-6,
+        max_iter=1000,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.n_components = n_components
+        self.missing = missing
+        self.ridge = ridge
+        self.unknown = unknown
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
     @property
     def _takes_nan(self) -> bool:
         return self.missing != "error"
-
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Fit to the rows of X and return their coordinates.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            The rows.
-        y : None
-            Ignored; there for pipelines.
-
-        Returns
-        -------
-        Z : ndarray of shape (n_samples, n_components_)
-            Their coordinates.
-        """
-        self._refuse_stream(X)
-        return self.fit(X).transform(X)
 
     def inverse_transform(self, Z: Any, *, return_outside: bool = False) -> Any:
         """Lead places back to rows: numbers, and the most likely category.

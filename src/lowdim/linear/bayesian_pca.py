@@ -120,24 +120,6 @@ class BayesianPCA(LatentGaussian, Reducer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Fit to the rows of X and return their scores.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows; NaN is a missing cell.
-        y : None
-            Ignored; there for pipelines.
-
-        Returns
-        -------
-        Z : ndarray of shape (n_samples, n_components_)
-            The scores.
-        """
-        self._refuse_stream(X)
-        return self.fit(X).transform(X)
-
     def _embed(self, X: np.ndarray) -> None:
         q = most_components(X.shape, self.n_components, "BayesianPCA")
         holes = has_holes(X)

@@ -73,24 +73,6 @@ class CA(Reducer):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Fit to a table of counts and return the coordinates of its rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The counts.
-        y : None
-            Ignored; there for pipelines.
-
-        Returns
-        -------
-        Z : ndarray of shape (n_samples, n_components_)
-            The coordinates.
-        """
-        self._refuse_stream(X)
-        return self.fit(X).transform(X)
-
     def transform_columns(self, X: Any) -> np.ndarray:
         """Place further columns of the fitted table among the fitted ones.
 

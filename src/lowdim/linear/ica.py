@@ -141,24 +141,6 @@ class ICA(Reducer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Fit to the rows of X and return their sources.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-        y : None
-            Ignored; there for pipelines.
-
-        Returns
-        -------
-        S : ndarray of shape (n_samples, n_components_)
-            The sources.
-        """
-        self._refuse_stream(X)
-        return self.fit(X).transform(X)
-
     def _embed(self, X: np.ndarray) -> None:
         solve, contrast, rng = self._solver(X.dtype), self._contrast(), generator(self.random_state)
         wanted = self._wanted(*X.shape)

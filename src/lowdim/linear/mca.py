@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
-from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim.linear._mixed import MixedTable
 from lowdim.linear._weighted import Axes, Layout
@@ -87,38 +84,7 @@ class MCA(MixedTable, Reducer):
     ((5, 2), ['x0=coffee', 'x0=tea'])
     """
 
-    _rules: ClassVar = {
-        "n_components": params.whole(1),
-        "missing": params.one_of("regularized", "em", "error"),
-        "ridge": params.real(0),
-        "unknown": params.one_of("error", "ignore"),
-        "tol": params.real(0, 1, open_low=True, open_high=True),
-        "max_iter": params.whole(1),
-        "random_state": params.seed(),
-        "n_jobs": params.jobs(),
-    }
     _all_categories = True
-
-    def __init__(
-        self,
-        n_components=2,
-        *,
-        missing="regularized",
-        ridge=1.0,
-        unknown="error",
-        tol=1e-6,
-        max_iter=1000,
-        random_state=None,
-        n_jobs=None,
-    ):
-        self.n_components = n_components
-        self.missing = missing
-        self.ridge = ridge
-        self.unknown = unknown
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def _stretch(self) -> float:
         return float(np.sqrt(len(self.categories_)))

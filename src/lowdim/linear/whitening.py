@@ -83,24 +83,6 @@ class Whitening(Reducer):
         self.ddof = ddof
         self.n_jobs = n_jobs
 
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Fit to the rows of X and return them whitened.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-        y : None
-            Ignored; there for pipelines.
-
-        Returns
-        -------
-        Z : ndarray of shape (n_samples, n_columns)
-            The whitened rows.
-        """
-        self._refuse_stream(X)
-        return self.fit(X).transform(X)
-
     def _embed(self, X: np.ndarray) -> None:
         n, d = X.shape
         solver = pick_solver(n, d, None, is_sparse=False)
