@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ Array = np.ndarray
 
 CHUNK_BYTES = 2**21  # rows centred and multiplied at once: they stay in the second-level cache
 CHUNK_ROWS = 512  # at least, and four times d: adding a d x d product to the sum costs as much as some hundred rows
+WIDE = 400  # columns from which few rows are centred and multiplied at once
 LANES = 16  # independent sums, so that the bits do not depend on the number of threads
 SERIAL = 1e8  # multiplications below which threads take longer to start than they save
 LANE_BYTES = 2**28  # the most memory all lanes together take
@@ -55,14 +55,13 @@ class Moments:
         if getattr(X, "ndim", 0) != 2 or X.shape[0] == 0:
             raise ValueError(f"Moments: X must have rows and columns; got shape {np.shape(X)}.")
         weights = None if weights is None else _weights(weights, X.shape[0])
+        if block is None and X.shape[1] >= WIDE and X.shape[0] < 4 * X.shape[1]:
+            return _finite(_of_wide(X, weights, n_jobs))
         chunk = _chunk(*X.shape) if block is None else max(1, block)
         lane = _lane(X.shape[0], X.shape[1], chunk)
         n_jobs = 1 if X.size * X.shape[1] < SERIAL else n_jobs
         parts = threads.map_rows(lambda rows: _of_lane(X, weights, rows, chunk), X.shape[0], lane, n_jobs)
-        total = reduce(cls.__add__, parts)
-        if not np.isfinite(total.mean).all():
-            raise ValueError("Moments: X must be finite; it holds NaN or infinity.")
-        return total
+        return _finite(_merged(parts))
 
     def __add__(self, other: Moments) -> Moments:
         weight = self.weight + other.weight
@@ -77,6 +76,46 @@ class Moments:
         """The scatter about another point than the mean."""
         step = self.mean - np.broadcast_to(np.asarray(center, dtype=np.float64), self.mean.shape)
         return self.scatter + np.multiply.outer(self.weight * step, step)
+
+
+def _finite(moments: Moments) -> Moments:
+    if not np.isfinite(moments.mean).all():
+        raise ValueError("Moments: X must be finite; it holds NaN or infinity.")
+    return moments
+
+
+def _merged(parts: list[Moments]) -> Moments:
+    """The sum of the parts, written over the first: at d = 1,000 a fresh scatter takes longer than an addition."""
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    weights = np.array([part.weight for part in parts])
+    means = np.array([part.mean for part in parts])
+    total = weights.sum()
+    mean = weights @ means / total
+    for part in parts[1:]:
+        np.add(first.scatter, part.scatter, out=first.scatter)
+    steps = means - mean
+    np.add(first.scatter, (steps * weights[:, None]).T @ steps, out=first.scatter)
+    return Moments(float(total), mean, first.scatter)
+
+
+def _of_wide(X: Array, weights: Array | None, n_jobs: int | None) -> Moments:
+    """Moments of rows that are few beside their columns: centred once, half of the product, the other half copied."""
+    ones = np.ones(len(X)) if weights is None else weights
+    total = float(ones.sum())
+    light = (ones / total).astype(_precision(X))
+    with np.errstate(invalid="ignore", over="ignore"):
+        X = np.asarray(X, dtype=light.dtype)
+        shift = light @ X
+        Z = X - shift
+        left = (light @ Z).astype(np.float64)
+        if weights is not None:
+            Z *= np.sqrt(weights)[:, None].astype(Z.dtype)
+        scatter = gram(Z.T, mean=np.zeros(len(X)), n_jobs=n_jobs)
+        if (total * left**2 > 1e-3 * np.finfo(Z.dtype).eps * scatter.diagonal()).any():
+            scatter -= np.multiply.outer(total * left, left)
+    return Moments(total, shift + left, scatter)
 
 
 def covariance(
@@ -135,24 +174,31 @@ def gram(X: Any, mean: Array | None = None, *, n_jobs: int | None = None) -> Arr
         return sum(
             threads.map_rows(lambda part: (Z[:, part] @ Z[:, part].T).astype(np.float64), Z.shape[1], 2048, n_jobs)
         )
-    G = np.empty((Z.shape[0], Z.shape[0]))
+    short = len(columns) == 1  # of a bounded length: float32 products need no float64 sums
+    G = np.empty((Z.shape[0], Z.shape[0]), Z.dtype if short and Z.dtype.kind == "f" else np.float64)
 
     def fill(rows: slice) -> None:
+        if short:
+            np.matmul(Z[rows], Z[: rows.stop].T, out=G[rows, : rows.stop])
+            return
         G[rows, : rows.stop] = 0.0
-        for part in columns:  # float32 products of a bounded length, float64 sums
+        for part in columns:
             G[rows, : rows.stop] += Z[rows, part] @ Z[: rows.stop, part].T
 
-    threads.map_rows(fill, Z.shape[0], 512, n_jobs)
+    threads.map_rows(fill, Z.shape[0], 256, n_jobs)
     return _mirror(G)
 
 
 def _mirror(G: Array) -> Array:
-    """Copy the lower triangle to the upper one, block by block."""
-    for rows in threads.blocks(G.shape[0], 512):
-        G[: rows.start, rows] = G[rows, : rows.start].T
+    """The symmetric float64 matrix whose lower triangle G holds, block by block."""
+    full = G if G.dtype == np.float64 else np.empty(G.shape)
+    for rows in threads.blocks(G.shape[0], 256):
+        if full is not G:
+            full[rows, : rows.start] = G[rows, : rows.start]
+        full[: rows.start, rows] = full[rows, : rows.start].T
         corner = G[rows, rows]
-        corner[...] = np.tril(corner) + np.tril(corner, -1).T
-    return G
+        full[rows, rows] = np.tril(corner) + np.tril(corner, -1).T
+    return full
 
 
 def _sparse_gram(X: sp.csr_array, mean: Array | None) -> Array:
@@ -183,22 +229,24 @@ def mean_and_variance(X: Any, weights: Array | None = None) -> tuple[Array, Arra
         spread = np.bincount(X.indices, weights=gaps**2 * w[at], minlength=d) + empty * mean**2
         return mean + left, np.maximum(spread / total - left**2, 0.0)
     size = max(1, 2**17 // max(1, X.shape[1]))  # cells that stay in the cache
-    mean = _lane_sums(lambda rows: w[rows] @ X[rows].astype(np.float64, copy=False), X, size) / total
-
-    def about(rows: slice) -> Array:
-        Z = X[rows] - mean
-        return np.array([w[rows] @ Z, w[rows] @ np.multiply(Z, Z, out=Z)])
-
-    left, spread = _lane_sums(about, X, size) / total
+    mean = _lane_sums(lambda rows, room: [w[rows] @ room], X, 0.0, size)[0] / total
+    left, spread = (
+        _lane_sums(lambda rows, room: [w[rows] @ room, w[rows] @ np.square(room, room)], X, mean, size) / total
+    )
     return mean + left, np.maximum(spread - left**2, 0.0)
 
 
-def _lane_sums(part: Callable[[slice], Array], X: Array, size: int) -> Array:
-    """The sum of `part(rows)` over blocks of `size` rows, in lanes that depend on the shape alone."""
+def _lane_sums(part: Callable[[slice, Array], list[Array]], X: Array, center: Any, size: int) -> Array:
+    """The sum of `part(rows, X[rows] - center)` over blocks of `size` rows, in lanes that depend on the shape alone."""
 
     def lane(rows: slice) -> Array:
-        inner = threads.blocks(rows.stop - rows.start, size)
-        return np.sum([part(slice(rows.start + p.start, rows.start + p.stop)) for p in inner], axis=0)
+        room = np.empty((min(size, rows.stop - rows.start), X.shape[1]))  # used again: fresh pages are dear
+        sums = 0.0
+        for inner in threads.blocks(rows.stop - rows.start, size):
+            here = slice(rows.start + inner.start, rows.start + inner.stop)
+            rest = np.subtract(X[here], center, out=room[: here.stop - here.start])
+            sums = sums + np.array(part(here, rest))
+        return sums
 
     wide = size * -(-X.shape[0] // (LANES * size))
     return np.sum(threads.map_rows(lane, X.shape[0], wide, None if X.size > 2**20 else 1), axis=0)
@@ -229,20 +277,20 @@ def _lane(n: int, d: int, chunk: int) -> int:
 
 
 def _of_lane(X: Array, weights: Array | None, rows: slice, chunk: int) -> Moments:
-    """Moments of consecutive rows: chunk by chunk, each centred at its own mean, merged by Chan's formula."""
+    """Moments of consecutive rows: chunk by chunk, each centred near its own mean, merged by Chan's formula."""
     count, d = rows.stop - rows.start, X.shape[1]
-    dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
-    room = np.empty((min(count, chunk), d), dtype=dtype)  # used for all chunks: fresh pages are dear
+    wide = -(-(d + 1) // 16) * 16  # rows that begin on a cache line
+    room = np.empty((min(count, chunk), wide), dtype=_precision(X))[:, : d + 1]  # for all chunks: fresh pages are dear
     weight, mean, scatter = 0.0, np.zeros(d), np.zeros((d, d))
     for part in threads.blocks(count, len(room)):
         here = slice(rows.start + part.start, rows.start + part.stop)
         with np.errstate(invalid="ignore", over="ignore"):  # infinities end as NaN, and `of` says so
-            Z, shift, left, more = _centred(X[here], None if weights is None else weights[here], room)
+            squares, shift, left, more = _about_itself(X[here], None if weights is None else weights[here], room)
         if more == 0:
             continue
         step = shift + left - mean
-        scatter += Z.T @ Z
-        # What is left of the mean in Z goes out, the step between the means comes in: both rank one.
+        scatter += squares
+        # What is left of the mean in the rows goes out, the step between the means comes in: both rank one.
         both = np.array([step, left])
         scatter += (both.T * [weight * more / (weight + more), -more]) @ both
         weight += more
@@ -250,15 +298,36 @@ def _of_lane(X: Array, weights: Array | None, rows: slice, chunk: int) -> Moment
     return Moments(weight, mean, scatter)
 
 
-def _centred(X: Array, weights: Array | None, room: Array) -> tuple[Array, Array, Array, float]:
-    """Rows less a rough mean (times the root of their weights), that mean, what it lacks, and the weight."""
-    ones = np.ones(len(X)) if weights is None else weights
-    total = float(ones.sum())
-    light = (ones / total if total else ones).astype(room.dtype)
-    X = np.asarray(X, dtype=room.dtype)
-    shift = light @ X
-    Z = np.subtract(X, shift, out=room[: len(X)])
-    left = (light @ Z).astype(np.float64)
+def _about_itself(X: Array, weights: Array | None, room: Array) -> tuple[Array, Array, Array, float]:
+    """Sums of products of rows less a shift, that shift, what the mean is beyond it, and the weight.
+
+    The mean of some of the rows will do as shift: one product of the rows with a column of ones beside them then gives
+    the sums as well. Where those rows misled, the mean of all takes their place.
+    """
+    total = float(len(X)) if weights is None else float(weights.sum())
+    if total == 0:
+        return room[:0], room[0], room[0], 0.0
+    X, d = np.asarray(X, dtype=room.dtype), X.shape[1]
+    some = X[:: max(1, len(X) // 64)]
+    shift = some.mean(axis=0)
+    for _ in range(2):
+        products = _products(X, shift, weights, room)
+        left = products[d, :d].astype(np.float64) / total
+        if (left**2 <= 0.25 * products.diagonal()[:d] / total).all():
+            break
+        shift = (shift + left).astype(room.dtype)
+    return products[:d, :d], shift.astype(np.float64), left, total
+
+
+def _products(X: Array, shift: Array, weights: Array | None, room: Array) -> Array:
+    """Z'Z for the rows less the shift with a column of ones, both times the root of the weights."""
+    Z = room[: len(X)]
+    np.subtract(X, shift, out=Z[:, :-1])
+    Z[:, -1] = 1.0
     if weights is not None:
         Z *= np.sqrt(weights)[:, None].astype(room.dtype)
-    return Z, shift.astype(np.float64), left, total
+    return Z.T @ Z
+
+
+def _precision(X: Array) -> np.dtype:
+    return X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float64)

@@ -28,6 +28,7 @@ BYTES_PER_PROFILE_ENTRY = 28
 # Distances of the shift below zero relative to the norm. The first is far above the 1e-15 by which rounding
 # moves eigenvalues; the others are for matrices that are semi-definite up to rounding of their entries.
 SHIFTS = (1e-10, 1e-7, 1e-4)
+_QUICK = 700  # rows up to which a second BLAS thread saves less than another library's waiting threads take away
 _LONG = 1000  # rows from which the full dense solver takes long enough for Ctrl-C to matter
 
 
@@ -48,6 +49,15 @@ def lapack_pairs(problem: Problem) -> tuple[Array, Array]:
         inner = Q.T @ BQ - 2 * problem.sign * problem.norm * np.eye(Q.shape[1])
         B += Q @ inner @ Q.T - Q @ BQ.T - BQ @ Q.T
     ends = (n - k, n - 1) if problem.sign > 0 else (0, k - 1)
+    if n <= _QUICK:
+        with threads.single_blas():
+            return _ends(B, k, ends)
+    return _ends(B, k, ends)
+
+
+def _ends(B: Array, k: int, ends: tuple[int, int]) -> tuple[Array, Array]:
+    """The pairs between two places of the ascending spectrum."""
+    n = len(B)
     if 4 * k < n:  # else divide and conquer is faster, though it finds them all
         # Inside a tight cluster inverse iteration fails, or quietly gives fewer vectors; the full solver does not.
         with suppress(np.linalg.LinAlgError):

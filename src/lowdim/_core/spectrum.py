@@ -47,6 +47,7 @@ __all__ = [
     "svd",
 ]
 
+TINY = 128  # rows up to which looking at every entry takes less time than the choice of a solver
 SMALL = 400  # rows up to which the dense solver wins even for one pair of a sparse matrix (0.02 s)
 DENSE = 700  # the same for a dense one, whose spectrum may decay slowly (0.03 s); three times that for many pairs
 FLOAT32_TOL = 2e-6  # entries rounded to float32 move eigenvectors this far: a finer residual would say nothing
@@ -132,6 +133,8 @@ def eigenpairs(
     """
     A = _matrix(A, owner)
     _check_choices(which, solver, owner)
+    if _is_tiny(A, mass, skip, solver):
+        return _tiny(A, k, which, int(skip), owner)
     scale = None if mass is None else 1 / np.sqrt(_mass(mass, A.shape[0], owner))
     with threads.single_blas():  # set once for the small products
         norm, rounding = _norm(A, scale, owner)
@@ -139,14 +142,44 @@ def eigenpairs(
         A, norm = A * (1 / unit), norm / unit
     null, drop = _known(skip, A, scale, norm, rounding, owner)
     most = A.shape[0] - null.shape[1] - drop
-    if not (isinstance(k, (int, np.integer)) and 1 <= k <= most):
-        raise ValueError(f"{owner}: k must be an integer between 1 and {most} (rows less skipped pairs); got {k!r}.")
+    _check_count(k, most, owner)
     random = generator(SEED if rng is None else rng)
     sign = 1.0 if which == "largest" else -1.0
     tol = max(tol, FLOAT32_TOL) if rounding > 1e-8 else tol
     problem = Problem(A, scale, null, int(k) + drop, sign, norm, tol, max_iter, random, owner)
     best = _first_good(problem, _chain(problem) if solver == "auto" else [solver])
     return _finish(best, scale, drop, unit)
+
+
+def _is_tiny(A: Any, mass: Any, skip: Any, solver: str) -> bool:
+    small = isinstance(A, np.ndarray) and A.shape[0] <= TINY and solver in ("auto", "lapack")
+    return small and mass is None and isinstance(skip, (int, np.integer)) and skip >= 0
+
+
+def _tiny(A: Array, k: int, which: str, drop: int, owner: str) -> Eigenpairs:
+    """All pairs by LAPACK, those wanted measured."""
+    most = A.shape[0] - drop
+    _check_count(k, most, owner)
+    single, B = A.dtype == np.float32, A.astype(np.float64)
+    largest = float(np.abs(B).max())
+    if not np.isfinite(largest):
+        raise ValueError(f"{owner}: the matrix must be finite; it holds NaN or infinity (or overflows).")
+    if np.abs(B - B.T).max() > (1e-3 if single else 1e-6) * largest:
+        raise ValueError(f"{owner}: the matrix must be symmetric. Pass (A + A.T) / 2 if that is what you mean.")
+    if (unit := unit_of(largest)) != 1:
+        B /= unit
+    values, vectors = np.linalg.eigh(B)
+    order = slice(None, None, -1) if which == "largest" else slice(None)
+    wanted = slice(drop, drop + k)
+    norm = max(abs(values[0]), abs(values[-1])) or 1.0
+    values, vectors = values[order][wanted], vectors[:, order][:, wanted]
+    residuals = np.linalg.norm(B @ vectors - vectors * values, axis=0) / norm
+    return Eigenpairs(values * unit, fix_signs(vectors), residuals, "lapack")
+
+
+def _check_count(k: Any, most: int, owner: str) -> None:
+    if not (isinstance(k, (int, np.integer)) and 1 <= k <= most):
+        raise ValueError(f"{owner}: k must be an integer between 1 and {most} (rows less skipped pairs); got {k!r}.")
 
 
 def _first_good(problem: Problem, chain: list[str]) -> Eigenpairs:

@@ -17,7 +17,7 @@ from lowdim._core.notices import warn
 from lowdim._core.power import power_pairs
 from lowdim._core.rng import generator
 from lowdim._core.spectrum import Moments, eigenpairs, gram, mean_and_variance, svd
-from lowdim._core.threads import blocks
+from lowdim._core.threads import blocks, map_rows
 
 SOLVERS = ("covariance", "svd", "gram", "randomized", "power")
 _EPS = float(np.finfo(np.float64).eps)
@@ -201,7 +201,8 @@ def decompose_moments(
     if scale:
         divide = divisors(variance, moments.mean, count, dtype)
         C = C / np.outer(divide, divide)
-    pairs = eigenpairs(C, k, owner="PCA")
+    # Products of single-precision rows are right to seven digits: finer residuals would say nothing.
+    pairs = eigenpairs(C, k, tol=1e-8 if dtype == np.float32 else 1e-10, owner="PCA")
     return Spectrum(
         np.maximum(pairs.values, 0.0) / divisor,
         fix_signs(pairs.vectors.T),
@@ -234,7 +235,13 @@ def _by_gram(rows: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvectors a of Xc Xc' give the loadings Xc'a / s; those with s near 0 have no direction of their own."""
     Xc = rows.dense(rows.X.dtype)
     pairs = eigenpairs(gram(Xc, mean=np.zeros(Xc.shape[1])), k, owner="PCA")
-    V = (Xc.T @ pairs.vectors.astype(Xc.dtype)).astype(np.float64)
+    A = pairs.vectors.astype(Xc.dtype)
+    V = np.empty((Xc.shape[1], k))
+
+    def project(columns: slice) -> None:
+        V[columns] = Xc[:, columns].T @ A
+
+    map_rows(project, len(V), 4096)
     squares = np.maximum(pairs.values, 0.0)
     if squares[-1] > 1e-6 * squares[0]:  # nearly orthogonal: what is left goes out by their own inner products
         V /= np.sqrt(squares)
