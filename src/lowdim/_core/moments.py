@@ -241,7 +241,7 @@ def _lane_sums(part: Callable[[slice, Array], list[Array]], X: Array, center: An
 
     def lane(rows: slice) -> Array:
         room = np.empty((min(size, rows.stop - rows.start), X.shape[1]))  # used again: fresh pages are dear
-        sums = 0.0
+        sums: Any = 0.0
         for inner in threads.blocks(rows.stop - rows.start, size):
             here = slice(rows.start + inner.start, rows.start + inner.stop)
             rest = np.subtract(X[here], center, out=room[: here.stop - here.start])

@@ -153,7 +153,7 @@ def eigenpairs(
 
 def _is_tiny(A: Any, mass: Any, skip: Any, solver: str) -> bool:
     small = isinstance(A, np.ndarray) and A.shape[0] <= TINY and solver in ("auto", "lapack")
-    return small and mass is None and isinstance(skip, (int, np.integer)) and skip >= 0
+    return small and mass is None and isinstance(skip, (int, np.integer)) and bool(skip >= 0)
 
 
 def _tiny(A: Array, k: int, which: str, drop: int, owner: str) -> Eigenpairs:
