@@ -19,7 +19,7 @@ from . import threads
 Array = np.ndarray
 
 CHUNK_BYTES = 2**21  # rows centred and multiplied at once: they stay in the second-level cache
-CHUNK_ROWS = 512  # at least, and four times d: adding a d x d product to the sum costs as much as some hundred rows
+CHUNK_ROWS = 512  # at least, and six times d: adding a d x d product to the sum costs as much as some hundred rows
 WIDE = 400  # columns from which few rows are centred and multiplied at once
 LANES = 16  # independent sums, so that the bits do not depend on the number of threads
 SERIAL = 1e8  # multiplications below which threads take longer to start than they save
@@ -86,6 +86,7 @@ def _finite(moments: Moments) -> Moments:
 
 def _merged(parts: list[Moments]) -> Moments:
     """The sum of the parts, written over the first: at d = 1,000 a fresh scatter takes longer than an addition."""
+    parts = [part for part in parts if part.weight > 0] or parts[:1]
     first = parts[0]
     if len(parts) == 1:
         return first
@@ -267,62 +268,63 @@ def _weights(weights: Array, n: int) -> Array:
 
 def _chunk(n: int, d: int) -> int:
     """Rows centred at once: a cache full, and enough to pay for adding a d x d product."""
-    return max(CHUNK_ROWS, min(4 * d, n // 4), CHUNK_BYTES // (4 * max(1, d)))
+    return max(CHUNK_ROWS, min(6 * d, n // 4), CHUNK_BYTES // (4 * max(1, d)))
 
 
 def _lane(n: int, d: int, chunk: int) -> int:
     """Rows of one lane: a function of the shape alone."""
-    lanes = max(2, min(LANES, LANE_BYTES // (8 * d * d + 1)))
+    lanes = max(2, min(LANES, LANE_BYTES // (8 * d * d + 1), n // (4 * chunk)))
     return max(chunk, -(-n // lanes))
 
 
 def _of_lane(X: Array, weights: Array | None, rows: slice, chunk: int) -> Moments:
-    """Moments of consecutive rows: chunk by chunk, each centred near its own mean, merged by Chan's formula."""
+    """Moments of consecutive rows, chunk by chunk, about a shift that is kept while the rows stay near it.
+
+    The mean of some rows will do as shift: one product of the shifted rows, with a column of ones beside them, gives
+    the sums as well, and all corrections wait until the end. A chunk whose mean is more than half its spread away,
+    where they would take digits, begins anew.
+    """
     count, d = rows.stop - rows.start, X.shape[1]
     wide = -(-(d + 1) // 16) * 16  # rows that begin on a cache line
     room = np.empty((min(count, chunk), wide), dtype=_precision(X))[:, : d + 1]  # for all chunks: fresh pages are dear
-    weight, mean, scatter = 0.0, np.zeros(d), np.zeros((d, d))
+    shift, sums = _rough_mean(X[rows], room.dtype), np.zeros((d + 1, d + 1))
+    parts: list[Moments] = []
     for part in threads.blocks(count, len(room)):
         here = slice(rows.start + part.start, rows.start + part.stop)
         with np.errstate(invalid="ignore", over="ignore"):  # infinities end as NaN, and `of` says so
-            squares, shift, left, more = _about_itself(X[here], None if weights is None else weights[here], room)
-        if more == 0:
-            continue
-        step = shift + left - mean
-        scatter += squares
-        # What is left of the mean in the rows goes out, the step between the means comes in: both rank one.
-        both = np.array([step, left])
-        scatter += (both.T * [weight * more / (weight + more), -more]) @ both
-        weight += more
-        mean += step * (more / weight)
-    return Moments(weight, mean, scatter)
+            products = _products(X[here], shift, None if weights is None else weights[here], room)
+            if _is_far(products):
+                parts.append(_unshifted(sums, shift))
+                shift, sums = _rough_mean(X[here], room.dtype), np.zeros((d + 1, d + 1))
+                products = _products(X[here], shift, None if weights is None else weights[here], room)
+        sums += products
+    return _merged([*parts, _unshifted(sums, shift)])
 
 
-def _about_itself(X: Array, weights: Array | None, room: Array) -> tuple[Array, Array, Array, float]:
-    """Sums of products of rows less a shift, that shift, what the mean is beyond it, and the weight.
+def _rough_mean(X: Array, dtype: Any) -> Array:
+    """The mean of some rows, exact for constant columns."""
+    some = np.asarray(X[:: max(1, len(X) // 64)], dtype=dtype)
+    return some[0] + (some - some[0]).mean(axis=0)
 
-    The mean of some of the rows will do as shift: one product of the rows with a column of ones beside them then gives
-    the sums as well. Where those rows misled, the mean of all takes their place.
-    """
-    total = float(len(X)) if weights is None else float(weights.sum())
-    if total == 0:
-        return room[:0], room[0], room[0], 0.0
-    X, d = np.asarray(X, dtype=room.dtype), X.shape[1]
-    some = X[:: max(1, len(X) // 64)]
-    shift = some.mean(axis=0)
-    for _ in range(2):
-        products = _products(X, shift, weights, room)
-        left = products[d, :d].astype(np.float64) / total
-        if (left**2 <= 0.25 * products.diagonal()[:d] / total).all():
-            break
-        shift = (shift + left).astype(room.dtype)
-    return products[:d, :d], shift.astype(np.float64), left, total
+
+def _is_far(products: Array) -> bool:
+    total = float(products[-1, -1])
+    return bool((products[-1, :-1] ** 2 > 0.25 * total * products.diagonal()[:-1]).any())
+
+
+def _unshifted(sums: Array, shift: Array) -> Moments:
+    """Moments from the sums of products about a shift (the last row and column: of the rows alone)."""
+    weight, step = float(sums[-1, -1]), sums[-1, :-1] / max(float(sums[-1, -1]), 1e-300)
+    scatter = sums[:-1, :-1].copy()
+    with np.errstate(invalid="ignore", over="ignore"):
+        scatter -= np.multiply.outer(weight * step, step)
+    return Moments(weight, shift.astype(np.float64) + step, scatter)
 
 
 def _products(X: Array, shift: Array, weights: Array | None, room: Array) -> Array:
     """Z'Z for the rows less the shift with a column of ones, both times the root of the weights."""
     Z = room[: len(X)]
-    np.subtract(X, shift, out=Z[:, :-1])
+    np.subtract(X, shift, out=Z[:, :-1], casting="same_kind")
     Z[:, -1] = 1.0
     if weights is not None:
         Z *= np.sqrt(weights)[:, None].astype(room.dtype)
