@@ -37,6 +37,14 @@ def test_moments_are_those_of_the_definition(dtype, shape, kind):
     assert (np.abs(found.scatter - scatter) <= tolerance * np.maximum(spread, np.median(spread))).all()
 
 
+def test_a_jump_of_the_mean_takes_no_digits_from_the_other_directions():
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((4000, 6)) + 2e3 * (np.arange(4000) >= 1000)[:, None]
+    X = X.astype(np.float32)
+    least = np.linalg.eigvalsh(_twin(X, np.ones(len(X)))[1])[0]
+    assert np.linalg.eigvalsh(Moments.of(X, block=500).scatter)[0] == pytest.approx(least, rel=1e-3)
+
+
 @pytest.mark.parametrize("shape", [(5000, 7), (300, 450)])
 def test_rows_of_weight_zero_do_not_count(shape):
     rng = np.random.default_rng(1)
@@ -54,5 +62,6 @@ def test_gram_is_the_product_of_the_centred_rows(shape, dtype):
     X = (np.random.default_rng(2).standard_normal(shape) + 3).astype(dtype)
     Z = X.astype(np.float64) - X.astype(np.float64).mean(axis=0)
     found = gram(X)
-    assert found.dtype == np.float64 and (found == found.T).all()
+    assert found.dtype == np.float64
+    assert (found == found.T).all()
     np.testing.assert_allclose(found, Z @ Z.T, atol=(1e-3 if dtype == np.float32 else 1e-10) * np.sqrt(shape[1]))
