@@ -131,12 +131,12 @@ def test_too_many_features_are_refused_before_they_are_made():
     wide = FeatureMapPCA(2, feature_map=lambda A: np.repeat(A, 200, axis=1))
     with (
         lowdim.config(memory_limit="20MB"),
-        pytest.raises(MemoryError, match="FeatureMapPCA: this needs about .*features"),
+        pytest.raises(MemoryError, match=r"FeatureMapPCA: this needs about .*features"),
     ):
         wide.fit(cloud(3000, 5))
     with pytest.raises(ValueError, match="coef0 must be a number >= 0; got -1"):
         FeatureMapPCA(2, coef0=-1).fit(cloud(20, 3))
-    with pytest.raises(ValueError, match="the features must be finite; .*Rescale"):
+    with pytest.raises(ValueError, match=r"the features must be finite; .*Rescale"):
         FeatureMapPCA(2, degree=4).fit(cloud(20, 3) * 1e100)
 
 

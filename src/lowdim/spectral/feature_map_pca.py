@@ -60,6 +60,11 @@ class FeatureMapPCA(Reducer):
     reconstruction_error_ : float
         Squared error among the features over all fitted rows: the sum of the eigenvalues left out.
 
+    References
+    ----------
+    Schölkopf, Smola and Müller, Nonlinear component analysis as a kernel eigenvalue problem, 1998. Vidal, Ma and
+    Sastry, Generalized principal component analysis, 2005.
+
     Examples
     --------
     >>> import numpy as np, lowdim
