@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lowdim._core.kernel_algebra import Constant, Kernel, Power, Product, Scaled, Sum
 from lowdim._core.kernel_catalogue import (
@@ -37,6 +37,9 @@ from lowdim._core.kernel_catalogue import (
 )
 from lowdim._core.kernel_given import Custom, Precomputed
 from lowdim._core.widths import NEIGHBORS, RULES, Rows, bandwidth
+
+if TYPE_CHECKING:
+    from lowdim._core.incomplete_kernels import KernelHoles
 
 __all__ = [
     "ANOVA",
@@ -94,13 +97,15 @@ def make_kernel(
     degree: int = 3,
     coef0: float = 1.0,
     params: Mapping[str, Any] | None = None,
+    holes: KernelHoles | None = None,
     owner: str = "make_kernel",
 ) -> Kernel:
     """The kernel object behind what users pass: a name, a kernel object or a function of two rows.
 
     `gamma` wins over `width`. A number as `width` is the s of exp(-d²/(2 s²)) (of d/s for "laplacian" and "bessel"),
     a word one of the rules of `bandwidth`. Without gamma, "polynomial" and "chi2" take 1 and "sigmoid" 1 / columns.
-    `params` are further arguments of the kernel's class, or keyword arguments of the function.
+    `params` are further arguments of the kernel's class, or keyword arguments of the function. With `holes`, X is
+    a table that they made of incomplete rows, and the kernel one on such tables.
     """
     extra = dict(params or {})
     if isinstance(kernel, Kernel):
@@ -108,41 +113,51 @@ def make_kernel(
             raise ValueError(
                 f"{owner}: gamma and params must be left out with a kernel object; got them with {kernel!r}."
             )
-        return kernel
-    if callable(kernel) and not isinstance(kernel, type):
-        return Custom(partial(kernel, **extra) if extra else kernel)
-    if not isinstance(kernel, str) or kernel not in NAMES:
+        found = kernel
+    elif callable(kernel) and not isinstance(kernel, type):
+        found = Custom(partial(kernel, **extra) if extra else kernel)
+    else:
+        given = {"degree": degree, "coef0": coef0} | ({} if gamma is None else {"gamma": gamma})
+        found = _by_name(kernel, X, width, given, extra, holes, owner)
+    return found if holes is None else holes.kernel(found, owner)
+
+
+def _by_name(
+    name: Any, X: Rows, width: Any, given: dict[str, Any], extra: dict[str, Any], holes: Any, owner: str
+) -> Kernel:
+    if not isinstance(name, str) or name not in NAMES:
         raise ValueError(
             f"{owner}: kernel must be one of {', '.join(NAMES)}, a kernel object such as RBF(gamma=0.5), "
-            f"or a function of two rows; got {kernel!r}."
+            f"or a function of two rows; got {name!r}."
         )
-    named = NAMES[kernel]
+    named = NAMES[name]
     accepted = {field.name for field in fields(named)}  # type: ignore[arg-type]
     if unknown := set(extra) - accepted:
-        raise ValueError(f"{owner}: params must be among {sorted(accepted)} for {kernel!r}; got {sorted(unknown)}.")
-    arguments = {"degree": degree, "coef0": coef0} | ({} if gamma is None else {"gamma": gamma}) | extra
-    arguments = {name: value for name, value in arguments.items() if name in accepted}
+        raise ValueError(f"{owner}: params must be among {sorted(accepted)} for {name!r}; got {sorted(unknown)}.")
+    arguments = {key: value for key, value in (given | extra).items() if key in accepted}
     if "gamma" in accepted and "gamma" not in arguments:
-        arguments["gamma"] = _default_gamma(named, X, width, extra.get("norm", "l1"), owner)
+        arguments["gamma"] = _default_gamma(named, X, width, extra.get("norm", "l1"), holes, owner)
     try:
         return named(**arguments)
     except ValueError as error:  # the user named a word, not a class: the message begins with who was asked
         raise ValueError(str(error).replace(f"{named.__name__}: ", f"{owner}: ", 1)) from None
 
 
-def _default_gamma(named: type[Kernel], X: Rows, width: Any, norm: str, owner: str) -> float:
+def _default_gamma(named: type[Kernel], X: Rows, width: Any, norm: str, holes: Any, owner: str) -> float:
     if named in (Polynomial, Chi2):
         return 1.0
+    columns = (X if holes is None else holes.rows(X)).shape[1]
     if named is Sigmoid:
-        return 1.0 / X.shape[1]
+        return 1.0 / columns
     power = 1 if named in (Laplace, Bessel) else 2
     if not isinstance(width, str):
         width = positive(width, owner, "width")
         return RBF.from_width(width).gamma if power == 2 else 1.0 / width
     _check_rule(width, X, owner)
     metric = "manhattan" if named is Laplace and norm == "l1" else "euclidean"
-    gamma = bandwidth(X, width, metric=metric, power=power, owner=owner)
-    return gamma * X.shape[1] if named is ANOVA else gamma  # whose distances are those of single columns
+    measure = bandwidth if holes is None else holes.bandwidth
+    gamma = measure(X, width, metric=metric, power=power, owner=owner)
+    return gamma * columns if named is ANOVA else gamma  # whose distances are those of single columns
 
 
 def _check_rule(width: str, X: Rows, owner: str) -> None:

@@ -38,6 +38,7 @@ _RECORD_MODULES = frozenset(
         "gaussian",
         "graph",
         "incomplete",
+        "incomplete_kernels",
         "inverse",
         "iterate",
         "kernel_algebra",
