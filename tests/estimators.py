@@ -193,6 +193,7 @@ VARIANTS = [
     Case(lowdim.KernelPCA(n_components=2, kernel="poly", degree=2), invariant_to_shift=False),
     Case(lowdim.KernelPCA(n_components=2, kernel=lowdim.kernels.RBF(0.1) + lowdim.kernels.Linear() * 0.5)),
     Case(lowdim.KernelPCA(n_components=2, kernel="laplacian"), invariant_to_rotation=False),
+    Case(lowdim.KernelPCA(n_components=2, missing="expected", random_state=0)),
     Case(lowdim.FeatureMapPCA(n_components=2, degree=3, coef0=0.0), invariant_to_shift=False),
     Case(lowdim.Isomap(n_components=2, n_neighbors=6, n_landmarks=20, random_state=0)),
     Case(lowdim.Isomap(n_components=2, radius=6.0)),
