@@ -31,6 +31,8 @@ class Case:
     keeps_embedding: bool = True
     exact_inverse: bool = False
     invariant_to_rotation: bool = True
+    # Products of columns depend on where the origin is.
+    invariant_to_shift: bool = True
     # An additive constant is a jump: a row next to a fitted one is that constant away from it.
     continuous: bool = True
     # What a supervised method is fitted with beside X, made from X.
@@ -95,6 +97,7 @@ CASES = [
     Case(lowdim.BayesianPCA(n_components=2, random_state=0), keeps_embedding=False, exact_inverse=True),
     Case(lowdim.ClassicalMDS(n_components=2, random_state=0)),
     Case(lowdim.KernelPCA(n_components=2, kernel="rbf", random_state=0)),
+    Case(lowdim.FeatureMapPCA(n_components=2), invariant_to_shift=False),
     Case(lowdim.Isomap(n_components=2, n_neighbors=5, random_state=0)),
 ]
 
@@ -187,9 +190,11 @@ VARIANTS = [
         continuous=False,
         invariant_to_rotation=False,
     ),
-    Case(lowdim.KernelPCA(n_components=2, kernel="poly", degree=2)),
+    Case(lowdim.KernelPCA(n_components=2, kernel="poly", degree=2), invariant_to_shift=False),
     Case(lowdim.KernelPCA(n_components=2, kernel=lowdim.kernels.RBF(0.1) + lowdim.kernels.Linear() * 0.5)),
     Case(lowdim.KernelPCA(n_components=2, kernel="laplacian"), invariant_to_rotation=False),
+    Case(lowdim.KernelPCA(n_components=2, missing="expected", random_state=0)),
+    Case(lowdim.FeatureMapPCA(n_components=2, degree=3, coef0=0.0), invariant_to_shift=False),
     Case(lowdim.Isomap(n_components=2, n_neighbors=6, n_landmarks=20, random_state=0)),
     Case(lowdim.Isomap(n_components=2, radius=6.0)),
     Case(lowdim.Isomap(n_components=2, n_neighbors=6, metric="manhattan"), invariant_to_rotation=False),

@@ -8,33 +8,59 @@ A kernel k(x, y) says how similar two rows are, as an inner product of features 
     array([[4.5   , 0.4094]])
 
 Positive multiples, sums, products and non-negative integer powers of kernels are kernels. `bandwidth` finds a
-starting value for ``gamma``.
+starting value for ``gamma``, the one parameter in which every width is kept. What others write, with d the distance:
+
+    ================================  ====================  ==========================================
+    written                           by                    here
+    ================================  ====================  ==========================================
+    exp(-d²/s²)                       some textbooks        RBF.from_width(s, "exp(-d2/s2)")
+    exp(-d²/(2 s²))                   others, drtoolbox     RBF.from_width(s)
+    exp(-d²/s)                        tapkee                RBF.from_width(s, "exp(-d2/s)")
+    exp(-s d²)                        kernlab, rbfdot       RBF(gamma=s)
+    exp(-g d²), g = 1/columns         scikit-learn          RBF(gamma=g), bandwidth(X, "features")
+    exp(-s d), Euclidean d            kernlab, laplacedot   Laplace(gamma=s, norm="l2")
+    exp(-g d), sum of |x_j - y_j|     scikit-learn          Laplace(gamma=g)
+    (s x'y + c)^n                     kernlab, polydot      Polynomial(degree=n, coef0=c, gamma=s)
+    (1 + d²/(2 a s²))^-a              scikit-learn's GP     RationalQuadratic.from_width(s, alpha=a)
+    besseldot(s, order, n)            kernlab               Bessel(gamma=s, order=order, degree=n)
+    anovadot(s, n)                    kernlab               ANOVA(gamma=s, degree=n)
+    ================================  ====================  ==========================================
 """
 
 from lowdim._core.kernels import (
+    ANOVA,
     RBF,
+    Bessel,
+    Chi2,
     Constant,
     Cosine,
     Custom,
     Kernel,
     Laplace,
     Linear,
+    Matern,
     Polynomial,
     Precomputed,
+    RationalQuadratic,
     Sigmoid,
     bandwidth,
 )
 
 __all__ = [
+    "ANOVA",
     "RBF",
+    "Bessel",
+    "Chi2",
     "Constant",
     "Cosine",
     "Custom",
     "Kernel",
     "Laplace",
     "Linear",
+    "Matern",
     "Polynomial",
     "Precomputed",
+    "RationalQuadratic",
     "Sigmoid",
     "bandwidth",
 ]

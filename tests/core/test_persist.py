@@ -21,8 +21,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 import lowdim
 from lowdim import kernels
-from lowdim._core import kernels as core_kernels
-from lowdim._core import memory, persist
+from lowdim._core import kernel_algebra, memory, persist
 from lowdim._core.align import procrustes
 from lowdim.kernels import RBF, Constant, Custom, Linear, Polynomial
 
@@ -435,18 +434,18 @@ def test_tampered_documents(change, message, good, tmp_path):
     [
         ([1, 2], "an entry must be of type dict"),
         ({"kind": "record", "class": "os:system", "fields": {}}, "record of the unknown class 'os:system'"),
-        ({"kind": "record", "class": "lowdim._core.kernels:np", "fields": {}}, "unknown class"),
-        ({"kind": "record", "class": "lowdim._core.kernels:Kernel", "fields": {}}, "unknown class"),
-        ({"kind": "record", "class": "lowdim._core.kernels:fields", "fields": {}}, "unknown class"),
+        ({"kind": "record", "class": "lowdim._core.kernel_algebra:np", "fields": {}}, "unknown class"),
+        ({"kind": "record", "class": "lowdim._core.kernel_algebra:Kernel", "fields": {}}, "unknown class"),
+        ({"kind": "record", "class": "lowdim._core.kernel_catalogue:dataclass", "fields": {}}, "unknown class"),
         ({"kind": "record", "class": "lowdim._core.memory:config", "fields": {}}, "unknown class"),
         ({"kind": "record", "class": "lowdim._core.extend:Later", "fields": {}}, "unknown class"),
-        ({"kind": "record", "class": "lowdim._core.kernels:RBF", "fields": {"gamma": -1}}, "gamma must be"),
-        ({"kind": "record", "class": "lowdim._core.kernels:RBF", "fields": {"sigma": 1}}, "sigma"),
+        ({"kind": "record", "class": "lowdim._core.kernel_catalogue:RBF", "fields": {"gamma": -1}}, "gamma must be"),
+        ({"kind": "record", "class": "lowdim._core.kernel_catalogue:RBF", "fields": {"sigma": 1}}, "sigma"),
         (
-            {"kind": "record", "class": "lowdim._core.kernels:Custom", "fields": {"f": "os.system"}},
+            {"kind": "record", "class": "lowdim._core.kernel_given:Custom", "fields": {"f": "os.system"}},
             "f must be",
         ),
-        ({"kind": "record", "class": "lowdim._core.kernels:RBF"}, "must have the keys"),
+        ({"kind": "record", "class": "lowdim._core.kernel_catalogue:RBF"}, "must have the keys"),
         ({"kind": "float", "text": "1e400"}, "special number"),
         ({"kind": "int", "hex": 3}, "must be of type str"),
         ({"kind": "int", "hex": "zz"}, "invalid literal"),
@@ -624,11 +623,11 @@ def test_records_live_where_they_say(good, tmp_path, monkeypatch):
     class Alien:
         x: int = 1
 
-    monkeypatch.setattr(core_kernels, "Alien", Alien, raising=False)  # as if a module had imported it
+    monkeypatch.setattr(kernel_algebra, "Alien", Alien, raising=False)  # as if a module had imported it
     members, document = good
     document["model"]["state"]["mean_"] = {
         "kind": "record",
-        "class": "lowdim._core.kernels:Alien",
+        "class": "lowdim._core.kernel_algebra:Alien",
         "fields": {},
     }
     refused(write(tmp_path / "bad", members | {"model.json": json.dumps(document)}), "unknown class")

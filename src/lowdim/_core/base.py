@@ -36,6 +36,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _takes_nan: Any = False  # takes rows with missing cells as they are (a property where a parameter decides)
     _hole_policies: ClassVar[tuple[str, ...]] = ()  # values of `missing` under which rows with missing cells are taken
     _holes: Any = None  # how distances see missing cells, where `missing` is "pairwise" or "expected"
+    _reads_holes: ClassVar[type[Holes]] = Holes  # the record that makes tables of incomplete rows
     _min_rows: ClassVar[int] = 2
     _keeps_embedding: ClassVar[bool] = True  # linear methods have no need to
     _ways_out: ClassVar[str] = ""  # what to do when the data is too large
@@ -261,16 +262,16 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self._with_holes(X, fitting), dtype
 
     def _with_holes(self, X: Any, fitting: bool) -> Any:
-        """The table in which distances between incomplete rows are measured, where `missing` asks for it."""
+        """The table in which incomplete rows are compared, where `missing` asks for it."""
         policy, name = getattr(self, "missing", "error"), type(self).__name__
         if policy not in METRICS or sparse.issparse(X):
             return X
         if fitting:
-            if check_metric(self.metric, name) != "euclidean":
+            if check_metric(getattr(self, "metric", "euclidean"), name) != "euclidean":
                 raise ValueError(
                     f"{name}: missing={policy!r} must go with metric='euclidean'; got metric={self.metric!r}."
                 )
-            self._holes = Holes.of(X, policy, generator(self.random_state), self.n_jobs, name)
+            self._holes = self._reads_holes.of(X, policy, generator(self.random_state), self.n_jobs, name)
         return self._holes.table(X)
 
     def _distance(self) -> Any:

@@ -3,9 +3,8 @@
 // For a row with observed cells O, t solves (W_O' W_O + ridge I) t = W_O' x_O, and a missing cell gets
 // mean + scale w' t. Only missing cells of `completed` are written. Each row is its own: the same bits for any number
 // of threads.
-#include <cmath>
-
 #include "arrays.hpp"
+#include "cholesky.hpp"
 #include "parallel.hpp"
 #include "simd.hpp"
 
@@ -20,53 +19,7 @@ namespace lowdim {
 namespace {
 
 constexpr std::int64_t kRows = 64;
-constexpr int kLanes = 8;
 constexpr std::int64_t kKnown = 2048;  // numbers w w' takes per column, up to which all of them are kept
-
-LOWDIM_INLINE inline double dot(const double* a, const double* b, std::int64_t n) {
-  double lane[kLanes] = {0};
-  std::int64_t j = 0;
-  for (; j + kLanes <= n; j += kLanes)
-    for (int l = 0; l < kLanes; ++l) lane[l] += a[j + l] * b[j + l];
-  double sum = ((lane[0] + lane[4]) + (lane[1] + lane[5])) + ((lane[2] + lane[6]) + (lane[3] + lane[7]));
-  for (; j < n; ++j) sum += a[j] * b[j];
-  return sum;
-}
-
-// Where row i, column k of a lower triangle is, row after row without gaps.
-inline std::int64_t at(std::int64_t i, std::int64_t k) { return i * (i + 1) / 2 + k; }
-
-// Cholesky in place. A pivot that rounding ate stands for a direction the row says nothing about; its coefficient
-// becomes 0.
-void factor(double* A, std::int64_t r, double least) {
-  for (std::int64_t k = 0; k < r; ++k) {
-    const double* row = A + at(k, 0);
-    double pivot = row[k];
-    for (std::int64_t m = 0; m < k; ++m) pivot -= row[m] * row[m];
-    A[at(k, k)] = pivot > least ? std::sqrt(pivot) : HUGE_VAL;
-    for (std::int64_t i = k + 1; i < r; ++i) {
-      double* other = A + at(i, 0);
-      double sum = other[k];
-      for (std::int64_t m = 0; m < k; ++m) sum -= other[m] * row[m];
-      other[k] = sum / row[k];
-    }
-  }
-}
-
-void forward(const double* L, std::int64_t r, double* b) {
-  for (std::int64_t k = 0; k < r; ++k) {
-    const double* row = L + at(k, 0);
-    for (std::int64_t m = 0; m < k; ++m) b[k] -= row[m] * b[m];
-    b[k] /= row[k];
-  }
-}
-
-void backward(const double* L, std::int64_t r, double* b) {
-  for (std::int64_t k = r - 1; k >= 0; --k) {
-    for (std::int64_t m = k + 1; m < r; ++m) b[k] -= L[at(m, k)] * b[m];
-    b[k] /= L[at(k, k)];
-  }
-}
 
 struct Model {
   const double *mean, *scale, *unit, *W, *Wt;  // unit = 1 / scale
@@ -81,15 +34,6 @@ struct Scratch {
   std::vector<double> x, fit, A, t, y;
   std::vector<std::int64_t> room, holes, seen;
 };
-
-// A += sign * w w', lower triangle, row after row without gaps.
-LOWDIM_INLINE inline void add_outer(double* A, const double* w, std::int64_t r, double sign) {
-  for (std::int64_t a = 0; a < r; ++a) {
-    const double f = sign * w[a];
-    for (std::int64_t b = 0; b <= a; ++b) A[b] += f * w[b];
-    A += a + 1;
-  }
-}
 
 // The same for column j of the model: its product is known for small r.
 LOWDIM_INLINE inline void add_column(const Model& model, std::int64_t j, double sign, double* LOWDIM_RESTRICT A) {

@@ -38,6 +38,7 @@ void force_baseline(bool forced) { baseline_only.store(forced); }
 
 void bind_cells(nb::module_& m);
 void bind_descent(nb::module_& m);
+void bind_expected(nb::module_& m);
 void bind_ica(nb::module_& m);
 void bind_incomplete(nb::module_& m);
 void bind_neighbors(nb::module_& m);
@@ -61,6 +62,7 @@ NB_MODULE(_native, m) {
         "Use only baseline instructions from now on (for tests).");
   lowdim::bind_cells(m);
   lowdim::bind_descent(m);
+  lowdim::bind_expected(m);
   lowdim::bind_ica(m);
   lowdim::bind_incomplete(m);
   lowdim::bind_neighbors(m);

@@ -13,6 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from lowdim._core import params, threads
 from lowdim._core.base import Reducer
 from lowdim._core.extend import Nystrom
+from lowdim._core.incomplete import METRICS, POLICIES
+from lowdim._core.incomplete_kernels import KernelHoles
 from lowdim._core.kernels import Kernel, make_kernel
 from lowdim._core.notices import warn
 from lowdim._core.rng import generator
@@ -36,8 +38,9 @@ class KernelPCA(Reducer):
         Number of components; None keeps every positive eigenvalue. Axes beyond the positive eigenvalues are zero,
         with a warning.
     kernel : str, kernel object or callable
-        "linear", "poly", "rbf", "laplacian", "sigmoid", "constant", "precomputed"; an object of `lowdim.kernels` such
-        as ``RBF(0.5) + 2 * Linear()``; or a function of two rows.
+        "linear", "poly", "rbf", "laplacian", "rational-quadratic", "matern", "bessel", "anova", "chi2", "sigmoid",
+        "cosine", "constant", "precomputed"; an object of `lowdim.kernels` such as ``RBF(0.5) + 2 * Linear()``; or a
+        function of two rows.
     width : str or float
         How the width of "rbf" and "laplacian" is chosen where `gamma` is None; "median" looks at the distances between
         rows, a number is the standard deviation s of exp(-d²/(2 s²)).
@@ -45,6 +48,10 @@ class KernelPCA(Reducer):
         The factor in exp(-gamma d²), (gamma x'y + coef0)^degree and tanh(gamma x'y + coef0).
     degree, coef0 : number
         Of the polynomial and sigmoid kernels.
+    missing : {"error", "pairwise", "expected"}
+        What a missing cell (NaN) means: refused; kernels of the distance or the inner product over the columns both
+        rows have, scaled up; or features averaged over what the row may be under a Gaussian model of the rows, so
+        that k(x, y) is an expected value and stays positive semi-definite. At fit and for new rows.
     random_state : int, generator or None
         Start of the eigensolver.
     n_jobs : int or None
@@ -80,10 +87,13 @@ class KernelPCA(Reducer):
         "gamma": params.none() | params.real(0, open_low=True),
         "degree": params.whole(1),
         "coef0": params.real(-np.inf),
+        "missing": params.one_of(*POLICIES),
         "random_state": params.seed(),
         "n_jobs": params.jobs(),
     }
     _sparse_rows = True
+    _hole_policies = tuple(METRICS)
+    _reads_holes = KernelHoles
     _ways_out = "Fit on a sample of the rows and transform the rest."
 
     def __init__(
@@ -95,6 +105,7 @@ class KernelPCA(Reducer):
         gamma=None,
         degree=3,
         coef0=1.0,
+        missing="error",
         random_state=None,
         n_jobs=None,
     ):
@@ -104,8 +115,13 @@ class KernelPCA(Reducer):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
+
+    @property
+    def _takes_nan(self) -> bool:
+        return self.missing != "error"
 
     def _embed(self, X: Any) -> np.ndarray:
         rng = generator(self.random_state)
@@ -116,6 +132,7 @@ class KernelPCA(Reducer):
             gamma=self.gamma,
             degree=self.degree,
             coef0=self.coef0,
+            holes=self._holes,
             owner="KernelPCA",
         )
         K = self._kernel_matrix(X)

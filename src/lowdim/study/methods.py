@@ -70,6 +70,7 @@ _TABLE = (
     Method("factor-analysis", "FactorAnalysis", "Factor analysis", True, "global", "projection", False),
     Method("bayesian-pca", "BayesianPCA", "Bayesian PCA", True, "global", "projection", False, usual=False),
     Method("kernel-pca", "KernelPCA", "Kernel PCA", False, "global", "projection", False),
+    Method("feature-map-pca", "FeatureMapPCA", "Feature-map PCA", False, "global", "projection", False, usual=False),
     Method("classical-mds", "ClassicalMDS", "Classical MDS", True, "global", "projection", True),
     Method("isomap", "Isomap", "Isomap", False, "global", "manifold", True),
 )
