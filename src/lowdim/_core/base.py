@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 FLOATS = (np.float64, np.float32)
 
 # What a fit may leave beside the public attributes (which end in "_").
-_FITTED = ("_extension", "_holes", "_incomplete", "_inverse", "_mean_kernel", "_n_features_out", "_parts", "_rows")
+_FITTED = (
+    *("_extension", "_holes", "_incomplete", "_inverse", "_mean_coef", "_mean_kernel", "_n_features_out", "_parts"),
+    "_rows",
+)
 
 
 class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

@@ -35,11 +35,32 @@ class Tiles:
         return self.X.shape[0]
 
     def values(self, rows: Any) -> Callable[[slice], Array]:
+        """Tiles of new rows."""
         return lambda columns: self.kernel(rows, self.X[columns])
 
     def own(self, rows: slice) -> Callable[[slice], Array]:
-        """The same for fitted rows."""
+        """Tiles of fitted rows."""
+        left = self.X[rows]
+        return lambda columns: self.kernel(left) if columns == rows else self.kernel(left, self.X[columns])
+
+    def diag(self) -> Array:
+        """k(x, x) of the fitted rows, in float64."""
+        return np.asarray(self.kernel.diag(self.X), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class GivenTiles(Tiles):
+    """Values that were computed elsewhere."""
+
+    def values(self, rows: Any) -> Callable[[slice], Array]:
+        rows = rows.toarray() if sparse.issparse(rows) else rows
+        return lambda columns: rows[:, columns]
+
+    def own(self, rows: slice) -> Callable[[slice], Array]:
         return self.values(self.X[rows])
+
+    def diag(self) -> Array:
+        return np.asarray(self.X.diagonal(), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +94,8 @@ class GaussianTiles(Tiles):
 
 def tiles_of(kernel: Kernel, X: Any) -> Tiles:
     """The kernel on the rows of X, prepared."""
+    if kernel.pairwise:
+        return GivenTiles(kernel, X.toarray() if sparse.issparse(X) else X)
     single = X.dtype == np.float32
     plain = type(kernel) is not RBF or sparse.issparse(X) or X.size == 0
     if plain or excess(X, 50 if single else 300) or not 1e-30 < kernel.gamma < 1e30:  # type: ignore[attr-defined]
@@ -83,19 +106,24 @@ def tiles_of(kernel: Kernel, X: Any) -> Tiles:
     return GaussianTiles(kernel, X, center, centred, squared_norms(centred).astype(X.dtype))
 
 
-def matrix(tiles: Tiles, dtype: Any, n_jobs: int | None = None) -> Array:
-    """All values among the rows, symmetric to the last bit."""
+def matrix(tiles: Tiles, dtype: Any, n_jobs: int | None = None, *, shift: Array | None = None) -> Array:
+    """All values among the rows, symmetric to the last bit; less shift_i + shift_j where given, which centring undoes.
+
+    Shifted by about their means, values rounded to float32 keep the digits that centring leaves.
+    """
     K = np.empty((tiles.n, tiles.n), dtype=dtype)
     parts = threads.blocks(tiles.n, TILE)
     pairs = [(i, j) for i in range(len(parts)) for j in range(i, len(parts))]
 
     def fill(which: slice) -> None:
-        for i, j in pairs[which]:
-            tile = tiles.own(parts[i])(parts[j])
-            if i == j:
-                tile = np.triu(tile) + np.triu(tile, 1).T
-            K[parts[i], parts[j]] = tile
-            K[parts[j], parts[i]] = tile.T
+        i, j = pairs[which.start]
+        tile = tiles.own(parts[i])(parts[j])
+        if shift is not None:
+            tile = tile - shift[parts[i], None] - shift[parts[j]]
+        if i == j:
+            tile = np.triu(tile) + np.triu(tile, 1).T
+        K[parts[i], parts[j]] = tile
+        K[parts[j], parts[i]] = tile.T
 
     threads.map_rows(fill, len(pairs), 1, n_jobs)
     return K
@@ -126,3 +154,16 @@ def _lanes(n_parts: int) -> Iterator[list[int]]:
     lanes = min(LANES, -(-n_parts // 2))
     for lane in range(lanes):
         yield [i for i in range(n_parts) if lane in (i % (2 * lanes), 2 * lanes - 1 - i % (2 * lanes))]
+
+
+def each_block(
+    tiles: Tiles, rows: Any, work: Callable[[Array, slice], Any], n_jobs: int | None = None, size: int | None = None
+) -> list[Any]:
+    """`work(values, part)` on the values of consecutive blocks of new rows against all fitted rows."""
+    everything = slice(0, tiles.n)
+    size = size or max(64, min(TILE, 2**22 // tiles.n))  # 32 MB in float64
+
+    def one(part: slice) -> Any:
+        return work(tiles.values(rows[part])(everything), part)
+
+    return threads.map_rows(one, rows.shape[0], size, n_jobs)

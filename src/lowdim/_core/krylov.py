@@ -161,7 +161,8 @@ def block_lanczos(problem: Problem, times: Callable[[Array], Array], power: floa
         H = V[:, :total].T @ W
         T[:total, known:total], T[known:total, :total] = H, H.T
         Q, R = _next_block(problem, V[:, :total], W - V[:, :total] @ H, problem.norm)
-        if total > 64 and step % 3 and Q.shape[1] and total + Q.shape[1] <= room:
+        cheap = not problem.is_sparse and 20 * total**3 < problem.n**2 * width  # next to a product
+        if total > 64 and step % 3 and not cheap and Q.shape[1] and total + Q.shape[1] <= room:
             continue  # the projected problem costs as much as a step: only now and then
         theta, S = (part[..., ::-1] for part in sla.eigh(T[:total, :total], check_finite=False))
         residuals = np.linalg.norm(R @ S[known:total], axis=0)[: problem.k]
