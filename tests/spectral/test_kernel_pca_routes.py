@@ -295,7 +295,7 @@ def test_scikit_learn_agrees_on_all_shared_kernels(kernel, settings, solver):
 
 def test_negative_eigenvalues_are_left_out_and_their_share_is_told():
     X = cloud(60, 3)
-    K = -((X[:, None] - X) ** 2).sum(axis=2) ** 1.5 / 2
+    K = -(((X[:, None] - X) ** 2).sum(axis=2) ** 1.5) / 2
     H = np.eye(60) - 1 / 60
     spectrum = np.linalg.eigvalsh(H @ K @ H)
     share = -spectrum[spectrum < 0].sum() / np.abs(spectrum).sum()

@@ -199,10 +199,14 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 )
             rows = self._rows.toarray() if sparse.issparse(self._rows) else self._rows
             rows = rows if self._holes is None else self._holes.rows(rows)
-            places = self.embedding_
+            places = self._fitted_places()
             placed = np.isfinite(places).all(axis=1)
             self._inverse = LearnedInverse.fit(places[placed], rows[placed])
         return self._inverse
+
+    def _fitted_places(self) -> np.ndarray:
+        """Where the rows that were kept are placed."""
+        return self.embedding_
 
     # ---- input ----------------------------------------------------------------------------------------------
 

@@ -63,8 +63,8 @@ def fit_weights(K: Array, noise: float, most: int | None = None, *, owner: str, 
     """
     n = len(K)
     E = np.asfortranarray(K / noise)  # phi_i' C^-1 phi_j
-    w, capped = np.zeros(n), False
-    for step in range(max_iter):
+    w, capped, steps = np.zeros(n), False, 0
+    while steps < max_iter:
         best, gain, own = _best(E, w, n)
         if most is not None and np.count_nonzero(w) >= most:
             capped |= bool(gain[w == 0].max(initial=0.0) > GAIN * n)
@@ -76,12 +76,15 @@ def fit_weights(K: Array, noise: float, most: int | None = None, *, owner: str, 
         row = E[:, i].copy()
         dger(-change / (1 + change * own[i]), row, row, a=E, overwrite_a=1)
         w[i] = best[i]
+        steps += 1
     else:
-        warn(f"{owner}: the weights of the rows still moved after {max_iter} steps. Use more noise.", ConvergenceWarning)
+        warn(
+            f"{owner}: the weights of the rows still moved after {max_iter} steps. Use more noise.", ConvergenceWarning
+        )
         return Weights(w, noise, max_iter, False, capped)
     if not w.any():  # more noise than the rows have variance
         w[np.argmax(np.diagonal(K))] = 1 / n
-    return Weights(w, noise, step, True, capped)
+    return Weights(w, noise, steps, True, capped)
 
 
 def weights_of_few(K: Array, variance: float, most: int, *, owner: str) -> Weights:

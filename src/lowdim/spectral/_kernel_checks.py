@@ -53,8 +53,8 @@ def negative_share(tiles: Tiles, rng: np.random.Generator) -> float:
     if values[-1] < -1e-6 * max(values[0], 0.0):
         seen = "these rows" if len(some) == tiles.n else f"{len(some)} of these rows"
         warn(
-            f"{OWNER}: the kernel is not positive semidefinite on {seen} (smallest eigenvalue {values[-1]:.3g}, largest "
-            f"{values[0]:.3g}); negative eigenvalues, {share:.2g} of the spectrum, are left out."
+            f"{OWNER}: the kernel is not positive semidefinite on {seen} (smallest eigenvalue {values[-1]:.3g}, "
+            f"largest {values[0]:.3g}); negative eigenvalues, {share:.2g} of the spectrum, are left out."
         )
     return share
 
@@ -71,9 +71,9 @@ def report_width(axes: Axes, kernel: object, n: int, same_norm: bool) -> None:
     flat = values[0] < FLAT * values[-1] and values[0] < (NARROW if len(values) > 1 else FLAT) * mean
     if n > 5 * len(axes.values) and flat:
         warn(
-            f"{OWNER}: the spectrum is flat: the first of {len(values)} eigenvalues is {values[0] / values[-1]:.3g} times "
-            f"the last, and {values[0] / mean:.3g} times the mean of all. {kernel} sees each row as unlike all others "
-            "and the axes mean little. Its width is too small: use a smaller gamma, or width='median'."
+            f"{OWNER}: the spectrum is flat: the first of {len(values)} eigenvalues is {values[0] / values[-1]:.3g} "
+            f"times the last, and {values[0] / mean:.3g} times the mean of all. {kernel} sees each row as unlike all "
+            "others and the axes mean little. Its width is too small: use a smaller gamma, or width='median'."
         )
     elif axes.total < WIDE * axes.own:
         warn(

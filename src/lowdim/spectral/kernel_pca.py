@@ -51,7 +51,7 @@ class KernelPCA(Reducer):
         "dense" stores K (float64 rows beyond 12,000: rounded to float32, eigenvalues from one float64 product, axes to
         about 1e-6), "operator" never does; "auto" stores it where memory allows.
     n_landmarks : int or None
-        Build the axes from this many rows: 1,000 to 5,000 for any number of rows. `nystrom_error_` says what that costs.
+        Build the axes from this many rows: 1,000 to 5,000 for any number of rows; `nystrom_error_` tells what it costs.
     landmarks : {"random", "farthest", "kmeans++"}
         How these rows are chosen; by distance takes longer and covers the data better.
     n_basis : int or None
@@ -85,7 +85,7 @@ class KernelPCA(Reducer):
         With landmarks: share of the spread in feature space that lies outside the span of the landmarks.
     kernel_ : Kernel
         The kernel with its parameters.
-    noise_variance_, n_iter_, converged_ : float, int, bool
+    noise_variance_, n_iter_, converged_ : float, int, bool or None
         Of sparse kernel PCA: the variance s² of the noise, and how the search for the rows ended.
 
     References
@@ -120,8 +120,8 @@ class KernelPCA(Reducer):
     _sparse_rows = True
     _block_rows = 2**30  # `_extend` has blocks of its own
     _ways_out = (
-        "Set n_landmarks=2000 or so: memory then grows with n_samples x n_components; or solver='operator', which never "
-        "holds the kernel matrix."
+        "Set n_landmarks=2000 or so: memory then grows with n_samples x n_components; or solver='operator', which "
+        "never holds the kernel matrix."
     )
 
     def __init__(
@@ -178,6 +178,7 @@ class KernelPCA(Reducer):
 
     def _axes(self, tiles: Tiles, rng: np.random.Generator) -> routes.Axes:
         """Axes in feature space by the route that the parameters name."""
+        self.noise_variance_ = self.n_iter_ = self.converged_ = None
         route = self._route(tiles.n, tiles.X.dtype.itemsize)
         if route in ("dense", "operator"):
             solve = routes.dense if route == "dense" else routes.operator
@@ -209,6 +210,9 @@ class KernelPCA(Reducer):
         if m >= X.shape[0]:
             return np.arange(X.shape[0])
         return np.sort(choose(X, m, method=self.landmarks, rng=rng, owner="KernelPCA"))
+
+    def _fitted_places(self) -> np.ndarray:
+        return self.embedding_ if self.basis_ is None else self.embedding_[self.basis_]
 
     def _extend(self, X: Any) -> np.ndarray:
         return np.concatenate(self._each(X, lambda S, rows: self._extension(S)))
