@@ -54,6 +54,7 @@ def test_bits_do_not_depend_on_threads_and_a_row_not_on_its_batch(route, monkeyp
     settings = {**ROUTES, "landmarks": {"n_landmarks": 100}, "few rows": {"noise": 0.1}, "rounded": {}}[route]
     if route == "rounded":
         monkeypatch.setattr(_kernel_axes, "SINGLE", 500)
+        monkeypatch.setattr(_kernel_axes, "CENTRED", 500)
     X = cloud(1100, 4)
     models = [KernelPCA(2, gamma=0.05, random_state=0, n_jobs=j, **settings).fit(X) for j in (1, 2, 5)]
     for other in models[1:]:
@@ -67,6 +68,7 @@ def test_a_rounded_matrix_loses_no_digit_of_the_eigenvalues(monkeypatch):
     """Float64 rows beyond some number: K in float32, one product in float64. A wide kernel, nearly constant, too."""
     X = cloud(900, 5)
     monkeypatch.setattr(_kernel_axes, "SINGLE", 800)
+    monkeypatch.setattr(_kernel_axes, "CENTRED", 800)
     for gamma in (0.05, 1e-3):
         values, scores = truth(X, RBF(gamma), 4)
         model = KernelPCA(4, gamma=gamma, random_state=0).fit(X)
@@ -86,7 +88,9 @@ def test_the_operator_route_stores_no_matrix_it_is_given():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_precision(dtype):
+@pytest.mark.parametrize("centred", [4000, 500])
+def test_precision(dtype, centred, monkeypatch):
+    monkeypatch.setattr(_kernel_axes, "CENTRED", centred)
     X = cloud(800, 4)
     values, _ = truth(X, RBF(0.05), 3)
     for settings in (*ROUTES.values(), {"n_landmarks": 400}):
@@ -94,6 +98,10 @@ def test_precision(dtype):
         assert model.embedding_.dtype == dtype
         tolerance = 1e-2 if settings.get("n_landmarks") == 400 else 1e-5 if dtype == np.float32 else 1e-9
         np.testing.assert_allclose(model.eigenvalues_, values, rtol=tolerance)
+        spread = np.abs(model.embedding_).max()
+        np.testing.assert_allclose(
+            model.transform(X.astype(dtype)), model.embedding_, atol=(2e-5 if dtype == np.float32 else 1e-9) * spread
+        )
 
 
 # ---- landmarks -----------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
+from lowdim._core import threads
 from lowdim._core.extend import Nystrom
 from lowdim._core.kernel_tiles import Tiles, each_block, matrix, product, tiles_of
 from lowdim._core.krylov import dense_product
@@ -19,6 +20,7 @@ from lowdim._core.spectrum import Eigenpairs, eigenpairs
 from lowdim._core.values import all_eigenvalues, positive_part
 
 OWNER = "KernelPCA"
+CENTRED = 4000  # rows up to which the matrix is centred in place: all solvers are open then, LAPACK too
 SINGLE = 12_000  # float64 rows from which the kernel matrix (1.2 GB here) is stored in float32
 _SAMPLE = 300  # rows whose kernel matrix tells the size of the whole one
 
@@ -45,14 +47,19 @@ class Axes:
 
 
 class CentredKernel(LinearOperator):
-    """H K H as an operator; `precise` where the stored K is a rounded one."""
+    """H K H as an operator: K computed again for each product, or stored, or stored in fewer digits than the rows have.
+
+    `precise` is right to the digits of the rows in each case, and its last product is kept: it holds the scores.
+    """
 
     def __init__(self, tiles: Tiles, n_jobs: int | None, stored: Array | None = None) -> None:
         super().__init__(tiles.X.dtype if stored is None else stored.dtype, (tiles.n, tiles.n))
         self.tiles, self.n_jobs, self.stored = tiles, n_jobs, stored
+        self._last: tuple[Array, Array] | None = None
 
     def _matmat(self, Y: Array) -> Array:
-        return _centred(self._rough(_centred(np.asarray(Y))))
+        Y = _centred(np.asarray(Y))
+        return _centred(self._raw(Y) if self.stored is None else dense_product(self.stored, Y))
 
     def _matvec(self, y: Array) -> Array:
         return self._matmat(np.reshape(y, (-1, 1)))
@@ -60,16 +67,29 @@ class CentredKernel(LinearOperator):
     def _adjoint(self) -> CentredKernel:
         return self
 
-    def _rough(self, Y: Array) -> Array:
-        return self.raw(Y) if self.stored is None else dense_product(self.stored, Y)
-
     def precise(self, Y: Array) -> Array:
         """H K H Y from values in the precision of the rows."""
-        return _centred(self.raw(_centred(Y)))
+        Y = _centred(Y)
+        self._last = Y, self._raw(np.column_stack([Y, np.full(len(Y), 1 / len(Y))]))
+        return _centred(self._last[1][:, :-1])
 
-    def raw(self, Y: Array) -> Array:
-        """K Y, the kernel not centred."""
-        return product(self.tiles, Y, self.n_jobs)
+    def applied(self, Y: Array) -> tuple[Array, Array]:
+        """K Y and the column means of K; from the last product where Y is in the span of what was multiplied."""
+        if self._last is not None:
+            basis, found = self._last
+            inside = basis.T @ Y
+            if np.abs(basis @ inside - Y).max() <= 1e-13 * np.abs(Y).max():
+                return found[:, :-1] @ inside, found[:, -1]
+        self.precise(Y)
+        return self._last[1][:, :-1], self._last[1][:, -1]  # type: ignore[index]
+
+    def _raw(self, Y: Array) -> Array:
+        K = self.stored
+        if K is None or K.dtype != self.tiles.X.dtype:
+            return product(self.tiles, Y, self.n_jobs)
+        if K.dtype == np.float64:
+            return dense_product(K, Y)
+        return np.concatenate(threads.map_rows(lambda rows: K[rows].astype(np.float64) @ Y, len(K), 128, self.n_jobs))
 
 
 def _centred(Y: Array) -> Array:
@@ -83,10 +103,21 @@ def rounding_of(tiles: Tiles) -> float:
 
 
 def dense(tiles: Tiles, k: int | None, rng: np.random.Generator, n_jobs: int | None) -> Axes:
-    """All of K in memory, centred in place; float64 rows beyond `SINGLE` through a rounded one."""
-    if tiles.X.dtype == np.float64 and tiles.n > SINGLE and k is not None:
-        shift = _rough_means(tiles, rng)
-        return _by_products(CentredKernel(tiles, n_jobs, matrix(tiles, np.float32, n_jobs, shift=shift)), k, rng)
+    """All of K in memory."""
+    if tiles.n <= CENTRED or k is None:
+        return _by_matrix(tiles, k, rng, n_jobs)
+    rounded = tiles.X.dtype == np.float64 and tiles.n > SINGLE
+    dtype, shift = (np.dtype(np.float32), _rough_means(tiles, rng)) if rounded else (tiles.X.dtype, None)
+    return _by_products(CentredKernel(tiles, n_jobs, matrix(tiles, dtype, n_jobs, shift=shift)), k, rng)
+
+
+def operator(tiles: Tiles, k: int | None, rng: np.random.Generator, n_jobs: int | None) -> Axes:
+    """K is computed again for every product and never stored."""
+    return _by_products(CentredKernel(tiles, n_jobs), k, rng)
+
+
+def _by_matrix(tiles: Tiles, k: int | None, rng: np.random.Generator, n_jobs: int | None) -> Axes:
+    """Eigenpairs of the centred matrix itself."""
     K = matrix(tiles, tiles.X.dtype, n_jobs)
     own = float(np.trace(K, dtype=np.float64))
     Kc, means = center_kernel(K, overwrite=True)
@@ -99,28 +130,22 @@ def dense(tiles: Tiles, k: int | None, rng: np.random.Generator, n_jobs: int | N
     return Axes(pairs.values, scores, extension, np.full(tiles.n, 1 / tiles.n), means.total, own, total)
 
 
-def operator(tiles: Tiles, k: int | None, rng: np.random.Generator, n_jobs: int | None) -> Axes:
-    """K is computed again for every product and never stored."""
-    return _by_products(CentredKernel(tiles, n_jobs), k, rng)
-
-
 def _by_products(A: CentredKernel, k: int | None, rng: np.random.Generator) -> Axes:
-    """Eigenpairs from products; scores from one more, so that they are what `transform` gives."""
+    """Eigenpairs from products; scores are K times the axes, what `transform` gives."""
     tiles, n = A.tiles, A.tiles.n
-    norm, floor = _size(tiles, rng), rounding_of(A.tiles)
-    wanted = n if k is None else min(k, n)
+    norm, floor, wanted = _size(tiles, rng), rounding_of(tiles), n if k is None else min(k, n)
     if norm > floor:
-        pairs = eigenpairs(A, wanted, rng=rng, norm=norm, owner=OWNER)
+        few = 8 * wanted < n and n > CENTRED
+        pairs = eigenpairs(A, wanted, solver="block" if few else "auto", rng=rng, norm=norm, owner=OWNER)
     else:  # all rows are the same to this kernel
         pairs = Eigenpairs(np.zeros(wanted), np.zeros((n, wanted)), np.zeros(wanted), "none")
     pairs = positive_part(pairs, k, rounding=floor, owner=OWNER)
+
     axes = Nystrom.of(pairs.values, _centred(pairs.vectors), np.zeros(n)).projection
-    found = A.raw(np.column_stack([axes, np.full(n, 1 / n)]))
-    offset = found[:, -1]
-    extension = Nystrom(offset, axes)
+    scores, offset = A.applied(axes)
     mean, own = float(offset.mean()), float(tiles.diag().sum())
-    scores, center = _centred(found[:, :-1]), np.full(n, 1 / n)
-    return Axes(pairs.values, scores, extension, center, mean, own, max(own - n * mean, 0.0))
+    center, total = np.full(n, 1 / n), max(own - n * mean, 0.0)
+    return Axes(pairs.values, _centred(scores), Nystrom(offset, axes), center, mean, own, total)
 
 
 def _sampled(tiles: Tiles, rng: np.random.Generator) -> Array:
