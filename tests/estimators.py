@@ -33,6 +33,8 @@ class Case:
     invariant_to_rotation: bool = True
     # Products of columns depend on where the origin is.
     invariant_to_shift: bool = True
+    # Only the rows that new ones are compared with are kept: the way back is learned from these.
+    keeps_rows: bool = True
     # An additive constant is a jump: a row next to a fitted one is that constant away from it.
     continuous: bool = True
     # What a supervised method is fitted with beside X, made from X.
@@ -195,6 +197,9 @@ VARIANTS = [
     Case(lowdim.KernelPCA(n_components=2, kernel="laplacian"), invariant_to_rotation=False),
     Case(lowdim.KernelPCA(n_components=2, missing="expected", random_state=0)),
     Case(lowdim.FeatureMapPCA(n_components=2, degree=3, coef0=0.0), invariant_to_shift=False),
+    Case(lowdim.KernelPCA(n_components=2, solver="operator", random_state=0)),
+    Case(lowdim.KernelPCA(n_components=2, n_landmarks=30, landmarks="farthest", random_state=0), keeps_rows=False),
+    Case(lowdim.KernelPCA(n_components=2, noise=0.01, random_state=0), keeps_rows=False),
     Case(lowdim.Isomap(n_components=2, n_neighbors=6, n_landmarks=20, random_state=0)),
     Case(lowdim.Isomap(n_components=2, radius=6.0)),
     Case(lowdim.Isomap(n_components=2, n_neighbors=6, metric="manhattan"), invariant_to_rotation=False),

@@ -195,7 +195,7 @@ def test_the_way_back(case):
     else:
         _, inside = model.inverse_transform(Z, return_outside=True)
         _, outside = model.inverse_transform(Z + 100 * spread(Z), return_outside=True)
-        assert inside.max() < 1e-6
+        assert inside.max() < 1e-6 if case.keeps_rows else np.median(inside) < 1
         assert outside.min() > 1
 
 

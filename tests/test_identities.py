@@ -135,6 +135,7 @@ def test_volume_of_ball_and_cube():
 
 
 @pytest.mark.parametrize("n", [5, 80, 300, 450])
+@pytest.mark.filterwarnings("ignore:KernelPCA. the spectrum is flat")
 def test_equidistant_rows_are_placed_somewhere_in_the_tie(n):
     """All eigenvalues tie: any orthonormal basis is right, none is not."""
     D = 1 - np.eye(n)

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 FLOATS = (np.float64, np.float32)
 
 # What a fit may leave beside the public attributes (which end in "_").
-_FITTED = ("_extension", "_holes", "_incomplete", "_inverse", "_mean_kernel", "_n_features_out", "_parts", "_rows")
+_FITTED = (
+    *("_extension", "_holes", "_incomplete", "_inverse", "_mean_coef", "_mean_kernel", "_n_features_out", "_parts"),
+    "_rows",
+)
 
 
 class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -197,10 +200,14 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 )
             rows = self._rows.toarray() if sparse.issparse(self._rows) else self._rows
             rows = rows if self._holes is None else self._holes.rows(rows)
-            places = self.embedding_
+            places = self._fitted_places()
             placed = np.isfinite(places).all(axis=1)
             self._inverse = LearnedInverse.fit(places[placed], rows[placed])
         return self._inverse
+
+    def _fitted_places(self) -> np.ndarray:
+        """Where the rows that were kept are placed."""
+        return self.embedding_
 
     # ---- input ----------------------------------------------------------------------------------------------
 

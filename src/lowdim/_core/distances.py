@@ -36,7 +36,7 @@ _FITTED = {
 
 # Below this part of |x|^2 + |y|^2 a squared distance is measured by differences. The error of the product
 # form is then about sqrt(d) eps / tol of the value: 2e-5 for float32, 2e-12 for float64 at 100 columns.
-_LOSS = {np.dtype(np.float32): 0.05, np.dtype(np.float64): 1e-3}
+LOSS = {np.dtype(np.float32): 0.05, np.dtype(np.float64): 1e-3}
 
 
 def check_metric(metric: Any, owner: str) -> Metric:
@@ -279,7 +279,7 @@ def _from_products(Q: Any, R: Any, metric: Metric, root: bool) -> np.ndarray:
     block = np.ascontiguousarray(product.toarray() if sparse.issparse(product) else product, dtype=R.dtype)
     if metric == "cosine":
         norms = [np.ones_like(values) for values in norms]
-    row_pairs(Q, R, q_scales, r_scales).from_products(*norms, _LOSS[R.dtype], root, block)
+    row_pairs(Q, R, q_scales, r_scales).from_products(*norms, LOSS[R.dtype], root, block)
     if metric == "cosine":
         block *= 0.5
         np.minimum(block, 2.0, out=block)

@@ -17,7 +17,7 @@ from scipy import sparse
 from scipy.special import hyp0f1
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from lowdim._core.distances import excess, over_power, pairwise, row_scales, scaled
+from lowdim._core.distances import compiled, excess, over_power, pairwise, row_scales, scaled
 from lowdim._core.kernel_algebra import Kernel, is_number, store, store_integer, store_positive
 from lowdim._core.widths import Rows
 
@@ -394,11 +394,13 @@ def _decay(D: np.ndarray, gamma: float, power: int = 0) -> np.ndarray:
     """exp(-gamma 2**power D), written over D."""
     with np.errstate(over="ignore", under="ignore"):  # an infinite exponent is the right limit: similarity 0
         factor = min(float(np.ldexp(gamma, power)), np.finfo(np.float64).max)
-        if not 1e-30 < factor < 1e30:  # the factor itself may leave float32, or meet an infinite distance as 0
-            np.minimum(D, np.finfo(D.dtype).max, out=D)
-            np.multiply(D, -factor, out=D, dtype=np.float64, casting="same_kind")
-        else:
-            D *= -factor
+        if 1e-30 < factor < 1e30:
+            flat = D.reshape(-1)
+            compiled.decay(flat, factor)  # numpy's exp is four times slower where vectors are not 512 bits wide
+            return flat.reshape(D.shape)
+        # The factor itself may leave float32, or meet an infinite distance as 0.
+        np.minimum(D, np.finfo(D.dtype).max, out=D)
+        np.multiply(D, -factor, out=D, dtype=np.float64, casting="same_kind")
         return np.exp(D, out=D)
 
 

@@ -36,6 +36,7 @@ class Problem:
     max_iter: int | None
     rng: np.random.Generator
     owner: str
+    near: Array | None = None  # vectors close to the wanted ones, where the caller has some
 
     @property
     def n(self) -> int:
@@ -59,7 +60,9 @@ class Problem:
         return scaled_product(self.matrix, self.scale, Y)
 
     def precise(self, Y: Array) -> Array:
-        """B Y with every product in float64."""
+        """B Y with every product in float64; an operator may bring a method of this name for it."""
+        if self.scale is None and hasattr(self.matrix, "precise"):
+            return self.matrix.precise(Y)
         if not self.is_dense or self.matrix.dtype == np.float64:
             return self.times(Y)
         Y = Y if self.scale is None else self.scale[:, None] * Y
@@ -80,9 +83,12 @@ class Problem:
         return self.sign * self.project(self.times(Y - inside)) - 2 * self.norm * inside
 
     def start(self, columns: int) -> Array:
-        """Random start vectors, orthonormal, in the free space."""
-        block = self.project(self.rng.standard_normal((self.n, columns)))
-        return sla.qr(block, mode="economic")[0]
+        """Start vectors, orthonormal, in the free space: those that were given, filled up with random ones."""
+        block = self.rng.standard_normal((self.n, columns))
+        if self.near is not None:
+            given = self.near[:, :columns]
+            block[:, : given.shape[1]] = given
+        return sla.qr(self.project(block), mode="economic")[0]
 
     @cached_property
     def sparse(self) -> sp.csc_array:
@@ -111,11 +117,11 @@ def length(x: Array) -> float:
 def scaled_product(A: Any, scale: Array | None, Y: Array) -> Array:
     """D A D Y; float64 out, the product itself in the precision of a dense A."""
     Y = Y if scale is None else scale[:, None] * Y
-    product = _dense_product(A, Y) if isinstance(A, np.ndarray) else np.asarray(A @ Y, dtype=np.float64)
+    product = dense_product(A, Y) if isinstance(A, np.ndarray) else np.asarray(A @ Y, dtype=np.float64)
     return product if scale is None else scale[:, None] * product
 
 
-def _dense_product(A: Array, Y: Array) -> Array:
+def dense_product(A: Array, Y: Array) -> Array:
     """A Y as (Y'A)', A being symmetric: a wide right factor is a quarter faster than a narrow one."""
     rows = np.ascontiguousarray(Y.T, dtype=A.dtype)
     A = A if A.flags.c_contiguous else A.T
@@ -155,7 +161,8 @@ def block_lanczos(problem: Problem, times: Callable[[Array], Array], power: floa
         H = V[:, :total].T @ W
         T[:total, known:total], T[known:total, :total] = H, H.T
         Q, R = _next_block(problem, V[:, :total], W - V[:, :total] @ H, problem.norm)
-        if total > 64 and step % 3 and Q.shape[1] and total + Q.shape[1] <= room:
+        cheap = not problem.is_sparse and 20 * total**3 < problem.n**2 * width  # next to a product
+        if total > 64 and step % 3 and not cheap and Q.shape[1] and total + Q.shape[1] <= room:
             continue  # the projected problem costs as much as a step: only now and then
         theta, S = (part[..., ::-1] for part in sla.eigh(T[:total, :total], check_finite=False))
         residuals = np.linalg.norm(R @ S[known:total], axis=0)[: problem.k]

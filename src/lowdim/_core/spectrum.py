@@ -87,6 +87,8 @@ def eigenpairs(
     tol: float = 1e-10,
     max_iter: int | None = None,
     rng: Any = None,
+    start: Array | None = None,
+    norm: float | None = None,
     owner: str = "eigenpairs",
 ) -> Eigenpairs:
     """The k largest or smallest eigenpairs of a symmetric matrix, A v = lambda v or A v = lambda M v.
@@ -116,6 +118,11 @@ def eigenpairs(
         Steps of the iterative solver: 300 for "block" and "lobpcg", ten per row for "arpack".
     rng : None, int or Generator
         For the start vectors; None is a fixed seed.
+    start : ndarray of shape (n, s), optional
+        Vectors near the wanted ones, best first, where the block solver begins.
+    norm : float, optional
+        About the norm of the matrix, where it is known: spares the products that would find it, and the check of
+        symmetry that comes with them.
     owner : str
         Who asks, for messages.
 
@@ -136,8 +143,10 @@ def eigenpairs(
     if _is_tiny(A, mass, skip, solver):
         return _tiny(A, k, which, int(skip), owner)
     scale = None if mass is None else 1 / np.sqrt(_mass(mass, A.shape[0], owner))
-    with threads.single_blas():  # set once for the small products
-        norm, rounding = _norm(A, scale, owner)
+    rounding = float(np.finfo(np.float32).eps) if np.dtype(A.dtype or np.float64) == np.float32 else 0.0
+    if norm is None:
+        with threads.single_blas():  # set once for the small products
+            norm = _norm(A, scale, rounding, owner)
     if (unit := unit_of(norm, A.dtype)) != 1:  # norms of very large or small products would overflow or vanish
         A, norm = A * (1 / unit), norm / unit
     null, drop = _known(skip, A, scale, norm, rounding, owner)
@@ -146,7 +155,7 @@ def eigenpairs(
     random = generator(SEED if rng is None else rng)
     sign = 1.0 if which == "largest" else -1.0
     tol = max(tol, FLOAT32_TOL) if rounding > 1e-8 else tol
-    problem = Problem(A, scale, null, int(k) + drop, sign, norm, tol, max_iter, random, owner)
+    problem = Problem(A, scale, null, int(k) + drop, sign, norm, tol, max_iter, random, owner, start)
     best = _first_good(problem, _chain(problem) if solver == "auto" else [solver])
     return _finish(best, scale, drop, unit)
 
@@ -286,13 +295,12 @@ def _mass(mass: Any, n: int, owner: str) -> Array:
     return mass
 
 
-def _norm(A: Any, scale: Array | None, owner: str) -> tuple[float, float]:
-    """A lower bound of ||B||, mostly within a factor of two, and the rounding of B's entries.
+def _norm(A: Any, scale: Array | None, rounding: float, owner: str) -> float:
+    """A lower bound of ||B||, mostly within a factor of two; 1 for a matrix of zeros.
 
     A few power steps: the first meets every entry, so that NaN and infinity show, and two tell x'B(Bx) from
     |Bx|^2, which differ unless B is symmetric.
     """
-    single = np.dtype(A.dtype or np.float64) == np.float32
     x = generator(SEED).uniform(0.5, 1.0, (A.shape[0], 1))
     norm, steps = 0.0, []
     for _ in range(4 if isinstance(A, np.ndarray) else 8):
@@ -302,12 +310,12 @@ def _norm(A: Any, scale: Array | None, owner: str) -> tuple[float, float]:
         norm = max(norm, length(y) / length(x))
         steps.append((x, y))
         if norm == 0:
-            return 1.0, 0.0
+            return 1.0
         x = y / norm
     (x, y), (z, w) = steps[0], steps[1]
-    if abs(float(np.vdot(x, w) - np.vdot(y, z))) > (1e-3 if single else 1e-6) * length(x) * length(w):
+    if abs(float(np.vdot(x, w) - np.vdot(y, z))) > (1e-3 if rounding else 1e-6) * length(x) * length(w):
         raise ValueError(f"{owner}: the matrix must be symmetric. Pass (A + A.T) / 2 if that is what you mean.")
-    return norm, float(np.finfo(np.float32).eps) if single else 0.0
+    return norm
 
 
 def _known(skip: Any, A: Any, scale: Array | None, norm: float, rounding: float, owner: str) -> tuple[Array, int]:

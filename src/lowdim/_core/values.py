@@ -45,19 +45,25 @@ def largest_real_part(product: Callable[[np.ndarray], np.ndarray], size: int, *,
 
 
 def positive_part(
-    pairs: Eigenpairs, n_components: int | None, *, total: float | None = None, owner: str, quiet: bool = False
+    pairs: Eigenpairs,
+    n_components: int | None,
+    *,
+    total: float | None = None,
+    rounding: float = 0.0,
+    owner: str,
+    quiet: bool = False,
 ) -> Eigenpairs:
     """The pairs with a positive eigenvalue, filled up to `n_components` axes with zeros, and a word where that happens.
 
     An eigenvalue counts as positive above rounding: n eps times the largest (or the `total`, where the eigenvalues are
-    squares of singular values of a matrix with that sum of squares). None keeps the positive ones and fills nothing;
-    `quiet` says nothing.
+    squares of singular values of a matrix with that sum of squares), and above the `rounding` of a matrix that centring
+    made small. None keeps the positive ones and fills nothing; `quiet` says nothing.
     """
     n = pairs.vectors.shape[0]
     largest = max(float(pairs.values.max(initial=0.0)), 0.0)
     eps = np.finfo(np.float64).eps
     floor = n * eps * largest if total is None else (n * eps) ** 2 * max(total, 0.0)
-    good = pairs.values > max(floor, 0.0)
+    good = pairs.values > max(floor, rounding)
     if n_components is None:
         good[0] |= not good.any()  # at least one axis, of zeros if need be
         n_components = int(good.sum())
