@@ -190,6 +190,8 @@ VARIANTS = [
     Case(lowdim.KernelPCA(n_components=2, kernel="poly", degree=2)),
     Case(lowdim.KernelPCA(n_components=2, kernel=lowdim.kernels.RBF(0.1) + lowdim.kernels.Linear() * 0.5)),
     Case(lowdim.KernelPCA(n_components=2, kernel="laplacian"), invariant_to_rotation=False),
+    Case(lowdim.KernelPCA(n_components=2, preimage="fixed_point"), exact_inverse=True),
+    Case(lowdim.KernelPCA(n_components=2, preimage="distance"), exact_inverse=True),
     Case(lowdim.Isomap(n_components=2, n_neighbors=6, n_landmarks=20, random_state=0)),
     Case(lowdim.Isomap(n_components=2, radius=6.0)),
     Case(lowdim.Isomap(n_components=2, n_neighbors=6, metric="manhattan"), invariant_to_rotation=False),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +20,7 @@ from lowdim._core.rng import generator
 from lowdim._core.scaling import center_kernel
 from lowdim._core.spectrum import eigenpairs
 from lowdim._core.values import positive_part
+from lowdim.spectral._preimages import WAYS, check_way, preimages, usual_error
 
 _BLOCK = 512  # rows of the kernel matrix computed at a time
 
@@ -45,6 +47,14 @@ class KernelPCA(Reducer):
         The factor in exp(-gamma d²), (gamma x'y + coef0)^degree and tanh(gamma x'y + coef0).
     degree, coef0 : number
         Of the polynomial and sigmoid kernels.
+    preimage : {"ridge", "fixed_point", "distance"}
+        The way back. "ridge" learns it: kernel ridge regression of the rows on their scores, width and penalty by
+        leave-one-out error; for any kernel. "fixed_point" walks to the row whose image is nearest (Mika et al., 1998):
+        RBF, polynomial and their combinations. "distance" takes the row with the right distances to its neighbours, in
+        one step (Kwok and Tsang, 2003): RBF, l2 Laplace, odd polynomials. With the linear kernel the last two are
+        exact.
+    n_neighbors : int
+        Rows that ``preimage="distance"`` measures from.
     random_state : int, generator or None
         Start of the eigensolver.
     n_jobs : int or None
@@ -80,6 +90,8 @@ class KernelPCA(Reducer):
         "gamma": params.none() | params.real(0, open_low=True),
         "degree": params.whole(1),
         "coef0": params.real(-np.inf),
+        "preimage": params.one_of(*WAYS),
+        "n_neighbors": params.whole(1),
         "random_state": params.seed(),
         "n_jobs": params.jobs(),
     }
@@ -95,6 +107,8 @@ class KernelPCA(Reducer):
         gamma=None,
         degree=3,
         coef0=1.0,
+        preimage="ridge",
+        n_neighbors=10,
         random_state=None,
         n_jobs=None,
     ):
@@ -104,6 +118,8 @@ class KernelPCA(Reducer):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.preimage = preimage
+        self.n_neighbors = n_neighbors
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -118,6 +134,7 @@ class KernelPCA(Reducer):
             coef0=self.coef0,
             owner="KernelPCA",
         )
+        check_way(self.preimage, self.kernel_, "KernelPCA")
         K = self._kernel_matrix(X)
         Kc, means = center_kernel(K, overwrite=K is not X)
         wanted = len(Kc) if self.n_components is None else min(self.n_components, len(Kc))
@@ -165,6 +182,25 @@ class KernelPCA(Reducer):
     def _similarities(self, X: Any) -> np.ndarray:
         return X if self._precomputed() else self.kernel_(X, self._rows)
 
+    @property
+    def _invert(self) -> Any:
+        return None if self.preimage == "ridge" else partial(preimages, self)
+
+    def denoise(self, X: Any) -> np.ndarray:
+        """Rows led to the components and back, without what the components leave out.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, fitted or new.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            ``inverse_transform(transform(X))``.
+        """
+        return self.inverse_transform(np.asarray(self.transform(X)))
+
     def row_error(self, X: Any) -> np.ndarray:
         """Squared distance of each row, in feature space, from the span of the components.
 
@@ -188,6 +224,27 @@ class KernelPCA(Reducer):
         S = np.asarray(self._similarities(X), dtype=np.float64)
         norm = self.kernel_.diag(X) - 2 * S.mean(axis=1) + self._mean_kernel
         return np.maximum(norm - (self._extension(S) ** 2).sum(axis=1), 0.0)
+
+    def novelty(self, X: Any, *, quantile: float = 0.95) -> np.ndarray:
+        """How unlike the fitted rows each row is: its `row_error` over the error that few fitted rows exceed.
+
+        Above 1 a row is farther from the components than all but ``1 - quantile`` of the fitted ones. Those were seen
+        by the fit, so of new rows of the same kind somewhat more are above 1; the more components, the more.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        quantile : float
+            Of the errors of the fitted rows: the one that counts as 1.
+
+        Returns
+        -------
+        novelty : ndarray of shape (n_samples,)
+            At least 0.
+        """
+        params.check("KernelPCA", {"quantile": quantile}, {"quantile": params.share()})
+        return self.row_error(X) / usual_error(self, quantile)
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         vectors = n * (n if self.n_components is None else min(n, 3 * (self.n_components + 30))) * 8
