@@ -24,6 +24,7 @@ from lowdim._core.notices import warn
 Array = np.ndarray
 Slopes = tuple[Any, Any, Any]  # k, and a, b in its gradient a (x - z) + b x with respect to z
 
+WAYS = ("ridge", "fixed_point", "distance")
 TOL = 1e-7  # length of the last step, in units of the spread of the fitted rows
 MAX_ITER = 1000
 FLAT = 1e-5  # singular values of a neighbourhood below this part of the largest are rounding and noise
@@ -99,6 +100,20 @@ def _rbf(k: Any, at: _Pairs) -> Slopes:
     return value, 2 * k.gamma * value, 0.0
 
 
+def _rational(k: Any, at: _Pairs) -> Slopes:
+    base = 1 + k.gamma / k.alpha * at.squares
+    value = base**-k.alpha
+    return value, 2 * k.gamma * value / base, 0.0
+
+
+def _matern(k: Any, at: _Pairs) -> Slopes:
+    t = 2 * np.sqrt(k.nu * k.gamma * at.squares)
+    decay = np.exp(-t)
+    if k.nu == 1.5:
+        return (1 + t) * decay, 6 * k.gamma * decay, 0.0
+    return (1 + t + t * t / 3) * decay, 10 / 3 * k.gamma * (1 + t) * decay, 0.0
+
+
 def _polynomial(k: Any, at: _Pairs) -> Slopes:
     base = k.gamma * at.dots + k.coef0
     return base**k.degree, 0.0, k.degree * k.gamma * base ** (k.degree - 1)
@@ -128,21 +143,24 @@ def _power(k: Any, at: _Pairs) -> Slopes:
     return value**k.exponent, slope * a, slope * b
 
 
-# Kernels with a gradient everywhere. Laplace's has a corner at every fitted row, where a walk gets stuck.
-_SMOOTH: dict[type, Callable[[Any, _Pairs], Slopes]] = {
-    kernels.RBF: _rbf,
-    kernels.Linear: lambda k, at: (at.dots, 0.0, 1.0),
-    kernels.Polynomial: _polynomial,
-    kernels.Constant: lambda k, at: (k.value, 0.0, 0.0),
-    kernels.Scaled: _scaled,
-    kernels.Sum: _sum,
-    kernels.Product: _product,
-    kernels.Power: _power,
+# Kernels with a gradient everywhere, by the names of their classes. Laplace's has a corner at every fitted row, where a
+# walk gets stuck; so has Matern's for nu = 1/2.
+_SMOOTH: dict[str, Callable[[Any, _Pairs], Slopes]] = {
+    "RBF": _rbf,
+    "RationalQuadratic": _rational,
+    "Matern": _matern,
+    "Linear": lambda k, at: (at.dots, 0.0, 1.0),
+    "Polynomial": _polynomial,
+    "Constant": lambda k, at: (k.value, 0.0, 0.0),
+    "Scaled": _scaled,
+    "Sum": _sum,
+    "Product": _product,
+    "Power": _power,
 }
 
 
 def _slopes(kernel: Kernel, at: _Pairs) -> Slopes:
-    return _SMOOTH[type(kernel)](kernel, at)
+    return _SMOOTH[type(kernel).__name__](kernel, at)
 
 
 def parts_of(kernel: Kernel) -> tuple[Kernel, ...]:
@@ -155,12 +173,41 @@ def parts_of(kernel: Kernel) -> tuple[Kernel, ...]:
 
 def is_smooth(kernel: Kernel) -> bool:
     """Whether `fixed_point` knows the gradient of the kernel."""
-    return all(type(part) in _SMOOTH for part in parts_of(kernel))
+    return all(type(part).__name__ in _SMOOTH and getattr(part, "nu", 1.5) > 0.5 for part in parts_of(kernel))
 
 
 def is_linear(kernel: Kernel) -> bool:
     """Whether the kernel is x'y or a multiple of it: then points of feature space are rows."""
     return isinstance(kernel, kernels.Linear) or (isinstance(kernel, kernels.Scaled) and is_linear(kernel.kernel))
+
+
+def check_way(way: str, kernel: Kernel, owner: str) -> None:
+    """Refuse a way back that the kernel does not have, before anything is computed."""
+    if way == "ridge" or (is_linear(kernel) and not kernel.pairwise):
+        return
+    if kernel.pairwise:
+        raise ValueError(f"{owner}: preimage={way!r} needs rows; with a precomputed kernel there are none.")
+    if way == "fixed_point" and not is_smooth(kernel):
+        also = " or preimage='distance'" if has_distances(kernel) else ""
+        raise ValueError(
+            f"{owner}: preimage='fixed_point' must go with a kernel whose gradient is known (RBF, Polynomial, Linear "
+            f"and their combinations); got {kernel!r}. Use preimage='ridge'{also}."
+        )
+    if way == "distance" and not has_distances(kernel):
+        also = " or preimage='fixed_point'" if is_smooth(kernel) else ""
+        raise ValueError(
+            f"{owner}: preimage='distance' must go with a kernel that tells Euclidean distances (RBF, Laplace with "
+            f"norm='l2', Polynomial of odd degree); got {kernel!r}. Use preimage='ridge'{also}."
+        )
+
+
+def lead_back(span: Span, Y: Array, way: str, *, n_neighbors: int = 10, n_jobs: int | None, owner: str) -> Array:
+    """Rows for points Y, by "fixed_point" or "distance"; with a linear kernel the points are rows."""
+    if is_linear(span.kernel):
+        return np.asarray(safe_sparse_dot(span.weights(Y), span.rows, dense_output=True))
+    if way == "distance":
+        return by_distances(span, Y, n_neighbors, n_jobs)
+    return fixed_point(span, Y, [], n_jobs=n_jobs, owner=owner).rows
 
 
 # ---- the walk -----------------------------------------------------------------------------------------------
@@ -377,6 +424,9 @@ def _from_value(kernel: Kernel) -> Callable[[Array], Array] | None:
         return lambda v: -np.log(v) / kernel.gamma
     if isinstance(kernel, kernels.Laplace) and kernel.norm == "l2":
         return lambda v: (np.log(v) / kernel.gamma) ** 2
+    if type(kernel).__name__ == "RationalQuadratic":
+        gamma, alpha = kernel.gamma, kernel.alpha  # type: ignore[attr-defined]
+        return lambda v: alpha * (v ** (-1 / alpha) - 1) / gamma
     if isinstance(kernel, kernels.Scaled):
         return _from_value(kernel.kernel)
     if isinstance(kernel, kernels.Power) and kernel.exponent > 0:

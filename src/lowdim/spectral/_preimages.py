@@ -1,4 +1,4 @@
-"""What kernel PCA asks of pre-images: which kernels have which, and the feature space of a fitted model."""
+"""What kernel PCA asks of pre-images: the feature space of a fitted model, and how far its rows are from the axes."""
 
 from __future__ import annotations
 
@@ -7,30 +7,7 @@ from typing import Any
 import numpy as np
 
 from lowdim._core import preimage
-from lowdim._core.kernels import Kernel
 from lowdim._core.preimage import Span
-
-WAYS = ("ridge", "fixed_point", "distance")
-
-
-def check_way(way: str, kernel: Kernel, owner: str) -> None:
-    """Refuse a way back that the kernel does not have, before anything is computed."""
-    if way == "ridge" or (preimage.is_linear(kernel) and not kernel.pairwise):
-        return
-    if kernel.pairwise:
-        raise ValueError(f"{owner}: preimage={way!r} needs rows; with a precomputed kernel there are none.")
-    if way == "fixed_point" and not preimage.is_smooth(kernel):
-        also = ", 'distance'" if preimage.has_distances(kernel) else ""
-        raise ValueError(
-            f"{owner}: preimage='fixed_point' must go with a kernel whose gradient is known (RBF, Polynomial, Linear "
-            f"and their combinations); got {kernel!r}. Use preimage='ridge'{also}."
-        )
-    if way == "distance" and not preimage.has_distances(kernel):
-        also = ", 'fixed_point'" if preimage.is_smooth(kernel) else ""
-        raise ValueError(
-            f"{owner}: preimage='distance' must go with a kernel that tells Euclidean distances (RBF, Laplace with "
-            f"norm='l2', Polynomial of odd degree); got {kernel!r}. Use preimage='ridge'{also}."
-        )
 
 
 def span_of(model: Any) -> Span:
@@ -69,9 +46,11 @@ def usual_error(model: Any, quantile: float) -> float:
 
 def preimages(model: Any, Z: np.ndarray) -> np.ndarray:
     """Rows for places Z, by the way that `model.preimage` names."""
-    span, Z = span_of(model), np.asarray(Z, dtype=np.float64)
-    if preimage.is_linear(span.kernel):
-        return np.asarray(span.weights(Z) @ span.rows)
-    if model.preimage == "distance":
-        return preimage.by_distances(span, Z, model.n_neighbors, model.n_jobs)
-    return preimage.fixed_point(span, Z, [], n_jobs=model.n_jobs, owner="KernelPCA").rows
+    return preimage.lead_back(
+        span_of(model),
+        np.asarray(Z, dtype=np.float64),
+        model.preimage,
+        n_neighbors=model.n_neighbors,
+        n_jobs=model.n_jobs,
+        owner="KernelPCA",
+    )

@@ -16,11 +16,12 @@ from lowdim._core.base import Reducer
 from lowdim._core.extend import Nystrom
 from lowdim._core.kernels import Kernel, make_kernel
 from lowdim._core.notices import warn
+from lowdim._core.preimage import WAYS, check_way
 from lowdim._core.rng import generator
 from lowdim._core.scaling import center_kernel
 from lowdim._core.spectrum import eigenpairs
 from lowdim._core.values import positive_part
-from lowdim.spectral._preimages import WAYS, check_way, preimages, usual_error
+from lowdim.spectral._preimages import preimages, usual_error
 
 _BLOCK = 512  # rows of the kernel matrix computed at a time
 
