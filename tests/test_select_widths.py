@@ -17,7 +17,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:kernel_width. for .* the scores 
 
 
 def harmonics(n=200, order=3, noise=0.1, seed=0):
-    """A closed curve in 2 * order columns: two components of the right width tell where on it a row is, PCA's do not."""
+    """A closed curve in 2 * order columns: two components of the right width tell where on it a row is, not PCA's."""
     rng = np.random.default_rng(seed)
     t = rng.uniform(0, 2 * np.pi, n)
     clean = np.column_stack([f(j * t) for j in range(1, order + 1) for f in (np.cos, np.sin)])
@@ -203,7 +203,8 @@ def test_awkward_rows():
     X = np.column_stack([np.repeat(rng.standard_normal((10, 2)), 3, axis=0), np.full(30, 5.0)])
     for rows in (X, 1e100 * X, 1e-100 * X, X[:5], X.astype(np.float32), 1e6 + X):
         for criterion in ("reconstruction", "feature_error", "rnx"):
-            found = kernel_width(rows, criterion=criterion, n_components=3, n_folds=3, widths=None)
+            found = kernel_width(rows, criterion=criterion, n_components=3, n_folds=2, preimage="distance")
             assert np.isfinite(found.curve.scores).all()
+    assert np.isfinite(kernel_width(X, criterion="reconstruction", n_folds=2).score)
     found = kernel_width(X, y=np.arange(30) // 3, n_folds=3)
     assert np.isfinite(found.score)

@@ -184,7 +184,7 @@ def kernel_width(
     * rnx: area under R_NX of the embedding against Euclidean distances in X (not left out: all rows are embedded).
     * labels: nearest-neighbour error of left-out rows, for which `y` is needed.
 
-    Distances are measured once for all widths. Two decades of gamma either side of the median rule are tried by default.
+    Distances are measured once for all widths: by default two decades of gamma either side of the median rule.
     Both ends are degenerate: a wide kernel sees all rows alike, a narrow one sees each alone. They are flagged, are not
     chosen, and a warning says where the scores go on improving towards one.
 
@@ -267,7 +267,7 @@ def _checked(X: Any, y: Any, criterion: str) -> tuple[np.ndarray, np.ndarray | N
     missing.refuse_disguised(X, OWNER)
     X = check_array(X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=4, input_name="X")
     missing.refuse(X, OWNER)
-    if (X == X[0]).all():
+    if not np.ptp(X, axis=0).any():
         raise ValueError(f"{OWNER}: X must have rows that differ; all {len(X)} are equal.")
     if criterion != "labels":
         return X, None
