@@ -7,11 +7,14 @@ from sklearn.datasets import load_digits
 
 import lowdim
 from lowdim import KernelPCA
+from lowdim._core import kernels as catalogue
 from lowdim._core import width_choice
+from lowdim._core.kernels import make_kernel
 from lowdim.kernels import RBF, Polynomial, Precomputed, bandwidth
 from lowdim.select import kernel_width
 
 matplotlib.use("Agg")
+NAMES = getattr(catalogue, "NAMES", None) or catalogue._NAMES
 # Feature-space errors do favour wide kernels, and say so; one test is about that.
 pytestmark = pytest.mark.filterwarnings("ignore:kernel_width. for .* the scores go on improving")
 
@@ -36,6 +39,18 @@ def test_the_scale_of_a_curve_is_found(criterion):
         assert found.score > 1.2 * ends.max()
     else:
         assert found.score < 0.6 * ends.min()
+
+
+WIDE = [name for name in ("rbf", "laplacian", "rational-quadratic", "matern") if name in NAMES]
+
+
+@pytest.mark.parametrize("name", WIDE)
+def test_values_from_distances_are_those_of_the_kernel(name):
+    """Two roads to one matrix: this module's, from a table of distances, and the kernel's own."""
+    X = harmonics(30)
+    kernel = make_kernel(name, X, gamma=0.3)
+    assert width_choice.has_width(kernel)
+    np.testing.assert_allclose(width_choice.values(kernel, width_choice.Distances(X)), kernel(X), atol=1e-13)
 
 
 def test_twice_the_data_is_twice_the_width():
@@ -162,7 +177,7 @@ def test_the_picture():
     figure = choice.plot()
     (ax,) = figure.axes
     assert ax.get_xscale() == "log"
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["rbf", "laplacian", "linear (no width)"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["rbf", "laplacian", "linear (as given)"]
     assert len(kernel_width(harmonics(30), "linear", criterion="rnx").plot().axes) == 1
     matplotlib.pyplot.close("all")
 

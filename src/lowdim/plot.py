@@ -364,7 +364,7 @@ def kernel_choice(choice: Any) -> Any:
     for i, (name, curve) in enumerate(choice.curves.items()):
         look = {"color": COLORS[i % len(COLORS)], "linestyle": ("-", "--", "-.")[i // len(COLORS) % 3]}
         if curve.median is None:
-            ax.axhline(curve.mean[0], label=f"{name} (no width)", linewidth=1.2, **look)
+            ax.axhline(curve.mean[0], label=f"{name} (as given)", linewidth=1.2, **look)
         else:
             _width_curve(ax, name, curve, look)
     _ends(ax, choice.curve)

@@ -29,6 +29,10 @@ SMOOTH = [
     Polynomial(3, 1.0, 0.1),
     Polynomial(2, 1.0, 0.1),
 ]
+# Kernels of a larger catalogue, where there is one.
+if hasattr(lowdim.kernels, "RationalQuadratic"):
+    heavy, rough = lowdim.kernels.RationalQuadratic, lowdim.kernels.Matern
+    SMOOTH += [heavy(0.05), heavy(0.05, 0.5) * RBF(0.02), rough(0.1, 1.5), rough(0.1, 2.5)]
 
 
 def cloud(n=60, seed=0, dtype=np.float64):
@@ -192,6 +196,18 @@ def test_a_place_does_not_depend_on_the_others_or_on_threads(way):
     alone = np.vstack([model.inverse_transform(z[None]) for z in model.embedding_[:10]])
     np.testing.assert_allclose(together[:10], alone, atol=1e-6)
     np.testing.assert_array_equal(model.set_params(n_jobs=2).inverse_transform(model.embedding_), together)
+
+
+def test_a_model_that_keeps_fewer_rows_than_it_was_fitted_to():
+    """Then the mean is written with the rows that are kept; here all of them, where it must come out the same."""
+    X = cloud(40)
+    model = KernelPCA(4, gamma=0.05, preimage="fixed_point").fit(X)
+    span = span_of(model)
+    model.embedding_ = np.vstack([model.embedding_, model.embedding_[:1]])
+    other = span_of(model)
+    np.testing.assert_allclose(other.places, span.places, atol=1e-9)
+    np.testing.assert_allclose(other.weights(span.places) @ X, span.weights(span.places) @ X, atol=1e-4)
+    np.testing.assert_allclose(other.products(span.places), span.products(span.places), atol=1e-9)
 
 
 # ---- input --------------------------------------------------------------------------------------------------

@@ -27,10 +27,17 @@ Array = np.ndarray
 TRIED = 200  # rows on which "ridge" chooses its width and penalty, in every fold of every width
 ALIKE = 0.9  # a pair is all but equal to the kernel above this part of k(x, x)
 
+
+def _matern(nu: float, t: Array) -> Array:
+    growth = {0.5: 1.0, 1.5: 1.0 + t, 2.5: 1.0 + t + t * t / 3.0}[nu]
+    return growth * np.exp(-t)
+
+
 # The distance that kernels with a width are functions of, the power it is kept in, and the values.
 _FORMULAS: dict[str, tuple[str, int, Callable[[Any, Array], Array]]] = {
     "RBF": ("euclidean", 2, lambda k, D: np.exp(-k.gamma * D)),
     "RationalQuadratic": ("euclidean", 2, lambda k, D: (1 + k.gamma / k.alpha * D) ** -k.alpha),
+    "Matern": ("euclidean", 2, lambda k, D: _matern(k.nu, 2 * np.sqrt(k.nu * k.gamma * D))),
     "Laplace": ("manhattan", 1, lambda k, D: np.exp(-k.gamma * D)),
 }
 

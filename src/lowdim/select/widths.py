@@ -144,7 +144,7 @@ class KernelChoice:
     def _lines(self) -> list[str]:
         return [
             f"{row['kernel']:<{max(map(len, self.curves))}}  "
-            + ("no width       " if np.isnan(row["width"]) else f"width {row['width']:<9.4g}")
+            + ("as given       " if np.isnan(row["width"]) else f"width {row['width']:<9.4g}")
             + f"  {row['score']:.4f} ± {row['sd']:.4f}  {row['end']}".rstrip()
             for row in self.table
         ]
@@ -193,7 +193,8 @@ def kernel_width(
     X : array-like of shape (n, d)
         The rows.
     kernel : str, kernel object, or a list of them
-        Names with a width ("rbf", "laplacian") are tried at every width; other names and objects as they are.
+        Names of kernels with a width ("rbf", "laplacian") are tried at every width; other names and all objects are
+        taken as they are.
     n_components : int
         Components of kernel PCA.
     criterion : {"reconstruction", "feature_error", "rnx", "labels"}, optional
