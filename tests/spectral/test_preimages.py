@@ -14,6 +14,7 @@ import lowdim
 from lowdim import PCA, KernelPCA
 from lowdim._core import inverse, preimage
 from lowdim._core.inverse import LearnedInverse
+from lowdim._core.kernel_slopes import Pairs, slopes
 from lowdim._core.kernels import make_kernel
 from lowdim.kernels import RBF, Cosine, Laplace, Linear, Polynomial
 from lowdim.spectral._preimages import span_of
@@ -123,7 +124,7 @@ def test_gradients_are_those_of_the_kernel(kernel):
     state = preimage._look(span, W, z)
     expected = loss(span, Y, z)
     np.testing.assert_allclose(state.loss + span.norms(Y), expected, rtol=1e-9, atol=1e-12 * np.abs(expected).max())
-    value, a, b = preimage._slopes(kernel, preimage._Pairs(z, X))
+    value, a, b = slopes(kernel, Pairs(z, X))
     np.testing.assert_allclose(value * np.ones((6, 20)), kernel(z, X), rtol=1e-10)
     for j in range(3):
         h = 1e-5 * np.eye(3)[j]
@@ -147,6 +148,28 @@ def test_the_distance_is_never_larger_than_at_any_start(gamma):
         assert (found.error <= loss(span, Y, start) + 1e-12).all()
     for i in range(0, 80, 7):  # nor at any fitted row
         assert (found.error <= loss(span, Y, np.repeat(X[i : i + 1], 40, axis=0)) + 1e-12).all()
+
+
+@pytest.mark.parametrize("factor", [1.0, 3.0, -5.0])
+@pytest.mark.parametrize("kernel", [Polynomial(3, 1.0, 0.1), Polynomial(5, 1.0, 0.1), RBF(0.5)], ids=repr)
+def test_walks_settle_where_the_plain_fixed_point_oscillates(kernel, factor):
+    """Every plain step of these polynomials overshoots, and places far outside have weights of both signs."""
+    model = KernelPCA(5, kernel=kernel).fit(cloud())
+    Y, span = factor * model.embedding_, span_of(model)
+    found = preimage.fixed_point(span, Y, [], owner="test")
+    assert found.settled.all()
+    state = preimage._look(span, span.weights(Y), found.rows)
+    assert np.abs(state.step).max() < 1e-5
+
+
+def test_steps_lead_downhill_whatever_the_signs_of_the_weights():
+    """Where the fixed point's divisor is negative, it would lead uphill."""
+    X, z = cloud(), cloud(30, seed=5)
+    span = span_of(KernelPCA(3, gamma=0.05).fit(X))
+    for W in (span.weights(np.zeros((30, 3))), -span.weights(np.zeros((30, 3)))):
+        before = preimage._look(span, W, z)
+        after = preimage._look(span, W, z + 1e-4 * before.step)
+        assert (after.loss < before.loss).all()
 
 
 def test_a_settled_walk_is_at_a_minimum():

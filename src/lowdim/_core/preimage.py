@@ -17,12 +17,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import safe_sparse_dot
 
 from lowdim._core import kernels, threads
-from lowdim._core.distances import pairwise, squared_norms
+from lowdim._core.distances import squared_norms
+from lowdim._core.kernel_slopes import Own, Pairs, is_smooth, slopes
 from lowdim._core.kernels import Kernel
 from lowdim._core.notices import warn
 
 Array = np.ndarray
-Slopes = tuple[Any, Any, Any]  # k, and a, b in its gradient a (x - z) + b x with respect to z
 
 WAYS = ("ridge", "fixed_point", "distance")
 TOL = 1e-7  # length of the last step, in units of the spread of the fitted rows
@@ -66,114 +66,6 @@ class Span:
     def norms(self, Y: Array) -> Array:
         """Squared lengths of the points."""
         return self.size + 2 * Y @ self.shift + (Y**2).sum(axis=1)
-
-
-class _Pairs:
-    """What kernels are functions of: squared distances and inner products of places and rows, made when asked for."""
-
-    def __init__(self, z: Array, rows: Any) -> None:
-        self.z, self.rows = z, rows
-
-    @cached_property
-    def squares(self) -> Array:
-        return pairwise(self.z, self.rows, squared=True)
-
-    @cached_property
-    def dots(self) -> Array:
-        return np.asarray(safe_sparse_dot(self.z, self.rows.T, dense_output=True))
-
-
-class _Own(_Pairs):
-    """The same of each place with itself."""
-
-    @cached_property
-    def squares(self) -> Array:
-        return np.zeros(len(self.z))
-
-    @cached_property
-    def dots(self) -> Array:
-        return (self.z**2).sum(axis=1)
-
-
-def _rbf(k: Any, at: _Pairs) -> Slopes:
-    value = np.exp(-k.gamma * at.squares)
-    return value, 2 * k.gamma * value, 0.0
-
-
-def _rational(k: Any, at: _Pairs) -> Slopes:
-    base = 1 + k.gamma / k.alpha * at.squares
-    value = base**-k.alpha
-    return value, 2 * k.gamma * value / base, 0.0
-
-
-def _matern(k: Any, at: _Pairs) -> Slopes:
-    t = 2 * np.sqrt(k.nu * k.gamma * at.squares)
-    decay = np.exp(-t)
-    if k.nu == 1.5:
-        return (1 + t) * decay, 6 * k.gamma * decay, 0.0
-    return (1 + t + t * t / 3) * decay, 10 / 3 * k.gamma * (1 + t) * decay, 0.0
-
-
-def _polynomial(k: Any, at: _Pairs) -> Slopes:
-    base = k.gamma * at.dots + k.coef0
-    return base**k.degree, 0.0, k.degree * k.gamma * base ** (k.degree - 1)
-
-
-def _scaled(k: Any, at: _Pairs) -> Slopes:
-    value, a, b = _slopes(k.kernel, at)
-    return k.scale * value, k.scale * a, k.scale * b
-
-
-def _sum(k: Any, at: _Pairs) -> Slopes:
-    value, a, b = zip(*(_slopes(term, at) for term in k.terms), strict=True)
-    return sum(value), sum(a), sum(b)
-
-
-def _product(k: Any, at: _Pairs) -> Slopes:
-    value, a, b = _slopes(k.factors[0], at)
-    for factor in k.factors[1:]:
-        v, c, d = _slopes(factor, at)
-        value, a, b = value * v, a * v + value * c, b * v + value * d
-    return value, a, b
-
-
-def _power(k: Any, at: _Pairs) -> Slopes:
-    value, a, b = _slopes(k.kernel, at)
-    slope = k.exponent * value ** max(k.exponent - 1, 0)
-    return value**k.exponent, slope * a, slope * b
-
-
-# Kernels with a gradient everywhere, by the names of their classes. Laplace's has a corner at every fitted row, where a
-# walk gets stuck; so has Matern's for nu = 1/2.
-_SMOOTH: dict[str, Callable[[Any, _Pairs], Slopes]] = {
-    "RBF": _rbf,
-    "RationalQuadratic": _rational,
-    "Matern": _matern,
-    "Linear": lambda k, at: (at.dots, 0.0, 1.0),
-    "Polynomial": _polynomial,
-    "Constant": lambda k, at: (k.value, 0.0, 0.0),
-    "Scaled": _scaled,
-    "Sum": _sum,
-    "Product": _product,
-    "Power": _power,
-}
-
-
-def _slopes(kernel: Kernel, at: _Pairs) -> Slopes:
-    return _SMOOTH[type(kernel).__name__](kernel, at)
-
-
-def parts_of(kernel: Kernel) -> tuple[Kernel, ...]:
-    """The kernels a combination is made of."""
-    inner = getattr(kernel, "terms", None) or getattr(kernel, "factors", None)
-    if inner is None:
-        inner = (kernel.kernel,) if hasattr(kernel, "kernel") else ()
-    return (kernel, *(part for piece in inner for part in parts_of(piece)))
-
-
-def is_smooth(kernel: Kernel) -> bool:
-    """Whether `fixed_point` knows the gradient of the kernel."""
-    return all(type(part).__name__ in _SMOOTH and getattr(part, "nu", 1.5) > 0.5 for part in parts_of(kernel))
 
 
 def is_linear(kernel: Kernel) -> bool:
@@ -332,8 +224,8 @@ def _look(span: Span, W: Array, z: Array) -> _State:
     it by t. Where t is not safely positive, as with weights of both signs, the sum of the absolute values takes its
     place: shorter, and downhill.
     """
-    value, a, b = _slopes(span.kernel, _Pairs(z, span.rows))
-    own, _, growth = _slopes(span.kernel, _Own(z, None))
+    value, a, b = slopes(span.kernel, Pairs(z, span.rows))
+    own, _, growth = slopes(span.kernel, Own(z, None))
     pull = W * (a + b)
     total = growth + (W * a).sum(axis=1) if np.ndim(a) else growth * np.ones(len(z))
     size = np.abs(growth) + np.abs(W * a).sum(axis=1) if np.ndim(a) else np.abs(total)
@@ -347,7 +239,11 @@ def _look(span: Span, W: Array, z: Array) -> _State:
 
 
 def _usual_starts(span: Span, Y: Array, W: Array) -> list[Array]:
-    """The fitted row with the nearest image, and the mean of all rows by the weights of the point."""
+    """The fitted row with the nearest image, and the mean of all rows by the weights of the point.
+
+    On rings, half moons and digits, from wide to narrow kernels, walks from the learned inverse, from the row of
+    `by_distances` or from the noisy row itself ended no nearer.
+    """
     far = span.kernel.diag(span.rows) - 2 * span.products(Y)
     return [_dense(span.rows[np.argmin(far, axis=1)]), np.asarray(safe_sparse_dot(W, span.rows, dense_output=True))]
 
