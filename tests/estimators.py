@@ -200,6 +200,8 @@ VARIANTS = [
     Case(lowdim.KernelPCA(n_components=2, solver="operator", random_state=0)),
     Case(lowdim.KernelPCA(n_components=2, n_landmarks=30, landmarks="farthest", random_state=0), keeps_rows=False),
     Case(lowdim.KernelPCA(n_components=2, noise=0.01, random_state=0), keeps_rows=False),
+    Case(lowdim.KernelPCA(n_components=2, preimage="fixed_point"), exact_inverse=True),
+    Case(lowdim.KernelPCA(n_components=2, preimage="distance"), exact_inverse=True),
     Case(lowdim.Isomap(n_components=2, n_neighbors=6, n_landmarks=20, random_state=0)),
     Case(lowdim.Isomap(n_components=2, radius=6.0)),
     Case(lowdim.Isomap(n_components=2, n_neighbors=6, metric="manhattan"), invariant_to_rotation=False),

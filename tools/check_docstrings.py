@@ -15,6 +15,8 @@ RECORDS = {
     "lowdim.quality.Shepard",
     "lowdim.quality.Score",
     "lowdim.select.ComponentChoice",
+    "lowdim.select.KernelChoice",
+    "lowdim.select.WidthCurve",
     "lowdim.Comparison",
     "lowdim.Imputation",
 }

@@ -9,5 +9,5 @@ python=$1
 "$python" -c 'import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())' >/tmp/lowdim-layers.$$ 2>&1 ||
   { cat /tmp/lowdim-layers.$$; rm -f /tmp/lowdim-layers.$$; exit 1; }
 rm -f /tmp/lowdim-layers.$$
-"$python" -m codespell_lib src tests docs tools benchmarks README.md CHANGELOG.md CONTRIBUTING.md ARCHITECTURE.md
+"$python" -m codespell_lib src tests docs tools benchmarks examples README.md CHANGELOG.md CONTRIBUTING.md ARCHITECTURE.md
 "$python" tools/check_docstrings.py

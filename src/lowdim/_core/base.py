@@ -182,7 +182,9 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
         if self._invert is not None:
             if return_outside:
-                raise ValueError(f"{type(self).__name__}: return_outside is for learned inverses; this one is exact.")
+                raise ValueError(
+                    f"{type(self).__name__}: return_outside is for learned inverses; this one is computed."
+                )
             return np.asarray(self._invert(Z), dtype=Z.dtype)
         X, outside = self._learned_inverse()(Z)
         X = X.astype(Z.dtype, copy=False)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from lowdim._core import threads
 from lowdim._core.distances import pairwise
 from lowdim._core.landmarks import choose
 from lowdim._core.neighbors import nearest
@@ -35,14 +36,19 @@ class LearnedInverse:
     spacing: float
 
     @classmethod
-    def fit(cls, Z: np.ndarray, X: Any, random_state: int = 0) -> LearnedInverse:
+    def fit(cls, Z: np.ndarray, X: Any, random_state: int = 0, tried: int = _MOST_TRIED) -> LearnedInverse:
+        """The map from places Z to rows X; width and penalty are chosen on at most `tried` of them."""
+        with threads.single_blas():  # problems of a few hundred rows: more threads only wait for each other
+            return cls._fit(Z, X, generator(random_state), tried)
+
+    @classmethod
+    def _fit(cls, Z: np.ndarray, X: Any, rng: np.random.Generator, tried: int) -> LearnedInverse:
         Z = np.asarray(Z, dtype=np.float64)
         X = np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
         affine = np.linalg.lstsq(_with_one(Z), X, rcond=None)[0]
         left = X - _with_one(Z) @ affine
         spacing = _spacing(Z)
-        rng = generator(random_state)
-        sample = np.sort(rng.permutation(len(Z))[:_MOST_TRIED])
+        sample = np.sort(rng.permutation(len(Z))[:tried])
         gamma, alpha = _choose_ridge(Z[sample], left[sample], spacing)
         if gamma is None:
             empty = np.empty((0, X.shape[1]))

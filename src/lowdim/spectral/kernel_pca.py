@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,10 +15,12 @@ from lowdim._core.incomplete_kernels import KernelHoles
 from lowdim._core.kernel_tiles import LANES, Tiles, each_block, tiles_of
 from lowdim._core.kernels import Kernel, make_kernel
 from lowdim._core.landmarks import METHODS, choose
+from lowdim._core.preimage import WAYS, check_way
 from lowdim._core.rng import generator
 from lowdim.spectral import _kernel_axes as routes
 from lowdim.spectral import _kernel_checks as checks
 from lowdim.spectral import _kernel_landmarks as few_rows
+from lowdim.spectral._preimages import preimages, usual_error
 
 _TILES = 2**26  # bytes of the blocks of the kernel that are worked on
 _CANDIDATES = 1000  # rows among which sparse kernel PCA looks for those it keeps (a few seconds)
@@ -62,6 +65,14 @@ class KernelPCA(Reducer):
     noise : float or None
         Sparse kernel PCA: variance, relative to that of the first axis, that counts as noise, from 1e-6 to 1; the
         more, the fewer rows are kept. None with `n_basis`: the least that keeps no more rows than that.
+    preimage : {"ridge", "fixed_point", "distance"}
+        The way back. "ridge" learns it: kernel ridge regression of the rows on their scores, width and penalty by
+        leave-one-out error; for any kernel. "fixed_point" walks to the row whose image is nearest (Mika et al., 1998):
+        RBF, polynomial and their combinations. "distance" takes the row with the right distances to its neighbours, in
+        one step (Kwok and Tsang, 2003): RBF, l2 Laplace, odd polynomials. With the linear kernel the last two are
+        exact.
+    n_neighbors : int
+        Rows that ``preimage="distance"`` measures from.
     missing : {"error", "pairwise", "expected"}
         What a missing cell (NaN) means: refused; kernels of the distance or the inner product over the columns both
         rows have, scaled up; or features averaged over what the row may be under a Gaussian model of the rows, so
@@ -121,6 +132,8 @@ class KernelPCA(Reducer):
         "landmarks": params.one_of(*METHODS),
         "n_basis": params.none() | params.whole(1),
         "noise": params.none() | params.real(1e-6, 1.0, open_high=True),
+        "preimage": params.one_of(*WAYS),
+        "n_neighbors": params.whole(1),
         "missing": params.one_of(*POLICIES),
         "random_state": params.seed(),
         "n_jobs": params.jobs(),
@@ -148,6 +161,8 @@ class KernelPCA(Reducer):
         landmarks="random",
         n_basis=None,
         noise=None,
+        preimage="ridge",
+        n_neighbors=10,
         missing="error",
         random_state=None,
         n_jobs=None,
@@ -163,6 +178,8 @@ class KernelPCA(Reducer):
         self.landmarks = landmarks
         self.n_basis = n_basis
         self.noise = noise
+        self.preimage = preimage
+        self.n_neighbors = n_neighbors
         self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -175,6 +192,7 @@ class KernelPCA(Reducer):
         rng = generator(self.random_state)
         settings = {name: getattr(self, name) for name in ("width", "gamma", "degree", "coef0")}
         self.kernel_ = make_kernel(self.kernel, X, holes=self._holes, owner="KernelPCA", **settings)
+        check_way(self.preimage, self.kernel_, "KernelPCA")
         tiles = tiles_of(self.kernel_, X)
         if not self.kernel_.is_psd:
             checks.check_symmetric(tiles)
@@ -239,6 +257,25 @@ class KernelPCA(Reducer):
         rows = np.empty((self.n_features_in_, 0)) if self._precomputed() else self._rows
         return each_block(tiles_of(self.kernel_, rows), X, work, self.n_jobs)
 
+    @property
+    def _invert(self) -> Any:
+        return None if self.preimage == "ridge" else partial(preimages, self)
+
+    def denoise(self, X: Any) -> np.ndarray:
+        """Rows led to the components and back, without what the components leave out.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, fitted or new.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            ``inverse_transform(transform(X))``.
+        """
+        return self.inverse_transform(np.asarray(self.transform(X)))
+
     def row_error(self, X: Any) -> np.ndarray:
         """Squared distance of each row, in feature space, from the span of the components.
 
@@ -253,7 +290,9 @@ class KernelPCA(Reducer):
             |phi(x) - mean|² less the sum of squared scores: k(x,x) - 2 mean_i k(x,x_i) + mean K - |z|²; over the fitted
             rows they add up to `reconstruction_error_`.
         """
-        X = self._rows_for(X, "row_error")
+        return self._row_error(self._rows_for(X, "row_error"))
+
+    def _row_error(self, X: Any) -> np.ndarray:
         own = self.kernel_.diag(X).astype(np.float64)
 
         def error(S: np.ndarray, rows: slice) -> np.ndarray:
@@ -290,6 +329,27 @@ class KernelPCA(Reducer):
         if self._precomputed():
             raise ValueError(f"KernelPCA: {what} needs k(x, x) of each row, which kernel='precomputed' does not give.")
         return X
+
+    def novelty(self, X: Any, *, quantile: float = 0.95) -> np.ndarray:
+        """How unlike the fitted rows each row is: its `row_error` over the error that few fitted rows exceed.
+
+        Above 1 a row is farther from the components than all but ``1 - quantile`` of the fitted ones. Those were seen
+        by the fit, so of new rows of the same kind somewhat more are above 1; the more components, the more.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows.
+        quantile : float
+            Of the errors of the fitted rows: the one that counts as 1.
+
+        Returns
+        -------
+        novelty : ndarray of shape (n_samples,)
+            At least 0.
+        """
+        params.check("KernelPCA", {"quantile": quantile}, {"quantile": params.share()})
+        return self.row_error(X) / usual_error(self, quantile)
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         k = n if self.n_components is None else min(n, self.n_components)

@@ -1,0 +1,14 @@
+"""Settings that data can choose: how many components, which kernel and how wide.
+
+Every choice comes with the whole curve behind it, so that it can be doubted.
+
+    >>> import lowdim
+    >>> X = lowdim.datasets.swiss_roll(300, random_state=0).X
+    >>> lowdim.select.n_components(X, rules=["share", "drop"]).choices
+    {'share 0.85': 3, 'share 0.9': 3, 'drop': None}
+"""
+
+from lowdim.select.components import ComponentChoice, n_components
+from lowdim.select.widths import KernelChoice, WidthCurve, kernel_width
+
+__all__ = ["ComponentChoice", "KernelChoice", "WidthCurve", "kernel_width", "n_components"]

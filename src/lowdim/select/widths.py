@@ -1,0 +1,348 @@
+"""Which kernel, and how wide: every width of a grid tried on rows that were left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array, column_or_1d
+
+from lowdim._core import missing, params, width_choice
+from lowdim._core.kernels import Kernel, make_kernel
+from lowdim._core.notices import warn
+from lowdim._core.preimage import WAYS, check_way
+from lowdim._core.rng import generator
+from lowdim._core.width_choice import CRITERIA, Distances, Task
+
+OWNER = "kernel_width"
+GRID = 10.0 ** np.linspace(-2, 2, 17)  # gammas, in units of the median rule's: two decades either side
+ENDS = {
+    "wide": "the wide end, where the kernel sees all rows alike (and kernel PCA with 'rbf' is PCA)",
+    "narrow": "the narrow end, where the kernel sees every row alone and no component stands out",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class WidthCurve:
+    """One kernel at every width tried.
+
+    Attributes
+    ----------
+    kernels : tuple of Kernel
+        The kernel at each width.
+    widths, gammas : ndarray of shape (n_widths,)
+        Widths, narrow to wide, and the gamma of each; NaN for a kernel without a width.
+    scores : ndarray of shape (n_widths, n_folds)
+        The criterion in each fold.
+    degenerate : tuple of str
+        "wide" where all rows look alike to the kernel, "narrow" where each looks alone, "" in between.
+    median : float or None
+        The width of the median rule.
+    best : int
+        Which width is best among those that are not degenerate (among all, where all are).
+    """
+
+    kernels: tuple[Kernel, ...]
+    widths: np.ndarray
+    gammas: np.ndarray
+    scores: np.ndarray
+    degenerate: tuple[str, ...]
+    median: float | None
+    best: int
+
+    @property
+    def mean(self) -> np.ndarray:
+        """The criterion at each width, averaged over the folds."""
+        return self.scores.mean(axis=1)
+
+    @property
+    def sd(self) -> np.ndarray:
+        """Its standard deviation over the folds."""
+        return self.scores.std(axis=1, ddof=1)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class KernelChoice:
+    """What each kernel and width is worth to kernel PCA.
+
+    Attributes
+    ----------
+    curves : dict of str to WidthCurve
+        For each kernel its scores at every width.
+    criterion : str
+        What was measured.
+    n_components : int
+        Components of kernel PCA.
+    n_rows : int
+        Rows it was measured on.
+    name : str
+        The kernel that did best.
+    """
+
+    curves: dict[str, WidthCurve]
+    criterion: str
+    n_components: int
+    n_rows: int
+    name: str
+
+    @property
+    def curve(self) -> WidthCurve:
+        """The curve of the best kernel."""
+        return self.curves[self.name]
+
+    @property
+    def kernel(self) -> Kernel:
+        """The best kernel at its best width, for ``KernelPCA(kernel=...)``."""
+        return self.curve.kernels[self.curve.best]
+
+    @property
+    def width(self) -> float:
+        """Its width s: exp(-d²/(2 s²)), or exp(-d/s) for the Laplace kernel; NaN where it has none."""
+        return float(self.curve.widths[self.curve.best])
+
+    @property
+    def gamma(self) -> float:
+        """Its gamma; NaN where it has no width."""
+        return float(self.curve.gammas[self.curve.best])
+
+    @property
+    def score(self) -> float:
+        """The criterion there, averaged over the folds."""
+        return float(self.curve.mean[self.curve.best])
+
+    @property
+    def table(self) -> list[dict[str, Any]]:
+        """One plain dict for each kernel at its best width, the best kernel first."""
+        rows = []
+        for name, c in self.curves.items():
+            numbers = {
+                "width": c.widths[c.best],
+                "gamma": c.gammas[c.best],
+                "score": c.mean[c.best],
+                "sd": c.sd[c.best],
+            }
+            rows.append(
+                {"kernel": name} | {key: float(v) for key, v in numbers.items()} | {"end": c.degenerate[c.best]}
+            )
+        sign = -1 if self.criterion == "rnx" else 1
+        return sorted(rows, key=lambda row: sign * row["score"])
+
+    def plot(self) -> Any:
+        """Draw the criterion over the widths, with the median rule, the choice and both degenerate ends.
+
+        Returns
+        -------
+        matplotlib Figure
+            The picture.
+        """
+        import lowdim
+
+        return lowdim.plot.kernel_choice(self)
+
+    def _lines(self) -> list[str]:
+        return [
+            f"{row['kernel']:<{max(map(len, self.curves))}}  "
+            + ("as given       " if np.isnan(row["width"]) else f"width {row['width']:<9.4g}")
+            + f"  {row['score']:.4f} ± {row['sd']:.4f}  {row['end']}".rstrip()
+            for row in self.table
+        ]
+
+    def _title(self) -> str:
+        better = "higher" if self.criterion == "rnx" else "lower"
+        return f"{self.criterion} of {self.n_components} components on {self.n_rows} rows ({better} is better)"
+
+    def __repr__(self) -> str:
+        return "\n".join([f"Kernel: {self.kernel!r}", f"  {self._title()}", *(f"  {line}" for line in self._lines())])
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><td><code>{escape(line)}</code></td></tr>" for line in self._lines())
+        return f"<table><caption>{escape(repr(self.kernel))}: {escape(self._title())}</caption>{rows}</table>"
+
+
+def kernel_width(
+    X: Any,
+    kernel: Any = "rbf",
+    *,
+    n_components: int = 2,
+    criterion: str | None = None,
+    y: Any = None,
+    widths: Any = None,
+    preimage: str = "ridge",
+    n_folds: int = 5,
+    max_rows: int = 1000,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> KernelChoice:
+    """Choose the kernel of kernel PCA and its width, by what it does to rows that were left out.
+
+    * reconstruction: rows led to the components and back, squared error over their squared distance to the mean. What
+      to ask where the way back matters; with as many components as columns the linear kernel is hard to beat.
+    * feature_error: the part of a row's image that the components leave. Each width has a feature space of its own, and
+      a wide kernel's is easier to fill: read the curve, not only its end.
+    * rnx: area under R_NX of the embedding against Euclidean distances in X (not left out: all rows are embedded).
+    * labels: nearest-neighbour error of left-out rows, for which `y` is needed.
+
+    Distances are measured once for all widths: by default two decades of gamma either side of the median rule.
+    Both ends are degenerate: a wide kernel sees all rows alike, a narrow one sees each alone. They are flagged, are not
+    chosen, and a warning says where the scores go on improving towards one.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        The rows.
+    kernel : str, kernel object, or a list of them
+        Names of kernels with a width ("rbf", "laplacian") are tried at every width; other names and all objects are
+        taken as they are.
+    n_components : int
+        Components of kernel PCA.
+    criterion : {"reconstruction", "feature_error", "rnx", "labels"}, optional
+        What to measure. Default: "labels" where `y` is given, else "reconstruction".
+    y : array-like of shape (n,), optional
+        Labels.
+    widths : sequence of float, optional
+        Widths s to try: exp(-d²/(2 s²)) for "rbf", exp(-d/s) for "laplacian".
+    preimage : {"ridge", "fixed_point", "distance"}
+        The way back that "reconstruction" measures, as in ``KernelPCA``.
+    n_folds : int
+        Parts that are left out in turn.
+    max_rows : int
+        Of more rows a sample of this size is used: each width takes a few eigenproblems of that size.
+    random_state : int, generator or None
+        Draws the sample and the folds; the same every time by default.
+    n_jobs : int or None
+        Threads; None means all cores. Results do not depend on it.
+
+    Returns
+    -------
+    KernelChoice
+        The choice, with the curve of every kernel.
+
+    References
+    ----------
+    Alam and Fukumizu (2014), Journal of Computer Science 10. Lee et al. (2015), Neurocomputing 169.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> shells = lowdim.datasets.concentric_spheres(200, random_state=0)
+    >>> found = lowdim.select.kernel_width(shells.X, ["rbf", "linear"], y=shells.labels)
+    >>> found.name
+    'rbf'
+    >>> Z = lowdim.KernelPCA(2, kernel=found.kernel).fit_transform(shells.X)
+    """
+    criterion = criterion or ("reconstruction" if y is None else "labels")
+    params.check(OWNER, locals(), _SETTINGS)
+    X, labels = _checked(X, y, criterion)
+    rng = generator(random_state)
+    some = np.sort(rng.choice(len(X), max_rows, replace=False)) if len(X) > max_rows else np.arange(len(X))
+    X, labels = X[some], None if labels is None else labels[some]
+    if not n_folds <= len(X):
+        raise ValueError(f"{OWNER}: n_folds must be at most the number of rows, {len(X)}; got {n_folds}.")
+    folds = tuple(np.sort(part) for part in np.array_split(rng.permutation(len(X)), n_folds))
+    task = Task(X, labels, n_components, criterion, preimage, folds, n_jobs, OWNER)
+    named, distances = _named(kernel, X), Distances(X)
+    if criterion == "reconstruction":
+        for candidate in named.values():
+            check_way(preimage, candidate.kernel, OWNER)
+    curves = {name: _curve(one, _grid(widths), distances, task) for name, one in named.items()}
+    sign = -1 if criterion == "rnx" else 1
+    best = min(curves, key=lambda name: sign * curves[name].mean[curves[name].best])
+    _warn_at_ends(curves[best], sign, best)
+    return KernelChoice(curves, criterion, n_components, len(X), best)
+
+
+_SETTINGS = {
+    "n_components": params.whole(1),
+    "criterion": params.one_of(*CRITERIA),
+    "preimage": params.one_of(*WAYS),
+    "n_folds": params.whole(2),
+    "max_rows": params.whole(10),
+    "random_state": params.seed(),
+    "n_jobs": params.jobs(),
+}
+
+
+def _checked(X: Any, y: Any, criterion: str) -> tuple[np.ndarray, np.ndarray | None]:
+    missing.refuse_disguised(X, OWNER)
+    X = check_array(X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=4, input_name="X")
+    missing.refuse(X, OWNER)
+    if not np.ptp(X, axis=0).any():
+        raise ValueError(f"{OWNER}: X must have rows that differ; all {len(X)} are equal.")
+    if criterion != "labels":
+        return X, None
+    if y is None:
+        raise ValueError(f"{OWNER}: criterion='labels' must come with y, a label for each row; got None.")
+    labels = np.unique(column_or_1d(y), return_inverse=True)[1]
+    if len(labels) != len(X):
+        raise ValueError(f"{OWNER}: y must have a label for each of the {len(X)} rows; got {len(labels)}.")
+    return X, labels
+
+
+def _grid(widths: Any) -> np.ndarray | None:
+    if widths is None:
+        return None
+    given = np.atleast_1d(np.asarray(widths, dtype=np.float64))
+    if given.ndim != 1 or not given.size or not (np.isfinite(given) & (given > 0)).all():
+        raise ValueError(f"{OWNER}: widths must be positive finite numbers; got {widths!r}.")
+    return np.unique(given)
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A kernel to try: as it is, or at every width."""
+
+    kernel: Kernel
+    searched: bool
+
+
+def _named(kernel: Any, X: np.ndarray) -> dict[str, _Candidate]:
+    given = list(kernel) if isinstance(kernel, (list, tuple)) else [kernel]
+    if not given:
+        raise ValueError(f"{OWNER}: kernel must be a name, a kernel object or a list of them; got {kernel!r}.")
+    found: dict[str, _Candidate] = {}
+    for one in given:
+        candidate = _candidate(one, X)
+        if candidate.kernel.pairwise:
+            raise ValueError(f"{OWNER}: kernel must be a function of rows; got {one!r}, which needs a matrix.")
+        name = one if isinstance(one, str) else repr(candidate.kernel)
+        if name in found:
+            raise ValueError(f"{OWNER}: every kernel must be listed once; got {name} twice.")
+        found[name] = candidate
+    return found
+
+
+def _candidate(one: Any, X: np.ndarray) -> _Candidate:
+    if isinstance(one, str) and width_choice.has_width(unit := make_kernel(one, X, gamma=1.0, owner=OWNER)):
+        return _Candidate(unit, True)
+    return _Candidate(make_kernel(one, X, owner=OWNER), False)
+
+
+def _curve(candidate: _Candidate, widths: np.ndarray | None, distances: Distances, task: Task) -> WidthCurve:
+    kernel = candidate.kernel
+    if candidate.searched:
+        power, middle = width_choice.power_of(kernel), width_choice.median_gamma(kernel, distances)
+        # From narrow to wide; s² = 1 / (2 gamma) where the distance is squared, s = 1 / gamma where it is not.
+        gammas = middle * GRID[::-1] if widths is None else 1.0 / (power * widths**power)
+        kernels = [width_choice.with_gamma(kernel, gamma) for gamma in gammas]
+        widths, median = (power * gammas) ** (-1 / power), float((power * middle) ** (-1 / power))
+    else:
+        kernels, gammas, widths, median = [kernel], np.array([np.nan]), np.array([np.nan]), None
+    scores, ends = width_choice.score_each(kernels, distances, task)
+    sound = np.array([end == "" for end in ends])
+    worth = scores.mean(axis=1) * (-1 if task.criterion == "rnx" else 1)
+    best = int(np.argmin(np.where(sound | ~sound.any(), worth, np.inf)))
+    return WidthCurve(tuple(kernels), widths, gammas, scores, tuple(ends), median, best)
+
+
+def _warn_at_ends(curve: WidthCurve, sign: int, name: str) -> None:
+    """Say so where a degenerate width scores better than the chosen one, or where there was no other."""
+    if end := curve.degenerate[curve.best]:
+        warn(f"{OWNER}: every width tried for {name!r} is at {ENDS[end]}; try others.")
+        return
+    worth = sign * curve.mean
+    for end, words in ENDS.items():
+        there = np.array([found == end for found in curve.degenerate])
+        if there.any() and worth[there].min() < worth[curve.best]:
+            warn(f"{OWNER}: for {name!r} the scores go on improving towards {words}.")

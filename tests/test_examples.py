@@ -1,0 +1,55 @@
+"""The scripts in examples/: each draws its picture, and the numbers in its text hold."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).resolve().parent.parent / "examples"
+NAMES = sorted(path.stem for path in FOLDER.glob("*.py"))
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """name -> the numbers of its script, run once in its quick form."""
+    folder, found = tmp_path_factory.mktemp("pictures"), {}
+
+    def once(name):
+        if name not in found:
+            spec = importlib.util.spec_from_file_location(f"example_{name}", FOLDER / f"{name}.py")
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            found[name] = module.main(folder, quick=True)
+            assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        return found[name]
+
+    return once
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_example_draws_its_picture_and_says_its_numbers(name, run, capsys):
+    assert run(name)
+    assert name in (FOLDER / "README.md").read_text(encoding="utf-8")
+
+
+def test_a_gaussian_kernel_separates_spheres_and_a_polynomial_one_does_not(run):
+    found = run("concentric_spheres")
+    assert found["Gaussian kernel, width 1.5"] > 0.99
+    assert found["polynomial kernel, degree 5"] < 0.85
+    assert found["PCA"] < 0.7
+
+
+def test_only_isomap_unrolls_the_spiral_and_kernel_pca_cleans_it(run):
+    found = run("spiral")
+    assert found["Isomap"] > 0.99
+    assert max(found["PCA"], found["kernel PCA"]) < 0.8
+    assert found["cleaned"] < 0.6 * found["noisy"]
+
+
+def test_kernel_pca_cleans_better_than_pca(run):
+    found = run("kernel_denoising")
+    assert found["ring after"] < 0.4 * found["ring before"]
+    for setting in ("clean", "noisy"):
+        best = min(value for key, value in found.items() if key[0] == setting and key[1] != "PCA")
+        assert best < 0.95 * found[setting, "PCA"]
+    assert found["clean", "kernel PCA, distance"] < 0.75 * found["clean", "PCA"]
