@@ -9,6 +9,7 @@ import pytest
 from sklearn.metrics.pairwise import nan_euclidean_distances
 
 import lowdim
+from lowdim._core import incomplete_kernels
 from lowdim._core.distances import pairwise
 from lowdim._core.gaussian import Gaussian
 from lowdim._core.incomplete import Holes
@@ -66,7 +67,7 @@ def conditional(row):
 
 
 @cache
-def draws(n=3000):
+def draws(n=800):
     rng = np.random.default_rng(1)
     return [[rng.multivariate_normal(*conditional(row), size=n, method="eigh") for row in H] for _ in range(2)]
 
@@ -76,10 +77,10 @@ def test_closed_forms_equal_the_mean_over_draws(kernel):
     K = read(kernel, EXPECTED, H)
     left, right = draws()
     for i, j in ((1, 1), (1, 2), (2, 4), (4, 6), (5, 5), (5, 2), (0, 5), (3, 0)):
-        values = kernel(left[i][:1500], right[j][:1500])
-        error = 5 * values.mean(axis=1).std() / np.sqrt(1500) + 5 * values.mean(axis=0).std() / np.sqrt(1500)
+        values = kernel(left[i][:800], right[j][:800])
+        error = 5 * (values.mean(axis=1).std() + values.mean(axis=0).std()) / np.sqrt(800)
         assert K[i, j] == pytest.approx(values.mean(), abs=error + 1e-10)
-        assert error < 0.3 * values.std() + 1e-10  # or the line above says nothing
+        assert error < 0.4 * values.std() + 1e-10  # or the line above says nothing
 
 
 def test_the_gaussian_equals_its_formula():
@@ -107,7 +108,7 @@ def test_other_kernels_are_means_over_points(kernel):
         values = kernel(left[i][:800], right[j][:800])
         gaps.append(abs(K[i, j] - values.mean()) / max(values.std(), 1e-9))
     assert max(gaps) < 1.0
-    assert np.mean(gaps) < 0.4  # 16 points: a quarter of the spread
+    assert np.mean(gaps) < 0.5  # 8 points: about a third of the spread
     whole = ~np.isnan(H).any(axis=1)
     np.testing.assert_allclose(K[np.ix_(whole, whole)], usual[np.ix_(whole, whole)], rtol=1e-13)
 
@@ -209,13 +210,14 @@ def test_single_precision_stays_single(kernel):
     np.testing.assert_allclose(single, read(kernel, holes, hidden), rtol=2e-4)
 
 
-def test_points_have_the_moments_of_the_model():
-    """In opposite pairs: the mean is exact."""
-    beliefs = Beliefs.of(EXPECTED.table(H), EXPECTED)
-    points = beliefs.drawn()
-    np.testing.assert_allclose(points.mean(axis=1), beliefs.rows, atol=1e-12)
-    for row, drawn in zip(H, points, strict=True):
+def test_points_have_the_moments_of_the_model(monkeypatch):
+    """The mean exactly, as they come in opposite pairs; the covariance the better, the more there are."""
+    few = Beliefs.of(EXPECTED.table(H), EXPECTED).drawn()
+    assert few.shape == (12, incomplete_kernels.POINTS, 4)
+    monkeypatch.setattr(incomplete_kernels, "POINTS", 20000)
+    many = Beliefs.of(EXPECTED.table(H), EXPECTED).drawn()
+    for row, some, drawn in zip(H, few, many, strict=True):
         mean, spread = conditional(row)
-        np.testing.assert_allclose(drawn.mean(axis=0), mean, atol=1e-9)
-        assert np.abs(np.cov(drawn.T, ddof=0) - spread).max() < 1.5
+        np.testing.assert_allclose(some.mean(axis=0), mean, atol=1e-9)
+        np.testing.assert_allclose(np.cov(drawn.T), spread, atol=0.15)
         np.testing.assert_array_equal(drawn[:, ~np.isnan(row)], np.tile(row[~np.isnan(row)], (len(drawn), 1)))

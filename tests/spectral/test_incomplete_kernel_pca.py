@@ -116,8 +116,9 @@ def test_many_rows_are_computed_in_blocks_with_the_same_bits():
 
 def test_what_goes_wrong_is_said():
     H = hidden(standard(load_iris), 0.2)
-    said = r"KernelPCA needs complete rows. Use missing='pairwise' or missing='expected'"
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(
+        ValueError, match=r"KernelPCA needs complete rows\. Use missing='pairwise' or missing='expected'"
+    ):
         KernelPCA().fit(H)
     with pytest.raises(ValueError, match=r"KernelPCA: missing='pairwise' cannot read the kernel Laplace.*'expected'"):
         KernelPCA(kernel="laplacian", missing="pairwise").fit(H)
