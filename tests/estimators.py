@@ -95,6 +95,7 @@ CASES = [
     Case(lowdim.BayesianPCA(n_components=2, random_state=0), keeps_embedding=False, exact_inverse=True),
     Case(lowdim.ClassicalMDS(n_components=2, random_state=0)),
     Case(lowdim.KernelPCA(n_components=2, kernel="rbf", random_state=0)),
+    Case(lowdim.KernelCCA(n_components=2, random_state=0), invariant_to_rotation=False, target=second_view),
     Case(lowdim.Isomap(n_components=2, n_neighbors=5, random_state=0)),
 ]
 
@@ -190,6 +191,16 @@ VARIANTS = [
     Case(lowdim.KernelPCA(n_components=2, kernel="poly", degree=2)),
     Case(lowdim.KernelPCA(n_components=2, kernel=lowdim.kernels.RBF(0.1) + lowdim.kernels.Linear() * 0.5)),
     Case(lowdim.KernelPCA(n_components=2, kernel="laplacian"), invariant_to_rotation=False),
+    Case(
+        lowdim.KernelCCA(n_components=2, kernel=("linear", lowdim.kernels.RBF(0.2)), ridge=(0.1, 0.05)),
+        invariant_to_rotation=False,
+        target=second_view,
+    ),
+    Case(
+        lowdim.KernelCCA(n_components=2, n_landmarks=25, random_state=0),
+        invariant_to_rotation=False,
+        target=second_view,
+    ),
     Case(lowdim.Isomap(n_components=2, n_neighbors=6, n_landmarks=20, random_state=0)),
     Case(lowdim.Isomap(n_components=2, radius=6.0)),
     Case(lowdim.Isomap(n_components=2, n_neighbors=6, metric="manhattan"), invariant_to_rotation=False),

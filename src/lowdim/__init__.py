@@ -29,6 +29,7 @@ _HOMES = {
     "BayesianPCA": "lowdim.linear.bayesian_pca",
     "ClassicalMDS": "lowdim.spectral.classical_mds",
     "KernelPCA": "lowdim.spectral.kernel_pca",
+    "KernelCCA": "lowdim.spectral.kernel_cca",
     "Isomap": "lowdim.spectral.isomap",
     "Comparison": "lowdim.study.comparison",
     "compare": "lowdim.study.comparison",
@@ -55,6 +56,7 @@ _ESTIMATORS = (
     "BayesianPCA",
     "ClassicalMDS",
     "KernelPCA",
+    "KernelCCA",
     "Isomap",
 )
 

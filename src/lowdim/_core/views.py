@@ -38,6 +38,10 @@ class View:
         """Weights of the columns of X whose scores are sqrt(n - 1) U filter P."""
         return self.V @ ((np.sqrt(self.divisor) * self.filter / self.s)[:, None] * P) / self.scale[:, None]
 
+    def deviations(self, P: np.ndarray) -> np.ndarray:
+        """Standard deviations of these scores; 1 without a ridge."""
+        return np.linalg.norm(self.filter[:, None] * P, axis=0)
+
     def covariance_with(self, C: np.ndarray) -> np.ndarray:
         """Covariance of the columns of X with scores sqrt(n - 1) U C."""
         columns = np.where(np.isfinite(self.scale), self.scale, 0.0)
