@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from lowdim._core.rng import generator
 from lowdim._core.spectrum import Moments
 from lowdim._core.views import Setting, Views, from_moments, joint_moments
 
@@ -17,14 +16,14 @@ LEAST_ROWS = 2 * FOLDS
 
 
 def curve(
-    Fx: np.ndarray, Fy: np.ndarray, ridges: np.ndarray, k: int, random_state: Any, n_jobs: int | None, owner: str
+    Fx: np.ndarray, Fy: np.ndarray, ridges: np.ndarray, k: int, rng: np.random.Generator, n_jobs: Any, owner: str
 ) -> np.ndarray:
     """Held-out correlation for each pair of ridges: the mean over the first k pairs of scores.
 
     Rows left out are scored by what the others give, and the scores of all folds go into one correlation for each
     pair; its sign counts, and means are those of the fitted rows. Sums of squares and products are all it takes.
     """
-    order = generator(random_state).permutation(len(Fx))
+    order = rng.permutation(len(Fx))
     parts = [joint_moments(Fx[rows], Fy[rows], n_jobs) for rows in np.array_split(order, FOLDS)]
     sums = np.zeros((len(ridges), 3, k))
     for left_out, part in enumerate(parts):

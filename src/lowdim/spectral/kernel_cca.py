@@ -198,9 +198,9 @@ class KernelCCA(Reducer):
 
     def _embed(self, X: Any, Y: Any = None) -> np.ndarray:
         Y, _ = second_table(Y, X.shape[0], "KernelCCA", sparse_ok=True)
-        x, y = self._spaces(X, Y)
-        self.ridges_ = self.ridge_curve_ = None
-        self.ridge_ = self._choose_ridge(x, y)
+        rng = generator(self.random_state)
+        x, y = self._spaces(X, Y, rng)
+        self.ridge_, self.ridges_, self.ridge_curve_ = self._choose_ridge(x, y, rng)
         both = _views(x, y, self.ridge_)
         _say_spurious(both, X.shape[0])
 
@@ -223,14 +223,14 @@ class KernelCCA(Reducer):
         kx, ky = self.kernel if isinstance(self.kernel, (tuple, list)) else (self.kernel, self.kernel)
         return make_kernel(kx, X, owner="KernelCCA", **settings), make_kernel(ky, Y, owner="KernelCCA", **settings)
 
-    def _landmarks(self, n: int) -> np.ndarray | None:
+    def _landmarks(self, n: int, rng: np.random.Generator) -> np.ndarray | None:
         if self.n_landmarks is None or self.n_landmarks >= n:
             return None
-        return np.sort(generator(self.random_state).permutation(n)[: self.n_landmarks])
+        return np.sort(rng.permutation(n)[: self.n_landmarks])
 
-    def _spaces(self, X: Any, Y: Any) -> tuple[FeatureSpace, FeatureSpace]:
+    def _spaces(self, X: Any, Y: Any, rng: np.random.Generator) -> tuple[FeatureSpace, FeatureSpace]:
         """The rows of both tables in the feature spaces of their kernels."""
-        self.kernel_, self.landmarks_ = self._kernels(X, Y), self._landmarks(X.shape[0])
+        self.kernel_, self.landmarks_ = self._kernels(X, Y), self._landmarks(X.shape[0], rng)
         x, y = (
             FeatureSpace.of(kernel, table, self.landmarks_, self.n_jobs, "KernelCCA")
             for kernel, table in zip(self.kernel_, (X, Y), strict=True)
@@ -240,10 +240,11 @@ class KernelCCA(Reducer):
                 raise ValueError(f"KernelCCA: {name} must vary; to its kernel all its rows are equal.")
         return x, y
 
-    def _choose_ridge(self, x: FeatureSpace, y: FeatureSpace) -> tuple[float, float]:
+    def _choose_ridge(self, x: FeatureSpace, y: FeatureSpace, rng: np.random.Generator) -> tuple[Any, Any, Any]:
+        """The ridge of each table; what was tried, and how it did, where it is chosen by cross-validation."""
         if self.ridge != "cv":
             rx, ry = self.ridge if isinstance(self.ridge, (tuple, list)) else (self.ridge, self.ridge)
-            return float(rx), float(ry)
+            return (float(rx), float(ry)), None, None
         if len(x.F) < _held_out.LEAST_ROWS:
             raise ValueError(
                 f"KernelCCA: ridge='cv' must have at least {_held_out.LEAST_ROWS} rows; got {len(x.F)}. Use a number."
@@ -252,10 +253,9 @@ class KernelCCA(Reducer):
         tried = np.sort(_GRID if self.ridges is None else np.asarray(self.ridges, dtype=np.float64))
         ridges = np.multiply.outer(tried[::-1], unit)  # the largest first: it wins where two are equal
         k = min(self.n_components or 1, x.F.shape[1], y.F.shape[1])
-        curve = _held_out.curve(x.F, y.F, ridges, k, self.random_state, self.n_jobs, "KernelCCA")
-        self.ridges_, self.ridge_curve_ = ridges, curve
+        curve = _held_out.curve(x.F, y.F, ridges, k, rng, self.n_jobs, "KernelCCA")
         rx, ry = ridges[np.argmax(curve)]
-        return float(rx), float(ry)
+        return (float(rx), float(ry)), ridges, curve
 
     # ---- new rows -------------------------------------------------------------------------------------------
 
@@ -369,8 +369,9 @@ class KernelCCA(Reducer):
         model = type(self)(**self.get_params(deep=False))
         X, _ = model._check_rows(X, fitting=True)
         Y, _ = second_table(Y, X.shape[0], "KernelCCA", sparse_ok=True)
-        x, y = model._spaces(X, Y)
-        both = _views(x, y, model._choose_ridge(x, y))
+        rng = generator(self.random_state)
+        x, y = model._spaces(X, Y, rng)
+        both = _views(x, y, model._choose_ridge(x, y, rng)[0])
         P, rho, Q = both.solve()
         Gx, Gy = permutation.scores(both.x, x.F, P), permutation.scores(both.y, y.F, Q)
         pairs = both.pairs if self.n_components is None else min(int(self.n_components), both.pairs)
