@@ -102,7 +102,7 @@ class KernelCCA(Reducer):
     >>> import numpy as np, lowdim
     >>> t = np.random.default_rng(0).uniform(0, 6.28, 200)
     >>> X, Y = np.column_stack([np.cos(t), np.sin(t)]), np.column_stack([t, t**2])
-    >>> model = lowdim.KernelCCA(n_components=1, ridge=0.001).fit(X[:150], Y[:150])
+    >>> model = lowdim.KernelCCA(n_components=1).fit(X[:150], Y[:150])
     >>> model.score(X[150:], Y[150:]) > 0.95
     True
     """
@@ -135,7 +135,7 @@ class KernelCCA(Reducer):
         gamma=None,
         degree=3,
         coef0=1.0,
-        ridge=0.01,
+        ridge=0.001,
         ridges=None,
         n_landmarks=None,
         random_state=None,
@@ -173,14 +173,14 @@ class KernelCCA(Reducer):
         self.fit_transform(X, Y)
         return self
 
-    def fit_transform(self, X: Any, Y: Any = None) -> np.ndarray:
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Fit to the rows of two tables and return the scores of X.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             The first table.
-        Y : array-like of shape (n_samples, n_targets) or (n_samples,)
+        y : array-like of shape (n_samples, n_targets) or (n_samples,)
             The second table.
 
         Returns
@@ -189,12 +189,12 @@ class KernelCCA(Reducer):
             The scores of X alone, so that a pipeline can go on with them; `transform(X, Y)` gives those of both.
         """
         self._refuse_stream(X)
-        if Y is None:
+        if y is None:
             raise ValueError(
                 "KernelCCA: Y must be the second table; got None. KernelCCA requires y to be passed, but the target y "
                 "is None; for one table use KernelPCA."
             )
-        return self._fit_rows(X, Y=Y)
+        return self._fit_rows(X, Y=y)
 
     def _embed(self, X: Any, Y: Any = None) -> np.ndarray:
         Y, _ = second_table(Y, X.shape[0], "KernelCCA", sparse_ok=True)
@@ -330,7 +330,7 @@ class KernelCCA(Reducer):
             "kernel matrices": 2 * n * m * itemsize,
             "feature space": 6 * n * m * 8,
             "axes": 4 * m * m * 8,
-            "folds": 8 * (2 * m) ** 2 * 8 if self.ridge == "cv" else 0,
+            "folds": 12 * (2 * m) ** 2 * 8 if self.ridge == "cv" else 0,
         }
 
     # ---- is it there? ---------------------------------------------------------------------------------------
