@@ -248,8 +248,8 @@ def test_scikit_learn_can_choose_too():
 # ---- landmarks ----------------------------------------------------------------------------------------------------
 
 
-def test_all_rows_as_landmarks_are_the_exact_answer():
-    X, Y = curved(70)
+def test_all_rows_as_landmarks_are_the_exact_answer(monkeypatch):
+    (X, Y), new = curved(70), curved(9, seed=1)
     order = np.random.default_rng(0).permutation(70)
     for kernel in (RBF(0.5), Linear(), Polynomial(3)):
         exact, drawn = (FeatureSpace.of(kernel, X, chosen, None, "KernelCCA") for chosen in (None, order))
@@ -258,6 +258,12 @@ def test_all_rows_as_landmarks_are_the_exact_answer():
     np.testing.assert_allclose(drawn.correlations_, exact.correlations_, atol=1e-3)
     assert exact.landmarks_ is None
     assert KernelCCA(2, n_landmarks=70).fit(X, Y).landmarks_ is None
+    monkeypatch.setattr(KernelCCA, "_landmarks", lambda self, n, rng: order)
+    drawn = KernelCCA(2, n_landmarks=70).fit(X, Y)
+    np.testing.assert_array_equal(drawn.landmarks_, order)
+    np.testing.assert_allclose(drawn.correlations_, exact.correlations_, atol=1e-9)
+    for Z, same in zip(drawn.transform(*new), exact.transform(*new), strict=True):
+        np.testing.assert_allclose(Z, same, atol=1e-6)
 
 
 def test_few_landmarks_say_nearly_the_same():
