@@ -100,6 +100,7 @@ CASES = [
     Case(lowdim.ClassicalMDS(n_components=2, random_state=0)),
     Case(lowdim.KernelPCA(n_components=2, kernel="rbf", random_state=0)),
     Case(lowdim.FeatureMapPCA(n_components=2), invariant_to_shift=False),
+    Case(lowdim.KernelCCA(n_components=2, random_state=0), invariant_to_rotation=False, target=second_view),
     Case(lowdim.Isomap(n_components=2, n_neighbors=5, random_state=0)),
 ]
 
@@ -202,6 +203,16 @@ VARIANTS = [
     Case(lowdim.KernelPCA(n_components=2, noise=0.01, random_state=0), keeps_rows=False),
     Case(lowdim.KernelPCA(n_components=2, preimage="fixed_point"), exact_inverse=True),
     Case(lowdim.KernelPCA(n_components=2, preimage="distance"), exact_inverse=True),
+    Case(
+        lowdim.KernelCCA(n_components=2, kernel=("linear", lowdim.kernels.RBF(0.2)), ridge=(0.1, 0.05)),
+        invariant_to_rotation=False,
+        target=second_view,
+    ),
+    Case(
+        lowdim.KernelCCA(n_components=2, n_landmarks=25, random_state=0),
+        invariant_to_rotation=False,
+        target=second_view,
+    ),
     Case(lowdim.Isomap(n_components=2, n_neighbors=6, n_landmarks=20, random_state=0)),
     Case(lowdim.Isomap(n_components=2, radius=6.0)),
     Case(lowdim.Isomap(n_components=2, n_neighbors=6, metric="manhattan"), invariant_to_rotation=False),

@@ -11,7 +11,7 @@ EXPECTED = {type(case.estimator): case.expected_failures for case in CASES}
 # The checks fit blobs that no graph joins; the warning is right.
 @pytest.mark.filterwarnings("ignore:Isomap. the neighbour graph")
 # They fit two classes or one target, which have fewer axes than asked for, and rows that are equal within classes.
-@pytest.mark.filterwarnings("ignore:(LDA|CCA). n_components=2 is more than")
+@pytest.mark.filterwarnings("ignore:(LDA|CCA|KernelCCA). n_components=2 is more than")
 @pytest.mark.filterwarnings("ignore:LDA. the covariance within the classes is singular")
 # Rows for estimators that take categories are rounded, which leaves three equal columns in one check.
 @pytest.mark.filterwarnings("ignore:FAMD. n_components=2 is more than")

@@ -30,6 +30,7 @@ _HOMES = {
     "ClassicalMDS": "lowdim.spectral.classical_mds",
     "KernelPCA": "lowdim.spectral.kernel_pca",
     "FeatureMapPCA": "lowdim.spectral.feature_map_pca",
+    "KernelCCA": "lowdim.spectral.kernel_cca",
     "Isomap": "lowdim.spectral.isomap",
     "Comparison": "lowdim.study.comparison",
     "compare": "lowdim.study.comparison",
@@ -57,6 +58,7 @@ _ESTIMATORS = (
     "ClassicalMDS",
     "KernelPCA",
     "FeatureMapPCA",
+    "KernelCCA",
     "Isomap",
 )
 

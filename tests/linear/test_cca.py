@@ -206,11 +206,11 @@ def test_streams_that_cannot_be():
 
 
 def test_many_rows_in_blocks(monkeypatch):
-    from lowdim.linear import _views
+    from lowdim._core import views as joint
 
     X, Y = views(400)
     whole = CCA(solver="covariance").fit(X, Y)
-    monkeypatch.setattr(_views, "blocks", lambda n, size: [slice(0, 7), slice(7, 300), slice(300, n)])
+    monkeypatch.setattr(joint, "blocks", lambda n, size: [slice(0, 7), slice(7, 300), slice(300, n)])
     parts = CCA(solver="covariance").fit(X, Y)
     np.testing.assert_allclose(parts.correlations_, whole.correlations_, atol=1e-12)
     np.testing.assert_allclose(parts.x_weights_, whole.x_weights_, atol=1e-10)

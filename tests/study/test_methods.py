@@ -11,7 +11,7 @@ from lowdim.study.running import class_name
 
 # They need labels or a second table, or keep every column: no picture of a table alone.
 # Of a table of numbers FAMD draws what PCA draws of scaled columns; MCA takes categories, CA counts.
-NO_PICTURE = {"LDA", "CCA", "Whitening", "FAMD", "MCA", "CA"}
+NO_PICTURE = {"LDA", "CCA", "KernelCCA", "Whitening", "FAMD", "MCA", "CA"}
 
 
 def test_every_public_estimator_has_a_line_and_every_line_an_estimator():

@@ -63,6 +63,26 @@ class Nystrom:
 
 
 @dataclass(frozen=True, eq=False)
+class KernelMap:
+    """z = (k(x, rows) - offset) P, the Nystrom formula with the kernel and its rows at hand.
+
+    Where the kernel is precomputed, a new row holds its values to all `width` fitted rows, and `columns` says which of
+    them count (None: all).
+    """
+
+    kernel: Any
+    rows: Any
+    columns: np.ndarray | None
+    width: int
+    formula: Nystrom
+
+    def __call__(self, X: Any) -> np.ndarray:
+        if not self.kernel.pairwise:
+            return self.formula(self.kernel(X, self.rows))
+        return self.formula(self.kernel(X if self.columns is None else X[:, self.columns]))
+
+
+@dataclass(frozen=True, eq=False)
 class Interpolation:
     """z = weighted mean of the places of the nearest fitted rows; exact at a fitted row, continuous between.
 

@@ -6,16 +6,15 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from lowdim._core import memory, missing, params, threads
-from lowdim._core.base import FLOATS, Reducer, native
+from lowdim._core import memory, params, permutation, threads, views
+from lowdim._core.base import Reducer
 from lowdim._core.extend import Linear
 from lowdim._core.notices import warn
 from lowdim._core.spectrum import Moments, fix_signs
-from lowdim.linear import _permutation, _views
+from lowdim._core.views import Setting, Views, second_table
 from lowdim.linear._batches import pairs_of, rows_of
-from lowdim.linear._views import Setting, Views
 
 _RIDGE = params.Rule(
     "a number >= 0 or one for each table",
@@ -150,8 +149,8 @@ class CCA(Reducer):
         return self.fit(X, Y).transform(X)
 
     def _embed(self, X: np.ndarray, Y: Any = None) -> None:
-        Y, self.target_shape_ = self._check_target(Y, len(X))
-        self._keep(self._views(X, Y), len(X))
+        Y, self.target_shape_ = second_table(Y, len(X), "CCA")
+        self._keep(self._both(X, Y), len(X))
 
     def _embed_batches(self, batches: Any) -> None:
         if self.solver == "svd":
@@ -159,82 +158,58 @@ class CCA(Reducer):
         total, dtype = None, np.dtype(np.float32)
         for X_batch, Y_batch in pairs_of(batches, "CCA", "Y"):
             X = rows_of(X_batch, "CCA", getattr(self, "n_features_in_", None))
-            Y, shape = self._check_target(Y_batch, len(X))
+            Y, shape = second_table(Y_batch, len(X), "CCA")
             if getattr(self, "target_shape_", shape) != shape:
                 raise ValueError(f"CCA: every batch of Y must have rows of shape {self.target_shape_}; got {shape}.")
             self.n_features_in_, self.target_shape_ = X.shape[1], shape
             dtype = np.promote_types(dtype, np.result_type(X, Y))
-            part = _views.joint_moments(X, Y, self.n_jobs)
+            part = views.joint_moments(X, Y, self.n_jobs)
             total = part if total is None else total + part
         if total is None or total.weight < self._min_rows:
             raise ValueError(f"CCA: the batches must hold at least {self._min_rows} rows together.")
         self._keep(self._from_moments(total, self.n_features_in_, dtype)[0], int(total.weight))
 
-    def _check_target(self, Y: Any, n: int) -> tuple[np.ndarray, tuple[int, ...]]:
-        """Y as a finite table, and the shape of one of its rows."""
-        missing.refuse_disguised(Y, "CCA", "Y")
-        Y = check_array(native(Y), dtype=FLOATS, ensure_2d=False, ensure_all_finite=False, input_name="Y")
-        shape, Y = Y.shape[1:], Y.reshape(len(Y), -1)
-        if len(Y) != n:
-            raise ValueError(f"CCA: X and Y must have the same number of rows; got {n} and {len(Y)}.")
-        bad = len(Y) - int(np.isfinite(Y).all(axis=1).sum())
-        if bad:
-            raise ValueError(
-                f"CCA: Y has missing (NaN) or infinite values in {bad} of {n} rows; CCA needs complete rows. Keep the "
-                "rows complete in both tables, or fill the cells first, for example with lowdim.impute."
-            )
-        largest = float(np.abs(Y).max(initial=0.0))
-        if largest and not 1e-140 < largest < 1e140:
-            raise ValueError(f"CCA: the largest value of Y is {largest:.1e}, and its square is out of range.")
-        return Y if Y.dtype == np.float64 or 1e-15 < largest < 1e15 else Y.astype(np.float64), shape
-
     def _setting(self) -> Setting:
         rx, ry = self.ridge if isinstance(self.ridge, (tuple, list)) else (self.ridge, self.ridge)
-        return Setting(bool(self.scale), (float(rx), float(ry)))
+        return Setting(bool(self.scale), (float(rx), float(ry)), "CCA")
 
-    def _views(self, X: np.ndarray, Y: np.ndarray) -> Views:
+    def _both(self, X: np.ndarray, Y: np.ndarray) -> Views:
         """Both tables in their principal axes, by the route that is fast and keeps half of the digits."""
         dtype = np.result_type(X, Y)
         tall = len(X) >= 4 * (X.shape[1] + Y.shape[1])
         if self.solver == "covariance" or (self.solver == "auto" and tall):
-            views, condition = self._from_moments(_views.joint_moments(X, Y, self.n_jobs), X.shape[1], dtype)
+            both, condition = self._from_moments(views.joint_moments(X, Y, self.n_jobs), X.shape[1], dtype)
             if self.solver == "covariance" or condition > np.sqrt(np.finfo(dtype).eps):
-                return views
+                return both
         memory.check("CCA", {"centred rows": 5 * (X.size + Y.size) * 8}, self._ways_out)
-        return _vary(_views.from_rows(X, Y, self._setting()))
+        return _vary(views.from_rows(X, Y, self._setting()))
 
     def _from_moments(self, moments: Moments, d: int, dtype: Any) -> tuple[Views, float]:
-        views, condition = _views.from_moments(moments, d, self._setting(), dtype)
-        return _vary(views), condition
+        both, condition = views.from_moments(moments, d, self._setting(), dtype)
+        return _vary(both), condition
 
-    def _keep(self, views: Views, n: int) -> None:
+    def _keep(self, both: Views, n: int) -> None:
         """Set the fitted attributes."""
-        x, y = views.x, views.y
-        most = min(len(x.s), len(y.s))
-        _say_spurious(views, n)
-        if self.n_components is not None and self.n_components > most:
-            warn(
-                f"CCA: n_components={self.n_components} is more than the smaller rank of the two tables, {most}; "
-                f"keeping {most}."
-            )
-        k = most if self.n_components is None else min(int(self.n_components), most)
-        P, rho, Q = views.solve(k)
+        x, y = both.x, both.y
+        _say_spurious(both, n)
+        k = both.kept(self.n_components)
+        P, rho, Q = both.solve(k)
         weights = x.weights(P)
         signs = np.where((fix_signs(weights) * weights).sum(axis=0) < 0, -1.0, 1.0)
         self.x_weights_, self.y_weights_ = weights * signs, y.weights(Q) * signs
         self.x_mean_, self.y_mean_, self.correlations_ = x.mean, y.mean, rho
         self.n_components_ = self._n_features_out = k
-        self.solver_ = views.solver
-        self._regress(views, x.filter[:, None] * P * signs, y.filter[:, None] * Q * signs)
+        self.solver_ = both.solver
+        self._regress(both, x.filter[:, None] * P * signs, y.filter[:, None] * Q * signs)
 
-    def _regress(self, views: Views, C: np.ndarray, D: np.ndarray) -> None:
+    def _regress(self, both: Views, C: np.ndarray, D: np.ndarray) -> None:
         """Least squares of both tables on the scores sqrt(n - 1) Ux C and sqrt(n - 1) Uy D."""
         inverse = np.linalg.inv(C.T @ C)
-        self.x_loadings_ = views.x.covariance_with(C) @ inverse
-        self.y_loadings_ = views.y.covariance_with(D) @ np.linalg.inv(D.T @ D)
-        self.coef_ = views.y.covariance_with(views.K.T @ C) @ inverse @ self.x_weights_.T
+        self.x_loadings_ = both.x.covariance_with(C) @ inverse
+        self.y_loadings_ = both.y.covariance_with(D) @ np.linalg.inv(D.T @ D)
+        self.coef_ = both.y.covariance_with(both.K.T @ C) @ inverse @ self.x_weights_.T
         spread = np.sqrt((C**2).sum(axis=0) * (D**2).sum(axis=0))
-        self.score_correlations_ = np.clip((C * (views.K @ D)).sum(axis=0) / spread, -1.0, 1.0)
+        self.score_correlations_ = np.clip((C * (both.K @ D)).sum(axis=0) / spread, -1.0, 1.0)
 
     # ---- new rows -------------------------------------------------------------------------------------------
 
@@ -258,7 +233,7 @@ class CCA(Reducer):
         Zx = super().transform(X)
         if Y is None:
             return Zx
-        Y, _ = self._check_target(Y, len(Zx))
+        Y, _ = second_table(Y, len(Zx), "CCA")
         if Y.shape[1] != len(self.y_mean_):
             raise ValueError(f"CCA: Y must have {len(self.y_mean_)} columns, as at fit; got {Y.shape[1]}.")
         return Zx, Linear(self.y_mean_, None, self.y_weights_)(Y)
@@ -326,13 +301,13 @@ class CCA(Reducer):
         params.check("CCA", values, rules)
         model = type(self)(**self.get_params(deep=False))
         X, _ = model._check_rows(X, fitting=True)
-        Y, _ = self._check_target(Y, len(X))
-        views = self._views(X, Y)
-        _say_spurious(views, len(X))
-        P, rho, Q = views.solve()
-        Gx, Gy = _permutation.scores(views.x, X, P), _permutation.scores(views.y, Y, Q)
+        Y, _ = second_table(Y, len(X), "CCA")
+        both = self._both(X, Y)
+        _say_spurious(both, len(X))
+        P, rho, Q = both.solve()
+        Gx, Gy = permutation.scores(both.x, X, P), permutation.scores(both.y, Y, Q)
         pairs = len(rho) if self.n_components is None else min(int(self.n_components), len(rho))
-        return _permutation.p_values(Gx, Gy, rho, pairs, n_permutations, random_state, self.n_jobs)
+        return permutation.p_values(Gx, Gy, rho, pairs, n_permutations, random_state, self.n_jobs)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -340,18 +315,18 @@ class CCA(Reducer):
         return tags
 
 
-def _vary(views: Views) -> Views:
-    for name, view in (("X", views.x), ("Y", views.y)):
+def _vary(both: Views) -> Views:
+    for name, view in (("X", both.x), ("Y", both.y)):
         if not len(view.s):
             raise ValueError(f"CCA: {name} must vary; all its rows are equal.")
-    return views
+    return both
 
 
-def _say_spurious(views: Views, n: int) -> None:
+def _say_spurious(both: Views, n: int) -> None:
     """Two subspaces of dimensions r1 and r2 in n - 1 dimensions always share r1 + r2 - (n - 1) directions."""
-    shared = len(views.x.s) + len(views.y.s) - (n - 1)
-    if shared > 0 and not (views.x.ridge or views.y.ridge):
+    shared = len(both.x.s) + len(both.y.s) - (n - 1)
+    if shared > 0 and not (both.x.ridge or both.y.ridge):
         warn(
-            f"CCA: {n} rows are too few for {len(views.x.s)} + {len(views.y.s)} columns: {shared} correlations are 1 "
+            f"CCA: {n} rows are too few for {len(both.x.s)} + {len(both.y.s)} columns: {shared} correlations are 1 "
             "whatever the data. Use a ridge above 0 or reduce with PCA first, and see permutation_test."
         )

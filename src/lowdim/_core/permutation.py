@@ -12,7 +12,7 @@ import numpy as np
 from lowdim._core import threads
 from lowdim._core.extend import Linear
 from lowdim._core.rng import generator
-from lowdim.linear._views import View
+from lowdim._core.views import View
 
 
 def scores(view: View, X: np.ndarray, P: np.ndarray) -> np.ndarray:

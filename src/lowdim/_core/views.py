@@ -6,7 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_array
 
+from lowdim._core import missing
+from lowdim._core.base import FLOATS, native
+from lowdim._core.notices import warn
 from lowdim._core.spectrum import Moments, eigenpairs, mean_and_variance, svd
 from lowdim._core.threads import blocks
 
@@ -33,6 +38,10 @@ class View:
         """Weights of the columns of X whose scores are sqrt(n - 1) U filter P."""
         return self.V @ ((np.sqrt(self.divisor) * self.filter / self.s)[:, None] * P) / self.scale[:, None]
 
+    def deviations(self, P: np.ndarray) -> np.ndarray:
+        """Standard deviations of these scores; 1 without a ridge."""
+        return np.linalg.norm(self.filter[:, None] * P, axis=0)
+
     def covariance_with(self, C: np.ndarray) -> np.ndarray:
         """Covariance of the columns of X with scores sqrt(n - 1) U C."""
         columns = np.where(np.isfinite(self.scale), self.scale, 0.0)
@@ -47,10 +56,26 @@ class Views:
     y: View
     K: np.ndarray
     solver: str
+    owner: str
 
-    def solve(self, k: int | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    @property
+    def pairs(self) -> int:
+        """How many there are: the smaller of the two ranks."""
+        return min(len(self.x.s), len(self.y.s))
+
+    def kept(self, n_components: int | None) -> int:
+        """How many of them are kept, and a word where fewer than asked for."""
+        if n_components is None or n_components <= self.pairs:
+            return self.pairs if n_components is None else int(n_components)
+        warn(
+            f"{self.owner}: n_components={n_components} is more than the smaller rank of the two tables, {self.pairs}; "
+            f"keeping {self.pairs}."
+        )
+        return self.pairs
+
+    def solve(self, k: int | None = None, solver: str = "lapack") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """P, rho, Q of filter_x K filter_y = P diag(rho) Q', the largest first."""
-        found = svd(self.x.filter[:, None] * self.K * self.y.filter, k, solver="lapack", owner="CCA")
+        found = svd(self.x.filter[:, None] * self.K * self.y.filter, k, solver=solver, owner=self.owner)
         return found.U, np.minimum(found.values, 1.0), found.Vt.T
 
 
@@ -60,6 +85,7 @@ class Setting:
 
     scale: bool
     ridge: tuple[float, float]
+    owner: str
 
     def divide(self, mean: np.ndarray, variance: np.ndarray, n: float, dtype: Any, side: int) -> np.ndarray:
         """Standard deviations, or ones where the ridge is meant in the columns' own units; infinite where constant.
@@ -76,14 +102,14 @@ class Setting:
 def from_rows(X: np.ndarray, Y: np.ndarray, setting: Setting) -> Views:
     """From the singular vectors of both tables: nothing is squared."""
     (x, Ux), (y, Uy) = (_view_of_rows(table, setting, side) for side, table in enumerate((X, Y)))
-    return Views(x, y, Ux.T @ Uy, "svd")
+    return Views(x, y, Ux.T @ Uy, "svd", setting.owner)
 
 
 def _view_of_rows(X: np.ndarray, setting: Setting, side: int) -> tuple[View, np.ndarray]:
     n = len(X)
     mean, variance = mean_and_variance(X)
     scale = setting.divide(mean, variance * n / (n - 1), n, X.dtype, side)
-    found = svd((X - mean) / scale, solver="lapack", owner="CCA")
+    found = svd((X - mean) / scale, solver="lapack", owner=setting.owner)
     rank = max(max(X.shape) * _EPS, 16 * float(np.finfo(X.dtype).eps)) * found.values[0]
     keep = found.values > rank
     return View(mean, scale, found.Vt[keep].T, found.values[keep], n - 1, setting.ridge[side]), found.U[:, keep]
@@ -107,15 +133,38 @@ def from_moments(moments: Moments, d: int, setting: Setting, dtype: Any) -> tupl
     )
     cross = moments.scatter[:d, d:] / x.scale[:, None] / y.scale
     K = (x.V / x.s).T @ cross @ (y.V / y.s)
-    return Views(x, y, K, "covariance"), min(cx, cy)
+    return Views(x, y, K, "covariance", setting.owner), min(cx, cy)
 
 
 def _view_of_moments(m: Moments, part: slice, setting: Setting, side: int, dtype: Any) -> tuple[View, float]:
     mean, scatter, n = m.mean[part], m.scatter[part, part], m.weight
     scale = setting.divide(mean, np.diag(scatter) / (n - 1), n, dtype, side)
-    pairs = eigenpairs(scatter / scale[:, None] / scale, len(mean), owner="CCA")
+    pairs = eigenpairs(scatter / scale[:, None] / scale, len(mean), owner=setting.owner)
     keep = pairs.values > 64 * max(len(mean) * _EPS, float(np.finfo(dtype).eps)) * max(pairs.values[0], 0.0)
     least = pairs.values[max(int(np.isfinite(scale).sum()), 1) - 1]
     condition = max(float(least / pairs.values[0]), 0.0) if pairs.values[0] > 0 else 1.0
     view = View(mean, scale, pairs.vectors[:, keep], np.sqrt(pairs.values[keep]), n - 1, setting.ridge[side])
     return view, condition
+
+
+def second_table(Y: Any, n: int, owner: str, *, sparse_ok: bool = False) -> tuple[Any, tuple[int, ...]]:
+    """Y as a finite table of `n` rows, and the shape of one of its rows."""
+    missing.refuse_disguised(Y, owner, "Y")
+    form = "csr" if sparse_ok else False
+    Y = check_array(
+        native(Y), accept_sparse=form, dtype=FLOATS, ensure_2d=False, ensure_all_finite=False, input_name="Y"
+    )
+    shape, Y = Y.shape[1:], Y if sparse.issparse(Y) else Y.reshape(len(Y), -1)
+    if Y.shape[0] != n:
+        raise ValueError(f"{owner}: X and Y must have the same number of rows; got {n} and {Y.shape[0]}.")
+    cells = Y.data if sparse.issparse(Y) else Y
+    if not np.isfinite(cells).all():
+        bad = n if sparse.issparse(Y) else int((~np.isfinite(Y)).any(axis=1).sum())
+        raise ValueError(
+            f"{owner}: Y has missing (NaN) or infinite values in {bad} of {n} rows; {owner} needs complete rows. Keep "
+            "the rows complete in both tables, or fill the cells first, for example with lowdim.impute."
+        )
+    largest = float(np.abs(cells).max(initial=0.0))
+    if largest and not 1e-140 < largest < 1e140:
+        raise ValueError(f"{owner}: the largest value of Y is {largest:.1e}, and its square is out of range.")
+    return Y if Y.dtype == np.float64 or 1e-15 < largest < 1e15 else Y.astype(np.float64), shape
