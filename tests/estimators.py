@@ -94,6 +94,7 @@ CASES = [
     ),
     Case(lowdim.BayesianPCA(n_components=2, random_state=0), keeps_embedding=False, exact_inverse=True),
     Case(lowdim.ClassicalMDS(n_components=2, random_state=0)),
+    Case(lowdim.LandmarkMDS(n_components=2, random_state=0)),
     Case(lowdim.KernelPCA(n_components=2, kernel="rbf", random_state=0)),
     Case(lowdim.Isomap(n_components=2, n_neighbors=5, random_state=0)),
 ]
@@ -184,6 +185,32 @@ VARIANTS = [
     ),
     Case(
         lowdim.ClassicalMDS(n_components=2, metric="chebyshev", correction="lingoes"),
+        continuous=False,
+        invariant_to_rotation=False,
+    ),
+    Case(lowdim.LandmarkMDS(n_components=2, n_landmarks=15, random_state=0)),
+    Case(lowdim.LandmarkMDS(n_components=2, n_landmarks=15, missing="pairwise", random_state=0)),
+    Case(
+        lowdim.LandmarkMDS(
+            n_components=2,
+            n_landmarks=20,
+            landmarks="farthest",
+            metric="manhattan",
+            correction="lingoes",
+            random_state=0,
+        ),
+        continuous=False,
+        invariant_to_rotation=False,
+    ),
+    Case(
+        lowdim.LandmarkMDS(
+            n_components=2,
+            n_landmarks=20,
+            landmarks="kmeans++",
+            metric="chebyshev",
+            correction="cailliez",
+            random_state=0,
+        ),
         continuous=False,
         invariant_to_rotation=False,
     ),
