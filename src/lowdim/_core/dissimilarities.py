@@ -13,20 +13,21 @@ from lowdim._core.labelled import frame_like, labelled
 
 Array = np.ndarray
 
+_ROUNDING = 1e-9  # a correlation of 1 may come out a little above it
 SYMMETRIZE = ("mean", "geometric", "min", "max")
 
 
 def _subtract(most: float) -> Callable[[Array], Array]:
     def convert(S: Array) -> Array:
-        _refuse(most < S, S, f"at most {most:g}")
-        return most - S
+        _refuse(S - most > _ROUNDING * abs(most), S, f"at most {most:g}")
+        return np.maximum(most - S, 0.0)
 
     return convert
 
 
 def _absolute(S: Array) -> Array:
-    _refuse(np.abs(S) > 1, S, "between -1 and 1")
-    return 1.0 - np.abs(S)
+    _refuse(np.abs(S) > 1 + _ROUNDING, S, "between -1 and 1")
+    return np.maximum(1.0 - np.abs(S), 0.0)
 
 
 def _reciprocal(S: Array) -> Array:
@@ -35,8 +36,8 @@ def _reciprocal(S: Array) -> Array:
 
 
 def _logarithm(S: Array) -> Array:
-    _refuse((S <= 0) | (S > 1), S, "above 0 and at most 1")
-    return -np.log(S)
+    _refuse((S <= 0) | (S > 1 + _ROUNDING), S, "above 0 and at most 1")
+    return np.maximum(-np.log(S), 0.0)
 
 
 def _from_largest(S: Array) -> Array:

@@ -94,7 +94,7 @@ class LandmarkMDS(Reducer):
     _rules: ClassVar = {
         "n_components": params.whole(1),
         "n_landmarks": params.whole(2),
-        "landmarks": params.one_of(*METHODS) | params.Rule("row numbers", lambda v: not isinstance(v, str)),
+        "landmarks": params.one_of(*METHODS) | params.Rule("row numbers", lambda v: np.ndim(v) == 1),
         "metric": params.text() | params.function(),
         "correction": params.none() | params.one_of("cailliez", "lingoes"),
         "missing": params.one_of(*POLICIES),
@@ -144,7 +144,7 @@ class LandmarkMDS(Reducer):
         self.negative_share_ = found.negative_share
         warn_of_negative(found.negative_share, "LandmarkMDS")
 
-        Z = self._extend(X)
+        Z = np.concatenate([self._extend(X[rows]) for rows in threads.blocks(X.shape[0], self._block_rows)])
         self._warn_of_flat_landmarks(Z)
         return Z
 
@@ -164,7 +164,7 @@ class LandmarkMDS(Reducer):
     def _extend(self, X: Any) -> np.ndarray:
         if isinstance(self._extension, Linear):
             return self._extension(X)
-        block = 2 ** int(np.log2(max(32, _CELLS // len(self.landmarks_))))  # divides `_block_rows`: same bits at fit
+        block = max(32, _CELLS // len(self.landmarks_))
         few = None if self._precomputed() else self._rows[self.landmarks_]
         with Progress("LandmarkMDS: blocks of rows", None, self.verbose) as progress:
             parts = threads.map_rows(lambda rows: self._place(X[rows], few), X.shape[0], block, self.n_jobs, progress)
