@@ -56,6 +56,7 @@ RECORDS = {
     "quality.Shepard",
     "quality.Score",
     "select.ComponentChoice",
+    "select.DimensionChoice",
     "Comparison",
     "Imputation",
 }

@@ -16,6 +16,7 @@ RECORDS = {
     "lowdim.quality.Shepard",
     "lowdim.quality.Score",
     "lowdim.select.ComponentChoice",
+    "lowdim.select.DimensionChoice",
     "lowdim.Comparison",
     "lowdim.Imputation",
 }

@@ -11,9 +11,10 @@ from scipy.sparse.linalg import LinearOperator
 
 from lowdim._core.extend import Linear, Nystrom
 from lowdim._core.notices import warn
+from lowdim._core.quadrature import signed_sums
 from lowdim._core.scaling import inner_products
 from lowdim._core.spectrum import Eigenpairs, eigenpairs, mean_and_variance, svd
-from lowdim._core.values import all_eigenvalues, positive_part
+from lowdim._core.values import positive_part
 
 Array = np.ndarray
 
@@ -45,7 +46,7 @@ def scale_rows(
     found = svd(rows, min(k, *X.shape), center=center, rng=rng, owner=owner)
     pairs = Eigenpairs(found.values**2, found.Vt.T, found.residuals, found.solver)
     pairs = positive_part(pairs, k, total=total, owner=owner, quiet=quiet)
-    return Scaled(pairs.values, None, Linear(mean, None, pairs.vectors), *fit_of(pairs.values, np.array([total])))
+    return Scaled(pairs.values, None, Linear(mean, None, pairs.vectors), *fit_of(pairs.values, total, 0.0))
 
 
 def _table(X: Any, mean: Array, weights: Array | None) -> tuple[Array | None, Any]:
@@ -84,8 +85,9 @@ def scale_distances(
     if root is not None:
         B *= root
         B *= root[:, None]
-    spectrum = all_eigenvalues(B, owner=owner)
-    pairs = positive_part(eigenpairs(B, min(k, len(B)), rng=rng, owner=owner), k, owner=owner, quiet=quiet)
+    pairs = eigenpairs(B, min(k, len(B)), rng=rng, owner=owner)
+    sums = signed_sums(B, owner=owner)
+    pairs = positive_part(pairs, k, owner=owner, quiet=quiet)
     vectors, offset = np.zeros((len(D), k)), np.zeros(len(D))
     vectors[part] = pairs.vectors if root is None else pairs.vectors * root[:, None]
     offset[part] = -0.5 * means
@@ -95,12 +97,11 @@ def scale_distances(
         places[part] /= weights[part][:, None]
         out = np.flatnonzero(weights == 0)
         places[out] = place(-0.5 * np.square(D[out], dtype=np.float64))
-    return Scaled(pairs.values, places, place, *fit_of(pairs.values, spectrum))
+    return Scaled(pairs.values, places, place, *fit_of(pairs.values, *sums))
 
 
-def fit_of(kept: Array, spectrum: Array) -> tuple[tuple[float, float], float]:
-    """Both measures of fit, and the share of the negative eigenvalues."""
-    positive, negative = float(spectrum[spectrum > 0].sum()), float(np.abs(spectrum[spectrum < 0]).sum())
+def fit_of(kept: Array, positive: float, negative: float) -> tuple[tuple[float, float], float]:
+    """Both measures of fit, and the share of the negative eigenvalues, from the sums over both signs."""
     magnitude, mine = positive + negative, float(kept.sum())
     fit = (mine / magnitude if magnitude > 0 else 1.0, mine / positive if positive > 0 else 1.0)
     return fit, negative / magnitude if magnitude > 0 else 0.0

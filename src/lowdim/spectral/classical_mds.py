@@ -53,7 +53,8 @@ class ClassicalMDS(Reducer):
     eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues of B of the axes kept.
     goodness_of_fit_ : tuple of two floats
-        Sum of the kept eigenvalues over the sum of all magnitudes, and over the sum of the positive ones.
+        Sum of the kept eigenvalues over the sum of all magnitudes, and over the sum of the positive ones. Of distances
+        between more than 2,500 rows the negative ones are estimated, within a tenth.
     negative_share_ : float
         Sum of the magnitudes of negative eigenvalues over the sum of all magnitudes; 0 for Euclidean distances.
     correction_ : float
