@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
+from lowdim._core import threads
 from lowdim._core.extend import Linear, Nystrom
 from lowdim._core.notices import warn
 from lowdim._core.quadrature import signed_sums
@@ -17,6 +19,8 @@ from lowdim._core.spectrum import Eigenpairs, eigenpairs, mean_and_variance, svd
 from lowdim._core.values import positive_part
 
 Array = np.ndarray
+
+ALONE = 1000  # rows up to which a second BLAS thread gains nothing, and waits for seconds where others use the machine
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +89,9 @@ def scale_distances(
     if root is not None:
         B *= root
         B *= root[:, None]
-    pairs = eigenpairs(B, min(k, len(B)), rng=rng, owner=owner)
-    sums = signed_sums(B, owner=owner)
+    with threads.single_blas() if len(B) <= ALONE else nullcontext():
+        pairs = eigenpairs(B, min(k, len(B)), rng=rng, owner=owner)
+        sums = signed_sums(B, owner=owner)
     pairs = positive_part(pairs, k, owner=owner, quiet=quiet)
     vectors, offset = np.zeros((len(D), k)), np.zeros(len(D))
     vectors[part] = pairs.vectors if root is None else pairs.vectors * root[:, None]

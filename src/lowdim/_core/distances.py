@@ -39,6 +39,9 @@ _FITTED = {
 _LOSS = {np.dtype(np.float32): 0.05, np.dtype(np.float64): 1e-3}
 
 
+_LONG = 40  # columns from which our kernel for manhattan distances is as fast as scipy's (benchmarks, landmark-mds)
+
+
 def check_metric(metric: Any, owner: str) -> Metric:
     """The metric under the one name used inside; ValueError for a name nobody knows.
 
@@ -288,7 +291,9 @@ def _from_products(Q: Any, R: Any, metric: Metric, root: bool) -> np.ndarray:
 
 
 def _measured(Q: Any, R: Any, metric: Metric) -> np.ndarray:
-    """Every pair by itself: our kernel for manhattan, scipy for the rest."""
+    """Every pair by itself: our kernel for manhattan where rows are sparse or long, scipy for the rest."""
+    if metric == "manhattan" and not sparse.issparse(Q) and Q.shape[1] < _LONG:
+        return cdist(Q, R, "cityblock").astype(R.dtype, copy=False)
     if metric == "manhattan":
         block = np.empty((Q.shape[0], R.shape[0]), R.dtype)
         row_pairs(Q, R, row_scales(Q, metric), row_scales(R, metric)).block(1, block)
