@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import kstest, ortho_group, uniform
 
 from lowdim.quality import procrustes
+from lowdim.quality.agreement import _agreement, _unit
 from tests.oracles import case, load_expected, load_input
 
 X, Y = load_input("procrustes_x")[0], load_input("procrustes_y")[0]
@@ -48,6 +49,13 @@ def test_mirrors_can_be_forbidden():
     fit = procrustes(X, mirrored, reflect=False, n_permutations=50, random_state=0)
     assert fit.disparity > 0.01
     assert np.linalg.det(fit.rotation) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("reflect", [True, False])
+def test_what_the_permutations_count_is_the_correlation(seed, reflect):
+    A, B = (_unit(Z) for Z in np.random.default_rng(seed).normal(size=(2, 12, 2)))
+    assert _agreement(A, B, reflect) == pytest.approx(procrustes(A, B, reflect=reflect).correlation, abs=1e-12)
 
 
 def test_columns_that_one_of_them_lacks_count_as_zero():

@@ -117,6 +117,33 @@ def test_square_condensed_rectangular_and_rows_agree():
         np.testing.assert_array_equal(model.landmarks_, some)
 
 
+def test_rounding_among_the_landmarks_is_averaged_away():
+    D, some = squareform(pdist(cloud(30, 3))), np.array([4, 9, 2, 25])
+    noisy = D + 5e-7 * D.max() * np.triu(np.ones(D.shape), 1)
+    before = noisy.copy()
+    models = [LandmarkMDS(2, metric="precomputed", landmarks=some).fit(given) for given in (noisy, noisy[:, some])]
+    np.testing.assert_allclose(models[0].eigenvalues_, models[1].eigenvalues_, rtol=1e-12)
+    np.testing.assert_allclose(models[0].embedding_[some], models[1].embedding_[some], atol=1e-12 * D.max())
+    np.testing.assert_array_equal(noisy, before)
+
+
+def test_landmarks_by_number_survive_a_model_file(tmp_path):
+    X = cloud(40, 3)
+    for landmarks in ([3, 30, 8, 1], np.array([3, 30, 8, 1])):
+        model = LandmarkMDS(2, landmarks=landmarks, missing="pairwise").fit(X)
+        lowdim.save(model, tmp_path / "m")
+        np.testing.assert_array_equal(lowdim.load(tmp_path / "m").transform(X), model.embedding_)
+
+
+@pytest.mark.parametrize("landmarks", METHODS)
+def test_copies_of_a_few_rows(landmarks):
+    X = np.repeat(cloud(3, 4), 30, axis=0)
+    model = LandmarkMDS(2, n_landmarks=10, landmarks=landmarks, random_state=0).fit(X)
+    np.testing.assert_allclose(pdist(model.embedding_), pdist(X), atol=1e-6)
+    with pytest.warns(UserWarning, match="the landmarks lie in 0 dimensions"):
+        assert not LandmarkMDS(2, n_landmarks=5).fit_transform(np.ones((20, 2))).any()
+
+
 def test_a_table_of_landmark_columns_is_checked():
     D, some = squareform(pdist(cloud(30, 3))), [4, 9, 2, 25]
     with pytest.raises(ValueError, match=r"must be square, or landmarks must give .*got shape \(30, 4\)"):

@@ -162,21 +162,30 @@ class LandmarkMDS(Reducer):
         return scale_distances(D, self.n_components, **settings)
 
     def _extend(self, X: Any) -> np.ndarray:
-        if isinstance(self._extension, Linear):
-            return self._extension(X)
+        place = self._extension
+        if isinstance(place, Linear):
+            return place(X)
         block = max(32, _CELLS // len(self.landmarks_))
         few = None if self._precomputed() else self._rows[self.landmarks_]
         with Progress("LandmarkMDS: blocks of rows", None, self.verbose) as progress:
-            parts = threads.map_rows(lambda rows: self._place(X[rows], few), X.shape[0], block, self.n_jobs, progress)
+            parts = threads.map_rows(
+                lambda rows: place(self._similarities(X[rows], few), overwrite=True),
+                X.shape[0],
+                block,
+                self.n_jobs,
+                progress,
+            )
         return np.concatenate(parts)
 
-    def _place(self, X: Any, few: Any) -> np.ndarray:
+    def _similarities(self, X: Any, few: Any) -> np.ndarray:
+        """-1/2 of the squared distances to the landmarks, in an array of its own."""
         D = X[:, self._columns(X)] if few is None else pairwise(X, few, metric=self._distance())
         if self.correction is not None:
             D = shift_new_distances(D, self.correction_, self.correction)
-        S = np.square(D, dtype=np.float64)
+        # In place where D is our own: room for another block costs more than what is computed in it.
+        S = np.square(D, out=D if few is not None and D.dtype == np.float64 else None, dtype=np.float64)
         S *= -0.5
-        return self._extension(S)
+        return S
 
     def _columns(self, X: Any) -> Any:
         """Where the distances to the landmarks are: every column, or those of the landmarks among all rows."""
