@@ -51,12 +51,14 @@ def documented(text):
 
 # Records that only the library makes: their fields are attributes, and documented as such.
 RECORDS = {
+    "quality.Procrustes",
     "quality.Ranks",
     "quality.Shepard",
     "quality.Score",
     "select.ComponentChoice",
     "select.KernelChoice",
     "select.WidthCurve",
+    "select.DimensionChoice",
     "Comparison",
     "Imputation",
 }

@@ -53,3 +53,12 @@ def test_kernel_pca_cleans_better_than_pca(run):
         best = min(value for key, value in found.items() if key[0] == setting and key[1] != "PCA")
         assert best < 0.95 * found[setting, "PCA"]
     assert found["clean", "kernel PCA, distance"] < 0.75 * found["clean", "PCA"]
+
+
+def test_road_distances_give_the_map_of_europe(run):
+    found = run("eurodist")
+    assert found["Procrustes correlation"] > 0.9
+
+
+def test_signals_are_told_apart_by_their_length_and_their_dashes(run):
+    assert min(run("morse").values()) > 0.5

@@ -8,7 +8,7 @@ import pytest
 from scipy.linalg import subspace_angles
 from scipy.spatial.distance import pdist, squareform
 
-from lowdim import CCA, LDA, PCA, ClassicalMDS, Isomap, KernelPCA, ProbabilisticPCA, Whitening
+from lowdim import CCA, LDA, PCA, ClassicalMDS, Isomap, KernelPCA, LandmarkMDS, ProbabilisticPCA, Whitening
 from lowdim.kernels import Linear, Polynomial
 
 # One fixture; every one of these is principal component analysis in another dress.
@@ -26,6 +26,9 @@ SAME_AS_PCA = {
     "classical scaling of distances": lambda X: ClassicalMDS(2, metric="precomputed").fit_transform(
         squareform(pdist(X))
     ),
+    "landmark scaling with all rows": lambda X: LandmarkMDS(2, n_landmarks=len(X)).fit_transform(X),
+    "landmark scaling of distances": lambda X: LandmarkMDS(2, metric="precomputed").fit_transform(squareform(pdist(X))),
+    "classical scaling, weights all 3": lambda X: ClassicalMDS(2).fit_transform(X, sample_weight=np.full(len(X), 3.0)),
     "linear kernel": lambda X: KernelPCA(2, kernel="linear").fit_transform(X),
     "linear kernel matrix": lambda X: KernelPCA(2, kernel="precomputed").fit_transform(X @ X.T),
     "kernel object": lambda X: KernelPCA(2, kernel=Linear()).fit_transform(X),

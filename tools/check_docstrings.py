@@ -11,12 +11,14 @@ import lowdim
 CHECKS = {"GL03", "GL06", "GL07", "GL08", "SS01", "PR01", "PR02", "PR03", "RT01"}
 # Records that only the library makes: their fields are attributes, and documented as such.
 RECORDS = {
+    "lowdim.quality.Procrustes",
     "lowdim.quality.Ranks",
     "lowdim.quality.Shepard",
     "lowdim.quality.Score",
     "lowdim.select.ComponentChoice",
     "lowdim.select.KernelChoice",
     "lowdim.select.WidthCurve",
+    "lowdim.select.DimensionChoice",
     "lowdim.Comparison",
     "lowdim.Imputation",
 }

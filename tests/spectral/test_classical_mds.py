@@ -6,6 +6,7 @@ import pytest
 from scipy import sparse
 from scipy.spatial.distance import pdist, squareform
 
+import lowdim
 from lowdim import PCA, ClassicalMDS
 from tests.linear.test_pca import cloud, numeric, up_to_sign
 from tests.oracles import case, load_expected
@@ -157,3 +158,87 @@ def test_other_names_of_the_euclidean_distance_need_no_square_matrix():
 def test_goodness_of_fit_of_sparse_single_precision_rows():
     X = (np.random.default_rng(0).normal(size=(200, 5)) + 1000).astype(np.float32)
     assert max(ClassicalMDS(5).fit(sparse.csr_array(X)).goodness_of_fit_) < 1.01
+
+
+# ---- weights ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.filterwarnings(NON_EUCLIDEAN)
+def test_wcmdscale():
+    case_id = "mds_weighted_wcmdscale_eurodist"
+    D, weights, points = numeric("eurodist"), case(case_id)["params"]["w"], load_expected(case_id, "points.csv")
+    model = ClassicalMDS(2, metric="precomputed").fit(D, sample_weight=weights)
+    size = np.abs(points).max()
+    np.testing.assert_allclose(up_to_sign(points, model.embedding_), points, atol=1e-7 * size)
+    np.testing.assert_allclose(model.eigenvalues_, load_expected(case_id, "eig.csv")[:2], rtol=1e-8)
+    np.testing.assert_allclose(model.transform(D), model.embedding_, atol=1e-9 * size)
+    eig = load_expected(case_id, "eig.csv")
+    assert model.goodness_of_fit_[0] == pytest.approx(eig[:2].sum() / np.abs(eig).sum())
+
+
+@pytest.mark.filterwarnings(NON_EUCLIDEAN)
+@pytest.mark.parametrize("correction", [None, "lingoes", "cailliez"])
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "precomputed"])
+def test_a_weight_is_a_number_of_copies(metric, correction):
+    """And a row of weight 0 is placed as a new one."""
+    X, weights = cloud(30, 4), np.random.default_rng(0).integers(0, 4, 30)
+    copies = np.repeat(np.arange(30), weights)
+
+    def table(rows, columns):
+        return pairwise_manhattan(X[rows], X[columns]) if metric == "precomputed" else X[rows]
+
+    every = np.arange(30)
+    found = ClassicalMDS(2, metric=metric, correction=correction).fit(table(every, every), sample_weight=weights)
+    again = ClassicalMDS(2, metric=metric, correction=correction).fit(table(copies, copies))
+    expected = again.transform(table(every, copies))
+    if correction is not None and metric != "euclidean":  # the constant parts copies, which weights do not
+        assert found.correction_ > 0
+        return
+    np.testing.assert_allclose(up_to_sign(expected, found.embedding_), expected, atol=1e-8)
+    np.testing.assert_allclose(found.eigenvalues_, again.eigenvalues_, rtol=1e-9)
+    assert found.goodness_of_fit_ == pytest.approx(again.goodness_of_fit_)
+    assert found.negative_share_ == pytest.approx(again.negative_share_, abs=1e-9)
+    np.testing.assert_allclose(found.transform(table(every, every)), found.embedding_, atol=1e-9)
+
+
+def pairwise_manhattan(A, B):
+    return np.abs(A[:, None] - B).sum(axis=2)
+
+
+def test_weighted_scaling_of_rows_and_of_their_distances_agree():
+    X, weights = cloud(40, 4), np.random.default_rng(1).uniform(0, 3, 40)
+    weights[5] = 0
+    rows = ClassicalMDS(3).fit(X, sample_weight=weights)
+    distances = ClassicalMDS(3, metric="precomputed").fit(squareform(pdist(X)), sample_weight=weights)
+    few = ClassicalMDS(3).fit(sparse.csr_array(X), sample_weight=weights)
+    for other in (distances, few):
+        np.testing.assert_allclose(up_to_sign(rows.embedding_, other.embedding_), rows.embedding_, atol=1e-8)
+        np.testing.assert_allclose(other.eigenvalues_, rows.eigenvalues_, rtol=1e-9)
+        assert other.goodness_of_fit_ == pytest.approx(rows.goodness_of_fit_)
+    scores = PCA(3).fit(X, sample_weight=weights).transform(X)
+    np.testing.assert_allclose(up_to_sign(scores, rows.embedding_), scores, atol=1e-9)
+    np.testing.assert_allclose(weights @ rows.embedding_, 0, atol=1e-9)
+    same = ClassicalMDS(3).fit(X, sample_weight=np.full(40, 2.0))
+    np.testing.assert_allclose(same.embedding_, ClassicalMDS(3).fit_transform(X), atol=1e-9)
+
+
+def test_bad_weights():
+    X = cloud(10, 3)
+    for bad, message in (
+        (np.eye(10)[3], "above 0 for two rows; got 1"),
+        (-np.ones(10), "Negative"),
+        (np.ones(9), "shape"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ClassicalMDS(2).fit(X, sample_weight=bad)
+
+
+@pytest.mark.filterwarnings(NON_EUCLIDEAN)
+def test_the_stress_of_a_classical_solution():
+    """Strain is what classical scaling makes least; how far the distances are off is asked of `quality`."""
+    D = numeric("eurodist")
+    Z = ClassicalMDS(2, metric="precomputed").fit_transform(D)
+    d, delta = pdist(Z), squareform(D)
+    assert lowdim.quality.stress(D, Z, "stress1", reference="precomputed") == pytest.approx(
+        np.sqrt(((d - delta) ** 2).sum() / (d**2).sum())
+    )

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from lowdim._core import memory, missing, params, threads
 from lowdim._core.distances import check_dissimilarities, check_metric
 from lowdim._core.incomplete import METRICS, Holes
+from lowdim._core.labelled import with_named_columns
 from lowdim._core.rng import generator
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _rules: ClassVar[dict[str, params.Rule]] = {}
     _sparse_rows: ClassVar[bool] = False  # takes scipy sparse rows
     _sparse_graphs: ClassVar[bool] = False  # takes precomputed distances as a sparse graph
+    _unknown_distances: ClassVar[bool] = False  # takes precomputed distances of which some are unknown (NaN)
     _takes_nan: Any = False  # takes rows with missing cells as they are (a property where a parameter decides)
     _hole_policies: ClassVar[tuple[str, ...]] = ()  # values of `missing` under which rows with missing cells are taken
     _holes: Any = None  # how distances see missing cells, where `missing` is "pairwise" or "expected"
@@ -233,11 +235,12 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         name = type(self).__name__
         if isinstance(X, Iterator):
             raise TypeError(f"{name}: X must be an array of rows; got an iterator. Pass its batches one by one.")
-        X = missing.undisguised(X, name) if self._takes_nan else X
-        missing.refuse_disguised(X, name)
         distances = getattr(self, "metric", None) == "precomputed"
-        if distances and fitting and not sparse.issparse(X) and np.ndim(X) == 1:
-            X = check_dissimilarities(X, name)  # a condensed vector
+        takes_nan = self._takes_nan or (distances and self._unknown_distances)
+        X = missing.undisguised(X, name) if takes_nan else X
+        missing.refuse_disguised(X, name)
+        self._refuse_items(X)
+        X = self._items(X, fitting) if distances else X
         X = validate_data(
             self,
             native(X),
@@ -249,7 +252,11 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         )
         admits = self._takes_nan and not sparse.issparse(X)
         dtype = X.dtype
-        if admits:
+        if distances:
+            X = self._check_distances(X) if fitting else self._check_new_distances(X)
+            known = X.data if sparse.issparse(X) else X
+            largest, holes = float(np.fmax.reduce(known, axis=None, initial=0.0)), False
+        elif admits:
             largest, holes = missing.survey(X, name, columns=fitting)
         else:
             largest, holes = missing.refuse(X, name, () if sparse.issparse(X) else self._hole_policies), False
@@ -262,12 +269,6 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
         if dtype == np.float32 and largest and not 1e-15 < largest < 1e15:
             X = X.astype(np.float64)
-        if distances:
-            X = (
-                check_dissimilarities(X, name, sparse_ok=self._sparse_graphs)
-                if fitting
-                else self._check_new_distances(X)
-            )
         return self._with_holes(X, fitting), dtype
 
     def _with_holes(self, X: Any, fitting: bool) -> Any:
@@ -287,9 +288,44 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """The metric that rows are measured with."""
         return self.metric if self._holes is None else self._holes.metric
 
+    def _refuse_items(self, X: Any) -> None:
+        """Text, sets and the like are no rows, and a function of two of them goes another way."""
+        if (
+            callable(getattr(self, "metric", None))
+            and isinstance(X, (list, tuple))
+            and X
+            and isinstance(X[0], (str, bytes, set, frozenset, dict))
+        ):
+            raise TypeError(
+                f"{type(self).__name__}: X must be rows of numbers; got items of type {type(X[0]).__name__}. Pass "
+                "lowdim.dissimilarities(items, metric=...) with metric='precomputed', and for new items "
+                "lowdim.dissimilarities(new, items, metric=...)."
+            )
+
+    def _items(self, X: Any, fitting: bool) -> Any:
+        """Dissimilarities as a table whose columns are the items in order: of frames with labels, condensed vectors."""
+        name = type(self).__name__
+        if sparse.issparse(X):
+            return X
+        if fitting and np.ndim(X) == 1:
+            return check_dissimilarities(X, name, unknown=self._unknown_distances)
+        return with_named_columns(X, name, None if fitting else getattr(self, "feature_names_in_", None))
+
+    def _check_distances(self, D: Any) -> Any:
+        """The dissimilarities to fit on."""
+        settings = {"sparse_ok": self._sparse_graphs, "unknown": self._unknown_distances}
+        return check_dissimilarities(D, type(self).__name__, **settings)
+
     def _check_new_distances(self, D: Any) -> Any:
-        if (D.data if sparse.issparse(D) else D).min(initial=0.0) < 0:
-            raise ValueError(f"{type(self).__name__}: distances to the fitted rows must not be negative.")
+        values, name = D.data if sparse.issparse(D) else D, type(self).__name__
+        least = float(np.fmin.reduce(values, axis=None, initial=0.0))
+        if least < 0:
+            raise ValueError(f"{name}: distances to the fitted rows must not be negative; got {least:g}.")
+        unknown = np.isnan(values) if self._unknown_distances else np.zeros(1, dtype=bool)
+        if not (np.isfinite(values) | unknown).all():
+            raise ValueError(f"{name}: distances to the fitted rows must be finite; got NaN or infinity.")
+        if unknown.ndim == 2 and unknown.all(axis=1).any():
+            raise ValueError(f"{name}: every new row must have a known distance to a fitted one; some have none.")
         return D
 
     def estimate_memory(self, X: Any) -> int:

@@ -7,7 +7,7 @@ are at exactly 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,9 @@ _FITTED = {
 # Below this part of |x|^2 + |y|^2 a squared distance is measured by differences. The error of the product
 # form is then about sqrt(d) eps / tol of the value: 2e-5 for float32, 2e-12 for float64 at 100 columns.
 LOSS = {np.dtype(np.float32): 0.05, np.dtype(np.float64): 1e-3}
+
+
+_LONG = 40  # columns from which our kernel for manhattan distances is as fast as scipy's (benchmarks, landmark-mds)
 
 
 def check_metric(metric: Any, owner: str) -> Metric:
@@ -288,7 +291,9 @@ def _from_products(Q: Any, R: Any, metric: Metric, root: bool) -> np.ndarray:
 
 
 def _measured(Q: Any, R: Any, metric: Metric) -> np.ndarray:
-    """Every pair by itself: our kernel for manhattan, scipy for the rest."""
+    """Every pair by itself: our kernel for manhattan where rows are sparse or long, scipy for the rest."""
+    if metric == "manhattan" and not sparse.issparse(Q) and Q.shape[1] < _LONG:
+        return cdist(Q, R, "cityblock").astype(R.dtype, copy=False)
     if metric == "manhattan":
         block = np.empty((Q.shape[0], R.shape[0]), R.dtype)
         row_pairs(Q, R, row_scales(Q, metric), row_scales(R, metric)).block(1, block)
@@ -300,13 +305,15 @@ def _measured(Q: Any, R: Any, metric: Metric) -> np.ndarray:
     return cdist(Q, R, metric).astype(R.dtype, copy=False)
 
 
-def check_dissimilarities(D: Any, owner: str, *, sparse_ok: bool = False) -> Any:
+def check_dissimilarities(D: Any, owner: str, *, sparse_ok: bool = False, unknown: bool = False) -> Any:
     """A table of dissimilarities fit for use: square, non-negative, finite, zero diagonal, symmetric.
 
     A condensed vector (as `scipy.spatial.distance.pdist` makes it) is expanded; integers become float64.
     Differences between the two halves of up to 1e-6 of the largest entry are taken for rounding and averaged
     away, on a copy; what is larger is refused. In a sparse graph the stored entries are the known distances,
     explicit zeros among them; it may hold a pair in one direction only.
+
+    With `unknown`, NaN stands for a dissimilarity nobody knows; a pair is known where one of its halves is.
     """
     if sparse.issparse(D):
         if not sparse_ok:
@@ -315,13 +322,14 @@ def check_dissimilarities(D: Any, owner: str, *, sparse_ok: bool = False) -> Any
     table = real_array(D, f"{owner}: the table of dissimilarities")
     if table.ndim == 1:
         condensed_rows(table, owner)
-        _check_entries(table[None], owner)
-        return squareform(table, checks=False)
+        _check_entries(table[None], owner, unknown)
+        return _each_known(squareform(table, checks=False), owner) if unknown else squareform(table, checks=False)
     if table.ndim != 2 or table.shape[0] != table.shape[1]:
         raise ValueError(
             f"{owner}: the dissimilarities must be a square table or a condensed vector; got shape {table.shape}."
         )
-    return _symmetric(table, _check_entries(table, owner), owner)
+    largest = _check_entries(table, owner, unknown)
+    return _symmetric(_each_known(table, owner) if unknown else table, largest, owner)
 
 
 def condensed_rows(vector: np.ndarray, owner: str) -> int:
@@ -332,14 +340,39 @@ def condensed_rows(vector: np.ndarray, owner: str) -> int:
     return n
 
 
-def _check_entries(table: np.ndarray, owner: str) -> float:
-    """The largest entry; ValueError where one is NaN, infinite or negative."""
-    low, high = (float(table.min()), float(table.max())) if table.size else (0.0, 0.0)
-    if not np.isfinite(low + high):
-        raise ValueError(f"{owner}: the dissimilarities must be finite; got NaN or infinity.")
+def _check_entries(table: np.ndarray, owner: str, unknown: bool = False) -> float:
+    """The largest entry; ValueError where one is NaN (unless that means unknown), infinite or negative."""
+    low, high = (float(f.reduce(table, axis=None, initial=0.0)) for f in (np.fmin, np.fmax))
+    if np.isinf(low) or np.isinf(high):
+        raise ValueError(f"{owner}: the dissimilarities must be finite; got infinity.")
+    if not unknown and (holes := int(np.isnan(table).sum())):
+        raise ValueError(
+            f"{owner}: the dissimilarities must be finite; got {holes} NaN. If they are unknown, lowdim.MDS takes "
+            "them as they are (pairs of weight 0); or leave out items until all are known."
+        )
     if low < 0:
-        raise ValueError(f"{owner}: the dissimilarities must not be negative; got {low:g}.")
+        raise ValueError(
+            f"{owner}: the dissimilarities must not be negative; got {low:g}. If these are similarities, "
+            "lowdim.dissimilarities(S, conversion=...) turns them around."
+        )
     return high
+
+
+def _each_known(table: np.ndarray, owner: str) -> np.ndarray:
+    """Unknown entries taken from the other half where that is known; ValueError for an item nothing is known about."""
+    holes = np.isnan(table)
+    if not holes.any():
+        return table
+    filled = np.where(holes, table.T, table)
+    np.fill_diagonal(filled, np.where(np.isnan(np.diagonal(table)), 0.0, np.diagonal(table)))
+    known = (~np.isnan(filled)).sum(axis=1) - 1
+    if len(table) > 1 and not known.all():
+        alone = np.flatnonzero(known == 0)
+        raise ValueError(
+            f"{owner}: {len(alone)} items have no known dissimilarity (the first is item {alone[0]}), so nothing is "
+            "known about their places. Leave them out."
+        )
+    return filled
 
 
 def _symmetric(table: np.ndarray, largest: float, owner: str) -> np.ndarray:
@@ -348,14 +381,17 @@ def _symmetric(table: np.ndarray, largest: float, owner: str) -> np.ndarray:
     diagonal = float(np.abs(np.diagonal(table)).max(initial=0.0))
     if diagonal > allowed:
         raise ValueError(
-            f"{owner}: the dissimilarities must be 0 on the diagonal; got {diagonal:g}. "
-            "If these are similarities, turn them into distances first."
+            f"{owner}: the dissimilarities must be 0 on the diagonal; got {diagonal:g}. If these are similarities, "
+            "lowdim.dissimilarities(S, conversion=...) turns them around; if the diagonal means nothing, "
+            "np.fill_diagonal(D, 0)."
         )
     parts = threads.blocks(len(table), max(1, 2**20 // max(1, len(table))))
-    gap = max((float(np.abs(table[part] - table[:, part].T).max()) for part in parts), default=0.0)
+    gap = max((float(np.fmax.reduce(g, axis=None, initial=0.0)) for g in _gaps(table, parts)), default=0.0)
     if gap > allowed:
+        pairs = sum(int((g > allowed).sum()) for g in _gaps(table, parts)) // 2
         raise ValueError(
-            f"{owner}: the dissimilarities must be symmetric; got entries that differ by {gap:g}. "
+            f"{owner}: the dissimilarities must be symmetric; got entries that differ by {gap:g} ({gap / largest:.2g} "
+            f"of the largest), in {pairs} of {len(table) * (len(table) - 1) // 2} pairs. "
             "Pass (D + D.T) / 2 if the two halves mean the same."
         )
     if gap == 0 and diagonal == 0:
@@ -364,6 +400,11 @@ def _symmetric(table: np.ndarray, largest: float, owner: str) -> np.ndarray:
     average *= 0.5
     np.fill_diagonal(average, 0.0)
     return average
+
+
+def _gaps(table: np.ndarray, parts: list[slice]) -> Iterator[np.ndarray]:
+    """How far the two halves are apart, some rows at a time."""
+    return (np.abs(table[part] - table[:, part].T) for part in parts)
 
 
 def _check_graph(D: Any, owner: str) -> Any:

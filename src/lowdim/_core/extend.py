@@ -58,8 +58,8 @@ class Nystrom:
         root = np.where(positive, np.sqrt(np.where(positive, values, 1.0)), np.inf)
         return cls(np.asarray(offset, dtype=np.float64), vectors / root)
 
-    def __call__(self, S: np.ndarray) -> np.ndarray:
-        return (S - self.offset) @ self.projection
+    def __call__(self, S: np.ndarray, *, overwrite: bool = False) -> np.ndarray:
+        return np.subtract(S, self.offset, out=S if overwrite else None) @ self.projection
 
 
 @dataclass(frozen=True, eq=False)

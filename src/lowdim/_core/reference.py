@@ -17,6 +17,7 @@ from scipy.sparse import issparse
 from lowdim import _native
 from lowdim._core.distances import check_dissimilarities, check_metric, pairwise, real_array, real_sparse
 from lowdim._core.graph import connect, geodesics, neighbor_graph
+from lowdim._core.labelled import labelled
 from lowdim._core.neighbors import nearest
 
 Array = NDArray[Any]
@@ -58,7 +59,7 @@ def reference_of(
     if reference == "geodesic":
         return _geodesic(X, metric, named, graph_neighbors, n_jobs, owner)
     if reference == "precomputed" or named == "precomputed":
-        D = np.asarray(check_dissimilarities(X, owner))
+        D = np.asarray(check_dissimilarities(labelled(X, owner)[0], owner))
         return Reference(len(D), "precomputed", "precomputed", lambda rows, order: D[rows], lambda i, j: D[i, j])
     X = rows_of(X, f"{owner}: X", "fill the holes in first")
     if named == "euclidean" and not issparse(X):

@@ -57,8 +57,10 @@ def double_center(D2: Array, *, out: Array | None = None) -> Array:
     return out
 
 
-def inner_products(D: Array) -> tuple[Array, Array]:
+def inner_products(D: Array, weights: Array | None = None) -> tuple[Array, Array]:
     """-1/2 H D² H of distances, in float64, and the column means of D², which place new rows.
+
+    With positive weights w, means are weighted: H = I - 1 w'/sum(w) (and its transpose on the right).
 
     Examples
     --------
@@ -72,15 +74,17 @@ def inner_products(D: Array) -> tuple[Array, Array]:
 
     def squares(rows: slice) -> Array:  # row means, which are column means too; B is written only once
         part = D[rows].astype(np.float64, copy=False)
-        return np.einsum("ij,ij->i", part, part)
+        return np.einsum("ij,ij->i", part, part) / len(D) if share is None else np.square(part) @ share
 
     def fill(rows: slice) -> None:
         part = np.square(D[rows], out=B[rows], dtype=np.float64)
         part -= means
-        part -= (means[rows] - means.mean())[:, None]
+        part -= (means[rows] - total)[:, None]
         part *= -0.5
 
-    means = np.concatenate(_each(squares, len(D))) / len(D)
+    share = None if weights is None else weights / weights.sum()
+    means = np.concatenate(_each(squares, len(D)))
+    total = means.mean() if share is None else means @ share
     _each(fill, len(D))
     return B, means
 

@@ -6,6 +6,8 @@ stretching, also the ``isometric_coordinates`` a perfect embedding would show. T
 comparison by van der Maaten, Postma and van den Herik (2009) are kept exactly; each docstring says what its
 set is for and where it misleads.
 
+`eurodist` and `morse` are measured: tables between items, for methods with ``metric="precomputed"``.
+
     >>> from lowdim.datasets import swiss_roll
     >>> X, coordinates, labels = swiss_roll(1000, random_state=0)
     >>> X.shape, coordinates.shape
@@ -13,6 +15,7 @@ set is for and where it misleads.
 """
 
 from .curves import helical_loop, helix, noisy_circle, remove_cells, spiral
+from .dissimilarities import eurodist, morse
 from .globe import world
 from .holes import Holes, hide_cells
 from .images import clock, shifted_face
@@ -29,12 +32,14 @@ __all__ = [
     "clock",
     "clusters_3d",
     "concentric_spheres",
+    "eurodist",
     "hd",
     "helical_loop",
     "helix",
     "hide_cells",
     "intersecting",
     "load",
+    "morse",
     "names",
     "noisy_circle",
     "remove_cells",

@@ -4,6 +4,7 @@ Rank measures (`rnx_auc`, `rnx_curve`, `trustworthiness`, `continuity`, `mrre`, 
 neighbours stayed neighbours; distance measures (`stress`, `sammon`, `shepard`, `residual_variance`) whether
 lengths were kept; `knn_error` whether labels can still be told apart. `scores` gives them all. A `Ranks`
 record can take the place of `(X, Z)` in every rank measure, so that ranks are computed once.
+`procrustes` lays two embeddings over each other and says how well they agree.
 
 Every measure compares with reference distances: those in the data (``reference="ambient"``), along its
 neighbour graph (``"geodesic"``) or given ones (``"precomputed"``). A number without its reference means
@@ -18,6 +19,7 @@ ones.
 """
 
 from lowdim._core.ranks import Ranks
+from lowdim.quality.agreement import Procrustes, procrustes
 from lowdim.quality.curves import (
     bnx_curve,
     continuity,
@@ -41,6 +43,7 @@ from lowdim.quality.rows import per_row
 from lowdim.quality.score import Score
 
 __all__ = [
+    "Procrustes",
     "Ranks",
     "Score",
     "Shepard",
@@ -52,6 +55,7 @@ __all__ = [
     "lcmc_curve",
     "mrre",
     "per_row",
+    "procrustes",
     "q_global",
     "q_local",
     "qnx_curve",

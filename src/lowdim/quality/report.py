@@ -12,6 +12,7 @@ from scipy.sparse import issparse
 
 from lowdim._core import params
 from lowdim._core.distances import check_dissimilarities, real_array, real_sparse
+from lowdim._core.labelled import labelled
 from lowdim._core.ranks import Ranks
 from lowdim._core.reference import Reference, embedding, reference_of
 from lowdim._core.rng import generator
@@ -139,7 +140,7 @@ def _given(metric: Any, reference: str) -> bool:
 
 def _rows(X: Any, metric: Any, reference: str) -> Any:
     if _given(metric, reference):
-        return np.asarray(check_dissimilarities(X, "scores"))
+        return np.asarray(check_dissimilarities(labelled(X, "scores")[0], "scores"))
     return real_sparse(X, "scores: X") if issparse(X) else real_array(X, "scores: X")
 
 

@@ -5,19 +5,16 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
+from sklearn.utils.validation import _check_sample_weight
 
 from lowdim._core import params
 from lowdim._core.additive import additive_constant, shift_distances, shift_new_distances
 from lowdim._core.base import Reducer
+from lowdim._core.classical import scale_distances, scale_rows, warn_of_negative
 from lowdim._core.distances import check_metric, pairwise
-from lowdim._core.extend import Linear, Nystrom
+from lowdim._core.extend import Linear
 from lowdim._core.incomplete import METRICS, POLICIES
-from lowdim._core.notices import warn
 from lowdim._core.rng import generator
-from lowdim._core.scaling import inner_products
-from lowdim._core.spectrum import Eigenpairs, eigenpairs, mean_and_variance, svd
-from lowdim._core.values import all_eigenvalues, positive_part
 
 
 class ClassicalMDS(Reducer):
@@ -56,7 +53,8 @@ class ClassicalMDS(Reducer):
     eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues of B of the axes kept.
     goodness_of_fit_ : tuple of two floats
-        Sum of the kept eigenvalues over the sum of all magnitudes, and over the sum of the positive ones.
+        Sum of the kept eigenvalues over the sum of all magnitudes, and over the sum of the positive ones. Of distances
+        between more than 2,500 rows the negative ones are estimated, within a tenth.
     negative_share_ : float
         Sum of the magnitudes of negative eigenvalues over the sum of all magnitudes; 0 for Euclidean distances.
     correction_ : float
@@ -97,60 +95,86 @@ class ClassicalMDS(Reducer):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> ClassicalMDS:
+        """Fit to the rows of X, or to the dissimilarities in X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or dissimilarities
+            The rows; with ``metric="precomputed"`` a square table (arrays, or frames whose labels name the same items)
+            or a condensed vector.
+        y : None
+            Ignored; there for pipelines.
+        sample_weight : array-like of shape (n_samples,) or None
+            Weight of each row: a whole number counts as so many copies of it. A row of weight 0 is placed, but does not
+            shape the map.
+
+        Returns
+        -------
+        self : ClassicalMDS
+            The fitted model.
+        """
+        self._fit_rows(X, sample_weight=sample_weight)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Fit to the rows of X and return their places.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or dissimilarities
+            As in `fit`.
+        y : None
+            Ignored; there for pipelines.
+        sample_weight : array-like of shape (n_samples,) or None
+            Weight of each row.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_components)
+            The embedding.
+        """
+        self._refuse_stream(X)
+        return self._fit_rows(X, sample_weight=sample_weight)
+
     @property
     def _takes_nan(self) -> bool:
         return self.missing != "error"
 
-    def _embed(self, X: Any) -> np.ndarray:
+    def _embed(self, X: Any, sample_weight: Any = None) -> np.ndarray:
+        weights = self._check_weights(sample_weight, X)
+        settings: dict[str, Any] = {"rng": generator(self.random_state), "owner": "ClassicalMDS", "weights": weights}
         self.correction_ = 0.0
         if self._euclidean():
-            return self._embed_rows(X)
+            found = scale_rows(X, self.n_components, **settings)
+        else:
+            found = scale_distances(self._corrected(X, weights), self.n_components, **settings)
+
+        self._rows, self._extension = self._own_rows(X), found.place
+        self.eigenvalues_, self.goodness_of_fit_ = found.values, found.goodness
+        self.negative_share_ = found.negative_share
+        warn_of_negative(found.negative_share, "ClassicalMDS")
+        return self._extension(X) if found.places is None else found.places
+
+    def _corrected(self, X: Any, weights: np.ndarray | None) -> np.ndarray:
+        """The dissimilarities, made Euclidean where that was asked for (by the rows that have a weight)."""
         D = X if self._precomputed() else pairwise(X, metric=self._distance())
-        if self.correction is not None:
-            self.correction_ = additive_constant(D, self.correction, owner="ClassicalMDS")
-            D = shift_distances(D, self.correction_, self.correction)
-        B, means = inner_products(D)
-        spectrum = all_eigenvalues(B, owner="ClassicalMDS")
-        pairs = eigenpairs(B, min(self.n_components, len(B)), rng=generator(self.random_state), owner="ClassicalMDS")
-        pairs = positive_part(pairs, self.n_components, owner="ClassicalMDS")
-        self._report(pairs.values, spectrum)
-        self._rows = self._own_rows(X)
-        self._extension: Linear | Nystrom = Nystrom.of(pairs.values, pairs.vectors, -0.5 * means)
-        return pairs.vectors * np.sqrt(pairs.values)
+        if self.correction is None:
+            return D
+        counted = D if weights is None or (weights > 0).all() else D[np.ix_(weights > 0, weights > 0)]
+        self.correction_ = additive_constant(counted, self.correction, owner="ClassicalMDS")
+        return shift_distances(D, self.correction_, self.correction)
+
+    def _check_weights(self, sample_weight: Any, X: Any) -> np.ndarray | None:
+        if sample_weight is None:
+            return None
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        if (weights > 0).sum() < 2:
+            raise ValueError(f"ClassicalMDS: sample_weight must be above 0 for two rows; got {(weights > 0).sum()}.")
+        return weights
 
     def _euclidean(self) -> bool:
         return self.missing == "error" and check_metric(self.metric, "ClassicalMDS") == "euclidean"
-
-    def _embed_rows(self, X: Any) -> np.ndarray:
-        """Euclidean distances: B = Xc Xc', so the singular vectors of the rows give everything."""
-        mean, variance = mean_and_variance(X)
-        center, rows = (mean, X) if sparse.issparse(X) else (None, X - mean.astype(X.dtype))
-        most, rng = min(self.n_components, *X.shape), generator(self.random_state)
-        found = svd(rows, most, center=center, rng=rng, owner="ClassicalMDS")
-        total = float(variance.sum()) * X.shape[0]
-        pairs = Eigenpairs(found.values**2, found.Vt.T, found.residuals, found.solver)
-        pairs = positive_part(pairs, self.n_components, total=total, owner="ClassicalMDS")
-        self._report(pairs.values, np.array([total]))
-        self._rows, place = self._own_rows(X), Linear(mean, None, pairs.vectors)
-        self._extension = place
-        return place(X)
-
-    def _report(self, kept: np.ndarray, spectrum: np.ndarray) -> None:
-        """Goodness of fit, and a word about negative eigenvalues where they matter."""
-        positive, negative = spectrum[spectrum > 0].sum(), np.abs(spectrum[spectrum < 0]).sum()
-        magnitude = positive + negative
-        self.eigenvalues_ = kept
-        self.goodness_of_fit_ = (
-            float(kept.sum() / magnitude) if magnitude > 0 else 1.0,
-            float(kept.sum() / positive) if positive > 0 else 1.0,
-        )
-        self.negative_share_ = float(negative / magnitude) if magnitude > 0 else 0.0
-        if self.negative_share_ > 1e-6:
-            warn(
-                f"ClassicalMDS: the distances are not Euclidean; negative eigenvalues make up "
-                f"{self.negative_share_:.2g} of the spectrum and are left out. correction='cailliez' or 'lingoes' "
-                "makes them Euclidean.",
-            )
 
     def _extend(self, X: Any) -> np.ndarray:
         if isinstance(self._extension, Linear):

@@ -72,6 +72,7 @@ _TABLE = (
     Method("kernel-pca", "KernelPCA", "Kernel PCA", False, "global", "projection", False),
     Method("feature-map-pca", "FeatureMapPCA", "Feature-map PCA", False, "global", "projection", False, usual=False),
     Method("classical-mds", "ClassicalMDS", "Classical MDS", True, "global", "projection", True),
+    Method("landmark-mds", "LandmarkMDS", "Landmark MDS", True, "global", "projection", True, usual=False),
     Method("isomap", "Isomap", "Isomap", False, "global", "manifold", True),
 )
 

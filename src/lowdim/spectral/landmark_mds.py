@@ -1,0 +1,257 @@
+"""Landmark multidimensional scaling: classical scaling of a few rows, the others placed by their distances to them."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from lowdim._core import params, threads
+from lowdim._core.additive import additive_constant, shift_distances, shift_new_distances
+from lowdim._core.base import Reducer
+from lowdim._core.classical import Scaled, scale_distances, scale_rows, warn_of_negative
+from lowdim._core.distances import check_dissimilarities, check_metric, pairwise
+from lowdim._core.extend import Linear, Nystrom
+from lowdim._core.incomplete import METRICS, POLICIES
+from lowdim._core.iterate import Progress
+from lowdim._core.landmarks import METHODS, choose
+from lowdim._core.notices import warn
+from lowdim._core.rng import generator
+
+_CELLS = 2**17  # distances held at a time by one thread: squared, centred and multiplied within the cache
+_WIDER = 25.0  # rows whose variance along an axis is so many times that of the landmarks are not told by them
+
+
+class LandmarkMDS(Reducer):
+    """Landmark MDS: classical scaling for a million rows and any distance.
+
+    A few rows, the landmarks, are placed by classical scaling of the distances among them: eigenvalues l and vectors v
+    of -1/2 H D² H. Every other row is placed from its squared distances d² to the landmarks by Gower's formula, z =
+    -1/2 l^-1/2 v' (d² - mean column of D²). With all rows as landmarks this is `ClassicalMDS`. The distances of all
+    rows to the landmarks are never held at once. For Euclidean distances the formula is a projection onto the
+    principal axes of the landmarks, and is computed as such.
+
+    Axes are those of the landmarks; PCA of the embedding turns them to the axes of all rows, the optional last step of
+    the paper.
+
+    Parameters
+    ----------
+    n_components : int
+        Dimension of the embedding. One more landmark than that is enough for rows that lie in so many dimensions; noise
+        needs more of them.
+    n_landmarks : int
+        Number of landmarks; more are more faithful. Where there are fewer rows, all of them.
+    landmarks : {"random", "farthest", "kmeans++"} or array of int
+        Which rows: drawn at random (the landmarks vary as the rows do); each the farthest from those before, which
+        reaches into every corner but lets outlying rows decide; or between the two. The last two take a pass over the
+        rows for each landmark. Or the rows themselves by number.
+    metric : str or callable
+        Any metric of `scipy.spatial.distance.cdist`, a function of two rows, or "precomputed": X then holds
+        dissimilarities, square or condensed; or, with `landmarks` given by number, the distances of all rows to these
+        alone, one column for each.
+    correction : {None, "cailliez", "lingoes"}
+        Add the smallest constant that makes the distances among landmarks Euclidean: to the distances (Cailliez), or
+        twice it to their squares (Lingoes).
+    missing : {"error", "pairwise", "expected"}
+        What a missing cell (NaN) means: refused; distances over the columns both rows have, scaled up; or the expected
+        distance under a Gaussian model of the rows. For Euclidean distances, at fit and for new rows.
+    random_state : int, generator or None
+        For the choice of landmarks and the start of the eigensolver.
+    n_jobs : int or None
+        Threads; None means all cores. Results do not depend on it.
+    verbose : int
+        1 shows progress of long runs.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The coordinates; the landmarks are centred.
+    landmarks_ : ndarray of int
+        The rows that are landmarks.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Eigenvalues of the axes kept, among the landmarks.
+    goodness_of_fit_ : tuple of two floats
+        Among the landmarks: sum of the kept eigenvalues over the sum of all magnitudes, and over that of the positive.
+    negative_share_ : float
+        Sum of the magnitudes of negative eigenvalues over the sum of all magnitudes; 0 for Euclidean distances.
+    correction_ : float
+        The constant that was added.
+
+    References
+    ----------
+    de Silva and Tenenbaum, Sparse multidimensional scaling using landmark points, 2004. Gower, Adding a point to vector
+    diagrams, 1968.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> X = lowdim.datasets.swiss_roll(2000, random_state=0).X
+    >>> model = lowdim.LandmarkMDS(n_components=2, n_landmarks=50, metric="manhattan", correction="lingoes").fit(X)
+    >>> model.embedding_.shape, model.landmarks_.shape
+    ((2000, 2), (50,))
+    """
+
+    _rules: ClassVar = {
+        "n_components": params.whole(1),
+        "n_landmarks": params.whole(2),
+        "landmarks": params.one_of(*METHODS) | params.Rule("row numbers", lambda v: np.ndim(v) == 1),
+        "metric": params.text() | params.function(),
+        "correction": params.none() | params.one_of("cailliez", "lingoes"),
+        "missing": params.one_of(*POLICIES),
+        "random_state": params.seed(),
+        "n_jobs": params.jobs(),
+        "verbose": params.whole(0) | params.flag(),
+    }
+    _sparse_rows = True
+    _block_rows = 2**16
+    _hole_policies = tuple(METRICS)
+    _ways_out = "Take fewer landmarks, or fit on a sample and transform the rest."
+
+    def __init__(
+        self,
+        n_components=2,
+        *,
+        n_landmarks=500,
+        landmarks="random",
+        metric="euclidean",
+        correction=None,
+        missing="error",
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.n_components = n_components
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
+        self.metric = metric
+        self.correction = correction
+        self.missing = missing
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @property
+    def _takes_nan(self) -> bool:
+        return self.missing != "error"
+
+    def _embed(self, X: Any) -> np.ndarray:
+        rng = generator(self.random_state)
+        self.landmarks_ = self._choose(X, rng)
+        found = self._scale(X, rng)
+        self._extension: Linear | Nystrom = found.place
+        self._rows = self._own_rows(X)
+        self.eigenvalues_, self.goodness_of_fit_ = found.values, found.goodness
+        self.negative_share_ = found.negative_share
+        warn_of_negative(found.negative_share, "LandmarkMDS")
+
+        Z = np.concatenate([self._extend(X[rows]) for rows in threads.blocks(X.shape[0], self._block_rows)])
+        self._warn_of_flat_landmarks(Z)
+        return Z
+
+    def _scale(self, X: Any, rng: np.random.Generator) -> Scaled:
+        """Classical scaling of the landmarks."""
+        few = X[self.landmarks_]
+        settings: dict[str, Any] = {"rng": rng, "owner": "LandmarkMDS", "quiet": len(self.landmarks_) < X.shape[0]}
+        self.correction_ = 0.0
+        if self._euclidean():
+            return scale_rows(few, self.n_components, **settings)
+        D = few[:, self._columns(X)] if self._precomputed() else pairwise(few, metric=self._distance())
+        if self.correction is not None:
+            self.correction_ = additive_constant(D, self.correction, owner="LandmarkMDS")
+            D = shift_distances(D, self.correction_, self.correction)
+        return scale_distances(D, self.n_components, **settings)
+
+    def _extend(self, X: Any) -> np.ndarray:
+        place = self._extension
+        if isinstance(place, Linear):
+            return place(X)
+        block = max(32, _CELLS // len(self.landmarks_))
+        few = None if self._precomputed() else self._rows[self.landmarks_]
+        with Progress("LandmarkMDS: blocks of rows", None, self.verbose) as progress:
+            parts = threads.map_rows(
+                lambda rows: place(self._similarities(X[rows], few), overwrite=True),
+                X.shape[0],
+                block,
+                self.n_jobs,
+                progress,
+            )
+        return np.concatenate(parts)
+
+    def _similarities(self, X: Any, few: Any) -> np.ndarray:
+        """-1/2 of the squared distances to the landmarks, in an array of its own."""
+        D = X[:, self._columns(X)] if few is None else pairwise(X, few, metric=self._distance())
+        if self.correction is not None:
+            D = shift_new_distances(D, self.correction_, self.correction)
+        # In place where D is our own: room for another block costs more than what is computed in it.
+        S = np.square(D, out=D if few is not None and D.dtype == np.float64 else None, dtype=np.float64)
+        S *= -0.5
+        return S
+
+    def _columns(self, X: Any) -> Any:
+        """Where the distances to the landmarks are: every column, or those of the landmarks among all rows."""
+        return slice(None) if X.shape[1] == len(self.landmarks_) else self.landmarks_
+
+    def _choose(self, X: Any, rng: np.random.Generator) -> np.ndarray:
+        n = X.shape[0]
+        if not isinstance(self.landmarks, str):
+            return self._numbered(n)
+        settings = {"method": self.landmarks, "metric": self._distance(), "rng": rng, "owner": "LandmarkMDS"}
+        return np.sort(choose(X, self.n_landmarks, **settings)) if self.n_landmarks < n else np.arange(n)
+
+    def _numbered(self, n: int) -> np.ndarray:
+        """The row numbers that were given, in their order: the columns of a table of distances follow it."""
+        rows = np.asarray(self.landmarks)
+        if rows.ndim != 1 or rows.dtype.kind not in "iu" or len(rows) < 2 or len(set(rows.tolist())) < len(rows):
+            raise ValueError(
+                f"LandmarkMDS: landmarks must be at least 2 different row numbers; got {self.landmarks!r}."
+            )
+        if rows.min() < 0 or rows.max() >= n:
+            raise ValueError(f"LandmarkMDS: landmarks must be row numbers from 0 to {n - 1}; got {rows.max()}.")
+        return rows.astype(np.intp)
+
+    def _check_distances(self, D: Any) -> Any:
+        """Square, or of all rows to the landmarks alone: among these it must be a table of dissimilarities."""
+        if D.shape[0] == D.shape[1]:
+            return super()._check_distances(D)
+        if isinstance(self.landmarks, str) or len(self._numbered(D.shape[0])) != D.shape[1]:
+            raise ValueError(
+                "LandmarkMDS: the dissimilarities must be square, or landmarks must give the row number of the item "
+                f"that each column belongs to; got shape {D.shape} and landmarks={self.landmarks!r}."
+            )
+        own = self._numbered(D.shape[0])
+        among = check_dissimilarities(D[own], "LandmarkMDS")
+        D = self._check_new_distances(D)
+        if not np.array_equal(among, D[own]):
+            D = D.copy()
+            D[own] = among
+        return D
+
+    def _euclidean(self) -> bool:
+        return self.missing == "error" and check_metric(self.metric, "LandmarkMDS") == "euclidean"
+
+    def _warn_of_flat_landmarks(self, Z: np.ndarray) -> None:
+        """Axes the landmarks hardly leave the plane along: what lies off it is blown up, or not seen at all."""
+        m, n = len(self.landmarks_), len(Z)
+        ways = "Take more landmarks, or landmarks='farthest'."
+        flat = int((self.eigenvalues_ <= 0).sum())
+        if flat and m < n:
+            warn(
+                f"LandmarkMDS: the landmarks lie in {len(self.eigenvalues_) - flat} dimensions, so that axes beyond "
+                f"these are 0. {ways}"
+            )
+        ratio = np.square(Z).mean(axis=0) * m / np.where(self.eigenvalues_ > 0, self.eigenvalues_, np.inf)
+        if m < n and ratio.max() > _WIDER:
+            warn(
+                f"LandmarkMDS: the landmarks are nearly flat along axis {int(ratio.argmax())}: all rows spread "
+                f"{np.sqrt(ratio.max()):.1f} times as far as they do, so places along it are unsure. {ways}"
+            )
+
+    def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        m = min(n, self.n_landmarks if isinstance(self.landmarks, str) else len(self.landmarks))
+        table = n * d * itemsize if stored is None else 12 * stored
+        wider = {"pairwise": 2 * table, "expected": table}.get(self.missing, 0)
+        parts = {"rows": 0 if self._precomputed() else table + wider, "embedding": 3 * n * self.n_components * 8}
+        if self._euclidean():
+            return parts | {"landmarks": 4 * m * d * 8, "choice": 4 * n * 8}
+        blocks = 4 * threads.n_threads(self.n_jobs) * max(32 * m, _CELLS) * 8
+        return parts | {"landmarks": 5 * m * m * 8, "blocks of distances": blocks, "choice": 4 * n * 8}
