@@ -96,6 +96,8 @@ CASES = [
     Case(lowdim.ClassicalMDS(n_components=2, random_state=0)),
     Case(lowdim.KernelPCA(n_components=2, kernel="rbf", random_state=0)),
     Case(lowdim.Isomap(n_components=2, n_neighbors=5, random_state=0)),
+    # A row's stress is as flat at its minimum as the fit is unfinished.
+    Case(lowdim.MDS(n_components=2, tol=1e-15, max_iter=5000, random_state=0), transform_tolerance=1e-6),
 ]
 
 # More settings of the same classes, where the contract could break differently.
@@ -193,6 +195,21 @@ VARIANTS = [
     Case(lowdim.Isomap(n_components=2, n_neighbors=6, n_landmarks=20, random_state=0)),
     Case(lowdim.Isomap(n_components=2, radius=6.0)),
     Case(lowdim.Isomap(n_components=2, n_neighbors=6, metric="manhattan"), invariant_to_rotation=False),
+    Case(
+        lowdim.MDS(n_components=2, metric="manhattan", loss="sammon", tol=1e-15, max_iter=5000),
+        transform_tolerance=1e-6,
+        invariant_to_rotation=False,
+    ),
+    Case(lowdim.MDS(n_components=2, level="spline", tol=1e-15, max_iter=5000), transform_tolerance=1e-6),
+    # A line through other than zero is a jump next to a fitted row.
+    Case(
+        lowdim.MDS(n_components=2, level="interval", tol=1e-15, max_iter=5000),
+        transform_tolerance=1e-6,
+        continuous=False,
+    ),
+    # Where the order changes, a step of the fitted function does too: forces vanish only nearly.
+    Case(lowdim.MDS(n_components=2, level="ordinal", tol=1e-15, max_iter=5000), transform_tolerance=1e-4),
+    Case(lowdim.MDS(n_components=2, solver="stochastic", random_state=0), transform_tolerance=0.05),
 ]
 
 ALL = CASES + VARIANTS

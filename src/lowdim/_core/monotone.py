@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import BSpline
-from scipy.optimize import nnls
 
 from lowdim import _native
 
@@ -34,13 +32,13 @@ class Steps:
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """value = intercept + slope x, and 0 where x is 0: an object's dissimilarity to itself."""
+    """value = intercept + slope x, but 0 where x is 0: an object's dissimilarity to itself."""
 
     intercept: float
     slope: float
 
     def __call__(self, x: Array) -> Array:
-        return np.where(x > 0, np.maximum(self.intercept + self.slope * x, 0.0), 0.0)
+        return np.where(x > 0, self.intercept + self.slope * x, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +50,8 @@ class MonotoneSpline:
     degree: int
 
     def __call__(self, x: Array) -> Array:
+        from scipy.interpolate import BSpline  # slow to import, and only for splines
+
         inside = np.clip(x, self.knots[0], self.knots[-1])
         # Integrated splines are sums of B-splines from one index on, so their weights are sums up to it.
         curve = BSpline(self.knots, np.cumsum(self.coefficients), self.degree)
@@ -92,20 +92,21 @@ class Order:
         first = np.flatnonzero(np.append(True, np.diff(x) > 0))
         count = np.diff(np.append(first, len(x)))
         x, y = x[first], np.maximum.accumulate(np.add.reduceat(y, first) / count)
-        bends = np.append(True, np.append((y[1:-1] != y[:-2]) | (y[1:-1] != y[2:]), True)) if len(x) > 2 else slice(None)
+        bends = (
+            np.append(True, np.append((y[1:-1] != y[:-2]) | (y[1:-1] != y[2:]), True)) if len(x) > 2 else slice(None)
+        )
         return Steps(x[bends], y[bends])
 
 
 def regression_line(x: Array, y: Array, weights: Array | None) -> Line:
-    """Least squares with a slope and a value at the smallest x that are not negative."""
-    w = np.ones(1) if weights is None else weights.astype(np.float64)
-    low = float((x if weights is None else x[weights > 0]).min())
-    shifted = (x - low).astype(np.float64)
-    sums = [float((w * column * target).sum()) for column in (np.ones(len(x)), shifted) for target in (shifted, y)]
-    total = float(w.sum()) if weights is not None else float(len(x))
-    gram = np.array([[total, sums[0]], [sums[0], sums[2]]])
-    value, slope = _nonnegative(gram, np.array([sums[1], sums[3]]))
-    return Line(value - slope * low, slope)
+    """Weighted least squares with a slope that is not negative."""
+    w = np.ones(len(x)) if weights is None else weights.astype(np.float64)
+    total = float(w.sum())
+    middle, level = float(w @ x) / total, float(w @ y) / total
+    gap = x.astype(np.float64) - middle
+    spread = float((w * gap) @ gap)
+    slope = max(float((w * gap) @ (y - level)) / spread, 0.0) if spread > 0 else 0.0
+    return Line(level - slope * middle, slope)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +122,8 @@ class SplineBasis:
     @classmethod
     def of(cls, x: Array, weights: Array | None, *, n_knots: int = 2, degree: int = 2) -> SplineBasis:
         """Inner knots at quantiles of the different values."""
+        from scipy.interpolate import BSpline
+
         x = x.astype(np.float64)
         seen = np.unique(x if weights is None else x[weights > 0])
         low, high = float(seen[0]), float(seen[-1])
@@ -151,6 +154,8 @@ def _tails(A: Array) -> Array:
 
 def _nonnegative(gram: Array, moments: Array) -> Array:
     """Minimise b'Gb - 2 c'b over b >= 0."""
+    from scipy.optimize import nnls
+
     scale = np.sqrt(np.maximum(np.diag(gram), np.finfo(float).tiny))
     values, vectors = np.linalg.eigh(gram / np.outer(scale, scale))
     good = values > 1e-13 * values[-1]

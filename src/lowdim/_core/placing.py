@@ -52,9 +52,7 @@ class Among:
         no_weights = np.empty((0, 0))
         weights = no_weights if self.power == 0 and known.all() else np.ascontiguousarray(W)
         size = float(np.abs(self.points).max(initial=0.0))
-        compiled.place_rows(
-            np.ascontiguousarray(D), weights, self.points, Z, STEPS, size, threads.n_threads(n_jobs)
-        )
+        compiled.place_rows(np.ascontiguousarray(D), weights, self.points, Z, STEPS, size, threads.n_threads(n_jobs))
         return Z * self.scale
 
     def _weights(self, D: Array) -> Array:

@@ -21,6 +21,8 @@ LEVELS = ("ratio", "interval", "ordinal", "spline")
 class Ratio:
     """The dissimilarities themselves."""
 
+    may_be_negative = False
+
     def __init__(self, pairs: Pairs):
         self.pairs = pairs
 
@@ -34,8 +36,13 @@ class Ratio:
 class _Fitted:
     """A level whose disparities follow the distances."""
 
+    may_be_negative = False  # then the transform need not lower the stress, and steps may have to be shorter
+
     def __init__(self, pairs: Pairs):
         self.pairs, self.length = pairs, pairs.total()
+
+    def _nearest(self, distances: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
 
     def disparities(self, distances: np.ndarray) -> np.ndarray:
         found = self._nearest(distances)
@@ -46,7 +53,9 @@ class _Fitted:
 
 
 class Interval(_Fitted):
-    """intercept + slope delta."""
+    """intercept + slope delta; the smallest may become negative."""
+
+    may_be_negative = True
 
     def _nearest(self, distances: np.ndarray) -> np.ndarray:
         line = regression_line(self.pairs.delta, distances, self.pairs.weights)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from lowdim._core.majorize import Pairs, condensed, n_pairs
+from lowdim._core.majorize import Pairs, n_pairs
 from lowdim._core.rng import generator
 
 Array = np.ndarray
@@ -18,14 +18,20 @@ def measures(pairs: Pairs, disparities: Array, Z: Array, n_jobs: int | None) -> 
     """Stress in four forms, from the configuration and its disparities alone."""
     stress, force = pairs.stress(Z, disparities, n_jobs)
     _, spread = pairs.stress(Z, np.zeros_like(disparities), n_jobs)
-    size, length = max(-float((spread * Z).sum()), 0.0), pairs.total(disparities)
-    # sum w (dhat - d) d: what a change of size would gain, without the difference of two large sums
-    gain = float((force * Z).sum()) ** 2 / size if size > 0 else 0.0
+    return forms(stress, float((force * Z).sum()), -float((spread * Z).sum()), pairs.total(disparities))
+
+
+def forms(stress: float, gain: float, size: float, length: float) -> dict[str, float]:
+    """From sums over pairs: w (dhat - d)^2, w (dhat - d) d, w d^2 and w dhat^2.
+
+    The best change of size takes gain^2 / size off the stress; so no difference of two large sums is needed.
+    """
+    best = max(stress - gain**2 / size, 0.0) if size > 0 else stress
     return {
         "stress_": stress,
         "stress1_": float(np.sqrt(stress / size)) if size > 0 else (np.inf if stress > 0 else 0.0),
         "stress_normalized_": float(np.sqrt(stress / length)) if length > 0 else 0.0,
-        "stress_scale_optimal_": float(np.sqrt(max(stress - gain, 0.0) / length)) if length > 0 else 0.0,
+        "stress_scale_optimal_": float(np.sqrt(best / length)) if length > 0 else 0.0,
     }
 
 
@@ -70,21 +76,37 @@ def square(vector: Array, n: int) -> Array:
     return out + out.T
 
 
-def refit(model: Any, D: Array, **changed: Any) -> float:
-    """Normalised stress of the same method on another table of dissimilarities."""
-    return float(clone(model).set_params(metric="precomputed", missing="error", **changed).fit(D).stress_normalized_)
+def embedded(Z: Array, n_jobs: int | None) -> Array:
+    """Distances of all pairs of points."""
+    n = len(Z)
+    scale = float(np.abs(Z).max(initial=0.0)) or 1.0  # the kernel takes lengths around 1
+    return scale * Pairs(n, np.empty(n_pairs(n)), None).distances(np.ascontiguousarray(Z, dtype=float) / scale, n_jobs)
 
 
-def random_tables(n: int, n_draws: int, random_state: Any) -> Any:
-    """Tables of independent uniform dissimilarities."""
+def shepard(delta: Array, d: Array, disparities: Array) -> ShepardDiagram:
+    """The diagram, by dissimilarity and then by disparity."""
+    order = np.lexsort((disparities, delta))
+    return ShepardDiagram(delta[order], d[order], disparities[order])
+
+
+def refit(model: Any, X: Any, **changed: Any) -> float:
+    """Stress of the same method on other data or with other settings."""
+    return float(clone(model).set_params(**changed).fit(X).stress_scale_optimal_)
+
+
+def random_stress(model: Any, n: int, n_draws: int, random_state: Any) -> Array:
+    """Stress of tables of independent uniform dissimilarities."""
     rng = generator(random_state)
-    for _ in range(n_draws):
-        yield square(rng.random(n_pairs(n)), n)
+    tables = (square(rng.random(n_pairs(n)), n) for _ in range(n_draws))
+    return np.array([refit(model, D, metric="precomputed", missing="error") for D in tables])
 
 
-def shuffled_tables(D: Array, n_draws: int, random_state: Any) -> Any:
-    """Tables with the same dissimilarities in other places."""
-    n, rng = len(D), generator(random_state)
-    vector = condensed(lambda rows: D[rows, rows.start :], n, D.dtype)
-    for _ in range(n_draws):
-        yield square(rng.permutation(vector), n)
+def permutation_test(model: Any, X: Any, n_draws: int, random_state: Any) -> PermutationTest:
+    """Stress of the data against that of shuffled dissimilarities; the data counts as one of the draws."""
+    rng, fitted = generator(random_state), clone(model).fit(X)
+    stress, delta = float(fitted.stress_scale_optimal_), fitted.dissimilarities_
+    if delta is None:
+        raise ValueError(f"MDS: a permutation test needs all pairs, kept for few rows; got {len(fitted.embedding_)}.")
+    tables = (square(rng.permutation(delta), len(fitted.embedding_)) for _ in range(n_draws))
+    null = np.array([refit(model, D, metric="precomputed", missing="error", weights=None) for D in tables])
+    return PermutationTest(stress, null, float((1 + (null <= stress).sum()) / (1 + n_draws)))

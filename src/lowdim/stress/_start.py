@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from lowdim._core import threads
+from lowdim._core.distances import real_array
 from lowdim._core.extend import Linear, Nystrom
 from lowdim._core.scaling import inner_products
 from lowdim._core.spectrum import Eigenpairs, eigenpairs, mean_and_variance, svd
@@ -40,6 +41,16 @@ def classical_of_table(rows: Rows, n: int, r: int, rng: np.random.Generator) -> 
     if len(chosen) == n:
         return pairs.vectors * np.sqrt(pairs.values)
     return Nystrom.of(pairs.values, pairs.vectors, -0.5 * means)(-0.5 * np.square(D.T))
+
+
+def given_start(init: Any, n: int, r: int, owner: str) -> Array:
+    """A start that was handed in."""
+    Z = real_array(init, f"{owner}: init").astype(np.float64)
+    if Z.shape != (n, r) or not np.isfinite(Z).all():
+        raise ValueError(
+            f"{owner}: init must be 'classical', 'random' or a finite array of shape ({n}, {r}); got shape {Z.shape}."
+        )
+    return Z
 
 
 def random_start(n: int, r: int, rng: np.random.Generator) -> Array:
