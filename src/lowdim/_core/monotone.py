@@ -43,7 +43,7 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class MonotoneSpline:
-    """A sum of integrated splines with weights that are not negative; level outside its knots, 0 where x is 0."""
+    """A sum of integrated splines with weights that are not negative; level beyond its knots, straight to 0 before."""
 
     knots: Array
     coefficients: Array
@@ -52,10 +52,10 @@ class MonotoneSpline:
     def __call__(self, x: Array) -> Array:
         from scipy.interpolate import BSpline  # slow to import, and only for splines
 
-        inside = np.clip(x, self.knots[0], self.knots[-1])
+        low, high = float(self.knots[0]), float(self.knots[-1])
         # Integrated splines are sums of B-splines from one index on, so their weights are sums up to it.
         curve = BSpline(self.knots, np.cumsum(self.coefficients), self.degree)
-        return np.where(x > 0, curve(inside), 0.0)
+        return curve(np.clip(x, low, high)) * (np.minimum(x / low, 1.0) if low > 0 else 1.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -52,8 +52,8 @@ class MDS(Reducer):
     weights : array of shape (n_samples, n_samples) or (n_pairs,), "elastic" or None
         What each pair counts, 0 leaving it out; "elastic" is 1 / delta². New rows count all pairs alike.
     level : {"ratio", "interval", "ordinal", "spline"}
-        What the dissimilarities say: lengths; lengths up to an unknown zero (dhat is a line, and may be negative); their
-        order alone; or a smooth monotone function of them. All but "ratio" fit dhat to the distances in each step.
+        What the dissimilarities say: lengths; lengths up to an unknown zero (dhat is a line, and may be negative);
+        their order alone; or a smooth monotone function of them. All but "ratio" fit dhat to the distances each step.
     ties : {"primary", "secondary", "tertiary"}
         Equal dissimilarities, at level "ordinal": may become different, stay equal, or are in order on average.
     init : {"classical", "random"} or array of shape (n_samples, n_components)
@@ -62,8 +62,9 @@ class MDS(Reducer):
     n_init : int
         Starts, all but the first from anywhere; the lowest stress is kept.
     solver : {"auto", "majorize", "accelerated", "stochastic", "gradient", "conjugate_gradient", "pseudo_newton"}
-        "accelerated" is a quasi-Newton method around the step of "majorize" and needs a tenth of its steps. "stochastic"
-        draws rows and stores no pairs: for very many rows, at level "ratio". "auto" takes it beyond 15,000 rows.
+        "accelerated" is a quasi-Newton method around the step of "majorize" and needs a tenth of its steps.
+        "stochastic" draws rows and stores no pairs: for very many rows, at level "ratio". "auto" takes it beyond
+        15,000 rows.
     max_iter : int
         Steps, at most.
     tol : float
@@ -253,7 +254,8 @@ class MDS(Reducer):
         self.stress_per_point_ = found.point_stress / total if total > 0 else found.point_stress
         self.loss_, self.stress_history_ = found.loss, found.history
         self.n_iter_, self.converged_ = found.n_iter, found.converged
-        self.dissimilarities_ = self.disparities_ = None
+        self.dissimilarities_: Any = None
+        self.disparities_: Any = None
         if found.delta is not None and found.disparities is not None and n <= KEPT_UP_TO:
             self.dissimilarities_, self.disparities_ = found.delta * found.unit, found.disparities * scale
         self._extension = Among(found.points, found.unit, scale * found.stretch, found.curve, power)
