@@ -111,6 +111,13 @@ bool newton(std::vector<double> H, const std::vector<double>& g, double weight, 
   return true;
 }
 
+double length_of(const std::vector<double>& v) {
+  double sum = 0;
+  for (const double x : v) sum += x * x;
+  return std::sqrt(sum);
+}
+
+// Near the minimum the stress changes by less than its rounding; there the gradient says whether a step was good.
 template <class T>
 void place(const Fixed& fixed, const T* delta, const T* w, int max_iter, double scale, double* z) {
   const int r = fixed.r;
@@ -122,14 +129,11 @@ void place(const Fixed& fixed, const T* delta, const T* w, int max_iter, double 
     for (bool lower = false; !lower;) {
       if (!curved)
         for (int k = 0; k < r; ++k) p[k] = -now.gradient[k] / now.weight;
-      double length = 0;
-      for (int k = 0; k < r; ++k) {
-        next[k] = z[k] + p[k];
-        length += p[k] * p[k];
-      }
-      if (!(std::sqrt(length) > 1e-14 * scale)) return;
+      for (int k = 0; k < r; ++k) next[k] = z[k] + p[k];
+      if (!(length_of(p) > 1e-15 * scale)) return;
       evaluate(fixed, next.data(), delta, w, scratch, found);
-      lower = found.stress < now.stress;
+      lower = found.stress < now.stress || (found.stress <= now.stress * (1 + 1e-12) &&
+                                            length_of(found.gradient) < 0.5 * length_of(now.gradient));
       if (!lower && !curved) return;  // majorisation cannot fail but by rounding
       if (!lower) curved = false;
     }

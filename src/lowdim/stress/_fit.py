@@ -45,13 +45,14 @@ class Settings:
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A configuration and all that is said about it; lengths are in units of `unit`."""
+    """A configuration and all that is said about it; lengths are around 1."""
 
     Z: Array
     points: Array  # the same at the size where the stress is lowest, which places new rows
     stretch: float  # Z over points
     curve: Any
-    unit: float
+    unit: float  # of dissimilarities
+    scale: float  # what distances and disparities are multiplied by in the end
     forms: dict[str, float]
     point_stress: Array
     loss: float
@@ -89,8 +90,9 @@ def fit_pairs(table: Table, settings: Settings) -> Fitted:
         stretch,
         curve,
         unit,
+        _scale(pairs, unit, settings.level),
         measures(pairs, disparities, exact, settings.n_jobs),
-        pairs.detail(exact, disparities, settings.n_jobs)[0],
+        pairs.detail(exact / stretch, disparities, settings.n_jobs)[0],
         place.loss,
         np.sqrt(run.losses),
         run.n_iter,
@@ -108,7 +110,10 @@ def _weighted(pairs: Pairs, weights: Any) -> Pairs:
 
 
 def _in_units(pairs: Pairs) -> tuple[Pairs, float]:
-    """Dissimilarities over their root mean square, in place; 0 where all of them are 0."""
+    """Dissimilarities over a power of two near the largest, in place; 0 where all of them are 0.
+
+    A power of two changes no digit: what ties goes on to tie, and what differs to differ.
+    """
     pairs = known(pairs)
     apart = int((~reached(pairs)).sum())
     if apart:
@@ -116,10 +121,18 @@ def _in_units(pairs: Pairs) -> tuple[Pairs, float]:
             f"MDS: known dissimilarities of positive weight must join all rows; {apart} of {pairs.n} rows cannot be "
             "reached from the first one. Leave them out, or fill some of their dissimilarities in."
         )
-    unit = float(np.sqrt(pairs.total(pairs.delta) / pairs.total()))
+    largest = float(pairs.delta.max(initial=0.0))
+    unit = 2.0 ** int(np.frexp(largest)[1] - 1) if largest > 0 else 0.0
     if unit > 0:
         np.divide(pairs.delta, unit, out=pairs.delta)
     return pairs, unit
+
+
+def _scale(pairs: Pairs, unit: float, level: str) -> float:
+    """Order alone has no unit; a line or a spline has disparities of mean square 1, brought to that of the data."""
+    if level == "ratio":
+        return unit
+    return 1.0 if level == "ordinal" else unit * float(np.sqrt(pairs.total(pairs.delta) / pairs.total()))
 
 
 def _with_power(pairs: Pairs, group: Array, power: float) -> Pairs:
@@ -133,7 +146,9 @@ def _all_in_one(pairs: Pairs, settings: Settings) -> Fitted:
     Z = np.zeros((pairs.n, settings.r), settings.dtype)
     nothing = measures(pairs, pairs.delta, np.zeros(Z.shape), settings.n_jobs)
     points, each, history = np.zeros(Z.shape), np.zeros(pairs.n), np.zeros(1)
-    return Fitted(Z, points, 1.0, None, 1.0, nothing, each, 0.0, history, 1, True, pairs.n, pairs.delta, pairs.delta)
+    return Fitted(
+        Z, points, 1.0, None, 1.0, 1.0, nothing, each, 0.0, history, 1, True, pairs.n, pairs.delta, pairs.delta
+    )
 
 
 def _best(problem: Problem, members: Array, unit: float, settings: Settings) -> Any:

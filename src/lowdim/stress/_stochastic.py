@@ -52,6 +52,7 @@ def fit_drawn(table: Table, settings: Settings) -> Fitted:
         1.0,
         None,
         unit,
+        unit,
         forms(*sums),
         point,
         weighted[0] / weighted[3],

@@ -93,7 +93,7 @@ class MDS(Reducer):
     loss_ : float
         What was minimised, over its value with all points in one place; Sammon's error for ``loss="sammon"``.
     stress_per_point_ : ndarray of shape (n_samples,)
-        Share of the stress in a row's pairs; adds up to 1 (smacof's, in percent, to 100).
+        Share of the stress in a row's pairs, at the best size; adds up to 1 (smacof's, in percent, to 100).
     dissimilarities_, disparities_ : ndarray of shape (n_pairs,) or None
         Pairs i < j as `scipy.spatial.distance.pdist` orders them; not kept beyond 3,000 rows.
     stress_history_ : ndarray of shape (n_iter_ + 1,)
@@ -243,7 +243,7 @@ class MDS(Reducer):
 
     def _keep(self, found: Fitted, power: float) -> np.ndarray:
         """What was found, in the unit of the dissimilarities (order alone has none)."""
-        n, scale = len(found.Z), 1.0 if self.level == "ordinal" else found.unit
+        n, scale = len(found.Z), found.scale
         if flat := int((np.abs(found.Z).max(axis=0) == 0).sum()):
             warn(f"MDS: {self.n_components - flat} of {self.n_components} axes have an extent; the others are zero.")
         if found.n_groups < n:
