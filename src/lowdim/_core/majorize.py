@@ -77,6 +77,13 @@ class Pairs:
         w = self.no_weights if self.weights is None else self.weights
         return compiled.stress_pass(delta, w, Z, force, threads.n_threads(n_jobs)), force
 
+    def spread(self, Z: Array, n_jobs: int | None = None) -> float:
+        """sum w d^2."""
+        if self.weights is None:
+            return max(self.n * float(np.square(Z).sum()) - float(np.square(Z.sum(axis=0)).sum()), 0.0)
+        nothing = np.zeros(self.delta.shape, self.delta.dtype)  # unlike zeros_like, takes no memory until written
+        return self.stress(Z, nothing, n_jobs)[0]
+
     def distances(self, Z: Array, n_jobs: int | None = None) -> Array:
         """Distances of all pairs."""
         out = np.empty_like(self.delta)
@@ -127,7 +134,7 @@ def laplacian_solver(pairs: Pairs, n_jobs: int | None = None) -> Callable[[Array
         V += np.trace(V) / n**2  # along the constant vector, where V is 0 and forces are too
         factors = cho_factor(V, overwrite_a=True, check_finite=False)
         return lambda F: cho_solve(factors, F, check_finite=False)
-    nothing = np.zeros_like(pairs.delta)
+    nothing = np.zeros(pairs.delta.shape, pairs.delta.dtype)
     degree = sum_of_weights(pairs)[:, None]
 
     def product(x: Array) -> Array:

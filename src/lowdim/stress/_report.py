@@ -17,8 +17,7 @@ Array = np.ndarray
 def measures(pairs: Pairs, disparities: Array, Z: Array, n_jobs: int | None) -> dict[str, float]:
     """Stress in four forms, from the configuration and its disparities alone."""
     stress, force = pairs.stress(Z, disparities, n_jobs)
-    _, spread = pairs.stress(Z, np.zeros_like(disparities), n_jobs)
-    return forms(stress, float((force * Z).sum()), -float((spread * Z).sum()), pairs.total(disparities))
+    return forms(stress, float((force * Z).sum()), pairs.spread(Z, n_jobs), pairs.total(disparities))
 
 
 def forms(stress: float, gain: float, size: float, length: float) -> dict[str, float]:

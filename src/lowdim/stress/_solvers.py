@@ -67,8 +67,7 @@ class Problem:
     def scaled(self, Z: Array) -> Array:
         """The configuration at its best size, where sum w dhat d = sum w d^2; disparities do not depend on it."""
         _, force = self.pairs.stress(Z, self.disparities(Z), self.n_jobs)
-        _, spread = self.pairs.stress(Z, np.zeros_like(self.pairs.delta), self.n_jobs)
-        size = -float((spread * Z).sum())
+        size = self.pairs.spread(Z, self.n_jobs)
         return Z * (1.0 + float((force * Z).sum()) / size) if size > 0 else Z
 
 

@@ -34,9 +34,9 @@ def user_weights(weights: Any, n: int, dtype: Any, owner: str) -> Array:
 
 def known(pairs: Pairs) -> Pairs:
     """NaN, an unknown dissimilarity, becomes 0 with weight 0."""
-    holes = np.isnan(pairs.delta)
-    if not holes.any():
+    if not np.isnan(pairs.delta.sum(dtype=np.float64)):
         return pairs
+    holes = np.isnan(pairs.delta)
     weights = np.ones_like(pairs.delta) if pairs.weights is None else pairs.weights.copy()
     weights[holes] = 0.0
     return Pairs(pairs.n, np.where(holes, pairs.delta.dtype.type(0), pairs.delta), weights)

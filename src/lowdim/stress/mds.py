@@ -21,7 +21,7 @@ from lowdim.stress import _report as report
 from lowdim.stress._fit import POWERS, Fitted, Settings, classical, fit_pairs
 from lowdim.stress._levels import LEVELS
 from lowdim.stress._solvers import SOLVERS
-from lowdim.stress._start import classical_of_rows, given_start
+from lowdim.stress._start import ALL_UP_TO, LANDMARKS, classical_of_rows, given_start
 from lowdim.stress._stochastic import classical_drawn, fit_drawn
 from lowdim.stress._table import Table, split_unknown
 
@@ -352,8 +352,19 @@ class MDS(Reducer):
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         rows = n * d * itemsize if stored is None else 12 * stored
-        parts = {"rows": 2 * rows, "dissimilarities": n_pairs(n) * itemsize, "points": 64 * n * self.n_components * 8}
+        parts = {
+            "rows": 4 * rows,
+            "points": 40 * n * self.n_components * 8,
+            "blocks of distances": 6 * 256 * n * itemsize,
+        }
+        table = self._precomputed() or self.missing != "error" or check_metric(self.metric, "MDS") != "euclidean"
+        if table and isinstance(self.init, str) and self.init == "classical":
+            landmarks = min(n, ALL_UP_TO) if n <= ALL_UP_TO else LANDMARKS
+            parts["classical start"] = (landmarks * n + 3 * landmarks**2) * 8
+        if self._solver(n) == "stochastic":
+            return parts
         weighted = self.weights is not None or self.loss != "raw"
-        parts |= {"weights": n_pairs(n) * itemsize} if weighted else {}
-        per_pair = {"ratio": 0, "interval": 40, "ordinal": 48, "spline": 112}[self.level]
-        return parts | ({"disparities": n_pairs(n) * per_pair} if per_pair else {})
+        per_pair = {"ratio": 0, "interval": 5 * 8, "ordinal": 8 * 8, "spline": 16 * 8}[self.level]
+        pairs = {"dissimilarities": itemsize, "weights": 3 * itemsize * weighted, "disparities": per_pair}
+        kept = {"kept pairs": 2 * itemsize} if n <= KEPT_UP_TO else {}
+        return parts | {name: size * n_pairs(n) for name, size in (pairs | kept).items() if size}

@@ -71,6 +71,7 @@ _TABLE = (
     Method("bayesian-pca", "BayesianPCA", "Bayesian PCA", True, "global", "projection", False, usual=False),
     Method("kernel-pca", "KernelPCA", "Kernel PCA", False, "global", "projection", False),
     Method("classical-mds", "ClassicalMDS", "Classical MDS", True, "global", "projection", True),
+    Method("mds", "MDS", "MDS", False, "global", "projection", True, usual=False),
     Method("isomap", "Isomap", "Isomap", False, "global", "manifold", True),
 )
 
