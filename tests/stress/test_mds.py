@@ -214,6 +214,10 @@ def test_sammon_with_duplicated_rows():
     np.testing.assert_array_equal(Z[1], Z[2])
     assert model.loss_ == pytest.approx(float(lowdim.quality.sammon(X, Z)), rel=1e-9)
     np.testing.assert_allclose(model.transform(X), Z, atol=1e-6)
+    order = np.random.default_rng(2).permutation(18)
+    with pytest.warns(UserWarning, match="12 of 18 rows are different"):
+        shuffled = MDS(2, loss="sammon", **EXACT).fit(X[order]).embedding_
+    assert procrustes(Z[order], shuffled).disparity < 1e-12
     nearly = X + 1e-5 * np.random.default_rng(1).standard_normal(X.shape)
     assert MDS(2, loss="sammon", tol=1e-12).fit(nearly).loss_ == pytest.approx(model.loss_, rel=1e-2)
 
@@ -244,6 +248,17 @@ def test_weights_of_one_change_nothing_and_of_zero_leave_out():
     half = np.where(np.tril(np.ones((40, 40)), -1) > 0, np.nan, squareform(D))  # one half says it all
     np.testing.assert_allclose(MDS(2, **start).fit(table).embedding_, Z, atol=1e-7)
     np.testing.assert_allclose(MDS(2, **start).fit(half).embedding_, plain.embedding_, atol=1e-6)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_pair_of_no_weight_has_no_say(level):
+    X = cloud(30)
+    D, W = pdist(X), np.ones(435)
+    W[::5] = 0.0
+    settings = {"metric": "precomputed", "level": level, "weights": W, "init": lowdim.PCA(2).fit_transform(X), **EXACT}
+    Z = MDS(2, **settings).fit(D).embedding_
+    for spoilt in (np.where(W > 0, D, 0.0), np.where(W > 0, D, np.nan), np.where(W > 0, D, D.max())):
+        np.testing.assert_allclose(MDS(2, **settings).fit(spoilt).embedding_, Z, atol=1e-6)
 
 
 def test_many_rows_solve_the_weights_by_conjugate_gradients(monkeypatch):
@@ -295,6 +310,17 @@ def test_new_rows_from_their_dissimilarities():
     some[4] = np.nan
     with pytest.raises(ValueError, match="MDS: row 4 of X has no known dissimilarity"):
         model.transform(some)
+
+
+@pytest.mark.parametrize("settings", [{}, {"loss": "sammon"}, {"level": "ordinal"}], ids=str)
+def test_fitted_rows_come_back_to_minima_that_are_not_the_lowest(settings):
+    """On a line from anywhere many a row has a better place elsewhere; it is not sent there."""
+    X = cloud(40)
+    model = MDS(1, init="random", random_state=0, **settings, **EXACT).fit(X)
+    better = MDS(1, init="random", n_init=20, random_state=0, **settings).fit(X)
+    assert better.loss_ < 0.99 * model.loss_
+    Z = model.embedding_
+    np.testing.assert_allclose(model.transform(X), Z, atol=1e-5 * np.abs(Z).max())
 
 
 def test_a_new_row_lowers_its_own_stress():
