@@ -33,6 +33,7 @@ _HOMES = {
     "FeatureMapPCA": "lowdim.spectral.feature_map_pca",
     "KernelCCA": "lowdim.spectral.kernel_cca",
     "Isomap": "lowdim.spectral.isomap",
+    "MDS": "lowdim.stress.mds",
     "Comparison": "lowdim.study.comparison",
     "compare": "lowdim.study.comparison",
     "config": "lowdim._core.memory",
@@ -63,6 +64,7 @@ _ESTIMATORS = (
     "FeatureMapPCA",
     "KernelCCA",
     "Isomap",
+    "MDS",
 )
 
 __all__ = [*_HOMES, *_MODULES]

@@ -552,7 +552,7 @@ def _name(ax: Any, text: str, place: Any, color: str, written: list[Any], corner
         name.remove()
 
 
-def shepard(X: Any, Z: Any, *, ax: Any = None, title: str | None = None, max_pairs: int = 20_000,
+def shepard(X: Any, Z: Any = None, *, ax: Any = None, title: str | None = None, max_pairs: int = 20_000,
             random_state: Any = 0) -> Any:  # fmt: skip
     """Draw distances in the map against distances in the data, pair by pair.
 
@@ -561,7 +561,7 @@ def shepard(X: Any, Z: Any, *, ax: Any = None, title: str | None = None, max_pai
     Parameters
     ----------
     X, Z : array-like of shape (n, d) and (n, r)
-        The rows and their embedding.
+        The rows and their embedding; or for X alone what `MDS.shepard` returns, with the line of its disparities.
     ax : matplotlib Axes, optional
         Where to draw.
     title : str, optional
@@ -584,6 +584,8 @@ def shepard(X: Any, Z: Any, *, ax: Any = None, title: str | None = None, max_pai
     """
     from lowdim._core.rng import generator
 
+    if hasattr(X, "disparities"):
+        return _diagram(X, ax, title, max_pairs, generator(random_state))
     X, Z = np.asarray(X, dtype=float), np.asarray(Z, dtype=float)
     if len(X) != len(Z):
         raise ValueError(f"shepard: X and Z must have the same number of rows; got {len(X)} and {len(Z)}.")
@@ -603,6 +605,19 @@ def shepard(X: Any, Z: Any, *, ax: Any = None, title: str | None = None, max_pai
         xlim=(0, None),
         ylim=(0, None),
     )
+    return ax
+
+
+def _diagram(pairs: Any, ax: Any, title: str | None, most: int, rng: np.random.Generator) -> Any:
+    """Distances and disparities of a Shepard diagram against dissimilarities."""
+    n = len(pairs.distances)
+    shown = np.arange(n) if n <= most else np.sort(rng.permutation(n)[:most])
+    ax = _axes(ax, figsize=(5, 5), layout="constrained")
+    delta, d, dhat = (values[shown] for values in (pairs.dissimilarities, pairs.distances, pairs.disparities))
+    ax.plot(delta, d, ".", color=COLORS[0], alpha=0.4, markersize=4, markeredgewidth=0)
+    ax.plot(delta, dhat, color=COLORS[1], linewidth=1.2)
+    labels = {"xlabel": "dissimilarity", "ylabel": "distance in the map (line: disparity)"}
+    ax.set(title=title or "", xlim=(0, None), ylim=(min(0.0, float(dhat.min(initial=0.0))), None), **labels)
     return ax
 
 

@@ -42,9 +42,12 @@ void bind_descent(nb::module_& m);
 void bind_expected(nb::module_& m);
 void bind_ica(nb::module_& m);
 void bind_incomplete(nb::module_& m);
+void bind_monotone(nb::module_& m);
 void bind_neighbors(nb::module_& m);
 void bind_paths(nb::module_& m);
+void bind_placing(nb::module_& m);
 void bind_ranks(nb::module_& m);
+void bind_stress(nb::module_& m);
 
 }  // namespace lowdim
 
@@ -67,7 +70,10 @@ NB_MODULE(_native, m) {
   lowdim::bind_expected(m);
   lowdim::bind_ica(m);
   lowdim::bind_incomplete(m);
+  lowdim::bind_monotone(m);
   lowdim::bind_neighbors(m);
   lowdim::bind_paths(m);
+  lowdim::bind_placing(m);
   lowdim::bind_ranks(m);
+  lowdim::bind_stress(m);
 }

@@ -73,6 +73,7 @@ _TABLE = (
     Method("feature-map-pca", "FeatureMapPCA", "Feature-map PCA", False, "global", "projection", False, usual=False),
     Method("classical-mds", "ClassicalMDS", "Classical MDS", True, "global", "projection", True),
     Method("landmark-mds", "LandmarkMDS", "Landmark MDS", True, "global", "projection", True, usual=False),
+    Method("mds", "MDS", "MDS", False, "global", "projection", True, usual=False),
     Method("isomap", "Isomap", "Isomap", False, "global", "manifold", True),
 )
 

@@ -1,0 +1,1 @@
+"""Methods that place points so that their distances match dissimilarities as well as they can."""

@@ -1,0 +1,112 @@
+"""What dissimilarities may become before distances are compared with them.
+
+Disparities are the allowed values nearest to the present distances, brought to a fixed sum of squares: without that,
+all points in one place would fit perfectly. Scaling the nearest point of a cone to a given length gives the nearest
+point of that length, so this step lowers the stress as the other one does.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lowdim._core.majorize import Pairs
+from lowdim._core.monotone import Order, SplineBasis, regression_line
+from lowdim._core.notices import warn
+
+LEVELS = ("ratio", "interval", "ordinal", "spline")
+
+
+class Ratio:
+    """The dissimilarities themselves."""
+
+    may_be_negative = False
+
+    def __init__(self, pairs: Pairs):
+        self.pairs = pairs
+
+    def disparities(self, distances: Any) -> np.ndarray:
+        return self.pairs.delta
+
+    def curve(self, disparities: np.ndarray) -> None:
+        return None
+
+
+class _Fitted:
+    """A level whose disparities follow the distances."""
+
+    may_be_negative = False  # then the transform need not lower the stress, and steps may have to be shorter
+
+    def __init__(self, pairs: Pairs):
+        self.pairs, self.length = pairs, pairs.total()
+
+    def _nearest(self, distances: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    def disparities(self, distances: np.ndarray) -> np.ndarray:
+        found = self._nearest(distances)
+        size = self.pairs.total(found)
+        if size > 0:
+            found *= np.sqrt(self.length / size)
+        return found
+
+
+class Interval(_Fitted):
+    """intercept + slope delta; the smallest may become negative."""
+
+    may_be_negative = True
+
+    def _nearest(self, distances: np.ndarray) -> np.ndarray:
+        line = regression_line(self.pairs.delta, distances, self.pairs.weights)
+        return (line.intercept + line.slope * self.pairs.delta).astype(distances.dtype)
+
+    def curve(self, disparities: np.ndarray) -> Any:
+        return regression_line(self.pairs.delta, disparities, self.pairs.weights)
+
+
+class Ordinal(_Fitted):
+    """Any values in the order of the dissimilarities."""
+
+    def __init__(self, pairs: Pairs, ties: str):
+        super().__init__(pairs)
+        self.order, self.ties = Order.of(pairs.delta, pairs.weights), ties
+
+    def _nearest(self, distances: np.ndarray) -> np.ndarray:
+        return self.order.regress(distances, self.pairs.weights, self.ties)
+
+    def curve(self, disparities: np.ndarray) -> Any:
+        return self.order.steps(self.pairs.delta, disparities)
+
+    def warn_of_clumps(self, disparities: np.ndarray, stress: float, owner: str) -> None:
+        """Rank order alone can be met by a few clumps of points, whatever else the data says."""
+        values = disparities[self.order.order]
+        levels = 1 + int((np.diff(values) > 1e-6 * values[-1]).sum())
+        runs = len(values) - int((self.order.ties[:, 1] - self.order.ties[:, 0] - 1).sum())
+        if stress < 0.01 and runs > 5 and levels <= max(3, runs // 20):
+            warn(
+                f"{owner}: the solution is degenerate: {runs} different dissimilarities became {levels} different "
+                "disparities, and the points are in clumps. The order of the dissimilarities says no more than the "
+                "clumps; use level='spline' or 'interval', or ties='secondary'."
+            )
+
+
+class Spline(_Fitted):
+    """A monotone spline of the dissimilarities."""
+
+    def __init__(self, pairs: Pairs):
+        super().__init__(pairs)
+        self.basis = SplineBasis.of(pairs.delta, pairs.weights)
+
+    def _nearest(self, distances: np.ndarray) -> np.ndarray:
+        return self.basis.values(self.basis.regress(distances)).astype(distances.dtype)
+
+    def curve(self, disparities: np.ndarray) -> Any:
+        return self.basis.regress(disparities)
+
+
+def level_of(name: str, pairs: Pairs, ties: str) -> Any:
+    """The level called `name` for these pairs."""
+    if name == "ordinal":
+        return Ordinal(pairs, ties)
+    return {"ratio": Ratio, "interval": Interval, "spline": Spline}[name](pairs)

@@ -1,0 +1,77 @@
+"""Where the search begins: classical scaling, or anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from lowdim._core import threads
+from lowdim._core.distances import real_array
+from lowdim._core.extend import Linear, Nystrom
+from lowdim._core.scaling import inner_products
+from lowdim._core.spectrum import Eigenpairs, eigenpairs, mean_and_variance, svd
+from lowdim._core.values import positive_part
+
+Array = np.ndarray
+Rows = Callable[[Array], Array]  # some rows -> their dissimilarities to all, in float64 and without unknown ones
+
+ALL_UP_TO = 4000  # rows whose dissimilarities are all used; beyond, the others are placed by landmarks
+LANDMARKS = 1000
+
+
+def classical_of_rows(X: Any, r: int, rng: np.random.Generator) -> Array:
+    """Classical scaling of Euclidean distances: principal coordinates."""
+    mean, variance = mean_and_variance(X)
+    center, rows = (mean, X) if sparse.issparse(X) else (None, X - mean.astype(X.dtype))
+    found = svd(rows, min(r, *X.shape), center=center, rng=rng, owner="MDS")
+    pairs = Eigenpairs(found.values**2, found.Vt.T, found.residuals, found.solver)
+    pairs = positive_part(pairs, r, total=float(variance.sum()) * X.shape[0], owner="MDS", quiet=True)
+    return np.asarray(Linear(mean, None, pairs.vectors)(X), dtype=np.float64)
+
+
+def classical_of_table(rows: Rows, n: int, r: int, rng: np.random.Generator) -> Array:
+    """Classical scaling of any dissimilarities; of many rows, by landmarks spread over the table."""
+    chosen = np.arange(n) if n <= ALL_UP_TO else np.linspace(0, n - 1, LANDMARKS).astype(np.intp)
+    D = np.vstack([rows(chosen[part]) for part in threads.blocks(len(chosen), 256)])
+    B, means = inner_products(np.ascontiguousarray(D[:, chosen]))
+    pairs = positive_part(eigenpairs(B, min(r, len(B)), rng=rng, owner="MDS"), r, owner="MDS", quiet=True)
+    if len(chosen) == n:
+        return pairs.vectors * np.sqrt(pairs.values)
+    return Nystrom.of(pairs.values, pairs.vectors, -0.5 * means)(-0.5 * np.square(D.T))
+
+
+def given_start(init: Any, n: int, r: int, owner: str) -> Array:
+    """A start that was handed in."""
+    Z = real_array(init, f"{owner}: init").astype(np.float64)
+    if Z.shape != (n, r) or not np.isfinite(Z).all():
+        raise ValueError(
+            f"{owner}: init must be 'classical', 'random' or a finite array of shape ({n}, {r}); got shape {Z.shape}."
+        )
+    return Z
+
+
+def random_start(n: int, r: int, rng: np.random.Generator) -> Array:
+    """Points of a round cloud at distances of about 1."""
+    Z = rng.standard_normal((n, r)) / np.sqrt(2 * r)
+    return Z - Z.mean(axis=0)
+
+
+def out_of_flat(Z: Array, rng: np.random.Generator) -> Array:
+    """A little noise along axes without extent: no step leaves a flat configuration by itself."""
+    spread = np.sqrt(np.square(Z).mean(axis=0))
+    flat = spread <= 1e-9 * spread.max(initial=0.0)
+    noise = 0.01 * max(spread.max(initial=0.0), 1e-3) * rng.standard_normal(Z.shape)
+    return np.where(flat, noise - noise.mean(axis=0), Z)
+
+
+def principal_axes(Z: Array) -> Array:
+    """Centred and turned to its own axes, widest first; of each the entry of largest magnitude is positive."""
+    Z = Z - Z.mean(axis=0)
+    turn = np.linalg.svd(Z, full_matrices=False)[2]
+    Z = Z @ turn.T
+    Z[:, np.abs(Z).max(axis=0) <= 1e-12 * np.abs(Z).max(initial=0.0)] = 0.0
+    top = np.take_along_axis(Z, np.abs(Z).argmax(axis=0)[None], axis=0)
+    return np.asarray(Z * np.where(top < 0, -1.0, 1.0))

@@ -1,0 +1,159 @@
+"""Stress of very many rows: steps on dissimilarities that are drawn, measured, used and forgotten.
+
+Each step draws a few rows and takes their dissimilarities to all. Every point moves by the mean of what the drawn ones
+ask of it, over steps that shrink; a drawn one, which sees everything, makes its full Guttman step. Like pair by pair
+descent with annealed steps (Zheng, Pawar and Goodman, 2019), but for whole blocks: the same work per pair, no order
+in which pairs have to wait for one another, and nothing of the size of all pairs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lowdim import _native
+from lowdim._core import threads
+from lowdim._core.iterate import Progress
+from lowdim.stress._fit import Fitted, Settings
+from lowdim.stress._report import forms
+from lowdim.stress._start import classical_of_table, principal_axes, random_start
+from lowdim.stress._table import Table
+
+compiled: Any = _native
+
+Array = np.ndarray
+
+# By benchmarks/cases/mds.py: within 0.5 % of the stress of majorisation to 1e-6, from 3,000 rows on.
+BATCH = 64
+STEPS = 200
+LENGTHS = (2.0, 0.05)  # of the first and the last step, falling by a constant factor
+SWEEP = 256  # rows at a time where all of them are measured
+
+
+def fit_drawn(table: Table, settings: Settings) -> Fitted:
+    """A configuration from drawn rows; what is said about it is measured on all pairs, once."""
+    n, r, rng = table.n, settings.r, settings.rng
+    unit = _unit(table, rng)
+    sampler = Sampler(table, unit, settings.weights, settings.power)
+    start = random_start(n, r, rng) if settings.first is None else settings.first(None, np.arange(n), unit)
+    steps = min(STEPS, settings.max_iter)
+    points, losses = _descend(sampler, start - start.mean(axis=0), steps, settings)
+    points = np.ascontiguousarray(principal_axes(points))
+    Z = points.astype(settings.dtype)
+    exact = np.ascontiguousarray(Z, dtype=np.float64)
+    sums, point = _measure(Sampler(table, unit, settings.weights, 0.0), exact, settings.n_jobs)
+    weighted = _measure(sampler, exact, settings.n_jobs)[0] if settings.power else sums
+    late, last = losses[steps // 2 :].mean(), losses[3 * steps // 4 :].mean()
+    return Fitted(
+        Z,
+        points,
+        1.0,
+        None,
+        unit,
+        unit,
+        forms(*sums),
+        point,
+        weighted[0] / weighted[3],
+        np.sqrt(losses),
+        steps,
+        bool(abs(late - last) <= 0.02 * last),
+        n,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Sampler:
+    """Rows of dissimilarities in units of `unit`, and of weights: those given, over delta**power."""
+
+    table: Table
+    unit: float
+    weights: Any
+    power: float
+
+    def rows(self, chosen: Array) -> tuple[Array, Array]:
+        """Both, ready for the kernels; no weights where all are 1."""
+        D = np.ascontiguousarray(self.table.rows(chosen) / self.unit)
+        holes = np.isnan(D)
+        unknown = holes.any()
+        if self.weights is None and not self.power and not unknown:
+            return D, np.empty((0, 0), D.dtype)
+        D = np.where(holes, D.dtype.type(0), D) if unknown else D
+        W = np.ones_like(D) if self.weights is None else np.asarray(self.weights[chosen], dtype=D.dtype)
+        if self.power:
+            W = np.divide(W, D**self.power, out=np.zeros_like(W), where=D > 0)
+        return D, np.where(holes, D.dtype.type(0), W)
+
+
+def classical_drawn(table: Table, r: int, rng: np.random.Generator, unit: float) -> Array:
+    """Classical scaling by landmarks; an unknown dissimilarity counts as the root mean square of all."""
+
+    def rows(chosen: Array) -> Array:
+        D = np.asarray(table.rows(chosen), dtype=np.float64) / unit
+        return np.where(np.isnan(D), 1.0, D)
+
+    return classical_of_table(rows, table.n, r, rng)
+
+
+def _unit(table: Table, rng: np.random.Generator) -> float:
+    """Root mean square of the dissimilarities of some rows; 1 where they are all 0."""
+    n = table.n
+    D = np.asarray(table.rows(np.sort(rng.permutation(n)[: min(n, BATCH)])), dtype=np.float64)
+    unit = float(np.sqrt(np.nanmean(np.square(D))))
+    return unit if unit > 0 else 1.0
+
+
+def _descend(sampler: Sampler, Z: Array, n_steps: int, settings: Settings) -> tuple[Array, Array]:
+    """The configuration after so many steps, and the loss of the drawn pairs in each."""
+    n, batch = len(Z), min(BATCH, len(Z))
+    force, losses = np.empty_like(Z), np.empty(n_steps)
+    own, stress = np.empty((batch, Z.shape[1])), np.empty(batch)
+    order, n_threads = np.empty(0, np.intp), threads.n_threads(settings.n_jobs)
+    first, last = LENGTHS
+    with Progress("MDS", n_steps, settings.verbose) as progress:
+        for step in range(n_steps):
+            order = settings.rng.permutation(n) if len(order) < batch else order
+            chosen, order = np.sort(order[:batch]), order[batch:]
+            D, W = sampler.rows(chosen)
+            compiled.stress_rows(D, W, chosen.astype(np.int64), Z, force, own, stress, n_threads)
+            losses[step] = stress.sum() / max(_squares(D, W), np.finfo(float).tiny)
+            length = first * (last / first) ** (step / max(n_steps - 1, 1))
+            full = Z[chosen] + own / _sums(W, 1, n)
+            Z = Z + length * force / _sums(W, 0, batch)
+            Z[chosen] = full
+            progress.advance(f"stress {np.sqrt(losses[step]):.6g}")
+    return Z, losses
+
+
+def _squares(D: Array, W: Array) -> float:
+    return float(np.einsum("ij,ij->", D, D * W if W.size else D, dtype=np.float64))
+
+
+def _sums(W: Array, axis: int, count: int) -> Any:
+    """Of the weights, as divisors of forces; a point that nothing pulls stays where it is."""
+    if not W.size:
+        return count
+    sums = W.sum(axis=axis, dtype=np.float64)
+    return np.where(sums > 0, sums, np.inf)[:, None]
+
+
+def _measure(sampler: Sampler, Z: Array, n_jobs: int | None) -> tuple[tuple[float, float, float, float], Array]:
+    """Over all pairs, a few rows at a time: the sums that `forms` takes, and the stress of each point's pairs."""
+    n, r = Z.shape
+    point, gain, length, size = np.empty(n), 0.0, 0.0, 0.0
+    scratch, n_threads = np.empty((n, r)), threads.n_threads(n_jobs)
+    for part in threads.blocks(n, SWEEP):
+        chosen = np.arange(n, dtype=np.int64)[part]
+        D, W = sampler.rows(chosen)
+        own, stress = np.empty((len(chosen), r)), np.empty(len(chosen))
+        compiled.stress_rows(D, W, chosen, Z, scratch, own, stress, n_threads)
+        point[part] = stress
+        gain += float((own * Z[part]).sum())
+        length += _squares(D, W) / 2
+        if W.size:
+            compiled.stress_rows(np.zeros_like(D), W, chosen, Z, scratch, own, stress, n_threads)
+            size += float(stress.sum()) / 2
+    if size == 0:
+        size = n * float(np.square(Z).sum()) - float(np.square(Z.sum(axis=0)).sum())
+    return (float(point.sum()) / 2, gain, size, length), point

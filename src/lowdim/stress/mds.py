@@ -1,0 +1,370 @@
+"""Metric and ordinal multidimensional scaling by stress."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from lowdim._core import params
+from lowdim._core.base import Reducer
+from lowdim._core.distances import check_metric, pairwise
+from lowdim._core.incomplete import METRICS, POLICIES
+from lowdim._core.majorize import n_pairs
+from lowdim._core.monotone import TIES
+from lowdim._core.notices import warn
+from lowdim._core.placing import Among
+from lowdim._core.rng import generator
+from lowdim.stress import _report as report
+from lowdim.stress._fit import POWERS, Fitted, Settings, classical, fit_pairs
+from lowdim.stress._levels import LEVELS
+from lowdim.stress._solvers import SOLVERS
+from lowdim.stress._start import ALL_UP_TO, LANDMARKS, classical_of_rows, given_start
+from lowdim.stress._stochastic import classical_drawn, fit_drawn
+from lowdim.stress._table import Table, split_unknown
+
+KEPT_UP_TO = 3000  # rows of which all pairs are kept for diagrams
+STORED_UP_TO = 15_000  # rows of which all pairs are stored while fitting
+
+_array = params.Rule("an array", lambda v: isinstance(v, (np.ndarray, list, tuple)) or hasattr(v, "__array__"))
+
+
+class MDS(Reducer):
+    """Multidimensional scaling: points whose distances match given dissimilarities as closely as they can.
+
+    The loss is the stress sum w (dhat - d)² over pairs i < j, d being distances between the points and dhat the
+    dissimilarities, or what `level` lets them become; it is lowered by majorisation, one pass over the pairs a step.
+    Unlike `ClassicalMDS` it is not thrown off by dissimilarities that no points can have, takes unknown ones (NaN in a
+    precomputed table), and does not draw far groups over one another. A new row goes to its own minimum, the others
+    fixed; a fitted one then comes back within about sqrt(tol) of its place, or at the mean of what ties allow.
+
+    Parameters
+    ----------
+    n_components : int
+        Dimension of the embedding.
+    metric : str or callable
+        Any metric of `scipy.spatial.distance.cdist`, a function of two rows, or "precomputed": X then holds
+        dissimilarities, as a square matrix or a condensed vector, NaN where one is unknown.
+    loss : {"raw", "sammon"}
+        Every pair alike; or w = 1 / delta, which keeps small distances better (rows at dissimilarity 0 become one).
+    weights : array of shape (n_samples, n_samples) or (n_pairs,), "elastic" or None
+        What each pair counts, 0 leaving it out; "elastic" is 1 / delta². New rows count all pairs alike.
+    level : {"ratio", "interval", "ordinal", "spline"}
+        What the dissimilarities say: lengths; lengths up to an unknown zero (dhat is a line, and may be negative);
+        their order alone; or a smooth monotone function of them. All but "ratio" fit dhat to the distances each step.
+    ties : {"primary", "secondary", "tertiary"}
+        Equal dissimilarities, at level "ordinal": may become different, stay equal, or are in order on average.
+    init : {"classical", "random"} or array of shape (n_samples, n_components)
+        The first start: classical scaling (by 1,000 landmarks where not Euclidean and beyond 4,000 rows), anywhere, or
+        a given one.
+    n_init : int
+        Starts, all but the first from anywhere; the lowest stress is kept.
+    solver : {"auto", "majorize", "accelerated", "stochastic", "gradient", "conjugate_gradient", "pseudo_newton"}
+        "accelerated" is a quasi-Newton method around the step of "majorize" and needs a tenth of its steps.
+        "stochastic" draws rows and stores no pairs: for very many rows, at level "ratio". "auto" takes it beyond
+        15,000 rows.
+    max_iter : int
+        Steps, at most.
+    tol : float
+        Stop when a step lowers the squared stress by less than this part of it.
+    missing : {"error", "pairwise", "expected"}
+        What a missing cell (NaN) of a row means: refused; distances over the columns both rows have, scaled up; or the
+        expected distance under a Gaussian model of the rows. For Euclidean distances, at fit and for new rows.
+    random_state : int, generator or None
+        For random starts and drawn rows.
+    n_jobs : int or None
+        Threads; None means all cores. Results do not depend on it.
+    verbose : int
+        1 shows progress of long runs.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The points on their principal axes, in the unit of the dissimilarities; at level "ordinal" disparities have mean
+        square 1.
+    stress_ : float
+        sum w (dhat - d)² over pairs i < j, w being weights that were given.
+    stress1_ : float
+        Kruskal's sqrt(stress / sum w d²).
+    stress_normalized_, stress_scale_optimal_ : float
+        sqrt(stress / sum w dhat²), and the same at the best size of the embedding: the stress that smacof reports.
+    loss_ : float
+        What was minimised, over its value with all points in one place; Sammon's error for ``loss="sammon"``.
+    stress_per_point_ : ndarray of shape (n_samples,)
+        Share of the stress in a row's pairs, at the best size; adds up to 1 (smacof's, in percent, to 100).
+    dissimilarities_, disparities_ : ndarray of shape (n_pairs,) or None
+        Pairs i < j as `scipy.spatial.distance.pdist` orders them; not kept beyond 3,000 rows.
+    stress_history_ : ndarray of shape (n_iter_ + 1,)
+        Square root of the loss at the start and after each step (of the drawn pairs, for "stochastic").
+    n_iter_ : int
+        Steps made from the best start.
+    converged_ : bool
+        Whether they were enough.
+
+    References
+    ----------
+    Kruskal, Nonmetric multidimensional scaling, 1964. Sammon, A nonlinear mapping for data structure analysis, 1969.
+    De Leeuw and Mair, Multidimensional scaling using majorization: SMACOF in R, 2009. Zheng, Pawar and Goodman, Graph
+    drawing by stochastic gradient descent, 2019.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> X = lowdim.datasets.helix(100, random_state=0).X
+    >>> model = lowdim.MDS(n_components=2).fit(X)
+    >>> lowdim.MDS(n_components=2, level="ordinal").fit(X).stress1_ < model.stress1_
+    True
+    """
+
+    _rules: ClassVar = {
+        "n_components": params.whole(1),
+        "metric": params.text() | params.function(),
+        "loss": params.one_of("raw", "sammon"),
+        "weights": params.none() | params.one_of("elastic") | _array,
+        "level": params.one_of(*LEVELS),
+        "ties": params.one_of(*TIES),
+        "init": params.one_of("classical", "random") | _array,
+        "n_init": params.whole(1),
+        "solver": params.one_of("auto", "stochastic", *SOLVERS),
+        "max_iter": params.whole(1),
+        "tol": params.real(0),
+        "missing": params.one_of(*POLICIES),
+        "random_state": params.seed(),
+        "n_jobs": params.jobs(),
+        "verbose": params.whole(0) | params.flag(),
+    }
+    _sparse_rows = True
+    _block_rows = 256
+    _hole_policies = tuple(METRICS)
+    _ways_out = "level='ratio' with solver='stochastic' keeps no table of pairs; or fit on a sample and transform."
+
+    def __init__(
+        self,
+        n_components=2,
+        *,
+        metric="euclidean",
+        loss="raw",
+        weights=None,
+        level="ratio",
+        ties="primary",
+        init="classical",
+        n_init=1,
+        solver="auto",
+        max_iter=1000,
+        tol=1e-6,
+        missing="error",
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.n_components = n_components
+        self.metric = metric
+        self.loss = loss
+        self.weights = weights
+        self.level = level
+        self.ties = ties
+        self.init = init
+        self.n_init = n_init
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+        self.missing = missing
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @property
+    def _takes_nan(self) -> bool:
+        return self.missing != "error"
+
+    def _check_rows(self, X: Any, *, fitting: bool) -> tuple[Any, np.dtype]:
+        """Among precomputed dissimilarities NaN is an unknown one: it has no say."""
+        filled, holes = split_unknown(X, fitting) if self._precomputed() else (X, None)
+        rows, dtype = super()._check_rows(filled, fitting=fitting)
+        if holes is not None:
+            rows = np.where(holes, rows.dtype.type(np.nan), rows)
+        return rows, dtype
+
+    def _embed(self, X: Any) -> np.ndarray:
+        check_metric(self.metric, "MDS")
+        settings = self._settings(X)
+        table = Table(X, None if self._precomputed() else self._distance(), self.n_jobs)
+        fit = fit_drawn if settings.solver == "stochastic" else fit_pairs
+        found = fit(table, settings)
+        self._rows = self._own_rows(X)
+        return self._keep(found, settings.power)
+
+    def _settings(self, X: Any) -> Settings:
+        elastic, rng = isinstance(self.weights, str), generator(self.random_state)
+        power, solver = POWERS["elastic" if elastic else self.loss], self._solver(X.shape[0])
+        if elastic and self.loss == "sammon":
+            raise ValueError("MDS: weights must be None or an array for loss='sammon'; got 'elastic'.")
+        if self.level != "ratio" and (power or solver == "stochastic"):
+            why = "where weights follow from the dissimilarities" if power else "for solver='stochastic'"
+            raise ValueError(f"MDS: level must be 'ratio' {why}; got {self.level!r}.")
+        return Settings(
+            self.n_components,
+            self.level,
+            self.ties,
+            power,
+            None if elastic else self.weights,
+            solver,
+            self._first(X, solver, rng),
+            self.n_init,
+            self.max_iter,
+            self.tol,
+            rng,
+            self.n_jobs,
+            self.verbose,
+            X.dtype,
+        )
+
+    def _solver(self, n: int) -> str:
+        if self.solver != "auto":
+            return self.solver
+        return "accelerated" if n <= STORED_UP_TO or self.level != "ratio" else "stochastic"
+
+    def _first(self, X: Any, solver: str, rng: np.random.Generator) -> Any:
+        """The first start as a function of the pairs, the rows that are different and the unit; None: anywhere."""
+        r = self.n_components
+        if not isinstance(self.init, str):
+            Z = given_start(self.init, X.shape[0], r, "MDS")
+            return lambda pairs, members, unit: Z[members] / unit
+        if self.init == "random":
+            return None
+        if self.missing == "error" and check_metric(self.metric, "MDS") == "euclidean":
+            return lambda pairs, members, unit: classical_of_rows(X, r, rng)[members] / unit
+        if solver == "stochastic":
+            table = Table(X, None if self._precomputed() else self._distance(), self.n_jobs)
+            return lambda pairs, members, unit: classical_drawn(table, r, rng, unit)
+        return lambda pairs, members, unit: classical(pairs, r, rng)
+
+    def _keep(self, found: Fitted, power: float) -> np.ndarray:
+        """What was found, in the unit of the dissimilarities (order alone has none)."""
+        n, scale = len(found.Z), found.scale
+        if flat := int((np.abs(found.Z).max(axis=0) == 0).sum()):
+            warn(f"MDS: {self.n_components - flat} of {self.n_components} axes have an extent; the others are zero.")
+        if found.n_groups < n:
+            warn(f"MDS: rows at dissimilarity 0 are placed as one: {found.n_groups} of {n} rows are different.")
+        for name, value in found.forms.items():
+            setattr(self, name, value * scale**2 if name == "stress_" else value)
+        total = found.point_stress.sum()
+        self.stress_per_point_ = found.point_stress / total if total > 0 else found.point_stress
+        self.loss_, self.stress_history_ = found.loss, found.history
+        self.n_iter_, self.converged_ = found.n_iter, found.converged
+        self.dissimilarities_: Any = None
+        self.disparities_: Any = None
+        if found.delta is not None and found.disparities is not None and n <= KEPT_UP_TO:
+            self.dissimilarities_, self.disparities_ = found.delta * found.unit, found.disparities * scale
+        self._extension = Among(found.points, found.unit, scale * found.stretch, found.curve, power)
+        return found.Z * found.Z.dtype.type(scale)
+
+    def stress_per_pair(self) -> np.ndarray:
+        """What each pair adds to the stress, as a symmetric table.
+
+        Returns
+        -------
+        table : ndarray of shape (n_samples, n_samples)
+            (dhat - d)² for every pair.
+        """
+        return report.square(np.square(self.disparities_ - self._shown()), len(self.embedding_))
+
+    def shepard(self) -> report.ShepardDiagram:
+        """Dissimilarities, distances and disparities of all pairs, for `lowdim.plot.shepard`.
+
+        Returns
+        -------
+        diagram : ShepardDiagram
+            The pairs in order of their dissimilarities.
+        """
+        return report.shepard(self.dissimilarities_, self._shown(), self.disparities_)
+
+    def _shown(self) -> np.ndarray:
+        """Distances of all pairs of the embedding."""
+        check_is_fitted(self)
+        if self.disparities_ is None:
+            raise ValueError(f"MDS: pairs are kept up to {KEPT_UP_TO} rows; got {len(self.embedding_)}.")
+        return report.embedded(self.embedding_, self.n_jobs)
+
+    def stress_by_dimension(self, X: Any, dimensions: Sequence[int] = (1, 2, 3, 4, 5)) -> np.ndarray:
+        """Stress against the number of dimensions: where it stops falling steeply, more of them fit noise.
+
+        Parameters
+        ----------
+        X : array-like
+            What `fit` takes.
+        dimensions : sequence of int
+            Values of `n_components`.
+
+        Returns
+        -------
+        stress : ndarray
+            `stress_scale_optimal_` for each.
+        """
+        return np.array([report.refit(self, X, n_components=int(r)) for r in dimensions])
+
+    def random_stress(self, n_samples: int, n_draws: int = 100, random_state: Any = None) -> np.ndarray:
+        """Stress of dissimilarities that say nothing: uniform random numbers, with the settings of this model.
+
+        Parameters
+        ----------
+        n_samples : int
+            Rows.
+        n_draws : int
+            Random tables.
+        random_state : int, generator or None
+            Draws them.
+
+        Returns
+        -------
+        stress : ndarray of shape (n_draws,)
+            `stress_scale_optimal_` of each.
+        """
+        return report.random_stress(self, n_samples, n_draws, random_state)
+
+    def permutation_test(self, X: Any, n_draws: int = 100, random_state: Any = None) -> report.PermutationTest:
+        """Is the stress lower than that of the same dissimilarities dealt out to pairs at random?
+
+        Parameters
+        ----------
+        X : array-like
+            What `fit` takes.
+        n_draws : int
+            Random tables.
+        random_state : int, generator or None
+            Draws them.
+
+        Returns
+        -------
+        test : PermutationTest
+            The stress, that of each random table, and the p value.
+        """
+        return report.permutation_test(self, X, n_draws, random_state)
+
+    def _extend(self, X: Any) -> np.ndarray:
+        D = X if self._precomputed() else pairwise(X, self._rows, metric=self._distance())
+        lost = np.isnan(D).all(axis=1)
+        if lost.any():
+            raise ValueError(f"MDS: row {int(lost.argmax())} of X has no known dissimilarity, so it has no place.")
+        return self._extension(D, self.n_jobs)
+
+    def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        rows = n * d * itemsize if stored is None else 12 * stored
+        parts = {
+            "rows": 4 * rows,
+            "points": 40 * n * self.n_components * 8,
+            "blocks of distances": 6 * 256 * n * itemsize,
+        }
+        table = self._precomputed() or self.missing != "error" or check_metric(self.metric, "MDS") != "euclidean"
+        if table and isinstance(self.init, str) and self.init == "classical":
+            landmarks = min(n, ALL_UP_TO) if n <= ALL_UP_TO else LANDMARKS
+            parts["classical start"] = (landmarks * n + 3 * landmarks**2) * 8
+        if self._solver(n) == "stochastic":
+            return parts
+        weighted = self.weights is not None or self.loss != "raw"
+        per_pair = {"ratio": 0, "interval": 5 * 8, "ordinal": 8 * 8, "spline": 16 * 8}[self.level]
+        pairs = {"dissimilarities": itemsize, "weights": 3 * itemsize * weighted, "disparities": per_pair}
+        kept = {"kept pairs": 2 * itemsize} if n <= KEPT_UP_TO else {}
+        return parts | {name: size * n_pairs(n) for name, size in (pairs | kept).items() if size}
