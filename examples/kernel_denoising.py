@@ -70,7 +70,7 @@ def digits(rng, quick=False):
     return numbers, images
 
 
-def draw(path, rows, images, numbers):
+def draw(path, rows, images):
     figure = plt.figure(figsize=(11, 5.5), layout="constrained")
     left, right = figure.subfigures(1, 2, width_ratios=[1, 1.5])
     ax = left.subplots()
@@ -79,11 +79,10 @@ def draw(path, rows, images, numbers):
     ax.set_aspect("equal")
     ax.set(xticks=[], yticks=[], title="a noisy ring")
     ax.legend(loc="center", frameon=False)
-    axes = right.subplots(len(images), 8)
-    for line, (name, pictures) in zip(axes, images.items(), strict=True):
+    for line, (name, pictures) in zip(right.subfigures(len(images), 1), images.items(), strict=True):
         words = "" if name == "clean" else f": squared error {error(pictures, images['clean']):.2f}"
-        line[0].set_title(name + words, loc="left", fontsize="medium").set_in_layout(False)
-        for ax, picture in zip(line, pictures, strict=False):
+        line.suptitle(name + words, x=0.0, ha="left", fontsize="medium")
+        for ax, picture in zip(line.subplots(1, 8), pictures, strict=False):
             ax.imshow(picture.reshape(8, 8), cmap="Greys", vmin=0, vmax=1)
             ax.axis("off")
     figure.savefig(path, dpi=110)
@@ -101,7 +100,7 @@ def main(path=".", quick=False):
         "noisy": error(images["noisy"], images["clean"]),
     }
     path = Path(path) / "kernel_denoising.png" if Path(path).is_dir() else Path(path)
-    draw(path, rows, images, numbers)
+    draw(path, rows, images)
     print(f"ring: {found['ring before']:.3f} off, {found['ring after']:.3f} after cleaning")
     print(f"digits: squared error {found['noisy']:.2f} with noise")
     for (setting, name), (value, model) in numbers.items():
