@@ -150,7 +150,7 @@ def test_an_item_nothing_is_known_about_is_refused():
     lost[3], lost[:, 3] = np.nan, np.nan
     with pytest.raises(ValueError, match=r"Known: 1 items have no known dissimilarity .the first is item 3"):
         Known().fit(lost)
-    with pytest.raises(ValueError, match="every new row must have a known distance"):
+    with pytest.raises(ValueError, match="has no known distance to a fitted row"):
         Known().fit(D).transform(np.full((1, 6), np.nan))
 
 

@@ -325,7 +325,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if not (np.isfinite(values) | unknown).all():
             raise ValueError(f"{name}: distances to the fitted rows must be finite; got NaN or infinity.")
         if unknown.ndim == 2 and unknown.all(axis=1).any():
-            raise ValueError(f"{name}: every new row must have a known distance to a fitted one; some have none.")
+            lost = int(unknown.all(axis=1).argmax())
+            raise ValueError(f"{name}: row {lost} of X has no known distance to a fitted row, so it has no place.")
         return D
 
     def estimate_memory(self, X: Any) -> int:

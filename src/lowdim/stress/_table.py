@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from scipy.spatial.distance import squareform
 
 from lowdim._core.distances import pairwise
 from lowdim._core.majorize import Pairs, condensed
@@ -42,27 +40,3 @@ class Table:
     def pairs(self) -> Pairs:
         """Of all pairs."""
         return Pairs(self.n, condensed(self.later, self.n, self.X.dtype, self.n_jobs), None)
-
-
-def split_unknown(X: Any, fitting: bool) -> tuple[Any, Array | None]:
-    """Dissimilarities with 0 for unknown ones (NaN), and where those are; (X, None) where all are known.
-
-    Of a table, one half may say what the other does not.
-    """
-    if sparse.issparse(X) or isinstance(X, np.ma.MaskedArray):
-        return X, None
-    try:
-        table = np.asarray(X, dtype=np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
-    except (TypeError, ValueError):
-        return X, None  # refused with the right words later
-    if not np.isnan(table).any():
-        return X, None
-    if fitting and table.ndim == 1:
-        with np.errstate(invalid="ignore"):
-            table = squareform(table, checks=False)
-    if fitting and table.ndim == 2 and table.shape[0] == table.shape[1]:
-        table = np.where(np.isnan(table), table.T, table)
-        unknown = np.isnan(np.diagonal(table))
-        table[unknown, unknown] = 0.0
-    holes = np.isnan(table)
-    return np.where(holes, table.dtype.type(0), table), holes

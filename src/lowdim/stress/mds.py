@@ -23,7 +23,7 @@ from lowdim.stress._levels import LEVELS
 from lowdim.stress._solvers import SOLVERS
 from lowdim.stress._start import ALL_UP_TO, LANDMARKS, classical_of_rows, given_start
 from lowdim.stress._stochastic import classical_drawn, fit_drawn
-from lowdim.stress._table import Table, split_unknown
+from lowdim.stress._table import Table
 
 KEPT_UP_TO = 3000  # rows of which all pairs are kept for diagrams
 STORED_UP_TO = 15_000  # rows of which all pairs are stored while fitting
@@ -138,6 +138,7 @@ class MDS(Reducer):
     _sparse_rows = True
     _block_rows = 256
     _hole_policies = tuple(METRICS)
+    _unknown_distances = True
     _ways_out = "level='ratio' with solver='stochastic' keeps no table of pairs; or fit on a sample and transform."
 
     def __init__(
@@ -178,14 +179,6 @@ class MDS(Reducer):
     @property
     def _takes_nan(self) -> bool:
         return self.missing != "error"
-
-    def _check_rows(self, X: Any, *, fitting: bool) -> tuple[Any, np.dtype]:
-        """Among precomputed dissimilarities NaN is an unknown one: it has no say."""
-        filled, holes = split_unknown(X, fitting) if self._precomputed() else (X, None)
-        rows, dtype = super()._check_rows(filled, fitting=fitting)
-        if holes is not None:
-            rows = np.where(holes, rows.dtype.type(np.nan), rows)
-        return rows, dtype
 
     def _embed(self, X: Any) -> np.ndarray:
         check_metric(self.metric, "MDS")
@@ -345,9 +338,6 @@ class MDS(Reducer):
 
     def _extend(self, X: Any) -> np.ndarray:
         D = X if self._precomputed() else pairwise(X, self._rows, metric=self._distance())
-        lost = np.isnan(D).all(axis=1)
-        if lost.any():
-            raise ValueError(f"MDS: row {int(lost.argmax())} of X has no known dissimilarity, so it has no place.")
         return self._extension(D, self.n_jobs)
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
