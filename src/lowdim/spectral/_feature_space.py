@@ -12,7 +12,7 @@ from lowdim._core.kernels import Kernel
 from lowdim._core.notices import warn
 from lowdim._core.scaling import center_kernel
 from lowdim._core.spectrum import Eigenpairs, eigenpairs
-from lowdim._core.views import View
+from lowdim._core.views import View, Views
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -64,6 +64,13 @@ class FeatureSpace:
             keep = found.values > 64 * r * _EPS * max(found.values[0], 0.0)
             V, s = found.vectors[:, keep], np.sqrt(found.values[keep])
         return View(np.zeros(r), np.ones(r), V, s, len(self.F) - 1, ridge)
+
+
+def views_of(x: FeatureSpace, y: FeatureSpace, ridge: tuple[float, float], owner: str) -> Views:
+    """Two tables in the principal axes of their feature spaces."""
+    vx, vy = x.view(ridge[0]), y.view(ridge[1])
+    K = (vx.V / vx.s).T @ (x.F.T @ y.F) @ (vy.V / vy.s)
+    return Views(vx, vy, K, "kernel", owner)
 
 
 def _axes(K: np.ndarray, kernel: Kernel, owner: str) -> tuple[Eigenpairs, np.ndarray]:

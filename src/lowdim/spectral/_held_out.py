@@ -10,9 +10,18 @@ import numpy as np
 
 from lowdim._core.spectrum import Moments
 from lowdim._core.views import Setting, Views, from_moments, joint_moments
+from lowdim.spectral._feature_space import FeatureSpace
 
 FOLDS = 5
 LEAST_ROWS = 2 * FOLDS
+_GRID = np.logspace(-5, 0, 9)  # of the variance in feature space
+
+
+def grid(x: FeatureSpace, y: FeatureSpace, ridges: Any = None) -> np.ndarray:
+    """Pairs of ridges to try, the largest first: `argmax` then takes the larger of two that are equal."""
+    if ridges is None:
+        return np.multiply.outer(_GRID[::-1], (x.variance, y.variance))
+    return np.multiply.outer(np.sort(np.asarray(ridges, dtype=np.float64))[::-1], np.ones(2))
 
 
 def curve(

@@ -15,11 +15,10 @@ from lowdim._core.rng import generator
 from lowdim._core.spectrum import fix_signs
 from lowdim._core.views import Views, second_table
 from lowdim.spectral import _held_out
-from lowdim.spectral._feature_space import FeatureSpace
+from lowdim.spectral._feature_space import FeatureSpace, views_of
 
 _KERNEL = params.text() | params.function() | params.Rule("a kernel", lambda v: isinstance(v, Kernel))
 _POSITIVE = params.real(0, open_low=True)
-_GRID = np.logspace(-5, 0, 9)  # of the variance in feature space
 
 
 def _two(rule: params.Rule) -> params.Rule:
@@ -201,7 +200,7 @@ class KernelCCA(Reducer):
         rng = generator(self.random_state)
         x, y = self._spaces(X, Y, rng)
         self.ridge_, self.ridges_, self.ridge_curve_ = self._choose_ridge(x, y, rng)
-        both = _views(x, y, self.ridge_)
+        both = views_of(x, y, self.ridge_, "KernelCCA")
         _say_spurious(both, X.shape[0])
 
         k = both.kept(self.n_components)
@@ -249,9 +248,7 @@ class KernelCCA(Reducer):
             raise ValueError(
                 f"KernelCCA: ridge='cv' must have at least {_held_out.LEAST_ROWS} rows; got {len(x.F)}. Use a number."
             )
-        unit = (x.variance, y.variance) if self.ridges is None else (1.0, 1.0)
-        tried = np.sort(_GRID if self.ridges is None else np.asarray(self.ridges, dtype=np.float64))
-        ridges = np.multiply.outer(tried[::-1], unit)  # the largest first: it wins where two are equal
+        ridges = _held_out.grid(x, y, self.ridges)
         k = min(self.n_components or 1, x.F.shape[1], y.F.shape[1])
         curve = _held_out.curve(x.F, y.F, ridges, k, rng, self.n_jobs, "KernelCCA")
         rx, ry = ridges[np.argmax(curve)]
@@ -371,7 +368,7 @@ class KernelCCA(Reducer):
         Y, _ = second_table(Y, X.shape[0], "KernelCCA", sparse_ok=True)
         rng = generator(self.random_state)
         x, y = model._spaces(X, Y, rng)
-        both = _views(x, y, model._choose_ridge(x, y, rng)[0])
+        both = views_of(x, y, model._choose_ridge(x, y, rng)[0], "KernelCCA")
         P, rho, Q = both.solve()
         Gx, Gy = permutation.scores(both.x, x.F, P), permutation.scores(both.y, y.F, Q)
         pairs = both.pairs if self.n_components is None else min(int(self.n_components), both.pairs)
@@ -381,13 +378,6 @@ class KernelCCA(Reducer):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
-
-
-def _views(x: FeatureSpace, y: FeatureSpace, ridge: tuple[float, float]) -> Views:
-    """Both tables in the principal axes of their feature spaces."""
-    vx, vy = x.view(ridge[0]), y.view(ridge[1])
-    K = (vx.V / vx.s).T @ (x.F.T @ y.F) @ (vy.V / vy.s)
-    return Views(vx, vy, K, "kernel", "KernelCCA")
 
 
 def _say_spurious(both: Views, n: int) -> None:
