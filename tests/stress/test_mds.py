@@ -473,6 +473,23 @@ class TestStochastic:
         model = MDS(2, metric="precomputed", solver="stochastic", random_state=0).fit(D)
         assert model.stress_ < 1.03 * full.stress_
 
+    def test_weights_as_a_table_or_as_pairs(self):
+        X, W = cloud(200), random_weights(200)
+        np.fill_diagonal(W, 0.0)
+        model = MDS(2, solver="stochastic", weights=W, random_state=0).fit(X)
+        np.testing.assert_array_equal(
+            model.embedding_, MDS(2, solver="stochastic", weights=squareform(W), random_state=0).fit(X).embedding_
+        )
+        assert model.stress_ < 1.02 * MDS(2, weights=W).fit(X).stress_
+        with pytest.raises(ValueError, match="MDS: weights must be a symmetric table"):
+            MDS(2, solver="stochastic", weights=W[:5]).fit(X)
+
+    def test_rows_that_are_all_the_same(self):
+        with pytest.warns(UserWarning, match="MDS: 0 of 2 axes have an extent"):
+            model = MDS(2, solver="stochastic", random_state=0).fit(np.ones((100, 3)))
+        np.testing.assert_array_equal(model.embedding_, 0)
+        assert model.stress_ == model.loss_ == 0
+
     def test_from_anywhere(self):
         X = cloud(400, 3)
         model = MDS(2, solver="stochastic", init="random", random_state=0).fit(X)

@@ -20,6 +20,7 @@ from lowdim.stress._fit import Fitted, Settings
 from lowdim.stress._report import forms
 from lowdim.stress._start import classical_of_table, principal_axes, random_start
 from lowdim.stress._table import Table
+from lowdim.stress._weights import weight_table
 
 compiled: Any = _native
 
@@ -36,14 +37,15 @@ def fit_drawn(table: Table, settings: Settings) -> Fitted:
     """A configuration from drawn rows; what is said about it is measured on all pairs, once."""
     n, r, rng = table.n, settings.r, settings.rng
     unit = _unit(table, rng)
-    sampler = Sampler(table, unit, settings.weights, settings.power)
+    weights = weight_table(settings.weights, n, table.X.dtype, "MDS")
+    sampler = Sampler(table, unit, weights, settings.power)
     start = random_start(n, r, rng) if settings.first is None else settings.first(None, np.arange(n), unit)
     steps = min(STEPS, settings.max_iter)
     points, losses = _descend(sampler, start - start.mean(axis=0), steps, settings)
     points = np.ascontiguousarray(principal_axes(points))
     Z = points.astype(settings.dtype)
     exact = np.ascontiguousarray(Z, dtype=np.float64)
-    sums, point = _measure(Sampler(table, unit, settings.weights, 0.0), exact, settings.n_jobs)
+    sums, point = _measure(Sampler(table, unit, weights, 0.0), exact, settings.n_jobs)
     weighted = _measure(sampler, exact, settings.n_jobs)[0] if settings.power else sums
     late, last = losses[steps // 2 :].mean(), losses[3 * steps // 4 :].mean()
     return Fitted(
@@ -55,7 +57,7 @@ def fit_drawn(table: Table, settings: Settings) -> Fitted:
         unit,
         forms(*sums),
         point,
-        weighted[0] / weighted[3],
+        weighted[0] / max(weighted[3], np.finfo(float).tiny),
         np.sqrt(losses),
         steps,
         bool(abs(late - last) <= 0.02 * last),
@@ -69,7 +71,7 @@ class Sampler:
 
     table: Table
     unit: float
-    weights: Any
+    weights: Array | None
     power: float
 
     def rows(self, chosen: Array) -> tuple[Array, Array]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
+from scipy.spatial.distance import squareform
 
 from lowdim._core.distances import real_array
 from lowdim._core.majorize import Pairs, condensed, n_pairs, pair_start
@@ -30,6 +31,14 @@ def user_weights(weights: Any, n: int, dtype: Any, owner: str) -> Array:
     if np.abs(table - table.T).max(initial=0.0) > 1e-6 * table.max(initial=0.0):
         raise ValueError(f"{owner}: weights must be symmetric. Pass (W + W.T) / 2 if the two halves mean the same.")
     return condensed(lambda rows: table[rows, rows.start :], n, dtype)
+
+
+def weight_table(weights: Any, n: int, dtype: Any, owner: str) -> Array | None:
+    """The same as a table of which rows can be taken."""
+    if weights is None:
+        return None
+    pairs = user_weights(weights, n, dtype, owner)
+    return squareform(pairs, checks=False) if np.ndim(weights) == 1 else np.asarray(weights, dtype=dtype)
 
 
 def known(pairs: Pairs) -> Pairs:
