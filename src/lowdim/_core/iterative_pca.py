@@ -97,6 +97,7 @@ def complete(
     owner: str = "completion",
     quiet: bool = False,
     leverage: bool = False,
+    shown: int = 0,
 ) -> Completion:
     """Fill the missing cells (NaN) of X by the best model of rank r.
 
@@ -132,6 +133,8 @@ def complete(
         No warnings.
     leverage : bool
         Also compute the leverage of the missing cells.
+    shown : int
+        With r = 0, components of the completed rows to report all the same; their shrinkage is 0.
 
     Returns
     -------
@@ -164,7 +167,7 @@ def complete(
     trial, run = best  # type: ignore[misc]
     if not quiet:
         _complain(run, trial, owner, max_iter, tol)
-    return trial.result(run, ddof, leverage)
+    return trial.result(run, ddof, leverage, shown)
 
 
 def shrinking_variance(values: Array, total: float, n: float, d: int, ridge: float) -> float:
@@ -333,11 +336,13 @@ class _Iteration:
         sigma2 = shrinking_variance(found.values, found.total, found.weight, len(found.mean), self.ridge)
         return max(sigma2, self.floor)
 
-    def result(self, run: Run, ddof: int, leverage: bool) -> Completion:
+    def result(self, run: Run, ddof: int, leverage: bool, shown: int) -> Completion:
         """The model of the last update, and the cells it gives; variances for the divisor n - ddof."""
-        t, r = self.table, self.r
-        last = run.state.found if r else leading(self.completed, 0, scale=t.scaled, weights=t.weights)
-        values, sigma2 = last.values[:r], self._sigma2(last) if r else 0.0
+        t, k = self.table, self.r or shown
+        last = run.state.found if self.r else leading(self.completed, k, scale=t.scaled, weights=t.weights)
+        values = last.values[:k]
+        # Shrunk by all they have, components that are only shown leave the means where they are.
+        sigma2 = self._sigma2(last) if self.r else float(values.max(initial=0.0))
         signs = _signs(last.vectors)
         V = last.vectors * signs
         W, strength = weights_of(V, values, sigma2)
@@ -347,9 +352,9 @@ class _Iteration:
         more = t.weight / (t.weight - ddof)
         divide, grow = (last.scale * np.sqrt(more), 1.0) if t.scaled else (np.ones(len(V)), more)
         error = float(losses.sum() if t.weights is None else losses @ t.weights) / (more if t.scaled else 1.0)
-        free = t.free(r)
+        free = t.free(self.r)
         noise = error / free if free >= LEAST_FREE * t.cells else (self.floor * grow or np.nan)
-        shrinkage = np.divide(np.maximum(values - sigma2, 0.0), values, out=np.zeros(r), where=values > 0)
+        shrinkage = np.divide(np.maximum(values - sigma2, 0.0), values, out=np.zeros(k), where=values > 0)
         return Completion(
             self.completed,
             last.mean,
