@@ -197,7 +197,8 @@ class _State:
     rate: float = 1.0  # of the last two updates
     last: float = np.inf  # criterion of the step before, and by how much it had changed
     change: float = np.inf
-    moved: float = np.inf  # length of the last plain step
+    moved: float = np.inf  # length of the last update
+    part: float = np.inf  # the same, over the length of the model itself
 
     def vector(self, unit: Array) -> Array:
         return np.concatenate([self.mean / unit, self.scale / unit, self.W.ravel(), [np.sqrt(self.strength)]])
@@ -228,7 +229,11 @@ class _Iteration:
         # least, is the one whose limit means something.
         shrinks = method == "regularized" and ridge > 0
         self.plain = not shrinks and 0 < table.fewest <= r
-        self.gentle = self.plain or (not shrinks and table.free(r) < AMPLE_FREE * table.cells)
+        ample = table.free(r) >= AMPLE_FREE * table.cells
+        self.gentle = self.plain or not (shrinks or ample)
+        # Cells at the mean of their column hide a part of the covariances; where there is enough to go by, the first
+        # model is of those of the observed cells.
+        self.share = table.share if rng is None and ample and not self.plain else None
         self.basis: Array | None = None
 
     def run(self, max_iter: int, owner: str) -> Run:
@@ -268,9 +273,10 @@ class _Iteration:
         before, after = first - v, second - first
         size = float(np.linalg.norm(before))
         rate = float(np.linalg.norm(after)) / size if size > 0 else 0.0
+        part = float(np.linalg.norm(after) / np.linalg.norm(v))
         if self._settled(state, one.loss, rate):
             return replace(two, loss=one.loss, settled=True), one.loss
-        change = abs(state.last - one.loss)
+        seen: dict[str, Any] = {"rate": rate, "part": part, "last": one.loss, "change": abs(state.last - one.loss)}
         bend = float(np.linalg.norm(after - before))
         length = min(size / bend if bend > 0 else 1.0, state.reach)
         reach = state.reach * 4 if length == state.reach else state.reach
@@ -279,18 +285,19 @@ class _Iteration:
             if (ahead.scale > 0.1 * two.scale).all():
                 loss = self._fill(ahead)
                 if loss <= one.loss * (1.0 + SLACK[self.method]):
-                    return replace(ahead, loss=loss, reach=reach, rate=rate, last=one.loss, change=change), one.loss
+                    return replace(ahead, loss=loss, reach=reach, **seen), one.loss
             reach = max(1.0, state.reach / 4)
-        two = replace(two, loss=self._fill(two), reach=reach, rate=rate, last=one.loss, change=change)
-        return two, one.loss
+        return replace(two, loss=self._fill(two), reach=reach, **seen), one.loss
 
     def _plain_step(self, state: _State) -> tuple[_State, float]:
         one = self._updated(state)
         one = replace(one, loss=self._fill(one, whole=True))
-        moved = float(np.linalg.norm(state.vector(self.unit) - one.vector(self.unit)))
+        before = state.vector(self.unit)
+        moved = float(np.linalg.norm(before - one.vector(self.unit)))
         settled = self._settled(state, one.loss, moved / state.moved if state.moved > 0 else 0.0)
         change = abs(state.loss - one.loss)
-        return replace(one, settled=settled, moved=moved, last=one.loss, change=change), one.loss
+        part = moved / float(np.linalg.norm(before))
+        return replace(one, settled=settled, moved=moved, part=part, last=one.loss, change=change), one.loss
 
     def _settled(self, state: _State, now: float, rate: float) -> bool:
         """Little change, and little to come: what goes on at a rate has rate / (1 - rate) of its last change ahead.
@@ -319,7 +326,10 @@ class _Iteration:
         t = self.table
         settings: dict[str, Any] = {"scale": t.scaled, "weights": t.weights, "n_jobs": t.n_jobs}
         enough = min(1e-6, max(1e-11, 0.1 * self.tol))
-        found = leading(self.completed, self.r, start=self.basis, tol=enough, **settings)
+        if state is not None:  # no better than the model is known
+            enough = min(1e-4, max(enough, 1e-3 * state.part))
+        share = self.share if state is None else None
+        found = leading(self.completed, self.r, start=self.basis, tol=enough, share=share, **settings)
         if not found.exact and 0 < found.values[self.r] == self._sigma2(found):  # only a bound: it may not bind
             found = leading(self.completed, self.r, exact=True, **settings)
         self.basis = found.basis
@@ -327,8 +337,8 @@ class _Iteration:
         if state is not None:
             left, _, right = np.linalg.svd(W.T @ state.W)
             W = W @ (left @ right)
-        reach = 4.0 if state is None else state.reach
-        return _State(found.mean, found.scale, W, strength, np.inf, found, reach)
+        now = _State(found.mean, found.scale, W, strength, np.inf, found)
+        return now if state is None else replace(now, reach=state.reach, part=state.part)
 
     def _sigma2(self, found: Leading) -> float:
         if self.method == "em" or self.ridge == 0:
@@ -378,9 +388,14 @@ def _ahead(rate: float) -> float:
 
 
 def _scores(X: Array, mean: Array, scale: Array, V: Array, n_jobs: int | None) -> Array:
-    A = V / scale[:, None]
-    parts = threads.map_rows(lambda rows: (X[rows] - mean) @ A, len(X), max(1, 2**18 // X.shape[1]), n_jobs)
-    return np.concatenate(parts)
+    A, d, Z = V / scale[:, None], X.shape[1], np.empty((len(X), V.shape[1]))
+
+    def part(rows: slice) -> None:
+        for some in threads.blocks(rows.stop - rows.start, 2**15 // d):  # what is centred stays in the cache
+            Z[rows][some] = (X[rows][some] - mean) @ A
+
+    threads.map_rows(part, len(X), max(1, 2**20 // d), n_jobs)
+    return Z
 
 
 def _signs(V: Array) -> Array:
