@@ -7,8 +7,9 @@ columns, standardised. On top of their own holes, a share of the known cells is 
 `lowdim.datasets.hide_cells`, and every method fills them. Its root mean squared error over the hidden cells is divided
 by that of the column means of the same holed table; a number is the mean of that ratio over the seeds, with its
 standard error, so that below 1 is better than doing the obvious. A method is better or worse than the means where a
-one-sided t test over the seeds says so at 1 %. The rank is that of generalised cross-validation, at least 1; a table
-for which it asks for none is marked with *: nothing there predicts a cell better than its column's mean.
+one-sided t test over the seeds says so at 1 %. The rank is that of generalised cross-validation; a table for which it
+asks for none is marked with *: nothing there predicts a cell better than its column's mean. There PCA is left to choose
+for itself, and probabilistic PCA, which must have one, is given one component.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ Complete = Callable[[np.ndarray, int], np.ndarray]
 
 
 def _pca(missing: str) -> Complete:
-    return lambda X, r: lowdim.PCA(r, missing=missing, tol=1e-7, n_jobs=1).fit(X).completed_
+    return lambda X, r: lowdim.PCA(r or None, missing=missing, tol=1e-7, n_jobs=1).fit(X).completed_
 
 
 def _bayes(prior: str, tol: float) -> Complete:
@@ -55,7 +56,7 @@ METHODS: dict[str, Complete] = {
     "em": _pca("em"),
     "regularized": _pca("regularized"),
     "nipals": _pca("nipals"),
-    "ppca": lambda X, r: lowdim.ProbabilisticPCA(r, tol=1e-7, random_state=0, n_jobs=1).fit(X).completed_,
+    "ppca": lambda X, r: lowdim.ProbabilisticPCA(max(1, r), tol=1e-7, random_state=0, n_jobs=1).fit(X).completed_,
     "bayes ard": _bayes("ard", 1e-7),
     "bayes oba": _bayes("oba", 1e-4),
 }
@@ -91,7 +92,7 @@ def _filled(fill: Complete, X: np.ndarray, rank: int) -> np.ndarray:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return np.asarray(fill(X, max(1, rank)))
+            return np.asarray(fill(X, rank))
         except ValueError:
             return np.full(X.shape, np.nan)
 

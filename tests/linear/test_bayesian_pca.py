@@ -65,9 +65,9 @@ def test_few_columns_are_tried_first_and_more_where_they_are_kept(r, monkeypatch
 
 def test_steps_that_do_not_suffice_are_said_as_they_were_asked_for():
     Y = holed(planted(60, 12, 2))
-    with pytest.warns(ConvergenceWarning, match=r"BayesianPCA: not converged after max_iter=40 steps"):
-        model = BayesianPCA(8, prior="oba", max_iter=40, tol=1e-12, random_state=0).fit(Y)
-    assert model.n_iter_ == 40
+    with pytest.warns(ConvergenceWarning, match=r"BayesianPCA: not converged after max_iter=4 steps"):
+        model = BayesianPCA(8, prior="oba", max_iter=4, tol=1e-12, random_state=0).fit(Y)
+    assert model.n_iter_ == 4
     assert not model.converged_
 
 
@@ -142,6 +142,17 @@ def test_oba_leaves_out_columns_it_does_not_need():
     model = BayesianPCA(9, prior="oba", random_state=0).fit(X)
     assert model.n_components_ == 3
     assert model.converged_
+
+
+@pytest.mark.parametrize(("n", "d", "r"), [(300, 12, 4), (200, 40, 5), (300, 40, 12)])
+def test_oba_settles_in_few_steps(n, d, r):
+    """The updates alone need hundreds, and with many columns most of them cost more than the answer."""
+    X = planted(n, d, r, noise=1.0)
+    model = BayesianPCA(prior="oba", random_state=0).fit(holed(X, 0.2))
+    assert model.converged_
+    assert model.n_iter_ < 60
+    assert model.n_components_ == r
+    assert len(model.relevance_) == d - 1
 
 
 @pytest.mark.parametrize("prior", ["ard", "oba"])

@@ -138,6 +138,18 @@ def test_regression_imputation_is_the_conditional_mean_of_the_complete_rows():
     assert X.shape == filled.shape
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_regression_imputation_of_columns_that_follow_from_others(dtype):
+    """The covariance has no inverse; what follows exactly is filled exactly, and what is constant stays so."""
+    X, _ = low_rank(n=400, d=6)
+    X = np.column_stack([X, X[:, 0] + X[:, 1], np.ones(400)]).astype(dtype)
+    H, close = X.copy(), 1e-7 if dtype == np.float64 else 1e-3
+    H[:40, 6], H[40:60, 0], H[60:70, 7] = np.nan, np.nan, np.nan
+    filled = by_regression(H)
+    assert filled.dtype == dtype
+    np.testing.assert_allclose(filled, X, atol=close * np.abs(X).max())
+
+
 def test_rank_is_chosen_and_said():
     _, H = low_rank(n=200)
     with pytest.warns(UserWarning, match="impute: 2 components, chosen by generalised cross-validation"):

@@ -662,7 +662,7 @@ def test_what_crawls_is_not_taken_for_settled():
     assert np.abs(loose.completed - tight.completed).max() < 1.5  # 3.3 where the step alone decides
     assert loose.run.losses[-1] == pytest.approx(tight.run.losses[-1], rel=2e-3)
     default = complete(X, 2, quiet=True)
-    np.testing.assert_allclose(default.completed, tight.completed, atol=0.01)
+    np.testing.assert_allclose(default.completed, tight.completed, atol=0.03)
 
 
 def test_the_first_local_minimum_is_taken():

@@ -23,7 +23,7 @@ each_mechanism = pytest.mark.parametrize("mechanism", ["mcar", "mar", "nmar", "b
 each_table = pytest.mark.parametrize("name", ["iris", "wine", "diabetes", "breast_cancer"])
 
 SAFE = {
-    "regularized": lambda X, r: PCA(max(1, r), tol=1e-6, n_jobs=1).fit(X),
+    "regularized": lambda X, r: PCA(r or None, tol=1e-6, n_jobs=1).fit(X),
     "ard": lambda X, r: BayesianPCA(tol=1e-6, random_state=0, n_jobs=1).fit(X),
     "oba": lambda X, r: BayesianPCA(prior="oba", tol=1e-4, random_state=0, n_jobs=1).fit(X),
     "probabilistic": lambda X, r: ProbabilisticPCA(max(1, r), tol=1e-6, random_state=0, n_jobs=1).fit(X),
@@ -73,7 +73,7 @@ def test_unrelated_columns_are_filled_about_as_well_as_by_the_means(mechanism):
         assert rank == 0
         assert found["ard"] < EVEN
         assert found["oba"] < EVEN
-        assert found["regularized"] < 1.05  # one component is kept even where none is called for
+        assert found["regularized"] < 1 + 1e-12
         assert found["probabilistic"] < 1.05
 
 
@@ -106,10 +106,34 @@ def test_the_rank_of_scaled_columns_does_not_depend_on_their_units():
             assert lowdim.impute(X, 2, random_state=0).n_components == 3
 
 
-def test_pca_says_where_no_component_is_worth_keeping():
+@pytest.mark.parametrize("scale", [False, True])
+@pytest.mark.parametrize("route", ["regularized", "em", "nipals"])
+def test_where_no_component_is_worth_keeping_the_means_fill_the_cells(route, scale):
     X = hide_cells(np.random.default_rng(0).standard_normal((60, 6)), 0.1, random_state=0).X
-    with pytest.warns(UserWarning, match="finds none that predicts cells better than column means; 1 is kept"):
-        assert PCA().fit(X).n_components_ == 1
+    means, variances = np.nanmean(X, axis=0), np.nanvar(X, axis=0)
+    none = "finds none that predicts cells better than column means, which fill them; 1 is kept for the scores"
+    with pytest.warns(UserWarning, match=none):
+        model = PCA(missing=route, scale=scale).fit(X)
+    assert model.n_components_ == 1
+    np.testing.assert_allclose(model.completed_, np.where(np.isnan(X), means, X), atol=1e-12)
+    known = np.broadcast_to(variances, X.shape)[np.isnan(X)]
+    np.testing.assert_allclose(model.completed_variance_[np.isnan(X)], known, rtol=0.5)
+    if route == "nipals":
+        return
+    rows = model.completed_ - means
+    rows = rows / rows.std(axis=0, ddof=1) if scale else rows
+    first = np.abs(np.linalg.svd(rows)[2][0])
+    np.testing.assert_allclose(np.abs(model.components_[0]), first, atol=1e-7)
+    np.testing.assert_allclose(model.transform(X), model.transform(model.completed_), atol=1e-12)
+    assert model.shrinkage_ == [0.0]
+
+
+def test_where_no_component_is_worth_keeping_cells_are_drawn_about_the_means():
+    X = hide_cells(np.random.default_rng(0).standard_normal((60, 6)), 0.1, random_state=0).X
+    with pytest.warns(UserWarning, match="0 components, .* cells are drawn about those"):
+        found = lowdim.impute(X, 400, random_state=0)
+    gaps = (found.mean - np.nanmean(X, axis=0))[np.isnan(X)] / found.std[np.isnan(X)]
+    assert np.abs(gaps).max() < 4.5 / np.sqrt(400)
 
 
 @pytest.mark.filterwarnings("ignore:.*not converged")

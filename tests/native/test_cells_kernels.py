@@ -26,3 +26,23 @@ def test_largest_magnitude(dtype, n, special):
 def test_nan_wins_over_infinity_in_any_order():
     for cells in ([np.inf, np.nan, 1.0], [np.nan, np.inf, 1.0], [1.0, -np.inf, -np.nan]):
         assert np.isnan(_native.largest(np.array(cells), 1))
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("n", "d", "weighted"), [(1, 1, False), (7, 5, True), (600, 33, False), (5000, 9, True)])
+def test_column_sums_equal_their_twin(n, d, weighted, dtype):
+    rng = np.random.default_rng(n)
+    X = rng.normal(size=(n, d)).astype(dtype)
+    X[rng.random(X.shape) < 0.3] = np.nan
+    center, weights = rng.normal(size=d), rng.uniform(size=n) if weighted else np.empty(0)
+    w = weights[:, None] if weighted else np.ones((n, 1))
+    z = np.nan_to_num(X.astype(np.float64) - center)
+    twin = np.array([(w * ~np.isnan(X)).sum(axis=0), (w * z).sum(axis=0), (w * z**2).sum(axis=0)])
+    found, again = np.empty((3, d)), np.empty((3, d))
+    _native.column_sums(X, center, weights, found, 1)
+    _native.column_sums(X, center, weights, again, 3)
+    np.testing.assert_allclose(found, twin, rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(found, again)
+    with pytest.raises(ValueError, match="agree in their shapes"):
+        _native.column_sums(X, center[:-1], weights, found, 1)

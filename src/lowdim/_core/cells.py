@@ -103,29 +103,20 @@ class Table:
     fewest: int  # observed cells in a row
     mean: Array
     deviation: Array
+    share: Array  # of each column's cells that are observed, by weight
 
     @classmethod
     def of(cls, X: Array, scaled: bool, weights: Array | None, n_jobs: int | None, owner: str) -> Table:
-        n, d = X.shape
-        w = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
-        block = max(1, 2**18 // d)
-        completed = filled(X, np.zeros(d), n_jobs)
-
-        def sums(rows: slice) -> tuple[Array, Array, int]:
-            seen = X[rows] == X[rows]
-            count = np.count_nonzero(seen, axis=0) if weights is None else w[rows] @ seen
-            return count, w[rows] @ completed[rows], int(np.count_nonzero(seen, axis=1).min())
-
-        counts, totals, fewest = zip(*threads.map_rows(sums, n, block, n_jobs), strict=True)
-        count = np.sum(counts, axis=0)
+        w = None if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
+        count, total, _ = column_sums(X, np.zeros(X.shape[1]), w, n_jobs)
         refuse_weightless(count, owner)
-        mean = np.sum(totals, axis=0) / count
-        filled(X, mean, n_jobs, completed)
-        # The cells filled in add nothing, up to rounding.
-        variance = _squares(completed, mean, w, n_jobs) / count
-        deviation = deviations(variance, mean, float(w.sum()))
-        cells, least = float(count.sum()), min(fewest)
-        return cls(X, completed, scaled, weights, n_jobs, float(w.sum()), cells, least, mean, deviation)
+        mean = total / count
+        mean = mean + column_sums(X, mean, w, n_jobs)[1] / count  # far from 0 the first one is not exact
+        variance = column_sums(X, mean, w, n_jobs)[2] / count
+        weight = float(len(X) if w is None else w.sum())
+        deviation = deviations(variance, mean, weight)
+        completed, cells = filled(X, mean, n_jobs), float(count.sum())
+        return cls(X, completed, scaled, w, n_jobs, weight, cells, _fewest(X), mean, deviation, count / weight)
 
     @property
     def weight_rows(self) -> int:
@@ -133,8 +124,8 @@ class Table:
 
     def growth(self, completed: Array) -> Array:
         """Variances of the completed columns over those of the observed cells."""
-        w = np.ones(len(completed)) if self.weights is None else self.weights
-        return _squares(completed, self.mean, w, self.n_jobs) / self.weight / self.deviation**2
+        squares = column_sums(completed, self.mean, self.weights, self.n_jobs)[2]
+        return squares / self.weight / self.deviation**2
 
     def free(self, r: int) -> float:
         """Observed cells less the parameters of a model of rank r."""
@@ -142,12 +133,15 @@ class Table:
         return self.cells - d - r * (self.weight - 1 + d - r)
 
 
-def _squares(X: Array, center: Array, w: Array, n_jobs: int | None) -> Array:
-    """Weighted sums of squares of the columns about a centre."""
+def column_sums(X: Array, center: Array, weights: Array | None, n_jobs: int | None = None) -> Array:
+    """Weight, sum and sum of squares of the observed cells of each column about a centre: (3, d)."""
+    out = np.empty((3, X.shape[1]))
+    w = np.empty(0) if weights is None else weights
+    compiled.column_sums(X, center, w, out, threads.n_threads(n_jobs))
+    return out
 
-    def part(rows: slice) -> Array:
-        gaps = X[rows] - center
-        gaps *= gaps
-        return w[rows] @ gaps
 
-    return np.sum(threads.map_rows(part, len(X), max(1, 2**18 // X.shape[1]), n_jobs), axis=0)
+def _fewest(X: Array) -> int:
+    """The least number of observed cells in a row."""
+    parts = threads.blocks(len(X), max(1, 2**18 // X.shape[1]))
+    return X.shape[1] - max(int(np.isnan(X[rows]).sum(axis=1).max()) for rows in parts)

@@ -97,6 +97,7 @@ def complete(
     owner: str = "completion",
     quiet: bool = False,
     leverage: bool = False,
+    shown: int = 0,
 ) -> Completion:
     """Fill the missing cells (NaN) of X by the best model of rank r.
 
@@ -132,6 +133,8 @@ def complete(
         No warnings.
     leverage : bool
         Also compute the leverage of the missing cells.
+    shown : int
+        With r = 0, components of the completed rows to report all the same; their shrinkage is 0.
 
     Returns
     -------
@@ -164,7 +167,7 @@ def complete(
     trial, run = best  # type: ignore[misc]
     if not quiet:
         _complain(run, trial, owner, max_iter, tol)
-    return trial.result(run, ddof, leverage)
+    return trial.result(run, ddof, leverage, shown)
 
 
 def shrinking_variance(values: Array, total: float, n: float, d: int, ridge: float) -> float:
@@ -194,7 +197,8 @@ class _State:
     rate: float = 1.0  # of the last two updates
     last: float = np.inf  # criterion of the step before, and by how much it had changed
     change: float = np.inf
-    moved: float = np.inf  # length of the last plain step
+    moved: float = np.inf  # length of the last update
+    part: float = np.inf  # the same, over the length of the model itself
 
     def vector(self, unit: Array) -> Array:
         return np.concatenate([self.mean / unit, self.scale / unit, self.W.ravel(), [np.sqrt(self.strength)]])
@@ -225,7 +229,11 @@ class _Iteration:
         # least, is the one whose limit means something.
         shrinks = method == "regularized" and ridge > 0
         self.plain = not shrinks and 0 < table.fewest <= r
-        self.gentle = self.plain or (not shrinks and table.free(r) < AMPLE_FREE * table.cells)
+        ample = table.free(r) >= AMPLE_FREE * table.cells
+        self.gentle = self.plain or not (shrinks or ample)
+        # Cells at the mean of their column hide a part of the covariances; where there is enough to go by, the first
+        # model is of those of the observed cells.
+        self.share = table.share if rng is None and ample and not self.plain else None
         self.basis: Array | None = None
 
     def run(self, max_iter: int, owner: str) -> Run:
@@ -265,9 +273,10 @@ class _Iteration:
         before, after = first - v, second - first
         size = float(np.linalg.norm(before))
         rate = float(np.linalg.norm(after)) / size if size > 0 else 0.0
+        part = float(np.linalg.norm(after) / np.linalg.norm(v))
         if self._settled(state, one.loss, rate):
             return replace(two, loss=one.loss, settled=True), one.loss
-        change = abs(state.last - one.loss)
+        seen: dict[str, Any] = {"rate": rate, "part": part, "last": one.loss, "change": abs(state.last - one.loss)}
         bend = float(np.linalg.norm(after - before))
         length = min(size / bend if bend > 0 else 1.0, state.reach)
         reach = state.reach * 4 if length == state.reach else state.reach
@@ -276,18 +285,19 @@ class _Iteration:
             if (ahead.scale > 0.1 * two.scale).all():
                 loss = self._fill(ahead)
                 if loss <= one.loss * (1.0 + SLACK[self.method]):
-                    return replace(ahead, loss=loss, reach=reach, rate=rate, last=one.loss, change=change), one.loss
+                    return replace(ahead, loss=loss, reach=reach, **seen), one.loss
             reach = max(1.0, state.reach / 4)
-        two = replace(two, loss=self._fill(two), reach=reach, rate=rate, last=one.loss, change=change)
-        return two, one.loss
+        return replace(two, loss=self._fill(two), reach=reach, **seen), one.loss
 
     def _plain_step(self, state: _State) -> tuple[_State, float]:
         one = self._updated(state)
         one = replace(one, loss=self._fill(one, whole=True))
-        moved = float(np.linalg.norm(state.vector(self.unit) - one.vector(self.unit)))
+        before = state.vector(self.unit)
+        moved = float(np.linalg.norm(before - one.vector(self.unit)))
         settled = self._settled(state, one.loss, moved / state.moved if state.moved > 0 else 0.0)
         change = abs(state.loss - one.loss)
-        return replace(one, settled=settled, moved=moved, last=one.loss, change=change), one.loss
+        part = moved / float(np.linalg.norm(before))
+        return replace(one, settled=settled, moved=moved, part=part, last=one.loss, change=change), one.loss
 
     def _settled(self, state: _State, now: float, rate: float) -> bool:
         """Little change, and little to come: what goes on at a rate has rate / (1 - rate) of its last change ahead.
@@ -316,7 +326,10 @@ class _Iteration:
         t = self.table
         settings: dict[str, Any] = {"scale": t.scaled, "weights": t.weights, "n_jobs": t.n_jobs}
         enough = min(1e-6, max(1e-11, 0.1 * self.tol))
-        found = leading(self.completed, self.r, start=self.basis, tol=enough, **settings)
+        if state is not None:  # no better than the model is known
+            enough = min(1e-4, max(enough, 1e-3 * state.part))
+        share = self.share if state is None else None
+        found = leading(self.completed, self.r, start=self.basis, tol=enough, share=share, **settings)
         if not found.exact and 0 < found.values[self.r] == self._sigma2(found):  # only a bound: it may not bind
             found = leading(self.completed, self.r, exact=True, **settings)
         self.basis = found.basis
@@ -324,8 +337,8 @@ class _Iteration:
         if state is not None:
             left, _, right = np.linalg.svd(W.T @ state.W)
             W = W @ (left @ right)
-        reach = 4.0 if state is None else state.reach
-        return _State(found.mean, found.scale, W, strength, np.inf, found, reach)
+        now = _State(found.mean, found.scale, W, strength, np.inf, found)
+        return now if state is None else replace(now, reach=state.reach, part=state.part)
 
     def _sigma2(self, found: Leading) -> float:
         if self.method == "em" or self.ridge == 0:
@@ -333,11 +346,13 @@ class _Iteration:
         sigma2 = shrinking_variance(found.values, found.total, found.weight, len(found.mean), self.ridge)
         return max(sigma2, self.floor)
 
-    def result(self, run: Run, ddof: int, leverage: bool) -> Completion:
+    def result(self, run: Run, ddof: int, leverage: bool, shown: int) -> Completion:
         """The model of the last update, and the cells it gives; variances for the divisor n - ddof."""
-        t, r = self.table, self.r
-        last = run.state.found if r else leading(self.completed, 0, scale=t.scaled, weights=t.weights)
-        values, sigma2 = last.values[:r], self._sigma2(last) if r else 0.0
+        t, k = self.table, self.r or shown
+        last = run.state.found if self.r else leading(self.completed, k, scale=t.scaled, weights=t.weights)
+        values = last.values[:k]
+        # Shrunk by all they have, components that are only shown leave the means where they are.
+        sigma2 = self._sigma2(last) if self.r else float(values.max(initial=0.0))
         signs = _signs(last.vectors)
         V = last.vectors * signs
         W, strength = weights_of(V, values, sigma2)
@@ -347,9 +362,9 @@ class _Iteration:
         more = t.weight / (t.weight - ddof)
         divide, grow = (last.scale * np.sqrt(more), 1.0) if t.scaled else (np.ones(len(V)), more)
         error = float(losses.sum() if t.weights is None else losses @ t.weights) / (more if t.scaled else 1.0)
-        free = t.free(r)
+        free = t.free(self.r)
         noise = error / free if free >= LEAST_FREE * t.cells else (self.floor * grow or np.nan)
-        shrinkage = np.divide(np.maximum(values - sigma2, 0.0), values, out=np.zeros(r), where=values > 0)
+        shrinkage = np.divide(np.maximum(values - sigma2, 0.0), values, out=np.zeros(k), where=values > 0)
         return Completion(
             self.completed,
             last.mean,
@@ -373,9 +388,14 @@ def _ahead(rate: float) -> float:
 
 
 def _scores(X: Array, mean: Array, scale: Array, V: Array, n_jobs: int | None) -> Array:
-    A = V / scale[:, None]
-    parts = threads.map_rows(lambda rows: (X[rows] - mean) @ A, len(X), max(1, 2**18 // X.shape[1]), n_jobs)
-    return np.concatenate(parts)
+    A, d, Z = V / scale[:, None], X.shape[1], np.empty((len(X), V.shape[1]))
+
+    def part(rows: slice) -> None:
+        for some in threads.blocks(rows.stop - rows.start, 2**15 // d):  # what is centred stays in the cache
+            Z[rows][some] = (X[rows][some] - mean) @ A
+
+    threads.map_rows(part, len(X), max(1, 2**20 // d), n_jobs)
+    return Z
 
 
 def _signs(V: Array) -> Array:

@@ -68,16 +68,21 @@ def leading(
     start: Array | None = None,
     exact: bool = False,
     tol: float = 1e-11,
+    share: Array | None = None,
     n_jobs: int | None = None,
 ) -> Leading:
     """The first r eigenpairs of the covariance of the rows of X, and the eigenvalue after them.
 
     `start` is the `basis` of an earlier result, `tol` the residual that will do, relative to the largest eigenvalue;
-    `exact` asks for the general solver.
+    `exact` asks for the general solver. `share` says that so much of each column is known and the rest at its mean: the
+    covariance of few enough columns then becomes what it would be if all were known, and holes had no pattern.
     """
     n, d = X.shape
     if d <= DENSE:
         weight, mean, C = _covariance(X, weights, n_jobs)
+        if share is not None:
+            C = C / np.outer(share, share)
+            C[np.diag_indices(d)] *= share
         variance = np.maximum(np.diag(C), 0.0)
     else:
         weight, mean, variance = _spread(X, weights, n_jobs)
@@ -199,8 +204,8 @@ def _settle(product: Callable[[Array], Array], Q: Array, r: int, tol: float) -> 
         values, S = np.linalg.eigh(Q.T @ Y)
         values, S = values[::-1], S[:, ::-1]
         Y, Q = Y @ S, Q @ S
-        residual = np.linalg.norm(Y[:, :r] - Q[:, :r] * values[:r], axis=0)
-        if residual.max(initial=0.0) <= tol * values[0]:
+        gaps = Y[:, :r] - Q[:, :r] * values[:r]
+        if np.einsum("ij,ij->j", gaps, gaps).max(initial=0.0) <= (tol * values[0]) ** 2:
             return values, Q
         Q = np.linalg.qr(Y)[0]
     return None

@@ -62,7 +62,7 @@ def survey(X: np.ndarray, owner: str, *, columns: bool = True) -> tuple[float, b
                 f"{owner}: {len(empty)} {what}s of X have no observed cell (the first is {what} {empty[0]}), so "
                 f"nothing is known about them. Leave them out: {way}."
             )
-    return float(np.nanmax(np.abs(X))), True
+    return float(max(np.fmax.reduce(X, axis=None), -np.fmin.reduce(X, axis=None))), True
 
 
 def refuse(X: Any, owner: str, policies: tuple[str, ...] = (), whole: str = "complete rows") -> float:

@@ -22,19 +22,19 @@ LOWDIM_INLINE inline double dot(const double* a, const double* b, std::int64_t n
 // Where row i, column k of a lower triangle is, row after row without gaps.
 inline std::int64_t at(std::int64_t i, std::int64_t k) { return i * (i + 1) / 2 + k; }
 
-// Cholesky in place. A pivot that rounding ate stands for a direction the row says nothing about; its coefficient
-// becomes 0.
+// Cholesky in place, with 1 / pivot on the diagonal. A pivot that rounding ate stands for a direction the row says
+// nothing about; its coefficient becomes 0.
 inline void factor(double* A, std::int64_t r, double least) {
   for (std::int64_t k = 0; k < r; ++k) {
     const double* row = A + at(k, 0);
     double pivot = row[k];
     for (std::int64_t m = 0; m < k; ++m) pivot -= row[m] * row[m];
-    A[at(k, k)] = pivot > least ? std::sqrt(pivot) : HUGE_VAL;
+    A[at(k, k)] = pivot > least ? 1.0 / std::sqrt(pivot) : 0.0;
     for (std::int64_t i = k + 1; i < r; ++i) {
       double* other = A + at(i, 0);
       double sum = other[k];
       for (std::int64_t m = 0; m < k; ++m) sum -= other[m] * row[m];
-      other[k] = sum / row[k];
+      other[k] = sum * row[k];
     }
   }
 }
@@ -43,14 +43,14 @@ inline void forward(const double* L, std::int64_t r, double* b) {
   for (std::int64_t k = 0; k < r; ++k) {
     const double* row = L + at(k, 0);
     for (std::int64_t m = 0; m < k; ++m) b[k] -= row[m] * b[m];
-    b[k] /= row[k];
+    b[k] *= row[k];
   }
 }
 
 inline void backward(const double* L, std::int64_t r, double* b) {
   for (std::int64_t k = r - 1; k >= 0; --k) {
     for (std::int64_t m = k + 1; m < r; ++m) b[k] -= L[at(m, k)] * b[m];
-    b[k] /= L[at(k, k)];
+    b[k] *= L[at(k, k)];
   }
 }
 

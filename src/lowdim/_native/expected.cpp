@@ -27,9 +27,10 @@ struct Blur {
   std::vector<double> one, two, log_one, log_two;
 };
 
+// Of the matrix whose factor `factor` left, with 1 / pivot on the diagonal.
 double log_determinant(const double* L, std::int64_t r) {
   double sum = 0.0;
-  for (std::int64_t k = 0; k < r; ++k) sum += std::log(L[at(k, k)]);
+  for (std::int64_t k = 0; k < r; ++k) sum -= std::log(L[at(k, k)]);
   return 2.0 * sum;
 }
 

@@ -9,13 +9,6 @@
 #include "arrays.hpp"
 #include "simd.hpp"
 
-// Samples, sums and scratch never overlap, which the compiler cannot know.
-#if defined(_MSC_VER)
-#define LOWDIM_RESTRICT __restrict
-#else
-#define LOWDIM_RESTRICT __restrict__
-#endif
-
 namespace lowdim {
 namespace {
 

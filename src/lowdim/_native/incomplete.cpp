@@ -8,24 +8,34 @@
 #include "parallel.hpp"
 #include "simd.hpp"
 
-// The arrays of a row never overlap, which the compiler cannot know.
-#if defined(_MSC_VER)
-#define LOWDIM_RESTRICT __restrict
-#else
-#define LOWDIM_RESTRICT __restrict__
-#endif
-
 namespace lowdim {
 namespace {
 
 constexpr std::int64_t kRows = 64;
 constexpr std::int64_t kKnown = 2048;  // numbers w w' takes per column, up to which all of them are kept
+constexpr int kLanes = 8;
+
+// out[a] = sum of A[a d + j] b[j] for K rows of A together: one row alone would wait for its own last addition.
+template <int K>
+LOWDIM_INLINE inline void dots(const double* LOWDIM_RESTRICT A, const double* LOWDIM_RESTRICT b, std::int64_t d,
+                               double* LOWDIM_RESTRICT out) {
+  double lane[K][kLanes] = {};
+  std::int64_t j = 0;
+  for (; j + kLanes <= d; j += kLanes)
+    for (int a = 0; a < K; ++a)
+      for (int l = 0; l < kLanes; ++l) lane[a][l] += A[a * d + j + l] * b[j + l];
+  for (int a = 0; a < K; ++a) {
+    const double* x = lane[a];
+    out[a] = ((x[0] + x[4]) + (x[1] + x[5])) + ((x[2] + x[6]) + (x[3] + x[7]));
+    for (std::int64_t m = j; m < d; ++m) out[a] += A[a * d + m] * b[m];
+  }
+}
 
 struct Model {
   const double *mean, *scale, *unit, *W, *Wt;  // unit = 1 / scale
-  std::int64_t d, r, packed;  // packed = r (r + 1) / 2
+  std::int64_t d, r, packed, stride;  // packed = r (r + 1) / 2, stride = the next multiple of kLanes
   double ridge, least;
-  std::vector<double> outer;   // w w' of every column, while r is small
+  std::vector<double> outer;   // w w' of every column, while r is small, `stride` apart
   std::vector<double> all;     // W'W + ridge I
   std::vector<double> factor;  // its Cholesky factor, for rows without holes
 };
@@ -35,30 +45,43 @@ struct Scratch {
   std::vector<std::int64_t> room, holes, seen;
 };
 
-// The same for column j of the model: its product is known for small r.
-LOWDIM_INLINE inline void add_column(const Model& model, std::int64_t j, double sign, double* LOWDIM_RESTRICT A) {
-  if (model.outer.empty()) return add_outer(A, model.W + j * model.r, model.r, sign);
-  const double* LOWDIM_RESTRICT P = model.outer.data() + j * model.packed;
-  for (std::int64_t m = 0; m < model.packed; ++m) A[m] += sign * P[m];
+// The sum over some columns j of w w', K blocks of it at a time in registers.
+template <int K>
+LOWDIM_INLINE inline void sum_outer(const Model& model, const std::vector<std::int64_t>& columns, std::int64_t begin,
+                                    double* LOWDIM_RESTRICT sum) {
+  double lane[K][kLanes] = {};
+  for (const std::int64_t j : columns) {
+    const double* LOWDIM_RESTRICT P = model.outer.data() + j * model.stride + begin;
+    for (int b = 0; b < K; ++b)
+      for (int l = 0; l < kLanes; ++l) lane[b][l] += P[b * kLanes + l];
+  }
+  for (int b = 0; b < K; ++b)
+    for (int l = 0; l < kLanes; ++l) sum[begin + b * kLanes + l] = lane[b][l];
 }
 
 // The normal matrix of a row, from whichever of its observed and missing cells are fewer.
 LOWDIM_INLINE inline void normal_matrix(const Model& model, Scratch& s) {
   const std::int64_t r = model.r, d = model.d, holes = static_cast<std::int64_t>(s.holes.size());
+  const bool less = 2 * holes <= d;
+  const std::vector<std::int64_t>& columns = less ? s.holes : s.seen;
   double* A = s.A.data();
-  if (2 * holes <= d) {
-    std::copy(model.all.begin(), model.all.end(), A);
-    for (const std::int64_t j : s.holes) add_column(model, j, -1.0, A);
-    return;
+  if (model.outer.empty()) {
+    std::fill(s.A.begin(), s.A.end(), 0.0);
+    for (const std::int64_t j : columns) add_outer(A, model.W + j * r, r, 1.0);
+  } else {
+    std::int64_t begin = 0;
+    for (; begin + 4 * kLanes <= model.stride; begin += 4 * kLanes) sum_outer<4>(model, columns, begin, A);
+    if (begin + 2 * kLanes <= model.stride) {
+      sum_outer<2>(model, columns, begin, A);
+      begin += 2 * kLanes;
+    }
+    if (begin < model.stride) sum_outer<1>(model, columns, begin, A);
   }
-  std::fill(s.A.begin(), s.A.end(), 0.0);
-  for (std::int64_t a = 0; a < r; ++a) A[at(a, a)] = model.ridge;
-  std::size_t next = 0;
-  for (std::int64_t j = 0; j < d; ++j) {
-    if (next < s.holes.size() && s.holes[next] == j)
-      ++next;
-    else
-      add_column(model, j, 1.0, A);
+  if (less) {
+    const double* all = model.all.data();
+    for (std::int64_t m = 0; m < model.packed; ++m) A[m] = all[m] - A[m];
+  } else {
+    for (std::int64_t a = 0; a < r; ++a) A[at(a, a)] += model.ridge;
   }
 }
 
@@ -73,12 +96,47 @@ LOWDIM_INLINE inline void standardise(const T* LOWDIM_RESTRICT x, const double* 
   }
 }
 
-// W t for all cells at once.
+// t = W'x, four components at a time.
+LOWDIM_INLINE inline void project(const double* Wt, const double* x, std::int64_t d, std::int64_t r, double* t) {
+  std::int64_t a = 0;
+  for (; a + 4 <= r; a += 4) dots<4>(Wt + a * d, x, d, t + a);
+  for (; a < r; ++a) dots<1>(Wt + a * d, x, d, t + a);
+}
+
+// W t for all cells at once, four components at a time.
 LOWDIM_INLINE inline void expand(const double* LOWDIM_RESTRICT Wt, const double* LOWDIM_RESTRICT t, std::int64_t d,
                                  std::int64_t r, double* LOWDIM_RESTRICT fit) {
   for (std::int64_t j = 0; j < d; ++j) fit[j] = 0.0;
-  for (std::int64_t a = 0; a < r; ++a)
+  std::int64_t a = 0;
+  for (; a + 4 <= r; a += 4) {
+    const double* LOWDIM_RESTRICT w = Wt + a * d;
+    const double t0 = t[a], t1 = t[a + 1], t2 = t[a + 2], t3 = t[a + 3];
+    for (std::int64_t j = 0; j < d; ++j)
+      fit[j] += (t0 * w[j] + t1 * w[j + d]) + (t2 * w[j + 2 * d] + t3 * w[j + 3 * d]);
+  }
+  for (; a < r; ++a)
     for (std::int64_t j = 0; j < d; ++j) fit[j] += t[a] * Wt[a * d + j];
+}
+
+// Squared error of the observed cells. They are standardised again: reading what was just written cell by cell stalls.
+template <class T>
+LOWDIM_INLINE inline double misfit(const T* LOWDIM_RESTRICT x, const double* LOWDIM_RESTRICT mean,
+                                   const double* LOWDIM_RESTRICT unit, const double* LOWDIM_RESTRICT fit,
+                                   std::int64_t d) {
+  double lane[2 * kLanes] = {0};
+  std::int64_t j = 0;
+  for (; j + 2 * kLanes <= d; j += 2 * kLanes)
+    for (int l = 0; l < 2 * kLanes; ++l) {
+      const double e = (static_cast<double>(x[j + l]) - mean[j + l]) * unit[j + l] - fit[j + l];
+      lane[l] += e == e ? e * e : 0.0;
+    }
+  double sum = 0.0;
+  for (int l = 0; l < 2 * kLanes; ++l) sum += lane[l];
+  for (; j < d; ++j) {
+    const double e = (static_cast<double>(x[j]) - mean[j]) * unit[j] - fit[j];
+    sum += e == e ? e * e : 0.0;
+  }
+  return sum;
 }
 
 template <class T>
@@ -89,6 +147,17 @@ void find_holes(const T* x, std::int64_t d, Scratch& s) {
     count += x[j] != x[j];
   }
   s.holes.assign(s.room.begin(), s.room.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
+// The other cells, wanted only where they are fewer.
+void find_seen(std::int64_t d, Scratch& s) {
+  s.seen.clear();
+  std::size_t next = 0;
+  for (std::int64_t j = 0; j < d; ++j)
+    if (next < s.holes.size() && s.holes[next] == j)
+      ++next;
+    else
+      s.seen.push_back(j);
 }
 
 // Rows with fewer cells than components: t = W_O' u with (W_O W_O' + ridge I) u = x_O, which needs no ridge to be
@@ -131,21 +200,14 @@ double fill_row(const Model& model, const T* x, T* completed, T* leverage, bool 
   if (whole)
     for (const std::int64_t j : s.holes) s.x[j] = (static_cast<double>(completed[j]) - model.mean[j]) * model.unit[j];
   const double* L = model.factor.data();
-  const bool few = !whole && d - static_cast<std::int64_t>(s.holes.size()) < r;
+  const std::int64_t holes = static_cast<std::int64_t>(s.holes.size());
+  const bool few = !whole && d - holes < r;
+  if (!whole && (few || 2 * holes > d)) find_seen(d, s);
   if (few) {
-    s.seen.clear();
-    std::size_t next = 0;
-    for (std::int64_t j = 0; j < d; ++j)
-      if (next < s.holes.size() && s.holes[next] == j)
-        ++next;
-      else
-        s.seen.push_back(j);
     solve_short(model, s);
     L = s.A.data();
   } else {
-    dispatch([&]() LOWDIM_INLINE {
-      for (std::int64_t a = 0; a < r; ++a) s.t[a] = dot(model.Wt + a * d, s.x.data(), d);
-    });
+    dispatch([&]() LOWDIM_INLINE { project(model.Wt, s.x.data(), d, r, s.t.data()); });
     if (!whole && !s.holes.empty()) {
       dispatch([&]() LOWDIM_INLINE { normal_matrix(model, s); });
       factor(s.A.data(), r, model.least);
@@ -158,16 +220,10 @@ double fill_row(const Model& model, const T* x, T* completed, T* leverage, bool 
   dispatch([&]() LOWDIM_INLINE { expand(model.Wt, s.t.data(), d, r, s.fit.data()); });
   for (const std::int64_t j : s.holes) {
     completed[j] = static_cast<T>(model.mean[j] + model.scale[j] * s.fit[j]);
-    s.x[j] = s.fit[j];  // no part of the error
     if (leverage != nullptr) leverage[j] = static_cast<T>(leverage_of(model, L, few, j, s));
   }
   double loss = 0.0;
-  dispatch([&]() LOWDIM_INLINE {
-    double* LOWDIM_RESTRICT left = s.x.data();
-    const double* LOWDIM_RESTRICT fit = s.fit.data();
-    for (std::int64_t j = 0; j < d; ++j) left[j] -= fit[j];
-    loss = dot(left, left, d);
-  });
+  dispatch([&]() LOWDIM_INLINE { loss = misfit(x, model.mean, model.unit, s.fit.data(), d); });
   return loss;
 }
 
@@ -182,15 +238,17 @@ void fill_missing(In2<T> X, In1<double> mean, In1<double> scale, In2<double> W, 
 
   std::vector<double> Wt(static_cast<std::size_t>(d * r)), unit(static_cast<std::size_t>(d));
   const std::int64_t packed = at(r, 0);
-  const auto size = static_cast<std::size_t>(packed);
-  Model model{mean.data(), scale.data(), unit.data(), W.data(), Wt.data(), d, r, packed, ridge, 0.0, {}, {}, {}};
+  const std::int64_t stride = (packed + kLanes - 1) / kLanes * kLanes;
+  const auto size = static_cast<std::size_t>(stride);
+  Model model{mean.data(), scale.data(), unit.data(), W.data(), Wt.data(), d,  r, packed,
+              stride,      ridge,        0.0,         {},       {},        {}};
   model.all.assign(size, 0.0);
   if (packed <= kKnown) model.outer.assign(static_cast<std::size_t>(d) * size, 0.0);
   for (std::int64_t j = 0; j < d; ++j) {
     const double* w = W.data() + j * r;
     unit[static_cast<std::size_t>(j)] = 1.0 / scale(j);
     for (std::int64_t a = 0; a < r; ++a) Wt[static_cast<std::size_t>(a * d + j)] = w[a];
-    if (!model.outer.empty()) add_outer(model.outer.data() + j * packed, w, r, 1.0);
+    if (!model.outer.empty()) add_outer(model.outer.data() + j * stride, w, r, 1.0);
     add_outer(model.all.data(), w, r, 1.0);
   }
   double largest = 0.0;

@@ -10,13 +10,6 @@
 #include "parallel.hpp"
 #include "simd.hpp"
 
-// The tallies never overlap, which the compiler cannot know.
-#if defined(_MSC_VER)
-#define LOWDIM_RESTRICT __restrict
-#else
-#define LOWDIM_RESTRICT __restrict__
-#endif
-
 namespace lowdim {
 namespace {
 

@@ -12,6 +12,13 @@
 #define LOWDIM_INLINE
 #endif
 
+// For arrays that never overlap, which the compiler cannot know.
+#if defined(_MSC_VER)
+#define LOWDIM_RESTRICT __restrict
+#else
+#define LOWDIM_RESTRICT __restrict__
+#endif
+
 namespace lowdim {
 
 enum class Width { baseline = 0, avx2 = 1, avx512 = 2 };

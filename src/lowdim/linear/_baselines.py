@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from lowdim._core.cells import fill_cells
+
+ROUNDING = 1e-10  # of the largest eigenvalue
+RIDGE = 1e-13  # likewise: enough to solve for cells that say the same, too small to be seen
+
 
 def by_means(X: np.ndarray) -> np.ndarray:
     """Each hole at the mean of its column: keeps means, shrinks variances, pulls correlations to 0."""
@@ -13,20 +18,18 @@ def by_means(X: np.ndarray) -> np.ndarray:
 def by_regression(X: np.ndarray) -> np.ndarray:
     """Each hole at its expectation given the rest of its row: keeps means, overstates correlations.
 
-    Mean and covariance are those of complete rows where there are enough of them, else of the mean-filled table; the
-    observed cells of a row predict its missing ones by least squares, rows with the same holes at once.
+    Mean and covariance are those of complete rows where there are enough of them, else of the mean-filled table. With
+    C = WW' the missing cells are W t, t the least score that fits the observed ones; directions in which the table
+    varies by nothing but rounding are left out.
     """
     hole = np.isnan(X)
     whole = X[~hole.any(axis=1)]
     source = whole if len(whole) > 2 * X.shape[1] else by_means(X)
     mean = np.asarray(np.mean(source, axis=0, dtype=np.float64))
     C = np.atleast_2d(np.cov(source.astype(np.float64), rowvar=False))
-    filled = by_means(X).astype(np.float64)
-    patterns, member = np.unique(hole, axis=0, return_inverse=True)
-    for p, pattern in enumerate(patterns):
-        if not pattern.any():
-            continue
-        rows, seen = np.flatnonzero(member.ravel() == p), ~pattern
-        slope = np.linalg.lstsq(C[np.ix_(seen, seen)], C[np.ix_(seen, pattern)], rcond=1e-10)[0]
-        filled[np.ix_(rows, pattern)] = mean[pattern] + (X[np.ix_(rows, seen)] - mean[seen]) @ slope
-    return np.where(hole, filled, X).astype(X.dtype)
+    values, vectors = np.linalg.eigh(C)
+    kept = values > ROUNDING * values[-1]
+    filled = X.copy()
+    W, ridge = vectors[:, kept] * np.sqrt(values[kept]), RIDGE * float(values[-1])
+    fill_cells(X, filled, mean, np.ones(len(mean)), W, ridge, n_jobs=None)
+    return filled

@@ -6,7 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from lowdim._core.threads import blocks
+
 Array = np.ndarray
+
+BLOCK = 2**15  # cells at a time: what is computed from them stays in the cache
 
 
 def common(
@@ -31,15 +35,14 @@ def common(
 
 def _error(X: Array, mean: Array, scale: Array | None, V: Array, Z: Array, weights: Array | None) -> float:
     """Squared error of the observed cells of mean + scale V z, in scaled units."""
-    total = 0.0
-    for start in range(0, len(X), 4096):
-        rows = slice(start, start + 4096)
+    total, W = 0.0, V.T if scale is None else V.T * scale
+    for rows in blocks(len(X), BLOCK // X.shape[1]):
         gaps = X[rows] - mean
-        gaps -= Z[rows] @ (V.T if scale is None else V.T * scale)
+        gaps -= Z[rows] @ W
         if scale is not None:
             gaps /= scale
-        gaps *= gaps
-        squares = np.nansum(gaps, axis=1)
+        np.copyto(gaps, 0.0, where=gaps != gaps)
+        squares = np.einsum("ij,ij->i", gaps, gaps)
         total += float(squares.sum() if weights is None else squares @ weights[rows])
     return total
 
@@ -47,11 +50,11 @@ def _error(X: Array, mean: Array, scale: Array | None, V: Array, Z: Array, weigh
 def variances(X: Array, leverage: Array | None, noise: float, scale: Array | None) -> Array:
     """noise (1 + leverage) in the units of X for missing cells, 0 for observed ones; changes `leverage`."""
     assert leverage is not None
-    for start in range(0, len(X), 4096):
-        part, holes = leverage[start : start + 4096], np.isnan(X[start : start + 4096])
+    for rows in blocks(len(X), BLOCK // X.shape[1]):
+        part, cells = leverage[rows], X[rows]
         part += 1.0
         part *= noise if scale is None else noise * scale**2
-        part[~holes] = 0.0
+        np.copyto(part, 0.0, where=cells == cells)
     return leverage
 
 

@@ -48,10 +48,10 @@ def fit(model: Any, X: Array, weights: Array | None) -> dict[str, Any]:
     """The fitted attributes of `model`, a PCA, from rows with holes (or by NIPALS)."""
     holes = bool(np.isnan(X).any()) if model.missing == "nipals" else True
     r = _rank(model, X, holes, weights)
+    kept = {} if model.missing == "nipals" and r else _by_completion(model, X, weights, r)
     if model.missing == "nipals":
-        kept = _nipals.fit(model, X, weights, r, holes)
-    else:
-        kept = _by_completion(model, X, weights, r)
+        filled = {name: value for name, value in kept.items() if name.startswith("completed_")}
+        kept = _nipals.fit(model, X, weights, max(1, r), holes) | filled
     if holes:
         kept["agreement_"] = agreement(model, X, weights, kept)
     return kept
@@ -72,7 +72,8 @@ def place(model: Any, X: Array) -> Array:
 
 
 def _rank(model: Any, X: Array, holes: bool, weights: Array | None) -> int:
-    """How many components: as asked for, or by generalised cross-validation where that needs a spectrum."""
+    """How many components fill the cells: as asked for, or by generalised cross-validation where that needs a
+    spectrum; none where it finds none that predicts."""
     most = _most(X, None if model.missing == "nipals" else weights) if holes else min(X.shape)
     if isinstance(model.n_components, (int, np.integer)) and model.max_error is None:
         if model.n_components > most:
@@ -87,14 +88,13 @@ def _rank(model: Any, X: Array, holes: bool, weights: Array | None) -> int:
     settings = {"method": method, "scale": model.scale, "ridge": model.ridge, "weights": weights}
     rows = in_own_units(X) if model.scale else X
     chosen = gcv(rows, most, early=True, n_jobs=model.n_jobs, **settings).n_components
-    keeps = (
-        f"keeps {chosen} components" if chosen else "finds none that predicts cells better than column means; 1 is kept"
-    )
+    none = "finds none that predicts cells better than column means, which fill them; 1 is kept for the scores"
+    keeps = f"keeps {chosen} components" if chosen else none
     warn(
         f"PCA: X has missing cells, so that shares of variance are unknown; generalised cross-validation {keeps}. Give "
         "n_components as a whole number to choose them yourself."
     )
-    return max(1, chosen)
+    return chosen
 
 
 def _most(X: Array, weights: Array | None) -> int:
@@ -116,7 +116,8 @@ def _by_completion(model: Any, X: Array, weights: Array | None, r: int) -> dict[
     found = iterative_pca.complete(
         X,
         r,
-        method=model.missing,
+        shown=1,
+        method="em" if model.missing == "em" else "regularized",
         scale=model.scale,
         ddof=model.ddof,
         ridge=model.ridge,
@@ -133,7 +134,7 @@ def _by_completion(model: Any, X: Array, weights: Array | None, r: int) -> dict[
     return {
         **common(model, X, found.mean, scale, found.loadings, found.scores, weights),
         "explained_variance_": values,
-        "explained_variance_ratio_": values / total if total > 0 else np.zeros(r),
+        "explained_variance_ratio_": values / total if total > 0 else np.zeros(len(values)),
         "singular_values_": np.sqrt(values * divisor),
         "noise_variance_": found.sigma2 if model.missing == "em" else _at_least(found.sigma2, values),
         "shrinkage_": found.shrinkage,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,7 +22,7 @@ from lowdim.linear._latent import (
     working_memory,
 )
 
-_FEW_COLUMNS = 16  # tried first where cells are missing
+_FEW_COLUMNS = 16  # tried first where each step costs more with more of them
 
 
 class BayesianPCA(LatentGaussian, Reducer):
@@ -137,12 +138,21 @@ class BayesianPCA(LatentGaussian, Reducer):
         return {"tol": self.tol, "max_iter": self.max_iter, "owner": "BayesianPCA", "verbose": self.verbose}
 
     def _oba(self, X: np.ndarray, q: int, mean: np.ndarray, variance: np.ndarray) -> tuple[Gaussian, tuple[int, bool]]:
-        start = initial(X, q, mean, variance, "isotropic", generator(self.random_state), self.n_jobs)
+        """From principal axes; of very many columns, from those that the likeliest model calls for."""
+        if q > _FEW_COLUMNS:
+            start = replace(self._called_for(X, q), mean=mean)
+        else:
+            start = initial(X, q, mean, variance, "isotropic", generator(self.random_state), self.n_jobs)
         found, run = oba(X, start, float(np.sqrt(variance.mean())), **self._settings())
         return found.gaussian(mean, self.n_jobs), (run.n_iter, run.converged)
 
     def _ard(self, X: np.ndarray, q: int, mean: np.ndarray, variance: np.ndarray) -> tuple[Gaussian, tuple[int, bool]]:
-        """From the maximum of the likelihood with ample columns, those its spectrum calls for are kept and refitted.
+        start = self._called_for(X, q)
+        found, run = ard_em(X, start, float(np.sqrt(variance.mean())), **self._settings())
+        return found, (run.n_iter, run.converged)
+
+    def _called_for(self, X: np.ndarray, q: int) -> Gaussian:
+        """From the maximum of the likelihood with ample columns, those its spectrum calls for.
 
         A step costs the square of their number and more, so there are few until half of them are kept.
         """
@@ -151,8 +161,7 @@ class BayesianPCA(LatentGaussian, Reducer):
         while tried < q and 2 * start.rank > tried:
             tried = min(q, 4 * tried)
             start = self._likeliest(X, tried)
-        found, run = ard_em(X, start, float(np.sqrt(variance.mean())), **self._settings())
-        return found, (run.n_iter, run.converged)
+        return start
 
     def _likeliest(self, X: np.ndarray, q: int) -> Gaussian:
         """What the spectrum of the likeliest model with q columns calls for."""

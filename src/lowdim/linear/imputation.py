@@ -266,7 +266,8 @@ def _rank(X: np.ndarray, n_components: int | None, settings: dict[str, Any]) -> 
     most = most_components(X)
     if n_components is None:
         r = gcv(in_own_units(X) if settings["scale"] else X, most, early=True, **settings).n_components
-        warn(f"impute: {r} components, chosen by generalised cross-validation.")
+        none = ": none predicts cells better than column means, and cells are drawn about those"
+        warn(f"impute: {r} components, chosen by generalised cross-validation{'' if r else none}.")
         return r
     if n_components > most:
         raise ValueError(f"impute: n_components must be at most min(n - 2, d - 1) = {most}; got {n_components}.")

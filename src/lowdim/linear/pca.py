@@ -46,7 +46,8 @@ class PCA(Reducer):
         How many components to keep. An int: that many (at most min(n, d)). A share such as 0.85: the fewest that carry
         more than that share of the variance. "drop": up to the largest drop of the spectrum on a log scale, refused
         where no eigenvalue is twice the next. None: all of them. With missing cells, everything but an int means the
-        number that generalised cross-validation chooses, and a warning says which.
+        number that generalised cross-validation chooses, and a warning says which; where it chooses none, the column
+        means fill the cells, and one component of the rows so filled is kept.
     max_error : float or None
         Instead of `n_components`: keep the fewest components that lose less than this share of the variance.
     solver : {"auto", "covariance", "svd", "gram", "randomized", "power"}
