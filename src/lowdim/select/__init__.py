@@ -1,4 +1,4 @@
-"""Settings that data can choose: how many components, which kernel and how wide.
+"""Settings that data can choose: how many components or dimensions, which kernel and how wide.
 
 Every choice comes with the whole curve behind it, so that it can be doubted.
 
@@ -9,6 +9,15 @@ Every choice comes with the whole curve behind it, so that it can be doubted.
 """
 
 from lowdim.select.components import ComponentChoice, n_components
+from lowdim.select.dimensions import DimensionChoice, n_dimensions
 from lowdim.select.widths import KernelChoice, WidthCurve, kernel_width
 
-__all__ = ["ComponentChoice", "KernelChoice", "WidthCurve", "kernel_width", "n_components"]
+__all__ = [
+    "ComponentChoice",
+    "DimensionChoice",
+    "KernelChoice",
+    "WidthCurve",
+    "kernel_width",
+    "n_components",
+    "n_dimensions",
+]

@@ -26,10 +26,9 @@ from lowdim._core import missing, params
 from lowdim._core.component_choice import gcv, in_own_units, k_fold, most_components
 from lowdim._core.component_rules import Verdict
 from lowdim._core.rng import generator
-from lowdim._core.scaling_choice import DimensionChoice, n_dimensions
 from lowdim._core.singular import svd
 
-__all__ = ["ComponentChoice", "DimensionChoice", "n_components", "n_dimensions"]
+__all__ = ["ComponentChoice", "n_components"]
 
 RULES = (
     "share", "error", "drop", "kaiser", "broken-stick", "parallel", "minka", "map", "gcv", "smooth", "kfold",
