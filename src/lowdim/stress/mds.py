@@ -62,7 +62,7 @@ class MDS(Reducer):
     n_init : int
         Starts, all but the first from anywhere; the lowest stress is kept.
     solver : {"auto", "majorize", "accelerated", "stochastic", "gradient", "conjugate_gradient", "pseudo_newton"}
-        "accelerated" is a quasi-Newton method around the step of "majorize" and needs a tenth of its steps.
+        "accelerated" is a quasi-Newton method around the step of "majorize" and needs about a fifth of its steps.
         "stochastic" draws rows and stores no pairs: for very many rows, at level "ratio". "auto" takes it beyond
         15,000 rows.
     max_iter : int
