@@ -78,3 +78,14 @@ def test_files_precision_and_words(fitted, tmp_path):
         fitted.transform_columns(np.ones((3, 2)))
     with pytest.warns(UserWarning, match="n_components=9 is more than the table has dimensions; keeping 4"):
         CA(9).fit(N)
+
+
+def test_a_weak_relation_in_large_counts_is_seen():
+    """One part in a billion is far above rounding; tables that are products of their margins are not."""
+    model = CA(1).fit(np.array([[1e8, 1e8], [1e8, 1e8 + 400]]))
+    expected = (1e16 + 4e10 - 1e16) ** 2 / (2e8 * 2e8) ** 2
+    assert model.eigenvalues_[0] == pytest.approx(expected, rel=1e-3)
+    rng = np.random.default_rng(0)
+    for n, d in ((2, 2), (5, 3), (40, 30), (300, 7)):
+        with pytest.raises(ValueError, match="rows and columns are independent"):
+            CA(1).fit(np.outer(rng.uniform(1, 9, n), rng.uniform(1, 9, d)))

@@ -742,3 +742,19 @@ def test_filling_alone_does_not_change_its_input():
     np.testing.assert_allclose(filled, found.completed, rtol=1e-12)
     assert (leverage[~np.isnan(X)] == 0).all()
     assert (leverage[np.isnan(X)] > 0).all()
+
+
+def test_nipals_cannot_stream():
+    X, _ = low_rank(share=0.0)
+    with pytest.raises(ValueError, match="missing='nipals' must see the rows again and again"):
+        PCA(2, missing="nipals").fit(iter([X[:40], X[40:]]))
+
+
+@pytest.mark.parametrize("model", [PCA(2), lowdim.ProbabilisticPCA(2), lowdim.FactorAnalysis(2)])
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_the_memory_of_a_data_frame_is_that_of_its_array(model, library):
+    frame = pytest.importorskip(library).DataFrame
+    for share in (0.0, 0.1):
+        X, _ = low_rank(share=share)
+        table = frame({f"c{j}": X[:, j] for j in range(X.shape[1])})
+        assert model.estimate_memory(table) == model.estimate_memory(X)

@@ -452,3 +452,10 @@ def test_real_data():
 
     assert error(LDA(2)) < 0.05
     assert error(PCA(2)) > 0.2
+
+
+def test_a_stream_with_labels_of_two_kinds_is_refused():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    batches = [(X[:10], np.repeat([0, 1], 5)), (X[10:], np.repeat(["a", "b"], 5))]
+    with pytest.raises(ValueError, match=r"of one kind, text or numbers; got 'a' and 0"):
+        LDA().fit(iter(batches))

@@ -121,8 +121,8 @@ def test_holes_are_filled_better_than_with_the_commonest_answer(missing):
 def test_numbers_and_truth_values_are_categories():
     frame = pd.DataFrame({"n": [1, 2, 3, 1, 2, 3], "b": [True, False] * 3, "t": list("xxyyxy")})
     model = MCA(2).fit(frame)
-    assert model.categories_ == [(1.0, 2.0, 3.0), (False, True), ("x", "y")]
-    assert model.column_names_ == ["n=1.0", "n=2.0", "n=3.0", "b=False", "b=True", "t=x", "t=y"]
+    assert model.categories_ == [(1, 2, 3), (False, True), ("x", "y")]
+    assert model.column_names_ == ["n=1", "n=2", "n=3", "b=False", "b=True", "t=x", "t=y"]
     np.testing.assert_allclose(MCA(2).fit_transform(frame.astype(str)), model.row_coordinates_, atol=1e-12)
 
 
@@ -151,3 +151,18 @@ def test_same_bits_for_any_number_of_threads(n_jobs, fitted):
 )
 def test_scikit_learn_check(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("dtype", [int, float, object])
+def test_whole_numbers_are_named_as_such(dtype):
+    X = np.array([[0, 1], [1, 2], [0, 2], [2, 1], [1, 1]]).astype(dtype)
+    model = MCA(2).fit(X)
+    assert model.column_names_[:3] == ["x0=0", "x0=1", "x0=2"]
+    assert MCA(2).fit(X.astype(float) / 2).column_names_[:3] == ["x0=0.0", "x0=0.5", "x0=1.0"]
+
+
+def test_columns_of_the_same_name_are_refused():
+    table = pd.DataFrame([["a", 1.0, "u"], ["b", 2.0, "v"], ["a", 3.0, "v"]], columns=["x", "y", "x"])
+    for method in (MCA, lowdim.FAMD):
+        with pytest.raises(ValueError, match="must have different names; 2 are called 'x'"):
+            method(1).fit(table)

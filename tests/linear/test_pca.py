@@ -12,6 +12,7 @@ from sklearn.decomposition import PCA as SklearnPCA
 
 import lowdim
 from lowdim import PCA
+from lowdim.linear import _decompose
 from tests.oracles import case, load_expected, load_input
 
 SOLVERS = ["covariance", "svd", "gram", "randomized", "power"]
@@ -565,3 +566,34 @@ def test_single_precision_means_are_not_rounded(solver):
     found = PCA(8, solver=solver).fit(X)
     np.testing.assert_allclose(found.explained_variance_, want.explained_variance_, rtol=1e-5)
     np.testing.assert_allclose(found.transform(X).mean(axis=0), 0, atol=1e-5)
+
+
+def test_a_constant_column_does_not_move_the_drop():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2)) @ rng.normal(size=(2, 6)) + 0.1 * rng.normal(size=(200, 6))
+    with_constant = np.column_stack([X, np.full(200, 3.0)])
+    assert PCA("drop").fit(X).n_components_ == PCA("drop").fit(with_constant).n_components_ == 2
+    choose = lowdim.select.n_components
+    assert choose(X, rules=["drop"]).choices == choose(with_constant, rules=["drop"]).choices == {"drop": 2}
+    plane = rng.normal(size=(200, 3)) @ rng.normal(size=(3, 6))
+    assert PCA("drop").fit(np.column_stack([plane, np.ones(200)])).n_components_ == 3
+
+
+def test_resolution_says_which_singular_values_are_rounding(monkeypatch):
+    """Tables too large to be decomposed twice keep half of the digits, and say so; solver="svd" keeps them all."""
+    rng = np.random.default_rng(0)
+    sizes = np.logspace(0, -12, 13)
+    Q = np.linalg.qr(rng.normal(size=(400, 14)) - 0.0)[0]
+    U = np.linalg.qr(Q - Q.mean(axis=0))[0][:, :13]
+    X = U * sizes @ np.linalg.qr(rng.normal(size=(13, 13)))[0]
+    fine = PCA(solver="svd").fit(X)
+    assert fine.resolution_ < 1e-12
+    np.testing.assert_allclose(fine.singular_values_, sizes, rtol=1e-3)
+    assert PCA().fit(X).solver_ == "svd"  # small: decomposed again
+    monkeypatch.setattr(_decompose, "LARGE", 0)
+    coarse = PCA().fit(X)
+    assert coarse.solver_ == "covariance"
+    seen = sizes > 10 * coarse.resolution_
+    assert 1e-9 < coarse.resolution_ < 1e-6
+    np.testing.assert_allclose(coarse.singular_values_[seen], sizes[seen], rtol=0.05)
+    assert np.abs(coarse.singular_values_[~seen] / sizes[~seen] - 1).max() > 1

@@ -7,6 +7,7 @@ from scipy.optimize import minimize_scalar
 from sklearn.base import clone
 from sklearn.decomposition import PCA as SklearnPCA
 
+import lowdim
 from lowdim import PCA, ProbabilisticPCA
 from lowdim._core.gaussian import Gaussian
 from tests.oracles import load_expected, load_input
@@ -296,3 +297,17 @@ def test_imputed_cells_are_nearer_to_the_truth_than_means():
     error = ((model.completed_ - truth)[holes] ** 2).mean()
     means = ((np.broadcast_to(np.nanmean(X, axis=0), X.shape) - truth)[holes] ** 2).mean()
     assert error < 0.25 * means
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("share", [0.0, 0.1])
+@pytest.mark.parametrize("name", ["ProbabilisticPCA", "FactorAnalysis", "BayesianPCA"])
+def test_draws_have_the_precision_of_the_fitted_rows(name, share, dtype, tmp_path):
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(60, 2)) @ rng.normal(size=(2, 6)) + 0.3 * rng.normal(size=(60, 6))).astype(dtype)
+    X[rng.random(X.shape) < share] = np.nan
+    model = getattr(lowdim, name)(2, tol=1e-5).fit(X)
+    assert "_incomplete" not in vars(model)
+    lowdim.save(model, tmp_path / "model.lowdim")
+    for one in (model, lowdim.load(tmp_path / "model.lowdim")):
+        assert one.sample(3, random_state=0).dtype == dtype

@@ -194,3 +194,10 @@ def test_everything_public_is_documented():
     for name in quality.__all__:
         assert inspect.getdoc(getattr(quality, name)), name
     assert lowdim.quality is quality
+
+
+@pytest.mark.parametrize("name", ["trustworthiness", "continuity", "rnx_auc", "mrre", "trustworthiness_continuity"])
+def test_an_unknown_option_is_refused_by_the_function_that_was_called(name):
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    with pytest.raises(TypeError, match=f"^{name}: unknown option 'neighbours'; the options are metric, reference"):
+        getattr(quality, name)(X, X[:, :2], neighbours=5)

@@ -26,7 +26,15 @@ FLOATS = (np.float64, np.float32)
 
 # What a fit may leave beside the public attributes (which end in "_").
 _FITTED = (
-    *("_extension", "_holes", "_incomplete", "_inverse", "_mean_coef", "_mean_kernel", "_n_features_out", "_parts"),
+    "_extension",
+    "_holes",
+    "_incomplete",
+    "_inverse",
+    "_mean_coef",
+    "_mean_kernel",
+    "_n_features_out",
+    "_parts",
+    "_precision",
     "_rows",
 )
 
@@ -42,6 +50,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _hole_policies: ClassVar[tuple[str, ...]] = ()  # values of `missing` under which rows with missing cells are taken
     _holes: Any = None  # how distances see missing cells, where `missing` is "pairwise" or "expected"
     _reads_holes: ClassVar[type[Holes]] = Holes  # the record that makes tables of incomplete rows
+    _incomplete: Any = False  # during a fit: whether a cell is missing
     _min_rows: ClassVar[int] = 2
     _keeps_embedding: ClassVar[bool] = True  # linear methods have no need to
     _ways_out: ClassVar[str] = ""  # what to do when the data is too large
@@ -112,6 +121,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             X, dtype = self._check_rows(X, fitting=True)
             memory.check(type(self).__name__, self._needs(X), self._ways_out)
             Z = self._embed(X, **options)
+            self.__dict__.pop("_incomplete", None)
             if self._keeps_embedding:
                 self.embedding_ = Z = np.asarray(Z, dtype=dtype)
                 self._n_features_out = Z.shape[1]

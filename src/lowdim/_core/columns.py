@@ -7,7 +7,7 @@ columns are categories.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from numbers import Real
 from typing import Any
 
@@ -36,18 +36,28 @@ def as_cells(X: Any) -> np.ndarray:
     return X if isinstance(X, np.ndarray) else np.array(X, dtype=object)
 
 
+def frame_columns(X: Any) -> Iterator[np.ndarray]:
+    """The columns of a data frame as in `raw_columns`, one after another."""
+    return (_frame_column(column) for column in _frame_columns(X))
+
+
 def raw_columns(X: Any) -> list[np.ndarray]:
     """The columns: float64 where they are numbers, else objects with None in the holes."""
     if is_frame(X):
-        return [_frame_column(column) for column in _frame_columns(X)]
+        return list(frame_columns(X))
     cells = as_cells(X)
     return [_object_column(cells[:, j]) for j in range(cells.shape[1])]
 
 
 def categories_of(column: np.ndarray) -> tuple[Any, ...]:
-    """The different values of a column, sorted: truth values and numbers first, then text."""
+    """The different values of a column, sorted: truth values and numbers first, then text.
+
+    Whole numbers stay whole numbers: a hole in their column, or a table of floats, is no reason to call them 0.0.
+    """
     if column.dtype.kind == "f":
-        return tuple(np.unique(column[~np.isnan(column)]).tolist())
+        found = np.unique(column[~np.isnan(column)])
+        whole = bool((found == np.round(found)).all() and np.abs(found).max(initial=0.0) < 2**53)
+        return tuple((found.astype(np.int64) if whole else found).tolist())
     different = {_identity(value): value for value in column if value is not None}
     return tuple(sorted(different.values(), key=_sort_key))
 

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from lowdim import _native
 from lowdim._core import threads
+from lowdim._core.columns import frame_columns, is_frame
 
 compiled: Any = _native  # a compiled module has no types to check
 
@@ -30,6 +31,13 @@ def refuse_disguised(X: Any, owner: str, name: str = "X") -> None:
         raise ValueError(
             f"{owner}: {name} holds dates or durations; turn them into numbers first, in a unit you choose."
         )
+
+
+def has_holes(X: Any) -> bool:
+    """Whether a number is missing in an array or a data frame (column by column, so that no copy of it is made)."""
+    if is_frame(X):
+        return any(column.dtype.kind == "f" and bool(np.isnan(column).any()) for column in frame_columns(X))
+    return isinstance(X, np.ndarray) and X.dtype.kind == "f" and bool(np.isnan(X).any())
 
 
 def undisguised(X: Any, owner: str) -> Any:

@@ -115,6 +115,18 @@ class Spectrum:
     solver: str
     run: tuple[int, bool] = (1, True)  # steps and convergence, of the power iteration
 
+    @property
+    def resolution(self) -> float:
+        """Singular values below this part of the first are rounding: squared rows keep half of the digits."""
+        squared = self.solver in ("covariance", "gram", "randomized")
+        return float(np.sqrt(self.rank_tolerance)) if squared else self.rank_tolerance
+
+    @property
+    def varying(self) -> int:
+        """Columns that have a part in a component above rounding."""
+        kept = self.loadings[self.variances > self.rank_tolerance * self.variances[0]]
+        return int((np.abs(kept).max(axis=0, initial=0.0) > 1e-12).sum())
+
 
 def count_rows(X: Any, weights: np.ndarray | None) -> int:
     """Rows that count: a weight says how much, and their sum may be any number."""
@@ -131,6 +143,9 @@ def pick_solver(n: int, d: int, k: int | None, is_sparse: bool) -> str:
     if k is None or k > short // 8 or short <= 2500:
         return "covariance" if n >= d else "gram"
     return "randomized"
+
+
+LARGE = 2e9  # multiplications from which the rows are not decomposed a second time for their smallest components
 
 
 def refined(found: Spectrum, wanted: int, k: int, X: np.ndarray, weights: np.ndarray | None, ddof: int) -> Spectrum:
@@ -153,7 +168,7 @@ def _lost_digits(found: Spectrum, wanted: int, n: int, d: int, dtype: Any) -> bo
     """
     trusted = 1e-6 if dtype == np.float32 else 1e-10
     last = min(wanted, found.most) - 1
-    return n * d * min(n, d) <= 2e9 and last > 0 and found.variances[last] < trusted * found.variances[0]
+    return n * d * min(n, d) <= LARGE and last > 0 and found.variances[last] < trusted * found.variances[0]
 
 
 def decompose(rows: Rows, k: int, solver: str, tol: float, max_iter: int, rng: np.random.Generator) -> Spectrum:

@@ -123,6 +123,19 @@ def moments_of_classes(batches: Any, n_jobs: int | None) -> tuple[dict[Any, Mome
     return found, width or 0, dtype
 
 
+def sorted_labels(labels: Any) -> np.ndarray:
+    """The labels of all batches in order, which labels of one kind have."""
+    kinds = {"text" if isinstance(label, str) else "numbers" for label in labels}
+    if len(kinds) > 1:
+        text = next(label for label in labels if isinstance(label, str))
+        number = next(label for label in labels if not isinstance(label, str))
+        raise ValueError(
+            f"LDA: the labels of all batches must be of one kind, text or numbers; got {text!r} and {number!r}. Turn "
+            "them all into text (y.astype(str)), or all into numbers."
+        )
+    return np.array(sorted(labels))
+
+
 def class_means(X: np.ndarray, codes: np.ndarray, weights: np.ndarray | None, counts: np.ndarray) -> np.ndarray:
     """Weighted mean of the rows of each class, in float64."""
     each = (1.0 / counts)[codes] if weights is None else weights / counts[codes]

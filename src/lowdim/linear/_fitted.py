@@ -30,6 +30,7 @@ def common(
         "shrinkage_": None,
         "agreement_": None,
         "solver_": model.missing,
+        "resolution_": float(np.sqrt(max(X.shape) * np.finfo(X.dtype).eps)),
     }
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lowdim._core import cells, iterative_pca
+from lowdim._core import cells, iterative_pca, missing
 from lowdim._core.component_choice import gcv, in_own_units, most_components
 from lowdim._core.extend import Linear
 from lowdim._core.notices import warn
@@ -31,8 +31,7 @@ def has_holes(model: Any, X: Any) -> bool:
     """Whether cells of X are missing, and taken: known during a fit, looked for before."""
     if "_incomplete" in vars(model):
         return bool(model._incomplete)
-    is_table = isinstance(X, np.ndarray) and X.dtype.kind == "f"
-    return bool(model._takes_nan and is_table and np.isnan(X).any())
+    return bool(model._takes_nan and missing.has_holes(X))
 
 
 def shrinks_by(model: Any, values: Array, r: int, found: Spectrum) -> float:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from lowdim._core import missing
 from lowdim._core.base import FLOATS
 from lowdim._core.gaussian import BLOCK_BYTES, LANES, Gaussian
-from lowdim._core.missing import refuse
 from lowdim._core.notices import warn
 from lowdim._core.rng import generator
 from lowdim._core.spectrum import Moments
@@ -31,7 +31,7 @@ class LatentGaussian:
     loadings_: np.ndarray
     noise_variance_: Any
     n_jobs: int | None
-    _check_rows: Any
+    _precision = "float64"  # of the rows at the fit, and of those drawn
 
     def posterior(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """What the observed cells of each row say about its place: mean and covariance.
@@ -120,12 +120,12 @@ class LatentGaussian:
         Returns
         -------
         X : ndarray of shape (n_samples, n_features)
-            The rows.
+            The rows, in the precision of the fitted ones.
         """
         if not isinstance(n_samples, (int, np.integer)) or isinstance(n_samples, bool) or n_samples < 1:
             name = type(self).__name__
             raise ValueError(f"{name}: n_samples must be a whole number >= 1; got {n_samples!r}.")
-        return self._model().sample(int(n_samples), generator(random_state))
+        return self._model().sample(int(n_samples), generator(random_state)).astype(self._precision, copy=False)
 
     def get_covariance(self) -> np.ndarray:
         """Covariance of the rows under the model, W W' + noise.
@@ -140,9 +140,15 @@ class LatentGaussian:
     def _needs(self, X: Any) -> dict[str, int]:
         """Without missing cells nothing is completed."""
         needs = super()._needs(X)  # type: ignore[misc]
-        if isinstance(X, np.ndarray) and X.dtype.kind == "f" and not has_holes(X):
+        if not missing.has_holes(X):
             needs.pop("completed rows")
         return needs
+
+    def _check_rows(self, X: Any, *, fitting: bool) -> tuple[np.ndarray, np.dtype]:
+        X, dtype = super()._check_rows(X, fitting=fitting)  # type: ignore[misc]
+        if fitting:
+            self._precision = dtype.name
+        return X, dtype
 
     def _new_rows(self, X: Any) -> tuple[np.ndarray, np.dtype]:
         check_is_fitted(self)
@@ -250,7 +256,7 @@ def moments_of_stream(batches: Iterator[Any], model: Any) -> tuple[Moments, Any]
     owner, total = type(model).__name__, None
     for number, batch in enumerate(batches):
         batch = check_array(batch, dtype=FLOATS, ensure_all_finite=False, input_name="a batch")
-        refuse(batch, owner, whole="complete rows where they come in batches")
+        missing.refuse(batch, owner, whole="complete rows where they come in batches")
         if number == 0:
             model.n_features_in_ = batch.shape[1]
         elif batch.shape[1] != model.n_features_in_:
@@ -259,4 +265,5 @@ def moments_of_stream(batches: Iterator[Any], model: Any) -> tuple[Moments, Any]
         total = part if total is None else total + part
     if total is None:
         raise ValueError(f"{owner}: the stream of batches must hold some rows; it is empty.")
+    model._precision = batch.dtype.name
     return total, batch.dtype

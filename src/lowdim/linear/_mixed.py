@@ -109,6 +109,8 @@ class MixedTable(_Base):
     def _check_rows(self, X: Any, *, fitting: bool) -> tuple[np.ndarray, np.dtype]:
         """Numbers and codes of categories as one float array, holes as NaN; the precision of the answer."""
         name, dtype = type(self).__name__, np.dtype(np.float64)
+        if is_frame(X):
+            _refuse_twins(list(X.columns), name)
         if has_categories(X):
             X = self._check_cells(X, fitting)
             columns = raw_columns(X)
@@ -254,3 +256,13 @@ class MixedTable(_Base):
         tags = super().__sklearn_tags__()
         tags.input_tags.string = tags.input_tags.categorical = True
         return tags
+
+
+def _refuse_twins(names: list[Any], owner: str) -> None:
+    """Columns are told apart by name in everything that is reported."""
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(
+            f"{owner}: the columns of X must have different names; {names.count(twice)} are called {twice!r}. Rename "
+            "all but one, or leave them out."
+        )

@@ -10,7 +10,10 @@ from lowdim._core.notices import warn
 
 
 def choose_r(values: np.ndarray, total: float, n_components: Any, max_error: float | None, most: int) -> int:
-    """Number of components by the rule asked for; `values` in decreasing order, of which `most` can be above 0."""
+    """Number of components by the rule asked for; `values` in decreasing order, of which `most` can be above 0.
+
+    For "drop" a value of 0 among those says that the rows lie in a plane, so `most` must leave out constant columns.
+    """
     if max_error is not None:
         n_components = 1.0 - max_error
     if n_components is None or isinstance(n_components, (int, np.integer)):

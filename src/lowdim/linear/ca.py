@@ -11,7 +11,6 @@ from lowdim._core import params
 from lowdim._core.base import FLOATS, Reducer
 from lowdim._core.notices import warn
 from lowdim._core.spectrum import svd
-from lowdim.linear._decompose import rank_tolerance
 
 
 class CA(Reducer):
@@ -114,7 +113,9 @@ class CA(Reducer):
         self.cos2_ = _shares(V * s, (S**2).sum(axis=0))
 
     def _count(self, values: np.ndarray, shape: tuple[int, ...]) -> int:
-        rank = int((values[: min(shape) - 1] > rank_tolerance(shape[0], shape[1], np.float64)).sum())
+        # The trivial singular value, of the margins, is 1: what differs from them by rounding is below this part of it.
+        rounding = 8 * max(shape) * float(np.finfo(np.float64).eps)
+        rank = int((values[: min(shape) - 1] > rounding**2).sum())
         if not rank:
             raise ValueError("CA: X must have rows with different profiles; here rows and columns are independent.")
         if self.n_components > rank:

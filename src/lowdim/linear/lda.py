@@ -201,7 +201,7 @@ class LDA(ClassifierMixin, Reducer):
         if self.solver == "svd":
             raise ValueError("LDA: a stream of batches needs solver='covariance' (or 'auto'); got 'svd'.")
         found, self.n_features_in_, dtype = discriminant.moments_of_classes(batches, self.n_jobs)
-        self.classes_ = refuse_one(np.array(sorted(found)))
+        self.classes_ = refuse_one(discriminant.sorted_labels(found))
         parts = [found[name] for name in self.classes_.tolist()]
         classes = self._weigh(np.array([p.weight for p in parts]), np.array([p.mean for p in parts]))
         within = sum(c / p.weight * p.scatter for c, p in zip(classes.shares, parts, strict=True))

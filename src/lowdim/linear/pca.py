@@ -53,7 +53,9 @@ class PCA(Reducer):
     solver : {"auto", "covariance", "svd", "gram", "randomized", "power"}
         "covariance" suits many rows of few features, "gram" few rows of many features, "svd" is the most accurate for
         the smallest components, "randomized" (block Krylov, residuals checked) suits few components of large tables,
-        "power" is the textbook power iteration. "auto" chooses by shape.
+        "power" is the textbook power iteration. "auto" chooses by shape, and where the components asked for are too
+        small for the inner products of the rows (see `resolution_`) decomposes the rows themselves, unless that takes
+        more than 2e9 multiplications; of such a table, ask for them with "svd".
     scale : bool
         Divide each column by its standard deviation first (PCA of the correlation matrix). Use it where columns have
         different units.
@@ -93,6 +95,9 @@ class PCA(Reducer):
         Singular values of the centred (scaled, weighted) rows.
     mean_, scale_ : ndarray of shape (n_features,)
         What is subtracted and divided by; `scale_` is None without scaling.
+    resolution_ : float
+        Singular values below this part of the first one are rounding, and their components anything: about 1e-7 where
+        the rows were squared (all solvers but "svd" and "power"), about 1e-13 where not.
     n_components_ : int
         Number of components kept.
     reconstruction_error_ : float
@@ -243,7 +248,7 @@ class PCA(Reducer):
 
     def _embed(self, X: Any, sample_weight: Any = None) -> None:
         weights = self._check_weights(sample_weight, X)
-        if self.missing == "nipals" or self.__dict__.pop("_incomplete", False):
+        if self.missing == "nipals" or self._incomplete:
             self._embed_incomplete(X, weights)
             return
         k, (n, d) = self._wanted(min(X.shape)), X.shape
@@ -264,7 +269,6 @@ class PCA(Reducer):
     def _embed_incomplete(self, X: Any, weights: np.ndarray | None) -> None:
         if sparse.issparse(X):
             raise ValueError("PCA: missing='nipals' needs dense rows; use missing='error' or X.toarray().")
-        self.__dict__.pop("_incomplete", None)
         for name, value in incomplete.fit(self, X, weights).items():
             setattr(self, name, value)
         if self.whiten and not (self.explained_variance_ > 0).all():
@@ -281,6 +285,11 @@ class PCA(Reducer):
     def _embed_batches(self, batches: Any) -> None:
         if self.solver not in ("auto", "covariance"):
             raise ValueError(f"PCA: a stream of batches needs solver='covariance' (or 'auto'); got {self.solver!r}.")
+        if self.missing == "nipals":
+            raise ValueError(
+                "PCA: missing='nipals' must see the rows again and again, and a stream of batches is read once. Stack "
+                "the batches first (np.concatenate), or use another `missing` for batches of complete rows."
+            )
         moments, first = None, True
         for batch in batches:
             rows = self._check_batch(batch, first)
@@ -329,7 +338,7 @@ class PCA(Reducer):
     def _keep(self, found: Spectrum) -> None:
         """Choose how many components stay and set the fitted attributes."""
         values, total = found.variances, found.total_variance
-        r = choose_r(values, total, self.n_components, self.max_error, found.most)
+        r = choose_r(values, total, self.n_components, self.max_error, min(found.most, found.varying))
         if not self._needs_spectrum() and r > found.most:
             warn(f"PCA: the rows vary in at most {found.most} directions; the components after that have no variance.")
         if self.whiten:
@@ -344,7 +353,7 @@ class PCA(Reducer):
         self.noise_variance_ = incomplete.shrinks_by(self, values, r, found)
         self.missing_share_ = 0.0
         self.completed_ = self.completed_variance_ = self.shrinkage_ = self.agreement_ = None
-        self.solver_ = found.solver
+        self.solver_, self.resolution_ = found.solver, found.resolution
         self.n_iter_, self.converged_ = found.run
 
     def _extend(self, X: Any) -> np.ndarray:
@@ -365,7 +374,8 @@ class PCA(Reducer):
 
     def _needs(self, X: Any) -> dict[str, int]:
         if self.missing == "nipals" or incomplete.has_holes(self, X):
-            return incomplete.needs(X.shape[0], X.shape[1], X.dtype.itemsize, self.missing)
+            itemsize = 4 if getattr(X, "dtype", None) == np.float32 else 8
+            return incomplete.needs(*X.shape, itemsize, self.missing)
         return super()._needs(X)
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:

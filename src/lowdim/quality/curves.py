@@ -6,6 +6,7 @@ with the options of `Ranks.of`, or a record made before.
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,16 @@ def ranks_of(X: Any, Z: Any, owner: str, **options: Any) -> Ranks:
         return X
     if Z is None:
         raise TypeError(f"{owner}: give the data and the embedding, or a Ranks record.")
+    refuse_unknown(options, owner)
     return Ranks.of(X, Z, **options)
+
+
+def refuse_unknown(options: dict[str, Any], owner: str) -> None:
+    """Options that `Ranks.of` does not have, said in the name of the function that was called."""
+    known = [name for name, p in signature(Ranks.of_each).parameters.items() if p.kind is p.KEYWORD_ONLY]
+    for name in options:
+        if name not in known:
+            raise TypeError(f"{owner}: unknown option {name!r}; the options are {', '.join(known)}.")
 
 
 def rnx_curve(X: Any, Z: Any = None, **options: Any) -> Array:
@@ -318,6 +328,7 @@ def _near_ranks(X: Any, Z: Any, k: int, owner: str, options: dict[str, Any]) -> 
         return _with_size(X, Z, k, owner, options)
     if "ks" in options:
         raise TypeError(f"{owner}: the neighbourhood size is n_neighbors; ks belongs to Ranks.of.")
+    refuse_unknown(options, owner)
     named = {name: options[name] for name in ("metric", "reference", "graph_neighbors", "n_jobs") if name in options}
     source = reference_of(X, owner=owner, **named)
     check_size(k, source.n, owner)
@@ -365,6 +376,7 @@ def _with_size(X: Any, Z: Any, k: int, owner: str, options: dict[str, Any]) -> R
         ranks = ranks_of(X, Z, owner, **options)
         check_size(k, ranks.n, owner)
         return ranks
+    refuse_unknown(options, owner)
     named = {name: options[name] for name in ("metric", "reference", "graph_neighbors", "n_jobs") if name in options}
     source = reference_of(X, owner=owner, **named)
     check_size(k, source.n, owner)

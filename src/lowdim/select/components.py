@@ -214,7 +214,7 @@ def n_components(
     answers: dict[str, Callable[[], Verdict]] = {
         **{f"share {tau:g}": partial(rules_of.share, values, tau) for tau in shares},
         f"error {max_error:g}": partial(_error, values, max_error),
-        "drop": lambda: rules_of.drop(values),
+        "drop": lambda: rules_of.drop(values[: np.count_nonzero(np.ptp(X, axis=0))]),
         "kaiser": lambda: rules_of.kaiser(values, d),
         "broken-stick": lambda: rules_of.broken_stick(values),
         "parallel": lambda: rules_of.parallel(values, _null(Z, null, n_draws, scale, rng), quantile),
