@@ -25,13 +25,19 @@ def n_threads(n_jobs: int | None = None) -> int:
     None: OMP_NUM_THREADS where it is set (joblib sets it for its workers), else every usable core. Negative: counted
     from the number of usable cores, -1 being all of them.
     """
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+    usable = _usable()
     if n_jobs is None:
         wanted = os.environ.get("OMP_NUM_THREADS", "")
         return max(1, min(usable, int(wanted))) if wanted.isdigit() else usable
     if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__") or n_jobs == 0:
         raise ValueError(f"n_jobs must be None or a non-zero integer; got {n_jobs!r}.")
     return int(n_jobs) if n_jobs > 0 else max(1, usable + 1 + int(n_jobs))
+
+
+@lru_cache(maxsize=1)
+def _usable() -> int:
+    """Cores this process may use, asked once: small kernels would spend a good part of their time on the question."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
 
 
 @lru_cache(maxsize=1)
