@@ -96,6 +96,7 @@ CASES = [
     Case(lowdim.ClassicalMDS(n_components=2, random_state=0)),
     Case(lowdim.KernelPCA(n_components=2, kernel="rbf", random_state=0)),
     Case(lowdim.Isomap(n_components=2, n_neighbors=5, random_state=0)),
+    Case(lowdim.TSNE(n_components=2, perplexity=5, random_state=0)),
 ]
 
 # More settings of the same classes, where the contract could break differently.

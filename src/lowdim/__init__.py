@@ -30,6 +30,7 @@ _HOMES = {
     "ClassicalMDS": "lowdim.spectral.classical_mds",
     "KernelPCA": "lowdim.spectral.kernel_pca",
     "Isomap": "lowdim.spectral.isomap",
+    "TSNE": "lowdim.neighbor_embedding.tsne",
     "Comparison": "lowdim.study.comparison",
     "compare": "lowdim.study.comparison",
     "config": "lowdim._core.memory",
@@ -56,6 +57,7 @@ _ESTIMATORS = (
     "ClassicalMDS",
     "KernelPCA",
     "Isomap",
+    "TSNE",
 )
 
 __all__ = [*_HOMES, *_MODULES]

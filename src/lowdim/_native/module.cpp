@@ -38,11 +38,13 @@ void force_baseline(bool forced) { baseline_only.store(forced); }
 
 void bind_cells(nb::module_& m);
 void bind_descent(nb::module_& m);
+void bind_grid(nb::module_& m);
 void bind_ica(nb::module_& m);
 void bind_incomplete(nb::module_& m);
 void bind_neighbors(nb::module_& m);
 void bind_paths(nb::module_& m);
 void bind_ranks(nb::module_& m);
+void bind_tsne(nb::module_& m);
 
 }  // namespace lowdim
 
@@ -61,9 +63,11 @@ NB_MODULE(_native, m) {
         "Use only baseline instructions from now on (for tests).");
   lowdim::bind_cells(m);
   lowdim::bind_descent(m);
+  lowdim::bind_grid(m);
   lowdim::bind_ica(m);
   lowdim::bind_incomplete(m);
   lowdim::bind_neighbors(m);
   lowdim::bind_paths(m);
   lowdim::bind_ranks(m);
+  lowdim::bind_tsne(m);
 }

@@ -72,6 +72,7 @@ _TABLE = (
     Method("kernel-pca", "KernelPCA", "Kernel PCA", False, "global", "projection", False),
     Method("classical-mds", "ClassicalMDS", "Classical MDS", True, "global", "projection", True),
     Method("isomap", "Isomap", "Isomap", False, "global", "manifold", True),
+    Method("tsne", "TSNE", "t-SNE", False, "local", "manifold", False),
 )
 
 
