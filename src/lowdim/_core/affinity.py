@@ -33,6 +33,8 @@ def n_neighbors(perplexity: float | Sequence[float], n: int, owner: str) -> int:
     A perplexity is the effective number of neighbours, so n - 1 is the most it can be.
     """
     largest = float(np.max(perplexity))
+    if float(np.min(perplexity)) < 1:
+        raise ValueError(f"{owner}: perplexity must be at least 1, one neighbour; got {float(np.min(perplexity)):g}.")
     if largest > n - 1:
         raise ValueError(
             f"{owner}: perplexity must be less than the number of rows; got {largest:g} for {n} rows. "

@@ -174,7 +174,7 @@ void pull_rows(const Edges<T>& edges, std::int64_t first, std::int64_t last, con
 // ---- steps ---------------------------------------------------------------------------------------------------------
 
 struct Rates {
-  double exaggeration, rate, momentum;
+  double exaggeration, rate, momentum, most_gain;
 };
 
 struct Norms {
@@ -188,13 +188,13 @@ LOWDIM_INLINE inline void accelerate(const T* pulled, const T* pushed, T over_z,
                                      T* velocity, T* gains, Norms& norms) {
   constexpr std::int64_t strands = 16;
   const T exaggeration = static_cast<T>(rates.exaggeration), rate = static_cast<T>(rates.rate);
-  const T momentum = static_cast<T>(rates.momentum);
+  const T momentum = static_cast<T>(rates.momentum), most = static_cast<T>(rates.most_gain);
   double gradients[strands] = {}, pulls[strands] = {};
   const auto one = [&](std::int64_t k, std::int64_t strand) LOWDIM_INLINE {
     const T attraction = exaggeration * pulled[k], gradient = attraction - pushed[k] * over_z;
     const T grown = gains[k] + T(0.2), shrunk = gains[k] * T(0.8);
-    const T gain = (gradient > T{0}) != (velocity[k] > T{0}) ? grown : shrunk;
-    gains[k] = gain > T(0.01) ? gain : T(0.01);
+    const T gain = gradient * velocity[k] > T{0} ? shrunk : grown;  // the step has gone too far
+    gains[k] = gain < T(0.01) ? T(0.01) : gain > most ? most : gain;
     velocity[k] = momentum * velocity[k] - rate * gains[k] * gradient;
     gradients[strand] += static_cast<double>(gradient) * static_cast<double>(gradient);
     pulls[strand] += static_cast<double>(attraction) * static_cast<double>(attraction);
@@ -278,8 +278,8 @@ double forces(const Edges<T>& edges, const Field<T>& field, std::int64_t n, std:
 // the norms of the gradient and of the attraction there.
 template <class T>
 std::tuple<double, double, double> descend_map(In1<std::int64_t> starts, In1<std::int32_t> ends, In1<T> weights,
-                                               double exaggeration, double rate, double momentum, double theta,
-                                               double dof, int n_iter, int n_threads, Out2<T> y, Out2<T> velocity,
+                                               double exaggeration, double rate, double momentum, double most_gain,
+                                               double theta, double dof, int n_iter, int n_threads, Out2<T> y, Out2<T> velocity,
                                                Out2<T> gains) {
   const std::int64_t n = y.shape(0), dims = y.shape(1);
   require(velocity.shape(0) == y.shape(0) && gains.shape(0) == y.shape(0) && velocity.shape(1) == y.shape(1) &&
@@ -293,7 +293,7 @@ std::tuple<double, double, double> descend_map(In1<std::int64_t> starts, In1<std
   for (int step = 0; step < n_iter; ++step) {
     field->follow(y.data(), step == 0, n_threads);
     z = forces(edges, *field, n, dims, dof, n_threads, y.data(), pulled.data(), pushed.data());
-    norms = step_rows(pulled.data(), pushed.data(), z, {exaggeration, rate, momentum}, n, dims, n_threads, y.data(),
+    norms = step_rows(pulled.data(), pushed.data(), z, {exaggeration, rate, momentum, most_gain}, n, dims, n_threads, y.data(),
                       velocity.data(), gains.data());
     if (poll.stop()) throw Interrupted();
   }
@@ -328,12 +328,12 @@ void pull_map(In1<std::int64_t> starts, In1<std::int32_t> ends, In1<T> weights, 
 // One step from given forces.
 template <class T>
 std::tuple<double, double> step_map(In2<T> pulled, In2<T> pushed, double z, double exaggeration, double rate,
-                                    double momentum, int n_threads, Out2<T> y, Out2<T> velocity, Out2<T> gains) {
+                                    double momentum, double most_gain, int n_threads, Out2<T> y, Out2<T> velocity, Out2<T> gains) {
   const std::int64_t n = y.shape(0), dims = y.shape(1);
   for (const auto& shape : {std::pair{pulled.shape(0), pulled.shape(1)}, {pushed.shape(0), pushed.shape(1)},
                             {velocity.shape(0), velocity.shape(1)}, {gains.shape(0), gains.shape(1)}})
     require(shape.first == y.shape(0) && shape.second == y.shape(1));
-  const Norms norms = step_rows(pulled.data(), pushed.data(), z, {exaggeration, rate, momentum}, n, dims, n_threads,
+  const Norms norms = step_rows(pulled.data(), pushed.data(), z, {exaggeration, rate, momentum, most_gain}, n, dims, n_threads,
                                 y.data(), velocity.data(), gains.data());
   return {std::sqrt(norms.gradient), std::sqrt(norms.pull)};
 }
@@ -456,7 +456,7 @@ void bind_for(nb::module_& m) {
   using namespace nb::literals;
   using release = nb::call_guard<nb::gil_scoped_release>;
   m.def("descend_map", &descend_map<T>, "starts"_a.noconvert(), "ends"_a.noconvert(), "weights"_a.noconvert(),
-        "exaggeration"_a, "rate"_a, "momentum"_a, "theta"_a, "dof"_a, "n_iter"_a, "n_threads"_a, "y"_a.noconvert(),
+        "exaggeration"_a, "rate"_a, "momentum"_a, "most_gain"_a, "theta"_a, "dof"_a, "n_iter"_a, "n_threads"_a, "y"_a.noconvert(),
         "velocity"_a.noconvert(), "gains"_a.noconvert(), release());
   m.def("map_forces", &map_forces<T>, "starts"_a.noconvert(), "ends"_a.noconvert(), "weights"_a.noconvert(),
         "y"_a.noconvert(), "theta"_a, "dof"_a, "n_threads"_a, "pulled"_a.noconvert(), "pushed"_a.noconvert(),
@@ -464,7 +464,7 @@ void bind_for(nb::module_& m) {
   m.def("pull_map", &pull_map<T>, "starts"_a.noconvert(), "ends"_a.noconvert(), "weights"_a.noconvert(),
         "y"_a.noconvert(), "dof"_a, "n_threads"_a, "pulled"_a.noconvert(), release());
   m.def("step_map", &step_map<T>, "pulled"_a.noconvert(), "pushed"_a.noconvert(), "z"_a, "exaggeration"_a, "rate"_a,
-        "momentum"_a, "n_threads"_a, "y"_a.noconvert(), "velocity"_a.noconvert(), "gains"_a.noconvert(), release());
+        "momentum"_a, "most_gain"_a, "n_threads"_a, "y"_a.noconvert(), "velocity"_a.noconvert(), "gains"_a.noconvert(), release());
   m.def("edge_costs", &edge_costs<T>, "starts"_a.noconvert(), "ends"_a.noconvert(), "weights"_a.noconvert(),
         "y"_a.noconvert(), "dof"_a, "n_threads"_a, release());
 }

@@ -19,9 +19,9 @@ from lowdim._core.iterate import Progress
 from ._grid import GridField
 
 BLOCK = 50  # steps between two looks at the map
-EXACT = 1000  # rows up to which all pairs are taken: less than a millisecond a step
+EXACT = 500  # rows up to which all pairs are taken: a fifth of a millisecond a step
 TREE_DIMS = 3
-STILL = 0.01  # share by which the divergence may fall in the last block of a map that counts as settled
+STILL = 0.05  # share by which the divergence may fall in the last block of a map that counts as settled
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +49,7 @@ class Phase:
     exaggeration: float
     rate: float
     momentum: float
+    most_gain: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +75,7 @@ class Engine:
 
     def dtype(self, given: Any, n: int) -> Any:
         """Approximate forces are off by parts in a thousand: single precision is far finer."""
-        single = self.solver != "exact" or (np.dtype(given) == np.float32 and n > 2 * EXACT)
+        single = self.solver != "exact" or (np.dtype(given) == np.float32 and n > 4 * EXACT)
         return np.float32 if single else np.float64
 
     def forces(self, edges: Edges, Z: np.ndarray, theta: float | None = None) -> tuple[np.ndarray, np.ndarray, float]:
@@ -92,7 +93,7 @@ class Engine:
 
     def advance(self, edges: Edges, state: State, phase: Phase, n_iter: int) -> tuple[float, float]:
         """Make steps; the sum of the kernel, and the size of the gradient relative to that of the attraction."""
-        settings = (phase.exaggeration, phase.rate, phase.momentum)
+        settings = (phase.exaggeration, phase.rate, phase.momentum, phase.most_gain)
         if self.solver != "fft":
             total, gradient, pull = compiled.descend_map(
                 *edges.parts, *settings, self.theta, self.dof, n_iter, self.n_threads, *state.parts
@@ -172,7 +173,7 @@ def descend(
 
 def _final(engine: Engine, edges: Edges, Z: np.ndarray) -> float:
     """The divergence of the map as it is returned; the kernel is summed by the engine, over all pairs where few."""
-    exactly = len(Z) <= 5 * EXACT
+    exactly = len(Z) <= 10 * EXACT
     total = engine.forces(edges, Z, theta=0.0 if exactly else None)[2]
     return max(0.0, engine.divergence(edges, Z, total))
 

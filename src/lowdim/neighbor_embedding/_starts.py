@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from lowdim._core import threads
+from lowdim._core.notices import warn
 from lowdim._core.graph import components, laplacian
 from lowdim._core.spectrum import eigenpairs, svd
 
@@ -22,6 +23,11 @@ def principal_start(X: Any, k: int, owner: str) -> np.ndarray:
         found = svd(X.astype(np.float64) if dense else X, min(k, *X.shape), center=center, owner=owner)
     Z = found.U * found.values
     kept = found.values > 1e-10 * max(float(np.abs(center).max(initial=0.0)) * np.sqrt(X.shape[0]), found.values[0])
+    if 0 < kept.sum() < k:
+        warn(
+            f"{owner}: n_components={k} is more than the {kept.sum()} dimensions that the rows of X fill; the map starts as "
+            "a curved sheet in the others."
+        )
     return scaled(bent(Z[:, kept], k))
 
 
