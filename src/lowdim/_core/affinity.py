@@ -1,7 +1,7 @@
 """How strongly rows belong together: from distances of neighbours to probabilities.
 
-A graph holds the distances of each row to its neighbours; `weights` turns them into a distribution for each row (that of
-a given perplexity, of a given width, or uniform), and `joint` into one symmetric distribution over all pairs.
+A graph holds the distances of each row to its neighbours; `weights` turns them into a distribution for each row (that
+of a given perplexity, of a given width, or uniform), and `joint` into one symmetric distribution over all pairs.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from lowdim import _native as compiled
+from lowdim import _native
 from lowdim._core import threads
 from lowdim._core.neighbors import Neighbors
 from lowdim._core.notices import warn
+
+compiled: Any = _native  # a compiled module has no types to check
 
 KINDS = ("gaussian", "uniform")
 
@@ -142,6 +144,6 @@ def check_neighbors(graph: Any, owner: str) -> None:
     alone = np.flatnonzero(np.diff(graph.indptr) == 0)
     if len(alone):
         raise ValueError(
-            f"{owner}: {len(alone)} rows of X store no distance to another row (the first is row {alone[0]}), so nothing "
-            "says where they belong. Leave them out or store distances for them."
+            f"{owner}: {len(alone)} rows of X store no distance to another row (the first is row {alone[0]}), so "
+            "nothing says where they belong. Leave them out or store distances for them."
         )

@@ -14,37 +14,48 @@ void require(bool fits) {
 
 // ---- affinities ----------------------------------------------------------------------------------------------------
 
-// Sum of exp(-beta d) and of d exp(-beta d) over a row of squared distances less their smallest.
-LOWDIM_INLINE inline void moments(const double* d, std::int64_t count, double beta, double* weights, double& sum,
-                                  double& first) {
+struct Moments {
+  double sum, mean, variance;  // of the weights; of d under them
+};
+
+// Weights exp(-beta d) of a row of squared distances less their smallest, and their moments.
+LOWDIM_INLINE inline Moments weigh(const double* d, std::int64_t count, double beta, double* weights) {
   for (std::int64_t l = 0; l < count; ++l) weights[l] = exp_negative(-beta * d[l]);
   constexpr std::int64_t strands = 8;
-  double s[strands] = {}, f[strands] = {};
+  double s[strands] = {}, f[strands] = {}, g[strands] = {};
   std::int64_t l = 0;
   for (; l + strands <= count; l += strands)
-    for (std::int64_t e = 0; e < strands; ++e) s[e] += weights[l + e], f[e] += weights[l + e] * d[l + e];
-  for (; l < count; ++l) s[0] += weights[l], f[0] += weights[l] * d[l];
-  sum = ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]));
-  first = ((f[0] + f[4]) + (f[1] + f[5])) + ((f[2] + f[6]) + (f[3] + f[7]));
+    for (std::int64_t e = 0; e < strands; ++e) {
+      const double weighted = weights[l + e] * d[l + e];
+      s[e] += weights[l + e], f[e] += weighted, g[e] += weighted * d[l + e];
+    }
+  for (; l < count; ++l) s[0] += weights[l], f[0] += weights[l] * d[l], g[0] += weights[l] * d[l] * d[l];
+  for (std::int64_t half = strands / 2; half > 0; half /= 2)
+    for (std::int64_t e = 0; e < half; ++e) s[e] += s[e + half], f[e] += f[e + half], g[e] += g[e + half];
+  const double mean = f[0] / s[0];
+  return {s[0], mean, g[0] / s[0] - mean * mean};
 }
 
-// The beta at which the entropy of the weights is log(perplexity); the weights, summing to 1, are left in `weights`.
-// Entropy falls with beta: steps that double or halve until it is bracketed, then bisection.
+// The beta at which the entropy of the weights, log sum + beta mean, is log(perplexity); the weights, summing to 1, are
+// left in `weights`. The entropy falls with beta, by beta times the variance: Newton's steps, inside a bracket.
 LOWDIM_INLINE inline double calibrate(const double* d, std::int64_t count, double perplexity, double* weights) {
   const double target = log_positive(perplexity);
   double mean = 0;
   for (std::int64_t l = 0; l < count; ++l) mean += d[l] / static_cast<double>(count);
-  double low = 0, high = std::numeric_limits<double>::infinity(), beta = mean > 0 ? 1 / mean : 1, sum = 1, first = 0;
+  double low = 0, high = std::numeric_limits<double>::infinity(), beta = mean > 0 ? 1 / mean : 1;
+  Moments found{1, 0, 0};
   for (int step = 0; step < 200; ++step) {
-    moments(d, count, beta, weights, sum, first);
-    const double gap = log_positive(sum) + beta * first / sum - target;
+    found = weigh(d, count, beta, weights);
+    const double gap = log_positive(found.sum) + beta * found.mean - target;
     if (gap < 1e-9 && gap > -1e-9) break;
     (gap > 0 ? low : high) = beta;
-    const double next = high == std::numeric_limits<double>::infinity() ? beta * 2 : 0.5 * (low + high);
+    double next = beta + gap / (beta * found.variance);
+    if (!(next > low && next < high)) next = high == std::numeric_limits<double>::infinity() ? beta * 2 : (low + high) / 2;
+    if (next > 4 * beta) next = 4 * beta;
     if (next == beta || next > 1e300) break;
     beta = next;
   }
-  for (std::int64_t l = 0; l < count; ++l) weights[l] /= sum;
+  for (std::int64_t l = 0; l < count; ++l) weights[l] /= found.sum;
   return beta;
 }
 
@@ -271,7 +282,9 @@ double forces(const Edges<T>& edges, const Field<T>& field, std::int64_t n, std:
   });
   double z = 0;
   for (const double sum : sums) z += sum;
-  return std::max(z - static_cast<double>(n), 1e-300);
+  // Each point counts itself once; points so far apart that nothing else is left of the sum must not divide by rounding.
+  const double own = static_cast<double>(n);
+  return std::max(z - own, 8 * own * static_cast<double>(std::numeric_limits<T>::epsilon()));
 }
 
 // `n_iter` steps of the map `y` under the edges; y, velocity and gains are carried on. Returns Z before the last step, and

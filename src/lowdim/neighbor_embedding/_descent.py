@@ -12,15 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from lowdim import _native as compiled
+from lowdim import _native
 from lowdim._core import threads
 from lowdim._core.iterate import Progress
 
 from ._grid import GridField
 
+compiled: Any = _native  # a compiled module has no types to check
+
 BLOCK = 50  # steps between two looks at the map
 EXACT = 500  # rows up to which all pairs are taken: a fifth of a millisecond a step
-TREE_DIMS = 3
+TREE_DIMS, GRID_DIMS = 3, 2
 STILL = 0.05  # share by which the divergence may fall in the last block of a map that counts as settled
 
 
@@ -64,8 +66,10 @@ class Engine:
     @classmethod
     def of(cls, solver: str, n: int, k: int, theta: float, dof: float, n_jobs: int | None, owner: str) -> Engine:
         if solver == "auto":
-            solver = "exact" if n <= EXACT or k > TREE_DIMS else "barnes_hut"
-        most = {"exact": np.inf, "barnes_hut": TREE_DIMS, "fft": 2}[solver]
+            # A kernel other than the usual one is a power, which is dear for every pair and free on a grid.
+            fast = "fft" if dof != 1 and k <= GRID_DIMS else "barnes_hut"
+            solver = "exact" if n <= EXACT or k > TREE_DIMS else fast
+        most = {"exact": np.inf, "barnes_hut": TREE_DIMS, "fft": GRID_DIMS}[solver]
         if k > most:
             raise ValueError(
                 f"{owner}: n_components must be at most {most} with solver={solver!r}; got {k}. "
@@ -132,7 +136,7 @@ class Descent:
     Z: np.ndarray
     divergence: float
     n_iter: int
-    fall: float  # share by which the divergence fell in the last block
+    fall: float  # share by which the divergence fell in the last block; infinite where there was no block before
     settled: bool
     stopped: bool  # by the callback
 
@@ -157,7 +161,7 @@ def descend(
         for b, (phase, n_iter) in enumerate(plan):
             total, relative = engine.advance(edges, state, phase, n_iter)
             done += n_iter
-            if callback is not None or b >= len(plan) - 2:
+            if callback is not None or (phase is phases[-1] and b >= len(plan) - 2):
                 costs.append(engine.divergence(edges, state.Z, total))
             progress.done += n_iter - 1
             progress.advance(f"gradient {relative:.2g}")
@@ -166,9 +170,10 @@ def descend(
             stopped = callback is not None and _is_true(callback(done, costs[-1], _centred(state.Z)))
             if settled or stopped:
                 break
-    if len(costs) > 2:
+    if len(costs) > 2 and len(plan) > 1 and plan[-2][0] is phases[-1]:
         fall = (costs[-2] - costs[-1]) / max(abs(costs[-2]), 1e-300)
-    return Descent(_centred(state.Z), _final(engine, edges, state.Z), done, fall, settled or fall <= STILL, stopped)
+    settled = settled or abs(fall) <= STILL
+    return Descent(_centred(state.Z), _final(engine, edges, state.Z), done, fall, settled, stopped)
 
 
 def _final(engine: Engine, edges: Edges, Z: np.ndarray) -> float:

@@ -1,8 +1,8 @@
 """Repulsion on a grid: points become charges on regular nodes, and sums over pairs become convolutions.
 
 As in FIt-SNE (Linderman et al., 2019), with three differences. Points and nodes meet through cubic B-splines, undone in
-Fourier space, which for the same error need fewer nodes than polynomials on intervals. The force itself, d h(d²), is the
-kernel that is convolved: one transform of the charges and one back for each coordinate, and nothing cancels. And Z is a
+Fourier space, which for the same error need fewer nodes than polynomials on intervals. The force itself, d h(d²), is
+the kernel that is convolved: one transform of the charges and one back for each coordinate, and nothing cancels. And Z is a
 sum over frequencies, without a transform of its own. Nodes keep their distance while the map grows, so that the
 transforms of the kernels are kept from step to step.
 """
@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 from scipy import fft
 
-from lowdim import _native as compiled
+from lowdim import _native
 
-SPACING = 0.5  # of the nodes, in widths of the kernel; a force is then within parts in a thousand
+compiled: Any = _native  # a compiled module has no types to check
+
+SPACING = 1 / 3  # of the nodes, in widths of the kernel: forces are within a half percent of their size
 CELLS = 50  # at least so many across the map, which starts very small
 
 
@@ -34,8 +36,10 @@ class GridField:
         spacing = self._spacing(float((high - low).max()))
         used = [int(span / spacing) + 6 for span in high - low]
         sizes = tuple(fft.next_fast_len(int(2 * cells * 1.05), real=True) for cells in used)
-        if self._key is None or self._key[0] != spacing or any(
-            size < 2 * cells for size, cells in zip(self._key[1], used, strict=True)
+        if (
+            self._key is None
+            or self._key[0] != spacing
+            or any(size < 2 * cells for size, cells in zip(self._key[1], used, strict=True))
         ):
             self._key, self._kernels = (spacing, sizes), self._transforms(spacing, sizes)
         return self._forces(Z, low - 2 * spacing, 1 / spacing, used, self._key[1])
@@ -57,7 +61,9 @@ class GridField:
             frequency = (np.fft.rfftfreq if axis == len(sizes) - 1 else np.fft.fftfreq)(size)
             spline = (2 + np.cos(2 * np.pi * frequency)) / 3
             undo = undo * np.expand_dims(1 / spline**2, [a for a in range(len(sizes)) if a != axis])
-        transform = [fft.rfftn(kernel, workers=self.n_threads) * undo for kernel in (w, *(d * w * base for d in offsets))]
+        transform = [
+            fft.rfftn(kernel, workers=self.n_threads) * undo for kernel in (w, *(d * w * base for d in offsets))
+        ]
         # The kernel is even and the forces are odd: one has a real transform, the others an imaginary one.
         return transform[0].real, [part.imag.astype(np.float32) for part in transform[1:]]
 
@@ -75,7 +81,7 @@ class GridField:
             field = fft.irfftn(hat * (np.complex64(1j) * kernel), s=sizes, workers=self.n_threads)
             inside = np.ascontiguousarray(field[tuple(slice(0, cells) for cells in used)]).reshape(flat)
             compiled.gather_grid(Z, low, over, inside, axis, self.n_threads, pushed)
-        return pushed, max(total - len(Z), 1e-300)
+        return pushed, max(total - len(Z), 1e-6 * len(Z))
 
 
 def _power(hat: np.ndarray, kernel: np.ndarray, sizes: tuple[int, ...]) -> float:

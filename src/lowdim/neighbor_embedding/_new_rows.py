@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from lowdim import _native as compiled
+from lowdim import _native
 from lowdim._core import threads
 from lowdim._core.affinity import as_graph, weights
 from lowdim._core.neighbors import Neighbors
+
+compiled: Any = _native  # a compiled module has no types to check
 
 PERPLEXITY = 5.0  # a new row is held by few fitted ones, so that it goes to one of their groups and not between them
 EXAGGERATION = 1.5

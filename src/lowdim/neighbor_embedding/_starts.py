@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from lowdim._core import threads
-from lowdim._core.notices import warn
 from lowdim._core.graph import components, laplacian
+from lowdim._core.notices import warn
 from lowdim._core.spectrum import eigenpairs, svd
 
 SPREAD = 1e-4  # standard deviation of the first axis: small, so that the forces and not the start decide what is far
@@ -25,8 +25,8 @@ def principal_start(X: Any, k: int, owner: str) -> np.ndarray:
     kept = found.values > 1e-10 * max(float(np.abs(center).max(initial=0.0)) * np.sqrt(X.shape[0]), found.values[0])
     if 0 < kept.sum() < k:
         warn(
-            f"{owner}: n_components={k} is more than the {kept.sum()} dimensions that the rows of X fill; the map starts as "
-            "a curved sheet in the others."
+            f"{owner}: n_components={k} is more than the {kept.sum()} dimensions that the rows of X fill; the map "
+            "starts as a curved sheet in the others."
         )
     return scaled(bent(Z[:, kept], k))
 
@@ -59,7 +59,7 @@ def scaled(Z: np.ndarray) -> np.ndarray:
 
 
 def bent(Z: np.ndarray, k: int) -> np.ndarray:
-    """Z with k columns: those it lacks are powers of the first, a tenth as wide. Equal rows stay equal, as no noise would."""
+    """Z with k columns: those it lacks are powers of the first, a tenth as wide. Equal rows stay equal, unlike by noise."""
     if not Z.shape[1]:
         return np.zeros((Z.shape[0], k))
     first = Z[:, 0] / max(float(np.abs(Z[:, 0]).max()), 1e-300)

@@ -54,7 +54,7 @@ class TSNE(Reducer):
         Degrees of freedom of the map's kernel. Below 1 the tails are heavier, and groups fall into finer ones.
     solver : {"auto", "exact", "barnes_hut", "fft"}
         Forces between all pairs; by a tree, in up to three dimensions; or on a grid, in up to two. "auto" is exact up
-        to 500 rows, then the tree.
+        to 500 rows, then the tree, or the grid for other `dof` than 1.
     theta : float
         How coarse the tree may be; 0 is exact. At 0.5 forces are within a half percent.
     init : {"pca", "spectral", "random"} or array of shape (n_samples, n_components)
@@ -94,7 +94,7 @@ class TSNE(Reducer):
     embedding_ : ndarray of shape (n_samples, n_components)
         Places of the fitted rows.
     kl_divergence_ : float
-        KL(P || Q) of the map, without exaggeration, in nats. Summed over all pairs up to 5,000 rows, by the solver beyond.
+        KL(P || Q) of the map, without exaggeration, in nats. Summed over all pairs up to 5,000 rows, else by the solver.
     n_iter_ : int
         Steps made.
     converged_ : bool
@@ -238,7 +238,7 @@ class TSNE(Reducer):
             owner="TSNE",
         )
         self.kl_divergence_, self.n_iter_, self.converged_ = run.divergence, run.n_iter, run.settled
-        if not run.settled and not run.stopped:
+        if not run.settled and not run.stopped and np.isfinite(run.fall):
             warn(
                 f"TSNE: the map still moves after max_iter={self.max_iter} steps: its divergence fell by "
                 f"{100 * run.fall:.1f} % in the last ones. Raise max_iter.",
@@ -289,13 +289,17 @@ class TSNE(Reducer):
     def _phases(self, n: int, *, early: bool, exact: bool) -> list[Phase]:
         """Gains raise the rate of a coordinate until it oscillates, and then rounding decides where points go.
 
-        Under exaggeration they gain nothing (measured on MNIST); afterwards they lower the divergence of large maps by
-        1 %, which few rows make up for with a map that a shift of the data or another order of the rows leaves as it is.
+        Under exaggeration they gain nothing (measured on MNIST). Afterwards they lower the divergence of large maps by
+        1 %; few rows have instead a map that a shift of the data or another order of the rows leaves as it is.
         """
         first = min(self.early_iter, self.max_iter)
         plan = [
             (first if early else 0, self.early_exaggeration, EARLY_GAIN),
-            (max(1, self.max_iter - first), self.exaggeration, EXACT_GAIN if exact else np.inf),
+            (
+                self.max_iter - first if early else max(1, self.max_iter - first),
+                self.exaggeration,
+                EXACT_GAIN if exact else np.inf,
+            ),
         ]
         fixed = None if self.learning_rate == "auto" else float(self.learning_rate)
         return [Phase(steps, by, fixed or n / by, self.momentum, gain) for steps, by, gain in plan if steps]
@@ -314,5 +318,3 @@ class TSNE(Reducer):
             "map and forces": 40 * n * self.n_components,
             "rows": 2 * n * d * itemsize if stored is None else 24 * stored,
         }
-
-
