@@ -2,8 +2,8 @@
 
 As in FIt-SNE (Linderman et al., 2019), with three differences. Points and nodes meet through cubic B-splines, undone in
 Fourier space, which for the same error need fewer nodes than polynomials on intervals. The force itself, d h(d²), is
-the kernel that is convolved: one transform of the charges and one back for each coordinate, and nothing cancels. And Z is a
-sum over frequencies, without a transform of its own. Nodes keep their distance while the map grows, so that the
+the kernel that is convolved: one transform of the charges and one back for each coordinate, and nothing cancels. And Z
+is a sum over frequencies, without a transform of its own. Nodes keep their distance while the map grows, so that the
 transforms of the kernels are kept from step to step.
 """
 

@@ -59,7 +59,7 @@ def scaled(Z: np.ndarray) -> np.ndarray:
 
 
 def bent(Z: np.ndarray, k: int) -> np.ndarray:
-    """Z with k columns: those it lacks are powers of the first, a tenth as wide. Equal rows stay equal, unlike by noise."""
+    """Z with k columns: those it lacks are powers of the first, a tenth as wide, so that equal rows stay equal."""
     if not Z.shape[1]:
         return np.zeros((Z.shape[0], k))
     first = Z[:, 0] / max(float(np.abs(Z[:, 0]).max()), 1e-300)

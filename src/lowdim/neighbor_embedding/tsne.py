@@ -94,7 +94,7 @@ class TSNE(Reducer):
     embedding_ : ndarray of shape (n_samples, n_components)
         Places of the fitted rows.
     kl_divergence_ : float
-        KL(P || Q) of the map, without exaggeration, in nats. Summed over all pairs up to 5,000 rows, else by the solver.
+        KL(P || Q) of the map, without exaggeration, in nats; over all pairs up to 5,000 rows, beyond by the solver.
     n_iter_ : int
         Steps made.
     converged_ : bool
