@@ -39,6 +39,8 @@ class Case:
     continuous: bool = True
     # What a supervised method is fitted with beside X, made from X.
     target: Callable | None = None
+    # Equal rows push each other apart, so that no function of a row can lead all of them to their places.
+    parts_equal_rows: bool = False
     # Text is data: categories.
     takes_text: bool = False
     expected_failures: dict = field(default_factory=dict)
@@ -105,6 +107,8 @@ CASES = [
     Case(lowdim.Isomap(n_components=2, n_neighbors=5, random_state=0)),
     # A row's stress is as flat at its minimum as the fit is unfinished.
     Case(lowdim.MDS(n_components=2, tol=1e-15, max_iter=5000, random_state=0), transform_tolerance=1e-6),
+    # A new row that equals a fitted one is that row; otherwise it is placed by its neighbours.
+    Case(lowdim.TSNE(n_components=2, perplexity=5, random_state=0), parts_equal_rows=True),
 ]
 
 # More settings of the same classes, where the contract could break differently.
@@ -259,6 +263,7 @@ VARIANTS = [
     ),
     # Where the order changes, a step of the fitted function does too: forces vanish only nearly.
     Case(lowdim.MDS(n_components=2, level="ordinal", tol=1e-15, max_iter=5000), transform_tolerance=1e-4),
+    Case(lowdim.TSNE(n_components=2, perplexity=[3, 7], init="spectral", dof=0.8, random_state=0)),
 ]
 
 ALL = CASES + VARIANTS

@@ -91,12 +91,12 @@ def test_estimators_teach(name):
 
 
 # These rows are noise in four columns: nothing to find, and methods that look for something say so.
-@pytest.mark.filterwarnings("ignore:(ICA|FactorAnalysis|BayesianPCA). ")
+@pytest.mark.filterwarnings("ignore:(ICA|FactorAnalysis|BayesianPCA|TSNE). ")
 @pytest.mark.parametrize("name", lowdim._ESTIMATORS)
 def test_documented_attributes_exist_after_fit(name):
     import numpy as np
 
-    X = np.abs(np.random.default_rng(0).standard_normal((30, 4)))  # CA takes no negative numbers
+    X = np.abs(np.random.default_rng(0).standard_normal((40, 4)))  # CA takes no negative numbers
     case = next((case for case in CASES if case.name == name), None)
     model = getattr(lowdim, name)(2)
     model = model.fit(X) if case is None else case.fit(model, X)

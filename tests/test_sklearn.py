@@ -21,6 +21,8 @@ EXPECTED = {type(case.estimator): case.expected_failures for case in CASES}
 @pytest.mark.filterwarnings("ignore:(ProbabilisticPCA|FactorAnalysis|BayesianPCA). n_components=2 leaves no noise")
 @pytest.mark.filterwarnings("ignore:FactorAnalysis. .*Heywood")
 @pytest.mark.filterwarnings("ignore:BayesianPCA. no component stands out")
+# They fit ten rows or so, and one column.
+@pytest.mark.filterwarnings("ignore:TSNE. (perplexity=5 is more than a third|n_components=2 is more than)")
 @parametrize_with_checks(
     [case.estimator for case in CASES], expected_failed_checks=lambda estimator: EXPECTED[type(estimator)]
 )

@@ -34,6 +34,7 @@ _HOMES = {
     "KernelCCA": "lowdim.spectral.kernel_cca",
     "Isomap": "lowdim.spectral.isomap",
     "MDS": "lowdim.stress.mds",
+    "TSNE": "lowdim.neighbor_embedding.tsne",
     "Comparison": "lowdim.study.comparison",
     "compare": "lowdim.study.comparison",
     "config": "lowdim._core.memory",
@@ -65,6 +66,7 @@ _ESTIMATORS = (
     "KernelCCA",
     "Isomap",
     "MDS",
+    "TSNE",
 )
 
 __all__ = [*_HOMES, *_MODULES]

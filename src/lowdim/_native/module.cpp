@@ -40,6 +40,7 @@ void bind_cells(nb::module_& m);
 void bind_decay(nb::module_& m);
 void bind_descent(nb::module_& m);
 void bind_expected(nb::module_& m);
+void bind_grid(nb::module_& m);
 void bind_ica(nb::module_& m);
 void bind_incomplete(nb::module_& m);
 void bind_monotone(nb::module_& m);
@@ -48,6 +49,7 @@ void bind_paths(nb::module_& m);
 void bind_placing(nb::module_& m);
 void bind_ranks(nb::module_& m);
 void bind_stress(nb::module_& m);
+void bind_tsne(nb::module_& m);
 
 }  // namespace lowdim
 
@@ -68,6 +70,7 @@ NB_MODULE(_native, m) {
   lowdim::bind_decay(m);
   lowdim::bind_descent(m);
   lowdim::bind_expected(m);
+  lowdim::bind_grid(m);
   lowdim::bind_ica(m);
   lowdim::bind_incomplete(m);
   lowdim::bind_monotone(m);
@@ -76,4 +79,5 @@ NB_MODULE(_native, m) {
   lowdim::bind_placing(m);
   lowdim::bind_ranks(m);
   lowdim::bind_stress(m);
+  lowdim::bind_tsne(m);
 }

@@ -1,0 +1,201 @@
+"""The descent of a map along its gradient, in blocks of steps that run compiled.
+
+Not `iterate`: a step takes less than a millisecond, so whole blocks are one call, and how long the descent goes on is
+part of the method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lowdim import _native
+from lowdim._core import threads
+from lowdim._core.iterate import Progress
+
+from ._grid import GridField
+
+compiled: Any = _native  # a compiled module has no types to check
+
+BLOCK = 50  # steps between two looks at the map
+EXACT = 500  # rows up to which all pairs are taken: a fifth of a millisecond a step
+TREE_DIMS, GRID_DIMS = 3, 2
+STILL = 0.05  # share by which the divergence may fall in the last block of a map that counts as settled
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """The attraction: a symmetric matrix of affinities that sum to 1, as the compiled loops want it."""
+
+    starts: np.ndarray
+    ends: np.ndarray
+    weights: np.ndarray
+
+    @classmethod
+    def of(cls, P: Any, dtype: Any) -> Edges:
+        return cls(P.indptr.astype(np.int64), P.indices.astype(np.int32, copy=False), P.data.astype(dtype))
+
+    @property
+    def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.starts, self.ends, self.weights
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Steps under one exaggeration of the attraction."""
+
+    n_iter: int
+    exaggeration: float
+    rate: float
+    momentum: float
+    most_gain: float
+
+
+@dataclass(frozen=True, eq=False)
+class Engine:
+    """How repulsion is computed: "exact" over all pairs, "barnes_hut" by a tree, "fft" on a grid."""
+
+    solver: str
+    theta: float
+    dof: float
+    n_threads: int
+
+    @classmethod
+    def of(cls, solver: str, n: int, k: int, theta: float, dof: float, n_jobs: int | None, owner: str) -> Engine:
+        if solver == "auto":
+            # A kernel other than the usual one is a power, which is dear for every pair and free on a grid.
+            fast = "fft" if dof != 1 and k <= GRID_DIMS else "barnes_hut"
+            solver = "exact" if n <= EXACT or k > TREE_DIMS else fast
+        most = {"exact": np.inf, "barnes_hut": TREE_DIMS, "fft": GRID_DIMS}[solver]
+        if k > most:
+            raise ValueError(
+                f"{owner}: n_components must be at most {most} with solver={solver!r}; got {k}. "
+                "solver='exact' takes any number."
+            )
+        return cls(solver, 0.0 if solver == "exact" else theta, dof, threads.n_threads(n_jobs))
+
+    def dtype(self, given: Any, n: int) -> Any:
+        """Approximate forces are off by parts in a thousand: single precision is far finer."""
+        single = self.solver != "exact" or (np.dtype(given) == np.float32 and n > 4 * EXACT)
+        return np.float32 if single else np.float64
+
+    def forces(self, edges: Edges, Z: np.ndarray, theta: float | None = None) -> tuple[np.ndarray, np.ndarray, float]:
+        """Attraction, repulsion (not yet divided by the sum of the kernel) and that sum."""
+        pulled, pushed = np.empty_like(Z), np.empty_like(Z)
+        if self.solver == "fft" and theta is None:
+            compiled.pull_map(*edges.parts, Z, self.dof, self.n_threads, pulled)
+            return pulled, *GridField(self.dof, self.n_threads)(Z)
+        theta = self.theta if theta is None else theta
+        return pulled, pushed, compiled.map_forces(*edges.parts, Z, theta, self.dof, self.n_threads, pulled, pushed)
+
+    def divergence(self, edges: Edges, Z: np.ndarray, total: float) -> float:
+        """KL(P || Q) where the kernel sums to `total`."""
+        return float(compiled.edge_costs(*edges.parts, Z, self.dof, self.n_threads) + np.log(total))
+
+    def advance(self, edges: Edges, state: State, phase: Phase, n_iter: int) -> tuple[float, float]:
+        """Make steps; the sum of the kernel, and the size of the gradient relative to that of the attraction."""
+        settings = (phase.exaggeration, phase.rate, phase.momentum, phase.most_gain)
+        if self.solver != "fft":
+            total, gradient, pull = compiled.descend_map(
+                *edges.parts, *settings, self.theta, self.dof, n_iter, self.n_threads, *state.parts
+            )
+            return total, gradient / max(pull, 1e-300)
+        field, pulled = GridField(self.dof, self.n_threads), np.empty_like(state.Z)
+        for _ in range(n_iter):
+            compiled.pull_map(*edges.parts, state.Z, self.dof, self.n_threads, pulled)
+            pushed, total = field(state.Z)
+            gradient, pull = compiled.step_map(pulled, pushed, total, *settings, self.n_threads, *state.parts)
+        return total, gradient / max(pull, 1e-300)
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """The map, and what carries on from step to step; changed in place."""
+
+    Z: np.ndarray
+    velocity: np.ndarray
+    gains: np.ndarray
+
+    @classmethod
+    def at(cls, Z: np.ndarray, dtype: Any) -> State:
+        Z = np.ascontiguousarray(Z - Z.mean(axis=0), dtype=dtype)
+        return cls(Z, np.zeros_like(Z), np.ones_like(Z))
+
+    @property
+    def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.Z, self.velocity, self.gains
+
+
+@dataclass(frozen=True, eq=False)
+class Descent:
+    """How a descent ended: the map (float64, centred), its divergence, and whether it still moves."""
+
+    Z: np.ndarray
+    divergence: float
+    n_iter: int
+    fall: float  # share by which the divergence fell in the last block; infinite where there was no block before
+    settled: bool
+    stopped: bool  # by the callback
+
+
+def descend(
+    P: Any,
+    start: np.ndarray,
+    engine: Engine,
+    phases: list[Phase],
+    *,
+    tol: float,
+    dtype: Any,
+    callback: Callable[[int, float, np.ndarray], Any] | None,
+    verbose: int | bool,
+    owner: str,
+) -> Descent:
+    """Follow the gradient through the phases."""
+    edges, state = Edges.of(P, dtype), State.at(start, dtype)
+    plan = [(phase, n) for phase in phases for n in _blocks(phase.n_iter)]
+    done, fall, settled, stopped, costs = 0, np.inf, False, False, [np.inf]
+    with Progress(owner, sum(n for _, n in plan), verbose) as progress:
+        for b, (phase, n_iter) in enumerate(plan):
+            total, relative = engine.advance(edges, state, phase, n_iter)
+            done += n_iter
+            if callback is not None or (phase is phases[-1] and b >= len(plan) - 2):
+                costs.append(engine.divergence(edges, state.Z, total))
+            progress.done += n_iter - 1
+            progress.advance(f"gradient {relative:.2g}")
+            _check(state.Z, owner)
+            settled = relative <= tol and phase is phases[-1]
+            stopped = callback is not None and _is_true(callback(done, costs[-1], _centred(state.Z)))
+            if settled or stopped:
+                break
+    if len(costs) > 2 and len(plan) > 1 and plan[-2][0] is phases[-1]:
+        fall = (costs[-2] - costs[-1]) / max(abs(costs[-2]), 1e-300)
+    settled = settled or abs(fall) <= STILL
+    return Descent(_centred(state.Z), _final(engine, edges, state.Z), done, fall, settled, stopped)
+
+
+def _final(engine: Engine, edges: Edges, Z: np.ndarray) -> float:
+    """The divergence of the map as it is returned; the kernel is summed by the engine, over all pairs where few."""
+    exactly = len(Z) <= 10 * EXACT
+    total = engine.forces(edges, Z, theta=0.0 if exactly else None)[2]
+    return max(0.0, engine.divergence(edges, Z, total))
+
+
+def _blocks(n: int) -> list[int]:
+    return [min(BLOCK, n - at) for at in range(0, n, BLOCK)]
+
+
+def _centred(Z: np.ndarray) -> np.ndarray:
+    Z = Z.astype(np.float64)
+    return Z - Z.mean(axis=0)
+
+
+def _check(Z: np.ndarray, owner: str) -> None:
+    if not np.isfinite(Z).all():
+        raise ValueError(f"{owner}: the map left the range of numbers; lower learning_rate or exaggeration.")
+
+
+def _is_true(answer: object) -> bool:
+    return isinstance(answer, (bool, np.bool_)) and bool(answer)

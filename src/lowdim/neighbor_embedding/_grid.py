@@ -1,0 +1,93 @@
+"""Repulsion on a grid: points become charges on regular nodes, and sums over pairs become convolutions.
+
+As in FIt-SNE (Linderman et al., 2019), with three differences. Points and nodes meet through cubic B-splines, undone in
+Fourier space, which for the same error need fewer nodes than polynomials on intervals. The force itself, d h(d²), is
+the kernel that is convolved: one transform of the charges and one back for each coordinate, and nothing cancels. And Z
+is a sum over frequencies, without a transform of its own. Nodes keep their distance while the map grows, so that the
+transforms of the kernels are kept from step to step.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import fft
+
+from lowdim import _native
+
+compiled: Any = _native  # a compiled module has no types to check
+
+SPACING = 1 / 3  # of the nodes, in widths of the kernel: forces are within a half percent of their size
+CELLS = 50  # at least so many across the map, which starts very small
+
+
+class GridField:
+    """The repulsive forces on the points of a map in one or two dimensions, step after step."""
+
+    def __init__(self, dof: float, n_threads: int) -> None:
+        self.dof, self.n_threads = dof, n_threads
+        self._key: Any = None
+        self._kernels: tuple[np.ndarray, list[np.ndarray]]
+
+    def __call__(self, Z: np.ndarray) -> tuple[np.ndarray, float]:
+        """The forces (not yet divided by the sum of the kernel) and that sum, over pairs of different points."""
+        low, high = Z.min(axis=0).astype(np.float64), Z.max(axis=0).astype(np.float64)
+        spacing = self._spacing(float((high - low).max()))
+        used = [int(span / spacing) + 6 for span in high - low]
+        sizes = tuple(fft.next_fast_len(int(2 * cells * 1.05), real=True) for cells in used)
+        if (
+            self._key is None
+            or self._key[0] != spacing
+            or any(size < 2 * cells for size, cells in zip(self._key[1], used, strict=True))
+        ):
+            self._key, self._kernels = (spacing, sizes), self._transforms(spacing, sizes)
+        return self._forces(Z, low - 2 * spacing, 1 / spacing, used, self._key[1])
+
+    def _spacing(self, span: float) -> float:
+        """On a ladder, so that a map that grows a little keeps its grid."""
+        widest = SPACING * np.sqrt(self.dof)
+        wanted = min(max(span, 1e-30) / CELLS, widest)
+        return float(widest * 2.0 ** (0.5 * np.floor(2.0 * np.log2(wanted / widest) + 1e-9)))
+
+    def _transforms(self, spacing: float, sizes: tuple[int, ...]) -> tuple[np.ndarray, list[np.ndarray]]:
+        """Of the kernel and of the force along each axis, with the splines undone on both sides."""
+        steps = [spacing * np.fft.fftfreq(size, 1 / size) for size in sizes]
+        offsets = np.meshgrid(*steps, indexing="ij")
+        base = 1 / (1 + sum(d * d for d in offsets) / self.dof)
+        w = base ** ((self.dof + 1) / 2)
+        undo = np.ones([1] * len(sizes))
+        for axis, size in enumerate(sizes):
+            frequency = (np.fft.rfftfreq if axis == len(sizes) - 1 else np.fft.fftfreq)(size)
+            spline = (2 + np.cos(2 * np.pi * frequency)) / 3
+            undo = undo * np.expand_dims(1 / spline**2, [a for a in range(len(sizes)) if a != axis])
+        transform = [
+            fft.rfftn(kernel, workers=self.n_threads) * undo for kernel in (w, *(d * w * base for d in offsets))
+        ]
+        # The kernel is even and the forces are odd: one has a real transform, the others an imaginary one.
+        return transform[0].real, [part.imag.astype(np.float32) for part in transform[1:]]
+
+    def _forces(
+        self, Z: np.ndarray, low: np.ndarray, over: float, used: list[int], sizes: tuple[int, ...]
+    ) -> tuple[np.ndarray, float]:
+        flat = (1, *used) if len(used) == 1 else tuple(used)
+        charges = np.empty(flat, np.float32)
+        compiled.spread_grid(Z, low, over, self.n_threads, charges)
+        hat = fft.rfftn(charges.reshape(used), s=sizes, workers=self.n_threads)
+        even, odd = self._kernels
+        total = _power(hat, even, sizes)
+        pushed = np.empty_like(Z)
+        for axis, kernel in enumerate(odd):
+            field = fft.irfftn(hat * (np.complex64(1j) * kernel), s=sizes, workers=self.n_threads)
+            inside = np.ascontiguousarray(field[tuple(slice(0, cells) for cells in used)]).reshape(flat)
+            compiled.gather_grid(Z, low, over, inside, axis, self.n_threads, pushed)
+        return pushed, max(total - len(Z), 1e-6 * len(Z))
+
+
+def _power(hat: np.ndarray, kernel: np.ndarray, sizes: tuple[int, ...]) -> float:
+    """Charges times kernel times charges, by Parseval; half of the frequencies are stored."""
+    power = (np.square(hat.real, dtype=np.float64) + np.square(hat.imag, dtype=np.float64)) * kernel
+    last = sizes[-1]
+    twice = power[..., 1 : (last + 1) // 2].sum() * 2
+    ends = power[..., 0].sum() + (power[..., last // 2].sum() if last % 2 == 0 else 0.0)
+    return float((twice + ends) / np.prod(sizes))

@@ -1,0 +1,68 @@
+"""Where the points of a map start."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from lowdim._core import threads
+from lowdim._core.graph import components, laplacian
+from lowdim._core.notices import warn
+from lowdim._core.spectrum import eigenpairs, svd
+
+SPREAD = 1e-4  # standard deviation of the first axis: small, so that the forces and not the start decide what is far
+
+
+def principal_start(X: Any, k: int, owner: str) -> np.ndarray:
+    """The first k principal coordinates; axes the rows do not fill are bent from the first."""
+    dense = not sparse.issparse(X)
+    center = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
+    with threads.single_blas():
+        found = svd(X.astype(np.float64) if dense else X, min(k, *X.shape), center=center, owner=owner)
+    Z = found.U * found.values
+    kept = found.values > 1e-10 * max(float(np.abs(center).max(initial=0.0)) * np.sqrt(X.shape[0]), found.values[0])
+    if 0 < kept.sum() < k:
+        warn(
+            f"{owner}: n_components={k} is more than the {kept.sum()} dimensions that the rows of X fill; the map "
+            "starts as a curved sheet in the others."
+        )
+    return scaled(bent(Z[:, kept], k))
+
+
+def spectral_start(P: Any, k: int, rng: np.random.Generator, owner: str) -> np.ndarray:
+    """The smoothest functions on the graph of the affinities: eigenvectors of its normalised Laplacian."""
+    L, degrees = laplacian(P, normalization="symmetric")
+    count, label = components(P)
+    null = np.zeros((P.shape[0], count))
+    null[np.arange(P.shape[0]), label] = np.sqrt(degrees)
+    null /= np.linalg.norm(null, axis=0)
+    most = min(k, P.shape[0] - count)
+    if most < 1:
+        return scaled(bent(null, k))
+    found = eigenpairs(L, most, which="smallest", skip=null, rng=rng, tol=1e-6, owner=owner).vectors
+    # Between parts the eigenvectors say nothing: the null space itself keeps them apart.
+    Z = found if count == 1 else np.hstack([null[:, 1:] * np.abs(found).max(), found])[:, :k]
+    return scaled(bent(Z / np.sqrt(degrees)[:, None], k))
+
+
+def random_start(n: int, k: int, rng: np.random.Generator) -> np.ndarray:
+    return SPREAD * rng.standard_normal((n, k))
+
+
+def scaled(Z: np.ndarray) -> np.ndarray:
+    """Centred, with a first axis of standard deviation `SPREAD`."""
+    Z = Z - Z.mean(axis=0)
+    deviation = Z[:, 0].std()
+    return Z * (SPREAD / deviation) if deviation > 0 else np.zeros_like(Z)
+
+
+def bent(Z: np.ndarray, k: int) -> np.ndarray:
+    """Z with k columns: those it lacks are powers of the first, a tenth as wide, so that equal rows stay equal."""
+    if not Z.shape[1]:
+        return np.zeros((Z.shape[0], k))
+    first = Z[:, 0] / max(float(np.abs(Z[:, 0]).max()), 1e-300)
+    more = np.stack([first ** (2 + j) for j in range(k)], axis=1)
+    more = (more - more.mean(axis=0)) * (0.1 * Z[:, 0].std() / np.maximum(more.std(axis=0), 1e-300))
+    return np.hstack([Z, more])[:, :k]

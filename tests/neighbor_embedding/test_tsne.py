@@ -1,0 +1,441 @@
+"""t-SNE against Rtsne and scikit-learn, its gradient, its engines, its starts, and new rows."""
+
+import threading
+import time
+from _thread import interrupt_main
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.spatial.distance import pdist, squareform
+from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.manifold import TSNE as SklearnTSNE
+from sklearn.manifold import trustworthiness
+from sklearn.neighbors import NearestNeighbors
+
+from lowdim import TSNE, datasets
+from lowdim._core import affinity
+from lowdim._core.neighbors import nearest
+from lowdim.neighbor_embedding._descent import Edges, Engine
+from lowdim.neighbor_embedding._grid import GridField
+from tests.oracles import case, load_expected, load_input
+
+DIGITS = load_digits()
+BRIEF = pytest.mark.filterwarnings("ignore:TSNE. the map still moves")  # tests that make few steps on purpose
+
+
+def digits(n=600, dtype=np.float64):
+    return DIGITS.data[:n].astype(dtype)
+
+
+def affinities(X, perplexity=10, k=None):
+    k = len(X) - 1 if k is None else k
+    return affinity.joint(affinity.weights(affinity.as_graph(nearest(X, k), len(X)), perplexity=perplexity))
+
+
+def engine(solver, n=100, k=2, theta=0.5, dof=1.0):
+    return Engine.of(solver, n, k, theta, dof, 1, "T")
+
+
+def divergence(P, Z, dof=1.0):
+    """From the definition."""
+    w = (1 + squareform(pdist(Z, "sqeuclidean")) / dof) ** (-(dof + 1) / 2)
+    np.fill_diagonal(w, 0)
+    P, Q = P.toarray(), w / w.sum()
+    kept = P > 0
+    return (P[kept] * np.log(P[kept] / Q[kept])).sum()
+
+
+def gradient(P, Z, solver, dof=1.0, **settings):
+    made = engine(solver, *Z.shape, dof=dof, **settings)
+    Z = np.ascontiguousarray(Z, dtype=made.dtype(np.float64, len(Z)))
+    pulled, pushed, total = made.forces(Edges.of(P, Z.dtype), Z)
+    return 2 * (dof + 1) / dof * (pulled - pushed / total)
+
+
+# ---- the objective -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dof", [1.0, 0.6, 4.0])
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+def test_the_gradient_is_that_of_the_divergence(k, dof):
+    rng = np.random.default_rng(0)
+    P, Z, direction = affinities(rng.standard_normal((40, 5)), 6), *rng.standard_normal((2, 40, k))
+    slope = (divergence(P, Z + 1e-5 * direction, dof) - divergence(P, Z - 1e-5 * direction, dof)) / 2e-5
+    assert (gradient(P, Z, "exact", dof) * direction).sum() == pytest.approx(slope, rel=1e-6)
+
+
+@BRIEF
+def test_the_divergence_is_that_of_the_returned_map():
+    X = digits(200)
+    for settings in ({}, {"dof": 0.7}, {"solver": "barnes_hut"}, {"solver": "fft"}):
+        model = TSNE(perplexity=15, max_iter=80, early_iter=20, n_neighbors=199, **settings).fit(X)
+        P = affinities(X, 15)
+        expected = divergence(P, model.embedding_, settings.get("dof", 1.0))
+        assert model.kl_divergence_ == pytest.approx(expected, rel=1e-3)
+        assert model.kl_divergence_ > 0
+
+
+def test_rigid_motions_of_the_map_change_nothing():
+    rng = np.random.default_rng(1)
+    P, Z = affinities(rng.standard_normal((60, 4))), rng.standard_normal((60, 2)) * 5
+    Q = np.linalg.qr(rng.standard_normal((2, 2)))[0]
+    edges = Edges.of(P, np.float64)
+    for solver in ("exact", "barnes_hut"):
+        made, moved = engine(solver), Z @ Q + 7.0
+        total, other = (made.forces(edges, np.ascontiguousarray(Y))[2] for Y in (Z, moved))
+        assert other == pytest.approx(total, rel=2e-3 if solver == "barnes_hut" else 1e-12)
+        assert made.divergence(edges, moved, total) == pytest.approx(made.divergence(edges, Z, total), rel=1e-12)
+    np.testing.assert_allclose(gradient(P, Z @ Q + 7.0, "exact"), gradient(P, Z, "exact") @ Q, atol=1e-14)
+
+
+# ---- the engines ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def middle():
+    """A map just after the early steps, when it unfolds: later the gradient is a small difference of large forces."""
+    X = digits(1500)
+    P = affinities(X, 20, 60)
+    return P, TSNE(perplexity=20, max_iter=260).fit(X).embedding_
+
+
+@pytest.mark.parametrize(("solver", "bound"), [("barnes_hut", 0.02), ("fft", 0.01)])
+def test_fast_gradients_are_near_the_exact_one(middle, solver, bound):
+    P, Z = middle
+    exact, fast = gradient(P, Z, "exact"), gradient(P, Z, solver)
+    assert np.linalg.norm(fast - exact) < bound * np.linalg.norm(exact)
+
+
+@pytest.mark.parametrize("solver", ["barnes_hut", "fft"])
+def test_forces_in_a_finished_map(solver):
+    Z = TSNE().fit(digits(1500)).embedding_
+    edges = Edges.of(sparse.csr_array((1500, 1500)), np.float32)
+    _, pushed, total = engine(solver).forces(edges, Z.astype(np.float32))
+    _, exact, sum_of_all = engine("exact").forces(Edges.of(sparse.csr_array((1500, 1500)), np.float64), Z)
+    assert np.linalg.norm(pushed / total - exact / sum_of_all) < 0.01 * np.linalg.norm(exact / sum_of_all)
+
+
+@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("scale", [1e-5, 0.1, 1.0, 20.0])
+@pytest.mark.parametrize("dof", [1.0, 0.5])
+def test_the_grid_is_near_all_pairs(k, scale, dof):
+    Z = (scale * np.random.default_rng(0).standard_normal((1200, k))).astype(np.float32)
+    pushed, total = GridField(dof, 2)(Z)
+    made = engine("exact", 1200, k, dof=dof)
+    empty = sparse.csr_array((1200, 1200))
+    _, expected, exact = made.forces(Edges.of(empty, np.float64), Z.astype(np.float64))
+    assert np.linalg.norm(pushed - expected) < 0.01 * np.linalg.norm(expected)
+    assert total == pytest.approx(exact, rel=1e-3)
+
+
+def test_theta_zero_is_exact():
+    X = digits(700)
+    P = affinities(X, 10, 30)
+    Z = np.random.default_rng(2).standard_normal((700, 2)) * 4
+    exact = gradient(P, Z, "exact")
+    np.testing.assert_allclose(gradient(P, Z, "barnes_hut", theta=0.0), exact, atol=1e-5 * np.abs(exact).max())
+
+
+@BRIEF
+def test_every_engine_finds_a_map_as_good():
+    X, settings = digits(400), {"perplexity": 20, "n_neighbors": 60, "early_iter": 50, "max_iter": 250}
+    found = {s: TSNE(solver=s, **settings).fit(X).kl_divergence_ for s in ("exact", "barnes_hut", "fft")}
+    assert max(found.values()) < 1.05 * min(found.values())
+
+
+def test_engines_say_what_they_cannot_do():
+    X = digits(50)
+    with pytest.raises(ValueError, match=r"TSNE: n_components must be at most 3 with solver='barnes_hut'; got 4"):
+        TSNE(4, perplexity=5, solver="barnes_hut").fit(X)
+    with pytest.raises(ValueError, match=r"TSNE: n_components must be at most 2 with solver='fft'; got 3"):
+        TSNE(3, perplexity=5, solver="fft").fit(X)
+    assert TSNE(5, perplexity=5, max_iter=50).fit(X).transform(X[:3]).shape == (3, 5)
+
+
+@BRIEF
+@pytest.mark.parametrize("solver", ["barnes_hut", "fft"])
+def test_same_bits_for_any_number_of_threads(solver):
+    X = digits(800)
+    maps = [TSNE(perplexity=10, max_iter=60, early_iter=30, solver=solver, n_jobs=jobs).fit(X) for jobs in (1, 2, 3)]
+    for model in maps[1:]:
+        np.testing.assert_array_equal(model.embedding_, maps[0].embedding_)
+        assert model.kl_divergence_ == maps[0].kl_divergence_
+
+
+# ---- other implementations -----------------------------------------------------------------------------------
+
+
+def test_as_good_as_rtsne():
+    """Best of ten seeds there. Their P has 90 neighbours for 149 rows unless theta = 0, where it has all, as ours."""
+    X = load_input("iris_unique")[0].astype(float)
+    best = load_expected("rtsne_iris_unique", "kl_by_seed").min()
+    assert best == pytest.approx(case("rtsne_iris_unique")["scalars"]["kl_best"])
+    P, theirs = affinities(X, 30), load_expected("rtsne_iris_unique", "Y_best")
+    assert divergence(P, theirs) == pytest.approx(best, rel=1e-3)  # the same P, the same divergence
+    seeds = [TSNE(perplexity=30, init="random", random_state=seed).fit(X).kl_divergence_ for seed in range(3)]
+    assert min(seeds) <= 1.0001 * best
+    assert TSNE(perplexity=30, max_iter=2000).fit(X).kl_divergence_ <= best
+
+
+@pytest.mark.parametrize(("rows", "perplexity"), [(150, 10), (250, 30)])
+def test_as_good_as_scikit_learn(rows, perplexity):
+    """On one and the same P, and after as many steps."""
+    X = digits(rows)
+    theirs = SklearnTSNE(perplexity=perplexity, random_state=0).fit(X)
+    P = affinities(X, perplexity)
+    ours = TSNE(perplexity=perplexity, max_iter=1000).fit(X)
+    assert divergence(P, ours.embedding_) < 1.005 * divergence(P, theirs.embedding_)
+
+
+def test_digits_fall_into_their_groups():
+    Z = TSNE().fit(DIGITS.data).embedding_
+    near = NearestNeighbors(n_neighbors=1).fit(Z).kneighbors()[1][:, 0]
+    assert (DIGITS.target[near] == DIGITS.target).mean() > 0.98
+    assert trustworthiness(DIGITS.data[::3], Z[::3], n_neighbors=12) > 0.97
+
+
+# ---- settings ------------------------------------------------------------------------------------------------
+
+
+@BRIEF
+def test_starts():
+    X = digits(200)
+    for init in ("pca", "spectral"):
+        a, b = (TSNE(perplexity=10, init=init, random_state=seed, max_iter=60).fit(X).embedding_ for seed in (0, 1))
+        np.testing.assert_allclose(a, b, atol=1e-6 * np.abs(a).max())
+    a, b = (TSNE(perplexity=10, init="random", random_state=seed, max_iter=60).fit(X).embedding_ for seed in (0, 1))
+    assert np.abs(a - b).max() > 0.1 * np.abs(a).max()
+    start = np.random.default_rng(0).standard_normal((200, 2))
+    still = TSNE(perplexity=10, init=start, max_iter=1, early_iter=0, learning_rate=1e-12).fit(X).embedding_
+    np.testing.assert_allclose(still, start - start.mean(axis=0), atol=1e-9)
+    with pytest.raises(ValueError, match=r"TSNE: the start must be 200 rows of 2 finite numbers; got shape \(200, 3\)"):
+        TSNE(perplexity=10, init=np.zeros((200, 3))).fit(X)
+
+
+@BRIEF
+def test_a_start_in_more_dimensions_than_the_rows_fill():
+    X = np.linspace(0, 1, 60)[:, None] ** 2
+    with pytest.warns(UserWarning, match=r"TSNE: n_components=2 is more than the 1 dimensions"):
+        Z = TSNE(perplexity=5).fit_transform(X)
+    assert np.linalg.matrix_rank(Z, tol=0.1) == 2
+    parts = np.vstack([digits(40), digits(80)[40:] + 1e4])  # a graph in two parts
+    assert np.isfinite(TSNE(perplexity=5, init="spectral", n_neighbors=10, max_iter=100).fit_transform(parts)).all()
+
+
+def test_exaggeration_tightens_groups():
+    X = digits(500)
+    spreads = []
+    for factor in (1.0, 4.0):
+        Z = TSNE(perplexity=15, exaggeration=factor, random_state=0).fit_transform(X)
+        within = np.mean([Z[DIGITS.target[:500] == c].std(axis=0).mean() for c in range(10)])
+        spreads.append(within / Z.std(axis=0).mean())
+    assert spreads[1] < 0.9 * spreads[0]
+
+
+def test_heavier_tails_are_a_different_map():
+    X = digits(200)
+    P = affinities(X, 10)
+    for dof in (0.5, 3.0):
+        model = TSNE(perplexity=10, dof=dof).fit(X)
+        assert model.kl_divergence_ == pytest.approx(divergence(P, model.embedding_, dof), rel=1e-6)
+        assert model.kl_divergence_ < divergence(P, TSNE(perplexity=10).fit(X).embedding_, dof)
+
+
+@BRIEF
+def test_uniform_and_fixed_width_affinities():
+    X = digits(150)
+    model = TSNE(affinity="uniform", n_neighbors=12, max_iter=300).fit(X)
+    P = affinity.joint(affinity.weights(affinity.as_graph(nearest(X, 12), 150), kind="uniform"))
+    assert model.kl_divergence_ == pytest.approx(divergence(P, model.embedding_), rel=1e-6)
+    model = TSNE(sigma=8.0, max_iter=300).fit(X)
+    P = affinity.joint(affinity.weights(affinity.as_graph(nearest(X, 149), 150), sigma=8.0))
+    assert model.kl_divergence_ == pytest.approx(divergence(P, model.embedding_), rel=1e-6)
+
+
+def test_too_large_perplexities():
+    X = digits(30)
+    with pytest.raises(ValueError, match=r"TSNE: perplexity must be less than the number of rows; got 30 for 30 rows"):
+        TSNE(perplexity=30).fit(X)
+    with pytest.warns(UserWarning, match="more than a third of the 29 other rows"):
+        assert TSNE(perplexity=15).fit(X).kl_divergence_ >= 0
+    with pytest.raises(ValueError, match=r"TSNE: perplexity must be .*a list of such; got \[\]"):
+        TSNE(perplexity=[]).fit(X)
+
+
+@BRIEF
+@pytest.mark.parametrize("n", [4, 5, 7, 10])
+@pytest.mark.parametrize("solver", ["exact", "barnes_hut", "fft"])
+def test_few_rows(n, solver):
+    """One neighbour each: pairs that are each other's may fall together."""
+    Z = TSNE(perplexity=1, solver=solver, max_iter=150, early_iter=50).fit_transform(digits(n))
+    assert np.isfinite(Z).all()
+    assert len(np.unique(Z.round(6), axis=0)) >= n // 2
+
+
+@BRIEF
+@pytest.mark.parametrize("solver", ["exact", "barnes_hut", "fft"])
+def test_equal_rows(solver):
+    X = np.repeat(digits(30), 10, axis=0)
+    settings = {"solver": solver, "max_iter": 150, "early_iter": 50}
+    Z = TSNE(perplexity=12, **settings).fit_transform(X)
+    assert np.isfinite(Z).all()
+    groups = Z.reshape(30, 10, 2)
+    assert groups.std(axis=1).max() < 0.2 * Z.std()
+    assert np.abs(TSNE(perplexity=5, **settings).fit_transform(np.ones((40, 3)))).max() < 1e-6
+
+
+# ---- the descent ---------------------------------------------------------------------------------------------
+
+
+def test_callbacks_see_the_descent_and_can_end_it():
+    seen = []
+
+    def look(n_iter, kl, Z):
+        seen.append((n_iter, kl, Z.copy()))
+        return n_iter >= 200
+
+    X = digits(200)
+    model = TSNE(perplexity=10, callback=look).fit(X)
+    assert [n for n, _, _ in seen] == [50, 100, 150, 200]
+    assert model.n_iter_ == 200
+    np.testing.assert_array_equal(model.embedding_, seen[-1][2])
+    assert seen[-1][1] == pytest.approx(divergence(affinities(X), seen[-1][2]), rel=0.05)
+    whole = TSNE(perplexity=10, callback=lambda *_: None).fit(X)
+    assert whole.n_iter_ == 750
+
+
+@BRIEF
+def test_a_warm_start_goes_on():
+    X = digits(300)
+    model = TSNE(perplexity=10, max_iter=400, warm_start=True).fit(X)
+    before, first = model.embedding_.copy(), model.kl_divergence_
+    model.fit(X)
+    assert model.kl_divergence_ < first
+    assert model.n_iter_ == 150
+    assert np.abs(model.embedding_ - before).max() < 0.5 * np.abs(before).max()
+    with pytest.raises(ValueError, match="TSNE: the start must be 200 rows"):
+        model.fit(X[:200])
+    assert model.embedding_.shape == (300, 2)
+    cold = TSNE(perplexity=10, max_iter=400).fit(X)
+    np.testing.assert_array_equal(cold.fit(X).embedding_, before)
+
+
+def test_a_settled_map_ends_the_descent_for_any_number_of_rows():
+    model = TSNE(perplexity=10, max_iter=20_000, tol=1e-3).fit(digits(150))
+    assert model.converged_
+    assert model.n_iter_ < 20_000
+    with pytest.warns(ConvergenceWarning, match=r"TSNE: the map still moves after max_iter=350 steps"):
+        assert not TSNE(max_iter=350, tol=0.0).fit(digits(800)).converged_
+
+
+@BRIEF
+def test_progress_is_shown(capsys, monkeypatch):
+    monkeypatch.setattr("lowdim._core.iterate.QUIET_SECONDS", 0.0)
+    TSNE(perplexity=10, max_iter=100, early_iter=50, verbose=1).fit(digits(100))
+    assert "TSNE: 50/100, gradient" in capsys.readouterr().err
+
+
+def test_ctrl_c_is_heard_inside_the_compiled_steps():
+    X = digits(1700)
+    model = TSNE(perplexity=30, solver="exact", n_neighbors=60, max_iter=100_000, tol=0.0)
+    timer = threading.Timer(1.0, interrupt_main)
+    timer.start()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X)
+    timer.cancel()
+    assert time.monotonic() - start < 30
+    assert not hasattr(model, "embedding_")
+
+
+# ---- what X may be -------------------------------------------------------------------------------------------
+
+
+def test_distances_instead_of_rows():
+    X = digits(200)
+    D = squareform(pdist(X))
+    rows = TSNE(perplexity=10, init="spectral").fit(X)
+    for given in (D, pdist(X)):
+        known = TSNE(perplexity=10, init="spectral", metric="precomputed").fit(given)
+        np.testing.assert_allclose(known.embedding_, rows.embedding_, atol=1e-4 * np.abs(rows.embedding_).max())
+    np.testing.assert_allclose(known.transform(D[:5]), known.embedding_[:5], atol=1e-9)
+    assert TSNE(perplexity=10, metric="precomputed").fit(D).kl_divergence_ < 1.1 * rows.kl_divergence_
+
+
+def test_a_sparse_graph_of_distances():
+    X = digits(200)
+    G = NearestNeighbors(n_neighbors=30).fit(X).kneighbors_graph(mode="distance")
+    model = TSNE(perplexity=10, metric="precomputed").fit(G)
+    P = affinity.joint(affinity.weights(affinity.as_graph(nearest(X, 30), 200), perplexity=10))
+    assert divergence(P, model.embedding_) < 1.1 * TSNE(perplexity=10, n_neighbors=30).fit(X).kl_divergence_
+
+
+@BRIEF
+def test_sparse_rows_and_other_metrics():
+    X = digits(150)
+    dense, thin = (TSNE(perplexity=10, max_iter=300).fit(A).kl_divergence_ for A in (X, sparse.csr_array(X)))
+    assert thin == pytest.approx(dense, rel=1e-3)
+    for metric in ("cosine", "manhattan"):
+        assert TSNE(perplexity=10, max_iter=300, metric=metric).fit(X).kl_divergence_ > 0
+
+
+@pytest.mark.parametrize("missing", ["pairwise", "expected"])
+def test_rows_with_holes(missing):
+    X = datasets.swiss_roll(300, random_state=0).X
+    X = np.hstack([X, X @ np.random.default_rng(1).standard_normal((3, 5))])
+    holes = np.random.default_rng(0).random(X.shape) < 0.1
+    Y = np.where(holes, np.nan, X)
+    Y[np.isnan(Y).all(axis=1), 0] = 0.0
+    model = TSNE(perplexity=15, missing=missing, random_state=0).fit(Y)
+    assert trustworthiness(X, model.embedding_, n_neighbors=10) > 0.93
+    assert np.isfinite(model.transform(Y[:7])).all()
+
+
+def test_single_precision():
+    for n in (300, 1200):
+        X = digits(n, np.float32)
+        single, double = (TSNE(perplexity=15).fit(A) for A in (X, X.astype(np.float64)))
+        assert single.embedding_.dtype == np.float32
+        assert single.kl_divergence_ == pytest.approx(double.kl_divergence_, rel=0.02)
+
+
+# ---- new rows ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [400, 1500])
+def test_held_out_rows_land_among_their_class(n):
+    model = TSNE(perplexity=20).fit(digits(n))
+    new, labels = DIGITS.data[n : n + 290], DIGITS.target[n : n + 290]
+    Z = model.transform(new)
+    near = NearestNeighbors(n_neighbors=5).fit(model.embedding_).kneighbors(Z)[1]
+    votes = np.array([np.bincount(DIGITS.target[row], minlength=10).argmax() for row in near])
+    found = NearestNeighbors(n_neighbors=5).fit(digits(n)).kneighbors(new)[1]
+    possible = np.array([np.bincount(DIGITS.target[row], minlength=10).argmax() for row in found])
+    assert (votes == labels).mean() > (possible == labels).mean() - 0.03
+    alone = np.vstack([model.transform(new[i : i + 1]) for i in range(20)])
+    np.testing.assert_array_equal(alone, Z[:20])
+    np.testing.assert_array_equal(model.transform(new), Z)
+
+
+def test_rows_near_fitted_ones_land_near_them():
+    """Far enough off not to count as the same row; the places come from the descent, not from interpolation."""
+    X = digits(1000)
+    model = TSNE(perplexity=20).fit(X)
+    noise = np.random.default_rng(0).standard_normal(X.shape) * 1.5
+    off = np.linalg.norm(model.transform(X + noise) - model.embedding_, axis=1)
+    diameter = np.linalg.norm(np.ptp(model.embedding_, axis=0))
+    assert np.median(off) < 0.05 * diameter
+    np.testing.assert_allclose(model.transform(X), model.embedding_, atol=1e-9 * diameter)
+
+
+def test_places_are_continuous_where_interpolation_ends():
+    X = digits(300)
+    model = TSNE(perplexity=15).fit(X)
+    direction = np.random.default_rng(1).standard_normal(64)
+    direction /= np.linalg.norm(direction)
+    path = model.transform(X[5] + np.linspace(0, 6, 2001)[:, None] * direction)
+    steps = np.linalg.norm(np.diff(path, axis=0), axis=1)
+    assert steps.max() < 0.02 * np.abs(model.embedding_).max()
+    np.testing.assert_allclose(path[0], model.embedding_[5], atol=1e-9)
