@@ -375,7 +375,7 @@ class PCA(Reducer):
     def _needs(self, X: Any) -> dict[str, int]:
         if self.missing == "nipals" or incomplete.has_holes(self, X):
             itemsize = 4 if getattr(X, "dtype", None) == np.float32 else 8
-            return incomplete.needs(*X.shape, itemsize, self.missing)
+            return incomplete.needs(X.shape[0], X.shape[1], itemsize, self.missing)
         return super()._needs(X)
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
