@@ -237,6 +237,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             raise TypeError(f"{name}: X must be an array of rows; got an iterator. Pass its batches one by one.")
         X = missing.undisguised(X, name) if self._takes_nan else X
         missing.refuse_disguised(X, name)
+        if not self._sparse_rows:
+            missing.refuse_sparse(X, name)
         distances = getattr(self, "metric", None) == "precomputed"
         if distances and fitting and not sparse.issparse(X) and np.ndim(X) == 1:
             X = check_dissimilarities(X, name)  # a condensed vector

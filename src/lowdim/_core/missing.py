@@ -33,6 +33,15 @@ def refuse_disguised(X: Any, owner: str, name: str = "X") -> None:
         )
 
 
+def refuse_sparse(X: Any, owner: str, name: str = "X") -> None:
+    """Say the ways out where sparse rows are not taken."""
+    if sparse.issparse(X):
+        raise TypeError(
+            f"{owner}: {name} must be dense; got a sparse matrix of shape {X.shape}. Reduce its columns first with "
+            f"lowdim.PCA, which takes sparse rows, or fill it if there is room: {name}.toarray()."
+        )
+
+
 def has_holes(X: Any) -> bool:
     """Whether a number is missing in an array or a data frame (column by column, so that no copy of it is made)."""
     if is_frame(X):

@@ -173,6 +173,7 @@ class CCA(Reducer):
     def _check_target(self, Y: Any, n: int) -> tuple[np.ndarray, tuple[int, ...]]:
         """Y as a finite table, and the shape of one of its rows."""
         missing.refuse_disguised(Y, "CCA", "Y")
+        missing.refuse_sparse(Y, "CCA", "Y")
         Y = check_array(native(Y), dtype=FLOATS, ensure_2d=False, ensure_all_finite=False, input_name="Y")
         shape, Y = Y.shape[1:], Y.reshape(len(Y), -1)
         if len(Y) != n:
