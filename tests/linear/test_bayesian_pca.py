@@ -173,3 +173,25 @@ def test_sample_and_score(prior):
     np.testing.assert_allclose(np.cov(drawn.T), model.get_covariance(), atol=0.3)
     assert model.score(X) > model.score(X + 3)
     np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(model.n_components_), atol=1e-10)
+
+
+def few_cells(seed):
+    """Five components and noise in 40 rows of 9 columns, of which 40 % of the cells are missing."""
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(size=(40, 5)) * [4, 2, 1.5, 1, 1] @ rng.normal(size=(5, 9)) + 0.7 * rng.normal(size=(40, 9))
+    return holed(truth, 0.4), truth
+
+
+def test_noise_that_collapses_is_put_to_the_test():
+    """The likeliest model of few cells fits them exactly; one whose loadings are not known for sure predicts better."""
+    X, truth = few_cells(5)
+    with pytest.warns(UserWarning, match="too few observed cells to tell noise from structure"):
+        model = BayesianPCA(random_state=0, tol=1e-7).fit(X)
+    assert model.noise_variance_ > 0.1
+    means = np.where(np.isnan(X), np.nanmean(X, axis=0), X)
+    assert np.square(model.completed_ - truth).sum() < 0.5 * np.square(means - truth).sum()
+
+
+def test_noise_that_predicts_well_is_kept():
+    X, _ = few_cells(6)
+    assert BayesianPCA(random_state=0, tol=1e-7).fit(X).noise_variance_ < 1.0

@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy import linalg
+from scipy import linalg, sparse
 from sklearn.covariance import ledoit_wolf_shrinkage
 from sklearn.datasets import load_digits, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -459,3 +459,25 @@ def test_a_stream_with_labels_of_two_kinds_is_refused():
     batches = [(X[:10], np.repeat([0, 1], 5)), (X[10:], np.repeat(["a", "b"], 5))]
     with pytest.raises(ValueError, match=r"of one kind, text or numbers; got 'a' and 0"):
         LDA().fit(iter(batches))
+
+
+def sparse_rows(d=8):
+    X = sparse.random(120, d, density=0.4, random_state=0).toarray()
+    X[:40, 0] += 2.0
+    X[40:80, 1] += 1.0
+    return sparse.csr_array(X), np.repeat(["a", "b", "c"], 40)
+
+
+@pytest.mark.parametrize("weighting", ["pooled", "equal"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sparse_rows_are_not_filled_and_give_the_same(weighting, weighted):
+    X, y = sparse_rows()
+    weights = np.arange(120) % 4 * 1.0 if weighted else None
+    settings = {"weighting": weighting, "shrinkage": 0.1}
+    ours, dense = LDA(**settings).fit(X, y, weights), LDA(**settings).fit(X.toarray(), y, weights)
+    np.testing.assert_allclose(ours.transform(X), dense.transform(X.toarray()), atol=1e-9)
+    np.testing.assert_array_equal(ours.predict(X), dense.predict(X.toarray()))
+    with pytest.raises(ValueError, match="sparse rows need solver='covariance'"):
+        LDA(solver="svd").fit(X, y)
+    ours, dense = (LDA(shrinkage="auto", weighting=weighting).fit(rows, y, weights) for rows in (X, X.toarray()))
+    assert ours.shrinkage_ == pytest.approx(dense.shrinkage_, rel=1e-9)

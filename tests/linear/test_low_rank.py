@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from lowdim import PCA, low_rank, pseudo_inverse
+from tests.oracles import case, load_expected, load_input
 
 rng = np.random.default_rng(0)
 TABLES = {
@@ -133,3 +135,73 @@ def test_refusals():
     X.setflags(write=False)
     np.testing.assert_array_equal(pseudo_inverse(X), pseudo_inverse(TABLES["tall"]))
     assert pseudo_inverse([[1, 2], [3, 5]]).dtype == np.float64
+
+
+# ---- a price on singular values -----------------------------------------------------------------------------------
+
+
+def test_softimpute_of_r():
+    """softImpute at threshold 1e-14 on rows less the means of their observed cells; its `d` are lowered already."""
+    X, _ = load_input("lowrank_60x10_na")
+    case_id = "softimpute_lowrank_lambda2"
+    spec = case(case_id)
+    close = {"rtol": spec["rtol"], "atol": spec["atol"]}
+    X = X - np.nanmean(X, axis=0)
+    found = low_rank(X, 9, penalty=spec["params"]["lambda"], tol=1e-10)
+    d = load_expected(case_id, "d").ravel()
+    np.testing.assert_allclose(found.values, d[d > 0], **close)
+    np.testing.assert_allclose(found.to_array(), load_expected(case_id, "Z"), **close)
+    completed = np.where(np.isnan(X), found.to_array(), X)
+    np.testing.assert_allclose(completed, load_expected(case_id, "completed_centred"), **close)
+    gaps = np.where(np.isnan(X), 0.0, X - found.to_array())
+    assert found.error == pytest.approx((gaps**2).sum())
+    assert found.converged
+    assert found.n_iter < 500
+
+
+@every
+def test_a_price_lowers_every_singular_value(name):
+    X = dense(TABLES[name])
+    values = np.linalg.svd(X, compute_uv=False)
+    price = 0.3 * values[0]
+    found = low_rank(TABLES[name], min(X.shape), penalty=price)
+    lowered = np.maximum(values - price, 0.0)
+    np.testing.assert_allclose(found.values, lowered[: len(found.values)], rtol=1e-9, atol=1e-9 * values[0])
+    assert found.error == pytest.approx(((X - found.to_array()) ** 2).sum(), rel=1e-6)
+
+
+def test_the_optimum_with_missing_cells():
+    """Conditions of the minimum: the residual on the observed cells is penalty U V' plus something of norm below it."""
+    X = TABLES["tall"].copy()
+    X[rng.random(X.shape) < 0.3] = np.nan
+    price = 0.7
+    found = low_rank(X, 5, penalty=price, tol=1e-11)
+    gaps = np.where(np.isnan(X), 0.0, X - found.to_array())
+    np.testing.assert_allclose(found.U.T @ gaps, price * found.Vt, atol=1e-6)
+    assert np.linalg.norm(gaps, 2) < price * (1 + 1e-6)
+    for scale in (1e-30, 1e30):
+        again = low_rank(scale * X, 5, penalty=scale * price, tol=1e-11)
+        np.testing.assert_allclose(again.values / scale, found.values, rtol=1e-6)
+    single = low_rank(X.astype(np.float32), 5, penalty=price)
+    assert single.values.dtype == single.U.dtype == np.float32
+    np.testing.assert_allclose(single.values, found.values, rtol=1e-4)
+
+
+def test_a_price_too_high_leaves_nothing():
+    X = TABLES["tall"].copy()
+    X[0, 0] = np.nan
+    found = low_rank(X, 3, penalty=1e3)
+    assert len(found.values) == 0
+    np.testing.assert_array_equal(found.to_array(), np.zeros(X.shape))
+    assert found.error == pytest.approx(np.nansum(X**2))
+
+
+def test_missing_cells_need_a_price():
+    X = TABLES["tall"].copy()
+    X[0, 0] = np.nan
+    with pytest.raises(ValueError, match=r"1 missing values .* Give a penalty"):
+        low_rank(X, 2)
+    with pytest.raises(ValueError, match="penalty must be"):
+        low_rank(X, 2, penalty=-1)
+    with pytest.warns(ConvergenceWarning, match="low_rank: not converged after max_iter=2 steps"):
+        assert not low_rank(X, 2, penalty=0.1, max_iter=2).converged

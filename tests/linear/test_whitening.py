@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.linalg import sqrtm
 
+import lowdim
 from lowdim import PCA, Whitening
 
 kinds = pytest.mark.parametrize("kind", ["pca", "zca"])
@@ -119,3 +121,27 @@ def test_directions_of_little_variance_are_white_too(shape):
     X = U * np.logspace(0, -6.5, k) @ np.linalg.qr(rng.standard_normal((shape[1], k)))[0].T
     Z = Whitening(k).fit_transform(X)
     np.testing.assert_allclose(np.cov(Z.T), np.eye(k), atol=1e-7)
+
+
+@pytest.mark.parametrize("kind", ["pca", "zca"])
+def test_sparse_rows_are_not_filled_and_give_the_same(kind):
+    X = sparse.random(200, 7, density=0.3, random_state=0).tocsr()
+    ours, dense = Whitening(kind=kind).fit(X), Whitening(kind=kind).fit(X.toarray())
+    np.testing.assert_allclose(np.abs(ours.transform(X)), np.abs(dense.transform(X.toarray())), atol=1e-8)
+    np.testing.assert_allclose(np.cov(ours.transform(X).T), np.eye(7), atol=1e-9)
+    np.testing.assert_allclose(ours.inverse_transform(ours.transform(X)), X.toarray(), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["ICA", "ProbabilisticPCA", "FactorAnalysis", "BayesianPCA", "FAMD", "CA"])
+def test_methods_without_sparse_rows_say_the_way_out(name):
+    X = sparse.random(30, 5, density=0.5, random_state=0).tocsr()
+    way = rf"{name}: X must be dense; got a sparse matrix of shape \(30, 5\). Reduce its columns first with lowdim.PCA"
+    with pytest.raises(TypeError, match=way):
+        getattr(lowdim, name)(2).fit(X)
+
+
+def test_cca_of_sparse_rows_says_the_way_out():
+    X = sparse.random(30, 5, density=0.5, random_state=0).tocsr()
+    for given, name in (((X, X.toarray()), "X"), ((X.toarray(), X), "Y")):
+        with pytest.raises(TypeError, match=f"CCA: {name} must be dense; got a sparse matrix"):
+            lowdim.CCA(2).fit(*given)

@@ -249,6 +249,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         takes_nan = self._takes_nan or (distances and self._unknown_distances)
         X = missing.undisguised(X, name) if takes_nan else X
         missing.refuse_disguised(X, name)
+        if not self._sparse_rows:
+            missing.refuse_sparse(X, name)
         self._refuse_items(X)
         X = self._items(X, fitting) if distances else X
         X = validate_data(

@@ -158,7 +158,7 @@ def k_fold(
     """
     limit, random = min(most, most_components(X)), generator(rng)
     settings: dict[str, Any] = {"method": method, "scale": scale, "ridge": ridge, "tol": tol, "max_iter": max_iter}
-    tables = [_holed(X, share, random) for _ in range(n_repeats)]
+    tables = [holed(X, share, random) for _ in range(n_repeats)]
 
     def part(span: slice) -> Array:
         errors = np.zeros(limit + 1)
@@ -206,7 +206,7 @@ def _removable(X: Array) -> Array:
     return np.argwhere(seen & (seen.sum(axis=1) > 1)[:, None] & (seen.sum(axis=0) > 1)[None, :])
 
 
-def _holed(X: Array, share: float, rng: np.random.Generator) -> Array:
+def holed(X: Array, share: float, rng: np.random.Generator) -> Array:
     """A copy with a share of the cells removed, but never the last one of a row or column."""
     holed = X.copy()
     chosen = rng.choice(X.size, size=round(share * X.size), replace=False)

@@ -33,6 +33,15 @@ def refuse_disguised(X: Any, owner: str, name: str = "X") -> None:
         )
 
 
+def refuse_sparse(X: Any, owner: str, name: str = "X") -> None:
+    """Say the ways out where sparse rows are not taken."""
+    if sparse.issparse(X):
+        raise TypeError(
+            f"{owner}: {name} must be dense; got a sparse matrix of shape {X.shape}. Reduce its columns first with "
+            f"lowdim.PCA, which takes sparse rows, or fill it if there is room: {name}.toarray()."
+        )
+
+
 def has_holes(X: Any) -> bool:
     """Whether a number is missing in an array or a data frame (column by column, so that no copy of it is made)."""
     if is_frame(X):
@@ -73,10 +82,10 @@ def survey(X: np.ndarray, owner: str, *, columns: bool = True) -> tuple[float, b
     return float(max(np.fmax.reduce(X, axis=None), -np.fmin.reduce(X, axis=None))), True
 
 
-def refuse(X: Any, owner: str, policies: tuple[str, ...] = (), whole: str = "complete rows") -> float:
+def refuse(X: Any, owner: str, policies: tuple[str, ...] = (), whole: str = "complete rows", way: str = "") -> float:
     """The largest magnitude in `X`; ValueError when there are missing (NaN) or infinite cells.
 
-    `policies` are the values of `missing` that would take them, `whole` what is needed instead.
+    `policies` are the values of `missing` that would take them, `whole` what is needed instead, `way` another way out.
     """
     cells = X.data if sparse.issparse(X) else X
     if cells.size == 0:
@@ -96,7 +105,7 @@ def refuse(X: Any, owner: str, policies: tuple[str, ...] = (), whole: str = "com
         f"{owner}: X has {holes} missing values (NaN){where}; {owner} needs {whole}. "
         + (f"Use {ways}, keep" if ways else "Keep")
         + " the complete rows, X[~np.isnan(X).any(axis=1)], or fill the cells first, with "
-        "lowdim.PCA().fit(X).completed_ or lowdim.impute(X)."
+        f"lowdim.PCA().fit(X).completed_ or lowdim.impute(X).{way}"
     )
 
 

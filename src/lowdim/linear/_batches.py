@@ -9,11 +9,12 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from lowdim._core.base import FLOATS
-from lowdim._core.missing import refuse
+from lowdim._core.missing import refuse, refuse_sparse
 
 
 def rows_of(batch: Any, owner: str, width: int | None, name: str = "X") -> np.ndarray:
     """A batch as a finite float table with `width` columns (None: any number)."""
+    refuse_sparse(batch, owner, f"a batch of {name}")
     rows = check_array(batch, dtype=FLOATS, ensure_all_finite=False, input_name=f"a batch of {name}")
     refuse(rows, owner)
     if width is not None and rows.shape[1] != width:

@@ -78,12 +78,13 @@ def _variances(values: Array, noise: float, ratio: float) -> tuple[Array, Array]
     return c, (root >= 0) & (c > noise)
 
 
-def ard_em(X: Array, start: Gaussian, unit: float, **settings: Any) -> tuple[Gaussian, Run]:
+def ard_em(X: Array, start: Gaussian, unit: float, floor: float = 0.0, **settings: Any) -> tuple[Gaussian, Run]:
     """The same for rows with missing cells: penalised EM, columns dropped as they vanish; at least one stays.
 
     The loss, minus ln p(observed cells) + (d / 2) sum ln ||w_k||² a cell, never rises while no column is dropped.
+    `floor` is the least noise variance.
     """
-    d, cells, least = X.shape[1], X.size - int(np.isnan(X).sum()), FLOOR * unit**2
+    d, cells, least = X.shape[1], X.size - int(np.isnan(X).sum()), max(floor, FLOOR * unit**2)
 
     def problem(model: Gaussian) -> _Problem[Gaussian]:
         frame = Frame(model, np.full(d, unit), least)
@@ -125,6 +126,7 @@ def _pruned(
     tol: float,
     owner: str,
     below: float = np.inf,
+    quiet: bool = False,
     **settings: Any,
 ) -> tuple[M, Run]:
     """Run an accelerated iteration; where columns were lost, leave them out and go on from there."""
@@ -146,7 +148,7 @@ def _pruned(
         if columns.all():
             columns[0] = False
         if not columns.any() or steps >= max_iter:
-            if steps >= max_iter and not run.converged:
+            if steps >= max_iter and not (run.converged or quiet):
                 warn(
                     f"{owner}: not converged after max_iter={max_iter} steps (loss {run.losses[-1]:.6g}, tol={tol:g}). "
                     "Raise max_iter or tol.",

@@ -7,7 +7,9 @@ division by it. The rows' route never squares them; the moments' route needs one
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from sklearn.utils.validation import column_or_1d
 from lowdim._core.spectrum import Moments, eigenpairs, fix_signs, svd
 from lowdim._core.threads import blocks
 from lowdim.linear._batches import pairs_of, rows_of
+from lowdim.linear._decompose import Rows
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -61,7 +64,7 @@ class Whitened:
 class Labelled:
     """Rows, the number of their class, and weights that add up to one."""
 
-    X: np.ndarray
+    X: Any
     codes: np.ndarray
     weights: np.ndarray
 
@@ -123,6 +126,13 @@ def moments_of_classes(batches: Any, n_jobs: int | None) -> tuple[dict[Any, Mome
     return found, width or 0, dtype
 
 
+def scatters_of_sparse(X: Any, codes: np.ndarray, weights: np.ndarray | None) -> Iterator[np.ndarray]:
+    """The scatter of the sparse rows of each class about their mean, one after another."""
+    for code in range(int(codes.max()) + 1):
+        own = codes == code
+        yield Rows.of(X[own], None if weights is None else weights[own], scale=False, ddof=0).moments().scatter
+
+
 def sorted_labels(labels: Any) -> np.ndarray:
     """The labels of all batches in order, which labels of one kind have."""
     kinds = {"text" if isinstance(label, str) else "numbers" for label in labels}
@@ -136,13 +146,14 @@ def sorted_labels(labels: Any) -> np.ndarray:
     return np.array(sorted(labels))
 
 
-def class_means(X: np.ndarray, codes: np.ndarray, weights: np.ndarray | None, counts: np.ndarray) -> np.ndarray:
+def class_means(X: Any, codes: np.ndarray, weights: np.ndarray | None, counts: np.ndarray) -> np.ndarray:
     """Weighted mean of the rows of each class, in float64."""
     each = (1.0 / counts)[codes] if weights is None else weights / counts[codes]
     sums = np.zeros((len(counts), X.shape[1]))
-    for rows in blocks(len(X), max(4096, 2**22 // max(1, X.shape[1]))):
+    for rows in blocks(X.shape[0], max(4096, 2**22 // max(1, X.shape[1]))):
         parts = (each[rows], codes[rows], np.arange(rows.stop - rows.start + 1))
-        sums += sparse.csr_array(parts, shape=(rows.stop - rows.start, len(counts))).T @ X[rows]
+        part = sparse.csr_array(parts, shape=(rows.stop - rows.start, len(counts))).T @ X[rows]
+        sums += part.toarray() if sparse.issparse(part) else part
     return sums
 
 
@@ -225,14 +236,30 @@ def ledoit_wolf(rows: Labelled, classes: Classes, scale: np.ndarray) -> float:
 
     scikit-learn's `ledoit_wolf_shrinkage` with row weights.
     """
-    R = rows.residuals(slice(0, len(rows.X)), classes.means)[:, np.isfinite(scale)] / scale[np.isfinite(scale)]
-    lengths = (R**2).sum(axis=1)
-    R *= np.sqrt(rows.weights)[:, None]
-    S, p = R.T @ R if len(R) >= R.shape[1] else R @ R.T, R.shape[1]
+    lengths, S = (_of_sparse if sparse.issparse(rows.X) else _of_dense)(rows, classes.means, scale)
+    p = int(np.isfinite(scale).sum())
     squares = float((S**2).sum())
     spread = squares - float(np.trace(S)) ** 2 / p
     noise = (float(rows.weights @ lengths**2) - squares) / float(classes.counts.sum())
     return min(noise / spread, 1.0) if spread > 0 else 0.0
+
+
+def _of_dense(rows: Labelled, means: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Squared lengths of the rows less the mean of their class, in units of `scale`, and R'R or RR' of them."""
+    keep = np.isfinite(scale)
+    R = rows.residuals(slice(0, len(rows.X)), means)[:, keep] / scale[keep]
+    lengths = (R**2).sum(axis=1)
+    R *= np.sqrt(rows.weights)[:, None]
+    return lengths, R.T @ R if len(R) >= R.shape[1] else R @ R.T
+
+
+def _of_sparse(rows: Labelled, means: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same without filling the rows."""
+    unit, M = 1.0 / scale, means / scale
+    cross = np.asarray(rows.X @ (unit[:, None] * M.T))[np.arange(len(rows.codes)), rows.codes]
+    lengths = np.asarray(rows.X.power(2) @ unit**2) - 2 * cross + (M**2).sum(axis=1)[rows.codes]
+    within = reduce(np.add, scatters_of_sparse(rows.X, rows.codes, rows.weights))
+    return np.maximum(lengths, 0.0), within / scale[:, None] / scale
 
 
 def accurate(space: Whitened, dtype: Any) -> bool:

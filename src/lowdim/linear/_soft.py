@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,11 +14,13 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class _State:
-    factors: SVD
+    found: SVD | None
     Z: Array
     ahead: Array  # where the next step starts: Z carried on in the direction it came from
     momentum: float
     objective: float
+    error: float  # squared, over the observed cells
+    moved: float  # by the last step, as a part of Z
 
 
 def soft_impute(X: Array, r: int, penalty: float, *, tol: float, max_iter: int, owner: str) -> tuple[SVD, Run]:
@@ -27,29 +29,38 @@ def soft_impute(X: Array, r: int, penalty: float, *, tol: float, max_iter: int, 
     Missing cells are filled with what Z says of them and the singular values of the filled table lowered by the penalty
     (Mazumder, Hastie and Tibshirani, 2010), each step carried on in its direction (Nesterov) until that stops paying.
     """
-    holes = X != X
+    holes, zero = X != X, np.zeros(X.shape)
 
     def step(state: _State) -> tuple[_State, float]:
-        found = shrunken(np.where(holes, state.ahead, X), r, penalty, owner)
+        found = shrunken(svd(np.where(holes, state.ahead, X), r, owner=owner), penalty)
         Z = (found.U * found.values) @ found.Vt
         gaps = np.where(holes, 0.0, X - Z)
-        objective = 0.5 * float(np.vdot(gaps, gaps)) + penalty * float(found.values.sum())
-        moved = float(np.linalg.norm(Z - state.Z)) / (float(np.linalg.norm(Z)) or 1.0)
-        if objective > state.objective:  # carried too far: start over from the last place
-            return _State(state.factors, state.Z, state.Z, 1.0, state.objective), 1.0 if moved else 0.0
-        momentum = (1 + np.sqrt(1 + 4 * state.momentum**2)) / 2
+        error = float(np.vdot(gaps, gaps))
+        objective = 0.5 * error + penalty * float(found.values.sum())
+        if objective > state.objective and state.momentum > 1:  # carried too far: on from the last place
+            return replace(state, ahead=state.Z, momentum=1.0, moved=np.inf), error
+        momentum = (1 + float(np.sqrt(1 + 4 * state.momentum**2))) / 2
         ahead = Z + (state.momentum - 1) / momentum * (Z - state.Z)
-        return _State(found, Z, ahead, momentum, objective), moved
+        moved = float(np.linalg.norm(Z - state.Z)) / (float(np.linalg.norm(Z)) or 1.0)
+        return _State(found, Z, ahead, momentum, objective, error, moved), error
 
-    zero = np.zeros(X.shape)
-    first = _State(shrunken(zero, 1, 1.0, owner), zero, zero, 1.0, np.inf)
-    run = iterate(step, first, max_iter=max_iter, tol=0.0, owner=owner, callback=lambda i, s, moved: moved <= tol)
-    return run.state.factors, run
+    run = iterate(
+        step,
+        _State(None, zero, zero, 1.0, np.inf, np.inf, np.inf),
+        max_iter=max_iter,
+        tol=0.0,
+        owner=owner,
+        callback=lambda i, state, loss: state.moved <= tol,
+    )
+    found = run.state.found
+    assert found is not None
+    return found, replace(run, converged=run.converged or run.state.moved <= tol)
 
 
-def shrunken(X: Array, r: int, penalty: float, owner: str) -> SVD:
-    """The first r singular values, each lowered by the penalty; those that reach 0 are left out."""
-    found = svd(X, r, owner=owner)
+def shrunken(found: SVD, penalty: float) -> SVD:
+    """Singular values lowered by the penalty; those that reach 0 are left out."""
+    if penalty == 0:
+        return found
     values = found.values - penalty
     kept = values > 0
     return SVD(found.U[:, kept], values[kept], found.Vt[kept], found.residuals[kept], found.solver)

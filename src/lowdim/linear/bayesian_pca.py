@@ -9,7 +9,9 @@ import numpy as np
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
+from lowdim._core.component_choice import holed
 from lowdim._core.gaussian import Gaussian, check_varies, fit_gaussian, initial, observed_moments
+from lowdim._core.iterate import Run
 from lowdim._core.notices import warn
 from lowdim._core.rng import generator
 from lowdim.linear._bayes import ard_closed, ard_em, oba, shortest
@@ -22,6 +24,10 @@ from lowdim.linear._latent import (
     working_memory,
 )
 
+_DOUBTFUL = (
+    0.5  # part of the noise under uncertain loadings, below which that under the likeliest ones is put to the test
+)
+_TRIALS, _HELD_OUT = 3, 0.2  # by predicting this share of the cells, so many times
 _FEW_COLUMNS = 16  # tried first where each step costs more with more of them
 
 
@@ -137,19 +143,56 @@ class BayesianPCA(LatentGaussian, Reducer):
     def _settings(self) -> dict[str, Any]:
         return {"tol": self.tol, "max_iter": self.max_iter, "owner": "BayesianPCA", "verbose": self.verbose}
 
-    def _oba(self, X: np.ndarray, q: int, mean: np.ndarray, variance: np.ndarray) -> tuple[Gaussian, tuple[int, bool]]:
+    def _oba(
+        self,
+        X: np.ndarray,
+        q: int,
+        mean: np.ndarray,
+        variance: np.ndarray,
+        settings: dict[str, Any] | None = None,
+    ) -> tuple[Gaussian, tuple[int, bool]]:
         """From principal axes; of very many columns, from those that the likeliest model calls for."""
         if q > _FEW_COLUMNS:
             start = replace(self._called_for(X, q), mean=mean)
         else:
             start = initial(X, q, mean, variance, "isotropic", generator(self.random_state), self.n_jobs)
-        found, run = oba(X, start, float(np.sqrt(variance.mean())), **self._settings())
+        found, run = oba(X, start, float(np.sqrt(variance.mean())), **(settings or self._settings()))
         return found.gaussian(mean, self.n_jobs), (run.n_iter, run.converged)
 
     def _ard(self, X: np.ndarray, q: int, mean: np.ndarray, variance: np.ndarray) -> tuple[Gaussian, tuple[int, bool]]:
-        start = self._called_for(X, q)
-        found, run = ard_em(X, start, float(np.sqrt(variance.mean())), **self._settings())
+        found, run = self._likely(X, q, variance, self._settings())
+        if _few_cells(X, found.rank):
+            broad, _ = self._oba(X, q, mean, variance)
+            if found.noise < _DOUBTFUL * broad.noise and self._predicts_worse(X, q):
+                warn(
+                    "BayesianPCA: too few observed cells to tell noise from structure: cells held out are predicted "
+                    f"worse with the likeliest noise variance, {found.noise:.3g}, than with that of loadings that are "
+                    f"not known for sure, {broad.noise:.3g}, which is assumed."
+                )
+                found, run = self._cautious(X, broad, variance, self._settings())
         return found, (run.n_iter, run.converged)
+
+    def _likely(self, X: np.ndarray, q: int, variance: np.ndarray, settings: dict[str, Any]) -> tuple[Gaussian, Run]:
+        return ard_em(X, self._called_for(X, q), float(np.sqrt(variance.mean())), **settings)
+
+    def _cautious(
+        self, X: np.ndarray, broad: Gaussian, variance: np.ndarray, settings: dict[str, Any]
+    ) -> tuple[Gaussian, Run]:
+        """From a fit that knows how uncertain loadings are, with no less noise than it has."""
+        return ard_em(X, broad, float(np.sqrt(variance.mean())), floor=float(broad.noise), **settings)
+
+    def _predicts_worse(self, X: np.ndarray, q: int) -> bool:
+        """Whether cells held out are predicted worse by the likeliest model than by the cautious one."""
+        errors, rng = np.zeros(2), generator(0)
+        settings = self._settings() | {"tol": max(self.tol, 1e-5), "quiet": True, "verbose": False}
+        for _ in range(_TRIALS):
+            rows = holed(X, _HELD_OUT, rng)
+            hidden = np.isnan(rows) & ~np.isnan(X)
+            mean, variance = observed_moments(rows, self.n_jobs)
+            broad, _ = self._oba(rows, q, mean, variance, settings)
+            models = self._likely(rows, q, variance, settings)[0], self._cautious(rows, broad, variance, settings)[0]
+            errors += [float(((model.conditional(rows)[0] - X)[hidden] ** 2).sum()) for model in models]
+        return bool(errors[0] > errors[1])
 
     def _called_for(self, X: np.ndarray, q: int) -> Gaussian:
         """From the maximum of the likelihood with ample columns, those its spectrum calls for.
@@ -218,6 +261,12 @@ def _chosen(axes: Gaussian, values: np.ndarray, total: float, n: float, spare: f
     squares = np.append(choice.variances, spare)[:kept] - choice.noise
     W = axes.loadings[:, :kept] * np.sqrt(np.maximum(squares, 0.0))
     return Gaussian(axes.mean, W, choice.noise, axes.n_jobs)
+
+
+def _few_cells(X: np.ndarray, r: int) -> bool:
+    """Whether scores and loadings together are more than half as many as the observed cells."""
+    n, d = X.shape
+    return 2 * (r * (n + d - r) + d) > int((~np.isnan(X)).sum())
 
 
 def _rows_worth(X: np.ndarray) -> float:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import reduce
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
@@ -112,6 +114,7 @@ class LDA(ClassifierMixin, Reducer):
         "tol": params.real(0, 1, open_low=True, open_high=True),
         "n_jobs": params.jobs(),
     }
+    _sparse_rows = True
     _keeps_embedding = False
     _block_rows = 65536
     _ways_out = 'Use solver="covariance", fit on an iterator of (X_batch, y_batch) pairs, or reduce with PCA first.'
@@ -142,8 +145,9 @@ class LDA(ClassifierMixin, Reducer):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or an iterator of (X_batch, y_batch) pairs
-            The rows. An iterator is read once, so the table never has to be in memory; one covariance per class does.
+        X : array-like or sparse matrix of shape (n_samples, n_features), or an iterator of (X_batch, y_batch) pairs
+            The rows. Sparse ones are not filled. An iterator is read once, so the table never has to be in memory; one
+            covariance per class does.
         y : array-like of shape (n_samples,)
             Labels: numbers or text. Required, except for an iterator.
         sample_weight : array-like of shape (n_samples,) or None
@@ -182,11 +186,14 @@ class LDA(ClassifierMixin, Reducer):
         self._refuse_stream(X)
         return self.fit(X, y, sample_weight=sample_weight).transform(X)
 
-    def _embed(self, X: np.ndarray, y: Any = None, sample_weight: Any = None) -> None:
+    def _embed(self, X: Any, y: Any = None, sample_weight: Any = None) -> None:
         X, codes, weights = self._labelled(X, y, sample_weight)
         counts = np.bincount(codes, weights, len(self.classes_)).astype(np.float64)
         classes = self._weigh(counts, discriminant.class_means(X, codes, weights, counts))
         rows = Labelled(X, codes, classes.row_weights(codes, weights))
+        if sparse.issparse(X):
+            self._from_scatters(discriminant.scatters_of_sparse(X, codes, weights), classes, X.dtype, rows)
+            return
 
         tall = len(X) >= 4 * X.shape[1]
         self.solver_ = "covariance" if self.solver == "covariance" or (self.solver == "auto" and tall) else "svd"
@@ -198,20 +205,31 @@ class LDA(ClassifierMixin, Reducer):
         self._separate(space, classes, scale, rows)
 
     def _embed_batches(self, batches: Any) -> None:
-        if self.solver == "svd":
-            raise ValueError("LDA: a stream of batches needs solver='covariance' (or 'auto'); got 'svd'.")
+        self._refuse_svd("a stream of batches needs")
         found, self.n_features_in_, dtype = discriminant.moments_of_classes(batches, self.n_jobs)
         self.classes_ = refuse_one(discriminant.sorted_labels(found))
         parts = [found[name] for name in self.classes_.tolist()]
         classes = self._weigh(np.array([p.weight for p in parts]), np.array([p.mean for p in parts]))
-        within = sum(c / p.weight * p.scatter for c, p in zip(classes.shares, parts, strict=True))
+        self._from_scatters((p.scatter for p in parts), classes, dtype)
+
+    def _refuse_svd(self, who: str) -> None:
+        if self.solver == "svd":
+            raise ValueError(f"LDA: {who} solver='covariance' (or 'auto'); got 'svd'.")
+
+    def _from_scatters(
+        self, scatters: Iterable[np.ndarray], classes: Classes, dtype: Any, rows: Labelled | None = None
+    ) -> None:
+        """From the scatter of each class: of a stream, or of sparse rows, which are not filled."""
+        self._refuse_svd("sparse rows need")
+        parts = zip(classes.shares / classes.counts, scatters, strict=True)
+        within = reduce(np.add, (share * scatter for share, scatter in parts))
         scale = self._scale(np.diag(within), classes, dtype)
         self.solver_ = "covariance"
-        self._separate(discriminant.whiten_moments(within, classes, scale, dtype), classes, scale, None)
+        self._separate(discriminant.whiten_moments(within, classes, scale, dtype), classes, scale, rows)
 
-    def _labelled(self, X: np.ndarray, y: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    def _labelled(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
         """Rows, class numbers and weights; rows of weight 0 are as good as not there."""
-        self.classes_, codes = encode(y, len(X))
+        self.classes_, codes = encode(y, X.shape[0])
         if sample_weight is None:
             refuse_one(self.classes_)
             return X, codes, None
@@ -303,7 +321,7 @@ class LDA(ClassifierMixin, Reducer):
 
     # ---- new rows -------------------------------------------------------------------------------------------
 
-    def _extend(self, X: np.ndarray) -> np.ndarray:
+    def _extend(self, X: Any) -> np.ndarray:
         return Linear(self.mean_, None, self.scalings_)(X)
 
     def _invert(self, Z: np.ndarray) -> np.ndarray:
@@ -360,11 +378,13 @@ class LDA(ClassifierMixin, Reducer):
         check_is_fitted(self)
         X, _ = self._check_rows(X, fitting=False)
         places, offset = self._extension(self.means_), self._offsets()
-        parts = [self._extension(X[rows]) @ places.T + offset for rows in threads.blocks(len(X), self._block_rows)]
+        parts = [self._extension(X[rows]) @ places.T + offset for rows in threads.blocks(X.shape[0], self._block_rows)]
         return np.concatenate(parts)
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         blocks = min(n * d, 2**23) * 8
+        if stored is not None:
+            return {"covariances": 10 * d * d * 8, "rows": 24 * stored}
         if self.solver == "covariance" or (self.solver == "auto" and n >= 4 * d):
             return {"covariances": 8 * d * d * 8, "blocks": 3 * blocks}
         return {"centred rows": 5 * n * d * 8, "singular vectors": 3 * (n + d) * min(n, d) * 8}

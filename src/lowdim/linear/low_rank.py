@@ -11,9 +11,10 @@ from sklearn.utils.validation import check_array
 
 from lowdim._core import params
 from lowdim._core.base import FLOATS, native
-from lowdim._core.missing import refuse, refuse_disguised
+from lowdim._core.missing import admit, refuse, refuse_disguised, undisguised
 from lowdim._core.spectrum import SVD, svd
 from lowdim._core.threads import blocks
+from lowdim.linear._soft import shrunken, soft_impute
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,36 +30,57 @@ class LowRank:
     Vt : ndarray of shape (r, d)
         Orthonormal rows; the entry of largest magnitude is positive.
     error : float
-        Sum of squared errors over all cells: the sum of the squared singular values left out.
+        Sum of squared errors over all observed cells; without a penalty the sum of the squared singular values left
+        out.
+    n_iter : int
+        Steps, where cells were missing.
+    converged : bool
+        Whether they settled.
     """
 
     U: np.ndarray
     values: np.ndarray
     Vt: np.ndarray
     error: float
+    n_iter: int = 1
+    converged: bool = True
 
     def to_array(self) -> np.ndarray:
         """The approximation as a table."""
         return (self.U * self.values) @ self.Vt
 
 
-def low_rank(X: Any, n_components: int) -> LowRank:
+def low_rank(X: Any, n_components: int, *, penalty: float = 0.0, tol: float = 1e-8, max_iter: int = 5000) -> LowRank:
     """The best approximation of a table by one of rank r, in factors.
 
     No table of rank r is nearer to X in the sum of squares, nor in the largest singular value of the difference
     (Eckart and Young, 1936). Nothing is centred: with centred rows this is PCA, U diag(values) being the scores.
 
+    With a penalty, the table Z that minimises (1/2) sum (x - z)² + penalty sum_k s_k(Z) over the observed cells: each
+    singular value is lowered by it, and those that reach 0 are gone. Then cells may be missing, and as the problem is
+    convex there is one answer (where r is no limit), whatever is missing.
+
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n, d)
-        The table. Sparse ones are not filled.
+        The table. Sparse ones are not filled. NaN is a missing cell, which needs a penalty.
     n_components : int
-        The rank r, at most min(n, d).
+        The rank r, at most min(n, d); with a penalty the largest it may be.
+    penalty : float
+        Price of a unit of singular value.
+    tol : float
+        With missing cells: stop when a step moves Z by less than this part of its length.
+    max_iter : int
+        With missing cells: most steps, each a decomposition.
 
     Returns
     -------
     LowRank
         ``U``, ``values``, ``Vt``, the squared ``error``, and ``to_array()``.
+
+    References
+    ----------
+    Mazumder, Hastie and Tibshirani, Spectral regularization algorithms for learning large incomplete matrices, 2010.
 
     Examples
     --------
@@ -69,13 +91,28 @@ def low_rank(X: Any, n_components: int) -> LowRank:
            [2., 4.],
            [3., 6.]])
     """
-    X, unit = _table(X, "low_rank")
+    params.check("low_rank", {"penalty": penalty, "tol": tol, "max_iter": max_iter}, _RULES)
+    X, unit = _table(X, "low_rank", holes=penalty > 0, way=" Give a penalty to approximate what is observed.")
     params.check("low_rank", {"n_components": n_components}, {"n_components": params.whole(1, min(X.shape))})
-    found = svd(X, int(n_components), owner="low_rank")
-    root = float(np.sqrt(_left_out(X, found))) * unit
-    error = root * root
+    price, run = penalty / unit, None
+    if not sparse.issparse(X) and np.isnan(X).any():
+        found, run = soft_impute(X, int(n_components), price, tol=tol, max_iter=max_iter, owner="low_rank")
+        left = run.state.error
+    else:
+        whole = svd(X, int(n_components), owner="low_rank")
+        left = _left_out(X, whole) + float((np.minimum(whole.values, price) ** 2).sum())
+        found = shrunken(whole, price)
+    root = float(np.sqrt(left)) * unit
     U, values, Vt = (part.astype(X.dtype, copy=False) for part in (found.U, found.values * unit, found.Vt))
-    return LowRank(U, values, Vt, error)
+    steps = (1, True) if run is None else (run.n_iter, run.converged)
+    return LowRank(U, values, Vt, root * root, *steps)
+
+
+_RULES = {
+    "penalty": params.real(0),
+    "tol": params.real(0, 1, open_low=True, open_high=True),
+    "max_iter": params.whole(1),
+}
 
 
 def _left_out(X: Any, found: SVD) -> float:
@@ -125,11 +162,12 @@ def pseudo_inverse(X: Any, *, tol: float | None = None) -> np.ndarray:
     return (B / unit).astype(X.dtype, copy=False)
 
 
-def _table(X: Any, owner: str) -> tuple[Any, float]:
+def _table(X: Any, owner: str, holes: bool = False, way: str = "") -> tuple[Any, float]:
     """A finite table in float32 or float64, in units (a power of two) in which its squares are in range."""
+    X = undisguised(X, owner) if holes else X
     refuse_disguised(X, owner)
     X = check_array(native(X), accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False)
-    largest = refuse(X, owner)
+    largest = admit(X, owner) if holes and not sparse.issparse(X) else refuse(X, owner, way=way)
     if largest == 0 or 1e-12 < largest < 1e12:
         return X, 1.0
     unit = 2.0 ** np.floor(np.log2(largest))

@@ -374,8 +374,8 @@ class PCA(Reducer):
 
     def _needs(self, X: Any) -> dict[str, int]:
         if self.missing == "nipals" or incomplete.has_holes(self, X):
-            (n, d), itemsize = X.shape, 4 if getattr(X, "dtype", None) == np.float32 else 8
-            return incomplete.needs(n, d, itemsize, self.missing)
+            itemsize = 4 if getattr(X, "dtype", None) == np.float32 else 8
+            return incomplete.needs(X.shape[0], X.shape[1], itemsize, self.missing)
         return super()._needs(X)
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
@@ -72,6 +73,7 @@ class Whitening(Reducer):
         "ddof": params.whole(0, 1),
         "n_jobs": params.jobs(),
     }
+    _sparse_rows = True
     _keeps_embedding = False
     _block_rows = 65536
     _ways_out = "Fit on an iterator of batches, or reduce the columns with PCA(whiten=True) first."
@@ -83,8 +85,12 @@ class Whitening(Reducer):
         self.ddof = ddof
         self.n_jobs = n_jobs
 
-    def _embed(self, X: np.ndarray) -> None:
+    def _embed(self, X: Any) -> None:
         n, d = X.shape
+        if sparse.issparse(X):
+            rows = Rows.of(X, None, scale=False, ddof=self.ddof)
+            self._keep(decompose_moments(rows.moments(), d, scale=False, ddof=self.ddof, dtype=X.dtype))
+            return
         solver = pick_solver(n, d, None, is_sparse=False)
         if solver == "covariance":
             moments = Moments.of(X, n_jobs=self.n_jobs)
@@ -128,13 +134,15 @@ class Whitening(Reducer):
             )
         return min(wanted, rank)
 
-    def _extend(self, X: np.ndarray) -> np.ndarray:
+    def _extend(self, X: Any) -> np.ndarray:
         return Linear(self.mean_, None, self.whitening_)(X)
 
     def _invert(self, Z: np.ndarray) -> np.ndarray:
         return self.mean_ + Z @ self.coloring_
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        if stored is not None:
+            return {"sums": 3 * d * d * 8, "eigenproblem": 7 * d * d * 8, "rows": 24 * stored}
         if pick_solver(n, d, None, is_sparse=False) == "covariance":
             return {"sums": 16 * d * d * 8, "eigenproblem": 7 * d * d * 8, "blocks": min(n * d * itemsize, 2**23)}
         return {"centred rows": 3 * n * d * 8, "singular vectors": 3 * (n + d) * min(n, d) * 8}
