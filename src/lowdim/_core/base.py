@@ -26,8 +26,8 @@ FLOATS = (np.float64, np.float32)
 
 # What a fit may leave beside the public attributes (which end in "_").
 _FITTED = (
-    *("_extension", "_holes", "_incomplete", "_inverse", "_mean_coef", "_mean_kernel", "_n_features_out", "_parts"),
-    "_rows",
+    *("_errors", "_extension", "_holes", "_incomplete", "_inverse", "_mean_coef", "_mean_kernel", "_n_features_out"),
+    *("_parts", "_rows"),
 )
 
 

@@ -207,6 +207,7 @@ class KernelPCA(Reducer):
         self.basis_, self.nystrom_error_ = axes.basis, axes.lost
         self._extension, self.dual_coef_ = axes.extension, axes.extension.projection
         self._mean_coef, self._mean_kernel = axes.center, axes.center_norm
+        self._errors = axes.spread - np.square(axes.scores, dtype=np.float64).sum(axis=1)
         self._rows = self._own_rows(X if axes.basis is None else X[axes.basis])
         return axes.scores
 
