@@ -55,9 +55,13 @@ def _placed(
 
 
 def _inverse_root(K: Array, dtype: Any, rng: np.random.Generator) -> Array:
-    """B with B'KB = I on the span of the rows: eigenvectors over the roots of their eigenvalues, none of them tiny."""
+    """B with B'KB = I on the span of the rows: eigenvectors over the roots of their eigenvalues, none of them tiny.
+
+    Where K has negative eigenvalues, positive ones of their size mean no more than they do.
+    """
     pairs = eigenpairs(K, len(K), rng=rng, owner=OWNER)
-    good = pairs.values > len(K) * float(np.finfo(dtype).eps) * max(float(pairs.values[0]), 0.0)
+    rounding = len(K) * float(np.finfo(dtype).eps) * max(float(pairs.values[0]), 0.0)
+    good = pairs.values > max(rounding, -float(pairs.values[-1]))
     good[0] = True
     return pairs.vectors[:, good] / np.sqrt(np.maximum(pairs.values[good], np.finfo(np.float64).tiny))
 
@@ -97,7 +101,8 @@ def sparse(
     """
     sample = tiles_of(tiles.kernel, tiles.X[some])
     Kc, _ = center_kernel(matrix(sample, np.float64, n_jobs), overwrite=True)
-    variance = max(float(all_eigenvalues(Kc, owner=OWNER)[0]) / len(some), float(np.finfo(np.float64).tiny))
+    Kc, largest = _positive(Kc)
+    variance = max(largest / len(some), float(np.finfo(np.float64).tiny))
     if noise is None:
         fitted = weights_of_few(Kc, variance, n_basis or len(some), owner=OWNER)
     else:
@@ -111,6 +116,16 @@ def sparse(
     root = _inverse_root(K, tiles.X.dtype, np.random.default_rng(0))
     center = root @ (root.T @ offset)
     return _weighted(tiles, few, K, offset, center, fitted.weights[kept], k, basis, n_jobs), fitted
+
+
+def _positive(Kc: Array) -> tuple[Array, float]:
+    """The nearest matrix that is one of inner products, as weights have a meaning for, and its largest eigenvalue."""
+    values = all_eigenvalues(Kc, owner=OWNER)
+    if values[-1] >= -1e-9 * max(values[0], 0.0):
+        return Kc, float(values[0])
+    pairs = eigenpairs(Kc, len(Kc), owner=OWNER)
+    F = pairs.vectors * np.sqrt(np.maximum(pairs.values, 0.0))
+    return F @ F.T, float(values[0])
 
 
 def _weighted(

@@ -90,7 +90,7 @@ class KernelPCA(Reducer):
         Eigenvalues l of the centred kernel matrix, sums of squared scores, as in scikit-learn. The variance of a
         component is l / n_samples (which kernlab reports, with scores that are sqrt(n_samples) times these).
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        Their share of the trace of the centred kernel matrix.
+        Their share of the trace of the centred kernel matrix; above 1 where negative eigenvalues lower that.
     reconstruction_error_ : float
         Squared error in feature space over all fitted rows: the sum of the eigenvalues left out.
     dual_coef_ : ndarray of shape (n_samples or n_basis_rows, n_components)
@@ -289,7 +289,8 @@ class KernelPCA(Reducer):
         -------
         error : ndarray of shape (n_samples,)
             |phi(x) - mean|² less the sum of squared scores: k(x,x) - 2 mean_i k(x,x_i) + mean K - |z|²; over the fitted
-            rows they add up to `reconstruction_error_`.
+            rows they add up to `reconstruction_error_`. With a kernel that is not positive some would be negative,
+            and are 0.
         """
         return self._row_error(self._rows_for(X, "row_error"))
 
