@@ -194,8 +194,7 @@ class KernelPCA(Reducer):
         self.kernel_ = make_kernel(self.kernel, X, holes=self._holes, owner="KernelPCA", **settings)
         check_way(self.preimage, self.kernel_, "KernelPCA")
         tiles = tiles_of(self.kernel_, X)
-        if not self.kernel_.is_psd:
-            checks.check_symmetric(tiles)
+        checks.check_symmetric(tiles, "KernelPCA")
 
         axes = self._axes(tiles, rng)
 
