@@ -124,5 +124,10 @@ def test_what_goes_wrong_is_said():
         KernelPCA(kernel="laplacian", missing="pairwise").fit(H)
     with pytest.raises(ValueError, match=r"KernelPCA: missing='expected' cannot read the kernel Precomputed"):
         KernelPCA(kernel="precomputed", missing="expected").fit(np.eye(9))
+    with pytest.raises(ValueError, match=r"KernelPCA needs complete rows\. Keep the complete rows"):
+        KernelPCA(kernel="precomputed").fit(np.where(np.eye(9), np.nan, 1.0))
+    for way, missing in (("fixed_point", "expected"), ("distance", "pairwise")):
+        with pytest.raises(ValueError, match=f"preimage must be 'ridge' with missing='{missing}'.* got '{way}'"):
+            KernelPCA(preimage=way, missing=missing).fit(H)
     with pytest.raises(ValueError, match="missing must be one of 'error', 'pairwise', 'expected'; got 'drop'"):
         KernelPCA(missing="drop").fit(H)

@@ -437,3 +437,15 @@ def test_the_first_p_value_against_plain_refitting():
 
     drawn = [wilks(Y[order]) for order in orders]
     assert p == pytest.approx((1 + np.sum(drawn >= wilks(Y))) / 41)
+
+
+@pytest.mark.parametrize("n_landmarks", [None, 20])
+def test_kernels_that_are_none_are_refused(n_landmarks):
+    X, Y = tables(40)
+    K = RBF(0.05)(X)
+    model = KernelCCA(1, kernel="precomputed", n_landmarks=n_landmarks, random_state=0)
+    for bad, word in ((K[:, :15], "square"), (np.hstack([K, K]), "square"), (np.triu(K), "symmetric")):
+        with pytest.raises(ValueError, match=f"KernelCCA: the kernel .*{word}"):
+            model.fit(bad, K)
+    with pytest.raises(ValueError, match="KernelCCA: the kernel must be symmetric"):
+        KernelCCA(1, kernel=lambda x, y: float(x[0] - y[1]), n_landmarks=n_landmarks).fit(X, Y)

@@ -182,6 +182,21 @@ def test_a_precomputed_kernel_object_is_treated_like_the_word():
         model.inverse_transform(model.embedding_)
 
 
+@pytest.mark.parametrize("solver", ["dense", "operator"])
+@pytest.mark.parametrize("as_given", [np.asarray, sparse.csr_array])
+def test_multiples_sums_and_powers_of_a_given_kernel(solver, as_given):
+    from lowdim.kernels import Precomputed
+
+    X, new = cloud(30, 3), cloud(4, 3, seed=1)
+    rbf = RBF(0.05)
+    for make in (lambda k: 3 * k, lambda k: k**2, lambda k: k + 2 * k**3):
+        expected = KernelPCA(2, kernel=make(rbf), random_state=0).fit(X)
+        model = KernelPCA(2, kernel=make(Precomputed()), solver=solver, random_state=0).fit(as_given(rbf(X)))
+        np.testing.assert_allclose(model.eigenvalues_, expected.eigenvalues_, rtol=1e-9)
+        np.testing.assert_allclose(model.embedding_, expected.embedding_, atol=1e-9)
+        np.testing.assert_allclose(model.transform(as_given(rbf(new, X))), expected.transform(new), atol=1e-9)
+
+
 def test_row_error_asks_for_a_fit():
     from sklearn.exceptions import NotFittedError
 

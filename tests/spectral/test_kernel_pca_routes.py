@@ -363,3 +363,23 @@ def test_few_rows_equal_rows_constant_columns(settings):
     with pytest.warns(UserWarning, match="0 of 2 axes"):
         model = KernelPCA(2, gamma=0.1, random_state=0, **settings).fit(np.ones((10, 3)))
     assert (model.embedding_ == 0).all()
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "sigmoid"])
+@pytest.mark.parametrize("settings", [{"n_landmarks": 40}, {"n_basis": 20}, {"noise": 0.05}])
+@pytest.mark.filterwarnings(
+    "ignore:KernelPCA. the kernel is not positive", "ignore:KernelPCA. .* pairs of rows have no"
+)
+def test_few_rows_with_a_kernel_that_is_not_positive(kernel, settings):
+    """Eigenvalues as small as the negative ones are noise: dividing by them, or weighing rows by them, ruins axes."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(150, 5)) @ rng.normal(size=(5, 5))
+    missing = "error" if kernel == "sigmoid" else "pairwise"
+    if missing == "pairwise":
+        X[rng.random(X.shape) < 0.1] = np.nan
+    full = KernelPCA(1, kernel=kernel, missing=missing, random_state=0).fit(X)
+    model = KernelPCA(1, kernel=kernel, missing=missing, random_state=0, **settings).fit(X)
+    assert full.negative_share_ > 0.01
+    assert abs(np.corrcoef(model.embedding_[:, 0], full.embedding_[:, 0])[0, 1]) > 0.95
+    np.testing.assert_allclose(model.eigenvalues_, full.eigenvalues_, rtol=0.1)
+    np.testing.assert_allclose(model.transform(X), model.embedding_, atol=1e-9 * np.abs(model.embedding_).max())

@@ -358,6 +358,18 @@ def test_novelty_is_the_error_in_units_of_the_fitted_rows():
         KernelPCA(2, kernel="precomputed").fit(RBF(0.1)(X)).novelty(RBF(0.1)(X))
 
 
+@pytest.mark.parametrize("settings", [{"solver": "operator"}, {"n_landmarks": 30}, {"n_basis": 10}, {"noise": 0.3}])
+@pytest.mark.parametrize("missing", ["error", "expected"])
+def test_novelty_is_in_units_of_all_fitted_rows_on_every_route(settings, missing):
+    X = cloud(100, 5)
+    if missing == "expected":
+        X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
+    model = KernelPCA(2, missing=missing, random_state=0, **settings).fit(X)
+    own = model.row_error(X)
+    np.testing.assert_allclose(model.novelty(X), own / np.quantile(own, 0.95), rtol=1e-6)
+    assert (model.novelty(X) > 1).sum() == 5
+
+
 def test_rows_off_a_ring_are_new():
     ring = lowdim.datasets.noisy_circle(300, noise=0.05, random_state=0).X
     rng = np.random.default_rng(1)

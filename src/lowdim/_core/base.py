@@ -26,6 +26,7 @@ FLOATS = (np.float64, np.float32)
 
 # What a fit may leave beside the public attributes (which end in "_").
 _FITTED = (
+    "_errors",
     "_extension",
     "_holes",
     "_incomplete",
@@ -271,7 +272,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         elif admits:
             largest, holes = missing.survey(X, name, columns=fitting)
         else:
-            largest, holes = missing.refuse(X, name, () if sparse.issparse(X) else self._hole_policies), False
+            policies = () if sparse.issparse(X) or self._precomputed() else self._hole_policies
+            largest, holes = missing.refuse(X, name, policies), False
         if fitting and admits:
             self._incomplete = holes  # for `_embed`, which would have to look at every cell again
         if largest and not 1e-140 < largest < 1e140:

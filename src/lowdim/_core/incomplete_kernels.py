@@ -17,7 +17,6 @@ of the inner product likewise. Not positive semi-definite in general.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
 from math import comb
@@ -29,6 +28,7 @@ from lowdim import _native
 from lowdim._core import threads
 from lowdim._core.gaussian import Gaussian
 from lowdim._core.incomplete import Holes, pairwise_block
+from lowdim._core.kernel_algebra import parts_of
 from lowdim._core.kernels import (
     RBF,
     Chi2,
@@ -78,7 +78,7 @@ class KernelHoles(Holes):
 
     def kernel(self, kernel: Kernel, owner: str) -> IncompleteKernel:
         """The kernel, read on such tables."""
-        if refused := next((part for part in _parts(kernel) if not self._reads(part)), None):
+        if refused := next((part for part in parts_of(kernel) if not self._reads(part)), None):
             raise ValueError(
                 f"{owner}: missing={self.policy!r} cannot read the kernel {refused!r}. {self._way_out(refused)}"
             )
@@ -106,17 +106,6 @@ class KernelHoles(Holes):
 
     def _with_nan(self, table: Array) -> Array:
         return np.where(self.seen(table), self.rows(table), np.nan)
-
-
-def _parts(kernel: Kernel) -> Iterator[Kernel]:
-    """The kernels that an expression is made of."""
-    if isinstance(kernel, (Sum, Product)):
-        for part in kernel.terms if isinstance(kernel, Sum) else kernel.factors:
-            yield from _parts(part)
-    elif isinstance(kernel, (Scaled, Power)):
-        yield from _parts(kernel.kernel)
-    else:
-        yield kernel
 
 
 @dataclass(frozen=True, eq=False)

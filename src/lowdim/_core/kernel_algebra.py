@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -304,3 +304,14 @@ def _split(kernel: Kernel) -> tuple[float | None, Kernel]:
 def _scale(factor: Any, kernel: Kernel) -> Scaled:
     before, inner = _split(kernel)
     return Scaled(factor if before is None else factor * before, inner)
+
+
+def parts_of(kernel: Kernel) -> Iterator[Kernel]:
+    """The kernels that an expression is made of."""
+    if isinstance(kernel, (Sum, Product)):
+        for part in kernel.terms if isinstance(kernel, Sum) else kernel.factors:
+            yield from parts_of(part)
+    elif isinstance(kernel, (Scaled, Power)):
+        yield from parts_of(kernel.kernel)
+    else:
+        yield kernel

@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.utils.extmath import safe_sparse_dot
 
 from lowdim._core.distances import pairwise
+from lowdim._core.kernel_algebra import parts_of
 from lowdim._core.kernels import Kernel
 
 Array = np.ndarray
@@ -114,14 +115,6 @@ _SMOOTH: dict[str, Callable[[Any, Pairs], Slopes]] = {
 def slopes(kernel: Kernel, at: Pairs) -> Slopes:
     """k(z, x) and the a, b of its gradient, for all pairs."""
     return _SMOOTH[type(kernel).__name__](kernel, at)
-
-
-def parts_of(kernel: Kernel) -> tuple[Kernel, ...]:
-    """The kernels a combination is made of."""
-    inner = getattr(kernel, "terms", None) or getattr(kernel, "factors", None)
-    if inner is None:
-        inner = (kernel.kernel,) if hasattr(kernel, "kernel") else ()
-    return (kernel, *(part for piece in inner for part in parts_of(piece)))
 
 
 def is_smooth(kernel: Kernel) -> bool:

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from lowdim._core import threads
 from lowdim._core.distances import LOSS, compiled, excess, origin, row_pairs, scaled, squared_norms
-from lowdim._core.kernels import RBF, Kernel
+from lowdim._core.kernels import RBF, Kernel, Precomputed
 
 Array = np.ndarray
 TILE = 512  # rows and columns of a tile: 2 MB in float64, what a core has in its second cache
@@ -50,14 +50,15 @@ class Tiles:
 
 @dataclass(frozen=True, eq=False)
 class GivenTiles(Tiles):
-    """Values that were computed elsewhere."""
+    """Values that were computed elsewhere, and what the kernel makes of them where it is a multiple or a power."""
 
     def values(self, rows: Any) -> Callable[[slice], Array]:
-        rows = rows.toarray() if sparse.issparse(rows) else rows
-        return lambda columns: rows[:, columns]
+        given = self.kernel(rows)
+        return lambda columns: given[:, columns]
 
     def own(self, rows: slice) -> Callable[[slice], Array]:
-        return self.values(self.X[rows])
+        given = self.X[rows]
+        return lambda columns: given[:, columns]
 
     def diag(self) -> Array:
         return np.asarray(self.X.diagonal(), dtype=np.float64)
@@ -95,7 +96,8 @@ class GaussianTiles(Tiles):
 def tiles_of(kernel: Kernel, X: Any) -> Tiles:
     """The kernel on the rows of X, prepared."""
     if kernel.pairwise:
-        return GivenTiles(kernel, X.toarray() if sparse.issparse(X) else X)
+        ready = X.size == 0 or (type(kernel) is Precomputed and not sparse.issparse(X))
+        return GivenTiles(kernel, X if ready else kernel(X))
     single = X.dtype == np.float32
     plain = type(kernel) is not RBF or sparse.issparse(X) or X.size == 0
     if plain or excess(X, 50 if single else 300) or not 1e-30 < kernel.gamma < 1e30:  # type: ignore[attr-defined]

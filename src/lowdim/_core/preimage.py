@@ -79,6 +79,11 @@ def check_way(way: str, kernel: Kernel, owner: str) -> None:
         return
     if kernel.pairwise:
         raise ValueError(f"{owner}: preimage={way!r} needs rows; with a precomputed kernel there are none.")
+    if holes := getattr(kernel, "holes", None):
+        raise ValueError(
+            f"{owner}: preimage must be 'ridge' with missing={holes.policy!r}, where a row may stand for many; got "
+            f"{way!r}. Or complete the rows first, with lowdim.PCA().fit(X).completed_, and leave `missing` out."
+        )
     if way == "fixed_point" and not is_smooth(kernel):
         also = " or preimage='distance'" if has_distances(kernel) else ""
         raise ValueError(

@@ -150,7 +150,8 @@ def _view_of_moments(m: Moments, part: slice, setting: Setting, side: int, dtype
 def second_table(Y: Any, n: int, owner: str, *, sparse_ok: bool = False) -> tuple[Any, tuple[int, ...]]:
     """Y as a finite table of `n` rows, and the shape of one of its rows."""
     missing.refuse_disguised(Y, owner, "Y")
-    missing.refuse_sparse(Y, owner, "Y")
+    if not sparse_ok:
+        missing.refuse_sparse(Y, owner, "Y")
     form = "csr" if sparse_ok else False
     Y = check_array(
         native(Y), accept_sparse=form, dtype=FLOATS, ensure_2d=False, ensure_all_finite=False, input_name="Y"

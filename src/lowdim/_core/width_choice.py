@@ -14,7 +14,7 @@ from lowdim._core import preimage, threads
 from lowdim._core.distances import pairwise
 from lowdim._core.extend import Nystrom
 from lowdim._core.inverse import LearnedInverse
-from lowdim._core.kernels import Kernel
+from lowdim._core.kernels import RBF, DistanceKernel, Kernel, Laplace, Matern, RationalQuadratic
 from lowdim._core.neighbors import nearest
 from lowdim._core.preimage import Span
 from lowdim._core.ranks import Ranks
@@ -28,17 +28,12 @@ TRIED = 200  # rows on which "ridge" chooses its width and penalty, in every fol
 ALIKE = 0.9  # a pair is all but equal to the kernel above this part of k(x, x)
 
 
-def _matern(nu: float, t: Array) -> Array:
-    growth = {0.5: 1.0, 1.5: 1.0 + t, 2.5: 1.0 + t + t * t / 3.0}[nu]
-    return growth * np.exp(-t)
-
-
-# The distance that kernels with a width are functions of, the power it is kept in, and the values.
-_FORMULAS: dict[str, tuple[str, int, Callable[[Any, Array], Array]]] = {
-    "RBF": ("euclidean", 2, lambda k, D: np.exp(-k.gamma * D)),
-    "RationalQuadratic": ("euclidean", 2, lambda k, D: (1 + k.gamma / k.alpha * D) ** -k.alpha),
-    "Matern": ("euclidean", 2, lambda k, D: _matern(k.nu, 2 * np.sqrt(k.nu * k.gamma * D))),
-    "Laplace": ("manhattan", 1, lambda k, D: np.exp(-k.gamma * D)),
+# The distance that kernels with a width are functions of, and the power it is kept in.
+_MEASURES: dict[type[Kernel], tuple[str, int]] = {
+    RBF: ("euclidean", 2),
+    RationalQuadratic: ("euclidean", 2),
+    Matern: ("euclidean", 2),
+    Laplace: ("manhattan", 1),
 }
 
 
@@ -51,7 +46,7 @@ class Distances:
 
     def of(self, kernel: Kernel) -> Array:
         """What the kernel is a function of: distances, or their squares."""
-        metric, power, _ = _FORMULAS[type(kernel).__name__]
+        metric, power = _MEASURES[type(kernel)]
         if metric not in self._found:
             self._found[metric] = pairwise(self.X, None, metric, squared=power == 2)
         return self._found[metric]
@@ -59,12 +54,12 @@ class Distances:
 
 def has_width(kernel: Kernel) -> bool:
     """Whether the kernel is a function of distances with a gamma to choose."""
-    return type(kernel).__name__ in _FORMULAS and getattr(kernel, "norm", "l1") == "l1"
+    return type(kernel) in _MEASURES and getattr(kernel, "norm", "l1") == "l1"
 
 
 def power_of(kernel: Kernel) -> int:
     """2 for exp(-gamma d²), whose width is sqrt(1 / (2 gamma)); 1 for exp(-gamma d), whose width is 1 / gamma."""
-    return _FORMULAS[type(kernel).__name__][1]
+    return _MEASURES[type(kernel)][1]
 
 
 def median_gamma(kernel: Kernel, distances: Distances) -> float:
@@ -77,7 +72,8 @@ def median_gamma(kernel: Kernel, distances: Distances) -> float:
 def values(kernel: Kernel, distances: Distances) -> Array:
     """The kernel matrix."""
     if has_width(kernel):
-        return _FORMULAS[type(kernel).__name__][2](kernel, distances.of(kernel))
+        assert isinstance(kernel, DistanceKernel)
+        return kernel._of_squares(distances.of(kernel) ** (2 // power_of(kernel)))
     return np.asarray(kernel(distances.X), dtype=np.float64)
 
 

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from lowdim._core.kernel_matrix import kernel_matrix, kernel_rows
+from lowdim._core.kernel_tiles import Tiles, each_block, matrix, tiles_of
 from lowdim._core.kernels import Kernel
 from lowdim._core.notices import warn
 from lowdim._core.scaling import center_kernel
 from lowdim._core.spectrum import Eigenpairs, eigenpairs
 from lowdim._core.views import View, Views
+from lowdim.spectral._kernel_checks import check_square, check_symmetric
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -32,19 +33,20 @@ class FeatureSpace:
 
     @classmethod
     def of(cls, kernel: Kernel, X: Any, landmarks: np.ndarray | None, n_jobs: int | None, owner: str) -> FeatureSpace:
+        check_square(kernel, X, owner)
         if landmarks is not None:
             return cls._from_landmarks(kernel, X, landmarks, n_jobs, owner)
-        K = kernel_matrix(kernel, X, n_jobs=n_jobs, owner=owner)
-        pairs, means = _axes(K, kernel, owner)
+        pairs, means = _axes(tiles_of(kernel, X), n_jobs, owner)
         root = np.sqrt(pairs.values)
         return cls(pairs.vectors * root, means, pairs.vectors / root, pairs.values)
 
     @classmethod
     def _from_landmarks(cls, kernel: Kernel, X: Any, chosen: np.ndarray, n_jobs: Any, owner: str) -> FeatureSpace:
         """The axes of the landmarks about their own mean, so that a shift of all rows changes nothing."""
-        own, among = (X[:, chosen], X[chosen][:, chosen]) if kernel.pairwise else (X, X[chosen])
-        pairs, _ = _axes(kernel_matrix(kernel, among, n_jobs=n_jobs, owner=owner), kernel, owner)
-        S = kernel(own) if kernel.pairwise else kernel_rows(kernel, own, among, n_jobs=n_jobs)
+        X = X[:, chosen] if kernel.pairwise else X
+        among = tiles_of(kernel, X[chosen])
+        pairs, _ = _axes(among, n_jobs, owner)
+        S = np.concatenate(each_block(among, X, lambda values, _: values, n_jobs))
         projection = pairs.vectors / np.sqrt(pairs.values)
         offset = S.mean(axis=0, dtype=np.float64)
         return cls((S - offset) @ projection, offset, projection, None)
@@ -73,14 +75,16 @@ def views_of(x: FeatureSpace, y: FeatureSpace, ridge: tuple[float, float], owner
     return Views(vx, vy, K, "kernel", owner)
 
 
-def _axes(K: np.ndarray, kernel: Kernel, owner: str) -> tuple[Eigenpairs, np.ndarray]:
+def _axes(tiles: Tiles, n_jobs: int | None, owner: str) -> tuple[Eigenpairs, np.ndarray]:
     """Eigenpairs of the centred kernel matrix that are above rounding, and the column means of K."""
+    check_symmetric(tiles, owner)
+    K = matrix(tiles, tiles.X.dtype, n_jobs)
     largest = float(np.abs(K).max())
     rounding = 8 * np.sqrt(len(K)) * float(np.finfo(K.dtype).eps) * largest  # of a matrix of rounded entries
     Kc, means = center_kernel(K, overwrite=True)
     pairs = eigenpairs(Kc, len(Kc), owner=owner)
     floor = max(rounding, len(K) * _EPS * max(float(pairs.values[0]), 0.0))
-    if not kernel.is_psd and pairs.values[-1] < -max(floor, 1e-6 * max(float(pairs.values[0]), 0.0)):
+    if not tiles.kernel.is_psd and pairs.values[-1] < -max(floor, 1e-6 * max(float(pairs.values[0]), 0.0)):
         warn(
             f"{owner}: the kernel is not positive semidefinite on these rows (smallest eigenvalue "
             f"{pairs.values[-1]:.3g}, largest {pairs.values[0]:.3g}); negative eigenvalues are left out."

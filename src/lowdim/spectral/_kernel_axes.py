@@ -31,12 +31,14 @@ Array = np.ndarray
 class Axes:
     """Axes in feature space, and the scores of the fitted rows on them.
 
-    `values` are sums of squared scores, `own` and `total` the sums of k(x, x) and of |phi(x) - m|² over the fitted
-    rows; `basis` are the rows b (None: all), `lost` the part of `total` that lies outside their span.
+    `values` are sums of squared scores, `spread` holds |phi(x) - m|² of the fitted rows, `own` and `total` are the
+    sums of k(x, x) and of |phi(x) - m|²; `basis` are the rows b (None: all), `lost` the part of `total` that lies
+    outside their span.
     """
 
     values: Array
     scores: Array
+    spread: Array
     extension: Nystrom
     center: Array
     center_norm: float
@@ -121,13 +123,14 @@ def _by_matrix(tiles: Tiles, k: int | None, rng: np.random.Generator, n_jobs: in
     K = matrix(tiles, tiles.X.dtype, n_jobs)
     own = float(np.trace(K, dtype=np.float64))
     Kc, means = center_kernel(K, overwrite=True)
-    total = max(float(np.trace(Kc, dtype=np.float64)), 0.0)
+    spread = np.diagonal(Kc).astype(np.float64)
+    total = max(float(spread.sum()), 0.0)
     pairs = eigenpairs(Kc, tiles.n if k is None else min(k, tiles.n), rng=rng, owner=OWNER)
     pairs = positive_part(pairs, k, rounding=rounding_of(tiles), owner=OWNER)
     vectors = _centred(pairs.vectors)  # to the last digit, else small axes see the mean of K
     scores = vectors * np.sqrt(pairs.values)
     extension = Nystrom.of(pairs.values, vectors, means.columns)
-    return Axes(pairs.values, scores, extension, np.full(tiles.n, 1 / tiles.n), means.total, own, total)
+    return Axes(pairs.values, scores, spread, extension, np.full(tiles.n, 1 / tiles.n), means.total, own, total)
 
 
 def _by_products(A: CentredKernel, k: int | None, rng: np.random.Generator) -> Axes:
@@ -143,9 +146,10 @@ def _by_products(A: CentredKernel, k: int | None, rng: np.random.Generator) -> A
 
     axes = Nystrom.of(pairs.values, _centred(pairs.vectors), np.zeros(n)).projection
     scores, offset = A.applied(axes)
-    mean, own = float(offset.mean()), float(tiles.diag().sum())
-    center, total = np.full(n, 1 / n), max(own - n * mean, 0.0)
-    return Axes(pairs.values, _centred(scores), Nystrom(offset, axes), center, mean, own, total)
+    mean, own = float(offset.mean()), tiles.diag()
+    center, total = np.full(n, 1 / n), max(float(own.sum()) - n * mean, 0.0)
+    spread = own - 2 * offset + mean
+    return Axes(pairs.values, _centred(scores), spread, Nystrom(offset, axes), center, mean, float(own.sum()), total)
 
 
 def _sampled(tiles: Tiles, rng: np.random.Generator) -> Array:

@@ -1,12 +1,15 @@
-"""What `KernelPCA` says about a kernel: not symmetric, not positive, too narrow, too wide."""
+"""What kernel methods say about a kernel: not symmetric, not positive, too narrow, too wide."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from lowdim._core import threads
 from lowdim._core.distances import pairwise
 from lowdim._core.kernel_tiles import Tiles
+from lowdim._core.kernels import Kernel
 from lowdim._core.notices import warn
 from lowdim._core.scaling import center_kernel
 from lowdim._core.values import all_eigenvalues
@@ -18,22 +21,29 @@ PAIRS = 3000  # rows between which all distances are looked at
 FLAT, NARROW, WIDE = 1.1, 3.0, 1e-3
 
 
-def check_symmetric(tiles: Tiles) -> None:
+def check_symmetric(tiles: Tiles, owner: str) -> None:
     """Refuse a kernel that is not symmetric: it has no eigenvectors to speak of.
 
     Given matrices are looked at as a whole, functions of two rows on some of them.
     """
     kernel, X = tiles.kernel, tiles.X
+    if kernel.is_psd:
+        return
     if kernel.pairwise:
-        if X.ndim != 2 or X.shape[0] != X.shape[1]:
-            raise ValueError(f"{OWNER}: the kernel matrix must be square; got shape {X.shape}.")
+        check_square(kernel, X, owner)
         worst, largest = _asymmetry(X), float(np.abs(X).max())
     else:
         some = X[: min(100, tiles.n)]
         K = kernel(some, some.copy())
         worst, largest = float(np.abs(K - K.T).max()), float(np.abs(K).max())
     if worst > 1e-4 * max(largest, np.finfo(X.dtype).tiny):
-        raise ValueError(f"{OWNER}: the kernel must be symmetric; k(x, y) and k(y, x) differ by up to {worst:.3g}.")
+        raise ValueError(f"{owner}: the kernel must be symmetric; k(x, y) and k(y, x) differ by up to {worst:.3g}.")
+
+
+def check_square(kernel: Kernel, X: Any, owner: str) -> None:
+    """Refuse a given matrix without a column for each row."""
+    if kernel.pairwise and X.shape[0] != X.shape[1]:
+        raise ValueError(f"{owner}: the kernel matrix must be square; got shape {X.shape}.")
 
 
 def _asymmetry(K: Array) -> float:

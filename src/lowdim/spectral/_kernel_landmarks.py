@@ -32,19 +32,36 @@ def nystrom(tiles: Tiles, basis: Array, k: int | None, rng: np.random.Generator,
 
     pairs = eigenpairs(scatter, len(scatter) if k is None else min(k, len(scatter)), rng=rng, owner=OWNER)
     pairs = positive_part(pairs, k, rounding=rounding_of(few) * np.sqrt(n / few.n), owner=OWNER)
-    extension = Nystrom(offset, root @ pairs.vectors)
-    scores = np.concatenate(each_block(few, X, lambda values, _: extension(values), n_jobs))
+    extension, center, norm = Nystrom(offset, root @ pairs.vectors), root @ mean, float(mean @ mean)
+    scores, spread = _placed(tiles, few, extension, center, norm, n_jobs)
 
-    own, norm = float(tiles.diag().sum()), float(mean @ mean)
+    own = float(tiles.diag().sum())
     total = max(own - n * norm, 0.0)
     lost = max(own - inside, 0.0) / total if total > 0 else 0.0
-    return Axes(pairs.values, scores, extension, root @ mean, norm, own, total, basis, lost)
+    return Axes(pairs.values, scores, spread, extension, center, norm, own, total, basis, lost)
+
+
+def _placed(
+    tiles: Tiles, few: Tiles, extension: Nystrom, center: Array, norm: float, n_jobs: int | None
+) -> tuple[Array, Array]:
+    """Scores of all rows, and their squared distances in feature space from the centre."""
+    own = tiles.diag()
+
+    def place(values: Array, part: slice) -> tuple[Array, Array]:
+        return extension(values), own[part] - 2 * (values.astype(np.float64, copy=False) @ center) + norm
+
+    scores, spread = zip(*each_block(few, tiles.X, place, n_jobs), strict=True)
+    return np.concatenate(scores), np.concatenate(spread)
 
 
 def _inverse_root(K: Array, dtype: Any, rng: np.random.Generator) -> Array:
-    """B with B'KB = I on the span of the rows: eigenvectors over the roots of their eigenvalues, none of them tiny."""
+    """B with B'KB = I on the span of the rows: eigenvectors over the roots of their eigenvalues, none of them tiny.
+
+    Where K has negative eigenvalues, positive ones of their size mean no more than they do.
+    """
     pairs = eigenpairs(K, len(K), rng=rng, owner=OWNER)
-    good = pairs.values > len(K) * float(np.finfo(dtype).eps) * max(float(pairs.values[0]), 0.0)
+    rounding = len(K) * float(np.finfo(dtype).eps) * max(float(pairs.values[0]), 0.0)
+    good = pairs.values > max(rounding, -float(pairs.values[-1]))
     good[0] = True
     return pairs.vectors[:, good] / np.sqrt(np.maximum(pairs.values[good], np.finfo(np.float64).tiny))
 
@@ -84,7 +101,8 @@ def sparse(
     """
     sample = tiles_of(tiles.kernel, tiles.X[some])
     Kc, _ = center_kernel(matrix(sample, np.float64, n_jobs), overwrite=True)
-    variance = max(float(all_eigenvalues(Kc, owner=OWNER)[0]) / len(some), float(np.finfo(np.float64).tiny))
+    Kc, largest = _positive(Kc)
+    variance = max(largest / len(some), float(np.finfo(np.float64).tiny))
     if noise is None:
         fitted = weights_of_few(Kc, variance, n_basis or len(some), owner=OWNER)
     else:
@@ -100,6 +118,16 @@ def sparse(
     return _weighted(tiles, few, K, offset, center, fitted.weights[kept], k, basis, n_jobs), fitted
 
 
+def _positive(Kc: Array) -> tuple[Array, float]:
+    """The nearest matrix that is one of inner products, as weights have a meaning for, and its largest eigenvalue."""
+    values = all_eigenvalues(Kc, owner=OWNER)
+    if values[-1] >= -1e-9 * max(values[0], 0.0):
+        return Kc, float(values[0])
+    pairs = eigenpairs(Kc, len(Kc), owner=OWNER)
+    F = pairs.vectors * np.sqrt(np.maximum(pairs.values, 0.0))
+    return F @ F.T, float(values[0])
+
+
 def _weighted(
     tiles: Tiles, few: Tiles, K: Array, offset: Array, center: Array, w: Array, k: int | None, basis: Array, n_jobs: Any
 ) -> Axes:
@@ -112,10 +140,9 @@ def _weighted(
     P = Nystrom.of(pairs.values, size[:, None] * pairs.vectors, offset).projection
     P = P - np.outer(center, P.sum(axis=0))  # an axis is made of phi_i - m
     extension = Nystrom(at_center, P)
-    scores = np.concatenate(each_block(few, tiles.X, lambda values, _: extension(values), n_jobs))
-    own = float(tiles.diag().sum())
-    total = max(own + tiles.n * (norm - 2 * float(offset @ center)), 0.0)
+    scores, spread = _placed(tiles, few, extension, center, norm, n_jobs)
+    own, total = float(tiles.diag().sum()), max(float(spread.sum()), 0.0)
     values = np.square(scores, dtype=np.float64).sum(axis=0)
     order = np.argsort(-values, kind="stable")
     extension = Nystrom(at_center, P[:, order])
-    return Axes(values[order], scores[:, order], extension, center, norm, own, total, basis)
+    return Axes(values[order], scores[:, order], spread, extension, center, norm, own, total, basis)

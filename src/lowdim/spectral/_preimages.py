@@ -24,15 +24,10 @@ def span_of(model: Any) -> Span:
 
 
 def usual_error(model: Any, quantile: float) -> float:
-    """A quantile of the errors in feature space of the fitted rows (of those kept, where they are few)."""
-    own = np.asarray(model.kernel_.diag(model._rows), dtype=np.float64)
-    if model.basis_ is None:
-        scores = np.asarray(model.embedding_, dtype=np.float64)
-        errors = own - 2 * model._extension.offset + model._mean_kernel - (scores**2).sum(axis=1)
-    else:
-        errors = model._row_error(model._rows)
+    """A quantile of the errors in feature space of the fitted rows."""
+    whole = model.eigenvalues_.sum() + model.reconstruction_error_
     # With every component kept the errors are rounding, and any new row is far beyond them.
-    return max(float(np.quantile(errors, quantile)), 1e-9 * max(float(own.mean()) - model._mean_kernel, 0.0), 1e-300)
+    return max(float(np.quantile(model._errors, quantile)), 1e-9 * whole / len(model._errors), 1e-300)
 
 
 def preimages(model: Any, Z: np.ndarray) -> np.ndarray:

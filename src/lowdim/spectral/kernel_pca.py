@@ -90,7 +90,7 @@ class KernelPCA(Reducer):
         Eigenvalues l of the centred kernel matrix, sums of squared scores, as in scikit-learn. The variance of a
         component is l / n_samples (which kernlab reports, with scores that are sqrt(n_samples) times these).
     explained_variance_ratio_ : ndarray of shape (n_components,)
-        Their share of the trace of the centred kernel matrix.
+        Their share of the trace of the centred kernel matrix; above 1 where negative eigenvalues lower that.
     reconstruction_error_ : float
         Squared error in feature space over all fitted rows: the sum of the eigenvalues left out.
     dual_coef_ : ndarray of shape (n_samples or n_basis_rows, n_components)
@@ -194,8 +194,7 @@ class KernelPCA(Reducer):
         self.kernel_ = make_kernel(self.kernel, X, holes=self._holes, owner="KernelPCA", **settings)
         check_way(self.preimage, self.kernel_, "KernelPCA")
         tiles = tiles_of(self.kernel_, X)
-        if not self.kernel_.is_psd:
-            checks.check_symmetric(tiles)
+        checks.check_symmetric(tiles, "KernelPCA")
 
         axes = self._axes(tiles, rng)
 
@@ -207,6 +206,7 @@ class KernelPCA(Reducer):
         self.basis_, self.nystrom_error_ = axes.basis, axes.lost
         self._extension, self.dual_coef_ = axes.extension, axes.extension.projection
         self._mean_coef, self._mean_kernel = axes.center, axes.center_norm
+        self._errors = axes.spread - np.square(axes.scores, dtype=np.float64).sum(axis=1)
         self._rows = self._own_rows(X if axes.basis is None else X[axes.basis])
         return axes.scores
 
@@ -288,7 +288,8 @@ class KernelPCA(Reducer):
         -------
         error : ndarray of shape (n_samples,)
             |phi(x) - mean|² less the sum of squared scores: k(x,x) - 2 mean_i k(x,x_i) + mean K - |z|²; over the fitted
-            rows they add up to `reconstruction_error_`.
+            rows they add up to `reconstruction_error_`. With a kernel that is not positive some would be negative,
+            and are 0.
         """
         return self._row_error(self._rows_for(X, "row_error"))
 
