@@ -34,6 +34,7 @@ _HOMES = {
     "KernelCCA": "lowdim.spectral.kernel_cca",
     "Isomap": "lowdim.spectral.isomap",
     "LaplacianEigenmaps": "lowdim.spectral.laplacian_eigenmaps",
+    "DiffusionMaps": "lowdim.spectral.diffusion_maps",
     "MDS": "lowdim.stress.mds",
     "Comparison": "lowdim.study.comparison",
     "compare": "lowdim.study.comparison",
@@ -66,6 +67,7 @@ _ESTIMATORS = (
     "KernelCCA",
     "Isomap",
     "LaplacianEigenmaps",
+    "DiffusionMaps",
     "MDS",
 )
 

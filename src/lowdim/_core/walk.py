@@ -42,21 +42,21 @@ def with_values(graph: sparse.csr_array, values: np.ndarray) -> sparse.csr_array
 
 
 def join_parts(
-    G: sparse.csr_array, weigh: Callable[[np.ndarray], np.ndarray] | None, X: Any, **settings: Any
+    G: sparse.csr_array, weigh: Callable[[sparse.csr_array], np.ndarray] | None, X: Any, **settings: Any
 ) -> tuple[sparse.csr_array, Connected]:
     """Weights of the edges of G, and `connect`'s answer once edges of no weight are gone; None: G holds weights.
 
     An edge that joins two parts weighs as much as the weakest link of a row to its nearest neighbour: by its length
     it would weigh next to nothing, and the parts would stay apart.
     """
-    weights = G.data if weigh is None else weigh(G.data)
+    weights = G.data if weigh is None else weigh(G)
     strong = weights > VANISHED * (weights.max(initial=0.0) if weigh is None else 1.0)
     if not strong.all():
         G, weights = _only(G, strong), weights[strong]
     joined = connect(G, G if weigh is None else X, **settings)
     if weigh is None or joined.graph is G:
         return with_values(G, weights), joined
-    return with_values(joined.graph, _bridged(joined, weigh(joined.graph.data), weakest_link(G, weights))), joined
+    return with_values(joined.graph, _bridged(joined, weigh(joined.graph), weakest_link(G, weights))), joined
 
 
 def _only(G: sparse.csr_array, kept: np.ndarray) -> sparse.csr_array:
@@ -143,15 +143,26 @@ class Steps:
     nearness: np.ndarray
 
     @classmethod
-    def along(cls, reach: sparse.csr_array, gamma: float | None, gaps: np.ndarray) -> Steps:
-        """From the lengths to neighbours; the heaviest weight of a far row is 1, lest all of them vanish."""
+    def along(cls, reach: sparse.csr_array, exponents: np.ndarray | None, gaps: np.ndarray) -> Steps:
+        """From the lengths to neighbours and the e of the weights exp(-e), None being weights of 1.
+
+        The heaviest weight of a far row is made 1, lest all of them vanish: a row may be scaled at will.
+        """
         nearest, least = nearest_of_each(reach)
         close = nearness(least, gaps[nearest])
-        if gamma is None:
+        if exponents is None:
             return cls(with_values(reach, np.ones(reach.nnz)), np.ones(len(least)), nearest, close)
-        shift = np.where(close > 0, 0.0, gamma * np.square(least, dtype=np.float64))
-        exponents = np.repeat(shift, np.diff(reach.indptr)) - gamma * np.square(reach.data, dtype=np.float64)
-        return cls(with_values(reach, np.exp(exponents)), np.exp(-shift), nearest, close)
+        shift = np.where(close > 0, 0.0, np.minimum.reduceat(exponents, reach.indptr[:-1]))
+        weights = np.exp(np.repeat(shift, np.diff(reach.indptr)) - exponents)
+        return cls(with_values(reach, weights), np.exp(-shift), nearest, close)
+
+    @classmethod
+    def to_all(cls, D: np.ndarray, exponents: np.ndarray, gaps: np.ndarray) -> Steps:
+        """The same from the distances to all fitted rows."""
+        nearest = np.argmin(D, axis=1)
+        close = nearness(D[np.arange(len(D)), nearest], gaps[nearest])
+        shift = np.where(close > 0, 0.0, exponents.min(axis=1))
+        return cls(np.exp(shift[:, None] - exponents), np.exp(-shift), nearest, close)
 
     @classmethod
     def given(cls, weights: Any, owner: str) -> Steps:
@@ -178,6 +189,11 @@ class Steps:
         own = _rows_times(self.nearness, sparse.csr_array(W[self.nearest]))
         weights = sparse.csr_array(_rows_times(1.0 - self.nearness, self.weights) + own)
         return Steps(weights, self.scales, self.nearest, self.nearness)
+
+    def bridged(self, C: sparse.csr_array) -> Steps:
+        """A row near a fitted one takes over the bridges C of that row, in proportion to the nearness."""
+        more = _rows_times(self.nearness, sparse.csr_array(C[self.nearest])).toarray()
+        return Steps(self.weights + more, self.scales, self.nearest, self.nearness)
 
 
 def nearness(distances: np.ndarray, gaps: np.ndarray) -> np.ndarray:

@@ -24,10 +24,30 @@ def edge_gamma(lengths: np.ndarray, width: float | str, convention: str, gamma: 
     if gamma is not None:
         return float(gamma)
     if isinstance(width, str):
-        width = np.sqrt(EDGE_RULES[width](_positive_squares(lengths, owner)))
-        if convention == "exp(-d2/s)":  # where s stands for a squared length
-            width = width**2
-    return RBF.from_width(float(width), convention).gamma
+        square = float(EDGE_RULES[width](_positive_squares(lengths, owner)))
+        width = square if convention == "exp(-d2/s)" else square**0.5  # there s stands for a squared length
+    return RBF.from_width(width, convention).gamma
+
+
+def kernel_sum_gamma(squares: np.ndarray, owner: str) -> float:
+    """The gamma where the sum of the kernel S grows fastest with eps = 1 / gamma: d log S / d log eps is largest.
+
+    Between an eps so small that rows see themselves alone and one so large that all are equal, S grows like
+    eps^(dimension / 2): there the kernel sees the shape of the data. `squares` are squared distances from some rows to
+    all, themselves included.
+    """
+    positive = _positive_squares(np.sqrt(squares), owner)
+    low, high = np.log2(positive.min()), np.log2(positive.max())
+    steps = 2.0 ** np.linspace(low, high + 1, int(np.clip(4 * (high - low + 1), 8, 120)))
+    slopes = [_slope(squares, eps) for eps in steps]
+    return float(1.0 / steps[int(np.argmax(slopes))])
+
+
+def _slope(squares: np.ndarray, eps: float) -> float:
+    """d log S / d log eps = sum (d² / eps) exp(-d² / eps) / sum exp(-d² / eps)."""
+    e = squares / eps
+    kernel = np.exp(-e)
+    return float((e * kernel).sum() / kernel.sum())
 
 
 def _positive_squares(lengths: np.ndarray, owner: str) -> np.ndarray:
@@ -40,9 +60,9 @@ def _positive_squares(lengths: np.ndarray, owner: str) -> np.ndarray:
     return squares
 
 
-def edge_weights(gamma: float | None) -> Callable[[np.ndarray], np.ndarray]:
-    """The weight of an edge as a function of its length: 1 for None, else the heat kernel."""
-    return (lambda lengths: np.ones(len(lengths))) if gamma is None else (lambda lengths: heat(lengths, gamma))
+def edge_weights(gamma: float | None) -> Callable[[sparse.csr_array], np.ndarray]:
+    """The weights of the edges of a graph of lengths: 1 for None, else the heat kernel."""
+    return (lambda G: np.ones(G.nnz)) if gamma is None else (lambda G: heat(G.data, gamma))
 
 
 def shortest_edges(G: sparse.csr_array) -> np.ndarray:

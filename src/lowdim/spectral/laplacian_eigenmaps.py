@@ -215,7 +215,8 @@ class LaplacianEigenmaps(Reducer):
         if self.weights == "given":
             return walk.place(Steps.given(X, _NAME))
         reach = self._neighborhood(self.n_neighbors).reach(self._rows, X, len(walk.labels))
-        return walk.place(Steps.along(reach, self.gamma_, walk.gaps).blended(walk.weights))
+        exponents = None if self.gamma_ is None else self.gamma_ * np.square(reach.data, dtype=np.float64)
+        return walk.place(Steps.along(reach, exponents, walk.gaps).blended(walk.weights))
 
     def _check_distances(self, D: Any) -> Any:
         return check_weights(D, _NAME) if self.weights == "given" else super()._check_distances(D)
