@@ -178,23 +178,6 @@ class Steps:
         ones = np.ones(len(nearest))
         return cls(weights, ones, nearest, 0 * ones)
 
-    def blended(self, W: sparse.csr_array) -> Steps:
-        """A row near a fitted one takes over that row's edges in proportion to the nearness.
-
-        A fitted row meets itself among its neighbours, and misses those that count it as theirs: without this it
-        would not be placed where it is. The blend is continuous, and exact on fitted rows whatever made their edges.
-        """
-        if not self.nearness.any():
-            return self
-        own = _rows_times(self.nearness, sparse.csr_array(W[self.nearest]))
-        weights = sparse.csr_array(_rows_times(1.0 - self.nearness, self.weights) + own)
-        return Steps(weights, self.scales, self.nearest, self.nearness)
-
-    def bridged(self, C: sparse.csr_array) -> Steps:
-        """A row near a fitted one takes over the bridges C of that row, in proportion to the nearness."""
-        more = _rows_times(self.nearness, sparse.csr_array(C[self.nearest])).toarray()
-        return Steps(self.weights + more, self.scales, self.nearest, self.nearness)
-
 
 def nearness(distances: np.ndarray, gaps: np.ndarray) -> np.ndarray:
     """1 at distance 0, 0 from half the gap on."""
@@ -203,28 +186,24 @@ def nearness(distances: np.ndarray, gaps: np.ndarray) -> np.ndarray:
     return np.maximum(0.0, 1.0 - ratio)
 
 
-def _rows_times(factors: np.ndarray, A: sparse.csr_array) -> sparse.csr_array:
-    return with_values(A, A.data * np.repeat(factors, np.diff(A.indptr)))
-
-
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """What placing a new row on a walk needs: its pieces, the weights among fitted rows, and the gaps around them."""
+    """What placing a new row on a walk needs: its pieces, and the gaps around fitted rows."""
 
     pieces: list[Piece]
     labels: np.ndarray  # the piece of each fitted row, -1 for rows left out
     first: np.ndarray | None  # which of the rows given were fitted, equal ones counting once; None: all
     gaps: np.ndarray  # distance of each fitted row to its nearest neighbour
-    weights: Any  # among fitted rows, sparse; None where weights depend on distances alone
-    columns: np.ndarray | None = None  # factors of the fitted rows in every step
+    own_edges: bool  # fitted rows have edges that a new row in their place would not have
+    columns: np.ndarray | None  # factors of the fitted rows in every step
 
     @classmethod
-    def of(cls, pieces: list[Piece], same: Distinct, gaps: np.ndarray, weights: Any, columns: Any = None) -> Walk:
+    def of(cls, pieces: list[Piece], same: Distinct, gaps: np.ndarray, own_edges: bool, columns: Any = None) -> Walk:
         """From its pieces, which are put beside each other here."""
         labels = np.full(len(same.first), -1)
         for p, piece in enumerate(pieces):
             labels[piece.rows] = p
-        return cls(tile(pieces), labels, None if same.all else same.first, gaps, weights, columns)
+        return cls(tile(pieces), labels, None if same.all else same.first, gaps, own_edges, columns)
 
     def columns_of(self, D: Any) -> Any:
         """Of distances to all rows given, those to the fitted ones."""
@@ -238,10 +217,15 @@ class Walk:
         return Z
 
     def place(self, steps: Steps) -> np.ndarray:
-        """Where new rows are: each in the piece of the fitted row nearest to it."""
+        """Where new rows are: each in the piece of the fitted row nearest to it.
+
+        A fitted row meets itself among its neighbours, and misses those that count it as theirs. So a row near one
+        takes over that one's steps in proportion to the nearness, and as these lead to lambda y_i, this is a mean of
+        the place y_i and the new row's own: continuous, and exact on fitted rows whatever made their edges.
+        """
         V = steps.weights
         if self.columns is not None:
-            V = V * self.columns if isinstance(V, np.ndarray) else sparse.csr_array(V.multiply(self.columns[None]))
+            V = with_values(V, V.data * self.columns[V.indices]) if sparse.issparse(V) else V * self.columns
         home = self.labels[steps.nearest]
         Z = np.full((V.shape[0], len(self.pieces[0].shift)), np.nan)
         position = np.zeros(len(self.labels), dtype=np.intp)
@@ -250,17 +234,15 @@ class Walk:
             mine = np.flatnonzero(home == p)
             if len(mine):
                 inside = V[mine] if len(piece.rows) == V.shape[1] else V[mine][:, piece.rows]
-                Z[mine] = _placed(piece, inside, steps, mine, position[steps.nearest[mine]])
+                fresh, rough = _by_formula(piece, inside, steps.scales[mine])
+                near = np.where(rough | self.own_edges, steps.nearness[mine][:, None], 0.0)
+                Z[mine] = near * piece.places()[position[steps.nearest[mine]]] + (1.0 - near) * fresh
         return Z
 
 
-def _placed(piece: Piece, V: Any, steps: Steps, mine: np.ndarray, nearest: np.ndarray) -> np.ndarray:
-    """The Nystrom formula y(x) = sum_j w(x, j) y_j / (lambda d(x)); along rough axes the mean of the neighbours."""
+def _by_formula(piece: Piece, V: Any, scales: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Places by y(x) = sum_j w(x, j) y_j / (lambda d(x)), along rough axes by the mean; and which axes are rough."""
     degrees = np.asarray(V.sum(axis=1)).ravel()
-    lonely = degrees <= 0
-    mean = np.asarray(V @ piece.axes) / np.where(lonely, 1.0, degrees)[:, None]
-    mean[lonely] = piece.axes[nearest[lonely]]
-    near = steps.nearness[mine][:, None]
+    mean = np.asarray(V @ piece.axes) / np.where(degrees > 0, degrees, 1.0)[:, None]
     rough = np.abs(piece.eigenvalues) < ROUGH
-    Y = np.where(rough, near * piece.axes[nearest] + (1 - near) * mean, mean / np.where(rough, 1.0, piece.eigenvalues))
-    return piece.scaled(Y, degrees * steps.scales[mine])
+    return piece.scaled(mean / np.where(rough, 1.0, piece.eigenvalues), degrees * scales), rough

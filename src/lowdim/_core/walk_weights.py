@@ -66,8 +66,8 @@ def edge_weights(gamma: float | None) -> Callable[[sparse.csr_array], np.ndarray
 
 
 def shortest_edges(G: sparse.csr_array) -> np.ndarray:
-    """The length of the shortest edge of each row; 0 for rows without edges."""
-    least = np.zeros(G.shape[0])
+    """The length of the shortest edge of each row; infinite for rows without edges."""
+    least = np.full(G.shape[0], np.inf)
     linked = np.diff(G.indptr) > 0
     if linked.any():
         least[linked] = np.minimum.reduceat(G.data, G.indptr[:-1][linked])

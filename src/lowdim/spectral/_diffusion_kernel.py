@@ -102,7 +102,7 @@ def _sample_of_squares(X: Any, around: Neighborhood) -> np.ndarray:
     n = X.shape[0]
     some = np.sort(generator(0).permutation(n)[: max(20, min(n, 1000, _SAMPLED // n))])
     if around.metric == "precomputed":
-        block = X.data if sparse.issparse(X) else X[some]
+        block = np.append(X.data, np.zeros(n)) if sparse.issparse(X) else X[some]  # a row is 0 from itself
     else:
         block = pairwise(X[some], X, around.metric)
     return np.square(block, dtype=np.float64)
@@ -122,8 +122,8 @@ def all_distances(X: Any, metric: Any, n_jobs: int | None) -> np.ndarray:
     return D
 
 
-def full_kernel(D: np.ndarray, fall: Falloff, found: Any, X: Any, **settings: Any) -> tuple[np.ndarray, Any, Connected]:
-    """Weights of all pairs (made in the place of D), those of bridges beside them, and how the rows hang together."""
+def full_kernel(D: np.ndarray, fall: Falloff, found: Any, X: Any, **settings: Any) -> tuple[np.ndarray, Connected]:
+    """Weights of all pairs (made in the place of D), bridges included, and how the rows hang together."""
     for rows in threads.blocks(len(D), max(1, 2**20 // len(D))):
         own = None if fall.scales is None else fall.scales[rows, None]
         D[rows] = np.exp(-fall.exponents(D[rows] ** 2, own, fall.scales))
@@ -133,8 +133,8 @@ def full_kernel(D: np.ndarray, fall: Falloff, found: Any, X: Any, **settings: An
     strong = with_values(near, np.where(weights > VANISHED, 1.0, 0.0))
     strong.eliminate_zeros()
     joined = connect(strong if _is_connected(strong) else _pairs(K), X, **settings)
-    C = _bridges(joined, K, weakest_link(near, np.maximum(weights, VANISHED)))
-    return K, C, joined
+    _bridge(joined, K, weakest_link(near, np.maximum(weights, VANISHED)))
+    return K, joined
 
 
 def _is_connected(G: sparse.csr_array) -> bool:
@@ -157,13 +157,9 @@ def _symmetric(K: np.ndarray) -> np.ndarray:
     return K
 
 
-def _bridges(joined: Connected, K: np.ndarray, link: float) -> sparse.csr_array | None:
-    """What bridges weigh beyond the kernel, added to K here."""
+def _bridge(joined: Connected, K: np.ndarray, link: float) -> None:
+    """Edges between parts weigh at least as much as the weakest link."""
     edges = joined.graph.tocoo()
     across = joined.labels[edges.row] != joined.labels[edges.col]
-    if not across.any():
-        return None
     i, j = edges.row[across], edges.col[across]
-    more = np.maximum(link - K[i, j], 0.0)
-    K[i, j] += more
-    return sparse.csr_array((more, (i, j)), shape=K.shape)
+    K[i, j] = np.maximum(K[i, j], link)

@@ -16,6 +16,7 @@ from lowdim._core.graph import POLICIES as DISCONNECTED
 from lowdim._core.incomplete import METRICS, POLICIES
 from lowdim._core.neighbor_methods import Distinct, Neighborhood, rows_of_parts
 from lowdim._core.neighbors import SEARCH, shared
+from lowdim._core.notices import warn
 from lowdim._core.rng import generator
 from lowdim._core.walk import Piece, Steps, Walk, join_parts, slow_axes, with_values
 from lowdim._core.walk_weights import CONVENTIONS, shortest_edges
@@ -92,7 +93,7 @@ class DiffusionMaps(Reducer):
     -----
     New rows: psi_k(x) = sum_i p(x, i) psi_k(i) / lambda_k, p(x, i) being the step from x to fitted rows with their
     densities as they were. Fitted rows come out at their places to rounding (1e-8 of the spread). On a graph, a new row
-    closer to a fitted one than half-way to that one's nearest neighbour takes over its edges in proportion, which makes
+    closer to a fitted one than half-way to that one's nearest neighbour takes over its steps in proportion, which makes
     this hold there too. Along axes with lambda below 1e-4 new rows get the mean of their neighbours.
 
     References
@@ -178,7 +179,7 @@ class DiffusionMaps(Reducer):
         rows = same.pick(X, square=self._precomputed())
         self._rows = self._own_rows(rows)
 
-        K, edges, joined, gaps = (self._graph_kernel if self._on_graph(X) else self._full_kernel)(rows, same)
+        K, joined, gaps = (self._graph_kernel if self._on_graph(X) else self._full_kernel)(rows, same)
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels[same.kind]
         n = len(same.first)
         shares = _Shares(same.counts, np.zeros(n), np.full(n, np.nan))
@@ -186,11 +187,12 @@ class DiffusionMaps(Reducer):
         pieces = [self._embed_part(K, part, shares, rng) for part in parts]
         self.stationary_ = shares.stationary[same.kind]
         self.eigenvalues_ = pieces[0].eigenvalues
-        self._extension = Walk.of(pieces, same, gaps, edges, shares.columns)
+        own_edges = self._on_graph(X) or (joined.n_components > 1 and self.disconnected == "bridge")
+        self._extension = Walk.of(pieces, same, gaps, own_edges, shares.columns)
         return self._extension.places()[same.kind]
 
-    def _graph_kernel(self, rows: Any, same: Distinct) -> tuple[Any, Any, Any, np.ndarray]:
-        """K along the edges and on the diagonal, twice: new rows next to fitted ones take its edges over."""
+    def _graph_kernel(self, rows: Any, same: Distinct) -> tuple[Any, Any, np.ndarray]:
+        """K along the edges and on the diagonal, how it hangs together, and distances to nearest neighbours."""
         wanted = same.n_neighbors(self.n_neighbors or NEIGHBOR, _NAME)
         around = self._neighborhood(wanted)
         with shared(rows):
@@ -201,10 +203,10 @@ class DiffusionMaps(Reducer):
         fall = self._set_falloff(rows, around, G if found is None else found)
         W, joined = join_parts(G, fall.weigh, rows, **self._connecting())
         K = sparse.csr_array(W + sparse.eye_array(W.shape[0], format="csr"))
-        return K, K, joined, shortest_edges(G)
+        return K, joined, shortest_edges(joined.graph)
 
-    def _full_kernel(self, rows: Any, same: Distinct) -> tuple[Any, Any, Any, np.ndarray]:
-        """K between all rows, what bridges add to it, and how it hangs together."""
+    def _full_kernel(self, rows: Any, same: Distinct) -> tuple[Any, Any, np.ndarray]:
+        """The same for K between all rows."""
         around = self._neighborhood(same.n_neighbors(NEIGHBOR, _NAME))
         found = around.nearest(rows, min(NEIGHBOR, rows.shape[0] - 1))
         fall = self._set_falloff(rows, around, found)
@@ -232,8 +234,9 @@ class DiffusionMaps(Reducer):
         degrees = np.asarray(W.sum(axis=1)).ravel()
         shares.stationary[rows] = degrees / degrees.sum() / m
 
-        values, Y = slow_axes(W, r, rng=rng, owner=_NAME, quiet=self.disconnected == "separate")
-        values = 1.0 - values
+        quiet = self.disconnected == "separate"
+        values, Y = slow_axes(W, r, rng=rng, owner=_NAME, quiet=quiet)
+        values = _without_dead(1.0 - values, Y, quiet)
         powers = values / (1.0 - values) if self.time == "multiscale" else np.abs(values) ** self.time
         return Piece(rows, values, Y, np.sqrt(degrees.sum()) * powers, None, np.zeros(r))
 
@@ -242,10 +245,9 @@ class DiffusionMaps(Reducer):
         X = walk.columns_of(X) if self._precomputed() else X
         if self._on_graph(X):
             reach = self._neighborhood(self.n_neighbors or NEIGHBOR).reach(self._rows, X, len(walk.labels))
-            return walk.place(Steps.along(reach, fall.along_new(reach, walk.gaps), walk.gaps).blended(walk.weights))
+            return walk.place(Steps.along(reach, fall.along_new(reach, walk.gaps), walk.gaps))
         D = X if self._precomputed() else pairwise(X, self._rows, self._distance())
-        steps = Steps.to_all(D, fall.to_all(D, walk.gaps), walk.gaps)
-        return walk.place(steps if walk.weights is None else steps.bridged(walk.weights))
+        return walk.place(Steps.to_all(D, fall.to_all(D, walk.gaps), walk.gaps))
 
     def diffusion_distances(self, X: Any = None) -> np.ndarray:
         """Distances between places: diffusion distances at the fitted time, in the axes that were kept.
@@ -290,6 +292,16 @@ class _Shares:
     counts: np.ndarray
     columns: np.ndarray
     stationary: np.ndarray
+
+
+def _without_dead(values: np.ndarray, Y: np.ndarray, quiet: bool) -> np.ndarray:
+    """Axes whose eigenvalue is 0 to rounding are any vectors: they become zeros, with a word."""
+    dead = np.abs(values) <= len(Y) * np.finfo(np.float64).eps
+    Y[:, dead] = 0.0
+    if dead.any() and not quiet:
+        left = len(values) - int(dead.sum())
+        warn(f"{_NAME}: {left} of {len(values)} axes have an eigenvalue other than 0; the others are zero.")
+    return np.where(dead, 0.0, values)
 
 
 def _scaled(K: Any, c: np.ndarray) -> Any:

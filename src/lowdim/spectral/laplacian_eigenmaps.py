@@ -87,7 +87,7 @@ class LaplacianEigenmaps(Reducer):
     A new row x is placed by the Nystrom formula y(x) = sum_j w(x, j) y_j / ((1 - l) d(x)), w(x, j) being its weights to
     its neighbours among the fitted rows and d(x) their sum. Fitted rows obey it with their own edges, among them those
     to rows that chose them but not the loop to themselves. Therefore a row closer to a fitted one than half-way to that
-    one's nearest neighbour takes over its edges in proportion; `transform` of the fitted rows is then `embedding_` to
+    one's nearest neighbour takes over its steps in proportion; `transform` of the fitted rows is then `embedding_` to
     rounding (1e-8 of its spread), and continuous. Exceptions: under ``missing="expected"`` an incomplete fitted row is
     placed as another row with the same cells, near its own place; an axis with l within 1e-4 of 1 has no such formula,
     and new rows get the mean of their neighbours there.
@@ -177,7 +177,7 @@ class LaplacianEigenmaps(Reducer):
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels[same.kind]
         pieces = [self._embed_part(W, part, rng) for part in rows_of_parts(joined, self.disconnected)]
         self.eigenvalues_ = 1.0 - pieces[0].eigenvalues
-        self._extension = Walk.of(pieces, same, gaps, W)
+        self._extension = Walk.of(pieces, same, gaps, self.weights != "given")
         return self._extension.places()[same.kind]
 
     def _check_choices(self) -> None:
@@ -197,7 +197,7 @@ class LaplacianEigenmaps(Reducer):
         if self.weights == "heat":
             self.gamma_ = edge_gamma(G.data, self.width, self.convention, self.gamma, _NAME)
         W, joined = join_parts(G, edge_weights(self.gamma_), rows, metric=self._distance(), **settings)
-        return W, joined, shortest_edges(G)
+        return W, joined, shortest_edges(joined.graph)
 
     def _neighborhood(self, k: int) -> Neighborhood:
         return Neighborhood(k, self.radius, self._distance(), SEARCH[self.search], self.n_jobs, _NAME)
@@ -216,7 +216,7 @@ class LaplacianEigenmaps(Reducer):
             return walk.place(Steps.given(X, _NAME))
         reach = self._neighborhood(self.n_neighbors).reach(self._rows, X, len(walk.labels))
         exponents = None if self.gamma_ is None else self.gamma_ * np.square(reach.data, dtype=np.float64)
-        return walk.place(Steps.along(reach, exponents, walk.gaps).blended(walk.weights))
+        return walk.place(Steps.along(reach, exponents, walk.gaps))
 
     def _check_distances(self, D: Any) -> Any:
         return check_weights(D, _NAME) if self.weights == "given" else super()._check_distances(D)
