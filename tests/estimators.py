@@ -105,6 +105,8 @@ CASES = [
     Case(lowdim.FeatureMapPCA(n_components=2), invariant_to_shift=False),
     Case(lowdim.KernelCCA(n_components=2, random_state=0), invariant_to_rotation=False, target=second_view),
     Case(lowdim.Isomap(n_components=2, n_neighbors=5, random_state=0)),
+    Case(lowdim.LaplacianEigenmaps(n_components=2, n_neighbors=5, random_state=0)),
+    Case(lowdim.DiffusionMaps(n_components=2, random_state=0)),
     # A row's stress is as flat at its minimum as the fit is unfinished.
     Case(lowdim.MDS(n_components=2, tol=1e-15, max_iter=5000, random_state=0), transform_tolerance=1e-6),
     # A new row that equals a fitted one is that row; otherwise it is placed by its neighbours.
@@ -249,6 +251,14 @@ VARIANTS = [
     Case(lowdim.Isomap(n_components=2, n_neighbors=6, n_landmarks=20, random_state=0)),
     Case(lowdim.Isomap(n_components=2, radius=6.0)),
     Case(lowdim.Isomap(n_components=2, n_neighbors=6, metric="manhattan"), invariant_to_rotation=False),
+    Case(lowdim.LaplacianEigenmaps(n_components=2, radius=6.0, weights="binary", normalization="symmetric")),
+    Case(
+        lowdim.LaplacianEigenmaps(n_components=2, n_neighbors=6, metric="manhattan", width=2.0),
+        invariant_to_rotation=False,
+    ),
+    Case(lowdim.DiffusionMaps(n_components=2, n_neighbors=8, alpha=0.5, time=2, width="self-tuning")),
+    Case(lowdim.DiffusionMaps(n_components=2, time="multiscale", width="kernel-sum", alpha=0.0)),
+    Case(lowdim.DiffusionMaps(n_components=2, width="self-tuning", metric="chebyshev"), invariant_to_rotation=False),
     Case(
         lowdim.MDS(n_components=2, metric="manhattan", loss="sammon", tol=1e-15, max_iter=5000),
         transform_tolerance=1e-6,

@@ -33,6 +33,8 @@ _HOMES = {
     "FeatureMapPCA": "lowdim.spectral.feature_map_pca",
     "KernelCCA": "lowdim.spectral.kernel_cca",
     "Isomap": "lowdim.spectral.isomap",
+    "LaplacianEigenmaps": "lowdim.spectral.laplacian_eigenmaps",
+    "DiffusionMaps": "lowdim.spectral.diffusion_maps",
     "MDS": "lowdim.stress.mds",
     "TSNE": "lowdim.neighbor_embedding.tsne",
     "Comparison": "lowdim.study.comparison",
@@ -65,6 +67,8 @@ _ESTIMATORS = (
     "FeatureMapPCA",
     "KernelCCA",
     "Isomap",
+    "LaplacianEigenmaps",
+    "DiffusionMaps",
     "MDS",
     "TSNE",
 )

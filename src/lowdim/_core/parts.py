@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -35,8 +36,11 @@ class Part:
         return Z + self.shift
 
 
-def tile(parts: list[Part]) -> list[Part]:
-    """The parts side by side along the first axis, with a gap of a tenth of their total width between them."""
+def tile(parts: list[Any]) -> list[Any]:
+    """The parts side by side along the first axis, with a gap of a tenth of their total width between them.
+
+    A part is a record with a `shift` and `places()`: a `Part`, or another method's own.
+    """
     if len(parts) == 1:
         return parts
     boxes = [_box(part) for part in parts]
@@ -50,6 +54,6 @@ def tile(parts: list[Part]) -> list[Part]:
     return shifted
 
 
-def _box(part: Part) -> tuple[float, float]:
+def _box(part: Any) -> tuple[float, float]:
     first = part.places()[:, 0]
     return float(first.min()), float(first.max())

@@ -52,6 +52,7 @@ _RECORD_MODULES = frozenset(
         "ranks",
         "scaling",
         "spectrum",
+        "walk",
     )
 )
 _KINDS = "biufcSU"  # numpy types that are plain data

@@ -1,0 +1,314 @@
+"""Diffusion maps: distances by how a random walk spreads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from lowdim._core import params
+from lowdim._core.base import Reducer
+from lowdim._core.distances import check_metric, pairwise
+from lowdim._core.graph import POLICIES as DISCONNECTED
+from lowdim._core.incomplete import METRICS, POLICIES
+from lowdim._core.neighbor_methods import Distinct, Neighborhood, rows_of_parts
+from lowdim._core.neighbors import SEARCH, shared
+from lowdim._core.notices import warn
+from lowdim._core.rng import generator
+from lowdim._core.walk import Piece, Steps, Walk, join_parts, slow_axes, with_values
+from lowdim._core.walk_weights import CONVENTIONS, shortest_edges
+from lowdim.spectral._diffusion_kernel import NEIGHBOR, RULES, Falloff, all_distances, falloff, full_kernel
+
+_NAME = "DiffusionMaps"
+
+
+class DiffusionMaps(Reducer):
+    """Diffusion maps: two rows are close when random walks from them go the same ways.
+
+    Rows are joined by K_ij = exp(-d_ij²/eps). Dividing by the densities q_i = sum_j K_ij, K_ij / (q_i q_j)^alpha, makes
+    the walk forget (alpha = 1) how densely each region was sampled. Normalised rows are the steps P of a walk; its
+    right eigenvectors psi_k with eigenvalues 1 = lambda_0 > lambda_1 >= ... give the places lambda_k^t psi_k(i). With
+    all axes kept, distances between places are diffusion distances at time t: D² = sum_m (p_t(i, m) - p_t(j, m))² /
+    pi(m), p_t being t steps of the walk and pi its stationary distribution.
+
+    Parameters
+    ----------
+    n_components : int
+        Dimension of the embedding.
+    n_neighbors : int or None
+        None: every pair of rows is joined, n² numbers. A number: each row is joined to that many neighbours only ("or":
+        when either is a neighbour of the other), for tables of many rows. A row is joined to itself in both cases.
+    radius : float or None
+        Join rows within this distance.
+    alpha : float
+        Exponent of the density: 0 keeps it (the walk of Laplacian eigenmaps), 1/2 follows a Fokker-Planck diffusion, 1
+        sees the shape alone. Not to be mistaken for `time`.
+    time : float or "multiscale"
+        Steps t of the walk, the power of lambda: the longer, the coarser. 0 leaves psi as it is; "multiscale" adds all
+        times up, lambda / (1 - lambda).
+    width : {"median", "self-tuning", "kernel-sum"} or float
+        eps: the median squared distance to the 10th neighbour; a scale s_i for each row, the distance to its 7th
+        neighbour, in exp(-d²/(s_i s_j)); where the sum of the kernel grows fastest with eps; or a number in the formula
+        that `convention` names.
+    convention : {"exp(-d2/s)", "exp(-d2/s2)", "exp(-d2/(2*s2))"}
+        What a number as `width` means: s = eps by default.
+    metric : str or callable
+        Distance between rows; "precomputed": X holds distances, dense, condensed, or a sparse graph whose stored
+        entries are the edges (`n_neighbors` is not used then).
+    search : {"auto", "exact", "approximate"}
+        How neighbours are found; "auto" is exact up to 20,000 rows and wherever a tree is fast.
+    missing : {"error", "pairwise", "expected"}
+        What a missing cell (NaN) means: refused; distances over the columns both rows have, scaled up; or the expected
+        distance under a Gaussian model of the rows. For Euclidean distances, at fit and for new rows.
+    disconnected : {"bridge", "separate", "largest", "error"}
+        When the walk cannot reach every row (lambda = 1 is then repeated, once for each part; weights below 1e-12 lead
+        nowhere): join the parts by their shortest edges, each as heavy as the weakest link of a row to its nearest
+        neighbour; embed each and tile them; embed the largest (other rows are NaN); or refuse.
+    random_state : int, generator or None
+        For the start of the eigensolver.
+    n_jobs : int or None
+        Threads; None means all cores. Results do not depend on it.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Places of the fitted rows: lambda^t psi, psi scaled to sum_i pi_i psi_k(i)² = 1.
+    eigenvalues_ : ndarray of shape (n_components,)
+        lambda_1, lambda_2, ..., descending, ones dropped (of the largest part).
+    stationary_ : ndarray of shape (n_samples,)
+        pi, the share of its time that a long walk spends on each row (of its part).
+    gamma_ : float or None
+        1 / eps; None for self-tuning.
+    scales_ : ndarray or None
+        The scales of the rows under self-tuning (equal rows counting once where there is a graph).
+    n_components_graph_ : int
+        Parts that no step of the walk joins, before joining: how often 1 is an eigenvalue.
+    component_labels_ : ndarray of shape (n_samples,)
+        The part of each row, 0 being the largest.
+
+    Notes
+    -----
+    New rows: psi_k(x) = sum_i p(x, i) psi_k(i) / lambda_k, p(x, i) being the step from x to fitted rows with their
+    densities as they were. Fitted rows come out at their places to rounding (1e-8 of the spread). On a graph, a new row
+    closer to a fitted one than half-way to that one's nearest neighbour takes over its steps in proportion, which makes
+    this hold there too. Along axes with lambda below 1e-4 new rows get the mean of their neighbours.
+
+    References
+    ----------
+    Coifman and Lafon, Diffusion maps, 2006. Zelnik-Manor and Perona, Self-tuning spectral clustering, 2004. Berry and
+    Harlim, Variable bandwidth diffusion kernels, 2016 (the kernel-sum rule, after Coifman, Shkolnisky, Sigworth and
+    Singer, 2008).
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> X = lowdim.datasets.swiss_roll(300, random_state=0).X
+    >>> model = lowdim.DiffusionMaps(n_components=2, time=2).fit(X)
+    >>> model.transform(X[:5]).shape
+    (5, 2)
+    """
+
+    _rules: ClassVar = {
+        "n_components": params.whole(1),
+        "n_neighbors": params.none() | params.whole(1),
+        "radius": params.none() | params.real(0, open_low=True),
+        "alpha": params.real(0),
+        "time": params.one_of("multiscale") | params.real(0),
+        "width": params.one_of(*RULES) | params.real(0, open_low=True),
+        "convention": params.one_of(*CONVENTIONS),
+        "metric": params.text() | params.function(),
+        "search": params.one_of(*SEARCH),
+        "missing": params.one_of(*POLICIES),
+        "disconnected": params.one_of(*DISCONNECTED),
+        "random_state": params.seed(),
+        "n_jobs": params.jobs(),
+    }
+    _sparse_rows = True
+    _sparse_graphs = True
+    _block_rows = 256
+    _hole_policies = tuple(METRICS)
+    _ways_out = "Set n_neighbors=64 or so: memory then grows with n_samples x n_neighbors."
+
+    def __init__(
+        self,
+        n_components=2,
+        *,
+        n_neighbors=None,
+        radius=None,
+        alpha=1.0,
+        time=1,
+        width="median",
+        convention="exp(-d2/s)",
+        metric="euclidean",
+        search="auto",
+        missing="error",
+        disconnected="bridge",
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.alpha = alpha
+        self.time = time
+        self.width = width
+        self.convention = convention
+        self.metric = metric
+        self.search = search
+        self.missing = missing
+        self.disconnected = disconnected
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @property
+    def _takes_nan(self) -> bool:
+        return self.missing != "error"
+
+    def _on_graph(self, X: Any) -> bool:
+        stored = self._precomputed() and sparse.issparse(X)
+        return stored or self.n_neighbors is not None or self.radius is not None
+
+    def _embed(self, X: Any) -> np.ndarray:
+        check_metric(self.metric, _NAME)
+        rng = generator(self.random_state)
+        given = not self._on_graph(X) or (self._precomputed() and sparse.issparse(X))
+        same = Distinct.of(X, given=given)
+        rows = same.pick(X, square=self._precomputed())
+        self._rows = self._own_rows(rows)
+
+        K, joined, gaps = (self._graph_kernel if self._on_graph(X) else self._full_kernel)(rows, same)
+        self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels[same.kind]
+        n = len(same.first)
+        shares = _Shares(same.counts, np.zeros(n), np.full(n, np.nan))
+        parts = rows_of_parts(joined, self.disconnected)
+        pieces = [self._embed_part(K, part, shares, rng) for part in parts]
+        self.stationary_ = shares.stationary[same.kind]
+        self.eigenvalues_ = pieces[0].eigenvalues
+        own_edges = self._on_graph(X) or (joined.n_components > 1 and self.disconnected == "bridge")
+        self._extension = Walk.of(pieces, same, gaps, own_edges, shares.columns)
+        return self._extension.places()[same.kind]
+
+    def _graph_kernel(self, rows: Any, same: Distinct) -> tuple[Any, Any, np.ndarray]:
+        """K along the edges and on the diagonal, how it hangs together, and distances to nearest neighbours."""
+        wanted = same.n_neighbors(self.n_neighbors or NEIGHBOR, _NAME)
+        around = self._neighborhood(wanted)
+        with shared(rows):
+            found = None
+            if not (self._precomputed() and sparse.issparse(rows)) and self.width in ("median", "self-tuning"):
+                found = around.nearest(rows, min(rows.shape[0] - 1, max(NEIGHBOR, wanted)))
+            G = around.graph(rows)
+        fall = self._set_falloff(rows, around, G if found is None else found)
+        W, joined = join_parts(G, fall.weigh, rows, **self._connecting())
+        K = sparse.csr_array(W + sparse.eye_array(W.shape[0], format="csr"))
+        return K, joined, shortest_edges(joined.graph)
+
+    def _full_kernel(self, rows: Any, same: Distinct) -> tuple[Any, Any, np.ndarray]:
+        """The same for K between all rows."""
+        around = self._neighborhood(same.n_neighbors(NEIGHBOR, _NAME))
+        found = around.nearest(rows, min(NEIGHBOR, rows.shape[0] - 1))
+        fall = self._set_falloff(rows, around, found)
+        D = all_distances(rows, self._distance(), self.n_jobs)
+        return *full_kernel(D, fall, found, rows, **self._connecting()), found.distances[:, 0].astype(np.float64)
+
+    def _set_falloff(self, rows: Any, around: Neighborhood, found: Any) -> Falloff:
+        fall = falloff(rows, self.width, self.convention, around, found)
+        self.gamma_, self.scales_ = fall.gamma, fall.scales
+        return fall
+
+    def _connecting(self) -> dict[str, Any]:
+        return {"policy": self.disconnected, "metric": self._distance(), "owner": _NAME, "n_jobs": self.n_jobs}
+
+    def _neighborhood(self, k: int) -> Neighborhood:
+        return Neighborhood(k, self.radius, self._distance(), SEARCH[self.search], self.n_jobs, _NAME)
+
+    def _embed_part(self, K: Any, rows: np.ndarray, shares: _Shares, rng: np.random.Generator) -> Piece:
+        """The walk on one part; notes the factors of its rows in a step, and where it is in the long run."""
+        r = self.n_components
+        K = K if len(rows) == K.shape[0] else K[rows][:, rows]
+        m = shares.counts[rows].astype(np.float64)
+        shares.columns[rows] = c = m / np.asarray(K @ m).ravel() ** self.alpha
+        W = _scaled(K, c)
+        degrees = np.asarray(W.sum(axis=1)).ravel()
+        shares.stationary[rows] = degrees / degrees.sum() / m
+
+        quiet = self.disconnected == "separate"
+        values, Y = slow_axes(W, r, rng=rng, owner=_NAME, quiet=quiet)
+        values = _without_dead(1.0 - values, Y, quiet)
+        powers = values / (1.0 - values) if self.time == "multiscale" else np.abs(values) ** self.time
+        return Piece(rows, values, Y, np.sqrt(degrees.sum()) * powers, None, np.zeros(r))
+
+    def _extend(self, X: Any) -> np.ndarray:
+        walk, fall = self._extension, Falloff(self.gamma_, self.scales_)
+        X = walk.columns_of(X) if self._precomputed() else X
+        if self._on_graph(X):
+            reach = self._neighborhood(self.n_neighbors or NEIGHBOR).reach(self._rows, X, len(walk.labels))
+            return walk.place(Steps.along(reach, fall.along_new(reach, walk.gaps), walk.gaps))
+        D = X if self._precomputed() else pairwise(X, self._rows, self._distance())
+        return walk.place(Steps.to_all(D, fall.to_all(D, walk.gaps), walk.gaps))
+
+    def diffusion_distances(self, X: Any = None) -> np.ndarray:
+        """Distances between places: diffusion distances at the fitted time, in the axes that were kept.
+
+        Exact with ``n_components = n_samples - 1``; fewer axes leave out of D² what has died away by then, at most
+        lambda^2t (1/pi_i + 1/pi_j), lambda being the largest eigenvalue left out.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, n_features) or None
+            Rows to measure from; None: the fitted ones.
+
+        Returns
+        -------
+        D : ndarray of shape (m, n_samples)
+            Distances to the fitted rows.
+        """
+        check_is_fitted(self)
+        return pairwise(self.embedding_) if X is None else pairwise(self.transform(X), self.embedding_)
+
+    def _fitted_places(self) -> np.ndarray:
+        return self._extension.places().astype(self.embedding_.dtype)
+
+    def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        rows = 2 * n * d * itemsize if stored is None else 24 * stored
+        shared_parts = {"search": 2 * n * 64 * 8, "axes": 64 * n * (self.n_components + 20), "rows": rows}
+        if self._precomputed() and stored is not None:
+            return {**shared_parts, "neighbour graph": 120 * stored}
+        if self.n_neighbors is None and self.radius is None:
+            copies = 3 if n <= 2100 or 8 * self.n_components > n else 1  # those of the dense solver
+            return {**shared_parts, "kernel matrix": 8 * copies * n * n}
+        edges = (
+            2 * n * self.n_neighbors if self.radius is None else 0
+        )  # a radius is asked about when the rows are there
+        return {**shared_parts, "neighbour graph": 100 * edges}
+
+
+@dataclass(frozen=True, eq=False)
+class _Shares:
+    """Of each row: how many equal it, its factor in a step, and its share of a long walk."""
+
+    counts: np.ndarray
+    columns: np.ndarray
+    stationary: np.ndarray
+
+
+def _without_dead(values: np.ndarray, Y: np.ndarray, quiet: bool) -> np.ndarray:
+    """Axes whose eigenvalue is 0 to rounding are any vectors: they become zeros, with a word."""
+    dead = np.abs(values) <= len(Y) * np.finfo(np.float64).eps
+    Y[:, dead] = 0.0
+    if dead.any() and not quiet:
+        left = len(values) - int(dead.sum())
+        warn(f"{_NAME}: {left} of {len(values)} axes have an eigenvalue other than 0; the others are zero.")
+    return np.where(dead, 0.0, values)
+
+
+def _scaled(K: Any, c: np.ndarray) -> Any:
+    """diag(c) K diag(c); a dense K is changed in place."""
+    if sparse.issparse(K):
+        rows = np.repeat(c, np.diff(K.indptr))
+        return with_values(K, rows * K.data * c[K.indices])
+    K *= c
+    K *= c[:, None]
+    return K

@@ -1,0 +1,238 @@
+"""Laplacian eigenmaps: the smoothest functions on a neighbour graph."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from lowdim._core import params
+from lowdim._core.base import Reducer
+from lowdim._core.distances import check_metric
+from lowdim._core.graph import POLICIES as DISCONNECTED
+from lowdim._core.incomplete import METRICS, POLICIES
+from lowdim._core.neighbor_methods import Distinct, Neighborhood, rows_of_parts
+from lowdim._core.neighbors import SEARCH
+from lowdim._core.rng import generator
+from lowdim._core.walk import Piece, Steps, Walk, join_parts, slow_axes
+from lowdim._core.walk_weights import CONVENTIONS, EDGE_RULES, check_weights, edge_gamma, edge_weights, shortest_edges
+
+_NAME = "LaplacianEigenmaps"
+
+
+class LaplacianEigenmaps(Reducer):
+    """Laplacian eigenmaps: keeps neighbours together, and lets everything else go where it must.
+
+    Rows are joined to their neighbours with weights W, and each axis is a function y on the rows that changes least
+    along the edges: it minimises sum_ij W_ij (y_i - y_j)² = 2 y'Ly, L = D - W, at fixed size y'Dy = 1 and at right
+    angles to the earlier ones. These are the eigenvectors of L y = l D y with the smallest l, the constant (l = 0)
+    left out. Distances between far rows mean nothing here, and axes have no common scale with the data: this is a
+    picture of what hangs together.
+
+    Parameters
+    ----------
+    n_components : int
+        Dimension of the embedding.
+    n_neighbors : int
+        Neighbours each row is joined to. Two rows are joined when either is a neighbour of the other ("or"), with one
+        weight; scikit-learn halves the weight of one-sided pairs.
+    radius : float or None
+        Join rows within this distance instead of a fixed number.
+    weights : {"heat", "binary", "given"}
+        exp(-gamma d²) of the length of an edge; 1; or the entries of X themselves, for ``metric="precomputed"``: X is
+        then a graph of weights (dense or sparse, its diagonal counts), and new rows hold their weights to the fitted.
+    width : {"median", "mean", "largest"} or float
+        The s of the heat weights: a rule about the lengths of the edges, or a number.
+    convention : {"exp(-d2/(2*s2))", "exp(-d2/s2)", "exp(-d2/s)"}
+        The formula that `width` stands in; both of the first two are called the heat kernel.
+    gamma : float or None
+        Instead of a width, the gamma of exp(-gamma d²).
+    normalization : {"random_walk", "symmetric"}
+        Coordinates y with Y'DY = I, the problem above; or D^1/2 y, orthonormal, in which rows of many neighbours lie
+        further out.
+    metric : str or callable
+        Distance between rows; "precomputed": X holds distances, dense, condensed, or a sparse graph whose stored
+        entries are the edges (`n_neighbors` is not used then).
+    search : {"auto", "exact", "approximate"}
+        How neighbours are found. "auto" is exact up to 20,000 rows and wherever a tree is fast; beyond, it takes the
+        approximate search, which finds 98 % and more of them in data with structure.
+    missing : {"error", "pairwise", "expected"}
+        What a missing cell (NaN) means: refused; distances over the columns both rows have, scaled up; or the expected
+        distance under a Gaussian model of the rows. For Euclidean distances, at fit and for new rows.
+    disconnected : {"bridge", "separate", "largest", "error"}
+        When the graph falls apart (the eigenvalue 0 is then repeated, once for each part): join its parts by their
+        shortest edges, each as heavy as the weakest link of a row to its nearest neighbour; embed each and tile them;
+        embed the largest (other rows are NaN); or refuse. Edges whose weight is below 1e-12 join nothing.
+    random_state : int, generator or None
+        For the start of the eigensolver.
+    n_jobs : int or None
+        Threads; None means all cores. Results do not depend on it.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Places of the fitted rows. Equal rows count as one and share a place.
+    eigenvalues_ : ndarray of shape (n_components,)
+        l of each axis, from 0 to 2, ascending, zero ones dropped (of the largest part).
+    gamma_ : float or None
+        The gamma of the heat weights.
+    n_components_graph_ : int
+        Parts the graph fell into before joining: how often 0 is an eigenvalue.
+    component_labels_ : ndarray of shape (n_samples,)
+        The part of each row, 0 being the largest.
+
+    Notes
+    -----
+    A new row x is placed by the Nystrom formula y(x) = sum_j w(x, j) y_j / ((1 - l) d(x)), w(x, j) being its weights to
+    its neighbours among the fitted rows and d(x) their sum. Fitted rows obey it with their own edges, among them those
+    to rows that chose them but not the loop to themselves. Therefore a row closer to a fitted one than half-way to that
+    one's nearest neighbour takes over its steps in proportion; `transform` of the fitted rows is then `embedding_` to
+    rounding (1e-8 of its spread), and continuous. Exceptions: under ``missing="expected"`` an incomplete fitted row is
+    placed as another row with the same cells, near its own place; an axis with l within 1e-4 of 1 has no such formula,
+    and new rows get the mean of their neighbours there.
+
+    References
+    ----------
+    Belkin and Niyogi, Laplacian eigenmaps for dimensionality reduction and data representation, 2003. Bengio, Paiement,
+    Vincent, Delalleau, Le Roux and Ouimet, Out-of-sample extensions for LLE, Isomap, MDS, eigenmaps, and spectral
+    clustering, 2004.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> X = lowdim.datasets.swiss_roll(300, random_state=0).X
+    >>> model = lowdim.LaplacianEigenmaps(n_components=2, n_neighbors=8).fit(X)
+    >>> model.transform(X[:5]).shape
+    (5, 2)
+    """
+
+    _rules: ClassVar = {
+        "n_components": params.whole(1),
+        "n_neighbors": params.whole(1),
+        "radius": params.none() | params.real(0, open_low=True),
+        "weights": params.one_of("heat", "binary", "given"),
+        "width": params.one_of(*EDGE_RULES) | params.real(0, open_low=True),
+        "convention": params.one_of(*CONVENTIONS),
+        "gamma": params.none() | params.real(0, open_low=True),
+        "normalization": params.one_of("random_walk", "symmetric"),
+        "metric": params.text() | params.function(),
+        "search": params.one_of(*SEARCH),
+        "missing": params.one_of(*POLICIES),
+        "disconnected": params.one_of(*DISCONNECTED),
+        "random_state": params.seed(),
+        "n_jobs": params.jobs(),
+    }
+    _sparse_rows = True
+    _sparse_graphs = True
+    _hole_policies = tuple(METRICS)
+    _ways_out = "Use fewer neighbours."
+
+    def __init__(
+        self,
+        n_components=2,
+        *,
+        n_neighbors=10,
+        radius=None,
+        weights="heat",
+        width="median",
+        convention="exp(-d2/(2*s2))",
+        gamma=None,
+        normalization="random_walk",
+        metric="euclidean",
+        search="auto",
+        missing="error",
+        disconnected="bridge",
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.weights = weights
+        self.width = width
+        self.convention = convention
+        self.gamma = gamma
+        self.normalization = normalization
+        self.metric = metric
+        self.search = search
+        self.missing = missing
+        self.disconnected = disconnected
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @property
+    def _takes_nan(self) -> bool:
+        return self.missing != "error"
+
+    def _embed(self, X: Any) -> np.ndarray:
+        self._check_choices()
+        rng = generator(self.random_state)
+        is_graph = self._precomputed() and (sparse.issparse(X) or self.weights == "given")
+        same = Distinct.of(X, given=is_graph)
+        rows = same.pick(X, square=self._precomputed())
+        self._rows = self._own_rows(rows)
+
+        W, joined, gaps = self._weighted(rows, same.n_neighbors(self.n_neighbors, _NAME))
+        self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels[same.kind]
+        pieces = [self._embed_part(W, part, rng) for part in rows_of_parts(joined, self.disconnected)]
+        self.eigenvalues_ = 1.0 - pieces[0].eigenvalues
+        self._extension = Walk.of(pieces, same, gaps, self.weights != "given")
+        return self._extension.places()[same.kind]
+
+    def _check_choices(self) -> None:
+        check_metric(self.metric, _NAME)
+        if self.weights == "given" and not self._precomputed():
+            raise ValueError(f"{_NAME}: weights='given' must go with metric='precomputed'; got metric={self.metric!r}.")
+
+    def _weighted(self, rows: Any, k: int) -> tuple[Any, Any, np.ndarray]:
+        """Weights W, how the graph hangs together, and each row's distance to its nearest neighbour."""
+        settings = {"policy": self.disconnected, "owner": _NAME, "n_jobs": self.n_jobs}
+        self.gamma_ = None
+        if self.weights == "given":
+            G = sparse.csr_array(rows, dtype=np.float64)
+            W, joined = join_parts(G, None, None, metric="precomputed", **settings)
+            return W, joined, np.zeros(len(joined.labels))
+        G = self._neighborhood(k).graph(rows)
+        if self.weights == "heat":
+            self.gamma_ = edge_gamma(G.data, self.width, self.convention, self.gamma, _NAME)
+        W, joined = join_parts(G, edge_weights(self.gamma_), rows, metric=self._distance(), **settings)
+        return W, joined, shortest_edges(joined.graph)
+
+    def _neighborhood(self, k: int) -> Neighborhood:
+        return Neighborhood(k, self.radius, self._distance(), SEARCH[self.search], self.n_jobs, _NAME)
+
+    def _embed_part(self, W: Any, rows: np.ndarray, rng: np.random.Generator) -> Piece:
+        inside = W if len(rows) == W.shape[0] else W[rows][:, rows]
+        quiet, r = self.disconnected == "separate", self.n_components
+        values, Y = slow_axes(inside, r, rng=rng, owner=_NAME, quiet=quiet)
+        degrees = np.asarray(inside.sum(axis=1)).ravel() if self.normalization == "symmetric" else None
+        return Piece(rows, 1.0 - values, Y, np.ones(r), degrees, np.zeros(r))
+
+    def _extend(self, X: Any) -> np.ndarray:
+        walk: Walk = self._extension
+        X = walk.columns_of(X) if self._precomputed() else X
+        if self.weights == "given":
+            return walk.place(Steps.given(X, _NAME))
+        reach = self._neighborhood(self.n_neighbors).reach(self._rows, X, len(walk.labels))
+        exponents = None if self.gamma_ is None else self.gamma_ * np.square(reach.data, dtype=np.float64)
+        return walk.place(Steps.along(reach, exponents, walk.gaps))
+
+    def _check_distances(self, D: Any) -> Any:
+        return check_weights(D, _NAME) if self.weights == "given" else super()._check_distances(D)
+
+    def _fitted_places(self) -> np.ndarray:
+        return self._extension.places().astype(self.embedding_.dtype)
+
+    def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        edges = (
+            2 * n * self.n_neighbors if self.radius is None else 0
+        )  # a radius is asked about when the rows are there
+        if self._precomputed():
+            edges = n * n if stored is None and self.weights == "given" else max(edges, stored or 0)
+        return {
+            "search": 2 * n * 64 * 8,
+            "neighbour graph": 60 * edges,
+            "axes": 64 * n * (self.n_components + 20),
+            "rows": 2 * n * d * itemsize if stored is None else 24 * stored,
+        }
