@@ -345,3 +345,19 @@ def test_isomap_takes_labelled_distances_too():
     found = Isomap(2, n_neighbors=3, metric="precomputed").fit(frame[NAMES[::-1]])
     np.testing.assert_allclose(found.embedding_, expected, atol=1e-12)
     assert list(found.feature_names_in_) == NAMES
+
+
+def test_unknown_similarities_do_not_hide_bad_ones():
+    S = np.array([[1.0, 5.0, np.nan], [5.0, 1.0, 0.5], [np.nan, 0.5, 1.0]])
+    with pytest.raises(ValueError, match=r"conversion='inner' must get inner products.*items 0 and 1"):
+        lowdim.dissimilarities(S, conversion="inner")
+    with pytest.raises(ValueError, match="items 0 and 1 are not"):
+        lowdim.dissimilarities(S, conversion="confusion")
+    with pytest.raises(ValueError, match=r"counts, 0 or more, all of them known .* got nan at \(0, 2\)"):
+        lowdim.dissimilarities(np.where(S == 5, 2, S), conversion="cooccurrence")
+
+
+@pytest.mark.parametrize("conversion", ["1-s", "1/s", "max-s", "inner", "cooccurrence", 5])
+def test_infinite_similarities_are_refused(conversion):
+    with pytest.raises(ValueError, match="dissimilarities: numbers between items must be finite; got 2 infinite"):
+        lowdim.dissimilarities([[1.0, np.inf], [np.inf, 1.0]], conversion=conversion)

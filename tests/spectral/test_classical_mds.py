@@ -242,3 +242,14 @@ def test_the_stress_of_a_classical_solution():
     assert lowdim.quality.stress(D, Z, "stress1", reference="precomputed") == pytest.approx(
         np.sqrt(((d - delta) ** 2).sum() / (d**2).sum())
     )
+
+
+@pytest.mark.parametrize("correction", ["cailliez", "lingoes"])
+def test_the_constant_follows_the_unit(correction):
+    D = squareform(pdist(cloud(), "cityblock"))
+    one = ClassicalMDS(2, metric="precomputed", correction=correction).fit(D)
+    for unit in (1e-100, 1e-6, 1e6, 1e100):
+        model = ClassicalMDS(2, metric="precomputed", correction=correction).fit(unit * D)
+        power = 1 if correction == "cailliez" else 2
+        assert model.correction_ / unit**power == pytest.approx(one.correction_, rel=1e-9)
+        assert model.negative_share_ < 1e-9

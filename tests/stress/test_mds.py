@@ -1,5 +1,7 @@
 """MDS: what must hold whatever the data, and what each setting promises."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 import lowdim
 from lowdim import MDS
 from lowdim._core.align import procrustes
-from lowdim.stress import _fit, mds
+from lowdim.stress import _fit, _report, mds
 from lowdim.stress._levels import LEVELS, level_of
 from lowdim.stress._solvers import SOLVERS, Problem
 from lowdim.stress._table import Table
@@ -25,7 +27,7 @@ def cloud(n=60, d=4, seed=0):
 
 
 def problem_of(X, level="ratio", weights=None, ties="primary"):
-    pairs, _ = _fit._in_units(_fit._weighted(Table(X, "euclidean", 1).pairs(), weights))
+    pairs, _ = _fit._in_units(_fit._weighted(Table(X, "euclidean", 1).pairs(), weights)[0])
     return Problem(pairs, level_of(level, pairs, ties), 1)
 
 
@@ -82,7 +84,7 @@ def test_the_diagonal_of_the_hessian():
 @pytest.mark.parametrize("level", LEVELS)
 def test_an_exact_solution_stays_put(level):
     X = cloud(50, 2)
-    model = MDS(2, level=level).fit(X)
+    model = MDS(2, level=level, init=X).fit(X)
     assert model.stress1_ < 1e-7
     assert procrustes(X, model.embedding_).disparity < 1e-14
     if level == "ratio":
@@ -163,12 +165,7 @@ def test_the_unit_of_the_dissimilarities_does_not_matter(level, factor):
 @pytest.mark.parametrize("ties", ["primary", "secondary", "tertiary"])
 def test_only_the_order_counts_at_the_ordinal_level(ties):
     D = np.round(pdist(cloud(40)), 1)
-    settings = {
-        "metric": "precomputed",
-        "level": "ordinal",
-        "ties": ties,
-        "init": lowdim.PCA(2).fit_transform(cloud(40)),
-    }
+    settings = {"metric": "precomputed", "level": "ordinal", "ties": ties}
     one = MDS(2, **settings).fit(D)
     for other in (np.exp(D), D**3, np.sqrt(D), 5 + D):
         np.testing.assert_allclose(MDS(2, **settings).fit(other).embedding_, one.embedding_, atol=1e-7)
@@ -208,7 +205,9 @@ def test_clumps_are_reported():
 def test_sammon_with_duplicated_rows():
     """They are one row that counts as often; the error is that of all rows."""
     X = np.repeat(cloud(12), [1, 3, 1, 2, 1, 1, 1, 1, 4, 1, 1, 1], axis=0)
-    with pytest.warns(UserWarning, match="MDS: rows at dissimilarity 0 are placed as one: 12 of 18 rows are different"):
+    with pytest.warns(
+        UserWarning, match="MDS: rows at dissimilarity 0 .* are placed as one: 12 of 18 rows are different"
+    ):
         model = MDS(2, loss="sammon", **EXACT).fit(X)
     Z = model.embedding_
     np.testing.assert_array_equal(Z[1], Z[2])
@@ -273,6 +272,89 @@ def test_a_table_in_parts_is_refused():
     D[:5, 5:] = D[5:, :5] = np.nan
     with pytest.raises(ValueError, match="MDS: known dissimilarities of positive weight must join all rows; 15 of 20"):
         MDS(2, metric="precomputed").fit(D)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_unknown_pairs_stay_unknown(level):
+    """They are no dissimilarities of 0: not in what is kept, not in diagrams, not in permutations."""
+    D = pdist(cloud(25))
+    D[::4] = np.nan
+    known = ~np.isnan(D)
+    model = MDS(2, metric="precomputed", level=level).fit(D)
+    np.testing.assert_allclose(model.dissimilarities_, D)
+    assert (np.isnan(model.disparities_) == ~known).all()
+    pairs = model.stress_per_pair()
+    assert pairs.sum() / 2 == pytest.approx(model.stress_)
+    np.testing.assert_array_equal(squareform(pairs)[~known], 0)
+    diagram = model.shepard()
+    assert len(diagram.dissimilarities) == known.sum()
+    np.testing.assert_array_equal(diagram.dissimilarities, np.sort(model.dissimilarities_[known]))
+
+
+def test_permutations_deal_out_known_dissimilarities(monkeypatch):
+    D, W = pdist(cloud(20)), random_weights(20)
+    D[::3] = np.nan
+    seen = []
+    monkeypatch.setattr(_report, "refit", lambda model, X, **changed: seen.append((X, changed)) or 1.0)
+    MDS(2, metric="precomputed", weights=W).permutation_test(D, n_draws=3, random_state=0)
+    for table, changed in seen:
+        vector = squareform(table, checks=False)
+        np.testing.assert_array_equal(np.isnan(vector), np.isnan(D))
+        np.testing.assert_allclose(np.sort(vector), np.sort(D))
+        assert "weights" not in changed
+
+
+def test_weights_in_any_unit():
+    X, W = cloud(30), random_weights(30)
+    one = MDS(2, weights=W).fit(X)
+    assert one.stress_per_pair().sum() / 2 == pytest.approx(one.stress_)
+    for dtype, factors in ((np.float64, (1e-300, 1e300)), (np.float32, (1e-60, 1e60))):
+        for factor in factors:
+            model = MDS(2, weights=factor * W).fit(X.astype(dtype))
+            np.testing.assert_allclose(model.embedding_, one.embedding_, atol=1e-3 if dtype == np.float32 else 1e-9)
+            assert model.stress_ == pytest.approx(factor * one.stress_, rel=1e-5)
+
+
+def test_a_row_of_hardly_any_weight():
+    X, W = cloud(30), np.ones((30, 30))
+    W[0] = W[:, 0] = 1e-40
+    model = MDS(2, weights=W, **EXACT).fit(X)
+    np.testing.assert_allclose(pdist(model.embedding_[1:]), pdist(MDS(2, **EXACT).fit(X[1:]).embedding_), atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("settings", [{"loss": "sammon"}, {"weights": "elastic"}], ids=str)
+def test_rows_that_are_nearly_the_same(settings, dtype):
+    """Weights of 1 / delta must not leave the range in which they can be compared with others."""
+    X = cloud(30)
+    for near in (1e-9, 1e-13, 1e-20, 1e-30):
+        rows = np.vstack([np.zeros(4), [near, 0, 0, 0], X]).astype(dtype)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they may be placed as one
+            model = MDS(2, **settings).fit(rows)
+            drawn = MDS(2, solver="stochastic", random_state=0, **settings).fit(rows)
+        assert model.loss_ == pytest.approx(MDS(2, **settings).fit(rows[1:].astype(np.float64)).loss_, rel=0.2)
+        assert drawn.loss_ < 1.05 * model.loss_
+
+
+@pytest.mark.parametrize("weights", [{"loss": "sammon"}, {"weights": "elastic"}], ids=str)
+def test_the_loss_is_that_of_what_is_returned(weights):
+    """Also where rows are merged although their dissimilarities to others differ."""
+    D = squareform(pdist(cloud(30)))
+    D[3, 4] = D[4, 3] = 0.0
+    with pytest.warns(UserWarning, match="MDS: rows at dissimilarity 0 .* are placed as one"):
+        model = MDS(2, metric="precomputed", **weights).fit(D)
+    delta, d = squareform(D), pdist(model.embedding_)
+    w = np.where(delta > 0, np.maximum(delta, 1e-9) ** (-1.0 if "loss" in weights else -2.0), 0.0)
+    assert model.loss_ == pytest.approx((w * (delta - d) ** 2).sum() / (w * delta**2).sum(), rel=1e-12)
+
+
+@pytest.mark.parametrize("level", ["interval", "spline"])
+def test_copies_of_a_row_come_back_to_their_places(level):
+    """Equal rows may have a disparity other than 0; a row to itself has none."""
+    X = np.vstack([cloud(20), cloud(20), cloud(5)])
+    model = MDS(2, level=level, tol=1e-12, max_iter=5000).fit(X)
+    np.testing.assert_allclose(model.transform(X), model.embedding_, atol=1e-3)
 
 
 def test_most_dissimilarities_unknown():
@@ -357,6 +439,15 @@ def test_an_axis_that_is_not_needed_is_zero():
         Z = MDS(3).fit_transform(np.arange(10.0)[:, None])
     np.testing.assert_array_equal(Z[:, 1:], 0)
     np.testing.assert_allclose(np.abs(Z[:, 0]), np.abs(np.arange(10) - 4.5), atol=1e-9)
+
+
+@pytest.mark.parametrize("solver", ["accelerated", "stochastic"])
+def test_more_dimensions_than_rows(solver):
+    X = cloud(5)
+    with pytest.warns(UserWarning, match="MDS: 4 of 8 axes have an extent"):
+        model = MDS(8, solver=solver, random_state=0).fit(X)
+    assert model.embedding_.shape == model.transform(X).shape == (5, 8)
+    np.testing.assert_allclose(pdist(model.embedding_), pdist(X), atol=1e-6)
 
 
 def test_few_steps_warn_and_still_return():
@@ -492,8 +583,31 @@ class TestStochastic:
 
     def test_from_anywhere(self):
         X = cloud(400, 3)
-        model = MDS(2, solver="stochastic", init="random", random_state=0).fit(X)
+        with pytest.warns(ConvergenceWarning, match=r"MDS: not converged after 200 steps .* Try another init"):
+            model = MDS(2, solver="stochastic", init="random", random_state=0).fit(X)
+        assert not model.converged_
         assert model.stress_ < 1.2 * MDS(2).fit(X).stress_
+
+    def test_the_best_of_several_starts(self):
+        X = cloud(100, 3)
+        settings = {"solver": "stochastic", "random_state": 0}
+        with pytest.warns(ConvergenceWarning):
+            worse = MDS(2, init=np.random.default_rng(0).standard_normal((100, 2)), max_iter=3, **settings).fit(X)
+        with pytest.warns(ConvergenceWarning):
+            better = MDS(2, init=worse.embedding_[::-1], max_iter=3, n_init=8, **settings).fit(X)
+        with pytest.warns(ConvergenceWarning):
+            first = MDS(2, init=worse.embedding_[::-1], max_iter=3, **settings).fit(X)
+        assert better.loss_ < first.loss_
+
+    def test_perfect_fits_are_converged(self):
+        assert MDS(2, solver="stochastic", random_state=0).fit(cloud(200, 2)).converged_
+
+    def test_a_table_in_parts_is_refused(self):
+        D = squareform(pdist(cloud(20)))
+        D[:5, 5:] = D[5:, :5] = np.nan
+        for table, weights in ((D, None), (np.nan_to_num(D), np.zeros((20, 20)))):
+            with pytest.raises(ValueError, match="MDS: known dissimilarities of positive weight must join all rows"):
+                MDS(2, metric="precomputed", solver="stochastic", weights=weights).fit(table)
 
     def test_same_bits_for_any_number_of_threads(self):
         X = cloud(1300, 4)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from lowdim._core.distances import own_points
 from lowdim._core.scaling import double_center
 from lowdim._core.spectrum import eigenpairs
 from lowdim._core.values import largest_real_part
@@ -15,12 +16,13 @@ def additive_constant(D: np.ndarray, kind: str, *, owner: str) -> float:
     With B(M) = -1/2 HMH, Cailliez' c is the largest real eigenvalue of [[0, 2B(D²)], [-I, -4B(D)]]; Lingoes' is minus
     the smallest eigenvalue of B(D²).
     """
-    D = np.asarray(D, dtype=np.float64)
+    largest = float(np.max(D, initial=0.0))
+    unit = 2.0 ** int(np.frexp(largest)[1])  # the two blocks of the matrix have different units: all lengths around 1
+    D = np.asarray(D, dtype=np.float64) / unit
     B = double_center(np.square(D))
-    scale = float(np.abs(D).max(initial=0.0))
     if kind == "lingoes":
         lowest = eigenpairs(B, 1, which="smallest", owner=owner).values[0]
-        return max(0.0, -lowest) if -lowest > 1e-12 * scale**2 else 0.0
+        return -lowest * unit**2 if -lowest > 1e-12 else 0.0
     n, B1 = len(D), double_center(D.copy())
 
     def product(v: np.ndarray) -> np.ndarray:
@@ -28,7 +30,7 @@ def additive_constant(D: np.ndarray, kind: str, *, owner: str) -> float:
         return np.concatenate([2.0 * (B @ bottom), -top - 4.0 * (B1 @ bottom)])
 
     constant = largest_real_part(product, 2 * n, owner=owner)
-    return constant if constant > 1e-9 * scale else 0.0
+    return constant * unit if constant > 1e-9 else 0.0
 
 
 def shift_distances(D: np.ndarray, constant: float, kind: str) -> np.ndarray:
@@ -45,9 +47,7 @@ def shift_new_distances(D: np.ndarray, constant: float, kind: str) -> np.ndarray
     given again lands on its own place.
     """
     shifted = _shift(np.asarray(D, dtype=np.float64), constant, kind)
-    first = np.argmin(D, axis=1)
-    rows = np.flatnonzero(D[np.arange(len(D)), first] == 0)
-    shifted[rows, first[rows]] = 0.0
+    shifted[own_points(D)] = 0.0
     return shifted
 
 

@@ -47,9 +47,9 @@ def _from_largest(S: Array) -> Array:
 def _inner(S: Array) -> Array:
     own = np.diagonal(S)
     squares = own + own[:, None] - 2.0 * S
-    rounding = 1e-9 * np.abs(own).max(initial=0.0)
-    if squares.min(initial=0.0) < -rounding:
-        i, j = np.unravel_index(int(squares.argmin()), squares.shape)
+    rounding = 1e-9 * np.fmax.reduce(np.abs(own), initial=0.0)
+    if np.fmin.reduce(squares, axis=None, initial=0.0) < -rounding:
+        i, j = np.unravel_index(int(np.nanargmin(squares)), squares.shape)
         raise ValueError(
             "dissimilarities: conversion='inner' must get inner products, with s_ii + s_jj >= 2 s_ij; items "
             f"{i} and {j} have {own[i]:g} + {own[j]:g} and {S[i, j]:g}."
@@ -61,8 +61,8 @@ def _confusion(S: Array) -> Array:
     _refuse(S <= 0, S, "above 0 (add 0.5 to all counts where some are 0)")
     own = np.diagonal(S)
     D = -0.5 * (np.log(S) + np.log(S.T) - np.log(own) - np.log(own)[:, None])
-    if D.min() < -1e-12:
-        i, j = np.unravel_index(int(D.argmin()), D.shape)
+    if np.fmin.reduce(D, axis=None, initial=0.0) < -1e-12:
+        i, j = np.unravel_index(int(np.nanargmin(D)), D.shape)
         raise ValueError(
             "dissimilarities: conversion='confusion' must get items that are taken for themselves more often than for "
             f"each other; items {i} and {j} are not."
@@ -71,7 +71,7 @@ def _confusion(S: Array) -> Array:
 
 
 def _cooccurrence(S: Array) -> Array:
-    _refuse(S < 0, S, "counts, 0 or more")
+    _refuse(~(S >= 0), S, "counts, 0 or more, all of them known")
     expected = np.outer(S.sum(axis=1), S.sum(axis=0)) / S.sum()
     if not (expected > 0).all():
         raise ValueError("dissimilarities: conversion='cooccurrence' must get items that occur; some rows are all 0.")
@@ -179,6 +179,10 @@ def dissimilarities(
         S = real_array(table, "dissimilarities: the table of similarities").astype(np.float64)
     else:
         S = _measured(items, other, metric, both=symmetrize is not None, own=conversion is not None)
+    if np.isinf(S).any():
+        raise ValueError(
+            f"dissimilarities: numbers between items must be finite; got {int(np.isinf(S).sum())} infinite."
+        )
     square = other is None and S.ndim == 2 and S.shape[0] == S.shape[1]
     D = _converted(_symmetric(S, symmetrize, conversion) if square else S, conversion, square)
     if square:

@@ -305,6 +305,13 @@ def _measured(Q: Any, R: Any, metric: Metric) -> np.ndarray:
     return cdist(Q, R, metric).astype(R.dtype, copy=False)
 
 
+def own_points(D: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows whose distances D to fitted ones say that they are fitted themselves, and the first column at 0 of each."""
+    first = np.argmin(D, axis=1)
+    rows = np.flatnonzero(D[np.arange(len(D)), first] == 0)
+    return rows, first[rows]
+
+
 def check_dissimilarities(D: Any, owner: str, *, sparse_ok: bool = False, unknown: bool = False) -> Any:
     """A table of dissimilarities fit for use: square, non-negative, finite, zero diagonal, symmetric.
 

@@ -8,11 +8,12 @@ V the Laplacian of the weights. Pairs i < j are kept in one vector, as scipy's `
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from lowdim import _native
 from lowdim._core import threads
@@ -108,16 +109,21 @@ class Pairs:
         return out
 
 
-def reached(pairs: Pairs) -> Array:
-    """The rows that known dissimilarities lead to from the first one."""
-    n, w = pairs.n, pairs.weights
+def apart(delta: Array, power: float) -> Array:
+    """Whether 1 / delta**power is a weight that others count beside; if not, delta is as good as 0.
+
+    The largest delta is around 1, and its weight too; beyond 2**53 a weight leaves nothing of it.
+    """
+    return np.asarray(delta > 2.0 ** (-53 / power))
+
+
+def reached(n: int, linked: Callable[[int], Array]) -> Array:
+    """Which of n rows links lead to from the first one; ``linked(i)`` marks those that row i is linked with."""
     seen = np.zeros(n, bool)
     seen[0] = True
-    if w is None:
-        return np.ones(n, bool)
     queue = [0]
     while queue and not seen.all():
-        fresh = (pairs.row(w, queue.pop()) > 0) & ~seen
+        fresh = linked(queue.pop()) & ~seen
         seen |= fresh
         queue.extend(np.flatnonzero(fresh))
     return seen
@@ -132,8 +138,9 @@ def laplacian_solver(pairs: Pairs, n_jobs: int | None = None) -> Callable[[Array
         V = np.array([-pairs.row(w, i) for i in range(n)], dtype=np.float64)
         np.fill_diagonal(V, -V.sum(axis=1))
         V += np.trace(V) / n**2  # along the constant vector, where V is 0 and forces are too
-        factors = cho_factor(V, overwrite_a=True, check_finite=False)
-        return lambda F: cho_solve(factors, F, check_finite=False)
+        with suppress(LinAlgError):  # weights too far apart for it; then they are taken row by row
+            factors = cho_factor(V, overwrite_a=True, check_finite=False)
+            return lambda F: cho_solve(factors, F, check_finite=False)
     nothing = np.zeros(pairs.delta.shape, pairs.delta.dtype)
     degree = sum_of_weights(pairs)[:, None]
 

@@ -32,13 +32,13 @@ class Steps:
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """value = intercept + slope x, but 0 where x is 0: an object's dissimilarity to itself."""
+    """value = intercept + slope x."""
 
     intercept: float
     slope: float
 
     def __call__(self, x: Array) -> Array:
-        return np.where(x > 0, self.intercept + self.slope * x, 0.0)
+        return self.intercept + self.slope * x
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +74,15 @@ class Order:
         edges = np.diff(np.concatenate([[False], same, [False]]).astype(np.int8))
         ties = np.column_stack([np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) + 1])
         return cls(order.astype(np.uint32), np.ascontiguousarray(ties, dtype=np.int64))
+
+    def ranks(self, dtype: Any) -> Array:
+        """1, 2, ... along the order; the mean of theirs for places that tie."""
+        ranks = np.arange(1, len(self.order) + 1, dtype=dtype)
+        first, end = self.ties.T
+        count = end - first
+        tied = np.repeat(end - np.cumsum(count), count) + np.arange(count.sum())
+        ranks[tied] = np.repeat((first + 1 + end) / 2, count)
+        return ranks
 
     def regress(self, y: Array, weights: Array | None = None, ties: str = "primary") -> Array:
         """The monotone values nearest to `y`; places that are not in the order keep theirs.

@@ -9,6 +9,8 @@ import numpy as np
 
 from lowdim import _native
 from lowdim._core import threads
+from lowdim._core.distances import own_points
+from lowdim._core.majorize import apart
 
 compiled: Any = _native  # a compiled module has no types to check
 
@@ -48,17 +50,24 @@ class Among:
         Z = self._starts(np.where(known, D, np.inf))
         W = np.where(known, self._weights(np.where(known, D, 1.0)), 0.0)
         D = np.where(known, D, 0.0)
-        D = D if self.curve is None else self.curve(D)
+        D = D if self.curve is None else self._disparities(D, known)
         no_weights = np.empty((0, 0))
         weights = no_weights if self.power == 0 and known.all() else np.ascontiguousarray(W)
         size = float(np.abs(self.points).max(initial=0.0))
         compiled.place_rows(np.ascontiguousarray(D), weights, self.points, Z, STEPS, size, threads.n_threads(n_jobs))
         return Z * self.scale
 
+    def _disparities(self, D: Array, known: Array) -> Array:
+        """f(D), but 0 at a row's own point: f speaks of pairs, and may ask copies of a row to be apart."""
+        own = own_points(np.where(known, D, np.inf))
+        D = self.curve(D)
+        D[own] = 0.0
+        return D
+
     def _weights(self, D: Array) -> Array:
         if self.power == 0:
             return np.ones_like(D)
-        same = D == 0
+        same = ~apart(D, self.power)
         with np.errstate(divide="ignore", over="ignore"):
             W = np.where(same, 0.0, D**-self.power)
         return np.where(same.any(axis=1, keepdims=True), same, W)

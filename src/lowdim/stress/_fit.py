@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from lowdim._core.majorize import Pairs, reached
+from lowdim._core.majorize import Pairs
 from lowdim._core.notices import warn
 from lowdim.stress._levels import level_of
 from lowdim.stress._report import measures
 from lowdim.stress._solvers import Problem, descend
 from lowdim.stress._start import classical_of_table, out_of_flat, principal_axes, random_start
 from lowdim.stress._table import Table
-from lowdim.stress._weights import known, merged, over_power, same_rows, user_weights
+from lowdim.stress._weights import known, merged, over_power, refuse_parts, same_rows, user_weights
 
 Array = np.ndarray
 
@@ -66,10 +66,12 @@ class Fitted:
 
 def fit_pairs(table: Table, settings: Settings) -> Fitted:
     """The best of several descents on all pairs."""
-    pairs, unit = _in_units(_weighted(table.pairs(), settings.weights))
+    pairs, weight_unit = _weighted(table.pairs(), settings.weights)
+    pairs, holes = known(pairs)
+    pairs, unit = _in_units(pairs)
     if unit == 0:
-        return _all_in_one(pairs, settings)
-    group = same_rows(pairs) if settings.power else np.arange(pairs.n)
+        return _all_in_one(pairs, holes, settings)
+    group = same_rows(pairs, settings.power) if settings.power else np.arange(pairs.n)
     work = _with_power(pairs, group, settings.power)
     problem = Problem(work, level_of(settings.level, work, settings.ties), settings.n_jobs)
     _, members = np.unique(group, return_index=True)
@@ -84,6 +86,7 @@ def fit_pairs(table: Table, settings: Settings) -> Fitted:
     stretch = 1.0 if settings.level == "ratio" else 1.0 / max(1.0 - place.loss, 1e-3)
     Z = (stretch * points[group]).astype(settings.dtype)
     exact = np.ascontiguousarray(Z, dtype=np.float64)
+    forms = measures(pairs, disparities, exact, settings.n_jobs)
     return Fitted(
         Z,
         np.ascontiguousarray(points[group]),
@@ -91,22 +94,34 @@ def fit_pairs(table: Table, settings: Settings) -> Fitted:
         curve,
         unit,
         _scale(pairs, unit, settings.level),
-        measures(pairs, disparities, exact, settings.n_jobs),
+        forms | {"stress_": weight_unit * forms["stress_"]},
         pairs.detail(exact / stretch, disparities, settings.n_jobs)[0],
-        place.loss,
+        _powered_loss(pairs, work, exact, settings) if settings.power else forms["stress_scale_optimal_"] ** 2,
         np.sqrt(run.losses),
         run.n_iter,
         run.converged,
         work.n,
-        pairs.delta,
-        disparities,
+        _with_holes(pairs.delta, holes),
+        _with_holes(disparities, holes),
     )
 
 
-def _weighted(pairs: Pairs, weights: Any) -> Pairs:
+def _powered_loss(pairs: Pairs, work: Pairs, Z: Array, settings: Settings) -> float:
+    """Of all pairs at these places, where weights follow from the dissimilarities; merged ones count one by one."""
+    heavy = work if work.n == pairs.n else over_power(pairs, settings.power)
+    return heavy.stress(Z, n_jobs=settings.n_jobs)[0] / heavy.total(heavy.delta)
+
+
+def _with_holes(values: Array, holes: Array | None) -> Array:
+    """NaN again where a dissimilarity is unknown."""
+    return values if holes is None else np.where(holes, values.dtype.type(np.nan), values)
+
+
+def _weighted(pairs: Pairs, weights: Any) -> tuple[Pairs, float]:
     if weights is None:
-        return pairs
-    return Pairs(pairs.n, pairs.delta, user_weights(weights, pairs.n, pairs.delta.dtype, "MDS"))
+        return pairs, 1.0
+    w, unit = user_weights(weights, pairs.n, pairs.delta.dtype, "MDS")
+    return Pairs(pairs.n, pairs.delta, w), unit
 
 
 def _in_units(pairs: Pairs) -> tuple[Pairs, float]:
@@ -114,13 +129,9 @@ def _in_units(pairs: Pairs) -> tuple[Pairs, float]:
 
     A power of two changes no digit: what ties goes on to tie, and what differs to differ.
     """
-    pairs = known(pairs)
-    apart = int((~reached(pairs)).sum())
-    if apart:
-        raise ValueError(
-            f"MDS: known dissimilarities of positive weight must join all rows; {apart} of {pairs.n} rows cannot be "
-            "reached from the first one. Leave them out, or fill some of their dissimilarities in."
-        )
+    w = pairs.weights
+    if w is not None:
+        refuse_parts(pairs.n, lambda i: pairs.row(w, i) > 0, "MDS")
     largest = float(pairs.delta.max(initial=0.0))
     unit = 2.0 ** int(np.frexp(largest)[1] - 1) if largest > 0 else 0.0
     if unit > 0:
@@ -141,14 +152,13 @@ def _with_power(pairs: Pairs, group: Array, power: float) -> Pairs:
     return merged(pairs, group, power) if group.max() + 1 < pairs.n else over_power(pairs, power)
 
 
-def _all_in_one(pairs: Pairs, settings: Settings) -> Fitted:
+def _all_in_one(pairs: Pairs, holes: Array | None, settings: Settings) -> Fitted:
     """Nothing differs: every row is at the origin."""
     Z = np.zeros((pairs.n, settings.r), settings.dtype)
     nothing = measures(pairs, pairs.delta, np.zeros(Z.shape), settings.n_jobs)
     points, each, history = np.zeros(Z.shape), np.zeros(pairs.n), np.zeros(1)
-    return Fitted(
-        Z, points, 1.0, None, 1.0, 1.0, nothing, each, 0.0, history, 1, True, pairs.n, pairs.delta, pairs.delta
-    )
+    delta = _with_holes(pairs.delta, holes)
+    return Fitted(Z, points, 1.0, None, 1.0, 1.0, nothing, each, 0.0, history, 1, True, pairs.n, delta, delta)
 
 
 def _best(problem: Problem, members: Array, unit: float, settings: Settings) -> Any:
@@ -157,7 +167,7 @@ def _best(problem: Problem, members: Array, unit: float, settings: Settings) -> 
     runs = []
     for i in range(settings.n_init):
         first = settings.first if i == 0 else None
-        Z = random_start(n, settings.r, settings.rng) if first is None else first(problem.pairs, members, unit)
+        Z = random_start(n, settings.r, settings.rng) if first is None else first(problem.level.start, members, unit)
         Z = _spread(problem, Z, settings.rng)
         runs.append(descend(problem, Z, settings.solver, warn=False, owner="MDS", **loop))
     place, run = min(runs, key=lambda pair: pair[0].loss)

@@ -7,6 +7,7 @@ point of that length, so this step lowers the stress as the other one does.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ class Ratio:
     may_be_negative = False
 
     def __init__(self, pairs: Pairs):
-        self.pairs = pairs
+        self.pairs = self.start = pairs
 
     def disparities(self, distances: Any) -> np.ndarray:
         return self.pairs.delta
@@ -40,6 +41,11 @@ class _Fitted:
 
     def __init__(self, pairs: Pairs):
         self.pairs, self.length = pairs, pairs.total()
+
+    @property
+    def start(self) -> Pairs:
+        """The pairs whose classical scaling is a start."""
+        return self.pairs
 
     def _nearest(self, distances: np.ndarray) -> np.ndarray:
         raise NotImplementedError
@@ -71,6 +77,13 @@ class Ordinal(_Fitted):
     def __init__(self, pairs: Pairs, ties: str):
         super().__init__(pairs)
         self.order, self.ties = Order.of(pairs.delta, pairs.weights), ties
+
+    @property
+    def start(self) -> Pairs:
+        """Ranks, those of ties their mean: what only order says must not depend on the values that tell it."""
+        ranks = np.zeros_like(self.pairs.delta)
+        ranks[self.order.order] = self.order.ranks(ranks.dtype) / ranks.dtype.type(len(self.order.order))
+        return replace(self.pairs, delta=ranks)
 
     def _nearest(self, distances: np.ndarray) -> np.ndarray:
         return self.order.regress(distances, self.pairs.weights, self.ties)

@@ -83,8 +83,8 @@ def embedded(Z: Array, n_jobs: int | None) -> Array:
 
 
 def shepard(delta: Array, d: Array, disparities: Array) -> ShepardDiagram:
-    """The diagram, by dissimilarity and then by disparity."""
-    order = np.lexsort((disparities, delta))
+    """The diagram of the known pairs, by dissimilarity and then by disparity."""
+    order = np.lexsort((disparities, delta))[: int((~np.isnan(delta)).sum())]  # NaN comes last
     return ShepardDiagram(delta[order], d[order], disparities[order])
 
 
@@ -101,11 +101,20 @@ def random_stress(model: Any, n: int, n_draws: int, random_state: Any) -> Array:
 
 
 def permutation_test(model: Any, X: Any, n_draws: int, random_state: Any) -> PermutationTest:
-    """Stress of the data against that of shuffled dissimilarities; the data counts as one of the draws."""
+    """Stress of the data against that of shuffled dissimilarities; the data counts as one of the draws.
+
+    Known dissimilarities change places among themselves; which pairs are unknown, and what pairs count, stays.
+    """
     rng, fitted = generator(random_state), clone(model).fit(X)
     stress, delta = float(fitted.stress_scale_optimal_), fitted.dissimilarities_
     if delta is None:
         raise ValueError(f"MDS: a permutation test needs all pairs, kept for few rows; got {len(fitted.embedding_)}.")
-    tables = (square(rng.permutation(delta), len(fitted.embedding_)) for _ in range(n_draws))
-    null = np.array([refit(model, D, metric="precomputed", missing="error", weights=None) for D in tables])
+    known = np.flatnonzero(~np.isnan(delta))
+
+    def dealt() -> Array:
+        table = delta.copy()
+        table[known] = rng.permutation(delta[known])
+        return square(table, len(fitted.embedding_))
+
+    null = np.array([refit(model, dealt(), metric="precomputed", missing="error") for _ in range(n_draws)])
     return PermutationTest(stress, null, float((1 + (null <= stress).sum()) / (1 + n_draws)))

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from lowdim._core import threads
+from lowdim._core.classical import scale_rows
 from lowdim._core.distances import real_array
-from lowdim._core.extend import Linear, Nystrom
+from lowdim._core.extend import Nystrom
 from lowdim._core.scaling import inner_products
-from lowdim._core.spectrum import Eigenpairs, eigenpairs, mean_and_variance, svd
+from lowdim._core.spectrum import eigenpairs
 from lowdim._core.values import positive_part
 
 Array = np.ndarray
@@ -24,23 +24,21 @@ LANDMARKS = 1000
 
 def classical_of_rows(X: Any, r: int, rng: np.random.Generator) -> Array:
     """Classical scaling of Euclidean distances: principal coordinates."""
-    mean, variance = mean_and_variance(X)
-    center, rows = (mean, X) if sparse.issparse(X) else (None, X - mean.astype(X.dtype))
-    found = svd(rows, min(r, *X.shape), center=center, rng=rng, owner="MDS")
-    pairs = Eigenpairs(found.values**2, found.Vt.T, found.residuals, found.solver)
-    pairs = positive_part(pairs, r, total=float(variance.sum()) * X.shape[0], owner="MDS", quiet=True)
-    return np.asarray(Linear(mean, None, pairs.vectors)(X), dtype=np.float64)
+    return np.asarray(scale_rows(X, r, rng=rng, owner="MDS", quiet=True).place(X), dtype=np.float64)
 
 
 def classical_of_table(rows: Rows, n: int, r: int, rng: np.random.Generator) -> Array:
     """Classical scaling of any dissimilarities; of many rows, by landmarks spread over the table."""
     chosen = np.arange(n) if n <= ALL_UP_TO else np.linspace(0, n - 1, LANDMARKS).astype(np.intp)
-    D = np.vstack([rows(chosen[part]) for part in threads.blocks(len(chosen), 256)])
+    D = np.empty((len(chosen), n))
+    for part in threads.blocks(len(chosen), 256):
+        D[part] = rows(chosen[part])
     B, means = inner_products(np.ascontiguousarray(D[:, chosen]))
     pairs = positive_part(eigenpairs(B, min(r, len(B)), rng=rng, owner="MDS"), r, owner="MDS", quiet=True)
     if len(chosen) == n:
         return pairs.vectors * np.sqrt(pairs.values)
-    return Nystrom.of(pairs.values, pairs.vectors, -0.5 * means)(-0.5 * np.square(D.T))
+    S = np.multiply(np.square(D, out=D), -0.5, out=D).T
+    return Nystrom.of(pairs.values, pairs.vectors, -0.5 * means)(S, overwrite=True)
 
 
 def given_start(init: Any, n: int, r: int, owner: str) -> Array:
@@ -68,10 +66,13 @@ def out_of_flat(Z: Array, rng: np.random.Generator) -> Array:
 
 
 def principal_axes(Z: Array) -> Array:
-    """Centred and turned to its own axes, widest first; of each the entry of largest magnitude is positive."""
+    """Centred and turned to its own axes, widest first; of each the entry of largest magnitude is positive.
+
+    As many axes as before: n points have an extent along n - 1 of them at most.
+    """
     Z = Z - Z.mean(axis=0)
     turn = np.linalg.svd(Z, full_matrices=False)[2]
-    Z = Z @ turn.T
+    Z = np.pad(Z @ turn.T, ((0, 0), (0, Z.shape[1] - len(turn))))
     Z[:, np.abs(Z).max(axis=0) <= 1e-12 * np.abs(Z).max(initial=0.0)] = 0.0
     top = np.take_along_axis(Z, np.abs(Z).argmax(axis=0)[None], axis=0)
     return np.asarray(Z * np.where(top < 0, -1.0, 1.0))

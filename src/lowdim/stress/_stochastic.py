@@ -12,15 +12,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from lowdim import _native
 from lowdim._core import threads
 from lowdim._core.iterate import Progress
+from lowdim._core.majorize import apart
+from lowdim._core.notices import warn
 from lowdim.stress._fit import Fitted, Settings
 from lowdim.stress._report import forms
 from lowdim.stress._start import classical_of_table, principal_axes, random_start
 from lowdim.stress._table import Table
-from lowdim.stress._weights import weight_table
+from lowdim.stress._weights import refuse_parts, weight_table
 
 compiled: Any = _native
 
@@ -35,19 +38,19 @@ SWEEP = 256  # rows at a time where all of them are measured
 
 def fit_drawn(table: Table, settings: Settings) -> Fitted:
     """A configuration from drawn rows; what is said about it is measured on all pairs, once."""
-    n, r, rng = table.n, settings.r, settings.rng
-    unit = _unit(table, rng)
-    weights = weight_table(settings.weights, n, table.X.dtype, "MDS")
+    n = table.n
+    unit = _unit(table, settings.rng)
+    weights, weight_unit = weight_table(settings.weights, n, table.X.dtype, "MDS")
+    plain = Sampler(table, unit, weights, 0.0)
+    refuse_parts(n, plain.linked, "MDS")
     sampler = Sampler(table, unit, weights, settings.power)
-    start = random_start(n, r, rng) if settings.first is None else settings.first(None, np.arange(n), unit)
-    steps = min(STEPS, settings.max_iter)
-    points, losses = _descend(sampler, start - start.mean(axis=0), steps, settings)
+    points, losses = _best(sampler, settings)
     points = np.ascontiguousarray(principal_axes(points))
     Z = points.astype(settings.dtype)
     exact = np.ascontiguousarray(Z, dtype=np.float64)
-    sums, point = _measure(Sampler(table, unit, weights, 0.0), exact, settings.n_jobs)
+    sums, point = _measure(plain, exact, settings.n_jobs)
     weighted = _measure(sampler, exact, settings.n_jobs)[0] if settings.power else sums
-    late, last = losses[steps // 2 :].mean(), losses[3 * steps // 4 :].mean()
+    found = forms(*sums)
     return Fitted(
         Z,
         points,
@@ -55,14 +58,40 @@ def fit_drawn(table: Table, settings: Settings) -> Fitted:
         None,
         unit,
         unit,
-        forms(*sums),
+        found | {"stress_": weight_unit * found["stress_"]},
         point,
-        weighted[0] / max(weighted[3], np.finfo(float).tiny),
+        _loss(weighted),
         np.sqrt(losses),
-        steps,
-        bool(abs(late - last) <= 0.02 * last),
+        len(losses),
+        _settled(losses, Z.dtype),
         n,
     )
+
+
+def _best(sampler: Sampler, settings: Settings) -> tuple[Array, Array]:
+    """The run that ends lowest: the first from the start asked for, the others from anywhere."""
+    n, steps, runs = sampler.table.n, min(STEPS, settings.max_iter), []
+    for i in range(settings.n_init):
+        first = settings.first if i == 0 else None
+        Z = random_start(n, settings.r, settings.rng) if first is None else first(None, np.arange(n), sampler.unit)
+        runs.append(_descend(sampler, Z - Z.mean(axis=0), steps, settings))
+    ends = [_loss(_measure(sampler, Z, settings.n_jobs)[0]) for Z, _ in runs] if len(runs) > 1 else [0.0]
+    return runs[int(np.argmin(ends))]
+
+
+def _loss(sums: tuple[float, float, float, float]) -> float:
+    return sums[0] / max(sums[3], np.finfo(float).tiny)
+
+
+def _settled(losses: Array, dtype: Any) -> bool:
+    """Whether the last quarter of the steps is as low as the last half; a word where it is lower."""
+    steps = len(losses)
+    late, last = losses[steps // 2 :].mean(), losses[3 * steps // 4 :].mean()
+    settled = bool(abs(late - last) <= 0.02 * last + float(np.finfo(dtype).eps))
+    if not settled:
+        way = "Raise max_iter." if steps < STEPS else "Try another init, or fit on a sample and transform the rest."
+        warn(f"MDS: not converged after {steps} steps (stress {np.sqrt(last):.6g}). {way}", ConvergenceWarning)
+    return settled
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +103,11 @@ class Sampler:
     weights: Array | None
     power: float
 
+    def linked(self, i: int) -> Array:
+        """The rows whose dissimilarity to row i is known and counts."""
+        D, W = self.rows(np.array([i]))
+        return W[0] > 0 if W.size else np.ones(D.shape[1], bool)
+
     def rows(self, chosen: Array) -> tuple[Array, Array]:
         """Both, ready for the kernels; no weights where all are 1."""
         D = np.ascontiguousarray(self.table.rows(chosen) / self.unit)
@@ -84,7 +118,7 @@ class Sampler:
         D = np.where(holes, D.dtype.type(0), D) if unknown else D
         W = np.ones_like(D) if self.weights is None else np.asarray(self.weights[chosen], dtype=D.dtype)
         if self.power:
-            W = np.divide(W, D**self.power, out=np.zeros_like(W), where=D > 0)
+            W = np.divide(W, D**self.power, out=np.zeros_like(W), where=apart(D, self.power))
         return D, np.where(holes, D.dtype.type(0), W)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -11,13 +12,16 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import squareform
 
 from lowdim._core.distances import real_array
-from lowdim._core.majorize import Pairs, condensed, n_pairs, pair_start
+from lowdim._core.majorize import Pairs, apart, condensed, n_pairs, pair_start, reached
 
 Array = np.ndarray
 
 
-def user_weights(weights: Any, n: int, dtype: Any, owner: str) -> Array:
-    """Weights of pairs from a symmetric table (n, n) or a vector of pairs."""
+def user_weights(weights: Any, n: int, dtype: Any, owner: str) -> tuple[Array, float]:
+    """Weights of pairs from a symmetric table (n, n) or a vector of pairs: in a unit near the largest, and that unit.
+
+    It is a power of two, which changes no digit: what they sum up to stays in range whatever they are counted in.
+    """
     table = real_array(weights, f"{owner}: weights")
     if table.shape not in ((n, n), (n_pairs(n),)):
         raise ValueError(
@@ -26,46 +30,57 @@ def user_weights(weights: Any, n: int, dtype: Any, owner: str) -> Array:
         )
     if not np.isfinite(table).all() or table.min(initial=0.0) < 0:
         raise ValueError(f"{owner}: weights must be finite and not negative. 0 leaves a pair out.")
+    unit = 2.0 ** int(np.frexp(table.max(initial=0.0))[1] - 1) if table.max(initial=0.0) > 0 else 1.0
     if table.ndim == 1:
-        return table.astype(dtype)
+        return (table / unit).astype(dtype), unit
     if np.abs(table - table.T).max(initial=0.0) > 1e-6 * table.max(initial=0.0):
         raise ValueError(f"{owner}: weights must be symmetric. Pass (W + W.T) / 2 if the two halves mean the same.")
-    return condensed(lambda rows: table[rows, rows.start :], n, dtype)
+    return condensed(lambda rows: table[rows, rows.start :] / unit, n, dtype), unit
 
 
-def weight_table(weights: Any, n: int, dtype: Any, owner: str) -> Array | None:
+def weight_table(weights: Any, n: int, dtype: Any, owner: str) -> tuple[Array | None, float]:
     """The same as a table of which rows can be taken."""
     if weights is None:
-        return None
-    pairs = user_weights(weights, n, dtype, owner)
-    return squareform(pairs, checks=False) if np.ndim(weights) == 1 else np.asarray(weights, dtype=dtype)
+        return None, 1.0
+    pairs, unit = user_weights(weights, n, dtype, owner)
+    return squareform(pairs, checks=False), unit
 
 
-def known(pairs: Pairs) -> Pairs:
-    """NaN, an unknown dissimilarity, becomes 0 with weight 0."""
+def known(pairs: Pairs) -> tuple[Pairs, Array | None]:
+    """NaN, an unknown dissimilarity, becomes 0 with weight 0; and where they are (None: nowhere)."""
     if not np.isnan(pairs.delta.sum(dtype=np.float64)):
-        return pairs
+        return pairs, None
     holes = np.isnan(pairs.delta)
     weights = np.ones_like(pairs.delta) if pairs.weights is None else pairs.weights.copy()
     weights[holes] = 0.0
-    return Pairs(pairs.n, np.where(holes, pairs.delta.dtype.type(0), pairs.delta), weights)
+    return Pairs(pairs.n, np.where(holes, pairs.delta.dtype.type(0), pairs.delta), weights), holes
+
+
+def refuse_parts(n: int, linked: Callable[[int], Array], owner: str) -> None:
+    """ValueError where known pairs do not lead from the first of n rows to all others: their places are unrelated."""
+    lost = int((~reached(n, linked)).sum())
+    if lost:
+        raise ValueError(
+            f"{owner}: known dissimilarities of positive weight must join all rows; {lost} of {n} rows cannot be "
+            "reached from the first one. Leave them out, or fill some of their dissimilarities in."
+        )
 
 
 def over_power(pairs: Pairs, power: float) -> Pairs:
     """Weights over delta**power; pairs at dissimilarity 0 have to be merged before."""
-    with np.errstate(divide="ignore"):
-        weights = np.where(pairs.delta > 0, pairs.delta**-power, 0).astype(pairs.delta.dtype)
+    with np.errstate(divide="ignore", over="ignore"):
+        weights = np.where(apart(pairs.delta, power), pairs.delta**-power, 0).astype(pairs.delta.dtype)
     return replace(pairs, weights=weights if pairs.weights is None else weights * pairs.weights)
 
 
-def same_rows(pairs: Pairs) -> Array:
+def same_rows(pairs: Pairs, power: float) -> Array:
     """The group of each row, rows at known dissimilarity 0 being one."""
-    zero = np.flatnonzero((pairs.delta == 0) & (True if pairs.weights is None else pairs.weights > 0))
+    zero = np.flatnonzero(~apart(pairs.delta, power) & (True if pairs.weights is None else pairs.weights > 0))
     if not len(zero):
         return np.arange(pairs.n)
-    i = np.searchsorted([pair_start(i, pairs.n) for i in range(pairs.n)], zero, side="right") - 1
-    i = np.minimum(i, pairs.n - 2)
-    j = zero - np.array([pair_start(int(a), pairs.n) for a in i]) + i + 1
+    starts = np.array([pair_start(i, pairs.n) for i in range(pairs.n - 1)])
+    i = np.searchsorted(starts, zero, side="right") - 1
+    j = zero - starts[i] + i + 1
     graph = csr_array((np.ones(len(zero)), (i, j)), shape=(pairs.n, pairs.n))
     return connected_components(graph, directed=False)[1]
 

@@ -24,6 +24,7 @@ from lowdim.stress._solvers import SOLVERS
 from lowdim.stress._start import ALL_UP_TO, LANDMARKS, classical_of_rows, given_start
 from lowdim.stress._stochastic import classical_drawn, fit_drawn
 from lowdim.stress._table import Table
+from lowdim.stress._weights import user_weights
 
 KEPT_UP_TO = 3000  # rows of which all pairs are kept for diagrams
 STORED_UP_TO = 15_000  # rows of which all pairs are stored while fitting
@@ -57,8 +58,8 @@ class MDS(Reducer):
     ties : {"primary", "secondary", "tertiary"}
         Equal dissimilarities, at level "ordinal": may become different, stay equal, or are in order on average.
     init : {"classical", "random"} or array of shape (n_samples, n_components)
-        The first start: classical scaling (by 1,000 landmarks where not Euclidean and beyond 4,000 rows), anywhere, or
-        a given one.
+        The first start: classical scaling (of ranks at level "ordinal"; by 1,000 landmarks beyond 4,000 rows, unless
+        of Euclidean rows), anywhere, or a given one.
     n_init : int
         Starts, all but the first from anywhere; the lowest stress is kept.
     solver : {"auto", "majorize", "accelerated", "stochastic", "gradient", "conjugate_gradient", "pseudo_newton"}
@@ -68,10 +69,13 @@ class MDS(Reducer):
     max_iter : int
         Steps, at most.
     tol : float
-        Stop when a step lowers the squared stress by less than this part of it.
+        Stop when a step lowers the squared stress by less than this part of it ("stochastic" makes 200 steps, or
+        `max_iter` if that is less).
     missing : {"error", "pairwise", "expected"}
         What a missing cell (NaN) of a row means: refused; distances over the columns both rows have, scaled up; or the
         expected distance under a Gaussian model of the rows. For Euclidean distances, at fit and for new rows.
+        Under "expected" an incomplete fitted row given to `transform` counts as another row with the same cells, and
+        may come to lie elsewhere.
     random_state : int, generator or None
         For random starts and drawn rows.
     n_jobs : int or None
@@ -95,7 +99,7 @@ class MDS(Reducer):
     stress_per_point_ : ndarray of shape (n_samples,)
         Share of the stress in a row's pairs, at the best size; adds up to 1 (smacof's, in percent, to 100).
     dissimilarities_, disparities_ : ndarray of shape (n_pairs,) or None
-        Pairs i < j as `scipy.spatial.distance.pdist` orders them; not kept beyond 3,000 rows.
+        Pairs i < j as `scipy.spatial.distance.pdist` orders them, NaN where unknown; not kept beyond 3,000 rows.
     stress_history_ : ndarray of shape (n_iter_ + 1,)
         Square root of the loss at the start and after each step (of the drawn pairs, for "stochastic").
     n_iter_ : int
@@ -227,12 +231,16 @@ class MDS(Reducer):
             return lambda pairs, members, unit: Z[members] / unit
         if self.init == "random":
             return None
-        if self.missing == "error" and check_metric(self.metric, "MDS") == "euclidean":
+        if self._rows_tell():
             return lambda pairs, members, unit: classical_of_rows(X, r, rng)[members] / unit
         if solver == "stochastic":
             table = Table(X, None if self._precomputed() else self._distance(), self.n_jobs)
             return lambda pairs, members, unit: classical_drawn(table, r, rng, unit)
         return lambda pairs, members, unit: classical(pairs, r, rng)
+
+    def _rows_tell(self) -> bool:
+        """Whether classical scaling of the rows themselves is a start (not where distances are but an order)."""
+        return self.missing == "error" and self.level != "ordinal" and check_metric(self.metric, "MDS") == "euclidean"
 
     def _keep(self, found: Fitted, power: float) -> np.ndarray:
         """What was found, in the unit of the dissimilarities (order alone has none)."""
@@ -240,7 +248,10 @@ class MDS(Reducer):
         if flat := int((np.abs(found.Z).max(axis=0) == 0).sum()):
             warn(f"MDS: {self.n_components - flat} of {self.n_components} axes have an extent; the others are zero.")
         if found.n_groups < n:
-            warn(f"MDS: rows at dissimilarity 0 are placed as one: {found.n_groups} of {n} rows are different.")
+            warn(
+                f"MDS: rows at dissimilarity 0 (or next to it) are placed as one: {found.n_groups} of {n} rows are "
+                "different."
+            )
         for name, value in found.forms.items():
             setattr(self, name, value * scale**2 if name == "stress_" else value)
         total = found.point_stress.sum()
@@ -260,9 +271,13 @@ class MDS(Reducer):
         Returns
         -------
         table : ndarray of shape (n_samples, n_samples)
-            (dhat - d)² for every pair.
+            w (dhat - d)² for every pair, 0 where it is unknown; adds up to twice `stress_`.
         """
-        return report.square(np.square(self.disparities_ - self._shown()), len(self.embedding_))
+        n, share = len(self.embedding_), np.square(self._shown() - self.disparities_)
+        if self.weights is not None and not isinstance(self.weights, str):
+            w, unit = user_weights(self.weights, n, np.float64, "MDS")
+            share *= w * unit
+        return report.square(np.nan_to_num(share, copy=False, nan=0.0), n)
 
     def shepard(self) -> report.ShepardDiagram:
         """Dissimilarities, distances and disparities of all pairs, for `lowdim.plot.shepard`.
@@ -347,12 +362,12 @@ class MDS(Reducer):
             "points": 40 * n * self.n_components * 8,
             "blocks of distances": 6 * 256 * n * itemsize,
         }
-        table = self._precomputed() or self.missing != "error" or check_metric(self.metric, "MDS") != "euclidean"
-        if table and isinstance(self.init, str) and self.init == "classical":
+        if not self._rows_tell() and isinstance(self.init, str) and self.init == "classical":
             landmarks = min(n, ALL_UP_TO) if n <= ALL_UP_TO else LANDMARKS
-            parts["classical start"] = (landmarks * n + 3 * landmarks**2) * 8
+            parts["classical start"] = (landmarks * n + 4 * landmarks**2) * 8
         if self._solver(n) == "stochastic":
-            return parts
+            given = self.weights is not None and not isinstance(self.weights, str)
+            return parts | ({"weights": 4 * n * n * 8} if given else {})
         weighted = self.weights is not None or self.loss != "raw"
         per_pair = {"ratio": 0, "interval": 5 * 8, "ordinal": 8 * 8, "spline": 16 * 8}[self.level]
         pairs = {"dissimilarities": itemsize, "weights": 3 * itemsize * weighted, "disparities": per_pair}
