@@ -37,7 +37,7 @@ def X(rng):
 
 def test_default_is_every_method_with_a_map_of_its_own():
     linear = ["pca", "ica", "factor-analysis"]  # the other relatives of PCA draw what it draws
-    assert [e.name for e in entries(None, COMMON)] == [*linear, "kernel-pca", "classical-mds", "isomap"]
+    assert [e.name for e in entries(None, COMMON)] == [*linear, "kernel-pca", "classical-mds", "isomap", "tsne"]
 
 
 def test_order_and_names_are_those_given():
