@@ -20,6 +20,7 @@ from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator
 
 from . import memory, threads
 from .krylov import EPS, SEED, Array, Problem, block_lanczos, rayleigh_ritz
+from .multigrid import multigrid
 
 # Bytes per entry of the profile after reverse Cuthill-McKee that a symmetric LU was seen to take, at most.
 # Laplacians and LLE matrices of kNN graphs in 2 to 10 dimensions, 3,000 to 50,000 rows: L + U hold 0.3 to 1.4
@@ -290,5 +291,6 @@ SOLVERS: dict[str, Callable[[Problem], Array]] = {
     "block": block,
     "arpack": arpack,
     "lobpcg": lobpcg_amg,
+    "multigrid": multigrid,
 }
 FAILURES = (ArpackError, np.linalg.LinAlgError, RuntimeError, ValueError)

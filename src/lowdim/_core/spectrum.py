@@ -50,6 +50,7 @@ __all__ = [
 TINY = 128  # rows up to which looking at every entry takes less time than the choice of a solver
 SMALL = 400  # rows up to which the dense solver wins even for one pair of a sparse matrix (0.02 s)
 DENSE = 700  # the same for a dense one, whose spectrum may decay slowly (0.03 s); three times that for many pairs
+MANY = 10_000  # rows of a Laplacian from which multigrid takes less time than factors (benchmark laplacian-eigenmaps)
 FLOAT32_TOL = 2e-6  # entries rounded to float32 move eigenvectors this far: a finer residual would say nothing
 
 
@@ -108,9 +109,10 @@ def eigenpairs(
         Leave out this many pairs at the wanted end; or vectors spanning an invariant subspace that is known
         (the constant on each component of a graph, say): it is projected out, and the pairs found are
         orthogonal to it.
-    solver : {"auto", "lapack", "block", "arpack", "lobpcg"}
+    solver : {"auto", "lapack", "block", "arpack", "lobpcg", "multigrid"}
         "lapack" works on the full dense matrix; "block" is block Lanczos, "arpack" its one-vector relative,
-        both on a factorised shifted inverse for sparse matrices at the small end; "lobpcg" needs no factors.
+        both on a factorised shifted inverse for sparse matrices at the small end; "lobpcg" needs no factors;
+        "multigrid" is for the small end of Laplacians whose constant is given as `skip`.
         "auto" chooses, checks, and goes on to the next where the check fails; the others are used alone.
     tol : float
         Largest residual accepted, relative to the norm of the matrix.
@@ -257,7 +259,9 @@ def _chain(problem: Problem) -> list[str]:
         return ["lapack"]
     last = ["lapack"] if problem.is_dense or n <= 4000 else []
     if small_end:
-        return ["arpack" if problem.is_sparse else "block", "lobpcg", *last]
+        # Laplacians of many rows; other matrices are refused there at once.
+        coarse = ["multigrid"] if problem.is_sparse and n >= MANY and problem.null.shape[1] == 1 and k <= 20 else []
+        return [*coarse, "arpack" if problem.is_sparse else "block", "lobpcg", *last]
     return ["block", *([] if problem.is_dense else ["arpack"]), *last]
 
 

@@ -29,6 +29,7 @@ VANISHED = 1e-12
 # Where |lambda| is smaller, dividing by it would magnify rounding more than a thousandfold; such an axis alternates
 # between neighbours, and new rows are placed by the mean of theirs.
 ROUGH = 1e-4
+_MANY = 10_000  # rows from which residuals of 1e-8 will do: what is seen of an axis has three digits
 
 
 def heat(lengths: np.ndarray, gamma: float) -> np.ndarray:
@@ -91,7 +92,7 @@ def slow_axes(W: Any, r: int, *, rng: Any, owner: str, quiet: bool = False) -> t
         warn(f"{owner}: {n} different rows have {count} axes; the others of n_components={r} are zero.")
     if count == 0:
         return values, Y
-    settings = {"skip": np.ones((n, 1)), "rng": rng, "owner": owner}
+    settings = {"skip": np.ones((n, 1)), "tol": 1e-10 if n < _MANY else 1e-8, "rng": rng, "owner": owner}
     if sparse.issparse(W):
         L, degrees = laplacian(W)
         pairs = eigenpairs(L, count, which="smallest", mass=degrees, **settings)
