@@ -30,7 +30,9 @@ def frames():
         "a column of names": frame.reset_index(),
         "names, another order": shuffled.reset_index(),
         "polars": pl.DataFrame(D, schema=NAMES),
-        "polars with a column of names": pl.from_pandas(shuffled.reset_index()),
+        "polars with a column of names": pl.DataFrame(
+            {"index": list(NAMES), **{name: shuffled[name].to_numpy() for name in shuffled}}
+        ),
     }
 
 
@@ -46,7 +48,12 @@ def test_new_rows_follow_the_fitted_names():
     model = ClassicalMDS(2, metric="precomputed").fit(frames()["index and columns"])
     new = pd.DataFrame(cdist(cloud(3, 3, seed=1), X), columns=NAMES, index=["a", "b", "c"])
     expected = ClassicalMDS(2, metric="precomputed").fit(D).transform(new.to_numpy())
-    for given in (new, new[NAMES[::-1]], pl.from_pandas(new[NAMES[::-1]]), new[NAMES[::-1]].reset_index()):
+    for given in (
+        new,
+        new[NAMES[::-1]],
+        pl.DataFrame({name: new[name].to_numpy() for name in NAMES[::-1]}),
+        new[NAMES[::-1]].reset_index(),
+    ):
         np.testing.assert_allclose(model.transform(given), expected, atol=1e-12)
     with pytest.raises(ValueError, match=r"ClassicalMDS: the columns .* must be named as the 6 items are; .*'Rome'"):
         model.transform(new.rename(columns={"Rome": "Roma"}))
