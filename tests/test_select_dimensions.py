@@ -66,3 +66,7 @@ def test_bad_input():
         n_dimensions(np.zeros((4, 4)))
     with pytest.raises(ValueError, match="n_components must be a whole number >= 1"):
         n_dimensions(np.ones((4, 4)) - np.eye(4), n_components=0)
+
+
+def test_no_negative_eigenvalue_is_said_without_a_sign():
+    assert n_dimensions(1 - np.eye(6)).verdicts["negative"].note.startswith("eigenvalues above 0,")
