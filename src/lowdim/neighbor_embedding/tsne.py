@@ -290,7 +290,8 @@ class TSNE(Reducer):
         """Gains raise the rate of a coordinate until it oscillates, and then rounding decides where points go.
 
         Under exaggeration they gain nothing (measured on MNIST). Afterwards they lower the divergence of large maps by
-        1 %; few rows have instead a map that a shift of the data or another order of the rows leaves as it is.
+        1 %; for few rows they are held down, so that a shift of the data or another order of the rows more often leaves
+        the map as it is. That is no promise: some data and perplexities still feel rounding.
         """
         first = min(self.early_iter, self.max_iter)
         plan = [
