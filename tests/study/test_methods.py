@@ -32,7 +32,7 @@ def test_names_are_found_however_they_are_written(typed):
 
 
 def test_unknown_name_lists_the_known_ones_and_the_nearest():
-    with pytest.raises(ValueError, match=r"one of pca, .*isomap; got 'isomapp'\. Did you mean 'isomap'\?"):
+    with pytest.raises(ValueError, match=r"one of pca, .*isomap, .*; got 'isomapp'\. Did you mean 'isomap'\?"):
         find("isomapp")
     with pytest.raises(ValueError, match=r"fit: method must be one of .*; got 'zzz'\.$"):
         find("zzz", "fit")

@@ -37,7 +37,8 @@ def X(rng):
 
 def test_default_is_every_method_with_a_map_of_its_own():
     linear = ["pca", "ica", "factor-analysis"]  # the other relatives of PCA draw what it draws
-    assert [e.name for e in entries(None, COMMON)] == [*linear, "kernel-pca", "classical-mds", "isomap"]
+    graphs = ["isomap", "laplacian-eigenmaps", "diffusion-maps"]
+    assert [e.name for e in entries(None, COMMON)] == [*linear, "kernel-pca", "classical-mds", *graphs]
 
 
 def test_order_and_names_are_those_given():
