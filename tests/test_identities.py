@@ -8,7 +8,19 @@ import pytest
 from scipy.linalg import subspace_angles
 from scipy.spatial.distance import pdist, squareform
 
-from lowdim import CCA, LDA, PCA, ClassicalMDS, Isomap, KernelPCA, LandmarkMDS, ProbabilisticPCA, Whitening
+from lowdim import (
+    CCA,
+    LDA,
+    PCA,
+    ClassicalMDS,
+    DiffusionMaps,
+    Isomap,
+    KernelPCA,
+    LandmarkMDS,
+    LaplacianEigenmaps,
+    ProbabilisticPCA,
+    Whitening,
+)
 from lowdim.kernels import Linear, Polynomial
 
 # One fixture; every one of these is principal component analysis in another dress.
@@ -152,3 +164,12 @@ def test_equidistant_rows_are_placed_somewhere_in_the_tie(n):
         np.testing.assert_allclose(Z.T @ Z, value * np.eye(2), atol=1e-9)
         np.testing.assert_allclose(Z.sum(axis=0), 0, atol=1e-9)
     assert np.isfinite(KernelPCA(2, gamma=1e9).fit_transform(np.random.default_rng(0).normal(size=(n, 4)))).all()
+
+
+def test_diffusion_without_time_or_density_is_laplacian_eigenmaps(X):
+    """On the same weights, the diagonal included; psi is scaled to have psi_0 = 1, hence the root of all weights."""
+    K = np.exp(-(squareform(pdist(X)) ** 2) / 40.0)
+    maps = DiffusionMaps(3, alpha=0, time=0, width=40.0).fit(X)
+    eigen = LaplacianEigenmaps(3, metric="precomputed", weights="given").fit(K)
+    np.testing.assert_allclose(maps.eigenvalues_, 1 - eigen.eigenvalues_, rtol=1e-10)
+    np.testing.assert_allclose(maps.embedding_, eigen.embedding_ * np.sqrt(K.sum()), atol=1e-8)

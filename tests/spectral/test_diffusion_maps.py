@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist, pdist, squareform
 
-from lowdim import DiffusionMaps, LaplacianEigenmaps, config, datasets
+from lowdim import DiffusionMaps, config, datasets
 from tests.linear.test_pca import cloud, numeric, up_to_sign
 from tests.oracles import case, load_expected
 
@@ -128,22 +128,6 @@ def test_alpha_removes_the_density():
         radii[alpha] = abs(np.corrcoef(found, angles)[0, 1])
     assert radii[1] > 0.99
     assert radii[1] > radii[0]
-
-
-def test_laplacian_eigenmaps_is_time_zero_without_density():
-    """On the same weights, diagonal included: equal up to the root of the sum of the degrees, by which psi_0 = 1."""
-    X = datasets.swiss_roll(150, random_state=0).X
-    K = np.exp(-(squareform(pdist(X)) ** 2) / 25.0)
-    maps = DiffusionMaps(3, alpha=0, time=0, width=25.0).fit(X)
-    eigen = LaplacianEigenmaps(3, metric="precomputed", weights="given").fit(K)
-    np.testing.assert_allclose(1 - eigen.eigenvalues_, maps.eigenvalues_, rtol=1e-9)
-    scaled = eigen.embedding_ * np.sqrt(K.sum())
-    np.testing.assert_allclose(
-        up_to_sign(maps.embedding_, scaled), maps.embedding_, atol=1e-8 * spread(maps.embedding_)
-    )
-    new = K[:7] * 0.9
-    found = eigen.transform(new) * np.sqrt(K.sum())
-    np.testing.assert_allclose(up_to_sign(maps.embedding_[:7], found), maps.embedding_[:7], atol=1e-7)
 
 
 # ---- widths ----------------------------------------------------------------------------------------------------
@@ -313,6 +297,14 @@ def test_single_precision():
         double, single = (DiffusionMaps(2, n_neighbors=n_neighbors).fit(X.astype(t)) for t in (np.float64, np.float32))
         assert single.embedding_.dtype == np.float32
         np.testing.assert_allclose(single.embedding_, double.embedding_, atol=1e-4 * spread(double.embedding_))
+
+
+def test_rows_that_the_walk_hardly_leaves():
+    """A row far from all others is nearly a part of its own: the first axis shows nothing else, and that is said."""
+    X = np.vstack([cloud(60, 2) * 0.1, [[5.0, 0.0]]])
+    with pytest.warns(UserWarning, match="hardly ever leaves some rows"):
+        DiffusionMaps(2, width=1.2).fit(X)
+    assert DiffusionMaps(2, width="self-tuning").fit(X).eigenvalues_[0] < 1 - 1e-5
 
 
 def test_a_kernel_that_sees_no_difference():

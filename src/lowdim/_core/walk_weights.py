@@ -38,7 +38,7 @@ def kernel_sum_gamma(squares: np.ndarray, owner: str) -> float:
     """
     positive = _positive_squares(np.sqrt(squares), owner)
     low, high = np.log2(positive.min()), np.log2(positive.max())
-    steps = 2.0 ** np.linspace(low, high + 1, int(np.clip(4 * (high - low + 1), 8, 120)))
+    steps = 2.0 ** np.linspace(low, high + 1, int(np.clip(4 * (high - low + 1), 8, 80)))
     slopes = [_slope(squares, eps) for eps in steps]
     return float(1.0 / steps[int(np.argmax(slopes))])
 

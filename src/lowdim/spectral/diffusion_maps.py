@@ -23,6 +23,7 @@ from lowdim._core.walk_weights import CONVENTIONS, shortest_edges
 from lowdim.spectral._diffusion_kernel import NEIGHBOR, RULES, Falloff, all_distances, falloff, full_kernel
 
 _NAME = "DiffusionMaps"
+_STUCK = 1e-8  # 1 - lambda of a walk that stays where it is for ever, as far as anybody can see
 
 
 class DiffusionMaps(Reducer):
@@ -236,6 +237,11 @@ class DiffusionMaps(Reducer):
 
         quiet = self.disconnected == "separate"
         values, Y = slow_axes(W, r, rng=rng, owner=_NAME, quiet=quiet)
+        if 0 < values[0] < _STUCK and not quiet:
+            warn(
+                f"{_NAME}: the walk hardly ever leaves some rows (the largest eigenvalue is 1 - {values[0]:.1e}), and the "
+                "first axes tell these from the rest. Set a larger width, or width='self-tuning'."
+            )
         values = _without_dead(1.0 - values, Y, quiet)
         powers = values / (1.0 - values) if self.time == "multiscale" else np.abs(values) ** self.time
         return Piece(rows, values, Y, np.sqrt(degrees.sum()) * powers, None, np.zeros(r))
@@ -277,8 +283,8 @@ class DiffusionMaps(Reducer):
         if self._precomputed() and stored is not None:
             return {**shared_parts, "neighbour graph": 120 * stored}
         if self.n_neighbors is None and self.radius is None:
-            copies = 3 if n <= 2100 or 8 * self.n_components > n else 1  # those of the dense solver
-            return {**shared_parts, "kernel matrix": 8 * copies * n * n}
+            # Eigenvalues close to 1 are often too close to each other for iterations: the dense solver works on copies.
+            return {**shared_parts, "kernel matrix": 8 * n * n, "dense solver": 26 * n * n}
         edges = (
             2 * n * self.n_neighbors if self.radius is None else 0
         )  # a radius is asked about when the rows are there

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 
-from lowdim._core import memory, params
+from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric, pairwise
 from lowdim._core.extend import Nystrom
-from lowdim._core.graph import connect, geodesics, neighbor_graph, stored_edges
+from lowdim._core.graph import connect, geodesics
 from lowdim._core.incomplete import METRICS, POLICIES
 from lowdim._core.iterate import Progress
 from lowdim._core.landmarks import choose
-from lowdim._core.neighbors import SEARCH, nearest, within
+from lowdim._core.neighbor_methods import Neighborhood, nearest_of_each, rows_of_parts
+from lowdim._core.neighbors import SEARCH
 from lowdim._core.parts import Part, tile
 from lowdim._core.rng import generator
 from lowdim._core.scaling import inner_products
@@ -148,7 +148,7 @@ class Isomap(Reducer):
         check_metric(self.metric, "Isomap")
         rng = generator(self.random_state)
         joined = connect(
-            self._graph(X),
+            self._neighborhood().graph(X),
             X,
             policy=self.disconnected,
             metric=self._distance(),
@@ -158,7 +158,7 @@ class Isomap(Reducer):
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels
         self._rows = self._own_rows(X)
 
-        parts = [self._embed_part(joined.graph, rows, X, rng) for rows in _rows_of_parts(joined, self.disconnected)]
+        parts = [self._embed_part(joined.graph, rows, X, rng) for rows in rows_of_parts(joined, self.disconnected)]
         self._parts = tile(parts)
         self.eigenvalues_ = parts[0].eigenvalues
         self.landmarks_ = None if self.n_landmarks is None else np.concatenate([p.sources for p in parts])
@@ -170,31 +170,8 @@ class Isomap(Reducer):
             Z[part.rows] = part.places()
         return Z
 
-    def _graph(self, X: Any) -> Any:
-        if self._precomputed() and sparse.issparse(X) and self.radius is None:
-            return stored_edges(X, owner="Isomap")
-        if self.radius is None:
-            return neighbor_graph(self._nearest(X, self.n_neighbors))
-        self._check_edges(X)
-        return neighbor_graph(within(X, self.radius, metric=self._distance(), n_jobs=self.n_jobs, owner="Isomap"))
-
-    def _nearest(self, rows: Any, k: int, queries: Any = None) -> Any:
-        settings = {"metric": self._distance(), "n_jobs": self.n_jobs, "owner": "Isomap", "name": "n_neighbors"}
-        return nearest(rows, k, queries=queries, approximate=SEARCH[self.search], **settings)
-
-    def _check_edges(self, X: Any) -> None:
-        """How many rows a radius reaches is known only from the data: ask a few rows before asking all."""
-        n = X.shape[0]
-        some = np.linspace(0, n - 1, min(n, 200)).astype(int)
-        given = (
-            {"queries": X[some]} if not self._precomputed() or sparse.issparse(X) else {"queries": np.asarray(X)[some]}
-        )
-        reached = within(
-            None if self._precomputed() else X, self.radius, metric=self._distance(), owner="Isomap", **given
-        )
-        edges = int(reached.nnz / len(some) * n)
-        parts = {f"neighbour graph (about {edges // n} edges a row)": 80 * edges}
-        memory.check("Isomap", parts, "Use a smaller radius, or n_neighbors.")
+    def _neighborhood(self) -> Neighborhood:
+        return Neighborhood(self.n_neighbors, self.radius, self._distance(), SEARCH[self.search], self.n_jobs, "Isomap")
 
     def _embed_part(self, graph: Any, rows: np.ndarray, X: Any, rng: np.random.Generator) -> Part:
         """Classical scaling of the path lengths among the sources of one connected part."""
@@ -219,40 +196,20 @@ class Isomap(Reducer):
 
     def _extend(self, X: Any) -> np.ndarray:
         """Path lengths from a new row lead through its neighbours: min over j of d(x, j) + D_G(j, .)."""
-        near = self._neighbors_of(X)
+        reach = self._neighborhood().reach(self._rows, X, self._n_fitted())
         part_of, position = np.full(self._n_fitted(), -1), np.zeros(self._n_fitted(), dtype=np.intp)
         for p, part in enumerate(self._parts):
             part_of[part.rows], position[part.rows] = p, np.arange(len(part.rows))
-        home = part_of[[indices[0] for indices, _ in near]]  # a row belongs to the part of its nearest neighbour
+        home = part_of[nearest_of_each(reach)[0]]  # a row belongs to the part of its nearest neighbour
+        near = [slice(start, stop) for start, stop in zip(reach.indptr[:-1], reach.indptr[1:], strict=True)]
         Z = np.full((X.shape[0], self.n_components), np.nan)
         for p, part in enumerate(self._parts):
             mine = np.flatnonzero(home == p)
-            inside = [(position[j[part_of[j] == p]], d[part_of[j] == p]) for j, d in (near[i] for i in mine)]
+            ends = [(reach.indices[near[i]], reach.data[near[i]]) for i in mine]
+            inside = [(position[j[part_of[j] == p]], d[part_of[j] == p]) for j, d in ends]
             if inside:
                 Z[mine] = part.place(np.stack([_through(part, j, d) for j, d in inside]))
         return Z
-
-    def _neighbors_of(self, X: Any) -> list[tuple[np.ndarray, np.ndarray]]:
-        """(rows, distances) of the neighbours of each new row, nearest first; at least the nearest."""
-        fitted, stored = self._rows, self._precomputed() and sparse.issparse(X)
-        if self.radius is None and not stored:
-            k = min(self.n_neighbors, self._n_fitted())
-            found = self._nearest(fitted, k, X)
-            return list(zip(found.indices, found.distances, strict=True))
-        reach = (
-            X
-            if self.radius is None
-            else within(fitted, self.radius, metric=self._distance(), queries=X, owner="Isomap")
-        )
-        near = [_sorted_row(reach, i) for i in range(X.shape[0])]
-        alone = [i for i, (indices, _) in enumerate(near) if not len(indices)]
-        if alone and stored:
-            raise ValueError(f"Isomap: row {alone[0]} of X stores no distance to a fitted row, so it has no place.")
-        if alone:
-            found = self._nearest(fitted, 1, X[alone])
-            for i, indices, distances in zip(alone, found.indices, found.distances, strict=True):
-                near[i] = (indices, distances)
-        return near
 
     def _n_fitted(self) -> int:
         return len(self.component_labels_)
@@ -279,12 +236,6 @@ class Isomap(Reducer):
         }
 
 
-def _rows_of_parts(joined: Any, policy: str) -> list[np.ndarray]:
-    if policy == "separate":
-        return [np.flatnonzero(joined.labels == c) for c in range(joined.n_components)]
-    return [np.flatnonzero(joined.kept)]
-
-
 def _assemble(parts: list[Part], n: int) -> np.ndarray:
     """Path lengths of all parts in one matrix; inf between parts."""
     if len(parts) == 1 and len(parts[0].rows) == n:
@@ -300,13 +251,6 @@ def _through(part: Part, neighbors: np.ndarray, reach: np.ndarray) -> np.ndarray
     D = part.geodesics
     ways = D[neighbors] if len(part.sources) == len(part.rows) else D[:, neighbors].T
     return (ways + reach[:, None].astype(D.dtype)).min(axis=0)
-
-
-def _sorted_row(graph: Any, i: int) -> tuple[np.ndarray, np.ndarray]:
-    """Columns and values of one row of a CSR graph, nearest first, ties by index."""
-    row = slice(graph.indptr[i], graph.indptr[i + 1])
-    order = np.lexsort((graph.indices[row], graph.data[row]))
-    return graph.indices[row][order], graph.data[row][order]
 
 
 def _pairs(part: Part, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
