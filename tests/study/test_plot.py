@@ -136,3 +136,50 @@ def test_matplotlib_is_loaded_late_and_missed_politely(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"pip install 'lowdim\[app\]'"):
         lowdim.plot.embedding(np.zeros((3, 2)))
+
+
+def imputed(scale=True):
+    X = lowdim.datasets.hide_cells(lowdim.datasets.swiss_roll(30, random_state=0).X, 0.1, random_state=0).X
+    return lowdim.impute(X, 8, n_components=1, scale=scale, random_state=0)
+
+
+def rims(ax):
+    return [path.vertices[:-1] for c in ax.collections if hasattr(c, "set_verts") for path in c.get_paths()]
+
+
+def test_imputation_draws_the_ellipses_of_rows():
+    found = imputed()
+    ellipses, holed = found.row_ellipses(0.9), ~found.observed.all(axis=1)
+    ax = lowdim.plot.imputation(found, confidence=0.9, title="t")
+    drawn = rims(ax)
+    assert len(drawn) == 30
+    order = np.concatenate([np.flatnonzero(~holed), np.flatnonzero(holed)])  # complete rows lie below
+    for rim, row in zip(drawn, order, strict=True):
+        gaps = rim - ellipses.centers[row]
+        np.testing.assert_allclose(gaps.mean(axis=0), 0.0, atol=1e-9)
+        distances = np.einsum("ij,jk,ik->i", gaps, np.linalg.inv(ellipses.covariances[row]), gaps)
+        np.testing.assert_allclose(distances, distances[0])  # a line of equal density
+    places = np.concatenate([c.get_offsets() for c in ax.collections if not hasattr(c, "set_verts")])
+    np.testing.assert_allclose(places, ellipses.centers[order])
+    assert ax.get_title() == "t"
+    (x0, x1), (y0, y1) = ax.get_xlim(), ax.get_ylim()
+    inside = np.concatenate(drawn)
+    assert ((inside >= [x0, y0]) & (inside <= [x1, y1])).all()
+
+
+@pytest.mark.parametrize("scale", [True, False])
+def test_imputation_draws_the_arrows_of_columns(scale):
+    found = imputed(scale)
+    ax = lowdim.plot.imputation(found, "columns", names=["length", "height", "depth"])
+    assert len(rims(ax)) == 3
+    assert {"length", "height", "depth"} <= {t.get_text() for t in ax.texts}
+    assert any(len(line.get_xdata()) == 200 for line in ax.lines) is scale  # the unit circle
+    assert {"x0", "x1", "x2"} <= {t.get_text() for t in lowdim.plot.imputation(found, "columns").texts}
+
+
+def test_imputation_says_what_is_wrong():
+    found = imputed()
+    with pytest.raises(ValueError, match="of must be 'rows' or 'columns'; got 'cells'"):
+        lowdim.plot.imputation(found, "cells")
+    with pytest.raises(ValueError, match="names must be 3, one for each of the columns; got 2"):
+        lowdim.plot.imputation(found, "columns", names=["a", "b"])
