@@ -33,6 +33,7 @@ _HOMES = {
     "FeatureMapPCA": "lowdim.spectral.feature_map_pca",
     "KernelCCA": "lowdim.spectral.kernel_cca",
     "Isomap": "lowdim.spectral.isomap",
+    "LLE": "lowdim.spectral.lle",
     "MDS": "lowdim.stress.mds",
     "Comparison": "lowdim.study.comparison",
     "compare": "lowdim.study.comparison",
@@ -64,6 +65,7 @@ _ESTIMATORS = (
     "FeatureMapPCA",
     "KernelCCA",
     "Isomap",
+    "LLE",
     "MDS",
 )
 

@@ -42,6 +42,7 @@ void bind_descent(nb::module_& m);
 void bind_expected(nb::module_& m);
 void bind_ica(nb::module_& m);
 void bind_incomplete(nb::module_& m);
+void bind_local(nb::module_& m);
 void bind_monotone(nb::module_& m);
 void bind_neighbors(nb::module_& m);
 void bind_paths(nb::module_& m);
@@ -70,6 +71,7 @@ NB_MODULE(_native, m) {
   lowdim::bind_expected(m);
   lowdim::bind_ica(m);
   lowdim::bind_incomplete(m);
+  lowdim::bind_local(m);
   lowdim::bind_monotone(m);
   lowdim::bind_neighbors(m);
   lowdim::bind_paths(m);

@@ -158,7 +158,7 @@ class Isomap(Reducer):
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels
         self._rows = self._own_rows(X)
 
-        parts = [self._embed_part(joined.graph, rows, X, rng) for rows in _rows_of_parts(joined, self.disconnected)]
+        parts = [self._embed_part(joined.graph, rows, X, rng) for rows in joined.parts(self.disconnected)]
         self._parts = tile(parts)
         self.eigenvalues_ = parts[0].eigenvalues
         self.landmarks_ = None if self.n_landmarks is None else np.concatenate([p.sources for p in parts])
@@ -277,12 +277,6 @@ class Isomap(Reducer):
             "neighbour graph": 60 * edges,
             "rows": 2 * n * d * itemsize if stored is None else 24 * stored,
         }
-
-
-def _rows_of_parts(joined: Any, policy: str) -> list[np.ndarray]:
-    if policy == "separate":
-        return [np.flatnonzero(joined.labels == c) for c in range(joined.n_components)]
-    return [np.flatnonzero(joined.kept)]
 
 
 def _assemble(parts: list[Part], n: int) -> np.ndarray:

@@ -75,6 +75,7 @@ _TABLE = (
     Method("landmark-mds", "LandmarkMDS", "Landmark MDS", True, "global", "projection", True, usual=False),
     Method("mds", "MDS", "MDS", False, "global", "projection", True, usual=False),
     Method("isomap", "Isomap", "Isomap", False, "global", "manifold", True),
+    Method("lle", "LLE", "LLE", False, "local", "manifold", False),
 )
 
 
