@@ -19,6 +19,7 @@ from lowdim._core.spectrum import eigenpairs
 ZERO = 1e-15  # of the norm: an eigenvalue below it is rounding
 GAP = 2.0  # between the last axis and the next one
 CROWDED = 1 / 3  # of the rows in a hundredth of the map
+FEW = 20  # rows of which a third are soon at one place
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +50,7 @@ def bottom_axes(
     M : csr_array of shape (n, n)
         Positive semi-definite, M 1 = 0.
     r : int
-        Number of axes, less than n.
+        Number of axes; n rows have n - 1 at most, and the others are filled with zeros and said.
     counts : ndarray of shape (n,), optional
         How many rows each one stands for.
     rng : generator or None
@@ -69,6 +70,9 @@ def bottom_axes(
     pairs = eigenpairs(M, min(r + 1, n - 1), which="smallest", mass=given, skip=skip, rng=rng, owner=owner)
     Z = pairs.vectors[:, :r]
     Z = Z - mass @ Z / mass.sum()
+    if n - 1 < r:
+        warn(f"{owner}: {n} rows have {n - 1} axes; the other {r - n + 1} of n_components={r} are zero.")
+        Z = np.hstack([Z, np.zeros((n, r - n + 1))])
     first = float(np.ones(n) @ (M @ np.ones(n))) / mass.sum()
     return Bottom(np.concatenate([[first], pairs.values]), Z * np.sqrt(mass.sum()), norm)
 
@@ -95,6 +99,8 @@ def warn_of_ambiguous_axes(bottom: Bottom, owner: str) -> None:
 
 def warn_of_crowding(Z: np.ndarray, owner: str) -> None:
     """Most rows at one point and a few far away: the collapse that unit covariance allows."""
+    if len(Z) < FEW:
+        return
     share = crowding(Z)
     if share > CROWDED:
         warn(

@@ -44,7 +44,7 @@ class Patches:
 
     @classmethod
     def of(cls, indices: np.ndarray, bridges: tuple[np.ndarray, np.ndarray] | None = None) -> Patches:
-        """Each row with its neighbours; the two ends of a bridge each have the neighbourhoods of both.
+        """Each row with its neighbours; at a bridge the neighbourhoods of both ends become one for all of their rows.
 
         One edge more would hold two sheets together like a hinge: a function could turn freely about it.
         """
@@ -52,12 +52,12 @@ class Patches:
         table = np.column_stack([np.arange(n), indices]).astype(np.int32)
         more: dict[int, list[np.ndarray]] = {}
         for i, j in zip(*(bridges or ((), ())), strict=True):
-            more.setdefault(int(i), []).append(table[j])
-            more.setdefault(int(j), []).append(table[i])
+            both = np.concatenate([table[i], table[j]])
+            for row in both:
+                more.setdefault(int(row), []).append(both)
         if not more:
             return cls(np.arange(n + 1, dtype=np.int64) * table.shape[1], table.ravel())
-        lists = [_joined(table[i], more[i]) if i in more else table[i] for i in range(n)]
-        return cls._listed(lists)
+        return cls._listed([_joined(table[i], more[i]) if i in more else table[i] for i in range(n)])
 
     @classmethod
     def chosen(cls, indices: np.ndarray, use: np.ndarray) -> Patches:

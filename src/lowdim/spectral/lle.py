@@ -15,6 +15,7 @@ from lowdim._core.graph import connect, neighbor_graph
 from lowdim._core.incomplete import METRICS, POLICIES
 from lowdim._core.local import METHODS, Patches, alignment
 from lowdim._core.neighbors import SEARCH, nearest
+from lowdim._core.notices import warn
 from lowdim._core.parts import beside
 from lowdim._core.rng import generator
 
@@ -52,8 +53,8 @@ class LLE(Reducer):
         the model's completed rows inside. Under "expected" an incomplete fitted row given to `transform` comes out
         near its place, not always at it.
     disconnected : {"bridge", "separate", "largest", "error"}
-        When the graph falls apart: join its parts by their shortest edges (the neighbourhoods at both ends become one),
-        embed each and tile them, embed the largest (other rows are NaN), or refuse.
+        When the graph falls apart: join its parts by their shortest edges (the neighbourhoods at both ends become one;
+        the joint is weak), embed each and tile them, embed the largest (other rows are NaN), or refuse.
     random_state : int, generator or None
         For the start of the eigensolver and the model of missing cells.
     n_jobs : int or None
@@ -140,11 +141,12 @@ class LLE(Reducer):
         return self.missing != "error"
 
     def _embed(self, X: Any) -> np.ndarray:
-        self._check_sizes(X.shape[0])
+        self._check_settings()
         rng = generator(self.random_state)
         near = self._nearest(X, self.n_neighbors)
-        X, copy_of, counts = self._distinct(X, near)
-        near = near if counts is None else self._nearest(X, self.n_neighbors)
+        X, copy_of, counts = _distinct(X, near)
+        if counts is not None:
+            near = self._nearest(X, self._fewer_neighbors(len(X)))
 
         settings = {"policy": self.disconnected, "metric": self._distance(), "owner": "LLE", "n_jobs": self.n_jobs}
         joined = connect(neighbor_graph(near), X, **settings)
@@ -163,16 +165,8 @@ class LLE(Reducer):
         self._extension = Rebuilt(Z, home, self.reg, self.n_components)
         return Z[copy_of]
 
-    def _check_sizes(self, n: int) -> None:
-        k, r = self.n_neighbors, self.n_components
-        least = {"standard": 1, "modified": r, "ltsa": r + 1, "hessian": r * (r + 3) // 2 + 1}[self.method]
-        if k < least:
-            raise ValueError(
-                f"LLE: n_neighbors must be at least {least} for method={self.method!r} and n_components={r}; got {k}. "
-                "A neighbourhood must hold more rows than it has unknowns."
-            )
-        if r > n - 1:
-            raise ValueError(f"LLE: n_components must be less than the number of rows, {n}; got {r}.")
+    def _check_settings(self) -> None:
+        self._check_size(self.n_neighbors)
         check_metric(self.metric, "LLE")
         if self._precomputed():
             raise ValueError(
@@ -180,28 +174,28 @@ class LLE(Reducer):
                 "ClassicalMDS(metric='precomputed') turns distances into coordinates."
             )
 
+    def _check_size(self, k: int) -> None:
+        """A neighbourhood must hold more rows than there are unknowns."""
+        r = self.n_components
+        least = {"standard": 1, "modified": r, "ltsa": r + 1, "hessian": r * (r + 3) // 2 + 1}[self.method]
+        if k < least:
+            raise ValueError(
+                f"LLE: n_neighbors must be at least {least} for method={self.method!r} and n_components={r}; got {k}. "
+                "A neighbourhood must hold more rows than there are unknowns."
+            )
+
     def _nearest(self, rows: Any, k: int, queries: Any = None) -> Any:
         settings = {"metric": self._distance(), "n_jobs": self.n_jobs, "owner": "LLE", "name": "n_neighbors"}
         return nearest(rows, k, queries=queries, approximate=SEARCH[self.search], **settings)
 
-    def _distinct(self, X: Any, near: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
-        """The different rows, which of them each row is, and how many each stands for (None: all differ).
-
-        Copies of a row would fill its neighbourhood and say nothing about the sheet.
-        """
-        if near.distances[:, 0].min() > 0:
-            return X, np.arange(len(X)), None
-        _, first, copy_of, counts = np.unique(X, axis=0, return_index=True, return_inverse=True, return_counts=True)
-        if len(first) == len(X):
-            return X, np.arange(len(X)), None
-        if len(first) <= self.n_neighbors:
-            raise ValueError(
-                f"LLE: n_neighbors must be less than the number of different rows, {len(first)}; got {self.n_neighbors}."
-            )
-        order = np.argsort(first)
-        place = np.empty(len(first), dtype=np.intp)
-        place[order] = np.arange(len(first))
-        return X[first[order]], place[np.ravel(copy_of)], counts[order]
+    def _fewer_neighbors(self, distinct: int) -> int:
+        if distinct < 2:
+            raise ValueError("LLE: X must have at least 2 different rows; got 1, many times.")
+        k = min(self.n_neighbors, distinct - 1)
+        if k < self.n_neighbors:
+            warn(f"LLE: X has only {distinct} different rows; n_neighbors={self.n_neighbors} was lowered to {k}.")
+            self._check_size(k)
+        return k
 
     def _coordinates(self, X: Any) -> np.ndarray:
         return X if self._holes is None else self._holes.rows(X)
@@ -242,3 +236,19 @@ class LLE(Reducer):
             "neighbour graph": 100 * n * p,
             "rows": 2 * n * d * itemsize,
         }
+
+
+def _distinct(X: Any, near: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
+    """The different rows, which of them each row is, and how many each stands for (None: all differ).
+
+    Copies of a row would fill its neighbourhood and say nothing about the sheet.
+    """
+    if near.distances[:, 0].min() > 0:
+        return X, np.arange(len(X)), None
+    _, first, copy_of, counts = np.unique(X, axis=0, return_index=True, return_inverse=True, return_counts=True)
+    if len(first) == len(X):
+        return X, np.arange(len(X)), None
+    order = np.argsort(first)
+    place = np.empty(len(first), dtype=np.intp)
+    place[order] = np.arange(len(first))
+    return X[first[order]], place[np.ravel(copy_of)], counts[order]
