@@ -117,6 +117,7 @@ class Rebuilt:
 
     places: np.ndarray
     part_of: np.ndarray
+    completed: np.ndarray | None  # the fitted rows, where they had holes
     reg: float | str
     rank: int
 

@@ -48,10 +48,10 @@ class LLE(Reducer):
         How neighbours are found. "auto" is exact up to 20,000 rows and wherever a tree is fast; beyond, it takes the
         approximate search, which finds 98 % and more of them in data with structure.
     missing : {"error", "pairwise", "expected"}
-        What a missing cell (NaN) means: refused; neighbours by distances over the columns both rows have, with column
-        means inside a neighbourhood; or neighbours by the expected distance under a Gaussian model of the rows, with
-        the model's completed rows inside. Under "expected" an incomplete fitted row given to `transform` comes out
-        near its place, not always at it.
+        What a missing cell (NaN) means: refused; neighbours by distances over the columns both rows have, the mean of
+        theirs standing for the cell; or neighbours by the expected distance under a Gaussian model of the rows, and
+        the model's conditional mean. Under "expected" an incomplete fitted row given to `transform` comes out near its
+        place, not always at it.
     disconnected : {"bridge", "separate", "largest", "error"}
         When the graph falls apart: join its parts by their shortest edges (the neighbourhoods at both ends become one;
         the joint is weak), embed each and tile them, embed the largest (other rows are NaN), or refuse.
@@ -154,7 +154,8 @@ class LLE(Reducer):
         patches = Patches.of(near.indices, joined.bridges())
 
         rows = joined.parts(self.disconnected)
-        parts = [self._embed_part(self._coordinates(X), patches, part, counts, rng) for part in rows]
+        coordinates = X if self._holes is None else self._holes.rows_among(X, near)
+        parts = [self._embed_part(coordinates, patches, part, counts, rng) for part in rows]
         self.eigenvalues_ = parts[0].values
         self.reconstruction_error_ = float(
             sum(p.values[1 : self.n_components + 1].sum() * len(p.places) for p in parts)
@@ -162,7 +163,7 @@ class LLE(Reducer):
         self.reconstruction_error_ /= sum(len(p.places) for p in parts)
         Z, home = self._tiled(rows, parts, X.shape[0])
         self._rows = X.copy()
-        self._extension = Rebuilt(Z, home, self.reg, self.n_components)
+        self._extension = Rebuilt(Z, home, None if self._holes is None else coordinates, self.reg, self.n_components)
         return Z[copy_of]
 
     def _check_settings(self) -> None:
@@ -197,9 +198,6 @@ class LLE(Reducer):
             self._check_size(k)
         return k
 
-    def _coordinates(self, X: Any) -> np.ndarray:
-        return X if self._holes is None else self._holes.rows(X)
-
     def _embed_part(
         self, X: Any, patches: Patches, rows: np.ndarray, counts: np.ndarray | None, rng: np.random.Generator
     ) -> Bottom:
@@ -222,7 +220,10 @@ class LLE(Reducer):
 
     def _extend(self, X: Any) -> np.ndarray:
         near = self._nearest(self._rows, min(self.n_neighbors, len(self._rows)), X)
-        return self._extension(self._coordinates(X), self._coordinates(self._rows), near, self.n_jobs)
+        if self._holes is None:
+            return self._extension(X, self._rows, near, self.n_jobs)
+        fitted = self._extension.completed
+        return self._extension(self._holes.rows_among(X, near, fitted), fitted, near, self.n_jobs)
 
     def _fitted_places(self) -> np.ndarray:
         return self._extension.places
