@@ -107,6 +107,7 @@ class LLE(Reducer):
         "verbose": params.whole(0) | params.flag(),
     }
     _hole_policies = tuple(METRICS)
+    _extension: Any
     _ways_out = "Use fewer neighbours, or fit on a sample and place the other rows with transform."
 
     def __init__(
@@ -222,8 +223,8 @@ class LLE(Reducer):
         near = self._nearest(self._rows, min(self.n_neighbors, len(self._rows)), X)
         if self._holes is None:
             return self._extension(X, self._rows, near, self.n_jobs)
-        fitted = self._extension.completed
-        return self._extension(self._holes.rows_among(X, near, fitted), fitted, near, self.n_jobs)
+        completed = self._extension.completed
+        return self._extension(self._holes.rows_among(X, near, completed), completed, near, self.n_jobs)
 
     def _fitted_places(self) -> np.ndarray:
         return self._extension.places
@@ -232,11 +233,21 @@ class LLE(Reducer):
         p = self.n_neighbors + 1
         return {
             "local forms": 4 * n * p * (p + 1),
-            "alignment matrix": 12 * n * 4 * p,
+            "alignment matrix": 50 * n * 4 * p,
+            "sparse factors": int(36 * n * self._fill(n)),
             "search": 2 * n * 64 * 8,
             "neighbour graph": 100 * n * p,
             "rows": 2 * n * d * itemsize,
         }
+
+    def _fill(self, n: int) -> float:
+        """Entries in a row of the factors of a graph of as many dimensions as the map, as measured up to 50,000 rows.
+
+        Rows that fill more dimensions need more: the solver looks at the graph and refuses before it factorises.
+        """
+        p, r = self.n_neighbors + 1, self.n_components
+        guess = {1: 4.0 * p, 2: 0.95 * p * np.log2(max(n, 2)), 3: 0.23 * p * n**0.65}.get(r, n / 2)
+        return min(n / 2, guess)
 
 
 def _distinct(X: Any, near: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
