@@ -107,6 +107,7 @@ CASES = [
     Case(lowdim.Isomap(n_components=2, n_neighbors=5, random_state=0)),
     Case(lowdim.LaplacianEigenmaps(n_components=2, n_neighbors=5, random_state=0)),
     Case(lowdim.DiffusionMaps(n_components=2, random_state=0)),
+    Case(lowdim.LLE(n_components=2, n_neighbors=7, random_state=0)),
     # A row's stress is as flat at its minimum as the fit is unfinished.
     Case(lowdim.MDS(n_components=2, tol=1e-15, max_iter=5000, random_state=0), transform_tolerance=1e-6),
     # A new row that equals a fitted one is that row; otherwise it is placed by its neighbours.
@@ -259,6 +260,10 @@ VARIANTS = [
     Case(lowdim.DiffusionMaps(n_components=2, n_neighbors=8, alpha=0.5, time=2, width="self-tuning")),
     Case(lowdim.DiffusionMaps(n_components=2, time="multiscale", width="kernel-sum", alpha=0.0)),
     Case(lowdim.DiffusionMaps(n_components=2, width="self-tuning", metric="chebyshev"), invariant_to_rotation=False),
+    Case(lowdim.LLE(n_components=2, n_neighbors=9, method="modified", disconnected="largest")),
+    Case(lowdim.LLE(n_components=2, n_neighbors=16, method="hessian")),
+    Case(lowdim.LLE(n_components=2, n_neighbors=9, method="ltsa", missing="pairwise", random_state=0)),
+    Case(lowdim.LLE(n_components=2, n_neighbors=7, reg=1e-3, metric="manhattan"), invariant_to_rotation=False),
     Case(
         lowdim.MDS(n_components=2, metric="manhattan", loss="sammon", tol=1e-15, max_iter=5000),
         transform_tolerance=1e-6,

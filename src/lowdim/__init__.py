@@ -35,6 +35,7 @@ _HOMES = {
     "Isomap": "lowdim.spectral.isomap",
     "LaplacianEigenmaps": "lowdim.spectral.laplacian_eigenmaps",
     "DiffusionMaps": "lowdim.spectral.diffusion_maps",
+    "LLE": "lowdim.spectral.lle",
     "MDS": "lowdim.stress.mds",
     "TSNE": "lowdim.neighbor_embedding.tsne",
     "Comparison": "lowdim.study.comparison",
@@ -69,6 +70,7 @@ _ESTIMATORS = (
     "Isomap",
     "LaplacianEigenmaps",
     "DiffusionMaps",
+    "LLE",
     "MDS",
     "TSNE",
 )

@@ -105,3 +105,27 @@ class Interpolation:
         weights[weights.sum(axis=1) == 0] = 1.0  # all neighbours equally far
         weights /= weights.sum(axis=1, keepdims=True)
         return np.einsum("ij,ijk->ik", weights, self.places[neighbors.indices[:, :-1]])
+
+
+@dataclass(frozen=True, eq=False)
+class Rebuilt:
+    """z = sum_j w_j z_j with the weights that rebuild x from its nearest fitted rows (Saul and Roweis 2003).
+
+    Only neighbours in the part of the nearest one count, and a row whose nearest has no place has none. A fitted row is
+    its own nearest and gets all the weight.
+    """
+
+    places: np.ndarray
+    part_of: np.ndarray
+    completed: np.ndarray | None  # the fitted rows, where they had holes
+    reg: float | str
+    rank: int
+
+    def __call__(self, X: np.ndarray, rows: np.ndarray, neighbors: Neighbors, n_jobs: int | None = None) -> np.ndarray:
+        """Places of rows X among the fitted `rows`."""
+        from lowdim._core.local import Patches, weights
+
+        home = self.part_of[neighbors.indices[:, :1]]
+        patches = Patches.chosen(neighbors.indices, self.part_of[neighbors.indices] == home)
+        w = weights(rows, X.astype(rows.dtype), patches, reg=self.reg, rank=self.rank, n_jobs=n_jobs)
+        return np.add.reduceat(w[:, None] * self.places[patches.members], patches.starts[:-1])

@@ -181,6 +181,18 @@ class Connected:
     labels: np.ndarray  # part of each row before joining, 0 the largest
     kept: np.ndarray
 
+    def parts(self, policy: str) -> list[np.ndarray]:
+        """The rows of each part that is embedded on its own."""
+        if policy == "separate":
+            return [np.flatnonzero(self.labels == c) for c in range(self.n_components)]
+        return [np.flatnonzero(self.kept)]
+
+    def bridges(self) -> tuple[np.ndarray, np.ndarray]:
+        """Both ends of the edges that join parts, each edge once."""
+        rows = np.repeat(np.arange(self.graph.shape[0]), np.diff(self.graph.indptr))
+        across = (self.labels[rows] != self.labels[self.graph.indices]) & (rows < self.graph.indices)
+        return rows[across], self.graph.indices[across]
+
 
 def connect(
     G: sparse.csr_array,

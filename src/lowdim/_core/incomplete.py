@@ -73,6 +73,26 @@ class Holes:
         width = len(self.center)
         return (table[:, :width] + self.center).astype(table.dtype)
 
+    def rows_among(self, table: Array, neighbors: Any, known: Array | None = None) -> Array:
+        """The same; cells that only a mask is known of are a mean of the neighbours', nearer ones counting more.
+
+        `neighbors` (indices and distances) are rows of the same table, or where given of the completed rows `known`.
+        """
+        rows = self.rows(table)
+        if self.model is not None:
+            return rows
+        width = len(self.center)
+        seen = table[:, width : 2 * width] > 0
+        for i in np.flatnonzero(~seen.all(axis=1)):
+            near, holes = neighbors.indices[i], ~seen[i]
+            cells = (rows if known is None else known)[near][:, holes]
+            counts = seen[near][:, holes] if known is None else np.ones(cells.shape, dtype=bool)
+            weights = counts / np.maximum(neighbors.distances[i], 1e-30)[:, None].astype(np.float64)
+            total = weights.sum(axis=0)
+            mean = (weights * cells).sum(axis=0) / np.where(total > 0, total, 1.0)
+            rows[i, holes] = np.where(total > 0, mean, self.center[holes])
+        return rows
+
 
 def expected_block(Q: Array, R: Array, squares: Callable[[Any, Any], Array]) -> Array:
     """Root of the expected squared distances; `squares` gives those of complete rows."""

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from lowdim._core import memory
-from lowdim._core.graph import Connected, neighbor_graph, stored_edges
+from lowdim._core.graph import neighbor_graph, stored_edges
 from lowdim._core.neighbors import nearest, within
 from lowdim._core.notices import warn
 from lowdim._core.rng import generator
@@ -81,13 +81,6 @@ class Neighborhood:
         data = np.concatenate([entries.data, found.distances[:, 0]])
         ends = np.concatenate([entries.row, alone]), np.concatenate([entries.col, found.indices[:, 0]])
         return sparse.csr_array((data, ends), shape=near.shape)
-
-
-def rows_of_parts(joined: Connected, policy: str) -> list[np.ndarray]:
-    """The rows that are embedded together: every part under "separate", else those that were kept."""
-    if policy == "separate":
-        return [np.flatnonzero(joined.labels == c) for c in range(joined.n_components)]
-    return [np.flatnonzero(joined.kept)]
 
 
 def nearest_of_each(near: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:

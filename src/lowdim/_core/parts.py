@@ -37,23 +37,23 @@ class Part:
 
 
 def tile(parts: list[Any]) -> list[Any]:
-    """The parts side by side along the first axis, with a gap of a tenth of their total width between them.
-
-    A part is a record with a `shift` and `places()`: a `Part`, or another method's own.
-    """
+    """The parts side by side along the first axis. A part is a record with a `shift` and `places()`."""
     if len(parts) == 1:
         return parts
-    boxes = [_box(part) for part in parts]
+    moves = beside([part.places()[:, 0] for part in parts])
+    first = np.eye(1, len(parts[0].shift))[0]
+    return [replace(part, shift=part.shift + move * first) for part, move in zip(parts, moves, strict=True)]
+
+
+def beside(firsts: list[np.ndarray]) -> list[float]:
+    """How far to move each part along the first axis (its coordinates there are given) so that none overlap.
+
+    Between two there is a gap of a tenth of their total width.
+    """
+    boxes = [(float(first.min()), float(first.max())) for first in firsts]
     gap = 0.1 * sum(high - low for low, high in boxes) or 1.0
-    shifted, edge = [], 0.0
-    for part, (low, high) in zip(parts, boxes, strict=True):
-        shift = part.shift.copy()
-        shift[0] = edge - low
-        shifted.append(replace(part, shift=shift))
+    moves, edge = [], 0.0
+    for low, high in boxes:
+        moves.append(edge - low)
         edge += high - low + gap
-    return shifted
-
-
-def _box(part: Any) -> tuple[float, float]:
-    first = part.places()[:, 0]
-    return float(first.min()), float(first.max())
+    return moves

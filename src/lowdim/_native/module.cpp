@@ -43,6 +43,7 @@ void bind_expected(nb::module_& m);
 void bind_grid(nb::module_& m);
 void bind_ica(nb::module_& m);
 void bind_incomplete(nb::module_& m);
+void bind_local(nb::module_& m);
 void bind_monotone(nb::module_& m);
 void bind_neighbors(nb::module_& m);
 void bind_paths(nb::module_& m);
@@ -73,6 +74,7 @@ NB_MODULE(_native, m) {
   lowdim::bind_grid(m);
   lowdim::bind_ica(m);
   lowdim::bind_incomplete(m);
+  lowdim::bind_local(m);
   lowdim::bind_monotone(m);
   lowdim::bind_neighbors(m);
   lowdim::bind_paths(m);

@@ -14,7 +14,7 @@ from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric, pairwise
 from lowdim._core.graph import POLICIES as DISCONNECTED
 from lowdim._core.incomplete import METRICS, POLICIES
-from lowdim._core.neighbor_methods import Distinct, Neighborhood, rows_of_parts
+from lowdim._core.neighbor_methods import Distinct, Neighborhood
 from lowdim._core.neighbors import SEARCH, shared
 from lowdim._core.notices import warn
 from lowdim._core.rng import generator
@@ -184,7 +184,7 @@ class DiffusionMaps(Reducer):
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels[same.kind]
         n = len(same.first)
         shares = _Shares(same.counts, np.zeros(n), np.full(n, np.nan))
-        parts = rows_of_parts(joined, self.disconnected)
+        parts = joined.parts(self.disconnected)
         pieces = [self._embed_part(K, part, shares, rng) for part in parts]
         self.stationary_ = shares.stationary[same.kind]
         self.eigenvalues_ = pieces[0].eigenvalues
@@ -239,8 +239,8 @@ class DiffusionMaps(Reducer):
         values, Y = slow_axes(W, r, rng=rng, owner=_NAME, quiet=quiet)
         if 0 < values[0] < _STUCK and not quiet:
             warn(
-                f"{_NAME}: the walk hardly ever leaves some rows (the largest eigenvalue is 1 - {values[0]:.1e}), and the "
-                "first axes tell these from the rest. Set a larger width, or width='self-tuning'."
+                f"{_NAME}: the walk hardly ever leaves some rows (the largest eigenvalue is 1 - {values[0]:.1e}), and "
+                "the first axes tell these from the rest. Set a larger width, or width='self-tuning'."
             )
         values = _without_dead(1.0 - values, Y, quiet)
         powers = values / (1.0 - values) if self.time == "multiscale" else np.abs(values) ** self.time

@@ -14,7 +14,7 @@ from lowdim._core.graph import connect, geodesics
 from lowdim._core.incomplete import METRICS, POLICIES
 from lowdim._core.iterate import Progress
 from lowdim._core.landmarks import choose
-from lowdim._core.neighbor_methods import Neighborhood, nearest_of_each, rows_of_parts
+from lowdim._core.neighbor_methods import Neighborhood, nearest_of_each
 from lowdim._core.neighbors import SEARCH
 from lowdim._core.parts import Part, tile
 from lowdim._core.rng import generator
@@ -158,7 +158,7 @@ class Isomap(Reducer):
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels
         self._rows = self._own_rows(X)
 
-        parts = [self._embed_part(joined.graph, rows, X, rng) for rows in rows_of_parts(joined, self.disconnected)]
+        parts = [self._embed_part(joined.graph, rows, X, rng) for rows in joined.parts(self.disconnected)]
         self._parts = tile(parts)
         self.eigenvalues_ = parts[0].eigenvalues
         self.landmarks_ = None if self.n_landmarks is None else np.concatenate([p.sources for p in parts])

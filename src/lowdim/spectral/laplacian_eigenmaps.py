@@ -12,7 +12,7 @@ from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric
 from lowdim._core.graph import POLICIES as DISCONNECTED
 from lowdim._core.incomplete import METRICS, POLICIES
-from lowdim._core.neighbor_methods import Distinct, Neighborhood, rows_of_parts
+from lowdim._core.neighbor_methods import Distinct, Neighborhood
 from lowdim._core.neighbors import SEARCH
 from lowdim._core.rng import generator
 from lowdim._core.walk import Piece, Steps, Walk, join_parts, slow_axes
@@ -175,7 +175,7 @@ class LaplacianEigenmaps(Reducer):
 
         W, joined, gaps = self._weighted(rows, same.n_neighbors(self.n_neighbors, _NAME))
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels[same.kind]
-        pieces = [self._embed_part(W, part, rng) for part in rows_of_parts(joined, self.disconnected)]
+        pieces = [self._embed_part(W, part, rng) for part in joined.parts(self.disconnected)]
         self.eigenvalues_ = 1.0 - pieces[0].eigenvalues
         self._extension = Walk.of(pieces, same, gaps, self.weights != "given")
         return self._extension.places()[same.kind]

@@ -78,6 +78,7 @@ _TABLE = (
     Method("tsne", "TSNE", "t-SNE", False, "local", "manifold", False),
     Method("laplacian-eigenmaps", "LaplacianEigenmaps", "Laplacian eigenmaps", False, "local", "manifold", False),
     Method("diffusion-maps", "DiffusionMaps", "Diffusion maps", False, "local", "manifold", False, usual=False),
+    Method("lle", "LLE", "LLE", False, "local", "manifold", False),
 )
 
 

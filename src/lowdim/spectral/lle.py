@@ -1,0 +1,266 @@
+"""Locally linear embedding and its relatives: what holds in every neighbourhood holds in the map."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from lowdim._core import params
+from lowdim._core.base import Reducer
+from lowdim._core.bottom import Bottom, bottom_axes, warn_of_ambiguous_axes, warn_of_crowding
+from lowdim._core.distances import check_metric
+from lowdim._core.extend import Rebuilt
+from lowdim._core.graph import connect, neighbor_graph
+from lowdim._core.incomplete import METRICS, POLICIES
+from lowdim._core.local import METHODS, Patches, alignment
+from lowdim._core.neighbors import SEARCH, nearest
+from lowdim._core.notices import warn
+from lowdim._core.parts import beside
+from lowdim._core.rng import generator
+
+
+class LLE(Reducer):
+    """Locally linear embedding: the map keeps what is linear in each neighbourhood.
+
+    Standard LLE rebuilds each row from its neighbours, x_i = sum_j w_ij x_j with weights of sum 1, and looks for places
+    that the same weights rebuild: the smallest eigenvectors of M = (I - W)'(I - W), the constant left out, with mean 0
+    and Z'Z / n = I. The relatives ask more of a neighbourhood and recover a sheet better, up to a linear map: several
+    weight vectors (modified), vanishing second derivatives (Hessian; sheets with holes too), or affine functions of
+    tangent coordinates (LTSA).
+
+    Parameters
+    ----------
+    n_components : int
+        Dimension of the embedding.
+    n_neighbors : int
+        Neighbours of each row, itself not counted. Hessian needs more than n_components (n_components + 3) / 2, LTSA
+        more than n_components, modified as many at least.
+    method : {"standard", "modified", "hessian", "ltsa"}
+        What is asked of a neighbourhood.
+    reg : float or "auto"
+        Ridge of the weights as a share of the trace of the local Gram matrix. Large, the map follows the graph and not
+        the sheet; too small, it is a linear projection of the rows. "auto" takes in each neighbourhood the mean
+        variance off its `n_components` leading directions, the part that the sheet does not explain.
+    metric : str or callable
+        Distance that chooses neighbours. Inside a neighbourhood coordinates count, so there is no "precomputed".
+    search : {"auto", "exact", "approximate"}
+        How neighbours are found. "auto" is exact up to 20,000 rows and wherever a tree is fast; beyond, it takes the
+        approximate search, which finds 98 % and more of them in data with structure.
+    missing : {"error", "pairwise", "expected"}
+        What a missing cell (NaN) means: refused; neighbours by distances over the columns both rows have, the mean of
+        theirs standing for the cell; or neighbours by the expected distance under a Gaussian model of the rows, and
+        the model's conditional mean. Under "expected" an incomplete fitted row given to `transform` comes out near its
+        place, not always at it.
+    disconnected : {"bridge", "separate", "largest", "error"}
+        When the graph falls apart: join its parts by their shortest edges (the neighbourhoods at both ends become one;
+        the joint is weak), embed each and tile them, embed the largest (other rows are NaN), or refuse.
+    random_state : int, generator or None
+        For the start of the eigensolver and the model of missing cells.
+    n_jobs : int or None
+        Threads; None means all cores. Results do not depend on it.
+    verbose : int
+        Taken like everywhere; a fit is one eigenproblem and shows no progress.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Places of the fitted rows. Equal rows have one place.
+    eigenvalues_ : ndarray of shape (n_components + 2,)
+        The smallest eigenvalues of M (of the largest part): the constant's, those of the axes, and the next one. A
+        small gap before that one means that the last axes could as well be others, and is warned of.
+    reconstruction_error_ : float
+        trace(Z'M Z) / n: for standard LLE the mean squared distance between a row's place and what its neighbours'
+        places make of it.
+    n_components_graph_ : int
+        Parts the neighbour graph fell into before joining.
+    component_labels_ : ndarray of shape (n_samples,)
+        The part of each row, 0 being the largest.
+
+    References
+    ----------
+    Roweis and Saul, Nonlinear dimensionality reduction by locally linear embedding, 2000. Saul and Roweis, Think
+    globally, fit locally, 2003 (new rows). De Ridder and Duin, Locally linear embedding for classification, 2002 (the
+    ridge). Zhang and Wang, MLLE, 2007. Donoho and Grimes, Hessian eigenmaps, 2003. Zhang and Zha, Principal manifolds
+    and nonlinear dimension reduction via local tangent space alignment, 2004.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> X = lowdim.datasets.swiss_roll(500, random_state=0).X
+    >>> model = lowdim.LLE(n_components=2, method="ltsa").fit(X)
+    >>> model.transform(X[:5]).shape
+    (5, 2)
+    """
+
+    _rules: ClassVar = {
+        "n_components": params.whole(1),
+        "n_neighbors": params.whole(1),
+        "method": params.one_of(*METHODS),
+        "reg": params.one_of("auto") | params.real(0, open_low=True),
+        "metric": params.text() | params.function(),
+        "search": params.one_of(*SEARCH),
+        "missing": params.one_of(*POLICIES),
+        "disconnected": params.one_of("bridge", "separate", "largest", "error"),
+        "random_state": params.seed(),
+        "n_jobs": params.jobs(),
+        "verbose": params.whole(0) | params.flag(),
+    }
+    _hole_policies = tuple(METRICS)
+    _extension: Any
+    _ways_out = "Use fewer neighbours, or fit on a sample and place the other rows with transform."
+
+    def __init__(
+        self,
+        n_components=2,
+        *,
+        n_neighbors=12,
+        method="standard",
+        reg="auto",
+        metric="euclidean",
+        search="auto",
+        missing="error",
+        disconnected="bridge",
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.method = method
+        self.reg = reg
+        self.metric = metric
+        self.search = search
+        self.missing = missing
+        self.disconnected = disconnected
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @property
+    def _takes_nan(self) -> bool:
+        return self.missing != "error"
+
+    def _embed(self, X: Any) -> np.ndarray:
+        self._check_settings()
+        rng = generator(self.random_state)
+        near = self._nearest(X, self.n_neighbors)
+        X, copy_of, counts = _distinct(X, near)
+        if counts is not None:
+            near = self._nearest(X, self._fewer_neighbors(len(X)))
+
+        settings = {"policy": self.disconnected, "metric": self._distance(), "owner": "LLE", "n_jobs": self.n_jobs}
+        joined = connect(neighbor_graph(near), X, **settings)
+        self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels[copy_of]
+        patches = Patches.of(near.indices, joined.bridges())
+
+        rows = joined.parts(self.disconnected)
+        coordinates = X if self._holes is None else self._holes.rows_among(X, near)
+        parts = [self._embed_part(coordinates, patches, part, counts, rng) for part in rows]
+        self.eigenvalues_ = parts[0].values
+        self.reconstruction_error_ = float(
+            sum(p.values[1 : self.n_components + 1].sum() * len(p.places) for p in parts)
+        )
+        self.reconstruction_error_ /= sum(len(p.places) for p in parts)
+        Z, home = self._tiled(rows, parts, X.shape[0])
+        self._rows = X.copy()
+        self._extension = Rebuilt(Z, home, None if self._holes is None else coordinates, self.reg, self.n_components)
+        return Z[copy_of]
+
+    def _check_settings(self) -> None:
+        self._check_size(self.n_neighbors)
+        check_metric(self.metric, "LLE")
+        if self._precomputed():
+            raise ValueError(
+                "LLE: metric must compare rows, whose coordinates the local fits need; got 'precomputed'. "
+                "ClassicalMDS(metric='precomputed') turns distances into coordinates."
+            )
+
+    def _check_size(self, k: int) -> None:
+        """A neighbourhood must hold more rows than there are unknowns."""
+        r = self.n_components
+        least = {"standard": 1, "modified": r, "ltsa": r + 1, "hessian": r * (r + 3) // 2 + 1}[self.method]
+        if k < least:
+            raise ValueError(
+                f"LLE: n_neighbors must be at least {least} for method={self.method!r} and n_components={r}; got {k}. "
+                "A neighbourhood must hold more rows than there are unknowns."
+            )
+
+    def _nearest(self, rows: Any, k: int, queries: Any = None) -> Any:
+        settings = {"metric": self._distance(), "n_jobs": self.n_jobs, "owner": "LLE", "name": "n_neighbors"}
+        return nearest(rows, k, queries=queries, approximate=SEARCH[self.search], **settings)
+
+    def _fewer_neighbors(self, distinct: int) -> int:
+        if distinct < 2:
+            raise ValueError("LLE: X must have at least 2 different rows; got 1, many times.")
+        k = min(self.n_neighbors, distinct - 1)
+        if k < self.n_neighbors:
+            warn(f"LLE: X has only {distinct} different rows; n_neighbors={self.n_neighbors} was lowered to {k}.")
+            self._check_size(k)
+        return k
+
+    def _embed_part(
+        self, X: Any, patches: Patches, rows: np.ndarray, counts: np.ndarray | None, rng: np.random.Generator
+    ) -> Bottom:
+        inside = patches.of_rows(rows, len(X))
+        M = alignment(X[rows], inside, self.method, self.n_components, reg=self.reg, n_jobs=self.n_jobs)
+        counted = None if counts is None else counts[rows]
+        bottom = bottom_axes(M, self.n_components, counts=counted, rng=rng, owner="LLE")
+        warn_of_ambiguous_axes(bottom, "LLE")
+        warn_of_crowding(bottom.places, "LLE")
+        return bottom
+
+    def _tiled(self, rows: list[np.ndarray], parts: list[Bottom], n: int) -> tuple[np.ndarray, np.ndarray]:
+        """Places of all rows, and the part of each; NaN and -1 where a row has none."""
+        Z, home = np.full((n, self.n_components), np.nan), np.full(n, -1)
+        moves = beside([part.places[:, 0] for part in parts]) if len(parts) > 1 else [0.0]
+        for number, (mine, part, move) in enumerate(zip(rows, parts, moves, strict=True)):
+            Z[mine], home[mine] = part.places, number
+            Z[mine, 0] += move
+        return Z, home
+
+    def _extend(self, X: Any) -> np.ndarray:
+        near = self._nearest(self._rows, min(self.n_neighbors, len(self._rows)), X)
+        completed = self._extension.completed
+        if self._holes is None or completed is None:
+            return self._extension(X, self._rows, near, self.n_jobs)
+        return self._extension(self._holes.rows_among(X, near, completed), completed, near, self.n_jobs)
+
+    def _fitted_places(self) -> np.ndarray:
+        return self._extension.places
+
+    def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        p = self.n_neighbors + 1
+        return {
+            "local forms": 4 * n * p * (p + 1),
+            "alignment matrix": 50 * n * 4 * p,
+            "sparse factors": int(36 * n * self._fill(n)),
+            "search": 2 * n * 64 * 8,
+            "neighbour graph": 100 * n * p,
+            "rows": 2 * n * d * itemsize,
+        }
+
+    def _fill(self, n: int) -> float:
+        """Entries in a row of the factors of a graph of as many dimensions as the map, as measured up to 50,000 rows.
+
+        Rows that fill more dimensions need more: the solver looks at the graph and refuses before it factorises.
+        """
+        p, r = self.n_neighbors + 1, self.n_components
+        guess = {1: 4.0 * p, 2: 0.95 * p * np.log2(max(n, 2)), 3: 0.23 * p * n**0.65}.get(r, n / 2)
+        return min(n / 2, guess)
+
+
+def _distinct(X: Any, near: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
+    """The different rows, which of them each row is, and how many each stands for (None: all differ).
+
+    Copies of a row would fill its neighbourhood and say nothing about the sheet.
+    """
+    if near.distances[:, 0].min() > 0:
+        return X, np.arange(len(X)), None
+    _, first, copy_of, counts = np.unique(X, axis=0, return_index=True, return_inverse=True, return_counts=True)
+    if len(first) == len(X):
+        return X, np.arange(len(X)), None
+    order = np.argsort(first)
+    place = np.empty(len(first), dtype=np.intp)
+    place[order] = np.arange(len(first))
+    return X[first[order]], place[np.ravel(copy_of)], counts[order]
