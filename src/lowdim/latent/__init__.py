@@ -1,0 +1,1 @@
+"""Models whose hidden variables are learned by gradients: networks and Gaussian processes, on PyTorch."""
