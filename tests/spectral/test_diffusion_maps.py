@@ -299,14 +299,6 @@ def test_single_precision():
         np.testing.assert_allclose(single.embedding_, double.embedding_, atol=1e-4 * spread(double.embedding_))
 
 
-def test_rows_that_the_walk_hardly_leaves():
-    """A row far from all others is nearly a part of its own: the first axis shows nothing else, and that is said."""
-    X = np.vstack([cloud(60, 2) * 0.1, [[5.0, 0.0]]])
-    with pytest.warns(UserWarning, match="hardly ever leaves some rows"):
-        DiffusionMaps(2, width=1.2).fit(X)
-    assert DiffusionMaps(2, width="self-tuning").fit(X).eigenvalues_[0] < 1 - 1e-5
-
-
 def test_a_kernel_that_sees_no_difference():
     """Rows that are copies of three places have two axes, whatever is asked for."""
     X = np.repeat(cloud(3, 2), 8, axis=0)

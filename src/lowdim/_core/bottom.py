@@ -17,7 +17,7 @@ from lowdim._core.notices import warn
 from lowdim._core.spectrum import eigenpairs
 
 ZERO = 1e-15  # of the norm: an eigenvalue below it is rounding
-GAP = 2.0  # between the last axis and the next one
+GAP = 1.1  # ratio between the last axis and the next one
 CROWDED = 1 / 3  # of the rows in a hundredth of the map
 FEW = 20  # rows of which a third are soon at one place
 

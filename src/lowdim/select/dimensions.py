@@ -140,7 +140,7 @@ def _stress(D: Array, Z: Array) -> Array:
 
 
 def _verdicts(positive: Array, values: Array) -> dict[str, Verdict]:
-    most = max(-float(values[-1]), 0.0)
+    most = max(0.0, -float(values[-1]))
     above = int((positive > most).sum())
     shown = f"eigenvalues above {most:.3g}, the magnitude of the most negative one"
     shares, stick = rules.share(positive, 0.8), rules.broken_stick(positive)

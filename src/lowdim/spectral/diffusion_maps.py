@@ -23,7 +23,6 @@ from lowdim._core.walk_weights import CONVENTIONS, shortest_edges
 from lowdim.spectral._diffusion_kernel import NEIGHBOR, RULES, Falloff, all_distances, falloff, full_kernel
 
 _NAME = "DiffusionMaps"
-_STUCK = 1e-8  # 1 - lambda of a walk that stays where it is for ever, as far as anybody can see
 
 
 class DiffusionMaps(Reducer):
@@ -237,11 +236,6 @@ class DiffusionMaps(Reducer):
 
         quiet = self.disconnected == "separate"
         values, Y = slow_axes(W, r, rng=rng, owner=_NAME, quiet=quiet)
-        if 0 < values[0] < _STUCK and not quiet:
-            warn(
-                f"{_NAME}: the walk hardly ever leaves some rows (the largest eigenvalue is 1 - {values[0]:.1e}), and "
-                "the first axes tell these from the rest. Set a larger width, or width='self-tuning'."
-            )
         values = _without_dead(1.0 - values, Y, quiet)
         powers = values / (1.0 - values) if self.time == "multiscale" else np.abs(values) ** self.time
         return Piece(rows, values, Y, np.sqrt(degrees.sum()) * powers, None, np.zeros(r))
