@@ -116,7 +116,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         before = dict(self.__dict__)
         try:
             self._forget()
-            params.check(type(self).__name__, self.get_params(deep=False), self._rules)
+            params.check(type(self).__name__, vars(self), self._rules)
             if isinstance(X, Iterator):
                 return self._fit_batches(X, **options)
             X, dtype = self._check_rows(X, fitting=True)
@@ -356,7 +356,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         size : int
             Bytes.
         """
-        params.check(type(self).__name__, self.get_params(deep=False), self._rules)
+        params.check(type(self).__name__, vars(self), self._rules)
         if isinstance(X, tuple) and len(X) == 2 and all(isinstance(v, (int, np.integer)) for v in X):
             return sum(self._memory(int(X[0]), int(X[1]), 8, None).values())
         return sum(self._needs(X if hasattr(X, "shape") else np.asarray(X)).values())

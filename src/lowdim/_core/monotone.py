@@ -90,7 +90,7 @@ class Order:
         Ties: "primary" lets values that tie go apart, "secondary" keeps them equal, "tertiary" asks only that their
         means do not fall.
         """
-        fit = y.copy()
+        fit = np.empty_like(y) if len(self.order) == len(y) else y.copy()
         w = np.empty(0, y.dtype) if weights is None else weights
         compiled.monotone(y, w, self.order, self.ties, TIES.index(ties), fit)
         return fit

@@ -31,7 +31,7 @@ struct Pools {  // of successive places: their end, weight and weighted sum
 
 constexpr std::int64_t kBlock = 64;
 
-// Sums of 64 values at a time, in eight lanes.
+// A sum in eight lanes.
 double block_sum(const double* v, std::int64_t count) {
   double lane[8] = {0, 0, 0, 0, 0, 0, 0, 0}, sum = 0;
   for (std::int64_t i = 0; i < count / 8 * 8; i += 8)
@@ -39,6 +39,26 @@ double block_sum(const double* v, std::int64_t count) {
   for (const double one : lane) sum += one;
   for (std::int64_t i = count / 8 * 8; i < count; ++i) sum += v[i];
   return sum;
+}
+
+// v[0], v[0] + v[1], ... beyond a start. A whole block is added up in four parts at once, which then move: one after
+// another each addition would wait for the last.
+void running_sums(const double* v, std::int64_t count, double start, double* out) {
+  if (count < kBlock) {
+    for (std::int64_t i = 0; i < count; ++i) out[i] = start += v[i];
+    return;
+  }
+  constexpr std::int64_t kPart = kBlock / 4;
+  double a = 0, b = 0, c = 0, d = 0;
+  for (std::int64_t i = 0; i < kPart; ++i) {
+    out[i] = a += v[i];
+    out[kPart + i] = b += v[kPart + i];
+    out[2 * kPart + i] = c += v[2 * kPart + i];
+    out[3 * kPart + i] = d += v[3 * kPart + i];
+  }
+  const double before[4] = {start, start + a, start + a + b, start + a + b + c};
+  for (int part = 0; part < 4; ++part)
+    for (std::int64_t i = 0; i < kPart; ++i) out[part * kPart + i] += before[part];
 }
 
 // Ends of the pools of values ws / w. Along the sums of w and ws they are corners of the greatest convex function below
@@ -60,10 +80,13 @@ std::vector<std::int64_t> pool_ends(const std::vector<double>& ws, const std::ve
     for (std::int64_t p = from; p < to; p += kBlock) {
       const std::int64_t count = std::min(to - p, kBlock);
       double s[kBlock], x[kBlock];
-      for (std::int64_t i = 0; i < count; ++i) {
-        s[i] = S += ws[p + i];
-        x[i] = W += w.empty() ? 1.0 : w[p + i];
-      }
+      running_sums(ws.data() + p, count, S, s);
+      if (w.empty())
+        for (std::int64_t i = 0; i < count; ++i) x[i] = W + static_cast<double>(i + 1);
+      else
+        running_sums(w.data() + p, count, W, x);
+      S = s[count - 1];
+      W = x[count - 1];
       int below = 0;
       for (std::int64_t i = 0; i < count; ++i) below |= s[i] < slope * x[i];
       for (std::int64_t i = 0; below && i < count && p + i + 1 < to; ++i)
@@ -84,12 +107,9 @@ Pools pooled(const std::vector<double>& ws, const std::vector<double>& w) {
   Pools pools;
   std::int64_t p = 0;
   for (const std::int64_t end : pool_ends(ws, w)) {
-    double weight = 0, sum = 0;
-    for (; p < end; ++p) {
-      weight += w.empty() ? 1.0 : w[p];
-      sum += ws[p];
-    }
-    pools.add(end, weight, sum);
+    const double weight = w.empty() ? static_cast<double>(end - p) : block_sum(w.data() + p, end - p);
+    pools.add(end, weight, block_sum(ws.data() + p, end - p));
+    p = end;
   }
   return pools;
 }

@@ -11,12 +11,6 @@
 #include "parallel.hpp"
 #include "simd.hpp"
 
-#if defined(_MSC_VER)
-#define LOWDIM_RESTRICT __restrict
-#else
-#define LOWDIM_RESTRICT __restrict__
-#endif
-
 namespace lowdim {
 namespace {
 
@@ -58,36 +52,41 @@ LOWDIM_INLINE inline float inverse_root(float s) {
 template <class T>
 struct Lanes {
   std::vector<T> force;
+  std::vector<T> room;  // for the last few pairs of a row
   T stress[kLanes];
-  explicit Lanes(int r) : force(static_cast<std::size_t>(r) * kLanes) {}
+  explicit Lanes(int r)
+      : force(static_cast<std::size_t>(r) * kLanes), room(static_cast<std::size_t>(2 * r + 2) * kLanes) {}
   void clear() {
     std::fill(force.begin(), force.end(), T(0));
     std::fill(stress, stress + kLanes, T(0));
   }
+  // Halves onto halves: always the same order, and no addition waits for the one before it.
   static double fold(const T* lane) {
-    double sum = 0;
-    for (int l = 0; l < kLanes; ++l) sum += static_cast<double>(lane[l]);
-    return sum;
+    double sum[kLanes];
+    for (int l = 0; l < kLanes; ++l) sum[l] = static_cast<double>(lane[l]);
+    for (int half = kLanes / 2; half > 0; half /= 2)
+      for (int l = 0; l < half; ++l) sum[l] += sum[l + half];
+    return sum[0];
   }
 };
 
-// One point against `count` <= kLanes others: c = w (delta / d - 1) pulls or pushes along their difference.
+// One point against kLanes others: c = w (delta / d - 1) pulls or pushes along their difference.
 template <class T, int R, bool Weighted>
 LOWDIM_INLINE inline void add_lanes(const T* LOWDIM_RESTRICT xi, const T* LOWDIM_RESTRICT x, std::int64_t stride, int r,
-                                    const T* LOWDIM_RESTRICT delta, const T* LOWDIM_RESTRICT w, int count,
+                                    const T* LOWDIM_RESTRICT delta, const T* LOWDIM_RESTRICT w,
                                     T* LOWDIM_RESTRICT force, T* LOWDIM_RESTRICT mine, T* LOWDIM_RESTRICT stress) {
   T s[kLanes], c[kLanes];
   const int dims = R > 0 ? R : r;
-  for (int l = 0; l < count; ++l) s[l] = T(0);
+  for (int l = 0; l < kLanes; ++l) s[l] = T(0);
   for (int k = 0; k < dims; ++k) {
     const T a = xi[k];
     const T* LOWDIM_RESTRICT b = x + k * stride;
-    for (int l = 0; l < count; ++l) {
+    for (int l = 0; l < kLanes; ++l) {
       const T gap = a - b[l];
       s[l] += gap * gap;
     }
   }
-  for (int l = 0; l < count; ++l) {
+  for (int l = 0; l < kLanes; ++l) {
     const T y = inverse_root(s[l]);
     const T miss = delta[l] - s[l] * y;
     const T pull = delta[l] * y - T(1);
@@ -99,7 +98,7 @@ LOWDIM_INLINE inline void add_lanes(const T* LOWDIM_RESTRICT xi, const T* LOWDIM
     const T* LOWDIM_RESTRICT b = x + k * stride;
     T* LOWDIM_RESTRICT f = force + k * stride;
     T* LOWDIM_RESTRICT m = mine + k * kLanes;
-    for (int l = 0; l < count; ++l) {
+    for (int l = 0; l < kLanes; ++l) {
       const T g = c[l] * (a - b[l]);
       m[l] += g;
       f[l] -= g;
@@ -107,28 +106,50 @@ LOWDIM_INLINE inline void add_lanes(const T* LOWDIM_RESTRICT xi, const T* LOWDIM
   }
 }
 
+// The last few, fewer than kLanes: the others are the point itself at dissimilarity 0, which adds exactly 0.
+template <class T, int R, bool Weighted>
+LOWDIM_INLINE inline void add_rest(const T* xi, const T* x, std::int64_t stride, int r, const T* delta, const T* w,
+                                   int count, T* force, T* mine, T* stress, T* room) {
+  const int dims = R > 0 ? R : r;
+  T *places = room, *forces = room + dims * kLanes, *goals = room + 2 * dims * kLanes, *weights = goals + kLanes;
+  for (int k = 0; k < dims; ++k) {
+    for (int l = 0; l < kLanes; ++l) places[k * kLanes + l] = xi[k];
+    for (int l = 0; l < count; ++l) places[k * kLanes + l] = x[k * stride + l];
+    for (int l = 0; l < count; ++l) forces[k * kLanes + l] = force[k * stride + l];
+  }
+  for (int l = 0; l < kLanes; ++l) goals[l] = T(0);
+  for (int l = 0; l < count; ++l) goals[l] = delta[l];
+  for (int l = 0; l < kLanes; ++l) weights[l] = T(0);
+  if (Weighted)
+    for (int l = 0; l < count; ++l) weights[l] = w[l];
+  add_lanes<T, R, Weighted>(xi, places, kLanes, r, goals, weights, forces, mine, stress);
+  for (int k = 0; k < dims; ++k)
+    for (int l = 0; l < count; ++l) force[k * stride + l] = forces[k * kLanes + l];
+}
+
 template <class T, int R, bool Weighted>
 LOWDIM_INLINE inline void add_row(const T* xi, const T* x, std::int64_t stride, int r, const T* delta, const T* w,
-                                  std::int64_t count, T* force, T* mine, T* stress) {
+                                  std::int64_t count, T* force, T* mine, T* stress, T* room) {
   const std::int64_t whole = count / kLanes * kLanes;
   for (std::int64_t j = 0; j < whole; j += kLanes)
-    add_lanes<T, R, Weighted>(xi, x + j, stride, r, delta + j, Weighted ? w + j : nullptr, kLanes, force + j, mine,
-                              stress);
-  add_lanes<T, R, Weighted>(xi, x + whole, stride, r, delta + whole, Weighted ? w + whole : nullptr,
-                            static_cast<int>(count - whole), force + whole, mine, stress);
+    add_lanes<T, R, Weighted>(xi, x + j, stride, r, delta + j, Weighted ? w + j : nullptr, force + j, mine, stress);
+  if (count > whole)
+    add_rest<T, R, Weighted>(xi, x + whole, stride, r, delta + whole, Weighted ? w + whole : nullptr,
+                             static_cast<int>(count - whole), force + whole, mine, stress, room);
 }
 
 // Picks the code for the number of coordinates; the loop over others is the same.
 template <class T, bool Weighted>
 void add_row_any(const T* xi, const T* x, std::int64_t stride, int r, const T* delta, const T* w, std::int64_t count,
-                 T* force, T* mine, T* stress) {
+                 T* force, Lanes<T>& lanes) {
+  T *mine = lanes.force.data(), *stress = lanes.stress, *room = lanes.room.data();
   dispatch([&]() LOWDIM_INLINE {
     if (r == 2)
-      add_row<T, 2, Weighted>(xi, x, stride, r, delta, w, count, force, mine, stress);
+      add_row<T, 2, Weighted>(xi, x, stride, r, delta, w, count, force, mine, stress, room);
     else if (r == 3)
-      add_row<T, 3, Weighted>(xi, x, stride, r, delta, w, count, force, mine, stress);
+      add_row<T, 3, Weighted>(xi, x, stride, r, delta, w, count, force, mine, stress, room);
     else
-      add_row<T, 0, Weighted>(xi, x, stride, r, delta, w, count, force, mine, stress);
+      add_row<T, 0, Weighted>(xi, x, stride, r, delta, w, count, force, mine, stress, room);
   });
 }
 
@@ -186,7 +207,7 @@ void pass_rows(const std::vector<T>& x, std::int64_t n, int r, const T* delta, c
       lanes.clear();
       add_row_any<T, Weighted>(xi.data(), strip.data() + (from - left), kStrip, r, delta + at,
                                Weighted ? w + at : nullptr, right - from, strip.data() + r * kStrip + (from - left),
-                               lanes.force.data(), lanes.stress);
+                               lanes);
       for (int k = 0; k < r; ++k) sums.mine[(i - begin) * r + k] += Lanes<T>::fold(lanes.force.data() + k * kLanes);
       sums.stress += Lanes<T>::fold(lanes.stress);
     }
@@ -291,10 +312,9 @@ void stress_rows(In2<T> delta, In2<T> w, In1<std::int64_t> rows, In2<double> Z, 
       const T* d = delta.data() + i * n + left;
       if (weighted)
         add_row_any<T, true>(xi.data(), strip.data(), kStrip, r, d, w.data() + i * n + left, size,
-                             strip.data() + r * kStrip, lanes.force.data(), lanes.stress);
+                             strip.data() + r * kStrip, lanes);
       else
-        add_row_any<T, false>(xi.data(), strip.data(), kStrip, r, d, nullptr, size, strip.data() + r * kStrip,
-                              lanes.force.data(), lanes.stress);
+        add_row_any<T, false>(xi.data(), strip.data(), kStrip, r, d, nullptr, size, strip.data() + r * kStrip, lanes);
       for (int k = 0; k < r; ++k) mine[(s * b + i) * r + k] = Lanes<T>::fold(lanes.force.data() + k * kLanes);
       stress[s * b + i] = Lanes<T>::fold(lanes.stress);
     }
