@@ -352,7 +352,7 @@ def test_a_stream_gives_the_numbers_of_the_whole(batch):
 
 def test_bad_streams():
     X = cloud(20, 5)
-    with pytest.raises(ValueError, match="every batch must have 5 columns; got 4"):
+    with pytest.raises(ValueError, match="every batch of X must have 5 columns; got 4"):
         PCA(2).fit(iter([X, X[:, :4]]))
     with pytest.raises(ValueError, match="at least 2 rows together"):
         PCA(2).fit(iter([]))

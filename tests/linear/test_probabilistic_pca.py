@@ -96,13 +96,13 @@ def test_a_stream_is_the_table():
     whole, stream = ProbabilisticPCA(2).fit(X), ProbabilisticPCA(2).fit(iter([X[:50], X[50:51], X[51:]]))
     np.testing.assert_allclose(stream.loadings_, whole.loadings_, atol=1e-10)
     assert stream.log_likelihood_ == pytest.approx(whole.log_likelihood_, rel=1e-10)
-    with pytest.raises(ValueError, match="every batch must have 6 columns; got 5"):
+    with pytest.raises(ValueError, match="every batch of X must have 6 columns; got 5"):
         ProbabilisticPCA(2).fit(iter([X, X[:, :5]]))
     with pytest.raises(ValueError, match=r"X has .* missing values .*complete rows where they come in batches"):
         ProbabilisticPCA(2).fit(iter([X, holed(X)]))
     with pytest.raises(ValueError, match="solver='closed'"):
         ProbabilisticPCA(2, solver="em").fit(iter([X]))
-    with pytest.raises(ValueError, match="it is empty"):
+    with pytest.raises(ValueError, match="at least 2 rows together"):
         ProbabilisticPCA(2).fit(iter([]))
 
 

@@ -10,16 +10,30 @@ from sklearn.utils.validation import check_array
 
 from lowdim._core.base import FLOATS
 from lowdim._core.missing import refuse, refuse_sparse
+from lowdim._core.spectrum import Moments
 
 
 def rows_of(batch: Any, owner: str, width: int | None, name: str = "X") -> np.ndarray:
     """A batch as a finite float table with `width` columns (None: any number)."""
     refuse_sparse(batch, owner, f"a batch of {name}")
     rows = check_array(batch, dtype=FLOATS, ensure_all_finite=False, input_name=f"a batch of {name}")
-    refuse(rows, owner)
+    refuse(rows, owner, whole="complete rows where they come in batches")
     if width is not None and rows.shape[1] != width:
         raise ValueError(f"{owner}: every batch of {name} must have {width} columns; got {rows.shape[1]}.")
     return rows
+
+
+def moments_of_stream(batches: Iterable[Any], model: Any) -> tuple[Moments, Any]:
+    """Weight, mean and scatter of complete batches, and the precision of the last; sets `n_features_in_`."""
+    owner, total = type(model).__name__, None
+    for batch in batches:
+        rows = rows_of(batch, owner, getattr(model, "n_features_in_", None))
+        model.n_features_in_ = rows.shape[1]
+        part = Moments.of(rows, n_jobs=model.n_jobs)
+        total = part if total is None else total + part
+    if total is None or total.weight < model._min_rows:
+        raise ValueError(f"{owner}: the batches must hold at least {model._min_rows} rows together.")
+    return total, rows.dtype
 
 
 def pairs_of(batches: Iterable[Any], owner: str, name: str) -> Iterator[tuple[Any, Any]]:

@@ -284,3 +284,20 @@ def fix_signs(loadings: np.ndarray) -> np.ndarray:
         return loadings
     top = np.take_along_axis(loadings, np.abs(loadings).argmax(axis=1)[:, None], axis=1)
     return loadings * np.where(top < 0, -1.0, 1.0)
+
+
+def memory_of(solver: str, n: int, d: int, k: int, itemsize: int, stored: int | None) -> dict[str, int]:
+    """Bytes that a solver takes for k components of n rows, beside the rows; `stored`: the numbers of sparse rows."""
+    small, table = min(n, d), 12 * stored if stored is not None else n * d * itemsize
+    if solver == "covariance":
+        lanes = 1 if stored is not None else min(16, max(2, 2**28 // (8 * d * d + 1)), -(-n // 512))
+        return {"sums": lanes * d * d * 8, "eigenproblem": 5 * d * d * 8, "blocks": min(table, 2**23)}
+    if solver == "gram":
+        blocks = 4 * n * min(d, 2048) * itemsize
+        return {"rows": n * d * itemsize + blocks, "Gram matrix": 4 * n * n * 8, "loadings": 3 * d * k * 8}
+    if solver == "svd" and n > 2 * d:
+        return {"blocks": 3 * min(n, 5 * d + 2**18 // d) * d * 8, "singular vectors": 6 * d * d * 8}
+    if solver == "svd":
+        return {"centred rows": 3 * n * d * 8, "singular vectors": 3 * (n + d) * small * 8}
+    width = min(3 * (k + 30), small)
+    return {"centred rows": table * (2 if stored is None else 1), "Krylov basis": 3 * (n + d) * width * 8}

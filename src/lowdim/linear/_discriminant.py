@@ -49,6 +49,21 @@ class Classes:
         return each if weights is None else each * weights
 
 
+def weigh(counts: np.ndarray, means: np.ndarray, weighting: str, given: Any) -> Classes:
+    """Who counts how much; a class of one row adds to B alone."""
+    g, n = len(counts), float(counts.sum())
+    if n <= g:
+        raise ValueError(
+            f"LDA: the rows (or the sum of their weights) must be more than the classes, as a class of one row "
+            f"does not vary; got {n:g} in {g} classes."
+        )
+    shares = counts / n if weighting == "pooled" else np.full(g, 1.0 / g)
+    priors = shares if given is None else np.asarray(given, dtype=np.float64)
+    if len(priors) != g:
+        raise ValueError(f"LDA: priors must be one number per class; got {len(priors)} for {g} classes.")
+    return Classes(counts, means, shares, priors)
+
+
 @dataclass(frozen=True, eq=False)
 class Whitened:
     """Coordinates with T = I: x -> A'x, the within covariance there, and the class means (rows, times root prior)."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from lowdim._core import missing
-from lowdim._core.base import FLOATS
 from lowdim._core.gaussian import BLOCK_BYTES, LANES, Gaussian
 from lowdim._core.notices import warn
 from lowdim._core.rng import generator
@@ -249,21 +247,3 @@ def warn_few_cells(X: np.ndarray, parameters: int, owner: str) -> None:
             f"{owner}: {observed} observed cells are fewer than the {parameters} parameters of the model; it will "
             "follow the noise. Use fewer components, or BayesianPCA, which chooses them."
         )
-
-
-def moments_of_stream(batches: Iterator[Any], model: Any) -> tuple[Moments, Any]:
-    """Weight, mean and scatter of complete batches, and their precision; sets `n_features_in_`."""
-    owner, total = type(model).__name__, None
-    for number, batch in enumerate(batches):
-        batch = check_array(batch, dtype=FLOATS, ensure_all_finite=False, input_name="a batch")
-        missing.refuse(batch, owner, whole="complete rows where they come in batches")
-        if number == 0:
-            model.n_features_in_ = batch.shape[1]
-        elif batch.shape[1] != model.n_features_in_:
-            raise ValueError(f"{owner}: every batch must have {model.n_features_in_} columns; got {batch.shape[1]}.")
-        part = Moments.of(batch)
-        total = part if total is None else total + part
-    if total is None:
-        raise ValueError(f"{owner}: the stream of batches must hold some rows; it is empty.")
-    model._precision = batch.dtype.name
-    return total, batch.dtype

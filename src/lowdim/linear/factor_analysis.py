@@ -13,11 +13,11 @@ from lowdim._core.notices import warn
 from lowdim._core.rng import generator
 from lowdim._core.rotation import promax, varimax
 from lowdim._core.spectrum import Moments
+from lowdim.linear._batches import moments_of_stream
 from lowdim.linear._factors import canonical, factors
 from lowdim.linear._latent import (
     LatentGaussian,
     has_holes,
-    moments_of_stream,
     most_components,
     warn_few_cells,
     working_memory,
@@ -150,6 +150,7 @@ class FactorAnalysis(LatentGaussian, Reducer):
         if self.solver == "em":
             raise ValueError("FactorAnalysis: a stream of batches must have solver='newton' or 'auto'; got 'em'.")
         moments, dtype = moments_of_stream(batches, self)
+        self._precision = dtype.name
         r = most_components((int(moments.weight), len(moments.mean)), self.n_components, "FactorAnalysis")
         self._keep(*self._by_newton(moments, r, dtype))
 

@@ -240,18 +240,7 @@ class LDA(ClassifierMixin, Reducer):
         return X[seen], codes, weights[seen]
 
     def _weigh(self, counts: np.ndarray, means: np.ndarray) -> Classes:
-        """Who counts how much; a class of one row adds to B alone."""
-        g, n = len(counts), float(counts.sum())
-        if n <= g:
-            raise ValueError(
-                f"LDA: the rows (or the sum of their weights) must be more than the classes, as a class of one row "
-                f"does not vary; got {n:g} in {g} classes."
-            )
-        shares = counts / n if self.weighting == "pooled" else np.full(g, 1.0 / g)
-        priors = shares if self.priors is None else np.asarray(self.priors, dtype=np.float64)
-        if len(priors) != g:
-            raise ValueError(f"LDA: priors must be one number per class; got {len(priors)} for {g} classes.")
-        return Classes(counts, means, shares, priors)
+        return discriminant.weigh(counts, means, self.weighting, self.priors)
 
     def _scale(self, within: np.ndarray, classes: Classes, dtype: Any) -> np.ndarray:
         scale = discriminant.deviations(within, classes, dtype)

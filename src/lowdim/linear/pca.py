@@ -6,17 +6,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import _check_sample_weight, check_array
+from sklearn.utils.validation import _check_sample_weight
 
 from lowdim._core import params
-from lowdim._core.base import FLOATS, Reducer
+from lowdim._core.base import Reducer
 from lowdim._core.extend import Linear
-from lowdim._core.missing import refuse
 from lowdim._core.notices import warn
 from lowdim._core.rng import generator
 from lowdim._core.spectrum import Moments
 from lowdim.linear import _incomplete as incomplete
 from lowdim.linear import _nipals as nipals
+from lowdim.linear._batches import moments_of_stream
 from lowdim.linear._decompose import (
     SOLVERS,
     Rows,
@@ -24,6 +24,7 @@ from lowdim.linear._decompose import (
     count_rows,
     decompose,
     decompose_moments,
+    memory_of,
     pick_solver,
     refined,
 )
@@ -290,25 +291,9 @@ class PCA(Reducer):
                 "PCA: missing='nipals' must see the rows again and again, and a stream of batches is read once. Stack "
                 "the batches first (np.concatenate), or use another `missing` for batches of complete rows."
             )
-        moments, first = None, True
-        for batch in batches:
-            rows = self._check_batch(batch, first)
-            part = Moments.of(rows)
-            moments = part if moments is None else moments + part
-            first = False
-        if moments is None or moments.weight < self._min_rows:
-            raise ValueError(f"PCA: the batches must hold at least {self._min_rows} rows together.")
+        moments, dtype = moments_of_stream(batches, self)
         wanted = self._wanted(min(int(moments.weight), len(moments.mean)))
-        self._keep(decompose_moments(moments, wanted, scale=self.scale, ddof=self.ddof, dtype=rows.dtype))
-
-    def _check_batch(self, batch: Any, first: bool) -> np.ndarray:
-        batch = check_array(batch, dtype=FLOATS, ensure_all_finite=False, input_name="a batch")
-        refuse(batch, "PCA", whole="complete rows where they come in batches")
-        if first:
-            self.n_features_in_ = batch.shape[1]
-        elif batch.shape[1] != self.n_features_in_:
-            raise ValueError(f"PCA: every batch must have {self.n_features_in_} columns; got {batch.shape[1]}.")
-        return batch
+        self._keep(decompose_moments(moments, wanted, scale=self.scale, ddof=self.ddof, dtype=dtype))
 
     def _solver(self, n: int, d: int, is_sparse: bool) -> str:
         whole = self._needs_spectrum()
@@ -380,18 +365,5 @@ class PCA(Reducer):
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         solver = self._solver(n, d, stored is not None)
-        small = min(n, d)
-        k = small if self._needs_spectrum() else min(int(self.n_components), small)
-        table = 12 * stored if stored is not None else n * d * itemsize
-        if solver == "covariance":
-            lanes = 1 if stored is not None else min(16, max(2, 2**28 // (8 * d * d + 1)), -(-n // 512))
-            return {"sums": lanes * d * d * 8, "eigenproblem": 5 * d * d * 8, "blocks": min(table, 2**23)}
-        if solver == "gram":
-            blocks = 4 * n * min(d, 2048) * itemsize
-            return {"rows": n * d * itemsize + blocks, "Gram matrix": 4 * n * n * 8, "loadings": 3 * d * k * 8}
-        if solver == "svd" and n > 2 * d:
-            return {"blocks": 3 * min(n, 5 * d + 2**18 // d) * d * 8, "singular vectors": 6 * d * d * 8}
-        if solver == "svd":
-            return {"centred rows": 3 * n * d * 8, "singular vectors": 3 * (n + d) * small * 8}
-        width = min(3 * (k + 30), small)
-        return {"centred rows": table * (2 if stored is None else 1), "Krylov basis": 3 * (n + d) * width * 8}
+        k = min(n, d) if self._needs_spectrum() else min(int(self.n_components), n, d)
+        return memory_of(solver, n, d, k, itemsize, stored)

@@ -11,11 +11,11 @@ from lowdim._core.base import Reducer
 from lowdim._core.gaussian import FLOOR, Gaussian, check_varies, fit_gaussian
 from lowdim._core.notices import warn
 from lowdim._core.rng import generator
+from lowdim.linear._batches import moments_of_stream
 from lowdim.linear._decompose import Spectrum, decompose_moments
 from lowdim.linear._latent import (
     LatentGaussian,
     has_holes,
-    moments_of_stream,
     most_components,
     spectrum,
     spectrum_memory,
@@ -152,6 +152,7 @@ class ProbabilisticPCA(LatentGaussian, Reducer):
         if self.solver == "em":
             raise ValueError("ProbabilisticPCA: a stream of batches must have solver='closed' or 'auto'; got 'em'.")
         moments, dtype = moments_of_stream(batches, self)
+        self._precision = dtype.name
         n, d = int(moments.weight), len(moments.mean)
         r = most_components((n, d), self.n_components, "ProbabilisticPCA")
         self._keep_closed(decompose_moments(moments, d, scale=False, ddof=0, dtype=dtype), n, r, dtype)

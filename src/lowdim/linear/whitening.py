@@ -13,7 +13,7 @@ from lowdim._core.extend import Linear
 from lowdim._core.notices import warn
 from lowdim._core.rng import generator
 from lowdim._core.spectrum import Moments
-from lowdim.linear._batches import rows_of
+from lowdim.linear._batches import moments_of_stream
 from lowdim.linear._decompose import Rows, Spectrum, decompose, decompose_moments, pick_solver, refined
 
 
@@ -102,15 +102,8 @@ class Whitening(Reducer):
         self._keep(refined(found, wanted, min(n, d), X, None, self.ddof))
 
     def _embed_batches(self, batches: Any) -> None:
-        total: Moments | None = None
-        for batch in batches:
-            rows = rows_of(batch, "Whitening", getattr(self, "n_features_in_", None))
-            self.n_features_in_ = rows.shape[1]
-            part = Moments.of(rows, n_jobs=self.n_jobs)
-            total = part if total is None else total + part
-        if total is None or total.weight < self._min_rows:
-            raise ValueError(f"Whitening: the batches must hold at least {self._min_rows} rows together.")
-        self._keep(decompose_moments(total, len(total.mean), scale=False, ddof=self.ddof, dtype=rows.dtype))
+        moments, dtype = moments_of_stream(batches, self)
+        self._keep(decompose_moments(moments, len(moments.mean), scale=False, ddof=self.ddof, dtype=dtype))
 
     def _keep(self, found: Spectrum) -> None:
         values, V = found.variances, found.loadings.T
