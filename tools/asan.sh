@@ -25,5 +25,5 @@ import lowdim._native
 import pytest
 
 assert "asan-package" in lowdim._native.__file__, lowdim._native.__file__
-sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-m", "kernel", "tests/native"]))
+sys.exit(pytest.main(["-q", "--capture=sys", "-p", "no:cacheprovider", "-m", "kernel", "tests/native"]))
 RUN

@@ -622,3 +622,14 @@ def test_gram_equals_its_definition():
         single = gram(X.astype(np.float32))
         assert single.dtype == np.float64
         np.testing.assert_allclose(single, Z @ Z.T, atol=1e-3 * max(1, d / 30))
+
+
+def test_an_eigenvalue_that_hundreds_of_vectors_share_is_found_in_bounded_time():
+    """ARPACK alone would restart for minutes; after some restarts the block solver takes over."""
+    parts = 600
+    one = np.array([[1.0, -1, 0, 0, 0], [-1, 2, -1, 0, 0], [0, -1, 2, -1, 0], [0, 0, -1, 2, -1], [0, 0, 0, -1, 1]])
+    A = sp.block_diag([one] * parts, format="csr")
+    found = eigenpairs(A, 3, which="smallest", skip=np.ones((5 * parts, 1)))
+    np.testing.assert_allclose(found.values, 0, atol=1e-10)
+    np.testing.assert_allclose(found.vectors.T @ found.vectors, np.eye(3), atol=1e-8)
+    assert found.residuals.max() < 1e-10

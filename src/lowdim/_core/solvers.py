@@ -208,6 +208,8 @@ def complete_arpack(problem: Problem, times: Callable[[Array], Array], behind: f
     of the wanted.
     """
     values, Y = _eigsh(problem, times, problem.k, 0.1 * problem.tol)
+    if values.size < problem.k:
+        raise np.linalg.LinAlgError(f"ARPACK found {values.size} of {problem.k} eigenpairs")
     for _ in range(problem.k):
         found = Y
 

@@ -50,6 +50,7 @@ __all__ = [
 TINY = 128  # rows up to which looking at every entry takes less time than the choice of a solver
 SMALL = 400  # rows up to which the dense solver wins even for one pair of a sparse matrix (0.02 s)
 DENSE = 700  # the same for a dense one, whose spectrum may decay slowly (0.03 s); three times that for many pairs
+RESTARTS = 50  # of ARPACK, which does not find the vectors of an eigenvalue that many share; the block solver does
 MANY = 10_000  # rows of a Laplacian from which multigrid takes less time than factors (benchmark laplacian-eigenmaps)
 FLOAT32_TOL = 2e-6  # entries rounded to float32 move eigenvectors this far: a finer residual would say nothing
 
@@ -198,9 +199,7 @@ def _first_good(problem: Problem, chain: list[str]) -> Eigenpairs:
     best: Eigenpairs | None = None
     for position, name in enumerate(chain):
         try:
-            # Where the dense solver can follow, block Lanczos gets a quarter of its time, not more.
-            patient = name != "block" or chain[-1] != "lapack" or problem.max_iter is not None
-            steps = problem.max_iter if patient else max(12, problem.n // (2 * block_width(problem.k)))
+            steps = _patience(problem, name, chain[position + 1 :])
             values, vectors, residuals = _pairs(replace(problem, max_iter=steps), name)
         except (MemoryError, *FAILURES):
             if best is None and position == len(chain) - 1:
@@ -218,6 +217,15 @@ def _first_good(problem: Problem, chain: list[str]) -> Eigenpairs:
         raise np.linalg.LinAlgError(f"{problem.owner}: no solver of {chain} found {problem.k} eigenpairs.")
     _warn(problem, best, chain)
     return best
+
+
+def _patience(problem: Problem, name: str, rest: list[str]) -> int | None:
+    """Steps that a solver gets where others can follow; None: as many as it takes by itself."""
+    if problem.max_iter is not None or not rest:
+        return problem.max_iter
+    if name == "block" and rest[-1] == "lapack":  # a quarter of the dense solver's time
+        return max(12, problem.n // (2 * block_width(problem.k)))
+    return RESTARTS if name == "arpack" else None
 
 
 def _pairs(problem: Problem, name: str) -> tuple[Array, Array, Array]:
@@ -261,7 +269,7 @@ def _chain(problem: Problem) -> list[str]:
     if small_end:
         # Laplacians of many rows; other matrices are refused there at once.
         coarse = ["multigrid"] if problem.is_sparse and n >= MANY and problem.null.shape[1] == 1 and k <= 20 else []
-        return [*coarse, "arpack" if problem.is_sparse else "block", "lobpcg", *last]
+        return [*coarse, *(["arpack"] if problem.is_sparse else []), "block", "lobpcg", *last]
     return ["block", *([] if problem.is_dense else ["arpack"]), *last]
 
 

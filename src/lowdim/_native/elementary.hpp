@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "pack.hpp"
 
@@ -12,6 +13,14 @@ namespace lowdim {
 template <class Real, class Whole>
 struct Elementary {
   static constexpr double shifter = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to a whole number
+
+  // w 2^52, the bits beyond the last dropped: for signed integers by way of unsigned ones, where that is defined.
+  LOWDIM_INLINE static void lift(Whole& w) {
+    if constexpr (std::is_same_v<Whole, std::int64_t>)
+      w = static_cast<std::int64_t>(static_cast<std::uint64_t>(w) << 52);
+    else
+      w = w << 52;
+  }
 
   // exp(x) for -700 <= x <= 0, to two units in the last place.
   LOWDIM_INLINE static void exp(const Real& x, Real& out) {
@@ -26,7 +35,8 @@ struct Elementary {
     for (int c = 2; c < 14; ++c) p = p * r + taylor[c];
     Whole bits;
     std::memcpy(&bits, &shifted, sizeof bits);
-    bits = (bits << 52) + (std::int64_t{1023} << 52);  // the low bits of `shifted` are k
+    lift(bits);  // the low bits of `shifted` are k
+    bits = bits + (std::int64_t{1023} << 52);
     Real scale;
     std::memcpy(&scale, &bits, sizeof scale);
     out = p * scale;
@@ -37,7 +47,9 @@ struct Elementary {
     Whole bits, rest;
     std::memcpy(&bits, &x, sizeof bits);
     const Whole k = (bits - std::int64_t{0x3fe6a09e667f3bcd}) >> 52;
-    rest = bits - (k << 52);
+    Whole whole = k;
+    lift(whole);
+    rest = bits - whole;
     Real m, exponent;
     std::memcpy(&m, &rest, sizeof m);
     const Whole lifted = k + std::int64_t{0x4338000000000000};  // the bits of `shifter` + k

@@ -125,8 +125,12 @@ def print_reproduction(found: Reproduction) -> None:
     print_line(f"Published: {found.source}")
     grid = Grid("", "published", "ours", "sd", box=None)
     for line in found.lines:
-        grid.add_row(Text(line.what), Text(line.published), f"{line.ours:.3f}", f"{line.spread:.3f}")
+        grid.add_row(Text(line.what), Text(line.published), _number(line.ours), _number(line.spread))
     console().print(grid)
     print_line(f"Mean and standard deviation over {found.repeats} runs.")
     for note in found.notes:
         print_line(note)
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"

@@ -14,17 +14,22 @@ from typing import Any
 from lowdim._core.rng import generator
 from lowdim.study.spelling import did_you_mean
 
-EXPERIMENTS = {"incomplete-swiss-roll": "incomplete_swiss_roll", "kpca-svm": "kpca_svm"}
+EXPERIMENTS = {
+    "incomplete-swiss-roll": "incomplete_swiss_roll",
+    "kpca-svm": "kpca_svm",
+    "table-4.1": "table_4_1",
+    "table-4.2": "table_4_2",
+}
 
 
 @dataclass(frozen=True)
 class Line:
-    """One number of a publication beside ours: mean and standard deviation over the repeats."""
+    """One number of a publication beside ours: mean and standard deviation over the repeats (None: not run)."""
 
     what: str
     published: str
-    ours: float
-    spread: float
+    ours: float | None
+    spread: float | None
 
 
 @dataclass(frozen=True)
