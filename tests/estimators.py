@@ -251,6 +251,10 @@ VARIANTS = [
     ),
     Case(lowdim.Isomap(n_components=2, n_neighbors=6, n_landmarks=20, random_state=0)),
     Case(lowdim.Isomap(n_components=2, radius=6.0)),
+    # An edge more or less is a jump; a turned table has the same edges.
+    Case(lowdim.Isomap(n_components=2, n_neighbors=6, repair="flow", tear=True)),
+    Case(lowdim.Isomap(n_components=2, n_neighbors=6, repair="stability", n_landmarks=20, random_state=0)),
+    Case(lowdim.Isomap(n_components=2, n_neighbors=6, kernelize=True), continuous=False),
     Case(lowdim.Isomap(n_components=2, n_neighbors=6, metric="manhattan"), invariant_to_rotation=False),
     Case(lowdim.LaplacianEigenmaps(n_components=2, radius=6.0, weights="binary", normalization="symmetric")),
     Case(
@@ -258,10 +262,13 @@ VARIANTS = [
         invariant_to_rotation=False,
     ),
     Case(lowdim.DiffusionMaps(n_components=2, n_neighbors=8, alpha=0.5, time=2, width="self-tuning")),
+    Case(lowdim.LaplacianEigenmaps(n_components=2, n_neighbors=8, repair="stability")),
+    Case(lowdim.DiffusionMaps(n_components=2, n_neighbors=8, repair="linearity")),
     Case(lowdim.DiffusionMaps(n_components=2, time="multiscale", width="kernel-sum", alpha=0.0)),
     Case(lowdim.DiffusionMaps(n_components=2, width="self-tuning", metric="chebyshev"), invariant_to_rotation=False),
     Case(lowdim.LLE(n_components=2, n_neighbors=9, method="modified", disconnected="largest")),
     Case(lowdim.LLE(n_components=2, n_neighbors=16, method="hessian")),
+    Case(lowdim.LLE(n_components=2, n_neighbors=9, repair="linearity")),
     Case(lowdim.LLE(n_components=2, n_neighbors=9, method="ltsa", missing="pairwise", random_state=0)),
     Case(lowdim.LLE(n_components=2, n_neighbors=7, reg=1e-3, metric="manhattan"), invariant_to_rotation=False),
     Case(
