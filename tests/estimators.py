@@ -110,6 +110,7 @@ CASES = [
     Case(lowdim.LLE(n_components=2, n_neighbors=7, random_state=0)),
     # A row's stress is as flat at its minimum as the fit is unfinished.
     Case(lowdim.MDS(n_components=2, tol=1e-15, max_iter=5000, random_state=0), transform_tolerance=1e-6),
+    Case(lowdim.TCIE(n_components=2, n_neighbors=6, random_state=0)),
     # A new row that equals a fitted one is that row; otherwise it is placed by its neighbours.
     Case(lowdim.TSNE(n_components=2, perplexity=5, random_state=0), parts_equal_rows=True),
 ]
@@ -285,6 +286,8 @@ VARIANTS = [
     ),
     # Where the order changes, a step of the fitted function does too: forces vanish only nearly.
     Case(lowdim.MDS(n_components=2, level="ordinal", tol=1e-15, max_iter=5000), transform_tolerance=1e-4),
+    Case(lowdim.TCIE(n_components=2, n_neighbors=6, missing="pairwise", repair="flow", random_state=0)),
+    Case(lowdim.TCIE(n_components=2, radius=15.0, boundary=2.0, metric="manhattan"), invariant_to_rotation=False),
     Case(lowdim.TSNE(n_components=2, perplexity=[3, 7], init="spectral", dof=0.8, random_state=0)),
 ]
 
