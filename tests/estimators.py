@@ -110,6 +110,7 @@ CASES = [
     Case(lowdim.LLE(n_components=2, n_neighbors=7, random_state=0)),
     # A row's stress is as flat at its minimum as the fit is unfinished.
     Case(lowdim.MDS(n_components=2, tol=1e-15, max_iter=5000, random_state=0), transform_tolerance=1e-6),
+    Case(lowdim.TCIE(n_components=2, n_neighbors=6, random_state=0)),
     # A new row that equals a fitted one is that row; otherwise it is placed by its neighbours.
     Case(lowdim.TSNE(n_components=2, perplexity=5, random_state=0), parts_equal_rows=True),
 ]
@@ -251,6 +252,10 @@ VARIANTS = [
     ),
     Case(lowdim.Isomap(n_components=2, n_neighbors=6, n_landmarks=20, random_state=0)),
     Case(lowdim.Isomap(n_components=2, radius=6.0)),
+    # An edge more or less is a jump; a turned table has the same edges.
+    Case(lowdim.Isomap(n_components=2, n_neighbors=6, repair="flow", tear=True)),
+    Case(lowdim.Isomap(n_components=2, n_neighbors=6, repair="stability", n_landmarks=20, random_state=0)),
+    Case(lowdim.Isomap(n_components=2, n_neighbors=6, kernelize=True), continuous=False),
     Case(lowdim.Isomap(n_components=2, n_neighbors=6, metric="manhattan"), invariant_to_rotation=False),
     Case(lowdim.LaplacianEigenmaps(n_components=2, radius=6.0, weights="binary", normalization="symmetric")),
     Case(
@@ -258,10 +263,13 @@ VARIANTS = [
         invariant_to_rotation=False,
     ),
     Case(lowdim.DiffusionMaps(n_components=2, n_neighbors=8, alpha=0.5, time=2, width="self-tuning")),
+    Case(lowdim.LaplacianEigenmaps(n_components=2, n_neighbors=8, repair="stability")),
+    Case(lowdim.DiffusionMaps(n_components=2, n_neighbors=8, repair="linearity")),
     Case(lowdim.DiffusionMaps(n_components=2, time="multiscale", width="kernel-sum", alpha=0.0)),
     Case(lowdim.DiffusionMaps(n_components=2, width="self-tuning", metric="chebyshev"), invariant_to_rotation=False),
     Case(lowdim.LLE(n_components=2, n_neighbors=9, method="modified", disconnected="largest")),
     Case(lowdim.LLE(n_components=2, n_neighbors=16, method="hessian")),
+    Case(lowdim.LLE(n_components=2, n_neighbors=9, repair="linearity")),
     Case(lowdim.LLE(n_components=2, n_neighbors=9, method="ltsa", missing="pairwise", random_state=0)),
     Case(lowdim.LLE(n_components=2, n_neighbors=7, reg=1e-3, metric="manhattan"), invariant_to_rotation=False),
     Case(
@@ -278,6 +286,8 @@ VARIANTS = [
     ),
     # Where the order changes, a step of the fitted function does too: forces vanish only nearly.
     Case(lowdim.MDS(n_components=2, level="ordinal", tol=1e-15, max_iter=5000), transform_tolerance=1e-4),
+    Case(lowdim.TCIE(n_components=2, n_neighbors=6, missing="pairwise", repair="flow", random_state=0)),
+    Case(lowdim.TCIE(n_components=2, radius=15.0, boundary=2.0, metric="manhattan"), invariant_to_rotation=False),
     Case(lowdim.TSNE(n_components=2, perplexity=[3, 7], init="spectral", dof=0.8, random_state=0)),
 ]
 

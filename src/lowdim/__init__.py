@@ -37,6 +37,7 @@ _HOMES = {
     "DiffusionMaps": "lowdim.spectral.diffusion_maps",
     "LLE": "lowdim.spectral.lle",
     "MDS": "lowdim.stress.mds",
+    "TCIE": "lowdim.stress.tcie",
     "TSNE": "lowdim.neighbor_embedding.tsne",
     "Comparison": "lowdim.study.comparison",
     "compare": "lowdim.study.comparison",
@@ -72,6 +73,7 @@ _ESTIMATORS = (
     "DiffusionMaps",
     "LLE",
     "MDS",
+    "TCIE",
     "TSNE",
 )
 

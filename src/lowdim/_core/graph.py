@@ -159,6 +159,24 @@ def _check_lengths(lengths: np.ndarray, owner: str) -> None:
         )
 
 
+def some_edges(G: sparse.csr_array, kept: np.ndarray) -> sparse.csr_array:
+    """G with some of its stored edges."""
+    start = np.concatenate([[0], np.cumsum(kept)])[G.indptr].astype(G.indptr.dtype)
+    return sparse.csr_array((G.data[kept], G.indices[kept], start), shape=G.shape)
+
+
+def has_edges(G: sparse.csr_array, columns: np.ndarray) -> np.ndarray:
+    """Whether row i is joined to columns[i, j], for the sorted edges of `neighbor_graph`."""
+    n = G.shape[0]
+    stored = edge_rows(G) * np.int64(n) + G.indices
+    return np.isin(np.arange(n)[:, None] * np.int64(n) + columns, stored)
+
+
+def edge_rows(G: sparse.csr_array) -> np.ndarray:
+    """The row of each stored edge."""
+    return np.repeat(np.arange(G.shape[0]), np.diff(G.indptr))
+
+
 def components(G: Any) -> tuple[int, np.ndarray]:
     """How many parts no edge joins, and the part of each row: 0 is the largest, of equals the first met."""
     return _by_size(connected_components(sparse.csr_array(G), directed=False)[1])
@@ -239,7 +257,7 @@ def connect(
             "Raise n_neighbors or radius, or set disconnected to 'bridge', 'separate' or 'largest'."
         )
     if policy == "bridge":
-        G = _with_edges(G, list(_bridges(X, labels, metric, owner, n_jobs)))
+        G = with_edges(G, list(_bridges(X, labels, metric, owner, n_jobs)))
         warn(f"{found}; they were joined by their shortest edges.")
     elif policy == "separate":
         warn(f"{found}; each is embedded on its own.")
@@ -258,7 +276,8 @@ def _counted(labels: np.ndarray) -> str:
 Edge = tuple[float, int, int]  # length and ends, so that sorting goes by length and then by row
 
 
-def _with_edges(G: sparse.csr_array, edges: list[Edge]) -> sparse.csr_array:
+def with_edges(G: sparse.csr_array, edges: list[Edge]) -> sparse.csr_array:
+    """G and some more edges."""
     stored, (lengths, i, j) = G.tocoo(), (np.array(part) for part in zip(*edges, strict=True))
     data = np.concatenate([stored.data, lengths.astype(G.dtype)])
     ends = np.concatenate([stored.row, i]), np.concatenate([stored.col, j])
@@ -280,7 +299,7 @@ def _bridges(X: Any, labels: np.ndarray, metric: Any, owner: str, n_jobs: int | 
             offers = _stored_across(X, part)
         else:
             offers = _offers_known(X, part) if known else _offers(X, part, metric, owner, n_jobs)
-        taken, joined = _join(sorted(offers), part)
+        taken, joined = join_edges(sorted(offers), part)
         if not taken:
             raise ValueError(
                 f"{owner}: disconnected='bridge' must know distances between components; got none that joins "
@@ -291,7 +310,7 @@ def _bridges(X: Any, labels: np.ndarray, metric: Any, owner: str, n_jobs: int | 
         part = joined
 
 
-def _join(edges: Iterable[Edge], part: np.ndarray) -> tuple[list[Edge], np.ndarray]:
+def join_edges(edges: Iterable[Edge], part: np.ndarray) -> tuple[list[Edge], np.ndarray]:
     """The edges, in the order given, whose ends were not joined yet (Kruskal), and the parts they leave."""
     parent = list(range(int(part.max()) + 1))
 
@@ -405,7 +424,7 @@ def geodesics(
     >>> geodesics(path, [0]).tolist()
     [[0.0, 1.0, 3.0]]
     """
-    edges, kind = _edges(G), _checked_dtype(dtype)
+    edges, kind = edge_arrays(G), _checked_dtype(dtype)
     wanted = _checked_sources(sources, G.shape[0])
     distinct, back = np.unique(wanted, return_inverse=True)
     if len(distinct) < len(wanted):
@@ -450,7 +469,8 @@ def _grouped(edges: Edges, sources: np.ndarray, lanes: int) -> tuple[np.ndarray,
     return order, groups[: count + 1]
 
 
-def _edges(G: Any) -> Edges:
+def edge_arrays(G: Any) -> Edges:
+    """A symmetric graph as the kernels take it."""
     if not sparse.issparse(G) or G.shape[0] != G.shape[1]:
         raise ValueError(f"geodesics: G must be a square sparse matrix; got {type(G).__name__}, {np.shape(G)}.")
     graph = sparse.csr_array(G)

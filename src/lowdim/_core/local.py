@@ -43,21 +43,30 @@ class Patches:
     members: np.ndarray
 
     @classmethod
-    def of(cls, indices: np.ndarray, bridges: tuple[np.ndarray, np.ndarray] | None = None) -> Patches:
+    def of(
+        cls,
+        indices: np.ndarray,
+        bridges: tuple[np.ndarray, np.ndarray] | None = None,
+        use: np.ndarray | None = None,
+    ) -> Patches:
         """Each row with its neighbours; at a bridge the neighbourhoods of both ends become one for all of their rows.
+
+        `use` marks the neighbours that count.
 
         One edge more would hold two sheets together like a hinge: a function could turn freely about it.
         """
         n = len(indices)
         table = np.column_stack([np.arange(n), indices]).astype(np.int32)
+        used = np.column_stack([np.ones(n, dtype=bool), np.ones(indices.shape, dtype=bool) if use is None else use])
         more: dict[int, list[np.ndarray]] = {}
         for i, j in zip(*(bridges or ((), ())), strict=True):
-            both = np.concatenate([table[i], table[j]])
+            both = np.concatenate([table[i][used[i]], table[j][used[j]]])
             for row in both:
                 more.setdefault(int(row), []).append(both)
         if not more:
-            return cls(np.arange(n + 1, dtype=np.int64) * table.shape[1], table.ravel())
-        return cls._listed([_joined(table[i], more[i]) if i in more else table[i] for i in range(n)])
+            return cls.chosen(table, used)
+        own = [row[mine] for row, mine in zip(table, used, strict=True)]
+        return cls._listed([_joined(own[i], more[i]) if i in more else own[i] for i in range(n)])
 
     @classmethod
     def chosen(cls, indices: np.ndarray, use: np.ndarray) -> Patches:

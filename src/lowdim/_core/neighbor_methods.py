@@ -12,6 +12,7 @@ from lowdim._core import memory
 from lowdim._core.graph import neighbor_graph, stored_edges
 from lowdim._core.neighbors import nearest, within
 from lowdim._core.notices import warn
+from lowdim._core.repair import Repaired, repaired
 from lowdim._core.rng import generator
 from lowdim._core.threads import blocks
 
@@ -40,6 +41,23 @@ class Neighborhood:
         self._check_edges(X)
         found = within(X, self.radius, metric=self.metric, n_jobs=self.n_jobs, owner=self.owner)
         return neighbor_graph(found, owner=self.owner)
+
+    def repaired(self, G: sparse.csr_array, X: Any, method: str, n_components: int, holes: Any = None) -> Repaired:
+        """G without its short circuits; `holes` says how to read rows of an incomplete table."""
+        if method == "linearity" and self._known:
+            raise ValueError(
+                f"{self.owner}: repair='linearity' must see the rows, which metric='precomputed' does not show. Use "
+                "repair='flow' or 'stability', which need only the graph."
+            )
+        listed = self.radius is not None or (self._known and sparse.issparse(X))
+        return repaired(
+            G,
+            method,
+            rows=lambda: X if holes is None else holes.rows(X),
+            n_components=n_components,
+            n_neighbors=None if listed else self.n_neighbors,
+            n_jobs=self.n_jobs,
+        )
 
     def nearest(self, rows: Any, k: int, queries: Any = None) -> Any:
         settings = {"metric": self.metric, "n_jobs": self.n_jobs, "owner": self.owner, "name": "n_neighbors"}

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from lowdim._core.additive import shift_new_distances
 from lowdim._core.extend import Nystrom
+from lowdim._core.repair import DETOUR
 from lowdim._core.threads import blocks
 
 
@@ -21,6 +23,7 @@ class Part:
     eigenvalues: np.ndarray
     extension: Nystrom
     shift: np.ndarray
+    constant: float = 0.0  # added to lengths between different rows
 
     def places(self) -> np.ndarray:
         """Where its own rows are: sqrt(l) v where all of them are sources, else from their path lengths."""
@@ -32,8 +35,27 @@ class Part:
         """Places from path lengths to the sources, one row of lengths a row placed."""
         Z = np.empty((len(lengths), len(self.shift)))
         for rows in blocks(len(lengths), max(1, 2**20 // max(1, lengths.shape[1]))):
-            Z[rows] = self.extension(-0.5 * np.square(lengths[rows], dtype=np.float64))
+            D = shift_new_distances(lengths[rows], self.constant, "cailliez") if self.constant else lengths[rows]
+            Z[rows] = self.extension(-0.5 * np.square(D, dtype=np.float64))
         return Z + self.shift
+
+    def lengths(self, neighbors: np.ndarray, reach: np.ndarray) -> np.ndarray:
+        """Path lengths to the sources from a new row: the shortest way through one of its neighbours."""
+        return (self._ways(neighbors) + reach[:, None].astype(self.geodesics.dtype)).min(axis=0)
+
+    def same_side(self, neighbors: np.ndarray, reach: np.ndarray) -> np.ndarray:
+        """Which neighbours of a new row are near the nearest of them along the graph too.
+
+        A row between two folds would join them. Differences of path lengths to the sources bound the path between two
+        neighbours from below. A row that is a fitted one keeps those through which no path is shorter than its own.
+        """
+        ways, first = self._ways(neighbors), int(np.argmin(reach))
+        apart = np.abs(ways - ways[first]).max(axis=1)
+        return np.asarray((apart <= reach + (2.0 * DETOUR - 1.0) * reach[first]) | (reach == reach[first]))
+
+    def _ways(self, rows: np.ndarray) -> np.ndarray:
+        D = self.geodesics
+        return D[rows] if len(self.sources) == len(self.rows) else D[:, rows].T
 
 
 def tile(parts: list[Any]) -> list[Any]:

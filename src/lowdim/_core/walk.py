@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from lowdim._core.graph import Connected, connect, laplacian
+from lowdim._core.graph import Connected, connect, laplacian, some_edges
 from lowdim._core.neighbor_methods import Distinct, nearest_of_each
 from lowdim._core.notices import warn
 from lowdim._core.parts import tile
@@ -53,17 +53,11 @@ def join_parts(
     weights = G.data if weigh is None else weigh(G)
     strong = weights > VANISHED * (weights.max(initial=0.0) if weigh is None else 1.0)
     if not strong.all():
-        G, weights = _only(G, strong), weights[strong]
+        G, weights = some_edges(G, strong), weights[strong]
     joined = connect(G, G if weigh is None else X, **settings)
     if weigh is None or joined.graph is G:
         return with_values(G, weights), joined
     return with_values(joined.graph, _bridged(joined, weigh(joined.graph), weakest_link(G, weights))), joined
-
-
-def _only(G: sparse.csr_array, kept: np.ndarray) -> sparse.csr_array:
-    """G with some of its edges."""
-    start = np.concatenate([[0], np.cumsum(kept)])[G.indptr].astype(G.indptr.dtype)
-    return sparse.csr_array((G.data[kept], G.indices[kept], start), shape=G.shape)
 
 
 def _bridged(joined: Connected, weights: np.ndarray, link: float) -> np.ndarray:

@@ -17,6 +17,7 @@ from lowdim._core.incomplete import METRICS, POLICIES
 from lowdim._core.neighbor_methods import Distinct, Neighborhood
 from lowdim._core.neighbors import SEARCH, shared
 from lowdim._core.notices import warn
+from lowdim._core.repair import METHODS
 from lowdim._core.rng import generator
 from lowdim._core.walk import Piece, Steps, Walk, join_parts, slow_axes, with_values
 from lowdim._core.walk_weights import CONVENTIONS, shortest_edges
@@ -43,6 +44,10 @@ class DiffusionMaps(Reducer):
         when either is a neighbour of the other), for tables of many rows. A row is joined to itself in both cases.
     radius : float or None
         Join rows within this distance.
+    repair : {None, "flow", "linearity", "stability"}
+        Take out edges that short-circuit the sheet: of rows through which many paths run and around which the way is
+        long; that leave the tangent plane (of dimension `n_components`) of their neighbourhood; or whose ends are far
+        apart in sparser graphs. See `Isomap`. Only on a graph.
     alpha : float
         Exponent of the density: 0 keeps it (the walk of Laplacian eigenmaps), 1/2 follows a Fokker-Planck diffusion, 1
         sees the shape alone. Not to be mistaken for `time`.
@@ -88,6 +93,9 @@ class DiffusionMaps(Reducer):
         Parts that no step of the walk joins, before joining: how often 1 is an eigenvalue.
     component_labels_ : ndarray of shape (n_samples,)
         The part of each row, 0 being the largest.
+    suspicious_edges_, suspicious_scores_, suspicious_removed_ : ndarray
+        With `repair`: the edges found as pairs of rows, the most suspicious first, their scores, and whether each was
+        taken out (False where it holds the graph together).
 
     Notes
     -----
@@ -115,6 +123,7 @@ class DiffusionMaps(Reducer):
         "n_components": params.whole(1),
         "n_neighbors": params.none() | params.whole(1),
         "radius": params.none() | params.real(0, open_low=True),
+        "repair": params.none() | params.one_of(*METHODS),
         "alpha": params.real(0),
         "time": params.one_of("multiscale") | params.real(0),
         "width": params.one_of(*RULES) | params.real(0, open_low=True),
@@ -138,6 +147,7 @@ class DiffusionMaps(Reducer):
         *,
         n_neighbors=None,
         radius=None,
+        repair=None,
         alpha=1.0,
         time=1,
         width="median",
@@ -152,6 +162,7 @@ class DiffusionMaps(Reducer):
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.radius = radius
+        self.repair = repair
         self.alpha = alpha
         self.time = time
         self.width = width
@@ -173,6 +184,8 @@ class DiffusionMaps(Reducer):
 
     def _embed(self, X: Any) -> np.ndarray:
         check_metric(self.metric, _NAME)
+        if self.repair is not None and not self._on_graph(X):
+            raise ValueError(f"{_NAME}: repair must be None where all rows are joined. Set n_neighbors or radius.")
         rng = generator(self.random_state)
         given = not self._on_graph(X) or (self._precomputed() and sparse.issparse(X))
         same = Distinct.of(X, given=given)
@@ -200,6 +213,10 @@ class DiffusionMaps(Reducer):
             if not (self._precomputed() and sparse.issparse(rows)) and self.width in ("median", "self-tuning"):
                 found = around.nearest(rows, min(rows.shape[0] - 1, max(NEIGHBOR, wanted)))
             G = around.graph(rows)
+        if self.repair is not None:
+            mended = around.repaired(G, rows, self.repair, self.n_components, self._holes)
+            self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = mended.named(same.first)
+            G = mended.graph
         fall = self._set_falloff(rows, around, G if found is None else found)
         W, joined = join_parts(G, fall.weigh, rows, **self._connecting())
         K = sparse.csr_array(W + sparse.eye_array(W.shape[0], format="csr"))

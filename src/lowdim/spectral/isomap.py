@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from lowdim._core import params
+from lowdim._core.additive import additive_constant, shift_distances
 from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric, pairwise
 from lowdim._core.extend import Nystrom
@@ -17,9 +18,11 @@ from lowdim._core.landmarks import choose
 from lowdim._core.neighbor_methods import Neighborhood, nearest_of_each
 from lowdim._core.neighbors import SEARCH
 from lowdim._core.parts import Part, tile
+from lowdim._core.repair import METHODS
 from lowdim._core.rng import generator
 from lowdim._core.scaling import inner_products
 from lowdim._core.spectrum import eigenpairs
+from lowdim._core.tearing import SHORT, torn
 from lowdim._core.values import positive_part
 
 
@@ -29,7 +32,8 @@ class Isomap(Reducer):
     Rows are joined to their neighbours, distances between any two rows are lengths of shortest paths D_G in that
     graph, and classical scaling finds points with those distances: the largest eigenpairs of -1/2 H D_G² H. With
     `n_landmarks`, paths start from few rows only and the others are placed from their distances to these, so nothing
-    n x n is formed.
+    n x n is formed. Edges that leap from one fold to another spoil most path lengths; `repair` takes them out, `tear`
+    cuts loops open that no flat map can show.
 
     Parameters
     ----------
@@ -41,6 +45,18 @@ class Isomap(Reducer):
         Join rows within this distance instead of a fixed number.
     n_landmarks : int or None
         Place all rows from their distances to this many landmarks (farthest-point choice); None uses every row.
+    repair : {None, "flow", "linearity", "stability"}
+        Take out edges that short-circuit the sheet, as long as the graph holds together without them. "flow": edges
+        of rows through which many paths run and around which the way is long (Choi and Choi); finds single short
+        cuts, such as rows between two folds. "linearity": edges that leave the tangent plane, of dimension
+        `n_components`, of their neighbourhood by more than half their length; the surest where rows are given.
+        "stability": edges whose ends are far apart in sparser graphs; for `n_neighbors` or `radius` chosen too large.
+    tear : bool or int
+        Cut loops around a ring, a tube or a hole open, on the side far from the middle of the data (Lee and
+        Verleysen). A number: loops of at most so many edges are no loops but gaps between rows; True stands for 11.
+    kernelize : bool
+        Kernel Isomap: add to all path lengths between different rows the least constant that makes them Euclidean
+        (Cailliez'), so that the inner products have no negative eigenvalue and form a kernel.
     metric : str or callable
         Distance between rows; "precomputed": X holds distances, dense, condensed, or a sparse graph whose stored
         entries are the edges (`n_neighbors` is not used then).
@@ -77,13 +93,26 @@ class Isomap(Reducer):
         Parts the neighbour graph fell into before joining.
     component_labels_ : ndarray of shape (n_samples,)
         The part of each row, 0 being the largest.
+    suspicious_edges_ : ndarray of shape (m, 2)
+        With `repair`: the edges found, as pairs of rows, the most suspicious first.
+    suspicious_scores_ : ndarray of shape (m,)
+        Their scores: paths through the row at fault over the usual number; the part outside the tangent plane over the
+        length; or the length of the way around over that of the edge.
+    suspicious_removed_ : ndarray of shape (m,)
+        Whether each was taken out; False where it holds the graph together.
+    torn_edges_ : ndarray of shape (m, 2)
+        With `tear`: the edges that were cut.
+    constant_ : float
+        With `kernelize`: what was added to path lengths; 0 where they are Euclidean (of the largest part).
     residual_variance_ : ndarray of shape (n_components,)
-        1 - r² between path lengths and distances in the first 1, 2, ... axes, computed when asked for.
+        1 - r² between path lengths and distances in the first 1, 2, ... axes, computed when asked for. Where the curve
+        stops falling is the dimension of the data.
 
     References
     ----------
     Tenenbaum, de Silva and Langford, A global geometric framework for nonlinear dimensionality reduction, 2000. de
-    Silva and Tenenbaum, Sparse multidimensional scaling using landmark points, 2004.
+    Silva and Tenenbaum, Sparse multidimensional scaling using landmark points, 2004. Choi and Choi, Robust kernel
+    Isomap, 2007. Lee and Verleysen, Nonlinear dimensionality reduction of data manifolds with essential loops, 2005.
 
     Examples
     --------
@@ -99,6 +128,9 @@ class Isomap(Reducer):
         "n_neighbors": params.whole(1),
         "radius": params.none() | params.real(0, open_low=True),
         "n_landmarks": params.none() | params.whole(2),
+        "repair": params.none() | params.one_of(*METHODS),
+        "tear": params.flag() | params.whole(3),
+        "kernelize": params.flag(),
         "metric": params.text() | params.function(),
         "search": params.one_of(*SEARCH),
         "missing": params.one_of(*POLICIES),
@@ -120,6 +152,9 @@ class Isomap(Reducer):
         n_neighbors=10,
         radius=None,
         n_landmarks=None,
+        repair=None,
+        tear=False,
+        kernelize=False,
         metric="euclidean",
         search="auto",
         missing="error",
@@ -132,6 +167,9 @@ class Isomap(Reducer):
         self.n_neighbors = n_neighbors
         self.radius = radius
         self.n_landmarks = n_landmarks
+        self.repair = repair
+        self.tear = tear
+        self.kernelize = kernelize
         self.metric = metric
         self.search = search
         self.missing = missing
@@ -147,20 +185,17 @@ class Isomap(Reducer):
     def _embed(self, X: Any) -> np.ndarray:
         check_metric(self.metric, "Isomap")
         rng = generator(self.random_state)
-        joined = connect(
-            self._neighborhood().graph(X),
-            X,
-            policy=self.disconnected,
-            metric=self._distance(),
-            owner="Isomap",
-            n_jobs=self.n_jobs,
-        )
+        settings = {"policy": self.disconnected, "metric": self._distance(), "owner": "Isomap", "n_jobs": self.n_jobs}
+        joined = connect(self._graph(X), X, **settings)
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels
         self._rows = self._own_rows(X)
+        graph = self._torn(joined.graph)
 
-        parts = [self._embed_part(joined.graph, rows, X, rng) for rows in joined.parts(self.disconnected)]
+        parts = [self._embed_part(graph, rows, X, rng) for rows in joined.parts(self.disconnected)]
         self._parts = tile(parts)
         self.eigenvalues_ = parts[0].eigenvalues
+        if self.kernelize:
+            self.constant_ = parts[0].constant
         self.landmarks_ = None if self.n_landmarks is None else np.concatenate([p.sources for p in parts])
         if self.n_landmarks is None:
             self.geodesics_ = _assemble(parts, X.shape[0])
@@ -169,6 +204,21 @@ class Isomap(Reducer):
         for part in self._parts:
             Z[part.rows] = part.places()
         return Z
+
+    def _graph(self, X: Any) -> Any:
+        around = self._neighborhood()
+        G = around.graph(X)
+        if self.repair is None:
+            return G
+        found = around.repaired(G, X, self.repair, self.n_components, self._holes)
+        self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = found.named()
+        return found.graph
+
+    def _torn(self, G: Any) -> Any:
+        if not self.tear:
+            return G
+        graph, self.torn_edges_ = torn(G, SHORT if self.tear == 1 else self.tear, n_jobs=self.n_jobs)
+        return graph
 
     def _neighborhood(self) -> Neighborhood:
         return Neighborhood(self.n_neighbors, self.radius, self._distance(), SEARCH[self.search], self.n_jobs, "Isomap")
@@ -180,12 +230,14 @@ class Isomap(Reducer):
         with Progress("Isomap: shortest paths", None, self.verbose) as progress:
             D = geodesics(inside, sources, n_jobs=self.n_jobs, dtype=X.dtype, progress=progress)
 
-        B, means = inner_products(D if sources is None else np.ascontiguousarray(D[:, sources]))
+        among = D if sources is None else np.ascontiguousarray(D[:, sources])
+        constant = additive_constant(among, "cailliez", owner="Isomap") if self.kernelize else 0.0
+        B, means = inner_products(shift_distances(among, constant, "cailliez") if constant else among)
         pairs = eigenpairs(B, min(self.n_components, len(B)), rng=rng, owner="Isomap")
         pairs = positive_part(pairs, self.n_components, owner="Isomap", quiet=self.disconnected == "separate")
         own = rows if sources is None else rows[sources]
         extension = Nystrom.of(pairs.values, pairs.vectors, -0.5 * means)
-        return Part(rows, own, D, pairs.values, extension, np.zeros(self.n_components))
+        return Part(rows, own, D, pairs.values, extension, np.zeros(self.n_components), constant)
 
     def _sources(self, X: Any, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray | None:
         if self.n_landmarks is None or self.n_landmarks >= len(rows):
@@ -207,8 +259,11 @@ class Isomap(Reducer):
             mine = np.flatnonzero(home == p)
             ends = [(reach.indices[near[i]], reach.data[near[i]]) for i in mine]
             inside = [(position[j[part_of[j] == p]], d[part_of[j] == p]) for j, d in ends]
+            if self.repair is not None or self.tear:
+                sides = [part.same_side(j, d) for j, d in inside]
+                inside = [(j[side], d[side]) for (j, d), side in zip(inside, sides, strict=True)]
             if inside:
-                Z[mine] = part.place(np.stack([_through(part, j, d) for j, d in inside]))
+                Z[mine] = part.place(np.stack([part.lengths(j, d) for j, d in inside]))
         return Z
 
     def _n_fitted(self) -> int:
@@ -244,13 +299,6 @@ def _assemble(parts: list[Part], n: int) -> np.ndarray:
     for part in parts:
         D[np.ix_(part.rows, part.rows)] = part.geodesics
     return D
-
-
-def _through(part: Part, neighbors: np.ndarray, reach: np.ndarray) -> np.ndarray:
-    """Path lengths to the sources of a part: the shortest way through one of the neighbours."""
-    D = part.geodesics
-    ways = D[neighbors] if len(part.sources) == len(part.rows) else D[:, neighbors].T
-    return (ways + reach[:, None].astype(D.dtype)).min(axis=0)
 
 
 def _pairs(part: Part, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -14,6 +14,7 @@ from lowdim._core.graph import POLICIES as DISCONNECTED
 from lowdim._core.incomplete import METRICS, POLICIES
 from lowdim._core.neighbor_methods import Distinct, Neighborhood
 from lowdim._core.neighbors import SEARCH
+from lowdim._core.repair import METHODS
 from lowdim._core.rng import generator
 from lowdim._core.walk import Piece, Steps, Walk, join_parts, slow_axes
 from lowdim._core.walk_weights import CONVENTIONS, EDGE_RULES, check_weights, edge_gamma, edge_weights, shortest_edges
@@ -39,6 +40,10 @@ class LaplacianEigenmaps(Reducer):
         weight; scikit-learn halves the weight of one-sided pairs.
     radius : float or None
         Join rows within this distance instead of a fixed number.
+    repair : {None, "flow", "linearity", "stability"}
+        Take out edges that short-circuit the sheet: of rows through which many paths run and around which the way is
+        long; that leave the tangent plane (of dimension `n_components`) of their neighbourhood; or whose ends are far
+        apart in sparser graphs. See `Isomap`.
     weights : {"heat", "binary", "given"}
         exp(-gamma d²) of the length of an edge; 1; or the entries of X themselves, for ``metric="precomputed"``: X is
         then a graph of weights (dense or sparse, its diagonal counts), and new rows hold their weights to the fitted.
@@ -81,6 +86,9 @@ class LaplacianEigenmaps(Reducer):
         Parts the graph fell into before joining: how often 0 is an eigenvalue.
     component_labels_ : ndarray of shape (n_samples,)
         The part of each row, 0 being the largest.
+    suspicious_edges_, suspicious_scores_, suspicious_removed_ : ndarray
+        With `repair`: the edges found as pairs of rows, the most suspicious first, their scores, and whether each was
+        taken out (False where it holds the graph together).
 
     Notes
     -----
@@ -111,6 +119,7 @@ class LaplacianEigenmaps(Reducer):
         "n_components": params.whole(1),
         "n_neighbors": params.whole(1),
         "radius": params.none() | params.real(0, open_low=True),
+        "repair": params.none() | params.one_of(*METHODS),
         "weights": params.one_of("heat", "binary", "given"),
         "width": params.one_of(*EDGE_RULES) | params.real(0, open_low=True),
         "convention": params.one_of(*CONVENTIONS),
@@ -134,6 +143,7 @@ class LaplacianEigenmaps(Reducer):
         *,
         n_neighbors=10,
         radius=None,
+        repair=None,
         weights="heat",
         width="median",
         convention="exp(-d2/(2*s2))",
@@ -149,6 +159,7 @@ class LaplacianEigenmaps(Reducer):
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.radius = radius
+        self.repair = repair
         self.weights = weights
         self.width = width
         self.convention = convention
@@ -173,7 +184,7 @@ class LaplacianEigenmaps(Reducer):
         rows = same.pick(X, square=self._precomputed())
         self._rows = self._own_rows(rows)
 
-        W, joined, gaps = self._weighted(rows, same.n_neighbors(self.n_neighbors, _NAME))
+        W, joined, gaps = self._weighted(rows, same)
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels[same.kind]
         pieces = [self._embed_part(W, part, rng) for part in joined.parts(self.disconnected)]
         self.eigenvalues_ = 1.0 - pieces[0].eigenvalues
@@ -184,8 +195,10 @@ class LaplacianEigenmaps(Reducer):
         check_metric(self.metric, _NAME)
         if self.weights == "given" and not self._precomputed():
             raise ValueError(f"{_NAME}: weights='given' must go with metric='precomputed'; got metric={self.metric!r}.")
+        if self.weights == "given" and self.repair is not None:
+            raise ValueError(f"{_NAME}: repair must be None for weights='given', which have no lengths.")
 
-    def _weighted(self, rows: Any, k: int) -> tuple[Any, Any, np.ndarray]:
+    def _weighted(self, rows: Any, same: Distinct) -> tuple[Any, Any, np.ndarray]:
         """Weights W, how the graph hangs together, and each row's distance to its nearest neighbour."""
         settings = {"policy": self.disconnected, "owner": _NAME, "n_jobs": self.n_jobs}
         self.gamma_ = None
@@ -193,7 +206,12 @@ class LaplacianEigenmaps(Reducer):
             G = sparse.csr_array(rows, dtype=np.float64)
             W, joined = join_parts(G, None, None, metric="precomputed", **settings)
             return W, joined, np.zeros(len(joined.labels))
-        G = self._neighborhood(k).graph(rows)
+        around = self._neighborhood(same.n_neighbors(self.n_neighbors, _NAME))
+        G = around.graph(rows)
+        if self.repair is not None:
+            found = around.repaired(G, rows, self.repair, self.n_components, self._holes)
+            self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = found.named(same.first)
+            G = found.graph
         if self.weights == "heat":
             self.gamma_ = edge_gamma(G.data, self.width, self.convention, self.gamma, _NAME)
         W, joined = join_parts(G, edge_weights(self.gamma_), rows, metric=self._distance(), **settings)

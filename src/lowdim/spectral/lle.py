@@ -11,12 +11,14 @@ from lowdim._core.base import Reducer
 from lowdim._core.bottom import Bottom, bottom_axes, warn_of_ambiguous_axes, warn_of_crowding
 from lowdim._core.distances import check_metric
 from lowdim._core.extend import Rebuilt
-from lowdim._core.graph import connect, neighbor_graph
+from lowdim._core.graph import connect, has_edges, neighbor_graph
 from lowdim._core.incomplete import METRICS, POLICIES
 from lowdim._core.local import METHODS, Patches, alignment
+from lowdim._core.neighbor_methods import Neighborhood
 from lowdim._core.neighbors import SEARCH, nearest
 from lowdim._core.notices import warn
 from lowdim._core.parts import beside
+from lowdim._core.repair import METHODS as REPAIRS
 from lowdim._core.rng import generator
 
 
@@ -42,6 +44,10 @@ class LLE(Reducer):
         Ridge of the weights as a share of the trace of the local Gram matrix. Large, the map follows the graph and not
         the sheet; too small, it is a linear projection of the rows. "auto" takes in each neighbourhood the mean
         variance off its `n_components` leading directions, the part that the sheet does not explain.
+    repair : {None, "flow", "linearity", "stability"}
+        Leave out of a neighbourhood the rows to which an edge short-circuits the sheet: edges of rows through which
+        many paths run and around which the way is long; that leave the tangent plane (of dimension `n_components`); or
+        whose ends are far apart in sparser graphs. See `Isomap`.
     metric : str or callable
         Distance that chooses neighbours. Inside a neighbourhood coordinates count, so there is no "precomputed".
     search : {"auto", "exact", "approximate"}
@@ -76,6 +82,9 @@ class LLE(Reducer):
         Parts the neighbour graph fell into before joining.
     component_labels_ : ndarray of shape (n_samples,)
         The part of each row, 0 being the largest.
+    suspicious_edges_, suspicious_scores_, suspicious_removed_ : ndarray
+        With `repair`: the edges found as pairs of rows, the most suspicious first, their scores, and whether each was
+        taken out (False where it holds the graph together).
 
     References
     ----------
@@ -98,6 +107,7 @@ class LLE(Reducer):
         "n_neighbors": params.whole(1),
         "method": params.one_of(*METHODS),
         "reg": params.one_of("auto") | params.real(0, open_low=True),
+        "repair": params.none() | params.one_of(*REPAIRS),
         "metric": params.text() | params.function(),
         "search": params.one_of(*SEARCH),
         "missing": params.one_of(*POLICIES),
@@ -117,6 +127,7 @@ class LLE(Reducer):
         n_neighbors=12,
         method="standard",
         reg="auto",
+        repair=None,
         metric="euclidean",
         search="auto",
         missing="error",
@@ -129,6 +140,7 @@ class LLE(Reducer):
         self.n_neighbors = n_neighbors
         self.method = method
         self.reg = reg
+        self.repair = repair
         self.metric = metric
         self.search = search
         self.missing = missing
@@ -150,9 +162,10 @@ class LLE(Reducer):
             near = self._nearest(X, self._fewer_neighbors(len(X)))
 
         settings = {"policy": self.disconnected, "metric": self._distance(), "owner": "LLE", "n_jobs": self.n_jobs}
-        joined = connect(neighbor_graph(near), X, **settings)
+        graph, use = self._repaired(neighbor_graph(near), near, X, copy_of)
+        joined = connect(graph, X, **settings)
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels[copy_of]
-        patches = Patches.of(near.indices, joined.bridges())
+        patches = Patches.of(near.indices, joined.bridges(), use)
 
         rows = joined.parts(self.disconnected)
         coordinates = X if self._holes is None else self._holes.rows_among(X, near)
@@ -167,6 +180,23 @@ class LLE(Reducer):
         self._extension = Rebuilt(Z, home, None if self._holes is None else coordinates, self.reg, self.n_components)
         return Z[copy_of]
 
+    def _repaired(self, G: Any, near: Any, X: Any, copy_of: np.ndarray) -> tuple[Any, np.ndarray | None]:
+        """The graph without short circuits, and which neighbours are left; at least as many as the method needs."""
+        if self.repair is None:
+            return G, None
+        around = Neighborhood(near.indices.shape[1], None, self._distance(), None, self.n_jobs, "LLE")
+        found = around.repaired(G, X, self.repair, self.n_components, self._holes)
+        first = np.unique(copy_of, return_index=True)[1]
+        self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = found.named(first)
+        use = has_edges(found.graph, near.indices)
+        use |= (use.sum(axis=1, keepdims=True) < self._least()) & (np.arange(use.shape[1]) < self._least())
+        return found.graph, use
+
+    def _least(self) -> int:
+        """How many neighbours the local fits need."""
+        r = self.n_components
+        return {"standard": 1, "modified": r, "ltsa": r + 1, "hessian": r * (r + 3) // 2 + 1}[self.method]
+
     def _check_settings(self) -> None:
         self._check_size(self.n_neighbors)
         check_metric(self.metric, "LLE")
@@ -178,8 +208,7 @@ class LLE(Reducer):
 
     def _check_size(self, k: int) -> None:
         """A neighbourhood must hold more rows than there are unknowns."""
-        r = self.n_components
-        least = {"standard": 1, "modified": r, "ltsa": r + 1, "hessian": r * (r + 3) // 2 + 1}[self.method]
+        r, least = self.n_components, self._least()
         if k < least:
             raise ValueError(
                 f"LLE: n_neighbors must be at least {least} for method={self.method!r} and n_components={r}; got {k}. "

@@ -75,6 +75,7 @@ _TABLE = (
     Method("landmark-mds", "LandmarkMDS", "Landmark MDS", True, "global", "projection", True, usual=False),
     Method("mds", "MDS", "MDS", False, "global", "projection", True, usual=False),
     Method("isomap", "Isomap", "Isomap", False, "global", "manifold", True),
+    Method("tcie", "TCIE", "TCIE", False, "global", "manifold", True, usual=False),
     Method("tsne", "TSNE", "t-SNE", False, "local", "manifold", False),
     Method("laplacian-eigenmaps", "LaplacianEigenmaps", "Laplacian eigenmaps", False, "local", "manifold", False),
     Method("diffusion-maps", "DiffusionMaps", "Diffusion maps", False, "local", "manifold", False, usual=False),
