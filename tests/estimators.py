@@ -37,6 +37,10 @@ class Case:
     keeps_rows: bool = True
     # An additive constant is a jump: a row next to a fitted one is that constant away from it.
     continuous: bool = True
+    # A curve has one coordinate.
+    columns: int = 2
+    # Settings that give a warning on rows of rank three or less.
+    complains: dict = field(default_factory=lambda: {"n_components": 4})
     # What a supervised method is fitted with beside X, made from X.
     target: Callable | None = None
     # Equal rows push each other apart, so that no function of a row can lead all of them to their places.
@@ -112,6 +116,7 @@ CASES = [
     Case(lowdim.MDS(n_components=2, tol=1e-15, max_iter=5000, random_state=0), transform_tolerance=1e-6),
     # A new row that equals a fitted one is that row; otherwise it is placed by its neighbours.
     Case(lowdim.TSNE(n_components=2, perplexity=5, random_state=0), parts_equal_rows=True),
+    Case(lowdim.PrincipalCurve(), exact_inverse=True, columns=1, complains={"max_iter": 1}),
 ]
 
 # More settings of the same classes, where the contract could break differently.
@@ -279,6 +284,16 @@ VARIANTS = [
     # Where the order changes, a step of the fitted function does too: forces vanish only nearly.
     Case(lowdim.MDS(n_components=2, level="ordinal", tol=1e-15, max_iter=5000), transform_tolerance=1e-4),
     Case(lowdim.TSNE(n_components=2, perplexity=[3, 7], init="spectral", dof=0.8, random_state=0)),
+    Case(lowdim.PrincipalCurve(smoother="lowess", span=0.5), exact_inverse=True, columns=1),
+    # A closed curve starts on the positive side of the first principal axis, which a rotation may turn.
+    Case(
+        lowdim.PrincipalCurve(smoother="periodic", bias_correction=True, df=4),
+        exact_inverse=True,
+        columns=1,
+        invariant_to_rotation=False,
+    ),
+    Case(lowdim.PrincipalCurve(smoother="segments", n_segments=3), exact_inverse=True, columns=1),
+    Case(lowdim.PrincipalCurve(smoother="polygon", n_segments=4), exact_inverse=True, columns=1),
 ]
 
 ALL = CASES + VARIANTS

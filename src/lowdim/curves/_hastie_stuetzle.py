@@ -14,8 +14,9 @@ from lowdim._core.polyline import Polyline, Projection
 
 Array = np.ndarray
 
-STRETCH = 0.05  # of the length: rows beyond an end are told apart instead of meeting there
-MOST_RISES = 2
+STRETCH = 0.002  # of the length: rows beyond an end are told apart instead of meeting there, and the curve may grow
+PATIENCE = 30  # passes without a lower D²; on its way round a ring a curve needs up to 26
+RISE = 1.1  # a curve that settles this much above the lowest D² was better before
 NOTHING = 1e-20  # of the variance: a mean squared distance below is rounding
 
 
@@ -37,20 +38,17 @@ class _State:
 
 @dataclass
 class _Watch:
-    """Stops where the mean squared distance has risen twice in a row; remembers the best state."""
+    """Stops where D² has found no lower value for long; remembers the state of the lowest."""
 
-    tol: float
     best: Any = None
     lowest: float = np.inf
-    last: float = np.inf
-    rises: int = 0
+    waiting: int = 0
 
     def __call__(self, i: int, state: _State, loss: float) -> bool:
-        self.rises = self.rises + 1 if loss > self.last * (1 + self.tol) else 0
+        self.waiting += 1
         if loss < self.lowest:
-            self.lowest, self.best = loss, state
-        self.last = loss
-        return self.rises >= MOST_RISES
+            self.lowest, self.best, self.waiting = loss, state, 0
+        return self.waiting >= PATIENCE
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,26 +64,24 @@ class HastieStuetzle:
 
     def fit(self, start: Polyline, *, tol: float, max_iter: int, owner: str, verbose: int | bool) -> Fit:
         """Alternate from a first curve until the mean squared distance D² settles."""
-        nothing, watch = NOTHING * float(np.nanvar(self.X, axis=0).sum()), _Watch(tol)
+        nothing, watch = NOTHING * float(np.nanvar(self.X, axis=0).sum()), _Watch()
 
         def step(state: _State) -> tuple[_State, float]:
             state = self._corrected(self._smoothed(state)) if self.bias_correction else self._smoothed(state)
             loss = float(state.found.squared.mean())
             return state, loss if loss > nothing else 0.0
 
-        first = self._projected(start)
         settings = {"max_iter": max_iter, "tol": tol, "owner": owner, "verbose": verbose}
-        run = iterate(step, first, callback=watch, **settings)
-        state = run.state
-        if watch.rises >= MOST_RISES:
-            state = watch.best
+        run = iterate(step, self._projected(start), callback=watch, **settings)
+        rose = run.losses[-1] > RISE * watch.lowest or watch.waiting >= PATIENCE
+        if rose:
             warn(
-                f"{owner}: the mean squared distance rose {MOST_RISES} times in a row, from {watch.lowest:.6g} to "
-                f"{watch.last:.6g}; the curve before is returned. Smooth more (a smaller df, a larger span), or start "
-                "elsewhere with init.",
+                f"{owner}: the mean squared distance rose from {watch.lowest:.6g} to {run.losses[-1]:.6g}, and the curve "
+                "of the lowest is returned. Smooth more (a smaller df, a larger span), or start elsewhere with init.",
                 ConvergenceWarning,
             )
-        return Fit(self._trimmed(state), run.losses, run.n_iter, run.converged)
+        state = run.state if run.converged and not rose else watch.best
+        return Fit(self._trimmed(state), run.losses, run.n_iter, run.converged and not rose)
 
     def _projected(self, curve: Polyline) -> _State:
         return _State(curve, curve.project(self.X, self.n_jobs))

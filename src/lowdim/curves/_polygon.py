@@ -8,14 +8,16 @@ from scipy.sparse import csr_array
 
 from lowdim._core import threads
 from lowdim._core.iterate import Progress
-from lowdim._core.polyline import Polyline
+from lowdim._core.polyline import Polyline, Projection
 
 Array = np.ndarray
 
 TURNS = 0.13  # weight of the penalty on turns, and
 VERTICES = 0.3  # number of segments, both in units that grow with n^(1/3) r / sqrt(D²)
 MOST = 60  # segments, where their number is not given
-STEPS = 60  # of the optimiser after each new vertex
+STEPS = 100  # of the optimiser in a pass
+PASSES = 50
+ROUGH, FINE = 1e-3, 1e-6  # changes of the criterion to stop at, while vertices are added and at the end
 
 
 def polygonal_line(
@@ -32,13 +34,14 @@ def polygonal_line(
     losses: list[float] = []
     with threads.single_blas(), Progress("PrincipalCurve: vertices", None, verbose) as progress:
         while True:
-            curve, squared = _settled(rows, curve, n_jobs)
+            curve, squared = _settled(rows, curve, n_jobs, ROUGH)
             losses.append(squared * radius**2)
             progress.advance()
-            k = len(curve.chain) - 1
-            if k >= _most(len(X), squared, n_segments):
+            if len(curve.chain) - 1 >= _most(len(X), squared, n_segments):
                 break
             curve = _split(rows, curve, n_jobs)
+        curve, squared = _settled(rows, curve, n_jobs, FINE)
+        losses.append(squared * radius**2)
     return Polyline(curve.vertices * radius + center, curve.closed), losses
 
 
@@ -49,39 +52,51 @@ def _most(n: int, squared: float, n_segments: int | None) -> int:
     return int(min(MOST, max(n - 1, 1), VERTICES * n ** (1 / 3) / np.sqrt(max(squared, 1e-12))))
 
 
-def _settled(X: Array, curve: Polyline, n_jobs: int | None) -> tuple[Polyline, float]:
+def _settled(X: Array, curve: Polyline, n_jobs: int | None, tol: float) -> tuple[Polyline, float]:
+    """Vertices at a minimum for rows that keep their places on the curve; then new places, until little changes.
+
+    Rows that keep their places are no nearer than their nearest points, so the criterion never rises.
+    """
     squared = float(curve.project(X, n_jobs).squared.mean())
-    if squared < 1e-20:
-        return curve, 0.0
-    shape, closed = curve.vertices.shape, curve.closed
     weight = TURNS * (len(curve.chain) - 1) * len(X) ** (-1 / 3) * np.sqrt(squared)
+    before = np.inf
+    for _ in range(PASSES):
+        found = curve.project(X, n_jobs)
+        squared = float(found.squared.mean())
+        now = squared + weight * _turns(curve.vertices, curve.closed)[0]
+        if squared < 1e-20 or before - now <= tol * now:
+            break
+        before = now
+        curve = _moved(X, curve, found, weight)
+    return curve, squared
+
+
+def _moved(X: Array, curve: Polyline, found: Projection, weight: float) -> Polyline:
+    """The minimum over the vertices; distances are a quadratic form of them, so rows are looked at once."""
+    shape, closed, n = curve.vertices.shape, curve.closed, len(X)
+    gaps = X - curve.points(found)
+    gaps[np.isnan(gaps)] = 0.0  # a cell that is missing stays on the curve
+    ends = np.stack([found.segments, (found.segments + 1) % len(curve.vertices)])
+    shares = np.stack([1.0 - found.shares, found.shares])
+    W = csr_array((shares.ravel(), (np.tile(np.arange(n), 2), ends.ravel())), shape=(n, shape[0]))
+    A, pull = (W.T @ W).toarray() / n, (W.T @ gaps) / n
 
     def criterion(flat: Array) -> tuple[float, Array]:
-        V = flat.reshape(shape)
-        distance, first = _distance(X, Polyline(V, closed), n_jobs)
-        turns, second = _turns(V, closed)
-        return distance + weight * turns, (first + weight * second).ravel()
+        step = flat.reshape(shape)
+        turns, slope = _turns(curve.vertices + step, closed)
+        push = A @ step
+        value = float((step * (push - 2.0 * pull)).sum()) + weight * turns
+        return value, (2.0 * (push - pull) + weight * slope).ravel()
 
-    found = minimize(criterion, curve.vertices.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": STEPS})
-    curve = Polyline(found.x.reshape(shape), closed)
-    return curve, float(curve.project(X, n_jobs).squared.mean())
-
-
-def _distance(X: Array, curve: Polyline, n_jobs: int | None) -> tuple[float, Array]:
-    """D² and its gradient: a row pulls both ends of its segment, and where it projects does not matter to first order."""
-    found, m, n = curve.project(X, n_jobs), len(curve.vertices), len(X)
-    gaps = X - curve.points(found)
-    gaps[np.isnan(gaps)] = 0.0
-    places = np.concatenate([found.segments, (found.segments + 1) % m])
-    shares = np.concatenate([1.0 - found.shares, found.shares])
-    pull = csr_array((shares, (places, np.tile(np.arange(n), 2))), shape=(m, n))
-    return float(found.squared.mean()), (-2.0 / n) * (pull @ gaps)
+    options = {"maxiter": STEPS, "maxcor": 20, "ftol": 1e-13, "gtol": 1e-10}
+    best = minimize(criterion, np.zeros(curve.vertices.size), jac=True, method="L-BFGS-B", options=options)
+    return Polyline(curve.vertices + best.x.reshape(shape), closed)
 
 
 def _turns(V: Array, closed: bool) -> tuple[float, Array]:
     """The penalty for rows within a unit ball, and its gradient."""
     m = len(V)
-    gradient, total = np.zeros_like(V), 0.0
+    gradient = np.zeros_like(V)
     inner = np.arange(m) if closed else np.arange(1, m - 1)
     left, right = (inner - 1) % m, (inner + 1) % m
     a, b = V[left] - V[inner], V[right] - V[inner]
@@ -91,7 +106,7 @@ def _turns(V: Array, closed: bool) -> tuple[float, Array]:
     cosine = ab / product
     da = b / product[:, None] - (cosine / aa)[:, None] * a
     db = a / product[:, None] - (cosine / bb)[:, None] * b
-    total += float((1.0 + cosine).sum())
+    total = float((1.0 + cosine).sum())
     np.add.at(gradient, left, da)
     np.add.at(gradient, right, db)
     np.add.at(gradient, inner, -(da + db))

@@ -15,8 +15,10 @@ from scipy.optimize import brentq
 
 Array = np.ndarray
 
-MOST_KNOTS = 100  # a smooth curve needs far fewer; their number bounds the cost of a step
-RIDGE = 1e-9  # of the mean diagonal: where no row is, the penalty alone decides
+KNOTS = (
+    40  # at least; the penalty smooths, not their number (100 of them changed a fit by less than 1e-3 of its spread)
+)
+LEAST = 1e-10  # penalty that only decides between curves that fit equally well
 PLACES = 200  # where local lines are fitted; straight pieces join them
 
 
@@ -24,8 +26,8 @@ PLACES = 200  # where local lines are fitted; straight pieces join them
 class Spline:
     """Cubic smoothing spline with `df` degrees of freedom: the trace of the matrix that leads values to fits.
 
-    Minimises |y - f(t)|² + penalty times the integral of f''², over splines with a hundred knots or so at quantiles of t.
-    Two degrees of freedom are a straight line.
+    Minimises |y - f(t)|² + penalty times the integral of f''², over splines with many even knots. Two degrees of
+    freedom are a straight line.
     """
 
     df: float
@@ -35,47 +37,48 @@ class Spline:
         if not high > low:
             return np.broadcast_to(np.nanmean(Y, axis=0), (len(at), Y.shape[1])).copy()
         u, v = (t - low) / (high - low), (at - low) / (high - low)
-        distinct = np.unique(np.round(u, 6))
-        if period is None and (self.df <= 2 or len(distinct) < 5):
+        n_distinct = len(np.unique(u))
+        if period is None and (self.df <= 2 or n_distinct < 4):
             return _lines(u, Y, v)
-        n_knots = int(min(len(distinct) - 2, max(MOST_KNOTS, 4 * self.df)))
-        basis = _Basis.periodic(max(4, n_knots)) if period is not None else _Basis.at_quantiles(distinct, n_knots)
-        return basis.values(self._coefficients(basis, u, Y), v)
+        basis = _Basis.of(max(KNOTS, int(4 * self.df)), period is not None)
+        return basis.values(self._coefficients(basis, u, Y, n_distinct), v)
 
-    def _coefficients(self, basis: _Basis, u: Array, Y: Array) -> Array:
+    def _coefficients(self, basis: _Basis, u: Array, Y: Array, n_distinct: int) -> Array:
+        """Least squares with the penalty that leaves `df`, by axes along which fit and bending are told apart.
+
+        G v = m (G + s bending) v: m is 1 along straight lines, and 0 where no row is.
+        """
         B, bending = basis.design(u), basis.bending()
         G = (B.T @ B).toarray()
-        G[np.diag_indices(len(G))] += RIDGE * np.trace(G) / len(G)
-        roughness, vectors = sla.eigh(bending, G)
-        roughness = np.maximum(roughness, 0.0)
-        penalty = _penalty(roughness, self.df)
+        s = np.trace(G) / np.trace(bending)
+        m, axes = sla.eigh(G, G + s * bending)
+        m = np.clip(m, 0.0, 1.0)
+        penalty = s * _penalty(m, min(self.df, n_distinct))
         if not np.isnan(Y).any():
-            return (vectors / (1.0 + penalty * roughness)) @ (vectors.T @ (B.T @ Y))
-        return np.column_stack([_column(B, y, penalty * bending, G) for y in Y.T])
+            return (axes / (m + (penalty / s) * (1.0 - m))) @ (axes.T @ (B.T @ Y))
+        return np.column_stack([_column(B, y, penalty * bending, LEAST * s * bending) for y in Y.T])
 
 
-def _column(B: Array, y: Array, penalty: Array, G: Array) -> Array:
+def _column(B: Array, y: Array, penalty: Array, least: Array) -> Array:
     """Coefficients of a column from the rows that have it."""
     seen = ~np.isnan(y)
     own = B[seen]
     A = (own.T @ own).toarray() + penalty
-    A[np.diag_indices(len(A))] += RIDGE * np.trace(G) / len(G)
+    if len(np.unique(own.indices)) < 5:  # rows at one place: the penalty leaves the slope open
+        A += np.trace(least) / len(least) * np.eye(len(A))
     return sla.solve(A, own.T @ y[seen], assume_a="pos")
 
 
-def _penalty(roughness: Array, df: float) -> float:
-    """The weight of the bending energy that leaves `df` degrees of freedom."""
-    scale = 1.0 / max(roughness[-1], np.finfo(float).tiny)
+def _penalty(m: Array, df: float) -> float:
+    """The weight of the bending energy, in units of s, that leaves `df` degrees of freedom."""
 
     def excess(log_penalty: float) -> float:
-        return float((1.0 / (1.0 + np.exp(log_penalty) * scale * roughness)).sum()) - df
+        return float((m / (m + np.exp(log_penalty) * (1.0 - m))).sum()) - df
 
-    lowest, highest = -30.0, 90.0
-    if excess(lowest) <= 0:
-        return 0.0
-    if excess(highest) >= 0:
-        return float(np.exp(highest) * scale)
-    return float(np.exp(brentq(excess, lowest, highest, xtol=1e-10)) * scale)
+    lowest, highest = np.log(LEAST), 60.0
+    if excess(lowest) <= 0 or excess(highest) >= 0:
+        return float(np.exp(lowest if excess(lowest) <= 0 else highest))
+    return float(np.exp(brentq(excess, lowest, highest, xtol=1e-12)))
 
 
 def _lines(u: Array, Y: Array, v: Array) -> Array:
@@ -99,16 +102,12 @@ class _Basis:
     closed: bool
 
     @classmethod
-    def at_quantiles(cls, places: Array, n_knots: int) -> _Basis:
-        inner = np.quantile(places, np.linspace(0.0, 1.0, max(2, n_knots)))
-        inner[0], inner[-1] = 0.0, 1.0
-        knots = np.concatenate([np.zeros(3), inner, np.ones(3)])
-        return cls(knots, np.eye(len(knots) - 4), False)
-
-    @classmethod
-    def periodic(cls, n_knots: int) -> _Basis:
+    def of(cls, n_knots: int, closed: bool) -> _Basis:
+        """Even knots, those of an open spline repeated at its ends."""
         knots = np.arange(-3, n_knots + 4) / n_knots
-        return cls(knots, np.eye(n_knots)[np.arange(n_knots + 3) % n_knots], True)
+        if closed:
+            return cls(knots, np.eye(n_knots)[np.arange(n_knots + 3) % n_knots], True)
+        return cls(np.clip(knots, 0.0, 1.0), np.eye(n_knots + 3), False)
 
     def design(self, u: Array) -> Array:
         """Rows of basis functions at u, sparse."""
