@@ -71,13 +71,14 @@ class HastieStuetzle:
             loss = float(state.found.squared.mean())
             return state, loss if loss > nothing else 0.0
 
-        settings = {"max_iter": max_iter, "tol": tol, "owner": owner, "verbose": verbose}
+        settings: Any = {"max_iter": max_iter, "tol": tol, "owner": owner, "verbose": verbose}
         run = iterate(step, self._projected(start), callback=watch, **settings)
         rose = run.losses[-1] > RISE * watch.lowest or watch.waiting >= PATIENCE
         if rose:
             warn(
-                f"{owner}: the mean squared distance rose from {watch.lowest:.6g} to {run.losses[-1]:.6g}, and the curve "
-                "of the lowest is returned. Smooth more (a smaller df, a larger span), or start elsewhere with init.",
+                f"{owner}: the mean squared distance rose from {watch.lowest:.6g} to {run.losses[-1]:.6g}, and the "
+                "curve of the lowest is returned. Smooth more (a smaller df, a larger span), or start elsewhere with "
+                "init.",
                 ConvergenceWarning,
             )
         state = run.state if run.converged and not rose else watch.best

@@ -1,4 +1,4 @@
-"""Polygonal lines (Kégl, Krzyżak, Linder and Zeger): few vertices, moved to lower distances and sharp turns together."""
+"""Polygonal lines (Kégl, Krzyżak, Linder and Zeger): few vertices, moved to lower distances and turns together."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Array = np.ndarray
 TURNS = 0.13  # weight of the penalty on turns, and
 VERTICES = 0.3  # number of segments, both in units that grow with n^(1/3) r / sqrt(D²)
 MOST = 60  # segments, where their number is not given
-STEPS = 100  # of the optimiser in a pass
+STEPS = 30  # of the optimiser in a pass
 PASSES = 50
 ROUGH, FINE = 1e-3, 1e-6  # changes of the criterion to stop at, while vertices are added and at the end
 

@@ -16,8 +16,9 @@ REACH = 1.5  # standard deviations of a segment to both sides of its middle
 LEAST = 3  # rows a new segment must win
 MOST = 40  # segments, where their number is not given
 PATIENCE = 4  # further segments tried without a better path
-CANDIDATES = 1000  # rows that a new segment may start from
+CANDIDATES = 300  # rows that a new segment may start from
 REFITS = 20
+SMALL = 100  # columns, up to which the covariance of a part is decomposed
 ANGLE = 0.3  # of the mean segment's length: what a turn of one radian between two segments costs
 
 
@@ -67,8 +68,12 @@ def _axis(rows: Array) -> Array:
     mean = rows.mean(axis=0)
     if len(rows) < 2:
         return np.stack([mean, mean])
-    found = svd(rows, 1, center=mean, owner="PrincipalCurve")
-    half = REACH * found.values[0] / np.sqrt(len(rows)) * found.Vt[0]
+    if rows.shape[1] <= SMALL:
+        values, vectors = np.linalg.eigh((rows - mean).T @ (rows - mean))
+        half = REACH * np.sqrt(max(values[-1], 0.0) / len(rows)) * vectors[:, -1]
+    else:
+        found = svd(rows, 1, center=mean, owner="PrincipalCurve")
+        half = REACH * found.values[0] / np.sqrt(len(rows)) * found.Vt[0]
     return np.stack([mean - half, mean + half])
 
 
@@ -87,22 +92,24 @@ def _insert(X: Array, squared: Array) -> Array | None:
     """A segment through the rows that are nearer to some row than to the curve: that row which gains most."""
     order = np.argsort(squared, kind="stable")
     candidates = order[np.unique(np.linspace(0, len(order) - 1, min(len(order), CANDIDATES)).astype(int))]
-    gain, won = -np.inf, None
-    for q in candidates:
-        saved = squared - np.square(X - X[q]).sum(axis=1)
-        mine = saved > 0
-        total = float(saved[mine].sum())
-        if total > gain and mine.sum() >= LEAST:
-            gain, won = total, mine
-    return None if won is None else _axis(X[won])
+    norms = np.square(X).sum(axis=1)
+    gains = np.empty(len(candidates))
+    for block in threads.blocks(len(candidates), max(1, 2**20 // len(X))):
+        q = candidates[block]
+        saved = (squared - norms)[:, None] - norms[q] + 2.0 * (X @ X[q].T)
+        np.maximum(saved, 0.0, out=saved)
+        gains[block] = np.where((saved > 0).sum(axis=0) >= LEAST, saved.sum(axis=0), -np.inf)
+    if not np.isfinite(gains).any():
+        return None
+    return _axis(X[np.square(X - X[candidates[gains.argmax()]]).sum(axis=1) < squared])
 
 
 def _settled(X: Array, ends: Array) -> Array:
-    """Each segment the axis of the rows nearest to it, until no row changes."""
+    """Each segment the axis of the rows nearest to it, until hardly a row changes."""
     before = None
     for _ in range(REFITS):
         home = _squared(X, ends).argmin(axis=1)
-        if before is not None and (home == before).all():
+        if before is not None and (home != before).sum() <= len(X) // 2000:
             break
         before = home
         ends = np.stack([_axis(X[home == j]) if (home == j).any() else ends[j] for j in range(len(ends))])
@@ -154,21 +161,18 @@ def _joined(costs: Array) -> list[tuple[int, bool]]:
 
 def _improved(order: list[tuple[int, bool]], costs: Array, closed: bool) -> list[tuple[int, bool]]:
     """Runs turned round as long as that is cheaper (2-opt)."""
-
-    def total(path: list[tuple[int, bool]]) -> float:
-        arrive = [2 * j + turned for j, turned in path]
-        leave = [a ^ 1 for a in arrive]
-        links = float(costs[leave[:-1], arrive[1:]].sum())
-        return links + float(costs[leave[-1], arrive[0]]) if closed else links
-
-    now, better = total(order), True
-    while better:
-        better = False
-        for i in range(len(order)):
-            for j in range(i + 1, len(order) + 1):
-                turned = [(s, not t) for s, t in reversed(order[i:j])]
-                trial = order[:i] + turned + order[j:]
-                cost = total(trial)
-                if cost < now * (1 - 1e-9):
-                    order, now, better = trial, cost, True
-    return order
+    arrive = np.array([2 * j + turned for j, turned in order])
+    if not closed:  # a last segment that costs nothing to reach: a path is a ring through it
+        n = len(costs)
+        costs = np.pad(costs, (0, 2))
+        arrive = np.append(arrive, n)
+    for _ in range(10 * len(arrive)):
+        leave = arrive ^ 1
+        before, after = np.roll(leave, 1), np.roll(arrive, -1)
+        gain = costs[before, arrive][:, None] + costs[leave, after] - costs[before][:, leave] - costs[arrive][:, after]
+        gain = np.triu(gain[:-1, :-1])  # the last stays where it is
+        i, j = np.unravel_index(gain.argmax(), gain.shape) if gain.size else (0, 0)
+        if not gain.size or gain[i, j] <= 1e-9 * costs.max():
+            break
+        arrive[i : j + 1] = leave[i : j + 1][::-1]
+    return [(int(a) // 2, bool(a % 2)) for a in (arrive if closed else arrive[:-1])]

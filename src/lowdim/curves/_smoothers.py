@@ -19,6 +19,7 @@ KNOTS = (
     40  # at least; the penalty smooths, not their number (100 of them changed a fit by less than 1e-3 of its spread)
 )
 LEAST = 1e-10  # penalty that only decides between curves that fit equally well
+GROUPS = 2000  # of neighbouring rows; far narrower than the span of a line
 PLACES = 200  # where local lines are fitted; straight pieces join them
 
 
@@ -146,32 +147,43 @@ class Lowess:
     span: float
 
     def __call__(self, t: Array, Y: Array, at: Array, period: float | None = None) -> Array:
-        order = np.argsort(t, kind="stable")
-        t, Y = t[order], Y[order]
+        t, sums, counts = _grouped(t, Y)
+        k = max(2, int(np.ceil(self.span * len(t))))
         if period is not None:
-            t, Y = np.concatenate([t - period, t, t + period]), np.concatenate([Y, Y, Y])
-        n = len(order)
+            t = np.concatenate([t - period, t, t + period])
+            sums, counts = np.tile(sums, (3, 1)), np.tile(counts, (3, 1))
         places = np.unique(at if len(at) <= PLACES else np.quantile(at, np.linspace(0, 1, PLACES)))
-        k = min(len(t), max(2, int(np.ceil(self.span * n))))
-        fits = np.array([_local_line(t, Y, place, k) for place in places])
+        fits = np.array([_local_line(t, sums, counts, place, min(k, len(t))) for place in places])
         return np.column_stack([np.interp(at, places, column) for column in fits.T])
 
 
-def _local_line(t: Array, Y: Array, place: float, k: int) -> Array:
+def _grouped(t: Array, Y: Array) -> tuple[Array, Array, Array]:
+    """Rows in the order of t, neighbours joined where there are very many: mean t, sums of cells, number of cells."""
+    order = np.argsort(t, kind="stable")
+    t, Y = t[order], Y[order]
+    seen = ~np.isnan(Y)
+    Y, seen = np.where(seen, Y, 0.0), seen.astype(np.float64)
+    if len(t) <= GROUPS:
+        return t, Y, seen
+    starts = np.linspace(0, len(t), GROUPS, endpoint=False).astype(int)
+    size = np.diff(np.append(starts, len(t)))
+    return np.add.reduceat(t, starts) / size, np.add.reduceat(Y, starts), np.add.reduceat(seen, starts)
+
+
+def _local_line(t: Array, sums: Array, counts: Array, place: float, k: int) -> Array:
     """The value at `place` of the line through the k nearest rows."""
     left = _window(t, place, k)
-    x, y = t[left : left + k] - place, Y[left : left + k]
-    reach = max(-x[0], x[-1])
+    near = slice(left, left + k)
+    x = t[near] - place
+    reach = max(-x[0], x[-1], 0.0)
     w = (1.0 - np.minimum(np.abs(x) / (reach * (1 + 1e-9)), 1.0) ** 3) ** 3 if reach > 0 else np.ones(k)
-    seen = ~np.isnan(y)
-    W, y = w[:, None] * seen, np.where(seen, y, 0.0)
-    total, first, second = W.sum(axis=0), x @ W, (x * x) @ W
-    mean = (W * y).sum(axis=0) / np.where(total > 0, total, 1.0)
-    at = first / np.where(total > 0, total, 1.0)
-    spread = second - total * at * at
-    slope = ((x[:, None] - at) * W * y).sum(axis=0) / np.where(spread > 0, spread, 1.0)
+    total, first, second = (weights @ counts[near] for weights in (w, w * x, w * x * x))
+    some = np.where(total > 0, total, 1.0)
+    mean, middle = (w @ sums[near]) / some, first / some
+    spread = second - total * middle * middle
     usable = spread > 1e-9 * reach * reach * total  # else all rows are at one place, and the line has any slope
-    return np.where(usable, mean - slope * at, mean)
+    slope = ((w * x) @ sums[near] - middle * (w @ sums[near])) / np.where(usable, spread, 1.0)
+    return np.where(usable, mean - slope * middle, mean)
 
 
 def _window(t: Array, place: float, k: int) -> int:

@@ -23,7 +23,7 @@ def without_holes(X: Array, dtype: Any, incomplete: bool, n_jobs: int | None) ->
     if not incomplete:
         return X
     r = max(1, min(2, X.shape[1] - 1))
-    settings = {"tol": 1e-6, "max_iter": 200, "rng": generator(0), "n_jobs": n_jobs, "warn": False}
+    settings: Any = {"tol": 1e-6, "max_iter": 200, "rng": generator(0), "n_jobs": n_jobs, "warn": False}
     return fit_gaussian(X, r, owner="PrincipalCurve", **settings)[0].conditional(X)[0]
 
 

@@ -38,13 +38,13 @@ class PrincipalCurve(Reducer):
     span : float
         Share of the rows that a local line of "lowess" is fitted to.
     n_segments : int or None
-        Of "segments" and "polygon". None: as many as the likelihood of the path, or the number of rows and their distance
-        from the curve, justify.
+        Of "segments" and "polygon". None: as many as the likelihood of the path, or the number of rows and their
+        distance from the curve, justify.
     closed : bool
         Join the ends; "periodic" always does.
     bias_correction : bool
-        Smoothing cuts corners and shrinks rings. True adds to every smooth curve the smoothed residuals from it (Banfield
-        and Raftery).
+        Smoothing cuts corners and shrinks rings. True adds to every smooth curve the smoothed residuals from it
+        (Banfield and Raftery).
     init : {"auto"} or array-like of shape (n_vertices, n_features)
         Where to start: the first principal axis, or an ellipse along the first two where the curve is closed; or the
         vertices of a curve of yours, such as the `curve_` of another fit.
