@@ -117,6 +117,7 @@ CASES = [
     # A new row that equals a fitted one is that row; otherwise it is placed by its neighbours.
     Case(lowdim.TSNE(n_components=2, perplexity=5, random_state=0), parts_equal_rows=True),
     Case(lowdim.PrincipalCurve(), exact_inverse=True, columns=1, complains={"max_iter": 1}),
+    Case(lowdim.GPLVM(n_components=2, max_iter=30, random_state=0), exact_inverse=True),
 ]
 
 # More settings of the same classes, where the contract could break differently.

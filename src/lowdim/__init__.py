@@ -39,6 +39,7 @@ _HOMES = {
     "MDS": "lowdim.stress.mds",
     "TSNE": "lowdim.neighbor_embedding.tsne",
     "PrincipalCurve": "lowdim.curves.principal_curve",
+    "GPLVM": "lowdim.latent.gplvm",
     "Comparison": "lowdim.study.comparison",
     "compare": "lowdim.study.comparison",
     "config": "lowdim._core.memory",
@@ -75,6 +76,7 @@ _ESTIMATORS = (
     "MDS",
     "TSNE",
     "PrincipalCurve",
+    "GPLVM",
 )
 
 __all__ = [*_HOMES, *_MODULES]
