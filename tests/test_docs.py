@@ -98,7 +98,7 @@ def test_documented_attributes_exist_after_fit(name):
 
     X = np.abs(np.random.default_rng(0).standard_normal((40, 4)))  # CA takes no negative numbers
     case = next((case for case in CASES if case.name == name), None)
-    model = getattr(lowdim, name)(2)
+    model = getattr(lowdim, name)(*([2] if case is None or case.columns == 2 else []))
     model = model.fit(X) if case is None else case.fit(model, X)
     doc = NumpyDocString(inspect.cleandoc(type(model).__doc__))
     for entry in doc["Attributes"]:

@@ -1,4 +1,4 @@
-"""What Gaussian-process models share: the table in natural units, its patterns of holes, covariances and predictions."""
+"""What Gaussian-process models share: a table and its patterns of holes, covariances and predictions."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Process:
 
 @dataclass(frozen=True, eq=False)
 class Predictor:
-    """Mean and variance of rows at latent points: k W, and k(z, z) - k S k' + noise with S for each pattern of holes."""
+    """Mean and variance of rows at latent points: k W, and k(z, z) - k S k' + noise, S for each pattern of holes."""
 
     process: Process
     points: Array

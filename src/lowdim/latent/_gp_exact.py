@@ -1,6 +1,6 @@
 """The likelihood of a Gaussian-process latent variable model with every row a point of its own.
 
-Each column y of the table is a draw N(0, K) with K = k(X, X) + noise I over the rows it has, and X are the latent places:
+Each column y of the table is a draw N(0, K) with K = k(X, X) + noise I over the rows it has, X being the latent places:
 
     ln p(Y | X) = -½ sum over columns of (n ln 2 pi + ln |K| + y' K^-1 y).
 
@@ -59,7 +59,7 @@ def predictor(table: Table, X: Array, process: Process) -> Predictor:
 
 
 class Objective:
-    """Minus the log posterior as a function of one vector: latent places (or what they are made of), ln variance, ln noise.
+    """Minus the log posterior as a function of one vector: latent places (or coefficients), ln variance, ln noise.
 
     With a `basis` B (n x k) the places are B C and C is sought: back-constraints.
     """
@@ -99,4 +99,5 @@ class Objective:
 
     def bounds(self) -> list[tuple[float | None, float | None]]:
         """Ranges of the vector's entries."""
-        return [(None, None)] * self.size + [(np.log(LEAST), np.log(MOST)), (np.log(FLOOR), np.log(CEILING))]
+        free: list[tuple[float | None, float | None]] = [(None, None)] * self.size
+        return free + [(np.log(LEAST), np.log(MOST)), (np.log(FLOOR), np.log(CEILING))]

@@ -61,7 +61,7 @@ class Placing:
             step = np.linalg.solve(damped, -slope[active][..., None])[..., 0]
             trial = Z[active] + step
             found = self._expand(Y[active], seen[active], trial)
-            better = found[0] <= energy[active]
+            better = _is_better(found[0], found[1], energy[active], slope[active])
             won = active[better]
             Z[won], energy[won], slope[won], bend[won] = trial[better], *(part[better] for part in found)
             damping[active] *= np.where(better, 0.1, 10.0)
@@ -94,3 +94,10 @@ class Placing:
         energy += 0.5 * precision * np.square(Z).sum(axis=1)
         tiny = 1e-12 * (1.0 + np.trace(bend, axis1=1, axis2=2))  # a column without effect leaves no curvature
         return energy, slope + precision * Z, bend + (precision + tiny)[:, None, None] * np.eye(Z.shape[1])
+
+
+def _is_better(energy: Array, slope: Array, before: Array, slope_before: Array) -> Array:
+    """Near the minimum the energy changes by less than its rounding; there the gradient tells a good step."""
+    level = energy <= before + 1e-9 * (1.0 + np.abs(before))
+    flatter = np.square(slope).sum(axis=1) < np.square(slope_before).sum(axis=1)
+    return (energy < before - 1e-9 * (1.0 + np.abs(before))) | (level & flatter)

@@ -9,7 +9,6 @@ import numpy as np
 
 from lowdim._core.distances import pairwise
 from lowdim._core.gaussian import check_varies, fit_gaussian
-from lowdim._core.landmarks import choose
 from lowdim._core.notices import warn
 from lowdim._core.singular import svd
 
@@ -25,7 +24,7 @@ class Natural:
 
     @classmethod
     def of(cls, X: Array) -> Natural:
-        mean = np.nanmean(X, axis=0, dtype=np.float64)
+        mean = np.asarray(np.nanmean(X, axis=0, dtype=np.float64))
         variance = float(np.nanmean(np.square(X - mean)))
         check_varies(mean, variance, X.dtype, "GPLVM")
         return cls(mean, float(np.sqrt(variance)))
@@ -37,9 +36,7 @@ class Natural:
         return self.mean + self.scale * Y
 
 
-def first_places(
-    Y: Array, q: int, init: Any, rng: np.random.Generator, n_jobs: int | None
-) -> tuple[Array, float]:
+def first_places(Y: Array, q: int, init: Any, rng: np.random.Generator, n_jobs: int | None) -> tuple[Array, float]:
     """Principal scores, the first of variance 1 (or the places given), and a first guess at the noise."""
     Y = without_holes(Y, q, rng, n_jobs)
     if not isinstance(init, str):
@@ -71,11 +68,12 @@ def _given(init: Any, n: int, q: int) -> Array:
     return places
 
 
-def inducing_points(X: Array, m: int, rng: np.random.Generator) -> Array:
-    """Places of rows far from each other."""
+def inducing_points(X: Array, m: int) -> Array:
+    """Places of rows, evenly along the first coordinate; they move later."""
     if m >= len(X):
         return X.copy()
-    return X[np.sort(choose(X, m, method="kmeans++", metric="euclidean", rng=rng))]
+    order = np.argsort(X[:, 0], kind="stable")
+    return X[order[np.linspace(0, len(X) - 1, m).astype(int)]]
 
 
 def back_basis(rows: Array, new: Array | None = None, gamma: float | None = None) -> tuple[float, Array]:

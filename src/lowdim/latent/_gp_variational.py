@@ -2,11 +2,11 @@
 
 Latent places have distributions N(mu_i, diag S_i), the function is known through its values at m points, and
 
-    F = sum over columns of ½ [ n ln(b / 2 pi) + ln |Q| - ln |A| - b y'y + b² y'P1 A^-1 P1'y - b p0 + b tr(Q^-1 P2) ] - KL
+    F = sum over columns of ½ [n ln(b / 2 pi) + ln |Q| - ln |A| - b y'y + b² y'P1 A^-1 P1'y - b p0 + b tr(Q^-1 P2)] - KL
 
-is a lower bound of ln p(Y), where b = 1/noise, Q = k(points, points), A = b P2 + Q, and p0 = sum k, P1 = E k(X, points) and
-P2 = sum E k(points, x) k(x, points) are expectations over the places, in closed form for the Gaussian kernel. Time grows
-with n m². Columns with holes sum over the rows they have.
+is a lower bound of ln p(Y), where b = 1/noise, Q = k(points, points), A = b P2 + Q, and p0 = sum k, P1 = E k(X, points)
+and P2 = sum E k(points, x) k(x, points) are expectations over the places, in closed form for the Gaussian kernel. Time
+grows with n m². Columns with holes sum over the rows they have.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def bound(table: Table, at: Places, n_jobs: int | None) -> tuple[float, dict[str
 
     parts = threads.map_rows(sums, n, size, n_jobs)
     P1 = np.concatenate([part[0] for part in parts])
-    found = _collapsed(table, at, P1, sum(part[1] for part in parts))
+    found = _collapsed(table, at, P1, np.sum([part[1] for part in parts], axis=0))
 
     def slopes(rows: slice) -> dict[str, Any]:
         return _block_slopes(at, rows, found["by_P1"][rows], table.masks[:, rows].T @ found["by_P2"])
@@ -157,7 +157,14 @@ def _joined(at: Places, found: dict[str, Any], blocks: list[dict[str, Any]]) -> 
     S = np.concatenate([block["S"] for block in blocks]) - 0.5 * (1.0 - 1.0 / at.S)
     divergence = 0.5 * float((np.square(at.mu) + at.S - np.log(at.S) - 1.0).sum())
     variance = found["variance"] + sum(block["variance"] for block in blocks) + float((by_Q * found["Q"]).sum())
-    gradient = {"mu": mu, "S": S, "points": by_points, "weights": w * by_w, "variance": variance, "noise": found["noise"]}
+    gradient = {
+        "mu": mu,
+        "S": S,
+        "points": by_points,
+        "weights": w * by_w,
+        "variance": variance,
+        "noise": found["noise"],
+    }
     return found["value"] - divergence, gradient
 
 
@@ -173,13 +180,20 @@ class Objective:
         """What the entries mean."""
         mu, S, points, weights, variance, noise = np.split(theta, self.cuts)
         process = Process("rbf", float(np.exp(variance[0])), np.exp(weights), float(np.exp(noise[0])))
-        return Places(*(a.reshape(-1, self.q) for a in (mu, np.exp(S), points)), process)
+        mu, S, points = (a.reshape(-1, self.q) for a in (mu, np.exp(S), points))
+        return Places(mu, S, points, process)
 
     def __call__(self, theta: Array) -> tuple[float, Array]:
         """Value and gradient, per cell."""
         at = self.unpack(theta)
         value, g, _ = bound(self.table, at, self.n_jobs)
-        parts = (g["mu"].ravel(), (g["S"] * at.S).ravel(), g["points"].ravel(), g["weights"], [g["variance"], g["noise"]])
+        parts = (
+            g["mu"].ravel(),
+            (g["S"] * at.S).ravel(),
+            g["points"].ravel(),
+            g["weights"],
+            [g["variance"], g["noise"]],
+        )
         scale = -1.0 / self.table.n_cells
         return scale * value, scale * np.concatenate(parts)
 

@@ -53,7 +53,7 @@ class GPLVM(Reducer):
     max_iter : int
         Most steps of the optimiser (L-BFGS).
     random_state : int, generator or None
-        First inducing points, and the PCA of large tables.
+        For the PCA of large tables.
     n_jobs : int or None
         Threads; None means all cores. Results do not depend on it.
     verbose : int
@@ -166,32 +166,33 @@ class GPLVM(Reducer):
         free = solver == "variational" or self.kernel == "linear" or not isinstance(self.init, str)
         if self.back_constraint and (free or len(table.masks) > 1):
             raise ValueError(
-                "GPLVM: back_constraint=True must go with solver='exact', kernel='rbf', init='pca' and complete rows. Use "
-                "back_constraint=False."
+                "GPLVM: back_constraint=True must go with solver='exact', kernel='rbf', init='pca' and complete rows. "
+                "Use back_constraint=False."
             )
         return solver
 
     def _exact(self, table: Table, rows: np.ndarray, start: np.ndarray, noise: float, rng: Any) -> Any:
         """From places that are a smooth function of the rows, which keeps a curve in one piece; then free."""
         self._parts = None
-        q, theta = self.n_components, None
+        q = self.n_components
+        objective = _gp_exact.Objective(table, self.kernel, q)
+        first = objective.start(start, noise)
         if self.kernel == "rbf" and isinstance(self.init, str):
-            gamma, basis = back_basis(rows if len(table.masks) == 1 else without_holes(rows, q, rng, self.n_jobs))
+            gamma, basis = back_basis(without_holes(rows, q, rng, self.n_jobs))
             smooth = _gp_exact.Objective(table, self.kernel, q, basis)
-            theta = self._maximized(smooth, smooth.start(start, noise), None if self.back_constraint else SMOOTH)
-        objective = smooth if self.back_constraint else _gp_exact.Objective(table, self.kernel, q)
+            found = self._maximized(smooth, smooth.start(start, noise), None if self.back_constraint else SMOOTH)
+            first = objective.again(*smooth.unpack(found))
         if self.back_constraint:
-            self._rows, self._parts = rows, (gamma, theta[: smooth.size].reshape(-1, q))
+            self._rows, self._parts = rows, (gamma, found[: smooth.size].reshape(-1, q))
         else:
-            first = objective.start(start, noise) if theta is None else objective.again(*smooth.unpack(theta))
-            theta = self._maximized(objective, first)
-        latent, process = objective.unpack(theta)
+            first = self._maximized(objective, first)
+        latent, process = objective.unpack(first)
         value = _gp_exact.likelihood(table, latent, process)[0]
         return latent.copy(), _gp_exact.predictor(table, latent.copy(), process), value
 
     def _variational(self, table: Table, rows: np.ndarray, start: np.ndarray, noise: float, rng: Any) -> Any:
         self._parts = None
-        points = inducing_points(start, self.n_inducing or INDUCING, rng)
+        points = inducing_points(start, self.n_inducing or INDUCING)
         objective = _gp_variational.Objective(table, self.n_components, len(points), self.n_jobs)
         at = objective.unpack(self._maximized(objective, objective.start(start, points, noise)))
         value, _, predictor = _gp_variational.bound(table, at, self.n_jobs)
