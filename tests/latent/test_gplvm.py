@@ -85,7 +85,7 @@ def test_the_bound_meets_the_likelihood_where_nothing_is_left_out(holes):
         value = _gp_variational.bound(data, _gp_variational.Places(X, S, points, process), None)[0]
         return value + 0.5 * float((np.square(X) + S - np.log(S) - 1).sum())
 
-    assert bound(X) == pytest.approx(exact, abs=1e-3)
+    assert exact - 5e-3 < bound(X) < exact  # a little is added to the diagonal
     assert bound(X[:6]) < exact - 0.1
 
 

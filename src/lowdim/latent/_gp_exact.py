@@ -100,4 +100,4 @@ class Objective:
     def bounds(self) -> list[tuple[float | None, float | None]]:
         """Ranges of the vector's entries."""
         free: list[tuple[float | None, float | None]] = [(None, None)] * self.size
-        return free + [(np.log(LEAST), np.log(MOST)), (np.log(FLOOR), np.log(CEILING))]
+        return [*free, (np.log(LEAST), np.log(MOST)), (np.log(FLOOR), np.log(CEILING))]

@@ -73,7 +73,7 @@ def inducing_points(X: Array, m: int) -> Array:
     if m >= len(X):
         return X.copy()
     order = np.argsort(X[:, 0], kind="stable")
-    return X[order[np.linspace(0, len(X) - 1, m).astype(int)]]
+    return X[order[np.round(np.linspace(0, len(X) - 1, m)).astype(int)]]
 
 
 def back_basis(rows: Array, new: Array | None = None, gamma: float | None = None) -> tuple[float, Array]:

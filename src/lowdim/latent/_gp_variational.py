@@ -22,7 +22,7 @@ from lowdim._core.process import Predictor, Process, Table
 
 Array = np.ndarray
 
-JITTER = 1e-6  # of the variance, on the diagonal of Q
+JITTER = 1e-5  # of the variance, on the diagonal of Q: less lets rounding steer the optimiser
 BLOCK = 2**21  # numbers of a block of rows
 
 

@@ -140,6 +140,7 @@ class GPLVM(Reducer):
 
     def _embed(self, X: np.ndarray) -> np.ndarray:
         rng = generator(self.random_state)
+        X = np.ascontiguousarray(X)  # a layout of its own would round in its own way, and many steps magnify that
         units = Natural.of(X)
         rows = units.into(X)
         table = Table.of(rows)
