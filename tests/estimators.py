@@ -37,6 +37,10 @@ class Case:
     keeps_rows: bool = True
     # An additive constant is a jump: a row next to a fitted one is that constant away from it.
     continuous: bool = True
+    # A curve has one coordinate.
+    columns: int = 2
+    # Settings that give a warning on rows of rank three or less.
+    complains: dict = field(default_factory=lambda: {"n_components": 4})
     # What a supervised method is fitted with beside X, made from X.
     target: Callable | None = None
     # Equal rows push each other apart, so that no function of a row can lead all of them to their places.
@@ -113,6 +117,8 @@ CASES = [
     Case(lowdim.TCIE(n_components=2, n_neighbors=6, random_state=0)),
     # A new row that equals a fitted one is that row; otherwise it is placed by its neighbours.
     Case(lowdim.TSNE(n_components=2, perplexity=5, random_state=0), parts_equal_rows=True),
+    Case(lowdim.PrincipalCurve(), exact_inverse=True, columns=1, complains={"max_iter": 1}),
+    Case(lowdim.GPLVM(n_components=2, tol=1e-3, random_state=0), exact_inverse=True),
 ]
 
 # More settings of the same classes, where the contract could break differently.
@@ -289,6 +295,18 @@ VARIANTS = [
     Case(lowdim.TCIE(n_components=2, n_neighbors=6, missing="pairwise", repair="flow", random_state=0)),
     Case(lowdim.TCIE(n_components=2, radius=15.0, boundary=2.0, metric="manhattan"), invariant_to_rotation=False),
     Case(lowdim.TSNE(n_components=2, perplexity=[3, 7], init="spectral", dof=0.8, random_state=0)),
+    Case(lowdim.GPLVM(n_components=2, kernel="linear", tol=1e-3), exact_inverse=True),
+    Case(lowdim.GPLVM(n_components=2, solver="variational", n_inducing=8, tol=1e-2), exact_inverse=True),
+    Case(lowdim.PrincipalCurve(smoother="lowess", span=0.5), exact_inverse=True, columns=1),
+    # A closed curve starts on the positive side of the first principal axis, which a rotation may turn.
+    Case(
+        lowdim.PrincipalCurve(smoother="periodic", bias_correction=True, df=4),
+        exact_inverse=True,
+        columns=1,
+        invariant_to_rotation=False,
+    ),
+    Case(lowdim.PrincipalCurve(smoother="segments", n_segments=3), exact_inverse=True, columns=1),
+    Case(lowdim.PrincipalCurve(smoother="polygon", n_segments=4), exact_inverse=True, columns=1),
 ]
 
 ALL = CASES + VARIANTS

@@ -62,3 +62,11 @@ def test_road_distances_give_the_map_of_europe(run):
 
 def test_signals_are_told_apart_by_their_length_and_their_dashes(run):
     assert min(run("morse").values()) > 0.5
+
+
+def test_a_principal_curve_bends_round_the_circle(run):
+    found = run("principal_curve")
+    assert found["pass 1"] > found["pass 2"] > found["pass 3"]
+    assert found["settled"] < 0.2 * found["pass 1"]
+    assert found["closed, bias corrected"] < found["settled"]
+    assert abs(found["radius"] - 1) < 0.03

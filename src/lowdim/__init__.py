@@ -39,6 +39,8 @@ _HOMES = {
     "MDS": "lowdim.stress.mds",
     "TCIE": "lowdim.stress.tcie",
     "TSNE": "lowdim.neighbor_embedding.tsne",
+    "PrincipalCurve": "lowdim.curves.principal_curve",
+    "GPLVM": "lowdim.latent.gplvm",
     "Comparison": "lowdim.study.comparison",
     "compare": "lowdim.study.comparison",
     "config": "lowdim._core.memory",
@@ -75,6 +77,8 @@ _ESTIMATORS = (
     "MDS",
     "TCIE",
     "TSNE",
+    "PrincipalCurve",
+    "GPLVM",
 )
 
 __all__ = [*_HOMES, *_MODULES]

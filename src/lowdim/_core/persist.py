@@ -49,6 +49,7 @@ _RECORD_MODULES = frozenset(
         "neighbors",
         "parts",
         "placing",
+        "process",
         "ranks",
         "scaling",
         "spectrum",

@@ -37,6 +37,7 @@ Width width() { return baseline_only.load(std::memory_order_relaxed) ? Width::ba
 void force_baseline(bool forced) { baseline_only.store(forced); }
 
 void bind_cells(nb::module_& m);
+void bind_curve(nb::module_& m);
 void bind_decay(nb::module_& m);
 void bind_descent(nb::module_& m);
 void bind_expected(nb::module_& m);
@@ -70,6 +71,7 @@ NB_MODULE(_native, m) {
   m.def("force_baseline", &lowdim::force_baseline, nanobind::arg("forced"),
         "Use only baseline instructions from now on (for tests).");
   lowdim::bind_cells(m);
+  lowdim::bind_curve(m);
   lowdim::bind_decay(m);
   lowdim::bind_descent(m);
   lowdim::bind_expected(m);

@@ -80,6 +80,7 @@ _TABLE = (
     Method("laplacian-eigenmaps", "LaplacianEigenmaps", "Laplacian eigenmaps", False, "local", "manifold", False),
     Method("diffusion-maps", "DiffusionMaps", "Diffusion maps", False, "local", "manifold", False, usual=False),
     Method("lle", "LLE", "LLE", False, "local", "manifold", False),
+    Method("gplvm", "GPLVM", "GPLVM", False, "global", "manifold", False, usual=False),
 )
 
 

@@ -1,0 +1,114 @@
+"""Hastie and Stuetzle's alternation: project the rows on the curve, then smooth them along it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from lowdim._core.iterate import iterate
+from lowdim._core.notices import warn
+from lowdim._core.polyline import Polyline, Projection
+
+Array = np.ndarray
+
+STRETCH = 0.002  # of the length: rows beyond an end are told apart instead of meeting there, and the curve may grow
+PATIENCE = 30  # passes without a lower D²; on its way round a ring a curve needs up to 26
+RISE = 1.1  # a curve that settles this much above the lowest D² was better before
+NOTHING = 1e-20  # of the variance: a mean squared distance below is rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A curve, where the rows are on it, and how it was reached."""
+
+    curve: Polyline
+    losses: Array  # mean squared distance after each pass
+    n_iter: int
+    converged: bool
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    curve: Polyline
+    found: Projection
+
+
+@dataclass
+class _Watch:
+    """Stops where D² has found no lower value for long; remembers the state of the lowest."""
+
+    best: Any = None
+    lowest: float = np.inf
+    waiting: int = 0
+
+    def __call__(self, i: int, state: _State, loss: float) -> bool:
+        self.waiting += 1
+        if loss < self.lowest:
+            self.lowest, self.best, self.waiting = loss, state, 0
+        return self.waiting >= PATIENCE
+
+
+@dataclass(frozen=True, eq=False)
+class HastieStuetzle:
+    """The two steps, on rows X of which cells may be missing."""
+
+    X: Array
+    smoother: Any
+    closed: bool
+    bias_correction: bool
+    n_vertices: int
+    n_jobs: int | None
+
+    def fit(self, start: Polyline, *, tol: float, max_iter: int, owner: str, verbose: int | bool) -> Fit:
+        """Alternate from a first curve until the mean squared distance D² settles."""
+        nothing, watch = NOTHING * float(np.nanvar(self.X, axis=0).sum()), _Watch()
+
+        def step(state: _State) -> tuple[_State, float]:
+            state = self._corrected(self._smoothed(state)) if self.bias_correction else self._smoothed(state)
+            loss = float(state.found.squared.mean())
+            return state, loss if loss > nothing else 0.0
+
+        settings: Any = {"max_iter": max_iter, "tol": tol, "owner": owner, "verbose": verbose}
+        run = iterate(step, self._projected(start), callback=watch, **settings)
+        rose = run.losses[-1] > RISE * watch.lowest or watch.waiting >= PATIENCE
+        if rose:
+            warn(
+                f"{owner}: the mean squared distance rose from {watch.lowest:.6g} to {run.losses[-1]:.6g}, and the "
+                "curve of the lowest is returned. Smooth more (a smaller df, a larger span), or start elsewhere with "
+                "init.",
+                ConvergenceWarning,
+            )
+        state = run.state if run.converged and not rose else watch.best
+        return Fit(self._trimmed(state), run.losses, run.n_iter, run.converged and not rose)
+
+    def _projected(self, curve: Polyline) -> _State:
+        return _State(curve, curve.project(self.X, self.n_jobs))
+
+    def _smoothed(self, state: _State) -> _State:
+        """Each column as a smooth function of the length along the curve."""
+        t = state.found.parameters
+        if self.closed:
+            period = float(state.curve.lengths[-1])
+            at = np.arange(self.n_vertices) * (period / self.n_vertices)
+            return self._projected(Polyline(self.smoother(t, self.X, at, period), True))
+        low, high = float(t.min()), float(t.max())
+        beyond = STRETCH * (high - low)
+        at = np.concatenate([[low - beyond], np.linspace(low, high, self.n_vertices - 2), [high + beyond]])
+        return self._projected(Polyline(self.smoother(t, self.X, at, None)))
+
+    def _corrected(self, state: _State) -> _State:
+        """Move the curve by the smoothed residuals: what smoothing flattened comes back (Banfield and Raftery)."""
+        residuals = self.X - state.curve.points(state.found)
+        lengths = state.curve.lengths
+        period = float(lengths[-1]) if self.closed else None
+        at = lengths[:-1] if self.closed else lengths
+        move = self.smoother(state.found.parameters, residuals, at, period)
+        return self._projected(Polyline(state.curve.vertices + move, self.closed))
+
+    def _trimmed(self, state: _State) -> Polyline:
+        """Without what no row is on."""
+        t = state.found.parameters
+        return state.curve if self.closed else state.curve.between(float(t.min()), float(t.max()))

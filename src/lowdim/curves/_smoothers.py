@@ -1,0 +1,201 @@
+"""Smooth functions of a parameter through the columns of a table, with cells missing here and there.
+
+A smoother is called with parameters t, values Y and the places `at` where it is wanted; `period` joins both ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg as sla
+from scipy.interpolate import BSpline
+from scipy.optimize import brentq
+
+Array = np.ndarray
+
+KNOTS = (
+    40  # at least; the penalty smooths, not their number (100 of them changed a fit by less than 1e-3 of its spread)
+)
+LEAST = 1e-10  # penalty that only decides between curves that fit equally well
+GROUPS = 2000  # of neighbouring rows; far narrower than the span of a line
+PLACES = 200  # where local lines are fitted; straight pieces join them
+
+
+@dataclass(frozen=True)
+class Spline:
+    """Cubic smoothing spline with `df` degrees of freedom: the trace of the matrix that leads values to fits.
+
+    Minimises |y - f(t)|² + penalty times the integral of f''², over splines with many even knots. Two degrees of
+    freedom are a straight line.
+    """
+
+    df: float
+
+    def __call__(self, t: Array, Y: Array, at: Array, period: float | None = None) -> Array:
+        low, high = (t.min(), t.max()) if period is None else (0.0, period)
+        if not high > low:
+            return np.broadcast_to(np.nanmean(Y, axis=0), (len(at), Y.shape[1])).copy()
+        u, v = (t - low) / (high - low), (at - low) / (high - low)
+        n_distinct = len(np.unique(u))
+        if period is None and (self.df <= 2 or n_distinct < 4):
+            return _lines(u, Y, v)
+        basis = _Basis.of(max(KNOTS, int(4 * self.df)), period is not None)
+        return basis.values(self._coefficients(basis, u, Y, n_distinct), v)
+
+    def _coefficients(self, basis: _Basis, u: Array, Y: Array, n_distinct: int) -> Array:
+        """Least squares with the penalty that leaves `df`, by axes along which fit and bending are told apart.
+
+        G v = m (G + s bending) v: m is 1 along straight lines, and 0 where no row is.
+        """
+        B, bending = basis.design(u), basis.bending()
+        G = (B.T @ B).toarray()
+        s = np.trace(G) / np.trace(bending)
+        m, axes = sla.eigh(G, G + s * bending)
+        m = np.clip(m, 0.0, 1.0)
+        penalty = s * _penalty(m, min(self.df, n_distinct))
+        if not np.isnan(Y).any():
+            return (axes / (m + (penalty / s) * (1.0 - m))) @ (axes.T @ (B.T @ Y))
+        return np.column_stack([_column(B, y, penalty * bending, LEAST * s * bending) for y in Y.T])
+
+
+def _column(B: Array, y: Array, penalty: Array, least: Array) -> Array:
+    """Coefficients of a column from the rows that have it."""
+    seen = ~np.isnan(y)
+    own = B[seen]
+    A = (own.T @ own).toarray() + penalty
+    if len(np.unique(own.indices)) < 5:  # rows at one place: the penalty leaves the slope open
+        A += np.trace(least) / len(least) * np.eye(len(A))
+    return sla.solve(A, own.T @ y[seen], assume_a="pos")
+
+
+def _penalty(m: Array, df: float) -> float:
+    """The weight of the bending energy, in units of s, that leaves `df` degrees of freedom."""
+
+    def excess(log_penalty: float) -> float:
+        return float((m / (m + np.exp(log_penalty) * (1.0 - m))).sum()) - df
+
+    lowest, highest = np.log(LEAST), 60.0
+    if excess(lowest) <= 0 or excess(highest) >= 0:
+        return float(np.exp(lowest if excess(lowest) <= 0 else highest))
+    return float(np.exp(brentq(excess, lowest, highest, xtol=1e-12)))
+
+
+def _lines(u: Array, Y: Array, v: Array) -> Array:
+    """Least-squares lines, column by column."""
+    out = np.empty((len(v), Y.shape[1]))
+    for j, y in enumerate(Y.T):
+        seen = ~np.isnan(y)
+        x, z = u[seen], y[seen]
+        spread = float(np.square(x - x.mean()).sum())
+        slope = float((x - x.mean()) @ (z - z.mean())) / spread if spread > 0 else 0.0
+        out[:, j] = z.mean() + slope * (v - x.mean())
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class _Basis:
+    """Cubic B-splines on [0, 1]; `fold` joins those that are one function on a circle."""
+
+    knots: Array
+    fold: Array  # B-splines x coefficients
+    closed: bool
+
+    @classmethod
+    def of(cls, n_knots: int, closed: bool) -> _Basis:
+        """Even knots, those of an open spline repeated at its ends."""
+        knots = np.arange(-3, n_knots + 4) / n_knots
+        if closed:
+            return cls(knots, np.eye(n_knots)[np.arange(n_knots + 3) % n_knots], True)
+        return cls(np.clip(knots, 0.0, 1.0), np.eye(n_knots + 3), False)
+
+    def design(self, u: Array) -> Array:
+        """Rows of basis functions at u, sparse."""
+        from scipy.sparse import csr_array
+
+        B = BSpline.design_matrix(np.clip(u, 0.0, 1.0), self.knots, 3)
+        return csr_array(B) @ csr_array(self.fold) if self.closed else csr_array(B)
+
+    def bending(self) -> Array:
+        """Integrals of products of second derivatives, exact by two Gauss points between knots."""
+        breaks = self.knots[3:-3]
+        half, middle = np.diff(breaks) / 2, (breaks[1:] + breaks[:-1]) / 2
+        points = np.concatenate([middle - half / np.sqrt(3.0), middle + half / np.sqrt(3.0)])
+        second = BSpline(self.knots, self.fold, 3).derivative(2)(points)
+        return second.T @ (np.concatenate([half, half])[:, None] * second)
+
+    def values(self, coefficients: Array, v: Array) -> Array:
+        """The spline at v; beyond the ends of an open one the straight lines it leaves with."""
+        spline = BSpline(self.knots, self.fold @ coefficients, 3)
+        if self.closed:
+            return spline(np.mod(v, 1.0))
+        inside = np.clip(v, 0.0, 1.0)
+        out, beyond = spline(inside), v != inside
+        if beyond.any():
+            out[beyond] += (v - inside)[beyond, None] * spline.derivative()(inside[beyond])
+        return out
+
+
+@dataclass(frozen=True)
+class Lowess:
+    """Local lines over the nearest `span` of the rows, with weights (1 - (distance / reach)³)³.
+
+    No row is weighted down for being far off: a principal curve runs through means.
+    """
+
+    span: float
+
+    def __call__(self, t: Array, Y: Array, at: Array, period: float | None = None) -> Array:
+        t, sums, counts = _grouped(t, Y)
+        k = max(2, int(np.ceil(self.span * len(t))))
+        if period is not None:
+            t = np.concatenate([t - period, t, t + period])
+            sums, counts = np.tile(sums, (3, 1)), np.tile(counts, (3, 1))
+        places = np.unique(at if len(at) <= PLACES else np.quantile(at, np.linspace(0, 1, PLACES)))
+        fits = np.array([_local_line(t, sums, counts, place, min(k, len(t))) for place in places])
+        return np.column_stack([np.interp(at, places, column) for column in fits.T])
+
+
+def _grouped(t: Array, Y: Array) -> tuple[Array, Array, Array]:
+    """Rows in the order of t, neighbours joined where there are very many: mean t, sums of cells, number of cells."""
+    order = np.argsort(t, kind="stable")
+    t, Y = t[order], Y[order]
+    seen = ~np.isnan(Y)
+    Y, seen = np.where(seen, Y, 0.0), seen.astype(np.float64)
+    if len(t) <= GROUPS:
+        return t, Y, seen
+    starts = np.linspace(0, len(t), GROUPS, endpoint=False).astype(int)
+    size = np.diff(np.append(starts, len(t)))
+    return np.add.reduceat(t, starts) / size, np.add.reduceat(Y, starts), np.add.reduceat(seen, starts)
+
+
+def _local_line(t: Array, sums: Array, counts: Array, place: float, k: int) -> Array:
+    """The value at `place` of the line through the k nearest rows."""
+    left = _window(t, place, k)
+    near = slice(left, left + k)
+    x = t[near] - place
+    reach = max(-x[0], x[-1], 0.0)
+    w = (1.0 - np.minimum(np.abs(x) / (reach * (1 + 1e-9)), 1.0) ** 3) ** 3 if reach > 0 else np.ones(k)
+    total, first, second = (weights @ counts[near] for weights in (w, w * x, w * x * x))
+    some = np.where(total > 0, total, 1.0)
+    mean, middle = (w @ sums[near]) / some, first / some
+    spread = second - total * middle * middle
+    usable = spread > 1e-9 * reach * reach * total  # else all rows are at one place, and the line has any slope
+    slope = ((w * x) @ sums[near] - middle * (w @ sums[near])) / np.where(usable, spread, 1.0)
+    return np.where(usable, mean - slope * middle, mean)
+
+
+def _window(t: Array, place: float, k: int) -> int:
+    """Where the k nearest of sorted t begin."""
+    low, high = 0, len(t) - k
+    while low < high:
+        middle = (low + high) // 2
+        if place - t[middle] > t[middle + k] - place:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+Smoother = Callable[[Array, Array, Array, float | None], Array]

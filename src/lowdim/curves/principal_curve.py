@@ -1,0 +1,223 @@
+"""Principal curves: a smooth line through the middle of the rows."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from lowdim._core import params
+from lowdim._core.base import Reducer
+from lowdim._core.polyline import Polyline
+from lowdim.curves._hastie_stuetzle import Fit, HastieStuetzle
+from lowdim.curves._polygon import polygonal_line
+from lowdim.curves._segments import best, k_segments
+from lowdim.curves._smoothers import Lowess, Spline
+from lowdim.curves._starts import first_curve, without_holes
+
+SMOOTHERS = ("spline", "lowess", "periodic", "segments", "polygon")
+
+
+class PrincipalCurve(Reducer):
+    """A curve through the middle of the rows: the nonlinear first principal component.
+
+    A principal curve is the mean of the rows that project on it, f(t) = E[x | t(x) = t], where t(x) is the length of
+    the curve up to its point nearest to x (the largest one, where several are equally near). Hastie and Stuetzle start
+    with the first principal axis and alternate: project the rows, then smooth every column along the curve, until the
+    mean squared distance D² settles. Two other ways build the curve of straight pieces: k segments joined to one path,
+    which also follows spirals and crossings, and a polygonal line to which vertices are added one by one.
+
+    Parameters
+    ----------
+    smoother : {"spline", "lowess", "periodic", "segments", "polygon"}
+        Cubic smoothing splines, local lines, or periodic splines for a closed curve (all Hastie and Stuetzle's way);
+        k segments; a polygonal line.
+    df : float
+        Degrees of freedom of a spline: 2 is a straight line, 5 bends once or twice, a coil needs more.
+    span : float
+        Share of the rows that a local line of "lowess" is fitted to.
+    n_segments : int or None
+        Of "segments" and "polygon". None: as many as the likelihood of the path, or the number of rows and their
+        distance from the curve, justify.
+    closed : bool
+        Join the ends; "periodic" always does.
+    bias_correction : bool
+        Smoothing cuts corners and shrinks rings. True adds to every smooth curve the smoothed residuals from it
+        (Banfield and Raftery).
+    init : {"auto"} or array-like of shape (n_vertices, n_features)
+        Where to start: the first principal axis, or an ellipse along the first two where the curve is closed; or the
+        vertices of a curve of yours, such as the `curve_` of another fit.
+    n_vertices : int
+        Points at which a smooth curve is kept, joined by straight lines.
+    tol : float
+        Stop when D² moves by less than this share of it.
+    max_iter : int
+        Most passes.
+    n_jobs : int or None
+        Threads; None means all cores. Results do not depend on it.
+    verbose : int
+        1 shows progress of long runs.
+
+    Attributes
+    ----------
+    curve_ : ndarray of shape (n_points, n_features)
+        Vertices of the fitted curve in order.
+    closed_ : bool
+        Whether the last is joined to the first.
+    length_ : float
+        Of the curve.
+    embedding_ : ndarray of shape (n_samples, 1)
+        Length of the curve up to the point nearest to each row. An open curve starts at the end with more rows.
+    parameters_ : ndarray of shape (n_samples,)
+        The same as a vector, in double precision.
+    distance_ : ndarray of shape (n_samples,)
+        Distance of each row from the curve, in the cells it has.
+    reconstruction_error_ : float
+        Sum of their squares.
+    loss_curve_ : ndarray
+        D² after each pass (or each number of segments).
+    n_iter_, converged_ : int, bool
+        Passes made and whether D² settled. It may rise, since smoothing minimises nothing; after two rises in a row the
+        fit ends with a warning and the best curve.
+
+    References
+    ----------
+    Hastie and Stuetzle, Principal curves, 1989. Banfield and Raftery, Ice floe identification in satellite images using
+    mathematical morphology and clustering about principal curves, 1992. Kégl, Krzyżak, Linder and Zeger, Learning and
+    design of principal curves, 2000. Verbeek, Vlassis and Kröse, A k-segments algorithm for finding principal curves,
+    2002.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> ring = lowdim.datasets.noisy_circle(300, random_state=0).X
+    >>> model = lowdim.PrincipalCurve(smoother="periodic", bias_correction=True).fit(ring)
+    >>> bool(abs(model.length_ - 2 * 3.14159) < 0.1)
+    True
+    >>> model.inverse_transform(model.transform(ring[:3])).shape
+    (3, 2)
+    """
+
+    _rules: ClassVar = {
+        "smoother": params.one_of(*SMOOTHERS),
+        "df": params.real(2),
+        "span": params.real(0, 1, open_low=True),
+        "n_segments": params.none() | params.whole(1),
+        "closed": params.flag(),
+        "bias_correction": params.flag(),
+        "init": params.one_of("auto") | params.Rule("an array of vertices", lambda v: np.ndim(v) == 2),
+        "n_vertices": params.whole(10),
+        "tol": params.real(0),
+        "max_iter": params.whole(1),
+        "n_jobs": params.jobs(),
+        "verbose": params.whole(0) | params.flag(),
+    }
+    _takes_nan = True
+    _ways_out = "Fit on a sample of the rows and place the others with transform."
+
+    def __init__(
+        self,
+        *,
+        smoother="spline",
+        df=5.0,
+        span=0.3,
+        n_segments=None,
+        closed=False,
+        bias_correction=False,
+        init="auto",
+        n_vertices=500,
+        tol=1e-3,
+        max_iter=100,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.smoother = smoother
+        self.df = df
+        self.span = span
+        self.n_segments = n_segments
+        self.closed = closed
+        self.bias_correction = bias_correction
+        self.init = init
+        self.n_vertices = n_vertices
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _embed(self, X: np.ndarray) -> np.ndarray:
+        rows = X.astype(np.float64, copy=False)
+        self.closed_ = bool(self.closed or self.smoother == "periodic")
+        whole = without_holes(rows, X.dtype, self._incomplete, self.n_jobs)
+        if self.smoother == "segments":
+            fit = self._by_segments(whole)
+        elif self.smoother == "polygon":
+            fit = self._by_vertices(rows, self._start(whole))
+        else:
+            fit = self._by_smoothing(rows, self._start(whole))
+        self.loss_curve_, self.n_iter_, self.converged_ = fit.losses, fit.n_iter, fit.converged
+
+        curve = _oriented(fit.curve, rows, self.n_jobs)
+        found = curve.project(rows, self.n_jobs)
+        self.curve_, self.length_ = curve.vertices, float(curve.lengths[-1])
+        self.parameters_, self.distance_ = found.parameters, np.sqrt(found.squared)
+        self.reconstruction_error_ = float(found.squared.sum())
+        return found.parameters[:, None]
+
+    def _start(self, whole: np.ndarray) -> Polyline:
+        return first_curve(whole, self.init, self.closed_)
+
+    def _by_smoothing(self, X: np.ndarray, start: Polyline) -> Fit:
+        smoother: Any = Lowess(self.span) if self.smoother == "lowess" else Spline(self.df)
+        alternation = HastieStuetzle(X, smoother, self.closed_, self.bias_correction, self.n_vertices, self.n_jobs)
+        settings = {"tol": self.tol, "max_iter": self.max_iter, "verbose": self.verbose}
+        return alternation.fit(start, owner="PrincipalCurve", **settings)
+
+    def _by_segments(self, whole: np.ndarray) -> Fit:
+        paths = k_segments(whole, self.n_segments, self.closed_, self.n_jobs)
+        chosen = best(paths, self.n_segments)
+        self.closed_ = chosen.curve.closed
+        return Fit(chosen.curve, np.array([path.squared for path in paths]), len(paths), True)
+
+    def _by_vertices(self, X: np.ndarray, start: Polyline) -> Fit:
+        curve, losses = polygonal_line(X, start, self.n_segments, self.n_jobs, self.verbose)
+        return Fit(curve, np.array(losses), len(losses), True)
+
+    def _extend(self, X: np.ndarray) -> np.ndarray:
+        return Polyline(self.curve_, self.closed_).project(X, self.n_jobs).parameters[:, None]
+
+    def _invert(self, Z: np.ndarray) -> np.ndarray:
+        return Polyline(self.curve_, self.closed_).at(Z[:, 0].astype(np.float64))
+
+    def distance(self, X: Any) -> np.ndarray:
+        """Distance of rows from the curve.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows; missing cells are left out.
+
+        Returns
+        -------
+        distance : ndarray of shape (n_samples,)
+            Euclidean, in the cells a row has.
+        """
+        check_is_fitted(self)
+        X, dtype = self._check_rows(X, fitting=False)
+        return np.sqrt(Polyline(self.curve_, self.closed_).project(X, self.n_jobs).squared).astype(dtype)
+
+    def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        return {
+            "rows in double precision": 3 * n * d * 8,
+            "projection": 8 * n * 8,
+            "basis": 0 if self.smoother in ("segments", "polygon", "lowess") else 10 * n * 8,
+            "curve": 6 * self.n_vertices * d * 8,
+        }
+
+
+def _oriented(curve: Polyline, X: np.ndarray, n_jobs: int | None) -> Polyline:
+    """Run through from the end with more rows, so that turning the data does not turn the curve round."""
+    if curve.closed:
+        return curve
+    t = curve.project(X, n_jobs).parameters
+    return curve.reversed() if ((t - t.mean()) ** 3).sum() < 0 else curve
