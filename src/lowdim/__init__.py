@@ -38,6 +38,10 @@ _HOMES = {
     "LLE": "lowdim.spectral.lle",
     "MDS": "lowdim.stress.mds",
     "TSNE": "lowdim.neighbor_embedding.tsne",
+    # "Autoencoder": "lowdim.latent.autoencoder",
+    # "VAE": "lowdim.latent.vae",
+    "NLPCA": "lowdim.latent.nlpca",
+    "InverseNLPCA": "lowdim.latent.inverse_nlpca",
     "Comparison": "lowdim.study.comparison",
     "compare": "lowdim.study.comparison",
     "config": "lowdim._core.memory",
@@ -73,6 +77,10 @@ _ESTIMATORS = (
     "LLE",
     "MDS",
     "TSNE",
+    # "Autoencoder",
+    # "VAE",
+    "NLPCA",
+    "InverseNLPCA",
 )
 
 __all__ = [*_HOMES, *_MODULES]
