@@ -9,6 +9,7 @@ import numpy as np
 
 from lowdim._core import params
 from lowdim._core.notices import warn
+from lowdim.latent import _torch
 
 
 def sizes() -> params.Rule:
@@ -52,3 +53,12 @@ def warn_overcomplete(owner: str, k: int, d: int, held: bool) -> None:
             f"{owner}: n_components={k} is more than the {d} columns of X, so that the network can copy its input and "
             "learn nothing. Ask for fewer components, or hold the codes back with a penalty."
         )
+
+
+def where(model: Any) -> str:
+    """The device of a training, by its name; a GPU has nothing to win where all rows go at once in double precision."""
+    owner = type(model).__name__
+    _torch.load(owner)
+    if model.device == "auto" and model.solver_ == "lbfgs":
+        return "cpu"
+    return str(_torch.device(model.device, owner))
