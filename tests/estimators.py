@@ -113,6 +113,16 @@ CASES = [
     # A new row that equals a fitted one is that row; otherwise it is placed by its neighbours.
     Case(lowdim.TSNE(n_components=2, perplexity=5, random_state=0), parts_equal_rows=True),
     Case(
+        lowdim.Autoencoder(n_components=2, hidden=4, tol=1e-2, patience=5, random_state=0),
+        exact_inverse=True,
+        invariant_to_rotation=False,
+    ),
+    Case(
+        lowdim.VAE(n_components=2, hidden=4, batch_size=16, learning_rate=0.03, max_iter=30, random_state=0),
+        exact_inverse=True,
+        invariant_to_rotation=False,
+    ),
+    Case(
         lowdim.NLPCA(n_components=2, hidden=4, n_init=1, tol=1e-2, random_state=0),
         exact_inverse=True,
         invariant_to_rotation=False,
@@ -290,7 +300,16 @@ VARIANTS = [
     Case(lowdim.MDS(n_components=2, level="ordinal", tol=1e-15, max_iter=5000), transform_tolerance=1e-4),
     Case(lowdim.TSNE(n_components=2, perplexity=[3, 7], init="spectral", dof=0.8, random_state=0)),
     Case(
-        lowdim.NLPCA(n_components=2, hierarchical=True, activation="elu", scale=True, n_init=2, tol=1e-2, random_state=0),
+        lowdim.Autoencoder(
+            n_components=2, hidden=6, penalty="denoising", scale=True, batch_size=16, max_iter=30, pretrain=1
+        ).set_params(learning_rate=0.02, random_state=0),
+        exact_inverse=True,
+        invariant_to_rotation=False,
+    ),
+    Case(
+        lowdim.NLPCA(
+            n_components=2, hierarchical=True, activation="elu", scale=True, n_init=2, tol=1e-2, random_state=0
+        ),
         exact_inverse=True,
         invariant_to_rotation=False,
     ),

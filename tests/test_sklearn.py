@@ -26,6 +26,8 @@ EXPECTED = {type(case.estimator): case.expected_failures for case in CASES}
 @pytest.mark.filterwarnings("ignore:BayesianPCA. no component stands out")
 # They fit ten rows or so, and one column.
 @pytest.mark.filterwarnings("ignore:TSNE. (perplexity=5 is more than a third|n_components=2 is more than)")
+# They fit noise, in which a code may say nothing.
+@pytest.mark.filterwarnings("ignore:VAE. .*collapsed")
 @parametrize_with_checks(
     [case.estimator for case in CASES], expected_failed_checks=lambda estimator: EXPECTED[type(estimator)]
 )

@@ -43,7 +43,7 @@ class Checkpoint:
         if self.path is None or not os.path.exists(self.path):
             return None
         try:
-            with np.load(self.path, allow_pickle=False) as stored:
+            with open(self.path, "rb") as stream, np.load(stream, allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}
             document = json.loads(arrays.pop("document").tobytes())
             mark, values = document["mark"], document["values"]
@@ -54,8 +54,8 @@ class Checkpoint:
             ) from error
         if mark != self.mark:
             raise ValueError(
-                f"{self.owner}: checkpoint {os.fsdecode(self.path)!r} must be of the same rows and settings; it belongs "
-                "to another training. Give another path, or delete it to train from the start."
+                f"{self.owner}: checkpoint {os.fsdecode(self.path)!r} must be of the same rows and settings; it "
+                "belongs to another training. Give another path, or delete it to train from the start."
             )
         return values, arrays
 
@@ -64,7 +64,7 @@ class Checkpoint:
         if self.path is None or (not now and time.monotonic() - self._written < EVERY):
             return
         text = json.dumps({"mark": self.mark, "values": values}).encode()
-        members = {**arrays, "document": np.frombuffer(text, dtype=np.uint8)}
+        members: dict[str, Any] = {**arrays, "document": np.frombuffer(text, dtype=np.uint8)}
 
         def save(temporary: Any) -> None:
             with open(temporary, "wb") as stream:

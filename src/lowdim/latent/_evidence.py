@@ -49,7 +49,9 @@ class Evidence:
         mean, log_variance = self.posterior(encoder, rows)
         draws = self.torch.randn(mean.shape, generator=noise, dtype=mean.dtype).to(mean.device)
         output = forward(self.torch, self.decoder, decoder, mean + (0.5 * log_variance).exp() * draws)[-1]
-        loss = -self.likelihood(output, rows, log_noise).mean() + self.beta * divergence(mean, log_variance).sum(1).mean()
+        loss = (
+            -self.likelihood(output, rows, log_noise).mean() + self.beta * divergence(mean, log_variance).sum(1).mean()
+        )
         if self.weight_decay:
             loss = loss + self.weight_decay * (decay(encoder) + decay(decoder))
         return loss

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lowdim._core import threads
+from lowdim._core.notices import warn
 from lowdim.latent import _settings as settings
 from lowdim.latent._levels import Levels, along_circles, misfit, on_circles
 from lowdim.latent._network import Network
@@ -116,7 +117,7 @@ def chosen_widths(model: Any, rows: Array, rng: np.random.Generator) -> tuple[tu
     """The hidden widths: given, or those that predict artificially removed cells best (Scholz, 2012)."""
     if model.hidden != "auto":
         return widths_of(model.hidden, model.n_components), None
-    holed, removed = _remove(rows, rng)
+    holed, removed = _remove(rows, model.n_components, rng)
     if not removed.any():
         return widths_of(None, model.n_components), None
     errors = {}
@@ -131,19 +132,21 @@ def chosen_widths(model: Any, rows: Array, rng: np.random.Generator) -> tuple[tu
 
 def _fitted(problem: Problem, x: Array) -> Array:
     Z = problem.codes(x)
-    return problem.net(
-        problem.net.layers(x[: problem.net.n_parameters]), on_circles(Z) if problem.circular else Z
-    )
+    return problem.net(problem.net.layers(x[: problem.net.n_parameters]), on_circles(Z) if problem.circular else Z)
 
 
-def _remove(rows: Array, rng: np.random.Generator) -> tuple[Array, Array]:
-    """The rows with some more cells missing; every row keeps one, and more than its components need where it can."""
+def _remove(rows: Array, k: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    """The rows with some more cells missing, one a row, from rows that keep more cells than they have components."""
     seen = ~np.isnan(rows)
+    counts = seen.sum(axis=1)
+    spare = np.flatnonzero(counts > k + 1)
+    if not len(spare):
+        spare = np.flatnonzero(counts > 1)
+        warn(
+            f"InverseNLPCA: hidden='auto' hides cells to choose a width, and no row keeps more than n_components={k} "
+            "cells then, so that its code is hardly known and the choice means little. Give hidden as a number."
+        )
     removed = np.zeros_like(seen)
-    for i in rng.permutation(len(rows))[: max(1, round(HIDDEN_SHARE * seen.sum()))]:
-        cells = np.flatnonzero(seen[i])
-        if len(cells) > 1:
-            removed[i, rng.choice(cells)] = True
+    for i in rng.permutation(spare)[: max(1, round(HIDDEN_SHARE * seen.sum()))]:
+        removed[i, rng.choice(np.flatnonzero(seen[i]))] = True
     return np.where(removed, np.nan, rows), removed
-
-

@@ -12,7 +12,7 @@ from lowdim.latent._network import Network
 from lowdim.latent._tensors import EXACT_CODES, contraction, decay, forward
 
 Array = np.ndarray
-# Each penalty and the strength it has unless told otherwise: a weight, the deviation of the noise, a share of the cells.
+# Each penalty and its strength unless told otherwise: a weight, the deviation of the noise, a share of the cells.
 PENALTIES = {"sparse": 0.01, "sparse-kl": 0.1, "denoising": 0.3, "denoising-mask": 0.2, "contractive": 0.01}
 NOISY = ("denoising", "denoising-mask")
 

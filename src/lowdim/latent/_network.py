@@ -1,7 +1,7 @@
 """Layered networks on plain arrays: what is stored, run and differentiated without any other library.
 
 A network is a list of layers a -> f(a W + b). Its parameters lie in one flat vector, so that an optimiser, a file and
-a checkpoint see the same numbers; derivatives of f are written in terms of its value, so that a pass keeps nothing else.
+a checkpoint see the same numbers; derivatives of f are functions of its value, so that a pass keeps nothing else.
 """
 
 from __future__ import annotations

@@ -59,9 +59,7 @@ def matched(X: Array, seen: Array, P: Array) -> Array:
 def _plane(grid: Array, m: int, d: int, rng: np.random.Generator, ring: bool) -> Array:
     """Prototypes on a plane of random direction (an ellipse for each closed axis), spread as the rows are."""
     places = grid / m
-    codes = (
-        np.concatenate([np.cos(2 * np.pi * places), np.sin(2 * np.pi * places)], axis=1) if ring else 2 * places - 1
-    )
+    codes = np.concatenate([np.cos(2 * np.pi * places), np.sin(2 * np.pi * places)], axis=1) if ring else 2 * places - 1
     directions = rng.standard_normal((codes.shape[1], d))
     directions /= np.sqrt(np.square(directions).sum(axis=1, keepdims=True))
     return codes @ directions + 0.01 * rng.standard_normal((len(grid), d))

@@ -16,8 +16,10 @@ def sizes() -> params.Rule:
     """Widths of hidden layers: a number, or several in order."""
     return params.Rule(
         "a whole number >= 1 or a tuple of them",
-        lambda v: params.whole(1).accepts(v)
-        or (isinstance(v, (tuple, list)) and all(params.whole(1).accepts(size) for size in v)),
+        lambda v: (
+            params.whole(1).accepts(v)
+            or (isinstance(v, (tuple, list)) and all(params.whole(1).accepts(size) for size in v))
+        ),
     )
 
 
@@ -25,7 +27,8 @@ def shares() -> params.Rule:
     """Weights of levels: positive numbers."""
     positive = params.real(0, open_low=True)
     return params.Rule(
-        "a tuple of numbers > 0", lambda v: isinstance(v, (tuple, list)) and len(v) > 0 and all(map(positive.accepts, v))
+        "a tuple of numbers > 0",
+        lambda v: isinstance(v, (tuple, list)) and len(v) > 0 and all(map(positive.accepts, v)),
     )
 
 

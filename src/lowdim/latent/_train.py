@@ -28,6 +28,7 @@ SMALL = 2**20  # cells: up to here in double precision and on one thread, whatev
 ROUND_STEPS = 200  # of L-BFGS between two checkpoints
 BETAS, TINY = (0.9, 0.999), 1e-8  # of Adam (Kingma and Ba, 2015)
 RUNAWAY = 100.0  # times the first loss: the learning rate is too large
+ARRAYS = ("x", "first", "second", "best")  # of a state
 RETREATS = 5  # times the learning rate may be divided by ten
 
 
@@ -54,11 +55,17 @@ class State:
         return cls(x, np.zeros_like(x), np.zeros_like(x), x.copy())
 
     def arrays(self) -> dict[str, Array]:
-        return {name: getattr(self, name) for name in ("x", "first", "second", "best")}
+        return {name: getattr(self, name) for name in ARRAYS}
 
     def values(self) -> dict[str, Any]:
         held = ("best_loss", "steps", "epoch", "stalled", "rate", "retreats", "losses", "held", "done")
         return {name: getattr(self, name) for name in held}
+
+
+def _state_of(arrays: dict[str, Array], values: dict[str, Any]) -> State:
+    """A state as it was written."""
+    x, first, second, best = (arrays[name].copy() for name in ARRAYS)
+    return State(x, first, second, best, **values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,14 +121,14 @@ class Trainer:
     def _say(self, best: State, converged: bool) -> None:
         if best.retreats:
             warn(
-                f"{self.owner}: the loss ran away with learning_rate={self.model.learning_rate:g}; training went on from "
-                f"the best weights with {self.model.learning_rate * best.rate:g}.",
+                f"{self.owner}: the loss ran away with learning_rate={self.model.learning_rate:g}; training went on "
+                f"from the best weights with {self.model.learning_rate * best.rate:g}.",
                 ConvergenceWarning,
             )
         if not converged:
             warn(
-                f"{self.owner}: not converged after max_iter={self.model.max_iter} epochs (loss {best.losses[-1]:.6g}). "
-                "Raise max_iter (with `checkpoint` it goes on from here), learning_rate or tol.",
+                f"{self.owner}: not converged after max_iter={self.model.max_iter} epochs "
+                f"(loss {best.losses[-1]:.6g}). Raise max_iter (with `checkpoint` training goes on), learning_rate or tol.",
                 ConvergenceWarning,
             )
 
@@ -134,8 +141,7 @@ class Trainer:
         values, arrays = found
         best = None
         if values["best"] is not None:
-            best = State(**{name.removeprefix("best_of_"): arrays[name] for name in arrays if "best_of_" in name})
-            vars(best).update(values["best"])
+            best = _state_of({name: arrays[f"best_of_{name}"] for name in ARRAYS}, values["best"])
         parts = {name: array for name, array in arrays.items() if "best_of_" not in name}
         if values["start"] == self.model.n_init and best is not None:  # all done, perhaps with fewer epochs
             if best.done or self.model.max_iter <= best.epoch:
@@ -150,8 +156,7 @@ class Trainer:
         if not begun:
             state = State.at(self.objective.start(self.rng, self).astype(self.kind))
         else:
-            state = State(**{name: begun["arrays"][name].copy() for name in ("x", "first", "second", "best")})
-            vars(state).update(begun["state"])
+            state = _state_of(begun["arrays"], begun["state"])
             self.rng.bit_generator.state = begun["rng"]
             self.noise.set_state(self.torch.as_tensor(begun["arrays"]["noise"]))
         return state

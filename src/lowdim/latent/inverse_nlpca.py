@@ -211,6 +211,6 @@ class InverseNLPCA(Reducer):
         return Scaling(self.mean_, self.scale_).undo(self._decoder().rows(Z.astype(np.float64)))
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
-        widest = max(inverse.widths_of(self.hidden, self.n_components, final=True))
+        widest = sum(inverse.widths_of(self.hidden, self.n_components, final=True))
         layers = 8 * n * (4 * d + 3 * widest + 4 * self.n_components)
         return {"rows and layers": layers * min(self.n_init, threads.n_threads(self.n_jobs)), "steps": 8 * 45 * n * 2}

@@ -302,8 +302,8 @@ class VAE(Reducer):
         low, high = float(X.min()), float(X.max())
         if low < 0 or high > 1:
             raise ValueError(
-                f"VAE: X must be from 0 to 1 for likelihood='bernoulli'; got values from {low:g} to {high:g}. Divide by "
-                "the largest possible value, or use likelihood='gaussian'."
+                f"VAE: X must be from 0 to 1 for likelihood='bernoulli'; got values from {low:g} to {high:g}. Divide "
+                "by the largest possible value, or use likelihood='gaussian'."
             )
         return Scaling(np.zeros(X.shape[1]), np.ones(X.shape[1]))
 

@@ -14,7 +14,11 @@ from typing import Any
 from lowdim._core.rng import generator
 from lowdim.study.spelling import did_you_mean
 
-EXPERIMENTS = {"incomplete-swiss-roll": "incomplete_swiss_roll", "kpca-svm": "kpca_svm"}
+EXPERIMENTS = {
+    "helix-missing": "helix_missing",
+    "incomplete-swiss-roll": "incomplete_swiss_roll",
+    "kpca-svm": "kpca_svm",
+}
 
 
 @dataclass(frozen=True)
