@@ -1,4 +1,4 @@
-"""The loss of a bottleneck network with its derivatives, written out: encoder, codes (angles where circular), decoder."""
+"""The loss of a bottleneck network with its derivatives: encoder, codes (angles where circular), decoder."""
 
 from __future__ import annotations
 

@@ -128,7 +128,8 @@ class Trainer:
         if not converged:
             warn(
                 f"{self.owner}: not converged after max_iter={self.model.max_iter} epochs "
-                f"(loss {best.losses[-1]:.6g}). Raise max_iter (with `checkpoint` training goes on), learning_rate or tol.",
+                f"(loss {best.losses[-1]:.6g}). Raise max_iter (with `checkpoint` training goes on), learning_rate "
+                "or tol.",
                 ConvergenceWarning,
             )
 

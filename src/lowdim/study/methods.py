@@ -79,6 +79,10 @@ _TABLE = (
     Method("laplacian-eigenmaps", "LaplacianEigenmaps", "Laplacian eigenmaps", False, "local", "manifold", False),
     Method("diffusion-maps", "DiffusionMaps", "Diffusion maps", False, "local", "manifold", False, usual=False),
     Method("lle", "LLE", "LLE", False, "local", "manifold", False),
+    Method("autoencoder", "Autoencoder", "Autoencoder", False, "global", "manifold", False, usual=False),
+    Method("vae", "VAE", "VAE", False, "global", "manifold", False, usual=False),
+    Method("nlpca", "NLPCA", "NLPCA", False, "global", "manifold", False, usual=False),
+    Method("inverse-nlpca", "InverseNLPCA", "Inverse NLPCA", False, "global", "manifold", False, usual=False),
 )
 
 
