@@ -119,6 +119,26 @@ CASES = [
     Case(lowdim.TSNE(n_components=2, perplexity=5, random_state=0), parts_equal_rows=True),
     Case(lowdim.PrincipalCurve(), exact_inverse=True, columns=1, complains={"max_iter": 1}),
     Case(lowdim.GPLVM(n_components=2, tol=1e-3, random_state=0), exact_inverse=True),
+    Case(
+        lowdim.Autoencoder(n_components=2, hidden=4, tol=1e-2, patience=5, random_state=0),
+        exact_inverse=True,
+        invariant_to_rotation=False,
+    ),
+    Case(
+        lowdim.VAE(n_components=2, hidden=4, batch_size=16, learning_rate=0.03, max_iter=30, random_state=0),
+        exact_inverse=True,
+        invariant_to_rotation=False,
+    ),
+    Case(
+        lowdim.NLPCA(n_components=2, hidden=4, n_init=1, tol=1e-2, random_state=0),
+        exact_inverse=True,
+        invariant_to_rotation=False,
+    ),
+    Case(
+        lowdim.InverseNLPCA(n_components=2, hidden=4, n_init=1, tol=1e-2, random_state=0),
+        exact_inverse=True,
+        invariant_to_rotation=False,
+    ),
 ]
 
 # More settings of the same classes, where the contract could break differently.
@@ -307,6 +327,25 @@ VARIANTS = [
     ),
     Case(lowdim.PrincipalCurve(smoother="segments", n_segments=3), exact_inverse=True, columns=1),
     Case(lowdim.PrincipalCurve(smoother="polygon", n_segments=4), exact_inverse=True, columns=1),
+    Case(
+        lowdim.Autoencoder(
+            n_components=2, hidden=6, penalty="denoising", scale=True, batch_size=16, max_iter=30, pretrain=1
+        ).set_params(learning_rate=0.02, random_state=0),
+        exact_inverse=True,
+        invariant_to_rotation=False,
+    ),
+    Case(
+        lowdim.NLPCA(
+            n_components=2, hierarchical=True, activation="elu", scale=True, n_init=2, tol=1e-2, random_state=0
+        ),
+        exact_inverse=True,
+        invariant_to_rotation=False,
+    ),
+    Case(
+        lowdim.InverseNLPCA(n_components=2, hidden=(4, 4), hierarchical=True, n_init=2, tol=1e-2, random_state=0),
+        exact_inverse=True,
+        invariant_to_rotation=False,
+    ),
 ]
 
 ALL = CASES + VARIANTS

@@ -41,6 +41,10 @@ _HOMES = {
     "TSNE": "lowdim.neighbor_embedding.tsne",
     "PrincipalCurve": "lowdim.curves.principal_curve",
     "GPLVM": "lowdim.latent.gplvm",
+    "Autoencoder": "lowdim.latent.autoencoder",
+    "VAE": "lowdim.latent.vae",
+    "NLPCA": "lowdim.latent.nlpca",
+    "InverseNLPCA": "lowdim.latent.inverse_nlpca",
     "Comparison": "lowdim.study.comparison",
     "compare": "lowdim.study.comparison",
     "config": "lowdim._core.memory",
@@ -79,6 +83,10 @@ _ESTIMATORS = (
     "TSNE",
     "PrincipalCurve",
     "GPLVM",
+    "Autoencoder",
+    "VAE",
+    "NLPCA",
+    "InverseNLPCA",
 )
 
 __all__ = [*_HOMES, *_MODULES]

@@ -81,6 +81,10 @@ _TABLE = (
     Method("diffusion-maps", "DiffusionMaps", "Diffusion maps", False, "local", "manifold", False, usual=False),
     Method("lle", "LLE", "LLE", False, "local", "manifold", False),
     Method("gplvm", "GPLVM", "GPLVM", False, "global", "manifold", False, usual=False),
+    Method("autoencoder", "Autoencoder", "Autoencoder", False, "global", "manifold", False, usual=False),
+    Method("vae", "VAE", "VAE", False, "global", "manifold", False, usual=False),
+    Method("nlpca", "NLPCA", "NLPCA", False, "global", "manifold", False, usual=False),
+    Method("inverse-nlpca", "InverseNLPCA", "Inverse NLPCA", False, "global", "manifold", False, usual=False),
 )
 
 

@@ -15,6 +15,7 @@ from lowdim._core.rng import generator
 from lowdim.study.spelling import did_you_mean
 
 EXPERIMENTS = {
+    "helix-missing": "helix_missing",
     "incomplete-swiss-roll": "incomplete_swiss_roll",
     "kpca-svm": "kpca_svm",
     "table-4.1": "table_4_1",

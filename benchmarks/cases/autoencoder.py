@@ -1,0 +1,122 @@
+"""Autoencoders and inverse NLPCA
+
+*error*: mean squared error of a cell over the variance of a cell, all rows. *rows/s*: rows times epochs over the time of
+the fit. *moving*: share of that time that the table takes to reach the device. Adam: 784-256-64-2 and back, batches of
+256; scikit-learn's regressor learns to lead the rows to themselves, with the same layers, batches and epochs. `cuda` is
+skipped where there is no GPU. Inverse NLPCA: 1-12-3 on the helical loop with a cell missing in every row, five starts;
+there *error* is of the missing cells.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.case import Contender, Skip
+
+LAYERS, BATCH = (256, 64), 256
+sizes = {
+    "quick": [{"task": "digits", "n": 1797, "epochs": 20}, {"task": "helix", "n": 1000, "epochs": 0}],
+    "full": [{"task": "mnist", "n": 70000, "epochs": 30}, {"task": "helix", "n": 1000, "epochs": 0}],
+}
+
+
+def data(size):
+    if size["task"] == "helix":
+        from lowdim.datasets import helical_loop, remove_cells
+
+        loop = helical_loop(size["n"], 0.05, random_state=0)
+        return {"X": remove_cells(loop.X, random_state=0), "truth": loop.noise_free}
+    if size["task"] == "digits":
+        from sklearn.datasets import load_digits
+
+        return {"X": (load_digits().data / 16).astype(np.float32)}
+    folder = os.environ.get("LOWDIM_DATA")
+    if not folder:
+        raise Skip("MNIST needs LOWDIM_DATA")
+    X = np.load(Path(folder) / "mnist.npz", allow_pickle=False)["X"][: size["n"]]
+    return {"X": X.reshape(len(X), -1).astype(np.float32) / 255}
+
+
+def lowdim(data, size, threads, device="cpu"):
+    import lowdim as library
+
+    if size["task"] == "helix":
+        if device != "cpu":
+            raise Skip("runs on arrays")
+        network = library.InverseNLPCA(1, hidden=12, random_state=0, n_jobs=threads)
+        return lambda: {"fitted": network.fit(data["X"]).completed_}
+    settings = {"solver": "adam", "batch_size": BATCH, "max_iter": size["epochs"], "patience": size["epochs"]}
+    model = library.Autoencoder(2, hidden=LAYERS, held_out=0, device=device, random_state=0, n_jobs=threads, **settings)
+
+    def run():
+        start = time.perf_counter()
+        Z = model.fit_transform(data["X"])
+        seconds = time.perf_counter() - start
+        return {"fitted": model.inverse_transform(Z), "seconds": seconds, "moving": moving(data["X"], device) / seconds}
+
+    return run
+
+
+def cuda(data, size, threads):
+    import torch
+
+    if not torch.cuda.is_available():
+        raise Skip("no GPU")
+    moving(data["X"][:10], "cuda")
+    return lowdim(data, size, threads, "cuda")
+
+
+def moving(X, device):
+    """Seconds that the table takes to reach the device."""
+    import torch
+
+    start = time.perf_counter()
+    torch.as_tensor(X, device=device)
+    if device != "cpu":
+        torch.cuda.synchronize()
+    return time.perf_counter() - start
+
+
+def mlp(data, size, threads):
+    from sklearn.neural_network import MLPRegressor
+
+    if size["task"] == "helix":
+        raise Skip("takes no missing cells")
+    warnings.filterwarnings("ignore", message="Stochastic Optimizer")
+    layers, X = (*LAYERS, 2, *LAYERS[::-1]), data["X"]
+    settings = {"activation": "tanh", "batch_size": BATCH, "learning_rate_init": 2e-3, "alpha": 1e-5, "random_state": 0}
+    model = MLPRegressor(layers, max_iter=size["epochs"], n_iter_no_change=size["epochs"], **settings)
+
+    def run():
+        start = time.perf_counter()
+        model.fit(X, X)
+        return {"fitted": model.predict(X), "seconds": time.perf_counter() - start, "moving": 0.0}
+
+    return run
+
+
+ours = {"lowdim": Contender(lowdim, "torch"), "lowdim cuda": Contender(cuda, "torch")}
+peers = {"scikit-learn MLP": Contender(mlp, "sklearn")}
+
+
+def quality(data, size, results):
+    if size["task"] == "helix":
+        gone = np.isnan(data["X"])
+        return {
+            name: {"error": float(np.square(r["fitted"] - data["truth"])[gone].mean())} for name, r in results.items()
+        }
+    X = data["X"]
+    spread = float(X.var(axis=0).mean())
+    return {
+        name: {
+            "error": float(np.square(r["fitted"] - X).mean()) / spread,
+            "rows/s": size["n"] * size["epochs"] / float(r["seconds"]),
+            "moving": float(r["moving"]),
+        }
+        for name, r in results.items()
+    }

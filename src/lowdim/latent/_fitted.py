@@ -1,0 +1,39 @@
+"""What encoders and decoders leave after training, as arrays, and how they run from these."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from lowdim._core import threads
+from lowdim.latent._network import Layers, Network
+
+Array = np.ndarray
+BLOCK = 2048
+
+
+def keep_layers(model: Any, half: str, layers: Layers) -> None:
+    """Copies of weights and biases as attributes of the model."""
+    setattr(model, f"{half}_weights_", [W.copy() for W, _ in layers])
+    setattr(model, f"{half}_biases_", [b.copy() for _, b in layers])
+
+
+def keep_run(model: Any, found: Any) -> None:
+    """How a training went."""
+    model.loss_curve_, model.held_out_curve_, model.restart_losses_ = found.losses, found.held, found.restarts
+    model.n_iter_, model.converged_ = len(found.losses), found.converged
+
+
+def run_half(model: Any, half: str, net: Network, A: Array) -> Array:
+    """Scaled rows through the encoder, or codes through the decoder, in double precision."""
+    layers = list(zip(getattr(model, f"{half}_weights_"), getattr(model, f"{half}_biases_"), strict=True))
+    with threads.single_blas():
+        return net(layers, A)
+
+
+def row_errors(X: Array, Z: Array, invert: Callable[[Array], Array]) -> Array:
+    """Mean squared error of each row's cells."""
+    parts = threads.blocks(len(X), BLOCK)
+    return np.concatenate([np.square(invert(Z[part]) - X[part]).mean(axis=1) for part in parts])
