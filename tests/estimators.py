@@ -108,6 +108,7 @@ CASES = [
     Case(lowdim.LaplacianEigenmaps(n_components=2, n_neighbors=5, random_state=0)),
     Case(lowdim.DiffusionMaps(n_components=2, random_state=0)),
     Case(lowdim.LLE(n_components=2, n_neighbors=7, random_state=0)),
+    Case(lowdim.MVU(n_components=2, n_neighbors=5, slack=0.01, random_state=0)),
     # A row's stress is as flat at its minimum as the fit is unfinished.
     Case(lowdim.MDS(n_components=2, tol=1e-15, max_iter=5000, random_state=0), transform_tolerance=1e-6),
     # A new row that equals a fitted one is that row; otherwise it is placed by its neighbours.

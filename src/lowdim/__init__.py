@@ -36,6 +36,7 @@ _HOMES = {
     "LaplacianEigenmaps": "lowdim.spectral.laplacian_eigenmaps",
     "DiffusionMaps": "lowdim.spectral.diffusion_maps",
     "LLE": "lowdim.spectral.lle",
+    "MVU": "lowdim.spectral.mvu",
     "MDS": "lowdim.stress.mds",
     "TSNE": "lowdim.neighbor_embedding.tsne",
     "Comparison": "lowdim.study.comparison",
@@ -71,6 +72,7 @@ _ESTIMATORS = (
     "LaplacianEigenmaps",
     "DiffusionMaps",
     "LLE",
+    "MVU",
     "MDS",
     "TSNE",
 )

@@ -79,6 +79,7 @@ _TABLE = (
     Method("laplacian-eigenmaps", "LaplacianEigenmaps", "Laplacian eigenmaps", False, "local", "manifold", False),
     Method("diffusion-maps", "DiffusionMaps", "Diffusion maps", False, "local", "manifold", False, usual=False),
     Method("lle", "LLE", "LLE", False, "local", "manifold", False),
+    Method("mvu", "MVU", "MVU", False, "global", "manifold", True, usual=False),
 )
 
 
