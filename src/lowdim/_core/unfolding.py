@@ -119,7 +119,7 @@ def unfold(
     state = _State(R, np.zeros(len(rods.first)), STIFFNESS * max(1.0, float((mass @ R**2).max() / mass.sum())))
     gap = before = np.inf
     with threads.single_blas(), Progress(owner, max_iter, verbose) as progress:
-        for n_iter in range(1, max_iter + 1):
+        for _ in range(max_iter):
             state = problem.descend(state)
             excess = problem.excess(problem.lengths(state.R))
             variance, last, gap = problem.variance(state.R), gap, float(np.abs(excess).max(initial=0.0))
@@ -132,7 +132,7 @@ def unfold(
                 state = replace(state, stiffness=2 * state.stiffness)
     if not converged:
         _warn(owner, gap, tol, max_iter)
-    return Unfolded(state.R * unit, state.pulls * problem.scales, n_iter, converged)
+    return Unfolded(state.R * unit, state.pulls * problem.scales, progress.done, converged)
 
 
 def _warn(owner: str, gap: float, tol: float, max_iter: int) -> None:
@@ -247,7 +247,7 @@ class _Memory:
 
 @dataclass(frozen=True, eq=False)
 class _Line:
-    """The augmented Lagrangian along R + tD: squared lengths are quadratic in t, so a trial costs one pass over them."""
+    """The augmented Lagrangian along R + tD: squared lengths are quadratic in t, so a trial is one pass over them."""
 
     problem: _Problem
     BD: Array
@@ -272,7 +272,7 @@ class _Line:
         return first, second
 
     def lowest(self) -> float:
-        """A t > 0 where the slope is a tenth of that at 0: Newton's steps inside a bracket, halved where they leave it."""
+        """A t > 0 where the slope is a tenth of that at 0, by Newton's steps; halves where these leave the bracket."""
         goal, low, high, t = 0.1 * abs(self.slopes(0.0)[0]), 0.0, np.inf, 1.0
         for _ in range(60):
             first, second = self.slopes(t)

@@ -67,9 +67,7 @@ def rods_of(graph: sparse.csr_array, rows: Any, metric: Any, *, angles: bool, sl
 def _with_shared(graph: sparse.csr_array, rows: Any, metric: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     known = isinstance(metric, str) and metric == "precomputed"
     if known and sparse.issparse(rows):
-        raise ValueError(
-            "MVU: angles must be False for a sparse graph, which has no distances but those of its edges."
-        )
+        raise ValueError("MVU: angles must be False for a sparse graph, which has no distances but those of its edges.")
     joined = sparse.csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)
     pairs = sparse.triu(joined @ joined + joined, 1, format="csr")
     n = graph.shape[0]
