@@ -12,9 +12,7 @@ from lowdim._core.conic import unfold_exactly
 from lowdim._core.distances import pairwise
 from lowdim._core.extend import Nystrom, Rebuilt
 from lowdim._core.graph import geodesics
-from lowdim._core.landmarks import choose
-from lowdim._core.neighbor_methods import Distinct, nearest_of_each
-from lowdim._core.neighbors import nearest
+from lowdim._core.neighbor_methods import nearest_of_each
 from lowdim._core.parts import Part
 from lowdim._core.scaling import inner_products
 from lowdim._core.spectrum import eigenpairs, fix_signs
@@ -23,36 +21,6 @@ from lowdim._core.values import positive_part
 
 SOURCES = 300  # of paths for the start
 APART = 0.01  # of a usual rod: what axes that the start leaves at zero begin with
-
-
-@dataclass(frozen=True, eq=False)
-class Standins:
-    """The rows that are unfolded, which of them each row given goes with, and how many go with each."""
-
-    rows: np.ndarray
-    which: np.ndarray
-    counts: np.ndarray
-
-    @classmethod
-    def of(cls, X: Any, same: Distinct, m: int | None, metric: Any, rng: Any, n_jobs: int | None) -> Standins:
-        """Each kind of row once, or m landmarks and for every row the nearest."""
-        if m is None or m >= len(same.first):
-            return cls(same.first, same.kind, same.counts)
-        known = isinstance(metric, str) and metric == "precomputed"
-        if known and sparse.issparse(X):
-            raise ValueError("MVU: n_landmarks must be None for a sparse graph, which has only the distances stored.")
-        some = same.first[np.sort(choose(same.pick(X, square=known), m, method="farthest", metric=metric, rng=rng))]
-        if known:
-            which = np.argmin(X[:, some], axis=1)
-        else:
-            which = nearest(X[some], 1, queries=X, metric=metric, n_jobs=n_jobs, owner="MVU").indices[:, 0]
-        return cls(some, which, np.bincount(which, minlength=m))
-
-    def pick(self, X: Any, *, square: bool) -> Any:
-        """Of a table the rows that are unfolded."""
-        if len(self.rows) == X.shape[0]:
-            return X
-        return X[np.ix_(self.rows, self.rows)] if square else X[self.rows]
 
 
 def rods_of(graph: sparse.csr_array, rows: Any, metric: Any, *, angles: bool, slack: float) -> Rods:

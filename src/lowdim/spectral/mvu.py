@@ -19,7 +19,7 @@ from lowdim._core.neighbors import SEARCH
 from lowdim._core.notices import warn
 from lowdim._core.parts import beside
 from lowdim._core.rng import generator
-from lowdim.spectral._unfold import Sheet, Standins, mean_of_reached, rods_of, unfold_part
+from lowdim.spectral._unfold import Sheet, mean_of_reached, rods_of, unfold_part
 
 
 class MVU(Reducer):
@@ -189,14 +189,15 @@ class MVU(Reducer):
         check_metric(self.metric, "MVU")
         rng = generator(self.random_state)
         same = Distinct.of(X, given=self._precomputed() and sparse.issparse(X))
-        some = Standins.of(X, same, self.n_landmarks, self._distance(), rng, self.n_jobs)
+        choice = {"metric": self._distance(), "rng": rng, "n_jobs": self.n_jobs, "owner": "MVU"}
+        some = same.landmarks(X, self.n_landmarks, method="farthest", **choice)
         rows = some.pick(X, square=self._precomputed())
-        self.landmarks_ = None if self.n_landmarks is None else some.rows
+        self.landmarks_ = None if self.n_landmarks is None else some.first
 
-        hood = self._neighborhood(min(self.n_neighbors, same.n_neighbors(self.n_neighbors, "MVU"), len(some.rows) - 1))
+        hood = self._neighborhood(min(self.n_neighbors, same.n_neighbors(self.n_neighbors, "MVU"), len(some.first) - 1))
         settings = {"policy": self.disconnected, "metric": self._distance(), "owner": "MVU", "n_jobs": self.n_jobs}
         joined = connect(hood.graph(rows), rows, **settings)
-        self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels[some.which]
+        self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels[some.kind]
 
         rods = rods_of(joined.graph, rows, self._distance(), angles=self.angles, slack=self.slack)
         parts = joined.parts(self.disconnected)
@@ -207,7 +208,7 @@ class MVU(Reducer):
         self.n_iter_, self.converged_ = max(s.n_iter for s in sheets), all(s.converged for s in sheets)
         return self._placed(X, rows, hood, parts, sheets, some)
 
-    def _placed(self, X: Any, rows: Any, hood: Any, parts: list[Any], sheets: list[Sheet], some: Standins) -> Any:
+    def _placed(self, X: Any, rows: Any, hood: Any, parts: list[Any], sheets: list[Sheet], some: Distinct) -> Any:
         """Places of all rows, the parts side by side, and what new rows need."""
         n, r = rows.shape[0], self.n_components
         if any(sheet.places.shape[1] < r for sheet in sheets) and self.disconnected != "separate":
@@ -220,9 +221,9 @@ class MVU(Reducer):
         self._rows = self._own_rows(rows)
         completed = None if self._holes is None else self._holes.rows_among(rows, hood.nearest(rows, hood.n_neighbors))
         self._extension = Rebuilt(Z, home, completed, "auto", r)
-        self._parts = some.rows if self._precomputed() else None
+        self._parts = some.first if self._precomputed() else None
         if self.n_landmarks is None:
-            return Z[some.which]
+            return Z[some.kind]
         blocks = [slice(start, start + self._block_rows) for start in range(0, X.shape[0], self._block_rows)]
         return np.concatenate([self._extend(X[block]) for block in blocks])
 
