@@ -93,7 +93,8 @@ def test_precision_in_is_precision_out(case, dtype):
     assert model.transform(X[:3]).dtype == dtype
     assert model.inverse_transform(Z[:3]).dtype == dtype
     reference = fit(case, X.astype(np.float64))[1]
-    np.testing.assert_allclose(up_to_sign(reference, Z.astype(np.float64)), reference, atol=2e-3 * spread(reference))
+    allowed = max(2e-3, case.agreement) * spread(reference)
+    np.testing.assert_allclose(up_to_sign(reference, Z.astype(np.float64)), reference, atol=allowed)
 
 
 @every
@@ -208,7 +209,7 @@ def test_order_of_rows_does_not_matter(case):
     _, Z = fit(case, X)
     _, shuffled = fit(case, X[order])
     if getattr(case.estimator, "n_landmarks", None) is None:  # landmarks depend on where the search starts
-        np.testing.assert_allclose(up_to_sign(Z[order], shuffled), Z[order], atol=1e-6 * spread(Z))
+        np.testing.assert_allclose(up_to_sign(Z[order], shuffled), Z[order], atol=case.agreement * spread(Z))
 
 
 @every
@@ -216,10 +217,10 @@ def test_a_shift_or_rotation_of_the_data_changes_nothing(case):
     X = rows(70)
     _, Z = fit(case, X)
     if case.invariant_to_shift:
-        np.testing.assert_allclose(up_to_sign(Z, fit(case, X + 3.0)[1]), Z, atol=1e-6 * spread(Z))
+        np.testing.assert_allclose(up_to_sign(Z, fit(case, X + 3.0)[1]), Z, atol=case.agreement * spread(Z))
     if case.invariant_to_rotation and getattr(case.estimator, "n_landmarks", None) is None:
         Q = np.linalg.qr(np.random.default_rng(6).standard_normal((4, 4)))[0]
-        np.testing.assert_allclose(up_to_sign(Z, fit(case, X @ Q)[1]), Z, atol=1e-6 * spread(Z))
+        np.testing.assert_allclose(up_to_sign(Z, fit(case, X @ Q)[1]), Z, atol=case.agreement * spread(Z))
 
 
 @each

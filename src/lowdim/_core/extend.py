@@ -123,9 +123,18 @@ class Rebuilt:
 
     def __call__(self, X: np.ndarray, rows: np.ndarray, neighbors: Neighbors, n_jobs: int | None = None) -> np.ndarray:
         """Places of rows X among the fitted `rows`."""
+        w, patches = self._weights(X, rows, neighbors, n_jobs)
+        return np.add.reduceat(w[:, None] * self.places[patches.members], patches.starts[:-1])
+
+    def mixture(self, X: np.ndarray, rows: np.ndarray, neighbors: Neighbors, n_jobs: int | None = None) -> Any:
+        """The weights themselves, one row for each row of X and one column for each of `rows`."""
+        w, patches = self._weights(X, rows, neighbors, n_jobs)
+        return sparse.csr_array((w, patches.members, patches.starts), shape=(len(X), len(rows)))
+
+    def _weights(self, X: np.ndarray, rows: np.ndarray, neighbors: Neighbors, n_jobs: int | None) -> tuple[Any, Any]:
         from lowdim._core.local import Patches, weights
 
         home = self.part_of[neighbors.indices[:, :1]]
         patches = Patches.chosen(neighbors.indices, self.part_of[neighbors.indices] == home)
         w = weights(rows, X.astype(rows.dtype), patches, reg=self.reg, rank=self.rank, n_jobs=n_jobs)
-        return np.add.reduceat(w[:, None] * self.places[patches.members], patches.starts[:-1])
+        return w, patches

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from lowdim._core import memory
 from lowdim._core.graph import neighbor_graph, stored_edges
+from lowdim._core.landmarks import choose
 from lowdim._core.neighbors import nearest, within
 from lowdim._core.notices import warn
 from lowdim._core.repair import Repaired, repaired
@@ -143,6 +144,23 @@ class Distinct:
         if self.all:
             return X
         return X[np.ix_(self.first, self.first)] if square else X[self.first]
+
+    def landmarks(
+        self, X: Any, m: int | None, *, method: str, metric: Any, rng: Any, n_jobs: int | None, owner: str
+    ) -> Distinct:
+        """Few of them in place of all: m rows chosen by distance, and every row counted with the nearest of these."""
+        if m is None or m >= len(self.first):
+            return self
+        known = isinstance(metric, str) and metric == "precomputed"
+        if known and sparse.issparse(X):
+            raise ValueError(f"{owner}: n_landmarks must be None for a sparse graph, which has only its own distances.")
+        rows = self.pick(X, square=known)
+        some = self.first[np.sort(choose(rows, m, method=method, metric=metric, rng=rng, owner=owner))]
+        if known:
+            kind = np.argmin(X[:, some], axis=1)
+        else:
+            kind = nearest(X[some], 1, queries=X, metric=metric, n_jobs=n_jobs, owner=owner).indices[:, 0]
+        return Distinct(some, kind, np.bincount(kind, minlength=m))
 
     def n_neighbors(self, wanted: int, owner: str) -> int:
         """As many as wanted, or where equal rows leave fewer, all of these, with a word."""

@@ -159,14 +159,20 @@ class ShiftedInverse:
 
 
 def factor_bytes(problem: Problem) -> int:
-    """A bound for the memory of a sparse factorisation, from the profile after reverse Cuthill-McKee."""
-    A = sp.csr_matrix(problem.matrix)
-    place = np.empty(problem.n, dtype=np.int64)
-    place[reverse_cuthill_mckee(A, symmetric_mode=True)] = np.arange(problem.n)
-    first = np.arange(problem.n)
+    """A bound for the memory of a sparse factorisation."""
+    return profile_bytes(problem.matrix)
+
+
+def profile_bytes(matrix: Any) -> int:
+    """The same for a symmetric sparse matrix, from its profile after reverse Cuthill-McKee."""
+    A = sp.csr_matrix(matrix)
+    n = A.shape[0]
+    place = np.empty(n, dtype=np.int64)
+    place[reverse_cuthill_mckee(A, symmetric_mode=True)] = np.arange(n)
+    first = np.arange(n)
     rows = np.repeat(place, np.diff(A.indptr))
     np.minimum.at(first, rows, place[A.indices])
-    return int(BYTES_PER_PROFILE_ENTRY * (np.arange(problem.n) - first + 1).sum())
+    return int(BYTES_PER_PROFILE_ENTRY * (np.arange(n) - first + 1).sum())
 
 
 def _definite_lu(C: sp.csc_array, shift: float) -> Any:

@@ -19,6 +19,7 @@ from lowdim._core.neighbors import SEARCH, shared
 from lowdim._core.notices import warn
 from lowdim._core.repair import METHODS
 from lowdim._core.rng import generator
+from lowdim._core.threads import blocks
 from lowdim._core.walk import Piece, Steps, Walk, join_parts, slow_axes, with_values
 from lowdim._core.walk_weights import CONVENTIONS, shortest_edges
 from lowdim.spectral._diffusion_kernel import NEIGHBOR, RULES, Falloff, all_distances, falloff, full_kernel
@@ -60,6 +61,9 @@ class DiffusionMaps(Reducer):
         that `convention` names.
     convention : {"exp(-d2/s)", "exp(-d2/s2)", "exp(-d2/(2*s2))"}
         What a number as `width` means: s = eps by default.
+    n_landmarks : int or None
+        Walk between this many landmarks only, each counting for the rows nearest to it, and place the others like new
+        rows (Nystrom): memory then grows with n_samples x n_landmarks at most, also without a graph.
     metric : str or callable
         Distance between rows; "precomputed": X holds distances, dense, condensed, or a sparse graph whose stored
         entries are the edges (`n_neighbors` is not used then).
@@ -85,6 +89,8 @@ class DiffusionMaps(Reducer):
         lambda_1, lambda_2, ..., descending, ones dropped (of the largest part).
     stationary_ : ndarray of shape (n_samples,)
         pi, the share of its time that a long walk spends on each row (of its part).
+    landmarks_ : ndarray of int or None
+        The rows that are landmarks.
     gamma_ : float or None
         1 / eps; None for self-tuning.
     scales_ : ndarray or None
@@ -128,6 +134,7 @@ class DiffusionMaps(Reducer):
         "time": params.one_of("multiscale") | params.real(0),
         "width": params.one_of(*RULES) | params.real(0, open_low=True),
         "convention": params.one_of(*CONVENTIONS),
+        "n_landmarks": params.none() | params.whole(2),
         "metric": params.text() | params.function(),
         "search": params.one_of(*SEARCH),
         "missing": params.one_of(*POLICIES),
@@ -139,7 +146,7 @@ class DiffusionMaps(Reducer):
     _sparse_graphs = True
     _block_rows = 256
     _hole_policies = tuple(METRICS)
-    _ways_out = "Set n_neighbors=64 or so: memory then grows with n_samples x n_neighbors."
+    _ways_out = "Set n_neighbors=64 or so (memory then grows with n_samples x n_neighbors), or n_landmarks=1000."
 
     def __init__(
         self,
@@ -152,6 +159,7 @@ class DiffusionMaps(Reducer):
         time=1,
         width="median",
         convention="exp(-d2/s)",
+        n_landmarks=None,
         metric="euclidean",
         search="auto",
         missing="error",
@@ -167,6 +175,7 @@ class DiffusionMaps(Reducer):
         self.time = time
         self.width = width
         self.convention = convention
+        self.n_landmarks = n_landmarks
         self.metric = metric
         self.search = search
         self.missing = missing
@@ -188,7 +197,9 @@ class DiffusionMaps(Reducer):
             raise ValueError(f"{_NAME}: repair must be None where all rows are joined. Set n_neighbors or radius.")
         rng = generator(self.random_state)
         given = not self._on_graph(X) or (self._precomputed() and sparse.issparse(X))
-        same = Distinct.of(X, given=given)
+        choice = {"method": "kmeans++", "metric": self._distance(), "rng": rng, "n_jobs": self.n_jobs, "owner": _NAME}
+        same = Distinct.of(X, given=given).landmarks(X, self.n_landmarks, **choice)
+        self.landmarks_ = None if self.n_landmarks is None else same.first
         rows = same.pick(X, square=self._precomputed())
         self._rows = self._own_rows(rows)
 
@@ -202,7 +213,9 @@ class DiffusionMaps(Reducer):
         self.eigenvalues_ = pieces[0].eigenvalues
         own_edges = self._on_graph(X) or (joined.n_components > 1 and self.disconnected == "bridge")
         self._extension = Walk.of(pieces, same, gaps, own_edges, shares.columns)
-        return self._extension.places()[same.kind]
+        if self.n_landmarks is None:
+            return self._extension.places()[same.kind]
+        return np.concatenate([self._extend(X[part]) for part in blocks(X.shape[0], self._block_rows)])
 
     def _graph_kernel(self, rows: Any, same: Distinct) -> tuple[Any, Any, np.ndarray]:
         """K along the edges and on the diagonal, how it hangs together, and distances to nearest neighbours."""
@@ -289,7 +302,8 @@ class DiffusionMaps(Reducer):
         return self._extension.places().astype(self.embedding_.dtype)
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
-        rows = 2 * n * d * itemsize if stored is None else 24 * stored
+        every, n = n, min(n, self.n_landmarks or n)
+        rows = 2 * every * d * itemsize if stored is None else 24 * stored
         shared_parts = {"search": 2 * n * 64 * 8, "axes": 64 * n * (self.n_components + 20), "rows": rows}
         if self._precomputed() and stored is not None:
             return {**shared_parts, "neighbour graph": 120 * stored}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,12 +11,16 @@ from scipy import sparse
 from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric
+from lowdim._core.extend import Rebuilt
 from lowdim._core.graph import POLICIES as DISCONNECTED
+from lowdim._core.graph import laplacian
 from lowdim._core.incomplete import METRICS, POLICIES
+from lowdim._core.landmark_spectrum import MIXED, landmarks_for, reduced_pairs
 from lowdim._core.neighbor_methods import Distinct, Neighborhood
 from lowdim._core.neighbors import SEARCH
 from lowdim._core.repair import METHODS
 from lowdim._core.rng import generator
+from lowdim._core.threads import blocks
 from lowdim._core.walk import Piece, Steps, Walk, join_parts, slow_axes
 from lowdim._core.walk_weights import CONVENTIONS, EDGE_RULES, check_weights, edge_gamma, edge_weights, shortest_edges
 
@@ -56,6 +61,9 @@ class LaplacianEigenmaps(Reducer):
     normalization : {"random_walk", "symmetric"}
         Coordinates y with Y'DY = I, the problem above; or D^1/2 y, orthonormal, in which rows of many neighbours lie
         further out.
+    n_landmarks : int or None
+        Every row a mixture of this many landmarks, in which the eigenproblem is solved. Needs the coordinates of the
+        rows and ``normalization="random_walk"``.
     metric : str or callable
         Distance between rows; "precomputed": X holds distances, dense, condensed, or a sparse graph whose stored
         entries are the edges (`n_neighbors` is not used then).
@@ -82,6 +90,8 @@ class LaplacianEigenmaps(Reducer):
         l of each axis, from 0 to 2, ascending, zero ones dropped (of the largest part).
     gamma_ : float or None
         The gamma of the heat weights.
+    landmarks_ : ndarray of int or None
+        The rows that are landmarks.
     n_components_graph_ : int
         Parts the graph fell into before joining: how often 0 is an eigenvalue.
     component_labels_ : ndarray of shape (n_samples,)
@@ -125,6 +135,7 @@ class LaplacianEigenmaps(Reducer):
         "convention": params.one_of(*CONVENTIONS),
         "gamma": params.none() | params.real(0, open_low=True),
         "normalization": params.one_of("random_walk", "symmetric"),
+        "n_landmarks": params.none() | params.whole(3),
         "metric": params.text() | params.function(),
         "search": params.one_of(*SEARCH),
         "missing": params.one_of(*POLICIES),
@@ -135,7 +146,8 @@ class LaplacianEigenmaps(Reducer):
     _sparse_rows = True
     _sparse_graphs = True
     _hole_policies = tuple(METRICS)
-    _ways_out = "Use fewer neighbours."
+    _extension: Any
+    _ways_out = "Use fewer neighbours, or n_landmarks=1000."
 
     def __init__(
         self,
@@ -149,6 +161,7 @@ class LaplacianEigenmaps(Reducer):
         convention="exp(-d2/(2*s2))",
         gamma=None,
         normalization="random_walk",
+        n_landmarks=None,
         metric="euclidean",
         search="auto",
         missing="error",
@@ -165,6 +178,7 @@ class LaplacianEigenmaps(Reducer):
         self.convention = convention
         self.gamma = gamma
         self.normalization = normalization
+        self.n_landmarks = n_landmarks
         self.metric = metric
         self.search = search
         self.missing = missing
@@ -186,13 +200,44 @@ class LaplacianEigenmaps(Reducer):
 
         W, joined, gaps = self._weighted(rows, same)
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels[same.kind]
-        pieces = [self._embed_part(W, part, rng) for part in joined.parts(self.disconnected)]
+        parts = joined.parts(self.disconnected)
+        chosen = self._landmarks(rows, [W[part][:, part] for part in parts[:1]], rng)
+        self.landmarks_ = None if chosen is None else same.first[chosen]
+        if chosen is not None:
+            return self._embed_landmarks(rows, chosen, W, rng)[same.kind]
+        pieces = [self._embed_part(W, part, rng) for part in parts]
         self.eigenvalues_ = 1.0 - pieces[0].eigenvalues
         self._extension = Walk.of(pieces, same, gaps, self.weights != "given")
         return self._extension.places()[same.kind]
 
+    def _landmarks(self, rows: Any, matrices: list[Any], rng: np.random.Generator) -> np.ndarray | None:
+        settings = {"policy": self.disconnected, "metric": self._distance(), "rng": rng, "owner": _NAME}
+        return landmarks_for(self.n_landmarks, rows, matrices, **settings)
+
+    def _embed_landmarks(self, rows: Any, chosen: np.ndarray, W: Any, rng: np.random.Generator) -> np.ndarray:
+        """Places as mixtures of those of the landmarks."""
+        r, self._rows = self.n_components, rows[chosen].copy()
+        known = None if self._holes is None else self._holes.rows(self._rows)
+        blank = Rebuilt(np.zeros((len(chosen), r)), np.zeros(len(chosen), dtype=int), known, "auto", r)
+        L, degrees = laplacian(W)
+        mixture = blank.mixture(*self._meeting(rows, known), self.n_jobs)
+        self.eigenvalues_, Y = reduced_pairs(L, mixture, degrees, r, rng=rng, owner=_NAME)
+        self._extension = replace(blank, places=Y)
+        return np.concatenate([self._extend(rows[part]) for part in blocks(len(rows), self._block_rows)])
+
+    def _meeting(self, X: Any, completed: Any) -> tuple[Any, Any, Any]:
+        """Rows, the landmarks they are mixtures of, and which of these are near; holes filled on both sides."""
+        k = min(self.n_components + MIXED, len(self._rows))
+        near = self._neighborhood(k).nearest(self._rows, k, X)
+        return (X, self._rows, near) if completed is None else (self._holes.rows(X), completed, near)
+
     def _check_choices(self) -> None:
         check_metric(self.metric, _NAME)
+        if self.n_landmarks is not None and (self._precomputed() or self.normalization == "symmetric"):
+            raise ValueError(
+                f"{_NAME}: n_landmarks must be None for metric='precomputed' or normalization='symmetric'; got "
+                f"{self.n_landmarks}. Mixtures need coordinates, and a mixture of places has no degree."
+            )
         if self.weights == "given" and not self._precomputed():
             raise ValueError(f"{_NAME}: weights='given' must go with metric='precomputed'; got metric={self.metric!r}.")
         if self.weights == "given" and self.repair is not None:
@@ -228,6 +273,8 @@ class LaplacianEigenmaps(Reducer):
         return Piece(rows, 1.0 - values, Y, np.ones(r), degrees, np.zeros(r))
 
     def _extend(self, X: Any) -> np.ndarray:
+        if self.landmarks_ is not None:
+            return self._extension(*self._meeting(X, self._extension.completed), self.n_jobs)
         walk: Walk = self._extension
         X = walk.columns_of(X) if self._precomputed() else X
         if self.weights == "given":
@@ -240,7 +287,8 @@ class LaplacianEigenmaps(Reducer):
         return check_weights(D, _NAME) if self.weights == "given" else super()._check_distances(D)
 
     def _fitted_places(self) -> np.ndarray:
-        return self._extension.places().astype(self.embedding_.dtype)
+        places = self._extension.places
+        return (places() if self.landmarks_ is None else places).astype(self.embedding_.dtype)
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         edges = (
@@ -248,8 +296,10 @@ class LaplacianEigenmaps(Reducer):
         )  # a radius is asked about when the rows are there
         if self._precomputed():
             edges = n * n if stored is None and self.weights == "given" else max(edges, stored or 0)
+        reduced = 0 if self.n_landmarks is None else 32 * n * 256 + 40 * min(n, self.n_landmarks) ** 2
         return {
             "search": 2 * n * 64 * 8,
+            "reduced problem": reduced,
             "neighbour graph": 60 * edges,
             "axes": 64 * n * (self.n_components + 20),
             "rows": 2 * n * d * itemsize if stored is None else 24 * stored,

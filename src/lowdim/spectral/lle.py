@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
@@ -13,6 +15,7 @@ from lowdim._core.distances import check_metric
 from lowdim._core.extend import Rebuilt
 from lowdim._core.graph import connect, has_edges, neighbor_graph
 from lowdim._core.incomplete import METRICS, POLICIES
+from lowdim._core.landmark_spectrum import MIXED, USUAL, landmarks_for, reduced_axes
 from lowdim._core.local import METHODS, Patches, alignment
 from lowdim._core.neighbor_methods import Neighborhood
 from lowdim._core.neighbors import SEARCH, nearest
@@ -20,6 +23,7 @@ from lowdim._core.notices import warn
 from lowdim._core.parts import beside
 from lowdim._core.repair import METHODS as REPAIRS
 from lowdim._core.rng import generator
+from lowdim._core.threads import blocks
 
 
 class LLE(Reducer):
@@ -48,6 +52,10 @@ class LLE(Reducer):
         Leave out of a neighbourhood the rows to which an edge short-circuits the sheet: edges of rows through which
         many paths run and around which the way is long; that leave the tangent plane (of dimension `n_components`); or
         whose ends are far apart in sparser graphs. See `Isomap`.
+    n_landmarks : int, "auto" or None
+        Every row a mixture of this many landmarks, in which the eigenproblem is solved: many rows in little memory, at
+        some loss of detail. "auto": only where the factors of M would not fit into memory or take very long to
+        make, 1,000 of them, with a word; None: never.
     metric : str or callable
         Distance that chooses neighbours. Inside a neighbourhood coordinates count, so there is no "precomputed".
     search : {"auto", "exact", "approximate"}
@@ -78,6 +86,8 @@ class LLE(Reducer):
     reconstruction_error_ : float
         trace(Z'M Z) / n: for standard LLE the mean squared distance between a row's place and what its neighbours'
         places make of it.
+    landmarks_ : ndarray of int or None
+        The rows that are landmarks.
     n_components_graph_ : int
         Parts the neighbour graph fell into before joining.
     component_labels_ : ndarray of shape (n_samples,)
@@ -91,7 +101,8 @@ class LLE(Reducer):
     Roweis and Saul, Nonlinear dimensionality reduction by locally linear embedding, 2000. Saul and Roweis, Think
     globally, fit locally, 2003 (new rows). De Ridder and Duin, Locally linear embedding for classification, 2002 (the
     ridge). Zhang and Wang, MLLE, 2007. Donoho and Grimes, Hessian eigenmaps, 2003. Zhang and Zha, Principal manifolds
-    and nonlinear dimension reduction via local tangent space alignment, 2004.
+    and nonlinear dimension reduction via local tangent space alignment, 2004. Vladymyrov and Carreira-Perpinan, Locally
+    linear landmarks for large-scale manifold learning, 2013.
 
     Examples
     --------
@@ -108,6 +119,7 @@ class LLE(Reducer):
         "method": params.one_of(*METHODS),
         "reg": params.one_of("auto") | params.real(0, open_low=True),
         "repair": params.none() | params.one_of(*REPAIRS),
+        "n_landmarks": params.none() | params.one_of("auto") | params.whole(3),
         "metric": params.text() | params.function(),
         "search": params.one_of(*SEARCH),
         "missing": params.one_of(*POLICIES),
@@ -128,6 +140,7 @@ class LLE(Reducer):
         method="standard",
         reg="auto",
         repair=None,
+        n_landmarks="auto",
         metric="euclidean",
         search="auto",
         missing="error",
@@ -141,6 +154,7 @@ class LLE(Reducer):
         self.method = method
         self.reg = reg
         self.repair = repair
+        self.n_landmarks = n_landmarks
         self.metric = metric
         self.search = search
         self.missing = missing
@@ -169,7 +183,12 @@ class LLE(Reducer):
 
         rows = joined.parts(self.disconnected)
         coordinates = X if self._holes is None else self._holes.rows_among(X, near)
-        parts = [self._embed_part(coordinates, patches, part, counts, rng) for part in rows]
+        forms = [self._form(coordinates, patches, part) for part in rows]
+        chosen = self._landmarks(X, forms, rng)
+        self.landmarks_ = None if chosen is None else np.unique(copy_of, return_index=True)[1][chosen]
+        if chosen is not None:
+            return self._embed_landmarks(X, coordinates, chosen, forms[0], counts, rng)[copy_of]
+        parts = [self._embed_part(M, part, counts, rng) for M, part in zip(forms, rows, strict=True)]
         self.eigenvalues_ = parts[0].values
         self.reconstruction_error_ = float(
             sum(p.values[1 : self.n_components + 1].sum() * len(p.places) for p in parts)
@@ -228,16 +247,46 @@ class LLE(Reducer):
             self._check_size(k)
         return k
 
-    def _embed_part(
-        self, X: Any, patches: Patches, rows: np.ndarray, counts: np.ndarray | None, rng: np.random.Generator
-    ) -> Bottom:
+    def _form(self, X: Any, patches: Patches, rows: np.ndarray) -> sparse.csr_array:
+        """The matrix M of one part."""
         inside = patches.of_rows(rows, len(X))
-        M = alignment(X[rows], inside, self.method, self.n_components, reg=self.reg, n_jobs=self.n_jobs)
+        return alignment(X[rows], inside, self.method, self.n_components, reg=self.reg, n_jobs=self.n_jobs)
+
+    def _embed_part(self, M: sparse.csr_array, rows: np.ndarray, counts: Any, rng: np.random.Generator) -> Bottom:
         counted = None if counts is None else counts[rows]
         bottom = bottom_axes(M, self.n_components, counts=counted, rng=rng, owner="LLE")
         warn_of_ambiguous_axes(bottom, "LLE")
         warn_of_crowding(bottom.places, "LLE")
         return bottom
+
+    def _landmarks(self, X: Any, forms: list[Any], rng: np.random.Generator) -> np.ndarray | None:
+        """Which rows are landmarks; None where every row has a place of its own."""
+        return landmarks_for(
+            self.n_landmarks, X, forms, policy=self.disconnected, metric=self._distance(), rng=rng, owner="LLE"
+        )
+
+    def _embed_landmarks(self, X: Any, coordinates: Any, chosen: Any, M: Any, counts: Any, rng: Any) -> np.ndarray:
+        """Places as mixtures of those of the landmarks."""
+        self._rows, home = X[chosen].copy(), np.zeros(len(chosen), dtype=int)
+        known = None if self._holes is None else coordinates[chosen]
+        blank = Rebuilt(np.zeros((len(chosen), self.n_components)), home, known, self.reg, self.n_components)
+        W = blank.mixture(*self._meeting(X, known), self.n_jobs)
+        bottom = reduced_axes(M, W, self.n_components, counts=counts, rng=rng, owner="LLE")
+        warn_of_ambiguous_axes(bottom, "LLE")
+        self.eigenvalues_ = bottom.values
+        self.reconstruction_error_ = float(bottom.values[1 : self.n_components + 1].sum())
+        self._extension = replace(blank, places=bottom.places)
+        Z = np.concatenate([self._extend(X[part]) for part in blocks(len(X), self._block_rows)])
+        warn_of_crowding(Z, "LLE")
+        return Z
+
+    def _meeting(self, X: Any, completed: Any) -> tuple[Any, Any, Any]:
+        """Rows, the fitted ones they are rebuilt from, and which of these are near; holes filled on both sides."""
+        k = self.n_neighbors if self.landmarks_ is None else min(self.n_neighbors, self.n_components + MIXED)
+        near = self._nearest(self._rows, min(k, len(self._rows)), X)
+        if self._holes is None or completed is None:
+            return X, self._rows, near
+        return self._holes.rows_among(X, near, completed), completed, near
 
     def _tiled(self, rows: list[np.ndarray], parts: list[Bottom], n: int) -> tuple[np.ndarray, np.ndarray]:
         """Places of all rows, and the part of each; NaN and -1 where a row has none."""
@@ -249,11 +298,7 @@ class LLE(Reducer):
         return Z, home
 
     def _extend(self, X: Any) -> np.ndarray:
-        near = self._nearest(self._rows, min(self.n_neighbors, len(self._rows)), X)
-        completed = self._extension.completed
-        if self._holes is None or completed is None:
-            return self._extension(X, self._rows, near, self.n_jobs)
-        return self._extension(self._holes.rows_among(X, near, completed), completed, near, self.n_jobs)
+        return self._extension(*self._meeting(X, self._extension.completed), self.n_jobs)
 
     def _fitted_places(self) -> np.ndarray:
         return self._extension.places
@@ -263,11 +308,19 @@ class LLE(Reducer):
         return {
             "local forms": 4 * n * p * (p + 1),
             "alignment matrix": 50 * n * 4 * p,
-            "sparse factors": int(36 * n * self._fill(n)),
+            "sparse factors": self._factors(n),
             "search": 2 * n * 64 * 8,
             "neighbour graph": 100 * n * p,
             "rows": 2 * n * d * itemsize,
         }
+
+    def _factors(self, n: int) -> int:
+        """Bytes of the sparse factors, or of what stands for them: with landmarks there are none."""
+        most = 32 * n * 256 + 40 * min(n, USUAL if isinstance(self.n_landmarks, str) else self.n_landmarks or n) ** 2
+        direct = int(36 * n * self._fill(n))
+        if self.n_landmarks is None or self.disconnected in ("separate", "largest"):
+            return direct
+        return min(direct, most) if self.n_landmarks == "auto" else most
 
     def _fill(self, n: int) -> float:
         """Entries in a row of the factors of a graph of as many dimensions as the map, as measured up to 50,000 rows.

@@ -85,6 +85,7 @@ _TABLE = (
     Method("vae", "VAE", "VAE", False, "global", "manifold", False, usual=False),
     Method("nlpca", "NLPCA", "NLPCA", False, "global", "manifold", False, usual=False),
     Method("inverse-nlpca", "InverseNLPCA", "Inverse NLPCA", False, "global", "manifold", False, usual=False),
+    Method("mvu", "MVU", "MVU", False, "global", "manifold", True, usual=False),
 )
 
 
