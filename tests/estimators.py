@@ -112,6 +112,7 @@ CASES = [
     Case(lowdim.MDS(n_components=2, tol=1e-15, max_iter=5000, random_state=0), transform_tolerance=1e-6),
     # A new row that equals a fitted one is that row; otherwise it is placed by its neighbours.
     Case(lowdim.TSNE(n_components=2, perplexity=5, random_state=0), parts_equal_rows=True),
+    Case(lowdim.UMAP(n_components=2, n_neighbors=5, random_state=0)),
 ]
 
 # More settings of the same classes, where the contract could break differently.
@@ -279,6 +280,7 @@ VARIANTS = [
     # Where the order changes, a step of the fitted function does too: forces vanish only nearly.
     Case(lowdim.MDS(n_components=2, level="ordinal", tol=1e-15, max_iter=5000), transform_tolerance=1e-4),
     Case(lowdim.TSNE(n_components=2, perplexity=[3, 7], init="spectral", dof=0.8, random_state=0)),
+    Case(lowdim.UMAP(n_components=2, n_neighbors=8, min_dist=0.5, init="pca", set_op_mix_ratio=0.5, random_state=0)),
 ]
 
 ALL = CASES + VARIANTS

@@ -38,6 +38,7 @@ _HOMES = {
     "LLE": "lowdim.spectral.lle",
     "MDS": "lowdim.stress.mds",
     "TSNE": "lowdim.neighbor_embedding.tsne",
+    "UMAP": "lowdim.neighbor_embedding.umap",
     "Comparison": "lowdim.study.comparison",
     "compare": "lowdim.study.comparison",
     "config": "lowdim._core.memory",
@@ -73,6 +74,7 @@ _ESTIMATORS = (
     "LLE",
     "MDS",
     "TSNE",
+    "UMAP",
 )
 
 __all__ = [*_HOMES, *_MODULES]

@@ -47,6 +47,14 @@ def spectral_start(P: Any, k: int, rng: np.random.Generator, owner: str) -> np.n
     return scaled(bent(Z / np.sqrt(degrees)[:, None], k))
 
 
+def checked_start(start: Any, n: int, k: int, owner: str) -> np.ndarray:
+    """A start that was given."""
+    Z = np.asarray(start, dtype=np.float64)
+    if Z.shape != (n, k) or not np.isfinite(Z).all():
+        raise ValueError(f"{owner}: the start must be {n} rows of {k} finite numbers; got shape {Z.shape}.")
+    return Z
+
+
 def random_start(n: int, k: int, rng: np.random.Generator) -> np.ndarray:
     return SPREAD * rng.standard_normal((n, k))
 
