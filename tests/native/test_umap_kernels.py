@@ -63,17 +63,19 @@ def graph(n=60, seed=0):
 
 
 def factors(squares, strength=1.0):
-    """Of pulls and pushes, held to the length 4."""
+    """Of pulls and pushes, as they come and held to the length 4."""
     safe = np.maximum(squares, 1e-300)
     over = 1 + A * safe**B
-    pull, push = 2 * A * B * safe ** (B - 1) / over, 2 * strength * B / ((0.001 + safe) * over)
-    most = 4 / np.sqrt(safe)
-    return np.minimum(pull, most), np.minimum(push, most)
+    return 2 * A * B * safe ** (B - 1) / over, 2 * strength * B / ((0.001 + safe) * over)
+
+
+def held_factors(squares, strength=1.0):
+    return [np.minimum(factor, 4 / np.sqrt(np.maximum(squares, 1e-300))) for factor in factors(squares, strength)]
 
 
 def expected_twin(W, Z, per_pull, strength):
     gaps = Z[None] - Z[:, None]
-    pull, push = factors((gaps**2).sum(axis=-1), strength)
+    pull, push = held_factors((gaps**2).sum(axis=-1), strength)
     np.fill_diagonal(push, 0)
     pull, push = 2 * W * pull, 2 * per_pull * W.sum(axis=1, keepdims=True) / len(Z) * push
     return np.einsum("ij,ijc->ic", pull - push, gaps) / (pull + push).sum(axis=1, keepdims=True)
@@ -121,7 +123,8 @@ def test_draws_have_the_mean_of_all_pairs(k):
     w, gaps = W.toarray() / W.data.max(), (Z[None] - Z[:, None]).astype(np.float64)
     pull, push = factors((gaps**2).sum(axis=-1))
     np.fill_diagonal(push, 0)
-    mean = np.einsum("ij,ijc->ic", w * pull - 2.5 * w.sum(axis=1, keepdims=True) / 40 * push, gaps)
+    pulls, pushes = (np.clip(factor[..., None] * gaps, -4, 4) for factor in (pull, push))
+    mean = np.einsum("ij,ijc->ic", w, pulls) - 2.5 * w.sum(axis=1, keepdims=True) / 40 * pushes.sum(axis=1)
     assert np.abs(total - mean).max() < 0.1 * np.abs(mean).max()
     assert np.corrcoef(total.ravel(), mean.ravel())[0, 1] > 0.998
 
@@ -138,7 +141,7 @@ def test_new_rows_end_where_forces_balance(k):
     _native.settle_rows(fitted, fitted, near[2:3], weights[2:3], A, B, 1.0, 2.5, 200, 1, alone)
     np.testing.assert_array_equal(alone[0], Z[2])
     gaps = fitted[None] - Z[:, None]
-    pull, push = factors((gaps**2).sum(axis=-1))
+    pull, push = held_factors((gaps**2).sum(axis=-1))
     W = np.zeros((6, 50))
     np.put_along_axis(W, near.astype(np.int64), weights, axis=1)
     pull, push = 2 * W * pull, 2 * 2.5 * W.sum(axis=1, keepdims=True) / 50 * push
