@@ -28,7 +28,7 @@ def memberships_twin(d, connectivity):
     d = np.sort(d)
     reach = np.interp(connectivity, np.arange(1, len(d) + 1), d)
     gaps = np.maximum(d - reach, 0)
-    width = brentq(lambda s: np.exp(-gaps / s).sum() - np.log2(len(d)), 1e-6, 1e6, xtol=1e-14, rtol=1e-14)
+    width = brentq(lambda s: np.exp(-gaps / s).sum() - np.log2(len(d) + 1), 1e-6, 1e6, xtol=1e-14, rtol=1e-14)
     return np.exp(-gaps / width), reach, width
 
 
@@ -169,6 +169,8 @@ def test_arrays_that_do_not_fit_are_refused():
         _native.settle_map(*edges, W.data[:-1], A, B, 1.0, 2.5, 0, 1, 2, 1.0, 1, np.zeros((20, 2)))
     with pytest.raises(ValueError, match="do not fit"):
         _native.settle_map(*edges, W.data, A, B, 1.0, 2.5, 0, 1, 2, 1.0, 1, np.zeros((10, 2)))
+    steps = np.zeros(W.nnz, np.uint16)
     with pytest.raises(ValueError, match="do not fit"):
-        steps = np.zeros(W.nnz, np.uint16)
-        _native.sample_map(edges[0], edges[1] + 20, steps, steps, A, B, 1.0, 2.5, 0, 0, 1, 2, 1.0, 1, np.zeros((20, 2), np.float32))
+        _native.sample_map(
+            edges[0], edges[1] + 20, steps, steps, A, B, 1.0, 2.5, 0, 0, 1, 2, 1.0, 1, np.zeros((20, 2), np.float32)
+        )

@@ -81,7 +81,7 @@ void fuzzy_rows(In1<std::int64_t> starts, In1<double> distances, double connecti
       double mean = 0;
       for (std::int64_t e = 0; e < count; ++e) mean += d[e] / static_cast<double>(count);
       const double reach = reach_of(d, count, connectivity, apart);
-      const double width = std::max(width_of(d, count, reach, std::log2(static_cast<double>(std::max<std::int64_t>(count, 1)))),
+      const double width = std::max(width_of(d, count, reach, std::log2(static_cast<double>(count + 1))),
                                     least * (reach > 0 ? mean : overall));
       for (std::int64_t e = 0; e < count; ++e) weights(starts(i) + e) = membership(d[e] - reach, width);
       reaches(i) = reach, widths(i) = width;

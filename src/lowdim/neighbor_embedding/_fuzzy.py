@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import curve_fit
+from scipy.optimize import least_squares
 
 from lowdim import _native
 from lowdim._core import threads
@@ -19,7 +19,7 @@ LEAST_WIDTH = 1e-3  # of the mean distance to the neighbours
 
 
 def memberships(graph: sparse.csr_array, connectivity: float, n_jobs: int | None = None) -> sparse.csr_array:
-    """exp(-(d_ij - rho_i) / sigma_i) for each stored distance: 1 for the nearest, and log2 of their number in sum.
+    """exp(-(d_ij - rho_i) / sigma_i) for each stored distance: 1 for the nearest, and of k in sum log2(k + 1).
 
     Parameters
     ----------
@@ -82,15 +82,10 @@ def joined(W: sparse.csr_array, X: Any, **settings: Any) -> tuple[sparse.csr_arr
 
 def curve(min_dist: float, spread: float, owner: str) -> tuple[float, float]:
     """a and b of 1 / (1 + a d^2b), which is about 1 up to `min_dist` and then exp(-(d - min_dist) / spread)."""
-    d = np.linspace(0.0, 3.0 * spread, 300)
-    wanted = np.where(d < min_dist, 1.0, np.exp(-(d - min_dist) / spread))
-    try:
-        (a, b), _ = curve_fit(lambda d, a, b: 1.0 / (1.0 + a * d ** (2.0 * b)), d, wanted)
-    except RuntimeError:
-        a = b = np.nan
-    if not (np.isfinite([a, b]).all() and a > 0 and b > 0):
-        raise ValueError(
-            f"{owner}: min_dist must be a distance that a curve of this spread can keep; got min_dist={min_dist:g} "
-            f"with spread={spread:g}. Take it at most the spread."
-        )
-    return float(a), float(b)
+    if min_dist > spread:
+        raise ValueError(f"{owner}: min_dist must be at most spread={spread:g}; got {min_dist:g}.")
+    # In units of the spread, so that the same curve is fitted whatever that is.
+    d = np.linspace(0.0, 3.0, 300)
+    wanted = np.where(d < min_dist / spread, 1.0, np.exp(-(d - min_dist / spread)))
+    a, b = least_squares(lambda ab: 1.0 / (1.0 + ab[0] * d ** (2.0 * ab[1])) - wanted, (1.0, 1.0), method="lm").x
+    return float(a * spread ** (-2.0 * b)), float(b)

@@ -144,7 +144,9 @@ def divergence(W: sparse.csr_array, Z: np.ndarray, forces: Forces) -> float:
     some = np.arange(n)
     if n * n > PAIRS:
         some = generator(0).permutation(n)[: max(1, PAIRS // n)]
-    apart = sum(float(_apart(((Z[i] - Z) ** 2).sum(axis=1), forces).sum()) - float(_apart(np.zeros(1), forces)[0]) for i in some)
+    apart = sum(
+        float(_apart(((Z[i] - Z) ** 2).sum(axis=1), forces).sum()) - float(_apart(np.zeros(1), forces)[0]) for i in some
+    )
     i = np.repeat(np.arange(n), np.diff(W.indptr))
     squares = ((Z[i] - Z[W.indices]) ** 2).sum(axis=1)
     q, w = np.maximum(forces.similarity(squares), 1e-12), W.data
@@ -158,9 +160,7 @@ def _apart(squares: np.ndarray, forces: Forces) -> np.ndarray:
     return -np.log(np.maximum(1.0 - forces.similarity(squares), 1e-4))
 
 
-def place(
-    found: Neighbors, weights: np.ndarray, fitted: np.ndarray, forces: Forces, n_jobs: int | None
-) -> np.ndarray:
+def place(found: Neighbors, weights: np.ndarray, fitted: np.ndarray, forces: Forces, n_jobs: int | None) -> np.ndarray:
     """Where pulls to the neighbours of each new row and pushes from the fitted rows balance, these staying in place.
 
     It starts at the mean of the neighbours' places. A row that equals a fitted one is that row, and lies on its place.

@@ -33,10 +33,11 @@ def _among(W: Any, rows: np.ndarray) -> Any:
 class UMAP(Reducer):
     """UMAP: shows what hangs together, as groups of points in a plane; fast for many rows.
 
-    Row j belongs to row i with strength exp(-(d_ij - rho_i) / sigma_i): the nearest row fully, and the widths fit
-    log2(n_neighbors) in sum; both directions give one weight w_ij. Points of the map belong together with strength
-    q_ij = 1 / (1 + a |z_i - z_j|^2b). In each epoch edges pull as often as they are heavy, each pull being followed by
-    pushes from rows drawn at random: a descent on about Σ KL(w_ij || q_ij), from `init`, at a rate that goes down to 0.
+    Row j belongs to row i with strength exp(-(d_ij - rho_i) / sigma_i): the nearest row fully, and all in sum
+    log2(n_neighbors + 1), which fixes sigma_i; both directions give one weight w_ij. Points of the map belong together
+    with strength q_ij = 1 / (1 + a |z_i - z_j|^2b). In each epoch edges pull as often as they are heavy, and each pull
+    is followed by pushes from rows drawn at random: about a descent on Σ KL(w_ij || q_ij), from `init`, at a rate that
+    goes down to 0.
 
     What a map does not show: how large or dense a group is, and how far it is from groups that it does not touch.
     Groups can appear in data that have none; look at several `n_neighbors`.
@@ -46,9 +47,9 @@ class UMAP(Reducer):
     n_components : int
         Dimension of the map.
     n_neighbors : int
-        Neighbours of a row, itself not counted: few for what is local, many for the whole.
+        Neighbours of a row: few for what is local, many for the whole. The row itself is not counted; umap-learn does.
     min_dist : float
-        How close neighbours may lie in the map, in units of `spread`'s scale: small makes tight groups.
+        How far apart neighbours lie in the map, at least about; at most `spread`. Small makes tight groups.
     spread : float
         Scale of the map: strength falls as exp(-(d - min_dist) / spread).
     local_connectivity : float
