@@ -9,7 +9,7 @@ EXPECTED = {type(case.estimator): case.expected_failures for case in CASES}
 
 
 # The checks fit blobs that no graph joins; the warning is right.
-@pytest.mark.filterwarnings("ignore:(Isomap|LaplacianEigenmaps|DiffusionMaps). the neighbour graph")
+@pytest.mark.filterwarnings("ignore:(Isomap|LaplacianEigenmaps|DiffusionMaps|UMAP). the neighbour graph")
 @pytest.mark.filterwarnings("ignore:(Isomap|LLE). the neighbour graph")
 # They fit blobs and noise, which are no sheets: a local method is right to say so.
 @pytest.mark.filterwarnings("ignore:LLE. .*(gap after the last axis|eigenvalues are zero|map's diameter)")
