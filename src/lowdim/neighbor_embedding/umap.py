@@ -36,7 +36,7 @@ class UMAP(Reducer):
     Row j belongs to row i with strength exp(-(d_ij - rho_i) / sigma_i): the nearest row fully, and all in sum
     log2(n_neighbors + 1), which fixes sigma_i; both directions give one weight w_ij. Points of the map belong together
     with strength q_ij = 1 / (1 + a |z_i - z_j|^2b). In each epoch edges pull as often as they are heavy, and each pull
-    is followed by pushes from rows drawn at random: about a descent on Σ KL(w_ij || q_ij), from `init`, at a rate that
+    is followed by pushes from rows drawn at random: a descent on `kl_divergence_`, from `init`, at a rate that
     goes down to 0.
 
     What a map does not show: how large or dense a group is, and how far it is from groups that it does not touch.
@@ -95,7 +95,8 @@ class UMAP(Reducer):
     embedding_ : ndarray of shape (n_samples, n_components)
         Places of the fitted rows. Equal rows count as one and share a place.
     kl_divergence_ : float
-        Mean over pairs of KL(w_ij || q_ij), in nats; beyond 1,400 rows pairs without an edge are sampled.
+        Mean over pairs of KL(v_ij || q_ij), in nats, v = w / (w + r) being what pulls (w) and pushes (r) aim at, each
+        pair counting w + r; beyond 1,400 rows pairs without an edge are sampled.
     a_, b_ : float
         Of the map's kernel, fitted to `min_dist` and `spread`.
     n_iter_ : int
