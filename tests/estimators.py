@@ -143,6 +143,7 @@ CASES = [
         exact_inverse=True,
         invariant_to_rotation=False,
     ),
+    Case(lowdim.UMAP(n_components=2, n_neighbors=5, random_state=0)),
 ]
 
 # More settings of the same classes, where the contract could break differently.
@@ -359,6 +360,7 @@ VARIANTS = [
         exact_inverse=True,
         invariant_to_rotation=False,
     ),
+    Case(lowdim.UMAP(n_components=2, n_neighbors=8, min_dist=0.5, init="pca", set_op_mix_ratio=0.5, random_state=0)),
 ]
 
 ALL = CASES + VARIANTS

@@ -12,6 +12,8 @@ EXPECTED = {type(case.estimator): case.expected_failures for case in CASES}
 @pytest.mark.filterwarnings("ignore:(Isomap|LaplacianEigenmaps|DiffusionMaps). the neighbour graph")
 @pytest.mark.filterwarnings("ignore:(Isomap|LLE|TCIE). the neighbour graph")
 @pytest.mark.filterwarnings("ignore:(Isomap|LLE|MVU). the neighbour graph")
+@pytest.mark.filterwarnings("ignore:(Isomap|LaplacianEigenmaps|DiffusionMaps|UMAP). the neighbour graph")
+@pytest.mark.filterwarnings("ignore:(Isomap|LLE). the neighbour graph")
 # They fit blobs and noise, which are no sheets: a local method is right to say so.
 @pytest.mark.filterwarnings("ignore:LLE. .*(gap after the last axis|eigenvalues are zero|map's diameter)")
 # They fit two classes or one target, which have fewer axes than asked for, and rows that are equal within classes.

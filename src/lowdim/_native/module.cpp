@@ -54,6 +54,7 @@ void bind_placing(nb::module_& m);
 void bind_ranks(nb::module_& m);
 void bind_stress(nb::module_& m);
 void bind_tsne(nb::module_& m);
+void bind_umap(nb::module_& m);
 
 }  // namespace lowdim
 
@@ -88,4 +89,5 @@ NB_MODULE(_native, m) {
   lowdim::bind_ranks(m);
   lowdim::bind_stress(m);
   lowdim::bind_tsne(m);
+  lowdim::bind_umap(m);
 }

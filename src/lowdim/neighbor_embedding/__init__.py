@@ -1,1 +1,1 @@
-"""Maps that keep neighbours together: t-SNE."""
+"""Maps that keep neighbours together: t-SNE and UMAP."""

@@ -40,11 +40,11 @@ def place(found: Neighbors, fitted: np.ndarray, *, theta: float, dof: float, n_j
     if fitted.shape[1] <= TREE_DIMS:
         settings = (0.0 if len(fitted) <= EXACT else theta, dof, EXAGGERATION, STEPS, threads.n_threads(n_jobs))
         compiled.place_rows(np.ascontiguousarray(fitted), found.indices, p, *settings, Z)
-    on, share = _interpolated(found.distances.astype(np.float64), places)
+    on, share = on_fitted(found.distances.astype(np.float64), places)
     return Z + share[:, None] * (on - Z)
 
 
-def _interpolated(distances: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def on_fitted(distances: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Shepard's interpolation of the places within reach, and how much it counts."""
     reach = np.maximum(ON * distances[:, -1:], 1e-300)
     closeness = np.maximum(0.0, 1.0 - distances / reach)

@@ -32,19 +32,26 @@ def principal_start(X: Any, k: int, owner: str) -> np.ndarray:
 
 
 def spectral_start(P: Any, k: int, rng: np.random.Generator, owner: str) -> np.ndarray:
-    """The smoothest functions on the graph of the affinities: eigenvectors of its normalised Laplacian."""
-    L, degrees = laplacian(P, normalization="symmetric")
+    """The smoothest functions on the graph of the affinities: eigenvectors L y = l D y of its Laplacian."""
+    L, degrees = laplacian(P)
     count, label = components(P)
     null = np.zeros((P.shape[0], count))
-    null[np.arange(P.shape[0]), label] = np.sqrt(degrees)
-    null /= np.linalg.norm(null, axis=0)
+    null[np.arange(P.shape[0]), label] = 1.0
     most = min(k, P.shape[0] - count)
     if most < 1:
         return scaled(bent(null, k))
-    found = eigenpairs(L, most, which="smallest", skip=null, rng=rng, tol=1e-6, owner=owner).vectors
+    found = eigenpairs(L, most, which="smallest", mass=degrees, skip=null, rng=rng, tol=1e-6, owner=owner).vectors
     # Between parts the eigenvectors say nothing: the null space itself keeps them apart.
     Z = found if count == 1 else np.hstack([null[:, 1:] * np.abs(found).max(), found])[:, :k]
-    return scaled(bent(Z / np.sqrt(degrees)[:, None], k))
+    return scaled(bent(Z, k))
+
+
+def checked_start(start: Any, n: int, k: int, owner: str) -> np.ndarray:
+    """A start that was given."""
+    Z = np.asarray(start, dtype=np.float64)
+    if Z.shape != (n, k) or not np.isfinite(Z).all():
+        raise ValueError(f"{owner}: the start must be {n} rows of {k} finite numbers; got shape {Z.shape}.")
+    return Z
 
 
 def random_start(n: int, k: int, rng: np.random.Generator) -> np.ndarray:

@@ -225,7 +225,7 @@ class TSNE(Reducer):
         settings = {"perplexity": self.perplexity, "sigma": self.sigma, "kind": self.affinity, "n_jobs": self.n_jobs}
         P = affinity.joint(affinity.weights(graph, **settings))
 
-        start = self._start(X, P) if earlier is None else self._checked_start(earlier, n)
+        start = self._start(X, P) if earlier is None else _starts.checked_start(earlier, n, self.n_components, "TSNE")
         run = descend(
             P,
             start,
@@ -271,20 +271,12 @@ class TSNE(Reducer):
     def _start(self, X: Any, P: Any) -> np.ndarray:
         rng, k = generator(self.random_state), self.n_components
         if not isinstance(self.init, str):
-            return self._checked_start(self.init, X.shape[0])
+            return _starts.checked_start(self.init, X.shape[0], k, "TSNE")
         if self.init == "random":
             return _starts.random_start(X.shape[0], k, rng)
         if self.init == "spectral" or self._precomputed():
             return _starts.spectral_start(P, k, rng, "TSNE")
         return _starts.principal_start(X if self._holes is None else self._holes.rows(X), k, "TSNE")
-
-    def _checked_start(self, start: Any, n: int) -> np.ndarray:
-        Z = np.asarray(start, dtype=np.float64)
-        if Z.shape != (n, self.n_components) or not np.isfinite(Z).all():
-            raise ValueError(
-                f"TSNE: the start must be {n} rows of {self.n_components} finite numbers; got shape {Z.shape}."
-            )
-        return Z
 
     def _phases(self, n: int, *, early: bool, exact: bool) -> list[Phase]:
         """Gains raise the rate of a coordinate until it oscillates, and then rounding decides where points go.

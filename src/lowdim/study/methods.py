@@ -77,6 +77,7 @@ _TABLE = (
     Method("isomap", "Isomap", "Isomap", False, "global", "manifold", True),
     Method("tcie", "TCIE", "TCIE", False, "global", "manifold", True, usual=False),
     Method("tsne", "TSNE", "t-SNE", False, "local", "manifold", False),
+    Method("umap", "UMAP", "UMAP", False, "local", "manifold", False),
     Method("laplacian-eigenmaps", "LaplacianEigenmaps", "Laplacian eigenmaps", False, "local", "manifold", False),
     Method("diffusion-maps", "DiffusionMaps", "Diffusion maps", False, "local", "manifold", False, usual=False),
     Method("lle", "LLE", "LLE", False, "local", "manifold", False),

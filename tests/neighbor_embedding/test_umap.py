@@ -1,0 +1,285 @@
+"""UMAP against umap-learn, its graph, its two descents, parts, starts, and new rows."""
+
+import threading
+import time
+import warnings
+from _thread import interrupt_main
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.spatial.distance import pdist, squareform
+from sklearn.datasets import load_digits
+from sklearn.manifold import trustworthiness
+from sklearn.neighbors import NearestNeighbors
+
+from lowdim import UMAP, datasets
+from lowdim._core import affinity
+from lowdim._core.neighbors import nearest
+from lowdim.neighbor_embedding import _fuzzy
+from lowdim.neighbor_embedding._layout import Forces, divergence
+from tests.oracles import case, load_expected
+
+DIGITS = load_digits()
+ORACLE = "umap_learn_digits60"
+
+
+def digits(n=800, dtype=np.float64):
+    return DIGITS.data[:n].astype(dtype)
+
+
+def graph(X, k=10, connectivity=1.0, mix=1.0):
+    return _fuzzy.union(_fuzzy.memberships(affinity.as_graph(nearest(X, k), len(X)), connectivity), mix)
+
+
+def one_nn_error(Z, y):
+    near = NearestNeighbors(n_neighbors=2).fit(Z).kneighbors(Z, return_distance=False)[:, 1]
+    return np.mean(y[near] != y)
+
+
+# ---- the graph and the kernel, as umap-learn makes them -------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "mix", "connectivity"), [("graph", 1.0, 1.0), ("graph_mixed", 0.3, 1.5)])
+def test_the_graph_is_that_of_umap_learn(name, mix, connectivity):
+    i, j, w = load_expected(ORACLE, name).T
+    expected = sparse.coo_array((w, (i.astype(int) - 1, j.astype(int) - 1)), shape=(60, 60)).toarray()
+    found = graph(digits(60), 10, connectivity, mix).toarray()
+    np.testing.assert_array_equal(found, found.T)
+    np.testing.assert_allclose(np.triu(found), expected, rtol=case(ORACLE)["rtol"], atol=case(ORACLE)["atol"])
+
+
+def test_the_kernel_is_that_of_umap_learn():
+    for min_dist, spread, a, b in load_expected(ORACLE, "curve"):
+        np.testing.assert_allclose(_fuzzy.curve(min_dist, spread, "T"), (a, b), rtol=1e-4)
+
+
+@pytest.mark.parametrize("mix", [0.0, 0.4, 1.0])
+def test_the_mixture_of_union_and_intersection(mix):
+    W = np.triu(np.random.default_rng(0).random((6, 6)), 1) + np.tril(np.random.default_rng(1).random((6, 6)), -1)
+    either, both = W + W.T - W * W.T, W * W.T
+    found = _fuzzy.union(sparse.csr_array(W), mix).toarray()
+    np.testing.assert_allclose(found, mix * either + (1 - mix) * both, atol=1e-15)
+
+
+# ---- the map --------------------------------------------------------------------------------------------------
+
+
+def test_as_good_as_umap_learn_on_digits():
+    """With umap-learn at hand the same is asked of it now; otherwise its scores of another day decide."""
+    y, scalars = DIGITS.target, case(ORACLE)["scalars"]
+    Z = UMAP(n_neighbors=14, random_state=0).fit_transform(DIGITS.data)
+    assert trustworthiness(DIGITS.data, Z, n_neighbors=12) > scalars["trustworthiness_12"] - 0.004
+    assert one_nn_error(Z, y) < scalars["one_nn_error"] + 0.006
+
+
+@pytest.mark.deep
+def test_as_good_as_umap_learn_today():
+    umap = pytest.importorskip("umap")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = umap.UMAP(n_neighbors=15, random_state=0).fit_transform(DIGITS.data)
+    ours = UMAP(n_neighbors=14, random_state=0).fit_transform(DIGITS.data)
+    for Z, slack in ((ours, 0.004), (theirs, -0.02)):
+        assert trustworthiness(DIGITS.data, Z, n_neighbors=12) > 0.985 - slack
+    assert one_nn_error(ours, DIGITS.target) < one_nn_error(theirs, DIGITS.target) + 0.006
+
+
+def test_groups_stay_whole():
+    rng = np.random.default_rng(0)
+    member = np.repeat(np.arange(5), 150)
+    X = 8 * rng.standard_normal((5, 10))[member] + rng.standard_normal((750, 10))
+    with pytest.warns(UserWarning, match="components"):
+        Z = UMAP(random_state=0).fit_transform(X)
+    assert one_nn_error(Z, member) == 0
+
+
+@pytest.mark.parametrize("solver", ["sampled", "exact"])
+def test_both_descents_find_good_maps_from_anywhere(solver):
+    X = digits(400)
+    model = UMAP(solver=solver, init="random", random_state=0).fit(X)
+    start = UMAP(solver=solver, init="random", max_iter=1, learning_rate=1e-9, random_state=0).fit(X)
+    assert model.kl_divergence_ < 0.6 * start.kl_divergence_
+    assert trustworthiness(X, model.embedding_, n_neighbors=12) > 0.965
+
+
+def test_divergence_is_its_definition():
+    X, forces = digits(90), Forces(1.6, 0.9, 1.0, 5.0)
+    W, Z = graph(X), 2 * np.random.default_rng(0).standard_normal((90, 2))
+    q, w, away = 1 / (1 + 1.6 * squareform(pdist(Z)) ** 1.8), W.toarray() / W.max(), ~np.eye(90, dtype=bool)
+    r = 5.0 * (w.sum(axis=1) + w.sum(axis=1)[:, None]) / (4 * 90)
+    q, w, r = q[away], w[away], r[away]
+    v = w / (w + r)
+    cost = (w + r) * (np.where(v > 0, v * np.log(np.maximum(v, 1e-300) / q), 0) + (1 - v) * np.log((1 - v) / (1 - q)))
+    np.testing.assert_allclose(divergence(W, Z, forces), cost.sum() / (w + r).sum(), rtol=1e-9)
+
+
+def test_the_same_map_for_any_number_of_threads_and_the_same_seed():
+    X = digits(1200, np.float32)
+    maps = [UMAP(max_iter=30, random_state=3, n_jobs=n).fit_transform(X) for n in (1, 2, 3)]
+    np.testing.assert_array_equal(maps[0], maps[1])
+    np.testing.assert_array_equal(maps[0], maps[2])
+    assert np.abs(UMAP(max_iter=30, random_state=4).fit_transform(X) - maps[0]).max() > 0.1
+
+
+@pytest.mark.parametrize("k", [1, 3, 5])
+@pytest.mark.parametrize("solver", ["sampled", "exact"])
+def test_any_number_of_dimensions(k, solver):
+    X = digits(300)
+    model = UMAP(n_components=k, solver=solver, random_state=0).fit(X)
+    assert model.embedding_.shape == (300, k)
+    assert trustworthiness(X, model.embedding_, n_neighbors=12) > (0.9 if k == 1 else 0.97)
+    np.testing.assert_allclose(model.transform(X), model.embedding_, atol=1e-6)
+
+
+@pytest.mark.parametrize("init", ["pca", "random", "spectral"])
+def test_every_start_leads_to_a_good_map(init):
+    X = digits(700)
+    assert trustworthiness(X, UMAP(init=init, random_state=0).fit_transform(X), n_neighbors=12) > 0.97
+
+
+def test_a_start_that_is_given():
+    X = digits(120)
+    start = np.random.default_rng(0).standard_normal((120, 2))
+    model = UMAP(init=start, learning_rate=1e-12, max_iter=1).fit(X)
+    np.testing.assert_allclose(model.embedding_, start - start.mean(axis=0), atol=1e-9)
+    with pytest.raises(ValueError, match=r"the start must be 120 rows of 2 finite numbers; got shape \(7, 2\)"):
+        UMAP(init=start[:7]).fit(X)
+
+
+def test_min_dist_and_spread_shape_the_map():
+    X = digits(250)
+
+    def gap(**settings):
+        Z = UMAP(random_state=0, **settings).fit_transform(X)
+        return np.median(nearest(Z, 1).distances)
+
+    assert gap(min_dist=0.8) > 1.5 * gap(min_dist=0.01)
+    with pytest.raises(ValueError, match=r"UMAP: min_dist must be at most spread=1; got 1\.5"):
+        UMAP(min_dist=1.5).fit(X[:50])
+
+
+# ---- rows of all kinds ----------------------------------------------------------------------------------------
+
+
+def test_equal_rows_share_a_place_however_many():
+    X = np.vstack([digits(100), np.repeat(digits(1), 60, axis=0)])
+    model = UMAP(n_neighbors=10, random_state=0).fit(X)
+    np.testing.assert_array_equal(model.embedding_[100:], np.broadcast_to(model.embedding_[0], (60, 2)))
+    np.testing.assert_allclose(model.transform(X), model.embedding_, atol=1e-9)
+
+
+def test_fewer_rows_than_neighbours():
+    with pytest.warns(UserWarning, match="UMAP: n_neighbors=15 is more than the 7 other rows; all of them were taken"):
+        Z = UMAP().fit_transform(digits(8))
+    assert np.isfinite(Z).all()
+
+
+def test_precomputed_distances_give_the_same_map():
+    X = digits(150)
+    rows, D = UMAP(random_state=0).fit(X), squareform(pdist(X))
+    table = UMAP(metric="precomputed", random_state=0).fit(D)
+    np.testing.assert_allclose(table.embedding_, rows.embedding_, atol=1e-6)
+    new = digits(160)[150:]
+    between = np.sqrt(((new[:, None] - X) ** 2).sum(axis=-1))
+    np.testing.assert_allclose(table.transform(between), rows.transform(new), atol=1e-6)
+    np.testing.assert_allclose(table.transform(D[:9]), table.embedding_[:9], atol=1e-6)
+
+
+def test_a_graph_of_distances():
+    X = digits(150)
+    G = affinity.as_graph(nearest(X, 15), 150)
+    found = UMAP(metric="precomputed", random_state=0).fit_transform(G)
+    assert trustworthiness(X, found, n_neighbors=12) > 0.95
+
+
+@pytest.mark.parametrize("metric", ["cosine", "manhattan"])
+def test_other_metrics(metric):
+    X = digits(300) + 1.0
+    Z = UMAP(metric=metric, random_state=0).fit_transform(X)
+    assert trustworthiness(X, Z, n_neighbors=12, metric=metric) > 0.96
+
+
+def test_sparse_rows_are_rows():
+    X = digits(200)
+    dense, kept = (UMAP(random_state=0).fit(table).embedding_ for table in (X, sparse.csr_array(X)))
+    np.testing.assert_allclose(kept, dense, atol=1e-5)
+
+
+@pytest.mark.parametrize("policy", ["pairwise", "expected"])
+def test_incomplete_rows(policy):
+    roll = datasets.swiss_roll(250, random_state=0).X
+    X = np.hstack([roll, roll @ np.random.default_rng(0).standard_normal((3, 5))])
+    holes = np.where(np.random.default_rng(1).random(X.shape) < 0.05, np.nan, X)
+    holes[:, 0] = X[:, 0]
+    model = UMAP(missing=policy, random_state=0).fit(holes)
+    assert trustworthiness(X, model.embedding_, n_neighbors=12) > 0.9
+    assert np.isfinite(model.transform(holes[:20])).all()
+
+
+def far_parts():
+    X = digits(120)
+    X[80:] += 1000.0
+    return X
+
+
+@pytest.mark.parametrize("policy", ["bridge", "separate", "largest"])
+def test_parts_by_policy(policy):
+    X = far_parts()
+    with pytest.warns(UserWarning, match=r"the neighbour graph has 2 components \(80, 40 rows\)"):
+        model = UMAP(n_neighbors=8, disconnected=policy, random_state=0).fit(X)
+    Z = model.embedding_
+    assert model.n_components_graph_ == 2
+    np.testing.assert_array_equal(model.component_labels_, np.arange(120) >= 80)
+    assert np.isfinite(Z[:80]).all()
+    assert np.isfinite(Z[80:]).all() == (policy != "largest")
+    if policy != "largest":
+        assert one_nn_error(Z, model.component_labels_) == 0
+    assert np.isfinite(model.kl_divergence_)
+    np.testing.assert_allclose(model.transform(X[:80]), Z[:80], atol=1e-8)
+    assert np.isfinite(model.transform(X)).all()
+
+
+def test_parts_refused():
+    with pytest.raises(ValueError, match="must be connected; got 2 components"):
+        UMAP(n_neighbors=8, disconnected="error").fit(far_parts())
+
+
+# ---- new rows -------------------------------------------------------------------------------------------------
+
+
+def test_new_rows_land_in_their_group():
+    X, y = DIGITS.data, DIGITS.target
+    model = UMAP(random_state=0).fit(X[:1200])
+    Z = model.transform(X[1200:])
+    near = nearest(model.embedding_, 1, queries=Z).indices[:, 0]
+    assert np.mean(y[:1200][near] != y[1200:]) < 0.07
+    np.testing.assert_array_equal(model.transform(X[1300:1303]), Z[100:103])
+    size = np.linalg.norm(np.ptp(model.embedding_, axis=0))
+    moved = model.transform(X[:200] + 0.3 * np.random.default_rng(0).standard_normal((200, 64)))
+    assert np.median(np.linalg.norm(moved - model.embedding_[:200], axis=1)) < 0.05 * size
+
+
+# ---- a run ----------------------------------------------------------------------------------------------------
+
+
+def test_a_callback_sees_the_map_and_may_end_it():
+    seen = []
+    model = UMAP(max_iter=60, callback=lambda n, Z: seen.append((n, Z.shape)) or n >= 30).fit(digits(100))
+    assert seen == [(10, (100, 2)), (20, (100, 2)), (30, (100, 2))]
+    assert model.n_iter_ == 30
+    assert not model.converged_
+    assert UMAP(max_iter=25).fit(digits(100)).n_iter_ == 25
+
+
+def test_the_number_of_epochs_goes_by_the_number_of_rows():
+    assert UMAP().fit(digits(60)).n_iter_ == 500
+
+
+def test_interrupted_while_it_runs():
+    X = np.random.default_rng(0).standard_normal((3000, 5))
+    threading.Timer(1.0, interrupt_main).start()
+    started = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        UMAP(max_iter=200_000, random_state=0).fit(X)
+    assert time.perf_counter() - started < 10
