@@ -22,7 +22,7 @@ def points(n, k, dtype=np.float64, scale=5.0, seed=0):
 def edges(n, per_row=9, dtype=np.float64, seed=0):
     """A symmetric sparse matrix that sums to 1; some rows have few entries, one has none."""
     rng = np.random.default_rng(seed)
-    W = sparse.random_array((n, n), density=min(0.9, per_row / n), rng=rng, format="csr")
+    W = sparse.csr_array(np.where(rng.random((n, n)) < min(0.9, per_row / n), rng.random((n, n)), 0.0))
     i, j = W.nonzero()
     W.data[(i == j) | (i == 2) | (j == 2)] = 0
     W = (W + W.T).tocsr()

@@ -83,8 +83,8 @@ def weights(
     --------
     >>> graph = sparse.csr_array([[0.0, 1.0, 2.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]])
     >>> P = weights(graph, perplexity=1.5)
-    >>> np.round(np.exp2(-(P.data * np.log2(P.data))[:2].sum()), 6)
-    np.float64(1.5)
+    >>> round(float(np.exp2(-(P.data * np.log2(P.data))[:2].sum())), 6)
+    1.5
     """
     starts = graph.indptr.astype(np.int64)
     if kind == "uniform":

@@ -109,6 +109,7 @@ class MixedTable(_Base):
     def _check_rows(self, X: Any, *, fitting: bool) -> tuple[np.ndarray, np.dtype]:
         """Numbers and codes of categories as one float array, holes as NaN; the precision of the answer."""
         name, dtype = type(self).__name__, np.dtype(np.float64)
+        missing.refuse_sparse(X, name)
         if is_frame(X):
             _refuse_twins(list(X.columns), name)
         if has_categories(X):
