@@ -72,7 +72,7 @@ def test_mass(case_id, data, solver):
 
 @pytest.mark.parametrize("counts", [(40, 25, 60, 15), (30, 50)])
 def test_scikit_learn_decides_the_same(counts):
-    """Its covariance has the divisor n (n - classes before 1.9), MASS's n - classes: all but priors grow by the ratio."""
+    """Its covariance has the divisor n (n - classes before 1.9), MASS's n - classes; the rest grows by the ratio."""
     X, y = clouds(counts)
     ours, theirs = LDA().fit(X, y), LinearDiscriminantAnalysis().fit(X, y)
     recent = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 9)
