@@ -62,3 +62,15 @@ def test_road_distances_give_the_map_of_europe(run):
 
 def test_signals_are_told_apart_by_their_length_and_their_dashes(run):
     assert min(run("morse").values()) > 0.5
+
+
+def test_every_repair_brings_the_sheet_back(run):
+    found = run("short_circuits")
+    assert found.pop("without repair") < 0.7
+    assert min(found.values()) > 0.99
+
+
+def test_tcie_keeps_the_hole_and_tearing_the_order(run):
+    found = run("holed_sheet")
+    assert 1 - found["TCIE"] < 0.6 * (1 - found["Isomap"])
+    assert found["torn helix"] < 0.04 < found["closed helix"]

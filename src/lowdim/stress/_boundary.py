@@ -17,7 +17,7 @@ compiled: Any = _native  # a compiled module has no types to check
 Array = np.ndarray
 
 AROUND = 24  # rows that say whether others lie on all sides of one: of so many, chance leaves 1 in 100 one-sided
-WEAK = 0.6  # part of the limit that is enough next to the boundary; a right angle cut out of a plane has 0.47
+WEAK = 0.67  # part of the limit that is enough next to the boundary; around a right angle it is 0.47 of the edge's
 BLOCK = 1024
 
 

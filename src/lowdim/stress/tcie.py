@@ -49,7 +49,8 @@ class TCIE(Reducer):
         Join rows within this distance instead of a fixed number.
     boundary : float
         A row is at the boundary when its neighbours lie to one side of it by more than this part of what they do at a
-        straight edge, or next to such a row by 0.6 of it (corners of holes); from 1.6 on none is, and all pairs count.
+        straight edge, or next to such a row by two thirds of it (corners of holes); from 1.6 on none is, and all pairs
+        count.
     repair : {None, "flow", "linearity", "stability"}
         Take out edges that short-circuit the sheet; see `Isomap`.
     solver : {"accelerated", "majorize", "gradient", "conjugate_gradient", "pseudo_newton"}
