@@ -70,3 +70,15 @@ def test_a_principal_curve_bends_round_the_circle(run):
     assert found["settled"] < 0.2 * found["pass 1"]
     assert found["closed, bias corrected"] < found["settled"]
     assert abs(found["radius"] - 1) < 0.03
+
+
+def test_every_repair_brings_the_sheet_back(run):
+    found = run("short_circuits")
+    assert found.pop("without repair") < 0.7
+    assert min(found.values()) > 0.99
+
+
+def test_tcie_keeps_the_hole_and_tearing_the_order(run):
+    found = run("holed_sheet")
+    assert 1 - found["TCIE"] < 0.6 * (1 - found["Isomap"])
+    assert found["torn helix"] < 0.04 < found["closed helix"]

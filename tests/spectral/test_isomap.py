@@ -9,6 +9,8 @@ from sklearn.manifold import Isomap as SklearnIsomap
 from sklearn.neighbors import kneighbors_graph
 
 from lowdim import PCA, ClassicalMDS, Isomap, datasets
+from lowdim.quality import knn_error
+from tests.core.test_repair import bridged_roll
 from tests.linear.test_pca import cloud, numeric, up_to_sign
 from tests.oracles import HERE, load_expected
 
@@ -248,3 +250,119 @@ def test_many_parts_are_one_warning():
     with pytest.warns(UserWarning, match="40 components") as caught:
         Isomap(2, n_neighbors=2, disconnected="separate").fit(X)
     assert len(caught) == 1
+
+
+def procrustes_error(flat, Z):
+    """At the best size: paths along a graph are a few percent longer than the sheet."""
+    flat, Z = flat - flat.mean(axis=0), Z - Z.mean(axis=0)
+    U, values, Vt = np.linalg.svd(Z.T @ flat)
+    return np.sqrt(((values.sum() / (Z**2).sum() * Z @ U @ Vt - flat) ** 2).sum() / (flat**2).sum())
+
+
+@pytest.mark.parametrize("repair", ["flow", "linearity", "stability"])
+@pytest.mark.parametrize("n_landmarks", [None, 100])
+def test_repair_before_and_after(repair, n_landmarks):
+    X, flat = bridged_roll(1000)
+    settings = {"n_neighbors": 8, "n_landmarks": n_landmarks, "random_state": 0}
+    assert procrustes_error(flat, Isomap(2, **settings).fit_transform(X)[:1000]) > 0.5
+    model = Isomap(2, repair=repair, **settings).fit(X)
+    assert procrustes_error(flat, model.embedding_[:1000]) < 0.15
+    assert len(model.suspicious_edges_) == len(model.suspicious_scores_) == len(model.suspicious_removed_) > 0
+    np.testing.assert_allclose(model.transform(X), model.embedding_, atol=1e-8 * np.abs(model.embedding_).max())
+    # a new row between two turns does not join them again: it lands in the sheet
+    between = bridged_roll(1000, 5, 7)[0][1000:]
+    Z = model.transform(between)
+    assert np.abs(Z).max() < 1.2 * np.abs(model.embedding_[:1000]).max()
+
+
+def test_repair_of_graphs_without_rows():
+    X, flat = bridged_roll(1000)
+    D = squareform(pdist(X))
+    with pytest.raises(ValueError, match="repair='linearity' must see the rows"):
+        Isomap(2, metric="precomputed", repair="linearity").fit(D)
+    rows = Isomap(2, n_neighbors=8, repair="stability").fit(X)
+    table = Isomap(2, n_neighbors=8, repair="stability", metric="precomputed").fit(D)
+    assert np.array_equal(rows.suspicious_edges_, table.suspicious_edges_)
+    graph = Isomap(2, repair="flow", metric="precomputed").fit(kneighbors_graph(X, 8, mode="distance"))
+    assert procrustes_error(flat, graph.embedding_[:1000]) < 0.15
+
+
+def test_repair_takes_sparse_and_incomplete_rows():
+    X, _ = bridged_roll(800)
+    dense = Isomap(2, n_neighbors=8, repair="linearity").fit(X)
+    thin = Isomap(2, n_neighbors=8, repair="linearity").fit(sparse.csr_array(X))
+    assert np.array_equal(dense.suspicious_edges_, thin.suspicious_edges_)
+    X = X.copy()
+    X[::40, 0] = np.nan
+    model = Isomap(2, n_neighbors=8, repair="linearity", missing="expected", random_state=0).fit(X)
+    assert np.isfinite(model.embedding_).all()
+
+
+def test_tearing_opens_the_helix():
+    """Closed, a loop of 5,000 rows laid on a line puts far rows together: 1-NN error up to 31 %."""
+    helix = datasets.helix(2000, random_state=0)
+    settings = {"n_neighbors": 8, "n_landmarks": 200, "random_state": 0}
+    closed = Isomap(1, **settings).fit(helix.X)
+    model = Isomap(1, tear=True, **settings).fit(helix.X)
+    assert knn_error(closed.embedding_, helix.labels) > 0.1
+    assert knn_error(model.embedding_, helix.labels) < 0.03
+    assert len(model.torn_edges_) > 0
+    np.testing.assert_allclose(model.transform(helix.X), model.embedding_, atol=1e-9 * np.abs(model.embedding_).max())
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", range(3))
+def test_tearing_opens_the_helix_of_the_studies(seed):
+    helix = datasets.helix(5000, random_state=seed)
+    Z = Isomap(1, n_neighbors=8, tear=True, random_state=0).fit_transform(helix.X)
+    assert knn_error(Z, helix.labels) <= 0.015
+
+
+def test_a_whole_roll_is_not_torn():
+    X = datasets.swiss_roll(1000, random_state=0).X
+    plain, model = (Isomap(2, n_neighbors=9, tear=tear, random_state=0).fit(X) for tear in (False, True))
+    assert len(model.torn_edges_) == 0
+    assert np.array_equal(plain.embedding_, model.embedding_)
+
+
+def test_kernel_isomap_is_classical_scaling_of_lengths_and_a_constant():
+    X, new = datasets.swiss_roll(150, random_state=0).X, datasets.swiss_roll(20, random_state=1).X
+    model = Isomap(3, n_neighbors=7, kernelize=True).fit(X)
+    D = (model.geodesics_ + model.geodesics_.T) / 2
+    expected = ClassicalMDS(3, metric="precomputed", correction="cailliez").fit(D)
+    np.testing.assert_allclose(
+        up_to_sign(expected.embedding_, model.embedding_), expected.embedding_, atol=1e-7 * np.abs(D).max()
+    )
+    # K~ = K(D²) + 2c K(D) + c²/2 H has no negative eigenvalue (Choi and Choi)
+    H, c = np.eye(150) - 1 / 150, model.constant_
+    K = -0.5 * H @ (D**2 + 2 * c * D) @ H + 0.5 * c**2 * H
+    values = np.linalg.eigvalsh(K)
+    assert values[0] > -1e-10 * values[-1]
+    np.testing.assert_allclose(model.eigenvalues_, values[::-1][:3], rtol=1e-7)
+    np.testing.assert_allclose(model.transform(X), model.embedding_, atol=1e-7 * np.abs(D).max())
+    assert np.isfinite(model.transform(new)).all()
+
+
+def test_kernel_isomap_of_euclidean_lengths_is_isomap():
+    X = cloud(40, 4)
+    plain, model = Isomap(3, n_neighbors=39).fit(X), Isomap(3, n_neighbors=39, kernelize=True).fit(X)
+    assert model.constant_ == 0.0
+    np.testing.assert_allclose(plain.embedding_, model.embedding_, atol=1e-9)
+
+
+def test_flat_grids_are_recovered():
+    """On a square grid with straight and diagonal edges, rows of a thin strip are as far as along their lines."""
+    line = np.column_stack([np.arange(60.0), np.zeros(60)])
+    Z = Isomap(1, n_neighbors=2).fit_transform(line)
+    np.testing.assert_allclose(np.abs(np.diff(Z[:, 0])), 1.0, atol=1e-9)
+    rng = np.random.default_rng(0)
+    sheet = rng.uniform([0, 0], [2, 1], (1500, 2))
+    assert procrustes_error(sheet, Isomap(2, n_neighbors=12).fit_transform(sheet)) < 0.03
+
+
+def test_the_residual_variance_curve_has_its_elbow_at_the_dimension():
+    sheet, settings = datasets.swiss_roll(1000, random_state=2).X, {"n_neighbors": 8, "random_state": 0}
+    for n_landmarks in (None, 80):
+        curve = Isomap(5, n_landmarks=n_landmarks, **settings).fit(sheet).residual_variance_
+        assert curve[0] > 0.03 > 10 * curve[1]
+        assert np.abs(np.diff(curve[1:])).max() < 0.003  # after two axes, another gains nothing

@@ -31,9 +31,10 @@ Array = np.ndarray
 
 METHODS = ("flow", "linearity", "stability")
 
-# Chosen on Swiss rolls of 1,000 to 4,000 rows (noise 0.05, 8 to 14 neighbours, three seeds each) with and without five
-# rows between the turns: all five are found, and of the edges along the sheet at most 0.4 % raise a false alarm.
+# Chosen on Swiss rolls of 1,000 to 4,000 rows (noise 0.05, 8 to 10 neighbours, three seeds each) with and without five
+# rows between the turns: all five are found, and of the edges along the sheet less than 0.5 % raise a false alarm.
 DETOUR = 3.0  # the way around a row over the way through it, from which on the row is a short cut
+BUSIEST = 0.05  # share of the edges that no way around may use
 BENT = 0.5  # part of an edge outside the tangent plane
 UNSTABLE = 3.5  # length of the way in sparser graphs over that of the edge
 LONGEST = 6.0  # how far that way is looked for
@@ -128,16 +129,17 @@ def flow_scores(G: sparse.csr_array, n_jobs: int | None = None) -> Array:
     """Of each stored edge: the flow through the end at which it is a short cut, over the median; 0 for the others.
 
     Looked at are rows whose flow is above the usual: log f > median + median absolute deviation. Where neighbours of
-    such a row fall into groups between which the way around it is long, edges to all but the largest group count.
+    such a row fall into groups between which the way around it is long, edges to all but the largest group count. Ways
+    around a row use none of the busiest edges: two short cuts side by side must not hide each other.
     """
-    edges, threads_used = edge_arrays(G), threads.n_threads(n_jobs)
-    flow = total_flow(G, n_jobs)[0]
+    flow, along = total_flow(G, n_jobs)
     level = np.log1p(flow)
     usual = float(np.median(level))
     busy = np.flatnonzero(level > usual + np.median(np.abs(level - usual))).astype(np.int32)
     group = np.zeros(G.nnz, dtype=np.int32)
     typical = float(np.median(G.data))
-    compiled.neighbor_groups(*edges, busy, DETOUR, typical, group, threads_used)
+    ways = edge_arrays(some_edges(G, along <= np.quantile(along, 1.0 - BUSIEST)))
+    compiled.neighbor_groups(*edge_arrays(G), *ways, busy, DETOUR, typical, group, threads.n_threads(n_jobs))
     outside = group != np.repeat(_largest_group(G, group), np.diff(G.indptr))
     scores = np.where(outside, (1.0 + flow[edge_rows(G)]) / (1.0 + float(np.median(flow))), 0.0)
     return np.maximum(scores, turned(G, scores))

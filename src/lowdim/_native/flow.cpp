@@ -182,9 +182,9 @@ void distances_within(In1<Offset> start, In1<Node> to, In1<double> length, In1<O
   });
 }
 
-// Groups the neighbours of one node v: two belong together when the way between them that avoids v is at most `ratio`
-// times as long as the way through v. The nearest neighbour without a group begins the next one.
-void group_neighbors(const Graph& graph, Node v, double ratio, double floor, Workspace& work, Watch& watch,
+// Groups the neighbours of one node v: two belong together when the way between them in `ways` that avoids v is at most
+// `ratio` times as long as the way through v. The nearest neighbour without a group begins the next one.
+void group_neighbors(const Graph& graph, const Graph& ways, Node v, double ratio, double floor, Workspace& work, Watch& watch,
                      std::vector<Offset>& by_length, std::int32_t* group) {
   by_length.clear();
   for (Offset e = graph.start[v]; e < graph.start[v + 1]; ++e) {
@@ -206,7 +206,7 @@ void group_neighbors(const Graph& graph, Node v, double ratio, double floor, Wor
         reach = std::max(reach, allowed(e));
         work.rank[static_cast<std::size_t>(graph.to[e])] = static_cast<Node>(e - graph.start[v]);
       }
-    settle_within(graph, graph.to[head], reach, v, work, watch, [&](Node node, double reached) {
+    settle_within(ways, graph.to[head], reach, v, work, watch, [&](Node node, double reached) {
       const Node place = work.rank[static_cast<std::size_t>(node)];
       if (place < 0) return false;
       if (reached <= allowed(graph.start[v] + place)) group[graph.start[v] + place] = count;
@@ -219,9 +219,11 @@ void group_neighbors(const Graph& graph, Node v, double ratio, double floor, Wor
 }
 
 // group[e] for every stored edge e of the nodes asked for; the others stay as they are.
-void neighbor_groups(In1<Offset> start, In1<Node> to, In1<double> length, In1<Node> nodes, double ratio, double floor,
-                     Out1<std::int32_t> group, int n_threads) {
-  const Graph graph = view(start, to, length);
+void neighbor_groups(In1<Offset> start, In1<Node> to, In1<double> length, In1<Offset> ways_start, In1<Node> ways_to,
+                     In1<double> ways_length, In1<Node> nodes, double ratio, double floor, Out1<std::int32_t> group,
+                     int n_threads) {
+  const Graph graph = view(start, to, length), ways = view(ways_start, ways_to, ways_length);
+  if (ways.n != graph.n) throw std::invalid_argument("neighbor_groups: both graphs must have the same nodes");
   if (group.shape(0) != to.shape(0))
     throw std::invalid_argument("neighbor_groups: group must have one entry for each stored edge");
   Workspaces pool(graph.n);
@@ -232,7 +234,7 @@ void neighbor_groups(In1<Offset> start, In1<Node> to, In1<double> length, In1<No
     for (Offset s = begin; s < end; ++s) {
       const Node v = nodes.data()[s];
       if (v < 0 || v >= graph.n) throw std::invalid_argument("neighbor_groups: a node lies outside the graph");
-      group_neighbors(graph, v, ratio, floor, *work, watch, by_length, group.data());
+      group_neighbors(graph, ways, v, ratio, floor, *work, watch, by_length, group.data());
     }
     pool.give(std::move(work));
   });
@@ -257,10 +259,11 @@ void bind_flow(nb::module_& m) {
         nb::call_guard<nb::gil_scoped_release>(),
         "Distances from each node to those it asks for, infinite beyond its reach.");
   m.def("neighbor_groups", &neighbor_groups, nb::arg("start").noconvert(), nb::arg("to").noconvert(),
-        nb::arg("length").noconvert(), nb::arg("nodes").noconvert(), nb::arg("ratio"), nb::arg("floor"),
+        nb::arg("length").noconvert(), nb::arg("ways_start").noconvert(), nb::arg("ways_to").noconvert(),
+        nb::arg("ways_length").noconvert(), nb::arg("nodes").noconvert(), nb::arg("ratio"), nb::arg("floor"),
         nb::arg("group").noconvert(), nb::arg("n_threads"), nb::call_guard<nb::gil_scoped_release>(),
-        "Group the neighbours of nodes: those between which the way around the node is at most `ratio` times the way "
-        "through it (or `ratio` times `floor`).");
+        "Group the neighbours of nodes: those between which the way around the node, in a second graph, is at most "
+        "`ratio` times the way through it (or `ratio` times `floor`).");
 }
 
 }  // namespace lowdim

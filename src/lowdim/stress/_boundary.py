@@ -6,6 +6,7 @@ from math import gamma, pi, sqrt
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from lowdim import _native
 from lowdim._core import threads
@@ -16,6 +17,7 @@ compiled: Any = _native  # a compiled module has no types to check
 Array = np.ndarray
 
 AROUND = 24  # rows that say whether others lie on all sides of one: of so many, chance leaves 1 in 100 one-sided
+WEAK = 0.67  # part of the limit that is enough next to the boundary; around a right angle it is 0.47 of the edge's
 BLOCK = 1024
 
 
@@ -40,6 +42,16 @@ def one_sidedness(D: Array, r: int) -> Array:
         found[rows] = np.linalg.norm(unit.sum(axis=1), axis=1) / others
     half_ball = gamma(r / 2) / (sqrt(pi) * gamma((r + 1) / 2))
     return found / half_ball
+
+
+def boundary_rows(graph: Any, sides: Array, limit: float) -> Array:
+    """Rows that are one-sided beyond the limit, and those next to them that are so beyond a part of it.
+
+    Around the corner of a hole rows lie on three of four sides; just there paths bend around it.
+    """
+    sure = sides > limit
+    ones = sparse.csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)
+    return np.asarray(sure | ((sides > WEAK * limit) & (ones @ sure > 0)))
 
 
 def _laid_flat(D: Array, r: int) -> Array:

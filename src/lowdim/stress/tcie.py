@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,7 +24,7 @@ from lowdim._core.notices import warn
 from lowdim._core.parts import beside
 from lowdim._core.repair import METHODS
 from lowdim._core.rng import generator
-from lowdim.stress._boundary import one_sidedness, trusted_pairs
+from lowdim.stress._boundary import boundary_rows, one_sidedness, trusted_pairs
 from lowdim.stress._levels import Ratio
 from lowdim.stress._solvers import SOLVERS, Problem, descend
 from lowdim.stress._start import classical_of_table, principal_axes
@@ -48,7 +49,8 @@ class TCIE(Reducer):
         Join rows within this distance instead of a fixed number.
     boundary : float
         A row is at the boundary when its neighbours lie to one side of it by more than this part of what they do at a
-        straight edge; from 1.6 on none is, and all pairs count.
+        straight edge, or next to such a row by two thirds of it (corners of holes); from 1.6 on none is, and all pairs
+        count.
     repair : {None, "flow", "linearity", "stability"}
         Take out edges that short-circuit the sheet; see `Isomap`.
     solver : {"accelerated", "majorize", "gradient", "conjugate_gradient", "pseudo_newton"}
@@ -191,14 +193,15 @@ class TCIE(Reducer):
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels[same.kind]
 
         n, parts = len(same.first), joined.parts(self.disconnected)
-        sides, places, home = np.zeros(n), np.full((n, self.n_components), np.nan), np.full(n, -1)
+        sides, edge, home = np.zeros(n), np.zeros(n, dtype=bool), np.full(n, -1)
+        places = np.full((n, self.n_components), np.nan)
         for number, rows in enumerate(parts):
-            sides[rows], places[rows] = self._embed_part(joined.graph, rows, number == 0, rng)
+            sides[rows], edge[rows], places[rows] = self._embed_part(joined.graph, rows, number == 0, rng)
             home[rows] = number
         moves = beside([places[rows, 0] for rows in parts]) if len(parts) > 1 else [0.0]
         for rows, move in zip(parts, moves, strict=True):
             places[rows, 0] += move
-        self.one_sidedness_, self.boundary_ = sides[same.kind], sides[same.kind] > self.boundary
+        self.one_sidedness_, self.boundary_ = sides[same.kind], edge[same.kind]
         if self._precomputed():
             self._extension = Interpolation(places[same.kind])
         elif sparse.issparse(X) or self._holes is not None:
@@ -221,14 +224,15 @@ class TCIE(Reducer):
 
     def _embed_part(
         self, graph: Any, rows: np.ndarray, largest: bool, rng: np.random.Generator
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Path lengths, the boundary, the pairs that count, and the places of least stress over them."""
         inside = graph[rows][:, rows] if len(rows) < graph.shape[0] else graph
         with Progress("TCIE: shortest paths", None, self.verbose) as progress:
             D = geodesics(inside, n_jobs=self.n_jobs, progress=progress)
         sides = one_sidedness(D, self.n_components)
         near = max(self.n_neighbors, self.n_components + 1)
-        kept = trusted_pairs(inside, D, sides > self.boundary, near, self.n_jobs)
+        edge = boundary_rows(inside, sides, self.boundary)
+        kept = trusted_pairs(inside, D, edge, near, self.n_jobs)
 
         unit = 2.0 ** int(np.frexp(D.max(initial=0.0))[1])
         if len(rows) == 1 or D.max() == 0:
@@ -238,7 +242,7 @@ class TCIE(Reducer):
         if largest:
             self.kept_share_ = float((kept.sum() - len(D)) / max(len(D) * (len(D) - 1), 1))
             self.objective_, self.n_iter_, self.converged_ = stress * unit**2, run.n_iter, run.converged
-        return sides, Z * unit
+        return sides, edge, Z * unit
 
     def _descended(
         self, D: np.ndarray, kept: np.ndarray, rng: np.random.Generator
@@ -262,13 +266,20 @@ class TCIE(Reducer):
 
     def _extend(self, X: Any) -> np.ndarray:
         k = min(self.n_neighbors, len(self._extension.places))
+        if self._precomputed() and sparse.issparse(X):
+            reach = self._neighborhood(k).reach(None, X, X.shape[1])
+            listed = [(reach.indices[a:b], reach.data[a:b]) for a, b in pairwise(reach.indptr)]
+            return np.concatenate([self._among(j[np.argsort(d)][None], np.sort(d)[None]) for j, d in listed])
         if self._precomputed():
             order = np.argsort(X, axis=1, kind="stable")[:, :k]
-            return self._extension(Neighbors(order.astype(np.int32), np.take_along_axis(X, order, axis=1)))
+            return self._among(order, np.take_along_axis(X, order, axis=1))
         near = self._neighborhood(k).nearest(self._rows, k, X)
         if isinstance(self._extension, Rebuilt):
             return self._extension(X, self._rows, near, self.n_jobs)
         return self._extension(near)
+
+    def _among(self, indices: np.ndarray, distances: np.ndarray) -> np.ndarray:
+        return self._extension(Neighbors(indices.astype(np.int32), distances))
 
     def _fitted_places(self) -> np.ndarray:
         return self._extension.places

@@ -1,0 +1,52 @@
+"""Two clusters that no edge of the neighbour graph joins, under the four policies of `disconnected`.
+
+Writes disconnected.png into the folder named as the first argument. "error" has no map: it says what is the matter.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import lowdim
+
+
+def main(path=".", quick=False):
+    """Draw the picture into a folder or file; return the numbers behind it."""
+    n = 150 if quick else 400
+    roll = lowdim.datasets.swiss_roll(2 * n, random_state=0).X
+    ball = 3 * np.random.default_rng(0).standard_normal((n, 3)) + [60, 15, 0]
+    X, kind = np.vstack([roll, ball]), np.repeat([0, 0, 1], n)
+
+    figure, axes = plt.subplots(1, 4, figsize=(18, 4.6), layout="constrained")
+    found = {}
+    for ax, policy in zip(axes, ("bridge", "separate", "largest", "error"), strict=True):
+        ax.set(title=f"disconnected={policy!r}", xticks=[], yticks=[], aspect="equal")
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # it says how many parts there are
+                Z = lowdim.Isomap(2, n_neighbors=8, disconnected=policy, random_state=0).fit_transform(X)
+        except ValueError as error:
+            words = str(error).split(". ")
+            ax.text(0.5, 0.5, "\n".join(words), ha="center", va="center", wrap=True, transform=ax.transAxes, fontsize=8)
+            continue
+        found[f"placed by {policy}"] = float(np.isfinite(Z).all(axis=1).mean())
+        ax.scatter(*Z.T, s=6, c=np.take(["C0", "C1"], kind))
+    path = Path(path) / "disconnected.png" if Path(path).is_dir() else Path(path)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+    for name, value in found.items():
+        print(f"{name}: {value:.3f}")
+    return found
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:2])
