@@ -45,9 +45,9 @@ class Autoencoder(Reducer):
         "sparse": strength times mean |code|. "sparse-kl": strength times KL(target || mean activity of a unit), for
         sigmoid and tanh codes. "denoising": Gaussian noise of deviation `strength` (in scaled units) is added to the
         input; "denoising-mask": a share `strength` of its cells is set to the column means. "contractive": strength
-        times the mean squared derivative of a code, exact up to 16 codes or on all rows. "sparse" and "contractive" also
-        count the squared weights that lead a code into the decoder: without them, small codes and large weights undo
-        the penalty.
+        times the mean squared derivative of a code, exact up to 16 codes or on all rows. "sparse" and "contractive"
+        also count the squared weights that lead a code into the decoder: without them, small codes and large weights
+        undo the penalty.
     strength : float or None
         See `penalty`; None is 0.01, 0.1, 0.3, 0.2 and 0.01 in that order.
     target : float
