@@ -1,10 +1,10 @@
 """Autoencoders and inverse NLPCA
 
 *error*: mean squared error of a cell over the variance of a cell, all rows. *rows/s*: rows times epochs over the time
-of the fit. *moving*: share of that time that the table takes to reach the device. Adam: 784-256-64-2 and back,
-batches of 256; scikit-learn's regressor learns to lead the rows to themselves, with the same layers, batches and
-epochs. `cuda` is skipped where there is no GPU. Inverse NLPCA: 1-12-3 on the helical loop with a cell missing in
-every row, five starts; there *error* is of the missing cells.
+of the fit. *moving*: share of that time that the table takes to reach the device. Adam: 784-256-64-2 and back, batches
+of 256; scikit-learn's regressor learns to lead the rows to themselves, with the same layers, batches and epochs. `cuda`
+is skipped where there is no GPU. Inverse NLPCA: 1-12-3 on the helical loop with a cell missing in every row, ten
+starts; there *error* is of the missing cells.
 """
 
 from __future__ import annotations

@@ -65,11 +65,14 @@ def test_contraction_is_the_squared_norm_of_the_jacobian(sizes, last):
     J = torch.func.vmap(torch.func.jacrev(lambda x: forward(torch, net, layers, x[None])[-1][0]))(X)
     expected = float(J.square().sum() / 6)
     assert float(contraction(net, layers, values)) == pytest.approx(expected, rel=1e-10)
-    if len(sizes) == 2:  # one sigmoid layer: sum_j (h_j (1 - h_j))² |W_j|²
+    if len(sizes) == 2:
+        if last == "sigmoid":  # sum_j (h_j (1 - h_j))² |W_j|²
+            h, norms = values[-1].numpy(), np.square(layers[0][0].numpy()).sum(axis=0)
+            assert (np.square(h * (1 - h)) @ norms).mean() == pytest.approx(expected)
         return
-    signs = torch.as_tensor(rng.choice([-1.0, 1.0], (4000, 6, sizes[-1])))
+    signs = torch.as_tensor(rng.choice([-1.0, 1.0], (1000, 6, sizes[-1])))
     drawn = np.mean([float(contraction(net, layers, values, probe)) for probe in signs])
-    assert drawn == pytest.approx(expected, rel=0.05)
+    assert drawn == pytest.approx(expected, rel=0.1)
 
 
 def test_divergence_is_zero_where_units_are_as_active_as_asked():
@@ -119,7 +122,7 @@ def test_mean_activity_moves_to_the_target():
 def test_a_penalty_prevents_plain_copying(penalty):
     """More codes than columns: without a penalty anything is copied, rows far from the curve too."""
     X, far = curve(), np.random.default_rng(9).standard_normal((200, 3))
-    strength = {"sparse": 0.5, "sparse-kl": 1.0, "denoising": 0.7, "denoising-mask": 0.5, "contractive": 1.0}[penalty]
+    strength = {"sparse": 0.5, "sparse-kl": 1.0, "denoising": 0.7, "denoising-mask": 0.5, "contractive": 0.1}[penalty]
     settings = {"hidden": (), "code_activation": "sigmoid", "random_state": 0, "weight_decay": 1e-4, "tol": 1e-3}
     settings |= {"batch_size": 50, "learning_rate": 0.02, "max_iter": 400}
     with pytest.warns(UserWarning, match=r"n_components=12 is more than the 3 columns of X, so that the network can"):
@@ -307,7 +310,11 @@ def test_reconstruction_is_what_the_trainer_minimises():
     (first,), (second,) = loss.halves(x)
     codes = X @ first[0] + first[1]
     error = np.square(codes @ second[0] + second[1] - X).mean()
-    expected = error + 0.5 * np.abs(codes).mean() + 0.1 * (np.square(first[0]).sum() + np.square(second[0]).sum())
+    expected = (
+        error
+        + 0.5 * (np.abs(codes).mean() + np.square(second[0]).sum() / 2)
+        + 0.1 * (np.square(first[0]).sum() + np.square(second[0]).sum())
+    )
     assert float(loss.loss(torch.as_tensor(x), torch.as_tensor(X), None)) == pytest.approx(expected)
     assert float(loss.error(torch.as_tensor(x), torch.as_tensor(X))) == pytest.approx(error)
 

@@ -52,7 +52,9 @@ class Reconstruction:
         loss = (output - rows).square().mean()
         if self.weight_decay:
             loss = loss + self.weight_decay * (decay(encoder) + decay(decoder))
-        return loss if self.penalty is None or self.penalty in NOISY else loss + self._held(encoder, values, noise)
+        if self.penalty is None or self.penalty in NOISY:
+            return loss
+        return loss + self.strength * self._held(encoder, decoder[0][0], values, noise)
 
     def error(self, x: Any, rows: Any) -> Any:
         """Squared error alone, from clean rows."""
@@ -68,17 +70,23 @@ class Reconstruction:
             return rows + self.strength * self.torch.randn(rows.shape, **draw).to(rows.device)
         return rows * (self.torch.rand(rows.shape, **draw) >= self.strength).to(rows.device)  # 0 is the column's mean
 
-    def _held(self, encoder: Any, values: list[Any], noise: Any) -> Any:
+    def _held(self, encoder: Any, D: Any, values: list[Any], noise: Any) -> Any:
+        """What the penalty measures, a code in the mean.
+
+        Codes a tenth as large cost nothing where the decoder's first weights D grow tenfold: so these count as well,
+        as the norms of a dictionary are held in sparse coding.
+        """
         codes = values[-1]
+        undone = D.square().sum() / codes.shape[1]
         if self.penalty == "sparse":
-            return self.strength * codes.abs().mean()
+            return codes.abs().mean() + undone
         if self.penalty == "sparse-kl":
-            return self.strength * divergence(self.torch, activity(codes, self.encoder.activations[-1]), self.target)
+            return divergence(self.torch, activity(codes, self.encoder.activations[-1]), self.target)
         probe = None
         if noise is not None and codes.shape[1] > EXACT_CODES:
             signs = self.torch.randint(0, 2, codes.shape, generator=noise)
             probe = (2 * signs - 1).to(codes.device, codes.dtype)
-        return self.strength * contraction(self.encoder, encoder, values, probe) / codes.shape[1]
+        return contraction(self.encoder, encoder, values, probe) / codes.shape[1] + undone
 
     def _layer_by_layer(self, x: Array, rng: np.random.Generator, trainer: Any) -> Array:
         """Each layer of the encoder, with its mirror, learns to reproduce what the one before gives it."""

@@ -45,13 +45,15 @@ class Autoencoder(Reducer):
         "sparse": strength times mean |code|. "sparse-kl": strength times KL(target || mean activity of a unit), for
         sigmoid and tanh codes. "denoising": Gaussian noise of deviation `strength` (in scaled units) is added to the
         input; "denoising-mask": a share `strength` of its cells is set to the column means. "contractive": strength
-        times the mean squared derivative of a code, exact up to 16 codes or on all rows.
+        times the mean squared derivative of a code, exact up to 16 codes or on all rows. "sparse" and "contractive"
+        also count the squared weights that lead a code into the decoder: without them, small codes and large weights
+        undo the penalty.
     strength : float or None
         See `penalty`; None is 0.01, 0.1, 0.3, 0.2 and 0.01 in that order.
     target : float
         Mean activity that "sparse-kl" asks for.
     weight_decay : float
-        Holds the weights back. With "sparse" and "contractive" it also keeps the decoder from undoing the penalty.
+        Holds the weights back.
     scale : bool
         Divide each column by its standard deviation; otherwise all by one number. Rows are centred in any case.
     solver : {"auto", "lbfgs", "adam"}

@@ -52,7 +52,8 @@ class InverseNLPCA(Reducer):
     scale : bool
         Divide each column by its standard deviation; otherwise all by one number. Rows are centred in any case.
     n_init : int
-        Starts; the one with the lowest loss is kept.
+        Starts; the one with the lowest loss is kept. On a helical loop with a cell missing in every row two starts of
+        five find it.
     max_iter : int
         Most steps of the last descent of the best start.
     tol : float
@@ -141,7 +142,7 @@ class InverseNLPCA(Reducer):
         activation="tanh",
         weight_decay=1e-3,
         scale=False,
-        n_init=5,
+        n_init=10,
         max_iter=3000,
         tol=1e-4,
         random_state=None,
