@@ -426,7 +426,7 @@ def test_degenerate_data_gives_a_result_or_a_clear_error(case, name):
     assert np.isfinite(Z).all()
     assert np.isfinite(model.transform(X)).all()
     if name == "duplicated rows" and case.parts_equal_rows:
-        return
+        Z = np.repeat(Z.reshape(12, 5, -1).mean(axis=1), 5, axis=0)
     np.testing.assert_allclose(model.transform(X), Z, atol=1e-5 * max(spread(Z), 1e-300))
 
 

@@ -14,10 +14,11 @@ from sklearn.manifold import TSNE as SklearnTSNE
 from sklearn.manifold import trustworthiness
 from sklearn.neighbors import NearestNeighbors
 
-from lowdim import TSNE, datasets
+from lowdim import TSNE, compare, datasets
 from lowdim._core import affinity
 from lowdim._core.neighbors import nearest
-from lowdim.neighbor_embedding._descent import Edges, Engine
+from lowdim.neighbor_embedding import _new_rows
+from lowdim.neighbor_embedding._descent import Edges, Engine, Phase, State
 from lowdim.neighbor_embedding._grid import GridField
 from tests.oracles import case, load_expected, load_input
 
@@ -86,7 +87,7 @@ def test_rigid_motions_of_the_map_change_nothing():
         made, moved = engine(solver), Z @ Q + 7.0
         total, other = (made.forces(edges, np.ascontiguousarray(Y))[2] for Y in (Z, moved))
         assert other == pytest.approx(total, rel=2e-3 if solver == "barnes_hut" else 1e-12)
-        assert made.divergence(edges, moved, total) == pytest.approx(made.divergence(edges, Z, total), rel=1e-12)
+        assert made.divergence(edges, moved) == pytest.approx(made.divergence(edges, Z), rel=1e-12)
     np.testing.assert_allclose(gradient(P, Z @ Q + 7.0, "exact"), gradient(P, Z, "exact") @ Q, atol=1e-14)
 
 
@@ -94,27 +95,55 @@ def test_rigid_motions_of_the_map_change_nothing():
 
 
 @pytest.fixture(scope="module")
-def middle():
-    """A map just after the early steps, when it unfolds: later the gradient is a small difference of large forces."""
-    X = digits(1500)
-    P = affinities(X, 20, 60)
-    return P, TSNE(perplexity=20, max_iter=260).fit(X).embedding_
+def course():
+    """A map just after the early steps, when it unfolds, and at the end, when it is wide."""
+    X, maps = digits(1500), {}
+    TSNE(perplexity=20, max_iter=750, callback=lambda n, _, Z: maps.update({n: Z})).fit(X)
+    return affinities(X, 20, 60), maps
 
 
-@pytest.mark.parametrize(("solver", "bound"), [("barnes_hut", 0.02), ("fft", 0.01)])
-def test_fast_gradients_are_near_the_exact_one(middle, solver, bound):
-    P, Z = middle
+@pytest.mark.parametrize("at", [300, 750])
+@pytest.mark.parametrize("solver", ["barnes_hut", "fft"])
+def test_fast_gradients_are_near_the_exact_one(course, solver, at):
+    """Of the whole gradient, which at the end is a hundredth of each of the two forces it is made of."""
+    P, Z = course[0], course[1][at]
     exact, fast = gradient(P, Z, "exact"), gradient(P, Z, solver)
-    assert np.linalg.norm(fast - exact) < bound * np.linalg.norm(exact)
+    assert np.linalg.norm(fast - exact) < (0.01 if at == 300 else 0.05) * np.linalg.norm(exact)
+
+
+def test_lists_some_steps_old_serve_as_well(course):
+    """Who pushes whom is listed every ten steps: the gradient of the ninth step after that, from what it moved."""
+    P, Z = course[0], course[1][750]
+    made, state = engine("barnes_hut"), State.at(Z, np.float32)
+    made.advance(Edges.of(P, np.float32), state, Phase(9, 1.0, 1500.0, 0.0, 1.0), 9)
+    before = state.Z.astype(np.float64) - state.velocity
+    used, exact = -4.0 * state.velocity / (1500.0 * state.gains), gradient(P, before, "exact")
+    assert np.linalg.norm(used - exact) < 0.05 * np.linalg.norm(exact)
 
 
 @pytest.mark.parametrize("solver", ["barnes_hut", "fft"])
-def test_forces_in_a_finished_map(solver):
-    Z = TSNE().fit(digits(1500)).embedding_
-    edges = Edges.of(sparse.csr_array((1500, 1500)), np.float32)
-    _, pushed, total = engine(solver).forces(edges, Z.astype(np.float32))
-    _, exact, sum_of_all = engine("exact").forces(Edges.of(sparse.csr_array((1500, 1500)), np.float64), Z)
-    assert np.linalg.norm(pushed / total - exact / sum_of_all) < 0.01 * np.linalg.norm(exact / sum_of_all)
+def test_forces_in_a_finished_map(course, solver):
+    Z, none = course[1][750], sparse.csr_array((1500, 1500))
+    _, pushed, total = engine(solver).forces(Edges.of(none, np.float32), Z.astype(np.float32))
+    _, exact, sum_of_all = engine("exact").forces(Edges.of(none, np.float64), Z)
+    assert np.linalg.norm(pushed / total - exact / sum_of_all) < 1e-3 * np.linalg.norm(exact / sum_of_all)
+
+
+def test_a_map_too_wide_for_a_grid_is_left_to_the_tree():
+    X, start = digits(200), 1e6 * np.random.default_rng(0).standard_normal((200, 2))
+    settings = {"perplexity": 10, "init": start, "early_iter": 0, "max_iter": 3, "theta": 0.0}
+    by_grid, exact = (TSNE(solver=s, **settings).fit(X).embedding_ for s in ("fft", "exact"))
+    np.testing.assert_allclose(by_grid, exact, rtol=1e-4)
+
+
+def test_the_engine_is_chosen_by_the_number_of_rows():
+    def chosen(n, k, dof=1.0):
+        return engine("auto", n, k, dof=dof).solver
+
+    assert [chosen(n, 2) for n in (500, 501, 99_999, 100_000)] == ["exact", "barnes_hut", "barnes_hut", "fft"]
+    assert [chosen(n, 2, 0.8) for n in (19_999, 20_000)] == ["barnes_hut", "fft"]
+    assert [chosen(n, 1) for n in (500, 501)] == ["exact", "fft"]
+    assert [chosen(200_000, k) for k in (3, 4)] == ["barnes_hut", "exact"]
 
 
 @pytest.mark.parametrize("k", [1, 2])
@@ -126,8 +155,8 @@ def test_the_grid_is_near_all_pairs(k, scale, dof):
     made = engine("exact", 1200, k, dof=dof)
     empty = sparse.csr_array((1200, 1200))
     _, expected, exact = made.forces(Edges.of(empty, np.float64), Z.astype(np.float64))
-    assert np.linalg.norm(pushed - expected) < 0.01 * np.linalg.norm(expected)
-    assert total == pytest.approx(exact, rel=1e-3)
+    assert np.linalg.norm(pushed - expected) < 1e-3 * np.linalg.norm(expected)
+    assert total == pytest.approx(exact, rel=2e-4)
 
 
 def test_theta_zero_is_exact():
@@ -174,9 +203,9 @@ def test_as_good_as_rtsne():
     assert best == pytest.approx(case("rtsne_iris_unique")["scalars"]["kl_best"])
     P, theirs = affinities(X, 30), load_expected("rtsne_iris_unique", "Y_best")
     assert divergence(P, theirs) == pytest.approx(best, rel=1e-3)  # the same P, the same divergence
-    seeds = [TSNE(perplexity=30, init="random", random_state=seed).fit(X).kl_divergence_ for seed in range(3)]
-    assert min(seeds) <= 1.0001 * best
-    assert TSNE(perplexity=30, max_iter=2000).fit(X).kl_divergence_ <= best
+    settings = {"perplexity": 30, "init": "random", "max_iter": 1000}  # as many steps as theirs
+    assert min(TSNE(random_state=seed, **settings).fit(X).kl_divergence_ for seed in range(10)) <= best
+    assert TSNE(perplexity=30).fit(X).kl_divergence_ <= best
 
 
 @pytest.mark.parametrize(("rows", "perplexity"), [(150, 10), (250, 30)])
@@ -187,6 +216,16 @@ def test_as_good_as_scikit_learn(rows, perplexity):
     P = affinities(X, perplexity)
     ours = TSNE(perplexity=perplexity, max_iter=1000).fit(X)
     assert divergence(P, ours.embedding_) < 1.005 * divergence(P, theirs.embedding_)
+
+
+def test_a_result_says_what_must_not_be_read_from_it():
+    X = digits(60)
+    sentence = TSNE(perplexity=10, max_iter=50, early_iter=20).fit(X).not_shown_
+    assert "how large or dense a group is" in sentence
+    assert "how far it is from other groups" in sentence
+    found = compare(X, methods=[TSNE(perplexity=10)], random_state=0)
+    assert any(sentence in note for note in found.notes)
+    assert sentence in repr(found)
 
 
 def test_digits_fall_into_their_groups():
@@ -210,6 +249,8 @@ def test_starts():
     start = np.random.default_rng(0).standard_normal((200, 2))
     still = TSNE(perplexity=10, init=start, max_iter=1, early_iter=0, learning_rate=1e-12).fit(X).embedding_
     np.testing.assert_allclose(still, start - start.mean(axis=0), atol=1e-9)
+    with pytest.raises(ValueError, match=r"TSNE: init must not put all points on one place"):
+        TSNE(perplexity=10, init=np.ones((200, 2))).fit(X)
     with pytest.raises(ValueError, match=r"TSNE: the start must be 200 rows of 2 finite numbers; got shape \(200, 3\)"):
         TSNE(perplexity=10, init=np.zeros((200, 3))).fit(X)
 
@@ -222,6 +263,47 @@ def test_a_start_in_more_dimensions_than_the_rows_fill():
     assert np.linalg.matrix_rank(Z, tol=0.1) == 2
     parts = np.vstack([digits(40), digits(80)[40:] + 1e4])  # a graph in two parts
     assert np.isfinite(TSNE(perplexity=5, init="spectral", n_neighbors=10, max_iter=100).fit_transform(parts)).all()
+
+
+@pytest.mark.parametrize(("n", "perplexity"), [(60, 15), (100, 10), (250, 30), (400, 100)])
+def test_early_exaggeration_draws_no_map_into_a_line(n, perplexity):
+    widths = {}
+
+    def look(n_iter, _, Z):
+        widths[n_iter] = np.linalg.svd(Z, compute_uv=False)
+
+    TSNE(perplexity=perplexity, callback=look, max_iter=300).fit(digits(n))
+    assert widths[250][1] > 0.01 * widths[250][0]
+
+
+def test_exaggeration_that_draws_all_rows_together_is_given_up():
+    """250 rows at perplexity 30: twelvefold attraction shrinks the map to 1e-8, and rounding would decide the rest."""
+    X = digits(250)
+    with pytest.warns(UserWarning, match=r"TSNE: early_exaggeration=12 drew all points into a point or a line"):
+        strong = TSNE(early_exaggeration=12.0).fit(X)
+    without = TSNE(early_iter=0, max_iter=500).fit(X)
+    np.testing.assert_array_equal(strong.embedding_, without.embedding_)
+    assert TSNE().fit(X).kl_divergence_ < strong.kl_divergence_
+
+
+@BRIEF
+def test_rates_and_momenta_of_the_two_phases():
+    """Rate "auto" is n over the exaggeration, at least 50; the first momentum of a pair is that of the first phase."""
+    X = digits(100)
+
+    def found(early, **settings):
+        return TSNE(perplexity=10, early_iter=60 * early, max_iter=60, **settings).fit(X).embedding_
+
+    np.testing.assert_array_equal(found(True), found(True, learning_rate=50))
+    few = (TSNE(perplexity=5, early_iter=60, max_iter=60, learning_rate=rate).fit(X[:40]) for rate in ("auto", 20))
+    np.testing.assert_array_equal(*(model.embedding_ for model in few))
+    by = {"early_exaggeration": 1.6}
+    np.testing.assert_array_equal(found(True, **by), found(True, learning_rate=62.5, **by))
+    np.testing.assert_array_equal(found(False), found(False, learning_rate=100))
+    np.testing.assert_array_equal(found(True, momentum=(0.5, 0.8)), found(True, momentum=0.5))
+    np.testing.assert_array_equal(found(False, momentum=[0.5, 0.8]), found(False, momentum=0.8))
+    with pytest.raises(ValueError, match=r"TSNE: momentum must be .* or a pair of such; got \(0.5, 1.0\)"):
+        found(True, momentum=(0.5, 1.0))
 
 
 def test_exaggeration_tightens_groups():
@@ -301,7 +383,7 @@ def test_callbacks_see_the_descent_and_can_end_it():
     assert [n for n, _, _ in seen] == [50, 100, 150, 200]
     assert model.n_iter_ == 200
     np.testing.assert_array_equal(model.embedding_, seen[-1][2])
-    assert seen[-1][1] == pytest.approx(divergence(affinities(X), seen[-1][2]), rel=0.05)
+    assert all(kl == pytest.approx(divergence(affinities(X), Z), rel=1e-9) for _, kl, Z in seen)
     whole = TSNE(perplexity=10, callback=lambda *_: None).fit(X)
     assert whole.n_iter_ == 750
 
@@ -428,6 +510,31 @@ def test_rows_near_fitted_ones_land_near_them():
     diameter = np.linalg.norm(np.ptp(model.embedding_, axis=0))
     assert np.median(off) < 0.05 * diameter
     np.testing.assert_allclose(model.transform(X), model.embedding_, atol=1e-9 * diameter)
+
+
+def test_new_rows_in_more_dimensions_than_a_tree_has():
+    """On a line, the plain loop stops where the compiled one does; in four, rows come near their neighbours."""
+    X = digits(200)
+    model = TSNE(1, perplexity=10).fit(X)
+    found, fitted = nearest(X, 15, queries=DIGITS.data[200:220]), np.ascontiguousarray(model.embedding_)
+    p = affinity.weights(affinity.as_graph(found, 200), perplexity=5.0).data.reshape(20, 15)
+    places = fitted[found.indices]
+    start = np.einsum("ij,ijc->ic", p, places)
+    plain = [_new_rows._settled(*row, fitted, 1.0) for row in zip(start, p, places, strict=True)]
+    np.testing.assert_allclose(plain, model.transform(DIGITS.data[200:220]), atol=1e-6 * np.ptp(fitted))
+    model = TSNE(4, perplexity=10).fit(X)
+    Z = model.transform(DIGITS.data[200:220])
+    assert (np.linalg.norm(Z[:, None] - model.embedding_, axis=2).min(axis=1) < 0.1 * np.ptp(model.embedding_)).all()
+    np.testing.assert_array_equal(model.transform(DIGITS.data[203:204]), Z[3:4])
+
+
+def test_equal_rows_are_placed_at_the_mean_of_their_places():
+    """No function of a row could lead to several places; how near they are to each other is part of the promise."""
+    X = np.repeat(digits(300), 3, axis=0)
+    model = TSNE(perplexity=10).fit(X)
+    groups = model.embedding_.reshape(300, 3, 2)
+    assert np.abs(groups - groups.mean(axis=1, keepdims=True)).max() < 0.01 * np.ptp(groups)
+    np.testing.assert_allclose(model.transform(X[::3]), groups.mean(axis=1), atol=1e-9 * np.ptp(groups))
 
 
 def test_places_are_continuous_where_interpolation_ends():

@@ -1,4 +1,4 @@
-// Charges on a regular grid, and what the grid says at points: cubic B-splines in one and two dimensions.
+// Charges on a regular grid, and what the grid says at points: B-splines of degree five in one and two dimensions.
 #include <algorithm>
 
 #include "arrays.hpp"
@@ -12,17 +12,26 @@ void require(bool fits) {
   if (!fits) throw std::invalid_argument("the arrays do not fit together");
 }
 
-// The four splines that reach x (in units of the grid), and the first of their nodes.
+constexpr std::int64_t reach = 6;  // splines that are not zero at a point
+
+// The six splines that reach x (in units of the grid), and the first of their nodes.
 struct Splines {
   std::int64_t node;
-  float weight[4];
+  float weight[reach];
 
   explicit Splines(float x, std::int64_t size) {
-    node = std::clamp<std::int64_t>(static_cast<std::int64_t>(x) - 1, 0, size - 4);
-    const float t = x - static_cast<float>(node + 1), u = 1 - t;
-    weight[0] = u * u * u / 6, weight[3] = t * t * t / 6;
-    weight[1] = 2.0f / 3 - t * t * (1 - t / 2), weight[2] = 2.0f / 3 - u * u * (1 - u / 2);
+    node = std::clamp<std::int64_t>(static_cast<std::int64_t>(x) - 2, 0, size - reach);
+    const float t = x - static_cast<float>(node + 2), u = 1 - t;
+    weight[0] = end(u), weight[1] = side(1 + t), weight[2] = middle(t);
+    weight[3] = middle(u), weight[4] = side(1 + u), weight[5] = end(t);
   }
+
+ private:
+  static float middle(float d) { return 11.0f / 20 + d * d * (-0.5f + d * d * (0.25f - d / 12)); }
+  static float side(float d) {
+    return 17.0f / 40 + d * (5.0f / 8 + d * (-7.0f / 4 + d * (5.0f / 4 + d * (-3.0f / 8 + d / 24))));
+  }
+  static float end(float d) { return d * d * d * d * d / 120; }
 };
 
 struct Box {
@@ -37,14 +46,16 @@ struct Box {
 
 Box open_box(const In2<float>& y, const In1<double>& low, const double& over, std::int64_t rows, std::int64_t columns) {
   const std::int64_t dims = y.shape(1);
-  require((dims == 1 || dims == 2) && static_cast<std::int64_t>(low.shape(0)) == dims && columns >= 4);
-  require(dims == 1 ? rows == 1 : rows >= 4);
+  require((dims == 1 || dims == 2) && static_cast<std::int64_t>(low.shape(0)) == dims && columns >= reach);
+  require(dims == 1 ? rows == 1 : rows >= reach);
   const Box box{static_cast<std::int64_t>(y.shape(0)), dims, rows, columns, y.data(), low.data(), &over};
+  bool inside = true;
   for (std::int64_t i = 0; i < box.n; ++i)
     for (std::int64_t c = 0; c < dims; ++c) {
       const float x = box.at(i, c);
-      require(x >= 1 && x < static_cast<float>((c + 1 == dims ? columns : rows) - 2));
+      inside &= x >= 2 && x < static_cast<float>((c + 1 == dims ? columns : rows) - 3);
     }
+  require(inside);
   return box;
 }
 
@@ -59,12 +70,12 @@ void spread_grid(In2<float> y, In1<double> low, double over, int n_threads, Out2
     for (std::int64_t i = first; i < last; ++i) {
       const Splines across(box.at(i, box.dims - 1), columns);
       if (box.dims == 1) {
-        for (int b = 0; b < 4; ++b) own[across.node + b] += across.weight[b];
+        for (int b = 0; b < reach; ++b) own[across.node + b] += across.weight[b];
         continue;
       }
       const Splines down(box.at(i, 0), rows);
-      for (int a = 0; a < 4; ++a)
-        for (int b = 0; b < 4; ++b)
+      for (int a = 0; a < reach; ++a)
+        for (int b = 0; b < reach; ++b)
           own[(down.node + a) * columns + across.node + b] += down.weight[a] * across.weight[b];
     }
   });
@@ -75,28 +86,29 @@ void spread_grid(In2<float> y, In1<double> low, double over, int n_threads, Out2
   });
 }
 
-// out[:, field] = the splines of each point times a field.
-void gather_grid(In2<float> y, In1<double> low, double over, In2<float> grid, std::int64_t field, int n_threads,
-                 Out2<float> out) {
-  const std::int64_t rows = grid.shape(0), columns = grid.shape(1), fields = out.shape(1);
+// The splines of one point times a field.
+float gather(const Splines& down, const Splines& across, std::int64_t dims, std::int64_t columns, const float* field) {
+  float sum = 0;
+  for (int a = 0; a < (dims == 1 ? 1 : reach); ++a) {
+    const float* line = field + (dims == 1 ? 0 : (down.node + a) * columns) + across.node;
+    float part = 0;
+    for (int b = 0; b < reach; ++b) part += across.weight[b] * line[b];
+    sum += dims == 1 ? part : down.weight[a] * part;
+  }
+  return sum;
+}
+
+// out[:, f] = the splines of each point times field f; the fields lie one below the other.
+void gather_grid(In2<float> y, In1<double> low, double over, In2<float> grids, int n_threads, Out2<float> out) {
+  const std::int64_t fields = out.shape(1), columns = grids.shape(1);
+  require(out.shape(0) == y.shape(0) && fields > 0 && static_cast<std::int64_t>(grids.shape(0)) % fields == 0);
+  const std::int64_t rows = static_cast<std::int64_t>(grids.shape(0)) / fields;
   const Box box = open_box(y, low, over, rows, columns);
-  require(out.shape(0) == y.shape(0) && field >= 0 && field < fields);
   parallel_for(box.n, 4096, n_threads, [&](std::int64_t first, std::int64_t last, std::int64_t) {
     for (std::int64_t i = first; i < last; ++i) {
-      const Splines across(box.at(i, box.dims - 1), columns);
-      float sum = 0;
-      if (box.dims == 1) {
-        for (int b = 0; b < 4; ++b) sum += across.weight[b] * grid.data()[across.node + b];
-      } else {
-        const Splines down(box.at(i, 0), rows);
-        for (int a = 0; a < 4; ++a) {
-          const float* line = grid.data() + (down.node + a) * columns + across.node;
-          float part = 0;
-          for (int b = 0; b < 4; ++b) part += across.weight[b] * line[b];
-          sum += down.weight[a] * part;
-        }
-      }
-      out.data()[i * fields + field] = sum;
+      const Splines across(box.at(i, box.dims - 1), columns), down(box.at(i, 0), box.dims == 1 ? columns : rows);
+      for (std::int64_t f = 0; f < fields; ++f)
+        out.data()[i * fields + f] = gather(down, across, box.dims, columns, grids.data() + f * rows * columns);
     }
   });
 }
@@ -108,7 +120,7 @@ void bind_grid(nb::module_& m) {
   using release = nb::call_guard<nb::gil_scoped_release>;
   m.def("spread_grid", &spread_grid, "y"_a.noconvert(), "low"_a.noconvert(), "over"_a, "n_threads"_a,
         "grid"_a.noconvert(), release());
-  m.def("gather_grid", &gather_grid, "y"_a.noconvert(), "low"_a.noconvert(), "over"_a, "grid"_a.noconvert(), "field"_a,
+  m.def("gather_grid", &gather_grid, "y"_a.noconvert(), "low"_a.noconvert(), "over"_a, "grids"_a.noconvert(),
         "n_threads"_a, "out"_a.noconvert(), release());
 }
 

@@ -257,7 +257,10 @@ Edges<T> open_edges(const In1<std::int64_t>& starts, const In1<std::int32_t>& en
   require(static_cast<std::int64_t>(starts.shape(0)) == n + 1 && ends.shape(0) == weights.shape(0));
   require(starts.data()[0] == 0 && starts.data()[n] == static_cast<std::int64_t>(ends.shape(0)));
   for (std::int64_t i = 0; i < n; ++i) require(starts.data()[i] <= starts.data()[i + 1]);
-  for (std::size_t e = 0; e < ends.shape(0); ++e) require(ends.data()[e] >= 0 && ends.data()[e] < n);
+  std::int32_t least = 0, most = 0;
+  for (std::size_t e = 0; e < ends.shape(0); ++e)
+    least = std::min(least, ends.data()[e]), most = std::max(most, ends.data()[e]);
+  require(least >= 0 && most < n);
   return {starts.data(), ends.data(), weights.data()};
 }
 

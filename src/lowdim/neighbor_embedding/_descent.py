@@ -22,7 +22,11 @@ compiled: Any = _native  # a compiled module has no types to check
 
 BLOCK = 50  # steps between two looks at the map
 EXACT = 500  # rows up to which all pairs are taken: a fifth of a millisecond a step
+ALL_PAIRS = 5000  # rows up to which the divergence that is told is over all pairs
 TREE_DIMS, GRID_DIMS = 3, 2
+# Rows from which a grid is faster than the tree in the plane (measured on maps of MNIST): its size is that of the map,
+# not of n. With other degrees of freedom the kernel is a power, dear for every pair and free on a grid.
+GRID_FROM, POWER_GRID_FROM = 100_000, 20_000
 STILL = 0.05  # share by which the divergence may fall in the last block of a map that counts as settled
 
 
@@ -66,9 +70,8 @@ class Engine:
     @classmethod
     def of(cls, solver: str, n: int, k: int, theta: float, dof: float, n_jobs: int | None, owner: str) -> Engine:
         if solver == "auto":
-            # A kernel other than the usual one is a power, which is dear for every pair and free on a grid.
-            fast = "fft" if dof != 1 and k <= GRID_DIMS else "barnes_hut"
-            solver = "exact" if n <= EXACT or k > TREE_DIMS else fast
+            grid = k == 1 or (k == GRID_DIMS and n >= (GRID_FROM if dof == 1 else POWER_GRID_FROM))
+            solver = "exact" if n <= EXACT or k > TREE_DIMS else "fft" if grid else "barnes_hut"
         most = {"exact": np.inf, "barnes_hut": TREE_DIMS, "fft": GRID_DIMS}[solver]
         if k > most:
             raise ValueError(
@@ -82,33 +85,40 @@ class Engine:
         single = self.solver != "exact" or (np.dtype(given) == np.float32 and n > 4 * EXACT)
         return np.float32 if single else np.float64
 
-    def forces(self, edges: Edges, Z: np.ndarray, theta: float | None = None) -> tuple[np.ndarray, np.ndarray, float]:
-        """Attraction, repulsion (not yet divided by the sum of the kernel) and that sum."""
+    def forces(
+        self, edges: Edges, Z: np.ndarray, *, theta: float | None = None, field: GridField | None = None
+    ) -> tuple[np.ndarray, np.ndarray, float]:
+        """Attraction, repulsion (not yet divided by the sum of the kernel) and that sum.
+
+        A map that is too wide for a grid is left to the tree, to which empty space is nothing.
+        """
         pulled, pushed = np.empty_like(Z), np.empty_like(Z)
         if self.solver == "fft" and theta is None:
-            compiled.pull_map(*edges.parts, Z, self.dof, self.n_threads, pulled)
-            return pulled, *GridField(self.dof, self.n_threads)(Z)
+            field = field or GridField(self.dof, self.n_threads)
+            if field.fits(Z):
+                compiled.pull_map(*edges.parts, Z, self.dof, self.n_threads, pulled)
+                return pulled, *field(Z)
         theta = self.theta if theta is None else theta
         return pulled, pushed, compiled.map_forces(*edges.parts, Z, theta, self.dof, self.n_threads, pulled, pushed)
 
-    def divergence(self, edges: Edges, Z: np.ndarray, total: float) -> float:
-        """KL(P || Q) where the kernel sums to `total`."""
+    def divergence(self, edges: Edges, Z: np.ndarray) -> float:
+        """KL(P || Q); the kernel is summed by the engine, over all pairs where there are few."""
+        total = self.forces(edges, Z, theta=0.0 if len(Z) <= ALL_PAIRS else None)[2]
         return float(compiled.edge_costs(*edges.parts, Z, self.dof, self.n_threads) + np.log(total))
 
-    def advance(self, edges: Edges, state: State, phase: Phase, n_iter: int) -> tuple[float, float]:
-        """Make steps; the sum of the kernel, and the size of the gradient relative to that of the attraction."""
+    def advance(self, edges: Edges, state: State, phase: Phase, n_iter: int) -> float:
+        """Make steps; the size of the last gradient relative to that of the attraction."""
         settings = (phase.exaggeration, phase.rate, phase.momentum, phase.most_gain)
         if self.solver != "fft":
-            total, gradient, pull = compiled.descend_map(
+            _, gradient, pull = compiled.descend_map(
                 *edges.parts, *settings, self.theta, self.dof, n_iter, self.n_threads, *state.parts
             )
-            return total, gradient / max(pull, 1e-300)
-        field, pulled = GridField(self.dof, self.n_threads), np.empty_like(state.Z)
+            return gradient / max(pull, 1e-300)
+        field = GridField(self.dof, self.n_threads)
         for _ in range(n_iter):
-            compiled.pull_map(*edges.parts, state.Z, self.dof, self.n_threads, pulled)
-            pushed, total = field(state.Z)
-            gradient, pull = compiled.step_map(pulled, pushed, total, *settings, self.n_threads, *state.parts)
-        return total, gradient / max(pull, 1e-300)
+            forces = self.forces(edges, state.Z, field=field)
+            gradient, pull = compiled.step_map(*forces, *settings, self.n_threads, *state.parts)
+        return gradient / max(pull, 1e-300)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,6 +149,7 @@ class Descent:
     fall: float  # share by which the divergence fell in the last block; infinite where there was no block before
     settled: bool
     stopped: bool  # by the callback
+    redone: bool  # an early phase that drew the points together was given up
 
 
 def descend(
@@ -156,13 +167,15 @@ def descend(
     """Follow the gradient through the phases."""
     edges, state = Edges.of(P, dtype), State.at(start, dtype)
     plan = [(phase, n) for phase in phases for n in _blocks(phase.n_iter)]
-    done, fall, settled, stopped, costs = 0, np.inf, False, False, [np.inf]
+    done, fall, settled, stopped, redone, costs = 0, np.inf, False, False, False, [np.inf]
     with Progress(owner, sum(n for _, n in plan), verbose) as progress:
         for b, (phase, n_iter) in enumerate(plan):
-            total, relative = engine.advance(edges, state, phase, n_iter)
+            relative = engine.advance(edges, state, phase, n_iter)
             done += n_iter
+            if phase is not phases[-1] and plan[b + 1][0] is not phase and _collapsed(state.Z, start):
+                state, redone = State.at(start, dtype), True
             if callback is not None or (phase is phases[-1] and b >= len(plan) - 2):
-                costs.append(engine.divergence(edges, state.Z, total))
+                costs.append(max(0.0, engine.divergence(edges, state.Z)))
             progress.done += n_iter - 1
             progress.advance(f"gradient {relative:.2g}")
             _check(state.Z, owner)
@@ -173,14 +186,17 @@ def descend(
     if len(costs) > 2 and len(plan) > 1 and plan[-2][0] is phases[-1]:
         fall = (costs[-2] - costs[-1]) / max(abs(costs[-2]), 1e-300)
     settled = settled or abs(fall) <= STILL
-    return Descent(_centred(state.Z), _final(engine, edges, state.Z), done, fall, settled, stopped)
+    divergence = max(0.0, engine.divergence(edges, state.Z))
+    return Descent(_centred(state.Z), divergence, done, fall, settled, stopped, redone)
 
 
-def _final(engine: Engine, edges: Edges, Z: np.ndarray) -> float:
-    """The divergence of the map as it is returned; the kernel is summed by the engine, over all pairs where few."""
-    exactly = len(Z) <= 10 * EXACT
-    total = engine.forces(edges, Z, theta=0.0 if exactly else None)[2]
-    return max(0.0, engine.divergence(edges, Z, total))
+def _collapsed(Z: np.ndarray, start: np.ndarray) -> bool:
+    """Whether the map is narrower than its start, in some direction: a point or a line, and what is left is rounding.
+
+    Where every row is a neighbour of a good part of all others, exaggerated attraction wins everywhere.
+    """
+    narrowest = [float(np.linalg.svd(_centred(Y), compute_uv=False)[-1]) for Y in (Z, start)]
+    return narrowest[0] < 0.1 * narrowest[1]
 
 
 def _blocks(n: int) -> list[int]:

@@ -40,8 +40,25 @@ def place(found: Neighbors, fitted: np.ndarray, *, theta: float, dof: float, n_j
     if fitted.shape[1] <= TREE_DIMS:
         settings = (0.0 if len(fitted) <= EXACT else theta, dof, EXAGGERATION, STEPS, threads.n_threads(n_jobs))
         compiled.place_rows(np.ascontiguousarray(fitted), found.indices, p, *settings, Z)
+    else:
+        with threads.single_blas():
+            Z = np.stack([_settled(*row, fitted, dof) for row in zip(Z, p, places, strict=True)])
     on, share = on_fitted(found.distances.astype(np.float64), places)
     return Z + share[:, None] * (on - Z)
+
+
+def _settled(z: np.ndarray, p: np.ndarray, near: np.ndarray, fitted: np.ndarray, dof: float) -> np.ndarray:
+    """One row in more dimensions than the compiled loop has: the same steps."""
+    for _ in range(STEPS):
+        pull = EXAGGERATION * p / (1 + np.square(near - z).sum(axis=1) / dof)
+        q = 1 / (1 + np.square(z - fitted).sum(axis=1) / dof)
+        w = q ** ((dof + 1) / 2)
+        move = (pull @ (near - z) + (w * q) @ (z - fitted) / w.sum()) / max(pull.sum(), 1e-300)
+        length = float(np.linalg.norm(move))
+        z = z + move / max(length, 1.0)
+        if length < 1e-5:
+            break
+    return z
 
 
 def on_fitted(distances: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -68,7 +68,8 @@ def notes_on(outcomes: list[Outcome], common: np.ndarray, shape: tuple[int, ...]
             f"No PCA baseline with {' or '.join(beyond)} columns: {shape[0]} rows with {shape[1]} columns have at most "
             f"{min(shape)} principal components."
         )
-    return tuple(notes)
+    unread = {o.estimator.not_shown_: o.name for o in outcomes if hasattr(o.estimator, "not_shown_")}
+    return (*notes, *(f"{name}: {sentence}" for sentence, name in unread.items()))
 
 
 def _note_on_rows(outcomes: list[Outcome], common: np.ndarray) -> str:
