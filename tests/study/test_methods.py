@@ -10,7 +10,8 @@ from lowdim.study.methods import find, has_scale, method_of, methods
 from lowdim.study.running import class_name
 
 # They need labels or a second table, or keep every column: no picture of a table alone.
-# A principal curve has one coordinate. Of a table of numbers FAMD draws what PCA draws of scaled columns; MCA takes categories, CA counts.
+# A principal curve has one coordinate.
+# Of a table of numbers FAMD draws what PCA draws of scaled columns; MCA takes categories, CA counts.
 NO_PICTURE = {"LDA", "CCA", "KernelCCA", "Whitening", "FAMD", "MCA", "CA", "PrincipalCurve"}
 
 
