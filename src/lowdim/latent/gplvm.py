@@ -181,7 +181,9 @@ class GPLVM(Reducer):
         if self.kernel == "rbf" and isinstance(self.init, str):
             gamma, basis = back_basis(without_holes(rows, q, rng, self.n_jobs))
             smooth = _gp_exact.Objective(table, self.kernel, q, basis)
-            found = self._maximized(smooth, smooth.start(start, noise), None if self.back_constraint else SMOOTH)
+            found = self._maximized(
+                smooth, smooth.start(start, noise), None if self.back_constraint else min(SMOOTH, self.max_iter)
+            )
             first = objective.again(*smooth.unpack(found))
         if self.back_constraint:
             self._rows, self._parts = rows, (gamma, found[: smooth.size].reshape(-1, q))
@@ -272,4 +274,4 @@ class GPLVM(Reducer):
         if exact:
             return memory | {"covariances": 8 * n * n * 8, "places of new rows": 8 * 2**22 * 8 // 4}
         block = _gp_variational.BLOCK * (1 + threads.n_threads(self.n_jobs))
-        return memory | {"expectations": 4 * n * m * 8, "blocks": 3 * block * 8}
+        return memory | {"expectations": 4 * n * m * 8, "blocks": 6 * block * 8}
