@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import warnings
 from pathlib import Path
+from textwrap import fill
 
 import matplotlib
 
@@ -35,8 +36,8 @@ def main(path=".", quick=False):
                 warnings.simplefilter("ignore")  # it says how many parts there are
                 Z = lowdim.Isomap(2, n_neighbors=8, disconnected=policy, random_state=0).fit_transform(X)
         except ValueError as error:
-            words = str(error).split(". ")
-            ax.text(0.5, 0.5, "\n".join(words), ha="center", va="center", wrap=True, transform=ax.transAxes, fontsize=8)
+            ax.text(0.5, 0.5, fill(str(error), 36), ha="center", va="center", transform=ax.transAxes)
+            ax.set_aspect("auto")
             continue
         found[f"placed by {policy}"] = float(np.isfinite(Z).all(axis=1).mean())
         ax.scatter(*Z.T, s=6, c=np.take(["C0", "C1"], kind))
