@@ -37,7 +37,7 @@ def X(rng):
 
 def test_default_is_every_method_with_a_map_of_its_own():
     linear = ["pca", "ica", "factor-analysis"]  # the other relatives of PCA draw what it draws
-    curved = ["kernel-pca", "classical-mds", "isomap", "tsne", "laplacian-eigenmaps", "lle"]
+    curved = ["kernel-pca", "classical-mds", "isomap", "tsne", "umap", "laplacian-eigenmaps", "lle"]
     assert [e.name for e in entries(None, COMMON)] == [*linear, *curved]
 
 

@@ -30,6 +30,7 @@ compiled: Any = _native  # a compiled module has no types to check
 Array = np.ndarray
 
 METHODS = ("flow", "linearity", "stability")
+NOT_ASKED: tuple[Any, Any, Any] = (None, None, None)  # edges, scores and whether they were removed, without repair
 
 # Chosen on Swiss rolls of 1,000 to 4,000 rows (noise 0.05, 8 to 10 neighbours, three seeds each) with and without five
 # rows between the turns: all five are found, and of the edges along the sheet less than 0.5 % raise a false alarm.

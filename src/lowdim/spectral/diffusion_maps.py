@@ -17,7 +17,7 @@ from lowdim._core.incomplete import METRICS, POLICIES
 from lowdim._core.neighbor_methods import Distinct, Neighborhood
 from lowdim._core.neighbors import SEARCH, shared
 from lowdim._core.notices import warn
-from lowdim._core.repair import METHODS
+from lowdim._core.repair import METHODS, NOT_ASKED
 from lowdim._core.rng import generator
 from lowdim._core.threads import blocks
 from lowdim._core.walk import Piece, Steps, Walk, join_parts, slow_axes, with_values
@@ -100,8 +100,8 @@ class DiffusionMaps(Reducer):
     component_labels_ : ndarray of shape (n_samples,)
         The part of each row, 0 being the largest.
     suspicious_edges_, suspicious_scores_, suspicious_removed_ : ndarray
-        With `repair`: the edges found as pairs of rows, the most suspicious first, their scores, and whether each was
-        taken out (False where it holds the graph together).
+        With `repair` (else None): the edges found as pairs of rows, the most suspicious first, their scores, and
+        whether each was taken out (False where it holds the graph together).
 
     Notes
     -----
@@ -192,6 +192,7 @@ class DiffusionMaps(Reducer):
         return stored or self.n_neighbors is not None or self.radius is not None
 
     def _embed(self, X: Any) -> np.ndarray:
+        self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = NOT_ASKED
         check_metric(self.metric, _NAME)
         if self.repair is not None and not self._on_graph(X):
             raise ValueError(f"{_NAME}: repair must be None where all rows are joined. Set n_neighbors or radius.")

@@ -18,7 +18,7 @@ from lowdim._core.landmarks import choose
 from lowdim._core.neighbor_methods import Neighborhood, nearest_of_each
 from lowdim._core.neighbors import SEARCH
 from lowdim._core.parts import Part, tile
-from lowdim._core.repair import METHODS
+from lowdim._core.repair import METHODS, NOT_ASKED
 from lowdim._core.rng import generator
 from lowdim._core.scaling import inner_products
 from lowdim._core.spectrum import eigenpairs
@@ -94,16 +94,16 @@ class Isomap(Reducer):
     component_labels_ : ndarray of shape (n_samples,)
         The part of each row, 0 being the largest.
     suspicious_edges_ : ndarray of shape (m, 2)
-        With `repair`: the edges found, as pairs of rows, the most suspicious first.
+        With `repair` (else None): the edges found, as pairs of rows, the most suspicious first.
     suspicious_scores_ : ndarray of shape (m,)
         Their scores: paths through the row at fault over the usual number; the part outside the tangent plane over the
         length; or the length of the way around over that of the edge.
     suspicious_removed_ : ndarray of shape (m,)
         Whether each was taken out; False where it holds the graph together.
     torn_edges_ : ndarray of shape (m, 2)
-        With `tear`: the edges that were cut.
+        With `tear` (else None): the edges that were cut.
     constant_ : float
-        With `kernelize`: what was added to path lengths; 0 where they are Euclidean (of the largest part).
+        With `kernelize` (else None): what was added to path lengths; 0 where they are Euclidean (of the largest part).
     residual_variance_ : ndarray of shape (n_components,)
         1 - r² between path lengths and distances in the first 1, 2, ... axes, computed when asked for. Where the curve
         stops falling is the dimension of the data.
@@ -183,6 +183,8 @@ class Isomap(Reducer):
         return self.missing != "error"
 
     def _embed(self, X: Any) -> np.ndarray:
+        self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = NOT_ASKED
+        self.torn_edges_, self.constant_, _ = NOT_ASKED
         check_metric(self.metric, "Isomap")
         rng = generator(self.random_state)
         settings = {"policy": self.disconnected, "metric": self._distance(), "owner": "Isomap", "n_jobs": self.n_jobs}

@@ -18,7 +18,7 @@ from lowdim._core.incomplete import METRICS, POLICIES
 from lowdim._core.landmark_spectrum import MIXED, landmarks_for, reduced_pairs
 from lowdim._core.neighbor_methods import Distinct, Neighborhood
 from lowdim._core.neighbors import SEARCH
-from lowdim._core.repair import METHODS
+from lowdim._core.repair import METHODS, NOT_ASKED
 from lowdim._core.rng import generator
 from lowdim._core.threads import blocks
 from lowdim._core.walk import Piece, Steps, Walk, join_parts, slow_axes
@@ -97,8 +97,8 @@ class LaplacianEigenmaps(Reducer):
     component_labels_ : ndarray of shape (n_samples,)
         The part of each row, 0 being the largest.
     suspicious_edges_, suspicious_scores_, suspicious_removed_ : ndarray
-        With `repair`: the edges found as pairs of rows, the most suspicious first, their scores, and whether each was
-        taken out (False where it holds the graph together).
+        With `repair` (else None): the edges found as pairs of rows, the most suspicious first, their scores, and
+        whether each was taken out (False where it holds the graph together).
 
     Notes
     -----
@@ -191,6 +191,7 @@ class LaplacianEigenmaps(Reducer):
         return self.missing != "error"
 
     def _embed(self, X: Any) -> np.ndarray:
+        self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = NOT_ASKED
         self._check_choices()
         rng = generator(self.random_state)
         is_graph = self._precomputed() and (sparse.issparse(X) or self.weights == "given")

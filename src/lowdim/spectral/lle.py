@@ -22,6 +22,7 @@ from lowdim._core.neighbors import SEARCH, nearest
 from lowdim._core.notices import warn
 from lowdim._core.parts import beside
 from lowdim._core.repair import METHODS as REPAIRS
+from lowdim._core.repair import NOT_ASKED
 from lowdim._core.rng import generator
 from lowdim._core.threads import blocks
 
@@ -93,8 +94,8 @@ class LLE(Reducer):
     component_labels_ : ndarray of shape (n_samples,)
         The part of each row, 0 being the largest.
     suspicious_edges_, suspicious_scores_, suspicious_removed_ : ndarray
-        With `repair`: the edges found as pairs of rows, the most suspicious first, their scores, and whether each was
-        taken out (False where it holds the graph together).
+        With `repair` (else None): the edges found as pairs of rows, the most suspicious first, their scores, and
+        whether each was taken out (False where it holds the graph together).
 
     References
     ----------
@@ -168,6 +169,7 @@ class LLE(Reducer):
         return self.missing != "error"
 
     def _embed(self, X: Any) -> np.ndarray:
+        self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = NOT_ASKED
         self._check_settings()
         rng = generator(self.random_state)
         near = self._nearest(X, self.n_neighbors)

@@ -22,7 +22,7 @@ from lowdim._core.neighbor_methods import Distinct, Neighborhood
 from lowdim._core.neighbors import SEARCH, Neighbors
 from lowdim._core.notices import warn
 from lowdim._core.parts import beside
-from lowdim._core.repair import METHODS
+from lowdim._core.repair import METHODS, NOT_ASKED
 from lowdim._core.rng import generator
 from lowdim.stress._boundary import boundary_rows, one_sidedness, trusted_pairs
 from lowdim.stress._levels import Ratio
@@ -98,8 +98,8 @@ class TCIE(Reducer):
     component_labels_ : ndarray of shape (n_samples,)
         The part of each row, 0 being the largest.
     suspicious_edges_, suspicious_scores_, suspicious_removed_ : ndarray
-        With `repair`: the edges found as pairs of rows, the most suspicious first, their scores, and whether each was
-        taken out (False where it holds the graph together).
+        With `repair` (else None): the edges found as pairs of rows, the most suspicious first, their scores, and
+        whether each was taken out (False where it holds the graph together).
 
     Notes
     -----
@@ -183,6 +183,7 @@ class TCIE(Reducer):
         return self.missing != "error"
 
     def _embed(self, X: Any) -> np.ndarray:
+        self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = NOT_ASKED
         check_metric(self.metric, "TCIE")
         rng = generator(self.random_state)
         same = Distinct.of(X, given=self._precomputed() and sparse.issparse(X))
