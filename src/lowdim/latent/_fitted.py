@@ -11,7 +11,8 @@ from lowdim._core import threads
 from lowdim.latent._network import Layers, Network
 
 Array = np.ndarray
-BLOCK = 2048
+ROWS = 512  # through a network on one thread
+BLOCK = 32 * ROWS  # whose errors are found at a time
 
 
 def keep_layers(model: Any, half: str, layers: Layers) -> None:
@@ -29,8 +30,8 @@ def keep_run(model: Any, found: Any) -> None:
 def run_half(model: Any, half: str, net: Network, A: Array) -> Array:
     """Scaled rows through the encoder, or codes through the decoder, in double precision."""
     layers = list(zip(getattr(model, f"{half}_weights_"), getattr(model, f"{half}_biases_"), strict=True))
-    with threads.single_blas():
-        return net(layers, A)
+    parts = threads.map_rows(lambda rows: net(layers, A[rows]), len(A), ROWS, model.n_jobs)
+    return np.concatenate(parts)
 
 
 def row_errors(X: Array, Z: Array, invert: Callable[[Array], Array]) -> Array:

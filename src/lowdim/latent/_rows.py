@@ -10,10 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lowdim._core import threads
 from lowdim._core.cells import column_sums
 from lowdim._core.leading import deviations
 
 Array = np.ndarray
+BLOCK = 2048  # rows
 DIGITS = 9  # of a standard deviation: far above the rounding of a shift, far below what data can mean
 
 
@@ -48,8 +50,12 @@ class Scaling:
 
 
 def settled(X: Array) -> tuple[Array, Array]:
-    """Scaled rows rounded and sorted, and the order: `settled(X)[0]` is `X[order]` to nine decimals."""
-    X = np.round(X, DIGITS)
+    """Scaled rows rounded (in place) and sorted, and the order: `settled(X)[0]` is `X[order]` to nine decimals."""
     weights = np.sqrt(np.arange(2.0, X.shape[1] + 2.0))  # no two columns alike
-    order = np.argsort((np.nan_to_num(X) * weights).sum(axis=1), kind="stable")
+
+    def key(rows: slice) -> Array:
+        X[rows] = np.round(X[rows], DIGITS)
+        return (np.nan_to_num(X[rows]) * weights).sum(axis=1)
+
+    order = np.argsort(np.concatenate(threads.map_rows(key, len(X), BLOCK)), kind="stable")
     return X[order], order

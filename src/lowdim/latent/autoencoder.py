@@ -159,6 +159,7 @@ class Autoencoder(Reducer):
         "verbose": params.flag(),
         "n_jobs": params.jobs(),
     }
+    _block_rows = 16384
     _ways_out = "Train on a part of the rows and place the others with transform."
 
     def __init__(
