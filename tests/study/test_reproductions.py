@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits
 
 from lowdim.app.cli import main
 from lowdim.study import reproductions
-from lowdim.study.reproductions import helix_missing, kpca_svm
+from lowdim.study.reproductions import _neighbor_tables, helix_missing, kpca_svm, table_4_1
 
 
 def test_incomplete_swiss_roll_keeps_the_published_order():
@@ -103,3 +103,32 @@ def test_kernel_pca_on_the_data_of_the_paper_where_there_is_a_folder(tmp_path, m
     assert max(line.ours for line in found.lines) < 0.3
     monkeypatch.setenv("LOWDIM_DATA", str(tmp_path / "elsewhere"))
     assert kpca_svm._usps() is None
+
+
+def test_maps_of_artificial_sets(monkeypatch):
+    """Few rows and two numbers of neighbours: every method on every set, the published numbers beside."""
+    monkeypatch.setattr(table_4_1, "ROWS", 1500)
+    monkeypatch.setattr(_neighbor_tables, "NEIGHBORS", (8, 10))
+    found = by_name(reproductions.reproduce("table-4.1", repeats=1, random_state=0))
+    assert len(found) == 5 * 6 + 1
+    error = {what.split(" (")[0] + what.split(")")[1].split(" neighbours")[0].rstrip("0123456789 ,"): line.ours
+             for what, line in found.items()}  # fmt: skip
+    assert error["Swiss roll, Isomap"] < 0.5 * error["Swiss roll, PCA"]
+    assert error["Broken Swiss roll, Isomap"] < error["Broken Swiss roll, PCA"]
+    assert error["Helix, Isomap, torn"] < 10 < error["Helix, PCA"]
+    published = {line.published for what, line in found.items() if what.startswith("HD")}
+    assert published == {"24.19", "22.14", "20.45", "29.25", "35.81", "41.70"}
+
+
+def test_maps_of_natural_sets(monkeypatch, tmp_path):
+    """One of the files is there; the others are printed without a number of ours."""
+    monkeypatch.delenv("LOWDIM_DATA", raising=False)
+    with pytest.raises(ValueError, match=r"LOWDIM_DATA must name the folder of mnist\.npz, coil20"):
+        reproductions.reproduce("table-4.2", repeats=1)
+    X, y = load_digits(return_X_y=True)
+    np.savez(tmp_path / "coil20.npz", X=X[:300].astype(np.uint8), y=y[:300])
+    monkeypatch.setenv("LOWDIM_DATA", str(tmp_path))
+    monkeypatch.setattr(_neighbor_tables, "NEIGHBORS", (10,))
+    found = by_name(reproductions.reproduce("table-4.2", repeats=1, random_state=0))
+    assert found["COIL-20 (300 rows, 5 axes), PCA"].ours < 20
+    assert found["NiSIS (15 axes), LLE"].ours is None
