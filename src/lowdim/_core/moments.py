@@ -22,7 +22,7 @@ CHUNK_BYTES = 2**21  # rows centred and multiplied at once: they stay in the sec
 CHUNK_ROWS = 512  # at least, and six times d: adding a d x d product to the sum costs as much as some hundred rows
 WIDE = 400  # columns from which few rows are centred and multiplied at once
 LANES = 16  # independent sums, so that the bits do not depend on the number of threads
-SERIAL = 3e7  # multiplications below which threads take longer to start than they save
+SERIAL = 1e8  # multiplications below which threads take longer to start than they save
 LANE_BYTES = 2**28  # the most memory all lanes together take
 
 
