@@ -1,5 +1,6 @@
 """Threads: what happens where there are fewer than asked for, and the forced baseline."""
 
+import os
 import subprocess
 import sys
 
@@ -10,6 +11,7 @@ from lowdim import _native
 pytestmark = pytest.mark.kernel
 
 
+@pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="a sanitizer needs its own memory")
 def test_more_threads_than_the_machine_gives():
     """A limit on threads must not end the process; the result is that of one thread."""
     code = """
