@@ -273,8 +273,16 @@ def _chunk(n: int, d: int) -> int:
 
 def _lane(n: int, d: int, chunk: int) -> int:
     """Rows of one lane: a function of the shape alone."""
-    lanes = max(2, min(LANES, LANE_BYTES // (8 * d * d + 1), n // (4 * chunk)))
-    return max(chunk, -(-n // lanes))
+    return max(chunk, -(-n // _lanes(n, d, chunk)))
+
+
+def _lanes(n: int, d: int, chunk: int) -> int:
+    return max(2, min(LANES, LANE_BYTES // (8 * d * d + 1), n // (4 * chunk)))
+
+
+def n_sums(n: int, d: int) -> int:
+    """How many sums of products of n rows of d columns are held at a time."""
+    return _lanes(n, d, _chunk(n, d))
 
 
 def _of_lane(X: Array, weights: Array | None, rows: slice, chunk: int) -> Moments:

@@ -13,6 +13,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from lowdim._core.extend import centred
 from lowdim._core.krylov import unit_of
+from lowdim._core.moments import n_sums
 from lowdim._core.notices import warn
 from lowdim._core.power import power_pairs
 from lowdim._core.rng import generator
@@ -290,7 +291,7 @@ def memory_of(solver: str, n: int, d: int, k: int, itemsize: int, stored: int | 
     """Bytes that a solver takes for k components of n rows, beside the rows; `stored`: the numbers of sparse rows."""
     small, table = min(n, d), 12 * stored if stored is not None else n * d * itemsize
     if solver == "covariance":
-        lanes = 1 if stored is not None else min(16, max(2, 2**28 // (8 * d * d + 1)), -(-n // 512))
+        lanes = 1 if stored is not None else n_sums(n, d)
         return {"sums": lanes * d * d * 8, "eigenproblem": 5 * d * d * 8, "blocks": min(table, 2**23)}
     if solver == "gram":
         blocks = 4 * n * min(d, 2048) * itemsize

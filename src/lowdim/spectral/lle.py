@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from lowdim._core import params
+from lowdim._core import memory, params
 from lowdim._core.base import Reducer
 from lowdim._core.bottom import Bottom, bottom_axes, warn_of_ambiguous_axes, warn_of_crowding
 from lowdim._core.distances import check_metric
 from lowdim._core.extend import Rebuilt
 from lowdim._core.graph import connect, has_edges, neighbor_graph
 from lowdim._core.incomplete import METRICS, POLICIES
-from lowdim._core.landmark_spectrum import MIXED, USUAL, landmarks_for, reduced_axes
+from lowdim._core.landmark_spectrum import LARGEST_FACTORS, MIXED, USUAL, landmarks_for, reduced_axes
 from lowdim._core.local import METHODS, Patches, alignment
 from lowdim._core.neighbor_methods import Neighborhood
 from lowdim._core.neighbors import SEARCH, nearest
@@ -322,7 +322,7 @@ class LLE(Reducer):
         direct = int(36 * n * self._fill(n))
         if self.n_landmarks is None or self.disconnected in ("separate", "largest"):
             return direct
-        return min(direct, most) if self.n_landmarks == "auto" else most
+        return direct if self.n_landmarks == "auto" and direct <= min(memory.limit(), LARGEST_FACTORS) else most
 
     def _fill(self, n: int) -> float:
         """Entries in a row of the factors of a graph of as many dimensions as the map, as measured up to 50,000 rows.
