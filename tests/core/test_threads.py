@@ -115,23 +115,21 @@ except KeyboardInterrupt:
 def test_ctrl_c_during_a_long_lapack_call():
     code = """
 import numpy as np, signal, threading, os, time
-from lowdim import ClassicalMDS
-X = np.random.default_rng(0).normal(size=(5000, 4))
-def send():
-    time.sleep(6)
-    start.append(time.monotonic()); os.kill(os.getpid(), signal.SIGINT)
+from scipy.spatial.distance import pdist, squareform
+from lowdim.select import n_dimensions
+D = squareform(pdist(np.random.default_rng(0).normal(size=(5000, 4)), "cityblock"))
 start = []
+def send():
+    time.sleep(4)
+    start.append(time.monotonic()); os.kill(os.getpid(), signal.SIGINT)
 threading.Thread(target=send, daemon=True).start()
-model = ClassicalMDS(2, metric="manhattan")
 try:
-    model.fit(X)
+    n_dimensions(D)  # all eigenvalues of D
 except KeyboardInterrupt:
-    print(time.monotonic() - start[0], hasattr(model, "embedding_"), flush=True)
+    print(time.monotonic() - start[0], flush=True)
 os._exit(0)
 """
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=200, preexec_fn=hear_ctrl_c
     )
-    seconds, fitted = done.stdout.split()
-    assert float(seconds) < 3
-    assert fitted == "False"
+    assert float(done.stdout) < 3, done.stderr
