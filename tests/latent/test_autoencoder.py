@@ -8,6 +8,7 @@ import warnings
 
 import numpy as np
 import pytest
+import torch
 from scipy.linalg import subspace_angles
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
@@ -17,8 +18,6 @@ from lowdim.latent import _checkpoint, _train
 from lowdim.latent._losses import PENALTIES, Reconstruction, activity, divergence
 from lowdim.latent._network import ACTIVATIONS, Network
 from lowdim.latent._tensors import contraction, forward
-
-torch = pytest.importorskip("torch")
 
 
 def correlated(n=200, seed=0):

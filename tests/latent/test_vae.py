@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
+import torch
 
 import lowdim
 from lowdim.latent._evidence import Evidence, divergence
 from lowdim.latent._network import Network
-
-torch = pytest.importorskip("torch")
 
 
 def plane(n=300, seed=0):

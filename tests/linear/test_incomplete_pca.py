@@ -752,7 +752,7 @@ def test_nipals_cannot_stream():
 @pytest.mark.parametrize("model", [PCA(2), lowdim.ProbabilisticPCA(2), lowdim.FactorAnalysis(2)])
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_the_memory_of_a_data_frame_is_that_of_its_array(model, library):
-    frame = pytest.importorskip(library).DataFrame
+    frame = pytest.importorskip(library, reason="a table library that [test] brings").DataFrame
     for share in (0.0, 0.1):
         X, _ = low_rank(share=share)
         table = frame({f"c{j}": X[:, j] for j in range(X.shape[1])})

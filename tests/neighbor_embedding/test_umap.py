@@ -75,7 +75,7 @@ def test_as_good_as_umap_learn_on_digits():
 
 @pytest.mark.deep
 def test_as_good_as_umap_learn_today():
-    umap = pytest.importorskip("umap")
+    umap = pytest.importorskip("umap", reason="umap-learn is no dependency; its frozen scores are tested beside")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         theirs = umap.UMAP(n_neighbors=15, random_state=0).fit_transform(DIGITS.data)

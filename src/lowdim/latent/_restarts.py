@@ -55,8 +55,10 @@ def train(problem: Any, model: Any, rng: np.random.Generator) -> Found:
     return Found(last.x, last.loss, np.concatenate([losses, last.losses]), restarts, last.converged)
 
 
-def warn_unfinished(model: Any, found: Found) -> None:
-    """Say that the loss was still moving."""
+def keep_run(model: Any, found: Found) -> None:
+    """How the training went, as attributes; a warning where it is unfinished."""
+    model.loss_, model.loss_curve_, model.restart_losses_ = found.loss, found.losses, found.restarts
+    model.n_iter_, model.converged_ = len(found.losses), found.converged
     if not found.converged:
         warn(
             f"{type(model).__name__}: not converged after max_iter={model.max_iter} steps (loss {found.loss:.6g}, "

@@ -14,7 +14,7 @@ from lowdim.latent import _settings as settings
 from lowdim.latent._levels import Levels
 from lowdim.latent._network import ACTIVATIONS, Network
 from lowdim.latent._place import Decoder, place
-from lowdim.latent._restarts import train, warn_unfinished
+from lowdim.latent._restarts import keep_run, train
 from lowdim.latent._rows import Scaling, settled
 
 
@@ -186,9 +186,7 @@ class InverseNLPCA(Reducer):
         self.weights_, self.biases_ = [W.copy() for W, _ in layers], [b.copy() for _, b in layers]
         self.n_weights_ = problem.net.n_parameters
         self._parts = {"anchors": problem.anchors(found.x), "ridge": problem.ridge}
-        self.loss_, self.loss_curve_, self.restart_losses_ = found.loss, found.losses, found.restarts
-        self.n_iter_, self.converged_ = len(found.losses), found.converged
-        warn_unfinished(self, found)
+        keep_run(self, found)
 
     def _complete(self, X: np.ndarray, Z: np.ndarray) -> None:
         fitted, seen = self._invert(Z), ~np.isnan(X)

@@ -9,11 +9,12 @@ import numpy as np
 from lowdim._core import params, threads
 from lowdim._core.base import Reducer
 from lowdim._core.rng import generator
+from lowdim.latent import _fitted as fitted
 from lowdim.latent import _settings as settings
 from lowdim.latent._bottleneck import Bottleneck, networks
 from lowdim.latent._levels import angles_of, on_circles
 from lowdim.latent._network import ACTIVATIONS
-from lowdim.latent._restarts import train, warn_unfinished
+from lowdim.latent._restarts import keep_run, train
 from lowdim.latent._rows import Scaling, settled
 
 
@@ -167,39 +168,29 @@ class NLPCA(Reducer):
         problem = Bottleneck.of(self, rows, self._widths())
         found = train(problem, self, rng)
         encoder, decoder = problem.halves(found.x)
-        self._keep("encoder", problem.encoder.layers(encoder))
-        self._keep("decoder", problem.decoder.layers(decoder))
+        fitted.keep_layers(self, "encoder", problem.encoder.layers(encoder))
+        fitted.keep_layers(self, "decoder", problem.decoder.layers(decoder))
         self.n_weights_ = len(found.x)
-        self.loss_, self.loss_curve_, self.restart_losses_ = found.loss, found.losses, found.restarts
-        self.n_iter_, self.converged_ = len(found.losses), found.converged
-        warn_unfinished(self, found)
+        keep_run(self, found)
 
         codes = np.concatenate([self._codes(X[part]) for part in threads.blocks(len(X), self._block_rows)])
         decoded = (self._decode(codes * mask) for mask in problem.levels.masks)
-        self.level_errors_ = np.array([np.square(fitted - X).mean() for fitted in decoded])
+        self.level_errors_ = np.array([np.square(rows - X).mean() for rows in decoded])
         self.reconstruction_error_ = float(self.level_errors_[-1])
         return angles_of(codes) if self.circular else codes
 
     def _widths(self) -> tuple[int, ...]:
         return (2 + 2 * self.n_components,) if self.hidden is None else settings.widths(self.hidden)
 
-    def _keep(self, half: str, layers: list) -> None:
-        setattr(self, f"{half}_weights_", [W.copy() for W, _ in layers])
-        setattr(self, f"{half}_biases_", [b.copy() for _, b in layers])
-
     def _codes(self, X: np.ndarray) -> np.ndarray:
         """What the encoder says; pairs of numbers where circular."""
         encoder, _ = networks(self, self._widths(), self.n_features_in_)
-        with threads.single_blas():
-            layers = zip(self.encoder_weights_, self.encoder_biases_, strict=True)
-            codes = encoder(list(layers), Scaling(self.mean_, self.scale_)(X.astype(np.float64)))
+        codes = fitted.run_half(self, "encoder", encoder, Scaling(self.mean_, self.scale_)(X.astype(np.float64)))
         return on_circles(angles_of(codes)) if self.circular else codes
 
     def _decode(self, codes: np.ndarray) -> np.ndarray:
         _, decoder = networks(self, self._widths(), self.n_features_in_)
-        with threads.single_blas():
-            layers = zip(self.decoder_weights_, self.decoder_biases_, strict=True)
-            return Scaling(self.mean_, self.scale_).undo(decoder(list(layers), codes))
+        return Scaling(self.mean_, self.scale_).undo(fitted.run_half(self, "decoder", decoder, codes))
 
     def _extend(self, X: np.ndarray) -> np.ndarray:
         codes = self._codes(X)

@@ -7,6 +7,7 @@ point of that length, so this step lowers the stress as the other one does.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import Any
 
@@ -34,7 +35,7 @@ class Ratio:
         return None
 
 
-class _Fitted:
+class _Fitted(ABC):
     """A level whose disparities follow the distances."""
 
     may_be_negative = False  # then the transform need not lower the stress, and steps may have to be shorter
@@ -47,8 +48,9 @@ class _Fitted:
         """The pairs whose classical scaling is a start."""
         return self.pairs
 
+    @abstractmethod
     def _nearest(self, distances: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
+        """The disparities nearest to the distances, in any scale."""
 
     def disparities(self, distances: np.ndarray) -> np.ndarray:
         found = self._nearest(distances)
