@@ -254,15 +254,16 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             missing.refuse_sparse(X, name)
         self._refuse_items(X)
         X = self._items(X, fitting) if distances else X
-        X = validate_data(
-            self,
-            native(X),
-            reset=fitting,
-            accept_sparse="csr" if self._sparse_rows else False,
-            dtype=FLOATS,
-            ensure_all_finite=False,
-            ensure_min_samples=self._min_rows if fitting else 1,
-        )
+        if not self._is_plain(X, fitting):
+            X = validate_data(
+                self,
+                native(X),
+                reset=fitting,
+                accept_sparse="csr" if self._sparse_rows else False,
+                dtype=FLOATS,
+                ensure_all_finite=False,
+                ensure_min_samples=self._min_rows if fitting else 1,
+            )
         admits = self._takes_nan and not sparse.issparse(X)
         dtype = X.dtype
         if distances:
@@ -284,6 +285,16 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if dtype == np.float32 and largest and not 1e-15 < largest < 1e15:
             X = X.astype(np.float64)
         return self._with_holes(X, fitting), dtype
+
+    def _is_plain(self, X: Any, fitting: bool) -> bool:
+        """Whether X is what `validate_data` would return: of a small table it takes longer than the fit."""
+        if type(X) is not np.ndarray or X.dtype not in FLOATS or X.ndim != 2:
+            return False
+        if X.shape[1] < 1 or X.shape[0] < (self._min_rows if fitting else 1):
+            return False
+        if fitting:
+            self.n_features_in_ = X.shape[1]
+        return self.n_features_in_ == X.shape[1] and not hasattr(self, "feature_names_in_")
 
     def _with_holes(self, X: Any, fitting: bool) -> Any:
         """The table in which incomplete rows are compared, where `missing` asks for it."""

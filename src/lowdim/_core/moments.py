@@ -20,10 +20,12 @@ Array = np.ndarray
 
 CHUNK_BYTES = 2**21  # rows centred and multiplied at once: they stay in the second-level cache
 CHUNK_ROWS = 512  # at least, and six times d: adding a d x d product to the sum costs as much as some hundred rows
-WIDE = 400  # columns from which few rows are centred and multiplied at once
+TOGETHER = 512  # numbers that one inner loop of numpy should run over: narrow rows are taken several at a time
 LANES = 16  # independent sums, so that the bits do not depend on the number of threads
 SERIAL = 1e8  # multiplications below which threads take longer to start than they save
 LANE_BYTES = 2**28  # the most memory all lanes together take
+FAR = {4: 0.1, 8: 0.99}  # by bytes of a number: n mean² over the sum of squares beyond which rows need a shift (a
+# tenth takes no digit of float32; 0.99 takes two of the sixteen of float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,13 +57,11 @@ class Moments:
         if getattr(X, "ndim", 0) != 2 or X.shape[0] == 0:
             raise ValueError(f"Moments: X must have rows and columns; got shape {np.shape(X)}.")
         weights = None if weights is None else _weights(weights, X.shape[0])
-        if block is None and X.shape[1] >= WIDE and X.shape[0] < 4 * X.shape[1]:
-            return _finite(_of_wide(X, weights, n_jobs))
         chunk = _chunk(*X.shape) if block is None else max(1, block)
-        lane = _lane(X.shape[0], X.shape[1], chunk)
-        n_jobs = 1 if X.size * X.shape[1] < SERIAL else n_jobs
-        parts = threads.map_rows(lambda rows: _of_lane(X, weights, rows, chunk), X.shape[0], lane, n_jobs)
-        return _finite(_merged(parts))
+        lane = X.shape[0] if _is_serial(*X.shape) else _lane(X.shape[0], X.shape[1], chunk)
+        lanes = threads.map_rows(lambda rows: _of_lane(X, weights, rows, chunk), X.shape[0], lane, n_jobs)
+        with np.errstate(invalid="ignore", over="ignore"):  # infinities end as NaN
+            return _finite(_merged([sums for found in lanes for sums in found]))
 
     def __add__(self, other: Moments) -> Moments:
         weight = self.weight + other.weight
@@ -84,39 +84,25 @@ def _finite(moments: Moments) -> Moments:
     return moments
 
 
-def _merged(parts: list[Moments]) -> Moments:
-    """The sum of the parts, written over the first: at d = 1,000 a fresh scatter takes longer than an addition."""
+def _merged(parts: list[_Sums]) -> Moments:
+    """All parts about their common mean, some rows of the scatter at a time: at d = 1,000 a pass takes milliseconds."""
     parts = [part for part in parts if part.weight > 0] or parts[:1]
-    first = parts[0]
-    if len(parts) == 1:
-        return first
     weights = np.array([part.weight for part in parts])
-    means = np.array([part.mean for part in parts])
+    steps = np.array([part.along for part in parts]) / np.maximum(weights, 1e-300)[:, None]
+    means = steps + np.array([part.shift for part in parts])
     total = weights.sum()
-    mean = weights @ means / total
-    for part in parts[1:]:
-        np.add(first.scatter, part.scatter, out=first.scatter)
-    steps = means - mean
-    np.add(first.scatter, (steps * weights[:, None]).T @ steps, out=first.scatter)
-    return Moments(float(total), mean, first.scatter)
-
-
-def _of_wide(X: Array, weights: Array | None, n_jobs: int | None) -> Moments:
-    """Moments of rows that are few beside their columns: centred once, half of the product, the other half copied."""
-    ones = np.ones(len(X)) if weights is None else weights
-    total = float(ones.sum())
-    light = (ones / total).astype(_precision(X))
-    with np.errstate(invalid="ignore", over="ignore"):
-        X = np.asarray(X, dtype=light.dtype)
-        shift = light @ X
-        Z = X - shift
-        left = (light @ Z).astype(np.float64)
-        if weights is not None:
-            Z *= np.sqrt(weights)[:, None].astype(Z.dtype)
-        scatter = gram(Z.T, mean=np.zeros(len(X)), n_jobs=n_jobs)
-        if (total * left**2 > 1e-3 * np.finfo(Z.dtype).eps * scatter.diagonal()).any():
-            scatter -= np.multiply.outer(total * left, left)
-    return Moments(total, shift + left, scatter)
+    mean = weights @ means / max(total, 1e-300)
+    roots = np.sqrt(weights)[:, None]
+    right = np.vstack([(means - mean) * roots, steps * roots])
+    left = np.vstack([right[: len(parts)], -right[len(parts) :]]).T
+    first = parts[0].products
+    scatter = first if first.dtype == np.float64 else np.empty(first.shape)
+    for rows in threads.blocks(len(mean), max(1, 2**15 // len(mean))):
+        here = left[rows] @ right
+        for part in parts:
+            here += part.products[rows]
+        scatter[rows] = here
+    return Moments(float(total), mean, scatter)
 
 
 def covariance(
@@ -266,14 +252,18 @@ def _weights(weights: Array, n: int) -> Array:
     return weights
 
 
+def _is_serial(n: int, d: int) -> bool:
+    return n * d * d < SERIAL
+
+
 def _chunk(n: int, d: int) -> int:
     """Rows centred at once: a cache full, and enough to pay for adding a d x d product."""
-    return max(CHUNK_ROWS, min(6 * d, n // 4), CHUNK_BYTES // (4 * max(1, d)))
+    return min(n, max(CHUNK_ROWS, 6 * d, CHUNK_BYTES // (4 * max(1, d))))
 
 
 def _lane(n: int, d: int, chunk: int) -> int:
     """Rows of one lane: a function of the shape alone."""
-    return max(chunk, -(-n // _lanes(n, d, chunk)))
+    return -(-n // _lanes(n, d, chunk))
 
 
 def _lanes(n: int, d: int, chunk: int) -> int:
@@ -282,83 +272,107 @@ def _lanes(n: int, d: int, chunk: int) -> int:
 
 def n_sums(n: int, d: int) -> int:
     """How many sums of products of n rows of d columns are held at a time."""
-    return _lanes(n, d, _chunk(n, d))
+    return 1 if _is_serial(n, d) else _lanes(n, d, _chunk(n, d))
 
 
-def _of_lane(X: Array, weights: Array | None, rows: slice, chunk: int) -> Moments:
-    """Moments of consecutive rows, chunk by chunk, about a shift that is kept while the rows stay near it.
+@dataclass(eq=False)
+class _Sums:
+    """Sums over rows x less a shift: of the weights w, of w x and of w x x'."""
 
-    The mean of some rows will do as shift: one product of the shifted rows, with a column of ones beside them, gives
-    the sums as well, and all corrections wait until the end. A chunk whose mean is more than half its spread away,
-    where they would take digits, begins anew.
+    weight: float
+    along: Array
+    products: Array
+    shift: Array
+
+    def add(self, other: _Sums) -> None:
+        self.weight += other.weight
+        self.along += other.along
+        if self.products.dtype != np.float64:  # the sums of more than one chunk are
+            self.products = self.products.astype(np.float64)
+        self.products += other.products
+
+    def is_far(self, part: float) -> bool:
+        """Whether the squared mean of a column is more than `part` of its mean square, both about the shift."""
+        return not (np.square(self.along) <= part * self.weight * self.products.diagonal()).all()
+
+
+def _of_lane(X: Array, weights: Array | None, rows: slice, chunk: int) -> list[_Sums]:
+    """Sums of consecutive rows, chunk by chunk, about a shift that is kept while the rows stay near it.
+
+    The mean of some rows will do as shift, and none at all where that is near 0: all corrections wait until the end.
+    A chunk whose mean is so far from the shift that they would take digits begins anew.
     """
-    if weights is None and _is_near_zero(X[rows]) and (found := _as_they_are(X[rows])):
-        return found
-    count, d = rows.stop - rows.start, X.shape[1]
-    wide = -(-(d + 1) // 16) * 16  # rows that begin on a cache line
-    room = np.empty((min(count, chunk), wide), dtype=_precision(X))[:, : d + 1]  # for all chunks: fresh pages are dear
-    shift, sums = _rough_mean(X[rows], room.dtype), np.zeros((d + 1, d + 1))
-    parts: list[Moments] = []
-    for part in threads.blocks(count, len(room)):
+    count, room = rows.stop - rows.start, _Room(X, min(chunk, rows.stop - rows.start))
+    shift = None if weights is None and _is_near_zero(X[rows]) else _rough_mean(X[rows], room.dtype)
+    done: list[_Sums] = []
+    for part in threads.blocks(count, chunk):
         here = slice(rows.start + part.start, rows.start + part.stop)
+        w = None if weights is None else weights[here]
         with np.errstate(invalid="ignore", over="ignore"):  # infinities end as NaN, and `of` says so
-            products = _products(X[here], shift, None if weights is None else weights[here], room)
-            if _is_far(products):
-                parts.append(_unshifted(sums, shift))
-                shift, sums = _rough_mean(X[here], room.dtype), np.zeros((d + 1, d + 1))
-                products = _products(X[here], shift, None if weights is None else weights[here], room)
-        sums += products
-    return _merged([*parts, _unshifted(sums, shift)])
+            found = room.sums(X[here], shift, w)
+            again = found.is_far(0.25 if shift is not None else FAR[room.dtype.itemsize])
+            if again:
+                shift = _rough_mean(X[here], room.dtype)
+                found = room.sums(X[here], shift, w)
+            if again or not done:
+                done.append(room.keep(found))
+            else:
+                done[-1].add(found)
+    return done
+
+
+class _Room:
+    """Memory for the shifted rows and the product of a chunk, used again: fresh pages are dear."""
+
+    def __init__(self, X: Array, rows: int) -> None:
+        self.dtype = _precision(X)
+        self._shape = (rows, X.shape[1])
+        self._rows: Array | None = None
+        self._product: Array | None = None
+
+    def sums(self, X: Array, shift: Array | None, weights: Array | None) -> _Sums:
+        """Those of a chunk; they last until the next one, unless kept."""
+        Z = X if shift is None else self._shifted(X, shift)
+        shift = np.zeros(X.shape[1]) if shift is None else shift.astype(np.float64)
+        root, total = np.ones(len(X), self.dtype), float(len(X))
+        if weights is not None:
+            root, total = np.sqrt(weights).astype(self.dtype), float(weights.sum())
+            Z *= root[:, None]
+        if self._product is None:
+            self._product = np.empty((X.shape[1], X.shape[1]), self.dtype)
+        np.matmul(Z.T, Z, out=self._product)
+        return _Sums(total, (root @ Z).astype(np.float64), self._product, shift)
+
+    def keep(self, found: _Sums) -> _Sums:
+        self._product = None
+        return found
+
+    def _shifted(self, X: Array, shift: Array) -> Array:
+        if self._rows is None:
+            self._rows = np.empty(self._shape, self.dtype)
+        Z, d = self._rows[: len(X)], X.shape[1]
+        several = max(1, TOGETHER // d) if X.flags.c_contiguous else 1
+        even = len(X) - len(X) % several
+        for rows, times in ((slice(0, even), several), (slice(even, len(X)), 1)):
+            part = X[rows].reshape(-1, times * d)
+            np.subtract(part, np.tile(shift, times), out=Z[rows].reshape(-1, times * d), casting="same_kind")
+        return Z
 
 
 def _is_near_zero(X: Array) -> bool:
-    """Whether some rows say that no column's mean is more than a few deviations from 0; in double precision alone."""
-    if X.dtype != np.float64 or not isinstance(X, np.ndarray) or isinstance(X, np.memmap):
+    """Whether some rows say that products need no shift: no column's mean is many deviations from 0."""
+    if X.dtype.kind != "f" or X.dtype.itemsize not in FAR or not isinstance(X, np.ndarray) or isinstance(X, np.memmap):
         return False
-    some = X[:: max(1, len(X) // 64)]
+    some = X[:: max(1, len(X) // (64 if X.dtype == np.float64 else 192))]
     with np.errstate(invalid="ignore", over="ignore"):
-        return bool((np.square(some.mean(axis=0)) <= 20.0 * some.var(axis=0)).all())
-
-
-def _as_they_are(X: Array) -> Moments | None:
-    """Moments without a shift; None where that takes more than two digits."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        total, products, n = X.sum(axis=0), X.T @ X, float(len(X))
-        if not (np.square(total) <= 0.99 * n * products.diagonal()).all():
-            return None
-        mean = total / n
-        products -= np.multiply.outer(total, mean)
-    return Moments(n, mean, products)
+        shares = np.square(some.sum(axis=0)) <= 0.9 * FAR[X.dtype.itemsize] * len(some) * np.square(some).sum(axis=0)
+    return bool(shares.all())
 
 
 def _rough_mean(X: Array, dtype: Any) -> Array:
     """The mean of some rows, exact for constant columns."""
     some = np.asarray(X[:: max(1, len(X) // 64)], dtype=dtype)
     return some[0] + (some - some[0]).mean(axis=0)
-
-
-def _is_far(products: Array) -> bool:
-    total = float(products[-1, -1])
-    return bool((products[-1, :-1] ** 2 > 0.25 * total * products.diagonal()[:-1]).any())
-
-
-def _unshifted(sums: Array, shift: Array) -> Moments:
-    """Moments from the sums of products about a shift (the last row and column: of the rows alone)."""
-    weight, step = float(sums[-1, -1]), sums[-1, :-1] / max(float(sums[-1, -1]), 1e-300)
-    scatter = sums[:-1, :-1].copy()
-    with np.errstate(invalid="ignore", over="ignore"):
-        scatter -= np.multiply.outer(weight * step, step)
-    return Moments(weight, shift.astype(np.float64) + step, scatter)
-
-
-def _products(X: Array, shift: Array, weights: Array | None, room: Array) -> Array:
-    """Z'Z for the rows less the shift with a column of ones, both times the root of the weights."""
-    Z = room[: len(X)]
-    np.subtract(X, shift, out=Z[:, :-1], casting="same_kind")
-    Z[:, -1] = 1.0
-    if weights is not None:
-        Z *= np.sqrt(weights)[:, None].astype(room.dtype)
-    return Z.T @ Z
 
 
 def _precision(X: Array) -> np.dtype:

@@ -7,6 +7,7 @@ come sorted and with a fixed sign, and the same call gives the same bits.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -50,6 +51,7 @@ __all__ = [
 TINY = 128  # rows up to which looking at every entry takes less time than the choice of a solver
 SMALL = 400  # rows up to which the dense solver wins even for one pair of a sparse matrix (0.02 s)
 DENSE = 700  # the same for a dense one, whose spectrum may decay slowly (0.03 s); three times that for many pairs
+THIN = 4000  # rows up to which the blocks of iterative solvers are multiplied by one thread (in 3/4 of the time)
 RESTARTS = 50  # of ARPACK, which does not find the vectors of an eigenvalue that many share; the block solver does
 MANY = 10_000  # rows of a Laplacian from which multigrid takes less time than factors (benchmark laplacian-eigenmaps)
 FLOAT32_TOL = 2e-6  # entries rounded to float32 move eigenvectors this far: a finer residual would say nothing
@@ -180,12 +182,13 @@ def _tiny(A: Array, k: int, which: str, drop: int, owner: str) -> Eigenpairs:
         raise ValueError(f"{owner}: the matrix must be symmetric. Pass (A + A.T) / 2 if that is what you mean.")
     if (unit := unit_of(largest)) != 1:
         B /= unit
-    values, vectors = np.linalg.eigh(B)
     order = slice(None, None, -1) if which == "largest" else slice(None)
     wanted = slice(drop, drop + k)
-    norm = max(abs(values[0]), abs(values[-1])) or 1.0
-    values, vectors = values[order][wanted], vectors[:, order][:, wanted]
-    residuals = np.linalg.norm(B @ vectors - vectors * values, axis=0) / norm
+    with threads.single_blas():  # at this size others only wait, and go on waiting for milliseconds, on a busy core
+        values, vectors = np.linalg.eigh(B)
+        norm = max(abs(values[0]), abs(values[-1])) or 1.0
+        values, vectors = values[order][wanted], vectors[:, order][:, wanted]
+        residuals = np.linalg.norm(B @ vectors - vectors * values, axis=0) / norm
     return Eigenpairs(values * unit, fix_signs(vectors), residuals, "lapack")
 
 
@@ -231,7 +234,9 @@ def _patience(problem: Problem, name: str, rest: list[str]) -> int | None:
 def _pairs(problem: Problem, name: str) -> tuple[Array, Array, Array]:
     """Values, vectors and residual norms; what LAPACK gives is only measured, not projected again."""
     if name != "lapack" or problem.null.shape[1]:
-        return rayleigh_ritz(problem, SOLVERS[name](problem))
+        # The blocks are thin: threads that share one wait longer than they work, and keep a core busy meanwhile.
+        with threads.single_blas() if problem.is_dense and problem.n <= THIN else nullcontext():
+            return rayleigh_ritz(problem, SOLVERS[name](problem))
     values, vectors = lapack_pairs(problem)
     order = slice(None, None, -1) if problem.sign > 0 else slice(None)
     values, vectors = values[order], vectors[:, order]

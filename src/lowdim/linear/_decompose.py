@@ -221,7 +221,7 @@ def decompose_moments(
     pairs = eigenpairs(C, k, tol=1e-8 if dtype == np.float32 else 1e-10, owner="PCA")
     return Spectrum(
         np.maximum(pairs.values, 0.0) / divisor,
-        fix_signs(pairs.vectors.T),
+        pairs.vectors.T,
         moments.mean,
         divide,
         divisor,
