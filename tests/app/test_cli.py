@@ -50,6 +50,20 @@ def fails(capsys, *words):
     return lines[0]
 
 
+def test_columns_in_different_units_are_said_and_scaled(flowers, capsys):
+    frame = pl.read_csv("flowers.csv").with_columns(pl.col("c2") * 1e6)
+    frame.write_csv("wide.csv")
+    words = ("compare", "wide.csv", "--label", "species", "--methods", "pca", "--out", "found")
+    assert "'c2' carries 100.0% of the variance of all 4 columns" in "".join(say(capsys, *words)[1:])
+    scores = json.loads(Path("found/scores.json").read_text(encoding="utf-8"))
+    assert any("--scale" in note for note in scores["notes"])
+    assert "--scale" not in "".join(say(capsys, *words, "--scale")[1:])
+    code, out, _ = say(
+        capsys, "score", "wide.csv", "found/embeddings.csv", "--map", "pca", "--drop", "species", "--scale"
+    )
+    assert (code, "rustworthiness" in out) == (0, True)
+
+
 def test_compare_writes_a_folder_and_says_where(flowers, capsys):
     code, out, err = say(capsys, "compare", "flowers.csv", "--label", "species", "--methods", "pca,isomap")
     assert code == 0

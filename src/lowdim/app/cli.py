@@ -117,6 +117,7 @@ def _compare(commands: argparse._SubParsersAction) -> None:
     command.add_argument("--out", metavar="DIR", help="folder for the results (default: lowdim-report-NAME)")
     command.add_argument("--max-rows", type=_whole(3), metavar="N", help="work on a random sample of N rows")
     command.add_argument("--title", help="heading of the report")
+    _scale_option(command)
     _run_options(command)
     _reference_options(command)
     _reading_options(command)
@@ -157,9 +158,15 @@ def _score(commands: argparse._SubParsersAction) -> None:
     command.add_argument("--json", action="store_true", help="print the scores as JSON")
     command.add_argument("--seed", type=_whole(0), default=0, metavar="S")
     command.add_argument("--n-jobs", type=int, default=None, metavar="N")
+    _scale_option(command)
     _memory_option(command)
     _reference_options(command)
     _reading_options(command)
+
+
+def _scale_option(command: argparse.ArgumentParser) -> None:
+    text = "divide each column by its standard deviation first, so that columns in different units count alike"
+    command.add_argument("--scale", action="store_true", help=text)
 
 
 def _datasets(commands: argparse._SubParsersAction) -> None:

@@ -76,12 +76,13 @@ def compare(arguments: Namespace) -> None:
     print_notes(table)
     with progress(len(chosen or usual()) + 4) as advance:
         result = lowdim.compare(
-            table.X,
+            table.frame,
             table.labels,
             chosen,
             n_components=arguments.n_components,
             reference=arguments.reference,
             n_neighbors=arguments.n_neighbors,
+            scale=arguments.scale,
             label_name=table.label_name,
             row_names=table.names,
             random_state=arguments.seed,
@@ -201,6 +202,7 @@ def score(arguments: Namespace) -> None:
     from lowdim.study.labels import labels_of
     from lowdim.study.references import reference_of
     from lowdim.study.scoring import score_each
+    from lowdim.study.units import scaled
 
     table = sources.load(arguments.source, _reading(arguments), seed=arguments.seed)
     placed = read_map(arguments.embedding, arguments.map, tuple(_words(arguments.embedding_columns)))
@@ -209,6 +211,7 @@ def score(arguments: Namespace) -> None:
     print_notes(placed.table, "embedding")
     X, Z, name = table.X, placed.table.X, placed.table.name
     check_varied(X, arguments.source, "the table")
+    X = scaled(X) if arguments.scale else X
     against = reference_of(
         arguments.reference, X, n_neighbors=arguments.n_neighbors, n_jobs=arguments.n_jobs, owner="score"
     )

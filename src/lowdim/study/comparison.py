@@ -28,6 +28,7 @@ from .labels import Labels, labels_of
 from .references import Reference, check_varied, reference_of
 from .running import Outcome, entries, plain
 from .scoring import LEAST_ROWS, Scored, placed_by_all, score_each
+from .units import note_on_units, scaled
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -227,6 +228,7 @@ def compare(
     reference: Any = "ambient",
     n_neighbors: int = 10,
     metric: str = "euclidean",
+    scale: bool = False,
     anchors: Any = "auto",
     label_name: str | None = None,
     row_names: Any = None,
@@ -263,6 +265,9 @@ def compare(
         Neighbours per row in the graph of the geodesic reference.
     metric : str
         Distance between rows for the reference.
+    scale : bool
+        Divide each column by its standard deviation before anything else, so that columns in different units count
+        alike, for the methods and for the reference. A note in the result says where a few columns drown the others.
     anchors : {"auto"}, None, int or array of int
         Rows from which all rows are ranked: all of them (None), so many drawn at random, or these; "auto" takes all
         up to 20,000 and a sample beyond, and then the area under R_NX comes with an interval.
@@ -295,7 +300,7 @@ def compare(
     ['pca', 'isomap', 'random']
     """
     start = time.perf_counter()
-    rows, seed = _rows(X), _seed(random_state)
+    rows, seed = _rows(X, scale), _seed(random_state)
     common: dict[str, Any] = {"n_components": _width(n_components), "random_state": seed, "n_jobs": n_jobs}
     common |= {"missing": "expected"} if np.isnan(rows).any() else {}
     planned = entries(methods, {**common, "verbose": max(0, verbose - 1)})
@@ -313,7 +318,8 @@ def compare(
             scale={o.name: o.has_scale for o in outcomes}, labels=labels, anchors=anchors, n_jobs=n_jobs, seed=seed,
         )  # fmt: skip
     mask, notes = _scored_rows(outcomes, rows.shape)
-    notes += ((labels.note,) if labels is not None and labels.note else ()) + noticed
+    units = None if scale else note_on_units(rows, _column_names(X))
+    notes = tuple(note for note in (units, *notes, None if labels is None else labels.note, *noticed) if note)
     return Comparison(
         outcomes=tuple(outcomes), scored=scored, rows_scored=mask, n_columns=rows.shape[1],
         reference=against.without_rows(), seed=seed, labels=labels, row_names=names, column_names=_column_names(X),
@@ -331,19 +337,22 @@ def _scored_rows(outcomes: list[Outcome], shape: tuple[int, ...]) -> tuple[np.nd
     return np.logical_or.reduce([placed_by_all({name: Z}) for name, Z in placed.items()]), notes
 
 
-def _rows(X: Any) -> np.ndarray:
+def _rows(X: Any, scale: Any) -> np.ndarray:
     """X as methods and measures both take it, so that each of them can use it without a copy of its own.
 
     Nobody can write into it: a method that works in place fails, and leaves the caller's rows and the others alone.
     """
     from sklearn.utils import check_array
 
+    if not isinstance(scale, (bool, np.bool_)):
+        raise ValueError(f"compare: scale must be True or False; got {scale!r}.")
     rows = check_array(
         X, dtype=(np.float64, np.float32), order="C", ensure_all_finite="allow-nan", ensure_min_samples=3,
         estimator="compare", input_name="X",
-    ).view()  # fmt: skip
-    rows.flags.writeable = False
+    )  # fmt: skip
     check_varied(rows, "compare")
+    rows = scaled(rows) if scale else rows.view()
+    rows.flags.writeable = False
     return rows
 
 
