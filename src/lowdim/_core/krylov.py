@@ -205,7 +205,7 @@ def _next_block(problem: Problem, V: Array, W: Array, size: float) -> tuple[Arra
 
 
 def orthonormal(Q: Array) -> Array:
-    """An orthonormal basis of span(Q); nearly orthonormal columns are made so by their inner products, faster than QR."""
+    """An orthonormal basis of span(Q): of nearly orthonormal columns from their inner products, faster than by QR."""
     if not Q.shape[1]:
         return Q
     inner = Q.T @ Q
