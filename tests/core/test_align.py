@@ -153,3 +153,15 @@ def test_match_signs():
     np.testing.assert_array_equal(flipped, Z * [1, -1, -1])
     with pytest.raises(ValueError, match="one shape"):
         match_signs(Z, Z[:, :2])
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e-60, 1.0, 1e60, 1e200])
+@pytest.mark.parametrize("other", [1e-100, 1.0, 1e100])
+def test_procrustes_at_every_size(size, other):
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(20, 3))
+    turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    found = procrustes(size * Z, other * (Z @ turn + 2.0))
+    np.testing.assert_allclose(found.apply(other * (Z @ turn + 2.0)) / size, Z, atol=1e-12)
+    assert found.scale == pytest.approx(size / other, rel=1e-12)
+    assert found.disparity < 1e-24

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from .krylov import unit_of
+
 
 @dataclass(frozen=True, eq=False)
 class Alignment:
@@ -81,20 +83,26 @@ def procrustes(
     zero = np.zeros(target.shape[1])
     target_mean = target.mean(axis=0) if translate else zero
     source_mean = source.mean(axis=0) if translate else zero[: source.shape[1]]
-    A, B = target - target_mean, source - source_mean
+    (A, unit), (B, other) = _in_unit(target - target_mean), _in_unit(source - source_mean)
 
     rotation, agreement = _rotation(B.T @ A, reflect)
     size = np.sum(B * B)
-    factor = float(agreement / size) if scale and size > 0 else 1.0
+    factor = float(agreement / size) if scale and size > 0 else other / unit
     residual = float(np.sum((A - factor * (B @ rotation)) ** 2))
     total = np.sum(A * A)
     return Alignment(
         rotation=rotation,
-        scale=factor,
-        translation=target_mean - factor * (source_mean @ rotation),
-        residual=residual,
+        scale=factor * (unit / other),
+        translation=target_mean - factor * (unit / other) * (source_mean @ rotation),
+        residual=residual * unit * unit,
         disparity=float(residual / total) if total > 0 else 0.0,
     )
+
+
+def _in_unit(A: np.ndarray) -> tuple[np.ndarray, float]:
+    """A in a unit, a power of two, in which its squares are neither too large nor too small for a float."""
+    unit = unit_of(float(np.abs(A).max()))
+    return A / unit, unit
 
 
 def _configuration(Z: Any, name: str) -> np.ndarray:

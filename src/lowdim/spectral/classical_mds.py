@@ -34,7 +34,7 @@ class ClassicalMDS(Reducer):
         dissimilarities, as a square matrix or a condensed vector.
     correction : {None, "cailliez", "lingoes"}
         Add the smallest constant that makes the distances Euclidean: to the distances (Cailliez), or twice it to their
-        squares (Lingoes).
+        squares (Lingoes). Of weighted rows, those of weight 0 have no say in it.
     missing : {"error", "pairwise", "expected"}
         What a missing cell (NaN) means: refused; distances over the columns both rows have, scaled up; or the expected
         distance under a Gaussian model of the rows, which keeps a row of which little is known from being drawn close
