@@ -276,3 +276,13 @@ def test_a_million_rows_are_estimated_without_a_wide_table():
     assert LandmarkMDS(2, metric="manhattan", n_jobs=2).estimate_memory((1_000_000, 10)) < 250e6
     with pytest.raises(MemoryError, match="Take fewer landmarks"), lowdim.config(memory_limit=1e5):
         LandmarkMDS(2, metric="manhattan").fit(cloud(300, 3))
+
+
+def test_new_rows_need_the_distances_to_the_landmarks_alone():
+    rows = np.random.default_rng(0).normal(size=(60, 4))
+    new = np.random.default_rng(1).normal(size=(5, 4))
+    D, far = cdist(rows, rows), cdist(new, rows)
+    model = lowdim.LandmarkMDS(2, n_landmarks=12, metric="precomputed", random_state=0).fit(D)
+    np.testing.assert_array_equal(model.transform(far[:, model.landmarks_]), model.transform(far))
+    with pytest.raises(ValueError, match="features"):
+        model.transform(far[:, :30])

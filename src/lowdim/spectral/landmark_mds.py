@@ -8,7 +8,7 @@ import numpy as np
 
 from lowdim._core import params, threads
 from lowdim._core.additive import additive_constant, shift_distances, shift_new_distances
-from lowdim._core.base import Reducer
+from lowdim._core.base import FLOATS, Reducer
 from lowdim._core.classical import Scaled, scale_distances, scale_rows, warn_of_negative
 from lowdim._core.distances import check_dissimilarities, check_metric, pairwise
 from lowdim._core.extend import Linear, Nystrom
@@ -190,6 +190,11 @@ class LandmarkMDS(Reducer):
     def _columns(self, X: Any) -> Any:
         """Where the distances to the landmarks are: every column, or those of the landmarks among all rows."""
         return slice(None) if X.shape[1] == len(self.landmarks_) else self.landmarks_
+
+    def _is_plain(self, X: Any, fitting: bool) -> bool:
+        """Distances to the landmarks alone are enough for new rows, also of a model fitted on all distances."""
+        few = not fitting and self._precomputed() and getattr(X, "shape", ())[1:] == (len(self.landmarks_),)
+        return (few and isinstance(X, np.ndarray) and X.dtype in FLOATS) or super()._is_plain(X, fitting)
 
     def _choose(self, X: Any, rng: np.random.Generator) -> np.ndarray:
         n = X.shape[0]
