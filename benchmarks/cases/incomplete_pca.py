@@ -1,9 +1,10 @@
 """PCA with missing cells
 
-`fit` on float64 rows of rank 5 and noise, 20 % of the cells missing at random, tolerance 1e-6. *Error*: largest
-difference of a completed cell from the fixed point (the plain iteration run to 1e-12, or ours where that takes too
-long), relative to the noise. *numpy plain* is the iteration as published: each step a full singular value decomposition
-of the completed, centred rows, until the criterion changes by less than the tolerance.
+`fit` on float64 rows of rank 5 and noise, 20 % of the cells missing at random, tolerance 1e-6, after a fit of 50 rows
+by which everything is imported. *Error*: largest difference of a completed cell from the fixed point (the plain
+iteration run to 1e-12, or ours where that takes too long), relative to the noise. *numpy plain* is the iteration as
+published: each step a full singular value decomposition of the completed, centred rows, until the criterion changes by
+less than the tolerance.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ def lowdim(method):
         from lowdim import PCA
 
         model = PCA(size["k"], missing=method, tol=1e-6, n_jobs=threads)
+        model.fit(data["X"][:50])
         return lambda: {"completed": model.fit(data["X"]).completed_}
 
     return prepare
@@ -43,6 +45,7 @@ def plain(regularized):
     def prepare(data, size, threads):
         if data["X"].size > LONG:
             raise Skip("takes minutes")
+        iterate(data["X"][:50], size["k"], regularized, 1e-3)
         return lambda: {"completed": iterate(data["X"], size["k"], regularized, 1e-6)}
 
     return prepare
