@@ -439,7 +439,7 @@ def test_agreement_with_the_complete_rows():
     X[:250, 3] += 5 * X[:250, 2]  # rows that differ, and are the incomplete ones
     X[:250, 5] = np.nan
     with pytest.warns(UserWarning, match="column 5 varies .* times as much as its observed cells do"):
-        model = PCA(2).fit(X)
+        model = PCA(2, reach=None).fit(X)
     assert model.agreement_["angle"] > 10
 
 
@@ -463,12 +463,28 @@ def test_the_helical_loop_does_not_run_away(noise, seed):
 def test_em_on_the_helical_loop_says_that_it_runs_away():
     X, truth = loop()
     with pytest.warns(UserWarning, match=r"times as much as its observed cells do.*missing='regularized'"):
-        one = PCA(1, missing="em", max_iter=100_000, tol=1e-6).fit(X)
+        one = PCA(1, missing="em", max_iter=100_000, tol=1e-6, reach=None).fit(X)
     assert cell_error(one.completed_, truth, X) > 2
     with pytest.warns(UserWarning, match="EM fits them almost exactly"):
-        two = PCA(2, missing="em").fit(X)
+        two = PCA(2, missing="em", reach=None).fit(X)
     # Perfect fits are many; the plain iteration from the means finds this one.
     assert cell_error(two.completed_, truth, X) == pytest.approx(0.58, abs=0.03)
+
+
+@pytest.mark.parametrize("route", ["regularized", "em", "nipals"])
+def test_a_row_known_by_an_extreme_cell_is_not_extrapolated_without_measure(route):
+    X = np.random.default_rng(0).standard_normal((60, 1)) @ np.ones((1, 6))
+    X += 0.3 * np.random.default_rng(1).standard_normal(X.shape)
+    X[np.random.default_rng(2).random(X.shape) < 0.04] = np.nan
+    X[0] = [12.0, *[np.nan] * 5]
+    low, high = np.nanmin(X, axis=0), np.nanmax(X, axis=0)
+    free = PCA(1, missing=route, reach=None).fit(X)
+    assert (free.completed_[0, 1:] > (high + (high - low))[1:]).all()
+    with pytest.warns(UserWarning, match=r"fill 5 of .* missing cells .*row 0, column 1: .*reach=None"):
+        bound = PCA(1, missing=route).fit(X)
+    np.testing.assert_allclose(bound.completed_[0, 1:], (high + 0.5 * (high - low))[1:])
+    np.testing.assert_array_equal(bound.completed_[1:], free.completed_[1:])
+    np.testing.assert_array_equal(bound.components_, free.components_)
 
 
 def test_the_swiss_roll_with_half_of_its_cells_missing():
@@ -602,7 +618,7 @@ def test_odd_tables(method, scale):
     for table in (constant, lonely, block, wide, same):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # EM on the block
-            model = PCA(2, missing=method, scale=scale).fit(table)
+            model = PCA(2, missing=method, scale=scale, reach=None).fit(table)
         for value in (model.completed_, model.transform(table), model.explained_variance_, model.shrinkage_):
             assert np.isfinite(value).all()
         np.testing.assert_allclose(model.transform(table), model.fit_transform(table), atol=1e-9)

@@ -144,4 +144,4 @@ def test_nipals_says_where_it_runs_away():
     X[:, :5] += 0.1 * rng.standard_normal((200, 5))
     X[0] = [np.nan] * 5 + [0.1]
     with pytest.warns(UserWarning, match=r"completed by NIPALS varies .* times as much as its observed cells do"):
-        PCA(1, missing="nipals").fit(X)
+        PCA(1, missing="nipals", reach=None).fit(X)

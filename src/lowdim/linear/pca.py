@@ -72,6 +72,10 @@ class PCA(Reducer):
         first two are plain PCA.
     ridge : float
         Multiplies the noise variance that "regularized" shrinks by; 0 is "em".
+    reach : float or None
+        How far a filled cell may lie beyond the observed cells of its column, in ranges of these; what the model would
+        put further is set to that bound in `completed_`, with a warning. A row known by a few extreme cells would else
+        be extrapolated without measure. None: no bound.
     orthogonalize : bool
         Whether "nipals" keeps components orthogonal to the earlier ones where cells are missing.
     tol : float
@@ -155,6 +159,7 @@ class PCA(Reducer):
         "whiten": params.flag(),
         "missing": params.one_of(*_HOLE_POLICIES, "error"),
         "ridge": params.real(0),
+        "reach": params.real(0) | params.none(),
         "orthogonalize": params.flag(),
         "tol": params.real(0, 1, open_low=True, open_high=True),
         "max_iter": params.whole(1),
@@ -178,6 +183,7 @@ class PCA(Reducer):
         whiten=False,
         missing="regularized",
         ridge=1.0,
+        reach=0.5,
         orthogonalize=True,
         tol=1e-8,
         max_iter=1000,
@@ -192,6 +198,7 @@ class PCA(Reducer):
         self.whiten = whiten
         self.missing = missing
         self.ridge = ridge
+        self.reach = reach
         self.orthogonalize = orthogonalize
         self.tol = tol
         self.max_iter = max_iter
