@@ -54,11 +54,9 @@ def test_memberships_of_rows_without_a_choice():
 
 def graph(n=60, seed=0):
     rng = np.random.default_rng(seed)
-    W = sparse.random_array((n, n), density=6 / n, rng=rng, format="csr")
-    W = sparse.csr_array(W.maximum(W.T))
-    W.setdiag(0)
-    W.eliminate_zeros()
-    W.sort_indices()
+    W = np.where(rng.random((n, n)) < 6 / n, rng.random((n, n)), 0.0)
+    np.fill_diagonal(W, 0.0)
+    W = sparse.csr_array(np.maximum(W, W.T))
     return W, (W.indptr.astype(np.int64), W.indices.astype(np.int32))
 
 

@@ -49,9 +49,9 @@ def union(W: sparse.csr_array, mix: float) -> sparse.csr_array:
     other = sparse.csr_array(W.T)
     other.sort_indices()
     both = W.multiply(other)
-    found = sparse.csr_array(mix * (W + other) + (1.0 - 2.0 * mix) * both)
-    found.setdiag(0.0)
-    found.eliminate_zeros()
+    found = sparse.coo_array(mix * (W + other) + (1.0 - 2.0 * mix) * both)
+    kept = (found.row != found.col) & (found.data != 0)
+    found = sparse.csr_array((found.data[kept], (found.row[kept], found.col[kept])), shape=W.shape)
     found.sort_indices()
     return found
 

@@ -143,10 +143,9 @@ def _is_connected(G: sparse.csr_array) -> bool:
 
 def _pairs(K: np.ndarray) -> sparse.csr_array:
     """The pairs that the kernel joins."""
-    G = sparse.csr_array(K > VANISHED, dtype=np.float64)
-    G.setdiag(0)
-    G.eliminate_zeros()
-    return G
+    joined = K > VANISHED
+    np.fill_diagonal(joined, False)
+    return sparse.csr_array(joined, dtype=np.float64)
 
 
 def _symmetric(K: np.ndarray) -> np.ndarray:
