@@ -29,7 +29,7 @@ def test_import_loads_nothing_heavy():
 
 def test_the_first_estimator_costs_little_more_than_scikit_learn():
     code = "import time, sklearn.base; t = time.process_time(); from lowdim import PCA; print(time.process_time() - t)"
-    assert any(fresh(code) < 0.1 for _ in range(5))
+    assert any(fresh(code) < 0.2 for _ in range(5))
 
 
 def test_estimators_load_no_plotting_or_table_library():
