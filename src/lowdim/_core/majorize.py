@@ -85,9 +85,9 @@ class Pairs:
         nothing = np.zeros(self.delta.shape, self.delta.dtype)  # unlike zeros_like, takes no memory until written
         return self.stress(Z, nothing, n_jobs)[0]
 
-    def distances(self, Z: Array, n_jobs: int | None = None) -> Array:
+    def distances(self, Z: Array, n_jobs: int | None = None, out: Array | None = None) -> Array:
         """Distances of all pairs."""
-        out = np.empty_like(self.delta)
+        out = np.empty_like(self.delta) if out is None else out
         compiled.pair_distances(Z, out, threads.n_threads(n_jobs))
         return out
 

@@ -84,13 +84,15 @@ class Order:
         ranks[tied] = np.repeat((first + 1 + end) / 2, count)
         return ranks
 
-    def regress(self, y: Array, weights: Array | None = None, ties: str = "primary") -> Array:
-        """The monotone values nearest to `y`; places that are not in the order keep theirs.
+    def regress(
+        self, y: Array, weights: Array | None = None, ties: str = "primary", *, overwrite: bool = False
+    ) -> Array:
+        """The monotone values nearest to `y`, written over it if allowed; places that are not in the order keep theirs.
 
         Ties: "primary" lets values that tie go apart, "secondary" keeps them equal, "tertiary" asks only that their
         means do not fall.
         """
-        fit = np.empty_like(y) if len(self.order) == len(y) else y.copy()
+        fit = y if overwrite else y.copy()
         w = np.empty(0, y.dtype) if weights is None else weights
         compiled.monotone(y, w, self.order, self.ties, TIES.index(ties), fit)
         return fit

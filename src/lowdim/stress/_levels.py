@@ -50,7 +50,7 @@ class _Fitted(ABC):
 
     @abstractmethod
     def _nearest(self, distances: np.ndarray) -> np.ndarray:
-        """The disparities nearest to the distances, in any scale."""
+        """The disparities nearest to the distances, in any scale; may be written over these."""
 
     def disparities(self, distances: np.ndarray) -> np.ndarray:
         found = self._nearest(distances)
@@ -88,7 +88,7 @@ class Ordinal(_Fitted):
         return replace(self.pairs, delta=ranks)
 
     def _nearest(self, distances: np.ndarray) -> np.ndarray:
-        return self.order.regress(distances, self.pairs.weights, self.ties)
+        return self.order.regress(distances, self.pairs.weights, self.ties, overwrite=True)
 
     def curve(self, disparities: np.ndarray) -> Any:
         return self.order.steps(self.pairs.delta, disparities)

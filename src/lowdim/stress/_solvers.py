@@ -46,9 +46,14 @@ class Problem:
         self.length = pairs.total(pairs.delta) if self.metric else pairs.total()
         # Below the rounding of a perfect fit, changes mean nothing.
         self.floor = float((16 * np.finfo(pairs.delta.dtype).eps) ** 2)
+        self._room: Array | None = None  # for the distances of each step: fresh pages take as long as they do
 
     def disparities(self, Z: Array) -> Array:
-        return self.level.disparities(None if self.metric else self.pairs.distances(Z, self.n_jobs))
+        """Those that fit best; they last until the next call."""
+        if self.metric:
+            return self.level.disparities(None)
+        self._room = self.pairs.distances(Z, self.n_jobs, self._room)
+        return self.level.disparities(self._room)
 
     def evaluate(self, place: Array) -> Place:
         Z = place.reshape(self.pairs.n, -1)
