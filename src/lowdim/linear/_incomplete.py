@@ -68,11 +68,11 @@ def _within_reach(X: Array, completed: Array, reach: float | None) -> Array:
         return completed
     i, j = np.argwhere(beyond)[0]
     warn(
-        f"PCA: the model would fill {int(beyond.sum())} of {int(np.isnan(X).sum())} missing cells with values more than "
-        f"{reach:g} ranges beyond everything observed in their column (the first is row {i}, column {j}: "
-        f"{completed[i, j]:.3g}, observed from {low[j]:.3g} to {high[j]:.3g}); in completed_ they are set to that bound. "
-        "Rows with few observed and extreme cells cause this; fewer components extrapolate less. reach=None "
-        "keeps what the model says."
+        f"PCA: the model would fill {int(beyond.sum())} of {int(np.isnan(X).sum())} missing cells with values that lie "
+        f"more than {reach:g} ranges beyond everything observed in their column (the first is row {i}, column {j}: "
+        f"{completed[i, j]:.3g}, observed from {low[j]:.3g} to {high[j]:.3g}); completed_ has them at that bound. Rows "
+        "with few observed and extreme cells cause this; fewer components extrapolate less. reach=None keeps what the "
+        "model says."
     )
     return np.where(beyond, np.clip(completed, low - room, high + room), completed)
 
