@@ -52,6 +52,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _holes: Any = None  # how distances see missing cells, where `missing` is "pairwise" or "expected"
     _reads_holes: ClassVar[type[Holes]] = Holes  # the record that makes tables of incomplete rows
     _incomplete: Any = False  # during a fit: whether a cell is missing
+    _landmarks_on_graphs: ClassVar[bool] = False  # takes landmarks also where X is a sparse graph
     _min_rows: ClassVar[int] = 2
     _keeps_embedding: ClassVar[bool] = True  # linear methods have no need to
     _ways_out: ClassVar[str] = ""  # what to do when the data is too large
@@ -374,9 +375,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _needs(self, X: Any) -> dict[str, int]:
         """The large arrays of a fit on X: name -> bytes."""
-        n, d = X.shape if len(X.shape) == 2 else 2 * (int((1 + np.sqrt(1 + 8 * len(X))) // 2),)
-        itemsize = 4 if getattr(X, "dtype", None) == np.float32 else 8
-        return self._memory(int(n), int(d), itemsize, int(X.nnz) if sparse.issparse(X) else None)
+        return self._memory(*extent(X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -385,6 +384,13 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags.input_tags.allow_nan = bool(self._takes_nan)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def extent(X: Any) -> tuple[int, int, int, int | None]:
+    """Rows, columns, bytes of a number, and how many are stored where X is sparse (else None)."""
+    n, d = X.shape if len(X.shape) == 2 else 2 * (int((1 + np.sqrt(1 + 8 * len(X))) // 2),)
+    itemsize = 4 if getattr(X, "dtype", None) == np.float32 else 8
+    return int(n), int(d), itemsize, int(X.nnz) if sparse.issparse(X) else None
 
 
 def native(X: Any) -> Any:

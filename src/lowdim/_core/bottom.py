@@ -41,7 +41,13 @@ class Bottom:
 
 
 def bottom_axes(
-    M: sparse.csr_array, r: int, *, counts: np.ndarray | None = None, rng: Any = None, owner: str = "bottom_axes"
+    M: sparse.csr_array,
+    r: int,
+    *,
+    counts: np.ndarray | None = None,
+    rng: Any = None,
+    give_up: bool = False,
+    owner: str = "bottom_axes",
 ) -> Bottom:
     """The r smallest nontrivial eigenvectors of M as places with unit covariance.
 
@@ -55,6 +61,8 @@ def bottom_axes(
         How many rows each one stands for.
     rng : generator or None
         Start of the solver.
+    give_up : bool
+        Raise `TooHard` where no solver gets there; see `eigenpairs`.
     owner : str
         Who asks, for messages.
 
@@ -66,8 +74,8 @@ def bottom_axes(
     mass = np.ones(n) if counts is None else counts.astype(np.float64)
     norm = float(abs(M).sum(axis=1).max()) or 1.0
     given = None if counts is None else mass
-    skip = np.ones((n, 1))
-    pairs = eigenpairs(M, min(r + 1, n - 1), which="smallest", mass=given, skip=skip, rng=rng, owner=owner)
+    settings = {"mass": given, "skip": np.ones((n, 1)), "rng": rng, "give_up": give_up, "owner": owner}
+    pairs = eigenpairs(M, min(r + 1, n - 1), which="smallest", **settings)
     Z = pairs.vectors[:, :r]
     Z = Z - mass @ Z / mass.sum()
     if n - 1 < r:

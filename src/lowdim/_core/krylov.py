@@ -37,6 +37,7 @@ class Problem:
     rng: np.random.Generator
     owner: str
     near: Array | None = None  # vectors close to the wanted ones, where the caller has some
+    most_factors: float = float("inf")  # bytes of sparse factors beyond which other solvers come first
 
     @property
     def n(self) -> int:

@@ -14,54 +14,43 @@ import numpy as np
 import scipy.linalg as sla
 from scipy import sparse
 
-from lowdim._core import memory, notices, threads
+from lowdim._core import memory, threads
 from lowdim._core.bottom import Bottom
-from lowdim._core.landmarks import choose
-from lowdim._core.solvers import profile_bytes
+from lowdim._core.extend import Rebuilt
+from lowdim._core.landmark_route import Route
 from lowdim._core.spectrum import eigenpairs
 
 Array = np.ndarray
 
 MIXED = 3  # landmarks in a row beyond the dimension of the map: one more than an affine mixture needs, and one to spare
-USUAL = 1000  # landmarks where nobody says how many
-LARGEST_FACTORS = 6_000_000_000  # bytes: making larger ones takes longer than minutes
-_SMALL = 4000  # rows whose factors are never looked at
 _BLOCK = 256  # columns of W at a time
 
 
-def needs_landmarks(A: sparse.csr_array) -> bool:
-    """Whether the factors of A would not fit into memory, or take very long to make."""
-    if A.shape[0] <= _SMALL:
-        return False
-    return profile_bytes(A) > min(memory.limit(), LARGEST_FACTORS)
+def mixture_bytes(n: int, m: int) -> int:
+    """What the reduced problem takes, with blocks of columns as long as there are rows."""
+    return 32 * n * _BLOCK + 40 * min(n, m) ** 2
 
 
-def landmarks_for(
-    wanted: int | str | None, X: Any, matrices: list[Any], *, policy: str, metric: Any, rng: Any, owner: str
-) -> Array | None:
-    """The landmarks that `n_landmarks` asks for, in ascending order; None where every row keeps a place of its own.
+def route_of(wanted: Any, n: int, largest: int, *, policy: str, owner: str) -> Route:
+    """Whether the places of n rows are looked for as mixtures of landmarks: in graphs of one part only.
 
-    Under "auto" they are taken, and named, where a matrix of the problem is too large for its factors. Landmarks know
-    nothing of rows that were left out or put aside, so they go with graphs in one part only.
+    Landmarks know nothing of rows that were left out or put aside. `largest` is the size of the largest part.
     """
-    n = X.shape[0]
-    apart = matrices[0].shape[0] < n
-    if wanted is None or (isinstance(wanted, str) and (apart or not needs_landmarks(matrices[0]))):
-        return None
-    if apart:
+    asked, apart = wanted not in (None, "auto"), largest < n
+    if asked and apart:
         raise ValueError(
             f"{owner}: n_landmarks must be None where disconnected={policy!r} leaves several parts; got {wanted}. "
             "disconnected='bridge' goes with landmarks."
         )
-    if isinstance(wanted, str):
-        wanted = USUAL
-        notices.warn(
-            f"{owner}: the factors of a matrix of {n} rows would take {memory.show(profile_bytes(matrices[0]))}; every "
-            f"row was made a mixture of {wanted} landmarks instead. n_landmarks={wanted} says so without this warning."
-        )
-    if wanted >= n:
-        return None
-    return np.sort(choose(X, wanted, method="kmeans++", metric=metric, rng=rng, owner=owner))
+    return Route.asked(None if asked and wanted >= n else wanted, n, not apart)
+
+
+def mixed(model: Any, X: Any, chosen: Array, around: Any, completed: Any, reg: Any) -> tuple[Rebuilt, Any]:
+    """How rows are mixed of the landmarks, of which the model keeps the rows: a formula without places, and weights."""
+    model._rows, home = X[chosen].copy(), np.zeros(len(chosen), dtype=int)
+    blank = Rebuilt(np.zeros((len(chosen), model.n_components)), home, completed, reg, model.n_components)
+    X, rows, near = around.meeting(model._rows, X, model._holes, completed)
+    return blank, blank.mixture(X, rows, near, model.n_jobs)
 
 
 def reduced_pairs(A: sparse.csr_array, W: sparse.csr_array, mass: Array, k: int, *, rng: Any, owner: str) -> Any:

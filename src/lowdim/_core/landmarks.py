@@ -69,6 +69,18 @@ def choose(
     return _greedy(_measure(as_rows(X, owner), metric, owner), n, int(m), draw, pick)
 
 
+def sources_among(X: Any, rows: np.ndarray, m: int | None, *, metric: Any, rng: Any) -> np.ndarray | None:
+    """Places in `rows` of m of them that paths start from, far from each other; at random where X holds distances.
+
+    None where all do.
+    """
+    if m is None or m >= len(rows):
+        return None
+    if isinstance(metric, str) and metric == "precomputed":
+        return np.sort(generator(rng).permutation(len(rows))[:m])
+    return np.sort(choose(X[rows], m, method="farthest", metric=metric, rng=rng))
+
+
 def _measure(rows: Any, metric: Any, owner: str) -> Callable[[int], np.ndarray]:
     """The function that gives the distances of all rows from one of them."""
     name = check_metric(metric, owner)

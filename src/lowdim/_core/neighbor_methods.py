@@ -9,11 +9,11 @@ import numpy as np
 from scipy import sparse
 
 from lowdim._core import memory
-from lowdim._core.graph import neighbor_graph, stored_edges
+from lowdim._core.graph import Connected, connect, neighbor_graph, stored_edges
 from lowdim._core.landmarks import choose
-from lowdim._core.neighbors import nearest, within
+from lowdim._core.neighbors import SEARCH, nearest, within
 from lowdim._core.notices import warn
-from lowdim._core.repair import Repaired, repaired
+from lowdim._core.repair import NOT_ASKED, Repaired, repaired
 from lowdim._core.rng import generator
 from lowdim._core.threads import blocks
 
@@ -29,9 +29,33 @@ class Neighborhood:
     n_jobs: int | None
     owner: str
 
+    @classmethod
+    def of(cls, model: Any, k: int) -> Neighborhood:
+        """k neighbours, or the radius of the model, by its metric and search."""
+        radius, search = getattr(model, "radius", None), SEARCH[model.search]
+        return cls(k, radius, model._distance(), search, model.n_jobs, type(model).__name__)
+
     @property
     def _known(self) -> bool:
         return isinstance(self.metric, str) and self.metric == "precomputed"
+
+    def joined(self, model: Any, X: Any, *, first: np.ndarray | None = None, graph: Any = None) -> Connected:
+        """The graph of the rows, mended as `repair` of the model says and joined as its `disconnected` does.
+
+        The model keeps the edges that were found suspicious, by the numbers `first` that its rows have in the table.
+        `graph` is what `self.graph(X)` would give, where that is known.
+        """
+        G = self.mended(model, X, first=first, graph=graph)
+        return connect(G, X, policy=model.disconnected, metric=self.metric, owner=self.owner, n_jobs=self.n_jobs)
+
+    def mended(self, model: Any, X: Any, *, first: np.ndarray | None = None, graph: Any = None) -> sparse.csr_array:
+        """The graph alone."""
+        G = self.graph(X) if graph is None else graph
+        found = None
+        if model.repair is not None:
+            found = self.repaired(G, X, model.repair, model.n_components, model._holes)
+        keep_suspicious(model, found, first)
+        return G if found is None else found.graph
 
     def graph(self, X: Any) -> sparse.csr_array:
         """Lengths of the edges between rows: two are joined when either is a neighbour of the other."""
@@ -63,6 +87,16 @@ class Neighborhood:
     def nearest(self, rows: Any, k: int, queries: Any = None) -> Any:
         settings = {"metric": self.metric, "n_jobs": self.n_jobs, "owner": self.owner, "name": "n_neighbors"}
         return nearest(rows, k, queries=queries, approximate=self.approximate, **settings)
+
+    def meeting(self, rows: Any, X: Any, holes: Any, completed: Any) -> tuple[Any, Any, Any]:
+        """New rows, the fitted ones that they are rebuilt from, and which of these are near.
+
+        Where cells are missing, `completed` are the fitted rows without holes, and those of new rows are filled too.
+        """
+        near = self.nearest(rows, min(self.n_neighbors, len(rows)), X)
+        if holes is None or completed is None:
+            return X, rows, near
+        return holes.rows_among(X, near, completed), completed, near
 
     def _check_edges(self, X: Any) -> None:
         """How many rows a radius reaches is known only from the data: ask a few rows before asking all."""
@@ -100,6 +134,13 @@ class Neighborhood:
         data = np.concatenate([entries.data, found.distances[:, 0]])
         ends = np.concatenate([entries.row, alone]), np.concatenate([entries.col, found.indices[:, 0]])
         return sparse.csr_array((data, ends), shape=near.shape)
+
+
+def keep_suspicious(model: Any, found: Repaired | None, first: np.ndarray | None = None) -> None:
+    """What `repair` found, as fitted attributes; None where nobody asked."""
+    names = ("suspicious_edges_", "suspicious_scores_", "suspicious_removed_")
+    for name, value in zip(names, NOT_ASKED if found is None else found.named(first), strict=True):
+        setattr(model, name, value)
 
 
 def nearest_of_each(near: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:

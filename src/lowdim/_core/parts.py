@@ -79,3 +79,21 @@ def beside(firsts: list[np.ndarray]) -> list[float]:
         moves.append(edge - low)
         edge += high - low + gap
     return moves
+
+
+def over_parts(rows: list[np.ndarray], values: list[np.ndarray], n: int) -> np.ndarray:
+    """Numbers of n rows from those of each part; zeros for rows in none."""
+    out = np.zeros(n, dtype=values[0].dtype)
+    for mine, part in zip(rows, values, strict=True):
+        out[mine] = part
+    return out
+
+
+def side_by_side(rows: list[np.ndarray], places: list[np.ndarray], n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Places of n rows from those of each part, put beside each other, and the part of each row; NaN and -1: none."""
+    Z, home = np.full((n, places[0].shape[1]), np.nan), np.full(n, -1)
+    moves = beside([part[:, 0] for part in places]) if len(places) > 1 else [0.0]
+    for number, (mine, part, move) in enumerate(zip(rows, places, moves, strict=True)):
+        Z[mine], home[mine] = part, number
+        Z[mine, 0] += move
+    return Z, home

@@ -26,6 +26,8 @@ from .multigrid import multigrid
 # Laplacians and LLE matrices of kNN graphs in 2 to 10 dimensions, 3,000 to 50,000 rows: L + U hold 0.3 to 1.4
 # entries of 8 + 4 bytes per entry of the profile, and the signs of the pivots are read from a copy of U.
 BYTES_PER_PROFILE_ENTRY = 28
+# Bytes of factors that are made within minutes; larger ones are made only where nothing else works.
+LARGEST_FACTORS = 6_000_000_000
 # Distances of the shift below zero relative to the norm. The first is far above the 1e-15 by which rounding
 # moves eigenvalues; the others are for matrices that are semi-definite up to rounding of their entries.
 SHIFTS = (1e-10, 1e-7, 1e-4)
@@ -113,7 +115,10 @@ class ShiftedInverse:
         A matrix minus a shift has as many negative pivots as it has eigenvalues below the shift (Sylvester),
         so that an indefinite matrix cannot be taken for a semi-definite one and its pairs be missed.
         """
-        memory.check(problem.owner, {"sparse factors": factor_bytes(problem)}, 'Use solver="lobpcg".')
+        size = factor_bytes(problem)
+        memory.check(problem.owner, {"sparse factors": size}, 'Use solver="lobpcg".')
+        if size > problem.most_factors:
+            raise MemoryError(f"{problem.owner}: sparse factors of {memory.show(size)} take very long to make.")
         C = -problem.sign * problem.sparse
         for shift in cls._candidates(problem):
             if lu := _definite_lu(C, shift):
@@ -173,6 +178,15 @@ def profile_bytes(matrix: Any) -> int:
     rows = np.repeat(place, np.diff(A.indptr))
     np.minimum.at(first, rows, place[A.indices])
     return int(BYTES_PER_PROFILE_ENTRY * (np.arange(n) - first + 1).sum())
+
+
+def graph_factor_bytes(n: int, p: int, r: int) -> int:
+    """What the factors of a graph of r dimensions take, p rows meeting in each neighbourhood: measured up to 50,000.
+
+    Rows that fill more dimensions need more; `profile_bytes` looks at the graph once it is there.
+    """
+    fill = {1: 4.0 * p, 2: 0.95 * p * np.log2(max(n, 2)), 3: 0.23 * p * n**0.65}.get(r, n / 2)
+    return int(36 * n * min(n / 2, fill))
 
 
 def _definite_lu(C: sp.csc_array, shift: float) -> Any:

@@ -7,7 +7,7 @@ come sorted and with a fixed sign, and the same call gives the same bits.
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,12 +34,13 @@ from .moments import Moments, covariance, gram, mean_and_variance
 from .notices import warn
 from .rng import generator
 from .singular import SVD, svd
-from .solvers import FAILURES, SOLVERS, lapack_pairs
+from .solvers import FAILURES, LARGEST_FACTORS, SOLVERS, factor_bytes, lapack_pairs
 
 __all__ = [
     "SVD",
     "Eigenpairs",
     "Moments",
+    "TooHard",
     "covariance",
     "eigenpairs",
     "fix_signs",
@@ -55,6 +56,10 @@ THIN = 4000  # rows up to which the blocks of iterative solvers are multiplied b
 RESTARTS = 50  # of ARPACK, which does not find the vectors of an eigenvalue that many share; the block solver does
 MANY = 10_000  # rows of a Laplacian from which multigrid takes less time than factors (benchmark laplacian-eigenmaps)
 FLOAT32_TOL = 2e-6  # entries rounded to float32 move eigenvectors this far: a finer residual would say nothing
+
+
+class TooHard(np.linalg.LinAlgError):
+    """Factors are too large and iterations too slow: see `give_up` of `eigenpairs`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +98,7 @@ def eigenpairs(
     rng: Any = None,
     start: Array | None = None,
     norm: float | None = None,
+    give_up: bool = False,
     owner: str = "eigenpairs",
 ) -> Eigenpairs:
     """The k largest or smallest eigenpairs of a symmetric matrix, A v = lambda v or A v = lambda M v.
@@ -128,6 +134,9 @@ def eigenpairs(
     norm : float, optional
         About the norm of the matrix, where it is known: spares the products that would find it, and the check of
         symmetry that comes with them.
+    give_up : bool
+        Raise `TooHard` where pairs miss the tolerance, instead of returning them with a warning, and rather than make
+        sparse factors that take very long: for callers that have another way.
     owner : str
         Who asks, for messages.
 
@@ -161,7 +170,10 @@ def eigenpairs(
     sign = 1.0 if which == "largest" else -1.0
     tol = max(tol, FLOAT32_TOL) if rounding > 1e-8 else tol
     problem = Problem(A, scale, null, int(k) + drop, sign, norm, tol, max_iter, random, owner, start)
-    best = _first_good(problem, _chain(problem) if solver == "auto" else [solver])
+    if solver == "auto":
+        best = _automatic(problem, give_up)
+    else:
+        best = _judged(problem, _first_good(problem, [solver]), [solver])
     return _finish(best, scale, drop, unit)
 
 
@@ -197,8 +209,31 @@ def _check_count(k: Any, most: int, owner: str) -> None:
         raise ValueError(f"{owner}: k must be an integer between 1 and {most} (rows less skipped pairs); got {k!r}.")
 
 
+def _automatic(problem: Problem, give_up: bool) -> Eigenpairs:
+    """By the solvers in their order; factors that take very long come last, and not at all under `give_up`.
+
+    The limits are bytes and steps, never seconds: the same call takes the same way every time.
+    """
+    chain = _chain(problem)
+    try:
+        best = _first_good(replace(problem, most_factors=LARGEST_FACTORS), chain)
+    except (MemoryError, *FAILURES) as failure:
+        if give_up:
+            raise TooHard(str(failure)) from failure
+        raise
+    if _is_good(problem, best):
+        return best
+    if give_up:
+        raise TooHard(_shortfall(problem, best, chain))
+    if problem.is_sparse and problem.sign < 0 and factor_bytes(problem) > LARGEST_FACTORS:
+        chain = [*chain, "arpack"]
+        with suppress(MemoryError, *FAILURES):
+            best = _first_good(problem, chain[-1:])
+    return _judged(problem, best, chain)
+
+
 def _first_good(problem: Problem, chain: list[str]) -> Eigenpairs:
-    """The result of the first solver that meets the tolerance, else the best of all, with a warning."""
+    """The result of the first solver that meets the tolerance, else the best of all."""
     best: Eigenpairs | None = None
     for position, name in enumerate(chain):
         try:
@@ -214,12 +249,23 @@ def _first_good(problem: Problem, chain: list[str]) -> Eigenpairs:
         found = Eigenpairs(values[top], vectors[:, top], residuals[top] / problem.norm, name)
         if best is None or found.residuals.max() < best.residuals.max():
             best = found
-        if best.residuals.max() <= problem.tol:
+        if _is_good(problem, best):
             return best
     if best is None:
         raise np.linalg.LinAlgError(f"{problem.owner}: no solver of {chain} found {problem.k} eigenpairs.")
-    _warn(problem, best, chain)
     return best
+
+
+def _is_good(problem: Problem, found: Eigenpairs) -> bool:
+    return bool(found.residuals.max() <= problem.tol)
+
+
+def _judged(problem: Problem, found: Eigenpairs, chain: list[str]) -> Eigenpairs:
+    """What was found, with a warning where it misses the tolerance."""
+    if not _is_good(problem, found):
+        way_out = "" if len(chain) > 1 else ", or use the automatic choice of solver"
+        warn(f"{_shortfall(problem, found, chain)} Raise max_iter or tol{way_out}.", ConvergenceWarning)
+    return found
 
 
 def _patience(problem: Problem, name: str, rest: list[str]) -> int | None:
@@ -245,16 +291,11 @@ def _pairs(problem: Problem, name: str) -> tuple[Array, Array, Array]:
     return values, vectors, np.linalg.norm(problem.precise(vectors) - vectors * values, axis=0)
 
 
-def _warn(problem: Problem, best: Eigenpairs, chain: list[str]) -> None:
+def _shortfall(problem: Problem, best: Eigenpairs, chain: list[str]) -> str:
     bad = int((best.residuals > problem.tol).sum())
-    advice = (
-        "Raise max_iter or tol." if len(chain) > 1 else "Raise max_iter or tol, or use the automatic choice of solver."
-    )
-    warn(
+    return (
         f"{problem.owner}: {bad} of {problem.k} eigenpairs miss the tolerance {problem.tol:.1e}: the largest "
-        f"relative residual is {best.residuals.max():.1e} (solver {best.solver!r}, tried "
-        f"{', '.join(chain)}). {advice}",
-        ConvergenceWarning,
+        f"relative residual is {best.residuals.max():.1e} (solver {best.solver!r}, tried {', '.join(chain)})."
     )
 
 

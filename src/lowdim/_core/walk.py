@@ -73,7 +73,9 @@ def weakest_link(G: sparse.csr_array, weights: np.ndarray) -> float:
     return float(np.maximum.reduceat(weights, starts).min()) if len(starts) else 1.0
 
 
-def slow_axes(W: Any, r: int, *, rng: Any, owner: str, quiet: bool = False) -> tuple[np.ndarray, np.ndarray]:
+def slow_axes(
+    W: Any, r: int, *, rng: Any, owner: str, quiet: bool = False, give_up: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
     """l = 1 - lambda, ascending, and the vectors Y with Y'DY = I, without the constant one; zeros beyond n - 1 axes.
 
     The vectors are sent through the walk once more, y = W y / (lambda d): the solver works on sqrt(d) y, and what it
@@ -87,6 +89,7 @@ def slow_axes(W: Any, r: int, *, rng: Any, owner: str, quiet: bool = False) -> t
     if count == 0:
         return values, Y
     settings = {"skip": np.ones((n, 1)), "tol": 1e-10 if n < _MANY else 1e-8, "rng": rng, "owner": owner}
+    settings["give_up"] = give_up
     if sparse.issparse(W):
         L, degrees = laplacian(W)
         pairs = eigenpairs(L, count, which="smallest", mass=degrees, **settings)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from lowdim._core import params
-from lowdim._core.base import Reducer
+from lowdim._core import landmark_route, params
+from lowdim._core.base import Reducer, extent
 from lowdim._core.distances import check_metric, pairwise
 from lowdim._core.graph import POLICIES as DISCONNECTED
 from lowdim._core.incomplete import METRICS, POLICIES
-from lowdim._core.neighbor_methods import Distinct, Neighborhood
+from lowdim._core.landmark_route import by_tables, solved, tables_taken
+from lowdim._core.neighbor_methods import Distinct, Neighborhood, keep_suspicious
 from lowdim._core.neighbors import SEARCH, shared
 from lowdim._core.notices import warn
-from lowdim._core.repair import METHODS, NOT_ASKED
+from lowdim._core.repair import METHODS
 from lowdim._core.rng import generator
 from lowdim._core.threads import blocks
 from lowdim._core.walk import Piece, Steps, Walk, join_parts, slow_axes, with_values
@@ -61,9 +63,11 @@ class DiffusionMaps(Reducer):
         that `convention` names.
     convention : {"exp(-d2/s)", "exp(-d2/s2)", "exp(-d2/(2*s2))"}
         What a number as `width` means: s = eps by default.
-    n_landmarks : int or None
+    n_landmarks : int, "auto" or None
         Walk between this many landmarks only, each counting for the rows nearest to it, and place the others like new
-        rows (Nystrom): memory then grows with n_samples x n_landmarks at most, also without a graph.
+        rows (Nystrom): memory then grows with n_samples x n_landmarks at most, also without a graph. "auto": only where
+        the kernel of all rows would not fit into memory or take very long (beyond 15,000 rows without a graph), or no
+        eigensolver gets there, 1,000 of them, with a warning; None: never.
     metric : str or callable
         Distance between rows; "precomputed": X holds distances, dense, condensed, or a sparse graph whose stored
         entries are the edges (`n_neighbors` is not used then).
@@ -90,7 +94,7 @@ class DiffusionMaps(Reducer):
     stationary_ : ndarray of shape (n_samples,)
         pi, the share of its time that a long walk spends on each row (of its part).
     landmarks_ : ndarray of int or None
-        The rows that are landmarks.
+        The rows that are landmarks; None where the walk is between all rows.
     gamma_ : float or None
         1 / eps; None for self-tuning.
     scales_ : ndarray or None
@@ -134,7 +138,7 @@ class DiffusionMaps(Reducer):
         "time": params.one_of("multiscale") | params.real(0),
         "width": params.one_of(*RULES) | params.real(0, open_low=True),
         "convention": params.one_of(*CONVENTIONS),
-        "n_landmarks": params.none() | params.whole(2),
+        "n_landmarks": landmark_route.rule(2),
         "metric": params.text() | params.function(),
         "search": params.one_of(*SEARCH),
         "missing": params.one_of(*POLICIES),
@@ -146,6 +150,7 @@ class DiffusionMaps(Reducer):
     _sparse_graphs = True
     _block_rows = 256
     _hole_policies = tuple(METRICS)
+    _memory = tables_taken
     _ways_out = "Set n_neighbors=64 or so (memory then grows with n_samples x n_neighbors), or n_landmarks=1000."
 
     def __init__(
@@ -159,7 +164,7 @@ class DiffusionMaps(Reducer):
         time=1,
         width="median",
         convention="exp(-d2/s)",
-        n_landmarks=None,
+        n_landmarks="auto",
         metric="euclidean",
         search="auto",
         missing="error",
@@ -192,15 +197,20 @@ class DiffusionMaps(Reducer):
         return stored or self.n_neighbors is not None or self.radius is not None
 
     def _embed(self, X: Any) -> np.ndarray:
-        self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = NOT_ASKED
+        keep_suspicious(self, None)
         check_metric(self.metric, _NAME)
         if self.repair is not None and not self._on_graph(X):
             raise ValueError(f"{_NAME}: repair must be None where all rows are joined. Set n_neighbors or radius.")
+        whole, through = partial(self._embed_rows, X, None), partial(self._embed_rows, X, give_up=False)
+        return solved(by_tables(self, *extent(X)), whole, through, _NAME)
+
+    def _embed_rows(self, X: Any, m: int | None, give_up: bool) -> np.ndarray:
+        """The walk between all rows, or between m landmarks."""
         rng = generator(self.random_state)
         given = not self._on_graph(X) or (self._precomputed() and sparse.issparse(X))
         choice = {"method": "kmeans++", "metric": self._distance(), "rng": rng, "n_jobs": self.n_jobs, "owner": _NAME}
-        same = Distinct.of(X, given=given).landmarks(X, self.n_landmarks, **choice)
-        self.landmarks_ = None if self.n_landmarks is None else same.first
+        same = Distinct.of(X, given=given).landmarks(X, m, **choice)
+        self.landmarks_ = None if m is None else same.first
         rows = same.pick(X, square=self._precomputed())
         self._rows = self._own_rows(rows)
 
@@ -209,12 +219,12 @@ class DiffusionMaps(Reducer):
         n = len(same.first)
         shares = _Shares(same.counts, np.zeros(n), np.full(n, np.nan))
         parts = joined.parts(self.disconnected)
-        pieces = [self._embed_part(K, part, shares, rng) for part in parts]
+        pieces = [self._embed_part(K, part, shares, rng, give_up) for part in parts]
         self.stationary_ = shares.stationary[same.kind]
         self.eigenvalues_ = pieces[0].eigenvalues
         own_edges = self._on_graph(X) or (joined.n_components > 1 and self.disconnected == "bridge")
         self._extension = Walk.of(pieces, same, gaps, own_edges, shares.columns)
-        if self.n_landmarks is None:
+        if m is None:
             return self._extension.places()[same.kind]
         return np.concatenate([self._extend(X[part]) for part in blocks(X.shape[0], self._block_rows)])
 
@@ -226,11 +236,7 @@ class DiffusionMaps(Reducer):
             found = None
             if not (self._precomputed() and sparse.issparse(rows)) and self.width in ("median", "self-tuning"):
                 found = around.nearest(rows, min(rows.shape[0] - 1, max(NEIGHBOR, wanted)))
-            G = around.graph(rows)
-        if self.repair is not None:
-            mended = around.repaired(G, rows, self.repair, self.n_components, self._holes)
-            self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = mended.named(same.first)
-            G = mended.graph
+            G = around.mended(self, rows, first=same.first)
         fall = self._set_falloff(rows, around, G if found is None else found)
         W, joined = join_parts(G, fall.weigh, rows, **self._connecting())
         K = sparse.csr_array(W + sparse.eye_array(W.shape[0], format="csr"))
@@ -253,9 +259,9 @@ class DiffusionMaps(Reducer):
         return {"policy": self.disconnected, "metric": self._distance(), "owner": _NAME, "n_jobs": self.n_jobs}
 
     def _neighborhood(self, k: int) -> Neighborhood:
-        return Neighborhood(k, self.radius, self._distance(), SEARCH[self.search], self.n_jobs, _NAME)
+        return Neighborhood.of(self, k)
 
-    def _embed_part(self, K: Any, rows: np.ndarray, shares: _Shares, rng: np.random.Generator) -> Piece:
+    def _embed_part(self, K: Any, rows: np.ndarray, shares: _Shares, rng: np.random.Generator, give_up: bool) -> Piece:
         """The walk on one part; notes the factors of its rows in a step, and where it is in the long run."""
         r = self.n_components
         K = K if len(rows) == K.shape[0] else K[rows][:, rows]
@@ -266,7 +272,7 @@ class DiffusionMaps(Reducer):
         shares.stationary[rows] = degrees / degrees.sum() / m
 
         quiet = self.disconnected == "separate"
-        values, Y = slow_axes(W, r, rng=rng, owner=_NAME, quiet=quiet)
+        values, Y = slow_axes(W, r, rng=rng, owner=_NAME, quiet=quiet, give_up=give_up)
         values = _without_dead(1.0 - values, Y, quiet)
         powers = values / (1.0 - values) if self.time == "multiscale" else np.abs(values) ** self.time
         return Piece(rows, values, Y, np.sqrt(degrees.sum()) * powers, None, np.zeros(r))
@@ -302,19 +308,22 @@ class DiffusionMaps(Reducer):
     def _fitted_places(self) -> np.ndarray:
         return self._extension.places().astype(self.embedding_.dtype)
 
-    def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
-        every, n = n, min(n, self.n_landmarks or n)
-        rows = 2 * every * d * itemsize if stored is None else 24 * stored
-        shared_parts = {"search": 2 * n * 64 * 8, "axes": 64 * n * (self.n_components + 20), "rows": rows}
+    @property
+    def _most_rows(self) -> int:
+        """Rows whose kernel is solved within a few minutes; on a graph, any number as far as is known."""
+        return 15_000 if self.n_neighbors is None and self.radius is None else 2**62
+
+    def _tables(self, m: int, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        """What m landmarks among n rows need."""
+        rows = 2 * n * d * itemsize if stored is None else 24 * stored
+        shared_parts = {"search": 2 * m * 64 * 8, "axes": 64 * m * (self.n_components + 20), "rows": rows}
         if self._precomputed() and stored is not None:
             return {**shared_parts, "neighbour graph": 120 * stored}
         if self.n_neighbors is None and self.radius is None:
             # Eigenvalues close to 1 are often too close to each other for iterations: the dense solver works on copies.
-            return {**shared_parts, "kernel matrix": 8 * n * n, "dense solver": 26 * n * n}
-        edges = (
-            2 * n * self.n_neighbors if self.radius is None else 0
-        )  # a radius is asked about when the rows are there
-        return {**shared_parts, "neighbour graph": 100 * edges}
+            return {**shared_parts, "kernel matrix": 8 * m * m, "dense solver": 26 * m * m}
+        # How many edges a radius makes is asked about when the rows are there.
+        return {**shared_parts, "neighbour graph": 200 * m * self.n_neighbors if self.radius is None else 0}
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,15 +6,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from lowdim._core import params
+from lowdim._core import landmark_route, params
 from lowdim._core.additive import additive_constant, shift_distances
-from lowdim._core.base import Reducer
+from lowdim._core.base import Reducer, extent
 from lowdim._core.distances import check_metric, pairwise
 from lowdim._core.extend import Nystrom
-from lowdim._core.graph import connect, geodesics
+from lowdim._core.graph import geodesics
 from lowdim._core.incomplete import METRICS, POLICIES
 from lowdim._core.iterate import Progress
-from lowdim._core.landmarks import choose
+from lowdim._core.landmark_route import by_tables, tables_taken
+from lowdim._core.landmarks import sources_among
 from lowdim._core.neighbor_methods import Neighborhood, nearest_of_each
 from lowdim._core.neighbors import SEARCH
 from lowdim._core.parts import Part, tile
@@ -43,8 +44,10 @@ class Isomap(Reducer):
         Neighbours each row is joined to. Too few break the sheet apart, too many cut across its folds.
     radius : float or None
         Join rows within this distance instead of a fixed number.
-    n_landmarks : int or None
-        Place all rows from their distances to this many landmarks (farthest-point choice); None uses every row.
+    n_landmarks : int, "auto" or None
+        Place all rows from their distances to this many landmarks (farthest-point choice). "auto": only where tables of
+        all pairs of rows would not fit into memory or take very long (beyond 40,000 rows), 1,000 of them, with a
+        warning; None: never.
     repair : {None, "flow", "linearity", "stability"}
         Take out edges that short-circuit the sheet, as long as the graph holds together without them. "flow": edges
         of rows through which many paths run and around which the way is long (Choi and Choi); finds single short
@@ -86,7 +89,7 @@ class Isomap(Reducer):
     geodesics_ : ndarray of shape (n_samples, n_samples)
         Lengths of the shortest paths (without landmarks); inf between parts that were not joined.
     landmarks_ : ndarray of int or None
-        The rows that are landmarks.
+        The rows that are landmarks; None where paths start from every row.
     eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues of the axes (of the largest part).
     n_components_graph_ : int
@@ -127,7 +130,7 @@ class Isomap(Reducer):
         "n_components": params.whole(1),
         "n_neighbors": params.whole(1),
         "radius": params.none() | params.real(0, open_low=True),
-        "n_landmarks": params.none() | params.whole(2),
+        "n_landmarks": landmark_route.rule(2),
         "repair": params.none() | params.one_of(*METHODS),
         "tear": params.flag() | params.whole(3),
         "kernelize": params.flag(),
@@ -142,7 +145,10 @@ class Isomap(Reducer):
     _sparse_rows = True
     _sparse_graphs = True
     _block_rows = 256
+    _landmarks_on_graphs = True
+    _most_rows = 40_000  # whose paths take a few minutes on two cores
     _hole_policies = tuple(METRICS)
+    _memory = tables_taken
     _ways_out = "Set n_landmarks=1000 or so: memory then grows with n_samples x n_landmarks."
 
     def __init__(
@@ -151,7 +157,7 @@ class Isomap(Reducer):
         *,
         n_neighbors=10,
         radius=None,
-        n_landmarks=None,
+        n_landmarks="auto",
         repair=None,
         tear=False,
         kernelize=False,
@@ -183,38 +189,27 @@ class Isomap(Reducer):
         return self.missing != "error"
 
     def _embed(self, X: Any) -> np.ndarray:
-        self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = NOT_ASKED
-        self.torn_edges_, self.constant_, _ = NOT_ASKED
+        self.torn_edges_, self.constant_ = NOT_ASKED[:2]
         check_metric(self.metric, "Isomap")
-        rng = generator(self.random_state)
-        settings = {"policy": self.disconnected, "metric": self._distance(), "owner": "Isomap", "n_jobs": self.n_jobs}
-        joined = connect(self._graph(X), X, **settings)
+        m, rng = by_tables(self, *extent(X)).taken("Isomap"), generator(self.random_state)
+        joined = self._neighborhood().joined(self, X)
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels
         self._rows = self._own_rows(X)
         graph = self._torn(joined.graph)
 
-        parts = [self._embed_part(graph, rows, X, rng) for rows in joined.parts(self.disconnected)]
+        parts = [self._embed_part(graph, rows, X, m, rng) for rows in joined.parts(self.disconnected)]
         self._parts = tile(parts)
         self.eigenvalues_ = parts[0].eigenvalues
         if self.kernelize:
             self.constant_ = parts[0].constant
-        self.landmarks_ = None if self.n_landmarks is None else np.concatenate([p.sources for p in parts])
-        if self.n_landmarks is None:
+        self.landmarks_ = None if m is None else np.concatenate([p.sources for p in parts])
+        if m is None:
             self.geodesics_ = _assemble(parts, X.shape[0])
 
         Z = np.full((X.shape[0], self.n_components), np.nan)
         for part in self._parts:
             Z[part.rows] = part.places()
         return Z
-
-    def _graph(self, X: Any) -> Any:
-        around = self._neighborhood()
-        G = around.graph(X)
-        if self.repair is None:
-            return G
-        found = around.repaired(G, X, self.repair, self.n_components, self._holes)
-        self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = found.named()
-        return found.graph
 
     def _torn(self, G: Any) -> Any:
         if not self.tear:
@@ -223,12 +218,12 @@ class Isomap(Reducer):
         return graph
 
     def _neighborhood(self) -> Neighborhood:
-        return Neighborhood(self.n_neighbors, self.radius, self._distance(), SEARCH[self.search], self.n_jobs, "Isomap")
+        return Neighborhood.of(self, self.n_neighbors)
 
-    def _embed_part(self, graph: Any, rows: np.ndarray, X: Any, rng: np.random.Generator) -> Part:
+    def _embed_part(self, graph: Any, rows: np.ndarray, X: Any, m: int | None, rng: np.random.Generator) -> Part:
         """Classical scaling of the path lengths among the sources of one connected part."""
         inside = graph[rows][:, rows] if len(rows) < graph.shape[0] else graph
-        sources = self._sources(X, rows, rng)
+        sources = sources_among(X, rows, m, metric=self._distance(), rng=rng)
         with Progress("Isomap: shortest paths", None, self.verbose) as progress:
             D = geodesics(inside, sources, n_jobs=self.n_jobs, dtype=X.dtype, progress=progress)
 
@@ -240,13 +235,6 @@ class Isomap(Reducer):
         own = rows if sources is None else rows[sources]
         extension = Nystrom.of(pairs.values, pairs.vectors, -0.5 * means)
         return Part(rows, own, D, pairs.values, extension, np.zeros(self.n_components), constant)
-
-    def _sources(self, X: Any, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray | None:
-        if self.n_landmarks is None or self.n_landmarks >= len(rows):
-            return None
-        if self._precomputed():
-            return np.sort(rng.permutation(len(rows))[: self.n_landmarks])
-        return np.sort(choose(X[rows], self.n_landmarks, method="farthest", metric=self._distance(), rng=rng))
 
     def _extend(self, X: Any) -> np.ndarray:
         """Path lengths from a new row lead through its neighbours: min over j of d(x, j) + D_G(j, .)."""
@@ -279,8 +267,8 @@ class Isomap(Reducer):
             scores.append(1.0 - np.corrcoef(np.concatenate(lengths), np.concatenate(found))[0, 1] ** 2)
         return np.array(scores)
 
-    def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
-        m = min(n, self.n_landmarks or n)
+    def _tables(self, m: int, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        """What m landmarks among n rows need."""
         edges = (
             2 * n * self.n_neighbors if self.radius is None else 0
         )  # a radius is asked about when the rows are there

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
-from lowdim._core import params
+from lowdim._core import landmark_route, params
 from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric
-from lowdim._core.extend import Rebuilt
 from lowdim._core.graph import POLICIES as DISCONNECTED
 from lowdim._core.graph import laplacian
 from lowdim._core.incomplete import METRICS, POLICIES
-from lowdim._core.landmark_spectrum import MIXED, landmarks_for, reduced_pairs
-from lowdim._core.neighbor_methods import Distinct, Neighborhood
+from lowdim._core.landmark_route import Route, solved
+from lowdim._core.landmark_spectrum import MIXED, mixed, mixture_bytes, reduced_pairs, route_of
+from lowdim._core.landmarks import choose
+from lowdim._core.neighbor_methods import Distinct, Neighborhood, keep_suspicious
 from lowdim._core.neighbors import SEARCH
-from lowdim._core.repair import METHODS, NOT_ASKED
+from lowdim._core.repair import METHODS
 from lowdim._core.rng import generator
 from lowdim._core.threads import blocks
 from lowdim._core.walk import Piece, Steps, Walk, join_parts, slow_axes
@@ -61,9 +63,10 @@ class LaplacianEigenmaps(Reducer):
     normalization : {"random_walk", "symmetric"}
         Coordinates y with Y'DY = I, the problem above; or D^1/2 y, orthonormal, in which rows of many neighbours lie
         further out.
-    n_landmarks : int or None
+    n_landmarks : int, "auto" or None
         Every row a mixture of this many landmarks, in which the eigenproblem is solved. Needs the coordinates of the
-        rows and ``normalization="random_walk"``.
+        rows and ``normalization="random_walk"``. "auto": only where no eigensolver gets there with all rows, 1,000 of
+        them, with a warning; None: never.
     metric : str or callable
         Distance between rows; "precomputed": X holds distances, dense, condensed, or a sparse graph whose stored
         entries are the edges (`n_neighbors` is not used then).
@@ -91,7 +94,7 @@ class LaplacianEigenmaps(Reducer):
     gamma_ : float or None
         The gamma of the heat weights.
     landmarks_ : ndarray of int or None
-        The rows that are landmarks.
+        The rows that are landmarks; None where every row has a place of its own.
     n_components_graph_ : int
         Parts the graph fell into before joining: how often 0 is an eigenvalue.
     component_labels_ : ndarray of shape (n_samples,)
@@ -135,7 +138,7 @@ class LaplacianEigenmaps(Reducer):
         "convention": params.one_of(*CONVENTIONS),
         "gamma": params.none() | params.real(0, open_low=True),
         "normalization": params.one_of("random_walk", "symmetric"),
-        "n_landmarks": params.none() | params.whole(3),
+        "n_landmarks": landmark_route.rule(3),
         "metric": params.text() | params.function(),
         "search": params.one_of(*SEARCH),
         "missing": params.one_of(*POLICIES),
@@ -161,7 +164,7 @@ class LaplacianEigenmaps(Reducer):
         convention="exp(-d2/(2*s2))",
         gamma=None,
         normalization="random_walk",
-        n_landmarks=None,
+        n_landmarks="auto",
         metric="euclidean",
         search="auto",
         missing="error",
@@ -191,9 +194,7 @@ class LaplacianEigenmaps(Reducer):
         return self.missing != "error"
 
     def _embed(self, X: Any) -> np.ndarray:
-        self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = NOT_ASKED
         self._check_choices()
-        rng = generator(self.random_state)
         is_graph = self._precomputed() and (sparse.issparse(X) or self.weights == "given")
         same = Distinct.of(X, given=is_graph)
         rows = same.pick(X, square=self._precomputed())
@@ -202,39 +203,43 @@ class LaplacianEigenmaps(Reducer):
         W, joined, gaps = self._weighted(rows, same)
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels[same.kind]
         parts = joined.parts(self.disconnected)
-        chosen = self._landmarks(rows, [W[part][:, part] for part in parts[:1]], rng)
-        self.landmarks_ = None if chosen is None else same.first[chosen]
-        if chosen is not None:
-            return self._embed_landmarks(rows, chosen, W, rng)[same.kind]
-        pieces = [self._embed_part(W, part, rng) for part in parts]
+        whole = partial(self._embed_all, W, parts, same, gaps)
+        through = partial(self._embed_landmarks, W, rows, same)
+        return solved(self._route(rows, parts), whole, through, _NAME)[same.kind]
+
+    def _route(self, rows: Any, parts: list[np.ndarray]) -> Route:
+        wanted = self.n_landmarks if self._mixable() or self.n_landmarks != "auto" else None
+        return route_of(wanted, rows.shape[0], len(parts[0]), policy=self.disconnected, owner=_NAME)
+
+    def _mixable(self) -> bool:
+        """Mixtures need coordinates, and a mixture of places has no degree."""
+        return not self._precomputed() and self.normalization != "symmetric"
+
+    def _embed_all(
+        self, W: Any, parts: list[np.ndarray], same: Distinct, gaps: np.ndarray, give_up: bool
+    ) -> np.ndarray:
+        """Every row a place of its own, part by part."""
+        self.landmarks_, rng = None, generator(self.random_state)
+        pieces = [self._embed_part(W, part, rng, give_up) for part in parts]
         self.eigenvalues_ = 1.0 - pieces[0].eigenvalues
         self._extension = Walk.of(pieces, same, gaps, self.weights != "given")
-        return self._extension.places()[same.kind]
+        return self._extension.places()
 
-    def _landmarks(self, rows: Any, matrices: list[Any], rng: np.random.Generator) -> np.ndarray | None:
-        settings = {"policy": self.disconnected, "metric": self._distance(), "rng": rng, "owner": _NAME}
-        return landmarks_for(self.n_landmarks, rows, matrices, **settings)
-
-    def _embed_landmarks(self, rows: Any, chosen: np.ndarray, W: Any, rng: np.random.Generator) -> np.ndarray:
+    def _embed_landmarks(self, W: Any, rows: Any, same: Distinct, m: int) -> np.ndarray:
         """Places as mixtures of those of the landmarks."""
-        r, self._rows = self.n_components, rows[chosen].copy()
-        known = None if self._holes is None else self._holes.rows(self._rows)
-        blank = Rebuilt(np.zeros((len(chosen), r)), np.zeros(len(chosen), dtype=int), known, "auto", r)
+        rng, r = generator(self.random_state), self.n_components
+        chosen = np.sort(choose(rows, m, method="kmeans++", metric=self._distance(), rng=rng, owner=_NAME))
+        self.landmarks_ = same.first[chosen]
+        known = None if self._holes is None else self._holes.rows(rows[chosen])
+        blank, mixture = mixed(self, rows, chosen, self._neighborhood(r + MIXED), known, "auto")
         L, degrees = laplacian(W)
-        mixture = blank.mixture(*self._meeting(rows, known), self.n_jobs)
         self.eigenvalues_, Y = reduced_pairs(L, mixture, degrees, r, rng=rng, owner=_NAME)
         self._extension = replace(blank, places=Y)
         return np.concatenate([self._extend(rows[part]) for part in blocks(len(rows), self._block_rows)])
 
-    def _meeting(self, X: Any, completed: Any) -> tuple[Any, Any, Any]:
-        """Rows, the landmarks they are mixtures of, and which of these are near; holes filled on both sides."""
-        k = min(self.n_components + MIXED, len(self._rows))
-        near = self._neighborhood(k).nearest(self._rows, k, X)
-        return (X, self._rows, near) if completed is None else (self._holes.rows(X), completed, near)
-
     def _check_choices(self) -> None:
         check_metric(self.metric, _NAME)
-        if self.n_landmarks is not None and (self._precomputed() or self.normalization == "symmetric"):
+        if self.n_landmarks not in (None, "auto") and not self._mixable():
             raise ValueError(
                 f"{_NAME}: n_landmarks must be None for metric='precomputed' or normalization='symmetric'; got "
                 f"{self.n_landmarks}. Mixtures need coordinates, and a mixture of places has no degree."
@@ -249,33 +254,31 @@ class LaplacianEigenmaps(Reducer):
         settings = {"policy": self.disconnected, "owner": _NAME, "n_jobs": self.n_jobs}
         self.gamma_ = None
         if self.weights == "given":
+            keep_suspicious(self, None)
             G = sparse.csr_array(rows, dtype=np.float64)
             W, joined = join_parts(G, None, None, metric="precomputed", **settings)
             return W, joined, np.zeros(len(joined.labels))
         around = self._neighborhood(same.n_neighbors(self.n_neighbors, _NAME))
-        G = around.graph(rows)
-        if self.repair is not None:
-            found = around.repaired(G, rows, self.repair, self.n_components, self._holes)
-            self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = found.named(same.first)
-            G = found.graph
+        G = around.mended(self, rows, first=same.first)
         if self.weights == "heat":
             self.gamma_ = edge_gamma(G.data, self.width, self.convention, self.gamma, _NAME)
         W, joined = join_parts(G, edge_weights(self.gamma_), rows, metric=self._distance(), **settings)
         return W, joined, shortest_edges(joined.graph)
 
     def _neighborhood(self, k: int) -> Neighborhood:
-        return Neighborhood(k, self.radius, self._distance(), SEARCH[self.search], self.n_jobs, _NAME)
+        return Neighborhood.of(self, k)
 
-    def _embed_part(self, W: Any, rows: np.ndarray, rng: np.random.Generator) -> Piece:
+    def _embed_part(self, W: Any, rows: np.ndarray, rng: np.random.Generator, give_up: bool) -> Piece:
         inside = W if len(rows) == W.shape[0] else W[rows][:, rows]
         quiet, r = self.disconnected == "separate", self.n_components
-        values, Y = slow_axes(inside, r, rng=rng, owner=_NAME, quiet=quiet)
+        values, Y = slow_axes(inside, r, rng=rng, owner=_NAME, quiet=quiet, give_up=give_up)
         degrees = np.asarray(inside.sum(axis=1)).ravel() if self.normalization == "symmetric" else None
         return Piece(rows, 1.0 - values, Y, np.ones(r), degrees, np.zeros(r))
 
     def _extend(self, X: Any) -> np.ndarray:
         if self.landmarks_ is not None:
-            return self._extension(*self._meeting(X, self._extension.completed), self.n_jobs)
+            around, known = self._neighborhood(self.n_components + MIXED), self._extension
+            return known(*around.meeting(self._rows, X, self._holes, known.completed), self.n_jobs)
         walk: Walk = self._extension
         X = walk.columns_of(X) if self._precomputed() else X
         if self.weights == "given":
@@ -297,7 +300,7 @@ class LaplacianEigenmaps(Reducer):
         )  # a radius is asked about when the rows are there
         if self._precomputed():
             edges = n * n if stored is None and self.weights == "given" else max(edges, stored or 0)
-        reduced = 0 if self.n_landmarks is None else 32 * n * 256 + 40 * min(n, self.n_landmarks) ** 2
+        reduced = 0 if self.n_landmarks in (None, "auto") else mixture_bytes(n, self.n_landmarks)
         return {
             "search": 2 * n * 64 * 8,
             "reduced problem": reduced,

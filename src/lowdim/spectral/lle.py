@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
-from lowdim._core import memory, params
+from lowdim._core import landmark_route, params
 from lowdim._core.base import Reducer
-from lowdim._core.bottom import Bottom, bottom_axes, warn_of_ambiguous_axes, warn_of_crowding
+from lowdim._core.bottom import bottom_axes, warn_of_ambiguous_axes, warn_of_crowding
 from lowdim._core.distances import check_metric
 from lowdim._core.extend import Rebuilt
-from lowdim._core.graph import connect, has_edges, neighbor_graph
+from lowdim._core.graph import POLICIES as DISCONNECTED
+from lowdim._core.graph import has_edges, neighbor_graph
 from lowdim._core.incomplete import METRICS, POLICIES
-from lowdim._core.landmark_spectrum import LARGEST_FACTORS, MIXED, USUAL, landmarks_for, reduced_axes
+from lowdim._core.landmark_route import Route, by_factors, factors_fit, solved
+from lowdim._core.landmark_spectrum import MIXED, mixed, mixture_bytes, reduced_axes, route_of
+from lowdim._core.landmarks import choose
 from lowdim._core.local import METHODS, Patches, alignment
-from lowdim._core.neighbor_methods import Neighborhood
-from lowdim._core.neighbors import SEARCH, nearest
-from lowdim._core.notices import warn
-from lowdim._core.parts import beside
+from lowdim._core.neighbor_methods import Distinct, Neighborhood
+from lowdim._core.neighbors import SEARCH
+from lowdim._core.parts import side_by_side
 from lowdim._core.repair import METHODS as REPAIRS
-from lowdim._core.repair import NOT_ASKED
 from lowdim._core.rng import generator
+from lowdim._core.solvers import graph_factor_bytes
 from lowdim._core.threads import blocks
 
 
@@ -56,7 +59,7 @@ class LLE(Reducer):
     n_landmarks : int, "auto" or None
         Every row a mixture of this many landmarks, in which the eigenproblem is solved: many rows in little memory, at
         some loss of detail. "auto": only where the factors of M would not fit into memory or take very long to
-        make, 1,000 of them, with a word; None: never.
+        make, 1,000 of them, with a warning; None: never.
     metric : str or callable
         Distance that chooses neighbours. Inside a neighbourhood coordinates count, so there is no "precomputed".
     search : {"auto", "exact", "approximate"}
@@ -88,7 +91,7 @@ class LLE(Reducer):
         trace(Z'M Z) / n: for standard LLE the mean squared distance between a row's place and what its neighbours'
         places make of it.
     landmarks_ : ndarray of int or None
-        The rows that are landmarks.
+        The rows that are landmarks; None where every row has a place of its own.
     n_components_graph_ : int
         Parts the neighbour graph fell into before joining.
     component_labels_ : ndarray of shape (n_samples,)
@@ -120,11 +123,11 @@ class LLE(Reducer):
         "method": params.one_of(*METHODS),
         "reg": params.one_of("auto") | params.real(0, open_low=True),
         "repair": params.none() | params.one_of(*REPAIRS),
-        "n_landmarks": params.none() | params.one_of("auto") | params.whole(3),
+        "n_landmarks": landmark_route.rule(3),
         "metric": params.text() | params.function(),
         "search": params.one_of(*SEARCH),
         "missing": params.one_of(*POLICIES),
-        "disconnected": params.one_of("bridge", "separate", "largest", "error"),
+        "disconnected": params.one_of(*DISCONNECTED),
         "random_state": params.seed(),
         "n_jobs": params.jobs(),
         "verbose": params.whole(0) | params.flag(),
@@ -169,49 +172,31 @@ class LLE(Reducer):
         return self.missing != "error"
 
     def _embed(self, X: Any) -> np.ndarray:
-        self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = NOT_ASKED
         self._check_settings()
-        rng = generator(self.random_state)
-        near = self._nearest(X, self.n_neighbors)
-        X, copy_of, counts = _distinct(X, near)
-        if counts is not None:
-            near = self._nearest(X, self._fewer_neighbors(len(X)))
-
-        settings = {"policy": self.disconnected, "metric": self._distance(), "owner": "LLE", "n_jobs": self.n_jobs}
-        graph, use = self._repaired(neighbor_graph(near), near, X, copy_of)
-        joined = connect(graph, X, **settings)
-        self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels[copy_of]
-        patches = Patches.of(near.indices, joined.bridges(), use)
+        same = Distinct.of(X)
+        X, k = same.pick(X, square=False), same.n_neighbors(self.n_neighbors, "LLE")
+        self._check_size(k)
+        around = Neighborhood.of(self, k)
+        near = around.nearest(X, k)
+        joined = around.joined(self, X, first=same.first, graph=neighbor_graph(near))
+        self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels[same.kind]
+        patches = Patches.of(near.indices, joined.bridges(), self._left(joined.graph, near))
 
         rows = joined.parts(self.disconnected)
         coordinates = X if self._holes is None else self._holes.rows_among(X, near)
         forms = [self._form(coordinates, patches, part) for part in rows]
-        chosen = self._landmarks(X, forms, rng)
-        self.landmarks_ = None if chosen is None else np.unique(copy_of, return_index=True)[1][chosen]
-        if chosen is not None:
-            return self._embed_landmarks(X, coordinates, chosen, forms[0], counts, rng)[copy_of]
-        parts = [self._embed_part(M, part, counts, rng) for M, part in zip(forms, rows, strict=True)]
-        self.eigenvalues_ = parts[0].values
-        self.reconstruction_error_ = float(
-            sum(p.values[1 : self.n_components + 1].sum() * len(p.places) for p in parts)
-        )
-        self.reconstruction_error_ /= sum(len(p.places) for p in parts)
-        Z, home = self._tiled(rows, parts, X.shape[0])
-        self._rows = X.copy()
-        self._extension = Rebuilt(Z, home, None if self._holes is None else coordinates, self.reg, self.n_components)
-        return Z[copy_of]
+        counts = None if same.all else same.counts
+        route = route_of(self.n_landmarks, len(X), len(rows[0]), policy=self.disconnected, owner="LLE")
+        whole = partial(self._embed_all, X, coordinates, forms, rows, counts)
+        through = partial(self._embed_landmarks, X, coordinates, forms[0], same)
+        return solved(by_factors(route, forms[0]), whole, through, "LLE")[same.kind]
 
-    def _repaired(self, G: Any, near: Any, X: Any, copy_of: np.ndarray) -> tuple[Any, np.ndarray | None]:
-        """The graph without short circuits, and which neighbours are left; at least as many as the method needs."""
+    def _left(self, graph: Any, near: Any) -> np.ndarray | None:
+        """Which neighbours `repair` left (None: all); at least as many as the method needs."""
         if self.repair is None:
-            return G, None
-        around = Neighborhood(near.indices.shape[1], None, self._distance(), None, self.n_jobs, "LLE")
-        found = around.repaired(G, X, self.repair, self.n_components, self._holes)
-        first = np.unique(copy_of, return_index=True)[1]
-        self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = found.named(first)
-        use = has_edges(found.graph, near.indices)
-        use |= (use.sum(axis=1, keepdims=True) < self._least()) & (np.arange(use.shape[1]) < self._least())
-        return found.graph, use
+            return None
+        use, least = has_edges(graph, near.indices), self._least()
+        return use | ((use.sum(axis=1, keepdims=True) < least) & (np.arange(use.shape[1]) < least))
 
     def _least(self) -> int:
         """How many neighbours the local fits need."""
@@ -236,71 +221,55 @@ class LLE(Reducer):
                 "A neighbourhood must hold more rows than there are unknowns."
             )
 
-    def _nearest(self, rows: Any, k: int, queries: Any = None) -> Any:
-        settings = {"metric": self._distance(), "n_jobs": self.n_jobs, "owner": "LLE", "name": "n_neighbors"}
-        return nearest(rows, k, queries=queries, approximate=SEARCH[self.search], **settings)
-
-    def _fewer_neighbors(self, distinct: int) -> int:
-        if distinct < 2:
-            raise ValueError("LLE: X must have at least 2 different rows; got 1, many times.")
-        k = min(self.n_neighbors, distinct - 1)
-        if k < self.n_neighbors:
-            warn(f"LLE: X has only {distinct} different rows; n_neighbors={self.n_neighbors} was lowered to {k}.")
-            self._check_size(k)
-        return k
-
     def _form(self, X: Any, patches: Patches, rows: np.ndarray) -> sparse.csr_array:
         """The matrix M of one part."""
         inside = patches.of_rows(rows, len(X))
         return alignment(X[rows], inside, self.method, self.n_components, reg=self.reg, n_jobs=self.n_jobs)
 
-    def _embed_part(self, M: sparse.csr_array, rows: np.ndarray, counts: Any, rng: np.random.Generator) -> Bottom:
-        counted = None if counts is None else counts[rows]
-        bottom = bottom_axes(M, self.n_components, counts=counted, rng=rng, owner="LLE")
-        warn_of_ambiguous_axes(bottom, "LLE")
-        warn_of_crowding(bottom.places, "LLE")
-        return bottom
+    def _embed_all(
+        self, X: Any, coordinates: Any, forms: list[Any], rows: list[np.ndarray], counts: Any, give_up: bool
+    ) -> np.ndarray:
+        """Every row a place of its own, part by part."""
+        self.landmarks_, rng, r = None, generator(self.random_state), self.n_components
+        counted = [None if counts is None else counts[part] for part in rows]
+        settings: dict[str, Any] = {"rng": rng, "give_up": give_up, "owner": "LLE"}
+        parts = [bottom_axes(M, r, counts=c, **settings) for M, c in zip(forms, counted, strict=True)]
+        for part in parts:
+            warn_of_ambiguous_axes(part, "LLE")
+            warn_of_crowding(part.places, "LLE")
+        self.eigenvalues_ = parts[0].values
+        error = sum(part.values[1 : r + 1].sum() * len(part.places) for part in parts)
+        self.reconstruction_error_ = float(error) / sum(len(part.places) for part in parts)
+        Z, home = side_by_side(rows, [part.places for part in parts], len(X))
+        self._rows = X.copy()
+        self._extension = Rebuilt(Z, home, None if self._holes is None else coordinates, self.reg, r)
+        return Z
 
-    def _landmarks(self, X: Any, forms: list[Any], rng: np.random.Generator) -> np.ndarray | None:
-        """Which rows are landmarks; None where every row has a place of its own."""
-        return landmarks_for(
-            self.n_landmarks, X, forms, policy=self.disconnected, metric=self._distance(), rng=rng, owner="LLE"
-        )
-
-    def _embed_landmarks(self, X: Any, coordinates: Any, chosen: Any, M: Any, counts: Any, rng: Any) -> np.ndarray:
+    def _embed_landmarks(self, X: Any, coordinates: Any, M: Any, same: Distinct, m: int) -> np.ndarray:
         """Places as mixtures of those of the landmarks."""
-        self._rows, home = X[chosen].copy(), np.zeros(len(chosen), dtype=int)
-        known = None if self._holes is None else coordinates[chosen]
-        blank = Rebuilt(np.zeros((len(chosen), self.n_components)), home, known, self.reg, self.n_components)
-        W = blank.mixture(*self._meeting(X, known), self.n_jobs)
-        bottom = reduced_axes(M, W, self.n_components, counts=counts, rng=rng, owner="LLE")
+        rng, r = generator(self.random_state), self.n_components
+        chosen = np.sort(choose(X, m, method="kmeans++", metric=self._distance(), rng=rng, owner="LLE"))
+        self.landmarks_ = same.first[chosen]
+        blank, W = mixed(
+            self, X, chosen, self._around(), None if self._holes is None else coordinates[chosen], self.reg
+        )
+        bottom = reduced_axes(M, W, r, counts=None if same.all else same.counts, rng=rng, owner="LLE")
         warn_of_ambiguous_axes(bottom, "LLE")
         self.eigenvalues_ = bottom.values
-        self.reconstruction_error_ = float(bottom.values[1 : self.n_components + 1].sum())
+        self.reconstruction_error_ = float(bottom.values[1 : r + 1].sum())
         self._extension = replace(blank, places=bottom.places)
         Z = np.concatenate([self._extend(X[part]) for part in blocks(len(X), self._block_rows)])
         warn_of_crowding(Z, "LLE")
         return Z
 
-    def _meeting(self, X: Any, completed: Any) -> tuple[Any, Any, Any]:
-        """Rows, the fitted ones they are rebuilt from, and which of these are near; holes filled on both sides."""
-        k = self.n_neighbors if self.landmarks_ is None else min(self.n_neighbors, self.n_components + MIXED)
-        near = self._nearest(self._rows, min(k, len(self._rows)), X)
-        if self._holes is None or completed is None:
-            return X, self._rows, near
-        return self._holes.rows_among(X, near, completed), completed, near
-
-    def _tiled(self, rows: list[np.ndarray], parts: list[Bottom], n: int) -> tuple[np.ndarray, np.ndarray]:
-        """Places of all rows, and the part of each; NaN and -1 where a row has none."""
-        Z, home = np.full((n, self.n_components), np.nan), np.full(n, -1)
-        moves = beside([part.places[:, 0] for part in parts]) if len(parts) > 1 else [0.0]
-        for number, (mine, part, move) in enumerate(zip(rows, parts, moves, strict=True)):
-            Z[mine], home[mine] = part.places, number
-            Z[mine, 0] += move
-        return Z, home
+    def _around(self) -> Neighborhood:
+        """Which fitted rows a new one is rebuilt from."""
+        k = self.n_neighbors
+        return Neighborhood.of(self, k if self.landmarks_ is None else min(k, self.n_components + MIXED))
 
     def _extend(self, X: Any) -> np.ndarray:
-        return self._extension(*self._meeting(X, self._extension.completed), self.n_jobs)
+        known: Rebuilt = self._extension
+        return known(*self._around().meeting(self._rows, X, self._holes, known.completed), self.n_jobs)
 
     def _fitted_places(self) -> np.ndarray:
         return self._extension.places
@@ -318,33 +287,8 @@ class LLE(Reducer):
 
     def _factors(self, n: int) -> int:
         """Bytes of the sparse factors, or of what stands for them: with landmarks there are none."""
-        most = 32 * n * 256 + 40 * min(n, USUAL if isinstance(self.n_landmarks, str) else self.n_landmarks or n) ** 2
-        direct = int(36 * n * self._fill(n))
-        if self.n_landmarks is None or self.disconnected in ("separate", "largest"):
-            return direct
-        return direct if self.n_landmarks == "auto" and direct <= min(memory.limit(), LARGEST_FACTORS) else most
-
-    def _fill(self, n: int) -> float:
-        """Entries in a row of the factors of a graph of as many dimensions as the map, as measured up to 50,000 rows.
-
-        Rows that fill more dimensions need more: the solver looks at the graph and refuses before it factorises.
-        """
-        p, r = self.n_neighbors + 1, self.n_components
-        guess = {1: 4.0 * p, 2: 0.95 * p * np.log2(max(n, 2)), 3: 0.23 * p * n**0.65}.get(r, n / 2)
-        return min(n / 2, guess)
-
-
-def _distinct(X: Any, near: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
-    """The different rows, which of them each row is, and how many each stands for (None: all differ).
-
-    Copies of a row would fill its neighbourhood and say nothing about the sheet.
-    """
-    if near.distances[:, 0].min() > 0:
-        return X, np.arange(len(X)), None
-    _, first, copy_of, counts = np.unique(X, axis=0, return_index=True, return_inverse=True, return_counts=True)
-    if len(first) == len(X):
-        return X, np.arange(len(X)), None
-    order = np.argsort(first)
-    place = np.empty(len(first), dtype=np.intp)
-    place[order] = np.arange(len(first))
-    return X[first[order]], place[np.ravel(copy_of)], counts[order]
+        size = graph_factor_bytes(n, self.n_neighbors + 1, self.n_components)
+        one_part = self.disconnected not in ("separate", "largest")
+        route = Route.asked(self.n_landmarks, n, one_part)
+        m = route.n_landmarks if factors_fit(size) else route.barred("too large").n_landmarks
+        return size if m is None else mixture_bytes(n, m)

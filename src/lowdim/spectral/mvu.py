@@ -7,18 +7,20 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from lowdim._core import params
-from lowdim._core.base import Reducer
+from lowdim._core import landmark_route, params
+from lowdim._core.base import Reducer, extent
 from lowdim._core.distances import check_metric
 from lowdim._core.extend import Rebuilt
 from lowdim._core.graph import POLICIES as DISCONNECTED
-from lowdim._core.graph import connect
 from lowdim._core.incomplete import METRICS, POLICIES
+from lowdim._core.landmark_route import by_tables, tables_taken
 from lowdim._core.neighbor_methods import Distinct, Neighborhood
 from lowdim._core.neighbors import SEARCH
 from lowdim._core.notices import warn
-from lowdim._core.parts import beside
+from lowdim._core.parts import side_by_side
+from lowdim._core.repair import METHODS
 from lowdim._core.rng import generator
+from lowdim._core.threads import blocks
 from lowdim.spectral._unfold import Sheet, mean_of_reached, rods_of, unfold_part
 
 
@@ -38,6 +40,10 @@ class MVU(Reducer):
         Neighbours each row is joined to. Too few break the sheet apart or leave it floppy, too many cut across folds.
     radius : float or None
         Join rows within this distance instead of a fixed number.
+    repair : {None, "flow", "linearity", "stability"}
+        Take out edges that short-circuit the sheet: of rows through which many paths run and around which the way is
+        long; that leave the tangent plane (of dimension `n_components`) of their neighbourhood; or whose ends are far
+        apart in sparser graphs. See `Isomap`.
     slack : float
         By what share the length of a rod may change. A little makes the problem well-posed; noise or distances that no
         points can have need more, 0.1 or so.
@@ -48,9 +54,10 @@ class MVU(Reducer):
         by Clarabel (``pip install 'lowdim[mvu]'``).
     rank : int or None
         Columns of R; None takes 6 more than `n_components`.
-    n_landmarks : int or None
+    n_landmarks : int, "auto" or None
         Unfold this many rows only (farthest-point choice), each counting for those nearest to it, and place the others
-        like new rows.
+        like new rows. "auto": only where all rows would not fit into memory or take very long (beyond 5,000 rows),
+        1,000 of them, with a warning; None: never.
     metric : str or callable
         Distance between rows; "precomputed": X holds distances, dense, condensed, or a sparse graph whose stored
         entries are the rods (`n_neighbors` is not used then).
@@ -86,7 +93,7 @@ class MVU(Reducer):
     edge_error_ : float
         The largest relative change of the length of a rod, in all dimensions of K.
     landmarks_ : ndarray of int or None
-        The rows that are landmarks.
+        The rows that are landmarks; None where all rows were unfolded.
     n_iter_ : int
         Updates of the pulls (of the part that took most).
     converged_ : bool
@@ -95,6 +102,9 @@ class MVU(Reducer):
         Parts the neighbour graph fell into before joining.
     component_labels_ : ndarray of shape (n_samples,)
         The part of each row, 0 being the largest.
+    suspicious_edges_, suspicious_scores_, suspicious_removed_ : ndarray
+        With `repair` (else None): the edges found as pairs of rows, the most suspicious first, their scores, and
+        whether each was taken out (False where it holds the graph together).
 
     Notes
     -----
@@ -121,11 +131,12 @@ class MVU(Reducer):
         "n_components": params.whole(1),
         "n_neighbors": params.whole(1),
         "radius": params.none() | params.real(0, open_low=True),
+        "repair": params.none() | params.one_of(*METHODS),
         "slack": params.real(0, 1),
         "angles": params.flag(),
         "solver": params.one_of("low_rank", "exact"),
         "rank": params.none() | params.whole(1),
-        "n_landmarks": params.none() | params.whole(2),
+        "n_landmarks": landmark_route.rule(2),
         "metric": params.text() | params.function(),
         "search": params.one_of(*SEARCH),
         "missing": params.one_of(*POLICIES),
@@ -138,7 +149,9 @@ class MVU(Reducer):
     }
     _sparse_rows = True
     _sparse_graphs = True
+    _most_rows = 5000  # that are unfolded within a few minutes
     _hole_policies = tuple(METRICS)
+    _memory = tables_taken
     _extension: Any
     _ways_out = "Set n_landmarks=1000 or so: the other rows are then placed like new ones."
 
@@ -148,11 +161,12 @@ class MVU(Reducer):
         *,
         n_neighbors=6,
         radius=None,
+        repair=None,
         slack=5e-4,
         angles=False,
         solver="low_rank",
         rank=None,
-        n_landmarks=None,
+        n_landmarks="auto",
         metric="euclidean",
         search="auto",
         missing="error",
@@ -166,6 +180,7 @@ class MVU(Reducer):
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.radius = radius
+        self.repair = repair
         self.slack = slack
         self.angles = angles
         self.solver = solver
@@ -190,13 +205,14 @@ class MVU(Reducer):
         rng = generator(self.random_state)
         same = Distinct.of(X, given=self._precomputed() and sparse.issparse(X))
         choice = {"metric": self._distance(), "rng": rng, "n_jobs": self.n_jobs, "owner": "MVU"}
-        some = same.landmarks(X, self.n_landmarks, method="farthest", **choice)
+        m = by_tables(self, *extent(X)).taken("MVU")
+        some = same.landmarks(X, m, method="farthest", **choice)
         rows = some.pick(X, square=self._precomputed())
-        self.landmarks_ = None if self.n_landmarks is None else some.first
+        self.landmarks_ = None if m is None else some.first
 
-        hood = self._neighborhood(min(self.n_neighbors, same.n_neighbors(self.n_neighbors, "MVU"), len(some.first) - 1))
-        settings = {"policy": self.disconnected, "metric": self._distance(), "owner": "MVU", "n_jobs": self.n_jobs}
-        joined = connect(hood.graph(rows), rows, **settings)
+        k = min(self.n_neighbors, same.n_neighbors(self.n_neighbors, "MVU"), len(some.first) - 1)
+        hood = Neighborhood.of(self, k)
+        joined = hood.joined(self, rows, first=some.first)
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels[some.kind]
 
         rods = rods_of(joined.graph, rows, self._distance(), angles=self.angles, slack=self.slack)
@@ -213,39 +229,28 @@ class MVU(Reducer):
         n, r = rows.shape[0], self.n_components
         if any(sheet.places.shape[1] < r for sheet in sheets) and self.disconnected != "separate":
             warn(f"MVU: {n} different rows have {n - 1} axes; the others of n_components={r} are zero.")
-        Z, home = np.full((n, r), np.nan), np.full(n, -1)
-        moves = beside([sheet.axes(r)[:, 0] for sheet in sheets]) if len(sheets) > 1 else [0.0]
-        for number, (mine, sheet, move) in enumerate(zip(parts, sheets, moves, strict=True)):
-            Z[mine], home[mine] = sheet.axes(r), number
-            Z[mine, 0] += move
+        Z, home = side_by_side(parts, [sheet.axes(r) for sheet in sheets], n)
         self._rows = self._own_rows(rows)
         completed = None if self._holes is None else self._holes.rows_among(rows, hood.nearest(rows, hood.n_neighbors))
         self._extension = Rebuilt(Z, home, completed, "auto", r)
         self._parts = some.first if self._precomputed() else None
-        if self.n_landmarks is None:
+        if self.landmarks_ is None:
             return Z[some.kind]
-        blocks = [slice(start, start + self._block_rows) for start in range(0, X.shape[0], self._block_rows)]
-        return np.concatenate([self._extend(X[block]) for block in blocks])
-
-    def _neighborhood(self, k: int) -> Neighborhood:
-        return Neighborhood(k, self.radius, self._distance(), SEARCH[self.search], self.n_jobs, "MVU")
+        return np.concatenate([self._extend(X[block]) for block in blocks(X.shape[0], self._block_rows)])
 
     def _extend(self, X: Any) -> np.ndarray:
         known: Rebuilt = self._extension
-        n, (k, completed) = len(known.places), (self.n_neighbors, known.completed)
+        n, k = len(known.places), self.n_neighbors
         if self._precomputed() or sparse.issparse(X):
             X = X if self._parts is None else X[:, self._parts]
-            return mean_of_reached(self._neighborhood(k + 1).reach(self._rows, X, n), known)
-        near = self._neighborhood(k).nearest(self._rows, min(k, n), X)
-        if self._holes is None or completed is None:
-            return known(X, self._rows, near, self.n_jobs)
-        return known(self._holes.rows_among(X, near, completed), completed, near, self.n_jobs)
+            return mean_of_reached(Neighborhood.of(self, k + 1).reach(self._rows, X, n), known)
+        return known(*Neighborhood.of(self, k).meeting(self._rows, X, self._holes, known.completed), self.n_jobs)
 
     def _fitted_places(self) -> np.ndarray:
         return self._extension.places
 
-    def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
-        m = min(n, self.n_landmarks or n)
+    def _tables(self, m: int, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        """What m landmarks among n rows need."""
         rods = m * self.n_neighbors * (self.n_neighbors if self.angles else 1)
         if self.solver == "exact":
             return {"conic solver": 3 * min(m, 1000) ** 4, "rows": 2 * n * d * itemsize}

@@ -7,27 +7,24 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 
-from lowdim._core import params
-from lowdim._core.base import Reducer
+from lowdim._core import landmark_route, params
+from lowdim._core.base import Reducer, extent
 from lowdim._core.distances import check_metric
 from lowdim._core.extend import Interpolation, Rebuilt
 from lowdim._core.graph import POLICIES as DISCONNECTED
-from lowdim._core.graph import connect, geodesics
 from lowdim._core.incomplete import METRICS, POLICIES
-from lowdim._core.iterate import Progress, Run
-from lowdim._core.majorize import Pairs, condensed
+from lowdim._core.iterate import Progress
+from lowdim._core.landmark_route import by_tables, tables_taken
+from lowdim._core.landmarks import sources_among
 from lowdim._core.neighbor_methods import Distinct, Neighborhood
 from lowdim._core.neighbors import SEARCH, Neighbors
-from lowdim._core.notices import warn
-from lowdim._core.parts import beside
-from lowdim._core.repair import METHODS, NOT_ASKED
+from lowdim._core.parts import over_parts, side_by_side
+from lowdim._core.repair import METHODS
 from lowdim._core.rng import generator
 from lowdim.stress._boundary import boundary_rows, one_sidedness, trusted_pairs
-from lowdim.stress._levels import Ratio
-from lowdim.stress._solvers import SOLVERS, Problem, descend
-from lowdim.stress._start import classical_of_table, principal_axes
+from lowdim.stress._sheet import DENSE_UP_TO, LaidOut, Sheet, least_stress
+from lowdim.stress._solvers import SOLVERS
 
 
 class TCIE(Reducer):
@@ -53,6 +50,10 @@ class TCIE(Reducer):
         count.
     repair : {None, "flow", "linearity", "stability"}
         Take out edges that short-circuit the sheet; see `Isomap`.
+    n_landmarks : int, "auto" or None
+        Unroll this many rows only (farthest-point choice; paths still lead over all rows) and place the others among
+        those nearest along the paths. "auto": only where tables of all pairs of rows would not fit into memory or take
+        very long (beyond 5,000 rows), 1,000 of them, with a warning; None: never.
     solver : {"accelerated", "majorize", "gradient", "conjugate_gradient", "pseudo_newton"}
         How the stress is lowered; see `MDS`.
     max_iter : int
@@ -81,10 +82,12 @@ class TCIE(Reducer):
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
         Places of the fitted rows. Equal rows count as one and share a place.
+    landmarks_ : ndarray of int or None
+        The rows that are landmarks; None where all rows were unrolled.
     boundary_ : ndarray of shape (n_samples,)
-        Whether each row is at the boundary of the sheet.
+        Whether each row (with landmarks: the one nearest to it) is at the boundary of the sheet.
     one_sidedness_ : ndarray of shape (n_samples,)
-        How far the neighbours of each row lie to one side of it; 1 at a straight edge.
+        How far its neighbours lie to one side of it; 1 at a straight edge.
     kept_share_ : float
         Share of the pairs (of the largest part) that count.
     objective_ : float
@@ -126,6 +129,7 @@ class TCIE(Reducer):
         "radius": params.none() | params.real(0, open_low=True),
         "boundary": params.real(0, open_low=True),
         "repair": params.none() | params.one_of(*METHODS),
+        "n_landmarks": landmark_route.rule(2),
         "solver": params.one_of(*SOLVERS),
         "max_iter": params.whole(1),
         "tol": params.real(0),
@@ -139,9 +143,12 @@ class TCIE(Reducer):
     }
     _sparse_rows = True
     _sparse_graphs = True
+    _landmarks_on_graphs = True
+    _most_rows = 5000  # that are unrolled within a few minutes
     _hole_policies = tuple(METRICS)
+    _memory = tables_taken
     _extension: Any
-    _ways_out = "Fit on a sample of the rows and place the others with transform."
+    _ways_out = "Set n_landmarks=1000 or so: the other rows are then placed like new ones."
 
     def __init__(
         self,
@@ -151,6 +158,7 @@ class TCIE(Reducer):
         radius=None,
         boundary=0.7,
         repair=None,
+        n_landmarks="auto",
         solver="accelerated",
         max_iter=1000,
         tol=1e-6,
@@ -167,6 +175,7 @@ class TCIE(Reducer):
         self.radius = radius
         self.boundary = boundary
         self.repair = repair
+        self.n_landmarks = n_landmarks
         self.solver = solver
         self.max_iter = max_iter
         self.tol = tol
@@ -183,98 +192,65 @@ class TCIE(Reducer):
         return self.missing != "error"
 
     def _embed(self, X: Any) -> np.ndarray:
-        self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = NOT_ASKED
         check_metric(self.metric, "TCIE")
-        rng = generator(self.random_state)
+        rng, m = generator(self.random_state), by_tables(self, *extent(X)).taken("TCIE")
         same = Distinct.of(X, given=self._precomputed() and sparse.issparse(X))
-        different = same.pick(X, square=self._precomputed())
-        self._rows = self._own_rows(different)
-        settings = {"policy": self.disconnected, "metric": self._distance(), "owner": "TCIE", "n_jobs": self.n_jobs}
-        joined = connect(self._graph(different, same), different, **settings)
+        rows = same.pick(X, square=self._precomputed())
+        self._rows = self._own_rows(rows)
+        around = Neighborhood.of(self, same.n_neighbors(self.n_neighbors, "TCIE"))
+        joined = around.joined(self, rows, first=same.first)
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels[same.kind]
 
-        n, parts = len(same.first), joined.parts(self.disconnected)
-        sides, edge, home = np.zeros(n), np.zeros(n, dtype=bool), np.full(n, -1)
-        places = np.full((n, self.n_components), np.nan)
-        for number, rows in enumerate(parts):
-            sides[rows], edge[rows], places[rows] = self._embed_part(joined.graph, rows, number == 0, rng)
-            home[rows] = number
-        moves = beside([places[rows, 0] for rows in parts]) if len(parts) > 1 else [0.0]
-        for rows, move in zip(parts, moves, strict=True):
-            places[rows, 0] += move
-        self.one_sidedness_, self.boundary_ = sides[same.kind], edge[same.kind]
+        parts = joined.parts(self.disconnected)
+        found = [self._embed_part(joined.graph, part, rows, m, rng) for part in parts]
+        n, largest = len(same.first), found[0]
+        self.one_sidedness_, self.boundary_ = (
+            over_parts(parts, [getattr(f, name) for f in found], n)[same.kind] for name in ("sides", "edge")
+        )
+        self.kept_share_, self.objective_ = largest.kept_share, largest.stress
+        self.n_iter_, self.converged_ = largest.run.n_iter, largest.run.converged
+        self.landmarks_ = None if m is None else same.first[np.concatenate([f.sources for f in found])]
+        places, home = side_by_side(parts, [f.places for f in found], n)
         if self._precomputed():
             self._extension = Interpolation(places[same.kind])
-        elif sparse.issparse(X) or self._holes is not None:
+        elif self._coordinates(rows) is None:
             self._extension = Interpolation(places)
         else:
             self._extension = Rebuilt(places, home, None, "auto", self.n_components)
         return places[same.kind]
 
-    def _graph(self, X: Any, same: Distinct) -> Any:
-        around = self._neighborhood(same.n_neighbors(self.n_neighbors, "TCIE"))
-        G = around.graph(X)
-        if self.repair is None:
-            return G
-        found = around.repaired(G, X, self.repair, self.n_components, self._holes)
-        self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = found.named(same.first)
-        return found.graph
+    def _coordinates(self, X: Any) -> Any:
+        """The rows, where neighbours can rebuild them; None: only distances to these count."""
+        return None if self._precomputed() or sparse.issparse(X) or self._holes is not None else X
 
-    def _neighborhood(self, k: int) -> Neighborhood:
-        return Neighborhood(k, self.radius, self._distance(), SEARCH[self.search], self.n_jobs, "TCIE")
-
-    def _embed_part(
-        self, graph: Any, rows: np.ndarray, largest: bool, rng: np.random.Generator
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _embed_part(self, graph: Any, part: np.ndarray, X: Any, m: int | None, rng: np.random.Generator) -> LaidOut:
         """Path lengths, the boundary, the pairs that count, and the places of least stress over them."""
-        inside = graph[rows][:, rows] if len(rows) < graph.shape[0] else graph
-        with Progress("TCIE: shortest paths", None, self.verbose) as progress:
-            D = geodesics(inside, n_jobs=self.n_jobs, progress=progress)
-        sides = one_sidedness(D, self.n_components)
+        inside = graph[part][:, part] if len(part) < graph.shape[0] else graph
+        some = sources_among(X, part, m, metric=self._distance(), rng=rng)
         near = max(self.n_neighbors, self.n_components + 1)
-        edge = boundary_rows(inside, sides, self.boundary)
-        kept = trusted_pairs(inside, D, edge, near, self.n_jobs)
+        with Progress("TCIE: shortest paths", None, self.verbose) as progress:
+            sheet = Sheet.of(inside, some, near, self.n_components, n_jobs=self.n_jobs, progress=progress)
+        D = sheet.D
+        sides = one_sidedness(D, self.n_components)
+        edge = boundary_rows(sheet.graph, sides, self.boundary)
+        kept = trusted_pairs(sheet.graph, D, edge, near, self.n_jobs)
 
-        unit = 2.0 ** int(np.frexp(D.max(initial=0.0))[1])
-        if len(rows) == 1 or D.max() == 0:
-            Z, stress, run = np.zeros((len(rows), self.n_components)), 0.0, Run(None, np.zeros(1), 1, True)
-        else:
-            Z, stress, run = self._descended(D / unit, kept, rng)
-        if largest:
-            self.kept_share_ = float((kept.sum() - len(D)) / max(len(D) * (len(D) - 1), 1))
-            self.objective_, self.n_iter_, self.converged_ = stress * unit**2, run.n_iter, run.converged
-        return sides, edge, Z * unit
-
-    def _descended(
-        self, D: np.ndarray, kept: np.ndarray, rng: np.random.Generator
-    ) -> tuple[np.ndarray, float, Run[None]]:
-        """The configuration of least stress that is reached from classical scaling of all path lengths."""
-        n = len(D)
-        weights = None if kept.all() else condensed(lambda rows: kept[rows, rows.start :], n, np.float64, self.n_jobs)
-        pairs = Pairs(n, condensed(lambda rows: D[rows, rows.start :], n, np.float64, self.n_jobs), weights)
-        problem = Problem(pairs, Ratio(pairs), self.n_jobs)
-        start = problem.scaled(classical_of_table(lambda chosen: D[chosen], n, self.n_components, rng))
-        loop = {"max_iter": self.max_iter, "tol": self.tol, "verbose": self.verbose}
-        place, run = descend(problem, start, self.solver, warn=False, owner="TCIE", **loop)
-        if not run.converged:
-            warn(
-                f"TCIE: not converged after max_iter={self.max_iter} steps (stress {np.sqrt(place.loss):.6g}, "
-                f"tol={self.tol:g}). Raise max_iter or tol.",
-                ConvergenceWarning,
-            )
-        Z = principal_axes(place.place.reshape(n, -1))
-        return Z, pairs.stress(Z, n_jobs=self.n_jobs)[0], run
+        Z, stress, run = least_stress(D, kept, self, rng)
+        rows = self._coordinates(X)
+        Z = sheet.spread(Z, None if rows is None else rows[part], self.n_jobs)
+        share, home = float((kept.sum() - len(D)) / max(len(D) * (len(D) - 1), 1)), sheet.home(len(part))
+        return LaidOut(Z, sides[home], edge[home], part if some is None else part[some], share, stress, run)
 
     def _extend(self, X: Any) -> np.ndarray:
         k = min(self.n_neighbors, len(self._extension.places))
         if self._precomputed() and sparse.issparse(X):
-            reach = self._neighborhood(k).reach(None, X, X.shape[1])
+            reach = Neighborhood.of(self, k).reach(None, X, X.shape[1])
             listed = [(reach.indices[a:b], reach.data[a:b]) for a, b in pairwise(reach.indptr)]
             return np.concatenate([self._among(j[np.argsort(d)][None], np.sort(d)[None]) for j, d in listed])
         if self._precomputed():
             order = np.argsort(X, axis=1, kind="stable")[:, :k]
             return self._among(order, np.take_along_axis(X, order, axis=1))
-        near = self._neighborhood(k).nearest(self._rows, k, X)
+        near = Neighborhood.of(self, k).nearest(self._rows, k, X)
         if isinstance(self._extension, Rebuilt):
             return self._extension(X, self._rows, near, self.n_jobs)
         return self._extension(near)
@@ -285,13 +261,15 @@ class TCIE(Reducer):
     def _fitted_places(self) -> np.ndarray:
         return self._extension.places
 
-    def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+    def _tables(self, m: int, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        """What m landmarks among n rows need."""
         edges = 2 * n * self.n_neighbors if self.radius is None else 0
         return {
-            "path lengths": 2 * n * n * 8,
-            "pairs that count": 2 * n * n,
-            "pairs": 3 * n * n * 4,
-            "inner products": 2 * min(n, 4000) ** 2 * 8,
+            "path lengths": (n + m) * m * 8,
+            "pairs that count": 2 * m * m,
+            "pairs": 3 * m * m * 4,
+            "Laplacian of the weights": 8 * min(m, DENSE_UP_TO) ** 2,
+            "inner products": 2 * min(m, 4000) ** 2 * 8,
             "search": 2 * n * 64 * 8,
             "neighbour graph": 60 * edges,
             "rows": 2 * n * d * itemsize if stored is None else 24 * stored,
