@@ -9,7 +9,7 @@ from sklearn.manifold import LocallyLinearEmbedding
 
 import lowdim
 from lowdim._core.align import procrustes
-from lowdim._core.bottom import bottom_axes, crowding, warn_of_ambiguous_axes
+from lowdim._core.bottom import bottom_axes, crowding, outlying, warn_of_ambiguous_axes
 from lowdim._core.local import METHODS, Patches, alignment
 from lowdim._core.neighbors import nearest
 from tests.oracles import load_expected, load_input
@@ -271,6 +271,34 @@ def test_both_collapses_are_reported():
     four = sparse.block_diag([np.eye(5) - 0.2] * 4).tocsr()  # more null vectors than axes
     with pytest.warns(UserWarning, match="4 or more eigenvalues are zero to rounding"):
         warn_of_ambiguous_axes(bottom_axes(sparse.csr_array(four), 2), "LLE")
+
+
+@pytest.mark.parametrize("settings", [{}, {"n_neighbors": 8, "reg": 1e-3}, {"method": "hessian"}])
+def test_a_sheet_that_shrinks_to_a_line_is_reported(settings):
+    """Ten rows off a roll take one of the two axes, in a graph of one part; without them nothing is said."""
+    rng = np.random.default_rng(0)
+    roll = lowdim.datasets.swiss_roll(800, random_state=0).X
+    aside = rng.standard_normal((10, 3))
+    aside *= rng.uniform(40, 80, (10, 1)) / np.linalg.norm(aside, axis=1, keepdims=True)
+    X = np.vstack([roll, roll.mean(axis=0) + aside])
+    model = lowdim.LLE(random_state=0, **settings)
+    with pytest.warns(UserWarning, match=r"17 of 810 rows \(80\d, 80\d, .*\) make [89]\d% of the spread"):
+        model.fit(X)
+    assert model.n_components_graph_ == 1
+    model.fit(roll)
+
+
+def test_what_outlying_rows_pay_does_not_change_with_a_turn():
+    Z = np.random.default_rng(0).normal(size=(200, 2))
+    Z[[3, 7]] = [[20.0, 20.0], [-30.0, -30.0]]
+    Z = np.linalg.qr(Z - Z.mean(axis=0))[0] * np.sqrt(200)
+    rows, paid = outlying(Z)
+    assert {3, 7} <= set(rows.tolist())
+    assert len(rows) == 4
+    assert paid > 0.75
+    turn = np.array([[0.6, -0.8], [0.8, 0.6]])
+    np.testing.assert_allclose(outlying(Z @ turn)[1], paid)
+    assert outlying(np.random.default_rng(0).uniform(-(3**0.5), 3**0.5, (500, 2)))[1] < 0.1
 
 
 def test_a_small_gap_is_reported():

@@ -2,7 +2,7 @@
 
 Local methods take the eigenvectors of the smallest eigenvalues of a matrix M with M 1 = 0, the constant left out. These
 eigenvalues are tiny (1e-7 and less), and two things go wrong without a sound: several of them are equal, so that the
-axes are any mixture, or the axes spend themselves on a few outlying rows while the others shrink to a point.
+axes are any mixture, or the axes spend themselves on a few outlying rows while the others shrink to a point or a line.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ ZERO = 1e-15  # of the norm: an eigenvalue below it is rounding
 GAP = 1.1  # ratio between the last axis and the next one
 CROWDED = 1 / 3  # of the rows in a hundredth of the map
 FEW = 20  # rows of which a third are soon at one place
+# Outlying rows and the variance they pay for. Maps of sheets, clusters, digits and faces were seen to have at most 0.42
+# of a direction in 2 % of the rows, maps with outliers that shrink the rest 0.67 and more, mostly over 0.9.
+OUTLYING, PAID = 0.02, 0.6
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,15 +109,32 @@ def warn_of_ambiguous_axes(bottom: Bottom, owner: str) -> None:
 
 
 def warn_of_crowding(Z: np.ndarray, owner: str) -> None:
-    """Most rows at one point and a few far away: the collapse that unit covariance allows."""
+    """Most rows at one point or on one line, and a few far away: the collapse that unit covariance allows."""
     if len(Z) < FEW:
         return
-    share = crowding(Z)
+    share, (rows, paid) = crowding(Z), outlying(Z)
+    way_out = "Drop these, raise n_neighbors, or use another method."
     if share > CROWDED:
         warn(
             f"{owner}: {share:.0%} of the rows lie within 1 % of the map's diameter of one point: the axes show a few "
-            "outlying rows. Drop these, raise n_neighbors, or use another method."
+            f"outlying rows. {way_out}"
         )
+    elif paid > PAID:
+        named = ", ".join(str(i) for i in rows[:5]) + (", ..." if len(rows) > 5 else "")
+        warn(
+            f"{owner}: {len(rows)} of {len(Z)} rows ({named}) make {paid:.0%} of the spread along a direction of the "
+            f"map, along which the others have shrunk. {way_out}"
+        )
+
+
+def outlying(Z: np.ndarray) -> tuple[np.ndarray, float]:
+    """The 2 % of the rows that lie furthest out, and their largest share of the variance in any direction.
+
+    Z'Z / n = I, so the share along u is |Z_out u|² / n; it does not change when the map is turned.
+    """
+    size = np.square(Z).sum(axis=1)
+    rows = np.argsort(-size, kind="stable")[: int(np.ceil(OUTLYING * len(Z)))]
+    return rows, float(np.linalg.norm(Z[rows], 2) ** 2 / len(Z))
 
 
 def crowding(Z: np.ndarray) -> float:

@@ -29,6 +29,7 @@ from .console import (
     print_scores,
     print_warnings,
     progress,
+    tell_line,
 )
 from .files import UserError, check_apart, check_writable, make_folder, write_text
 from .formats import check_extension, write
@@ -251,9 +252,8 @@ def reproduce(arguments: Namespace) -> None:
         print_pairs((name, reproductions.title_of(name)) for name in reproductions.EXPERIMENTS)
         return
     with progress(arguments.repeats) as advance:
-        found = reproductions.reproduce(
-            arguments.name, repeats=arguments.repeats, random_state=arguments.seed, advance=advance
-        )
+        settings = {"repeats": arguments.repeats, "random_state": arguments.seed}
+        found = reproductions.reproduce(arguments.name, **settings, advance=advance, tell=tell_line)
     if arguments.json:
         print_line(json.dumps(asdict(found), indent=2))
     else:

@@ -19,7 +19,7 @@ from .files import in_words_of_options
 if TYPE_CHECKING:
     from lowdim.study.comparison import Comparison
     from lowdim.study.references import Reference
-    from lowdim.study.reproductions import Reproduction
+    from lowdim.study.reproductions import Line, Reproduction
 
     from .tables import Table
 
@@ -130,6 +130,12 @@ def print_reproduction(found: Reproduction) -> None:
     print_line(f"Mean and standard deviation over {found.repeats} runs.")
     for note in found.notes:
         print_line(note)
+
+
+def tell_line(line: Line) -> None:
+    """A number of a long table, on the error stream as soon as it is known."""
+    if line.ours is not None:
+        print_line(f"{line.what}: {_number(line.ours)} (published: {line.published})", error=True)
 
 
 def _number(value: float | None) -> str:

@@ -1,7 +1,7 @@
 """Published experiments, run again: ours beside the printed number, with what is known about the difference.
 
 An experiment is a module here with a `TITLE`, a `SOURCE` and a function `run(repeats, rng, advance)` that gives the
-lines of its table and its notes.
+lines of its table (one by one, where each takes long) and its notes.
 """
 
 from __future__ import annotations
@@ -51,7 +51,12 @@ def title_of(name: str) -> str:
 
 
 def reproduce(
-    name: str, *, repeats: int = 10, random_state: Any = 0, advance: Callable[[str, int, int], None] | None = None
+    name: str,
+    *,
+    repeats: int = 10,
+    random_state: Any = 0,
+    advance: Callable[[str, int, int], None] | None = None,
+    tell: Callable[[Line], None] | None = None,
 ) -> Reproduction:
     """Run a published experiment again.
 
@@ -65,6 +70,8 @@ def reproduce(
         Seed of the draws.
     advance : callable or None
         Called with a step's name, the steps done and their number.
+    tell : callable or None
+        Called with each line as soon as it is known, where the experiment gives them one by one.
 
     Returns
     -------
@@ -76,7 +83,12 @@ def reproduce(
         raise ValueError(f"reproduce: no experiment is called {name!r}.{hint} There are: {', '.join(EXPERIMENTS)}.")
     module = _module(name)
     lines, notes = module.run(repeats, generator(random_state), advance or (lambda step, done, of: None))
-    return Reproduction(name, module.TITLE, module.SOURCE, repeats, tuple(lines), tuple(notes))
+    kept = []
+    for line in lines:
+        kept.append(line)
+        if tell is not None and not isinstance(lines, list):
+            tell(line)
+    return Reproduction(name, module.TITLE, module.SOURCE, repeats, tuple(kept), tuple(notes))
 
 
 def _module(name: str) -> Any:

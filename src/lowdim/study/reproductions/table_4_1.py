@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ ROWS = 5000
 
 def run(
     repeats: int, rng: np.random.Generator, advance: Callable[[str, int, int], None]
-) -> tuple[list[Line], list[str]]:
+) -> tuple[Iterable[Line], list[str]]:
     """Errors over `repeats` draws of every set."""
     return run_sets(SETS, repeats, rng, advance), NOTES
 
@@ -36,18 +36,18 @@ def _draw(make: Callable[..., Any], **settings: Any) -> Callable[[np.random.Gene
     return draw
 
 
-def _torn(r: int, k: int) -> Any:
+def _torn(r: int, k: int, length: float) -> Any:
     return lowdim.Isomap(r, n_neighbors=k, tear=True, random_state=0)
 
 
-def _apart(r: int, k: int) -> Any:
+def _apart(r: int, k: int, length: float) -> Any:
     return lowdim.Isomap(r, n_neighbors=k, disconnected="separate", random_state=0)
 
 
 SETS = [
-    Set("Swiss roll", _draw(datasets.swiss_roll), 2, (3.68, 30.56, 3.28, 29.30, 7.44, 10.16), {}),
+    Set("Swiss roll", _draw(datasets.swiss_roll), 2, (3.68, 30.56, 3.28, 29.30, 7.44, 10.16)),
     Set("Helix", _draw(datasets.helix), 1, (1.24, 38.56, 1.22, 44.54, 20.38, 10.34), {"Isomap, torn": _torn}),
-    Set("Twin peaks", _draw(datasets.twin_peaks, published=True), 2, (0.40, 0.18, 0.30, 0.08, 0.54, 0.52), {}),
+    Set("Twin peaks", _draw(datasets.twin_peaks, published=True), 2, (0.40, 0.18, 0.30, 0.08, 0.54, 0.52)),
     Set(
         "Broken Swiss roll",
         _draw(datasets.broken_swiss_roll),
@@ -55,7 +55,7 @@ SETS = [
         (2.14, 27.62, 14.24, 27.06, 37.06, 26.08),
         {"Isomap, parts apart": _apart},
     ),
-    Set("HD", _draw(datasets.hd), 5, (24.19, 22.14, 20.45, 29.25, 35.81, 41.70), {}),
+    Set("HD", _draw(datasets.hd), 5, (24.19, 22.14, 20.45, 29.25, 35.81, 41.70)),
 ]
 NOTES = [
     "Every row is embedded and judged. Graphs that fall apart are joined by their shortest bridges; the toolbox of the "

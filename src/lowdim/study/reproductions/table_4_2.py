@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +29,7 @@ TABLE = (
 
 def run(
     repeats: int, rng: np.random.Generator, advance: Callable[[str, int, int], None]
-) -> tuple[list[Line], list[str]]:
+) -> tuple[Iterable[Line], list[str]]:
     """Errors on the sets whose files are there, over `repeats` draws where a set is drawn from a larger one."""
     folder = os.environ.get("LOWDIM_DATA")
     if not folder:
@@ -37,16 +37,20 @@ def run(
             "reproduce: table-4.2 needs its data sets; the environment variable LOWDIM_DATA must name the folder of "
             f"{', '.join(f'{file}.npz' for _, file, _, _ in TABLE)} (each with arrays X and y; any of them will do)."
         )
-    lines: list[Line] = []
+    return _lines(Path(folder), repeats, rng, advance), NOTES
+
+
+def _lines(
+    folder: Path, repeats: int, rng: np.random.Generator, advance: Callable[[str, int, int], None]
+) -> Iterator[Line]:
     for name, file, r, published in TABLE:
-        path = Path(folder) / f"{file}.npz"
+        path = folder / f"{file}.npz"
         if path.is_file():
-            one = Set(name, _drawing(path), r, published, {})
-            lines += run_sets([one], repeats if name == "MNIST" else 1, rng, advance)  # the others are always the same
+            one = Set(name, _drawing(path), r, published)
+            yield from run_sets([one], repeats if name == "MNIST" else 1, rng, advance)  # the others never change
         else:
-            numbers = zip(METHODS, published, strict=True)
-            lines += [Line(f"{name} ({r} axes), {method}", f"{number:.2f}", None, None) for method, number in numbers]
-    return lines, NOTES
+            for method, number in zip(METHODS, published, strict=True):
+                yield Line(f"{name} ({r} axes), {method}", f"{number:.2f}", None, None)
 
 
 def _drawing(path: Path) -> Callable[[np.random.Generator], tuple[np.ndarray, np.ndarray]]:

@@ -1,0 +1,117 @@
+"""The two ways in which LLE collapses without a sound, and what lowdim says about each.
+
+LLE asks that every row be rebuilt by its neighbours, and that the map have unit variance; nothing else keeps rows apart.
+(1) Where the neighbour graph falls apart, each piece can shrink to a point and the pieces still make the variance: the
+eigenvalue 0 comes once for every piece. (2) Where the graph is whole, a few outlying rows can make the variance of an
+axis, at a high price each, and the dense rows shrink to a line or a point.
+
+Writes lle_collapses.png into the folder named as the first argument. Upper row: three bent sheets that no edge joins, by
+scikit-learn (which says nothing) and under two policies of lowdim. Lower row: a roll with ten rows far off it, as it is,
+mapped with the warning it gives, and without these rows.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+from textwrap import fill
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.manifold import LocallyLinearEmbedding
+
+import lowdim
+
+
+def main(path=".", quick=False):
+    """Draw the picture into a folder or file; return the numbers behind it."""
+    figure, axes = plt.subplots(2, 4, figsize=(18, 9), layout="constrained")
+    found = pieces(axes[0], 150 if quick else 300) | outliers(axes[1], 600 if quick else 1000)
+    path = Path(path) / "lle_collapses.png" if Path(path).is_dir() else Path(path)
+    figure.savefig(path, dpi=100)
+    plt.close(figure)
+    for name, value in found.items():
+        print(f"{name}: {value:.3g}")
+    return found
+
+
+def pieces(axes: np.ndarray, n: int) -> dict[str, float]:
+    """The first collapse: the spread of a piece in the map, as a share of the whole map's."""
+    rng, piece = np.random.default_rng(0), np.repeat(range(3), n)
+    place, height = rng.uniform(0, 1.5 * np.pi, 3 * n), rng.uniform(0, 3, 3 * n)
+    X = np.column_stack([np.cos(place) + 4 * piece, height, np.sin(place)])
+    silent = LocallyLinearEmbedding(n_neighbors=10, n_components=2, eigen_solver="dense").fit_transform(X)
+    bridged, said = listen(lowdim.LLE(2, n_neighbors=10, random_state=0), X)
+    apart, _ = listen(lowdim.LLE(2, n_neighbors=10, disconnected="separate", random_state=0), X)
+
+    axes[0].scatter(X[:, 0], X[:, 2], s=5, c=place)
+    axes[0].set(title=f"{bridged.n_components_graph_} bent sheets that no edge joins", aspect="equal")
+    titles = ("scikit-learn, without a word: each sheet is a point", "disconnected='bridge'", "disconnected='separate'")
+    maps = (silent, bridged.embedding_, apart.embedding_)
+    for ax, title, Z in zip(axes[1:], titles, maps, strict=True):
+        for i, marker in enumerate("o^s"):
+            ax.scatter(*Z[piece == i].T, s=10, c=place[piece == i], marker=marker)
+        ax.set(title=title, xticks=[], yticks=[])
+    axes[2].set_xlabel("it warns: " + fill(said[0], 60), fontsize=8)
+    shares = {name: spread(Z, piece) for name, Z in zip(("silent", "bridged", "separate"), maps, strict=True)}
+    return {"graph parts": bridged.n_components_graph_} | {f"spread of a piece, {k}": v for k, v in shares.items()}
+
+
+def outliers(axes: np.ndarray, n: int) -> dict[str, float]:
+    """The second collapse: what a roll keeps of its second dimension when ten rows lie off it."""
+    roll, rng = lowdim.datasets.swiss_roll(n, random_state=0), np.random.default_rng(0)
+    aside = rng.standard_normal((10, 3))
+    aside *= rng.uniform(40, 80, (10, 1)) / np.linalg.norm(aside, axis=1, keepdims=True)
+    X = np.vstack([roll.X, roll.X.mean(axis=0) + aside])
+    color = roll.coordinates[:, 0]
+    model, said = listen(lowdim.LLE(2, random_state=0), X)
+    clean, nothing = listen(lowdim.LLE(2, random_state=0), roll.X)
+
+    axes[0].scatter(X[:n, 0], X[:n, 2], s=5, c=color)
+    axes[0].scatter(X[n:, 0], X[n:, 2], s=40, color="black", marker="x")
+    axes[0].set(title="a roll and ten rows off it", aspect="equal")
+    for ax, Z, title in (
+        (axes[1], model.embedding_, f"LLE: the graph has {model.n_components_graph_} part, and yet"),
+        (axes[2], model.embedding_[:n], "the same map, the roll alone"),
+        (axes[3], clean.embedding_, f"without the ten rows: {len(nothing)} warnings"),
+    ):
+        ax.scatter(*Z[:n].T, s=5, c=color)
+        ax.scatter(*Z[n:].T, s=40, color="black", marker="x")
+        ax.set(title=title, xticks=[], yticks=[])
+    axes[1].set_xlabel("it warns: " + fill(said[0], 60), fontsize=8)
+    axes[2].set_aspect("equal")
+    return {
+        "thickness of the roll, with outliers": thickness(model.embedding_[:n]),
+        "thickness of the roll, without": thickness(clean.embedding_),
+        "warnings with outliers": len(said),
+        "warnings without": len(nothing),
+    }
+
+
+def listen(model: lowdim.LLE, X: np.ndarray) -> tuple[lowdim.LLE, list[str]]:
+    """The fitted model and its warnings."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        model.fit(X)
+    return model, [str(warning.message) for warning in said]
+
+
+def spread(Z: np.ndarray, piece: np.ndarray) -> float:
+    """Root mean squared distance of rows to the middle of their piece, over that to the middle of the map."""
+    inside = np.concatenate([Z[piece == i] - Z[piece == i].mean(axis=0) for i in np.unique(piece)])
+    return float(np.linalg.norm(inside) / np.linalg.norm(Z - Z.mean(axis=0)))
+
+
+def thickness(Z: np.ndarray) -> float:
+    """The smaller over the larger standard deviation of rows."""
+    values = np.linalg.svd(Z - Z.mean(axis=0), compute_uv=False)
+    return float(values[-1] / values[0])
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:2])
