@@ -38,6 +38,7 @@ void force_baseline(bool forced) { baseline_only.store(forced); }
 
 void bind_cells(nb::module_& m);
 void bind_curve(nb::module_& m);
+void bind_segments(nb::module_& m);
 void bind_decay(nb::module_& m);
 void bind_descent(nb::module_& m);
 void bind_expected(nb::module_& m);
@@ -73,6 +74,7 @@ NB_MODULE(_native, m) {
         "Use only baseline instructions from now on (for tests).");
   lowdim::bind_cells(m);
   lowdim::bind_curve(m);
+  lowdim::bind_segments(m);
   lowdim::bind_decay(m);
   lowdim::bind_descent(m);
   lowdim::bind_expected(m);

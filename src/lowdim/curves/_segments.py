@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from lowdim import _native
 from lowdim._core import threads
 from lowdim._core.polyline import Polyline
 from lowdim._core.singular import svd
 
+compiled: Any = _native  # a compiled module has no types to check
 Array = np.ndarray
 
 REACH = 1.5  # standard deviations of a segment to both sides of its middle
@@ -38,16 +41,13 @@ def k_segments(X: Array, n_segments: int | None, closed: bool, n_jobs: int | Non
     at the noise that fits best.
     """
     most = max(1, min(n_segments or MOST, len(X) // LEAST))
-    ends = _axis(X)[None]
     paths: list[Path] = []
     with threads.single_blas():
+        parts = _Parts.of(np.ascontiguousarray(X), n_jobs)
         for k in range(1, most + 1):
-            if k > 1:
-                new = _insert(X, _squared(X, ends).min(axis=1))
-                if new is None:
-                    break
-                ends = _settled(X, np.concatenate([ends, new[None]]))
-            paths.append(_path(X, ends, closed and len(ends) > 1, n_jobs))
+            if k > 1 and not parts.grown():
+                break
+            paths.append(_path(X, parts.ends, closed and k > 1, n_jobs))
             if n_segments is None and (_is_stale(paths) or paths[-1].squared == 0):
                 break
     return paths
@@ -63,57 +63,79 @@ def _is_stale(paths: list[Path]) -> bool:
     return len(paths) - 1 - int(np.argmin(objectives)) >= PATIENCE
 
 
-def _axis(rows: Array) -> Array:
-    """The principal axis of some rows, REACH standard deviations to both sides: (2, d)."""
-    mean = rows.mean(axis=0)
-    if len(rows) < 2:
-        return np.stack([mean, mean])
-    if rows.shape[1] <= SMALL:
-        values, vectors = np.linalg.eigh((rows - mean).T @ (rows - mean))
-        half = REACH * np.sqrt(max(values[-1], 0.0) / len(rows)) * vectors[:, -1]
+@dataclass(eq=False)
+class _Parts:
+    """Segments, the nearest one of each row with its squared distance, and the parts the segments are the axes of."""
+
+    X: Array
+    ends: Array  # (k, 2, d)
+    home: Array
+    squared: Array
+    fitted: Array
+    n_jobs: int | None
+
+    @classmethod
+    def of(cls, X: Array, n_jobs: int | None) -> _Parts:
+        """One segment for all rows."""
+        none = np.full(len(X), -1)
+        found = cls(X, _axes([X]), none, np.empty(len(X)), np.zeros_like(none), n_jobs)
+        found._assign(np.ones(1, dtype=bool))
+        return found
+
+    def grown(self) -> bool:
+        """One segment more, all of them settled; False where no part of the rows is worth one."""
+        rows = self._new_part()
+        if rows is None:
+            return False
+        self.ends = np.concatenate([self.ends, _axes([self.X[rows]])])
+        moved = np.zeros(len(self.ends), dtype=bool)
+        moved[-1] = True
+        for _ in range(REFITS):
+            self._assign(moved)
+            strangers = self.home != self.fitted
+            if strangers.sum() <= len(self.X) // 2000:
+                break
+            moved = np.isin(np.arange(len(self.ends)), [self.home[strangers], self.fitted[strangers]])
+            moved[moved] = np.isin(np.flatnonzero(moved), self.home)
+            self.ends[moved] = _axes([self.X[self.home == j] for j in np.flatnonzero(moved)])
+            self.fitted = self.home.copy()
+        return True
+
+    def _assign(self, moved: Array) -> None:
+        ends = self.ends.reshape(-1, self.X.shape[1])
+        flags, cores = moved.astype(np.uint8), threads.n_threads(self.n_jobs)
+        compiled.nearest_segments(self.X, ends, flags, self.home, self.squared, cores)
+
+    def _new_part(self) -> Array | None:
+        """Which rows are nearer to some row than to the curve: for that row which gains most."""
+        X, squared = self.X, self.squared
+        order = np.argsort(squared, kind="stable")
+        candidates = order[np.unique(np.linspace(0, len(order) - 1, min(len(order), CANDIDATES)).astype(int))]
+        gains, counts = np.empty(len(candidates)), np.empty(len(candidates), dtype=np.int64)
+        compiled.segment_gains(X, squared, candidates, gains, counts, threads.n_threads(self.n_jobs))
+        gains[counts < LEAST] = -np.inf
+        if not np.isfinite(gains).any():
+            return None
+        return np.square(X - X[candidates[gains.argmax()]]).sum(axis=1) < squared
+
+
+def _axes(parts: list[Array]) -> Array:
+    """The principal axes of parts of the rows, REACH standard deviations to both sides: (parts, 2, d)."""
+    means = np.stack([rows.mean(axis=0) for rows in parts])
+    if means.shape[1] <= SMALL:
+        centred = [rows - mean for rows, mean in zip(parts, means, strict=True)]
+        values, vectors = np.linalg.eigh(np.stack([rows.T @ rows / len(rows) for rows in centred]))
+        half = np.sqrt(np.maximum(values[:, -1], 0.0))[:, None] * vectors[:, :, -1]
     else:
-        found = svd(rows, 1, center=mean, owner="PrincipalCurve")
-        half = REACH * found.values[0] / np.sqrt(len(rows)) * found.Vt[0]
-    return np.stack([mean - half, mean + half])
+        half = np.stack([_long_axis(rows, mean) for rows, mean in zip(parts, means, strict=True)])
+    return np.stack([means - REACH * half, means + REACH * half], axis=1)
 
 
-def _squared(X: Array, ends: Array) -> Array:
-    """Squared distances of rows to segments."""
-    out = np.empty((len(X), len(ends)))
-    for j, (a, b) in enumerate(ends):
-        u = b - a
-        length = float(u @ u)
-        t = np.clip((X - a) @ u / length, 0.0, 1.0) if length > 0 else np.zeros(len(X))
-        out[:, j] = np.square(X - a - t[:, None] * u).sum(axis=1)
-    return out
-
-
-def _insert(X: Array, squared: Array) -> Array | None:
-    """A segment through the rows that are nearer to some row than to the curve: that row which gains most."""
-    order = np.argsort(squared, kind="stable")
-    candidates = order[np.unique(np.linspace(0, len(order) - 1, min(len(order), CANDIDATES)).astype(int))]
-    norms = np.square(X).sum(axis=1)
-    gains = np.empty(len(candidates))
-    for block in threads.blocks(len(candidates), max(1, 2**20 // len(X))):
-        q = candidates[block]
-        saved = (squared - norms)[:, None] - norms[q] + 2.0 * (X @ X[q].T)
-        np.maximum(saved, 0.0, out=saved)
-        gains[block] = np.where((saved > 0).sum(axis=0) >= LEAST, saved.sum(axis=0), -np.inf)
-    if not np.isfinite(gains).any():
-        return None
-    return _axis(X[np.square(X - X[candidates[gains.argmax()]]).sum(axis=1) < squared])
-
-
-def _settled(X: Array, ends: Array) -> Array:
-    """Each segment the axis of the rows nearest to it, until hardly a row changes."""
-    before = None
-    for _ in range(REFITS):
-        home = _squared(X, ends).argmin(axis=1)
-        if before is not None and (home != before).sum() <= len(X) // 2000:
-            break
-        before = home
-        ends = np.stack([_axis(X[home == j]) if (home == j).any() else ends[j] for j in range(len(ends))])
-    return ends
+def _long_axis(rows: Array, mean: Array) -> Array:
+    if len(rows) < 2:
+        return np.zeros_like(mean)
+    found = svd(rows, 1, center=mean, owner="PrincipalCurve")
+    return found.values[0] / np.sqrt(len(rows)) * found.Vt[0]
 
 
 def _path(X: Array, ends: Array, closed: bool, n_jobs: int | None) -> Path:
