@@ -278,7 +278,9 @@ def _checked(X: Any, y: Any, criterion: str) -> tuple[np.ndarray, np.ndarray | N
     if len(labels) != len(X):
         raise ValueError(f"{OWNER}: y must have a label for each of the {len(X)} rows; got {len(labels)}.")
     if not labels.any():
-        raise ValueError(f"{OWNER}: y must have at least two classes; got one. Leave y out to choose by reconstruction.")
+        raise ValueError(
+            f"{OWNER}: y must have at least two classes; got one. Leave y out to choose by reconstruction."
+        )
     return X, labels
 
 

@@ -258,7 +258,7 @@ class KernelPCA(Reducer):
 
     @property
     def _invert(self) -> Any:
-        """By the formula, or None where the way back is learned; of a linear kernel the formula is exact, and is taken."""
+        """None where the way back is learned; that of a linear kernel is known."""
         learned = self.preimage == "ridge" and not is_linear(self.kernel_)
         return None if learned else partial(preimages, self)
 
