@@ -192,6 +192,7 @@ def test_bad_input_is_refused_with_the_rule():
         ({"criterion": "best"}, "criterion must be one of 'reconstruction'"),
         ({"criterion": "labels"}, "must come with y"),
         ({"y": [1, 2]}, "a label for each of the 40 rows; got 2"),
+        ({"y": np.zeros(40)}, "y must have at least two classes; got one"),
         ({"widths": [1.0, -1.0]}, "widths must be positive"),
         ({"widths": []}, "widths must be positive"),
         ({"n_folds": 1}, "n_folds must be a whole number >= 2"),

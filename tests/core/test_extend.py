@@ -85,6 +85,22 @@ def test_learned_inverse_of_a_linear_map_is_the_linear_inverse(rng):
     np.testing.assert_allclose(inverse(Z)[0], expected, atol=1e-10)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_learned_inverse_is_not_led_astray_by_chance(seed):
+    """Of sixty widths and penalties some leave less of pure noise by luck."""
+    X = np.random.default_rng(seed).standard_normal((100 if seed % 2 else 40, 3))
+    _, _, Vt = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+    assert LearnedInverse.fit((X - X.mean(axis=0)) @ Vt[:2].T, X).coefficients.size == 0
+
+
+@pytest.mark.parametrize("unit", [1e-100, 1e-12, 1e8])
+def test_learned_inverse_follows_the_unit(rng, unit):
+    Z = rng.uniform(-1, 1, (60, 1))
+    X = np.c_[np.sin(3 * Z), np.cos(3 * Z)]
+    expected = LearnedInverse.fit(Z, X)(Z)[0]
+    np.testing.assert_allclose(LearnedInverse.fit(Z, unit * X)(Z)[0], unit * expected, atol=1e-8 * unit)
+
+
 def test_leave_one_out_formula(rng):
     """The closed form equals leaving each row out and solving again."""
     from lowdim._core.distances import pairwise

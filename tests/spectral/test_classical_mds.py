@@ -124,6 +124,8 @@ def test_bad_dissimilarities_are_refused():
         (lambda D: D[:, :5], "square"),
         (lambda D: -D, "negative"),
         (lambda D: D + np.triu(np.ones((6, 6)), 1), "symmetric"),
+        (np.triu, r"Half of it is empty: pass D \+ D.T"),
+        (np.tril, r"Half of it is empty: pass D \+ D.T"),
         (lambda D: D + np.eye(6), "diagonal"),
         (lambda D: np.where(D.max() == D, np.nan, D), "NaN"),
         (lambda D: squareform(D)[:-1], "condensed"),

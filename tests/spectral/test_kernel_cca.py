@@ -377,6 +377,10 @@ def test_refused_with_the_way_out():
     for constant, name in (((np.ones((30, 2)), Y), "X"), ((X, np.ones(30)), "Y")):
         with pytest.raises(ValueError, match=f"{name} must vary"):
             KernelCCA(gamma=1.0).fit(*constant)
+        with pytest.raises(ValueError, match=f"KernelCCA: {name} must vary; all its rows are equal"):
+            KernelCCA().fit(*constant)
+        with pytest.raises(ValueError, match=f"KernelCCA: {name} must vary; all its rows are equal"):
+            KernelCCA().fit(*map(sparse.csr_array, (table.reshape(30, -1) for table in constant)))
     model = KernelCCA().fit(X, Y)
     with pytest.raises(ValueError, match="Y must have 2 columns, as at fit; got 3"):
         model.transform(X, np.ones((30, 3)))

@@ -57,6 +57,18 @@ def test_the_linear_kernel_is_pca():
     )
 
 
+@pytest.mark.parametrize("preimage", ["ridge", "fixed_point", "distance"])
+@pytest.mark.parametrize("kernel", ["linear", 2 * Linear(), Polynomial(1, coef0=3.0, gamma=0.5)])
+@pytest.mark.parametrize("settings", [{}, {"solver": "operator"}, {"n_landmarks": 20, "random_state": 0}])
+def test_a_linear_kernel_is_led_back_as_by_pca(kernel, preimage, settings):
+    """Also where a learned way back would find something in what the components leave, by chance."""
+    rng = np.random.default_rng(0)
+    X, new = rng.standard_normal((100, 3)) + 2, rng.standard_normal((20, 3))
+    pca, model = PCA(2).fit(X), KernelPCA(2, kernel=kernel, preimage=preimage, **settings).fit(X)
+    np.testing.assert_allclose(model.denoise(new), pca.inverse_transform(pca.transform(new)), atol=1e-8)
+    np.testing.assert_allclose(model.inverse_transform(np.zeros((1, 2)))[0], X.mean(axis=0), atol=1e-8)
+
+
 def test_a_very_wide_gaussian_is_pca_too():
     X = cloud(40, 4)
     gamma = 1e-7

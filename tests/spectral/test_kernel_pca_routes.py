@@ -250,6 +250,14 @@ def test_a_width_too_large_is_said(settings):
         KernelPCA(2, gamma=1e-6, random_state=0, **settings).fit(cloud(80, 3))
 
 
+@pytest.mark.parametrize("kernel", ["cosine", lambda x, y: float(x @ y / np.sqrt((x @ x) * (y @ y)))])
+def test_a_kernel_without_a_width_is_not_told_to_change_it(kernel):
+    rows = 1 + 1e-3 * cloud(80, 3)
+    with pytest.warns(UserWarning, match="nearly the same.*Centre the rows first") as caught:
+        KernelPCA(1, kernel=kernel).fit(rows)
+    assert not any("width" in str(said.message) for said in caught)
+
+
 def test_a_ring_is_no_flat_spectrum():
     """Its eigenvalues come in pairs: the first two tie, and nothing is wrong with the width."""
     t = np.arange(100) * 2 * np.pi / 100

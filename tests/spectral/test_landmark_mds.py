@@ -286,3 +286,27 @@ def test_new_rows_need_the_distances_to_the_landmarks_alone():
     np.testing.assert_array_equal(model.transform(far[:, model.landmarks_]), model.transform(far))
     with pytest.raises(ValueError, match="features"):
         model.transform(far[:, :30])
+
+
+def test_distances_to_the_landmarks_in_any_container():
+    rows, new = cloud(40, 3), cloud(5, 3, seed=2)
+    D, far, names = cdist(rows, rows), cdist(new, rows), [f"item {i}" for i in range(40)]
+    plain = LandmarkMDS(2, n_landmarks=9, metric="precomputed", random_state=0).fit(D)
+    few = far[:, plain.landmarks_]
+    for same in (few.tolist(), pd.DataFrame(few), np.asfortranarray(few)):
+        np.testing.assert_array_equal(plain.transform(same), plain.transform(few))
+    assert plain.transform((10 * few).astype(int)).shape == (5, 2)
+    named = LandmarkMDS(2, n_landmarks=9, metric="precomputed", random_state=0).fit(pd.DataFrame(D, names, names))
+    frame = pd.DataFrame(far, columns=names).iloc[:, named.landmarks_[::-1]]
+    np.testing.assert_array_equal(named.transform(frame), plain.transform(few))
+    with pytest.raises(ValueError, match="must be named as the 9 items are"):
+        named.transform(pd.DataFrame(few, columns=list("abcdefghi")))
+
+
+def test_all_rows_as_landmarks_in_another_order():
+    rows, new = cloud(12, 3), cloud(4, 3, seed=2)
+    D, far, order = cdist(rows, rows), cdist(new, rows), np.random.default_rng(0).permutation(12)
+    model = LandmarkMDS(2, landmarks=order, metric="precomputed").fit(D)
+    np.testing.assert_allclose(up_to_sign(PCA(2).fit_transform(rows), model.embedding_), PCA(2).fit_transform(rows))
+    np.testing.assert_allclose(model.transform(D), model.embedding_, atol=1e-12)
+    np.testing.assert_allclose(np.abs(model.transform(far)), np.abs(PCA(2).fit(rows).transform(new)), atol=1e-12)

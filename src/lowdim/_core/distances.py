@@ -396,10 +396,11 @@ def _symmetric(table: np.ndarray, largest: float, owner: str) -> np.ndarray:
     gap = max((float(np.fmax.reduce(g, axis=None, initial=0.0)) for g in _gaps(table, parts)), default=0.0)
     if gap > allowed:
         pairs = sum(int((g > allowed).sum()) for g in _gaps(table, parts)) // 2
+        half = not np.triu(table, 1).any() or not np.tril(table, -1).any()
         raise ValueError(
             f"{owner}: the dissimilarities must be symmetric; got entries that differ by {gap:g} ({gap / largest:.2g} "
             f"of the largest), in {pairs} of {len(table) * (len(table) - 1) // 2} pairs. "
-            "Pass (D + D.T) / 2 if the two halves mean the same."
+            + ("Half of it is empty: pass D + D.T." if half else "Pass (D + D.T) / 2 if the two halves mean the same.")
         )
     if gap == 0 and diagonal == 0:
         return table

@@ -23,9 +23,9 @@ _MOST_TRIED = 500  # rows the width and the penalty are chosen on: six eigenprob
 class LearnedInverse:
     """Rows from places: an affine map plus Gaussian kernel ridge regression of what it leaves.
 
-    Width and penalty are chosen by leave-one-out error, which kernel ridge has in closed form; "affine only" is among
-    the candidates, so a linear embedding is led back exactly as PCA would. `spacing` is the usual distance between
-    neighbouring places (95th percentile), the unit of "how far outside".
+    Width and penalty are chosen by leave-one-out error, which kernel ridge has in closed form; "affine only" stays
+    unless another does clearly better, so a linear embedding is led back exactly as PCA would. `spacing` is the usual
+    distance between neighbouring places (95th percentile), the unit of "how far outside".
     """
 
     affine: np.ndarray  # (k + 1, d): last row is the constant
@@ -49,7 +49,7 @@ class LearnedInverse:
         left = X - _with_one(Z) @ affine
         spacing = _spacing(Z)
         sample = np.sort(rng.permutation(len(Z))[:tried])
-        gamma, alpha = _choose_ridge(Z[sample], left[sample], spacing)
+        gamma, alpha = _choose_ridge(Z[sample], left[sample], spacing, 1e-20 * float(np.square(X[sample]).sum()))
         if gamma is None:
             empty = np.empty((0, X.shape[1]))
             return cls(affine, np.empty((0, Z.shape[1])), empty, 0.0, Z, spacing)
@@ -86,15 +86,17 @@ def _spacing(Z: np.ndarray) -> float:
     return float(np.quantile(positive, 0.95)) if len(positive) else 1.0
 
 
-def _choose_ridge(Z: np.ndarray, Y: np.ndarray, spacing: float) -> tuple[float | None, float]:
-    """Width and penalty with the least leave-one-out error; (None, 0) where predicting 0 is best.
+def _choose_ridge(Z: np.ndarray, Y: np.ndarray, spacing: float, rounding: float) -> tuple[float | None, float]:
+    """Width and penalty with the least leave-one-out error; (None, 0) where none is clearly below predicting 0.
 
-    With G = (K + alpha I)^-1, the leave-one-out residual of row i is (G Y)_i / G_ii.
+    With G = (K + alpha I)^-1, the leave-one-out residual of row i is (G Y)_i / G_ii. Of sixty candidates some are below
+    by chance: the gain over the rows has to be more than twice its standard error. A sum of squares up to `rounding`
+    has nothing to be explained.
     """
-    best: tuple[float, float | None, float] = (float((Y**2).sum()), None, 0.0)
-    if len(Z) < 4 or best[0] <= 1e-20 * max(1.0, float(np.abs(Y).max(initial=0.0))):
+    plain = (Y**2).sum(axis=1)
+    if len(Z) < 4 or plain.sum() <= rounding:
         return None, 0.0
-    best = (best[0] * (1 - 1e-9), None, 0.0)
+    best: tuple[np.ndarray, float | None, float] = (plain, None, 0.0)
     for width in spacing * np.array([1.0, 2.0, 4.0, 8.0, 16.0, 32.0]):
         gamma = 0.5 / width**2
         pairs = eigenpairs(_gaussian(Z, Z, gamma), len(Z), owner="inverse_transform")
@@ -103,10 +105,11 @@ def _choose_ridge(Z: np.ndarray, Y: np.ndarray, spacing: float) -> tuple[float |
             shrink = 1.0 / (np.maximum(pairs.values, 0.0) + alpha)
             residual = pairs.vectors @ (shrink[:, None] * projected)
             leverage = np.einsum("ij,j,ij->i", pairs.vectors, shrink, pairs.vectors)
-            error = float(((residual / leverage[:, None]) ** 2).sum())
-            if error < best[0]:
+            error = ((residual / leverage[:, None]) ** 2).sum(axis=1)
+            if error.sum() < best[0].sum():
                 best = (error, gamma, float(alpha))
-    return best[1], best[2]
+    gain = plain - best[0]
+    return (best[1], best[2]) if gain.sum() > 2 * np.sqrt(len(gain)) * gain.std(ddof=1) else (None, 0.0)
 
 
 def _reduced_ridge(Z: np.ndarray, centres: np.ndarray, Y: np.ndarray, gamma: float, alpha: float) -> np.ndarray:

@@ -69,7 +69,9 @@ class Span:
 
 
 def is_linear(kernel: Kernel) -> bool:
-    """Whether the kernel is x'y or a multiple of it: then points of feature space are rows."""
+    """Whether the kernel is x'y, a multiple of it or that and a constant: then points of feature space are rows."""
+    if isinstance(kernel, kernels.Polynomial):
+        return kernel.degree == 1
     return isinstance(kernel, kernels.Linear) or (isinstance(kernel, kernels.Scaled) and is_linear(kernel.kernel))
 
 

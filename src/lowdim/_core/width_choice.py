@@ -179,7 +179,7 @@ def _reconstruction(task: Task, kernel: Kernel, K: Array, held: Array) -> float:
 
 
 def _led_back(task: Task, kernel: Kernel, model: Fit, rows: Array, Y: Array) -> Array:
-    if task.preimage == "ridge":
+    if task.preimage == "ridge" and not preimage.is_linear(kernel):
         return LearnedInverse.fit(model.scores, rows, tried=TRIED)(Y)[0]
     axes = model.extension.projection
     span = Span(

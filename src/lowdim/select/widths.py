@@ -277,6 +277,10 @@ def _checked(X: Any, y: Any, criterion: str) -> tuple[np.ndarray, np.ndarray | N
     labels = np.unique(column_or_1d(y), return_inverse=True)[1]
     if len(labels) != len(X):
         raise ValueError(f"{OWNER}: y must have a label for each of the {len(X)} rows; got {len(labels)}.")
+    if not labels.any():
+        raise ValueError(
+            f"{OWNER}: y must have at least two classes; got one. Leave y out to choose by reconstruction."
+        )
     return X, labels
 
 

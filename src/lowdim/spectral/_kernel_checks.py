@@ -8,8 +8,10 @@ import numpy as np
 
 from lowdim._core import threads
 from lowdim._core.distances import pairwise
+from lowdim._core.incomplete_kernels import IncompleteKernel
+from lowdim._core.kernel_algebra import parts_of
 from lowdim._core.kernel_tiles import Tiles
-from lowdim._core.kernels import Kernel
+from lowdim._core.kernels import ANOVA, Chi2, DistanceKernel, Kernel
 from lowdim._core.notices import warn
 from lowdim._core.scaling import center_kernel
 from lowdim._core.values import all_eigenvalues
@@ -69,7 +71,12 @@ def negative_share(tiles: Tiles, rng: np.random.Generator) -> float:
     return share
 
 
-def report_width(axes: Axes, kernel: object, n: int, same_norm: bool) -> None:
+def _has_width(kernel: Kernel) -> bool:
+    inner = kernel.kernel if isinstance(kernel, IncompleteKernel) else kernel
+    return any(isinstance(part, (DistanceKernel, ANOVA, Chi2)) for part in parts_of(inner))
+
+
+def report_width(axes: Axes, kernel: Kernel, n: int, same_norm: bool) -> None:
     """Say where the kernel sees all rows as unlike each other, or as nearly the same.
 
     Only where k(x, x) is the same for all rows, as for kernels of a distance: others have no width.
@@ -83,13 +90,22 @@ def report_width(axes: Axes, kernel: object, n: int, same_norm: bool) -> None:
         warn(
             f"{OWNER}: the spectrum is flat: the first of {len(values)} eigenvalues is {values[0] / values[-1]:.3g} "
             f"times the last, and {values[0] / mean:.3g} times the mean of all. {kernel} sees each row as unlike all "
-            "others and the axes mean little. Its width is too small: use a smaller gamma, or width='median'."
+            "others and the axes mean little. "
+            + (
+                "Its width is too small: use a smaller gamma, or width='median'."
+                if _has_width(kernel)
+                else "Use another kernel."
+            )
         )
     elif axes.total < WIDE * axes.own:
         warn(
             f"{OWNER}: {kernel} sees all rows as nearly the same: their spread in feature space is "
-            f"{axes.total / axes.own:.2g} of k(x, x). Its width is too large and the result nearly that of PCA: use a "
-            "larger gamma, or width='median'."
+            f"{axes.total / axes.own:.2g} of k(x, x). "
+            + (
+                "Its width is too large and the result nearly that of PCA: use a larger gamma, or width='median'."
+                if _has_width(kernel)
+                else "Centre the rows first, X - X.mean(axis=0), or use another kernel."
+            )
         )
 
 

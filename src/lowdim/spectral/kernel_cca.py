@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 
 from lowdim._core import params, permutation, threads
 from lowdim._core.base import Reducer
@@ -220,6 +221,10 @@ class KernelCCA(Reducer):
         names = ("width", "gamma", "degree", "coef0")
         settings = {name: getattr(self, name) for name in names}
         kx, ky = self.kernel if isinstance(self.kernel, (tuple, list)) else (self.kernel, self.kernel)
+        for name, table in (("X", X), ("Y", Y)):
+            spread = table.max(axis=0) - table.min(axis=0)
+            if not (spread.nnz if sparse.issparse(spread) else spread.any()):
+                raise ValueError(f"KernelCCA: {name} must vary; all its rows are equal.")
         return make_kernel(kx, X, owner="KernelCCA", **settings), make_kernel(ky, Y, owner="KernelCCA", **settings)
 
     def _landmarks(self, n: int, rng: np.random.Generator) -> np.ndarray | None:

@@ -15,7 +15,7 @@ from lowdim._core.incomplete_kernels import KernelHoles
 from lowdim._core.kernel_tiles import LANES, Tiles, each_block, tiles_of
 from lowdim._core.kernels import Kernel, make_kernel
 from lowdim._core.landmarks import METHODS, choose
-from lowdim._core.preimage import WAYS, check_way
+from lowdim._core.preimage import WAYS, check_way, is_linear
 from lowdim._core.rng import generator
 from lowdim.spectral import _kernel_axes as routes
 from lowdim.spectral import _kernel_checks as checks
@@ -69,8 +69,7 @@ class KernelPCA(Reducer):
         The way back. "ridge" learns it: kernel ridge regression of the rows on their scores, width and penalty by
         leave-one-out error; for any kernel. "fixed_point" walks to the row whose image is nearest (Mika et al., 1998):
         RBF, polynomial and their combinations. "distance" takes the row with the right distances to its neighbours, in
-        one step (Kwok and Tsang, 2003): RBF, l2 Laplace, odd polynomials. With the linear kernel the last two are
-        exact.
+        one step (Kwok and Tsang, 2003): RBF, l2 Laplace, odd polynomials. With the linear kernel all are that of PCA.
     n_neighbors : int
         Rows that ``preimage="distance"`` measures from.
     missing : {"error", "pairwise", "expected"}
@@ -259,10 +258,15 @@ class KernelPCA(Reducer):
 
     @property
     def _invert(self) -> Any:
-        return None if self.preimage == "ridge" else partial(preimages, self)
+        """None where the way back is learned; that of a linear kernel is known."""
+        learned = self.preimage == "ridge" and not is_linear(self.kernel_)
+        return None if learned else partial(preimages, self)
 
     def denoise(self, X: Any) -> np.ndarray:
         """Rows led to the components and back, without what the components leave out.
+
+        Mind `preimage`: "ridge" learns to give the fitted rows back as they are, with the part of their noise that the
+        components tell, and cleans only where those are few; the other two end near where many rows are.
 
         Parameters
         ----------

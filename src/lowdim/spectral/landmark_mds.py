@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_array
 
 from lowdim._core import params, threads
 from lowdim._core.additive import additive_constant, shift_distances, shift_new_distances
@@ -14,6 +16,7 @@ from lowdim._core.distances import check_dissimilarities, check_metric, pairwise
 from lowdim._core.extend import Linear, Nystrom
 from lowdim._core.incomplete import METRICS, POLICIES
 from lowdim._core.iterate import Progress
+from lowdim._core.labelled import labelled
 from lowdim._core.landmarks import METHODS, choose
 from lowdim._core.notices import warn
 from lowdim._core.rng import generator
@@ -137,6 +140,7 @@ class LandmarkMDS(Reducer):
     def _embed(self, X: Any) -> np.ndarray:
         rng = generator(self.random_state)
         self.landmarks_ = self._choose(X, rng)
+        self._square = X.shape[0] == X.shape[1]  # of given distances: to all rows, not to the landmarks alone
         found = self._scale(X, rng)
         self._extension: Linear | Nystrom = found.place
         self._rows = self._own_rows(X)
@@ -189,10 +193,20 @@ class LandmarkMDS(Reducer):
 
     def _columns(self, X: Any) -> Any:
         """Where the distances to the landmarks are: every column, or those of the landmarks among all rows."""
-        return slice(None) if X.shape[1] == len(self.landmarks_) else self.landmarks_
+        alone = X.shape[1] == len(self.landmarks_) and not (self._square and X.shape[1] == self.n_features_in_)
+        return slice(None) if alone else self.landmarks_
+
+    def _items(self, X: Any, fitting: bool) -> Any:
+        """Distances to the landmarks alone are enough for new rows, also of a model fitted on all distances."""
+        if fitting or sparse.issparse(X) or np.shape(X)[1:] != (len(self.landmarks_),) or not self._square:
+            return super()._items(X, fitting)
+        if self.n_features_in_ == len(self.landmarks_):  # all rows are landmarks
+            return super()._items(X, fitting)
+        names = getattr(self, "feature_names_in_", None)
+        values, _ = labelled(X, "LandmarkMDS", None if names is None else list(names[self.landmarks_]))
+        return check_array(values, dtype=FLOATS, ensure_all_finite=False)
 
     def _is_plain(self, X: Any, fitting: bool) -> bool:
-        """Distances to the landmarks alone are enough for new rows, also of a model fitted on all distances."""
         few = not fitting and self._precomputed() and getattr(X, "shape", ())[1:] == (len(self.landmarks_),)
         return (few and isinstance(X, np.ndarray) and X.dtype in FLOATS) or super()._is_plain(X, fitting)
 
