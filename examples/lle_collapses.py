@@ -1,12 +1,12 @@
 """The two ways in which LLE collapses without a sound, and what lowdim says about each.
 
-LLE asks that every row be rebuilt by its neighbours, and that the map have unit variance; nothing else keeps rows apart.
+LLE asks that every row be rebuilt by its neighbours and that the map have unit variance; nothing else keeps rows apart.
 (1) Where the neighbour graph falls apart, each piece can shrink to a point and the pieces still make the variance: the
 eigenvalue 0 comes once for every piece. (2) Where the graph is whole, a few outlying rows can make the variance of an
 axis, at a high price each, and the dense rows shrink to a line or a point.
 
-Writes lle_collapses.png into the folder named as the first argument. Upper row: three bent sheets that no edge joins, by
-scikit-learn (which says nothing) and under two policies of lowdim. Lower row: a roll with ten rows far off it, as it is,
+Writes lle_collapses.png into the folder named as the first argument. Upper row: three bent sheets that no edge joins,
+by scikit-learn (which says nothing) and under two policies of lowdim. Lower row: a roll with ten rows far off it,
 mapped with the warning it gives, and without these rows.
 """
 
@@ -31,7 +31,7 @@ import lowdim
 def main(path=".", quick=False):
     """Draw the picture into a folder or file; return the numbers behind it."""
     figure, axes = plt.subplots(2, 4, figsize=(18, 9), layout="constrained")
-    found = pieces(axes[0], 150 if quick else 300) | outliers(axes[1], 600 if quick else 1000)
+    found = pieces(axes[0], 150 if quick else 300) | outliers(axes[1], 800 if quick else 1000)
     path = Path(path) / "lle_collapses.png" if Path(path).is_dir() else Path(path)
     figure.savefig(path, dpi=100)
     plt.close(figure)

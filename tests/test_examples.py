@@ -82,3 +82,39 @@ def test_tcie_keeps_the_hole_and_tearing_the_order(run):
     found = run("holed_sheet")
     assert 1 - found["TCIE"] < 0.6 * (1 - found["Isomap"])
     assert found["torn helix"] < 0.04 < found["closed helix"]
+
+
+def test_paths_along_the_graph_are_the_distances_of_the_sheet(run):
+    found = run("geodesic_distance")
+    assert found["correlation, along the graph"] > 0.99 > 0.5 > found["correlation, straight"]
+    assert abs(found["pair, along the graph"] / found["pair, along the sheet"] - 1) < 0.12
+    assert found["pair, straight"] < 8
+    assert found["map, distances along the graph"] > 0.99 > 0.7 > found["map, straight distances"]
+
+
+def test_both_collapses_happen_and_are_said(run):
+    found = run("lle_collapses")
+    assert found["graph parts"] == 3
+    assert found["spread of a piece, silent"] < 1e-4
+    assert min(found["spread of a piece, bridged"], found["spread of a piece, separate"]) > 0.1
+    assert found["thickness of the roll, with outliers"] < 0.5
+    assert abs(found["thickness of the roll, without"] - 1) < 1e-6  # unit covariance
+    assert found["warnings with outliers"] == 1
+    assert found["warnings without"] == 0
+
+
+def test_lle_finds_the_place_of_the_face_and_pca_does_not(run, monkeypatch):
+    monkeypatch.delenv("LOWDIM_DATA", raising=False)
+    found = run("shifted_face")
+    assert found["drawn face, LLE"] > 0.8 > 0.5 > found["drawn face, PCA"]
+
+
+def test_local_methods_help_until_noise_or_dimension_is_too_much(run):
+    found = run("where_local_methods_stop")
+    for method in ("Isomap", "LLE", "LTSA"):
+        assert found["dimension", 2, method] > found["dimension", 2, "PCA"] + 0.05
+    assert found["noise", 0.0, "Isomap"] > found["noise", 0.0, "PCA"] + 0.1
+    for sweep, level in (("noise", 2.0), ("dimension", 10)):
+        for method in ("Isomap", "LLE", "LTSA", "Laplacian eigenmaps"):
+            assert found[sweep, level, method] < found[sweep, level, "PCA"] + 0.05
+    assert found["dimension", 10, "LLE"] < found["dimension", 10, "PCA"]

@@ -251,7 +251,7 @@ def reproduce(arguments: Namespace) -> None:
     if arguments.name is None:
         print_pairs((name, reproductions.title_of(name)) for name in reproductions.EXPERIMENTS)
         return
-    with progress(arguments.repeats) as advance:
+    with progress(arguments.repeats or 1) as advance:
         settings = {"repeats": arguments.repeats, "random_state": arguments.seed}
         found = reproductions.reproduce(arguments.name, **settings, advance=advance, tell=tell_line)
     if arguments.json:

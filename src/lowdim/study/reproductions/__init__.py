@@ -1,7 +1,7 @@
 """Published experiments, run again: ours beside the printed number, with what is known about the difference.
 
-An experiment is a module here with a `TITLE`, a `SOURCE` and a function `run(repeats, rng, advance)` that gives the
-lines of its table (one by one, where each takes long) and its notes.
+An experiment is a module here with a `TITLE`, a `SOURCE`, where 10 are too many its number of `REPEATS`, and a function
+`run(repeats, rng, advance)` that gives the lines of its table (one by one, where each takes long) and its notes.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def title_of(name: str) -> str:
 def reproduce(
     name: str,
     *,
-    repeats: int = 10,
+    repeats: int | None = None,
     random_state: Any = 0,
     advance: Callable[[str, int, int], None] | None = None,
     tell: Callable[[Line], None] | None = None,
@@ -64,8 +64,9 @@ def reproduce(
     ----------
     name : str
         One of `EXPERIMENTS`.
-    repeats : int
-        Independent draws of the data; the table shows their mean and standard deviation.
+    repeats : int or None
+        Independent draws of the data; the table shows their mean and standard deviation. None: as many as the
+        experiment's `REPEATS`, or 10.
     random_state : int, generator or None
         Seed of the draws.
     advance : callable or None
@@ -82,6 +83,7 @@ def reproduce(
         hint = did_you_mean(name, list(EXPERIMENTS))
         raise ValueError(f"reproduce: no experiment is called {name!r}.{hint} There are: {', '.join(EXPERIMENTS)}.")
     module = _module(name)
+    repeats = getattr(module, "REPEATS", 10) if repeats is None else repeats
     lines, notes = module.run(repeats, generator(random_state), advance or (lambda step, done, of: None))
     kept = []
     for line in lines:

@@ -1,9 +1,8 @@
 """Errors of the nearest neighbour in maps of many sets by many methods: the protocol of two published tables.
 
-A method that has a number of neighbours is run with 5, 6, ..., 15 of them, and in each draw of a set the number with the
-least error counts, as it did in the one draw of the publication. Every row is embedded and judged: parts of a graph
-that falls apart are joined by bridges. Two methods have a second setting, which the publication leaves open; both are
-shown.
+A method that has a number of neighbours is run with 5, 6, ..., 15 of them, and in each draw of a set the number with
+the least error counts, as it did in the one draw of the publication. Every row is embedded and judged: parts of a graph
+that falls apart are joined by bridges. LLE and Laplacian eigenmaps have a second parameter; two values of it are shown.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ SOURCE = (
     "artificial sets: 5,000 rows, noise 0.05, 5 to 15 neighbours, error of the nearest neighbour, each row left out."
 )
 ROWS = 5000
+REPEATS = 5
 
 
 def run(

@@ -17,6 +17,7 @@ SOURCE = (
     "natural sets: 5 to 15 neighbours, error of the nearest neighbour, each row left out."
 )
 ROWS = 5000  # of MNIST
+REPEATS = 5
 # name, file, number of axes, published errors in the order of METHODS
 TABLE = (
     ("MNIST", "mnist", 20, (5.11, 5.06, 28.54, 65.48, 19.21, 19.45)),
