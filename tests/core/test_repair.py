@@ -70,6 +70,16 @@ def test_a_clean_roll_raises_no_alarm(method, seed):
     assert agreement(found.graph, flat) > 0.99
 
 
+@pytest.mark.parametrize(("n", "noise"), [(4000, 0.5), (12_000, 0.1)])
+def test_noise_as_long_as_the_edges_is_no_short_circuit(n, noise):
+    """Where rows lie that densely, every edge leaves the tangent plane by about its length."""
+    X, flat = bridged_roll(n, 5, 0, noise)
+    G, found = mended(X, "linearity", 10)
+    assert false_alarms(found, X, flat, G.nnz / 2) < 0.005
+    if noise < 0.2:
+        assert all((found.edges == p).any() for p in range(len(flat), len(X)))
+
+
 @pytest.mark.parametrize("method", ["linearity", "stability"])
 def test_too_many_neighbours(method):
     X, flat = bridged_roll(1000, 0, 0)
