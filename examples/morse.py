@@ -1,7 +1,8 @@
 """What people hear in Morse signals: confusions, turned into dissimilarities, drawn as a map.
 
 Writes morse.png into the folder named as the first argument. Signals that were often taken for each other lie together;
-the two directions people use, length and the share of dashes, were never told to the method.
+the two directions people use, length and the share of dashes, were never told to the method. The Shepard diagrams below
+show what becomes of each dissimilarity: taken as a length, as one up to an unknown zero, or as an order alone.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ def main(path=".", quick=False):
         model = lowdim.ClassicalMDS(n_components=2, metric="precomputed", correction="cailliez").fit(D)
     Z = model.embedding_
 
-    figure, axes = plt.subplots(1, 2, figsize=(14, 6.5), layout="constrained", sharex=True, sharey=True)
+    figure = plt.figure(figsize=(14, 10.5), layout="constrained")
+    above, below = figure.subfigures(2, 1, height_ratios=[1.7, 1])
+    axes = above.subplots(1, 2, sharex=True, sharey=True)
     for ax, property_, name in zip(axes, signals.coordinates.T, signals.coordinate_names, strict=True):
         drawn = ax.scatter(*Z.T, c=property_, s=40, cmap="viridis")
         for z, text in zip(Z, signals.label_names, strict=True):
@@ -40,14 +43,19 @@ def main(path=".", quick=False):
         )
         ax.set(title=f"{name}: R² = {explained(Z, property_):.2f}", xticks=[], yticks=[], aspect="equal")
         ax.margins(0.1)
-        figure.colorbar(drawn, ax=ax, shrink=0.7)
+        above.colorbar(drawn, ax=ax, shrink=0.7)
+    stress = {}
+    for ax, level in zip(below.subplots(1, 3), ("ratio", "interval", "ordinal"), strict=True):
+        scaled = lowdim.MDS(n_components=2, metric="precomputed", level=level).fit(D)
+        stress[f"stress, {level}"] = scaled.stress1_
+        lowdim.plot.shepard(scaled.shepard(), ax=ax, title=f"MDS, {level}: stress {scaled.stress1_:.2f}")
     figure.suptitle("36 Morse signals by how often they were taken for each other (Rothkopf 1957)")
     path = Path(path) / "morse.png" if Path(path).is_dir() else Path(path)
     figure.savefig(path, dpi=110)
     plt.close(figure)
     found = {
         name: explained(Z, values) for name, values in zip(signals.coordinate_names, signals.coordinates.T, strict=True)
-    }
+    } | stress
     for name, value in found.items():
         print(f"{name}: {value:.3f}")
     return found
