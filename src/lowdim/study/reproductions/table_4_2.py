@@ -73,4 +73,6 @@ NOTES = [
     "without a number of ours is a set whose file is not there.",
     "Every row is embedded and judged; parts of a graph are joined by their shortest bridges. The paper's toolbox "
     "embeds the largest part alone, which may be why its Isomap is so far off on ORL and COIL-20.",
+    "LLE and Laplacian eigenmaps in two settings each, see table-4.1; their narrow weights let maps fall into clumps, "
+    "which suits sets of separate classes and a nearest neighbour.",
 ]
