@@ -283,6 +283,7 @@ def test_what_makes_no_sense_is_refused():
         ("strength must be a share < 1", {"penalty": "denoising-mask", "strength": 2.0}),
         ("solver must be 'adam' for penalty='denoising'", {"penalty": "denoising", "solver": "lbfgs"}),
         ("device must be 'auto', 'cpu' or a GPU", {"device": "nothing"}),
+        ("device must be 'auto', 'cpu' or a GPU", {"device": "meta"}),
         ("penalty must be one of", {"penalty": "heavy"}),
         ("path must be in a folder that exists", {"checkpoint": "/no/such/folder/x", "solver": "adam"}),
     ):
@@ -327,3 +328,34 @@ def test_a_gpu_gives_the_same_within_rounding(solver):
     here, there = (lowdim.Autoencoder(1, device=device, **settings).fit(X) for device in ("cpu", "cuda"))
     assert there.device_ == "cuda"
     np.testing.assert_allclose(here.embedding_, there.embedding_, atol=1e-5 * np.ptp(here.embedding_))
+
+
+def test_a_generator_as_seed_does_not_make_a_checkpoint_useless(tmp_path):
+    """It has no name to be known by; the seed that was drawn from it is in the file."""
+    settings = {"hidden": 4, "solver": "adam", "checkpoint": tmp_path / "state"}
+    first, again = (
+        lowdim.Autoencoder(1, max_iter=epochs, random_state=np.random.default_rng(0), **settings).fit(curve())
+        for epochs in (3, 6)
+    )
+    assert (first.n_iter_, again.n_iter_) == (3, 6)
+    np.testing.assert_array_equal(again.loss_curve_[:3], first.loss_curve_)
+
+
+@pytest.mark.filterwarnings("ignore:.*not converged")
+@pytest.mark.parametrize(
+    ("model", "other"),
+    [
+        (lowdim.Autoencoder(1, hidden=4, max_iter=3), {"hidden": 7, "activation": "relu", "n_components": 2}),
+        (lowdim.VAE(1, hidden=4, max_iter=3), {"activation": "relu", "likelihood": "bernoulli"}),
+        (lowdim.NLPCA(1, n_init=1, max_iter=5), {"activation": "relu", "circular": True, "hidden": 9}),
+        (lowdim.InverseNLPCA(1, n_init=1, max_iter=5), {"activation": "relu", "circular": True, "hierarchical": True}),
+        (lowdim.GPLVM(1, max_iter=5), {"kernel": "linear", "solver": "variational"}),
+    ],
+)
+def test_parameters_of_the_next_fit_do_not_change_the_last_one(model, other):
+    X = curve(40)
+    model.set_params(random_state=0).fit(X)
+    Z, back = model.transform(X), model.inverse_transform(model.embedding_)
+    model.set_params(**other)
+    np.testing.assert_array_equal(model.transform(X), Z)
+    np.testing.assert_array_equal(model.inverse_transform(model.embedding_), back)

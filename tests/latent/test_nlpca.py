@@ -13,9 +13,10 @@ import lowdim
 from lowdim.datasets import helical_loop, remove_cells
 from lowdim.latent._bottleneck import Bottleneck
 from lowdim.latent._inverse import Problem
+from lowdim.latent._levels import Levels
 from lowdim.latent._network import ACTIVATIONS, Network
 from lowdim.latent._organize import organize
-from lowdim.latent._place import Decoder, place
+from lowdim.latent._place import Decoder, expected, place
 from tests.oracles import case, load_expected, load_input
 
 KINDS = [(False, False), (True, False), (False, True), (True, True)]
@@ -81,8 +82,7 @@ def test_new_rows_have_exact_second_derivatives(hierarchical, circular):
     model = lowdim.InverseNLPCA(2, hierarchical=hierarchical, circular=circular, weight_decay=0.01)
     problem = Problem.of(model, holed(table()), (5, 3))
     x = problem.start(np.random.default_rng(3))
-    layers = problem.net.layers(x[: problem.net.n_parameters])
-    decoder = Decoder(problem.net, layers, problem.levels, circular, problem.ridge, problem.anchors(x))
+    decoder = problem.decoder(x)
     Z, X, seen, h = problem.codes(x) + 0.3, problem.X, problem.seen, 1e-6
     gradient, H = decoder.slopes(Z, X, seen)
     for j, e in enumerate(h * np.eye(2)):
@@ -261,3 +261,35 @@ def test_no_other_library_is_needed(monkeypatch):
         warnings.simplefilter("ignore")
         lowdim.NLPCA(1, n_init=1, max_iter=5).fit(table())
         lowdim.InverseNLPCA(1, n_init=1, max_iter=5).fit(table())
+
+
+def test_levels_count_as_much_as_they_are_given():
+    """A first level that counts for nearly all is nearly as good as a network of one component."""
+    X = np.tanh(correlated(80, seed=3) / 4)
+    settings = {"hierarchical": True, "weight_decay": 1e-6, "n_init": 2, "random_state": 0}
+    first, last = (lowdim.NLPCA(2, level_weights=w, **settings).fit(X).level_errors_ for w in ((100, 1), (1, 100)))
+    assert first[0] < last[0]
+    assert first[1] > last[1]
+
+
+def test_a_row_that_may_be_in_two_places_is_completed_by_their_mean():
+    """z -> (|z|, z), of which |z| is seen: both signs fit, and count as often as fitted rows have them."""
+    net = Network.of((1, 2, 2), "relu")
+    layers = [(np.array([[1.0, -1.0]]), np.zeros(2)), (np.array([[1.0, 1.0], [1.0, -1.0]]), np.zeros(2))]
+    anchors = np.array([[-1.0], [1.0], [1.0], [1.0], [-3.0]])
+    decoder = Decoder(net, layers, Levels.of(1, False, None, False), False, 0.0, anchors)
+    X, seen = np.array([[1.1, 0.0], [2.9, 0.0]]), np.array([[1.0, 0.0], [1.0, 0.0]])
+    found = expected(decoder, X, seen, 0.01)
+    np.testing.assert_allclose(found[:, 0], [1.1, 2.9], atol=1e-6)
+    assert found[0, 1] == pytest.approx((3 - 1) / 4 * 1.1, abs=1e-6)
+    assert found[1, 1] == pytest.approx(-2.9, abs=1e-6)  # no fitted row is near the other
+    assert set(np.abs(place(decoder, X, seen)[:, 0]).round(6)) == {1.1, 2.9}
+
+
+@pytest.mark.deep
+def test_every_one_of_ten_loops_is_completed():
+    for seed in range(10):
+        loop = helical_loop(1000, 0.05, random_state=seed)
+        X = remove_cells(loop.X, random_state=seed)
+        model = lowdim.InverseNLPCA(1, hidden=12, random_state=seed).fit(X)
+        assert np.square(model.completed_ - loop.noise_free)[np.isnan(X)].mean() < 0.02

@@ -97,3 +97,25 @@ def test_collapsed_units_are_found():
     with pytest.warns(UserWarning, match="2 of 2 units collapsed"):
         model = lowdim.VAE(2, beta=100.0, random_state=0, **settings).fit(plane())
     assert model.kl_.max() < 0.01
+
+
+def test_what_makes_no_sense_is_refused(linear):
+    for value in (0, -1, 1.5, True):
+        with pytest.raises(ValueError, match="VAE: n_samples must be a whole number >= 1"):
+            linear.sample(value)
+        with pytest.raises(ValueError, match="VAE: n_draws must be a whole number >= 1"):
+            linear.elbo(plane(), n_draws=value)
+    coins = lowdim.VAE(1, likelihood="bernoulli", hidden=4, max_iter=2, random_state=0).fit(pixels())
+    with pytest.raises(ValueError, match="X must be from 0 to 1"):
+        coins.elbo(2 * pixels())
+    single = lowdim.VAE(1, likelihood="bernoulli", hidden=4, max_iter=2, random_state=0).fit(pixels().astype("float32"))
+    assert {single.sample(2, random_state=0, noise=noise).dtype.name for noise in (True, False)} == {"float32"}
+
+
+@pytest.mark.filterwarnings("ignore:VAE. . of . units collapsed")
+def test_a_larger_beta_buys_a_smaller_divergence_with_a_larger_error():
+    settings = {"hidden": 8, "batch_size": 60, "learning_rate": 0.02, "max_iter": 60, "random_state": 0}
+    models = [lowdim.VAE(2, beta=beta, **settings).fit(plane()) for beta in (0.1, 1.0, 10.0)]
+    assert models[0].kl_.sum() > models[1].kl_.sum() > models[2].kl_.sum()
+    errors = [model.reconstruction_error_ for model in models]
+    assert errors[0] <= 1.02 * errors[1] < errors[2]

@@ -77,7 +77,7 @@ class _Parts:
     @classmethod
     def of(cls, X: Array, n_jobs: int | None) -> _Parts:
         """One segment for all rows."""
-        none = np.full(len(X), -1)
+        none = np.full(len(X), -1, dtype=np.int64)
         found = cls(X, _axes([X]), none, np.empty(len(X)), np.zeros_like(none), n_jobs)
         found._assign(np.ones(1, dtype=bool))
         return found

@@ -78,8 +78,8 @@ class PrincipalCurve(Reducer):
     loss_curve_ : ndarray
         D² after each pass (or each number of segments).
     n_iter_, converged_ : int, bool
-        Passes made and whether D² settled. It may rise, since smoothing minimises nothing; after two rises in a row the
-        fit ends with a warning and the best curve.
+        Passes made and whether D² settled. It may rise, since smoothing minimises nothing: after 30 passes without a
+        lower value, or where it settles a tenth above its lowest, the fit ends with a warning and the best curve.
 
     References
     ----------

@@ -34,6 +34,8 @@ class Checkpoint:
         owner, settings = type(model).__name__, model.get_params(deep=False)
         if model.checkpoint is None:
             return cls(None, owner, "")
+        if not isinstance(settings["random_state"], (int, np.integer)):
+            settings["random_state"] = None  # a generator has no name; the seed drawn from it is in the state
         kept = {name: repr(value) for name, value in sorted(settings.items()) if name not in FREE}
         mark = json.dumps([owner, kept, list(rows.shape), zlib.crc32(np.ascontiguousarray(rows).view(np.uint8))])
         return cls(model.checkpoint, owner, mark)

@@ -15,8 +15,9 @@ ROWS = 512  # through a network on one thread
 BLOCK = 32 * ROWS  # whose errors are found at a time
 
 
-def keep_layers(model: Any, half: str, layers: Layers) -> None:
-    """Copies of weights and biases as attributes of the model."""
+def keep_layers(model: Any, half: str, net: Network, layers: Layers) -> None:
+    """Copies of weights and biases as attributes of the model, and what kind of network they are of."""
+    setattr(model, f"_{half}", net)
     setattr(model, f"{half}_weights_", [W.copy() for W, _ in layers])
     setattr(model, f"{half}_biases_", [b.copy() for _, b in layers])
 
@@ -27,8 +28,9 @@ def keep_run(model: Any, found: Any) -> None:
     model.n_iter_, model.converged_ = len(found.losses), found.converged
 
 
-def run_half(model: Any, half: str, net: Network, A: Array) -> Array:
+def run_half(model: Any, half: str, A: Array) -> Array:
     """Scaled rows through the encoder, or codes through the decoder, in double precision."""
+    net: Network = getattr(model, f"_{half}")
     layers = list(zip(getattr(model, f"{half}_weights_"), getattr(model, f"{half}_biases_"), strict=True))
     parts = threads.map_rows(lambda rows: net(layers, A[rows]), len(A), ROWS, model.n_jobs)
     return np.concatenate(parts)

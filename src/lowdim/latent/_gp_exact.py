@@ -101,3 +101,18 @@ class Objective:
         """Ranges of the vector's entries."""
         free: list[tuple[float | None, float | None]] = [(None, None)] * self.size
         return [*free, (np.log(LEAST), np.log(MOST)), (np.log(FLOOR), np.log(CEILING))]
+
+
+def other_coordinates(objective: Objective, theta: Array) -> tuple[Objective, Array]:
+    """The same likelihood and point over C, where places are X = L C and L L' = K + noise I; or over X again.
+
+    Along smooth moves of many rows together the likelihood bends by 1 / variance, along rough ones by 1 / noise, a
+    thousand times more or a million; over C both bend alike. Where rows move for themselves, X is the better choice.
+    """
+    X, process = objective.unpack(theta)
+    if objective.basis is not None or process.kernel == "linear":
+        free = Objective(objective.table, objective.kernel, objective.q)
+        return free, free.again(X, process)
+    L, _ = _factor(process.between(X, X), process.noise)
+    whitened = Objective(objective.table, objective.kernel, objective.q, L)
+    return whitened, whitened.again(sla.solve_triangular(L, X, lower=True), process)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.linalg as sla
 
 from lowdim._core.distances import pairwise
 from lowdim._core.gaussian import check_varies, fit_gaussian
@@ -13,6 +14,7 @@ from lowdim._core.notices import warn
 from lowdim._core.singular import svd
 
 Array = np.ndarray
+RIDGE = 1e-2  # on the diagonal of a kernel of rows, which is 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,3 +85,9 @@ def back_basis(rows: Array, new: Array | None = None, gamma: float | None = None
         apart = float(np.median(D[np.triu_indices(len(D), 1)])) if len(D) > 1 else 1.0
         gamma = 2.0 / max(apart, 1e-150) ** 2
     return gamma, np.exp(-gamma * np.square(D))
+
+
+def evened(basis: Array) -> Array:
+    """The matrix that a kernel of rows is multiplied with so that smooth and rough functions are as easy to reach."""
+    factor = sla.cholesky(basis + RIDGE * np.eye(len(basis)), lower=True)
+    return sla.solve_triangular(factor, np.eye(len(basis)), lower=True).T

@@ -13,7 +13,7 @@ from lowdim.latent import _settings as settings
 from lowdim.latent._levels import Levels, along_circles, misfit, on_circles
 from lowdim.latent._network import Network
 from lowdim.latent._organize import UNITS, organize
-from lowdim.latent._place import Decoder, nearest_anchor
+from lowdim.latent._place import Decoder, nearest_anchor, noise_variance
 from lowdim.latent._restarts import train
 
 Array = np.ndarray
@@ -52,10 +52,19 @@ class Problem:
         """The part of the parameters that are codes."""
         return x[self.net.n_parameters :].reshape(len(self.X), self.k)
 
-    def anchors(self, x: Array) -> Array:
-        """Some of the codes, spread over the sorted rows."""
-        rows = np.unique(np.linspace(0, len(self.X) - 1, min(len(self.X), ANCHORS)).astype(int))
-        return self.codes(x)[rows]
+    @property
+    def anchor_rows(self) -> Array:
+        """Some of the sorted rows, spread over them."""
+        return np.unique(np.linspace(0, len(self.X) - 1, min(len(self.X), ANCHORS)).astype(int))
+
+    def decoder(self, x: Array) -> Decoder:
+        """With the codes of these rows as anchors."""
+        layers = self.net.layers(x[: self.net.n_parameters])
+        return Decoder(self.net, layers, self.levels, self.circular, self.ridge, self.codes(x)[self.anchor_rows])
+
+    def noise(self, x: Array) -> float:
+        """Variance of a cell about the surface."""
+        return noise_variance(self.decoder(x), self.codes(x), self.X, self.seen, len(x), self.anchor_rows)
 
     def loss(self, x: Array) -> tuple[float, Array]:
         """Mean squared error of the observed cells and decay, with derivatives by all parameters."""
@@ -84,8 +93,7 @@ class Problem:
 
     def jump(self, x: Array) -> Array:
         """Codes moved to the best of the anchors, where it is better than where they are."""
-        layers = self.net.layers(x[: self.net.n_parameters])
-        decoder = Decoder(self.net, layers, self.levels, self.circular, self.ridge, self.anchors(x))
+        decoder = self.decoder(x)
         Z = np.concatenate(
             [
                 nearest_anchor(decoder, self.codes(x)[part], self.X[part], self.seen[part])

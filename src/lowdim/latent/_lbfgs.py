@@ -26,6 +26,7 @@ class Descent:
     loss: float
     losses: np.ndarray
     converged: bool
+    stuck: bool  # in a line search that found nothing lower
 
 
 def descend(
@@ -37,8 +38,10 @@ def descend(
     owner: str,
     progress: Progress | None = None,
     after: Callable[[np.ndarray], bool] | None = None,
+    bounds: list[Any] | None = None,
+    unit: float | None = None,
 ) -> Descent:
-    """Minimise a loss with its gradient until it moves by at most `tol` (relative) in ten steps.
+    """Minimise a loss with its gradient until it moves by at most `tol` in ten steps: of the loss, or of `unit`.
 
     `after(x)` is called with the parameters after each step and ends the descent, as converged, by returning True.
     """
@@ -52,7 +55,7 @@ def descend(
         if progress is not None:
             progress.advance(f"loss {losses[-1]:.6g}")
         before = losses[-WINDOW - 1] if len(losses) > WINDOW else np.inf
-        flat = before - losses[-1] <= tol * abs(losses[-1])
+        flat = before - losses[-1] <= tol * (abs(losses[-1]) if unit is None else unit)
         if flat or (after is not None and after(intermediate_result.x)):
             state["stopped"] = True
             raise StopIteration
@@ -61,7 +64,8 @@ def descend(
     if not np.isfinite(first):
         raise ValueError(f"{owner}: the loss of the first weights is {first}; the rows are too large for the network.")
     options = {"maxiter": max_iter, "maxfun": 4 * max_iter + 100, "maxcor": MEMORY, "ftol": 0.0, "gtol": 1e-12}
-    found = minimize(objective, start, jac=True, method="L-BFGS-B", callback=watch, options=options)
+    settings: Any = {"jac": True, "method": "L-BFGS-B", "bounds": bounds, "options": options}
+    found = minimize(objective, start, callback=watch, **settings)
     # A line search that finds nothing lower is at the bottom, as far as rounding lets it see.
-    converged = state["stopped"] or len(losses) < max_iter
-    return Descent(np.asarray(found.x), float(found.fun), np.array(losses), bool(converged))
+    converged = state["stopped"] or found.status != 1
+    return Descent(np.asarray(found.x), float(found.fun), np.array(losses), bool(converged), found.status == 2)

@@ -80,13 +80,55 @@ class Decoder:
 
 def place(decoder: Decoder, X: Array, seen: Array) -> Array:
     """The codes of scaled rows, 0 where they are not seen."""
-    starts = _starts(decoder, X, seen)
-    ends = np.stack([_downhill(decoder, Z, X, seen) for Z in starts])
-    costs = np.stack([decoder.costs(Z, X, seen) for Z in ends])
+    ends, costs = _ends(decoder, X, seen)
     # Ends that differ by rounding are one: the first of them, so that a row has one place.
     best = np.argmax(costs <= costs.min(axis=0) * (1 + 1e-9) + 1e-15, axis=0)
     Z = ends[best, np.arange(len(X))]
     return np.mod(Z + np.pi, 2 * np.pi) - np.pi if decoder.circular else Z
+
+
+def expected(decoder: Decoder, X: Array, seen: Array, noise: float) -> Array:
+    """Decoded rows, in the mean over the places where a row may be.
+
+    Each end of the descents counts with the sum of exp(-cost / noise) over the anchors that are nearest to it: how well
+    the row fits there, and how many rows are there. `noise` is the variance of a cell.
+    """
+    ends, _ = _ends(decoder, X, seen)
+    costs = decoder.costs_at(decoder.anchors, X, seen)
+    weights = np.exp((costs.min(axis=1, keepdims=True) - costs) / noise)
+    apart = np.stack([_apart(decoder, Z, decoder.anchors) for Z in ends])
+    home = apart.argmin(axis=0)
+    total = weights.sum(axis=1)
+    out = np.zeros_like(X)
+    for i, Z in enumerate(ends):
+        out += ((weights * (home == i)).sum(axis=1) / total)[:, None] * decoder.rows(Z)
+    return out
+
+
+def noise_variance(decoder: Decoder, Z: Array, X: Array, seen: Array, n_parameters: int, known: Array) -> float:
+    """Of a cell about the fitted surface, and what lies between an anchor and the next, whose codes Z[known] are."""
+    cells = float(seen.sum())
+    noise = 2.0 * float(decoder.costs(Z, X, seen).sum()) / max(cells - n_parameters, 0.1 * cells)
+    costs = decoder.costs_at(decoder.anchors, X[known], seen[known])
+    own = np.diag(costs).copy()
+    np.fill_diagonal(costs, np.inf)
+    between = float(np.median(costs.min(axis=1) - own)) if len(own) > 1 else 0.0
+    return max(noise + max(between, 0.0), 1e-12)
+
+
+def _ends(decoder: Decoder, X: Array, seen: Array) -> tuple[Array, Array]:
+    """Where descents from several starts end, (starts, n, k), and their costs."""
+    ends = np.stack([_downhill(decoder, Z, X, seen) for Z in _starts(decoder, X, seen)])
+    return ends, np.stack([decoder.costs(Z, X, seen) for Z in ends])
+
+
+def _apart(decoder: Decoder, A: Array, B: Array) -> Array:
+    """Largest difference of a coordinate, of codes A with codes B."""
+    apart = np.abs(A[:, None] - B)
+    if decoder.circular:
+        apart = np.mod(apart, 2 * np.pi)
+        apart = np.minimum(apart, 2 * np.pi - apart)
+    return apart.max(axis=2)
 
 
 def nearest_anchor(decoder: Decoder, Z: Array, X: Array, seen: Array) -> Array:
@@ -104,9 +146,7 @@ def _spread(decoder: Decoder) -> float:
 def _starts(decoder: Decoder, X: Array, seen: Array) -> list[Array]:
     A = decoder.anchors
     costs = decoder.costs_at(A, X, seen)
-    apart = np.abs(A[:, None] - A)
-    apart = np.minimum(apart, np.abs(2 * np.pi - apart)) if decoder.circular else apart
-    near = apart.max(axis=2) < FAR * _spread(decoder)
+    near = _apart(decoder, A, A) < FAR * _spread(decoder)
     starts: list[Array] = []
     for _ in range(STARTS):
         best = costs.argmin(axis=1)

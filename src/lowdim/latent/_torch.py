@@ -25,7 +25,7 @@ def device(name: str, owner: str) -> Any:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
         found = torch.device(name)
-        torch.empty(1, device=found)
+        float(torch.zeros(1, device=found))  # a device that holds no numbers is none
     except (RuntimeError, AssertionError, NotImplementedError, TypeError) as error:
         raise ValueError(
             f"{owner}: device must be 'auto', 'cpu' or a GPU that PyTorch finds here; got {name!r} ({error})."

@@ -274,9 +274,10 @@ class Autoencoder(Reducer):
         return Reconstruction("Autoencoder", encoder, decoder, *penalty, self.weight_decay, self.pretrain)
 
     def _keep(self, found: Any) -> None:
-        encoder, decoder = self._loss().halves(found.x.astype(np.float64))
-        fitted.keep_layers(self, "encoder", encoder)
-        fitted.keep_layers(self, "decoder", decoder)
+        loss = self._loss()
+        encoder, decoder = loss.halves(found.x.astype(np.float64))
+        fitted.keep_layers(self, "encoder", loss.encoder, encoder)
+        fitted.keep_layers(self, "decoder", loss.decoder, decoder)
         fitted.keep_run(self, found)
         self.features_ = self.encoder_weights_[0].T / self.scale_
 
@@ -289,10 +290,10 @@ class Autoencoder(Reducer):
 
     def _extend(self, X: np.ndarray) -> np.ndarray:
         rows = Scaling(self.mean_, self.scale_)(X.astype(np.float64))
-        return fitted.run_half(self, "encoder", self._networks(self.n_features_in_)[0], rows)
+        return fitted.run_half(self, "encoder", rows)
 
     def _invert(self, Z: np.ndarray) -> np.ndarray:
-        rows = fitted.run_half(self, "decoder", self._networks(self.n_features_in_)[1], Z.astype(np.float64))
+        rows = fitted.run_half(self, "decoder", Z.astype(np.float64))
         return Scaling(self.mean_, self.scale_).undo(rows)
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:

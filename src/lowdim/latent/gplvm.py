@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
 from lowdim._core import params, threads
@@ -16,12 +15,14 @@ from lowdim._core.process import Table
 from lowdim._core.rng import generator
 from lowdim.latent import _gp_exact, _gp_variational
 from lowdim.latent._gp_placing import Placing
-from lowdim.latent._gp_starts import Natural, back_basis, first_places, inducing_points, without_holes
+from lowdim.latent._gp_starts import Natural, back_basis, evened, first_places, inducing_points, without_holes
+from lowdim.latent._lbfgs import descend
 
 EXACT = 500  # rows up to which every one is a point of its own, and
 SPREADS = 2e7  # numbers that the variances of columns with different holes may take
 INDUCING = 50
 SMOOTH = 100  # steps with places that are a smooth function of the rows
+ROUND = 100  # steps in one kind of coordinates
 
 
 class GPLVM(Reducer):
@@ -49,7 +50,7 @@ class GPLVM(Reducer):
     init : {"pca"} or array-like of shape (n_samples, n_components)
         Where places start. The likelihood has many maxima, and the start decides.
     tol : float
-        Stop when the log-likelihood per cell rises by less.
+        Stop when the log-likelihood per cell rises by less in ten steps.
     max_iter : int
         Most steps of the optimiser (L-BFGS).
     random_state : int, generator or None
@@ -76,7 +77,7 @@ class GPLVM(Reducer):
     solver_ : str
         The solver that was used.
     n_iter_, converged_ : int, bool
-        Steps and whether the likelihood settled.
+        Steps of the last descent, and whether the likelihood settled.
 
     References
     ----------
@@ -120,8 +121,8 @@ class GPLVM(Reducer):
         n_inducing=None,
         back_constraint=False,
         init="pca",
-        tol=1e-6,
-        max_iter=500,
+        tol=1e-4,
+        max_iter=1000,
         random_state=None,
         n_jobs=None,
         verbose=0,
@@ -175,21 +176,19 @@ class GPLVM(Reducer):
     def _exact(self, table: Table, rows: np.ndarray, start: np.ndarray, noise: float, rng: Any) -> Any:
         """From places that are a smooth function of the rows, which keeps a curve in one piece; then free."""
         self._parts = None
-        q = self.n_components
-        objective = _gp_exact.Objective(table, self.kernel, q)
-        first = objective.start(start, noise)
+        objective = _gp_exact.Objective(table, self.kernel, self.n_components)
+        found = objective, objective.start(start, noise)
         if self.kernel == "rbf" and isinstance(self.init, str):
-            gamma, basis = back_basis(without_holes(rows, q, rng, self.n_jobs))
-            smooth = _gp_exact.Objective(table, self.kernel, q, basis)
-            found = self._maximized(
-                smooth, smooth.start(start, noise), None if self.back_constraint else min(SMOOTH, self.max_iter)
-            )
-            first = objective.again(*smooth.unpack(found))
+            gamma, basis = back_basis(without_holes(rows, self.n_components, rng, self.n_jobs))
+            even = evened(basis)
+            smooth = _gp_exact.Objective(table, self.kernel, self.n_components, basis @ even)
+            found = self._maximized(smooth, smooth.start(start, noise), None if self.back_constraint else SMOOTH)
         if self.back_constraint:
-            self._rows, self._parts = rows, (gamma, found[: smooth.size].reshape(-1, q))
+            self._rows, self._parts = rows, (gamma, even @ found[1][: smooth.size].reshape(-1, self.n_components))
         else:
-            first = self._maximized(objective, first)
-        latent, process = objective.unpack(first)
+            latent, process = found[0].unpack(found[1])
+            found = self._maximized(objective, objective.again(latent, process), rounds=_gp_exact.other_coordinates)
+        latent, process = found[0].unpack(found[1])
         value = _gp_exact.likelihood(table, latent, process)[0]
         return latent.copy(), _gp_exact.predictor(table, latent.copy(), process), value
 
@@ -197,31 +196,40 @@ class GPLVM(Reducer):
         self._parts = None
         points = inducing_points(start, self.n_inducing or INDUCING)
         objective = _gp_variational.Objective(table, self.n_components, len(points), self.n_jobs)
-        at = objective.unpack(self._maximized(objective, objective.start(start, points, noise)))
+        at = objective.unpack(self._maximized(objective, objective.start(start, points, noise))[1])
         value, _, predictor = _gp_variational.bound(table, at, self.n_jobs)
         return at.mu.copy(), predictor, value
 
-    def _maximized(self, objective: Any, start: np.ndarray, few: int | None = None) -> np.ndarray:
-        """L-BFGS with bounds; its line search owns the loop, so that `iterate` cannot. `few` steps are a first guess.
+    def _maximized(self, objective: Any, x: np.ndarray, few: int | None = None, rounds: Any = None) -> tuple[Any, Any]:
+        """Descents of minus the log-likelihood per cell: one, or one after the other in coordinates that take turns.
 
-        A line search that finds nothing lower starts afresh once; then rounding is all that is left.
+        `few` steps are a first guess. A line search that finds nothing lower starts afresh once.
         """
-        options = {"maxiter": few or self.max_iter, "maxfun": 10**9, "ftol": self.tol, "gtol": 1e-9, "maxcor": 20}
-        settings: Any = {"jac": True, "method": "L-BFGS-B", "bounds": objective.bounds(), "options": options}
+        most, losses, stuck = min(few or self.max_iter, self.max_iter), np.empty(0), False
         with Progress("GPLVM", self.max_iter, self.verbose) as progress:
-            settings["callback"] = lambda _: progress.advance()
-            found = minimize(objective, start, **settings)
-            steps = int(found.nit)
-            if found.status == 2:
-                found = minimize(objective, found.x, **settings)
-                steps += int(found.nit)
-        self.n_iter_, self.converged_ = steps, found.status != 1
-        if found.status == 1 and few is None:
-            warn(
-                f"GPLVM: not converged after max_iter={self.max_iter} steps (tol={self.tol:g}). Raise max_iter or tol.",
-                ConvergenceWarning,
-            )
-        return found.x
+            while True:
+                steps = most - len(losses) if rounds is None else min(ROUND, most - len(losses))
+                settings: Any = {"tol": self.tol, "unit": 1.0, "bounds": objective.bounds(), "owner": "GPLVM"}
+                run = descend(objective, x, max_iter=steps, progress=progress, **settings)
+                losses, x = np.concatenate([losses, run.losses]), run.x
+                settled = run.converged and (stuck or not run.stuck)
+                if settled or len(losses) >= most:
+                    break
+                stuck = run.stuck
+                if rounds is not None:
+                    objective, x = rounds(objective, x)
+        self.n_iter_, self.converged_ = len(losses), run.converged
+        if not run.converged and few is None:
+            self._complain(losses)
+        return objective, x
+
+    def _complain(self, losses: np.ndarray) -> None:
+        rise = float(losses[max(0, len(losses) - 11)] - losses[-1])
+        warn(
+            f"GPLVM: not converged after max_iter={self.max_iter} steps: in the last ten the log-likelihood of a cell "
+            f"rose by {rise:.2g} (tol={self.tol:g}). Raise max_iter or tol.",
+            ConvergenceWarning,
+        )
 
     # ---- new rows, and back ---------------------------------------------------------------------------------
 
@@ -234,7 +242,7 @@ class GPLVM(Reducer):
             gamma, coefficients = self._parts
             return back_basis(self._rows, rows, gamma)[1] @ coefficients
         breadth = {"exact": _gp_exact.BREADTH, "variational": 1.0}[self.solver_]
-        breadth = np.inf if self.kernel == "linear" else breadth
+        breadth = np.inf if predictor.process.kernel == "linear" else breadth
         return Placing(predictor, breadth, self.latent_, predictor.mean(self.latent_))(rows)
 
     def inverse_transform(self, Z: Any, *, return_outside: bool = False, return_std: bool = False) -> Any:

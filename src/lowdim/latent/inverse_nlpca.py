@@ -12,8 +12,8 @@ from lowdim._core.rng import generator
 from lowdim.latent import _inverse as inverse
 from lowdim.latent import _settings as settings
 from lowdim.latent._levels import Levels
-from lowdim.latent._network import ACTIVATIONS, Network
-from lowdim.latent._place import Decoder, place
+from lowdim.latent._network import ACTIVATIONS
+from lowdim.latent._place import Decoder, expected, place
 from lowdim.latent._restarts import keep_run, train
 from lowdim.latent._rows import Scaling, settled
 
@@ -71,6 +71,8 @@ class InverseNLPCA(Reducer):
         The codes.
     completed_ : ndarray or None
         The rows with their missing cells filled in by the decoder, the others as given; None without missing cells.
+        Where distant codes fit the cells of a row about equally well, the mean of what they say, each weighted by how
+        well it fits and how many rows are near it.
     reconstruction_error_ : float
         Mean squared error of the observed cells, in units of X.
     loss_ : float
@@ -140,7 +142,7 @@ class InverseNLPCA(Reducer):
         level_weights=None,
         circular=False,
         activation="tanh",
-        weight_decay=1e-3,
+        weight_decay=1e-4,
         scale=False,
         n_init=10,
         max_iter=3000,
@@ -178,33 +180,42 @@ class InverseNLPCA(Reducer):
 
         self._n_features_out = self.n_components
         Z = np.concatenate([self._extend(X[part]) for part in threads.blocks(len(X), self._block_rows)])
-        self._complete(X, Z)
+        self._complete(X, Z, problem.noise(found.x))
         return Z
 
     def _keep(self, problem: Any, found: Any) -> None:
         layers = problem.net.layers(found.x[: problem.net.n_parameters])
         self.weights_, self.biases_ = [W.copy() for W, _ in layers], [b.copy() for _, b in layers]
         self.n_weights_ = problem.net.n_parameters
-        self._parts = {"anchors": problem.anchors(found.x), "ridge": problem.ridge}
+        held = {"weights": problem.levels.weights, "masks": problem.levels.masks, "circular": problem.circular}
+        anchors = problem.decoder(found.x).anchors
+        self._parts = {"net": problem.net, **held, "ridge": problem.ridge, "anchors": anchors}
         keep_run(self, found)
 
-    def _complete(self, X: np.ndarray, Z: np.ndarray) -> None:
+    def _complete(self, X: np.ndarray, Z: np.ndarray, noise: float) -> None:
         fitted, seen = self._invert(Z), ~np.isnan(X)
         self.missing_share_ = float(1 - seen.mean())
         self.reconstruction_error_ = float(np.square((fitted - X)[seen]).mean())
-        self.completed_ = None if seen.all() else np.where(seen, X, fitted.astype(X.dtype))
+        completed, holed = X.copy(), np.flatnonzero(~seen.all(axis=1))
+        for part in threads.blocks(len(holed), self._block_rows):
+            rows = holed[part]
+            completed[rows] = np.where(seen[rows], X[rows], self._expected(X[rows], noise))
+        self.completed_ = completed if len(holed) else None
 
     def _decoder(self) -> Decoder:
-        k = self._n_features_out
-        net = Network.of((2 * k if self.circular else k, *self.hidden_, self.n_features_in_), self.activation)
-        levels = Levels.of(k, self.hierarchical, self.level_weights, self.circular)
-        layers = list(zip(self.weights_, self.biases_, strict=True))
-        return Decoder(net, layers, levels, self.circular, self._parts["ridge"], self._parts["anchors"])
+        parts, layers = self._parts, list(zip(self.weights_, self.biases_, strict=True))
+        levels = Levels(parts["weights"], parts["masks"])
+        return Decoder(parts["net"], layers, levels, parts["circular"], parts["ridge"], parts["anchors"])
 
     def _extend(self, X: np.ndarray) -> np.ndarray:
         with threads.single_blas():
             rows, seen = inverse.split(Scaling(self.mean_, self.scale_)(X))
             return place(self._decoder(), rows, seen)
+
+    def _expected(self, X: np.ndarray, noise: float) -> np.ndarray:
+        scaling = Scaling(self.mean_, self.scale_)
+        with threads.single_blas():
+            return scaling.undo(expected(self._decoder(), *inverse.split(scaling(X)), noise))
 
     def _invert(self, Z: np.ndarray) -> np.ndarray:
         return Scaling(self.mean_, self.scale_).undo(self._decoder().rows(Z.astype(np.float64)))

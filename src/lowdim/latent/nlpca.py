@@ -11,7 +11,7 @@ from lowdim._core.base import Reducer
 from lowdim._core.rng import generator
 from lowdim.latent import _fitted as fitted
 from lowdim.latent import _settings as settings
-from lowdim.latent._bottleneck import Bottleneck, networks
+from lowdim.latent._bottleneck import Bottleneck
 from lowdim.latent._levels import angles_of, on_circles
 from lowdim.latent._network import ACTIVATIONS
 from lowdim.latent._restarts import keep_run, train
@@ -168,8 +168,9 @@ class NLPCA(Reducer):
         problem = Bottleneck.of(self, rows, self._widths())
         found = train(problem, self, rng)
         encoder, decoder = problem.halves(found.x)
-        fitted.keep_layers(self, "encoder", problem.encoder.layers(encoder))
-        fitted.keep_layers(self, "decoder", problem.decoder.layers(decoder))
+        fitted.keep_layers(self, "encoder", problem.encoder, problem.encoder.layers(encoder))
+        fitted.keep_layers(self, "decoder", problem.decoder, problem.decoder.layers(decoder))
+        self._circular = self.circular
         self.n_weights_ = len(found.x)
         keep_run(self, found)
 
@@ -184,21 +185,19 @@ class NLPCA(Reducer):
 
     def _codes(self, X: np.ndarray) -> np.ndarray:
         """What the encoder says; pairs of numbers where circular."""
-        encoder, _ = networks(self, self._widths(), self.n_features_in_)
-        codes = fitted.run_half(self, "encoder", encoder, Scaling(self.mean_, self.scale_)(X.astype(np.float64)))
-        return on_circles(angles_of(codes)) if self.circular else codes
+        codes = fitted.run_half(self, "encoder", Scaling(self.mean_, self.scale_)(X.astype(np.float64)))
+        return on_circles(angles_of(codes)) if self._circular else codes
 
     def _decode(self, codes: np.ndarray) -> np.ndarray:
-        _, decoder = networks(self, self._widths(), self.n_features_in_)
-        return Scaling(self.mean_, self.scale_).undo(fitted.run_half(self, "decoder", decoder, codes))
+        return Scaling(self.mean_, self.scale_).undo(fitted.run_half(self, "decoder", codes))
 
     def _extend(self, X: np.ndarray) -> np.ndarray:
         codes = self._codes(X)
-        return angles_of(codes) if self.circular else codes
+        return angles_of(codes) if self._circular else codes
 
     def _invert(self, Z: np.ndarray) -> np.ndarray:
         Z = Z.astype(np.float64)
-        return self._decode(on_circles(Z) if self.circular else Z)
+        return self._decode(on_circles(Z) if self._circular else Z)
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         layers = 8 * n * (6 * d + 4 * sum(self._widths()) + 4 * self.n_components)

@@ -232,7 +232,9 @@ class VAE(Reducer):
         """
         check_is_fitted(self)
         X, _ = self._check_rows(X, fitting=False)
-        return self._bound(X, n_draws, generator(random_state))
+        if self.noise_variance_ is None:
+            _check_coins(X)
+        return self._bound(X, _whole("n_draws", n_draws), generator(random_state))
 
     def sample(self, n_samples: int = 1, random_state: Any = None, noise: bool = False) -> np.ndarray:
         """Draw new rows: codes from N(0, I), decoded.
@@ -253,12 +255,12 @@ class VAE(Reducer):
         """
         check_is_fitted(self)
         rng = generator(random_state)
-        X = self._invert(rng.standard_normal((n_samples, self._n_features_out)))
-        if not noise:
-            return X
-        if self.noise_variance_ is None:
-            return (rng.random(X.shape) < X).astype(np.float64)
-        return X + np.sqrt(self.noise_variance_) * self.scale_ * rng.standard_normal(X.shape)
+        X = self._invert(rng.standard_normal((_whole("n_samples", n_samples), self._n_features_out)))
+        if noise and self.noise_variance_ is not None:
+            X = X + np.sqrt(self.noise_variance_) * self.scale_ * rng.standard_normal(X.shape)
+        elif noise:
+            X = rng.random(X.shape) < X
+        return X.astype(self.embedding_.dtype)
 
     def _embed(self, X: np.ndarray) -> np.ndarray:
         from lowdim.latent._train import train
@@ -272,9 +274,10 @@ class VAE(Reducer):
         self.solver_ = "adam"
         self.device_ = settings.where(self)
         found = train(self, rows, self._loss, rng)
-        encoder, decoder, log_noise = self._loss().parts(found.x.astype(np.float64))
-        fitted.keep_layers(self, "encoder", encoder)
-        fitted.keep_layers(self, "decoder", decoder)
+        loss = self._loss()
+        encoder, decoder, log_noise = loss.parts(found.x.astype(np.float64))
+        fitted.keep_layers(self, "encoder", loss.encoder, encoder)
+        fitted.keep_layers(self, "decoder", loss.decoder, decoder)
         fitted.keep_run(self, found)
         self.n_weights_ = len(found.x)
         self.noise_variance_ = None if self._bernoulli() else float(np.exp(max(log_noise, LEAST)))
@@ -300,12 +303,7 @@ class VAE(Reducer):
     def _scaling(self, X: np.ndarray) -> Scaling:
         if not self._bernoulli():
             return Scaling.of(X, self.scale)
-        low, high = float(X.min()), float(X.max())
-        if low < 0 or high > 1:
-            raise ValueError(
-                f"VAE: X must be from 0 to 1 for likelihood='bernoulli'; got values from {low:g} to {high:g}. Divide "
-                "by the largest possible value, or use likelihood='gaussian'."
-            )
+        _check_coins(X)
         return Scaling(np.zeros(X.shape[1]), np.ones(X.shape[1]))
 
     def _networks(self, d: int) -> tuple[Network, Network]:
@@ -318,12 +316,12 @@ class VAE(Reducer):
 
     def _posterior(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         rows = Scaling(self.mean_, self.scale_)(X.astype(np.float64))
-        output = fitted.run_half(self, "encoder", self._networks(self.n_features_in_)[0], rows)
+        output = fitted.run_half(self, "encoder", rows)
         k = self._n_features_out
         return output[:, :k], np.clip(output[:, k:], -WIDEST, WIDEST)
 
     def _decoded(self, Z: np.ndarray) -> np.ndarray:
-        return fitted.run_half(self, "decoder", self._networks(self.n_features_in_)[1], Z)
+        return fitted.run_half(self, "decoder", Z)
 
     def _bound(self, X: np.ndarray, n_draws: int, rng: np.random.Generator) -> np.ndarray:
         mean, log_variance = self._posterior(X)
@@ -345,10 +343,25 @@ class VAE(Reducer):
 
     def _invert(self, Z: np.ndarray) -> np.ndarray:
         output = self._decoded(Z.astype(np.float64))
-        return expit(output) if self._bernoulli() else Scaling(self.mean_, self.scale_).undo(output)
+        return expit(output) if self.noise_variance_ is None else Scaling(self.mean_, self.scale_).undo(output)
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         encoder, decoder = self._networks(d)
         layers = 8 * 4 * min(n, max(self.batch_size, 2048)) * (sum(encoder.sizes) + sum(decoder.sizes))
         weights = 8 * 10 * (encoder.n_parameters + decoder.n_parameters)
         return {"scaled rows": 3 * 8 * n * d, "codes": 32 * n * self.n_components, "layers": layers + weights}
+
+
+def _check_coins(X: np.ndarray) -> None:
+    low, high = float(X.min()), float(X.max())
+    if low < 0 or high > 1:
+        raise ValueError(
+            f"VAE: X must be from 0 to 1 for likelihood='bernoulli'; got values from {low:g} to {high:g}. Divide "
+            "by the largest possible value, or use likelihood='gaussian'."
+        )
+
+
+def _whole(name: str, value: Any) -> int:
+    if not params.whole(1).accepts(value):
+        raise ValueError(f"VAE: {name} must be a whole number >= 1; got {value!r}.")
+    return int(value)

@@ -1,0 +1,75 @@
+"""Handwritten digits on a map of two coordinates: PCA, an autoencoder, its variational form and a Gaussian process.
+
+PCA looks from the best side; the networks bend the map, so that kinds of digits which lie above each other come apart.
+The number is the share of images whose nearest neighbour on the map is another digit; images that were not fitted are
+placed too, and counted apart.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+from sklearn.datasets import load_digits
+
+import lowdim
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+FITTED = 1200
+
+
+def main(path=".", quick=False):
+    """Draw the picture into a folder or file; return the shares, for fitted and for new images."""
+    images, labels = load_digits(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(images))
+    X, y = images[order] / 16, labels[order]
+    n, epochs = (400, 60) if quick else (FITTED, 300)
+    known, new = slice(0, n), slice(n, None)
+    models = {
+        "PCA": lowdim.PCA(2),
+        "autoencoder": lowdim.Autoencoder(2, max_iter=epochs, random_state=0),
+        "variational autoencoder": lowdim.VAE(2, likelihood="bernoulli", max_iter=epochs, random_state=0),
+        "GPLVM": lowdim.GPLVM(2, solver="variational", n_inducing=20 if quick else 40, max_iter=40 if quick else 200),
+    }
+    figure, axes = plt.subplots(2, 2, figsize=(10, 9.4), layout="constrained")
+    found = {}
+    for ax, (name, model) in zip(axes.flat, models.items(), strict=True):
+        Z = fitted(model, X[known])
+        placed = model.transform(X[new])
+        found[name] = lowdim.quality.knn_error(Z, y[known])
+        nearest = np.square(placed[:, None] - Z).sum(axis=2).argmin(axis=1)
+        found[f"{name}, new"] = float((y[known][nearest] != y[new]).mean())
+        words = f"{name}: nearest is another digit for {found[name]:.0%}, of new images {found[f'{name}, new']:.0%}"
+        draw(ax, Z, y[known], words)
+    path = Path(path) / "digits_maps.png" if Path(path).is_dir() else Path(path)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+    for name, share in found.items():
+        print(f"{name}: {share:.3f}")
+    return found
+
+
+def fitted(model, X):
+    """The map; few steps are enough for a picture, and their warning is not needed."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return model.fit_transform(X)
+
+
+def draw(ax, Z, y, words):
+    """Each image as its digit."""
+    ax.scatter(*Z.T, s=0)
+    for digit in range(10):
+        for z in Z[y == digit]:
+            ax.text(*z, str(digit), color=plt.cm.tab10(digit), fontsize=6, ha="center", va="center")
+    ax.set(xticks=[], yticks=[])
+    ax.set_title(words, fontsize=9)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:2])
