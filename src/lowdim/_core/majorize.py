@@ -129,14 +129,12 @@ def reached(n: int, linked: Callable[[int], Array]) -> Array:
     return seen
 
 
-def laplacian_solver(
-    pairs: Pairs, n_jobs: int | None = None, dense_up_to: int = DENSE_UP_TO
-) -> Callable[[Array], Array]:
+def laplacian_solver(pairs: Pairs, n_jobs: int | None = None) -> Callable[[Array], Array]:
     """F -> V^+ F for forces, which add up to 0; V is the Laplacian of the weights."""
     n, w = pairs.n, pairs.weights
     if w is None:
         return lambda F: F / n
-    if n <= dense_up_to:
+    if n <= DENSE_UP_TO:
         V = np.array([-pairs.row(w, i) for i in range(n)], dtype=np.float64)
         np.fill_diagonal(V, -V.sum(axis=1))
         V += np.trace(V) / n**2  # along the constant vector, where V is 0 and forces are too

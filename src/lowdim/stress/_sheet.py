@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import lapack
 from scipy.sparse.csgraph import minimum_spanning_tree
 from sklearn.exceptions import ConvergenceWarning
 
+from lowdim._core import threads
 from lowdim._core.extend import Interpolation, Rebuilt
 from lowdim._core.graph import geodesics, neighbor_graph
 from lowdim._core.iterate import Run
@@ -17,14 +20,13 @@ from lowdim._core.landmark_spectrum import MIXED
 from lowdim._core.majorize import Pairs, condensed
 from lowdim._core.neighbors import Neighbors
 from lowdim._core.notices import warn
-from lowdim._core.threads import blocks
 from lowdim.stress._levels import Ratio
 from lowdim.stress._solvers import Problem, descend
 from lowdim.stress._start import classical_of_table, principal_axes
 
 Array = np.ndarray
 
-DENSE_UP_TO = 10_000  # rows for which the Laplacian of the weights is factorised, once for all steps
+INVERTED = 8000  # rows for which the Laplacian of the weights is inverted, once for all steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +85,7 @@ class LaidOut:
 def _least(D: Array, k: int) -> Neighbors:
     """Of each column, the k rows of least value, that of value 0 on the way from a row to itself first."""
     indices, values = np.empty((D.shape[1], k), dtype=np.int32), np.empty((D.shape[1], k))
-    for part in blocks(D.shape[1], 1024):
+    for part in threads.blocks(D.shape[1], 1024):
         columns = np.ascontiguousarray(D[:, part].T)
         some = np.sort(np.argpartition(columns, k - 1, axis=1)[:, :k], axis=1)
         order = np.argsort(np.take_along_axis(columns, some, axis=1), axis=1, kind="stable")
@@ -108,7 +110,9 @@ def least_stress(D: Array, kept: Array, model: Any, rng: np.random.Generator) ->
     D = D / unit
     weights = None if kept.all() else condensed(lambda rows: kept[rows, rows.start :], n, np.float64, model.n_jobs)
     pairs = Pairs(n, condensed(lambda rows: D[rows, rows.start :], n, np.float64, model.n_jobs), weights)
-    problem = Problem(pairs, Ratio(pairs), model.n_jobs, dense_up_to=DENSE_UP_TO)
+    problem = Problem(
+        pairs, Ratio(pairs), model.n_jobs, None if kept.all() or n > INVERTED else laplacian_inverse(kept)
+    )
     start = problem.scaled(classical_of_table(lambda chosen: D[chosen], n, r, rng))
     loop = {"max_iter": model.max_iter, "tol": model.tol, "verbose": model.verbose}
     place, run = descend(problem, start, model.solver, warn=False, owner="TCIE", **loop)
@@ -120,3 +124,26 @@ def least_stress(D: Array, kept: Array, model: Any, rng: np.random.Generator) ->
         )
     Z = principal_axes(place.place.reshape(n, -1))
     return Z * unit, pairs.stress(Z, n_jobs=model.n_jobs)[0] * unit**2, run
+
+
+def laplacian_inverse(kept: Array) -> Callable[[Array], Array]:
+    """F -> V^+ F for forces, which add up to 0, V being the Laplacian of the pairs that count; they join all rows.
+
+    Two or three products a step: next to them, solving with factors takes four times as long, and conjugate gradients
+    a pass over all pairs for each of their steps.
+    """
+    V = -kept.astype(np.float64)
+    np.fill_diagonal(V, 0.0)
+    np.fill_diagonal(V, -V.sum(axis=1))
+    V += np.trace(V) / len(V) ** 2  # along the constant vector, where V is 0 and forces are too
+    V, failed = lapack.dpotri(lapack.dpotrf(V, overwrite_a=True)[0], overwrite_c=True)
+    if failed:
+        raise np.linalg.LinAlgError("TCIE: the pairs that count do not join all rows.")
+    upper = np.triu(V, 1)
+    V = np.triu(V) + upper.T
+
+    def solve(F: Array) -> Array:
+        with threads.single_blas():  # reading V takes all the time
+            return V @ F
+
+    return solve

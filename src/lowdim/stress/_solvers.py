@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from lowdim._core.iterate import Run, iterate
-from lowdim._core.majorize import DENSE_UP_TO, Pairs, laplacian_solver
+from lowdim._core.majorize import Pairs, laplacian_solver
 from lowdim.stress._levels import Ratio
 
 Array = np.ndarray
@@ -39,10 +39,10 @@ class Place:
 class Problem:
     """The loss sum w (dhat - d)^2 / sum w dhat^2 of a configuration, with the best disparities for it."""
 
-    def __init__(self, pairs: Pairs, level: Any, n_jobs: int | None, dense_up_to: int = DENSE_UP_TO):
+    def __init__(self, pairs: Pairs, level: Any, n_jobs: int | None, solve: Callable[[Array], Array] | None = None):
         self.pairs, self.level, self.n_jobs = pairs, level, n_jobs
         self.metric = isinstance(level, Ratio)
-        self.solve = laplacian_solver(pairs, n_jobs, dense_up_to)
+        self.solve = laplacian_solver(pairs, n_jobs) if solve is None else solve
         self.length = pairs.total(pairs.delta) if self.metric else pairs.total()
         # Below the rounding of a perfect fit, changes mean nothing.
         self.floor = float((16 * np.finfo(pairs.delta.dtype).eps) ** 2)

@@ -23,7 +23,7 @@ from lowdim._core.parts import over_parts, side_by_side
 from lowdim._core.repair import METHODS
 from lowdim._core.rng import generator
 from lowdim.stress._boundary import boundary_rows, one_sidedness, trusted_pairs
-from lowdim.stress._sheet import DENSE_UP_TO, LaidOut, Sheet, least_stress
+from lowdim.stress._sheet import INVERTED, LaidOut, Sheet, least_stress
 from lowdim.stress._solvers import SOLVERS
 
 
@@ -53,7 +53,7 @@ class TCIE(Reducer):
     n_landmarks : int, "auto" or None
         Unroll this many rows only (farthest-point choice; paths still lead over all rows) and place the others among
         those nearest along the paths. "auto": only where tables of all pairs of rows would not fit into memory or take
-        very long (beyond 5,000 rows), 1,000 of them, with a warning; None: never.
+        very long (beyond 8,000 rows), 1,000 of them, with a warning; None: never.
     solver : {"accelerated", "majorize", "gradient", "conjugate_gradient", "pseudo_newton"}
         How the stress is lowered; see `MDS`.
     max_iter : int
@@ -144,7 +144,7 @@ class TCIE(Reducer):
     _sparse_rows = True
     _sparse_graphs = True
     _landmarks_on_graphs = True
-    _most_rows = 5000  # that are unrolled within a few minutes
+    _most_rows = 8000  # that are unrolled within a few minutes
     _hole_policies = tuple(METRICS)
     _memory = tables_taken
     _extension: Any
@@ -268,7 +268,7 @@ class TCIE(Reducer):
             "path lengths": (n + m) * m * 8,
             "pairs that count": 2 * m * m,
             "pairs": 3 * m * m * 4,
-            "Laplacian of the weights": 8 * min(m, DENSE_UP_TO) ** 2,
+            "Laplacian of the weights": 3 * 8 * min(m, INVERTED) ** 2,
             "inner products": 2 * min(m, 4000) ** 2 * 8,
             "search": 2 * n * 64 * 8,
             "neighbour graph": 60 * edges,
