@@ -82,3 +82,23 @@ def test_tcie_keeps_the_hole_and_tearing_the_order(run):
     found = run("holed_sheet")
     assert 1 - found["TCIE"] < 0.6 * (1 - found["Isomap"])
     assert found["torn helix"] < 0.04 < found["closed helix"]
+
+
+def test_a_curve_fills_in_what_lines_cannot(run):
+    found = run("helix_completed")
+    assert found["inverse NLPCA"] < 0.05
+    assert min(found["column means"], found["probabilistic PCA"], found["Bayesian PCA"]) > 0.25
+
+
+def test_bent_maps_keep_digits_apart(run):
+    found = run("digits_maps")
+    for name in ("autoencoder", "GPLVM"):
+        assert found[name] < 0.9 * found["PCA"]
+    assert found["GPLVM, new"] < found["PCA, new"]
+
+
+def test_networks_reproduce_and_clean_digits(run):
+    found = run("digits_reconstructions")
+    assert found["autoencoder"] < 1.2 * found["PCA"]
+    assert found["noise, denoising autoencoder"] < min(found["noise, PCA"], found["noise, autoencoder"])
+    assert found["mistaken, denoising autoencoder"] < found["mistaken, PCA"] + 0.05
