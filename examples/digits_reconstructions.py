@@ -3,7 +3,8 @@
 Each image goes through eight numbers and back: along the eight best directions (PCA), and through an encoder and a
 decoder. A variational autoencoder smooths more, and can draw digits that nobody wrote. A denoising autoencoder was
 trained on spoiled images to give back clean ones, and cleans better than one that only learned to copy. The images
-shown, and the errors, are of images that were not trained on.
+shown, and the errors, are of images that were not trained on. The last numbers are the share of digits that a linear
+support vector machine mistakes, given all pixels or the eight numbers alone: nonlinear codes are easier to tell apart.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 from sklearn.datasets import load_digits
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 import lowdim
 
@@ -27,10 +31,17 @@ CODES, NOISE, SHOWN = 8, 0.3, 12
 def main(path=".", quick=False):
     """Draw the picture into a folder or file; return the squared errors of an image."""
     rng = np.random.default_rng(0)
-    X = load_digits().data[rng.permutation(1797)] / 16
-    train, test = (X[:500], X[500:700]) if quick else (X[:1400], X[1400:])
+    images, labels = load_digits(return_X_y=True)
+    order = rng.permutation(len(images))[: 450 if quick else None]
+    X, y, n = images[order] / 16, labels[order], 300 if quick else 1400
+    train, test = X[:n], X[n:]
     noisy = test + NOISE * rng.standard_normal(test.shape)
-    settings = {"hidden": (64,), "max_iter": 80 if quick else 400, "random_state": 0}
+    settings = {
+        "hidden": (64,),
+        "max_iter": 50 if quick else 400,
+        "batch_size": 32 if quick else 256,
+        "random_state": 0,
+    }
     # Noise of 0.3 is about 1.3 deviations of a pixel, the unit in which `strength` is measured.
     spoiling = {"penalty": "denoising", "strength": NOISE / float(train.std(axis=0).mean())}
     models = {
@@ -48,8 +59,10 @@ def main(path=".", quick=False):
     found = {name: float(np.square(images - test).sum(axis=1).mean()) for name, images in pictures.items()}
     pictures["drawn by the variational autoencoder"] = models["variational autoencoder"].sample(SHOWN, random_state=1)
     draw(Path(path) / "digits_reconstructions.png" if Path(path).is_dir() else Path(path), pictures, found)
+    codes = {"pixels": (train, test)} | {name: (m.transform(train), m.transform(test)) for name, m in models.items()}
+    found |= {f"mistaken, {name}": mistaken(*pair, y[:n], y[n:]) for name, pair in codes.items()}
     for name, error in found.items():
-        print(f"{name}: {error:.2f}")
+        print(f"{name}: {error:.3f}")
     return found
 
 
@@ -60,6 +73,11 @@ def fit(model, X):
         model.fit(X)
 
 
+def mistaken(train, test, known, truth):
+    """Share of images that a linear classifier of their codes takes for another digit."""
+    return 1.0 - make_pipeline(StandardScaler(), SVC(kernel="linear")).fit(train, known).score(test, truth)
+
+
 def through(model, X):
     """Images led through the codes and back."""
     return model.inverse_transform(model.transform(X))
@@ -67,13 +85,13 @@ def through(model, X):
 
 def draw(path, pictures, found):
     """A line of images for each way."""
-    figure = plt.figure(figsize=(9, 9.5), layout="constrained")
-    for line, (name, images) in zip(figure.subfigures(len(pictures), 1), pictures.items(), strict=True):
+    figure, axes = plt.subplots(len(pictures), 1, figsize=(8.4, 9.5), layout="constrained")
+    for ax, (name, images) in zip(axes, pictures.items(), strict=True):
+        padded = np.pad(images[:SHOWN].reshape(-1, 8, 8), ((0, 0), (0, 0), (0, 2)))
+        ax.imshow(np.concatenate(padded, axis=1), cmap="Greys", vmin=0, vmax=1)
         words = f": squared error {found[name]:.2f}" if found.get(name) else ""
-        line.suptitle(name + words, x=0.0, ha="left", fontsize="small")
-        for ax, picture in zip(line.subplots(1, SHOWN), images, strict=False):
-            ax.imshow(picture.reshape(8, 8), cmap="Greys", vmin=0, vmax=1)
-            ax.axis("off")
+        ax.set_title(name + words, loc="left", fontsize="small")
+        ax.axis("off")
     figure.savefig(path, dpi=110)
     plt.close(figure)
 

@@ -1,9 +1,9 @@
-"""Missing cells of a helical loop, filled in by a line and by curves.
+"""Missing cells of a helical loop, filled in by lines and by a curve.
 
 The loop has one dimension in three columns, and every row lacks one of its three cells. A linear method can do little
 better than the column means. Inverse nonlinear PCA fits a curve to the cells that are there and finds each row's place
-on it; so does a Gaussian process. Rows at the two ends lie above each other: where such a row lacks its height, nothing
-tells the ends apart, and both fill in what is between.
+on it. The two ends of the loop lie above each other: where a row there lacks its height, nothing tells them apart, and
+what is filled in lies between.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def main(path=".", quick=False):
     gone = np.isnan(X)
     models = {
         "probabilistic PCA": lowdim.ProbabilisticPCA(1),
-        "GPLVM": lowdim.GPLVM(1, max_iter=300),
+        "Bayesian PCA": lowdim.BayesianPCA(),
         "inverse NLPCA": lowdim.InverseNLPCA(1, hidden=12, n_init=3 if quick else 10, random_state=0),
     }
     rows = {"complete rows": loop.X, "column means": np.where(gone, np.nanmean(X, axis=0), X)}
@@ -48,20 +48,21 @@ def completed(model, X):
 
 
 def draw(path, rows, loop, gone, found):
-    """One panel for each way; the true loop in grey, rows coloured by their place on it."""
-    figure, axes = plt.subplots(2, 3, figsize=(11, 8), subplot_kw={"projection": "3d"}, layout="constrained")
-    for ax, (name, filled) in zip(axes.flat, rows.items(), strict=False):
-        ax.plot(*loop.noise_free[np.argsort(loop.coordinates[:, 0])].T, color="0.8", linewidth=1)
+    """What is missing, then one panel for each way; the true loop in grey, rows coloured by their place on it."""
+    figure, axes = plt.subplots(2, 3, figsize=(11, 7.6), subplot_kw={"projection": "3d"}, layout="constrained")
+    for j, (label, color) in enumerate(zip(("sine", "cosine", "height"), lowdim.plot.COLORS, strict=False)):
+        some = loop.X[gone[:, j]].T
+        axes.flat[1].scatter(*some, s=7, color=color, label=label, linewidths=0, depthshade=False)
+    axes.flat[1].set_title("what is missing", fontsize=10)
+    axes.flat[1].legend(frameon=False, loc="upper left", fontsize=8)
+    panels = [ax for i, ax in enumerate(axes.flat) if i != 1]
+    for ax, (name, filled) in zip(panels, rows.items(), strict=True):
+        ax.plot(*loop.noise_free.T, color="0.7", linewidth=1)
         ax.scatter(*filled.T, s=7, c=loop.coordinates[:, 0], cmap="viridis", linewidths=0, depthshade=False)
         ax.set_title(name if name == "complete rows" else f"{name}: squared error {found[name]:.3f}", fontsize=10)
-    lacking = axes.flat[-1]
-    for j, (label, color) in enumerate(zip(("sine", "cosine", "height"), lowdim.plot.COLORS, strict=False)):
-        lacking.scatter(*loop.X[gone[:, j]].T, s=7, color=color, label=label, linewidths=0, depthshade=False)
-    lacking.set_title("what is missing", fontsize=10)
-    lacking.legend(frameon=False, loc="upper left", fontsize=8)
     for ax in axes.flat:
         ax.set(xlim=(-1.2, 1.2), ylim=(-1.2, 1.2), zlim=(-1.2, 1.2), xticks=[], yticks=[], zticks=[])
-        ax.view_init(22, -60)
+        ax.view_init(25, 20)
     figure.savefig(path, dpi=110)
     plt.close(figure)
 

@@ -120,3 +120,23 @@ def test_local_methods_help_until_noise_or_dimension_is_too_much(run):
         for method in ("Isomap", "LLE", "LTSA", "Laplacian eigenmaps"):
             assert found[sweep, level, method] < found[sweep, level, "PCA"] + 0.05
     assert found["dimension", 10, "LLE"] < found["dimension", 10, "PCA"]
+
+
+def test_a_curve_fills_in_what_lines_cannot(run):
+    found = run("helix_completed")
+    assert found["inverse NLPCA"] < 0.05
+    assert min(found["column means"], found["probabilistic PCA"], found["Bayesian PCA"]) > 0.25
+
+
+def test_bent_maps_keep_digits_apart(run):
+    found = run("digits_maps")
+    for name in ("autoencoder", "GPLVM"):
+        assert found[name] < 0.9 * found["PCA"]
+    assert found["GPLVM, new"] < found["PCA, new"]
+
+
+def test_networks_reproduce_and_clean_digits(run):
+    found = run("digits_reconstructions")
+    assert found["autoencoder"] < 1.2 * found["PCA"]
+    assert found["noise, denoising autoencoder"] < min(found["noise, PCA"], found["noise, autoencoder"])
+    assert found["mistaken, denoising autoencoder"] < found["mistaken, PCA"] + 0.05
