@@ -7,9 +7,9 @@ hold the square of places. Near pictures do tell how the face moved, and LLE nee
 Writes shifted_face.png into the folder named as the first argument: some pictures, the places of the face, and the maps
 of PCA and LLE in the colours of the places. The face is drawn (`datasets.shifted_face`). Where the environment variable
 LOWDIM_DATA names a folder with olivetti_faces_64.npz (array X, one face of 64 x 64 pixels to a row), a second row shows
-the same with the photograph of a person, at a fourth of its size, at every whole-pixel place. LLE is not safe here: with
-another face, or with 12 neighbours instead of 8, its second axis may repeat the first (a face that changes faster when
-it moves down than when it moves across makes a long and narrow sheet), and half of the places are lost.
+the same with the photograph of a person, at a fourth of its size, at every whole-pixel place. LLE is not safe here:
+with another face, or with 12 neighbours instead of 8, its second axis may repeat the first (a face that changes faster
+when it moves down than when it moves across makes a long and narrow sheet), and half of the places are lost.
 """
 
 from __future__ import annotations
