@@ -328,6 +328,8 @@ VARIANTS = [
     Case(lowdim.MDS(n_components=2, level="ordinal", tol=1e-15, max_iter=5000), transform_tolerance=1e-4),
     Case(lowdim.TCIE(n_components=2, n_neighbors=6, missing="pairwise", repair="flow", random_state=0)),
     Case(lowdim.TCIE(n_components=2, radius=15.0, boundary=2.0, metric="manhattan"), invariant_to_rotation=False),
+    Case(lowdim.TCIE(n_components=2, n_neighbors=6, n_landmarks=40, random_state=0)),
+    Case(lowdim.MVU(n_components=2, n_neighbors=6, repair="linearity", slack=0.1, random_state=0), agreement=5e-3),
     Case(lowdim.TSNE(n_components=2, perplexity=[3, 7], init="spectral", dof=0.8, random_state=0)),
     Case(lowdim.GPLVM(n_components=2, kernel="linear", tol=1e-3), exact_inverse=True),
     Case(lowdim.GPLVM(n_components=2, solver="variational", n_inducing=8, tol=1e-2), exact_inverse=True),

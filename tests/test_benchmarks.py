@@ -338,6 +338,22 @@ def small(name, size, *wanted):
     return found.module.quality(arrays, size, results)
 
 
+def test_quality_of_repair():
+    judged = small("repair", {"n": 1000}, "linearity", "stability")
+    assert judged["linearity"]["found"] == 5
+    assert judged["linearity"]["paths"] > 0.99 > judged["linearity"]["as it was"]
+    assert all(one["false"] < 0.5 for one in judged.values())
+
+
+def test_quality_of_sheets():
+    """What Isomap stretches, TCIE does not; and the exact program bounds the variance."""
+    judged = small("tcie", {"n": 900, "landmarks": 0}, "lowdim", "lowdim Isomap")
+    assert judged["lowdim"]["sheet"] > judged["lowdim Isomap"]["sheet"] > 0.95
+    assert abs(judged["lowdim"]["stretch"]) < 0.5 * judged["lowdim Isomap"]["stretch"]
+    judged = small("mvu", {"n": 60, "landmarks": 0}, "lowdim")
+    assert judged["lowdim"]["rods"] < 1e-3
+
+
 def test_quality_of_neighbours():
     judged = small("neighbours", {"set": "clusters-50", "n": 300, "k": 5}, "lowdim exact", "scikit-learn")
     assert judged["lowdim exact"]["recall"] == judged["scikit-learn"]["recall"] == 1

@@ -103,6 +103,8 @@ CASES = [
     ("Isomap(2)", 4000, 3, "f4"),
     ("Isomap(2, n_landmarks=200, random_state=0)", 20_000, 3, "f8"),
     ("Isomap(2, n_landmarks=1000, random_state=0)", 20_000, 3, "f8"),
+    ("TCIE(2, n_landmarks=500, max_iter=5, random_state=0)", 20_000, 3, "f8"),
+    ("TCIE(2, n_landmarks=None, max_iter=5, random_state=0)", 2500, 3, "f8"),
     ("PrincipalCurve(max_iter=3)", 300_000, 10, "f8"),
     ("PrincipalCurve(max_iter=3, smoother='lowess')", 300_000, 10, "f4"),
     ("GPLVM(2, solver='exact', max_iter=2)", 1500, 10, "f8"),

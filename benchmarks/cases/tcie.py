@@ -1,8 +1,9 @@
 """TCIE
 
-Two dimensions, 8 neighbours, short circuits repaired (linearity), the Swiss roll with a hole; *landmarks 0* lays out all rows. No other Python library has
-it; scikit-learn's Isomap does part of the work and does not know of holes. *Sheet*: R² with the flat coordinates of the
-roll. *Stretch*: how much too far apart rows on opposite sides of the hole lie, the median over such pairs.
+Two dimensions, 8 neighbours, short circuits repaired (linearity), the Swiss roll with a hole; *landmarks 0* lays out
+all rows. No other Python library has it; scikit-learn's Isomap does part of the work and knows neither of holes nor of
+short circuits. *Sheet*: R² with the flat coordinates of the roll. *Stretch*: how much too far apart rows on opposite
+sides of the hole lie, the median over such pairs.
 """
 
 from __future__ import annotations
@@ -35,14 +36,18 @@ def data(size):
 def lowdim(data, size, threads):
     from lowdim import TCIE
 
-    model = TCIE(2, n_neighbors=K, n_landmarks=size["landmarks"] or None, random_state=0, n_jobs=threads, repair="linearity")
+    model = TCIE(
+        2, n_neighbors=K, n_landmarks=size["landmarks"] or None, random_state=0, n_jobs=threads, repair="linearity"
+    )
     return lambda: {"Z": model.fit_transform(data["X"])}
 
 
 def isomap(data, size, threads):
     from lowdim import Isomap
 
-    model = Isomap(2, n_neighbors=K, n_landmarks=size["landmarks"] or None, random_state=0, n_jobs=threads, repair="linearity")
+    model = Isomap(
+        2, n_neighbors=K, n_landmarks=size["landmarks"] or None, random_state=0, n_jobs=threads, repair="linearity"
+    )
     return lambda: {"Z": model.fit_transform(data["X"])}
 
 

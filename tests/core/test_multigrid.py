@@ -55,6 +55,21 @@ def test_rows_of_many_dimensions():
     np.testing.assert_allclose(found.values, solve(L, degrees, 3, solver="lapack").values, rtol=1e-6)
 
 
+def test_graphs_that_stop_shrinking_end_there(monkeypatch):
+    """Leaves around hubs are no neighbours of each other: nearly all of them are roots of aggregates."""
+    hubs, leaves = 30, 25
+    n = hubs * (leaves + 1)
+    i = np.arange(hubs)
+    ends = np.concatenate([i, np.repeat(i, leaves)]), np.concatenate([(i + 1) % hubs, np.arange(hubs, n)])
+    W = sparse.csr_array((np.linspace(1, 2, n), ends), shape=(n, n))
+    L, degrees = laplacian(W + W.T)
+    found = solve(L, degrees, 3)
+    np.testing.assert_allclose(found.values, solve(L, degrees, 3, solver="lapack").values, rtol=1e-8)
+    monkeypatch.setattr(multigrid, "_STUCK", n - 1)
+    with pytest.raises(np.linalg.LinAlgError, match="does not get coarser"):
+        solve(L, degrees, 3)
+
+
 def test_other_matrices_are_refused():
     L, degrees = problem(datasets.swiss_roll(900, random_state=0).X)
     with pytest.raises(np.linalg.LinAlgError, match="not a Laplacian"):

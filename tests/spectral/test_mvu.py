@@ -12,6 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 import lowdim
 from lowdim import MVU, PCA
 from lowdim._core.unfolding import Rods, unfold
+from tests.core.test_repair import bridged_roll
+from tests.spectral.test_isomap import procrustes_error
 
 BOTH = pytest.mark.parametrize("solver", ["low_rank", "exact"])
 
@@ -241,3 +243,14 @@ def test_two_thousand_rows():
     assert model.converged_
     assert model.edge_error_ < 1e-3
     assert model.eigenvalues_[2] < 0.01 * model.eigenvalues_[1]
+
+
+def test_short_circuits_hold_a_roll_together_until_they_are_repaired():
+    X, flat = bridged_roll(600, 3, 0)
+    settings = {"n_neighbors": 6, "slack": 0.05, "tol": 1e-2, "random_state": 0}
+    rolled = MVU(2, **settings).fit(X)
+    model = MVU(2, repair="linearity", **settings).fit(X)
+    assert all((model.suspicious_edges_ == p).any() for p in range(len(flat), len(X)))
+    assert rolled.suspicious_edges_ is None
+    assert model.objective_ > 2 * rolled.objective_
+    assert procrustes_error(flat, model.embedding_[:600]) < 0.15 < procrustes_error(flat, rolled.embedding_[:600])

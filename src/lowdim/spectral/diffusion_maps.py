@@ -66,7 +66,7 @@ class DiffusionMaps(Reducer):
     n_landmarks : int, "auto" or None
         Walk between this many landmarks only, each counting for the rows nearest to it, and place the others like new
         rows (Nystrom): memory then grows with n_samples x n_landmarks at most, also without a graph. "auto": only where
-        the kernel of all rows would not fit into memory or take very long (beyond 15,000 rows without a graph), or no
+        the kernel of all rows would not fit into memory or take very long (beyond 30,000 rows without a graph), or no
         eigensolver gets there, 1,000 of them, with a warning; None: never.
     metric : str or callable
         Distance between rows; "precomputed": X holds distances, dense, condensed, or a sparse graph whose stored
@@ -311,7 +311,7 @@ class DiffusionMaps(Reducer):
     @property
     def _most_rows(self) -> int:
         """Rows whose kernel is solved within a few minutes; on a graph, any number as far as is known."""
-        return 15_000 if self.n_neighbors is None and self.radius is None else 2**62
+        return 30_000 if self.n_neighbors is None and self.radius is None else 2**62
 
     def _tables(self, m: int, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         """What m landmarks among n rows need."""
