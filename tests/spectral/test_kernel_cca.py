@@ -162,7 +162,7 @@ def test_a_shift_of_either_table_changes_nothing(kernel, landmarks):
     model = KernelCCA(2, kernel=kernel, ridge=0.1, n_landmarks=landmarks, random_state=0)
     before = model.fit(X, Y)
     expected, correlations = before.transform(newX, newY), before.correlations_
-    for dx, dy in ((100.0, 0.0), (0.0, -300.0), ([7.0, -50.0, 3.0, 0.0], 11.0)):
+    for dx, dy in ((100.0, 0.0), (0.0, -300.0), ([7.0, -50.0, 3.0, 0.0], 11.0), (1e6, -1e6)):
         after = KernelCCA(**model.get_params()).fit(X + dx, Y + dy)
         np.testing.assert_allclose(after.correlations_, correlations, atol=1e-9)
         for Z, same in zip(after.transform(newX + dx, newY + dy), expected, strict=True):

@@ -69,6 +69,18 @@ def test_a_linear_kernel_is_led_back_as_by_pca(kernel, preimage, settings):
     np.testing.assert_allclose(model.inverse_transform(np.zeros((1, 2)))[0], X.mean(axis=0), atol=1e-8)
 
 
+@pytest.mark.parametrize("settings", [{}, {"solver": "operator"}, {"n_landmarks": 20, "random_state": 0}])
+def test_a_linear_kernel_far_from_the_origin(settings):
+    """x'y of rows at 1e6 has no digits left for what differs, once it is centred."""
+    X, new = cloud(40, 3), cloud(7, 3, seed=2)
+    near, far = (KernelPCA(2, kernel=2 * Linear(), **settings).fit(rows) for rows in (X, X + 1e6))
+    np.testing.assert_allclose(far.eigenvalues_, near.eigenvalues_, rtol=1e-8)
+    np.testing.assert_allclose(far.transform(new + 1e6), near.transform(new), atol=1e-8)
+    np.testing.assert_allclose(far.row_error(new + 1e6), near.row_error(new), atol=1e-8)
+    np.testing.assert_allclose(far.denoise(new + 1e6) - 1e6, near.denoise(new), atol=1e-8)
+    assert far.distance_error(X + 1e6) == pytest.approx(near.distance_error(X), abs=1e-8)
+
+
 def test_a_very_wide_gaussian_is_pca_too():
     X = cloud(40, 4)
     gamma = 1e-7

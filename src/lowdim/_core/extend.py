@@ -67,7 +67,7 @@ class KernelMap:
     """z = (k(x, rows) - offset) P, the Nystrom formula with the kernel and its rows at hand.
 
     Where the kernel is precomputed, a new row holds its values to all `width` fitted rows, and `columns` says which of
-    them count (None: all).
+    them count (None: all). `shift` has been taken off the rows, and is off new ones.
     """
 
     kernel: Any
@@ -75,9 +75,11 @@ class KernelMap:
     columns: np.ndarray | None
     width: int
     formula: Nystrom
+    shift: np.ndarray | None = None
 
     def __call__(self, X: Any) -> np.ndarray:
         if not self.kernel.pairwise:
+            X = X if self.shift is None else (X - self.shift).astype(X.dtype, copy=False)
             return self.formula(self.kernel(X, self.rows))
         return self.formula(self.kernel(X if self.columns is None else X[:, self.columns]))
 

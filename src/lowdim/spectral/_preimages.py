@@ -32,7 +32,7 @@ def usual_error(model: Any, quantile: float) -> float:
 
 def preimages(model: Any, Z: np.ndarray) -> np.ndarray:
     """Rows for places Z, by the way that `model.preimage` names."""
-    return preimage.lead_back(
+    found = preimage.lead_back(
         span_of(model),
         np.asarray(Z, dtype=np.float64),
         model.preimage,
@@ -40,3 +40,4 @@ def preimages(model: Any, Z: np.ndarray) -> np.ndarray:
         n_jobs=model.n_jobs,
         owner="KernelPCA",
     )
+    return found if model._shift is None else found + model._shift

@@ -12,6 +12,7 @@ from lowdim._core.base import Reducer
 from lowdim._core.extend import KernelMap, Nystrom
 from lowdim._core.kernels import Kernel, make_kernel
 from lowdim._core.notices import warn
+from lowdim._core.preimage import shift_of, shifted
 from lowdim._core.rng import generator
 from lowdim._core.spectrum import fix_signs
 from lowdim._core.views import Views, second_table
@@ -235,9 +236,10 @@ class KernelCCA(Reducer):
     def _spaces(self, X: Any, Y: Any, rng: np.random.Generator) -> tuple[FeatureSpace, FeatureSpace]:
         """The rows of both tables in the feature spaces of their kernels."""
         self.kernel_, self.landmarks_ = self._kernels(X, Y), self._landmarks(X.shape[0], rng)
+        self._shifts = tuple(shift_of(kernel, table) for kernel, table in zip(self.kernel_, (X, Y), strict=True))
         x, y = (
-            FeatureSpace.of(kernel, table, self.landmarks_, self.n_jobs, "KernelCCA")
-            for kernel, table in zip(self.kernel_, (X, Y), strict=True)
+            FeatureSpace.of(kernel, shifted(table, shift), self.landmarks_, self.n_jobs, "KernelCCA")
+            for kernel, table, shift in zip(self.kernel_, (X, Y), self._shifts, strict=True)
         )
         for name, space in (("X", x), ("Y", y)):
             if not space.F.shape[1]:
@@ -262,9 +264,12 @@ class KernelCCA(Reducer):
     # ---- new rows -------------------------------------------------------------------------------------------
 
     def _map(self, side: int, table: Any, offset: np.ndarray, weights: np.ndarray) -> KernelMap:
-        kernel, formula = self.kernel_[side], Nystrom(offset, weights)
+        kernel, formula, shift = self.kernel_[side], Nystrom(offset, weights), self._shifts[side]
         if kernel.pairwise:
             return KernelMap(kernel, None, self.landmarks_, table.shape[1], formula)
+        if shift is not None:
+            rows = shifted(table if self.landmarks_ is None else table[self.landmarks_], shift)
+            return KernelMap(kernel, rows, None, table.shape[1], formula, shift)
         if self.landmarks_ is None:
             return KernelMap(kernel, self._rows if side == 0 else table.copy(), None, table.shape[1], formula)
         return KernelMap(kernel, table[self.landmarks_], None, table.shape[1], formula)

@@ -15,7 +15,7 @@ from lowdim._core.incomplete_kernels import KernelHoles
 from lowdim._core.kernel_tiles import LANES, Tiles, each_block, tiles_of
 from lowdim._core.kernels import Kernel, make_kernel
 from lowdim._core.landmarks import METHODS, choose
-from lowdim._core.preimage import WAYS, check_way, is_linear
+from lowdim._core.preimage import WAYS, check_way, is_linear, shift_of, shifted
 from lowdim._core.rng import generator
 from lowdim.spectral import _kernel_axes as routes
 from lowdim.spectral import _kernel_checks as checks
@@ -192,6 +192,8 @@ class KernelPCA(Reducer):
         settings = {name: getattr(self, name) for name in ("width", "gamma", "degree", "coef0")}
         self.kernel_ = make_kernel(self.kernel, X, holes=self._holes, owner="KernelPCA", **settings)
         check_way(self.preimage, self.kernel_, "KernelPCA")
+        self._shift = shift_of(self.kernel_, X)
+        X = shifted(X, self._shift)
         tiles = tiles_of(self.kernel_, X)
         checks.check_symmetric(tiles, "KernelPCA")
 
@@ -249,7 +251,7 @@ class KernelPCA(Reducer):
         return self.embedding_ if self.basis_ is None else self.embedding_[self.basis_]
 
     def _extend(self, X: Any) -> np.ndarray:
-        return np.concatenate(self._each(X, lambda S, rows: self._extension(S)))
+        return np.concatenate(self._each(shifted(X, self._shift), lambda S, rows: self._extension(S)))
 
     def _each(self, X: Any, work: Any) -> list[Any]:
         """`work(similarities to the rows the axes are made of, rows)` for blocks of new rows."""
@@ -298,6 +300,7 @@ class KernelPCA(Reducer):
         return self._row_error(self._rows_for(X, "row_error"))
 
     def _row_error(self, X: Any) -> np.ndarray:
+        X = shifted(X, self._shift)
         own = self.kernel_.diag(X).astype(np.float64)
 
         def error(S: np.ndarray, rows: slice) -> np.ndarray:
@@ -326,7 +329,7 @@ class KernelPCA(Reducer):
             raise ValueError("KernelPCA: distance_error must have at least 2 rows; got 1.")
         if X.shape[0] > checks.PAIRS:
             X = X[np.sort(generator(self.random_state).choice(X.shape[0], checks.PAIRS, replace=False))]
-        return checks.distance_loss(tiles_of(self.kernel_, X), self._extend(X))
+        return checks.distance_loss(tiles_of(self.kernel_, shifted(X, self._shift)), self._extend(X))
 
     def _rows_for(self, X: Any, what: str) -> Any:
         check_is_fitted(self)
