@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning
 
 import lowdim
 from lowdim import LLE, MVU, TCIE, DiffusionMaps, Isomap, LaplacianEigenmaps, datasets
@@ -101,6 +102,9 @@ def test_where_there_are_no_landmarks_the_solver_goes_on(roll, monkeypatch):
     with pytest.warns(UserWarning, match="2 components"):
         assert LLE(disconnected="separate", random_state=0).fit(two).landmarks_ is None
     assert LaplacianEigenmaps(normalization="symmetric").fit(roll).landmarks_ is None
+    assert LaplacianEigenmaps().fit(csr_array(roll)).landmarks_ is None
+    with pytest.raises(ValueError, match=r"n_landmarks must be None for .* sparse rows"):
+        LaplacianEigenmaps(n_landmarks=5).fit(csr_array(roll))
     D = np.linalg.norm(roll[:, None] - roll, axis=2)
     assert LaplacianEigenmaps(metric="precomputed").fit(D).landmarks_ is None
     graph = csr_array(np.where(D < 8, D, 0))
@@ -160,6 +164,11 @@ def test_a_solver_that_gives_up_says_so(monkeypatch):
     settings = {"which": "smallest", "skip": np.ones(n)}
     with pytest.raises(TooHard, match="2 of 2 eigenpairs miss the tolerance"):
         eigenpairs(L, 2, give_up=True, **settings)
+    with pytest.warns(ConvergenceWarning, match="Raise max_iter"):
+        rough = eigenpairs(L, 2, solver="lobpcg", max_iter=2, **settings)
+    with pytest.warns(ConvergenceWarning, match="Raise max_iter"):  # a near miss is better than landmarks
+        near = eigenpairs(L, 2, give_up=True, tol=float(rough.residuals.max()) / 5, **settings)
+    np.testing.assert_array_equal(near.vectors, rough.vectors)
     found = eigenpairs(L, 2, **settings)
     assert found.solver == "arpack"
     np.testing.assert_allclose(found.values, 2 - 2 * np.cos(np.pi * np.arange(1, 3) / n), rtol=1e-6)

@@ -194,7 +194,7 @@ class LaplacianEigenmaps(Reducer):
         return self.missing != "error"
 
     def _embed(self, X: Any) -> np.ndarray:
-        self._check_choices()
+        self._check_choices(X)
         is_graph = self._precomputed() and (sparse.issparse(X) or self.weights == "given")
         same = Distinct.of(X, given=is_graph)
         rows = same.pick(X, square=self._precomputed())
@@ -208,12 +208,12 @@ class LaplacianEigenmaps(Reducer):
         return solved(self._route(rows, parts), whole, through, _NAME)[same.kind]
 
     def _route(self, rows: Any, parts: list[np.ndarray]) -> Route:
-        wanted = self.n_landmarks if self._mixable() or self.n_landmarks != "auto" else None
+        wanted = self.n_landmarks if self._mixable(rows) else None
         return route_of(wanted, rows.shape[0], len(parts[0]), policy=self.disconnected, owner=_NAME)
 
-    def _mixable(self) -> bool:
+    def _mixable(self, X: Any) -> bool:
         """Mixtures need coordinates, and a mixture of places has no degree."""
-        return not self._precomputed() and self.normalization != "symmetric"
+        return not self._precomputed() and not sparse.issparse(X) and self.normalization != "symmetric"
 
     def _embed_all(
         self, W: Any, parts: list[np.ndarray], same: Distinct, gaps: np.ndarray, give_up: bool
@@ -237,12 +237,12 @@ class LaplacianEigenmaps(Reducer):
         self._extension = replace(blank, places=Y)
         return np.concatenate([self._extend(rows[part]) for part in blocks(len(rows), self._block_rows)])
 
-    def _check_choices(self) -> None:
+    def _check_choices(self, X: Any) -> None:
         check_metric(self.metric, _NAME)
-        if self.n_landmarks not in (None, "auto") and not self._mixable():
+        if self.n_landmarks not in (None, "auto") and not self._mixable(X):
             raise ValueError(
-                f"{_NAME}: n_landmarks must be None for metric='precomputed' or normalization='symmetric'; got "
-                f"{self.n_landmarks}. Mixtures need coordinates, and a mixture of places has no degree."
+                f"{_NAME}: n_landmarks must be None for metric='precomputed', for sparse rows and for "
+                f"normalization='symmetric'; got {self.n_landmarks}. Mixtures need coordinates, and a mixture of places has no degree."
             )
         if self.weights == "given" and not self._precomputed():
             raise ValueError(f"{_NAME}: weights='given' must go with metric='precomputed'; got metric={self.metric!r}.")
