@@ -21,6 +21,7 @@ from . import threads
 from .krylov import Array, Problem
 
 _COARSE = 600  # rows that a dense factorisation takes in a few milliseconds
+_STUCK = 3000  # the same where a graph with hubs does not get much smaller: 0.3 s
 _DAMPING = 4 / 3  # of Jacobi steps, over the largest eigenvalue of D^-1 B
 _SHIFT = 1e-6  # relative to the norm: keeps the coarsest matrix definite
 _DENSE_PIECES = 6  # entries a row of smoothed pieces; beyond, coarse graphs fill up and plain pieces are taken
@@ -106,11 +107,13 @@ class Multigrid:
 
     @classmethod
     def of(cls, B: sp.csr_array, smooth: Array, rng: np.random.Generator) -> Multigrid:
-        """The levels of B; LinAlgError where graphs do not get smaller."""
+        """The levels of B; LinAlgError where large graphs do not get smaller."""
         levels = []
         while B.shape[0] > _COARSE:
             pieces, smooth = _aggregates(B, smooth, rng)
             if pieces.shape[1] > 0.5 * B.shape[0]:
+                if B.shape[0] <= _STUCK:
+                    break
                 raise np.linalg.LinAlgError("the graph does not get coarser")
             diagonal = np.maximum(B.diagonal(), 1e-300)
             damped = _DAMPING / _largest(B, diagonal, rng) / diagonal

@@ -91,6 +91,7 @@ def eigenpairs(
     rng: Any = None,
     start: Array | None = None,
     norm: float | None = None,
+    rough: bool = False,
     owner: str = "eigenpairs",
 ) -> Eigenpairs:
     """The k largest or smallest eigenpairs of a symmetric matrix, A v = lambda v or A v = lambda M v.
@@ -126,6 +127,8 @@ def eigenpairs(
     norm : float, optional
         About the norm of the matrix, where it is known: spares the products that would find it, and the check of
         symmetry that comes with them.
+    rough : bool
+        Take what the first solver finds, be it within `tol` or not, and say nothing: for a place to start from.
     owner : str
         Who asks, for messages.
 
@@ -159,7 +162,7 @@ def eigenpairs(
     sign = 1.0 if which == "largest" else -1.0
     tol = max(tol, FLOAT32_TOL) if rounding > 1e-8 else tol
     problem = Problem(A, scale, null, int(k) + drop, sign, norm, tol, max_iter, random, owner, start)
-    best = _first_good(problem, _chain(problem) if solver == "auto" else [solver])
+    best = _first_good(problem, _chain(problem) if solver == "auto" else [solver], rough)
     return _finish(best, scale, drop, unit)
 
 
@@ -194,7 +197,7 @@ def _check_count(k: Any, most: int, owner: str) -> None:
         raise ValueError(f"{owner}: k must be an integer between 1 and {most} (rows less skipped pairs); got {k!r}.")
 
 
-def _first_good(problem: Problem, chain: list[str]) -> Eigenpairs:
+def _first_good(problem: Problem, chain: list[str], rough: bool) -> Eigenpairs:
     """The result of the first solver that meets the tolerance, else the best of all, with a warning."""
     best: Eigenpairs | None = None
     for position, name in enumerate(chain):
@@ -211,7 +214,7 @@ def _first_good(problem: Problem, chain: list[str]) -> Eigenpairs:
         found = Eigenpairs(values[top], vectors[:, top], residuals[top] / problem.norm, name)
         if best is None or found.residuals.max() < best.residuals.max():
             best = found
-        if best.residuals.max() <= problem.tol:
+        if rough or best.residuals.max() <= problem.tol:
             return best
     if best is None:
         raise np.linalg.LinAlgError(f"{problem.owner}: no solver of {chain} found {problem.k} eigenpairs.")
