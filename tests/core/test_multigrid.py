@@ -70,6 +70,17 @@ def test_graphs_that_stop_shrinking_end_there(monkeypatch):
         solve(L, degrees, 3)
 
 
+def test_a_graph_with_hubs():
+    """Aggregates around leaves hardly make it smaller: what is left is solved as it is."""
+    rng = np.random.default_rng(0)
+    leaf = np.arange(8, 900)
+    hub = rng.integers(8, size=len(leaf))
+    ends = np.concatenate([hub, np.arange(7)]), np.concatenate([leaf, np.arange(1, 8)])
+    W = sparse.csr_array((rng.uniform(0.5, 1.0, len(ends[0])), ends), shape=(900, 900))
+    L, degrees = laplacian(W + W.T)
+    np.testing.assert_allclose(solve(L, degrees, 2).values, solve(L, degrees, 2, solver="lapack").values, rtol=1e-6)
+
+
 def test_other_matrices_are_refused():
     L, degrees = problem(datasets.swiss_roll(900, random_state=0).X)
     with pytest.raises(np.linalg.LinAlgError, match="not a Laplacian"):

@@ -350,6 +350,9 @@ def test_unfinished_results_warn_and_tell():
     again = eigenpairs(A, 4, max_iter=2, tol=1e-12)
     assert again.solver == "lapack"
     check(again, A, np.linspace(1, 1.001, 600)[::-1][:4])
+    # unless a place to start from is all that is wanted: then nothing is said either
+    rough = eigenpairs(A, 4, solver="block", max_iter=2, tol=1e-12, rough=True)
+    np.testing.assert_array_equal(rough.vectors, found.vectors)
 
 
 def test_a_failing_solver_is_followed_by_the_next(monkeypatch):

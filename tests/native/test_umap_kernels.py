@@ -90,18 +90,18 @@ def test_a_step_by_the_mean_equals_its_twin(k):
 
 @dims
 def test_pulls_without_pushes_equal_their_twin(k):
-    """Weights 0 never pull; full ones do in every step, one after another in the order of the edges."""
+    """Weights 0 never pull; full ones do in every step, all from where the rows were, to at most 8 times beyond."""
     W, edges = graph(30)
     steps = np.where(W.data > 0.5, 65535, 0).astype(np.uint16)
     clocks = np.full(len(steps), 30_000, np.uint16)
     Z = np.random.default_rng(1).standard_normal((30, k)).astype(np.float32)
-    found, twin = Z.copy(), Z.astype(np.float64)
-    _native.sample_map(*edges, steps, clocks, A, B, 1.0, 0.0, 7, 0, 1, 2, 0.3, 1, found)
-    for i in range(30):
-        for j in W.indices[W.indptr[i] : W.indptr[i + 1]][steps[W.indptr[i] : W.indptr[i + 1]] > 0]:
-            gap = Z[j] - twin[i]
-            twin[i] += 0.3 * factors((gap**2).sum())[0] * gap
-    np.testing.assert_allclose(found, twin, atol=1e-3)
+    found = Z.copy()
+    _native.sample_map(*edges, steps, clocks, A, B, 1.0, 0.0, 7, 0, 1, 2, 2.5, 1, found)
+    gaps = Z[None].astype(np.float64) - Z[:, None]
+    pull = 2.5 * factors((gaps**2).sum(axis=-1))[0] * (W.toarray() > 0.5)
+    over = np.maximum(1, pull.sum(axis=1, keepdims=True) / 8)
+    assert 1 < over.max() > over.min() == 1
+    np.testing.assert_allclose(found, Z + np.einsum("ij,ijc->ic", pull, gaps) / over, atol=1e-3)
     np.testing.assert_array_equal(clocks, np.where(steps > 0, 29_999, 30_000))
 
 
@@ -145,6 +145,29 @@ def test_new_rows_end_where_forces_balance(k):
     pull, push = 2 * W * pull, 2 * 2.5 * W.sum(axis=1, keepdims=True) / 50 * push
     left = np.einsum("ij,ijc->ic", pull - push, gaps) / (pull + push).sum(axis=1, keepdims=True)
     assert np.abs(left).max() < 0.02
+
+
+def radii_twin(W, Z):
+    squares = ((Z[None] - Z[:, None]) ** 2).sum(axis=-1)
+    q = np.where(W.toarray() > 0, 1 / (1 + A * squares**B), 0.0)
+    return np.log(1e-8 + (q * squares).sum(axis=1) / q.sum(axis=1)), q.sum(axis=1)
+
+
+@dims
+def test_radii_in_the_map_and_their_gradient_equal_their_twins(k):
+    W, edges = graph(40)
+    rng = np.random.default_rng(4)
+    Z, slopes = (2 * rng.standard_normal((40, k))).astype(np.float32), rng.standard_normal(40)
+    radii, sums, moves = np.empty(40), np.empty(40), np.empty((40, k))
+    _native.map_radii(*edges, A, B, 2, Z, radii, sums)
+    for found, twin in zip((radii, sums), radii_twin(W, Z.astype(np.float64)), strict=True):
+        np.testing.assert_allclose(found, twin, rtol=1e-4)
+    _native.radii_gradient(*edges, A, B, radii, sums, slopes, 2, Z, moves)
+    for i, c in np.ndindex(5, k):
+        step = np.zeros((40, k))
+        step[i, c] = 1e-5
+        ahead, behind = (slopes @ radii_twin(W, Z + sign * step)[0] for sign in (1, -1))
+        assert moves[i, c] == pytest.approx((ahead - behind) / 2e-5, rel=1e-3, abs=1e-4)
 
 
 def test_the_same_bits_for_any_number_of_threads():

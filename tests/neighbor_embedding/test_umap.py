@@ -17,7 +17,8 @@ from lowdim import UMAP, datasets
 from lowdim._core import affinity
 from lowdim._core.neighbors import nearest
 from lowdim.neighbor_embedding import _fuzzy
-from lowdim.neighbor_embedding._layout import Forces, divergence
+from lowdim.neighbor_embedding._layout import Forces, Sampled, Schedule, divergence
+from lowdim.quality import rnx_auc
 from tests.oracles import case, load_expected
 
 DIGITS = load_digits()
@@ -71,6 +72,20 @@ def test_as_good_as_umap_learn_on_digits():
     Z = UMAP(n_neighbors=14, random_state=0).fit_transform(DIGITS.data)
     assert trustworthiness(DIGITS.data, Z, n_neighbors=12) > scalars["trustworthiness_12"] - 0.004
     assert one_nn_error(Z, y) < scalars["one_nn_error"] + 0.006
+    assert rnx_auc(DIGITS.data, Z) > scalars["rnx_auc"] - 0.008
+
+
+def test_both_ends_of_an_edge_are_pulled_together():
+    """By equal forces, if the rate is small: edges alone move no centre. Drawn apart they moved it a hundred times more."""
+    X, rng = digits(600), np.random.default_rng(0)
+    W, start = graph(X), np.random.default_rng(1).uniform(-5, 5, (600, 2))
+    descent = Sampled(W, start, Forces(1.6, 0.9, 1.0, 0.0), Schedule(200, 0.01), rng)
+    starts, ends, _, clocks = descent.edges
+    table = sparse.csr_array((clocks.astype(float) + 1, ends, starts), shape=W.shape).toarray()
+    np.testing.assert_array_equal(table, table.T)
+    descent.advance(0, 20, 1)
+    moved = descent.Z - start
+    assert np.abs(moved.mean(axis=0)).max() < 0.01 * np.abs(moved).mean()
 
 
 @pytest.mark.deep
@@ -157,6 +172,49 @@ def test_min_dist_and_spread_shape_the_map():
     assert gap(min_dist=0.8) > 1.5 * gap(min_dist=0.01)
     with pytest.raises(ValueError, match=r"UMAP: min_dist must be at most spread=1; got 1\.5"):
         UMAP(min_dist=1.5).fit(X[:50])
+
+
+# ---- densities ------------------------------------------------------------------------------------------------
+
+
+def log_reach(X, k=10):
+    return np.log(nearest(X, k).distances.mean(axis=1))
+
+
+def test_densities_are_kept_when_asked_for():
+    """Three groups of one size but 1, 3 and 9 wide, and what each row sees: more is kept, and the groups too."""
+    rng = np.random.default_rng(0)
+    member = np.repeat(np.arange(3), 200)
+    X = 60 * np.eye(3, 10)[member] + 3.0 ** member[:, None] * rng.standard_normal((600, 10))
+    found = {}
+    for weight in (0.0, 2.0):
+        with pytest.warns(UserWarning, match="components"):
+            model = UMAP(densities=weight, solver="sampled", random_state=0).fit(X)
+        found[weight] = np.corrcoef(log_reach(X), log_reach(model.embedding_))[0, 1]
+    assert found[2.0] > max(0.8, found[0.0] + 0.2)
+    assert one_nn_error(model.embedding_, member) < 0.01
+    assert model.local_radii_.shape == (600, 2)
+    assert np.corrcoef(model.local_radii_.T)[0, 1] > 0.8
+    assert np.corrcoef(model.local_radii_[:, 0], log_reach(X))[0, 1] > 0.98
+    assert UMAP(max_iter=5).fit(X[:50]).local_radii_ is None
+
+
+def test_densities_at_any_scale_and_with_parts_and_equal_rows():
+    X = far_parts()
+    X[5] = X[4]
+    for factor, policy in ((1e-8, "bridge"), (1e8, "separate"), (1.0, "largest")):
+        with pytest.warns(UserWarning, match="components"):
+            model = UMAP(n_neighbors=8, densities=1.0, disconnected=policy, random_state=0).fit(factor * X)
+        rows = model.component_labels_ == 0 if policy == "largest" else slice(None)
+        assert np.isfinite(model.local_radii_[:, 0]).all()
+        np.testing.assert_array_equal(np.isfinite(model.local_radii_[:, 1]), np.isfinite(model.embedding_[:, 0]))
+        assert np.corrcoef(model.local_radii_[rows].T)[0, 1] > 0.3
+        np.testing.assert_array_equal(model.local_radii_[4], model.local_radii_[5])
+
+
+def test_densities_need_draws():
+    with pytest.raises(ValueError, match=r"UMAP: densities must be 0 for solver='exact'; got 2\. Use solver='sampled'"):
+        UMAP(densities=2.0, solver="exact").fit(digits(50))
 
 
 # ---- rows of all kinds ----------------------------------------------------------------------------------------

@@ -107,7 +107,7 @@ class Multigrid:
 
     @classmethod
     def of(cls, B: sp.csr_array, smooth: Array, rng: np.random.Generator) -> Multigrid:
-        """The levels of B; LinAlgError where graphs do not get smaller."""
+        """The levels of B; LinAlgError where large graphs do not get smaller."""
         levels = []
         while B.shape[0] > _COARSE:
             pieces, smooth = _aggregates(B, smooth, rng)

@@ -100,6 +100,7 @@ def eigenpairs(
     start: Array | None = None,
     norm: float | None = None,
     give_up: bool = False,
+    rough: bool = False,
     owner: str = "eigenpairs",
 ) -> Eigenpairs:
     """The k largest or smallest eigenpairs of a symmetric matrix, A v = lambda v or A v = lambda M v.
@@ -138,6 +139,8 @@ def eigenpairs(
     give_up : bool
         Raise `TooHard` where pairs miss ten times the tolerance, instead of returning them with a warning, and rather
         than make sparse factors that take very long: for callers that have another way.
+    rough : bool
+        Take what the first solver finds, be it within `tol` or not, and say nothing: for a place to start from.
     owner : str
         Who asks, for messages.
 
@@ -171,10 +174,13 @@ def eigenpairs(
     sign = 1.0 if which == "largest" else -1.0
     tol = max(tol, FLOAT32_TOL) if rounding > 1e-8 else tol
     problem = Problem(A, scale, null, int(k) + drop, sign, norm, tol, max_iter, random, owner, start)
-    if solver == "auto":
+    chain = _chain(problem) if solver == "auto" else [solver]
+    if rough:
+        best = _first_good(replace(problem, most_factors=LARGEST_FACTORS), chain, rough=True)
+    elif solver == "auto":
         best = _automatic(problem, give_up)
     else:
-        best = _judged(problem, _first_good(problem, [solver]), [solver])
+        best = _judged(problem, _first_good(problem, chain), chain)
     return _finish(best, scale, drop, unit)
 
 
@@ -235,8 +241,8 @@ def _automatic(problem: Problem, give_up: bool) -> Eigenpairs:
     return _judged(problem, best, chain)
 
 
-def _first_good(problem: Problem, chain: list[str]) -> Eigenpairs:
-    """The result of the first solver that meets the tolerance, else the best of all."""
+def _first_good(problem: Problem, chain: list[str], rough: bool = False) -> Eigenpairs:
+    """The result of the first solver that meets the tolerance (the first at all, if rough), else the best of all."""
     best: Eigenpairs | None = None
     for position, name in enumerate(chain):
         try:
@@ -252,7 +258,7 @@ def _first_good(problem: Problem, chain: list[str]) -> Eigenpairs:
         found = Eigenpairs(values[top], vectors[:, top], residuals[top] / problem.norm, name)
         if best is None or found.residuals.max() < best.residuals.max():
             best = found
-        if _is_good(problem, best):
+        if rough or _is_good(problem, best):
             return best
     if best is None:
         raise np.linalg.LinAlgError(f"{problem.owner}: no solver of {chain} found {problem.k} eigenpairs.")

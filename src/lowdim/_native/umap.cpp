@@ -1,8 +1,9 @@
 // A map whose edges pull and whose random pairs push: UMAP's descent, and what comes before and after it.
 //
-// Every row moves on its own: it reads where the others were after the last step, and follows its own pulls and pushes
-// one after the other. What is drawn is a function of the seed, the step and the row. The map is therefore the same for
-// any number of threads, which moving both ends of an edge at once would not allow.
+// Every row moves on its own and reads where the others were after the last step. What is drawn is a function of the seed,
+// the step and the row. The map is therefore the same for any number of threads, which moving both ends of an edge at once
+// would not allow. Yet both ends of an edge are pulled in the same step, by the same force: otherwise what is drawn would
+// push whole groups about, and where they lie to each other would be lost.
 #include <cmath>
 #include <cstring>
 
@@ -92,6 +93,7 @@ void fuzzy_rows(In1<std::int64_t> starts, In1<double> distances, double connecti
 // ---- forces --------------------------------------------------------------------------------------------------------
 
 constexpr double kMost = 4;      // no pull or push is longer, as in the original code
+constexpr double kLeastSquare = 1e-8;  // of distances in the map whose logarithm is taken
 constexpr double kNear = 0.001;  // added to squared distances where a push would be infinite
 
 // What the difference of two points is multiplied by, as a function of their squared distance s, for the kernel
@@ -146,6 +148,7 @@ inline double squared(const double* a, const double* b, int dims) {
 
 constexpr int kLanes = 16;            // rows that move together, each on its own, to fill vectors and the waits for memory
 constexpr std::int64_t kChunk = 512;  // rows of a task
+constexpr float kBeyond = 8;          // up to there maps of digits get better with longer steps, of 14 and of 100 neighbours
 
 struct Kernel {
   float a, b, pull, push;
@@ -288,10 +291,10 @@ LOWDIM_INLINE inline void gather(const float* old, const std::int32_t* rows, int
 }
 
 // Adds to `sum` what sixteen points, whose places are in `gap`, do to those at `here`: a pull or a push, each coordinate
-// held to 4 as in the original code, times `on`.
+// held to 4 as in the original code, times `on`; to `stiff` how much that grows with the distance.
 template <int D, bool Pull>
 LOWDIM_INLINE inline void add_forces(const Kernel& kernel, int dims, const Group<D>& here, const Pack<float>& on,
-                                     Group<D>& gap, Group<D>& sum) {
+                                     Group<D>& gap, Group<D>& sum, Pack<float>& stiff) {
   const int width = D ? D : dims;
   Pack<float> s{}, f;
   for (int c = 0; c < width; ++c) {
@@ -300,6 +303,7 @@ LOWDIM_INLINE inline void add_forces(const Kernel& kernel, int dims, const Group
   }
   if (Pull) Sixteen::pull(kernel, s, f);
   else Sixteen::push(kernel, s, f);
+  if (Pull) stiff = stiff + on * f;
   for (int c = 0; c < width; ++c) {
     Pack<float> move = f * gap.at[c];
     Sixteen::hold(move, static_cast<float>(-kMost), static_cast<float>(kMost));
@@ -307,8 +311,30 @@ LOWDIM_INLINE inline void add_forces(const Kernel& kernel, int dims, const Group
   }
 }
 
-// One step of a group of rows: edges whose time has come pull, each followed by pushes from rows drawn at random. A row
-// reads where others were before the step, and where it is itself by now.
+// Edges whose time has come pull the rows of a group, all from where they were. Many pulls at once would throw a row far
+// beyond its neighbours: where they would, by more than kBeyond times its way to them, all moves of the row in this step
+// are divided by `over`.
+template <int D>
+LOWDIM_INLINE inline void pull_group(const Draws& draws, const std::int32_t* count, const std::int32_t* due,
+                                     std::int32_t most, int dims, float rate, const float* old, Group<D>& here,
+                                     Group<D>& gap, Group<D>& sum, Pack<float>& over) {
+  const int width = D ? D : dims;
+  float on[kLanes];
+  Pack<float> rates;
+  over = Pack<float>{};
+  for (int c = 0; c < width; ++c) sum.at[c] = Pack<float>{};
+  for (std::int32_t k = 0; k < most; ++k) {
+    for (int l = 0; l < kLanes; ++l) on[l] = k < count[l] ? rate : 0.0f;
+    load_pack<float>(rates, on);
+    gather<D>(old, due + k * kLanes, dims, gap);
+    add_forces<D, true>(draws.kernel, dims, here, rates, gap, sum, over);
+  }
+  over = over * (1.0f / kBeyond);
+  Sixteen::hold(over, 1.0f, 1e30f);
+  for (int c = 0; c < width; ++c) here.at[c] = here.at[c] + sum.at[c] / over;
+}
+
+// One step of a group of rows: pulls, and for each of them pushes from rows drawn at random.
 template <int D>
 LOWDIM_INLINE inline void move_group(const Draws& draws, const std::int32_t* rows, const std::int32_t* count,
                                      const std::int32_t* due, std::int32_t most, int dims, std::int64_t step, float rate,
@@ -316,33 +342,30 @@ LOWDIM_INLINE inline void move_group(const Draws& draws, const std::int32_t* row
   const int width = D ? D : dims;
   std::uint32_t key[kLanes];
   std::int32_t drawn[kLanes];
-  float on[kLanes], by[kLanes];
-  Pack<float> rates;
+  float by[kLanes];
+  Pack<float> rates, over, unused{};
   for (int l = 0; l < kLanes; ++l)
     key[l] = static_cast<std::uint32_t>(
         mix(draws.seed, static_cast<std::uint64_t>(step) * draws.n + static_cast<std::uint64_t>(rows[l])));
   gather<D>(old, rows, dims, here);
+  pull_group<D>(draws, count, due, most, dims, rate, old, here, gap, sum, over);
   // Of a number of pushes per pull that is not whole, the rest is drawn for the step.
   double turn = static_cast<double>(mix(draws.seed ^ 0x5bd1e995U, static_cast<std::uint64_t>(step)) >> 11) * 0x1p-53;
   std::uint32_t draw = 0;
   for (std::int32_t k = 0; k < most; ++k) {
-    for (int l = 0; l < kLanes; ++l) on[l] = k < count[l] ? rate : 0.0f;
-    load_pack<float>(rates, on);
-    gather<D>(old, due + k * kLanes, dims, gap);
-    add_forces<D, true>(draws.kernel, dims, here, rates, gap, here);
     for (int c = 0; c < width; ++c) sum.at[c] = Pack<float>{};
     for (turn += draws.per_pull; turn >= 1; turn -= 1) {
       draw += 0x9e3779b9U;
       for (int l = 0; l < kLanes; ++l) {
         const std::uint64_t random = scrambled(key[l] + draw);
         drawn[l] = static_cast<std::int32_t>((random * draws.n) >> 32);
-        by[l] = drawn[l] == rows[l] ? 0.0f : on[l];
+        by[l] = k < count[l] && drawn[l] != rows[l] ? rate : 0.0f;
       }
       load_pack<float>(rates, by);
       gather<D>(old, drawn, dims, gap);
-      add_forces<D, false>(draws.kernel, dims, here, rates, gap, sum);
+      add_forces<D, false>(draws.kernel, dims, here, rates, gap, sum, unused);
     }
-    for (int c = 0; c < width; ++c) here.at[c] = here.at[c] + sum.at[c];
+    for (int c = 0; c < width; ++c) here.at[c] = here.at[c] + sum.at[c] / over;
   }
 }
 
@@ -410,6 +433,79 @@ void sample_map(In1<std::int64_t> starts, In1<std::int32_t> ends, In1<std::uint1
   else if (dims == 2) run(std::integral_constant<int, 2>());
   else if (dims == 3) run(std::integral_constant<int, 3>());
   else run(std::integral_constant<int, 0>());
+}
+
+// ---- densities ------------------------------------------------------------------------------------------------------
+
+using One = Factors<float, std::int32_t>;
+
+// q = 1 / (1 + a s^b) and a s^b of two points.
+struct Near {
+  double s, q, power;
+  Near(const Kernel& kernel, const float* y, const float* z, int dims) : s(0) {
+    for (int c = 0; c < dims; ++c) s += static_cast<double>(y[c] - z[c]) * static_cast<double>(y[c] - z[c]);
+    float held = static_cast<float>(s), found;
+    One::hold(held, 1e-12f, 1e12f);
+    One::power(held, kernel.b, found);
+    power = kernel.a * static_cast<double>(found);
+    q = 1 / (1 + power);
+  }
+};
+
+void check_edges(In1<std::int64_t> starts, In1<std::int32_t> ends, std::int64_t n) {
+  require(static_cast<std::int64_t>(starts.shape(0)) == n + 1 && starts(n) <= static_cast<std::int64_t>(ends.shape(0)));
+  for (std::size_t e = 0; e < ends.shape(0); ++e) require(ends(e) >= 0 && ends(e) < n);
+}
+
+// The radius of a point in the map: log of sum q s / sum q over its edges, s being squared distances; and that sum of q.
+void map_radii(In1<std::int64_t> starts, In1<std::int32_t> ends, double a, double b, int n_threads, In2<float> y,
+               Out1<double> radii, Out1<double> sums) {
+  const std::int64_t n = y.shape(0);
+  const int dims = static_cast<int>(y.shape(1));
+  require(static_cast<std::int64_t>(radii.shape(0)) == n && static_cast<std::int64_t>(sums.shape(0)) == n);
+  check_edges(starts, ends, n);
+  const Kernel kernel(a, b, 1);
+  parallel_for(n, kChunk, n_threads, [&](std::int64_t low, std::int64_t high, std::int64_t) {
+    for (std::int64_t i = low; i < high; ++i) {
+      double total = 0, spread = 0;
+      for (std::int64_t e = starts(i); e < starts(i + 1); ++e) {
+        const Near near(kernel, y.data() + i * dims, y.data() + static_cast<std::int64_t>(ends(e)) * dims, dims);
+        total += near.q, spread += near.q * near.s;
+      }
+      sums(i) = total;
+      radii(i) = std::log(kLeastSquare + (total > 0 ? spread / total : 0.0));
+    }
+  });
+}
+
+// Where sum_i slopes_i radii_i grows: its gradient in the places of the points. The radius of i changes with the squared
+// distance s of an edge by q / sum q ((1 - b (1 - q)) / exp(radius) + b a s^(b-1) q).
+void radii_gradient(In1<std::int64_t> starts, In1<std::int32_t> ends, double a, double b, In1<double> radii,
+                    In1<double> sums, In1<double> slopes, int n_threads, In2<float> y, Out2<double> moves) {
+  const std::int64_t n = y.shape(0);
+  const int dims = static_cast<int>(y.shape(1));
+  require(static_cast<std::int64_t>(radii.shape(0)) == n && sums.shape(0) == radii.shape(0) &&
+          slopes.shape(0) == radii.shape(0) && moves.shape(0) == y.shape(0) && moves.shape(1) == y.shape(1));
+  check_edges(starts, ends, n);
+  const Kernel kernel(a, b, 1);
+  std::vector<double> shares(static_cast<std::size_t>(n)), over(static_cast<std::size_t>(n));
+  for (std::int64_t i = 0; i < n; ++i)
+    shares[i] = slopes(i) / std::max(sums(i), 1e-300), over[i] = shares[i] * std::exp(-radii(i));
+  parallel_for(n, kChunk, n_threads, [&](std::int64_t low, std::int64_t high, std::int64_t) {
+    for (std::int64_t i = low; i < high; ++i) {
+      double* move = moves.data() + i * dims;
+      const float* here = y.data() + i * dims;
+      std::fill(move, move + dims, 0.0);
+      for (std::int64_t e = starts(i); e < starts(i + 1); ++e) {
+        const std::int64_t j = ends(e);
+        const float* other = y.data() + j * dims;
+        const Near near(kernel, here, other, dims);
+        const double by = near.q * ((1 - b * (1 - near.q)) * (over[i] + over[j]) +
+                                    b * near.power / std::max(near.s, kLeastSquare) * near.q * (shares[i] + shares[j]));
+        for (int c = 0; c < dims; ++c) move[c] += 2 * by * static_cast<double>(here[c] - other[c]);
+      }
+    }
+  });
 }
 
 // ---- the descent by what is to be expected -------------------------------------------------------------------------
@@ -503,6 +599,11 @@ void bind_umap(nb::module_& m) {
   m.def("sample_map", &sample_map, "starts"_a.noconvert(), "ends"_a.noconvert(), "steps"_a.noconvert(),
         "clocks"_a.noconvert(), "a"_a, "b"_a, "strength"_a, "per_pull"_a, "seed"_a, "first"_a, "n_steps"_a, "total"_a,
         "rate"_a, "n_threads"_a, "y"_a.noconvert(), release());
+  m.def("map_radii", &map_radii, "starts"_a.noconvert(), "ends"_a.noconvert(), "a"_a, "b"_a, "n_threads"_a,
+        "y"_a.noconvert(), "radii"_a.noconvert(), "sums"_a.noconvert(), release());
+  m.def("radii_gradient", &radii_gradient, "starts"_a.noconvert(), "ends"_a.noconvert(), "a"_a, "b"_a,
+        "radii"_a.noconvert(), "sums"_a.noconvert(), "slopes"_a.noconvert(), "n_threads"_a, "y"_a.noconvert(),
+        "moves"_a.noconvert(), release());
   m.def("settle_map", &settle_map, "starts"_a.noconvert(), "ends"_a.noconvert(), "weights"_a.noconvert(), "a"_a, "b"_a,
         "strength"_a, "per_pull"_a, "first"_a, "n_steps"_a, "total"_a, "rate"_a, "n_threads"_a, "y"_a.noconvert(),
         release());

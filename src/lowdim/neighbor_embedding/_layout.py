@@ -19,14 +19,17 @@ from lowdim._core.iterate import Progress
 from lowdim._core.neighbors import Neighbors
 from lowdim._core.rng import generator
 
+from ._densities import Densities
 from ._new_rows import on_fitted
 
 compiled: Any = _native  # a compiled module has no types to check
 
 EXACT = 500  # rows up to which all pairs push
 EPOCHS = ((10_000, 500), (np.inf, 200))  # rows up to which there are so many, as in the original code
+LATE = 0.3  # of the epochs, the last, in which densities count: the others find the groups
 BLOCK = 10  # epochs between two looks at the map
 HALVES = 2  # steps of an epoch: each end of an edge moves once for every pull of either
+RARE = 200  # epochs in which an edge must pull once to count, where the descent is shorter
 FULL = 65_535  # a pull in every step
 PUSHERS = 2000  # fitted rows that push a new one
 STEPS = 50  # of a new row
@@ -66,24 +69,58 @@ class Schedule:
 class Sampled:
     """Pulls come as often as edges are heavy, each with pushes from rows drawn at random."""
 
-    def __init__(self, W: sparse.csr_array, start: np.ndarray, forces: Forces, schedule: Schedule, rng: Any) -> None:
-        kept = W.data >= W.data.max(initial=0.0) / schedule.epochs  # the others' turn would never come
+    def __init__(
+        self,
+        W: sparse.csr_array,
+        start: np.ndarray,
+        forces: Forces,
+        schedule: Schedule,
+        rng: Any,
+        densities: Densities | None = None,
+    ) -> None:
+        W = W if W.has_sorted_indices else W.sorted_indices()
+        kept = W.data >= W.data.max(initial=0.0) / max(schedule.epochs, RARE)  # the others' turn would hardly come
         starts = np.concatenate([[0], np.cumsum(kept)])[W.indptr]
         steps = np.rint(FULL * (W.data[kept] / W.data.max(initial=1e-300))).astype(np.uint16)
-        clocks = rng.integers(FULL + 1, size=len(steps)).astype(np.uint16)
+        clocks = _at_both_ends(rng.integers(FULL + 1, size=W.nnz).astype(np.uint16), W)[kept]
         self.edges = (starts.astype(np.int64), W.indices[kept].astype(np.int32), steps, clocks)
         self.forces, self.schedule, self.seed = forces, schedule, int(rng.integers(2**63))
         self.Z = np.ascontiguousarray(start, dtype=np.float32)
+        self.W, self.densities = W, densities
 
     def advance(self, done: int, epochs: int, n_threads: int) -> None:
+        late = self.densities is not None and done + epochs > (1 - LATE) * self.schedule.epochs
+        for first in range(done, done + epochs, 1 if late else epochs):
+            self._draw(first, 1 if late else epochs, n_threads)
+            if late and self.densities is not None:
+                rate = self.schedule.rate * (1 - first / self.schedule.epochs)
+                moves = self.densities.moves(self.W, self.Z, self.forces.a, self.forces.b, n_threads)
+                self.Z += (rate * moves).astype(np.float32)
+
+    def _draw(self, done: int, epochs: int, n_threads: int) -> None:
         when = (HALVES * done, HALVES * epochs, HALVES * self.schedule.epochs, self.schedule.rate)
         compiled.sample_map(*self.edges, *self.forces.parts, self.seed, *when, n_threads, self.Z)
+
+
+def _at_both_ends(values: np.ndarray, W: sparse.csr_array) -> np.ndarray:
+    """Numbers on the edges of a symmetric graph, those of i < j also on the way back."""
+    numbered = sparse.csr_array((np.arange(W.nnz), W.indices, W.indptr), shape=W.shape)
+    back = sparse.csr_array(numbered.T).data  # where the entry (j, i) stands, for each (i, j)
+    return np.where(np.repeat(np.arange(W.shape[0]), np.diff(W.indptr)) < W.indices, values, values[back])
 
 
 class Expected:
     """Every row moves by the mean of what could be drawn: nothing is random, and rows may come in any order."""
 
-    def __init__(self, W: sparse.csr_array, start: np.ndarray, forces: Forces, schedule: Schedule, rng: Any) -> None:
+    def __init__(
+        self,
+        W: sparse.csr_array,
+        start: np.ndarray,
+        forces: Forces,
+        schedule: Schedule,
+        rng: Any,
+        densities: Densities | None = None,
+    ) -> None:
         weights = W.data / W.data.max(initial=1e-300)
         self.edges = (W.indptr.astype(np.int64), W.indices.astype(np.int32), weights)
         self.forces, self.schedule = forces, schedule

@@ -12,6 +12,8 @@ from lowdim._core.graph import components, laplacian
 from lowdim._core.notices import warn
 from lowdim._core.spectrum import eigenpairs, svd
 
+ROUGH = (1e-3, 1e-6)  # residuals of a start, relative to the norm; the second where eigenvalues are as small
+SHARE = 0.1  # of the least eigenvalue that a residual may be
 SPREAD = 1e-4  # standard deviation of the first axis: small, so that the forces and not the start decide what is far
 
 
@@ -40,10 +42,22 @@ def spectral_start(P: Any, k: int, rng: np.random.Generator, owner: str) -> np.n
     most = min(k, P.shape[0] - count)
     if most < 1:
         return scaled(bent(null, k))
-    found = eigenpairs(L, most, which="smallest", mass=degrees, skip=null, rng=rng, tol=1e-6, owner=owner).vectors
+    found = _smoothest(L, most, degrees, null, rng, owner)
     # Between parts the eigenvectors say nothing: the null space itself keeps them apart.
     Z = found if count == 1 else np.hstack([null[:, 1:] * np.abs(found).max(), found])[:, :k]
     return scaled(bent(Z, k))
+
+
+def _smoothest(
+    L: Any, k: int, degrees: np.ndarray, null: np.ndarray, rng: np.random.Generator, owner: str
+) -> np.ndarray:
+    """Eigenvectors to a few digits: forces soon change them."""
+    for tol in ROUGH:
+        settings = {"mass": degrees, "skip": null, "rng": rng, "tol": tol, "rough": True, "owner": owner}
+        found = eigenpairs(L, k, which="smallest", **settings)
+        if found.residuals.max() <= SHARE * found.values.min():
+            break
+    return found.vectors
 
 
 def checked_start(start: Any, n: int, k: int, owner: str) -> np.ndarray:

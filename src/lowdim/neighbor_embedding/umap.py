@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from lowdim._core import affinity, params
+from lowdim._core import affinity, params, threads
 from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric
 from lowdim._core.graph import POLICIES as DISCONNECTED
@@ -19,7 +19,7 @@ from lowdim._core.notices import warn
 from lowdim._core.parts import beside
 from lowdim._core.rng import generator
 
-from . import _fuzzy, _starts
+from . import _densities, _fuzzy, _starts
 from ._layout import EXACT, SOLVERS, Forces, Schedule, divergence, lay_out, place
 
 START_SIZE = 10.0  # of the map that the descent starts from
@@ -65,11 +65,14 @@ class UMAP(Reducer):
     max_iter : int or None
         Epochs. None: 500 up to 10,000 rows, then 200.
     learning_rate : float
-        Rate at the start.
+        Rate at the start; 1, as in umap-learn, keeps a little less of what is near.
     repulsion : float
         Factor on pushes.
     negative_sample_rate : float
         Pushes for each pull of an edge.
+    densities : float
+        How much it counts that rows with near neighbours in the data have them near in the map too, and rows with far
+        ones far; 0: not at all, 2: as in densMAP. Takes draws ("sampled") for any number of rows.
     metric : str or callable
         Distance between rows; "precomputed": X holds distances, dense, condensed, or a sparse graph whose stored
         entries are the neighbours.
@@ -97,6 +100,8 @@ class UMAP(Reducer):
     kl_divergence_ : float
         Mean over pairs of KL(v_ij || q_ij), in nats, v = w / (w + r) being what pulls (w) and pushes (r) aim at, each
         pair counting w + r; beyond 1,400 rows pairs without an edge are sampled.
+    local_radii_ : ndarray of shape (n_samples, 2) or None
+        With `densities`: log of the mean squared distance to the neighbours, in the data and in the map.
     a_, b_ : float
         Of the map's kernel, fitted to `min_dist` and `spread`.
     n_iter_ : int
@@ -117,6 +122,8 @@ class UMAP(Reducer):
     ----------
     McInnes, Healy and Melville, UMAP: uniform manifold approximation and projection for dimension reduction, 2018.
     Damrich and Hamprecht, On UMAP's true loss function, 2021.
+    Narayan, Berger and Cho, Assessing single-cell transcriptomic variability through density-preserving data
+    visualization, 2021.
 
     Examples
     --------
@@ -140,6 +147,7 @@ class UMAP(Reducer):
         "learning_rate": params.real(0, open_low=True),
         "repulsion": params.real(0),
         "negative_sample_rate": params.real(0),
+        "densities": params.real(0),
         "metric": params.text() | params.function(),
         "search": params.one_of(*SEARCH),
         "missing": params.one_of(*POLICIES),
@@ -166,9 +174,10 @@ class UMAP(Reducer):
         solver="auto",
         init="spectral",
         max_iter=None,
-        learning_rate=1.0,
+        learning_rate=0.5,
         repulsion=1.0,
         negative_sample_rate=5.0,
+        densities=0.0,
         metric="euclidean",
         search="auto",
         missing="error",
@@ -190,6 +199,7 @@ class UMAP(Reducer):
         self.learning_rate = learning_rate
         self.repulsion = repulsion
         self.negative_sample_rate = negative_sample_rate
+        self.densities = densities
         self.metric = metric
         self.search = search
         self.missing = missing
@@ -205,25 +215,33 @@ class UMAP(Reducer):
 
     def _embed(self, X: Any) -> np.ndarray:
         check_metric(self.metric, "UMAP")
+        if self.densities and self.solver == "exact":
+            raise ValueError(
+                f"UMAP: densities must be 0 for solver='exact'; got {self.densities:g}. Use solver='sampled'."
+            )
         rng = generator(self.random_state)
         self.a_, self.b_ = _fuzzy.curve(self.min_dist, self.spread, "UMAP")
         X = X if sparse.issparse(X) else np.ascontiguousarray(X)  # the same sums for every layout
         same = Distinct.of(X, given=self._precomputed() and sparse.issparse(X))
         rows = same.pick(X, square=self._precomputed())
 
-        W = _fuzzy.memberships(self._graph(rows, same), self.local_connectivity, self.n_jobs)
-        W = _fuzzy.union(W, self.set_op_mix_ratio)
+        graph = self._graph(rows, same)
+        W = _fuzzy.union(_fuzzy.memberships(graph, self.local_connectivity, self.n_jobs), self.set_op_mix_ratio)
+        radii = _densities.data_radii(graph, W) if self.densities else None
         settings = {"policy": self.disconnected, "metric": self._distance(), "owner": "UMAP", "n_jobs": self.n_jobs}
         W, joined = _fuzzy.joined(W, rows, **settings)
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels[same.kind]
 
         parts = joined.parts(self.disconnected)
-        maps = [self._map(rows, W, part, same.first[part], rng) for part in parts]
+        maps = [
+            self._map(rows, W, part, same.first[part], None if radii is None else radii[part], rng) for part in parts
+        ]
         Z = np.full((len(same.first), self.n_components), np.nan)
         for part, found, move in zip(parts, maps, beside([found[:, 0] for found in maps]), strict=True):
             Z[part] = found + (0.0 if len(maps) == 1 else move) * np.eye(1, self.n_components)
         placed = np.isfinite(Z[:, 0])
         self.kl_divergence_ = divergence(_among(W, np.flatnonzero(placed)), Z[placed], self._forces())
+        self.local_radii_ = None if radii is None else self._radii(W, Z, placed, radii)[same.kind]
         self._extension = same.first[placed]
         self._rows = None if self._precomputed() else X[self._extension]
         return Z[same.kind]
@@ -243,16 +261,27 @@ class UMAP(Reducer):
         settings = {"metric": self._distance(), "n_jobs": self.n_jobs, "owner": "UMAP", "name": "n_neighbors"}
         return nearest(rows, k, queries=queries, approximate=SEARCH[self.search], **settings)
 
-    def _map(self, rows: Any, W: Any, part: np.ndarray, given: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    def _map(
+        self, rows: Any, W: Any, part: np.ndarray, given: np.ndarray, radii: np.ndarray | None, rng: np.random.Generator
+    ) -> np.ndarray:
         """A part of the graph on its own; `part` are its rows in the graph, `given` those in X."""
         n, W = len(part), _among(W, part)
         start = self._start(rows, W, part, given, rng)
-        solver = ("exact" if n <= EXACT else "sampled") if self.solver == "auto" else self.solver
-        descent = SOLVERS[solver](W, start, self._forces(), Schedule.of(self.max_iter, self.learning_rate, n), rng)
+        solver = ("exact" if n <= EXACT and not self.densities else "sampled") if self.solver == "auto" else self.solver
+        schedule = Schedule.of(self.max_iter, self.learning_rate, n)
+        densities = None if radii is None else _densities.Densities.of(radii, float(self.densities))
+        descent = SOLVERS[solver](W, start, self._forces(), schedule, rng, densities)
         run = lay_out(descent, n_jobs=self.n_jobs, callback=self.callback, verbose=self.verbose, owner="UMAP")
         self.n_iter_ = max(run.n_iter, self.__dict__.get("n_iter_", 0))
         self.converged_ = not run.stopped and self.__dict__.get("converged_", True)
         return run.Z
+
+    def _radii(self, W: Any, Z: np.ndarray, placed: np.ndarray, radii: np.ndarray) -> np.ndarray:
+        """Of the distinct rows, in the data and in the map."""
+        both = np.stack([radii, np.full(len(Z), np.nan)], axis=1)
+        inside = _among(W, np.flatnonzero(placed))
+        both[placed, 1] = _densities.map_radii(inside, Z[placed], self.a_, self.b_, threads.n_threads(self.n_jobs))[0]
+        return both
 
     def _forces(self) -> Forces:
         return Forces(self.a_, self.b_, float(self.repulsion), float(self.negative_sample_rate))

@@ -1,0 +1,77 @@
+"""Densities in UMAP's map: groups that are dense in the data lie dense, and loose ones loose.
+
+The radius of a row is the logarithm of the mean squared distance to its neighbours, each counting as it belongs to the
+row; of the radii in the data and in the map the correlation is raised. Narayan, Berger and Cho, Assessing single-cell
+transcriptomic variability through density-preserving data visualization, 2021.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from lowdim import _native
+
+compiled: Any = _native  # a compiled module has no types to check
+
+LEAST = 1e-8  # of the mean squared distance: rows nearer to all their neighbours count as that near
+STEADY = 0.1  # added to the variance of radii in the map, which may be next to none at first
+MOST = 4.0  # length of a move along an axis, as of pulls and pushes
+
+
+def data_radii(graph: sparse.csr_array, W: sparse.csr_array) -> np.ndarray:
+    """log of sum_j w_ij d_ij² / sum_j w_ij, over the neighbours of each row.
+
+    Parameters
+    ----------
+    graph : csr_array of shape (n, n)
+        Distances of rows to their neighbours.
+    W : csr_array of shape (n, n)
+        How strongly rows belong together, symmetric.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
+    lengths = sparse.csr_array(graph.maximum(graph.T))
+    largest = max(float(lengths.data.max(initial=0.0)), 1e-300)  # squares of very large or small numbers have no place
+    squares = W.multiply((lengths / largest).power(2)).sum(axis=1) / np.maximum(W.sum(axis=1), 1e-300)
+    return np.log(squares + LEAST * max(float(squares.mean()), 1e-300)) + 2 * np.log(largest)
+
+
+def map_radii(W: sparse.csr_array, Z: np.ndarray, a: float, b: float, n_threads: int) -> tuple[np.ndarray, np.ndarray]:
+    """The same in the map, where neighbours count by their similarity; and the sums of these."""
+    radii, sums = np.empty((2, len(Z)))
+    starts, ends = W.indptr.astype(np.int64), W.indices.astype(np.int32)
+    compiled.map_radii(starts, ends, a, b, n_threads, np.ascontiguousarray(Z, dtype=np.float32), radii, sums)
+    return radii, sums
+
+
+@dataclass(frozen=True, eq=False)
+class Densities:
+    """Radii of rows in the data, in units of their deviation; and what their correlation with those in the map counts."""
+
+    wanted: np.ndarray
+    weight: float
+
+    @classmethod
+    def of(cls, radii: np.ndarray, weight: float) -> Densities:
+        deviation = float(radii.std())
+        return cls((radii - radii.mean()) / deviation if deviation > 1e-9 else np.zeros_like(radii), weight)
+
+    def moves(self, W: sparse.csr_array, Z: np.ndarray, a: float, b: float, n_threads: int) -> np.ndarray:
+        """Where the correlation grows, in the measure of the pulls of all edges."""
+        radii, sums = map_radii(W, Z, a, b, n_threads)
+        slopes, moves = self.slopes(radii), np.empty(Z.shape)
+        starts, ends = W.indptr.astype(np.int64), W.indices.astype(np.int32)
+        compiled.radii_gradient(starts, ends, a, b, radii, sums, slopes, n_threads, Z, moves)
+        return np.clip(self.weight * float(W.data.sum() / W.data.max(initial=1e-300)) * moves, -MOST, MOST)
+
+    def slopes(self, radii: np.ndarray) -> np.ndarray:
+        """Of the correlation in each radius of the map."""
+        gaps, variance = radii - radii.mean(), float(radii.var()) + STEADY
+        together = float(self.wanted @ radii) / len(radii)
+        return np.asarray((self.wanted - together * gaps / variance) / (len(radii) * np.sqrt(variance)))
