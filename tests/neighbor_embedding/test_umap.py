@@ -76,7 +76,7 @@ def test_as_good_as_umap_learn_on_digits():
 
 
 def test_both_ends_of_an_edge_are_pulled_together():
-    """By equal forces, if the rate is small: edges alone move no centre. Drawn apart they moved it a hundred times more."""
+    """By equal forces, if the rate is small: edges alone move no centre. Drawn apart they moved it far more."""
     X, rng = digits(600), np.random.default_rng(0)
     W, start = graph(X), np.random.default_rng(1).uniform(-5, 5, (600, 2))
     descent = Sampled(W, start, Forces(1.6, 0.9, 1.0, 0.0), Schedule(200, 0.01), rng)

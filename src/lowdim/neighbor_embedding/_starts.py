@@ -53,8 +53,7 @@ def _smoothest(
 ) -> np.ndarray:
     """Eigenvectors to a few digits: forces soon change them."""
     for tol in ROUGH:
-        settings = {"mass": degrees, "skip": null, "rng": rng, "tol": tol, "rough": True, "owner": owner}
-        found = eigenpairs(L, k, which="smallest", **settings)
+        found = eigenpairs(L, k, which="smallest", mass=degrees, skip=null, rng=rng, tol=tol, rough=True, owner=owner)
         if found.residuals.max() <= SHARE * found.values.min():
             break
     return found.vectors
