@@ -242,8 +242,8 @@ class LaplacianEigenmaps(Reducer):
         if self.n_landmarks not in (None, "auto") and not self._mixable(X):
             raise ValueError(
                 f"{_NAME}: n_landmarks must be None for metric='precomputed', for sparse rows and for "
-                f"normalization='symmetric'; got {self.n_landmarks}. Mixtures need coordinates, and a mixture of places "
-                "has no degree."
+                f"normalization='symmetric'; got {self.n_landmarks}. Mixtures need coordinates, and those of places "
+                "have no degree."
             )
         if self.weights == "given" and not self._precomputed():
             raise ValueError(f"{_NAME}: weights='given' must go with metric='precomputed'; got metric={self.metric!r}.")

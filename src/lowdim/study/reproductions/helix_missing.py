@@ -125,7 +125,7 @@ METHODS: dict[str, Callable[..., np.ndarray]] = {
     "probabilistic PCA": _by(lambda: lowdim.ProbabilisticPCA(1)),
     "Bayesian PCA": _by(lambda: lowdim.BayesianPCA()),
     "self-organising map": _map,
-    "inverse NLPCA": _by(lambda: lowdim.InverseNLPCA(1, hidden=12)),
+    "inverse NLPCA": _by(lambda: lowdim.InverseNLPCA(1, hidden=12, n_init=20)),
 }
 NOTES = [
     "Filling in column means has an expected error of 4/9 = 0.444 at unit height and 1.43 where the third column is t; "
