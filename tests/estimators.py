@@ -332,7 +332,8 @@ VARIANTS = [
     Case(lowdim.MVU(n_components=2, n_neighbors=6, repair="linearity", slack=0.1, random_state=0), agreement=5e-3),
     Case(lowdim.TSNE(n_components=2, perplexity=[3, 7], init="spectral", dof=0.8, random_state=0)),
     Case(lowdim.GPLVM(n_components=2, kernel="linear", tol=1e-3), exact_inverse=True),
-    Case(lowdim.GPLVM(n_components=2, solver="variational", n_inducing=8, tol=1e-2), exact_inverse=True),
+    # Each step of the descent magnifies the rounding of a rotation.
+    Case(lowdim.GPLVM(n_components=2, solver="variational", n_inducing=8, tol=0.1), exact_inverse=True, agreement=1e-4),
     Case(lowdim.PrincipalCurve(smoother="lowess", span=0.5), exact_inverse=True, columns=1),
     # A closed curve starts on the positive side of the first principal axis, which a rotation may turn.
     Case(

@@ -17,7 +17,7 @@ BLOCK = 32 * ROWS  # whose errors are found at a time
 
 def keep_layers(model: Any, half: str, net: Network, layers: Layers) -> None:
     """Copies of weights and biases as attributes of the model, and what kind of network they are of."""
-    setattr(model, f"_{half}", net)
+    setattr(model, f"_{half}", (net.sizes, net.activations))
     setattr(model, f"{half}_weights_", [W.copy() for W, _ in layers])
     setattr(model, f"{half}_biases_", [b.copy() for _, b in layers])
 
@@ -30,7 +30,7 @@ def keep_run(model: Any, found: Any) -> None:
 
 def run_half(model: Any, half: str, A: Array) -> Array:
     """Scaled rows through the encoder, or codes through the decoder, in double precision."""
-    net: Network = getattr(model, f"_{half}")
+    net = Network(*getattr(model, f"_{half}"))
     layers = list(zip(getattr(model, f"{half}_weights_"), getattr(model, f"{half}_biases_"), strict=True))
     parts = threads.map_rows(lambda rows: net(layers, A[rows]), len(A), ROWS, model.n_jobs)
     return np.concatenate(parts)

@@ -12,7 +12,7 @@ from lowdim._core.rng import generator
 from lowdim.latent import _inverse as inverse
 from lowdim.latent import _settings as settings
 from lowdim.latent._levels import Levels
-from lowdim.latent._network import ACTIVATIONS
+from lowdim.latent._network import ACTIVATIONS, Network
 from lowdim.latent._place import Decoder, expected, place
 from lowdim.latent._restarts import keep_run, train
 from lowdim.latent._rows import Scaling, settled
@@ -189,7 +189,12 @@ class InverseNLPCA(Reducer):
         self.n_weights_ = problem.net.n_parameters
         held = {"weights": problem.levels.weights, "masks": problem.levels.masks, "circular": problem.circular}
         anchors = problem.decoder(found.x).anchors
-        self._parts = {"net": problem.net, **held, "ridge": problem.ridge, "anchors": anchors}
+        self._parts = {
+            "net": (problem.net.sizes, problem.net.activations),
+            **held,
+            "ridge": problem.ridge,
+            "anchors": anchors,
+        }
         keep_run(self, found)
 
     def _complete(self, X: np.ndarray, Z: np.ndarray, noise: float) -> None:
@@ -205,7 +210,7 @@ class InverseNLPCA(Reducer):
     def _decoder(self) -> Decoder:
         parts, layers = self._parts, list(zip(self.weights_, self.biases_, strict=True))
         levels = Levels(parts["weights"], parts["masks"])
-        return Decoder(parts["net"], layers, levels, parts["circular"], parts["ridge"], parts["anchors"])
+        return Decoder(Network(*parts["net"]), layers, levels, parts["circular"], parts["ridge"], parts["anchors"])
 
     def _extend(self, X: np.ndarray) -> np.ndarray:
         with threads.single_blas():
