@@ -35,6 +35,7 @@ def test_cells_of_a_helical_loop(monkeypatch):
     """A small loop: curves fill the cells, lines cannot."""
     monkeypatch.setattr(helix_missing, "ROWS", 150)
     monkeypatch.setattr(helix_missing, "NOISES", (0.05,))
+    monkeypatch.setattr(helix_missing, "STARTS", 3)
     monkeypatch.setattr(helix_missing, "_width_note", lambda rng: "")
     found = reproductions.reproduce("helix-missing", repeats=1, random_state=0)
     ours = {line.what: line.ours for line in found.lines}
