@@ -216,7 +216,9 @@ class UMAP(Reducer):
     def _embed(self, X: Any) -> np.ndarray:
         check_metric(self.metric, "UMAP")
         if self.densities and self.solver == "exact":
-            raise ValueError(f"UMAP: densities must be 0 for solver='exact'; got {self.densities:g}. Use solver='sampled'.")
+            raise ValueError(
+                f"UMAP: densities must be 0 for solver='exact'; got {self.densities:g}. Use solver='sampled'."
+            )
         rng = generator(self.random_state)
         self.a_, self.b_ = _fuzzy.curve(self.min_dist, self.spread, "UMAP")
         X = X if sparse.issparse(X) else np.ascontiguousarray(X)  # the same sums for every layout
@@ -231,7 +233,9 @@ class UMAP(Reducer):
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels[same.kind]
 
         parts = joined.parts(self.disconnected)
-        maps = [self._map(rows, W, part, same.first[part], None if radii is None else radii[part], rng) for part in parts]
+        maps = [
+            self._map(rows, W, part, same.first[part], None if radii is None else radii[part], rng) for part in parts
+        ]
         Z = np.full((len(same.first), self.n_components), np.nan)
         for part, found, move in zip(parts, maps, beside([found[:, 0] for found in maps]), strict=True):
             Z[part] = found + (0.0 if len(maps) == 1 else move) * np.eye(1, self.n_components)
@@ -262,7 +266,7 @@ class UMAP(Reducer):
     ) -> np.ndarray:
         """A part of the graph on its own; `part` are its rows in the graph, `given` those in X."""
         n, W = len(part), _among(W, part)
-        start = self._start(rows, W, part, given, rng)
+        start = _starts.apart(self._start(rows, W, part, given, rng), START_SIZE, rng)
         solver = ("exact" if n <= EXACT and not self.densities else "sampled") if self.solver == "auto" else self.solver
         schedule = Schedule.of(self.max_iter, self.learning_rate, n)
         densities = None if radii is None else _densities.Densities.of(radii, float(self.densities))
