@@ -96,13 +96,27 @@ def test_pulls_without_pushes_equal_their_twin(k):
     clocks = np.full(len(steps), 30_000, np.uint16)
     Z = np.random.default_rng(1).standard_normal((30, k)).astype(np.float32)
     found = Z.copy()
-    _native.sample_map(*edges, steps, clocks, A, B, 1.0, 0.0, 7, 0, 1, 2, 2.5, 1, found)
+    _native.sample_map(*edges, steps, clocks, A, B, 1.0, 0.0, True, 7, 0, 1, 2, 2.5, 1, found)
     gaps = Z[None].astype(np.float64) - Z[:, None]
     pull = 2.5 * factors((gaps**2).sum(axis=-1))[0] * (W.toarray() > 0.5)
     over = np.maximum(1, pull.sum(axis=1, keepdims=True) / 8)
     assert 1 < over.max() > over.min() == 1
     np.testing.assert_allclose(found, Z + np.einsum("ij,ijc->ic", pull, gaps) / over, atol=1e-3)
     np.testing.assert_array_equal(clocks, np.where(steps > 0, 29_999, 30_000))
+
+
+@dims
+def test_pulls_one_after_the_other_equal_their_twin(k):
+    W, edges = graph(30)
+    steps, clocks = np.full(W.nnz, 65535, np.uint16), np.full(W.nnz, 30_000, np.uint16)
+    Z = np.random.default_rng(1).standard_normal((30, k)).astype(np.float32)
+    found, twin = Z.copy(), Z.astype(np.float64)
+    _native.sample_map(*edges, steps, clocks, A, B, 1.0, 0.0, False, 7, 0, 1, 2, 0.3, 1, found)
+    for i in range(30):
+        for j in W.indices[W.indptr[i] : W.indptr[i + 1]]:
+            gap = Z[j] - twin[i]
+            twin[i] += 0.3 * factors((gap**2).sum())[0] * gap
+    np.testing.assert_allclose(found, twin, atol=1e-3)
 
 
 @dims
@@ -114,9 +128,10 @@ def test_draws_have_the_mean_of_all_pairs(k):
     steps = np.rint(65535 * W.data / W.data.max()).astype(np.uint16)
     total = np.zeros(Z.shape)
     for seed in range(runs):
+        together = seed % 2 == 0
         found = Z.copy()
         clocks = rng.integers(65536, size=len(steps)).astype(np.uint16)
-        _native.sample_map(*edges, steps, clocks, A, B, 1.0, 2.5, seed, 0, 1, 2, tiny, 1, found)
+        _native.sample_map(*edges, steps, clocks, A, B, 1.0, 2.5, together, seed, 0, 1, 2, tiny, 1, found)
         total += (found - Z) / (tiny * runs)
     w, gaps = W.toarray() / W.data.max(), (Z[None] - Z[:, None]).astype(np.float64)
     pull, push = factors((gaps**2).sum(axis=-1))
@@ -177,7 +192,21 @@ def test_the_same_bits_for_any_number_of_threads():
     for n_threads in (1, 2, 5):
         Z = np.random.default_rng(1).standard_normal((3000, 2)).astype(np.float32)
         _native.sample_map(
-            *edges, steps, np.arange(len(steps)).astype(np.uint16), A, B, 1.0, 2.5, 3, 0, 20, 40, 1.0, n_threads, Z
+            *edges,
+            steps,
+            np.arange(len(steps)).astype(np.uint16),
+            A,
+            B,
+            1.0,
+            2.5,
+            True,
+            3,
+            0,
+            20,
+            40,
+            1.0,
+            n_threads,
+            Z,
         )
         maps.append(Z)
     np.testing.assert_array_equal(maps[0], maps[1])
@@ -193,5 +222,20 @@ def test_arrays_that_do_not_fit_are_refused():
     steps = np.zeros(W.nnz, np.uint16)
     with pytest.raises(ValueError, match="do not fit"):
         _native.sample_map(
-            edges[0], edges[1] + 20, steps, steps, A, B, 1.0, 2.5, 0, 0, 1, 2, 1.0, 1, np.zeros((20, 2), np.float32)
+            edges[0],
+            edges[1] + 20,
+            steps,
+            steps,
+            A,
+            B,
+            1.0,
+            2.5,
+            True,
+            0,
+            0,
+            1,
+            2,
+            1.0,
+            1,
+            np.zeros((20, 2), np.float32),
         )

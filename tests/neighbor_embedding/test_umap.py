@@ -76,7 +76,7 @@ def test_as_good_as_umap_learn_on_digits():
 
 
 def test_both_ends_of_an_edge_are_pulled_together():
-    """By equal forces, if the rate is small: edges alone move no centre. Drawn apart they moved it far more."""
+    """By equal forces, if the rate is small: edges alone move no centre."""
     X, rng = digits(600), np.random.default_rng(0)
     W, start = graph(X), np.random.default_rng(1).uniform(-5, 5, (600, 2))
     descent = Sampled(W, start, Forces(1.6, 0.9, 1.0, 0.0), Schedule(200, 0.01), rng)
@@ -160,6 +160,17 @@ def test_a_start_that_is_given():
     np.testing.assert_allclose(model.embedding_, start - start.mean(axis=0), atol=1e-9)
     with pytest.raises(ValueError, match=r"the start must be 120 rows of 2 finite numbers; got shape \(7, 2\)"):
         UMAP(init=start[:7]).fit(X)
+
+
+@pytest.mark.parametrize("solver", ["sampled", "exact"])
+def test_rows_that_start_on_one_place_come_apart(solver):
+    """Also leaves of a star, which spectral coordinates do not tell apart."""
+    X = digits(120)
+    model = UMAP(init=np.ones((120, 2)), solver=solver, random_state=0).fit(X)
+    assert trustworthiness(X, model.embedding_, n_neighbors=12) > 0.9
+    star = sparse.csr_array((np.ones(20), (np.zeros(20, int), np.arange(1, 21))), shape=(21, 21))
+    Z = UMAP(metric="precomputed", solver=solver, random_state=0).fit_transform(star + star.T)
+    assert pdist(Z).min() > 0.01
 
 
 def test_min_dist_and_spread_shape_the_map():
@@ -328,6 +339,12 @@ def test_a_callback_sees_the_map_and_may_end_it():
     assert model.n_iter_ == 30
     assert not model.converged_
     assert UMAP(max_iter=25).fit(digits(100)).n_iter_ == 25
+
+
+@pytest.mark.parametrize(("solver", "rate"), [("exact", 100.0), ("sampled", 1e38)])
+def test_a_map_that_leaves_the_range_of_numbers(solver, rate):
+    with pytest.raises(ValueError, match="UMAP: the map left the range of numbers; lower learning_rate or repulsion"):
+        UMAP(solver=solver, learning_rate=rate, random_state=0).fit(np.random.default_rng(0).normal(size=(80, 4)))
 
 
 def test_the_number_of_epochs_goes_by_the_number_of_rows():

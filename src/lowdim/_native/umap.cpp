@@ -1,9 +1,10 @@
 // A map whose edges pull and whose random pairs push: UMAP's descent, and what comes before and after it.
 //
-// Every row moves on its own and reads where the others were after the last step. What is drawn is a function of the seed,
-// the step and the row. The map is therefore the same for any number of threads, which moving both ends of an edge at once
-// would not allow. Yet both ends of an edge are pulled in the same step, by the same force: otherwise what is drawn would
-// push whole groups about, and where they lie to each other would be lost.
+// Every row moves on its own and reads where the others were after the last step. What is drawn is a function of the
+// seed, the step and the row. The map is therefore the same for any number of threads, which moving both ends of an edge
+// at once would not allow. Yet both ends of an edge are pulled in the same step, and at first by the same force: otherwise
+// what is drawn would push whole groups about, and where they lie to each other would be lost. Later, at a low rate, a row
+// follows its pulls one after the other, which brings it nearer to its own neighbours.
 #include <cmath>
 #include <cstring>
 
@@ -115,7 +116,7 @@ class Force {
   }
 
   double operator()(double s) const {
-    s = std::min(std::max(s, 0x1p-60), 0x1.ffp59);
+    s = s > 0x1p-60 ? std::min(s, 0x1.ffp59) : 0x1p-60;  // NaN, of places that left the range, too: it has no entry
     std::uint64_t bits;
     std::memcpy(&bits, &s, sizeof bits);
     const Entry& entry = table_[(bits >> (52 - fine)) - first];
@@ -148,7 +149,7 @@ inline double squared(const double* a, const double* b, int dims) {
 
 constexpr int kLanes = 16;            // rows that move together, each on its own, to fill vectors and the waits for memory
 constexpr std::int64_t kChunk = 512;  // rows of a task
-constexpr float kBeyond = 8;          // up to there maps of digits get better with longer steps, of 14 and of 100 neighbours
+constexpr float kBeyond = 8;          // maps of digits (14, 100 neighbours) get better with longer steps up to there
 
 struct Kernel {
   float a, b, pull, push;
@@ -236,6 +237,7 @@ struct Draws {
   std::uint16_t* clocks;
   Kernel kernel;
   double per_pull;  // pushes
+  bool together;
   std::uint64_t seed;
   std::uint32_t n;
 };
@@ -311,9 +313,9 @@ LOWDIM_INLINE inline void add_forces(const Kernel& kernel, int dims, const Group
   }
 }
 
-// Edges whose time has come pull the rows of a group, all from where they were. Many pulls at once would throw a row far
-// beyond its neighbours: where they would, by more than kBeyond times its way to them, all moves of the row in this step
-// are divided by `over`.
+// Edges whose time has come pull the rows of a group. `together`: all from where the rows were. Many pulls at once would
+// throw a row far beyond its neighbours: where they would, by more than kBeyond times its way to them, all moves of the
+// row in this step are divided by `over`. Else one pull after the other.
 template <int D>
 LOWDIM_INLINE inline void pull_group(const Draws& draws, const std::int32_t* count, const std::int32_t* due,
                                      std::int32_t most, int dims, float rate, const float* old, Group<D>& here,
@@ -327,9 +329,9 @@ LOWDIM_INLINE inline void pull_group(const Draws& draws, const std::int32_t* cou
     for (int l = 0; l < kLanes; ++l) on[l] = k < count[l] ? rate : 0.0f;
     load_pack<float>(rates, on);
     gather<D>(old, due + k * kLanes, dims, gap);
-    add_forces<D, true>(draws.kernel, dims, here, rates, gap, sum, over);
+    add_forces<D, true>(draws.kernel, dims, here, rates, gap, draws.together ? sum : here, over);
   }
-  over = over * (1.0f / kBeyond);
+  over = draws.together ? over * (1.0f / kBeyond) : Pack<float>{};
   Sixteen::hold(over, 1.0f, 1e30f);
   for (int c = 0; c < width; ++c) here.at[c] = here.at[c] + sum.at[c] / over;
 }
@@ -415,8 +417,8 @@ void sample_steps(const Draws& draws, int dims, std::int64_t most_edges, std::in
 // Steps first .. first + n_steps of `total`, the rate going down to 0 by the end. `steps` are the weights of the edges,
 // 65,535 being one pull in each step.
 void sample_map(In1<std::int64_t> starts, In1<std::int32_t> ends, In1<std::uint16_t> steps, Out1<std::uint16_t> clocks,
-                double a, double b, double strength, double per_pull, std::uint64_t seed, std::int64_t first,
-                std::int64_t n_steps, std::int64_t total, double rate, int n_threads, Out2<float> y) {
+                double a, double b, double strength, double per_pull, bool together, std::uint64_t seed,
+                std::int64_t first, std::int64_t n_steps, std::int64_t total, double rate, int n_threads, Out2<float> y) {
   const std::int64_t n = y.shape(0);
   require(static_cast<std::int64_t>(starts.shape(0)) == n + 1 && steps.shape(0) == ends.shape(0) &&
           clocks.shape(0) == ends.shape(0) && static_cast<std::int64_t>(y.size()) < (std::int64_t{1} << 31));
@@ -424,7 +426,7 @@ void sample_map(In1<std::int64_t> starts, In1<std::int32_t> ends, In1<std::uint1
   for (std::int64_t i = 0; i < n; ++i) most = std::max(most, starts(i + 1) - starts(i));
   for (std::size_t e = 0; e < ends.shape(0); ++e) require(ends(e) >= 0 && ends(e) < n);
   const Draws draws{starts.data(), ends.data(), steps.data(), clocks.data(), Kernel(a, b, strength),
-                    per_pull, seed, static_cast<std::uint32_t>(n)};
+                    per_pull, together, seed, static_cast<std::uint32_t>(n)};
   const int dims = static_cast<int>(y.shape(1));
   auto run = [&](auto with) {
     sample_steps<decltype(with)::value>(draws, dims, most, first, n_steps, total, rate, n_threads, y.data());
@@ -597,8 +599,8 @@ void bind_umap(nb::module_& m) {
   m.def("fuzzy_rows", &fuzzy_rows, "starts"_a.noconvert(), "distances"_a.noconvert(), "connectivity"_a, "least"_a,
         "n_threads"_a, "weights"_a.noconvert(), "reaches"_a.noconvert(), "widths"_a.noconvert(), release());
   m.def("sample_map", &sample_map, "starts"_a.noconvert(), "ends"_a.noconvert(), "steps"_a.noconvert(),
-        "clocks"_a.noconvert(), "a"_a, "b"_a, "strength"_a, "per_pull"_a, "seed"_a, "first"_a, "n_steps"_a, "total"_a,
-        "rate"_a, "n_threads"_a, "y"_a.noconvert(), release());
+        "clocks"_a.noconvert(), "a"_a, "b"_a, "strength"_a, "per_pull"_a, "together"_a, "seed"_a, "first"_a,
+        "n_steps"_a, "total"_a, "rate"_a, "n_threads"_a, "y"_a.noconvert(), release());
   m.def("map_radii", &map_radii, "starts"_a.noconvert(), "ends"_a.noconvert(), "a"_a, "b"_a, "n_threads"_a,
         "y"_a.noconvert(), "radii"_a.noconvert(), "sums"_a.noconvert(), release());
   m.def("radii_gradient", &radii_gradient, "starts"_a.noconvert(), "ends"_a.noconvert(), "a"_a, "b"_a,

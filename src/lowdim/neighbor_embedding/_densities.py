@@ -52,7 +52,7 @@ def map_radii(W: sparse.csr_array, Z: np.ndarray, a: float, b: float, n_threads:
 
 @dataclass(frozen=True, eq=False)
 class Densities:
-    """Radii of rows in the data, in units of their deviation; what their correlation with those in the map counts."""
+    """Radii of rows in the data, in units of their deviation; and how much their correlation with the map's counts."""
 
     wanted: np.ndarray
     weight: float

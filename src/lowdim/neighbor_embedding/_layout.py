@@ -26,7 +26,10 @@ compiled: Any = _native  # a compiled module has no types to check
 
 EXACT = 500  # rows up to which all pairs push
 EPOCHS = ((10_000, 500), (np.inf, 200))  # rows up to which there are so many, as in the original code
-LATE = 0.3  # of the epochs, the last, in which densities count: the others find the groups
+# The last epochs, where groups lie being settled, in which each row finds its own place in them, and densities count.
+# Areas under R_NX of digits, MNIST 10,000 x 50 and trustworthiness of MNIST for 0, 0.2, 0.3 of them: .411 .300 .964,
+# .415 .309 .966, .412 .306 .967; umap-learn .410 .301 .966.
+ALONE, DENSE = 0.2, 0.3
 BLOCK = 10  # epochs between two looks at the map
 HALVES = 2  # steps of an epoch: each end of an edge moves once for every pull of either
 RARE = 200  # epochs in which an edge must pull once to count, where the descent is shorter
@@ -89,17 +92,16 @@ class Sampled:
         self.W, self.densities = W, densities
 
     def advance(self, done: int, epochs: int, n_threads: int) -> None:
-        late = self.densities is not None and done + epochs > (1 - LATE) * self.schedule.epochs
-        for first in range(done, done + epochs, 1 if late else epochs):
-            self._draw(first, 1 if late else epochs, n_threads)
-            if late and self.densities is not None:
+        left = 1 - (done + epochs) / self.schedule.epochs
+        dense = self.densities if left < DENSE else None
+        for first in range(done, done + epochs, 1 if dense else epochs):
+            when = (first, 1 if dense else epochs, self.schedule.epochs)
+            times = (*(HALVES * epoch for epoch in when), self.schedule.rate)
+            compiled.sample_map(*self.edges, *self.forces.parts, left >= ALONE, self.seed, *times, n_threads, self.Z)
+            if dense:
                 rate = self.schedule.rate * (1 - first / self.schedule.epochs)
-                moves = self.densities.moves(self.W, self.Z, self.forces.a, self.forces.b, n_threads)
+                moves = dense.moves(self.W, self.Z, self.forces.a, self.forces.b, n_threads)
                 self.Z += (rate * moves).astype(np.float32)
-
-    def _draw(self, done: int, epochs: int, n_threads: int) -> None:
-        when = (HALVES * done, HALVES * epochs, HALVES * self.schedule.epochs, self.schedule.rate)
-        compiled.sample_map(*self.edges, *self.forces.parts, self.seed, *when, n_threads, self.Z)
 
 
 def _at_both_ends(values: np.ndarray, W: sparse.csr_array) -> np.ndarray:

@@ -67,6 +67,13 @@ def checked_start(start: Any, n: int, k: int, owner: str) -> np.ndarray:
     return Z
 
 
+def apart(Z: np.ndarray, size: float, rng: np.random.Generator) -> np.ndarray:
+    """Z, shaken a little where rows have one place, between which no force would ever act; its size if it has none."""
+    if len(np.unique(Z, axis=0)) == len(Z):
+        return Z
+    return Z + 1e-4 * (float(np.ptp(Z, axis=0).max()) or size) * rng.standard_normal(Z.shape)
+
+
 def random_start(n: int, k: int, rng: np.random.Generator) -> np.ndarray:
     return SPREAD * rng.standard_normal((n, k))
 

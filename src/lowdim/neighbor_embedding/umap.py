@@ -266,7 +266,7 @@ class UMAP(Reducer):
     ) -> np.ndarray:
         """A part of the graph on its own; `part` are its rows in the graph, `given` those in X."""
         n, W = len(part), _among(W, part)
-        start = self._start(rows, W, part, given, rng)
+        start = _starts.apart(self._start(rows, W, part, given, rng), START_SIZE, rng)
         solver = ("exact" if n <= EXACT and not self.densities else "sampled") if self.solver == "auto" else self.solver
         schedule = Schedule.of(self.max_iter, self.learning_rate, n)
         densities = None if radii is None else _densities.Densities.of(radii, float(self.densities))
