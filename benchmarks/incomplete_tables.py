@@ -47,6 +47,11 @@ def _pca(missing: str) -> Complete:
     return lambda X, r: lowdim.PCA(r or None, missing=missing, tol=1e-7, n_jobs=1).fit(X).completed_
 
 
+def _regularized(X: np.ndarray, r: int) -> np.ndarray:
+    """Left to choose for itself: the same rank, and the ridge for it."""
+    return np.asarray(lowdim.PCA(tol=1e-7, n_jobs=1).fit(X).completed_)
+
+
 def _bayes(prior: str, tol: float) -> Complete:
     return lambda X, r: lowdim.BayesianPCA(prior=prior, tol=tol, random_state=0, n_jobs=1).fit(X).completed_
 
@@ -54,7 +59,7 @@ def _bayes(prior: str, tol: float) -> Complete:
 METHODS: dict[str, Complete] = {
     "regression": lambda X, r: lowdim.impute(X, 1, method="regression").mean,
     "em": _pca("em"),
-    "regularized": _pca("regularized"),
+    "regularized": _regularized,
     "nipals": _pca("nipals"),
     "ppca": lambda X, r: lowdim.ProbabilisticPCA(max(1, r), tol=1e-7, random_state=0, n_jobs=1).fit(X).completed_,
     "bayes ard": _bayes("ard", 1e-7),

@@ -12,7 +12,7 @@ import lowdim
 from lowdim import PCA
 from lowdim._core.cells import fill
 from lowdim._core.component_choice import _first_minimum, gcv, k_fold, leave_one_out
-from lowdim._core.iterative_pca import complete
+from lowdim._core.iterative_pca import complete, observed_ridge
 from lowdim._core.nipals import nipals, place
 from tests.oracles import HERE, case, load_expected, load_input
 
@@ -267,6 +267,27 @@ def test_no_noise_no_shrinkage():
         norm = np.linalg.norm((found.scores * found.shrinkage) @ found.loadings.T)
         assert norm < np.linalg.norm((previous.scores * previous.shrinkage) @ previous.loadings.T)
         previous = found
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5])
+def test_chosen_ridge_shrinks_by_the_noise_of_the_observed_cells(share):
+    """Of known variance. missMDA's noise, over all cells, is too small by the share of those that are missing."""
+    X, _ = low_rank(400, 15, noise=0.7, share=share)
+    with pytest.warns(UserWarning, match="keeps 2 components"):
+        chosen = PCA(scale=False).fit(X)
+    given = PCA(2).fit(X)
+    assert chosen.noise_variance_ == pytest.approx(0.49, rel=0.15)
+    assert given.noise_variance_ < (1.05 - share) * 0.49
+    same = PCA(2, ridge=observed_ridge(X, 2)).fit(X)
+    np.testing.assert_array_equal(chosen.completed_, same.completed_)
+    np.testing.assert_array_equal(given.completed_, PCA(2, ridge=1.0).fit(X).completed_)
+
+
+def test_ridge_of_observed_cells_is_one_without_holes_and_counts_weights_as_copies():
+    X, _ = low_rank(40, 6, share=0.3)
+    assert observed_ridge(np.nan_to_num(X), 2) == pytest.approx(1)
+    assert observed_ridge(X, 2, np.full(40, 2.0)) == pytest.approx(observed_ridge(np.vstack([X, X]), 2))
+    assert 1 < observed_ridge(X, 1) < observed_ridge(X, 2) < observed_ridge(X, 4) <= 20  # fewer cells left than 5 %
 
 
 @pytest.mark.parametrize("shape", [(60, 8), (20, 30)])

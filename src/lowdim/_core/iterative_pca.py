@@ -182,6 +182,16 @@ def shrinking_variance(values: Array, total: float, n: float, d: int, ridge: flo
     return float(min(sigma2, values[r]))
 
 
+def observed_ridge(X: Array, r: int, weights: Array | None = None) -> float:
+    """The `ridge` that makes the noise that of an observed cell: what is left over of all cells, over what is left of
+    the observed ones. Filled cells lie on the model, so that among all cells noise looks smaller than it is."""
+    observed = X.shape[1] - np.count_nonzero(np.isnan(X), axis=1)
+    n, d = (len(X) if weights is None else float(weights.sum())), X.shape[1]
+    cells = float(observed.sum() if weights is None else weights @ observed)
+    taken = r * (n - 1 + d - r)
+    return max(1.0, ((n - 1) * d - taken) / max(cells - d - taken, LEAST_FREE * cells))
+
+
 @dataclass(frozen=True, eq=False)
 class _State:
     """A model as a point that can be extrapolated; `found` is what it came from."""

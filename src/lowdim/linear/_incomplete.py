@@ -40,14 +40,15 @@ def shrinks_by(model: Any, values: Array, r: int, found: Spectrum) -> float:
         return 0.0
     total, n, d = found.total_variance, found.divisor + model.ddof, len(found.mean)
     bound = values[r] if len(values) > r else min(values[r - 1], max(total - float(values.sum()), 0.0))
-    return _at_least(iterative_pca.shrinking_variance(np.append(values[:r], bound), total, n, d, model.ridge), values)
+    ridge = _given(model.ridge)
+    return _at_least(iterative_pca.shrinking_variance(np.append(values[:r], bound), total, n, d, ridge), values)
 
 
 def fit(model: Any, X: Array, weights: Array | None) -> dict[str, Any]:
     """The fitted attributes of `model`, a PCA, from rows with holes (or by NIPALS)."""
     holes = bool(np.isnan(X).any()) if model.missing == "nipals" else True
     r = _rank(model, X, holes, weights)
-    kept = {} if model.missing == "nipals" and r else _by_completion(model, X, weights, r)
+    kept = {} if model.missing == "nipals" and r else _by_completion(model, X, weights, r, _ridge(model, X, weights, r))
     if model.missing == "nipals":
         filled = {name: value for name, value in kept.items() if name.startswith("completed_")}
         kept = _nipals.fit(model, X, weights, max(1, r), holes) | filled
@@ -105,7 +106,7 @@ def _rank(model: Any, X: Array, holes: bool, weights: Array | None) -> int:
     if not holes:
         return most  # `_kept` looks at all of them
     method = "em" if model.missing == "em" else "regularized"
-    settings = {"method": method, "scale": model.scale, "ridge": model.ridge, "weights": weights}
+    settings = {"method": method, "scale": model.scale, "ridge": _given(model.ridge), "weights": weights}
     rows = in_own_units(X) if model.scale else X
     chosen = gcv(rows, most, early=True, n_jobs=model.n_jobs, **settings).n_components
     none = "finds none that predicts cells better than column means, which fill them; 1 is kept for the scores"
@@ -132,7 +133,18 @@ def _most(X: Array, weights: Array | None) -> int:
     )
 
 
-def _by_completion(model: Any, X: Array, weights: Array | None, r: int) -> dict[str, Any]:
+def _given(ridge: float | None) -> float:
+    return 1.0 if ridge is None else ridge
+
+
+def _ridge(model: Any, X: Array, weights: Array | None, r: int) -> float:
+    """As asked for; by itself, where the rank is chosen, what turns the noise of all cells into that of the observed."""
+    if model.ridge is not None or not model._needs_spectrum():
+        return _given(model.ridge)
+    return iterative_pca.observed_ridge(X, r, weights)
+
+
+def _by_completion(model: Any, X: Array, weights: Array | None, r: int, ridge: float) -> dict[str, Any]:
     found = iterative_pca.complete(
         X,
         r,
@@ -140,7 +152,7 @@ def _by_completion(model: Any, X: Array, weights: Array | None, r: int) -> dict[
         method="em" if model.missing == "em" else "regularized",
         scale=model.scale,
         ddof=model.ddof,
-        ridge=model.ridge,
+        ridge=ridge,
         tol=model.tol,
         max_iter=model.max_iter,
         rng=generator(model.random_state),
