@@ -1,6 +1,7 @@
 """Shared settings of the suite: hypothesis profiles, and a limit on how long one test may take."""
 
 import os
+import signal
 import time
 
 import numpy as np
@@ -32,3 +33,11 @@ def pytest_runtest_call(item):
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)
+
+
+@pytest.fixture
+def hears_ctrl_c():
+    """Jobs that a shell starts in the background ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

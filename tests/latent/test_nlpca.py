@@ -209,7 +209,7 @@ def test_the_other_implementation_is_matched():
 
 def test_the_width_is_chosen_on_hidden_cells():
     loop = helical_loop(150, 0.05, random_state=0)
-    model = lowdim.InverseNLPCA(1, hidden="auto", n_init=1, max_iter=300, tol=1e-3, random_state=0).fit(loop.X)
+    model = lowdim.InverseNLPCA(1, hidden="auto", n_init=1, max_iter=1000, tol=1e-3, random_state=0).fit(loop.X)
     assert model.hidden_ == (int(min(model.size_errors_, key=model.size_errors_.get)),)
     assert min(model.size_errors_.values()) < 0.3
     with pytest.warns(UserWarning, match="no row keeps more than n_components=1"):

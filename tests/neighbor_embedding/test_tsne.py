@@ -419,6 +419,7 @@ def test_progress_is_shown(capsys, monkeypatch):
     assert "TSNE: 50/100, gradient" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("hears_ctrl_c")
 def test_ctrl_c_is_heard_inside_the_compiled_steps():
     X = digits(1700)
     model = TSNE(perplexity=30, solver="exact", n_neighbors=60, max_iter=100_000, tol=0.0)

@@ -351,6 +351,7 @@ def test_the_number_of_epochs_goes_by_the_number_of_rows():
     assert UMAP().fit(digits(60)).n_iter_ == 500
 
 
+@pytest.mark.usefixtures("hears_ctrl_c")
 def test_interrupted_while_it_runs():
     X = np.random.default_rng(0).standard_normal((3000, 5))
     threading.Timer(1.0, interrupt_main).start()

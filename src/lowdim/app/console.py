@@ -51,11 +51,11 @@ def print_warnings(name: str) -> Iterator[None]:
 @contextmanager
 def progress(total: int) -> Iterator[Callable[[str, int, int], None]]:
     """A bar on the error stream, gone when the work is done; nothing where there is no terminal."""
-    bar = Progress(
-        TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=console(True), transient=True,
-        disable=not sys.stderr.isatty(),
-    )  # fmt: skip
-    with bar:
+    if not sys.stderr.isatty():
+        yield lambda step, done, of: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console(True), transient=True) as bar:
         task = bar.add_task("", total=total)
         yield lambda step, done, of: bar.update(task, description=step, completed=done, total=of)
 
