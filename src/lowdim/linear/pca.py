@@ -72,9 +72,8 @@ class PCA(Reducer):
         first two are plain PCA.
     ridge : float or None
         Multiplies the noise variance that "regularized" shrinks by; 0 is "em". None: 1 where the number of components
-        is given, as in missMDA, whose noise is that of all cells of the completed rows; where it is chosen, what makes
-        it the noise of the observed cells for each that no parameter takes up. Filled cells have no noise: with half of
-        them missing, errors were 8 % smaller in the median of real tables, and 25 % where cells are few.
+        is given, as in missMDA, which takes the noise from all cells of the completed rows, filled ones too; where it
+        is chosen, what makes it the noise of the observed cells (errors of 4 % less in the median of real tables).
     reach : float or None
         How far a filled cell may lie beyond the observed cells of its column, in ranges of these; what the model would
         put further is set to that bound in `completed_`, with a warning. A row known by a few extreme cells would else
