@@ -138,7 +138,7 @@ def _given(ridge: float | None) -> float:
 
 
 def _ridge(model: Any, X: Array, weights: Array | None, r: int) -> float:
-    """As asked for; else, where the rank is chosen, what turns the noise of all cells into that of the observed ones."""
+    """As asked for; else, where the rank is chosen, what turns the noise of all cells into that of the observed."""
     if model.ridge is not None or not model._needs_spectrum():
         return _given(model.ridge)
     return iterative_pca.observed_ridge(X, r, weights)
