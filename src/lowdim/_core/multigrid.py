@@ -24,6 +24,7 @@ _COARSE = 600  # rows that a dense factorisation takes in a few milliseconds
 _STUCK = 3000  # rows that it takes in half a second: graphs that branch everywhere get no smaller below some hundreds
 _DAMPING = 4 / 3  # of Jacobi steps, over the largest eigenvalue of D^-1 B
 _SHIFT = 1e-6  # relative to the norm: keeps the coarsest matrix definite
+_WEAK = 1e-3  # relative to the diagonal: edges so light bind no nodes, and what hangs by them stays on every level
 _DENSE_PIECES = 6  # entries a row of smoothed pieces; beyond, coarse graphs fill up and plain pieces are taken
 _STEPS = 60
 _PATIENCE = 8  # steps within which residuals must halve
@@ -156,17 +157,29 @@ def _scaled(A: sp.csr_array, rows: Array | None, columns: Array | None) -> sp.cs
 
 def _aggregates(B: sp.csr_array, smooth: Array, rng: np.random.Generator) -> tuple[sp.csr_array, Array]:
     """`smooth` cut into pieces of unit length, one an aggregate, and its values on the coarse nodes."""
-    n = B.shape[0]
-    root = _independent(B, rng.permutation(n).astype(np.int64) + 1)
+    n, edges = B.shape[0], _strong(B)
+    root = _independent(edges, rng.permutation(n).astype(np.int64) + 1)
     label = np.cumsum(root > 0) - 1
     # Each node joins the neighbouring root (or itself) of the highest rank; all have one, the set being maximal.
-    best = _highest(B, root)
+    best = _highest(edges, root)
     place = np.empty(n + 1, dtype=np.int64)
     place[root[root > 0]] = label[root > 0]
     group = place[best]
     size = np.sqrt(np.bincount(group, smooth**2))
     pieces = sp.csr_array((smooth / size[group], group, np.arange(n + 1)), shape=(n, len(size)))
     return pieces, size
+
+
+def _strong(B: sp.csr_array) -> sp.csr_array:
+    """B without its weak entries: a few rows that hang by them have a vector near 0 of their own, which no level whose
+    aggregates mix them with others could show."""
+    size = np.sqrt(np.maximum(B.diagonal(), 1e-300))
+    i = np.repeat(np.arange(B.shape[0]), np.diff(B.indptr))
+    kept = (np.abs(B.data) > _WEAK * size[i] * size[B.indices]) | (i == B.indices)
+    if kept.all():
+        return B
+    starts = np.concatenate([[0], np.cumsum(kept)])[B.indptr]
+    return sp.csr_array((B.data[kept], B.indices[kept], starts), shape=B.shape)
 
 
 def _independent(B: sp.csr_array, rank: Array) -> Array:
