@@ -102,7 +102,8 @@ def mlp(data, size, threads):
     warnings.filterwarnings("ignore", message="Stochastic Optimizer")
     layers, X = (*LAYERS, 2, *LAYERS[::-1]), data["X"]
     settings = {"activation": "tanh", "batch_size": BATCH, "learning_rate_init": 2e-3, "alpha": 1e-5, "random_state": 0}
-    model = MLPRegressor(layers, max_iter=size["epochs"], n_iter_no_change=size["epochs"], **settings)
+    epochs = {"max_iter": size["epochs"], "n_iter_no_change": size["epochs"]}
+    model = MLPRegressor(hidden_layer_sizes=layers, **epochs, **settings)
 
     def run():
         start = time.perf_counter()
