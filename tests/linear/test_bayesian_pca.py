@@ -195,3 +195,17 @@ def test_noise_that_collapses_is_put_to_the_test():
 def test_noise_that_predicts_well_is_kept():
     X, _ = few_cells(6)
     assert BayesianPCA(random_state=0, tol=1e-7).fit(X).noise_variance_ < 1.0
+
+
+@pytest.mark.parametrize("prior", ["ard", "oba"])
+def test_a_row_known_by_an_extreme_cell_is_not_extrapolated_without_measure(prior):
+    X = np.random.default_rng(0).standard_normal((60, 1)) @ np.ones((1, 6))
+    X += 0.3 * np.random.default_rng(1).standard_normal(X.shape)
+    X[0] = [12.0, *[np.nan] * 5]
+    low, high = np.nanmin(X, axis=0), np.nanmax(X, axis=0)
+    free = BayesianPCA(prior=prior, reach=None, random_state=0).fit(X)
+    assert (free.completed_[0, 1:] > (high + (high - low))[1:]).all()
+    with pytest.warns(UserWarning, match=r"BayesianPCA: the model would fill 5 of 5 missing cells .*reach=None"):
+        bound = BayesianPCA(prior=prior, random_state=0).fit(X)
+    np.testing.assert_allclose(bound.completed_[0, 1:], (high + 0.5 * (high - low))[1:])
+    np.testing.assert_array_equal(bound.loadings_, free.loadings_)

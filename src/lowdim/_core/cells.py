@@ -10,6 +10,7 @@ import numpy as np
 from lowdim import _native
 from lowdim._core import threads
 from lowdim._core.leading import deviations
+from lowdim._core.notices import warn
 
 Array = np.ndarray
 
@@ -78,6 +79,26 @@ def filled(X: Array, value: Array, n_jobs: int | None = None, completed: Array |
     completed = X.copy() if completed is None else completed
     fill_cells(X, completed, value, np.ones(X.shape[1]), np.empty((X.shape[1], 0)), 1.0, n_jobs=n_jobs)
     return completed
+
+
+def within_reach(X: Array, completed: Array, reach: float | None, owner: str) -> Array:
+    """Filled cells no further than `reach` ranges beyond the observed cells of their column."""
+    if reach is None:
+        return completed
+    low, high = np.nanmin(X, axis=0), np.nanmax(X, axis=0)
+    room = (reach * (high - low)).astype(X.dtype)
+    beyond = np.isnan(X) & ((completed < low - room) | (completed > high + room))
+    if not beyond.any():
+        return completed
+    i, j = np.argwhere(beyond)[0]
+    warn(
+        f"{owner}: the model would fill {int(beyond.sum())} of {int(np.isnan(X).sum())} missing cells with values that "
+        f"lie more than {reach:g} ranges beyond everything observed in their column (the first is row {i}, column {j}: "
+        f"{completed[i, j]:.3g}, observed from {low[j]:.3g} to {high[j]:.3g}); completed_ has them at that bound. Rows "
+        "with few observed and extreme cells cause this; fewer components extrapolate less. reach=None keeps what the "
+        "model says."
+    )
+    return np.where(beyond, np.clip(completed, low - room, high + room), completed)
 
 
 def refuse_weightless(counts: Array, owner: str) -> None:

@@ -54,28 +54,8 @@ def fit(model: Any, X: Array, weights: Array | None) -> dict[str, Any]:
         kept = _nipals.fit(model, X, weights, max(1, r), holes) | filled
     if holes:
         kept["agreement_"] = agreement(model, X, weights, kept)
-        kept["completed_"] = _within_reach(X, kept["completed_"], model.reach)
+        kept["completed_"] = cells.within_reach(X, kept["completed_"], model.reach, "PCA")
     return kept
-
-
-def _within_reach(X: Array, completed: Array, reach: float | None) -> Array:
-    """Filled cells no further than `reach` ranges beyond the observed cells of their column."""
-    if reach is None:
-        return completed
-    low, high = np.nanmin(X, axis=0), np.nanmax(X, axis=0)
-    room = (reach * (high - low)).astype(X.dtype)
-    beyond = np.isnan(X) & ((completed < low - room) | (completed > high + room))
-    if not beyond.any():
-        return completed
-    i, j = np.argwhere(beyond)[0]
-    warn(
-        f"PCA: the model would fill {int(beyond.sum())} of {int(np.isnan(X).sum())} missing cells with values that lie "
-        f"more than {reach:g} ranges beyond everything observed in their column (the first is row {i}, column {j}: "
-        f"{completed[i, j]:.3g}, observed from {low[j]:.3g} to {high[j]:.3g}); completed_ has them at that bound. Rows "
-        "with few observed and extreme cells cause this; fewer components extrapolate less. reach=None keeps what the "
-        "model says."
-    )
-    return np.where(beyond, np.clip(completed, low - room, high + room), completed)
 
 
 def place(model: Any, X: Array) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
+from lowdim._core.cells import within_reach
 from lowdim._core.component_choice import holed
 from lowdim._core.gaussian import Gaussian, check_varies, fit_gaussian, initial, observed_moments
 from lowdim._core.iterate import Run
@@ -47,6 +48,9 @@ class BayesianPCA(LatentGaussian, Reducer):
         "ard": the most probable W, exact on the observed cells, columns pruned (Bishop). "oba": W has a spread of its
         own (variational), which widens its predictions a little for few rows; the mean is that of the observed cells
         (Oba and others; the `bpca` of microarray work).
+    reach : float or None
+        How far a filled cell of `completed_` may lie beyond the observed cells of its column, in ranges of these: a row
+        known by a few extreme cells would else be extrapolated without measure. None: no bound.
     tol : float
         Stop when a step changes less: for "ard" the log-posterior per observed cell, for "oba" the length of a step.
         Complete rows under "ard" need no steps.
@@ -100,6 +104,7 @@ class BayesianPCA(LatentGaussian, Reducer):
     _rules: ClassVar = {
         "n_components": params.whole(1) | params.none(),
         "prior": params.one_of("ard", "oba"),
+        "reach": params.real(0) | params.none(),
         "tol": params.real(0),
         "max_iter": params.whole(1),
         "random_state": params.seed(),
@@ -113,6 +118,7 @@ class BayesianPCA(LatentGaussian, Reducer):
         n_components=None,
         *,
         prior="ard",
+        reach=0.5,
         tol=1e-9,
         max_iter=1000,
         random_state=None,
@@ -121,6 +127,7 @@ class BayesianPCA(LatentGaussian, Reducer):
     ):
         self.n_components = n_components
         self.prior = prior
+        self.reach = reach
         self.tol = tol
         self.max_iter = max_iter
         self.random_state = random_state
@@ -139,6 +146,8 @@ class BayesianPCA(LatentGaussian, Reducer):
             model, run = solve(X, q, mean, variance)
         self._keep(model, run, X, q)
         self._keep_completed(X, holes)
+        if self.completed_ is not None:
+            self.completed_ = within_reach(X, self.completed_, self.reach, "BayesianPCA")
 
     def _settings(self) -> dict[str, Any]:
         return {"tol": self.tol, "max_iter": self.max_iter, "owner": "BayesianPCA", "verbose": self.verbose}
