@@ -382,6 +382,7 @@ def test_callbacks_see_the_descent_and_can_end_it():
     model = TSNE(perplexity=10, callback=look).fit(X)
     assert [n for n, _, _ in seen] == [50, 100, 150, 200]
     assert model.n_iter_ == 200
+    assert not model.converged_  # a map that exaggeration draws together
     np.testing.assert_array_equal(model.embedding_, seen[-1][2])
     assert all(kl == pytest.approx(divergence(affinities(X), Z), rel=1e-9) for _, kl, Z in seen)
     whole = TSNE(perplexity=10, callback=lambda *_: None).fit(X)

@@ -127,7 +127,8 @@ class TSNE(Reducer):
     not_shown_ : str
         What must not be read from the map, in a sentence; `lowdim.compare` repeats it.
     converged_ : bool
-        Whether the map has settled: the gradient fell below `tol`, or the divergence by less than 5 % in 50 steps.
+        Whether the map has settled: the gradient fell below `tol`, or in the last 50 steps, after those under early
+        exaggeration, the divergence by less than 5 %.
 
     Notes
     -----
