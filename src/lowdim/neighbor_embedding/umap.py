@@ -22,6 +22,7 @@ from lowdim._core.rng import generator
 
 from . import _densities, _fuzzy, _starts
 from ._layout import EXACT, SOLVERS, Forces, Schedule, divergence, lay_out, place
+from ._new_rows import by_stored
 
 START_SIZE = 10.0  # of the map that the descent starts from
 
@@ -76,12 +77,14 @@ class UMAP(Reducer):
         ones far; 0: not at all, 2: as in densMAP. Takes draws ("sampled") for any number of rows.
     metric : str or callable
         Distance between rows; "precomputed": X holds distances, dense, condensed, or a sparse graph whose stored
-        entries are the neighbours.
+        entries are the neighbours, also those of new rows.
     search : {"auto", "exact", "approximate"}
         How neighbours are found: "auto" is exact up to 20,000 rows, then 98 % and more of them are found.
     missing : {"error", "pairwise", "expected"}
         What a missing cell (NaN) means: refused; distances over the columns both rows have, scaled up; or the expected
         distance under a Gaussian model of the rows.
+        Under "expected" an incomplete fitted row that is given to `transform` counts as another row with the same cells
+        and comes out near its place, not on it.
     disconnected : {"bridge", "separate", "largest", "error"}
         When the graph falls apart: join its parts by their shortest edges, as heavy as the weakest link of a row to its
         nearest; map each and put them side by side; map the largest (other rows are NaN); or refuse.
@@ -312,9 +315,16 @@ class UMAP(Reducer):
         return Z * (START_SIZE / max(float(np.abs(Z).max()), 1e-300))
 
     def _extend(self, X: Any) -> np.ndarray:
+        k = min(self.n_neighbors, len(self._extension))
+        if not self._precomputed():
+            return self._placed(X, k)
+        X = X[:, self._extension]
+        return by_stored(X, k, "UMAP", self._placed) if sparse.issparse(X) else self._placed(X, k)
+
+    def _placed(self, X: Any, k: int) -> np.ndarray:
+        """New rows by their k nearest."""
         fitted = self._fitted_places().astype(np.float64) / self.spread
-        X = X[:, self._extension] if self._precomputed() else X
-        found = self._nearest(self._rows, min(self.n_neighbors, len(fitted)), X)
+        found = self._nearest(self._rows, k, X)
         W = _fuzzy.memberships(affinity.as_graph(found, len(fitted)), self.local_connectivity, self.n_jobs)
         weights = W.data.reshape(found.indices.shape)
         return self.spread * place(found, weights, fitted, self._forces(), self.n_jobs)
