@@ -41,6 +41,11 @@ def test_memberships_equal_their_twin(connectivity):
             np.testing.assert_allclose(mine[i], twin, rtol=1e-7)
 
 
+@pytest.mark.parametrize("connectivity", [15.0, 60.0, 1e300])
+def test_all_neighbours_belong_fully(connectivity):
+    np.testing.assert_array_equal(memberships(np.random.default_rng(0).random((9, 15)) + 0.1, connectivity)[0], 1.0)
+
+
 def test_memberships_of_rows_without_a_choice():
     """All as near; nothing but copies; one neighbour; too many full ones for the sum: finite, and the nearest are 1."""
     cases = np.array([[1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.0, 0.0], [0.0, 1.0, 2.0, 3.0], [1e-8, 1e-8, 1e-8, 5.0]])

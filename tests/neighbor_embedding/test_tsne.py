@@ -382,6 +382,7 @@ def test_callbacks_see_the_descent_and_can_end_it():
     model = TSNE(perplexity=10, callback=look).fit(X)
     assert [n for n, _, _ in seen] == [50, 100, 150, 200]
     assert model.n_iter_ == 200
+    assert not model.converged_  # a map that exaggeration draws together
     np.testing.assert_array_equal(model.embedding_, seen[-1][2])
     assert all(kl == pytest.approx(divergence(affinities(X), Z), rel=1e-9) for _, kl, Z in seen)
     whole = TSNE(perplexity=10, callback=lambda *_: None).fit(X)
@@ -536,6 +537,23 @@ def test_equal_rows_are_placed_at_the_mean_of_their_places():
     groups = model.embedding_.reshape(300, 3, 2)
     assert np.abs(groups - groups.mean(axis=1, keepdims=True)).max() < 0.01 * np.ptp(groups)
     np.testing.assert_allclose(model.transform(X[::3]), groups.mean(axis=1), atol=1e-9 * np.ptp(groups))
+
+
+def test_new_rows_of_a_sparse_graph_have_the_neighbours_they_store():
+    X = digits(130)
+    model = TSNE(metric="precomputed", perplexity=5).fit(affinity.as_graph(nearest(X[:120], 9), 120))
+    few, fewer = (affinity.as_graph(nearest(X[:120], k, queries=X[120:]), 120) for k in (7, 4))
+    mixed = sparse.vstack([few[:6], fewer[6:], few[:1]]).tocsr()[[7, 0, 1, 8, 3]]
+    found = model.transform(mixed)
+    for row, expected in enumerate((fewer[7:8], few[:1], few[1:2], fewer[8:9], few[3:4])):
+        np.testing.assert_array_equal(found[row], model.transform(expected)[0])
+    nearest_ones = nearest(X[:120], 1, queries=X[[127, 120, 121, 128, 123]]).indices[:, 0]
+    off = np.linalg.norm(found - model.embedding_[nearest_ones], axis=1)
+    assert off.max() < 0.2 * np.ptp(model.embedding_, axis=0).max()
+    mixed.data[mixed.indptr[2] : mixed.indptr[3]] = 0
+    mixed.eliminate_zeros()
+    with pytest.raises(ValueError, match="TSNE: row 2 of X stores no distance to a fitted row"):
+        model.transform(mixed)
 
 
 def test_places_are_continuous_where_interpolation_ends():

@@ -163,6 +163,25 @@ def test_a_start_that_is_given():
 
 
 @pytest.mark.parametrize("solver", ["sampled", "exact"])
+def test_a_start_far_from_the_origin(solver):
+    """Forces are computed in single precision, in which such places would be one."""
+    X, start = digits(150), np.random.default_rng(0).standard_normal((150, 2))
+    found = UMAP(init=start + 1e9, solver=solver, random_state=0).fit_transform(X)
+    assert trustworthiness(X, found, n_neighbors=12) > 0.9
+
+
+@pytest.mark.parametrize("solver", ["sampled", "exact"])
+@pytest.mark.parametrize("factor", [1e5, 1e-20])
+def test_a_start_of_any_size(solver, factor):
+    """Principal coordinates in the unit of the data, or of the size that t-SNE starts from."""
+    X = digits(150)
+    start = factor * (X - X.mean(axis=0)) @ np.linalg.svd(X - X.mean(axis=0))[2][:2].T
+    with pytest.warns(UserWarning, match="times as wide as the spread.*it was scaled to 20"):
+        found = UMAP(init=start, solver=solver, random_state=0).fit_transform(X)
+    assert trustworthiness(X, found, n_neighbors=12) > 0.95
+
+
+@pytest.mark.parametrize("solver", ["sampled", "exact"])
 def test_rows_that_start_on_one_place_come_apart(solver):
     """Also leaves of a star, which spectral coordinates do not tell apart."""
     X = digits(120)
@@ -183,6 +202,20 @@ def test_min_dist_and_spread_shape_the_map():
     assert gap(min_dist=0.8) > 1.5 * gap(min_dist=0.01)
     with pytest.raises(ValueError, match=r"UMAP: min_dist must be at most spread=1; got 1\.5"):
         UMAP(min_dist=1.5).fit(X[:50])
+
+
+@pytest.mark.parametrize("solver", ["sampled", "exact"])
+def test_the_spread_is_the_unit_of_the_map(solver):
+    X, settings = digits(120), {"solver": solver, "densities": float(solver == "sampled"), "random_state": 0}
+    model = UMAP(min_dist=0.25, **settings).fit(X[:100])
+    wide = UMAP(min_dist=256.0, spread=1024.0, **settings).fit(X[:100])
+    np.testing.assert_allclose(wide.embedding_ / 1024, model.embedding_, atol=1e-4)
+    np.testing.assert_allclose(wide.transform(X[100:]) / 1024, model.transform(X[100:]), atol=1e-4)
+    np.testing.assert_allclose(wide.transform(X[:100]), wide.embedding_, atol=1e-6)
+    assert wide.kl_divergence_ == pytest.approx(model.kl_divergence_, rel=1e-4)
+    if solver == "sampled":
+        shift = [0, 2 * np.log(1024)]
+        np.testing.assert_allclose(wide.local_radii_, model.local_radii_ + shift, atol=1e-3)
 
 
 # ---- densities ------------------------------------------------------------------------------------------------
@@ -329,6 +362,23 @@ def test_new_rows_land_in_their_group():
     assert np.median(np.linalg.norm(moved - model.embedding_[:200], axis=1)) < 0.05 * size
 
 
+def test_new_rows_of_a_sparse_graph_have_the_neighbours_they_store():
+    X = digits(130)
+    model = UMAP(metric="precomputed", random_state=0).fit(affinity.as_graph(nearest(X[:120], 9), 120))
+    few, fewer = (affinity.as_graph(nearest(X[:120], k, queries=X[120:]), 120) for k in (7, 4))
+    mixed = sparse.vstack([few[:6], fewer[6:], few[:1]]).tocsr()[[7, 0, 1, 8, 3]]
+    found = model.transform(mixed)
+    for row, expected in enumerate((fewer[7:8], few[:1], few[1:2], fewer[8:9], few[3:4])):
+        np.testing.assert_array_equal(found[row], model.transform(expected)[0])
+    nearest_ones = nearest(X[:120], 1, queries=X[[127, 120, 121, 128, 123]]).indices[:, 0]
+    off = np.linalg.norm(found - model.embedding_[nearest_ones], axis=1)
+    assert off.max() < 0.2 * np.ptp(model.embedding_, axis=0).max()
+    mixed.data[mixed.indptr[2] : mixed.indptr[3]] = 0
+    mixed.eliminate_zeros()
+    with pytest.raises(ValueError, match="UMAP: row 2 of X stores no distance to a fitted row"):
+        model.transform(mixed)
+
+
 # ---- a run ----------------------------------------------------------------------------------------------------
 
 
@@ -339,6 +389,18 @@ def test_a_callback_sees_the_map_and_may_end_it():
     assert model.n_iter_ == 30
     assert not model.converged_
     assert UMAP(max_iter=25).fit(digits(100)).n_iter_ == 25
+
+
+def test_a_callback_sees_all_rows():
+    """Equal ones too, and those of parts that are mapped apart."""
+    X, seen = np.vstack([far_parts(), digits(20)]), []
+    settings = {"n_neighbors": 8, "max_iter": 10, "disconnected": "separate", "random_state": 0}
+    with pytest.warns(UserWarning, match="components"):
+        UMAP(callback=lambda n, Z: seen.append(Z), **settings).fit(X)
+    assert [Z.shape for Z in seen] == [(140, 2)] * 2
+    np.testing.assert_array_equal(np.isfinite(seen[0][:, 0]), np.r_[np.ones(80), np.zeros(40), np.ones(20)])
+    np.testing.assert_array_equal(seen[0][120:], seen[0][:20])
+    np.testing.assert_array_equal(np.isfinite(seen[1][:, 0]), np.r_[np.zeros(80), np.ones(40), np.zeros(20)])
 
 
 @pytest.mark.parametrize(("solver", "rate"), [("exact", 100.0), ("sampled", 1e38)])

@@ -39,10 +39,9 @@ double reach_of(const double* d, std::int64_t count, double connectivity, std::v
     if (d[e] > 0) apart.push_back(d[e]);
   if (apart.empty()) return 0;
   std::sort(apart.begin(), apart.end());
+  if (connectivity >= static_cast<double>(apart.size())) return apart.back();
   const std::size_t whole = static_cast<std::size_t>(connectivity);
   const double rest = connectivity - static_cast<double>(whole);
-  if (static_cast<double>(apart.size()) < connectivity || whole >= apart.size())
-    return apart[std::min(std::max<std::size_t>(whole, 1), apart.size()) - 1];
   return whole > 0 ? apart[whole - 1] + rest * (apart[whole] - apart[whole - 1]) : rest * apart[0];
 }
 
@@ -103,15 +102,22 @@ constexpr double kNear = 0.001;  // added to squared distances where a push woul
 class Force {
  public:
   Force(double a, double b, double strength, bool pull) : table_(count) {
-    auto value = [&](double s) {
-      const double power = std::pow(s, b), over = 1 + a * power;
+    // (m 2^e)^b = m^b 2^eb: a power for each piece of an octave and for each octave, not for each entry.
+    std::vector<double> powers(std::size_t{1} << fine);
+    for (std::size_t m = 0; m < powers.size(); ++m)
+      powers[m] = std::pow(1 + static_cast<double>(m) / static_cast<double>(powers.size()), b);
+    double scale = 0, low = 0, at = 0;
+    for (std::uint64_t k = 0; k <= count; ++k) {
+      const std::uint64_t m = k % powers.size();
+      if (m == 0) scale = std::exp2((static_cast<double>(k >> fine) - octaves) * b);
+      const double s = border(k), power = scale * powers[m], over = 1 + a * power;
       const double factor = pull ? 2 * a * b * power / (s * over) : 2 * strength * b / ((kNear + s) * over);
-      return std::min(factor, kMost / std::sqrt(s));
-    };
-    for (std::uint64_t k = 0; k < count; ++k) {
-      const double low = border(k), high = border(k + 1), at = value(low);
-      const double slope = (value(high) - at) / (high - low);
-      table_[k] = {at - slope * low, slope};
+      const double value = std::min(factor, kMost / std::sqrt(s));
+      if (k > 0) {
+        const double slope = (value - at) / (s - low);
+        table_[k - 1] = {at - slope * low, slope};
+      }
+      low = s, at = value;
     }
   }
 

@@ -183,7 +183,7 @@ def descend(
             stopped = callback is not None and _is_true(callback(done, costs[-1], _centred(state.Z)))
             if settled or stopped:
                 break
-    if len(costs) > 2 and len(plan) > 1 and plan[-2][0] is phases[-1]:
+    if len(costs) > 2 and b > 0 and plan[b - 1][0] is phases[-1]:
         fall = (costs[-2] - costs[-1]) / max(abs(costs[-2]), 1e-300)
     settled = settled or abs(fall) <= STILL
     divergence = max(0.0, engine.divergence(edges, state.Z))

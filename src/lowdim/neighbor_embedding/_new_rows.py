@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,17 @@ ON = 0.1  # of the distance to the last neighbour: nearer to a fitted row than t
 def n_near(n: int) -> int:
     """How many fitted rows a new one is compared with."""
     return min(n, int(3 * PERPLEXITY))
+
+
+def by_stored(G: Any, k: int, owner: str, placed: Callable[[Any, int], np.ndarray]) -> np.ndarray:
+    """Places of rows of a sparse graph by as many neighbours as each stores, up to k."""
+    counts = np.minimum(np.diff(G.indptr), k)
+    if not counts.all():
+        lost = int(np.argmin(counts))
+        raise ValueError(f"{owner}: row {lost} of X stores no distance to a fitted row, so it has no place.")
+    groups = [np.flatnonzero(counts == count) for count in np.unique(counts)]
+    Z = np.concatenate([placed(G[rows], int(counts[rows[0]])) for rows in groups])
+    return Z[np.argsort(np.concatenate(groups))]
 
 
 def place(found: Neighbors, fitted: np.ndarray, *, theta: float, dof: float, n_jobs: int | None) -> np.ndarray:

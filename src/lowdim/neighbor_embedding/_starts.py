@@ -14,6 +14,7 @@ from lowdim._core.spectrum import eigenpairs, svd
 
 ROUGH = (1e-3, 1e-6)  # residuals of a start, relative to the norm; the second where eigenvalues are as small
 SHARE = 0.1  # of the least eigenvalue that a residual may be
+LEAST_WIDTH, MOST_WIDTH = 1e-3, 100.0  # of a start, in units of the reach of forces
 SPREAD = 1e-4  # standard deviation of the first axis: small, so that the forces and not the start decide what is far
 
 
@@ -65,6 +66,19 @@ def checked_start(start: Any, n: int, k: int, owner: str) -> np.ndarray:
     if Z.shape != (n, k) or not np.isfinite(Z).all():
         raise ValueError(f"{owner}: the start must be {n} rows of {k} finite numbers; got shape {Z.shape}.")
     return Z
+
+
+def within_reach(Z: np.ndarray, size: float, owner: str) -> np.ndarray:
+    """A start that was given, about 0; of the usual size where forces would hardly change what is far or near in it."""
+    Z = Z - Z.mean(axis=0)
+    width = float(np.ptp(Z, axis=0).max())
+    if width == 0 or LEAST_WIDTH <= width <= MOST_WIDTH:
+        return Z
+    warn(
+        f"{owner}: init is {width:.2g} times as wide as the spread, and forces do not reach that far or would hardly "
+        f"part the points; it was scaled to {2 * size:g}."
+    )
+    return Z * (2 * size / width)
 
 
 def apart(Z: np.ndarray, size: float, rng: np.random.Generator) -> np.ndarray:

@@ -99,12 +99,14 @@ class TSNE(Reducer):
         Stop where the gradient is this small relative to the attraction alone.
     metric : str or callable
         Distance between rows; "precomputed": X holds distances, dense, condensed, or a sparse graph whose stored
-        entries are the neighbours.
+        entries are the neighbours, also those of new rows.
     search : {"auto", "exact", "approximate"}
         How neighbours are found: "auto" is exact up to 20,000 rows, then 98 % and more of them are found.
     missing : {"error", "pairwise", "expected"}
         What a missing cell (NaN) means: refused; distances over the columns both rows have, scaled up; or the expected
         distance under a Gaussian model of the rows.
+        Under "expected" an incomplete fitted row that is given to `transform` counts as another row with the same cells
+        and comes out near its place, not on it.
     warm_start : bool
         Fit again from where the last fit ended, without early exaggeration.
     callback : callable or None
@@ -127,7 +129,8 @@ class TSNE(Reducer):
     not_shown_ : str
         What must not be read from the map, in a sentence; `lowdim.compare` repeats it.
     converged_ : bool
-        Whether the map has settled: the gradient fell below `tol`, or the divergence by less than 5 % in 50 steps.
+        Whether the map has settled: the gradient fell below `tol`, or in the last 50 steps, after those under early
+        exaggeration, the divergence by less than 5 %.
 
     Notes
     -----
@@ -344,8 +347,15 @@ class TSNE(Reducer):
         ]
 
     def _extend(self, X: Any) -> np.ndarray:
+        k = _new_rows.n_near(len(self.embedding_))
+        if self._precomputed() and sparse.issparse(X):
+            return _new_rows.by_stored(X, k, "TSNE", self._placed)
+        return self._placed(X, k)
+
+    def _placed(self, X: Any, k: int) -> np.ndarray:
+        """New rows by their k nearest."""
         fitted = np.asarray(self.embedding_, dtype=np.float64)
-        found = self._nearest(self._rows, _new_rows.n_near(len(fitted)), X)
+        found = self._nearest(self._rows, k, X)
         return _new_rows.place(found, fitted, theta=self.theta, dof=self.dof, n_jobs=self.n_jobs)
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:

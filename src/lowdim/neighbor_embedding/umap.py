@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +22,7 @@ from lowdim._core.rng import generator
 
 from . import _densities, _fuzzy, _starts
 from ._layout import EXACT, SOLVERS, Forces, Schedule, divergence, lay_out, place
+from ._new_rows import by_stored
 
 START_SIZE = 10.0  # of the map that the descent starts from
 
@@ -61,7 +63,7 @@ class UMAP(Reducer):
         n_samples² in each epoch. "auto" is exact up to 500 rows.
     init : {"spectral", "pca", "random"} or array of shape (n_samples, n_components)
         Where points start: at the eigenvectors of the graph; at principal coordinates (for distances alone,
-        "spectral"); anywhere; or as given.
+        "spectral"); anywhere; or as given, scaled where that is far too wide or narrow for the forces.
     max_iter : int or None
         Epochs. None: 500 up to 10,000 rows, then 200.
     learning_rate : float
@@ -75,17 +77,20 @@ class UMAP(Reducer):
         ones far; 0: not at all, 2: as in densMAP. Takes draws ("sampled") for any number of rows.
     metric : str or callable
         Distance between rows; "precomputed": X holds distances, dense, condensed, or a sparse graph whose stored
-        entries are the neighbours.
+        entries are the neighbours, also those of new rows.
     search : {"auto", "exact", "approximate"}
         How neighbours are found: "auto" is exact up to 20,000 rows, then 98 % and more of them are found.
     missing : {"error", "pairwise", "expected"}
         What a missing cell (NaN) means: refused; distances over the columns both rows have, scaled up; or the expected
         distance under a Gaussian model of the rows.
+        Under "expected" an incomplete fitted row that is given to `transform` counts as another row with the same cells
+        and comes out near its place, not on it.
     disconnected : {"bridge", "separate", "largest", "error"}
         When the graph falls apart: join its parts by their shortest edges, as heavy as the weakest link of a row to its
         nearest; map each and put them side by side; map the largest (other rows are NaN); or refuse.
     callback : callable or None
-        callback(n_iter, Z) every 10 epochs; returning True ends the descent.
+        callback(n_iter, Z) every 10 epochs, Z being the places of all rows (NaN in parts that are mapped at another
+        time); returning True ends the descent.
     random_state : int, generator or None
         For the draws. The same seed gives the same map.
     n_jobs : int or None
@@ -138,7 +143,7 @@ class UMAP(Reducer):
         "n_components": params.whole(1),
         "n_neighbors": params.whole(1),
         "min_dist": params.real(0),
-        "spread": params.real(0, open_low=True),
+        "spread": params.real(1e-15, 1e15),
         "local_connectivity": params.real(0),
         "set_op_mix_ratio": params.real(0, 1),
         "solver": params.one_of("auto", *SOLVERS),
@@ -233,10 +238,8 @@ class UMAP(Reducer):
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels[same.kind]
 
         parts = joined.parts(self.disconnected)
-        maps = [
-            self._map(rows, W, part, same.first[part], None if radii is None else radii[part], rng) for part in parts
-        ]
-        Z = np.full((len(same.first), self.n_components), np.nan)
+        maps = [self._map(rows, W, part, same, None if radii is None else radii[part], rng) for part in parts]
+        Z = np.full((len(same.first), self.n_components), np.nan)  # in units of the spread, as all that follows
         for part, found, move in zip(parts, maps, beside([found[:, 0] for found in maps]), strict=True):
             Z[part] = found + (0.0 if len(maps) == 1 else move) * np.eye(1, self.n_components)
         placed = np.isfinite(Z[:, 0])
@@ -244,7 +247,7 @@ class UMAP(Reducer):
         self.local_radii_ = None if radii is None else self._radii(W, Z, placed, radii)[same.kind]
         self._extension = same.first[placed]
         self._rows = None if self._precomputed() else X[self._extension]
-        return Z[same.kind]
+        return self.spread * Z[same.kind]
 
     def _graph(self, rows: Any, same: Distinct) -> Any:
         """Distances of each row to its neighbours."""
@@ -262,34 +265,46 @@ class UMAP(Reducer):
         return nearest(rows, k, queries=queries, approximate=SEARCH[self.search], **settings)
 
     def _map(
-        self, rows: Any, W: Any, part: np.ndarray, given: np.ndarray, radii: np.ndarray | None, rng: np.random.Generator
+        self, rows: Any, W: Any, part: np.ndarray, same: Distinct, radii: np.ndarray | None, rng: np.random.Generator
     ) -> np.ndarray:
-        """A part of the graph on its own; `part` are its rows in the graph, `given` those in X."""
+        """A part of the graph on its own; `part` are its rows in the graph."""
         n, W = len(part), _among(W, part)
-        start = _starts.apart(self._start(rows, W, part, given, rng), START_SIZE, rng)
+        start = _starts.apart(self._start(rows, W, part, same.first[part], rng), START_SIZE, rng)
         solver = ("exact" if n <= EXACT and not self.densities else "sampled") if self.solver == "auto" else self.solver
         schedule = Schedule.of(self.max_iter, self.learning_rate, n)
         densities = None if radii is None else _densities.Densities.of(radii, float(self.densities))
         descent = SOLVERS[solver](W, start, self._forces(), schedule, rng, densities)
-        run = lay_out(descent, n_jobs=self.n_jobs, callback=self.callback, verbose=self.verbose, owner="UMAP")
+        callback = None if self.callback is None else partial(self._show, part, same)
+        run = lay_out(descent, n_jobs=self.n_jobs, callback=callback, verbose=self.verbose, owner="UMAP")
         self.n_iter_ = max(run.n_iter, self.__dict__.get("n_iter_", 0))
         self.converged_ = not run.stopped and self.__dict__.get("converged_", True)
         return run.Z
+
+    def _show(self, part: np.ndarray, same: Distinct, n_iter: int, places: np.ndarray) -> Any:
+        """The callback sees all rows of X, also those that share a place."""
+        Z = np.full((len(same.first), self.n_components), np.nan)
+        Z[part] = places
+        return self.callback(n_iter, self.spread * Z[same.kind])
 
     def _radii(self, W: Any, Z: np.ndarray, placed: np.ndarray, radii: np.ndarray) -> np.ndarray:
         """Of the distinct rows, in the data and in the map."""
         both = np.stack([radii, np.full(len(Z), np.nan)], axis=1)
         inside = _among(W, np.flatnonzero(placed))
-        both[placed, 1] = _densities.map_radii(inside, Z[placed], self.a_, self.b_, threads.n_threads(self.n_jobs))[0]
+        forces, n_threads = self._forces(), threads.n_threads(self.n_jobs)
+        found = _densities.map_radii(inside, Z[placed], forces.a, forces.b, n_threads)[0]
+        both[placed, 1] = found + 2 * np.log(self.spread)
         return both
 
     def _forces(self) -> Forces:
-        return Forces(self.a_, self.b_, float(self.repulsion), float(self.negative_sample_rate))
+        """In units of the spread: steps, starts and the nearness at which forces are held go by it."""
+        a = self.a_ * self.spread ** (2.0 * self.b_)
+        return Forces(a, self.b_, float(self.repulsion), float(self.negative_sample_rate))
 
     def _start(self, rows: Any, W: Any, part: np.ndarray, given: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         k = self.n_components
         if not isinstance(self.init, str):
-            return _starts.checked_start(self.init, len(self.component_labels_), k, "UMAP")[given]
+            Z = _starts.checked_start(self.init, len(self.component_labels_), k, "UMAP")[given]
+            return _starts.within_reach(Z / self.spread, START_SIZE, "UMAP")
         if self.init == "random" or len(part) < 2:
             return rng.uniform(-START_SIZE, START_SIZE, (len(part), k))
         if self.init == "spectral" or self._precomputed():
@@ -300,11 +315,19 @@ class UMAP(Reducer):
         return Z * (START_SIZE / max(float(np.abs(Z).max()), 1e-300))
 
     def _extend(self, X: Any) -> np.ndarray:
-        fitted = self._fitted_places().astype(np.float64)
-        X = X[:, self._extension] if self._precomputed() else X
-        found = self._nearest(self._rows, min(self.n_neighbors, len(fitted)), X)
+        k = min(self.n_neighbors, len(self._extension))
+        if not self._precomputed():
+            return self._placed(X, k)
+        X = X[:, self._extension]
+        return by_stored(X, k, "UMAP", self._placed) if sparse.issparse(X) else self._placed(X, k)
+
+    def _placed(self, X: Any, k: int) -> np.ndarray:
+        """New rows by their k nearest."""
+        fitted = self._fitted_places().astype(np.float64) / self.spread
+        found = self._nearest(self._rows, k, X)
         W = _fuzzy.memberships(affinity.as_graph(found, len(fitted)), self.local_connectivity, self.n_jobs)
-        return place(found, W.data.reshape(found.indices.shape), fitted, self._forces(), self.n_jobs)
+        weights = W.data.reshape(found.indices.shape)
+        return self.spread * place(found, weights, fitted, self._forces(), self.n_jobs)
 
     def _fitted_places(self) -> np.ndarray:
         return np.ascontiguousarray(self.embedding_[self._extension])
