@@ -72,10 +72,12 @@ def _ends(B: Array, k: int, ends: tuple[int, int]) -> tuple[Array, Array]:
 
 
 def _dense(problem: Problem) -> Array:
-    """B as a float64 array of its own."""
+    """B as a float64 array, of its own where it is to be changed: fresh pages are dear."""
     A = problem.matrix
     if not isinstance(A, np.ndarray):
         A = A.toarray() if sp.issparse(A) else np.asarray(A @ np.eye(problem.n))
+    elif A.dtype == np.float64 and problem.scale is None and not problem.null.shape[1]:
+        return A
     B = np.array(A, dtype=np.float64, order="C")
     if problem.scale is not None:
         B *= problem.scale
