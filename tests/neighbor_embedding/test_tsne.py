@@ -132,7 +132,8 @@ def test_forces_in_a_finished_map(course, solver):
 def test_a_map_too_wide_for_a_grid_is_left_to_the_tree():
     X, start = digits(200), 1e6 * np.random.default_rng(0).standard_normal((200, 2))
     settings = {"perplexity": 10, "init": start, "early_iter": 0, "max_iter": 3, "theta": 0.0}
-    by_grid, exact = (TSNE(solver=s, **settings).fit(X).embedding_ for s in ("fft", "exact"))
+    with pytest.warns(UserWarning, match="init is .* wide"):
+        by_grid, exact = (TSNE(solver=s, **settings).fit(X).embedding_ for s in ("fft", "exact"))
     np.testing.assert_allclose(by_grid, exact, rtol=1e-4)
 
 
@@ -253,6 +254,15 @@ def test_starts():
         TSNE(perplexity=10, init=np.ones((200, 2))).fit(X)
     with pytest.raises(ValueError, match=r"TSNE: the start must be 200 rows of 2 finite numbers; got shape \(200, 3\)"):
         TSNE(perplexity=10, init=np.zeros((200, 3))).fit(X)
+
+
+@BRIEF
+def test_a_start_that_is_too_wide_is_told():
+    X = digits(200)
+    start = 1e4 * X[:, 20:22]
+    with pytest.warns(UserWarning, match=r"TSNE: init is 1.6e\+05 wide, far more than maps of 200 rows are"):
+        lost = TSNE(perplexity=10, init=start, max_iter=60).fit(X).kl_divergence_
+    assert TSNE(perplexity=10, init=start * (1e-4 / start[:, 0].std()), max_iter=60).fit(X).kl_divergence_ < 0.5 * lost
 
 
 @BRIEF
@@ -446,6 +456,15 @@ def test_distances_instead_of_rows():
         np.testing.assert_allclose(known.embedding_, rows.embedding_, atol=1e-4 * np.abs(rows.embedding_).max())
     np.testing.assert_allclose(known.transform(D[:5]), known.embedding_[:5], atol=1e-9)
     assert TSNE(perplexity=10, metric="precomputed").fit(D).kl_divergence_ < 1.1 * rows.kl_divergence_
+
+
+@BRIEF
+def test_spectral_starts_go_without_a_seed():
+    """Also where the eigenvectors come from a solver that draws."""
+    G = affinity.as_graph(nearest(np.random.default_rng(0).standard_normal((2600, 10)), 15), 2600)
+    settings = {"perplexity": 5, "metric": "precomputed", "max_iter": 10, "early_iter": 0}
+    a, b = (TSNE(random_state=seed, **settings).fit_transform(G) for seed in (0, 1))
+    np.testing.assert_array_equal(a, b)
 
 
 def test_a_sparse_graph_of_distances():

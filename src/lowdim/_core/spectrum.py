@@ -55,6 +55,9 @@ DENSE = 700  # the same for a dense one, whose spectrum may decay slowly (0.03 s
 THIN = 4000  # rows up to which the blocks of iterative solvers are multiplied by one thread (in 3/4 of the time)
 RESTARTS = 50  # of ARPACK, which does not find the vectors of an eigenvalue that many share; the block solver does
 MANY = 10_000  # rows of a Laplacian from which multigrid takes less time than factors (benchmark laplacian-eigenmaps)
+# Bytes of factors that are made in half a second. Few digits of a graph without structure, 4,000 x 10 normal numbers:
+# 3.2 s by factors of 136 MB, 0.1 s by multigrid; 8,000: 20 s, and 0.4 GB.
+QUICK_FACTORS = 50_000_000
 NEARLY = 10  # times the tolerance: what misses it by less is better than what another way would find
 FLOAT32_TOL = 2e-6  # entries rounded to float32 move eigenvectors this far: a finer residual would say nothing
 
@@ -174,7 +177,7 @@ def eigenpairs(
     sign = 1.0 if which == "largest" else -1.0
     tol = max(tol, FLOAT32_TOL) if rounding > 1e-8 else tol
     problem = Problem(A, scale, null, int(k) + drop, sign, norm, tol, max_iter, random, owner, start)
-    chain = _chain(problem) if solver == "auto" else [solver]
+    chain = _chain(problem, rough) if solver == "auto" else [solver]
     if rough:
         best = _first_good(replace(problem, most_factors=LARGEST_FACTORS), chain, rough=True)
     elif solver == "auto":
@@ -314,7 +317,7 @@ def _finish(found: Eigenpairs, scale: Array | None, drop: int, unit: float) -> E
     return Eigenpairs(found.values[drop:] * unit, fix_signs(vectors), found.residuals[drop:], found.solver)
 
 
-def _chain(problem: Problem) -> list[str]:
+def _chain(problem: Problem, rough: bool = False) -> list[str]:
     """Solvers in the order they are tried."""
     n, k, small_end = problem.n, problem.k, problem.sign < 0
     direct = small_end or n <= DENSE or (n <= 3 * DENSE and k > 24)
@@ -323,7 +326,9 @@ def _chain(problem: Problem) -> list[str]:
     last = ["lapack"] if problem.is_dense or n <= 4000 else []
     if small_end:
         # Laplacians of many rows; other matrices are refused there at once.
-        coarse = ["multigrid"] if problem.is_sparse and n >= MANY and problem.null.shape[1] == 1 and k <= 20 else []
+        fits = problem.is_sparse and problem.null.shape[1] == 1 and k <= 20
+        many = n >= MANY or (rough and problem.is_sparse and factor_bytes(problem) > QUICK_FACTORS)
+        coarse = ["multigrid"] if fits and many else []
         return [*coarse, *(["arpack"] if problem.is_sparse else []), "block", "lobpcg", *last]
     return ["block", *([] if problem.is_dense else ["arpack"]), *last]
 
