@@ -91,7 +91,7 @@ def test_estimators_teach(name):
 
 
 # These rows are noise in four columns: nothing to find, and methods that look for something say so.
-@pytest.mark.filterwarnings("ignore:(ICA|FactorAnalysis|BayesianPCA|TSNE|GPLVM). ")
+@pytest.mark.filterwarnings("ignore:(ICA|FactorAnalysis|BayesianPCA|TSNE|GPLVM|VAE). ")
 @pytest.mark.parametrize("name", lowdim._ESTIMATORS)
 def test_documented_attributes_exist_after_fit(name):
     import numpy as np

@@ -421,3 +421,7 @@ def test_interrupted_while_it_runs():
     with pytest.raises(KeyboardInterrupt):
         UMAP(max_iter=200_000, random_state=0).fit(X)
     assert time.perf_counter() - started < 10
+
+
+def test_what_a_map_does_not_show_is_said():
+    assert "does not show how large or dense a group is" in UMAP(max_iter=10).fit(digits(60)).not_shown_

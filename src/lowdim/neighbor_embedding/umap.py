@@ -25,6 +25,10 @@ from ._layout import EXACT, SOLVERS, Forces, Schedule, divergence, lay_out, plac
 from ._new_rows import by_stored
 
 START_SIZE = 10.0  # of the map that the descent starts from
+NOT_SHOWN = (
+    "a UMAP map does not show how large or dense a group is, nor how far it is from groups that it does not touch; "
+    "groups can appear in data that have none. Compare several n_neighbors."
+)
 
 
 def _among(W: Any, rows: np.ndarray) -> Any:
@@ -74,7 +78,8 @@ class UMAP(Reducer):
         Pushes for each pull of an edge.
     densities : float
         How much it counts that rows with near neighbours in the data have them near in the map too, and rows with far
-        ones far; 0: not at all, 2: as in densMAP. Takes draws ("sampled") for any number of rows.
+        ones far; 0: not at all, 2: the usual weight in densMAP; smaller ones keep more of the rest. Takes draws
+        ("sampled") for any number of rows.
     metric : str or callable
         Distance between rows; "precomputed": X holds distances, dense, condensed, or a sparse graph whose stored
         entries are the neighbours, also those of new rows.
@@ -107,6 +112,8 @@ class UMAP(Reducer):
         pair counting w + r; beyond 1,400 rows pairs without an edge are sampled.
     local_radii_ : ndarray of shape (n_samples, 2) or None
         With `densities`: log of the mean squared distance to the neighbours, in the data and in the map.
+    not_shown_ : str
+        What must not be read from the map, in a sentence; `lowdim.compare` repeats it.
     a_, b_ : float
         Of the map's kernel, fitted to `min_dist` and `spread`.
     n_iter_ : int
@@ -224,7 +231,7 @@ class UMAP(Reducer):
             raise ValueError(
                 f"UMAP: densities must be 0 for solver='exact'; got {self.densities:g}. Use solver='sampled'."
             )
-        rng = generator(self.random_state)
+        rng, self.not_shown_ = generator(self.random_state), NOT_SHOWN
         self.a_, self.b_ = _fuzzy.curve(self.min_dist, self.spread, "UMAP")
         X = X if sparse.issparse(X) else np.ascontiguousarray(X)  # the same sums for every layout
         same = Distinct.of(X, given=self._precomputed() and sparse.issparse(X))
