@@ -90,7 +90,9 @@ def test_solvers_that_give_up(name, roll, monkeypatch):
     """The start of the solver has been drawn by then, and still the landmarks are those of the explicit call."""
     make = SOLVERS[name]
     usual = spectrum._chain
-    monkeypatch.setattr(spectrum, "_chain", lambda p: ["lobpcg"] if p.is_sparse and p.n > 100 else usual(p))
+    monkeypatch.setattr(
+        spectrum, "_chain", lambda p, rough=False: ["lobpcg"] if p.is_sparse and p.n > 100 else usual(p)
+    )
     monkeypatch.setattr(spectrum, "_patience", lambda *_: 1)  # steps
     check(make, roll, r"the eigensolver gave up on all rows \(\d of \d eigenpairs miss the tolerance .*\)")
 
@@ -160,7 +162,7 @@ def test_a_solver_that_gives_up_says_so(monkeypatch):
     L[[0, n - 1], [0, n - 1]] = 1.0
     monkeypatch.setattr(spectrum, "LARGEST_FACTORS", 10)
     monkeypatch.setattr(spectrum, "_patience", lambda problem, name, rest: 2)
-    monkeypatch.setattr(spectrum, "_chain", lambda problem: ["arpack", "block", "lobpcg"])
+    monkeypatch.setattr(spectrum, "_chain", lambda problem, rough=False: ["arpack", "block", "lobpcg"])
     settings = {"which": "smallest", "skip": np.ones(n)}
     with pytest.raises(TooHard, match="2 of 2 eigenpairs miss the tolerance"):
         eigenpairs(L, 2, give_up=True, **settings)
