@@ -20,6 +20,7 @@ from lowdim._core.neighbors import nearest
 from lowdim.neighbor_embedding import _new_rows
 from lowdim.neighbor_embedding._descent import Edges, Engine, Phase, State
 from lowdim.neighbor_embedding._grid import GridField
+from tests.neighbor_embedding.promises import check_new_rows_of_a_sparse_graph
 from tests.oracles import case, load_expected, load_input
 
 DIGITS = load_digits()
@@ -559,20 +560,7 @@ def test_equal_rows_are_placed_at_the_mean_of_their_places():
 
 
 def test_new_rows_of_a_sparse_graph_have_the_neighbours_they_store():
-    X = digits(130)
-    model = TSNE(metric="precomputed", perplexity=5).fit(affinity.as_graph(nearest(X[:120], 9), 120))
-    few, fewer = (affinity.as_graph(nearest(X[:120], k, queries=X[120:]), 120) for k in (7, 4))
-    mixed = sparse.vstack([few[:6], fewer[6:], few[:1]]).tocsr()[[7, 0, 1, 8, 3]]
-    found = model.transform(mixed)
-    for row, expected in enumerate((fewer[7:8], few[:1], few[1:2], fewer[8:9], few[3:4])):
-        np.testing.assert_array_equal(found[row], model.transform(expected)[0])
-    nearest_ones = nearest(X[:120], 1, queries=X[[127, 120, 121, 128, 123]]).indices[:, 0]
-    off = np.linalg.norm(found - model.embedding_[nearest_ones], axis=1)
-    assert off.max() < 0.2 * np.ptp(model.embedding_, axis=0).max()
-    mixed.data[mixed.indptr[2] : mixed.indptr[3]] = 0
-    mixed.eliminate_zeros()
-    with pytest.raises(ValueError, match="TSNE: row 2 of X stores no distance to a fitted row"):
-        model.transform(mixed)
+    check_new_rows_of_a_sparse_graph(TSNE(metric="precomputed", perplexity=5), digits(130))
 
 
 def test_places_are_continuous_where_interpolation_ends():

@@ -114,15 +114,7 @@ def _at_both_ends(values: np.ndarray, W: sparse.csr_array) -> np.ndarray:
 class Expected:
     """Every row moves by the mean of what could be drawn: nothing is random, and rows may come in any order."""
 
-    def __init__(
-        self,
-        W: sparse.csr_array,
-        start: np.ndarray,
-        forces: Forces,
-        schedule: Schedule,
-        rng: Any,
-        densities: Densities | None = None,
-    ) -> None:
+    def __init__(self, W: sparse.csr_array, start: np.ndarray, forces: Forces, schedule: Schedule) -> None:
         weights = W.data / W.data.max(initial=1e-300)
         self.edges = (W.indptr.astype(np.int64), W.indices.astype(np.int32), weights)
         self.forces, self.schedule = forces, schedule
@@ -133,7 +125,7 @@ class Expected:
         compiled.settle_map(*self.edges, *self.forces.parts, *when, n_threads, self.Z)
 
 
-SOLVERS: dict[str, type[Sampled] | type[Expected]] = {"sampled": Sampled, "exact": Expected}
+SOLVERS = ("sampled", "exact")
 
 
 @dataclass(frozen=True, eq=False)

@@ -68,7 +68,7 @@ def checked_start(start: Any, n: int, k: int, owner: str) -> np.ndarray:
     return Z
 
 
-def within_reach(Z: np.ndarray, size: float, owner: str) -> np.ndarray:
+def of_fair_width(Z: np.ndarray, size: float, owner: str) -> np.ndarray:
     """A start that was given, about 0; of the usual size where forces would hardly change what is far or near in it."""
     Z = Z - Z.mean(axis=0)
     width = float(np.ptp(Z, axis=0).max())

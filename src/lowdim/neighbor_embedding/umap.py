@@ -21,7 +21,7 @@ from lowdim._core.parts import beside
 from lowdim._core.rng import generator
 
 from . import _densities, _fuzzy, _starts
-from ._layout import EXACT, SOLVERS, Forces, Schedule, divergence, lay_out, place
+from ._layout import EXACT, SOLVERS, Expected, Forces, Sampled, Schedule, divergence, lay_out, place
 from ._new_rows import by_stored
 
 START_SIZE = 10.0  # of the map that the descent starts from
@@ -278,9 +278,9 @@ class UMAP(Reducer):
         n, W = len(part), _among(W, part)
         start = _starts.apart(self._start(rows, W, part, same.first[part], rng), START_SIZE, rng)
         solver = ("exact" if n <= EXACT and not self.densities else "sampled") if self.solver == "auto" else self.solver
-        schedule = Schedule.of(self.max_iter, self.learning_rate, n)
+        task = (W, start, self._forces(), Schedule.of(self.max_iter, self.learning_rate, n))
         densities = None if radii is None else _densities.Densities.of(radii, float(self.densities))
-        descent = SOLVERS[solver](W, start, self._forces(), schedule, rng, densities)
+        descent = Expected(*task) if solver == "exact" else Sampled(*task, rng, densities)
         callback = None if self.callback is None else partial(self._show, part, same)
         run = lay_out(descent, n_jobs=self.n_jobs, callback=callback, verbose=self.verbose, owner="UMAP")
         self.n_iter_ = max(run.n_iter, self.__dict__.get("n_iter_", 0))
@@ -311,7 +311,7 @@ class UMAP(Reducer):
         k = self.n_components
         if not isinstance(self.init, str):
             Z = _starts.checked_start(self.init, len(self.component_labels_), k, "UMAP")[given]
-            return _starts.within_reach(Z / self.spread, START_SIZE, "UMAP")
+            return _starts.of_fair_width(Z / self.spread, START_SIZE, "UMAP")
         if self.init == "random" or len(part) < 2:
             return rng.uniform(-START_SIZE, START_SIZE, (len(part), k))
         if self.init == "spectral" or self._precomputed():
