@@ -23,6 +23,7 @@ import lowdim
 from lowdim import kernels
 from lowdim._core import kernel_algebra, memory, persist
 from lowdim._core.align import procrustes
+from lowdim._core.persist import nodes
 from lowdim.kernels import RBF, Constant, Custom, Linear, Polynomial
 
 RNG = np.random.default_rng(0)
@@ -76,7 +77,7 @@ def assert_same(a, b):
         assert a.tolist() == b.tolist() if a.dtype == object else a.tobytes("A") == b.tobytes("A")
     elif sparse.issparse(a):
         assert a.shape == b.shape
-        for part in persist._SPARSE_PARTS[a.format]:
+        for part in nodes.SPARSE_PARTS[a.format]:
             np.testing.assert_array_equal(getattr(a, part), getattr(b, part))
         assert a.dtype == b.dtype
     elif isinstance(a, (list, tuple)):
@@ -254,7 +255,7 @@ def test_the_file_is_open_to_other_programs(tmp_path):
     with zipfile.ZipFile(tmp_path / "model") as archive:
         document = json.loads(archive.read("model.json"))
         assert document["format"] == "lowdim-model"
-        assert document["version"] == persist.VERSION == 1
+        assert document["version"] == nodes.VERSION == 2
         assert document["lowdim"] == lowdim.__version__
         assert document["model"]["class"] == "Toy"
         member = document["model"]["state"]["components_"]["member"]
@@ -404,7 +405,7 @@ ENTRY = {"kind": "array", "member": "arrays/0.npy", "dtype": "<f8", "shape": [2,
     ("change", "message"),
     [
         (lambda d: d | {"format": "pickle"}, "does not say format 'lowdim-model'"),
-        (lambda d: d | {"version": 2}, "has format version 2.*Upgrade lowdim"),
+        (lambda d: d | {"version": 3}, "has format version 3.*Upgrade lowdim"),
         (lambda d: d | {"version": "1"}, "version must be a positive integer"),
         (lambda d: d | {"version": True}, "version must be a positive integer"),
         (lambda d: d | {"extra": 1}, "must have the keys"),
@@ -434,18 +435,20 @@ def test_tampered_documents(change, message, good, tmp_path):
     [
         ([1, 2], "an entry must be of type dict"),
         ({"kind": "record", "class": "os:system", "fields": {}}, "record of the unknown class 'os:system'"),
+        ({"kind": "record", "class": "kernel:np", "fields": {}}, "unknown class"),
+        ({"kind": "record", "class": "kernel:Kernel", "fields": {}}, "unknown class"),
+        ({"kind": "record", "class": "kernel:dataclass", "fields": {}}, "unknown class"),
+        ({"kind": "record", "class": "memory:config", "fields": {}}, "unknown class"),
+        ({"kind": "record", "class": "extension:Later", "fields": {}}, "unknown class"),
         ({"kind": "record", "class": "lowdim._core.kernel_algebra:np", "fields": {}}, "unknown class"),
-        ({"kind": "record", "class": "lowdim._core.kernel_algebra:Kernel", "fields": {}}, "unknown class"),
-        ({"kind": "record", "class": "lowdim._core.kernel_catalogue:dataclass", "fields": {}}, "unknown class"),
         ({"kind": "record", "class": "lowdim._core.memory:config", "fields": {}}, "unknown class"),
-        ({"kind": "record", "class": "lowdim._core.extend:Later", "fields": {}}, "unknown class"),
-        ({"kind": "record", "class": "lowdim._core.kernel_catalogue:RBF", "fields": {"gamma": -1}}, "gamma must be"),
-        ({"kind": "record", "class": "lowdim._core.kernel_catalogue:RBF", "fields": {"sigma": 1}}, "sigma"),
+        ({"kind": "record", "class": "kernel:RBF", "fields": {"gamma": -1}}, "gamma must be"),
+        ({"kind": "record", "class": "kernel:RBF", "fields": {"sigma": 1}}, "sigma"),
         (
-            {"kind": "record", "class": "lowdim._core.kernel_given:Custom", "fields": {"f": "os.system"}},
+            {"kind": "record", "class": "kernel:Custom", "fields": {"f": "os.system"}},
             "f must be",
         ),
-        ({"kind": "record", "class": "lowdim._core.kernel_catalogue:RBF"}, "must have the keys"),
+        ({"kind": "record", "class": "kernel:RBF"}, "must have the keys"),
         ({"kind": "float", "text": "1e400"}, "special number"),
         ({"kind": "int", "hex": 3}, "must be of type str"),
         ({"kind": "int", "hex": "zz"}, "invalid literal"),
@@ -627,7 +630,7 @@ def test_records_live_where_they_say(good, tmp_path, monkeypatch):
     members, document = good
     document["model"]["state"]["mean_"] = {
         "kind": "record",
-        "class": "lowdim._core.kernel_algebra:Alien",
+        "class": "kernel:Alien",
         "fields": {},
     }
     refused(write(tmp_path / "bad", members | {"model.json": json.dumps(document)}), "unknown class")

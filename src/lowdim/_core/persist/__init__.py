@@ -1,0 +1,98 @@
+"""Models in files: arrays and JSON in one zip, readable next year and unable to run anything.
+
+A file holds ``model.json`` (format, version, class, parameters, fitted state) and a ``.npy`` member for each
+array. Only data can be written: numbers, text, arrays, and the records and estimators of lowdim itself.
+Classes are named by tags (`records`), never by modules, so that a file outlives a move of the code. Reading looks
+tags up in fixed tables, and checks every size before memory is taken.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import lowdim
+from lowdim._core.files import write_atomically
+from lowdim._core.persist.nodes import FORMAT, VERSION, describe, is_estimator
+from lowdim._core.persist.reading import read
+from lowdim._core.persist.writing import Writer, write_zip
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a model to a file that `load` reads back.
+
+    The file holds data only, so it can be read without trusting whoever wrote it. It appears complete or not
+    at all: an earlier file of that name stays until the new one is on disk.
+
+    Parameters
+    ----------
+    model : estimator of lowdim
+        Fitted or not.
+    path : str or path
+        Where to. An existing file is replaced.
+
+    Raises
+    ------
+    TypeError
+        Where a parameter or attribute is not data, such as a function or a random generator. Then nothing is
+        written.
+
+    Examples
+    --------
+    >>> import lowdim, os, tempfile
+    >>> model = lowdim.PCA(2).fit([[0.0, 1.0], [1.0, 0.0], [2.0, 5.0]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "model.lowdim")
+    ...     lowdim.save(model, path)
+    ...     lowdim.load(path).n_components_
+    2
+    """
+    if not is_estimator(model):
+        raise TypeError(f"save: model must be an estimator of lowdim; got {describe(model)}.")
+    writer = Writer()
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "lowdim": lowdim.__version__,
+        "model": writer.node(model, type(model).__name__, 0),
+    }
+    text = json.dumps(document, indent=1, allow_nan=False).encode("ascii")
+    write_atomically(path, lambda temporary: write_zip(temporary, text, writer.arrays), owner="save")
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a model that `save` wrote.
+
+    Nothing in the file is run, whoever wrote it.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    estimator of lowdim
+        With the same parameters and fitted state: ``transform`` gives the same bits on the same machine.
+
+    Raises
+    ------
+    ValueError
+        Where the file is damaged, has a newer format, or holds something that is not a model of lowdim.
+    MemoryError
+        Where its arrays would take more than the memory limit.
+    """
+    path = os.fsdecode(path)
+    with open(path, "rb") as stream:
+        try:
+            return read(stream)
+        except (MemoryError, ImportError):
+            raise
+        except Exception as error:
+            raise ValueError(f"load: {path!r} cannot be read as a model: {_reason(error)}.") from error
+
+
+def _reason(error: Exception) -> str:
+    text = str(error).rstrip(".")
+    return text if type(error) is ValueError and text else f"{type(error).__name__} {text}".strip()

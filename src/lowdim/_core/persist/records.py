@@ -1,0 +1,88 @@
+"""The records a model may hold, each under a tag that stays when the code moves or a class is renamed."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+# Tag -> module and class; frozen dataclasses, written and read field by field. A tag is never reused.
+RECORDS = {
+    **{
+        f"kernel:{name}": ("lowdim._core.kernel_algebra", name)
+        for name in ("Constant", "Scaled", "Sum", "Product", "Power")
+    },
+    **{
+        f"kernel:{name}": ("lowdim._core.kernel_catalogue", name)
+        for name in (
+            *("Linear", "Polynomial", "Sigmoid", "Cosine", "RBF", "RationalQuadratic"),
+            *("Matern", "Laplace", "Bessel", "ANOVA", "Chi2"),
+        )
+    },
+    **{f"kernel:{name}": ("lowdim._core.kernel_given", name) for name in ("Precomputed", "Custom")},
+    "kernel:Incomplete": ("lowdim._core.incomplete_kernels", "IncompleteKernel"),
+    **{
+        f"extension:{name}": ("lowdim._core.extend", name)
+        for name in ("Linear", "Nystrom", "KernelMap", "Interpolation", "Rebuilt")
+    },
+    "inverse:Learned": ("lowdim._core.inverse", "LearnedInverse"),
+    "incomplete:Gaussian": ("lowdim._core.gaussian", "Gaussian"),
+    "incomplete:Distances": ("lowdim._core.incomplete", "Holes"),
+    "incomplete:Kernels": ("lowdim._core.incomplete_kernels", "KernelHoles"),
+    "graph:Component": ("lowdim._core.parts", "Part"),
+    "walk:Walk": ("lowdim._core.walk", "Walk"),
+    "walk:Component": ("lowdim._core.walk", "Piece"),
+    "stress:Placement": ("lowdim._core.placing", "Among"),
+    "stress:Steps": ("lowdim._core.monotone", "Steps"),
+    "stress:Line": ("lowdim._core.monotone", "Line"),
+    "stress:Spline": ("lowdim._core.monotone", "MonotoneSpline"),
+    "process:Process": ("lowdim._core.process", "Process"),
+    "process:Predictor": ("lowdim._core.process", "Predictor"),
+    "alignment:Alignment": ("lowdim._core.align", "Alignment"),
+}
+
+# Format version 1 wrote "lowdim._core.MODULE:CLASS". MODULE -> what the tags of its classes begin with.
+_FIRST = {
+    **dict.fromkeys(("kernel_algebra", "kernel_catalogue", "kernel_given"), "kernel"),
+    "extend": "extension",
+    "gaussian": "incomplete",
+    "process": "process",
+    "align": "alignment",
+    "monotone": "stress",
+    "walk": "walk",
+}
+_FIRST_RENAMED = {
+    "incomplete:Holes": "incomplete:Distances",
+    "incomplete_kernels:KernelHoles": "incomplete:Kernels",
+    "incomplete_kernels:IncompleteKernel": "kernel:Incomplete",
+    "inverse:LearnedInverse": "inverse:Learned",
+    "monotone:MonotoneSpline": "stress:Spline",
+    "parts:Part": "graph:Component",
+    "placing:Among": "stress:Placement",
+    "walk:Piece": "walk:Component",
+}
+
+
+def tag_of(value: object) -> str | None:
+    """The tag of a record; None for everything else."""
+    cls = type(value)
+    return _tags().get((cls.__module__, cls.__qualname__))
+
+
+@cache
+def _tags() -> dict[tuple[str, str], str]:
+    return {home: tag for tag, home in RECORDS.items()}
+
+
+def class_of(name: str) -> Any:
+    """The class that a tag, or a name of format version 1, stands for; None where there is none."""
+    home = RECORDS.get(_tag_of_version_1(name) or name)
+    return None if home is None else getattr(import_module(home[0]), home[1])
+
+
+def _tag_of_version_1(name: str) -> str | None:
+    first = name.removeprefix("lowdim._core.")
+    if first == name:
+        return None
+    module, _, label = first.partition(":")
+    return _FIRST_RENAMED.get(first) or (f"{_FIRST[module]}:{label}" if module in _FIRST else None)
