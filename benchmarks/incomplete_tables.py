@@ -28,7 +28,7 @@ import numpy as np
 from scipy.stats import t as student
 
 import lowdim
-from lowdim._core.component_choice import gcv
+from lowdim._core.incomplete.rank import gcv
 from lowdim.datasets import hide_cells
 
 MECHANISMS = ("mcar", "mar", "nmar", "block")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import lowdim
-from lowdim._core import memory
+from lowdim._core.runtime import memory
 from tests.estimators import ALL, CASES, case_id
 
 # The cloud is nearly Gaussian, and a contract holds for few rows too: ICA is right to say so. Two factors are too many

@@ -46,7 +46,11 @@ def test_a_wheel_from_the_sdist_works_on_its_own(sdist, tmp_path):
     wheel = next(tmp_path.glob("*.whl"))
     names = zipfile.ZipFile(wheel).namelist()
     assert not [name for name in names if name.endswith((".cpp", ".hpp"))]
-    assert {"lowdim/app/page/report.html", "lowdim/app/static/report.js", "lowdim/app/static/report.css"} <= set(names)
+    assert {
+        "lowdim/report/page/report.html",
+        "lowdim/report/static/report.js",
+        "lowdim/report/static/report.css",
+    } <= set(names)
     site = tmp_path / "site"
     assert pip("install", "--quiet", "--no-deps", "--target", site, wheel).returncode == 0
     # The editable install's finder would come first: leave it out.

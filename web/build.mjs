@@ -1,11 +1,11 @@
-// Bundles src/ into src/lowdim/app/static; the first line of each file records which sources it was made from.
+// Bundles src/ into src/lowdim/report/static; the first line of each file records which sources it was made from.
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
-const out = fileURLToPath(new URL("../src/lowdim/app/static/", import.meta.url));
+const out = fileURLToPath(new URL("../src/lowdim/report/static/", import.meta.url));
 const files = ["build.mjs", "package-lock.json", "package.json", "tsconfig.json"];
 for (const name of readdirSync(`${here}src`)) files.push(`src/${name}`);
 files.sort();

@@ -41,7 +41,7 @@ def lowdim(data, size, threads):
 def distances(data, size, threads):
     from scipy.spatial.distance import cdist
 
-    from lowdim._core.threads import map_rows
+    from lowdim._core.runtime.threads import map_rows
 
     X = data["X"]
     few = X[np.random.default_rng(1).permutation(len(X))[: size["landmarks"]]]

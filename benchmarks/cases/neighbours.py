@@ -31,7 +31,7 @@ def data(size):
 
 
 def approximate(data, size, threads):
-    from lowdim._core.descent import descend
+    from lowdim._core.neighbors.nn_descent import descend
 
     return lambda: {"indices": descend(data["X"], size["k"], n_jobs=threads)[0]}
 
@@ -98,9 +98,9 @@ def without_self(indices):
 
 
 ours = {
-    "lowdim approximate": Contender(approximate, "lowdim._core.descent"),
+    "lowdim approximate": Contender(approximate, "lowdim._core.neighbors.nn_descent"),
     "lowdim exact": Contender(exact, "lowdim"),
-    "lowdim approximate (cold)": Contender(approximate, "lowdim._core.descent", "process"),
+    "lowdim approximate (cold)": Contender(approximate, "lowdim._core.neighbors.nn_descent", "process"),
     "lowdim exact (cold)": Contender(exact, "lowdim", "process"),
 }
 peers = {

@@ -42,7 +42,7 @@ def spiral(t):
 
 def lowdim(data, size, threads):
     from lowdim import PrincipalCurve
-    from lowdim._core.polyline import Polyline
+    from lowdim.curves._polyline import Polyline
 
     if size["task"] == "projection":
         return lambda: {"squared": Polyline(data["curve"]).project(data["X"], threads).squared}

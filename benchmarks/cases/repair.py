@@ -30,7 +30,7 @@ def data(size):
 
 def mended(method):
     def prepare(data, size, threads):
-        from lowdim._core.repair import repaired
+        from lowdim._core.graph.repair import repaired
 
         G = graph(data["X"])
 

@@ -74,15 +74,15 @@ peers = {
 
 
 def quality(data, size, results):
-    from lowdim._core import affinity
     from lowdim._core.neighbors import nearest
+    from lowdim.neighbor_embedding import _affinity
 
     X, n = data["X"], size["n"]
     judged = np.sort(np.random.default_rng(1).permutation(n)[: 5 * JUDGED])
     true = nearest(X, 11, queries=X[judged[::5]]).indices
     P = None
     if n <= MOST_PAIRS:
-        P = affinity.joint(affinity.weights(affinity.as_graph(nearest(X, 90), n), perplexity=30.0))
+        P = _affinity.joint(_affinity.weights(_affinity.as_graph(nearest(X, 90), n), perplexity=30.0))
     found = {}
     for name, result in results.items():
         Z = np.ascontiguousarray(result["Z"], np.float64)

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import lowdim
-from lowdim._core.files import write_atomically
+from lowdim._core.runtime.files import write_atomically, write_text
 from lowdim.app import files
-from lowdim.app.files import UserError, check_writable, make_folder, write_text
+from lowdim.app.files import UserError, check_writable, make_folder
 
 
 def test_failing_write_keeps_the_old_file_and_leaves_nothing_behind(tmp_path):

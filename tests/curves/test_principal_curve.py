@@ -9,9 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 import lowdim
 from lowdim import PrincipalCurve
-from lowdim._core.polyline import Polyline
 from lowdim.curves import _polygon
 from lowdim.curves._hastie_stuetzle import HastieStuetzle
+from lowdim.curves._polyline import Polyline
 from lowdim.curves._segments import k_segments
 from lowdim.curves._smoothers import Lowess, Spline
 from tests.oracles import case, load_expected, load_input

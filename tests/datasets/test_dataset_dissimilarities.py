@@ -6,7 +6,7 @@ import pytest
 from lowdim import dissimilarities
 from lowdim._core.distances import check_dissimilarities
 from lowdim.datasets import eurodist, morse
-from tests.linear.test_pca import numeric
+from tests.linear.pca.test_pca import numeric
 from tests.oracles import load_input
 
 

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 import lowdim
 from lowdim import ICA
 from lowdim.linear._contrast import CONTRASTS, gaussian
-from lowdim.linear._unmix import Limits, infomax, likelihood, parallel, rotation
+from lowdim.linear._fastica_infomax import Limits, infomax, likelihood, parallel, rotation
 from lowdim.linear._whitened import White, whiten
 from tests.oracles import case, load_expected, load_input
 

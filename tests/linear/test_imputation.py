@@ -5,7 +5,7 @@ import pytest
 
 import lowdim
 from lowdim import impute
-from lowdim._core import component_choice
+from lowdim._core.incomplete import rank
 from lowdim.linear._baselines import by_regression
 from tests import oracles
 
@@ -158,8 +158,8 @@ def test_rank_is_chosen_and_said():
 
 def test_no_rank_is_tried_beyond_the_first_minimum(monkeypatch):
     """A table of many columns would be fitted once for each of them."""
-    tried, fit = [], component_choice.complete
-    monkeypatch.setattr(component_choice, "complete", lambda X, r, **rest: tried.append(r) or fit(X, r, **rest))
+    tried, fit = [], rank.complete
+    monkeypatch.setattr(rank, "complete", lambda X, r, **rest: tried.append(r) or fit(X, r, **rest))
     _, H = low_rank(n=200, d=12)
     with pytest.warns(UserWarning, match="impute: 3 components"):
         impute(H, 1, random_state=0)

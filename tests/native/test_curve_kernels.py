@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lowdim._core.polyline import Polyline
+from lowdim.curves._polyline import Polyline
 
 pytestmark = pytest.mark.kernel
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lowdim import _native
-from lowdim._core.local import METHODS, Patches, alignment
+from lowdim._core.graph.local_fits import METHODS, Patches, alignment
 from lowdim._core.neighbors import nearest
 
 pytestmark = pytest.mark.kernel

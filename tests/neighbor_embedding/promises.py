@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from lowdim._core import affinity
 from lowdim._core.neighbors import nearest
+from lowdim.neighbor_embedding import _affinity
 
 
 def check_new_rows_of_a_sparse_graph(model, X):
     """`model` takes precomputed distances; new rows have the neighbours they store, be they few or fewer."""
-    model.fit(affinity.as_graph(nearest(X[:120], 9), 120))
-    few, fewer = (affinity.as_graph(nearest(X[:120], k, queries=X[120:]), 120) for k in (7, 4))
+    model.fit(_affinity.as_graph(nearest(X[:120], 9), 120))
+    few, fewer = (_affinity.as_graph(nearest(X[:120], k, queries=X[120:]), 120) for k in (7, 4))
     mixed = sparse.vstack([few[:6], fewer[6:], few[:1]]).tocsr()[[7, 0, 1, 8, 3]]
     found = model.transform(mixed)
     for row, expected in enumerate((fewer[7:8], few[:1], few[1:2], fewer[8:9], few[3:4])):

@@ -15,9 +15,8 @@ from sklearn.manifold import trustworthiness
 from sklearn.neighbors import NearestNeighbors
 
 from lowdim import TSNE, compare, datasets
-from lowdim._core import affinity
 from lowdim._core.neighbors import nearest
-from lowdim.neighbor_embedding import _new_rows
+from lowdim.neighbor_embedding import _affinity, _new_rows
 from lowdim.neighbor_embedding._descent import Edges, Engine, Phase, State
 from lowdim.neighbor_embedding._grid import GridField
 from tests.neighbor_embedding.promises import check_new_rows_of_a_sparse_graph
@@ -33,7 +32,7 @@ def digits(n=600, dtype=np.float64):
 
 def affinities(X, perplexity=10, k=None):
     k = len(X) - 1 if k is None else k
-    return affinity.joint(affinity.weights(affinity.as_graph(nearest(X, k), len(X)), perplexity=perplexity))
+    return _affinity.joint(_affinity.weights(_affinity.as_graph(nearest(X, k), len(X)), perplexity=perplexity))
 
 
 def engine(solver, n=100, k=2, theta=0.5, dof=1.0):
@@ -340,10 +339,10 @@ def test_heavier_tails_are_a_different_map():
 def test_uniform_and_fixed_width_affinities():
     X = digits(150)
     model = TSNE(affinity="uniform", n_neighbors=12, max_iter=300).fit(X)
-    P = affinity.joint(affinity.weights(affinity.as_graph(nearest(X, 12), 150), kind="uniform"))
+    P = _affinity.joint(_affinity.weights(_affinity.as_graph(nearest(X, 12), 150), kind="uniform"))
     assert model.kl_divergence_ == pytest.approx(divergence(P, model.embedding_), rel=1e-6)
     model = TSNE(sigma=8.0, max_iter=300).fit(X)
-    P = affinity.joint(affinity.weights(affinity.as_graph(nearest(X, 149), 150), sigma=8.0))
+    P = _affinity.joint(_affinity.weights(_affinity.as_graph(nearest(X, 149), 150), sigma=8.0))
     assert model.kl_divergence_ == pytest.approx(divergence(P, model.embedding_), rel=1e-6)
 
 
@@ -462,7 +461,7 @@ def test_distances_instead_of_rows():
 @BRIEF
 def test_spectral_starts_go_without_a_seed():
     """Also where the eigenvectors come from a solver that draws."""
-    G = affinity.as_graph(nearest(np.random.default_rng(0).standard_normal((2600, 10)), 15), 2600)
+    G = _affinity.as_graph(nearest(np.random.default_rng(0).standard_normal((2600, 10)), 15), 2600)
     settings = {"perplexity": 5, "metric": "precomputed", "max_iter": 10, "early_iter": 0}
     a, b = (TSNE(random_state=seed, **settings).fit_transform(G) for seed in (0, 1))
     np.testing.assert_array_equal(a, b)
@@ -472,7 +471,7 @@ def test_a_sparse_graph_of_distances():
     X = digits(200)
     G = NearestNeighbors(n_neighbors=30).fit(X).kneighbors_graph(mode="distance")
     model = TSNE(perplexity=10, metric="precomputed").fit(G)
-    P = affinity.joint(affinity.weights(affinity.as_graph(nearest(X, 30), 200), perplexity=10))
+    P = _affinity.joint(_affinity.weights(_affinity.as_graph(nearest(X, 30), 200), perplexity=10))
     assert divergence(P, model.embedding_) < 1.1 * TSNE(perplexity=10, n_neighbors=30).fit(X).kl_divergence_
 
 
@@ -539,7 +538,7 @@ def test_new_rows_in_more_dimensions_than_a_tree_has():
     X = digits(200)
     model = TSNE(1, perplexity=10).fit(X)
     found, fitted = nearest(X, 15, queries=DIGITS.data[200:220]), np.ascontiguousarray(model.embedding_)
-    p = affinity.weights(affinity.as_graph(found, 200), perplexity=5.0).data.reshape(20, 15)
+    p = _affinity.weights(_affinity.as_graph(found, 200), perplexity=5.0).data.reshape(20, 15)
     places = fitted[found.indices]
     start = np.einsum("ij,ijc->ic", p, places)
     plain = [_new_rows._settled(*row, fitted, 1.0) for row in zip(start, p, places, strict=True)]

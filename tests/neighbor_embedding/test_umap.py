@@ -14,9 +14,8 @@ from sklearn.manifold import trustworthiness
 from sklearn.neighbors import NearestNeighbors
 
 from lowdim import UMAP, datasets
-from lowdim._core import affinity
 from lowdim._core.neighbors import nearest
-from lowdim.neighbor_embedding import _fuzzy
+from lowdim.neighbor_embedding import _affinity, _fuzzy
 from lowdim.neighbor_embedding._layout import Forces, Sampled, Schedule, divergence
 from lowdim.quality import rnx_auc
 from tests.neighbor_embedding.promises import check_new_rows_of_a_sparse_graph
@@ -31,7 +30,7 @@ def digits(n=800, dtype=np.float64):
 
 
 def graph(X, k=10, connectivity=1.0, mix=1.0):
-    return _fuzzy.union(_fuzzy.memberships(affinity.as_graph(nearest(X, k), len(X)), connectivity), mix)
+    return _fuzzy.union(_fuzzy.memberships(_affinity.as_graph(nearest(X, k), len(X)), connectivity), mix)
 
 
 def one_nn_error(Z, y):
@@ -291,7 +290,7 @@ def test_precomputed_distances_give_the_same_map():
 
 def test_a_graph_of_distances():
     X = digits(150)
-    G = affinity.as_graph(nearest(X, 15), 150)
+    G = _affinity.as_graph(nearest(X, 15), 150)
     found = UMAP(metric="precomputed", random_state=0).fit_transform(G)
     assert trustworthiness(X, found, n_neighbors=12) > 0.95
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from lowdim import _native, quality
-from lowdim._core.near_ranks import column_ranks, nearest_columns
 from lowdim._core.ranks import rank_rows
+from lowdim.quality._near_ranks import column_ranks, nearest_columns
 
 
 def distances(dtype, tied):

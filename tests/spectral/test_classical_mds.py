@@ -8,7 +8,7 @@ from scipy.spatial.distance import pdist, squareform
 
 import lowdim
 from lowdim import PCA, ClassicalMDS
-from tests.linear.test_pca import cloud, numeric, up_to_sign
+from tests.linear.pca.test_pca import cloud, numeric, up_to_sign
 from tests.oracles import case, load_expected
 
 NON_EUCLIDEAN = "ignore:ClassicalMDS. the distances are not Euclidean"

@@ -6,7 +6,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist, pdist, squareform
 
 from lowdim import DiffusionMaps, config, datasets
-from tests.linear.test_pca import cloud, numeric, up_to_sign
+from tests.linear.pca.test_pca import cloud, numeric, up_to_sign
 from tests.oracles import case, load_expected
 
 APART = "ignore:DiffusionMaps. the neighbour graph"

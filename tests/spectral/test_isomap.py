@@ -10,8 +10,8 @@ from sklearn.neighbors import kneighbors_graph
 
 from lowdim import PCA, ClassicalMDS, Isomap, datasets
 from lowdim.quality import knn_error
-from tests.core.test_repair import bridged_roll
-from tests.linear.test_pca import cloud, numeric, up_to_sign
+from tests._core.graph.test_repair import bridged_roll
+from tests.linear.pca.test_pca import cloud, numeric, up_to_sign
 from tests.oracles import HERE, load_expected
 
 APART = "ignore:Isomap. the neighbour graph"

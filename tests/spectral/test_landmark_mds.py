@@ -11,9 +11,9 @@ from scipy.spatial.distance import cdist, pdist, squareform
 
 import lowdim
 from lowdim import PCA, ClassicalMDS, LandmarkMDS
-from lowdim._core.align import procrustes
-from lowdim._core.landmarks import METHODS
-from tests.linear.test_pca import cloud, numeric, up_to_sign
+from lowdim._core.landmarks.choose import METHODS
+from lowdim._core.tables.align import procrustes
+from tests.linear.pca.test_pca import cloud, numeric, up_to_sign
 
 NON_EUCLIDEAN = pytest.mark.filterwarnings("ignore:(LandmarkMDS|ClassicalMDS). the distances are not Euclidean")
 

@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.manifold import spectral_embedding
 
 from lowdim import LaplacianEigenmaps, datasets, load, save
-from tests.linear.test_pca import cloud, numeric, up_to_sign
+from tests.linear.pca.test_pca import cloud, numeric, up_to_sign
 from tests.oracles import load_expected
 
 APART = "ignore:LaplacianEigenmaps. the neighbour graph"

@@ -8,10 +8,10 @@ from scipy import sparse
 from sklearn.manifold import LocallyLinearEmbedding
 
 import lowdim
-from lowdim._core.align import procrustes
-from lowdim._core.bottom import bottom_axes, crowding, outlying, warn_of_ambiguous_axes
-from lowdim._core.local import METHODS, Patches, alignment
+from lowdim._core.graph.local_fits import METHODS, Patches, alignment
 from lowdim._core.neighbors import nearest
+from lowdim._core.spectrum.null_axes import bottom_axes, crowding, outlying, warn_of_ambiguous_axes
+from lowdim._core.tables.align import procrustes
 from tests.oracles import load_expected, load_input
 
 each_method = pytest.mark.parametrize("method", METHODS)

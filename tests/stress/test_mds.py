@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import lowdim
 from lowdim import MDS
-from lowdim._core.align import procrustes
+from lowdim._core.tables.align import procrustes
 from lowdim.stress import _fit, _report, mds
 from lowdim.stress._levels import LEVELS, level_of
 from lowdim.stress._solvers import SOLVERS, Problem
@@ -263,7 +263,7 @@ def test_a_pair_of_no_weight_has_no_say(level):
 def test_many_rows_solve_the_weights_by_conjugate_gradients(monkeypatch):
     X, W = cloud(50), random_weights(50)
     Z = MDS(2, weights=W, solver="majorize").fit(X).embedding_
-    monkeypatch.setattr("lowdim._core.majorize.DENSE_UP_TO", 10)
+    monkeypatch.setattr("lowdim.stress._majorize.DENSE_UP_TO", 10)
     np.testing.assert_allclose(MDS(2, weights=W, solver="majorize").fit(X).embedding_, Z, atol=1e-4)
 
 

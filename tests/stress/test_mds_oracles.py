@@ -7,9 +7,9 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 
 import lowdim
-from lowdim._core.align import procrustes
-from lowdim._core.monotone import Order
-from tests.linear.test_pca import numeric
+from lowdim._core.tables.align import procrustes
+from lowdim.stress._monotone import Order
+from tests.linear.pca.test_pca import numeric
 from tests.oracles import case, load_expected
 
 SETTINGS = {

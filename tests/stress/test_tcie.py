@@ -11,8 +11,8 @@ from lowdim import MDS, TCIE, Isomap, datasets
 from lowdim._core.graph import geodesics, neighbor_graph
 from lowdim._core.neighbors import nearest
 from lowdim.stress._boundary import one_sidedness, trusted_pairs
-from tests.core.test_repair import bridged_roll
-from tests.linear.test_pca import up_to_sign
+from tests._core.graph.test_repair import bridged_roll
+from tests.linear.pca.test_pca import up_to_sign
 from tests.spectral.test_isomap import procrustes_error
 
 HOLE = 0.8  # half its side

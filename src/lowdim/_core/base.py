@@ -13,16 +13,17 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from lowdim._core import memory, missing, params, threads
+from lowdim._core import params
 from lowdim._core.distances import check_dissimilarities, check_metric
-from lowdim._core.incomplete import METRICS, Holes
-from lowdim._core.labelled import with_named_columns
-from lowdim._core.rng import generator
+from lowdim._core.distances.labelled import with_named_columns
+from lowdim._core.incomplete.holes import METRICS, Holes
+from lowdim._core.runtime import memory, threads
+from lowdim._core.runtime.rng import generator
+from lowdim._core.tables import missing
+from lowdim._core.tables.arrays import FLOATS, extent, native
 
 if TYPE_CHECKING:
     from lowdim._core.inverse import LearnedInverse
-
-FLOATS = (np.float64, np.float32)
 
 # What a fit may leave beside the public attributes (which end in "_").
 _FITTED = (
@@ -384,17 +385,3 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags.input_tags.allow_nan = bool(self._takes_nan)
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def extent(X: Any) -> tuple[int, int, int, int | None]:
-    """Rows, columns, bytes of a number, and how many are stored where X is sparse (else None)."""
-    n, d = X.shape if len(X.shape) == 2 else 2 * (int((1 + np.sqrt(1 + 8 * len(X))) // 2),)
-    itemsize = 4 if getattr(X, "dtype", None) == np.float32 else 8
-    return int(n), int(d), itemsize, int(X.nnz) if sparse.issparse(X) else None
-
-
-def native(X: Any) -> Any:
-    """An array in this machine's byte order, so that float32 from another one stays float32."""
-    if isinstance(X, np.ndarray) and X.dtype.kind == "f" and not X.dtype.isnative:
-        return X.astype(X.dtype.newbyteorder("="))
-    return X

@@ -134,7 +134,7 @@ class Rebuilt:
         return sparse.csr_array((w, patches.members, patches.starts), shape=(len(X), len(rows)))
 
     def _weights(self, X: np.ndarray, rows: np.ndarray, neighbors: Neighbors, n_jobs: int | None) -> tuple[Any, Any]:
-        from lowdim._core.local import Patches, weights
+        from lowdim._core.graph.local_fits import Patches, weights
 
         home = self.part_of[neighbors.indices[:, :1]]
         patches = Patches.chosen(neighbors.indices, self.part_of[neighbors.indices] == home)

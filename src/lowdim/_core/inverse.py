@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from lowdim._core import threads
 from lowdim._core.distances import pairwise
-from lowdim._core.landmarks import choose
+from lowdim._core.landmarks.choose import choose
 from lowdim._core.neighbors import nearest
-from lowdim._core.rng import generator
+from lowdim._core.runtime import threads
+from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum import eigenpairs
 
 _MOST_CENTRES = 1000  # kernel ridge costs centres^2 n; a thousand keeps it within seconds

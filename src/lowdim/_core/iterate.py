@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from . import notices
+from lowdim._core.runtime import notices
 
 S = TypeVar("S")
 

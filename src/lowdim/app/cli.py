@@ -222,11 +222,11 @@ def _stopped(as_program: bool) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from .files import UserError
+    from lowdim.app.files import UserError
 
     expected = (UserError, ValueError, TypeError, OSError, MemoryError, ImportError)
     try:
-        from . import commands
+        from lowdim.app import commands
 
         getattr(commands, arguments.command)(arguments)
         sys.stdout.flush()
@@ -241,7 +241,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _one_line(error: BaseException) -> str:
-    from .files import in_words_of_options
+    from lowdim.app.files import in_words_of_options
 
     return " ".join(in_words_of_options(str(error)).split()) or type(error).__name__
 

@@ -15,12 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import lowdim
-from lowdim.study.methods import find, usual
-from lowdim.study.references import check_varied
-from lowdim.study.spelling import did_you_mean
-
-from . import sources, tables
-from .console import (
+from lowdim._core.runtime.files import write_text
+from lowdim.app import sources, tables
+from lowdim.app.console import (
     print_comparison,
     print_line,
     print_notes,
@@ -31,10 +28,13 @@ from .console import (
     progress,
     tell_line,
 )
-from .files import UserError, check_apart, check_writable, make_folder, write_text
-from .formats import check_extension, write
-from .places import compared_maps, one_map, read_map, rows_of_map
-from .reading import Reading
+from lowdim.app.files import UserError, check_apart, check_writable, make_folder
+from lowdim.app.formats import check_extension, write
+from lowdim.app.places import compared_maps, one_map, read_map, rows_of_map
+from lowdim.app.reading import Reading
+from lowdim.study.methods import find, usual
+from lowdim.study.references import check_varied
+from lowdim.study.spelling import did_you_mean
 
 if TYPE_CHECKING:
     from lowdim.study.comparison import Comparison
@@ -97,7 +97,7 @@ def compare(arguments: Namespace) -> None:
 
 
 def _sample(table: tables.Table, most: int, seed: int) -> tables.Table:
-    from lowdim._core.rng import generator
+    from lowdim._core.runtime.rng import generator
 
     n = table.frame.height
     if most >= n:
@@ -108,7 +108,7 @@ def _sample(table: tables.Table, most: int, seed: int) -> tables.Table:
 
 def _write_results(result: Comparison, table: tables.Table, folder: Path, title: str | None) -> Path:
     """The page last: where it is, everything it speaks of is there too."""
-    from . import report
+    from lowdim.report import render
 
     frame = compared_maps(result, table)
     for name in RESULTS[:2]:
@@ -117,7 +117,7 @@ def _write_results(result: Comparison, table: tables.Table, folder: Path, title:
     text = json.dumps({**about, **result.to_dict()}, indent=1, allow_nan=False, ensure_ascii=False)
     write_text(folder / "scores.json", text + "\n")
     maps = len(result.embeddings)
-    return report.write(
+    return render.write(
         result,
         folder / "report.html",
         title=title or f"{table.name}: {maps} map{'' if maps == 1 else 's'} compared",

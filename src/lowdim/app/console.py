@@ -14,14 +14,13 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table as Grid
 from rich.text import Text
 
-from .files import in_words_of_options
+from lowdim.app.files import in_words_of_options
 
 if TYPE_CHECKING:
+    from lowdim.app.tables import Table
     from lowdim.study.comparison import Comparison
     from lowdim.study.references import Reference
     from lowdim.study.reproductions import Line, Reproduction
-
-    from .tables import Table
 
 # The terminal shows what fits; the page and the JSON file hold every measure.
 BRIEF = ("auc", "trustworthiness", "continuity", "scale_optimal_stress", "knn_error")
@@ -71,7 +70,7 @@ def print_notes(table: Table, what: str = "") -> None:
 
 def print_comparison(result: Comparison) -> None:
     """The brief table, then failures, warnings and notes."""
-    from lowdim.study.display import cells, heading
+    from lowdim.report.tables import cells, heading
 
     measures, rows = cells(result)
     brief = [m for m in measures if m.key in BRIEF]
@@ -93,7 +92,7 @@ def print_comparison(result: Comparison) -> None:
 
 def print_scores(scores: dict[str, Any], against: Reference, placed: Table, *, as_json: bool) -> None:
     """The measures of one embedding, each on its line."""
-    from lowdim.study.measures import MEASURES
+    from lowdim.report.measures import MEASURES
     from lowdim.study.running import plain
 
     shape = placed.frame.shape

@@ -6,8 +6,6 @@ import os
 import tempfile
 from pathlib import Path
 
-from lowdim._core.files import write_atomically
-
 
 class UserError(Exception):
     """Something the person at the keyboard can put right: shown as one line, without a traceback."""
@@ -16,11 +14,6 @@ class UserError(Exception):
 def in_words_of_options(message: str) -> str:
     """The text of an error with the option people can type in the place of the Python call."""
     return message.replace("lowdim.config(memory_limit=...)", "--memory-limit")
-
-
-def write_text(path: str | os.PathLike[str], text: str, *, owner: str = "write") -> Path:
-    """`text` as UTF-8 with plain newlines, atomically."""
-    return write_atomically(path, lambda temporary: temporary.write_bytes(text.encode("utf-8")), owner=owner)
 
 
 def check_apart(outputs: dict[str, str | os.PathLike[str]], inputs: dict[str, str | os.PathLike[str]]) -> None:

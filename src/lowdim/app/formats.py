@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from lowdim._core.files import write_atomically
-
-from .files import UserError
-from .reading import Reading
-from .text import read_text
+from lowdim._core.runtime.files import write_atomically
+from lowdim.app.files import UserError
+from lowdim.app.reading import Reading
+from lowdim.app.text import read_text
 
 EXTENSIONS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".ipc", ".npy", ".npz")
 

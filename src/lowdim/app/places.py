@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from lowdim.app.files import UserError
+from lowdim.app.reading import Reading
+from lowdim.app.tables import Table, assemble, load
 from lowdim.study.spelling import did_you_mean
-
-from .files import UserError
-from .reading import Reading
-from .tables import Table, assemble, load
 
 if TYPE_CHECKING:
     from lowdim.study.comparison import Comparison

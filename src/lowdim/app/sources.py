@@ -9,13 +9,12 @@ import numpy as np
 import polars as pl
 
 import lowdim
+from lowdim.app.console import print_line
+from lowdim.app.files import UserError
+from lowdim.app.formats import EXTENSIONS
+from lowdim.app.reading import Reading
+from lowdim.app.tables import Table, assemble, read
 from lowdim.study.spelling import did_you_mean
-
-from .console import print_line
-from .files import UserError
-from .formats import EXTENSIONS
-from .reading import Reading
-from .tables import Table, assemble, read
 
 PREFIX = "dataset:"
 ROWS = 2000  # of a generated set: on a Swiss roll of 1000, ten neighbours reach across the folds

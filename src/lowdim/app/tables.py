@@ -15,11 +15,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from lowdim.app.files import UserError
+from lowdim.app.formats import EXTENSIONS, reader
+from lowdim.app.reading import Reading
 from lowdim.study.spelling import did_you_mean
-
-from .files import UserError
-from .formats import EXTENSIONS, reader
-from .reading import Reading
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from .files import UserError
-from .reading import Reading
+from lowdim.app.files import UserError
+from lowdim.app.reading import Reading
 
 MISSING_WORDS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL"]
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from lowdim._core.iterate import iterate
-from lowdim._core.notices import warn
-from lowdim._core.polyline import Polyline, Projection
+from lowdim._core.runtime.notices import warn
+from lowdim.curves._polyline import Polyline, Projection
 
 Array = np.ndarray
 

@@ -6,9 +6,9 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
-from lowdim._core import threads
 from lowdim._core.iterate import Progress
-from lowdim._core.polyline import Polyline, Projection
+from lowdim._core.runtime import threads
+from lowdim.curves._polyline import Polyline, Projection
 
 Array = np.ndarray
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from lowdim import _native
-from lowdim._core import threads
-from lowdim._core.polyline import Polyline
-from lowdim._core.singular import svd
+from lowdim._core.runtime import threads
+from lowdim._core.spectrum.singular import svd
+from lowdim.curves._polyline import Polyline
 
 compiled: Any = _native  # a compiled module has no types to check
 Array = np.ndarray

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from lowdim._core.gaussian import check_varies, fit_gaussian
-from lowdim._core.polyline import Polyline
-from lowdim._core.rng import generator
-from lowdim._core.singular import svd
+from lowdim._core.incomplete.gaussian import check_varies, fit_gaussian
+from lowdim._core.runtime.rng import generator
+from lowdim._core.spectrum.singular import svd
+from lowdim.curves._polyline import Polyline
 
 Array = np.ndarray
 

@@ -9,9 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
-from lowdim._core.polyline import Polyline
 from lowdim.curves._hastie_stuetzle import Fit, HastieStuetzle
 from lowdim.curves._polygon import polygonal_line
+from lowdim.curves._polyline import Polyline
 from lowdim.curves._segments import best, k_segments
 from lowdim.curves._smoothers import Lowess, Spline
 from lowdim.curves._starts import first_curve, without_holes

@@ -14,15 +14,15 @@ set is for and where it misleads.
     ((1000, 3), (1000, 2))
 """
 
-from .curves import helical_loop, helix, noisy_circle, remove_cells, spiral
-from .dissimilarities import eurodist, morse
-from .globe import world
-from .holes import Holes, hide_cells
-from .images import clock, shifted_face
-from .record import Dataset
-from .registry import load, names
-from .rolls import broken_swiss_roll, changing_swiss_roll, swiss_roll, swiss_roll_hole
-from .surfaces import clusters_3d, concentric_spheres, hd, intersecting, twin_peaks
+from lowdim.datasets.curves import helical_loop, helix, noisy_circle, remove_cells, spiral
+from lowdim.datasets.dissimilarities import eurodist, morse
+from lowdim.datasets.globe import world
+from lowdim.datasets.holes import Holes, hide_cells
+from lowdim.datasets.images import clock, shifted_face
+from lowdim.datasets.record import Dataset
+from lowdim.datasets.registry import load, names
+from lowdim.datasets.rolls import broken_swiss_roll, changing_swiss_roll, swiss_roll, swiss_roll_hole
+from lowdim.datasets.surfaces import clusters_3d, concentric_spheres, hd, intersecting, twin_peaks
 
 __all__ = [
     "Dataset",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .record import Dataset
-from .sampling import arc_length, parity, round_half_away, spiral_length, start
+from lowdim.datasets.record import Dataset
+from lowdim.datasets.sampling import arc_length, parity, round_half_away, spiral_length, start
 
 # Columns removed from the first and last five rows, as in the demonstration by Scholz (z once at each end).
 _FIRST_FIVE = (0, 1, 1, 0, 2)
@@ -148,7 +148,7 @@ def remove_cells(X: np.ndarray, random_state: object = None) -> np.ndarray:
     >>> np.isnan(holes).sum(axis=1).tolist() == [1] * 200
     True
     """
-    from lowdim._core.rng import generator
+    from lowdim._core.runtime.rng import generator
 
     holes = np.array(X, dtype=np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
     if holes.ndim != 2 or holes.shape[1] != 3 or len(holes) < 10:

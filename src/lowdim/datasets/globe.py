@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from .record import Dataset
-from .sampling import start
+from lowdim.datasets.record import Dataset
+from lowdim.datasets.sampling import start
 
 _CONTINENTS = ("Africa", "Antarctica", "Asia", "Europe", "North America", "Oceania", "South America")
 

@@ -115,8 +115,13 @@ def hide_cells(
     >>> bool(np.nanmean(holes.X) < roll.X.mean())
     True
     """
-    from lowdim._core.columns import categories_of, code, is_frame, raw_columns  # they cost an import of scikit-learn
-    from lowdim._core.rng import generator
+    from lowdim._core.runtime.rng import generator
+    from lowdim._core.tables.columns import (  # they cost an import of scikit-learn
+        categories_of,
+        code,
+        is_frame,
+        raw_columns,
+    )
 
     _check(share, mechanism, strength)
     truth = X.clone() if hasattr(X, "clone") and is_frame(X) else X.copy() if is_frame(X) else _array(X)
@@ -156,7 +161,7 @@ def _check_found(found: int, count: int, cells: int, mechanism: str) -> None:
 
 def _array(X: Any) -> np.ndarray:
     """A copy with room for NaN: floats stay, whole numbers become floats, anything else objects."""
-    from lowdim._core.columns import as_cells, has_categories
+    from lowdim._core.tables.columns import as_cells, has_categories
 
     cells = as_cells(X)
     if cells.ndim != 2 or 0 in cells.shape:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .record import Dataset
-from .sampling import check_count, checkerboard, start
+from lowdim.datasets.record import Dataset
+from lowdim.datasets.sampling import check_count, checkerboard, start
 
 _BACKGROUND = 0.5  # grey behind the face
 _SMALLEST_CLOCK, _SMALLEST_FACE = 12, 32  # pixels; smaller pictures lose the hand, or the mouth

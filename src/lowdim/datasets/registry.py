@@ -6,12 +6,12 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from functools import partial
 
-from .curves import helical_loop, helix, noisy_circle, spiral
-from .globe import world
-from .images import clock, shifted_face
-from .record import Dataset
-from .rolls import broken_swiss_roll, changing_swiss_roll, swiss_roll, swiss_roll_hole
-from .surfaces import clusters_3d, concentric_spheres, hd, intersecting, twin_peaks
+from lowdim.datasets.curves import helical_loop, helix, noisy_circle, spiral
+from lowdim.datasets.globe import world
+from lowdim.datasets.images import clock, shifted_face
+from lowdim.datasets.record import Dataset
+from lowdim.datasets.rolls import broken_swiss_roll, changing_swiss_roll, swiss_roll, swiss_roll_hole
+from lowdim.datasets.surfaces import clusters_3d, concentric_spheres, hd, intersecting, twin_peaks
 
 _GENERATORS: dict[str, Callable[..., Dataset]] = {
     "swiss-roll": swiss_roll,

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .record import Dataset
-from .sampling import parity, round_half_away, spiral_length, start
+from lowdim.datasets.record import Dataset
+from lowdim.datasets.sampling import parity, round_half_away, spiral_length, start
 
 _FIRST = 1.5 * np.pi
 _HEIGHT = 30.0

@@ -36,9 +36,9 @@ def check_noise(owner: str, noise: object) -> float:
 def start(owner: str, n_samples: object, noise: object, random_state: object) -> tuple[int, float, np.random.Generator]:
     """Checked arguments and the generator: the first line of every data set."""
     n, sd = check_count(owner, n_samples), check_noise(owner, noise)
-    from lowdim._core.rng import (
-        generator,
-    )  # it imports scikit-learn, which a listing of names should not pay for
+    from lowdim._core.runtime.rng import (
+        generator,  # it imports scikit-learn, which a listing of names should not pay for
+    )
 
     return n, sd, generator(random_state)
 

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from .record import Dataset
-from .sampling import arc_length, checkerboard, parity, round_half_away, start
+from lowdim.datasets.record import Dataset
+from lowdim.datasets.sampling import arc_length, checkerboard, parity, round_half_away, start
 
 
 def twin_peaks(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lowdim._core.cells import fill_cells
+from lowdim._core.incomplete.cells import fill_cells
 
 ROUNDING = 1e-10  # of the largest eigenvalue
 RIDGE = 1e-13  # likewise: enough to solve for cells that say the same, too small to be seen

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from lowdim._core.base import FLOATS
-from lowdim._core.missing import refuse, refuse_sparse
 from lowdim._core.spectrum import Moments
+from lowdim._core.tables.arrays import FLOATS
+from lowdim._core.tables.missing import refuse, refuse_sparse
 
 
 def rows_of(batch: Any, owner: str, width: int | None, name: str = "X") -> np.ndarray:

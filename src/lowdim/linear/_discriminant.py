@@ -17,10 +17,10 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from lowdim._core.runtime.threads import blocks
 from lowdim._core.spectrum import Moments, eigenpairs, fix_signs, svd
-from lowdim._core.threads import blocks
 from lowdim.linear._batches import pairs_of, rows_of
-from lowdim.linear._decompose import Rows
+from lowdim.linear.pca._decompose import Rows
 
 _EPS = float(np.finfo(np.float64).eps)
 

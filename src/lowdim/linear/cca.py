@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from lowdim._core import memory, params, permutation, threads, views
+from lowdim._core import params, views
 from lowdim._core.base import Reducer
 from lowdim._core.extend import Linear
-from lowdim._core.notices import warn
+from lowdim._core.runtime import memory, threads
+from lowdim._core.runtime.notices import warn
 from lowdim._core.spectrum import Moments, fix_signs
-from lowdim._core.views import Setting, Views, second_table
+from lowdim._core.views import Setting, Views, permutation, second_table
 from lowdim.linear._batches import pairs_of, rows_of
 
 _RIDGE = params.Rule(

@@ -9,15 +9,16 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from lowdim._core import params, threads
+from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.extend import Linear
-from lowdim._core.notices import warn
-from lowdim._core.rng import generator
+from lowdim._core.runtime import threads
+from lowdim._core.runtime.notices import warn
+from lowdim._core.runtime.rng import generator
 from lowdim.linear._contrast import CONTRASTS, Contrast, custom, gaussian
-from lowdim.linear._decompose import fix_signs
-from lowdim.linear._unmix import LOOSE, Limits, deflation, infomax, parallel, search, stability, unit
+from lowdim.linear._fastica_infomax import LOOSE, Limits, deflation, infomax, parallel, search, stability, unit
 from lowdim.linear._whitened import White, whiten
+from lowdim.linear.pca._decompose import fix_signs
 
 
 class ICA(Reducer):

@@ -10,14 +10,16 @@ import numpy as np
 from scipy.stats import chi2
 from sklearn.utils.validation import check_array
 
-from lowdim._core import memory, missing, params
-from lowdim._core.align import procrustes
-from lowdim._core.base import FLOATS
-from lowdim._core.component_choice import gcv, in_own_units, most_components
+from lowdim._core import params
+from lowdim._core.incomplete.completion import Completion, complete
+from lowdim._core.incomplete.rank import gcv, in_own_units, most_components
 from lowdim._core.iterate import Progress
-from lowdim._core.iterative_pca import Completion, complete
-from lowdim._core.notices import warn
-from lowdim._core.rng import generator
+from lowdim._core.runtime import memory
+from lowdim._core.runtime.notices import warn
+from lowdim._core.runtime.rng import generator
+from lowdim._core.tables import missing
+from lowdim._core.tables.align import procrustes
+from lowdim._core.tables.arrays import FLOATS
 from lowdim.linear._baselines import by_means, by_regression
 
 METHODS = ("regularized", "em")

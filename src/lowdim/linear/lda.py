@@ -12,10 +12,11 @@ from scipy.special import softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
-from lowdim._core import params, threads
+from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.extend import Linear
-from lowdim._core.notices import warn
+from lowdim._core.runtime import threads
+from lowdim._core.runtime.notices import warn
 from lowdim.linear import _discriminant as discriminant
 from lowdim.linear._discriminant import Classes, Labelled, Separation, Whitened, encode, refuse_one
 

@@ -10,11 +10,11 @@ from scipy import sparse
 from sklearn.utils.validation import check_array
 
 from lowdim._core import params
-from lowdim._core.base import FLOATS, native
-from lowdim._core.missing import admit, refuse, refuse_disguised, undisguised
+from lowdim._core.runtime.threads import blocks
 from lowdim._core.spectrum import SVD, svd
-from lowdim._core.threads import blocks
-from lowdim.linear._soft import shrunken, soft_impute
+from lowdim._core.tables.arrays import FLOATS, native
+from lowdim._core.tables.missing import admit, refuse, refuse_disguised, undisguised
+from lowdim.linear._soft_impute import shrunken, soft_impute
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from lowdim import _native
-from lowdim._core import threads
 from lowdim._core.iterate import Progress
-
-from ._grid import GridField
+from lowdim._core.runtime import threads
+from lowdim.neighbor_embedding._grid import GridField
 
 compiled: Any = _native  # a compiled module has no types to check
 

@@ -9,9 +9,9 @@ from scipy import sparse
 from scipy.optimize import least_squares
 
 from lowdim import _native
-from lowdim._core import threads
 from lowdim._core.graph import Connected, connect
-from lowdim._core.walk import weakest_link, with_values
+from lowdim._core.manifold.random_walk import weakest_link, with_values
+from lowdim._core.runtime import threads
 
 compiled: Any = _native  # a compiled module has no types to check
 

@@ -14,13 +14,12 @@ import numpy as np
 from scipy import sparse
 
 from lowdim import _native
-from lowdim._core import threads
 from lowdim._core.iterate import Progress
 from lowdim._core.neighbors import Neighbors
-from lowdim._core.rng import generator
-
-from ._densities import Densities
-from ._new_rows import on_fitted
+from lowdim._core.runtime import threads
+from lowdim._core.runtime.rng import generator
+from lowdim.neighbor_embedding._densities import Densities
+from lowdim.neighbor_embedding._new_rows import on_fitted
 
 compiled: Any = _native  # a compiled module has no types to check
 

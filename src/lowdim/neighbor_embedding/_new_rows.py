@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from lowdim import _native
-from lowdim._core import threads
-from lowdim._core.affinity import as_graph, weights
 from lowdim._core.neighbors import Neighbors
+from lowdim._core.runtime import threads
+from lowdim.neighbor_embedding._affinity import as_graph, weights
 
 compiled: Any = _native  # a compiled module has no types to check
 

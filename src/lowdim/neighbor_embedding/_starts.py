@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from lowdim._core import threads
 from lowdim._core.graph import components, laplacian
-from lowdim._core.notices import warn
+from lowdim._core.runtime import threads
+from lowdim._core.runtime.notices import warn
 from lowdim._core.spectrum import eigenpairs, svd
 
 ROUGH = (1e-3, 1e-6)  # residuals of a start, relative to the norm; the second where eigenvalues are as small

@@ -8,17 +8,16 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from lowdim._core import affinity, params
+from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric
 from lowdim._core.graph import stored_edges
-from lowdim._core.incomplete import METRICS, POLICIES
+from lowdim._core.incomplete.holes import METRICS, POLICIES
 from lowdim._core.neighbors import SEARCH, nearest
-from lowdim._core.notices import warn
-from lowdim._core.rng import generator
-
-from . import _new_rows, _starts
-from ._descent import EXACT, TREE_DIMS, Engine, Phase, descend
+from lowdim._core.runtime.notices import warn
+from lowdim._core.runtime.rng import generator
+from lowdim.neighbor_embedding import _affinity, _new_rows, _starts
+from lowdim.neighbor_embedding._descent import EXACT, TREE_DIMS, Engine, Phase, descend
 
 EARLY_GAIN, EXACT_GAIN = 1.0, 8.0  # larger ones make the map of few rows depend on rounding; see `_phases`
 NOT_SHOWN = (
@@ -169,7 +168,7 @@ class TSNE(Reducer):
     _rules: ClassVar = {
         "n_components": params.whole(1),
         "perplexity": params.real(0, open_low=True) | params.Rule("a list of such", _are_numbers),
-        "affinity": params.one_of(*affinity.KINDS),
+        "affinity": params.one_of(*_affinity.KINDS),
         "n_neighbors": params.none() | params.whole(1),
         "sigma": params.none() | params.real(0, open_low=True),
         "dof": params.real(0, open_low=True),
@@ -269,7 +268,7 @@ class TSNE(Reducer):
 
         graph = self._graph(X, engine.solver)
         settings = {"perplexity": self.perplexity, "sigma": self.sigma, "kind": self.affinity, "n_jobs": self.n_jobs}
-        P = affinity.joint(affinity.weights(graph, **settings))
+        P = _affinity.joint(_affinity.weights(graph, **settings))
 
         start = self._start(X, P) if earlier is None else _starts.checked_start(earlier, n, self.n_components, "TSNE")
         run = descend(
@@ -306,17 +305,17 @@ class TSNE(Reducer):
         n = X.shape[0]
         if self._precomputed() and sparse.issparse(X):
             graph = stored_edges(X, owner="TSNE")
-            affinity.check_neighbors(graph, "TSNE")
+            _affinity.check_neighbors(graph, "TSNE")
             return graph
         by_perplexity = self.sigma is None and self.affinity == "gaussian"
-        k = affinity.n_neighbors(self.perplexity if by_perplexity else 1.0, n, "TSNE")
+        k = _affinity.n_neighbors(self.perplexity if by_perplexity else 1.0, n, "TSNE")
         if self.n_neighbors is not None:
             k = self.n_neighbors
         elif solver == "exact" and n <= ALL_PAIRS and self.affinity == "gaussian":
             k = n - 1
         elif not by_perplexity:
             k = min(n - 1, int(np.ceil(3 * np.max(self.perplexity))))
-        return affinity.as_graph(self._nearest(X, k), n)
+        return _affinity.as_graph(self._nearest(X, k), n)
 
     def _nearest(self, rows: Any, k: int, queries: Any = None) -> Any:
         settings = {"metric": self._distance(), "n_jobs": self.n_jobs, "owner": "TSNE", "name": "n_neighbors"}

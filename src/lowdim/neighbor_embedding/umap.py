@@ -8,21 +8,31 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from lowdim._core import affinity, params, threads
+from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric
 from lowdim._core.graph import POLICIES as DISCONNECTED
 from lowdim._core.graph import stored_edges
-from lowdim._core.incomplete import METRICS, POLICIES
-from lowdim._core.neighbor_methods import Distinct
+from lowdim._core.incomplete.holes import METRICS, POLICIES
+from lowdim._core.manifold.components import beside
+from lowdim._core.manifold.neighborhood import Distinct
 from lowdim._core.neighbors import SEARCH, nearest
-from lowdim._core.notices import warn
-from lowdim._core.parts import beside
-from lowdim._core.rng import generator
-
-from . import _densities, _fuzzy, _starts
-from ._layout import EXACT, SOLVERS, Expected, Forces, Sampled, Schedule, divergence, lay_out, place
-from ._new_rows import by_stored
+from lowdim._core.runtime import threads
+from lowdim._core.runtime.notices import warn
+from lowdim._core.runtime.rng import generator
+from lowdim.neighbor_embedding import _affinity, _densities, _fuzzy, _starts
+from lowdim.neighbor_embedding._layout import (
+    EXACT,
+    SOLVERS,
+    Expected,
+    Forces,
+    Sampled,
+    Schedule,
+    divergence,
+    lay_out,
+    place,
+)
+from lowdim.neighbor_embedding._new_rows import by_stored
 
 START_SIZE = 10.0  # of the map that the descent starts from
 NOT_SHOWN = (
@@ -260,12 +270,12 @@ class UMAP(Reducer):
         """Distances of each row to its neighbours."""
         if self._precomputed() and sparse.issparse(rows):
             graph = stored_edges(rows, owner="UMAP")
-            affinity.check_neighbors(graph, "UMAP")
+            _affinity.check_neighbors(graph, "UMAP")
             return graph
         n, k = rows.shape[0], same.n_neighbors(self.n_neighbors, "UMAP")
         if k > n - 1:
             warn(f"UMAP: n_neighbors={k} is more than the {n - 1} other rows; all of them were taken.")
-        return affinity.as_graph(self._nearest(rows, min(k, n - 1)), n)
+        return _affinity.as_graph(self._nearest(rows, min(k, n - 1)), n)
 
     def _nearest(self, rows: Any, k: int, queries: Any = None) -> Any:
         settings = {"metric": self._distance(), "n_jobs": self.n_jobs, "owner": "UMAP", "name": "n_neighbors"}
@@ -332,7 +342,7 @@ class UMAP(Reducer):
         """New rows by their k nearest."""
         fitted = self._fitted_places().astype(np.float64) / self.spread
         found = self._nearest(self._rows, k, X)
-        W = _fuzzy.memberships(affinity.as_graph(found, len(fitted)), self.local_connectivity, self.n_jobs)
+        W = _fuzzy.memberships(_affinity.as_graph(found, len(fitted)), self.local_connectivity, self.n_jobs)
         weights = W.data.reshape(found.indices.shape)
         return self.spread * place(found, weights, fitted, self._forces(), self.n_jobs)
 

@@ -178,7 +178,7 @@ def shepard(X: Any, Z: Any = None, *, ax: Any = None, title: str | None = None, 
     >>> X = lowdim.datasets.swiss_roll(150, random_state=0).X
     >>> ax = lowdim.plot.shepard(X, lowdim.PCA(2).fit_transform(X))
     """
-    from lowdim._core.rng import generator
+    from lowdim._core.runtime.rng import generator
 
     if hasattr(X, "disparities"):
         return _diagram(X, ax, title, max_pairs, generator(random_state))

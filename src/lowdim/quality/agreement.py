@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim._core import params
-from lowdim._core.align import Alignment
-from lowdim._core.align import procrustes as align
-from lowdim._core.reference import embedded_rows
-from lowdim._core.rng import generator
+from lowdim._core.ranks.reference import embedded_rows
+from lowdim._core.runtime.rng import generator
+from lowdim._core.tables.align import Alignment
+from lowdim._core.tables.align import procrustes as align
 
 Array = NDArray[Any]
 

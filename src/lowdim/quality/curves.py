@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim._core import memory, params
-from lowdim._core.near_ranks import MOST_NEIGHBORS, NearRanks
+from lowdim._core import params
 from lowdim._core.neighbors import nearest
 from lowdim._core.ranks import Ranks, penalty_norm, rank_rows, sizes
-from lowdim._core.reference import embedded_rows, embedding, reference_of
-from lowdim._core.threads import blocks
+from lowdim._core.ranks.reference import embedded_rows, embedding, reference_of
+from lowdim._core.runtime import memory
+from lowdim._core.runtime.threads import blocks
+from lowdim.quality._near_ranks import MOST_NEIGHBORS, NearRanks
 from lowdim.quality.score import Score
 
 Array = NDArray[Any]

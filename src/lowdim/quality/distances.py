@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from lowdim._core import memory
-from lowdim._core.reference import Reference, embedding, reference_of
-from lowdim._core.rng import generator
+from lowdim._core.ranks.reference import Reference, embedding, reference_of
+from lowdim._core.runtime import memory
+from lowdim._core.runtime.rng import generator
 from lowdim.quality import pairs as sums
 from lowdim.quality.pairs import PairSums
 from lowdim.quality.score import Score

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lowdim._core.reference import Reference
-from lowdim._core.rng import generator
-from lowdim._core.threads import blocks, map_rows
+from lowdim._core.ranks.reference import Reference
+from lowdim._core.runtime.rng import generator
+from lowdim._core.runtime.threads import blocks, map_rows
 
 Array = NDArray[Any]
 

@@ -12,10 +12,10 @@ from scipy.sparse import issparse
 
 from lowdim._core import params
 from lowdim._core.distances import check_dissimilarities, real_array, real_sparse
-from lowdim._core.labelled import labelled
+from lowdim._core.distances.labelled import labelled
 from lowdim._core.ranks import Ranks
-from lowdim._core.reference import Reference, embedding, reference_of
-from lowdim._core.rng import generator
+from lowdim._core.ranks.reference import Reference, embedding, reference_of
+from lowdim._core.runtime.rng import generator
 from lowdim.quality.curves import row_penalty
 from lowdim.quality.distances import shepard_of, stresses
 from lowdim.quality.labels import knn_error, label_codes

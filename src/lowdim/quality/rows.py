@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim._core.ranks import MOST_ENTRIES, Ranks
-from lowdim._core.reference import Reference, embedding, reference_of
-from lowdim._core.threads import map_rows
+from lowdim._core.ranks.reference import Reference, embedding, reference_of
+from lowdim._core.runtime.threads import map_rows
 from lowdim.quality.curves import check_size, row_penalty
 from lowdim.quality.pairs import in_unit, unit_of
 

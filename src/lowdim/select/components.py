@@ -21,12 +21,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from lowdim._core import component_rules as rules_of
-from lowdim._core import missing, params
-from lowdim._core.component_choice import gcv, in_own_units, k_fold, most_components
-from lowdim._core.component_rules import Verdict
-from lowdim._core.rng import generator
-from lowdim._core.singular import svd
+from lowdim._core import params
+from lowdim._core.incomplete.rank import gcv, in_own_units, k_fold, most_components
+from lowdim._core.runtime.rng import generator
+from lowdim._core.spectrum.singular import svd
+from lowdim._core.tables import missing
+from lowdim.select import _component_rules as rules_of
+from lowdim.select._component_rules import Verdict
 
 __all__ = ["ComponentChoice", "n_components"]
 

@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from lowdim._core import component_rules as rules
-from lowdim._core import memory, params
-from lowdim._core.component_rules import Verdict
+from lowdim._core import params
 from lowdim._core.distances import check_dissimilarities, check_metric, pairwise
-from lowdim._core.labelled import labelled
-from lowdim._core.scaling import inner_products
+from lowdim._core.distances.labelled import labelled
+from lowdim._core.runtime import memory
+from lowdim._core.scaling.centring import inner_products
 from lowdim._core.spectrum import eigenpairs
-from lowdim._core.values import all_eigenvalues
+from lowdim._core.spectrum.eigenvalues import all_eigenvalues
+from lowdim.select import _component_rules as rules
+from lowdim.select._component_rules import Verdict
 
 Array = np.ndarray
 

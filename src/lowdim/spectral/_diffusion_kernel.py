@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from lowdim._core import threads
 from lowdim._core.distances import pairwise
 from lowdim._core.graph import Connected, connect, neighbor_graph
-from lowdim._core.kernel_catalogue import RBF
-from lowdim._core.neighbor_methods import Neighborhood, nearest_of_each
-from lowdim._core.rng import generator
-from lowdim._core.walk import VANISHED, nearness, weakest_link, with_values
-from lowdim._core.walk_weights import EDGE_RULES, kernel_sum_gamma
+from lowdim._core.kernels.catalogue import RBF
+from lowdim._core.manifold.neighborhood import Neighborhood, nearest_of_each
+from lowdim._core.manifold.random_walk import VANISHED, nearness, weakest_link, with_values
+from lowdim._core.runtime import threads
+from lowdim._core.runtime.rng import generator
+from lowdim.spectral._walk_weights import EDGE_RULES, kernel_sum_gamma
 
 RULES = ("median", "self-tuning", "kernel-sum")
 NEIGHBOR = 10  # whose squared distance the rule "median" takes

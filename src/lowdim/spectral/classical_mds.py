@@ -8,13 +8,13 @@ import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
 from lowdim._core import params
-from lowdim._core.additive import additive_constant, shift_distances, shift_new_distances
 from lowdim._core.base import Reducer
-from lowdim._core.classical import scale_distances, scale_rows, warn_of_negative
 from lowdim._core.distances import check_metric, pairwise
 from lowdim._core.extend import Linear
-from lowdim._core.incomplete import METRICS, POLICIES
-from lowdim._core.rng import generator
+from lowdim._core.incomplete.holes import METRICS, POLICIES
+from lowdim._core.runtime.rng import generator
+from lowdim._core.scaling.additive import additive_constant, shift_distances, shift_new_distances
+from lowdim._core.scaling.classical import scale_distances, scale_rows, warn_of_negative
 
 
 class ClassicalMDS(Reducer):

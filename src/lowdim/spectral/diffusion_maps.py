@@ -10,21 +10,23 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from lowdim._core import landmark_route, params
-from lowdim._core.base import Reducer, extent
+from lowdim._core import params
+from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric, pairwise
 from lowdim._core.graph import POLICIES as DISCONNECTED
-from lowdim._core.incomplete import METRICS, POLICIES
-from lowdim._core.landmark_route import by_tables, solved, tables_taken
-from lowdim._core.neighbor_methods import Distinct, Neighborhood, keep_suspicious
+from lowdim._core.graph.repair import METHODS
+from lowdim._core.incomplete.holes import METRICS, POLICIES
+from lowdim._core.landmarks import policy
+from lowdim._core.landmarks.policy import by_tables, solved, tables_taken
+from lowdim._core.manifold.neighborhood import Distinct, Neighborhood, keep_suspicious
+from lowdim._core.manifold.random_walk import Piece, Steps, Walk, join_parts, slow_axes, with_values
 from lowdim._core.neighbors import SEARCH, shared
-from lowdim._core.notices import warn
-from lowdim._core.repair import METHODS
-from lowdim._core.rng import generator
-from lowdim._core.threads import blocks
-from lowdim._core.walk import Piece, Steps, Walk, join_parts, slow_axes, with_values
-from lowdim._core.walk_weights import CONVENTIONS, shortest_edges
+from lowdim._core.runtime.notices import warn
+from lowdim._core.runtime.rng import generator
+from lowdim._core.runtime.threads import blocks
+from lowdim._core.tables.arrays import extent
 from lowdim.spectral._diffusion_kernel import NEIGHBOR, RULES, Falloff, all_distances, falloff, full_kernel
+from lowdim.spectral._walk_weights import CONVENTIONS, shortest_edges
 
 _NAME = "DiffusionMaps"
 
@@ -138,7 +140,7 @@ class DiffusionMaps(Reducer):
         "time": params.one_of("multiscale") | params.real(0),
         "width": params.one_of(*RULES) | params.real(0, open_low=True),
         "convention": params.one_of(*CONVENTIONS),
-        "n_landmarks": landmark_route.rule(2),
+        "n_landmarks": policy.rule(2),
         "metric": params.text() | params.function(),
         "search": params.one_of(*SEARCH),
         "missing": params.one_of(*POLICIES),

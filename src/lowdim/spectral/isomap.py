@@ -6,25 +6,27 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from lowdim._core import landmark_route, params
-from lowdim._core.additive import additive_constant, shift_distances
-from lowdim._core.base import Reducer, extent
+from lowdim._core import params
+from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric, pairwise
 from lowdim._core.extend import Nystrom
 from lowdim._core.graph import geodesics
-from lowdim._core.incomplete import METRICS, POLICIES
+from lowdim._core.graph.repair import METHODS, NOT_ASKED
+from lowdim._core.incomplete.holes import METRICS, POLICIES
 from lowdim._core.iterate import Progress
-from lowdim._core.landmark_route import by_tables, tables_taken
-from lowdim._core.landmarks import sources_among
-from lowdim._core.neighbor_methods import Neighborhood, nearest_of_each
+from lowdim._core.landmarks import policy
+from lowdim._core.landmarks.choose import sources_among
+from lowdim._core.landmarks.policy import by_tables, tables_taken
+from lowdim._core.manifold.components import Part, tile
+from lowdim._core.manifold.neighborhood import Neighborhood, nearest_of_each
 from lowdim._core.neighbors import SEARCH
-from lowdim._core.parts import Part, tile
-from lowdim._core.repair import METHODS, NOT_ASKED
-from lowdim._core.rng import generator
-from lowdim._core.scaling import inner_products
+from lowdim._core.runtime.rng import generator
+from lowdim._core.scaling.additive import additive_constant, shift_distances
+from lowdim._core.scaling.centring import inner_products
 from lowdim._core.spectrum import eigenpairs
-from lowdim._core.tearing import SHORT, torn
-from lowdim._core.values import positive_part
+from lowdim._core.spectrum.eigenvalues import positive_part
+from lowdim._core.tables.arrays import extent
+from lowdim.spectral._tearing import SHORT, torn
 
 
 class Isomap(Reducer):
@@ -130,7 +132,7 @@ class Isomap(Reducer):
         "n_components": params.whole(1),
         "n_neighbors": params.whole(1),
         "radius": params.none() | params.real(0, open_low=True),
-        "n_landmarks": landmark_route.rule(2),
+        "n_landmarks": policy.rule(2),
         "repair": params.none() | params.one_of(*METHODS),
         "tear": params.flag() | params.whole(3),
         "kernelize": params.flag(),

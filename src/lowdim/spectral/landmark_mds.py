@@ -8,18 +8,20 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_array
 
-from lowdim._core import params, threads
-from lowdim._core.additive import additive_constant, shift_distances, shift_new_distances
-from lowdim._core.base import FLOATS, Reducer
-from lowdim._core.classical import Scaled, scale_distances, scale_rows, warn_of_negative
+from lowdim._core import params
+from lowdim._core.base import Reducer
 from lowdim._core.distances import check_dissimilarities, check_metric, pairwise
+from lowdim._core.distances.labelled import labelled
 from lowdim._core.extend import Linear, Nystrom
-from lowdim._core.incomplete import METRICS, POLICIES
+from lowdim._core.incomplete.holes import METRICS, POLICIES
 from lowdim._core.iterate import Progress
-from lowdim._core.labelled import labelled
-from lowdim._core.landmarks import METHODS, choose
-from lowdim._core.notices import warn
-from lowdim._core.rng import generator
+from lowdim._core.landmarks.choose import METHODS, choose
+from lowdim._core.runtime import threads
+from lowdim._core.runtime.notices import warn
+from lowdim._core.runtime.rng import generator
+from lowdim._core.scaling.additive import additive_constant, shift_distances, shift_new_distances
+from lowdim._core.scaling.classical import Scaled, scale_distances, scale_rows, warn_of_negative
+from lowdim._core.tables.arrays import FLOATS
 
 _CELLS = 2**17  # distances held at a time by one thread: squared, centred and multiplied within the cache
 _WIDER = 25.0  # rows whose variance along an axis is so many times that of the landmarks are not told by them

@@ -9,22 +9,30 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from lowdim._core import landmark_route, params
+from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric
 from lowdim._core.graph import POLICIES as DISCONNECTED
 from lowdim._core.graph import laplacian
-from lowdim._core.incomplete import METRICS, POLICIES
-from lowdim._core.landmark_route import Route, solved
-from lowdim._core.landmark_spectrum import MIXED, mixed, mixture_bytes, reduced_pairs, route_of
-from lowdim._core.landmarks import choose
-from lowdim._core.neighbor_methods import Distinct, Neighborhood, keep_suspicious
+from lowdim._core.graph.repair import METHODS
+from lowdim._core.incomplete.holes import METRICS, POLICIES
+from lowdim._core.landmarks import policy
+from lowdim._core.landmarks.choose import choose
+from lowdim._core.landmarks.policy import Route, solved
+from lowdim._core.manifold.neighborhood import Distinct, Neighborhood, keep_suspicious
+from lowdim._core.manifold.random_walk import Piece, Steps, Walk, join_parts, slow_axes
+from lowdim._core.manifold.reduced import MIXED, mixed, mixture_bytes, reduced_pairs, route_of
 from lowdim._core.neighbors import SEARCH
-from lowdim._core.repair import METHODS
-from lowdim._core.rng import generator
-from lowdim._core.threads import blocks
-from lowdim._core.walk import Piece, Steps, Walk, join_parts, slow_axes
-from lowdim._core.walk_weights import CONVENTIONS, EDGE_RULES, check_weights, edge_gamma, edge_weights, shortest_edges
+from lowdim._core.runtime.rng import generator
+from lowdim._core.runtime.threads import blocks
+from lowdim.spectral._walk_weights import (
+    CONVENTIONS,
+    EDGE_RULES,
+    check_weights,
+    edge_gamma,
+    edge_weights,
+    shortest_edges,
+)
 
 _NAME = "LaplacianEigenmaps"
 
@@ -138,7 +146,7 @@ class LaplacianEigenmaps(Reducer):
         "convention": params.one_of(*CONVENTIONS),
         "gamma": params.none() | params.real(0, open_low=True),
         "normalization": params.one_of("random_walk", "symmetric"),
-        "n_landmarks": landmark_route.rule(3),
+        "n_landmarks": policy.rule(3),
         "metric": params.text() | params.function(),
         "search": params.one_of(*SEARCH),
         "missing": params.one_of(*POLICIES),

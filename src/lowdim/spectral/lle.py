@@ -9,25 +9,26 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from lowdim._core import landmark_route, params
+from lowdim._core import params
 from lowdim._core.base import Reducer
-from lowdim._core.bottom import bottom_axes, warn_of_ambiguous_axes, warn_of_crowding
 from lowdim._core.distances import check_metric
 from lowdim._core.extend import Rebuilt
 from lowdim._core.graph import POLICIES as DISCONNECTED
 from lowdim._core.graph import has_edges, neighbor_graph
-from lowdim._core.incomplete import METRICS, POLICIES
-from lowdim._core.landmark_route import Route, by_factors, factors_fit, solved
-from lowdim._core.landmark_spectrum import MIXED, mixed, mixture_bytes, reduced_axes, route_of
-from lowdim._core.landmarks import choose
-from lowdim._core.local import METHODS, Patches, alignment
-from lowdim._core.neighbor_methods import Distinct, Neighborhood
+from lowdim._core.graph.local_fits import METHODS, Patches, alignment
+from lowdim._core.graph.repair import METHODS as REPAIRS
+from lowdim._core.incomplete.holes import METRICS, POLICIES
+from lowdim._core.landmarks import policy
+from lowdim._core.landmarks.choose import choose
+from lowdim._core.landmarks.policy import Route, by_factors, factors_fit, solved
+from lowdim._core.manifold.components import side_by_side
+from lowdim._core.manifold.neighborhood import Distinct, Neighborhood
+from lowdim._core.manifold.reduced import MIXED, mixed, mixture_bytes, reduced_axes, route_of
 from lowdim._core.neighbors import SEARCH
-from lowdim._core.parts import side_by_side
-from lowdim._core.repair import METHODS as REPAIRS
-from lowdim._core.rng import generator
-from lowdim._core.solvers import graph_factor_bytes
-from lowdim._core.threads import blocks
+from lowdim._core.runtime.rng import generator
+from lowdim._core.runtime.threads import blocks
+from lowdim._core.spectrum.null_axes import bottom_axes, warn_of_ambiguous_axes, warn_of_crowding
+from lowdim._core.spectrum.solvers import graph_factor_bytes
 
 
 class LLE(Reducer):
@@ -123,7 +124,7 @@ class LLE(Reducer):
         "method": params.one_of(*METHODS),
         "reg": params.one_of("auto") | params.real(0, open_low=True),
         "repair": params.none() | params.one_of(*REPAIRS),
-        "n_landmarks": landmark_route.rule(3),
+        "n_landmarks": policy.rule(3),
         "metric": params.text() | params.function(),
         "search": params.one_of(*SEARCH),
         "missing": params.one_of(*POLICIES),

@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from lowdim import _native
-from lowdim._core import threads
 from lowdim._core.graph import edge_arrays
+from lowdim._core.runtime import threads
 
 compiled: Any = _native  # a compiled module has no types to check
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from lowdim._core.majorize import Pairs
-from lowdim._core.notices import warn
+from lowdim._core.runtime.notices import warn
 from lowdim.stress._levels import level_of
+from lowdim.stress._majorize import Pairs
 from lowdim.stress._report import measures
 from lowdim.stress._solvers import Problem, descend
 from lowdim.stress._start import classical_of_table, out_of_flat, principal_axes, random_start

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from lowdim._core.majorize import Pairs
-from lowdim._core.monotone import Order, SplineBasis, regression_line
-from lowdim._core.notices import warn
+from lowdim._core.runtime.notices import warn
+from lowdim.stress._majorize import Pairs
+from lowdim.stress._monotone import Order, SplineBasis, regression_line
 
 LEVELS = ("ratio", "interval", "ordinal", "spline")
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from lowdim._core.majorize import Pairs, n_pairs
-from lowdim._core.rng import generator
+from lowdim._core.runtime.rng import generator
+from lowdim.stress._majorize import Pairs, n_pairs
 
 Array = np.ndarray
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from lowdim._core.iterate import Run, iterate
-from lowdim._core.majorize import Pairs, laplacian_solver
 from lowdim.stress._levels import Ratio
+from lowdim.stress._majorize import Pairs, laplacian_solver
 
 Array = np.ndarray
 

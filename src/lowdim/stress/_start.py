@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from lowdim._core import threads
-from lowdim._core.classical import scale_rows
 from lowdim._core.distances import real_array
 from lowdim._core.extend import Nystrom
-from lowdim._core.scaling import inner_products
+from lowdim._core.runtime import threads
+from lowdim._core.scaling.centring import inner_products
+from lowdim._core.scaling.classical import scale_rows
 from lowdim._core.spectrum import eigenpairs
-from lowdim._core.values import positive_part
+from lowdim._core.spectrum.eigenvalues import positive_part
 
 Array = np.ndarray
 Rows = Callable[[Array], Array]  # some rows -> their dissimilarities to all, in float64 and without unknown ones

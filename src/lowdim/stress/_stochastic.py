@@ -15,11 +15,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from lowdim import _native
-from lowdim._core import threads
 from lowdim._core.iterate import Progress
-from lowdim._core.majorize import apart
-from lowdim._core.notices import warn
+from lowdim._core.runtime import threads
+from lowdim._core.runtime.notices import warn
 from lowdim.stress._fit import Fitted, Settings
+from lowdim.stress._majorize import apart
 from lowdim.stress._report import forms
 from lowdim.stress._start import classical_of_table, principal_axes, random_start
 from lowdim.stress._table import Table

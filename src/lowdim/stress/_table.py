@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lowdim._core.distances import pairwise
-from lowdim._core.majorize import Pairs, condensed
+from lowdim.stress._majorize import Pairs, condensed
 
 Array = np.ndarray
 

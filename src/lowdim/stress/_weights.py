@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import squareform
 
 from lowdim._core.distances import real_array
-from lowdim._core.majorize import Pairs, apart, condensed, n_pairs, pair_start, reached
+from lowdim.stress._majorize import Pairs, apart, condensed, n_pairs, pair_start, reached
 
 Array = np.ndarray
 

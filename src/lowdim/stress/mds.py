@@ -11,15 +11,15 @@ from sklearn.utils.validation import check_is_fitted
 from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric, pairwise
-from lowdim._core.incomplete import METRICS, POLICIES
-from lowdim._core.majorize import n_pairs
-from lowdim._core.monotone import TIES
-from lowdim._core.notices import warn
-from lowdim._core.placing import Among
-from lowdim._core.rng import generator
+from lowdim._core.incomplete.holes import METRICS, POLICIES
+from lowdim._core.runtime.notices import warn
+from lowdim._core.runtime.rng import generator
 from lowdim.stress import _report as report
 from lowdim.stress._fit import POWERS, Fitted, Settings, classical, fit_pairs
 from lowdim.stress._levels import LEVELS
+from lowdim.stress._majorize import n_pairs
+from lowdim.stress._monotone import TIES
+from lowdim.stress._placement import Among
 from lowdim.stress._solvers import SOLVERS
 from lowdim.stress._start import ALL_UP_TO, LANDMARKS, classical_of_rows, given_start
 from lowdim.stress._stochastic import classical_drawn, fit_drawn

@@ -8,23 +8,25 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from lowdim._core import landmark_route, params
-from lowdim._core.base import Reducer, extent
+from lowdim._core import params
+from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric
 from lowdim._core.extend import Interpolation, Rebuilt
 from lowdim._core.graph import POLICIES as DISCONNECTED
-from lowdim._core.incomplete import METRICS, POLICIES
+from lowdim._core.graph.repair import METHODS
+from lowdim._core.incomplete.holes import METRICS, POLICIES
 from lowdim._core.iterate import Progress
-from lowdim._core.landmark_route import by_tables, tables_taken
-from lowdim._core.landmarks import sources_among
-from lowdim._core.neighbor_methods import Distinct, Neighborhood
+from lowdim._core.landmarks import policy
+from lowdim._core.landmarks.choose import sources_among
+from lowdim._core.landmarks.policy import by_tables, tables_taken
+from lowdim._core.manifold.components import over_parts, side_by_side
+from lowdim._core.manifold.neighborhood import Distinct, Neighborhood
 from lowdim._core.neighbors import SEARCH, Neighbors
-from lowdim._core.parts import over_parts, side_by_side
-from lowdim._core.repair import METHODS
-from lowdim._core.rng import generator
+from lowdim._core.runtime.rng import generator
+from lowdim._core.tables.arrays import extent
 from lowdim.stress._boundary import boundary_rows, one_sidedness, trusted_pairs
-from lowdim.stress._sheet import INVERTED, LaidOut, Sheet, least_stress
 from lowdim.stress._solvers import SOLVERS
+from lowdim.stress._tcie_part import INVERTED, LaidOut, Sheet, least_stress
 
 
 class TCIE(Reducer):
@@ -129,7 +131,7 @@ class TCIE(Reducer):
         "radius": params.none() | params.real(0, open_low=True),
         "boundary": params.real(0, open_low=True),
         "repair": params.none() | params.one_of(*METHODS),
-        "n_landmarks": landmark_route.rule(2),
+        "n_landmarks": policy.rule(2),
         "solver": params.one_of(*SOLVERS),
         "max_iter": params.whole(1),
         "tol": params.real(0),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from lowdim._core.align import procrustes
+from lowdim._core.tables.align import procrustes
 
 
 def aligned_maps(embeddings: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

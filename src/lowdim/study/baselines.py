@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .methods import find
-from .running import Entry, Outcome, RandomEmbedding, free_name, run
-from .scoring import LEAST_ROWS
+from lowdim.study.methods import find
+from lowdim.study.running import Entry, Outcome, RandomEmbedding, free_name, run
+from lowdim.study.scoring import LEAST_ROWS
 
 
 def run_all(

@@ -18,17 +18,16 @@ from typing import Any
 import numpy as np
 
 import lowdim
-from lowdim._core.memory import config
 from lowdim._core.neighbors import shared
-from lowdim._core.rng import generator
-
-from .alignment import aligned_maps
-from .baselines import notes_on, run_all
-from .labels import Labels, labels_of
-from .references import Reference, check_varied, reference_of
-from .running import Outcome, entries, plain
-from .scoring import LEAST_ROWS, Scored, placed_by_all, score_each
-from .units import note_on_units, scaled
+from lowdim._core.runtime.memory import config
+from lowdim._core.runtime.rng import generator
+from lowdim.study.alignment import aligned_maps
+from lowdim.study.baselines import notes_on, run_all
+from lowdim.study.labels import Labels, labels_of
+from lowdim.study.references import Reference, check_varied, reference_of
+from lowdim.study.running import Outcome, entries, plain
+from lowdim.study.scoring import LEAST_ROWS, Scored, placed_by_all, score_each
+from lowdim.study.units import note_on_units, scaled
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -204,17 +203,17 @@ class Comparison:
         Path
             The file written.
         """
-        from lowdim.app import report  # the one step up: the page lives with the command line
+        from lowdim.report import render
 
-        return report.write(self, path, title=title, max_points=max_points, data=data)
+        return render.write(self, path, title=title, max_points=max_points, data=data)
 
     def __repr__(self) -> str:
-        from .display import as_text
+        from lowdim.report.tables import as_text
 
         return as_text(self)
 
     def _repr_html_(self) -> str:
-        from .display import as_html
+        from lowdim.report.tables import as_html
 
         return as_html(self)
 

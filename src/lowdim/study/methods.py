@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import lowdim
-
-from .spelling import did_you_mean
+from lowdim.study.spelling import did_you_mean
 
 
 @dataclass(frozen=True)

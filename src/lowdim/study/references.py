@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
-from lowdim._core import missing
-from lowdim._core.incomplete import METRICS, Holes
-from lowdim._core.rng import generator
+from lowdim._core.incomplete.holes import METRICS, Holes
+from lowdim._core.runtime.rng import generator
+from lowdim._core.tables import missing
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from lowdim._core.rng import generator
-
-from .methods import find, has_scale, method_of, usual
+from lowdim._core.runtime.rng import generator
+from lowdim.study.methods import find, has_scale, method_of, usual
 
 # What an estimator may say about its own fit, in the order it is shown.
 DIAGNOSTICS = (

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from lowdim import quality
-
-from .labels import Labels
-from .references import Reference
+from lowdim.study.labels import Labels
+from lowdim.study.references import Reference
 
 # Entries of quality's answer that are not scores, or stand in the table under another name already.
 NOT_SCORES = (

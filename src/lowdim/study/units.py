@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lowdim._core.threads import blocks
+from lowdim._core.runtime.threads import blocks
 
 SHARE = 0.95  # of the variance, carried by
 FEW = 5  # at most one in so many columns,

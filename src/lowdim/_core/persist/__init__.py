@@ -13,10 +13,10 @@ import os
 from typing import Any
 
 import lowdim
-from lowdim._core.files import write_atomically
 from lowdim._core.persist.nodes import FORMAT, VERSION, describe, is_estimator
 from lowdim._core.persist.reading import read
 from lowdim._core.persist.writing import Writer, write_zip
+from lowdim._core.runtime.files import write_atomically
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:

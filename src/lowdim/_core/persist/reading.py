@@ -14,7 +14,6 @@ import numpy as np
 from scipy import sparse
 
 import lowdim
-from lowdim._core import memory
 from lowdim._core.persist import records
 from lowdim._core.persist.nodes import (
     DOCUMENT,
@@ -27,6 +26,7 @@ from lowdim._core.persist.nodes import (
     describe,
     is_estimator,
 )
+from lowdim._core.runtime import memory
 
 
 def read(stream: BinaryIO) -> Any:

@@ -9,36 +9,36 @@ from typing import Any
 # Tag -> module and class; frozen dataclasses, written and read field by field. A tag is never reused.
 RECORDS = {
     **{
-        f"kernel:{name}": ("lowdim._core.kernel_algebra", name)
+        f"kernel:{name}": ("lowdim._core.kernels.algebra", name)
         for name in ("Constant", "Scaled", "Sum", "Product", "Power")
     },
     **{
-        f"kernel:{name}": ("lowdim._core.kernel_catalogue", name)
+        f"kernel:{name}": ("lowdim._core.kernels.catalogue", name)
         for name in (
             *("Linear", "Polynomial", "Sigmoid", "Cosine", "RBF", "RationalQuadratic"),
             *("Matern", "Laplace", "Bessel", "ANOVA", "Chi2"),
         )
     },
-    **{f"kernel:{name}": ("lowdim._core.kernel_given", name) for name in ("Precomputed", "Custom")},
-    "kernel:Incomplete": ("lowdim._core.incomplete_kernels", "IncompleteKernel"),
+    **{f"kernel:{name}": ("lowdim._core.kernels.given", name) for name in ("Precomputed", "Custom")},
+    "kernel:Incomplete": ("lowdim._core.incomplete.kernels", "IncompleteKernel"),
     **{
         f"extension:{name}": ("lowdim._core.extend", name)
         for name in ("Linear", "Nystrom", "KernelMap", "Interpolation", "Rebuilt")
     },
     "inverse:Learned": ("lowdim._core.inverse", "LearnedInverse"),
-    "incomplete:Gaussian": ("lowdim._core.gaussian", "Gaussian"),
-    "incomplete:Distances": ("lowdim._core.incomplete", "Holes"),
-    "incomplete:Kernels": ("lowdim._core.incomplete_kernels", "KernelHoles"),
-    "graph:Component": ("lowdim._core.parts", "Part"),
-    "walk:Walk": ("lowdim._core.walk", "Walk"),
-    "walk:Component": ("lowdim._core.walk", "Piece"),
-    "stress:Placement": ("lowdim._core.placing", "Among"),
-    "stress:Steps": ("lowdim._core.monotone", "Steps"),
-    "stress:Line": ("lowdim._core.monotone", "Line"),
-    "stress:Spline": ("lowdim._core.monotone", "MonotoneSpline"),
-    "process:Process": ("lowdim._core.process", "Process"),
-    "process:Predictor": ("lowdim._core.process", "Predictor"),
-    "alignment:Alignment": ("lowdim._core.align", "Alignment"),
+    "incomplete:Gaussian": ("lowdim._core.incomplete.gaussian", "Gaussian"),
+    "incomplete:Distances": ("lowdim._core.incomplete.holes", "Holes"),
+    "incomplete:Kernels": ("lowdim._core.incomplete.kernels", "KernelHoles"),
+    "graph:Component": ("lowdim._core.manifold.components", "Part"),
+    "walk:Walk": ("lowdim._core.manifold.random_walk", "Walk"),
+    "walk:Component": ("lowdim._core.manifold.random_walk", "Piece"),
+    "stress:Placement": ("lowdim.stress._placement", "Among"),
+    "stress:Steps": ("lowdim.stress._monotone", "Steps"),
+    "stress:Line": ("lowdim.stress._monotone", "Line"),
+    "stress:Spline": ("lowdim.stress._monotone", "MonotoneSpline"),
+    "process:Process": ("lowdim.latent.gp._process", "Process"),
+    "process:Predictor": ("lowdim.latent.gp._process", "Predictor"),
+    "alignment:Alignment": ("lowdim._core.tables.align", "Alignment"),
 }
 
 # Format version 1 wrote "lowdim._core.MODULE:CLASS". MODULE -> what the tags of its classes begin with.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from lowdim._core.rng import generator
+from lowdim._core.runtime.rng import generator
 from lowdim.study.spelling import did_you_mean
 
 EXPERIMENTS = {

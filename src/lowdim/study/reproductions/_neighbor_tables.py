@@ -18,8 +18,7 @@ import lowdim
 from lowdim._core.neighbors import nearest
 from lowdim.kernels import Polynomial
 from lowdim.quality import knn_error
-
-from . import Line
+from lowdim.study.reproductions import Line
 
 NEIGHBORS = range(5, 16)
 METHODS = ("None", "PCA", "Isomap", "Kernel PCA", "LLE", "Laplacian eigenmaps")  # the columns of both tables

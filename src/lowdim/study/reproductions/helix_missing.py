@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 import lowdim
-from lowdim.latent._organize import organize
-
-from . import Line
+from lowdim.latent.networks._self_organizing_map import organize
+from lowdim.study.reproductions import Line
 
 TITLE = "Squared error of missing cells on a helical loop, one of three removed from every row"
 SOURCE = (

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 import lowdim
-
-from . import Line
+from lowdim.study.reproductions import Line
 
 TITLE = "Area under R_NX of two principal components of a Swiss roll with missing cells"
 SOURCE = (

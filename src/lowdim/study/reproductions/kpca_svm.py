@@ -13,8 +13,7 @@ import numpy as np
 
 import lowdim
 from lowdim.kernels import RBF, Polynomial
-
-from . import Line
+from lowdim.study.reproductions import Line
 
 TITLE = "Test errors on digits: kernel PCA and a linear support vector machine, against a nonlinear one"
 SOURCE = (

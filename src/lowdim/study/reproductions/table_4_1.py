@@ -9,9 +9,8 @@ import numpy as np
 
 import lowdim
 from lowdim import datasets
-
-from . import Line
-from ._neighbor_tables import Set, run_sets
+from lowdim.study.reproductions import Line
+from lowdim.study.reproductions._neighbor_tables import Set, run_sets
 
 TITLE = "Nearest-neighbour errors (percent) in maps of artificial sets: Swiss roll, helix, twin peaks, broken roll, HD"
 SOURCE = (

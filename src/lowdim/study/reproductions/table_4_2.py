@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from . import Line
-from ._neighbor_tables import METHODS, Set, run_sets
+from lowdim.study.reproductions import Line
+from lowdim.study.reproductions._neighbor_tables import METHODS, Set, run_sets
 
 TITLE = "Nearest-neighbour errors (percent) in maps of natural sets: MNIST, COIL-20, ORL faces, NiSIS, HIVA"
 SOURCE = (

@@ -1,0 +1,1 @@
+"""Landmarks: a few rows that stand for all, and when they do."""

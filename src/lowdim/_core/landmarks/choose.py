@@ -1,0 +1,135 @@
+"""Choosing a few rows that stand for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from lowdim._core.distances import as_rows, check_metric, excess, over_power, pairwise, row_pairs
+from lowdim._core.runtime.rng import generator
+
+METHODS = ("random", "farthest", "kmeans++")
+
+
+def choose(
+    X: Any,
+    m: int,
+    *,
+    method: str = "random",
+    metric: Any = "euclidean",
+    rng: Any = None,
+    owner: str = "landmarks",
+) -> np.ndarray:
+    """Indices of `m` different rows of X, in the order they were chosen.
+
+    Choosing by distance takes n·m distances and memory for n of them. Copies of a chosen row come only after
+    all different rows.
+
+    Parameters
+    ----------
+    X : array or sparse rows
+        The data; with ``metric="precomputed"`` the square matrix of distances.
+    m : int
+        How many rows.
+    method : {"random", "farthest", "kmeans++"}
+        ``"random"``: all sets are equally likely. ``"farthest"``: each next row is the one farthest from
+        those chosen, which covers the data within twice the smallest possible radius (Gonzalez 1985);
+        outlying rows come early. ``"kmeans++"``: drawn with probability proportional to the squared distance
+        from those chosen (Arthur and Vassilvitskii 2007), between the two.
+    metric : str or callable
+        The distance.
+    rng : int, generator or None
+        Draws the rows; the first one only for ``"farthest"``.
+    owner : str
+        Who asks, for error messages.
+
+    Returns
+    -------
+    ndarray of int
+        The first j of them are what a call with ``m=j`` gives, except for ``"random"``.
+
+    Examples
+    --------
+    >>> X = [[0.0], [0.1], [5.0], [5.1], [9.0]]
+    >>> sorted(choose(X, 3, method="farthest", rng=0).tolist())
+    [0, 2, 4]
+    """
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or not 1 <= m <= n:
+        raise ValueError(f"{owner}: the number of landmarks must be an integer from 1 to {n}, the rows; got {m!r}.")
+    if method not in METHODS:
+        raise ValueError(f"{owner}: the landmark method must be one of {', '.join(METHODS)}; got {method!r}.")
+    draw = generator(rng)
+    if method == "random":
+        return draw.choice(n, int(m), replace=False)
+    pick = _farthest if method == "farthest" else _proportional
+    return _greedy(_measure(as_rows(X, owner), metric, owner), n, int(m), draw, pick)
+
+
+def sources_among(X: Any, rows: np.ndarray, m: int | None, *, metric: Any, rng: Any) -> np.ndarray | None:
+    """Places in `rows` of m of them that paths start from, far from each other; at random where X holds distances.
+
+    None where all do.
+    """
+    if m is None or m >= len(rows):
+        return None
+    if isinstance(metric, str) and metric == "precomputed":
+        return np.sort(generator(rng).permutation(len(rows))[:m])
+    return np.sort(choose(X[rows], m, method="farthest", metric=metric, rng=rng))
+
+
+def _measure(rows: Any, metric: Any, owner: str) -> Callable[[int], np.ndarray]:
+    """The function that gives the distances of all rows from one of them."""
+    name = check_metric(metric, owner)
+    if name == "precomputed":
+        if sparse.issparse(rows) or rows.shape[0] != rows.shape[1]:
+            raise ValueError(f"{owner}: precomputed distances must be a dense square table; got {rows.shape}.")
+        return lambda i: rows[i]
+    if name != "euclidean":
+        return lambda i: pairwise(rows[i : i + 1], rows, name)[0]
+    rows = over_power(rows, excess(rows, 50))  # whose squares fit into float32 as well; the choice stays the same
+    ones = np.ones(rows.shape[0])
+
+    def euclidean(i: int) -> np.ndarray:
+        # Pair by pair: for a single row, a matrix product would pass over the data several times.
+        found = np.empty((1, rows.shape[0]), rows.dtype)
+        row_pairs(rows[i : i + 1], rows, ones[:1], ones).block(2, found)
+        return np.sqrt(found[0])
+
+    return euclidean
+
+
+def _greedy(
+    measure: Callable[[int], np.ndarray],
+    n: int,
+    m: int,
+    draw: np.random.Generator,
+    pick: Callable[[np.ndarray, np.random.Generator], int],
+) -> np.ndarray:
+    """Choose row after row from the distances of all rows to the chosen ones; -1 marks those."""
+    chosen = np.empty(m, np.intp)
+    chosen[0] = draw.integers(n)
+    closest = np.full(n, np.inf)
+    for j in range(m):
+        if j:
+            chosen[j] = pick(closest, draw)
+        np.minimum(closest, measure(chosen[j]), out=closest)
+        closest[chosen[j]] = -1.0
+    return chosen
+
+
+def _farthest(closest: np.ndarray, draw: np.random.Generator) -> int:
+    return int(np.argmax(closest))
+
+
+def _proportional(closest: np.ndarray, draw: np.random.Generator) -> int:
+    largest = closest.max()
+    total = np.cumsum(np.square(np.maximum(closest, 0.0) / (largest if largest > 0 else 1.0)))
+    if total[-1] > 0:
+        # side="right" steps over rows of probability 0, those chosen already and their copies
+        found = np.searchsorted(total, draw.random() * total[-1], side="right")
+        return int(min(found, np.searchsorted(total, total[-1])))
+    return int(draw.choice(np.flatnonzero(closest >= 0)))

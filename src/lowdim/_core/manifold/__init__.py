@@ -1,0 +1,1 @@
+"""What methods on neighbour graphs share: neighbourhoods, connected components, random walks, reduced eigenproblems."""

@@ -1,0 +1,248 @@
+"""What methods on neighbour graphs share: who is joined to whom at fit and later, and rows that are equal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from lowdim._core.graph import Connected, connect, neighbor_graph, stored_edges
+from lowdim._core.graph.repair import NOT_ASKED, Repaired, repaired
+from lowdim._core.landmarks.choose import choose
+from lowdim._core.neighbors import SEARCH, nearest, within
+from lowdim._core.runtime import memory
+from lowdim._core.runtime.notices import warn
+from lowdim._core.runtime.rng import generator
+from lowdim._core.runtime.threads import blocks
+
+
+@dataclass(frozen=True, eq=False)
+class Neighborhood:
+    """How rows find their neighbours: so many of the nearest, or all within a radius; in a sparse graph, its edges."""
+
+    n_neighbors: int
+    radius: float | None
+    metric: Any
+    approximate: bool | None
+    n_jobs: int | None
+    owner: str
+
+    @classmethod
+    def of(cls, model: Any, k: int) -> Neighborhood:
+        """k neighbours, or the radius of the model, by its metric and search."""
+        radius, search = getattr(model, "radius", None), SEARCH[model.search]
+        return cls(k, radius, model._distance(), search, model.n_jobs, type(model).__name__)
+
+    @property
+    def _known(self) -> bool:
+        return isinstance(self.metric, str) and self.metric == "precomputed"
+
+    def joined(self, model: Any, X: Any, *, first: np.ndarray | None = None, graph: Any = None) -> Connected:
+        """The graph of the rows, mended as `repair` of the model says and joined as its `disconnected` does.
+
+        The model keeps the edges that were found suspicious, by the numbers `first` that its rows have in the table.
+        `graph` is what `self.graph(X)` would give, where that is known.
+        """
+        G = self.mended(model, X, first=first, graph=graph)
+        return connect(G, X, policy=model.disconnected, metric=self.metric, owner=self.owner, n_jobs=self.n_jobs)
+
+    def mended(self, model: Any, X: Any, *, first: np.ndarray | None = None, graph: Any = None) -> sparse.csr_array:
+        """The graph alone."""
+        G = self.graph(X) if graph is None else graph
+        found = None
+        if model.repair is not None:
+            found = self.repaired(G, X, model.repair, model.n_components, model._holes)
+        keep_suspicious(model, found, first)
+        return G if found is None else found.graph
+
+    def graph(self, X: Any) -> sparse.csr_array:
+        """Lengths of the edges between rows: two are joined when either is a neighbour of the other."""
+        if self._known and sparse.issparse(X) and self.radius is None:
+            return stored_edges(X, owner=self.owner)
+        if self.radius is None:
+            return neighbor_graph(self.nearest(X, self.n_neighbors), owner=self.owner)
+        self._check_edges(X)
+        found = within(X, self.radius, metric=self.metric, n_jobs=self.n_jobs, owner=self.owner)
+        return neighbor_graph(found, owner=self.owner)
+
+    def repaired(self, G: sparse.csr_array, X: Any, method: str, n_components: int, holes: Any = None) -> Repaired:
+        """G without its short circuits; `holes` says how to read rows of an incomplete table."""
+        if method == "linearity" and self._known:
+            raise ValueError(
+                f"{self.owner}: repair='linearity' must see the rows, which metric='precomputed' does not show. Use "
+                "repair='flow' or 'stability', which need only the graph."
+            )
+        listed = self.radius is not None or (self._known and sparse.issparse(X))
+        return repaired(
+            G,
+            method,
+            rows=lambda: X if holes is None else holes.rows(X),
+            n_components=n_components,
+            n_neighbors=None if listed else self.n_neighbors,
+            n_jobs=self.n_jobs,
+        )
+
+    def nearest(self, rows: Any, k: int, queries: Any = None) -> Any:
+        settings = {"metric": self.metric, "n_jobs": self.n_jobs, "owner": self.owner, "name": "n_neighbors"}
+        return nearest(rows, k, queries=queries, approximate=self.approximate, **settings)
+
+    def meeting(self, rows: Any, X: Any, holes: Any, completed: Any) -> tuple[Any, Any, Any]:
+        """New rows, the fitted ones that they are rebuilt from, and which of these are near.
+
+        Where cells are missing, `completed` are the fitted rows without holes, and those of new rows are filled too.
+        """
+        near = self.nearest(rows, min(self.n_neighbors, len(rows)), X)
+        if holes is None or completed is None:
+            return X, rows, near
+        return holes.rows_among(X, near, completed), completed, near
+
+    def _check_edges(self, X: Any) -> None:
+        """How many rows a radius reaches is known only from the data: ask a few rows before asking all."""
+        n = X.shape[0]
+        some = np.linspace(0, n - 1, min(n, 200)).astype(int)
+        rows = None if self._known else X
+        reached = within(rows, self.radius or 0.0, metric=self.metric, queries=X[some], owner=self.owner)
+        edges = int(reached.nnz / len(some) * n)
+        parts = {f"neighbour graph (about {edges // n} edges a row)": 80 * edges}
+        memory.check(self.owner, parts, "Use a smaller radius, or n_neighbors.")
+
+    def reach(self, rows: Any, new: Any, n: int) -> sparse.csr_array:
+        """Lengths from each new row to its neighbours among the n fitted ones; at least to the nearest."""
+        stored = self._known and sparse.issparse(new)
+        if self.radius is None and not stored:
+            found = self.nearest(rows, min(self.n_neighbors, n), new)
+            m, k = found.indices.shape
+            start = k * np.arange(m + 1)
+            return sparse.csr_array((found.distances.ravel(), found.indices.ravel(), start), shape=(m, n))
+        if self.radius is None:
+            near = sparse.csr_array(new)
+        else:
+            near = within(rows, self.radius, metric=self.metric, queries=new, owner=self.owner)
+        alone = np.flatnonzero(np.diff(near.indptr) == 0)
+        if len(alone) and stored:
+            raise ValueError(
+                f"{self.owner}: row {alone[0]} of X stores no distance to a fitted row, so it has no place."
+            )
+        return self._with_nearest(near, alone, rows, new) if len(alone) else near
+
+    def _with_nearest(self, near: sparse.csr_array, alone: np.ndarray, rows: Any, new: Any) -> sparse.csr_array:
+        """Rows that a radius leaves without neighbours get the nearest one."""
+        found = self.nearest(rows, 1, new[alone])
+        entries = near.tocoo()
+        data = np.concatenate([entries.data, found.distances[:, 0]])
+        ends = np.concatenate([entries.row, alone]), np.concatenate([entries.col, found.indices[:, 0]])
+        return sparse.csr_array((data, ends), shape=near.shape)
+
+
+def keep_suspicious(model: Any, found: Repaired | None, first: np.ndarray | None = None) -> None:
+    """What `repair` found, as fitted attributes; None where nobody asked."""
+    names = ("suspicious_edges_", "suspicious_scores_", "suspicious_removed_")
+    for name, value in zip(names, NOT_ASKED if found is None else found.named(first), strict=True):
+        setattr(model, name, value)
+
+
+def nearest_of_each(near: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
+    """The column of the least stored value of each row, of equals the first, and that value; no row is empty."""
+    starts = near.indptr[:-1]
+    least = np.minimum.reduceat(near.data, starts)
+    places = np.flatnonzero(near.data == np.repeat(least, np.diff(near.indptr)))
+    return near.indices[places[np.searchsorted(places, starts)]], least
+
+
+@dataclass(frozen=True, eq=False)
+class Distinct:
+    """Equal rows counted as one: the first of each kind, the kind of every row, and how many there are of each."""
+
+    first: np.ndarray
+    kind: np.ndarray
+    counts: np.ndarray
+
+    @classmethod
+    def of(cls, X: Any, *, given: bool = False) -> Distinct:
+        """Rows of a table (or of a table of distances) that have the same cells, found by a hash and then compared.
+
+        `given`: the rows are nodes of a graph, each of which counts.
+        """
+        n = X.shape[0]
+        keys = np.arange(n) if given else _hashes(X)
+        _, first, kind, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+        if len(first) == n or not _same_rows(X, first[kind]):
+            return cls(np.arange(n), np.arange(n), np.ones(n, dtype=np.int64))
+        order = np.argsort(first)
+        place = np.empty(len(first), dtype=np.int64)
+        place[order] = np.arange(len(first))
+        return cls(first[order], place[kind], counts[order])
+
+    @property
+    def all(self) -> bool:
+        """Whether no two rows are equal."""
+        return len(self.first) == len(self.kind)
+
+    def pick(self, X: Any, *, square: bool) -> Any:
+        """The first of each kind; of a square table also their columns."""
+        if self.all:
+            return X
+        return X[np.ix_(self.first, self.first)] if square else X[self.first]
+
+    def landmarks(
+        self, X: Any, m: int | None, *, method: str, metric: Any, rng: Any, n_jobs: int | None, owner: str
+    ) -> Distinct:
+        """Few of them in place of all: m rows chosen by distance, and every row counted with the nearest of these."""
+        if m is None or m >= len(self.first):
+            return self
+        known = isinstance(metric, str) and metric == "precomputed"
+        if known and sparse.issparse(X):
+            raise ValueError(f"{owner}: n_landmarks must be None for a sparse graph, which has only its own distances.")
+        rows = self.pick(X, square=known)
+        some = self.first[np.sort(choose(rows, m, method=method, metric=metric, rng=rng, owner=owner))]
+        if known:
+            kind = np.argmin(X[:, some], axis=1)
+        else:
+            kind = nearest(X[some], 1, queries=X, metric=metric, n_jobs=n_jobs, owner=owner).indices[:, 0]
+        return Distinct(some, kind, np.bincount(kind, minlength=m))
+
+    def n_neighbors(self, wanted: int, owner: str) -> int:
+        """As many as wanted, or where equal rows leave fewer, all of these, with a word."""
+        most = len(self.first) - 1
+        if most < 1:
+            raise ValueError(f"{owner}: X must have at least 2 different rows; got 1.")
+        if self.all or wanted <= most:
+            return wanted
+        warn(
+            f"{owner}: X has {most + 1} different rows; n_neighbors={wanted} is more than each has, {most} were taken."
+        )
+        return most
+
+
+def _hashes(X: Any) -> np.ndarray:
+    """A number for each row that equal rows share: its bits times fixed odd numbers, added up modulo 2**64."""
+    factors = generator(0).integers(2**62, size=X.shape[1], dtype=np.int64).astype(np.uint64) * np.uint64(
+        2
+    ) + np.uint64(1)
+    if sparse.issparse(X):
+        rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        keys = np.zeros(X.shape[0], dtype=np.uint64)
+        np.add.at(keys, rows, _bits(X.data) * factors[X.indices])
+        return keys
+    keys = np.empty(X.shape[0], dtype=np.uint64)
+    for part in blocks(X.shape[0], max(1, 2**18 // max(1, X.shape[1]))):
+        keys[part] = (_bits(X[part]) * factors).sum(axis=1, dtype=np.uint64)
+    return keys
+
+
+def _bits(values: np.ndarray) -> np.ndarray:
+    """Floats as whole numbers; adding 0 makes -0 and 0 the same."""
+    values = np.ascontiguousarray(values + values.dtype.type(0))
+    return values.view(f"u{values.dtype.itemsize}").astype(np.uint64, copy=False)
+
+
+def _same_rows(X: Any, other: np.ndarray) -> bool:
+    """Whether each row equals the other one named for it: two different rows with one hash are not to be expected."""
+    moved = np.flatnonzero(other != np.arange(len(other)))
+    for part in blocks(len(moved), max(1, 2**20 // max(1, X.shape[1]))):
+        a, b = X[moved[part]], X[other[moved[part]]]
+        if (a != b).nnz if sparse.issparse(X) else (a != b).any():
+            return False
+    return True

@@ -1,0 +1,149 @@
+"""The distances an embedding is held against, and its own, in blocks of rows.
+
+Ranks and pair sums read distances only through a `Reference`, so that data, geodesics and given
+dissimilarities are measured by the same code and never need an n by n matrix of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+
+from lowdim import _native
+from lowdim._core.distances import check_dissimilarities, check_metric, pairwise, real_array, real_sparse
+from lowdim._core.distances.labelled import labelled
+from lowdim._core.graph import connect, geodesics, neighbor_graph
+from lowdim._core.neighbors import nearest
+
+Array = NDArray[Any]
+
+compiled: Any = _native  # a compiled module has no types to check
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """Where distances come from.
+
+    `block(rows, order)` gives those of `rows` to all n rows; with `order` true, numbers that are only ordered
+    like them (squares, where the root is not needed).
+    """
+
+    n: int
+    name: str
+    metric: str
+    block: Callable[[Array, bool], Array]
+    pairs: Callable[[Array, Array], Array] | None = None  # distances of rows i to rows j, one by one, where cheap
+
+
+def reference_of(
+    X: Any,
+    *,
+    metric: Any = "euclidean",
+    reference: str = "ambient",
+    graph_neighbors: int = 10,
+    n_jobs: int | None = None,
+    owner: str = "Ranks.of",
+) -> Reference:
+    """The distances an embedding of `X` is held against (`X` itself when it is a `Reference` already)."""
+    if isinstance(X, Reference):
+        return X
+    if reference not in ("ambient", "geodesic", "precomputed"):
+        raise ValueError(f'{owner}: reference must be "ambient", "geodesic" or "precomputed"; got {reference!r}.')
+    metric = check_metric(metric, owner)
+    named = metric if isinstance(metric, str) else getattr(metric, "__name__", "callable")
+    if reference == "geodesic":
+        return _geodesic(X, metric, named, graph_neighbors, n_jobs, owner)
+    if reference == "precomputed" or named == "precomputed":
+        D = np.asarray(check_dissimilarities(labelled(X, owner)[0], owner))
+        return Reference(len(D), "precomputed", "precomputed", lambda rows, order: D[rows], lambda i, j: D[i, j])
+    X = rows_of(X, f"{owner}: X", "fill the holes in first")
+    if named == "euclidean" and not issparse(X):
+        return euclidean(X, "ambient")
+    return Reference(X.shape[0], "ambient", named, _metric_blocks(X, metric, named, owner))
+
+
+def embedding(Z: Any, n: int, owner: str) -> Reference:
+    """Euclidean distances of an embedding of n rows."""
+    if isinstance(Z, Reference):
+        return Z
+    return euclidean(embedded_rows(Z, n, owner), "embedding")
+
+
+def embedded_rows(Z: Any, n: int, owner: str) -> Array:
+    """The places of n rows as a table; a vector is a table of one column."""
+    if issparse(Z):
+        raise TypeError(f"{owner} must be a dense array; got a sparse matrix. Pass its toarray().")
+    Z = real_array(Z, owner)
+    way_out = "score the rows that have a place in every embedding, as lowdim.quality.scores does"
+    Z = rows_of(Z[:, None] if Z.ndim == 1 else Z, owner, way_out)
+    if Z.shape[0] != n:
+        raise ValueError(f"{owner} must have the {n} rows of X; got {Z.shape[0]}.")
+    return np.asarray(Z)
+
+
+def rows_of(X: Any, owner: str, way_out: str) -> Any:
+    """A finite table of float32 or float64 rows; sparse stays sparse."""
+    X = real_sparse(X, owner) if issparse(X) else np.ascontiguousarray(real_array(X, owner))
+    if X.ndim != 2 or X.shape[1] == 0:
+        raise ValueError(f"{owner} must be a table with at least one column; got shape {X.shape}.")
+    holes = ~np.isfinite(X.data if issparse(X) else X)
+    if np.any(holes):
+        raise ValueError(f"{owner} must be finite; got {int(holes.sum())} NaN or infinite values. {way_out}.")
+    return X
+
+
+def euclidean(X: Array, name: str) -> Reference:
+    """Euclidean distances by differences: copies are at 0, equal distances are equal.
+
+    Distances are in float64: those of float32 rows may leave the range of float32.
+    """
+    # A power of two is exact, and with the largest entry near 1 no square overflows or vanishes.
+    exponent = int(np.frexp(np.max(np.abs(X), initial=0))[1])
+    scaled = np.ldexp(X, -exponent)
+
+    def block(rows: Array, order: bool) -> Array:
+        out = np.empty((len(rows), len(scaled)), scaled.dtype)
+        compiled.square_rows(scaled[rows], scaled, out, 1)
+        return out if order else _grown(np.sqrt(out, out=out), exponent)
+
+    def pairs(i: Array, j: Array) -> Array:
+        return _grown(np.sqrt(np.sum((scaled[i] - scaled[j]) ** 2, axis=1)), exponent)
+
+    return Reference(len(X), name, "euclidean", block, pairs)
+
+
+def _grown(lengths: Array, exponent: int) -> Array:
+    """``lengths * 2**exponent`` in float64; infinite where that is too small."""
+    with np.errstate(over="ignore"):
+        return np.ldexp(lengths.astype(np.float64, copy=False), exponent)
+
+
+def _metric_blocks(X: Any, metric: Any, named: str, owner: str) -> Callable[[Array, bool], Array]:
+    def block(rows: Array, order: bool) -> Array:
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = pairwise(X[rows], X, metric)
+        if not np.isfinite(found).all():
+            i, j = (int(at[0]) for at in np.nonzero(~np.isfinite(found)))
+            raise ValueError(
+                f"{owner}: metric {named!r} must give finite distances; got {found[i, j]} for rows {rows[i]} and {j}. "
+                "Drop such rows, rescale the data or use another metric."
+            )
+        found[np.arange(len(rows)), rows] = 0.0  # a row is where it is, however little is known about it
+        return found
+
+    return block
+
+
+def _geodesic(X: Any, metric: Any, named: str, graph_neighbors: int, n_jobs: int | None, owner: str) -> Reference:
+    X = X if named == "precomputed" else rows_of(X, f"{owner}: X", "fill the holes in first")
+    near = nearest(X, graph_neighbors, metric=metric, n_jobs=n_jobs, owner=owner, name="graph_neighbors")
+    n = len(near.indices)
+    joined = connect(
+        neighbor_graph(near, n, owner=owner), X, policy="bridge", metric=metric, owner=owner, n_jobs=n_jobs
+    ).graph
+    return Reference(n, "geodesic", named, lambda rows, order: geodesics(joined, rows, n_jobs=1))

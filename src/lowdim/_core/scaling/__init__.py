@@ -1,0 +1,1 @@
+"""Classical scaling: centring of squared distances, additive constants, and the eigenproblem."""

@@ -1,0 +1,1 @@
+"""Tables of rows: columns of data frames, missing cells, alignment of two tables."""

@@ -1,0 +1,24 @@
+"""Arrays of rows: the precisions that are computed in, byte order, shape and size."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+FLOATS = (np.float64, np.float32)
+
+
+def extent(X: Any) -> tuple[int, int, int, int | None]:
+    """Rows, columns, bytes of a number, and how many are stored where X is sparse (else None)."""
+    n, d = X.shape if len(X.shape) == 2 else 2 * (int((1 + np.sqrt(1 + 8 * len(X))) // 2),)
+    itemsize = 4 if getattr(X, "dtype", None) == np.float32 else 8
+    return int(n), int(d), itemsize, int(X.nnz) if sparse.issparse(X) else None
+
+
+def native(X: Any) -> Any:
+    """An array in this machine's byte order, so that float32 from another one stays float32."""
+    if isinstance(X, np.ndarray) and X.dtype.kind == "f" and not X.dtype.isnative:
+        return X.astype(X.dtype.newbyteorder("="))
+    return X

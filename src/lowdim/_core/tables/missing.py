@@ -1,0 +1,120 @@
+"""What happens to missing values: one policy, stated in one place.
+
+NaN is the only mark of a missing cell. A method takes incomplete rows only where its model says what that means;
+every other method refuses them here, names how many there are, and says the ways out. Nothing is filled silently.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from lowdim import _native
+from lowdim._core.runtime import threads
+from lowdim._core.tables.columns import frame_columns, is_frame
+
+compiled: Any = _native  # a compiled module has no types to check
+
+
+def refuse_disguised(X: Any, owner: str, name: str = "X") -> None:
+    """Masked cells are missing values, and dates are no numbers: refuse both before they turn into some."""
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise ValueError(
+            f"{owner}: {name} has {int(np.ma.getmaskarray(X).sum())} masked cells; they are missing values, and "
+            f"{owner} needs complete rows. Fill them ({name}.filled(...)) or keep the rows without any."
+        )
+    types = getattr(X, "dtypes", None)
+    types = [getattr(X, "dtype", None)] if types is None else list(types)
+    if any(getattr(kind, "kind", "") in ("m", "M") for kind in types):
+        raise ValueError(
+            f"{owner}: {name} holds dates or durations; turn them into numbers first, in a unit you choose."
+        )
+
+
+def refuse_sparse(X: Any, owner: str, name: str = "X") -> None:
+    """Say the ways out where sparse rows are not taken."""
+    if sparse.issparse(X):
+        raise TypeError(
+            f"{owner}: {name} must be dense; got a sparse matrix of shape {X.shape}. Reduce its columns first with "
+            f"lowdim.PCA, which takes sparse rows, or fill it if there is room: {name}.toarray()."
+        )
+
+
+def has_holes(X: Any) -> bool:
+    """Whether a number is missing in an array or a data frame (column by column, so that no copy of it is made)."""
+    if is_frame(X):
+        return any(column.dtype.kind == "f" and bool(np.isnan(column).any()) for column in frame_columns(X))
+    return isinstance(X, np.ndarray) and X.dtype.kind == "f" and bool(np.isnan(X).any())
+
+
+def undisguised(X: Any, owner: str) -> Any:
+    """Masked cells as NaN, for methods that take missing values."""
+    if not isinstance(X, np.ma.MaskedArray):
+        return X
+    return np.ma.filled(X if X.dtype.kind == "f" else X.astype(np.float64), np.nan)
+
+
+def admit(X: np.ndarray, owner: str, *, columns: bool = True) -> float:
+    """The largest observed magnitude; ValueError for infinity and for rows (columns too, if asked) without any cell."""
+    return survey(X, owner, columns=columns)[0]
+
+
+def survey(X: np.ndarray, owner: str, *, columns: bool = True) -> tuple[float, bool]:
+    """The same, and whether any cell is missing: known from the same pass."""
+    largest = _largest(X)
+    if np.isfinite(largest):
+        return largest, False
+    if np.isinf(X).any():
+        raise ValueError(f"{owner}: X contains infinity or a value too large for {X.dtype}.")
+    seen = ~np.isnan(X)
+    empty_rows, empty_columns = np.flatnonzero(~seen.any(axis=1)), np.flatnonzero(~seen.any(axis=0))
+    for empty, what, way in (
+        (empty_rows, "row", "X[~np.isnan(X).all(axis=1)]"),
+        (empty_columns if columns else empty_rows[:0], "column", "X[:, ~np.isnan(X).all(axis=0)]"),
+    ):
+        if len(empty):
+            raise ValueError(
+                f"{owner}: {len(empty)} {what}s of X have no observed cell (the first is {what} {empty[0]}), so "
+                f"nothing is known about them. Leave them out: {way}."
+            )
+    return float(max(np.fmax.reduce(X, axis=None), -np.fmin.reduce(X, axis=None))), True
+
+
+def refuse(X: Any, owner: str, policies: tuple[str, ...] = (), whole: str = "complete rows", way: str = "") -> float:
+    """The largest magnitude in `X`; ValueError when there are missing (NaN) or infinite cells.
+
+    `policies` are the values of `missing` that would take them, `whole` what is needed instead, `way` another way out.
+    """
+    cells = X.data if sparse.issparse(X) else X
+    if cells.size == 0:
+        return 0.0
+    largest = _largest(cells)
+    if np.isfinite(largest):
+        return largest
+    if np.isinf(cells).any():
+        raise ValueError(f"{owner}: X contains infinity or a value too large for {cells.dtype}.")
+    holes = int(np.isnan(cells).sum())
+    where = ""
+    if not sparse.issparse(X) and X.ndim == 2:
+        mask = np.isnan(X)
+        where = f" in {int(mask.any(axis=1).sum())} of {X.shape[0]} rows and {int(mask.any(axis=0).sum())} columns"
+    ways = " or ".join(f"missing={policy!r}" for policy in policies)
+    raise ValueError(
+        f"{owner}: X has {holes} missing values (NaN){where}; {owner} needs {whole}. "
+        + (f"Use {ways}, keep" if ways else "Keep")
+        + " the complete rows, X[~np.isnan(X).any(axis=1)], or fill the cells first, with "
+        f"lowdim.PCA().fit(X).completed_ or lowdim.impute(X).{way}"
+    )
+
+
+def _largest(cells: np.ndarray) -> float:
+    """The largest magnitude; NaN and infinity show in it."""
+    n_threads = threads.n_threads() if cells.size > 2**20 else 1
+    for layout in (cells, cells.T):  # row after row or column after column: either is one run through memory
+        if layout.flags.c_contiguous and cells.dtype in (np.float32, np.float64):
+            return compiled.largest(layout.reshape(-1), n_threads)
+    rows = threads.blocks(len(cells), max(1, 2**20 // max(1, cells[:1].size)))
+    found = [(float(cells[part].max()), -float(cells[part].min())) for part in rows]
+    return float(np.max(np.abs(found)))

@@ -1,0 +1,1 @@
+"""Neural networks: autoencoders, variational autoencoders, nonlinear PCA and its inverse."""

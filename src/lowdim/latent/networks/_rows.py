@@ -1,0 +1,61 @@
+"""Rows as a network sees them: centred, scaled, rounded, and in an order of their own.
+
+Training multiplies the last bit of its input by whatever it likes, so the same table in another order or from another
+origin would give another network. Rounding the scaled rows far below any data, and sorting them, makes it the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lowdim._core.incomplete.cells import column_sums
+from lowdim._core.incomplete.warm_pca import deviations
+from lowdim._core.runtime import threads
+
+Array = np.ndarray
+BLOCK = 2048  # rows
+DIGITS = 9  # of a standard deviation: far above the rounding of a shift, far below what data can mean
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """x -> (x - mean) / scale and back."""
+
+    mean: Array
+    scale: Array
+
+    @classmethod
+    def of(cls, X: Array, columns: bool) -> Scaling:
+        """Column means, and one deviation for each column or one for all; missing cells do not count."""
+        X, zero = np.ascontiguousarray(X), np.zeros(X.shape[1])
+        count, total, _ = column_sums(X, zero, None)
+        mean = total / count
+        mean = mean + column_sums(X, mean, None)[1] / count  # far from 0 the first one is not exact
+        variance = column_sums(X, mean, None)[2] / count
+        scale = deviations(variance, mean, float(len(X)))
+        constant = scale != np.sqrt(variance)
+        if not columns:
+            whole = float(np.sqrt(variance[~constant].sum() / len(variance))) if not constant.all() else 1.0
+            scale = np.full(len(scale), whole)
+        return cls(mean, scale)
+
+    def __call__(self, X: Array) -> Array:
+        return (X - self.mean) / self.scale
+
+    def undo(self, X: Array) -> Array:
+        """Back to the units of the rows."""
+        return X * self.scale + self.mean
+
+
+def settled(X: Array) -> tuple[Array, Array]:
+    """Scaled rows rounded (in place) and sorted, and the order: `settled(X)[0]` is `X[order]` to nine decimals."""
+    weights = np.sqrt(np.arange(2.0, X.shape[1] + 2.0))  # no two columns alike
+
+    def key(rows: slice) -> Array:
+        X[rows] = np.round(X[rows], DIGITS)
+        return (np.nan_to_num(X[rows]) * weights).sum(axis=1)
+
+    order = np.argsort(np.concatenate(threads.map_rows(key, len(X), BLOCK)), kind="stable")
+    return X[order], order

@@ -1,0 +1,368 @@
+"""Variational autoencoders: codes with a spread, and a model to draw rows from."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import expit
+from sklearn.utils.validation import check_is_fitted
+
+from lowdim._core import params
+from lowdim._core.base import Reducer
+from lowdim._core.runtime import threads
+from lowdim._core.runtime.notices import warn
+from lowdim._core.runtime.rng import generator
+from lowdim.latent.networks import _fitted as fitted
+from lowdim.latent.networks import _settings as settings
+from lowdim.latent.networks._evidence import LEAST, WIDEST, Evidence, divergence
+from lowdim.latent.networks._network import ACTIVATIONS, Network
+from lowdim.latent.networks._rows import Scaling, settled
+
+SCHEDULES = ("cosine", "plateau", "constant")
+COLLAPSED = 0.01  # KL of a unit below which it says nothing about the row
+
+
+class VAE(Reducer):
+    """Variational autoencoder: each row has a Gaussian of codes, q(z|x) = N(m(x), s²(x)), and z a row, p(x|z).
+
+    Encoder (m and log s²) and decoder are networks, trained together to maximise the evidence bound, which is at most
+    the log-likelihood of the row:
+
+        E_q log p(x|z) - beta KL(q(z|x) || N(0, I)),   KL = sum over units (m² + s² - log s² - 1) / 2
+
+    With linear networks and beta = 1 the best bound is the log-likelihood of probabilistic PCA. Needs PyTorch to fit;
+    a fitted model runs without.
+
+    Parameters
+    ----------
+    n_components : int
+        Number of codes.
+    hidden : int, tuple of ints or None
+        Widths of the encoder's hidden layers; the decoder has them in reverse. None is two layers of 4 and 2 times the
+        columns, at most 256 and 64. () has none.
+    activation : {"tanh", "sigmoid", "relu", "elu", "softplus", "linear"}
+        Of the hidden layers.
+    likelihood : {"gaussian", "bernoulli"}
+        p(x|z): a Gaussian about the decoded row with one noise variance that is learned, or independent coins for
+        cells from 0 to 1, such as pixels.
+    beta : float
+        Weight of the KL: above 1 fewer units are used, below 1 rows are reproduced more closely.
+    weight_decay : float
+        Holds the weights back.
+    scale : bool
+        Divide each column by its standard deviation; otherwise all by one number. Rows are centred in any case. Rows
+        for "bernoulli" are taken as they are.
+    batch_size : int
+        Rows of a mini-batch.
+    learning_rate : float
+        Of Adam. Where the loss runs away, training goes on from the best weights with a tenth of it, and says so.
+    schedule : {"cosine", "plateau", "constant"}
+        How it falls: to 0 along a cosine until `max_iter`, by half where the loss stalls, or not.
+    held_out : float
+        Share of the rows that is not trained on: training stops when their bound does not rise any more, and the
+        weights that were best for them are kept. 0 trains on all rows.
+    patience : int
+        Epochs without progress after which it stops.
+    n_init : int
+        Starts; the best one is kept.
+    max_iter : int
+        Most epochs.
+    tol : float
+        Relative change of the bound that counts as progress.
+    checkpoint : str, path or None
+        File for the state of the training; see `Autoencoder`.
+    device : str
+        "auto" (a GPU where there is one), "cpu", "cuda", ...
+    random_state : int, generator or None
+        Of weights, batches and draws.
+    verbose : bool
+        Show progress on stderr.
+    n_jobs : int or None
+        Threads of large trainings; see `Autoencoder`.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The means m of the codes.
+    elbo_ : float
+        Evidence bound (beta as 1) of a fitted row in the mean, in units of X, from 20 draws a row.
+    kl_ : ndarray of shape (n_components,)
+        KL of each unit in the mean: how much it says about a row, in nats.
+    collapsed_ : ndarray of bool of shape (n_components,)
+        Units whose KL is below 0.01: their codes say nothing, and the decoder ignores them.
+    noise_variance_ : float or None
+        Of a cell about the decoded row, in scaled units; None for "bernoulli".
+    encoder_weights_, encoder_biases_, decoder_weights_, decoder_biases_ : list of ndarrays
+        Of each layer, in scaled units; the encoder's last one gives m, then log s².
+    loss_curve_, held_out_curve_ : ndarray
+        Minus the bound after each epoch, in scaled units, of the rows trained on and of those held out.
+    restart_losses_ : ndarray of shape (n_init,)
+        What each start was judged by.
+    reconstruction_error_ : float
+        Mean squared error of a cell decoded from m, in units of X.
+    n_weights_ : int
+        Number of parameters.
+    mean_, scale_ : ndarray of shape (n_features,)
+        What is subtracted and divided by.
+    device_ : str
+        Where it was trained.
+    n_iter_ : int
+        Epochs.
+    converged_ : bool
+        Whether it stopped by itself, or at the end of its schedule.
+
+    References
+    ----------
+    Kingma and Welling, Auto-encoding variational Bayes, 2014. Higgins and others, beta-VAE, 2017. Lucas, Tucker, Grosse
+    and Norouzi, Don't blame the ELBO! A linear VAE perspective on posterior collapse, 2019.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> X = lowdim.datasets.swiss_roll(300, random_state=0).X
+    >>> model = lowdim.VAE(2, hidden=16, max_iter=50, random_state=0).fit(X)
+    >>> model.transform(X[:5]).shape, model.posterior_spread(X[:5]).shape, model.sample(3, random_state=0).shape
+    ((5, 2), (5, 2), (3, 3))
+    """
+
+    _rules: ClassVar = {
+        "n_components": params.whole(1),
+        "hidden": settings.sizes() | params.none(),
+        "activation": params.one_of(*ACTIVATIONS),
+        "likelihood": params.one_of("gaussian", "bernoulli"),
+        "beta": params.real(0),
+        "weight_decay": params.real(0),
+        "scale": params.flag(),
+        "batch_size": params.whole(1),
+        "learning_rate": params.real(0, open_low=True),
+        "schedule": params.one_of(*SCHEDULES),
+        "held_out": params.real(0, 1, open_high=True),
+        "patience": params.whole(1),
+        "n_init": params.whole(1),
+        "max_iter": params.whole(1),
+        "tol": params.real(0),
+        "checkpoint": params.text() | params.Rule("a path", lambda v: isinstance(v, os.PathLike)) | params.none(),
+        "device": params.text(),
+        "random_state": params.seed(),
+        "verbose": params.flag(),
+        "n_jobs": params.jobs(),
+    }
+    _block_rows = 16384
+    _ways_out = "Train on a part of the rows and place the others with transform."
+
+    def __init__(
+        self,
+        n_components=2,
+        *,
+        hidden=None,
+        activation="tanh",
+        likelihood="gaussian",
+        beta=1.0,
+        weight_decay=0.0,
+        scale=False,
+        batch_size=256,
+        learning_rate=5e-3,
+        schedule="cosine",
+        held_out=0.1,
+        patience=50,
+        n_init=1,
+        max_iter=300,
+        tol=1e-5,
+        checkpoint=None,
+        device="auto",
+        random_state=None,
+        verbose=False,
+        n_jobs=None,
+    ):
+        self.n_components = n_components
+        self.hidden = hidden
+        self.activation = activation
+        self.likelihood = likelihood
+        self.beta = beta
+        self.weight_decay = weight_decay
+        self.scale = scale
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.schedule = schedule
+        self.held_out = held_out
+        self.patience = patience
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.checkpoint = checkpoint
+        self.device = device
+        self.random_state = random_state
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+
+    def posterior_spread(self, X: Any) -> np.ndarray:
+        """How uncertain the code of each row is.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        s : ndarray of shape (n_samples, n_components)
+            Standard deviations of the codes about `transform(X)`.
+        """
+        check_is_fitted(self)
+        X, dtype = self._check_rows(X, fitting=False)
+        return np.exp(0.5 * self._posterior(X)[1]).astype(dtype)
+
+    def elbo(self, X: Any, n_draws: int = 20, random_state: Any = 0) -> np.ndarray:
+        """Evidence bound of each row (with beta as 1): at most its log-likelihood, in units of X.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+        n_draws : int
+            Draws of a code for each row.
+        random_state : int, generator or None
+            Of the draws.
+
+        Returns
+        -------
+        bound : ndarray of shape (n_samples,)
+            In nats.
+        """
+        check_is_fitted(self)
+        X, _ = self._check_rows(X, fitting=False)
+        if self.noise_variance_ is None:
+            _check_coins(X)
+        return self._bound(X, _whole("n_draws", n_draws), generator(random_state))
+
+    def sample(self, n_samples: int = 1, random_state: Any = None, noise: bool = False) -> np.ndarray:
+        """Draw new rows: codes from N(0, I), decoded.
+
+        Parameters
+        ----------
+        n_samples : int
+            Number of rows.
+        random_state : int, generator or None
+            Of the draws.
+        noise : bool
+            Draw the cells too, with the noise of the decoder; otherwise its means.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            The rows.
+        """
+        check_is_fitted(self)
+        rng = generator(random_state)
+        X = self._invert(rng.standard_normal((_whole("n_samples", n_samples), self._n_features_out)))
+        if noise and self.noise_variance_ is not None:
+            X = X + np.sqrt(self.noise_variance_) * self.scale_ * rng.standard_normal(X.shape)
+        elif noise:
+            X = rng.random(X.shape) < X
+        return X.astype(self.embedding_.dtype)
+
+    def _embed(self, X: np.ndarray) -> np.ndarray:
+        from lowdim.latent.networks._train import train
+
+        self._n_features_out, rng = self.n_components, generator(self.random_state)
+        settings.warn_overcomplete("VAE", self.n_components, X.shape[1], held=False)
+        scaling = self._scaling(X)
+        rows, _ = settled(scaling(X))
+        self.mean_, self.scale_ = scaling.mean, scaling.scale
+
+        self.solver_ = "adam"
+        self.device_ = settings.where(self)
+        found = train(self, rows, self._loss, rng)
+        loss = self._loss()
+        encoder, decoder, log_noise = loss.parts(found.x.astype(np.float64))
+        fitted.keep_layers(self, "encoder", loss.encoder, encoder)
+        fitted.keep_layers(self, "decoder", loss.decoder, decoder)
+        fitted.keep_run(self, found)
+        self.n_weights_ = len(found.x)
+        self.noise_variance_ = None if self._bernoulli() else float(np.exp(max(log_noise, LEAST)))
+        return self._report(X, rng)
+
+    def _report(self, X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        parts = threads.blocks(len(X), self._block_rows)
+        Z, log_variance = (np.concatenate(part) for part in zip(*(self._posterior(X[p]) for p in parts), strict=True))
+        self.kl_ = divergence(Z, log_variance).mean(axis=0)
+        self.collapsed_ = self.kl_ < COLLAPSED
+        if self.collapsed_.any():
+            warn(
+                f"VAE: {int(self.collapsed_.sum())} of {len(self.kl_)} units collapsed (KL < {COLLAPSED}): their codes "
+                "say nothing about the rows. Ask for fewer components, lower beta, or train longer."
+            )
+        self.elbo_ = float(np.concatenate([self._bound(X[p], 20, rng) for p in parts]).mean())
+        self.reconstruction_error_ = float(fitted.row_errors(X, Z, self._invert).mean())
+        return Z
+
+    def _bernoulli(self) -> bool:
+        return self.likelihood == "bernoulli"
+
+    def _scaling(self, X: np.ndarray) -> Scaling:
+        if not self._bernoulli():
+            return Scaling.of(X, self.scale)
+        _check_coins(X)
+        return Scaling(np.zeros(X.shape[1]), np.ones(X.shape[1]))
+
+    def _networks(self, d: int) -> tuple[Network, Network]:
+        k = self.n_components
+        widths = (min(4 * d, 256), min(2 * d, 64)) if self.hidden is None else settings.widths(self.hidden)
+        return Network.of((d, *widths, 2 * k), self.activation), Network.of((k, *widths[::-1], d), self.activation)
+
+    def _loss(self) -> Evidence:
+        return Evidence("VAE", *self._networks(self.n_features_in_), self._bernoulli(), self.beta, self.weight_decay)
+
+    def _posterior(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        rows = Scaling(self.mean_, self.scale_)(X.astype(np.float64))
+        output = fitted.run_half(self, "encoder", rows)
+        k = self._n_features_out
+        return output[:, :k], np.clip(output[:, k:], -WIDEST, WIDEST)
+
+    def _decoded(self, Z: np.ndarray) -> np.ndarray:
+        return fitted.run_half(self, "decoder", Z)
+
+    def _bound(self, X: np.ndarray, n_draws: int, rng: np.random.Generator) -> np.ndarray:
+        mean, log_variance = self._posterior(X)
+        rows = Scaling(self.mean_, self.scale_)(X.astype(np.float64))
+        total = np.zeros(len(X))
+        for _ in range(n_draws):
+            output = self._decoded(mean + np.exp(0.5 * log_variance) * rng.standard_normal(mean.shape))
+            total += self._log_likelihood(output, rows)
+        return total / n_draws - divergence(mean, log_variance).sum(axis=1)
+
+    def _log_likelihood(self, output: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        if self.noise_variance_ is None:
+            return (rows * output - np.logaddexp(0.0, output)).sum(axis=1)
+        constant = rows.shape[1] * np.log(2 * np.pi * self.noise_variance_) + 2 * np.log(self.scale_).sum()
+        return -0.5 * (np.square(output - rows).sum(axis=1) / self.noise_variance_ + constant)
+
+    def _extend(self, X: np.ndarray) -> np.ndarray:
+        return self._posterior(X)[0]
+
+    def _invert(self, Z: np.ndarray) -> np.ndarray:
+        output = self._decoded(Z.astype(np.float64))
+        return expit(output) if self.noise_variance_ is None else Scaling(self.mean_, self.scale_).undo(output)
+
+    def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        encoder, decoder = self._networks(d)
+        layers = 8 * 4 * min(n, max(self.batch_size, 2048)) * (sum(encoder.sizes) + sum(decoder.sizes))
+        weights = 8 * 10 * (encoder.n_parameters + decoder.n_parameters)
+        return {"scaled rows": 3 * 8 * n * d, "codes": 32 * n * self.n_components, "layers": layers + weights}
+
+
+def _check_coins(X: np.ndarray) -> None:
+    low, high = float(X.min()), float(X.max())
+    if low < 0 or high > 1:
+        raise ValueError(
+            f"VAE: X must be from 0 to 1 for likelihood='bernoulli'; got values from {low:g} to {high:g}. Divide "
+            "by the largest possible value, or use likelihood='gaussian'."
+        )
+
+
+def _whole(name: str, value: Any) -> int:
+    if not params.whole(1).accepts(value):
+        raise ValueError(f"VAE: {name} must be a whole number >= 1; got {value!r}.")
+    return int(value)

@@ -1,0 +1,1 @@
+"""Linear Gaussian latent variable models: probabilistic PCA, factor analysis, Bayesian PCA."""

@@ -1,0 +1,1 @@
+"""Categories, counts and mixed tables: FAMD, MCA, CA and factor maps."""

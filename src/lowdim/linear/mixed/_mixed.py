@@ -1,0 +1,270 @@
+"""What FAMD and MCA share as estimators: tables of numbers and categories in, places out, tables back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from lowdim._core import params
+from lowdim._core.runtime.notices import warn
+from lowdim._core.tables import missing
+from lowdim._core.tables.columns import (
+    UNSEEN,
+    as_cells,
+    categories_of,
+    code,
+    decode,
+    has_categories,
+    is_frame,
+    raw_columns,
+)
+from lowdim.linear.mixed._weighted import Axes, Layout, count_axes, fill, find_axes, place, shrinkage
+
+if TYPE_CHECKING:
+    from lowdim._core.base import Reducer as _Base
+else:
+    _Base = object
+
+
+class MixedTable(_Base):
+    """Comes before `Reducer` among the bases; the method writes `_columns(axes, layout, k)`."""
+
+    n_components: int
+    missing: str
+    ridge: float
+    unknown: str
+    tol: float
+    max_iter: int
+    n_jobs: int | None
+    _columns: Any  # (axes, layout, k) -> None: set the attributes of the columns
+
+    _hole_policies = ("regularized", "em")
+    _all_categories = False  # numbers too are categories
+    _keeps_embedding = False
+    _block_rows = 8192
+    _ways_out = "Join rare categories, or fit on a sample of the rows and place the others with transform."
+
+    _rules: ClassVar = {
+        "n_components": params.whole(1),
+        "missing": params.one_of("regularized", "em", "error"),
+        "ridge": params.real(0),
+        "unknown": params.one_of("error", "ignore"),
+        "tol": params.real(0, 1, open_low=True, open_high=True),
+        "max_iter": params.whole(1),
+        "random_state": params.seed(),
+        "n_jobs": params.jobs(),
+    }
+
+    def __init__(
+        self,
+        n_components=2,
+        *,
+        missing="regularized",
+        ridge=1.0,
+        unknown="error",
+        tol=1e-6,
+        max_iter=1000,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.n_components = n_components
+        self.missing = missing
+        self.ridge = ridge
+        self.unknown = unknown
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @property
+    def _takes_nan(self) -> bool:
+        return self.missing != "error"
+
+    def inverse_transform(self, Z: Any, *, return_outside: bool = False) -> Any:
+        """Lead places back to rows: numbers, and the most likely category.
+
+        Parameters
+        ----------
+        Z : array-like of shape (n_samples, n_components)
+            Places.
+        return_outside : bool
+            Not for this method, whose way back is exact.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            The rows; an array of objects where columns are categories.
+        """
+        return decode(super().inverse_transform(Z, return_outside=return_outside), self.categories_)
+
+    @property
+    def completed_(self) -> np.ndarray | None:
+        """The fitted table with its holes filled: numbers, and the most likely category. None where it had none."""
+        check_is_fitted(self)
+        return None if self.coded_ is None else decode(self.coded_, self.categories_)
+
+    # ---- input ----------------------------------------------------------------------------------------------
+
+    def _check_rows(self, X: Any, *, fitting: bool) -> tuple[np.ndarray, np.dtype]:
+        """Numbers and codes of categories as one float array, holes as NaN; the precision of the answer."""
+        name, dtype = type(self).__name__, np.dtype(np.float64)
+        missing.refuse_sparse(X, name)
+        if is_frame(X):
+            _refuse_twins(list(X.columns), name)
+        if has_categories(X):
+            X = self._check_cells(X, fitting)
+            columns = raw_columns(X)
+        else:
+            X, dtype = super()._check_rows(X, fitting=fitting)
+            columns = list(X.T.astype(np.float64))
+        if fitting:
+            kinds = [self._all_categories or column.dtype.kind == "O" for column in columns]
+            self.categories_ = [
+                categories_of(c) if is_text else None for c, is_text in zip(columns, kinds, strict=True)
+            ]
+        coded = np.column_stack([self._code(column, j) for j, column in enumerate(columns)])
+        if self._takes_nan:
+            missing.admit(coded, name, columns=fitting)
+        else:
+            missing.refuse(coded, name, self._hole_policies)
+        coded[self._unseen(coded, columns)] = np.nan
+        self._check_range(coded)
+        return coded, dtype
+
+    def _check_range(self, coded: np.ndarray) -> None:
+        """Numbers whose squares fit, column by column, as they are scaled one by one."""
+        for j, found in enumerate(self.categories_):
+            column = coded[:, j]
+            largest = 0.0 if found else float(np.max(np.abs(column), where=~np.isnan(column), initial=0.0))
+            if largest and not 1e-140 < largest < 1e140:
+                raise ValueError(
+                    f"{type(self).__name__}: the largest value of column {self._name(j)} is {largest:.1e}, and its "
+                    "square is out of range. Multiply it by a constant first."
+                )
+
+    def _check_cells(self, X: Any, fitting: bool) -> Any:
+        """scikit-learn's bookkeeping for tables that are not arrays of floats."""
+        name = type(self).__name__
+        missing.refuse_disguised(X, name)
+        if any(getattr(kind, "is_temporal", bool)() for kind in getattr(X, "dtypes", ())):
+            raise ValueError(f"{name}: X holds dates or durations; turn them into numbers first, in a unit you choose.")
+        X = X if is_frame(X) else as_cells(X)
+        validate_data(self, X, reset=fitting, skip_check_array=True)
+        if len(X) < (self._min_rows if fitting else 1):
+            raise ValueError(f"{name}: X must have at least {self._min_rows} rows; got {len(X)} sample(s).")
+        return X
+
+    def _code(self, column: np.ndarray, j: int) -> np.ndarray:
+        found = self.categories_[j]
+        if found is not None:
+            return code(column, found)
+        if column.dtype.kind == "O" and any(value is not None for value in column):
+            raise ValueError(
+                f"{type(self).__name__}: column {self._name(j)} held numbers at fit; got "
+                f"{next(value for value in column if value is not None)!r}."
+            )
+        return column.astype(np.float64)
+
+    def _unseen(self, coded: np.ndarray, columns: list[np.ndarray]) -> np.ndarray:
+        """Cells whose category was not there at fit: an error, or as good as missing."""
+        questions = np.array([found is not None for found in self.categories_])
+        unseen = (coded == UNSEEN) & questions
+        if unseen.any() and self.unknown == "error":
+            i, j = np.argwhere(unseen)[0]
+            value = columns[j][i : i + 1].tolist()[0]
+            raise ValueError(
+                f"{type(self).__name__}: column {self._name(j)} has the category {value!r} in row {i}, which "
+                f"was not there at fit ({int(unseen.sum())} such cells in all). Set unknown='ignore' to treat them as "
+                "missing."
+            )
+        return unseen
+
+    def _name(self, j: int) -> str:
+        names = getattr(self, "feature_names_in_", None)
+        return str(j) if names is None else repr(str(names[j]))
+
+    def _needs(self, X: Any) -> dict[str, int]:
+        n, d = np.shape(X)
+        if "categories_" in self.__dict__ and len(self.categories_) == d:
+            width = len(Layout.of(self.categories_).parents)
+        elif has_categories(X) or self._all_categories:
+            kinds = [self._all_categories or c.dtype.kind == "O" for c in raw_columns(X)]
+            width = sum(len(categories_of(c)) if k else 1 for c, k in zip(raw_columns(X), kinds, strict=True))
+        else:
+            width = d
+        return self._memory(int(n), int(width), 8, None)
+
+    def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        small = min(n, d)
+        return {"weighted table": 5 * n * d * 8, "axes": 5 * small * small * 8 + 5 * d * small * 8}
+
+    # ---- fit, place, back -----------------------------------------------------------------------------------
+
+    def _embed(self, X: np.ndarray) -> None:
+        name, layout = type(self).__name__, Layout.of(self.categories_)
+        D, holes = layout.spread(X), np.isnan(X)
+        ridge = 0.0 if self.missing == "em" else self.ridge
+        self.n_iter_, self.converged_, self.coded_ = 1, True, None
+        if holes.any():
+            settings: dict[str, Any] = {
+                "ridge": ridge,
+                "tol": self.tol,
+                "max_iter": self.max_iter,
+                "n_jobs": self.n_jobs,
+            }
+            run = fill(D, layout, self._most(D, layout), owner=name, **settings)
+            D, self.n_iter_, self.converged_ = run.state, run.n_iter, run.converged
+            self.coded_ = np.where(holes, layout.gather(D), X)
+        axes = find_axes(D, layout, None, name, self.n_jobs)
+        k = count_axes(axes, len(D), self.n_components, name)
+        self._warn_of_constants(axes, layout)
+        self.n_components_ = self._n_features_out = k
+        self.mean_, self.scale_, self.components_ = axes.mean, axes.scale, axes.V[:, :k].T
+        self.shrinkage_ = shrinkage(axes, len(D), k, layout, ridge)
+        self.explained_variance_ratio_ = axes.values[:k] / axes.total
+        self.contributions_ = 100 * axes.V[:, :k] ** 2
+        self.column_names_ = layout.names(getattr(self, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])]))
+        self._columns(axes, layout, k)
+        self.row_coordinates_ = axes.table(D) @ axes.V[:, :k] / self._stretch()
+
+    def _most(self, D: np.ndarray, layout: Layout) -> int:
+        """Axes that filling may use: one fewer than there are, or the holes would be free."""
+        return max(1, min(self.n_components, min(len(D) - 1, D.shape[1] - layout.n_questions) - 1))
+
+    def _warn_of_constants(self, axes: Axes, layout: Layout) -> None:
+        single = [found is not None and len(found) < 2 for found in self.categories_]
+        flat = layout.numeric & (np.abs(axes.V).max(axis=1, initial=0.0) < 1e-14) & (axes.scale == 1.0)
+        if any(single) or flat.any():
+            warn(
+                f"{type(self).__name__}: {sum(single) + int(flat.sum())} of {len(single)} columns are constant; they "
+                "have no say."
+            )
+
+    def _stretch(self) -> float:
+        """What coordinates are divided by."""
+        return 1.0
+
+    def _extend(self, X: np.ndarray) -> np.ndarray:
+        T = (Layout.of(self.categories_).spread(X) - self.mean_) / self.scale_
+        return place(T, self.components_.T, self.shrinkage_) / self._stretch()
+
+    def _invert(self, Z: np.ndarray) -> np.ndarray:
+        D = self.mean_ + (Z * self._stretch()) @ self.components_ * self.scale_
+        return Layout.of(self.categories_).gather(D)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = tags.input_tags.categorical = True
+        return tags
+
+
+def _refuse_twins(names: list[Any], owner: str) -> None:
+    """Columns are told apart by name in everything that is reported."""
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(
+            f"{owner}: the columns of X must have different names; {names.count(twice)} are called {twice!r}. Rename "
+            "all but one, or leave them out."
+        )

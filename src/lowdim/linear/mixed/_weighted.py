@@ -1,0 +1,172 @@
+"""The weighted table behind FAMD and MCA, and its axes.
+
+A column of numbers counts as it is, a column of categories as one 0/1 column for each of them. Numbers are centred and
+divided by their standard deviation (divisor n); a 0/1 column with proportion p is centred and divided by sqrt(p), so
+that a rare category weighs more. The rest is principal component analysis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lowdim._core.iterate import Run, iterate
+from lowdim._core.runtime.notices import warn
+from lowdim._core.spectrum import Moments, eigenpairs, svd
+from lowdim.linear.pca._decompose import fix_signs, rank_tolerance
+
+_EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Which weighted columns stand for which column of the table."""
+
+    categories: Sequence[Sequence[Any] | None]  # for each column of the table; None where it holds numbers
+    parents: np.ndarray  # for each weighted column the column it stands for
+    numeric: np.ndarray  # for each weighted column whether it holds numbers
+
+    @classmethod
+    def of(cls, categories: Sequence[Sequence[Any] | None]) -> Layout:
+        widths = [1 if found is None else len(found) for found in categories]
+        numeric = np.array([found is None for found in categories], dtype=bool)
+        return cls(categories, np.repeat(np.arange(len(widths)), widths), np.repeat(numeric, widths))
+
+    @property
+    def n_questions(self) -> int:
+        """Columns that hold categories; each takes one dimension, as its 0/1 columns sum to one."""
+        return sum(found is not None for found in self.categories)
+
+    def names(self, columns: Sequence[str]) -> list[str]:
+        """`column` for numbers, `column=category` for categories."""
+        parts = zip(columns, self.categories, strict=True)
+        return [
+            name
+            for column, found in parts
+            for name in ([column] if found is None else [f"{column}={c}" for c in found])
+        ]
+
+    def spread(self, coded: np.ndarray) -> np.ndarray:
+        """Numbers and 0/1 columns; NaN for all that a hole leaves open."""
+        parts = []
+        for column, found in zip(coded.T, self.categories, strict=True):
+            cells = column[:, None]
+            if found is not None:
+                cells = np.where(np.isnan(cells), np.nan, cells == np.arange(len(found)))
+            parts.append(cells)
+        return np.hstack(parts).astype(np.float64)
+
+    def gather(self, D: np.ndarray) -> np.ndarray:
+        """Back to numbers and the most likely category."""
+        coded = np.empty((len(D), len(self.categories)))
+        for j, found in enumerate(self.categories):
+            mine = D[:, self.parents == j]
+            coded[:, j] = mine[:, 0] if found is None else mine.argmax(axis=1)
+        return coded
+
+
+@dataclass(frozen=True, eq=False)
+class Axes:
+    """Eigenvalues and axes of the weighted table."""
+
+    values: np.ndarray  # largest first, as many as can be above 0
+    V: np.ndarray  # (J, len(values))
+    mean: np.ndarray
+    scale: np.ndarray
+    total: float  # sum of all eigenvalues
+
+    def table(self, D: np.ndarray) -> np.ndarray:
+        return (D - self.mean) / self.scale
+
+
+def weigh(D: np.ndarray, numeric: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What is subtracted and divided by. A constant column of numbers is divided by 1."""
+    n, mean = len(D), D.mean(axis=0)
+    deviation = np.sqrt(((D - mean) ** 2).mean(axis=0))
+    constant = deviation <= _EPS * (16 + np.sqrt(n)) * np.abs(mean)
+    # Filled cells need not be between 0 and 1, so that a proportion could come near 0.
+    root = np.sqrt(np.maximum(mean, 0.5 / n))
+    return mean, np.where(numeric, np.where(constant, 1.0, deviation), root)
+
+
+def find_axes(D: np.ndarray, layout: Layout, k: int | None, owner: str, n_jobs: int | None = None) -> Axes:
+    """The k leading axes (all, where k is None) of the weighted table."""
+    mean, scale = weigh(D, layout.numeric)
+    T = (D - mean) / scale
+    n, J = T.shape
+    most = max(1, min(n - 1, J - layout.n_questions))
+    k = most if k is None else min(k, most)
+    if n >= J:
+        pairs = eigenpairs(Moments.of(T, n_jobs=n_jobs).about(np.zeros(J)) / n, k, owner=owner)
+        values, V = pairs.values, pairs.vectors
+    else:
+        found = svd(T, k, owner=owner)
+        values, V = found.values**2 / n, found.Vt.T
+    total = float((T**2).sum()) / n
+    return Axes(np.maximum(values, 0.0), fix_signs(V.T).T, mean, scale, total)
+
+
+def count_axes(axes: Axes, n: int, wanted: int, owner: str) -> int:
+    """How many axes to keep: those asked for, as far as the table varies."""
+    first = axes.values[0]
+    rank = int((axes.values > rank_tolerance(n, len(axes.mean), np.float64) * first).sum()) if first > 0 else 0
+    if not rank or axes.total <= _EPS * len(axes.mean):
+        raise ValueError(f"{owner}: X must have rows that differ; all {n} are equal.")
+    if wanted > rank:
+        warn(f"{owner}: n_components={wanted} is more than the table has dimensions; keeping {rank}.")
+    return min(wanted, rank)
+
+
+def noise(axes: Axes, n: int, k: int, layout: Layout, ridge: float) -> float:
+    """Variance of the noise, from the axes left out (Josse and Husson, 2016): what fitted values are shrunk by."""
+    p = len(axes.mean) - layout.n_questions
+    if k >= len(axes.values) or (n - 1 - k) * (p - k) <= 0:
+        return 0.0
+    left = max(axes.total - float(axes.values[:k].sum()), 0.0)
+    sigma2 = n * p / min(p, n - 1) * left / ((n - 1 - k) * (p - k))
+    return min(ridge * sigma2, float(axes.values[k]))
+
+
+def fill(
+    D: np.ndarray, layout: Layout, k: int, *, ridge: float, tol: float, max_iter: int, owner: str, n_jobs: int | None
+) -> Run[np.ndarray]:
+    """The table with its holes filled by its own (shrunk) first k axes, which are those of the filled table."""
+    holes = np.isnan(D)
+    first = np.where(holes, np.nanmean(D, axis=0), D)
+
+    def step(filled: np.ndarray) -> tuple[np.ndarray, float]:
+        axes = find_axes(filled, layout, k + 1, owner, n_jobs)
+        T, V = axes.table(filled), axes.V[:, :k]
+        shrink = shrinkage(axes, len(D), k, layout, ridge)
+        fitted = (T @ V * shrink) @ V.T
+        loss = float(((T - fitted)[~holes] ** 2).mean())
+        return np.where(holes, axes.mean + fitted * axes.scale, D), loss
+
+    return iterate(step, first, max_iter=max_iter, tol=tol, owner=owner)
+
+
+def shrinkage(axes: Axes, n: int, k: int, layout: Layout, ridge: float) -> np.ndarray:
+    """The part of each axis that is not noise."""
+    values = axes.values[:k]
+    sigma2 = noise(axes, n, k, layout, ridge)
+    return np.maximum(values - sigma2, 0.0) / np.where(values > 0, values, 1.0)
+
+
+def place(T: np.ndarray, V: np.ndarray, shrink: np.ndarray) -> np.ndarray:
+    """Coordinates of weighted rows; a row with holes lies where filling it from its own place changes nothing.
+
+    z = V_o't_o + V_m'V_m S z with o the cells that are there, m those that are not and S the shrinkage; without
+    shrinkage these are the normal equations of least squares on the cells that are there.
+    """
+    holes = np.isnan(T)
+    Z = np.where(holes, 0.0, T) @ V
+    rows = np.flatnonzero(holes.any(axis=1))
+    if len(rows):
+        k = V.shape[1]
+        products = (V[:, :, None] * V[:, None, :]).reshape(len(V), k * k)
+        A = np.eye(k) - (holes[rows].astype(np.float64) @ products).reshape(-1, k, k) * shrink
+        Z[rows] = (np.linalg.pinv(A, rcond=1e-10) @ Z[rows, :, None])[:, :, 0]
+    return Z

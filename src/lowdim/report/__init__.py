@@ -1,0 +1,1 @@
+"""The report page: from the records of a comparison to one HTML file."""

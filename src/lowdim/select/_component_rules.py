@@ -1,0 +1,234 @@
+"""Rules for the number of principal components of complete rows.
+
+Each looks at the eigenvalues `values` of the covariance (divisor n - 1, largest first, as many as can be above 0) or at
+the centred rows themselves, and returns a `Verdict`: its choice, in words what it did, and the curve it decided by.
+`choice` is None where a rule cannot be used or finds nothing; 0 says that no component stands out.
+
+Rows with holes have no spectrum: only rules that predict cells (cross-validation) apply to them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import chdtrc, gammaln
+
+from lowdim._core.runtime.threads import single_blas
+from lowdim._core.spectrum.singular import svd
+
+_EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """What one rule says.
+
+    Attributes
+    ----------
+    choice : int or None
+        The number of components.
+    note : str
+        What the rule did, or why it has no answer.
+    curve : ndarray or None
+        The criterion for 0, 1, 2, ... components (`kind` "criterion") or the eigenvalue each component has to exceed
+        (`kind` "threshold").
+    kind : str
+        How to read the curve.
+    """
+
+    choice: int | None
+    note: str
+    curve: np.ndarray | None = None
+    kind: str = ""
+
+
+# ---- rules that look at the eigenvalues ---------------------------------------------------------------------
+
+
+def share(values: np.ndarray, tau: float) -> Verdict:
+    """The fewest components that carry more than the share tau."""
+    together = np.cumsum(values) / values.sum()
+    choice = min(int(np.searchsorted(together, tau, side="right")) + 1, len(values))
+    return Verdict(choice, f"the fewest that carry more than {tau:g} of the variance")
+
+
+def drop(values: np.ndarray) -> Verdict:
+    """Up to the largest drop on a log scale; nothing where no eigenvalue is twice the next."""
+    above = values[values > len(values) * _EPS * values[0]]
+    if len(above) < len(values):
+        return Verdict(len(above), "the eigenvalues end there: the rows have exactly that rank")
+    drops = -np.diff(np.log(above))
+    if not len(drops) or drops.max() < np.log(2):
+        return Verdict(None, "no drop: no eigenvalue is twice the next")
+    k = int(np.argmax(drops)) + 1
+    return Verdict(k, f"the largest drop: eigenvalue {k} is {np.exp(drops[k - 1]):.1f} times the next")
+
+
+def kaiser(values: np.ndarray, d: int) -> Verdict:
+    """Eigenvalues above their mean, which is 1 for scaled columns."""
+    mean = values.sum() / d
+    return _above(values, np.full(len(values), mean), f"eigenvalues above their mean {mean:.3g}")
+
+
+def broken_stick(values: np.ndarray) -> Verdict:
+    """Expected lengths of the pieces of a stick broken at random: total/m * sum_{i>=k} 1/i."""
+    m = len(values)
+    expected = values.sum() / m * np.cumsum(1 / np.arange(m, 0, -1))[::-1]
+    return _above(values, expected, "eigenvalues above the pieces of a stick broken at random")
+
+
+def parallel(values: np.ndarray, null: np.ndarray, quantile: float) -> Verdict:
+    """Horn: eigenvalues above those of tables without any relation between columns (`null`, one row a table)."""
+    threshold = np.quantile(null, quantile, axis=0)
+    return _above(values, threshold, f"eigenvalues above the {quantile:g} quantile of {len(null)} unrelated tables")
+
+
+def minka(values: np.ndarray, n: int, d: int) -> Verdict:
+    """Laplace approximation of the evidence (Minka, 2000, equation 76) for 1 .. d - 1 components."""
+    usable = int((values > max(n, d) * _EPS * values[0]).sum())
+    if n < d or d < 2 or usable < d:
+        return Verdict(None, "needs at least as many rows as columns, and columns that are not combinations of others")
+    r, rest = np.arange(1, d), values[::-1].cumsum()[::-1][1:]
+    v = rest / (d - r)
+    spans = d - np.arange(d)
+    prior = np.cumsum(gammaln(spans / 2) - np.log(np.pi) * spans / 2)[:-1] - r * np.log(2)
+    fit = -n / 2 * (np.cumsum(np.log(values))[:-1] + np.log(v) * (d - r))
+    free = d * r - r * (r + 1) / 2
+    evidence = prior + fit + np.log(2 * np.pi) * (free + r) / 2 - _curvature(values, v, n) / 2 - r * np.log(n) / 2
+    choice = int(np.argmax(evidence)) + 1
+    return Verdict(choice, "the largest evidence (Minka)", np.concatenate([[np.nan], evidence]), "criterion")
+
+
+def _curvature(values: np.ndarray, v: np.ndarray, n: int) -> np.ndarray:
+    """sum_{i<=r} sum_{j>i} log(lambda_i - lambda_j)(1/l_j - 1/lambda_i) n with l_j = v_r for j > r; for each r."""
+    d, floor = len(values), _EPS * values[0]
+    i, j = np.triu_indices(d, 1)
+    gaps, inverse = np.zeros((d, d)), np.zeros((d, d))
+    gaps[i, j] = np.log(np.maximum(values[i] - values[j], floor))
+    inverse[i, j] = np.log(np.maximum(1 / values[j] - 1 / values[i], _EPS / values[0]))
+    r = np.arange(1, d)
+    first = np.cumsum(gaps.sum(axis=1))[:-1]
+    inside = np.cumsum(inverse.sum(axis=0))[:-1]  # pairs i < j < r
+    beyond = np.array([np.log(np.maximum(1 / v[k - 1] - 1 / values[:k], _EPS / values[0])).sum() for k in r])
+    pairs = r * d - r * (r + 1) / 2
+    return first + inside + (d - r) * beyond + pairs * np.log(n)
+
+
+def gcv(values: np.ndarray, n: int, d: int) -> Verdict:
+    """Generalised cross-validation: the mean squared error, divided by the square of the share of free parameters."""
+    q = np.arange(min(n - 2, d - 1) + 1)
+    left = np.concatenate([[values.sum()], values.sum() - np.cumsum(values)])[: len(q)]
+    error = (n - 1) * np.maximum(left, 0.0) / (n * d)
+    curve = error * (n * d / ((n - 1 - q) * (d - q))) ** 2
+    return _lowest(curve, "generalised cross-validation: its first local minimum")
+
+
+# ---- rules that look at the rows ----------------------------------------------------------------------------
+
+
+def smooth(X: np.ndarray) -> Verdict:
+    """Leave one cell out, approximated as for a smoother (Josse and Husson, 2012).
+
+    The error of cell i, j of the fit to all cells, over (1 - 1/n - a_i)(1 - b_j) with a_i and b_j the squared lengths
+    of row i of U and row j of V: what the cell itself had to say in it.
+    """
+    n, d = X.shape
+    most = min(n - 2, d - 1)
+    found = svd(X, owner="n_components")
+    rows, columns, error, curve = np.full(n, 1 / n), np.zeros(d), X.copy(), []
+    for q in range(most + 1):
+        if q:
+            u, v = found.U[:, q - 1], found.Vt[q - 1]
+            error = error - np.outer(u * found.values[q - 1], v)
+            rows, columns = rows + u**2, columns + v**2
+        free = np.outer(1 - rows, 1 - columns)
+        curve.append(float(np.mean((error / free) ** 2)) if free.min() > 1e-12 else np.inf)
+    return _lowest(np.array(curve), "leave one cell out, approximated: its first local minimum")
+
+
+def kfold(X: np.ndarray, folds: int, rng: np.random.Generator) -> Verdict:
+    """Rows in folds; each cell of a row left out is predicted from the others of its row (Bro et al., 2008).
+
+    With loadings V of the other folds, least squares without cell j misses it by e_j / (1 - h_j), where e is the
+    residual of the whole row and h_j the squared length of row j of V.
+    """
+    n, d = X.shape
+    folds = min(folds, n)
+    parts = np.array_split(rng.permutation(n), folds)
+    most = min(n - max(map(len, parts)) - 1, d - 1)
+    if most < 1:
+        return Verdict(None, "needs at least three rows and two columns")
+    total = np.zeros(most + 1)
+    with single_blas():
+        for part in parts:
+            kept = np.delete(X, part, axis=0)
+            mean = kept.mean(axis=0)
+            total += _fold_errors(svd(kept - mean, most, owner="n_components").Vt, X[part] - mean)
+    return _lowest(total / (n * d), f"cross-validation of cells in {folds} folds: its lowest value", first=False)
+
+
+def _fold_errors(Vt: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """Sum of squared errors of left-out cells with 0, 1, ... components."""
+    error, h, found = X.copy(), np.zeros(X.shape[1]), [float((X**2).sum())]
+    for v in Vt:
+        error = error - np.outer(X @ v, v)
+        h = h + v**2
+        # A cell with h = 1 cannot be predicted from the others.
+        found.append(float(((error / (1 - h)) ** 2).sum()) if h.max() < 1 - 1e-10 else np.inf)
+    return np.array(found)
+
+
+def velicer(R: np.ndarray) -> Verdict:
+    """Minimum average partial (Velicer, 1976): mean squared correlation left after taking out q components."""
+    d = len(R)
+    if d < 3:
+        return Verdict(None, "needs at least three columns")
+    values, vectors = np.linalg.eigh(R)
+    loadings = (vectors * np.sqrt(np.maximum(values, 0.0)))[:, ::-1]
+    curve, left = [], R.copy()
+    for q in range(d - 1):
+        if q:
+            left = left - np.outer(loadings[:, q - 1], loadings[:, q - 1])
+        size = np.sqrt(np.maximum(np.diag(left), 0.0))
+        if size.min() < 1e-6:  # a column is used up
+            break
+        partial = left / np.outer(size, size)
+        curve.append((float((partial**2).sum()) - d) / (d * (d - 1)))
+    return _lowest(np.array(curve), "the lowest mean squared partial correlation (Velicer)", first=False)
+
+
+# ---- whether there is anything to reduce --------------------------------------------------------------------
+
+
+def kmo(R: np.ndarray) -> tuple[float, np.ndarray]:
+    """Kaiser, Meyer and Olkin: r^2 / (r^2 + partial r^2), overall and for each column; below 0.5 is poor."""
+    inverse = np.linalg.inv(R)
+    partial = inverse / np.sqrt(np.outer(np.diag(inverse), np.diag(inverse)))
+    squares, partials = R**2 - np.eye(len(R)), partial**2 - np.eye(len(R))
+    each = squares.sum(axis=0) / (squares.sum(axis=0) + partials.sum(axis=0))
+    return float(squares.sum() / (squares.sum() + partials.sum())), each
+
+
+def bartlett(R: np.ndarray, n: int) -> tuple[float, int, float]:
+    """Test of sphericity, that all correlations are 0: chi squared, degrees of freedom, p value."""
+    d = len(R)
+    statistic = -(n - 1 - (2 * d + 5) / 6) * float(np.linalg.slogdet(R)[1])
+    df = d * (d - 1) // 2
+    return statistic, df, float(chdtrc(df, statistic))
+
+
+# ---- choosing -----------------------------------------------------------------------------------------------
+
+
+def _above(values: np.ndarray, threshold: np.ndarray, note: str) -> Verdict:
+    """How many leading eigenvalues are above their threshold."""
+    below = np.flatnonzero(values <= threshold)
+    return Verdict(int(below[0]) if len(below) else len(values), note, threshold, "threshold")
+
+
+def _lowest(curve: np.ndarray, note: str, *, first: bool = True) -> Verdict:
+    """The q with the lowest criterion, or the first that is lower than the next."""
+    rises = np.flatnonzero(curve[1:] > curve[:-1])
+    choice = int(rises[0]) if first and len(rises) else int(np.nanargmin(curve))
+    return Verdict(choice, note, curve, "criterion")

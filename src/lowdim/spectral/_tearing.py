@@ -1,0 +1,80 @@
+"""Loops that no flat map can show, cut open: a ring becomes a path, a tube a sheet (after Lee and Verleysen 2005).
+
+A tree of shortest paths from a central row has no loops. Every other edge closes one with the tree, and is put back
+unless that loop goes around something: unless it is no sum of short loops, which count as filled. What stays open is on
+the side of a ring, a tube or a hole that is farthest from the centre.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from lowdim import _native
+from lowdim._core.graph import components, edge_arrays, edge_rows, geodesics, join_edges, some_edges
+from lowdim._core.graph.repair import turned
+
+compiled: Any = _native  # a compiled module has no types to check
+
+Array = np.ndarray
+
+# Edges of a loop that counts as filled: random samples of a sheet have empty places of up to 9 edges (8 neighbours).
+SHORT = 11
+LOOKED_AT = 16  # rows whose paths tell which row is central
+
+
+def torn(G: sparse.csr_array, short: int = SHORT, *, n_jobs: int | None = None) -> tuple[sparse.csr_array, Array]:
+    """G without the edges that close long loops, and these edges, one pair of rows each.
+
+    Parameters
+    ----------
+    G : csr_array of shape (n, n)
+        From `neighbor_graph`; each of its components is treated on its own.
+    short : int
+        Loops in balls of (short - 1) / 2 edges count as filled: those of at most so many edges.
+    n_jobs : int or None
+        Threads. The result does not depend on it.
+
+    Returns
+    -------
+    graph : csr_array of shape (n, n)
+    edges : ndarray of shape (m, 2)
+    """
+    start, to, _ = edge_arrays(G)
+    depth, row = _depths(G, n_jobs), edge_rows(G)
+    others = _outside_tree(G, depth)
+    generator = np.full(G.nnz, -1, dtype=np.int32)
+    generator[others] = np.arange(len(others), dtype=np.int32)
+    generator = np.maximum(generator, turned(G, generator))
+    essential = np.empty(len(others), dtype=np.uint8)
+    order = np.argsort(depth, kind="stable").astype(np.int32)
+    compiled.essential_loops(start, to, generator, order, max(1, (short - 1) // 2), essential)
+
+    cut = others[essential > 0]
+    kept = ~np.isin(generator, generator[cut]) | (generator < 0)
+    return some_edges(G, kept), np.column_stack([row[cut], G.indices[cut]]).astype(np.intp)
+
+
+def _depths(G: sparse.csr_array, n_jobs: int | None) -> Array:
+    """Path lengths from the central row of each component: the one whose farthest looked-at row is nearest."""
+    count, labels = components(G)
+    depth = np.full(G.shape[0], np.inf)
+    for c in range(count):
+        rows = np.flatnonzero(labels == c)
+        some = rows[np.linspace(0, len(rows) - 1, min(len(rows), LOOKED_AT)).astype(np.intp)]
+        farthest = geodesics(G, some, n_jobs=n_jobs)[:, rows].max(axis=0)
+        depth[rows] = geodesics(G, [rows[farthest.argmin()]], n_jobs=n_jobs)[0, rows]
+    return depth
+
+
+def _outside_tree(G: sparse.csr_array, depth: Array) -> Array:
+    """The stored places, one for each pair, of the edges that are not in a tree of shortest paths."""
+    row = edge_rows(G)
+    once = np.flatnonzero(row < G.indices)
+    ends = np.sort(np.column_stack([depth[row[once]], depth[G.indices[once]]]), axis=1)
+    tight = once[ends[:, 0] + G.data[once] == ends[:, 1]]
+    listed = [(float(e), int(row[e]), int(G.indices[e])) for e in tight]
+    tree, _ = join_edges(listed, np.arange(G.shape[0]))
+    return np.setdiff1d(once, np.array([int(e) for e, _, _ in tree], dtype=np.intp), assume_unique=True)

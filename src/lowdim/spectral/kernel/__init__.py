@@ -1,0 +1,1 @@
+"""Kernel methods: kernel PCA, kernel CCA and PCA of explicit feature maps."""

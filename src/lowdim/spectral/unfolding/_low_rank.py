@@ -1,0 +1,285 @@
+"""Places that are as far apart as rods of given length allow: maximum variance unfolding without a matrix of n x n.
+
+The variance of centred places R (n, p) is largest subject to low_e <= |r_i - r_j|² <= high_e on every rod e = (i, j).
+With K = RR' this is a semidefinite program of rank p (Burer and Monteiro 2003); a few axes more than the program's
+solution has are enough for R to have no worse optimum than K. An augmented Lagrangian turns it into a sequence of
+smooth problems
+
+    minimise  -1/2 |R|² + 1/4 sum_e s excess_e²,   excess = what c + y/s leaves the interval by,
+
+in the squared lengths c, y being the pulls of the rods. At the solution the pulls balance: L_y R = R with L_y the
+Laplacian of the graph weighted by y. Each problem is solved by a quasi-Newton method whose metric is such a Laplacian,
+L_(|y| + s) + I: what it costs to move two rows apart then does not depend on how many rods lie between them, and the
+number of steps hardly on n.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import splu
+from sklearn.exceptions import ConvergenceWarning
+
+from lowdim._core.iterate import Progress
+from lowdim._core.runtime import notices, threads
+
+Array = np.ndarray
+
+SHORT = 1e-4  # of the median: squared lengths below are held to this share of it, not to one of their own
+STIFFNESS = 10.0  # first s over the largest variance of an axis, in rods: pulls are about an eighth of a width squared
+STEPS = 200  # of the quasi-Newton method between two updates of the pulls
+PAIRS = 15  # of steps and changes of slope that it remembers
+FLAT = 1e-7  # its stopping rule: what a Newton step would gain over the variance
+SETTLED = 1e-4  # change of the variance, relative, between two updates at the end
+
+
+@dataclass(frozen=True, eq=False)
+class Rods:
+    """Pairs of rows and the least and greatest squared distance that each may have."""
+
+    first: Array
+    second: Array
+    low: Array
+    high: Array
+
+    @classmethod
+    def of(cls, first: Array, second: Array, lengths: Array, slack: float) -> Rods:
+        """Rods that may be this share shorter or longer."""
+        d = lengths.astype(np.float64)
+        return cls(first, second, ((1 - slack) * d) ** 2, ((1 + slack) * d) ** 2)
+
+    def incidence(self, n: int) -> sparse.csr_array:
+        """The matrix that takes places to differences, one row for each rod."""
+        m = len(self.first)
+        values = np.tile([1.0, -1.0], m)
+        ends = np.column_stack([self.first, self.second]).ravel()
+        return sparse.csr_array((values, ends, 2 * np.arange(m + 1)), shape=(m, n))
+
+    def stretch(self, R: Array) -> float:
+        """The largest relative amount by which a length leaves the middle of its interval."""
+        found = np.sqrt(np.square(R[self.first] - R[self.second]).sum(axis=1))
+        middle = (np.sqrt(self.low) + np.sqrt(self.high)) / 2
+        least = np.sqrt(SHORT * np.median(middle**2)) or 1.0
+        return float((np.abs(found - middle) / np.maximum(middle, least)).max(initial=0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Unfolded:
+    """Places and how they were found.
+
+    Attributes
+    ----------
+    places : ndarray of shape (n, p)
+        Centred.
+    pulls : ndarray of shape (m,)
+        The multiplier of each rod; negative where it is pushed.
+    n_iter : int
+        Updates of the pulls.
+    converged : bool
+    """
+
+    places: Array
+    pulls: Array
+    n_iter: int
+    converged: bool
+
+
+def unfold(
+    rods: Rods, start: Array, mass: Array, *, tol: float, max_iter: int, owner: str, verbose: int = 0
+) -> Unfolded:
+    """Places of the largest variance sum_i mass_i |r_i - mean|² that the rods allow.
+
+    Parameters
+    ----------
+    rods : Rods
+        They connect all rows, or there is no largest variance.
+    start : ndarray of shape (n, p)
+        First places; p is the rank.
+    mass : ndarray of shape (n,)
+        How many rows each one stands for.
+    tol : float
+        By what share of its squared length a rod may leave its interval.
+    max_iter : int
+        Updates of the pulls.
+    owner : str
+        Who asks, for messages.
+    verbose : int
+        Show progress.
+
+    Returns
+    -------
+    Unfolded
+    """
+    unit = float(np.sqrt(rods.high.mean())) or 1.0
+    problem = _Problem.of(rods, unit, mass)
+    R = problem.centred(start / unit)
+    state = _State(R, np.zeros(len(rods.first)), STIFFNESS * max(1.0, float((mass @ R**2).max() / mass.sum())))
+    gap = before = np.inf
+    with threads.single_blas(), Progress(owner, max_iter, verbose) as progress:
+        for _ in range(max_iter):
+            state = problem.descend(state)
+            excess = problem.excess(problem.lengths(state.R))
+            variance, last, gap = problem.variance(state.R), gap, float(np.abs(excess).max(initial=0.0))
+            state = problem.pull(state)
+            progress.advance(f"variance {variance * unit**2:.6g}, rods off by {gap:.1e}")
+            if converged := gap <= tol and abs(variance - before) <= SETTLED * variance:
+                break
+            before = variance
+            if gap > 0.3 * last:
+                state = replace(state, stiffness=2 * state.stiffness)
+    if not converged:
+        _warn(owner, gap, tol, max_iter)
+    return Unfolded(state.R * unit, state.pulls * problem.scales, progress.done, converged)
+
+
+def _warn(owner: str, gap: float, tol: float, max_iter: int) -> None:
+    notices.warn(
+        f"{owner}: not converged after max_iter={max_iter} updates: a squared length is off by {gap:.1e} of itself "
+        f"beyond the slack, tol={tol:g}. Raise max_iter, slack or tol; distances that no points can have need slack.",
+        ConvergenceWarning,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    R: Array
+    pulls: Array
+    stiffness: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """The program in units of a usual length, each rod's squared length scaled to about 1."""
+
+    B: sparse.csr_array
+    Bt: sparse.csr_array
+    scales: Array  # of the squared lengths
+    low: Array
+    high: Array
+    mass: Array
+
+    @classmethod
+    def of(cls, rods: Rods, unit: float, mass: Array) -> _Problem:
+        squares = (rods.low + rods.high) / (2 * unit**2)
+        scales = 1 / np.maximum(squares, SHORT * np.median(squares) or 1.0)
+        B = rods.incidence(len(mass))
+        low, high = rods.low * scales / unit**2, rods.high * scales / unit**2
+        return cls(B, B.T.tocsr(), scales, low, high, mass.astype(np.float64))
+
+    def centred(self, R: Array) -> Array:
+        return R - self.mass @ R / self.mass.sum()
+
+    def variance(self, R: Array) -> float:
+        return float(self.mass @ np.square(R).sum(axis=1))
+
+    def lengths(self, R: Array) -> Array:
+        """Scaled squared lengths of the rods."""
+        return self.scales * np.square(self.B @ R).sum(axis=1)
+
+    def excess(self, c: Array) -> Array:
+        """By how much values are above or (negative) below their intervals."""
+        return c - np.clip(c, self.low, self.high)
+
+    def pull(self, state: _State) -> _State:
+        s = state.stiffness
+        return replace(state, pulls=s * self.excess(self.lengths(state.R) + state.pulls / s))
+
+    def metric(self, state: _State) -> Any:
+        """The factors of L_(|y| + s) + mass."""
+        weights = self.scales * (np.abs(state.pulls) + state.stiffness)
+        L = self.Bt @ (sparse.diags_array(weights) @ self.B) + sparse.diags_array(self.mass)
+        return splu(
+            sparse.csc_matrix(L), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
+        )
+
+    def slope(self, R: Array, BR: Array, forces: Array) -> Array:
+        G = self.Bt @ ((self.scales * forces)[:, None] * BR) - self.mass[:, None] * R
+        return G - np.outer(self.mass / self.mass.sum(), G.sum(axis=0))
+
+    def descend(self, state: _State) -> _State:
+        """Lower the augmented Lagrangian by limited-memory quasi-Newton steps with an exact search along each."""
+        R, s, y = state.R, state.stiffness, state.pulls / state.stiffness
+        inverse, memory, BR = self.metric(state), _Memory([]), self.B @ state.R
+        enough = FLAT * self.variance(R)
+        G = self.slope(R, BR, s * self.excess(self._squares(BR, BR) + y))
+        for _ in range(STEPS):
+            D = -memory.times(G, inverse)
+            D = self.centred(D)
+            if -np.vdot(G, D) <= enough:
+                break
+            line = _Line.of(self, R, BR, D, y, s)
+            t = line.lowest()
+            R, BR = R + t * D, BR + t * line.BD
+            after = self.slope(R, BR, s * self.excess(self._squares(BR, BR) + y))
+            memory = memory.with_pair(t * D, after - G)
+            G = after
+        return replace(state, R=self.centred(R))
+
+    def _squares(self, U: Array, V: Array) -> Array:
+        return self.scales * np.einsum("ij,ij->i", U, V)
+
+
+@dataclass(frozen=True, eq=False)
+class _Memory:
+    """The last steps and changes of slope: the two-loop formula around an inverse that is known."""
+
+    pairs: list[tuple[Array, Array, float]]
+
+    def with_pair(self, step: Array, change: Array) -> _Memory:
+        curvature = float(np.vdot(step, change))
+        if not curvature > 1e-12 * np.linalg.norm(step) * np.linalg.norm(change):
+            return self if curvature > 0 else _Memory([])
+        return _Memory([*self.pairs, (step, change, 1 / curvature)][-PAIRS:])
+
+    def times(self, G: Array, inverse: Any) -> Array:
+        Q, shares = G.copy(), []
+        for step, change, rho in reversed(self.pairs):
+            shares.append(rho * float(np.vdot(step, Q)))
+            Q -= shares[-1] * change
+        Z = inverse.solve(Q)
+        for (step, change, rho), share in zip(self.pairs, reversed(shares), strict=True):
+            Z += (share - rho * float(np.vdot(change, Z))) * step
+        return Z
+
+
+@dataclass(frozen=True, eq=False)
+class _Line:
+    """The augmented Lagrangian along R + tD: squared lengths are quadratic in t, so a trial is one pass over them."""
+
+    problem: _Problem
+    BD: Array
+    c: tuple[Array, Array, Array]
+    q: tuple[float, float]
+    s: float
+
+    @classmethod
+    def of(cls, problem: _Problem, R: Array, BR: Array, D: Array, y: Array, s: float) -> _Line:
+        BD = problem.B @ D
+        squares = problem._squares
+        moved = problem.mass[:, None] * D
+        q = float(np.vdot(R, moved)), float(np.vdot(D, moved))
+        return cls(problem, BD, (squares(BR, BR) + y, 2 * squares(BR, BD), squares(BD, BD)), q, s)
+
+    def slopes(self, t: float) -> tuple[float, float]:
+        """First and second derivative."""
+        c0, c1, c2 = self.c
+        excess, d = self.problem.excess(c0 + t * (c1 + t * c2)), c1 + 2 * t * c2
+        first = 0.5 * self.s * float(excess @ d) - self.q[0] - t * self.q[1]
+        second = 0.5 * self.s * float((excess != 0) * d @ d + 2 * (excess @ c2)) - self.q[1]
+        return first, second
+
+    def lowest(self) -> float:
+        """A t > 0 where the slope is a tenth of that at 0, by Newton's steps; halves where these leave the bracket."""
+        goal, low, high, t = 0.1 * abs(self.slopes(0.0)[0]), 0.0, np.inf, 1.0
+        for _ in range(60):
+            first, second = self.slopes(t)
+            if abs(first) <= goal:
+                break
+            low, high = (t, high) if first < 0 else (low, t)
+            t = t - first / second if second > 0 else np.inf
+            if not low < t < min(high, 10 * max(low, 1.0)):
+                t = (low + high) / 2 if np.isfinite(high) else 4 * max(low, 1.0)
+        return t

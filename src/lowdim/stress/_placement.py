@@ -1,0 +1,89 @@
+"""Placing a row among fixed points by its dissimilarities to them: out-of-sample stress, one row at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lowdim import _native
+from lowdim._core.distances import own_points
+from lowdim._core.runtime import threads
+from lowdim.stress._majorize import apart
+
+compiled: Any = _native  # a compiled module has no types to check
+
+Array = np.ndarray
+
+STEPS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Among:
+    """z at the minimum of sum_j w_j (f(delta_j) - |z - z_j|)^2 that is nearest to the row's neighbours.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n, r)
+        The fixed points, in the unit of the disparities.
+    unit : float
+        What dissimilarities are divided by.
+    scale : float
+        What places are multiplied by.
+    curve : callable record or None
+        f; None leaves dissimilarities as they are.
+    power : float
+        w = delta**-power; a row at dissimilarity 0 from a point is then at that point.
+    """
+
+    points: Array
+    unit: float
+    scale: float
+    curve: Any
+    power: float
+
+    def __call__(self, D: Array, n_jobs: int | None = None) -> Array:
+        """Places of rows with dissimilarities D to the points; NaN where one is unknown."""
+        D = np.asarray(D, dtype=np.float64) / self.unit
+        known = ~np.isnan(D)
+        Z = self._starts(np.where(known, D, np.inf))
+        W = np.where(known, self._weights(np.where(known, D, 1.0)), 0.0)
+        D = np.where(known, D, 0.0)
+        D = D if self.curve is None else self._disparities(D, known)
+        no_weights = np.empty((0, 0))
+        weights = no_weights if self.power == 0 and known.all() else np.ascontiguousarray(W)
+        size = float(np.abs(self.points).max(initial=0.0))
+        compiled.place_rows(np.ascontiguousarray(D), weights, self.points, Z, STEPS, size, threads.n_threads(n_jobs))
+        return Z * self.scale
+
+    def _disparities(self, D: Array, known: Array) -> Array:
+        """f(D), but 0 at a row's own point: f speaks of pairs, and may ask copies of a row to be apart."""
+        own = own_points(np.where(known, D, np.inf))
+        D = self.curve(D)
+        D[own] = 0.0
+        return D
+
+    def _weights(self, D: Array) -> Array:
+        if self.power == 0:
+            return np.ones_like(D)
+        same = ~apart(D, self.power)
+        with np.errstate(divide="ignore", over="ignore"):
+            W = np.where(same, 0.0, D**-self.power)
+        return np.where(same.any(axis=1, keepdims=True), same, W)
+
+    def _starts(self, D: Array) -> Array:
+        """Weighted means of the nearest points, exact at a point itself and continuous between (Franke and Little)."""
+        n, r = self.points.shape
+        k = min(r + 3, n - 1)
+        near = np.argpartition(D, k, axis=1)[:, : k + 1] if k < n - 1 else np.broadcast_to(np.arange(n), D.shape)
+        d = np.take_along_axis(D, near, axis=1)
+        reach = d.max(axis=1, keepdims=True)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            weights = np.where(np.isinf(reach), 1.0 / d, (reach - d) / (reach * d)) ** 2
+        same = d == 0
+        weights = np.where(same.any(axis=1, keepdims=True), same, weights)
+        weights = np.where(np.isfinite(weights), weights, 0.0)
+        weights[weights.sum(axis=1) == 0] = 1.0  # all neighbours equally far
+        weights /= weights.sum(axis=1, keepdims=True)
+        return np.einsum("ij,ijk->ik", weights, self.points[near])
