@@ -83,13 +83,18 @@ def test_monotone_losses():
 def test_callback_sees_every_step_and_may_stop(true):
     seen = []
 
-    def callback(i, state, loss):
-        seen.append((i, state, loss))
-        return true if i == 3 else None
+    def callback(step, loss, state):
+        seen.append((step, loss, state))
+        return true if step == 3 else None
 
-    run = iterate(geometric(), 0, max_iter=10, tol=0.0, owner="me", callback=callback)
-    assert seen == [(i, i, 1 + 0.5**i) for i in (1, 2, 3)]
-    assert (run.n_iter, run.converged) == (3, False)
+    run = iterate(geometric(), 0, max_iter=10, tol=0.0, owner="me", callback=callback, show=str)
+    assert seen == [(i, 1 + 0.5**i, str(i)) for i in (1, 2, 3)]
+    assert (run.n_iter, run.converged, run.stopped) == (3, False, True)
+
+
+def test_a_rule_of_its_own_ends_the_loop_without_a_warning():
+    run = iterate(geometric(), 0, max_iter=10, tol=0.0, owner="me", until=lambda i, state, loss: loss < 1.2)
+    assert (run.n_iter, run.converged, run.stopped) == (3, False, False)
 
 
 def test_interrupt_passes_through():

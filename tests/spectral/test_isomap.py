@@ -279,7 +279,7 @@ def test_repair_before_and_after(repair, n_landmarks):
 def test_repair_of_graphs_without_rows():
     X, flat = bridged_roll(1000)
     D = squareform(pdist(X))
-    with pytest.raises(ValueError, match="repair='linearity' must see the rows"):
+    with pytest.raises(ValueError, match="repair='linearity' needs the rows"):
         Isomap(2, metric="precomputed", repair="linearity").fit(D)
     rows = Isomap(2, n_neighbors=8, repair="stability").fit(X)
     table = Isomap(2, n_neighbors=8, repair="stability", metric="precomputed").fit(D)

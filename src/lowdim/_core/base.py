@@ -1,4 +1,4 @@
-"""The one base class: checks rows, embeds, places new rows, finds the way back.
+"""The one base class: checks rows, embeds them, places new rows, inverts.
 
 A method writes `_embed` (place these rows), `_extend` (place a new row) and, where it has an exact one, `_invert`.
 """
@@ -13,47 +13,38 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from lowdim._core import params
-from lowdim._core.distances import check_dissimilarities, check_metric
-from lowdim._core.distances.labelled import with_named_columns
-from lowdim._core.incomplete.holes import METRICS, Holes
+from lowdim._core import params, validate
+from lowdim._core.distances import check_metric
+from lowdim._core.distances.with_holes import METRICS
+from lowdim._core.incomplete.holes import Holes
+from lowdim._core.renamed import current, renamed_of
 from lowdim._core.runtime import memory, threads
 from lowdim._core.runtime.rng import generator
-from lowdim._core.tables import missing
 from lowdim._core.tables.arrays import FLOATS, extent, native
+from lowdim._core.validate import Accepts
+from lowdim._core.vocabulary import rules_of
 
 if TYPE_CHECKING:
     from lowdim._core.inverse import LearnedInverse
 
-# What a fit may leave beside the public attributes (which end in "_").
+# What a fit may leave beside the public attributes (which end in "_"); scikit-learn keeps private ones of its own.
 _FITTED = (
-    "_errors",
-    "_extension",
-    "_holes",
-    "_incomplete",
-    "_inverse",
-    "_mean_coef",
-    "_mean_kernel",
-    "_n_features_out",
-    "_parts",
-    "_precision",
-    "_rows",
+    *("_errors", "_extension", "_holes", "_incomplete", "_inverse", "_mean_coef", "_mean_kernel"),
+    *("_n_features_out", "_parts", "_precision", "_rows"),
 )
 
 
 class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of every method; users meet its `fit`, `transform` and `inverse_transform`."""
 
-    _rules: ClassVar[dict[str, params.Rule]] = {}
+    _rules: ClassVar[dict[str, params.Rule]] = {}  # of its own parameters; the others' are in `vocabulary`
     _sparse_rows: ClassVar[bool] = False  # takes scipy sparse rows
     _sparse_graphs: ClassVar[bool] = False  # takes precomputed distances as a sparse graph
     _unknown_distances: ClassVar[bool] = False  # takes precomputed distances of which some are unknown (NaN)
-    _takes_nan: Any = False  # takes rows with missing cells as they are (a property where a parameter decides)
-    _hole_policies: ClassVar[tuple[str, ...]] = ()  # values of `missing` under which rows with missing cells are taken
+    _hole_policies: ClassVar[tuple[str, ...]] = tuple(METRICS)  # values of `missing` that take incomplete rows
     _holes: Any = None  # how distances see missing cells, where `missing` is "pairwise" or "expected"
     _reads_holes: ClassVar[type[Holes]] = Holes  # the record that makes tables of incomplete rows
     _incomplete: Any = False  # during a fit: whether a cell is missing
-    _landmarks_on_graphs: ClassVar[bool] = False  # takes landmarks also where X is a sparse graph
     _min_rows: ClassVar[int] = 2
     _keeps_embedding: ClassVar[bool] = True  # linear methods have no need to
     _ways_out: ClassVar[str] = ""  # what to do when the data is too large
@@ -63,10 +54,15 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     _embed: Any  # (X, **options) -> Z: set the fitted attributes, place the rows of X (unless they are not kept)
     _extend: Any  # X -> Z: place new rows, each on its own
-    _rows: Any = None  # the fitted rows, where placing new ones or the way back needs them
+    _rows: Any = None  # the fitted rows, where new rows or the learned inverse need them
     _memory: Any  # (n, d, itemsize, stored) -> {name: bytes} at the peak; stored: values of a sparse X, else None
-    _invert: Any = None  # Z -> rows, where the method has an exact way back
+    _invert: Any = None  # Z -> rows, where the method has an exact inverse
     _embed_batches: Any = None  # an iterator of batches -> fitted attributes, where the method can stream
+
+    @property
+    def _takes_nan(self) -> bool:
+        """Whether rows with missing cells are taken as they are (a class attribute where the model always does)."""
+        return getattr(self, "missing", "error") != "error"
 
     # ---- fit ------------------------------------------------------------------------------------------------
 
@@ -118,7 +114,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         before = dict(self.__dict__)
         try:
             self._forget()
-            params.check(type(self).__name__, vars(self), self._rules)
+            params.check(type(self).__name__, vars(self), rules_of(type(self)))
             if isinstance(X, Iterator):
                 return self._fit_batches(X, **options)
             X, dtype = self._check_rows(X, fitting=True)
@@ -149,7 +145,22 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         for name in [n for n in self.__dict__ if n in _FITTED or (n.endswith("_") and not n.startswith("_"))]:
             del self.__dict__[name]
 
-    # ---- new rows, and back ---------------------------------------------------------------------------------
+    def set_params(self, **params: Any) -> Reducer:
+        """Set parameters by name; names of an earlier release are taken with a warning.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters and their values.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        return super().set_params(**current(type(self).__name__, params, renamed_of(type(self))))
+
+    # ---- new rows and inverse -------------------------------------------------------------------------------
 
     def transform(self, X: Any) -> np.ndarray:
         """Place new rows, each on its own: a row's place does not depend on the others given with it.
@@ -240,22 +251,27 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         kernel = getattr(self, "kernel", None)
         return "precomputed" in (getattr(self, "metric", None), kernel) or bool(getattr(kernel, "pairwise", False))
 
-    def _check_rows(self, X: Any, *, fitting: bool) -> tuple[Any, np.dtype]:
-        """Rows as a float array (or CSR where sparse rows are meant), complete and finite; the precision of the answer.
+    def _accepts(self, fitting: bool) -> Accepts:
+        metric = getattr(self, "metric", None)
+        distances = isinstance(metric, str) and metric == "precomputed"
+        return Accepts(
+            type(self).__name__,
+            distances=distances,
+            similarities=self._precomputed() and not distances,
+            by_function=callable(metric),
+            nan=bool(self._takes_nan),
+            unknown_distances=self._unknown_distances,
+            policies=self._hole_policies if hasattr(self, "missing") else (),
+            sparse_rows=self._sparse_rows,
+            sparse_graphs=self._sparse_graphs,
+            min_rows=self._min_rows if fitting else 1,
+        )
 
-        Single-precision rows whose squares single precision cannot hold are computed in double.
-        """
-        name = type(self).__name__
-        if isinstance(X, Iterator):
-            raise TypeError(f"{name}: X must be an array of rows; got an iterator. Pass its batches one by one.")
-        distances = getattr(self, "metric", None) == "precomputed"
-        takes_nan = self._takes_nan or (distances and self._unknown_distances)
-        X = missing.undisguised(X, name) if takes_nan else X
-        missing.refuse_disguised(X, name)
-        if not self._sparse_rows:
-            missing.refuse_sparse(X, name)
-        self._refuse_items(X)
-        X = self._items(X, fitting) if distances else X
+    def _check_rows(self, X: Any, *, fitting: bool) -> tuple[Any, np.dtype]:
+        """Rows as a float array (or CSR where sparse rows are meant), checked; the precision of the answer."""
+        accepts = self._accepts(fitting)
+        X = validate.refuse_foreign(X, accepts)
+        X = self._items(X, accepts, fitting) if accepts.distances else X
         if not self._is_plain(X, fitting):
             X = validate_data(
                 self,
@@ -264,39 +280,30 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 accept_sparse="csr" if self._sparse_rows else False,
                 dtype=FLOATS,
                 ensure_all_finite=False,
-                ensure_min_samples=self._min_rows if fitting else 1,
+                ensure_min_samples=accepts.min_rows,
             )
-        admits = self._takes_nan and not sparse.issparse(X)
-        dtype = X.dtype
-        if distances:
-            X = self._check_distances(X) if fitting else self._check_new_distances(X)
-            known = X.data if sparse.issparse(X) else X
-            largest, holes = float(np.fmax.reduce(known, axis=None, initial=0.0)), False
-        elif admits:
-            largest, holes = missing.survey(X, name, columns=fitting)
-        else:
-            policies = () if sparse.issparse(X) or self._precomputed() else self._hole_policies
-            largest, holes = missing.refuse(X, name, policies), False
-        if fitting and admits:
-            self._incomplete = holes  # for `_embed`, which would have to look at every cell again
-        if largest and not 1e-140 < largest < 1e140:
-            raise ValueError(
-                f"{name}: the largest value of X is {largest:.1e}, and its square is out of range. Multiply X by a "
-                "constant first."
-            )
-        if dtype == np.float32 and largest and not 1e-15 < largest < 1e15:
-            X = X.astype(np.float64)
-        return self._with_holes(X, fitting), dtype
+        if accepts.distances:
+            X = self._check_distances(X, accepts) if fitting else validate.check_new_distances(X, accepts)
+        checked = validate.check_cells(X, accepts, fitting=fitting)
+        if fitting and accepts.nan and not accepts.distances:
+            self._incomplete = checked.incomplete  # for `_embed`, which would have to look at every cell again
+        return self._with_holes(checked.rows, fitting), checked.dtype
 
     def _is_plain(self, X: Any, fitting: bool) -> bool:
         """Whether X is what `validate_data` would return: of a small table it takes longer than the fit."""
-        if type(X) is not np.ndarray or X.dtype not in FLOATS or X.ndim != 2:
-            return False
-        if X.shape[1] < 1 or X.shape[0] < (self._min_rows if fitting else 1):
+        if not validate.is_plain(X, self._min_rows if fitting else 1):
             return False
         if fitting:
             self.n_features_in_ = X.shape[1]
         return self.n_features_in_ == X.shape[1] and not hasattr(self, "feature_names_in_")
+
+    def _items(self, X: Any, accepts: Accepts, fitting: bool) -> Any:
+        """Dissimilarities as a table whose columns are the items in order."""
+        return validate.expanded(X, accepts, getattr(self, "feature_names_in_", None), fitting=fitting)
+
+    def _check_distances(self, D: Any, accepts: Accepts) -> Any:
+        """The dissimilarities to fit on."""
+        return validate.check_fitted_distances(D, accepts)
 
     def _with_holes(self, X: Any, fitting: bool) -> Any:
         """The table in which incomplete rows are compared, where `missing` asks for it."""
@@ -315,47 +322,6 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """The metric that rows are measured with."""
         return self.metric if self._holes is None else self._holes.metric
 
-    def _refuse_items(self, X: Any) -> None:
-        """Text, sets and the like are no rows, and a function of two of them goes another way."""
-        if (
-            callable(getattr(self, "metric", None))
-            and isinstance(X, (list, tuple))
-            and X
-            and isinstance(X[0], (str, bytes, set, frozenset, dict))
-        ):
-            raise TypeError(
-                f"{type(self).__name__}: X must be rows of numbers; got items of type {type(X[0]).__name__}. Pass "
-                "lowdim.dissimilarities(items, metric=...) with metric='precomputed', and for new items "
-                "lowdim.dissimilarities(new, items, metric=...)."
-            )
-
-    def _items(self, X: Any, fitting: bool) -> Any:
-        """Dissimilarities as a table whose columns are the items in order: of frames with labels, condensed vectors."""
-        name = type(self).__name__
-        if sparse.issparse(X):
-            return X
-        if fitting and np.ndim(X) == 1:
-            return check_dissimilarities(X, name, unknown=self._unknown_distances)
-        return with_named_columns(X, name, None if fitting else getattr(self, "feature_names_in_", None))
-
-    def _check_distances(self, D: Any) -> Any:
-        """The dissimilarities to fit on."""
-        settings = {"sparse_ok": self._sparse_graphs, "unknown": self._unknown_distances}
-        return check_dissimilarities(D, type(self).__name__, **settings)
-
-    def _check_new_distances(self, D: Any) -> Any:
-        values, name = D.data if sparse.issparse(D) else D, type(self).__name__
-        least = float(np.fmin.reduce(values, axis=None, initial=0.0))
-        if least < 0:
-            raise ValueError(f"{name}: distances to the fitted rows must not be negative; got {least:g}.")
-        unknown = np.isnan(values) if self._unknown_distances else np.zeros(1, dtype=bool)
-        if not (np.isfinite(values) | unknown).all():
-            raise ValueError(f"{name}: distances to the fitted rows must be finite; got NaN or infinity.")
-        if unknown.ndim == 2 and unknown.all(axis=1).any():
-            lost = int(unknown.all(axis=1).argmax())
-            raise ValueError(f"{name}: row {lost} of X has no known distance to a fitted row, so it has no place.")
-        return D
-
     def estimate_memory(self, X: Any) -> int:
         """Bytes that `fit` would need at its peak, beside X itself.
 
@@ -369,7 +335,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         size : int
             Bytes.
         """
-        params.check(type(self).__name__, vars(self), self._rules)
+        params.check(type(self).__name__, vars(self), rules_of(type(self)))
         if isinstance(X, tuple) and len(X) == 2 and all(isinstance(v, (int, np.integer)) for v in X):
             return sum(self._memory(int(X[0]), int(X[1]), 8, None).values())
         return sum(self._needs(X if hasattr(X, "shape") else np.asarray(X)).values())

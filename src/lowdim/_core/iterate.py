@@ -18,6 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from lowdim._core.runtime import notices
 
 S = TypeVar("S")
+Callback = Callable[[int, float, Any], Any]  # (step, loss, current result) -> True to stop
 
 QUIET_SECONDS = 2.0  # nothing is said about work that is over before anybody wonders
 BETWEEN_SECONDS = 0.5
@@ -36,13 +37,16 @@ class Run(Generic[S]):
     n_iter : int
         Steps made.
     converged : bool
-        Whether the loss stopped moving; a loop that a callback ended did not converge, and does not warn.
+        Whether the loss stopped moving; a loop that `until` or a callback ended did not converge, and does not warn.
+    stopped : bool
+        Whether the user's callback ended it.
     """
 
     state: S
     losses: np.ndarray
     n_iter: int
     converged: bool
+    stopped: bool = False
 
 
 class Progress:
@@ -88,7 +92,9 @@ def iterate(
     owner: str,
     criterion: str = "relative",
     monotone: bool = False,
-    callback: Callable[[int, S, float], Any] | None = None,
+    until: Callable[[int, S, float], bool] | None = None,
+    callback: Callback | None = None,
+    show: Callable[[S], Any] = lambda state: state,
     verbose: int | bool = 0,
     warn: bool = True,
 ) -> Run[S]:
@@ -111,8 +117,12 @@ def iterate(
     monotone : bool
         The loss cannot rise by theory: a rise (beyond rounding) ends the loop with the better state, as
         converged.
+    until : callable, optional
+        until(i, state, loss) after step i (from 1); True ends the loop: a stopping rule of the method's own.
     callback : callable, optional
-        callback(i, state, loss) after step i (from 1); returning True stops.
+        The user's, called as callback(i, loss, show(state)); returning True stops.
+    show : callable
+        What the user sees of a state: the current result.
     verbose : int or bool
         Show progress on stderr after two seconds.
     warn : bool
@@ -131,7 +141,7 @@ def iterate(
     (1.414213562373095, 6, True)
     """
     _check(max_iter, tol, criterion, owner)
-    state, losses, converged, stopped = start, [math.inf], False, False
+    state, losses, converged, stopped, ended = start, [math.inf], False, False, False
     with Progress(owner, max_iter, verbose) as progress:
         for i in range(1, max_iter + 1):
             found, loss = step(state)
@@ -144,15 +154,15 @@ def iterate(
             state = state if monotone and loss > before else found
             progress.advance(f"loss {loss:.6g}")
             converged = i > 1 and (abs(before - loss) <= tol * size or (monotone and loss > before))
-            stopped = callback is not None and _is_true(callback(i, state, loss))
-            if converged or stopped:
+            stopped = callback is not None and wants_stop(callback(i, loss, show(state)))
+            if converged or stopped or (ended := until is not None and bool(until(i, state, loss))):
                 break
-    if warn and not converged and not stopped:
+    if warn and not (converged or stopped or ended):
         _say(
             f"{owner}: not converged after max_iter={max_iter} steps (loss {loss:.6g}, tol={tol:g}). "
             "Raise max_iter or tol."
         )
-    return Run(state, np.array(losses[1:]), i, converged)
+    return Run(state, np.array(losses[1:]), i, converged, stopped)
 
 
 def _trouble(before: float, loss: float, monotone: bool, slack: float) -> str:
@@ -164,7 +174,8 @@ def _trouble(before: float, loss: float, monotone: bool, slack: float) -> str:
     return ""
 
 
-def _is_true(answer: object) -> bool:
+def wants_stop(answer: object) -> bool:
+    """Whether a callback answered True; None and everything else go on."""
     return isinstance(answer, (bool, np.bool_)) and bool(answer)
 
 

@@ -72,7 +72,7 @@ class HastieStuetzle:
             return state, loss if loss > nothing else 0.0
 
         settings: Any = {"max_iter": max_iter, "tol": tol, "owner": owner, "verbose": verbose}
-        run = iterate(step, self._projected(start), callback=watch, **settings)
+        run = iterate(step, self._projected(start), until=watch, **settings)
         rose = run.losses[-1] > RISE * watch.lowest or watch.waiting >= PATIENCE
         if rose:
             warn(

@@ -108,10 +108,6 @@ class PrincipalCurve(Reducer):
         "bias_correction": params.flag(),
         "init": params.one_of("auto") | params.Rule("an array of vertices", lambda v: np.ndim(v) == 2),
         "n_vertices": params.whole(10),
-        "tol": params.real(0),
-        "max_iter": params.whole(1),
-        "n_jobs": params.jobs(),
-        "verbose": params.whole(0) | params.flag(),
     }
     _takes_nan = True
     _ways_out = "Fit on a sample of the rows and place the others with transform."

@@ -56,7 +56,7 @@ class Limits:
             tol=0.0,
             criterion="absolute",
             owner="ICA",
-            callback=lambda i, state, turn: turn <= self.tol,
+            until=lambda i, state, turn: turn <= self.tol,
             verbose=self.verbose,
             warn=False,
         )

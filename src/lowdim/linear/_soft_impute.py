@@ -50,7 +50,7 @@ def soft_impute(X: Array, r: int, penalty: float, *, tol: float, max_iter: int, 
         max_iter=max_iter,
         tol=0.0,
         owner=owner,
-        callback=lambda i, state, loss: state.moved <= tol,
+        until=lambda i, state, loss: state.moved <= tol,
     )
     found = run.state.found
     assert found is not None

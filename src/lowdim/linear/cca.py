@@ -93,7 +93,6 @@ class CCA(Reducer):
         "ridge": _RIDGE,
         "scale": params.flag(),
         "solver": params.one_of("auto", "covariance", "svd"),
-        "n_jobs": params.jobs(),
     }
     _keeps_embedding = False
     _block_rows = 65536

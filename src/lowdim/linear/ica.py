@@ -103,11 +103,7 @@ class ICA(Reducer):
         "fun": params.one_of(*CONTRASTS) | params.function(),
         "uncorrelated": params.flag(),
         "tol": params.real(0, 1, open_low=True, open_high=True),
-        "max_iter": params.whole(1),
         "n_restarts": params.whole(1),
-        "random_state": params.seed(),
-        "n_jobs": params.jobs(),
-        "verbose": params.flag() | params.whole(0),
     }
     _keeps_embedding = False
     _block_rows = 65536

@@ -113,7 +113,6 @@ class LDA(ClassifierMixin, Reducer):
         "weighting": params.one_of("pooled", "equal"),
         "solver": params.one_of("auto", "covariance", "svd"),
         "tol": params.real(0, 1, open_low=True, open_high=True),
-        "n_jobs": params.jobs(),
     }
     _sparse_rows = True
     _keeps_embedding = False

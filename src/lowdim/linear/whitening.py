@@ -71,7 +71,6 @@ class Whitening(Reducer):
         "kind": params.one_of("pca", "zca"),
         "ridge": params.real(0),
         "ddof": params.whole(0, 1),
-        "n_jobs": params.jobs(),
     }
     _sparse_rows = True
     _keeps_embedding = False

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from lowdim import _native
-from lowdim._core.iterate import Progress
+from lowdim._core.iterate import Progress, wants_stop
 from lowdim._core.runtime import threads
 from lowdim.neighbor_embedding._grid import GridField
 
@@ -179,7 +179,7 @@ def descend(
             progress.advance(f"gradient {relative:.2g}")
             _check(state.Z, owner)
             settled = relative <= tol and phase is phases[-1]
-            stopped = callback is not None and _is_true(callback(done, costs[-1], _centred(state.Z)))
+            stopped = callback is not None and wants_stop(callback(done, costs[-1], _centred(state.Z)))
             if settled or stopped:
                 break
     if len(costs) > 2 and b > 0 and plan[b - 1][0] is phases[-1]:
@@ -210,7 +210,3 @@ def _centred(Z: np.ndarray) -> np.ndarray:
 def _check(Z: np.ndarray, owner: str) -> None:
     if not np.isfinite(Z).all():
         raise ValueError(f"{owner}: the map left the range of numbers; lower learning_rate or exaggeration.")
-
-
-def _is_true(answer: object) -> bool:
-    return isinstance(answer, (bool, np.bool_)) and bool(answer)

@@ -12,7 +12,6 @@ from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric
 from lowdim._core.graph import stored_edges
-from lowdim._core.incomplete.holes import METRICS, POLICIES
 from lowdim._core.neighbors import SEARCH, nearest
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
@@ -178,22 +177,12 @@ class TSNE(Reducer):
         "early_exaggeration": params.one_of("auto") | params.real(0, open_low=True),
         "exaggeration": params.real(0, open_low=True),
         "early_iter": params.whole(0),
-        "max_iter": params.whole(1),
         "learning_rate": params.one_of("auto") | params.real(0, open_low=True),
         "momentum": params.real(0, 1, open_high=True) | params.Rule("a pair of such", _are_momenta),
-        "tol": params.real(0),
-        "metric": params.text() | params.function(),
-        "search": params.one_of(*SEARCH),
-        "missing": params.one_of(*POLICIES),
         "warm_start": params.flag(),
-        "callback": params.none() | params.function(),
-        "random_state": params.seed(),
-        "n_jobs": params.jobs(),
-        "verbose": params.whole(0) | params.flag(),
     }
     _sparse_rows = True
     _sparse_graphs = True
-    _hole_policies = tuple(METRICS)
     _ways_out = "Set a smaller perplexity: memory grows with n_samples x perplexity."
 
     def __init__(
@@ -248,10 +237,6 @@ class TSNE(Reducer):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    @property
-    def _takes_nan(self) -> bool:
-        return self.missing != "error"
 
     def _forget(self) -> None:
         earlier = self.__dict__.get("embedding_") if self.warm_start else None

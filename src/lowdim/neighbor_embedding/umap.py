@@ -13,7 +13,6 @@ from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric
 from lowdim._core.graph import POLICIES as DISCONNECTED
 from lowdim._core.graph import stored_edges
-from lowdim._core.incomplete.holes import METRICS, POLICIES
 from lowdim._core.manifold.components import beside
 from lowdim._core.manifold.neighborhood import Distinct
 from lowdim._core.neighbors import SEARCH, nearest
@@ -170,18 +169,10 @@ class UMAP(Reducer):
         "repulsion": params.real(0),
         "negative_sample_rate": params.real(0),
         "densities": params.real(0),
-        "metric": params.text() | params.function(),
-        "search": params.one_of(*SEARCH),
-        "missing": params.one_of(*POLICIES),
         "disconnected": params.one_of(*DISCONNECTED),
-        "callback": params.none() | params.function(),
-        "random_state": params.seed(),
-        "n_jobs": params.jobs(),
-        "verbose": params.whole(0) | params.flag(),
     }
     _sparse_rows = True
     _sparse_graphs = True
-    _hole_policies = tuple(METRICS)
     _ways_out = "Use fewer neighbours: memory grows with n_samples x n_neighbors."
 
     def __init__(
@@ -230,10 +221,6 @@ class UMAP(Reducer):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    @property
-    def _takes_nan(self) -> bool:
-        return self.missing != "error"
 
     def _embed(self, X: Any) -> np.ndarray:
         check_metric(self.metric, "UMAP")

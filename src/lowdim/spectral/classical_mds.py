@@ -11,7 +11,6 @@ from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric, pairwise
 from lowdim._core.extend import Linear
-from lowdim._core.incomplete.holes import METRICS, POLICIES
 from lowdim._core.runtime.rng import generator
 from lowdim._core.scaling.additive import additive_constant, shift_distances, shift_new_distances
 from lowdim._core.scaling.classical import scale_distances, scale_rows, warn_of_negative
@@ -75,14 +74,9 @@ class ClassicalMDS(Reducer):
 
     _rules: ClassVar = {
         "n_components": params.whole(1),
-        "metric": params.text() | params.function(),
         "correction": params.none() | params.one_of("cailliez", "lingoes"),
-        "missing": params.one_of(*POLICIES),
-        "random_state": params.seed(),
-        "n_jobs": params.jobs(),
     }
     _sparse_rows = True
-    _hole_policies = tuple(METRICS)
     _ways_out = "metric='euclidean' on rows needs no n x n matrix; or fit on a sample and transform the rest."
 
     def __init__(
@@ -136,10 +130,6 @@ class ClassicalMDS(Reducer):
         """
         self._refuse_stream(X)
         return self._fit_rows(X, sample_weight=sample_weight)
-
-    @property
-    def _takes_nan(self) -> bool:
-        return self.missing != "error"
 
     def _embed(self, X: Any, sample_weight: Any = None) -> np.ndarray:
         weights = self._check_weights(sample_weight, X)

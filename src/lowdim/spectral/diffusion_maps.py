@@ -14,13 +14,12 @@ from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric, pairwise
 from lowdim._core.graph import POLICIES as DISCONNECTED
-from lowdim._core.graph.repair import METHODS
-from lowdim._core.incomplete.holes import METRICS, POLICIES
+from lowdim._core.graph.repair import METHODS, NOT_ASKED, Repair
 from lowdim._core.landmarks import policy
-from lowdim._core.landmarks.policy import by_tables, solved, tables_taken
-from lowdim._core.manifold.neighborhood import Distinct, Neighborhood, keep_suspicious
+from lowdim._core.landmarks.policy import solved
+from lowdim._core.manifold.neighborhood import Distinct, Neighborhood
 from lowdim._core.manifold.random_walk import Piece, Steps, Walk, join_parts, slow_axes, with_values
-from lowdim._core.neighbors import SEARCH, shared
+from lowdim._core.neighbors import shared
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.runtime.threads import blocks
@@ -134,25 +133,17 @@ class DiffusionMaps(Reducer):
     _rules: ClassVar = {
         "n_components": params.whole(1),
         "n_neighbors": params.none() | params.whole(1),
-        "radius": params.none() | params.real(0, open_low=True),
         "repair": params.none() | params.one_of(*METHODS),
         "alpha": params.real(0),
         "time": params.one_of("multiscale") | params.real(0),
         "width": params.one_of(*RULES) | params.real(0, open_low=True),
         "convention": params.one_of(*CONVENTIONS),
         "n_landmarks": policy.rule(2),
-        "metric": params.text() | params.function(),
-        "search": params.one_of(*SEARCH),
-        "missing": params.one_of(*POLICIES),
         "disconnected": params.one_of(*DISCONNECTED),
-        "random_state": params.seed(),
-        "n_jobs": params.jobs(),
     }
     _sparse_rows = True
     _sparse_graphs = True
     _block_rows = 256
-    _hole_policies = tuple(METRICS)
-    _memory = tables_taken
     _ways_out = "Set n_neighbors=64 or so (memory then grows with n_samples x n_neighbors), or n_landmarks=1000."
 
     def __init__(
@@ -190,21 +181,17 @@ class DiffusionMaps(Reducer):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @property
-    def _takes_nan(self) -> bool:
-        return self.missing != "error"
-
     def _on_graph(self, X: Any) -> bool:
         stored = self._precomputed() and sparse.issparse(X)
         return stored or self.n_neighbors is not None or self.radius is not None
 
     def _embed(self, X: Any) -> np.ndarray:
-        keep_suspicious(self, None)
+        self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = NOT_ASKED
         check_metric(self.metric, _NAME)
         if self.repair is not None and not self._on_graph(X):
             raise ValueError(f"{_NAME}: repair must be None where all rows are joined. Set n_neighbors or radius.")
         whole, through = partial(self._embed_rows, X, None), partial(self._embed_rows, X, give_up=False)
-        return solved(by_tables(self, *extent(X)), whole, through, _NAME)
+        return solved(self._route(*extent(X)), whole, through, _NAME)
 
     def _embed_rows(self, X: Any, m: int | None, give_up: bool) -> np.ndarray:
         """The walk between all rows, or between m landmarks."""
@@ -238,7 +225,9 @@ class DiffusionMaps(Reducer):
             found = None
             if not (self._precomputed() and sparse.issparse(rows)) and self.width in ("median", "self-tuning"):
                 found = around.nearest(rows, min(rows.shape[0] - 1, max(NEIGHBOR, wanted)))
-            G = around.mended(self, rows, first=same.first)
+            repair = Repair(self.repair, self.n_components, self._holes)
+            G, suspicious = around.mended(rows, repair, first=same.first)
+        self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = suspicious
         fall = self._set_falloff(rows, around, G if found is None else found)
         W, joined = join_parts(G, fall.weigh, rows, **self._connecting())
         K = sparse.csr_array(W + sparse.eye_array(W.shape[0], format="csr"))
@@ -261,7 +250,7 @@ class DiffusionMaps(Reducer):
         return {"policy": self.disconnected, "metric": self._distance(), "owner": _NAME, "n_jobs": self.n_jobs}
 
     def _neighborhood(self, k: int) -> Neighborhood:
-        return Neighborhood.of(self, k)
+        return Neighborhood(k, self.radius, self._distance(), self.search, self.n_jobs, _NAME)
 
     def _embed_part(self, K: Any, rows: np.ndarray, shares: _Shares, rng: np.random.Generator, give_up: bool) -> Piece:
         """The walk on one part; notes the factors of its rows in a step, and where it is in the long run."""
@@ -314,6 +303,15 @@ class DiffusionMaps(Reducer):
     def _most_rows(self) -> int:
         """Rows whose kernel is solved within a few minutes; on a graph, any number as far as is known."""
         return 30_000 if self.n_neighbors is None and self.radius is None else 2**62
+
+    def _route(self, n: int, d: int, itemsize: int, stored: int | None) -> policy.Route:
+        possible = stored is None or not self._precomputed()  # landmarks need distances between any two rows
+        tables = partial(self._tables, n=n, d=d, itemsize=itemsize, stored=stored)
+        return policy.by_size(self.n_landmarks, n, tables, self._most_rows, possible)
+
+    def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        m = self._route(n, d, itemsize, stored).n_landmarks
+        return self._tables(min(n, m or n), n, d, itemsize, stored)
 
     def _tables(self, m: int, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         """What m landmarks among n rows need."""

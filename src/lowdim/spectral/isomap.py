@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,15 +12,12 @@ from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric, pairwise
 from lowdim._core.extend import Nystrom
 from lowdim._core.graph import geodesics
-from lowdim._core.graph.repair import METHODS, NOT_ASKED
-from lowdim._core.incomplete.holes import METRICS, POLICIES
+from lowdim._core.graph.repair import METHODS, Repair
 from lowdim._core.iterate import Progress
 from lowdim._core.landmarks import policy
 from lowdim._core.landmarks.choose import sources_among
-from lowdim._core.landmarks.policy import by_tables, tables_taken
 from lowdim._core.manifold.components import Part, tile
 from lowdim._core.manifold.neighborhood import Neighborhood, nearest_of_each
-from lowdim._core.neighbors import SEARCH
 from lowdim._core.runtime.rng import generator
 from lowdim._core.scaling.additive import additive_constant, shift_distances
 from lowdim._core.scaling.centring import inner_products
@@ -27,6 +25,8 @@ from lowdim._core.spectrum import eigenpairs
 from lowdim._core.spectrum.eigenvalues import positive_part
 from lowdim._core.tables.arrays import extent
 from lowdim.spectral._tearing import SHORT, torn
+
+_MOST_ROWS = 40_000  # whose paths take a few minutes on two cores
 
 
 class Isomap(Reducer):
@@ -131,26 +131,14 @@ class Isomap(Reducer):
     _rules: ClassVar = {
         "n_components": params.whole(1),
         "n_neighbors": params.whole(1),
-        "radius": params.none() | params.real(0, open_low=True),
         "n_landmarks": policy.rule(2),
         "repair": params.none() | params.one_of(*METHODS),
         "tear": params.flag() | params.whole(3),
         "kernelize": params.flag(),
-        "metric": params.text() | params.function(),
-        "search": params.one_of(*SEARCH),
-        "missing": params.one_of(*POLICIES),
-        "disconnected": params.one_of("bridge", "separate", "largest", "error"),
-        "random_state": params.seed(),
-        "n_jobs": params.jobs(),
-        "verbose": params.whole(0) | params.flag(),
     }
     _sparse_rows = True
     _sparse_graphs = True
     _block_rows = 256
-    _landmarks_on_graphs = True
-    _most_rows = 40_000  # whose paths take a few minutes on two cores
-    _hole_policies = tuple(METRICS)
-    _memory = tables_taken
     _ways_out = "Set n_landmarks=1000 or so: memory then grows with n_samples x n_landmarks."
 
     def __init__(
@@ -186,15 +174,14 @@ class Isomap(Reducer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @property
-    def _takes_nan(self) -> bool:
-        return self.missing != "error"
-
     def _embed(self, X: Any) -> np.ndarray:
-        self.torn_edges_, self.constant_ = NOT_ASKED[:2]
+        self.torn_edges_: np.ndarray | None = None
+        self.constant_: float | None = None
         check_metric(self.metric, "Isomap")
-        m, rng = by_tables(self, *extent(X)).taken("Isomap"), generator(self.random_state)
-        joined = self._neighborhood().joined(self, X)
+        m, rng = self._route(*extent(X)).taken("Isomap"), generator(self.random_state)
+        repair = Repair(self.repair, self.n_components, self._holes)
+        joined, suspicious = self._neighborhood().joined(X, self.disconnected, repair)
+        self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = suspicious
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels
         self._rows = self._own_rows(X)
         graph = self._torn(joined.graph)
@@ -220,7 +207,7 @@ class Isomap(Reducer):
         return graph
 
     def _neighborhood(self) -> Neighborhood:
-        return Neighborhood.of(self, self.n_neighbors)
+        return Neighborhood(self.n_neighbors, self.radius, self._distance(), self.search, self.n_jobs, "Isomap")
 
     def _embed_part(self, graph: Any, rows: np.ndarray, X: Any, m: int | None, rng: np.random.Generator) -> Part:
         """Classical scaling of the path lengths among the sources of one connected part."""
@@ -268,6 +255,14 @@ class Isomap(Reducer):
             lengths, found = zip(*(_pairs(part, self.embedding_[:, :r]) for part in self._parts), strict=True)
             scores.append(1.0 - np.corrcoef(np.concatenate(lengths), np.concatenate(found))[0, 1] ** 2)
         return np.array(scores)
+
+    def _route(self, n: int, d: int, itemsize: int, stored: int | None) -> policy.Route:
+        tables = partial(self._tables, n=n, d=d, itemsize=itemsize, stored=stored)
+        return policy.by_size(self.n_landmarks, n, tables, _MOST_ROWS)
+
+    def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        m = self._route(n, d, itemsize, stored).n_landmarks
+        return self._tables(min(n, m or n), n, d, itemsize, stored)
 
     def _tables(self, m: int, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         """What m landmarks among n rows need."""

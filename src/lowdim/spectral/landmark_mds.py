@@ -13,7 +13,6 @@ from lowdim._core.base import Reducer
 from lowdim._core.distances import check_dissimilarities, check_metric, pairwise
 from lowdim._core.distances.labelled import labelled
 from lowdim._core.extend import Linear, Nystrom
-from lowdim._core.incomplete.holes import METRICS, POLICIES
 from lowdim._core.iterate import Progress
 from lowdim._core.landmarks.choose import METHODS, choose
 from lowdim._core.runtime import threads
@@ -22,6 +21,7 @@ from lowdim._core.runtime.rng import generator
 from lowdim._core.scaling.additive import additive_constant, shift_distances, shift_new_distances
 from lowdim._core.scaling.classical import Scaled, scale_distances, scale_rows, warn_of_negative
 from lowdim._core.tables.arrays import FLOATS
+from lowdim._core.validate import Accepts, check_new_distances
 
 _CELLS = 2**17  # distances held at a time by one thread: squared, centred and multiplied within the cache
 _WIDER = 25.0  # rows whose variance along an axis is so many times that of the landmarks are not told by them
@@ -100,16 +100,10 @@ class LandmarkMDS(Reducer):
         "n_components": params.whole(1),
         "n_landmarks": params.whole(2),
         "landmarks": params.one_of(*METHODS) | params.Rule("row numbers", lambda v: np.ndim(v) == 1),
-        "metric": params.text() | params.function(),
         "correction": params.none() | params.one_of("cailliez", "lingoes"),
-        "missing": params.one_of(*POLICIES),
-        "random_state": params.seed(),
-        "n_jobs": params.jobs(),
-        "verbose": params.whole(0) | params.flag(),
     }
     _sparse_rows = True
     _block_rows = 2**16
-    _hole_policies = tuple(METRICS)
     _ways_out = "Take fewer landmarks, or fit on a sample and transform the rest."
 
     def __init__(
@@ -134,10 +128,6 @@ class LandmarkMDS(Reducer):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    @property
-    def _takes_nan(self) -> bool:
-        return self.missing != "error"
 
     def _embed(self, X: Any) -> np.ndarray:
         rng = generator(self.random_state)
@@ -198,12 +188,12 @@ class LandmarkMDS(Reducer):
         alone = X.shape[1] == len(self.landmarks_) and not (self._square and X.shape[1] == self.n_features_in_)
         return slice(None) if alone else self.landmarks_
 
-    def _items(self, X: Any, fitting: bool) -> Any:
+    def _items(self, X: Any, accepts: Accepts, fitting: bool) -> Any:
         """Distances to the landmarks alone are enough for new rows, also of a model fitted on all distances."""
         if fitting or sparse.issparse(X) or np.shape(X)[1:] != (len(self.landmarks_),) or not self._square:
-            return super()._items(X, fitting)
+            return super()._items(X, accepts, fitting)
         if self.n_features_in_ == len(self.landmarks_):  # all rows are landmarks
-            return super()._items(X, fitting)
+            return super()._items(X, accepts, fitting)
         names = getattr(self, "feature_names_in_", None)
         values, _ = labelled(X, "LandmarkMDS", None if names is None else list(names[self.landmarks_]))
         return check_array(values, dtype=FLOATS, ensure_all_finite=False)
@@ -230,10 +220,10 @@ class LandmarkMDS(Reducer):
             raise ValueError(f"LandmarkMDS: landmarks must be row numbers from 0 to {n - 1}; got {rows.max()}.")
         return rows.astype(np.intp)
 
-    def _check_distances(self, D: Any) -> Any:
+    def _check_distances(self, D: Any, accepts: Accepts) -> Any:
         """Square, or of all rows to the landmarks alone: among these it must be a table of dissimilarities."""
         if D.shape[0] == D.shape[1]:
-            return super()._check_distances(D)
+            return super()._check_distances(D, accepts)
         if isinstance(self.landmarks, str) or len(self._numbered(D.shape[0])) != D.shape[1]:
             raise ValueError(
                 "LandmarkMDS: the dissimilarities must be square, or landmarks must give the row number of the item "
@@ -241,7 +231,7 @@ class LandmarkMDS(Reducer):
             )
         own = self._numbered(D.shape[0])
         among = check_dissimilarities(D[own], "LandmarkMDS")
-        D = self._check_new_distances(D)
+        D = check_new_distances(D, accepts)
         if not np.array_equal(among, D[own]):
             D = D.copy()
             D[own] = among

@@ -14,17 +14,16 @@ from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric
 from lowdim._core.graph import POLICIES as DISCONNECTED
 from lowdim._core.graph import laplacian
-from lowdim._core.graph.repair import METHODS
-from lowdim._core.incomplete.holes import METRICS, POLICIES
+from lowdim._core.graph.repair import METHODS, NOT_ASKED, Repair
 from lowdim._core.landmarks import policy
 from lowdim._core.landmarks.choose import choose
 from lowdim._core.landmarks.policy import Route, solved
-from lowdim._core.manifold.neighborhood import Distinct, Neighborhood, keep_suspicious
+from lowdim._core.manifold.neighborhood import Distinct, Neighborhood
 from lowdim._core.manifold.random_walk import Piece, Steps, Walk, join_parts, slow_axes
 from lowdim._core.manifold.reduced import MIXED, mixed, mixture_bytes, reduced_pairs, route_of
-from lowdim._core.neighbors import SEARCH
 from lowdim._core.runtime.rng import generator
 from lowdim._core.runtime.threads import blocks
+from lowdim._core.validate import Accepts
 from lowdim.spectral._walk_weights import (
     CONVENTIONS,
     EDGE_RULES,
@@ -139,7 +138,6 @@ class LaplacianEigenmaps(Reducer):
     _rules: ClassVar = {
         "n_components": params.whole(1),
         "n_neighbors": params.whole(1),
-        "radius": params.none() | params.real(0, open_low=True),
         "repair": params.none() | params.one_of(*METHODS),
         "weights": params.one_of("heat", "binary", "given"),
         "width": params.one_of(*EDGE_RULES) | params.real(0, open_low=True),
@@ -147,16 +145,10 @@ class LaplacianEigenmaps(Reducer):
         "gamma": params.none() | params.real(0, open_low=True),
         "normalization": params.one_of("random_walk", "symmetric"),
         "n_landmarks": policy.rule(3),
-        "metric": params.text() | params.function(),
-        "search": params.one_of(*SEARCH),
-        "missing": params.one_of(*POLICIES),
         "disconnected": params.one_of(*DISCONNECTED),
-        "random_state": params.seed(),
-        "n_jobs": params.jobs(),
     }
     _sparse_rows = True
     _sparse_graphs = True
-    _hole_policies = tuple(METRICS)
     _extension: Any
     _ways_out = "Use fewer neighbours, or n_landmarks=1000."
 
@@ -197,10 +189,6 @@ class LaplacianEigenmaps(Reducer):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @property
-    def _takes_nan(self) -> bool:
-        return self.missing != "error"
-
     def _embed(self, X: Any) -> np.ndarray:
         self._check_choices(X)
         is_graph = self._precomputed() and (sparse.issparse(X) or self.weights == "given")
@@ -239,10 +227,12 @@ class LaplacianEigenmaps(Reducer):
         chosen = np.sort(choose(rows, m, method="kmeans++", metric=self._distance(), rng=rng, owner=_NAME))
         self.landmarks_ = same.first[chosen]
         known = None if self._holes is None else self._holes.rows(rows[chosen])
-        blank, mixture = mixed(self, rows, chosen, self._neighborhood(r + MIXED), known, "auto")
+        around = self._neighborhood(r + MIXED)
+        mixture = mixed(rows, chosen, around, r, holes=self._holes, completed=known, ridge="auto")
+        self._rows = mixture.rows
         L, degrees = laplacian(W)
-        self.eigenvalues_, Y = reduced_pairs(L, mixture, degrees, r, rng=rng, owner=_NAME)
-        self._extension = replace(blank, places=Y)
+        self.eigenvalues_, Y = reduced_pairs(L, mixture.weights, degrees, r, rng=rng, owner=_NAME)
+        self._extension = replace(mixture.formula, places=Y)
         return np.concatenate([self._extend(rows[part]) for part in blocks(len(rows), self._block_rows)])
 
     def _check_choices(self, X: Any) -> None:
@@ -262,20 +252,22 @@ class LaplacianEigenmaps(Reducer):
         """Weights W, how the graph hangs together, and each row's distance to its nearest neighbour."""
         settings = {"policy": self.disconnected, "owner": _NAME, "n_jobs": self.n_jobs}
         self.gamma_ = None
+        self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = NOT_ASKED
         if self.weights == "given":
-            keep_suspicious(self, None)
             G = sparse.csr_array(rows, dtype=np.float64)
             W, joined = join_parts(G, None, None, metric="precomputed", **settings)
             return W, joined, np.zeros(len(joined.labels))
         around = self._neighborhood(same.n_neighbors(self.n_neighbors, _NAME))
-        G = around.mended(self, rows, first=same.first)
+        repair = Repair(self.repair, self.n_components, self._holes)
+        G, suspicious = around.mended(rows, repair, first=same.first)
+        self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = suspicious
         if self.weights == "heat":
             self.gamma_ = edge_gamma(G.data, self.width, self.convention, self.gamma, _NAME)
         W, joined = join_parts(G, edge_weights(self.gamma_), rows, metric=self._distance(), **settings)
         return W, joined, shortest_edges(joined.graph)
 
     def _neighborhood(self, k: int) -> Neighborhood:
-        return Neighborhood.of(self, k)
+        return Neighborhood(k, self.radius, self._distance(), self.search, self.n_jobs, _NAME)
 
     def _embed_part(self, W: Any, rows: np.ndarray, rng: np.random.Generator, give_up: bool) -> Piece:
         inside = W if len(rows) == W.shape[0] else W[rows][:, rows]
@@ -296,8 +288,8 @@ class LaplacianEigenmaps(Reducer):
         exponents = None if self.gamma_ is None else self.gamma_ * np.square(reach.data, dtype=np.float64)
         return walk.place(Steps.along(reach, exponents, walk.gaps))
 
-    def _check_distances(self, D: Any) -> Any:
-        return check_weights(D, _NAME) if self.weights == "given" else super()._check_distances(D)
+    def _check_distances(self, D: Any, accepts: Accepts) -> Any:
+        return check_weights(D, _NAME) if self.weights == "given" else super()._check_distances(D, accepts)
 
     def _fitted_places(self) -> np.ndarray:
         places = self._extension.places

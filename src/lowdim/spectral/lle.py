@@ -17,14 +17,13 @@ from lowdim._core.graph import POLICIES as DISCONNECTED
 from lowdim._core.graph import has_edges, neighbor_graph
 from lowdim._core.graph.local_fits import METHODS, Patches, alignment
 from lowdim._core.graph.repair import METHODS as REPAIRS
-from lowdim._core.incomplete.holes import METRICS, POLICIES
+from lowdim._core.graph.repair import Repair
 from lowdim._core.landmarks import policy
 from lowdim._core.landmarks.choose import choose
 from lowdim._core.landmarks.policy import Route, by_factors, factors_fit, solved
 from lowdim._core.manifold.components import side_by_side
 from lowdim._core.manifold.neighborhood import Distinct, Neighborhood
 from lowdim._core.manifold.reduced import MIXED, mixed, mixture_bytes, reduced_axes, route_of
-from lowdim._core.neighbors import SEARCH
 from lowdim._core.runtime.rng import generator
 from lowdim._core.runtime.threads import blocks
 from lowdim._core.spectrum.null_axes import bottom_axes, warn_of_ambiguous_axes, warn_of_crowding
@@ -125,15 +124,8 @@ class LLE(Reducer):
         "reg": params.one_of("auto") | params.real(0, open_low=True),
         "repair": params.none() | params.one_of(*REPAIRS),
         "n_landmarks": policy.rule(3),
-        "metric": params.text() | params.function(),
-        "search": params.one_of(*SEARCH),
-        "missing": params.one_of(*POLICIES),
         "disconnected": params.one_of(*DISCONNECTED),
-        "random_state": params.seed(),
-        "n_jobs": params.jobs(),
-        "verbose": params.whole(0) | params.flag(),
     }
-    _hole_policies = tuple(METRICS)
     _extension: Any
     _ways_out = "Use fewer neighbours, or fit on a sample and place the other rows with transform."
 
@@ -168,18 +160,16 @@ class LLE(Reducer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @property
-    def _takes_nan(self) -> bool:
-        return self.missing != "error"
-
     def _embed(self, X: Any) -> np.ndarray:
         self._check_settings()
         same = Distinct.of(X)
         X, k = same.pick(X, square=False), same.n_neighbors(self.n_neighbors, "LLE")
         self._check_size(k)
-        around = Neighborhood.of(self, k)
+        around = self._neighborhood(k)
         near = around.nearest(X, k)
-        joined = around.joined(self, X, first=same.first, graph=neighbor_graph(near))
+        repair = Repair(self.repair, self.n_components, self._holes)
+        joined, suspicious = around.joined(X, self.disconnected, repair, first=same.first, graph=neighbor_graph(near))
+        self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = suspicious
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels[same.kind]
         patches = Patches.of(near.indices, joined.bridges(), self._left(joined.graph, near))
 
@@ -251,14 +241,14 @@ class LLE(Reducer):
         rng, r = generator(self.random_state), self.n_components
         chosen = np.sort(choose(X, m, method="kmeans++", metric=self._distance(), rng=rng, owner="LLE"))
         self.landmarks_ = same.first[chosen]
-        blank, W = mixed(
-            self, X, chosen, self._around(), None if self._holes is None else coordinates[chosen], self.reg
-        )
-        bottom = reduced_axes(M, W, r, counts=None if same.all else same.counts, rng=rng, owner="LLE")
+        completed = None if self._holes is None else coordinates[chosen]
+        mixture = mixed(X, chosen, self._around(), r, holes=self._holes, completed=completed, ridge=self.reg)
+        self._rows = mixture.rows
+        bottom = reduced_axes(M, mixture.weights, r, counts=None if same.all else same.counts, rng=rng, owner="LLE")
         warn_of_ambiguous_axes(bottom, "LLE")
         self.eigenvalues_ = bottom.values
         self.reconstruction_error_ = float(bottom.values[1 : r + 1].sum())
-        self._extension = replace(blank, places=bottom.places)
+        self._extension = replace(mixture.formula, places=bottom.places)
         Z = np.concatenate([self._extend(X[part]) for part in blocks(len(X), self._block_rows)])
         warn_of_crowding(Z, "LLE")
         return Z
@@ -266,7 +256,10 @@ class LLE(Reducer):
     def _around(self) -> Neighborhood:
         """Which fitted rows a new one is rebuilt from."""
         k = self.n_neighbors
-        return Neighborhood.of(self, k if self.landmarks_ is None else min(k, self.n_components + MIXED))
+        return self._neighborhood(k if self.landmarks_ is None else min(k, self.n_components + MIXED))
+
+    def _neighborhood(self, k: int) -> Neighborhood:
+        return Neighborhood(k, None, self._distance(), self.search, self.n_jobs, "LLE")
 
     def _extend(self, X: Any) -> np.ndarray:
         known: Rebuilt = self._extension

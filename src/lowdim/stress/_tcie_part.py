@@ -94,7 +94,9 @@ def _least(D: Array, k: int) -> Neighbors:
     return Neighbors(indices, values)
 
 
-def least_stress(D: Array, kept: Array, model: Any, rng: np.random.Generator) -> tuple[Array, float, Run[None]]:
+def least_stress(
+    D: Array, kept: Array, r: int, solver: str, rng: np.random.Generator, *, n_jobs: int | None, **loop: Any
+) -> tuple[Array, float, Run[None]]:
     """The places of least stress over the pairs that count, reached from classical scaling of all path lengths.
 
     Returns
@@ -103,27 +105,24 @@ def least_stress(D: Array, kept: Array, model: Any, rng: np.random.Generator) ->
     stress : float
     run : Run
     """
-    n, r = len(D), model.n_components
+    n = len(D)
     if n == 1 or D.max() == 0:
         return np.zeros((n, r)), 0.0, Run(None, np.zeros(1), 1, True)
     unit = 2.0 ** int(np.frexp(D.max())[1])
     D = D / unit
-    weights = None if kept.all() else condensed(lambda rows: kept[rows, rows.start :], n, np.float64, model.n_jobs)
-    pairs = Pairs(n, condensed(lambda rows: D[rows, rows.start :], n, np.float64, model.n_jobs), weights)
-    problem = Problem(
-        pairs, Ratio(pairs), model.n_jobs, None if kept.all() or n > INVERTED else laplacian_inverse(kept)
-    )
+    weights = None if kept.all() else condensed(lambda rows: kept[rows, rows.start :], n, np.float64, n_jobs)
+    pairs = Pairs(n, condensed(lambda rows: D[rows, rows.start :], n, np.float64, n_jobs), weights)
+    problem = Problem(pairs, Ratio(pairs), n_jobs, None if kept.all() or n > INVERTED else laplacian_inverse(kept))
     start = problem.scaled(classical_of_table(lambda chosen: D[chosen], n, r, rng))
-    loop = {"max_iter": model.max_iter, "tol": model.tol, "verbose": model.verbose}
-    place, run = descend(problem, start, model.solver, warn=False, owner="TCIE", **loop)
+    place, run = descend(problem, start, solver, warn=False, owner="TCIE", **loop)
     if not run.converged:
         warn(
-            f"TCIE: not converged after max_iter={model.max_iter} steps (stress {np.sqrt(place.loss):.6g}, "
-            f"tol={model.tol:g}). Raise max_iter or tol.",
+            f"TCIE: not converged after max_iter={loop['max_iter']} steps (stress {np.sqrt(place.loss):.6g}, "
+            f"tol={loop['tol']:g}). Raise max_iter or tol.",
             ConvergenceWarning,
         )
     Z = principal_axes(place.place.reshape(n, -1))
-    return Z * unit, pairs.stress(Z, n_jobs=model.n_jobs)[0] * unit**2, run
+    return Z * unit, pairs.stress(Z, n_jobs=n_jobs)[0] * unit**2, run
 
 
 def laplacian_inverse(kept: Array) -> Callable[[Array], Array]:

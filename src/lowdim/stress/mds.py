@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric, pairwise
-from lowdim._core.incomplete.holes import METRICS, POLICIES
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim.stress import _report as report
@@ -124,24 +123,15 @@ class MDS(Reducer):
 
     _rules: ClassVar = {
         "n_components": params.whole(1),
-        "metric": params.text() | params.function(),
         "loss": params.one_of("raw", "sammon"),
         "weights": params.none() | params.one_of("elastic") | _array,
         "level": params.one_of(*LEVELS),
         "ties": params.one_of(*TIES),
         "init": params.one_of("classical", "random") | _array,
-        "n_init": params.whole(1),
         "solver": params.one_of("auto", "stochastic", *SOLVERS),
-        "max_iter": params.whole(1),
-        "tol": params.real(0),
-        "missing": params.one_of(*POLICIES),
-        "random_state": params.seed(),
-        "n_jobs": params.jobs(),
-        "verbose": params.whole(0) | params.flag(),
     }
     _sparse_rows = True
     _block_rows = 256
-    _hole_policies = tuple(METRICS)
     _unknown_distances = True
     _ways_out = "level='ratio' with solver='stochastic' keeps no table of pairs; or fit on a sample and transform."
 
@@ -179,10 +169,6 @@ class MDS(Reducer):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    @property
-    def _takes_nan(self) -> bool:
-        return self.missing != "error"
 
     def _embed(self, X: Any) -> np.ndarray:
         check_metric(self.metric, "MDS")

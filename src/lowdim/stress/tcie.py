@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -13,20 +14,20 @@ from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric
 from lowdim._core.extend import Interpolation, Rebuilt
 from lowdim._core.graph import POLICIES as DISCONNECTED
-from lowdim._core.graph.repair import METHODS
-from lowdim._core.incomplete.holes import METRICS, POLICIES
+from lowdim._core.graph.repair import METHODS, Repair
 from lowdim._core.iterate import Progress
 from lowdim._core.landmarks import policy
 from lowdim._core.landmarks.choose import sources_among
-from lowdim._core.landmarks.policy import by_tables, tables_taken
 from lowdim._core.manifold.components import over_parts, side_by_side
 from lowdim._core.manifold.neighborhood import Distinct, Neighborhood
-from lowdim._core.neighbors import SEARCH, Neighbors
+from lowdim._core.neighbors import Neighbors
 from lowdim._core.runtime.rng import generator
 from lowdim._core.tables.arrays import extent
 from lowdim.stress._boundary import boundary_rows, one_sidedness, trusted_pairs
 from lowdim.stress._solvers import SOLVERS
 from lowdim.stress._tcie_part import INVERTED, LaidOut, Sheet, least_stress
+
+_MOST_ROWS = 8000  # that are unrolled within a few minutes
 
 
 class TCIE(Reducer):
@@ -128,27 +129,14 @@ class TCIE(Reducer):
     _rules: ClassVar = {
         "n_components": params.whole(1),
         "n_neighbors": params.whole(1),
-        "radius": params.none() | params.real(0, open_low=True),
         "boundary": params.real(0, open_low=True),
         "repair": params.none() | params.one_of(*METHODS),
         "n_landmarks": policy.rule(2),
         "solver": params.one_of(*SOLVERS),
-        "max_iter": params.whole(1),
-        "tol": params.real(0),
-        "metric": params.text() | params.function(),
-        "search": params.one_of(*SEARCH),
-        "missing": params.one_of(*POLICIES),
         "disconnected": params.one_of(*DISCONNECTED),
-        "random_state": params.seed(),
-        "n_jobs": params.jobs(),
-        "verbose": params.whole(0) | params.flag(),
     }
     _sparse_rows = True
     _sparse_graphs = True
-    _landmarks_on_graphs = True
-    _most_rows = 8000  # that are unrolled within a few minutes
-    _hole_policies = tuple(METRICS)
-    _memory = tables_taken
     _extension: Any
     _ways_out = "Set n_landmarks=1000 or so: the other rows are then placed like new ones."
 
@@ -189,18 +177,16 @@ class TCIE(Reducer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @property
-    def _takes_nan(self) -> bool:
-        return self.missing != "error"
-
     def _embed(self, X: Any) -> np.ndarray:
         check_metric(self.metric, "TCIE")
-        rng, m = generator(self.random_state), by_tables(self, *extent(X)).taken("TCIE")
+        rng, m = generator(self.random_state), self._route(*extent(X)).taken("TCIE")
         same = Distinct.of(X, given=self._precomputed() and sparse.issparse(X))
         rows = same.pick(X, square=self._precomputed())
         self._rows = self._own_rows(rows)
-        around = Neighborhood.of(self, same.n_neighbors(self.n_neighbors, "TCIE"))
-        joined = around.joined(self, rows, first=same.first)
+        around = self._neighborhood(same.n_neighbors(self.n_neighbors, "TCIE"))
+        repair = Repair(self.repair, self.n_components, self._holes)
+        joined, suspicious = around.joined(rows, self.disconnected, repair, first=same.first)
+        self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = suspicious
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels[same.kind]
 
         parts = joined.parts(self.disconnected)
@@ -237,7 +223,8 @@ class TCIE(Reducer):
         edge = boundary_rows(sheet.graph, sides, self.boundary)
         kept = trusted_pairs(sheet.graph, D, edge, near, self.n_jobs)
 
-        Z, stress, run = least_stress(D, kept, self, rng)
+        loop = {"max_iter": self.max_iter, "tol": self.tol, "verbose": self.verbose}
+        Z, stress, run = least_stress(D, kept, self.n_components, self.solver, rng, n_jobs=self.n_jobs, **loop)
         rows = self._coordinates(X)
         Z = sheet.spread(Z, None if rows is None else rows[part], self.n_jobs)
         share, home = float((kept.sum() - len(D)) / max(len(D) * (len(D) - 1), 1)), sheet.home(len(part))
@@ -246,13 +233,13 @@ class TCIE(Reducer):
     def _extend(self, X: Any) -> np.ndarray:
         k = min(self.n_neighbors, len(self._extension.places))
         if self._precomputed() and sparse.issparse(X):
-            reach = Neighborhood.of(self, k).reach(None, X, X.shape[1])
+            reach = self._neighborhood(k).reach(None, X, X.shape[1])
             listed = [(reach.indices[a:b], reach.data[a:b]) for a, b in pairwise(reach.indptr)]
             return np.concatenate([self._among(j[np.argsort(d)][None], np.sort(d)[None]) for j, d in listed])
         if self._precomputed():
             order = np.argsort(X, axis=1, kind="stable")[:, :k]
             return self._among(order, np.take_along_axis(X, order, axis=1))
-        near = Neighborhood.of(self, k).nearest(self._rows, k, X)
+        near = self._neighborhood(k).nearest(self._rows, k, X)
         if isinstance(self._extension, Rebuilt):
             return self._extension(X, self._rows, near, self.n_jobs)
         return self._extension(near)
@@ -262,6 +249,17 @@ class TCIE(Reducer):
 
     def _fitted_places(self) -> np.ndarray:
         return self._extension.places
+
+    def _neighborhood(self, k: int) -> Neighborhood:
+        return Neighborhood(k, self.radius, self._distance(), self.search, self.n_jobs, "TCIE")
+
+    def _route(self, n: int, d: int, itemsize: int, stored: int | None) -> policy.Route:
+        tables = partial(self._tables, n=n, d=d, itemsize=itemsize, stored=stored)
+        return policy.by_size(self.n_landmarks, n, tables, _MOST_ROWS)
+
+    def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        m = self._route(n, d, itemsize, stored).n_landmarks
+        return self._tables(min(n, m or n), n, d, itemsize, stored)
 
     def _tables(self, m: int, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         """What m landmarks among n rows need."""

@@ -30,7 +30,8 @@ compiled: Any = _native  # a compiled module has no types to check
 Array = np.ndarray
 
 METHODS = ("flow", "linearity", "stability")
-NOT_ASKED: tuple[Any, Any, Any] = (None, None, None)  # edges, scores and whether they were removed, without repair
+Suspicious = tuple[Any, Any, Any]  # edges, scores, and whether each was removed; None three times without repair
+NOT_ASKED: Suspicious = (None, None, None)
 
 # Chosen on Swiss rolls of 1,000 to 4,000 rows (noise 0.05, 8 to 10 neighbours, three seeds each) with and without five
 # rows between the turns: all five are found, and of the edges along the sheet less than 0.5 % raise a false alarm. For
@@ -46,6 +47,15 @@ SCALES = (0.8, 0.9, 1.0)
 EXACT_UP_TO = 1000  # rows for which paths from all of them are counted; beyond, from so many of them
 SOURCES = 500
 BLOCK = 2048
+
+
+@dataclass(frozen=True, eq=False)
+class Repair:
+    """How an estimator wants its graph repaired."""
+
+    method: str | None
+    n_components: int  # dimension of the tangent planes
+    holes: Any = None  # how rows with missing cells are read
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +79,7 @@ class Repaired:
     scores: Array
     removed: Array
 
-    def named(self, rows: Array | None = None) -> tuple[Array, Array, Array]:
+    def named(self, rows: Array | None = None) -> Suspicious:
         """Edges, scores, and which are gone; the edges by other numbers of the rows, where these are given."""
         return self.edges if rows is None else np.sort(rows[self.edges], axis=1), self.scores, self.removed
 

@@ -255,7 +255,7 @@ class _Iteration:
             first = self._approach(first)
         step = self._plain_step if self.plain else self._step
         run = iterate(
-            step, first, max_iter=max_iter, tol=0.0, owner=owner, warn=False, callback=lambda i, s, loss: s.settled
+            step, first, max_iter=max_iter, tol=0.0, owner=owner, warn=False, until=lambda i, s, loss: s.settled
         )
         return replace(run, converged=run.state.settled or run.converged)
 

@@ -354,7 +354,7 @@ def fit_gaussian(
         owner=owner,
         criterion="absolute",
         monotone=True,
-        callback=collapsed,
+        until=collapsed,
         verbose=verbose,
         warn=warn,
     )

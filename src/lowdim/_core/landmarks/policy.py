@@ -62,25 +62,21 @@ class Route:
         return self.n_landmarks
 
 
-def by_tables(model: Any, n: int, d: int, itemsize: int, stored: int | None) -> Route:
-    """For a model whose `_tables(n, n, d, itemsize, stored)` with all rows must fit, and which takes `_most_rows`.
+def by_size(
+    wanted: Any, n: int, tables: Callable[[int], dict[str, int]], most_rows: float, possible: bool = True
+) -> Route:
+    """The route of n rows, of which at most `most_rows` are solved in reasonable time.
 
-    Landmarks mostly need distances between any two rows, which a sparse graph does not have.
+    `tables(m)` gives what m landmarks need; all rows are taken as long as `tables(n)` fits into memory. `possible` says
+    whether landmarks could be used: mostly they need distances between any two rows, which a sparse graph lacks.
     """
-    possible = stored is None or not model._precomputed() or model._landmarks_on_graphs
-    route = Route.asked(model.n_landmarks, n, possible)
+    route = Route.asked(wanted, n, possible)
     if not route.open:
         return route
-    needed, most = sum(model._tables(n, n, d, itemsize, stored).values()), memory.limit()
+    needed, most = sum(tables(n).values()), memory.limit()
     if needed > most:
         return route.barred(f"all {n} rows need about {memory.show(needed)}, and the limit is {memory.show(most)}")
-    return route.barred(f"all {n} rows would take very long") if n > model._most_rows else route
-
-
-def tables_taken(model: Any, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
-    """What such a model takes on the route it will go: its `_memory`."""
-    m = by_tables(model, n, d, itemsize, stored).n_landmarks
-    return model._tables(min(n, m or n), n, d, itemsize, stored)
+    return route.barred(f"all {n} rows would take very long") if n > most_rows else route
 
 
 def by_factors(route: Route, A: Any) -> Route:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from lowdim._core.graph import Connected, connect, neighbor_graph, stored_edges
-from lowdim._core.graph.repair import NOT_ASKED, Repaired, repaired
+from lowdim._core.graph.repair import NOT_ASKED, Repair, Repaired, Suspicious, repaired
 from lowdim._core.landmarks.choose import choose
 from lowdim._core.neighbors import SEARCH, nearest, within
 from lowdim._core.runtime import memory
@@ -25,37 +25,35 @@ class Neighborhood:
     n_neighbors: int
     radius: float | None
     metric: Any
-    approximate: bool | None
+    search: str
     n_jobs: int | None
     owner: str
-
-    @classmethod
-    def of(cls, model: Any, k: int) -> Neighborhood:
-        """k neighbours, or the radius of the model, by its metric and search."""
-        radius, search = getattr(model, "radius", None), SEARCH[model.search]
-        return cls(k, radius, model._distance(), search, model.n_jobs, type(model).__name__)
 
     @property
     def _known(self) -> bool:
         return isinstance(self.metric, str) and self.metric == "precomputed"
 
-    def joined(self, model: Any, X: Any, *, first: np.ndarray | None = None, graph: Any = None) -> Connected:
-        """The graph of the rows, mended as `repair` of the model says and joined as its `disconnected` does.
+    def joined(
+        self, X: Any, policy: str, repair: Repair, *, first: np.ndarray | None = None, graph: Any = None
+    ) -> tuple[Connected, Suspicious]:
+        """The connected graph of the rows, and the edges that `repair` found suspicious.
 
-        The model keeps the edges that were found suspicious, by the numbers `first` that its rows have in the table.
-        `graph` is what `self.graph(X)` would give, where that is known.
+        `policy` is what `disconnected` asks for, `first` the numbers that the rows have in the user's table, `graph`
+        what `self.graph(X)` would give where that is known.
         """
-        G = self.mended(model, X, first=first, graph=graph)
-        return connect(G, X, policy=model.disconnected, metric=self.metric, owner=self.owner, n_jobs=self.n_jobs)
+        G, suspicious = self.mended(X, repair, first=first, graph=graph)
+        found = connect(G, X, policy=policy, metric=self.metric, owner=self.owner, n_jobs=self.n_jobs)
+        return found, suspicious
 
-    def mended(self, model: Any, X: Any, *, first: np.ndarray | None = None, graph: Any = None) -> sparse.csr_array:
-        """The graph alone."""
+    def mended(
+        self, X: Any, repair: Repair, *, first: np.ndarray | None = None, graph: Any = None
+    ) -> tuple[sparse.csr_array, Suspicious]:
+        """The graph without its short circuits, connected or not, and the edges that were found suspicious."""
         G = self.graph(X) if graph is None else graph
-        found = None
-        if model.repair is not None:
-            found = self.repaired(G, X, model.repair, model.n_components, model._holes)
-        keep_suspicious(model, found, first)
-        return G if found is None else found.graph
+        if repair.method is None:
+            return G, NOT_ASKED
+        found = self._repaired(G, X, repair)
+        return found.graph, found.named(first)
 
     def graph(self, X: Any) -> sparse.csr_array:
         """Lengths of the edges between rows: two are joined when either is a neighbour of the other."""
@@ -67,26 +65,25 @@ class Neighborhood:
         found = within(X, self.radius, metric=self.metric, n_jobs=self.n_jobs, owner=self.owner)
         return neighbor_graph(found, owner=self.owner)
 
-    def repaired(self, G: sparse.csr_array, X: Any, method: str, n_components: int, holes: Any = None) -> Repaired:
-        """G without its short circuits; `holes` says how to read rows of an incomplete table."""
-        if method == "linearity" and self._known:
+    def _repaired(self, G: sparse.csr_array, X: Any, repair: Repair) -> Repaired:
+        if repair.method == "linearity" and self._known:
             raise ValueError(
-                f"{self.owner}: repair='linearity' must see the rows, which metric='precomputed' does not show. Use "
+                f"{self.owner}: repair='linearity' needs the rows, which metric='precomputed' does not give. Use "
                 "repair='flow' or 'stability', which need only the graph."
             )
         listed = self.radius is not None or (self._known and sparse.issparse(X))
         return repaired(
             G,
-            method,
-            rows=lambda: X if holes is None else holes.rows(X),
-            n_components=n_components,
+            repair.method or "",
+            rows=lambda: X if repair.holes is None else repair.holes.rows(X),
+            n_components=repair.n_components,
             n_neighbors=None if listed else self.n_neighbors,
             n_jobs=self.n_jobs,
         )
 
     def nearest(self, rows: Any, k: int, queries: Any = None) -> Any:
         settings = {"metric": self.metric, "n_jobs": self.n_jobs, "owner": self.owner, "name": "n_neighbors"}
-        return nearest(rows, k, queries=queries, approximate=self.approximate, **settings)
+        return nearest(rows, k, queries=queries, approximate=SEARCH[self.search], **settings)
 
     def meeting(self, rows: Any, X: Any, holes: Any, completed: Any) -> tuple[Any, Any, Any]:
         """New rows, the fitted ones that they are rebuilt from, and which of these are near.
@@ -134,13 +131,6 @@ class Neighborhood:
         data = np.concatenate([entries.data, found.distances[:, 0]])
         ends = np.concatenate([entries.row, alone]), np.concatenate([entries.col, found.indices[:, 0]])
         return sparse.csr_array((data, ends), shape=near.shape)
-
-
-def keep_suspicious(model: Any, found: Repaired | None, first: np.ndarray | None = None) -> None:
-    """What `repair` found, as fitted attributes; None where nobody asked."""
-    names = ("suspicious_edges_", "suspicious_scores_", "suspicious_removed_")
-    for name, value in zip(names, NOT_ASKED if found is None else found.named(first), strict=True):
-        setattr(model, name, value)
 
 
 def nearest_of_each(near: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:

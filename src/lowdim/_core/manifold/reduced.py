@@ -8,6 +8,7 @@ constant stays the null vector.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from scipy import sparse
 
 from lowdim._core.extend import Rebuilt
 from lowdim._core.landmarks.policy import Route
+from lowdim._core.manifold.neighborhood import Neighborhood
 from lowdim._core.runtime import memory, threads
 from lowdim._core.spectrum import eigenpairs
 from lowdim._core.spectrum.null_axes import Bottom
@@ -45,12 +47,24 @@ def route_of(wanted: Any, n: int, largest: int, *, policy: str, owner: str) -> R
     return Route.asked(None if asked and wanted >= n else wanted, n, not apart)
 
 
-def mixed(model: Any, X: Any, chosen: Array, around: Any, completed: Any, reg: Any) -> tuple[Rebuilt, Any]:
-    """How rows are mixed of the landmarks, of which the model keeps the rows: a formula without places, and weights."""
-    model._rows, home = X[chosen].copy(), np.zeros(len(chosen), dtype=int)
-    blank = Rebuilt(np.zeros((len(chosen), model.n_components)), home, completed, reg, model.n_components)
-    X, rows, near = around.meeting(model._rows, X, model._holes, completed)
-    return blank, blank.mixture(X, rows, near, model.n_jobs)
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """Every row as a mixture of landmarks: their rows, the formula for new rows (places still 0), and the weights."""
+
+    rows: Any
+    formula: Rebuilt
+    weights: sparse.csr_array
+
+
+def mixed(X: Any, chosen: Array, around: Neighborhood, r: int, *, holes: Any, completed: Any, ridge: Any) -> Mixture:
+    """Mix the rows of X of the chosen ones, for a map of r dimensions.
+
+    `completed` are the chosen rows without their missing cells, where `holes` says that there are any.
+    """
+    rows, home = X[chosen].copy(), np.zeros(len(chosen), dtype=int)
+    formula = Rebuilt(np.zeros((len(chosen), r)), home, completed, ridge, r)
+    new, known, near = around.meeting(rows, X, holes, completed)
+    return Mixture(rows, formula, formula.mixture(new, known, near, around.n_jobs))
 
 
 def reduced_pairs(A: sparse.csr_array, W: sparse.csr_array, mass: Array, k: int, *, rng: Any, owner: str) -> Any:

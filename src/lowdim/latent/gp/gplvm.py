@@ -103,11 +103,6 @@ class GPLVM(Reducer):
         "n_inducing": params.none() | params.whole(2),
         "back_constraint": params.flag(),
         "init": params.one_of("pca") | params.Rule("an array of places", lambda v: np.ndim(v) == 2),
-        "tol": params.real(0),
-        "max_iter": params.whole(1),
-        "random_state": params.seed(),
-        "n_jobs": params.jobs(),
-        "verbose": params.whole(0) | params.flag(),
     }
     _takes_nan = True
     _block_rows = 512

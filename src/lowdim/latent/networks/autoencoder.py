@@ -151,14 +151,8 @@ class Autoencoder(Reducer):
         "pretrain": params.whole(0),
         "held_out": params.real(0, 1, open_high=True),
         "patience": params.whole(1),
-        "n_init": params.whole(1),
-        "max_iter": params.whole(1),
-        "tol": params.real(0),
         "checkpoint": params.text() | params.Rule("a path", lambda v: isinstance(v, os.PathLike)) | params.none(),
         "device": params.text(),
-        "random_state": params.seed(),
-        "verbose": params.flag(),
-        "n_jobs": params.jobs(),
     }
     _block_rows = 16384
     _ways_out = "Train on a part of the rows and place the others with transform."

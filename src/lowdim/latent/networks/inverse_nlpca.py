@@ -124,12 +124,6 @@ class InverseNLPCA(Reducer):
         "activation": params.one_of(*ACTIVATIONS),
         "weight_decay": params.real(0),
         "scale": params.flag(),
-        "n_init": params.whole(1),
-        "max_iter": params.whole(1),
-        "tol": params.real(0),
-        "random_state": params.seed(),
-        "verbose": params.flag(),
-        "n_jobs": params.jobs(),
     }
     _takes_nan = True
     _ways_out = "Fit on fewer rows and place the others with transform."

@@ -116,12 +116,6 @@ class NLPCA(Reducer):
         "activation": params.one_of(*ACTIVATIONS),
         "weight_decay": params.real(0),
         "scale": params.flag(),
-        "n_init": params.whole(1),
-        "max_iter": params.whole(1),
-        "tol": params.real(0),
-        "random_state": params.seed(),
-        "verbose": params.flag(),
-        "n_jobs": params.jobs(),
     }
     _ways_out = "Use Autoencoder, which trains on mini-batches."
 

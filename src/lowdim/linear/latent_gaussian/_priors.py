@@ -142,7 +142,7 @@ def _pruned(
         first: History = (now.evaluate(now.start),)
         left = max(1, max_iter - steps)
         limits: dict[str, Any] = {"max_iter": left, "tol": tol, "criterion": "absolute", "warn": False}
-        run = iterate(step, first, owner=owner, callback=gone, **limits, **settings)
+        run = iterate(step, first, owner=owner, until=gone, **limits, **settings)
         model, steps = now.model(run.state[-1].place), steps + run.n_iter
         columns = lost(model)
         if columns.all():

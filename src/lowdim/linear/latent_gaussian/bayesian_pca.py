@@ -105,11 +105,6 @@ class BayesianPCA(LatentGaussian, Reducer):
         "n_components": params.whole(1) | params.none(),
         "prior": params.one_of("ard", "oba"),
         "reach": params.real(0) | params.none(),
-        "tol": params.real(0),
-        "max_iter": params.whole(1),
-        "random_state": params.seed(),
-        "n_jobs": params.jobs(),
-        "verbose": params.flag() | params.whole(0),
     }
     _ways_out = "Use fewer components."
 

@@ -102,11 +102,6 @@ class FactorAnalysis(LatentGaussian, Reducer):
         "rotation": params.one_of("varimax", "promax") | params.none(),
         "solver": params.one_of("auto", "newton", "em"),
         "noise_floor": params.real(0, 1, open_low=True, open_high=True),
-        "tol": params.real(0),
-        "max_iter": params.whole(1),
-        "random_state": params.seed(),
-        "n_jobs": params.jobs(),
-        "verbose": params.flag() | params.whole(0),
     }
     _ways_out = "Use fewer components, or fit on an iterator of batches."
 

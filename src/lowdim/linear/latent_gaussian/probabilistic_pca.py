@@ -92,11 +92,6 @@ class ProbabilisticPCA(LatentGaussian, Reducer):
     _rules: ClassVar = {
         "n_components": params.whole(1) | params.none(),
         "solver": params.one_of("auto", "closed", "em"),
-        "tol": params.real(0),
-        "max_iter": params.whole(1),
-        "random_state": params.seed(),
-        "n_jobs": params.jobs(),
-        "verbose": params.flag() | params.whole(0),
     }
     _ways_out = "Use fewer components, or fit on an iterator of batches."
 

@@ -52,9 +52,6 @@ class MixedTable(_Base):
         "ridge": params.real(0),
         "unknown": params.one_of("error", "ignore"),
         "tol": params.real(0, 1, open_low=True, open_high=True),
-        "max_iter": params.whole(1),
-        "random_state": params.seed(),
-        "n_jobs": params.jobs(),
     }
 
     def __init__(
@@ -77,10 +74,6 @@ class MixedTable(_Base):
         self.max_iter = max_iter
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    @property
-    def _takes_nan(self) -> bool:
-        return self.missing != "error"
 
     def inverse_transform(self, Z: Any, *, return_outside: bool = False) -> Any:
         """Lead places back to rows: numbers, and the most likely category.

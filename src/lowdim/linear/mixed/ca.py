@@ -62,8 +62,6 @@ class CA(Reducer):
 
     _rules: ClassVar = {
         "n_components": params.whole(1),
-        "random_state": params.seed(),
-        "n_jobs": params.jobs(),
     }
     _keeps_embedding = False
     _block_rows = 65536

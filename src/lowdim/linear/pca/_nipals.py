@@ -188,9 +188,7 @@ def _component(
 
     start = Z[:, int(np.argmax(w @ np.abs(Z)))]
     first = _Step(start, np.zeros(Z.shape[1]), np.zeros(T.shape[1]), False)
-    run = iterate(
-        step, first, max_iter=max_iter, tol=0.0, owner=owner, warn=False, callback=lambda i, s, loss: s.settled
-    )
+    run = iterate(step, first, max_iter=max_iter, tol=0.0, owner=owner, warn=False, until=lambda i, s, loss: s.settled)
     return run.state, run.n_iter, run.state.settled
 
 

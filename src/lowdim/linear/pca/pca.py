@@ -164,9 +164,6 @@ class PCA(Reducer):
         "reach": params.real(0) | params.none(),
         "orthogonalize": params.flag(),
         "tol": params.real(0, 1, open_low=True, open_high=True),
-        "max_iter": params.whole(1),
-        "random_state": params.seed(),
-        "n_jobs": params.jobs(),
     }
     _sparse_rows = True
     _hole_policies = _HOLE_POLICIES
@@ -251,10 +248,6 @@ class PCA(Reducer):
         if self.max_error is not None and self.n_components is not None:
             raise ValueError("PCA: give n_components or max_error, not both.")
         return super()._fit_rows(X, **options)
-
-    @property
-    def _takes_nan(self) -> bool:
-        return self.missing != "error"
 
     def _embed(self, X: Any, sample_weight: Any = None) -> None:
         weights = self._check_weights(sample_weight, X)

@@ -82,8 +82,6 @@ class FeatureMapPCA(Reducer):
         "feature_map": params.one_of("polynomial") | params.function(),
         "degree": params.whole(1),
         "coef0": params.real(0),
-        "random_state": params.seed(),
-        "n_jobs": params.jobs(),
     }
     _ways_out = "KernelPCA(kernel='poly') finds the same components without the features."
 

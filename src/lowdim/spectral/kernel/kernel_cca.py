@@ -122,8 +122,6 @@ class KernelCCA(Reducer):
         "ridges": params.none()
         | params.Rule("numbers > 0", lambda v: np.ndim(v) == 1 and len(v) > 0 and all(map(_POSITIVE.accepts, v))),
         "n_landmarks": params.none() | params.whole(2),
-        "random_state": params.seed(),
-        "n_jobs": params.jobs(),
     }
     _sparse_rows = True
     _ways_out = "Set n_landmarks=1000 or so: memory then grows with n_samples x n_landmarks."

@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
-from lowdim._core.incomplete.holes import METRICS, POLICIES
 from lowdim._core.incomplete.kernels import KernelHoles
 from lowdim._core.kernels import Kernel, make_kernel
 from lowdim._core.kernels.preimage import WAYS, check_way, is_linear, shift_of, shifted
@@ -134,12 +133,8 @@ class KernelPCA(Reducer):
         "noise": params.none() | params.real(1e-6, 1.0, open_high=True),
         "preimage": params.one_of(*WAYS),
         "n_neighbors": params.whole(1),
-        "missing": params.one_of(*POLICIES),
-        "random_state": params.seed(),
-        "n_jobs": params.jobs(),
     }
     _sparse_rows = True
-    _hole_policies = tuple(METRICS)
     _reads_holes = KernelHoles
     _block_rows = 2**30  # `_extend` has blocks of its own
     _ways_out = (
@@ -183,10 +178,6 @@ class KernelPCA(Reducer):
         self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    @property
-    def _takes_nan(self) -> bool:
-        return self.missing != "error"
 
     def _embed(self, X: Any) -> np.ndarray:
         rng = generator(self.random_state)

@@ -69,21 +69,34 @@ class Sheet:
         return np.hstack([found, np.zeros((len(found), r - found.shape[1]))])
 
 
-def unfold_part(model: Any, graph: Any, rods: Rods, rows: np.ndarray, counts: np.ndarray, rng: Any) -> Sheet:
+@dataclass(frozen=True)
+class Unfolding:
+    """Settings of the solver."""
+
+    n_components: int
+    rank: int | None
+    solver: str
+    tol: float
+    max_iter: int
+    n_jobs: int | None
+    verbose: int | bool
+
+
+def unfold_part(settings: Unfolding, graph: Any, rods: Rods, rows: np.ndarray, counts: np.ndarray, rng: Any) -> Sheet:
     """Unfold one connected part."""
     n, mass = len(rows), counts.astype(np.float64)
     inside, graph = _inside(rods, rows, graph.shape[0]), graph[rows][:, rows]
     if n == 1:
         return Sheet(np.zeros((1, 0)), np.zeros(1), 0.0, 0, True)
-    if model.solver == "exact":
+    if settings.solver == "exact":
         K, solved = unfold_exactly(inside, mass, owner="MVU")
         pairs = eigenpairs(K, n, owner="MVU", rng=rng)
         R = pairs.vectors * np.sqrt(np.maximum(pairs.values, 0.0))
         return Sheet.of(R, mass, inside, 0, solved)
-    p = min(n - 1, max(model.n_components, model.rank or model.n_components + 6))
-    start = _start(graph, p, rng, model.n_jobs)
-    settings = {"tol": model.tol, "max_iter": model.max_iter, "verbose": model.verbose, "owner": "MVU"}
-    found = unfold(inside, start, mass, **settings)
+    p = min(n - 1, max(settings.n_components, settings.rank or settings.n_components + 6))
+    start = _start(graph, p, rng, settings.n_jobs)
+    loop: dict[str, Any] = {"tol": settings.tol, "max_iter": settings.max_iter, "verbose": settings.verbose}
+    found = unfold(inside, start, mass, owner="MVU", **loop)
     return Sheet.of(found.places, mass, inside, found.n_iter, found.converged)
 
 

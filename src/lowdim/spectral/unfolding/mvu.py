@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,18 +13,17 @@ from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric
 from lowdim._core.extend import Rebuilt
 from lowdim._core.graph import POLICIES as DISCONNECTED
-from lowdim._core.graph.repair import METHODS
-from lowdim._core.incomplete.holes import METRICS, POLICIES
+from lowdim._core.graph.repair import METHODS, Repair
 from lowdim._core.landmarks import policy
-from lowdim._core.landmarks.policy import by_tables, tables_taken
 from lowdim._core.manifold.components import side_by_side
 from lowdim._core.manifold.neighborhood import Distinct, Neighborhood
-from lowdim._core.neighbors import SEARCH
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.runtime.threads import blocks
 from lowdim._core.tables.arrays import extent
-from lowdim.spectral.unfolding._component import Sheet, mean_of_reached, rods_of, unfold_part
+from lowdim.spectral.unfolding._component import Sheet, Unfolding, mean_of_reached, rods_of, unfold_part
+
+_MOST_ROWS = 5000  # that are unfolded within a few minutes
 
 
 class MVU(Reducer):
@@ -132,28 +132,17 @@ class MVU(Reducer):
     _rules: ClassVar = {
         "n_components": params.whole(1),
         "n_neighbors": params.whole(1),
-        "radius": params.none() | params.real(0, open_low=True),
         "repair": params.none() | params.one_of(*METHODS),
         "slack": params.real(0, 1),
         "angles": params.flag(),
         "solver": params.one_of("low_rank", "exact"),
         "rank": params.none() | params.whole(1),
         "n_landmarks": policy.rule(2),
-        "metric": params.text() | params.function(),
-        "search": params.one_of(*SEARCH),
-        "missing": params.one_of(*POLICIES),
         "disconnected": params.one_of(*DISCONNECTED),
         "tol": params.real(0, open_low=True),
-        "max_iter": params.whole(1),
-        "random_state": params.seed(),
-        "n_jobs": params.jobs(),
-        "verbose": params.whole(0) | params.flag(),
     }
     _sparse_rows = True
     _sparse_graphs = True
-    _most_rows = 5000  # that are unfolded within a few minutes
-    _hole_policies = tuple(METRICS)
-    _memory = tables_taken
     _extension: Any
     _ways_out = "Set n_landmarks=1000 or so: the other rows are then placed like new ones."
 
@@ -198,28 +187,29 @@ class MVU(Reducer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    @property
-    def _takes_nan(self) -> bool:
-        return self.missing != "error"
-
     def _embed(self, X: Any) -> np.ndarray:
         check_metric(self.metric, "MVU")
         rng = generator(self.random_state)
         same = Distinct.of(X, given=self._precomputed() and sparse.issparse(X))
         choice = {"metric": self._distance(), "rng": rng, "n_jobs": self.n_jobs, "owner": "MVU"}
-        m = by_tables(self, *extent(X)).taken("MVU")
+        m = self._route(*extent(X)).taken("MVU")
         some = same.landmarks(X, m, method="farthest", **choice)
         rows = some.pick(X, square=self._precomputed())
         self.landmarks_ = None if m is None else some.first
 
         k = min(self.n_neighbors, same.n_neighbors(self.n_neighbors, "MVU"), len(some.first) - 1)
-        hood = Neighborhood.of(self, k)
-        joined = hood.joined(self, rows, first=some.first)
+        hood = self._neighborhood(k)
+        repair = Repair(self.repair, self.n_components, self._holes)
+        joined, suspicious = hood.joined(rows, self.disconnected, repair, first=some.first)
+        self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = suspicious
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels[some.kind]
 
         rods = rods_of(joined.graph, rows, self._distance(), angles=self.angles, slack=self.slack)
         parts = joined.parts(self.disconnected)
-        sheets = [unfold_part(self, joined.graph, rods, part, some.counts[part], rng) for part in parts]
+        settings = Unfolding(
+            self.n_components, self.rank, self.solver, self.tol, self.max_iter, self.n_jobs, self.verbose
+        )
+        sheets = [unfold_part(settings, joined.graph, rods, part, some.counts[part], rng) for part in parts]
         self.objective_ = float(sum(sheet.eigenvalues.sum() for sheet in sheets))
         self.eigenvalues_ = sheets[0].eigenvalues
         self.edge_error_ = max(sheet.error for sheet in sheets)
@@ -245,11 +235,23 @@ class MVU(Reducer):
         n, k = len(known.places), self.n_neighbors
         if self._precomputed() or sparse.issparse(X):
             X = X if self._parts is None else X[:, self._parts]
-            return mean_of_reached(Neighborhood.of(self, k + 1).reach(self._rows, X, n), known)
-        return known(*Neighborhood.of(self, k).meeting(self._rows, X, self._holes, known.completed), self.n_jobs)
+            return mean_of_reached(self._neighborhood(k + 1).reach(self._rows, X, n), known)
+        return known(*self._neighborhood(k).meeting(self._rows, X, self._holes, known.completed), self.n_jobs)
 
     def _fitted_places(self) -> np.ndarray:
         return self._extension.places
+
+    def _neighborhood(self, k: int) -> Neighborhood:
+        return Neighborhood(k, self.radius, self._distance(), self.search, self.n_jobs, "MVU")
+
+    def _route(self, n: int, d: int, itemsize: int, stored: int | None) -> policy.Route:
+        possible = stored is None or not self._precomputed()  # landmarks need distances between any two rows
+        tables = partial(self._tables, n=n, d=d, itemsize=itemsize, stored=stored)
+        return policy.by_size(self.n_landmarks, n, tables, _MOST_ROWS, possible)
+
+    def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        m = self._route(n, d, itemsize, stored).n_landmarks
+        return self._tables(min(n, m or n), n, d, itemsize, stored)
 
     def _tables(self, m: int, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         """What m landmarks among n rows need."""

@@ -1,0 +1,134 @@
+"""What estimators ask of their input: real, finite numbers in rows, or distances between them.
+
+Plain functions of a table and a record of what its estimator takes; nothing here changes an estimator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from lowdim._core.distances import check_dissimilarities
+from lowdim._core.distances.labelled import with_named_columns
+from lowdim._core.tables import missing
+from lowdim._core.tables.arrays import FLOATS
+
+_RANGE = (1e-140, 1e140)  # magnitudes whose squares float64 holds
+_SINGLE_RANGE = (1e-15, 1e15)  # and those of float32
+
+
+@dataclass(frozen=True)
+class Accepts:
+    """What an estimator takes."""
+
+    owner: str
+    distances: bool = False  # X holds distances instead of rows
+    similarities: bool = False  # X holds values of a kernel instead of rows
+    by_function: bool = False  # rows are compared by a function of two of them
+    nan: bool = False  # missing cells as they are
+    unknown_distances: bool = False  # distances of which some are unknown (NaN)
+    policies: tuple[str, ...] = ()  # values of `missing` under which missing cells would be taken
+    sparse_rows: bool = False
+    sparse_graphs: bool = False
+    min_rows: int = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Checked:
+    """A table that can be computed with, and the precision of the answer."""
+
+    rows: Any
+    dtype: np.dtype
+    incomplete: bool  # whether a cell is missing
+
+
+def refuse_foreign(X: Any, accepts: Accepts) -> Any:
+    """X without masks; an error for iterators, dates, sparse tables and items that this estimator does not take."""
+    owner = accepts.owner
+    if isinstance(X, Iterator):
+        raise TypeError(f"{owner}: X must be an array of rows; got an iterator. Pass its batches one by one.")
+    if accepts.nan or (accepts.distances and accepts.unknown_distances):
+        X = missing.undisguised(X, owner)
+    missing.refuse_disguised(X, owner)
+    if not accepts.sparse_rows:
+        missing.refuse_sparse(X, owner)
+    if accepts.by_function:
+        _refuse_items(X, owner)
+    return X
+
+
+def _refuse_items(X: Any, owner: str) -> None:
+    """Text, sets and the like are not rows of numbers."""
+    if isinstance(X, (list, tuple)) and X and isinstance(X[0], (str, bytes, set, frozenset, dict)):
+        raise TypeError(
+            f"{owner}: X must be rows of numbers; got items of type {type(X[0]).__name__}. Pass "
+            "lowdim.dissimilarities(items, metric=...) with metric='precomputed', and for new items "
+            "lowdim.dissimilarities(new, items, metric=...)."
+        )
+
+
+def expanded(X: Any, accepts: Accepts, names: Any = None, *, fitting: bool) -> Any:
+    """Dissimilarities as a table whose columns are the items in order: of labelled frames and condensed vectors.
+
+    `names` are the fitted items, for distances of new ones.
+    """
+    if sparse.issparse(X):
+        return X
+    if fitting and np.ndim(X) == 1:
+        return check_dissimilarities(X, accepts.owner, unknown=accepts.unknown_distances)
+    return with_named_columns(X, accepts.owner, None if fitting else names)
+
+
+def is_plain(X: Any, least: int) -> bool:
+    """Whether X is a float table of at least so many rows already, so that nothing has to be converted."""
+    if type(X) is not np.ndarray or X.dtype not in FLOATS or X.ndim != 2:
+        return False
+    return X.shape[1] >= 1 and X.shape[0] >= least
+
+
+def check_cells(X: Any, accepts: Accepts, *, fitting: bool) -> Checked:
+    """Finite cells (missing ones where the estimator takes them) whose squares are in range.
+
+    Single-precision rows whose squares single precision cannot hold come back in double precision.
+    """
+    dtype, incomplete = X.dtype, False
+    if accepts.distances:
+        known = X.data if sparse.issparse(X) else X
+        largest = float(np.fmax.reduce(known, axis=None, initial=0.0))
+    elif accepts.nan and not sparse.issparse(X):
+        largest, incomplete = missing.survey(X, accepts.owner, columns=fitting)
+    else:
+        policies = () if sparse.issparse(X) or accepts.similarities else accepts.policies
+        largest = missing.refuse(X, accepts.owner, policies)
+    if largest and not _RANGE[0] < largest < _RANGE[1]:
+        raise ValueError(
+            f"{accepts.owner}: the largest value of X is {largest:.1e}, and its square is out of range. Multiply X by "
+            "a constant first."
+        )
+    if dtype == np.float32 and largest and not _SINGLE_RANGE[0] < largest < _SINGLE_RANGE[1]:
+        X = X.astype(np.float64)
+    return Checked(X, dtype, incomplete)
+
+
+def check_fitted_distances(D: Any, accepts: Accepts) -> Any:
+    """The dissimilarities to fit on."""
+    return check_dissimilarities(D, accepts.owner, sparse_ok=accepts.sparse_graphs, unknown=accepts.unknown_distances)
+
+
+def check_new_distances(D: Any, accepts: Accepts) -> Any:
+    """Distances from new rows to the fitted ones."""
+    values, owner = D.data if sparse.issparse(D) else D, accepts.owner
+    least = float(np.fmin.reduce(values, axis=None, initial=0.0))
+    if least < 0:
+        raise ValueError(f"{owner}: distances to the fitted rows must not be negative; got {least:g}.")
+    unknown = np.isnan(values) if accepts.unknown_distances else np.zeros(1, dtype=bool)
+    if not (np.isfinite(values) | unknown).all():
+        raise ValueError(f"{owner}: distances to the fitted rows must be finite; got NaN or infinity.")
+    if unknown.ndim == 2 and unknown.all(axis=1).any():
+        lost = int(unknown.all(axis=1).argmax())
+        raise ValueError(f"{owner}: row {lost} of X has no known distance to a fitted row, so it cannot be placed.")
+    return D
