@@ -28,14 +28,13 @@ def renamed_parameters(**names: str) -> Callable[[Callable[..., None]], Callable
     return decorate
 
 
-def current(owner: str, given: dict[str, Any], names: dict[str, str], *, quiet: bool = False) -> dict[str, Any]:
+def current(owner: str, given: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
     """Arguments under the names of today."""
     for old in set(given) & set(names):
         new = names[old]
         if new in given:
             raise TypeError(f"{owner}: {old} is the old name of {new}; pass only {new}.")
-        if not quiet:
-            warn(f"{owner}: {old} is now called {new}; the old name will go in the next release.", FutureWarning)
+        warn(f"{owner}: {old} is now called {new}; the old name will go in the next release.", FutureWarning)
         given = {**{name: value for name, value in given.items() if name != old}, new: given[old]}
     return given
 

@@ -26,6 +26,7 @@ from lowdim._core.persist.nodes import (
     describe,
     is_estimator,
 )
+from lowdim._core.renamed import renamed_of
 from lowdim._core.runtime import memory
 
 
@@ -188,16 +189,19 @@ class Reader:
         return found
 
     def _record(self, name: Any, values: Any) -> Any:
-        cls = records.class_of(_typed(name, str, "a class"))
+        tag = records.current_tag(_typed(name, str, "a class"))
+        cls = records.class_of(tag)
         if cls is None:
             raise ValueError(f"it has a record of the unknown class {name!r:.80}")
-        return cls(**self._values(values))
+        return cls(**records.today(records.FIELDS.get(tag, {}), self._values(values)))
 
     def _estimator(self, name: Any, params: Any, state: Any) -> Any:
         if not isinstance(name, str) or name not in lowdim._ESTIMATORS:
             raise ValueError(f"it has an estimator of the unknown class {name!r:.80}")
         cls = getattr(lowdim, name)
-        known, given, kept = signature(cls).parameters, self._values(params), self._values(state)
+        known = signature(cls).parameters
+        given = records.today(renamed_of(cls), self._values(params))
+        kept = records.today(records.ATTRIBUTES.get(name, {}), self._values(state))
         if unknown := set(given) - set(known):
             raise ValueError(f"{name} has no parameters {sorted(unknown)}")
         for attribute in kept:

@@ -62,6 +62,16 @@ _FIRST_RENAMED = {
     "walk:Piece": "walk:Component",
 }
 
+# Names that changed after files with them were written: fields of records by tag, fitted attributes by estimator. What
+# was a parameter is in `renamed`.
+FIELDS: dict[str, dict[str, str]] = {}
+ATTRIBUTES: dict[str, dict[str, str]] = {}
+
+
+def today(names: dict[str, str], values: dict[str, Any]) -> dict[str, Any]:
+    """Values of a file under the names of today."""
+    return {names.get(name, name): value for name, value in values.items()}
+
 
 def tag_of(value: object) -> str | None:
     """The tag of a record; None for everything else."""
@@ -74,9 +84,14 @@ def _tags() -> dict[tuple[str, str], str]:
     return {home: tag for tag, home in RECORDS.items()}
 
 
-def class_of(name: str) -> Any:
-    """The class that a tag, or a name of format version 1, stands for; None where there is none."""
-    home = RECORDS.get(_tag_of_version_1(name) or name)
+def current_tag(name: str) -> str:
+    """A tag as it is; for a name of format version 1, its tag."""
+    return _tag_of_version_1(name) or name
+
+
+def class_of(tag: str) -> Any:
+    """The class that a tag stands for; None where there is none."""
+    home = RECORDS.get(tag)
     return None if home is None else getattr(import_module(home[0]), home[1])
 
 
