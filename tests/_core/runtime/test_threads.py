@@ -97,7 +97,7 @@ def test_interruptible_hears_ctrl_c():
     """In a process of its own: only the main thread hears it."""
     code = """
 import _thread, threading, time
-from lowdim._core import threads
+from lowdim._core.runtime import threads
 threading.Timer(0.2, _thread.interrupt_main).start()
 start = time.monotonic()
 try:
