@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lowdim._core.incomplete.gaussian import check_varies, fit_gaussian
+from lowdim._core.incomplete.em import check_varies, fit_gaussian
 from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum.singular import svd
 from lowdim.curves._polyline import Polyline

@@ -19,8 +19,8 @@ from scipy.sparse.csgraph import laplacian as scipy_laplacian
 from scipy.spatial.distance import cdist, pdist, squareform
 
 from lowdim import _native
-from lowdim._core import graph as graph_module
 from lowdim._core.graph import components, connect, geodesics, laplacian, neighbor_graph, stored_edges
+from lowdim._core.graph import shortest_paths as graph_module
 from lowdim._core.neighbors import nearest
 
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from lowdim._core.incomplete import batched_linalg, gaussian
-from lowdim._core.incomplete.gaussian import Gaussian, expectations, fit_gaussian, maximized, observed_moments
+from lowdim._core.incomplete import batched_linalg, em, gaussian
+from lowdim._core.incomplete.em import expectations, fit_gaussian, maximized, observed_moments
+from lowdim._core.incomplete.gaussian import Gaussian
 
 
 def problem(n=40, d=7, r=3, noise="diagonal", seed=0, missing=0.3):
@@ -90,7 +91,7 @@ def test_the_maximisation_step_is_a_loop_over_columns(noise):
 def test_the_likelihood_never_falls(noise):
     _, X = problem(noise=noise, n=60)
     mean, variance = observed_moments(X)
-    model = gaussian.initial(X, 3, mean, variance, noise, np.random.default_rng(1))
+    model = em.initial(X, 3, mean, variance, noise, np.random.default_rng(1))
     plain = []
     for _ in range(60):
         sums = expectations(X, model)
@@ -109,7 +110,7 @@ def test_acceleration_takes_far_fewer_steps_to_the_same_place(noise):
     _, X = problem(noise=noise, n=60, missing=0.25)
     model, run = fit_gaussian(X, 3, noise=noise, rng=np.random.default_rng(1), tol=1e-13)
     mean, variance = observed_moments(X)
-    slow = gaussian.initial(X, 3, mean, variance, noise, np.random.default_rng(1))
+    slow = em.initial(X, 3, mean, variance, noise, np.random.default_rng(1))
     for _ in range(4 * run.n_iter):
         sums = expectations(X, slow)
         slow = maximized(slow, sums, 1e-12)

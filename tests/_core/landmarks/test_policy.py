@@ -7,10 +7,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 import lowdim
 from lowdim import LLE, MVU, TCIE, DiffusionMaps, Isomap, LaplacianEigenmaps, datasets
-from lowdim._core import spectrum
 from lowdim._core.landmarks import policy
 from lowdim._core.landmarks.policy import Route, solved
-from lowdim._core.spectrum import TooHard, eigenpairs
+from lowdim._core.spectrum import TooHard, choice, eigen, eigenpairs
 from tests.spectral.test_isomap import procrustes_error
 
 FEW = 60  # landmarks in these tests
@@ -90,17 +89,17 @@ def test_factors_that_do_not_fit(roll, monkeypatch):
 def test_solvers_that_give_up(name, roll, monkeypatch):
     """The start of the solver has been drawn by then, and still the landmarks are those of the explicit call."""
     make = SOLVERS[name]
-    usual = spectrum._chain
+    usual = choice.chain_of
     monkeypatch.setattr(
-        spectrum, "_chain", lambda p, rough=False: ["lobpcg"] if p.is_sparse and p.n > 100 else usual(p)
+        choice, "chain_of", lambda p, rough=False: ["lobpcg"] if p.is_sparse and p.n > 100 else usual(p)
     )
-    monkeypatch.setattr(spectrum, "_patience", lambda *_: 1)  # steps
+    monkeypatch.setattr(choice, "_patience", lambda *_: 1)  # steps
     check(make, roll, r"the eigensolver gave up on all rows \(\d of \d eigenpairs miss the tolerance .*\)")
 
 
 def test_where_there_are_no_landmarks_the_solver_goes_on(roll, monkeypatch):
     """Parts, degrees and graphs: "auto" is then None."""
-    monkeypatch.setattr(spectrum, "_automatic", lambda problem, give_up: 1 / (not give_up) and _lapack(problem))
+    monkeypatch.setattr(eigen, "solve", lambda problem, give_up: 1 / (not give_up) and _lapack(problem))
     two = np.concatenate([roll[:120], roll[:100] + 500])
     with pytest.warns(UserWarning, match="2 components"):
         assert LLE(disconnected="separate", random_state=0).fit(two).landmarks_ is None
@@ -115,7 +114,7 @@ def test_where_there_are_no_landmarks_the_solver_goes_on(roll, monkeypatch):
 
 
 def _lapack(problem):
-    return spectrum._first_good(problem, ["lapack"])
+    return choice.first_good(problem, ["lapack"])
 
 
 @pytest.mark.parametrize("make", [Isomap, TCIE, DiffusionMaps], ids=lambda m: m.__name__)
@@ -161,9 +160,9 @@ def test_a_solver_that_gives_up_says_so(monkeypatch):
     n = 700
     L = csr_array(2 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1))
     L[[0, n - 1], [0, n - 1]] = 1.0
-    monkeypatch.setattr(spectrum, "LARGEST_FACTORS", 10)
-    monkeypatch.setattr(spectrum, "_patience", lambda problem, name, rest: 2)
-    monkeypatch.setattr(spectrum, "_chain", lambda problem, rough=False: ["arpack", "block", "lobpcg"])
+    monkeypatch.setattr(choice, "LARGEST_FACTORS", 10)
+    monkeypatch.setattr(choice, "_patience", lambda problem, name, rest: 2)
+    monkeypatch.setattr(choice, "chain_of", lambda problem, rough=False: ["arpack", "block", "lobpcg"])
     settings = {"which": "smallest", "skip": np.ones(n)}
     with pytest.raises(TooHard, match="2 of 2 eigenpairs miss the tolerance"):
         eigenpairs(L, 2, give_up=True, **settings)

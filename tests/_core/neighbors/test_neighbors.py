@@ -12,7 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 
 import lowdim
 from lowdim import _native
-from lowdim._core.neighbors import exact, nearest, within
+from lowdim._core.neighbors import exact_nearest, exact_radius, nearest, prepared, shared, within
 
 DTYPES = [np.float32, np.float64]
 OWN = ["euclidean", "cosine", "manhattan"]
@@ -38,7 +38,7 @@ def routes_for(metric):
 
 
 def by_route(X, k, route, metric="euclidean", queries=None, n_jobs=1):
-    distances, indices = exact.nearest_rows(exact.open_search(X, queries, metric, "test"), k, n_jobs, route)
+    distances, indices = exact_nearest.nearest_rows(prepared.open_search(X, queries, metric, "test"), k, n_jobs, route)
     return indices, distances
 
 
@@ -141,8 +141,8 @@ def test_products_that_lose_all_digits_are_found_out(rng):
 def test_an_outlier_does_not_spoil_the_rest(rng):
     X = rng.normal(size=(150, 10))
     X[17] = 1e12
-    search = exact.open_search(X, None, "euclidean", "test")
-    distances, indices = exact.nearest_rows(search, 5, 1, "products")
+    search = prepared.open_search(X, None, "euclidean", "test")
+    distances, indices = exact_nearest.nearest_rows(search, 5, 1, "products")
     rest = np.arange(150) != 17  # seen from out there all others are equally far
     assert_same((indices[rest], distances[rest]), [part[rest] for part in brute(X, 5)])
     assert search.single.unit**0.5 * 1e12 < 4
@@ -153,11 +153,11 @@ def test_an_outlier_does_not_spoil_the_rest(rng):
 
 def test_whole_numbers_need_no_second_look(rng):
     X = rng.integers(0, 3, size=(150, 30)).astype(float)
-    search = exact.open_search(X, None, "euclidean", "test")
+    search = prepared.open_search(X, None, "euclidean", "test")
     assert search.single.rounding == 0
-    assert exact.open_search(X + 0.1, None, "euclidean", "test").single.rounding > 0
-    assert exact.open_search(X * 1e4, None, "euclidean", "test").single.rounding > 0
-    assert exact.open_search(X * 1e4, None, "euclidean", "test").double.rounding == 0
+    assert prepared.open_search(X + 0.1, None, "euclidean", "test").single.rounding > 0
+    assert prepared.open_search(X * 1e4, None, "euclidean", "test").single.rounding > 0
+    assert prepared.open_search(X * 1e4, None, "euclidean", "test").double.rounding == 0
     for rows in (X, X * 1e4, X + 0.1):
         assert_same(by_route(rows, 9, "products"), by_route(rows, 9, "scan"), rtol=0)
     assert_same(by_route(X, 9, "products"), brute(X, 9))
@@ -196,10 +196,12 @@ def test_zero_rows_under_cosine(rng, kind):
         outside = by_route(rows, 5, route, "cosine", queries=rows[[9, 0]])
         assert outside[0][0].tolist() == [5, 9, 30, 0, 1]
         assert outside[1][0].tolist() == [0, 0, 0, 1, 1]
-        search = exact.open_search(rows, None, "cosine", "test")
+        search = prepared.open_search(rows, None, "cosine", "test")
         for radius in (0.0, 0.3, 1.0):
             if route != "scan":
-                i, j, length = map(np.concatenate, zip(*exact.rows_within(search, radius, 1, route), strict=True))
+                i, j, length = map(
+                    np.concatenate, zip(*exact_radius.rows_within(search, radius, 1, route), strict=True)
+                )
                 table = np.full((60, 60), np.inf)
                 table[i, j] = length
                 np.testing.assert_allclose(table, np.where(full <= radius, full, np.inf), atol=1e-14)
@@ -371,8 +373,8 @@ def test_within_equals_brute_force(rng, route, metric, dtype):
     for queries in (None, X[::7]):
         D = cdist(X if queries is None else queries, X, metric).astype(float)
         radius = float(np.quantile(D, 0.1)) * (1 + 1e-6)
-        search = exact.open_search(X, queries, metric, "test")
-        parts = exact.rows_within(search, radius, 2, route)
+        search = prepared.open_search(X, queries, metric, "test")
+        parts = exact_radius.rows_within(search, radius, 2, route)
         i, j, values = (np.concatenate(pieces) for pieces in zip(*parts, strict=True))
         expected = radius >= D
         if queries is None:
@@ -454,10 +456,10 @@ def test_property_all_engines_agree(seed, n, d, kind, metric, dtype):
 
 def test_few_queries_build_no_tree(rng):
     X = rng.normal(size=(20_000, 3))
-    assert exact.open_search(X, X[:3], "euclidean", "test").route(5) == "scan"
-    assert exact.open_search(X, None, "euclidean", "test").route(5) == "tree"
-    assert exact.open_search(np.tile(X, (1, 10)), None, "euclidean", "test").route(5) == "products"
-    assert exact.open_search(np.tile(X, (1, 10)), None, "manhattan", "test").route(5) == "scan"
+    assert prepared.open_search(X, X[:3], "euclidean", "test").route(5) == "scan"
+    assert prepared.open_search(X, None, "euclidean", "test").route(5) == "tree"
+    assert prepared.open_search(np.tile(X, (1, 10)), None, "euclidean", "test").route(5) == "products"
+    assert prepared.open_search(np.tile(X, (1, 10)), None, "manhattan", "test").route(5) == "scan"
 
 
 def test_refused_input(rng):
@@ -515,14 +517,14 @@ def test_refused_precomputed(rng):
 
 
 def test_rows_are_searched_once_inside_shared(monkeypatch):
-    from lowdim._core import neighbors
+    from lowdim._core.neighbors import search as neighbors
 
     X = np.random.default_rng(0).normal(size=(60, 4))
     plain = nearest(X, 5)
     calls = []
     search = neighbors._search
     monkeypatch.setattr(neighbors, "_search", lambda *a: calls.append(a[1]) or search(*a))
-    with neighbors.shared(X):
+    with shared(X):
         for k in (8, 5, 8, 9, 3):
             found = nearest(X, k)
             assert found.indices.shape == (60, k)
@@ -586,7 +588,7 @@ def test_approximate_search_measures_what_it_finds_exactly(metric):
 
 
 def test_when_approximate_search_is_taken(monkeypatch):
-    from lowdim._core import neighbors
+    from lowdim._core.neighbors import search as neighbors
 
     X = np.random.default_rng(0).normal(size=(400, 20))
     taken = []
@@ -604,7 +606,7 @@ def test_when_approximate_search_is_taken(monkeypatch):
     nearest(sparse.csr_array(X), 5, approximate=True)
     nearest(X, 300, approximate=True)
     assert len(taken) == 1
-    with neighbors.shared(X):
+    with shared(X):
         near = nearest(X, 5, approximate=True)
         assert nearest(X, 5, approximate=None).indices is not near.indices
         assert len(taken) == 2

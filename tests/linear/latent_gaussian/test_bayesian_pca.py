@@ -5,7 +5,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from lowdim import BayesianPCA, ProbabilisticPCA
-from lowdim._core.incomplete.gaussian import fit_gaussian
+from lowdim._core.incomplete.em import fit_gaussian
 from lowdim.linear.latent_gaussian import bayesian_pca
 from lowdim.linear.latent_gaussian._priors import ard_closed, ard_em
 from tests.oracles import case, load_expected, load_input

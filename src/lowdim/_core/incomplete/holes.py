@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 
 from lowdim._core.distances.with_holes import METRICS
-from lowdim._core.incomplete.gaussian import Gaussian, fit_gaussian
+from lowdim._core.incomplete.em import fit_gaussian
+from lowdim._core.incomplete.gaussian import Gaussian
 from lowdim._core.incomplete.rank import gcv, in_own_units, most_components
 from lowdim._core.runtime.notices import warn
 

@@ -10,16 +10,19 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 from scipy.special import hyp0f1
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from lowdim._core.distances import compiled, excess, over_power, pairwise, row_scales, scaled
+from lowdim import _native
+from lowdim._core.distances import excess, over_power, pairwise, row_scales, scaled
 from lowdim._core.kernels.algebra import Kernel, is_number, store, store_integer, store_positive
 from lowdim._core.kernels.widths import Rows
+
+compiled: Any = _native  # a compiled module has no types to check
 
 # Functions of the inner product -----------------------------------------------------------------------------
 

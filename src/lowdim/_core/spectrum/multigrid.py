@@ -18,7 +18,7 @@ import scipy.linalg as sla
 import scipy.sparse as sp
 
 from lowdim._core.runtime import threads
-from lowdim._core.spectrum.krylov import Array, Problem
+from lowdim._core.spectrum.problem import Array, Problem
 
 _COARSE = 600  # rows that a dense factorisation takes in a few milliseconds
 _STUCK = 3000  # rows that it takes in half a second: graphs that branch everywhere get no smaller below some hundreds

@@ -18,8 +18,9 @@ from sklearn.exceptions import ConvergenceWarning
 from lowdim._core.runtime import memory, threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
-from lowdim._core.spectrum.krylov import SEED, Array, Problem, block_lanczos, block_width, sign_factors, unit_of
+from lowdim._core.spectrum.block_lanczos import block_lanczos
 from lowdim._core.spectrum.moments import Moments, gram
+from lowdim._core.spectrum.problem import SEED, Array, Problem, block_width, sign_factors, unit_of
 from lowdim._core.spectrum.solvers import FAILURES, complete_arpack, lapack
 
 SMALL = 400  # shorter side up to which an iterative method does not pay

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,8 +19,9 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh, lobpcg, splu
 
 from lowdim._core.runtime import memory, threads
-from lowdim._core.spectrum.krylov import EPS, SEED, Array, Problem, block_lanczos, rayleigh_ritz
+from lowdim._core.spectrum.block_lanczos import block_lanczos
 from lowdim._core.spectrum.multigrid import multigrid
+from lowdim._core.spectrum.problem import EPS, Array, Problem, rayleigh_ritz
 
 # Bytes per entry of the profile after reverse Cuthill-McKee that a symmetric LU was seen to take, at most.
 # Laplacians and LLE matrices of kNN graphs in 2 to 10 dimensions, 3,000 to 50,000 rows: L + U hold 0.3 to 1.4
@@ -261,8 +262,8 @@ def _eigsh(problem: Problem, times: Callable[[Array], Array], k: int, tol: float
         return unfinished.eigenvalues, unfinished.eigenvectors
 
 
-def lobpcg_amg(problem: Problem) -> Array:
-    """LOBPCG, preconditioned by smoothed aggregation where pyamg is installed, else by the diagonal."""
+def lobpcg_diagonal(problem: Problem) -> Array:
+    """LOBPCG, preconditioned by the diagonal."""
     width = problem.k + max(2, problem.k // 4)
     if 5 * width >= problem.free:
         return lapack(problem)
@@ -273,7 +274,7 @@ def lobpcg_amg(problem: Problem) -> Array:
         return lobpcg(
             operator,
             problem.start(width),
-            M=_preconditioner(problem),
+            M=_diagonal_preconditioner(problem),
             Y=problem.null if problem.null.shape[1] else None,
             largest=problem.sign > 0,
             tol=0.3 * problem.tol * problem.norm,
@@ -281,40 +282,25 @@ def lobpcg_amg(problem: Problem) -> Array:
         )[1]
 
 
-def _preconditioner(problem: Problem) -> LinearOperator | None:
+def _diagonal_preconditioner(problem: Problem) -> LinearOperator | None:
+    """Division by the diagonal, for the small end of the spectrum of a sparse matrix."""
     if not problem.is_sparse or problem.sign > 0:
         return None
     # Nearer to singular, the preconditioner blows the null vector up until it hides the others.
-    B = sp.csr_matrix(problem.sparse + 1e-5 * problem.norm * sp.eye_array(problem.n))
-    try:
-        import pyamg
-    except ImportError:
-        diagonal = np.maximum(B.diagonal(), 1e-8 * problem.norm)[:, None]
-        jacobi = lambda Y: (Y.reshape(len(diagonal), -1) / diagonal).reshape(Y.shape)  # noqa: E731
-        return LinearOperator(B.shape, matvec=jacobi, matmat=jacobi, dtype=np.float64)
-    smooth = np.ones((problem.n, 1)) if problem.scale is None else 1 / problem.scale[:, None]
-    with _numpy_seed(SEED):
-        cycle = pyamg.smoothed_aggregation_solver(B, B=smooth, symmetry="symmetric").aspreconditioner()
-    columns = lambda Y: np.column_stack([cycle @ y for y in Y.T])  # noqa: E731
-    return LinearOperator(B.shape, matvec=cycle.matvec, matmat=columns, dtype=np.float64)
+    shifted = problem.sparse.diagonal() + 1e-5 * problem.norm
+    diagonal = np.maximum(shifted, 1e-8 * problem.norm)[:, None]
 
+    def divide(Y: Array) -> Array:
+        return (Y.reshape(len(diagonal), -1) / diagonal).reshape(Y.shape)
 
-@contextmanager
-def _numpy_seed(seed: int) -> Iterator[None]:
-    """pyamg draws from numpy's global generator to build its levels; the caller's state is put back."""
-    state = np.random.get_state()  # noqa: NPY002
-    np.random.seed(seed)  # noqa: NPY002
-    try:
-        yield
-    finally:
-        np.random.set_state(state)  # noqa: NPY002
+    return LinearOperator((problem.n, problem.n), matvec=divide, matmat=divide, dtype=np.float64)
 
 
 SOLVERS: dict[str, Callable[[Problem], Array]] = {
     "lapack": lapack,
     "block": block,
     "arpack": arpack,
-    "lobpcg": lobpcg_amg,
+    "lobpcg": lobpcg_diagonal,
     "multigrid": multigrid,
 }
 FAILURES = (ArpackError, np.linalg.LinAlgError, RuntimeError, ValueError)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from lowdim._core.spectrum.krylov import unit_of
+from lowdim._core.spectrum.problem import unit_of
 
 
 @dataclass(frozen=True, eq=False)

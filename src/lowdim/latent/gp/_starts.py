@@ -9,7 +9,7 @@ import numpy as np
 import scipy.linalg as sla
 
 from lowdim._core.distances import pairwise
-from lowdim._core.incomplete.gaussian import check_varies, fit_gaussian
+from lowdim._core.incomplete.em import check_varies, fit_gaussian
 from lowdim._core.runtime.notices import warn
 from lowdim._core.spectrum.singular import svd
 

@@ -11,7 +11,8 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.exceptions import ConvergenceWarning
 
 from lowdim._core.accelerate import History, Point, accelerated
-from lowdim._core.incomplete.gaussian import FLOOR, Frame, Gaussian, expectations, maximized
+from lowdim._core.incomplete.em import Frame, expectations, maximized
+from lowdim._core.incomplete.gaussian import FLOOR, Gaussian
 from lowdim._core.iterate import Run, iterate
 from lowdim._core.runtime.notices import warn
 

@@ -10,7 +10,8 @@ import numpy as np
 from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.incomplete.cells import within_reach
-from lowdim._core.incomplete.gaussian import Gaussian, check_varies, fit_gaussian, initial, observed_moments
+from lowdim._core.incomplete.em import check_varies, fit_gaussian, initial, observed_moments
+from lowdim._core.incomplete.gaussian import Gaussian
 from lowdim._core.incomplete.rank import holed
 from lowdim._core.iterate import Run
 from lowdim._core.runtime.notices import warn

@@ -8,7 +8,8 @@ import numpy as np
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
-from lowdim._core.incomplete.gaussian import FLOOR, Gaussian, check_varies, fit_gaussian
+from lowdim._core.incomplete.em import check_varies, fit_gaussian
+from lowdim._core.incomplete.gaussian import FLOOR, Gaussian
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum import Moments

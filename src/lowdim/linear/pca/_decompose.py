@@ -16,8 +16,8 @@ from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.runtime.threads import blocks, map_rows
 from lowdim._core.spectrum import Moments, eigenpairs, gram, mean_and_variance, svd
-from lowdim._core.spectrum.krylov import unit_of
 from lowdim._core.spectrum.moments import n_sums
+from lowdim._core.spectrum.problem import unit_of
 from lowdim.linear.pca._power import power_pairs
 
 SOLVERS = ("covariance", "svd", "gram", "randomized", "power")

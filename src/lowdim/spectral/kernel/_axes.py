@@ -16,7 +16,7 @@ from lowdim._core.runtime import threads
 from lowdim._core.scaling.centring import center_kernel
 from lowdim._core.spectrum import Eigenpairs, eigenpairs
 from lowdim._core.spectrum.eigenvalues import all_eigenvalues, positive_part
-from lowdim._core.spectrum.krylov import dense_product
+from lowdim._core.spectrum.problem import dense_product
 from lowdim.spectral.kernel._kernel_tiles import Tiles, each_block, matrix, product, tiles_of
 
 OWNER = "KernelPCA"

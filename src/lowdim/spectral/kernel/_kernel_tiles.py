@@ -14,9 +14,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from lowdim._core.distances import LOSS, compiled, excess, origin, row_pairs, scaled, squared_norms
+from lowdim import _native
+from lowdim._core.distances import LOSS, excess, origin, row_pairs, scaled, squared_norms
 from lowdim._core.kernels import RBF, Kernel, Precomputed
 from lowdim._core.runtime import threads
+
+compiled: Any = _native  # a compiled module has no types to check
 
 Array = np.ndarray
 TILE = 512  # rows and columns of a tile: 2 MB in float64, what a core has in its second cache

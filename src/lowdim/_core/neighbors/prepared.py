@@ -1,19 +1,8 @@
-"""Exact neighbour search: the engines behind `neighbors`.
-
-Three engines give the same answer to the last bit, so the choice between them is a matter of time alone:
-
-* *tree*: scipy's KD-tree, in low dimension;
-* *products*: candidates from blocked matrix products and a running top k, in higher dimension;
-* *scan*: every pair by its differences, for what the other two cannot decide.
-
-The first two only propose. Their candidates are measured again by plain differences in float64 (`row_pairs`)
-and ordered by (distance, index), and a bound on what was not proposed tells whether the k best are certain;
-the rows where they are not (ties, duplicates, digits lost far from the origin) go to the scan.
-"""
+"""The rows of one exact search, prepared once: scaled, centred, with their norms."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -22,10 +11,10 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial import cKDTree
 
+from lowdim import _native
 from lowdim._core.distances import (
     OWN,
     Metric,
-    compiled,
     excess,
     origin,
     over_power,
@@ -37,14 +26,12 @@ from lowdim._core.distances import (
 )
 from lowdim._core.runtime import threads
 
+compiled: Any = _native  # a compiled module has no types to check
+
 NOBODY = np.iinfo(np.int32).max  # index of a place not filled yet; the kernels use the same
 _ROWS, _COLUMNS = 512, 1024  # a block of products; half and twice the size take the same time
-_SPARE = 8  # candidates beyond k that absorb the rounding of the products
 
 Found = tuple[np.ndarray, np.ndarray]
-
-
-# ---- the rows of one search --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,176 +216,3 @@ def open_search(X: Any, queries: Any, metric: Metric, owner: str) -> Search:
 def own_index(m: int, queries: Any) -> np.ndarray:
     """The index each of m queries must not find: its own, or -1 for queries from outside."""
     return np.arange(m, dtype=np.int32) if queries is None else np.full(m, -1, np.int32)
-
-
-# ---- the three engines -------------------------------------------------------------------------------------
-# Each gives a function of query rows -> (powers of distances, indices), exact, and how many rows to hand it.
-
-Engine = tuple[int, Callable[[np.ndarray], Found]]
-
-
-def _by_scan(search: Search, k: int) -> Engine:
-    size = int(np.clip(3e8 / (search.X.shape[0] * search.X.shape[1] + 1), 8, _ROWS))
-    return size, lambda rows: search.scan(rows, k)
-
-
-def _by_tree(search: Search, k: int) -> Engine:
-    n = search.X.shape[0]
-    tree = search.tree
-    points = tree.data if search.Q is search.X else search.points(search.Q, search.q_scales)
-
-    def propose(rows: np.ndarray, attempt: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        wanted = min(n, (k + 2) * 4**attempt)
-        if attempt > 1:
-            return None
-        reached, indices = (found.reshape(len(rows), -1) for found in tree.query(points[rows], wanted, p=search.p))
-        indices = np.where(indices == search.skip[rows, None], NOBODY, indices)
-        values, indices = search.refine(rows, indices)
-        # What was not proposed is at least as far as the last proposal, but for rounding.
-        certain = (wanted == n) | (values[:, k - 1] < reached[:, -1] ** search.p * (1 - 1e-9))
-        return values, indices, certain
-
-    return min(2048, max(16, 2**20 // k)), _settle(search, k, propose)
-
-
-def _by_products(search: Search, k: int) -> Engine:
-    n = search.X.shape[0]
-    there = n - int(search.same)
-    wanted = min(there, k + _SPARE + k // 8)
-    stages = ("double",) if sparse.issparse(search.X) else ("single", "double")
-    getattr(search, stages[0])  # prepared before the threads start
-
-    def propose(rows: np.ndarray, attempt: int) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        if attempt == len(stages) or (attempt and len(rows) <= 16):
-            return None
-        products: Products = getattr(search, stages[attempt])
-        heaps, indices = products.candidates(rows, search.skip[rows], wanted)
-        values, indices = search.refine(rows, indices)
-        kth = values[:, k - 1] * products.unit
-        floor = products.q_norms[rows] + 2.0 * heaps[:, 0]  # of the squared distances that were not proposed
-        certain = kth + products.slack(rows, kth) < floor
-        return values, indices, certain | (products.rounding == 0) | (wanted == there)
-
-    size = max(1, 2**22 // n) if sparse.issparse(search.X) else max(16, 2**20 // wanted)
-    return min(_ROWS, size), _settle(search, k, propose)
-
-
-def _settle(search: Search, k: int, propose: Callable[..., Any]) -> Callable[[np.ndarray], Found]:
-    """Proposals until every row of the block is certain, the scan for the rows that never are."""
-
-    def find(rows: np.ndarray) -> Found:
-        values, indices = np.full((len(rows), k), np.inf), np.empty((len(rows), k), np.int32)
-        open_ = np.arange(len(rows))
-        attempt = 0
-        while len(open_) and (proposal := propose(rows[open_], attempt)) is not None:
-            values[open_], indices[open_] = proposal[0][:, :k], proposal[1][:, :k]
-            open_ = open_[~proposal[2]]
-            attempt += 1
-        if len(open_):
-            values[open_], indices[open_] = search.scan(rows[open_], k, values[open_, -1])
-        return values, indices
-
-    return find
-
-
-def nearest_rows(search: Search, k: int, n_jobs: int | None, route: str | None = None) -> Found:
-    """Distances and indices of the k nearest rows of every query."""
-    route = route or search.route(k)
-    size, find = {"tree": _by_tree, "products": _by_products, "scan": _by_scan}[route](search, k)
-    m = search.Q.shape[0]
-    # In the order of the tree's leaves neighbouring queries walk the same nodes: a third less time.
-    leaves = route == "tree" and search.same
-    order = search.tree.indices.astype(np.int32) if leaves else np.arange(m, dtype=np.int32)
-    values, indices = np.empty((m, k)), np.empty((m, k), np.int32)
-
-    def fill(part: slice) -> None:
-        values[order[part]], indices[order[part]] = find(order[part])
-
-    threads.map_rows(fill, m, size, n_jobs)
-    distances = search.distances(values)
-    fill_zero_rows(search, k, distances, indices)
-    return distances, indices
-
-
-def fill_zero_rows(search: Search, k: int, distances: np.ndarray, indices: np.ndarray) -> None:
-    """What zero rows find under cosine: the zero rows at 0, then all others at 1.
-
-    The engines take them for orthogonal to everything, to each other as well.
-    """
-    zero = search.x_scales == 0
-    order = np.concatenate([np.flatnonzero(zero), np.flatnonzero(~zero)])[: k + 1]
-    for i in np.flatnonzero(search.q_scales == 0):
-        indices[i] = order[order != search.skip[i]][:k]
-        distances[i] = np.where(zero[indices[i]], 0.0, 1.0)
-
-
-# ---- all rows within a radius ------------------------------------------------------------------------------
-
-Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]
-
-
-def rows_within(search: Search, radius: float, n_jobs: int | None, route: str | None = None) -> list[Pairs]:
-    """Blocks of (query, row, distance) for all pairs at most `radius` apart, a row and itself left out.
-
-    By a tree or by products, so not for manhattan where the route is "scan".
-    """
-    route = route or search.route(1)
-    propose = (_pairs_by_tree if route == "tree" else _pairs_by_products)(search, radius)
-
-    def find(part: slice) -> Pairs:
-        queries, columns = propose(np.arange(part.start, part.stop, dtype=np.int32))
-        queries, columns = _with_zero_pairs(search, part, queries, columns)
-        kept = columns != search.skip[queries]
-        queries, columns = queries[kept], columns[kept]
-        values = np.empty(len(queries))
-        search.pairs.pairs(search.p, queries, columns, values)
-        with np.errstate(over="ignore"):
-            distances = search.distances(values).astype(search.X.dtype)
-        distances[(search.q_scales[queries] == 0) & (search.x_scales[columns] == 0)] = 0.0  # zero rows are equal
-        near = distances <= search.X.dtype.type(radius)
-        return queries[near], columns[near], distances[near]
-
-    size = min(_ROWS, max(1, 2**22 // search.X.shape[0])) if sparse.issparse(search.X) else _ROWS
-    return threads.map_rows(find, search.Q.shape[0], size, n_jobs)
-
-
-def _with_zero_pairs(search: Search, part: slice, queries: np.ndarray, columns: np.ndarray) -> Found:
-    """The proposed pairs and, under cosine, all pairs of zero rows, each once."""
-    here, there = np.flatnonzero(search.q_scales[part] == 0) + part.start, np.flatnonzero(search.x_scales == 0)
-    if not len(here) or not len(there):
-        return queries, columns
-    other = (search.q_scales[queries] != 0) | (search.x_scales[columns] != 0)
-    pairs = np.repeat(here, len(there)), np.tile(there, len(here))
-    joined = [np.concatenate([a[other], b]).astype(np.int32) for a, b in zip((queries, columns), pairs, strict=True)]
-    return joined[0], joined[1]
-
-
-def _pairs_by_tree(search: Search, radius: float) -> Callable[[np.ndarray], Found]:
-    reach = search.power(radius) ** (1 / search.p) * (1 + 1e-6)  # float32 rounds outwards by up to 6e-8
-    tree = search.tree
-    points = tree.data if search.Q is search.X else search.points(search.Q, search.q_scales)
-
-    def propose(rows: np.ndarray) -> Found:
-        found = cKDTree(points[rows]).sparse_distance_matrix(tree, reach, p=search.p, output_type="ndarray")
-        return rows[found["i"]], found["j"].astype(np.int32)
-
-    return propose
-
-
-def _pairs_by_products(search: Search, radius: float) -> Callable[[np.ndarray], Found]:
-    products = search.double if sparse.issparse(search.X) else search.single
-    reach = search.power(radius) * (1 + 1e-6) * products.unit
-
-    def propose(rows: np.ndarray) -> Found:
-        bound = reach + products.slack(rows, np.full(len(rows), reach)) * (1 + 1e-6)
-        limits = ((bound - products.q_norms[rows]) / 2).astype(products.half_norms.dtype)[:, None]
-        limits = np.nextafter(limits, np.inf, dtype=limits.dtype)
-        found = []
-        for columns, product in products.blocks(rows):
-            np.subtract(products.half_norms[columns], product, out=product)
-            i, j = np.nonzero(~(product > limits))
-            found.append((rows[i], (j + columns.start).astype(np.int32)))
-        queries, indices = zip(*found, strict=True)
-        return np.concatenate(queries), np.concatenate(indices)
-
-    return propose

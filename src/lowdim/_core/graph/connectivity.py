@@ -1,0 +1,216 @@
+"""Connected components, and the one policy for data whose neighbour graph has several of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial.distance import squareform
+
+from lowdim._core.graph.edges import Edge, with_edges
+from lowdim._core.runtime.notices import warn
+
+POLICIES = ("bridge", "separate", "largest", "error")
+
+_SMALL = 16  # components up to this size look for their nearest outsider in one shared search
+
+
+def components(G: Any) -> tuple[int, np.ndarray]:
+    """How many parts no edge joins, and the part of each row: 0 is the largest, of equals the first met."""
+    return _by_size(connected_components(sparse.csr_array(G), directed=False)[1])
+
+
+def _by_size(found: np.ndarray) -> tuple[int, np.ndarray]:
+    """Labels numbered by decreasing size, ties by first row."""
+    _, first, found, sizes = np.unique(found, return_index=True, return_inverse=True, return_counts=True)
+    label = np.empty(len(sizes), dtype=np.int32)
+    label[np.lexsort((first, -sizes))] = np.arange(len(sizes), dtype=np.int32)
+    return len(sizes), label[found]
+
+
+@dataclass(frozen=True, eq=False)
+class Connected:
+    """A graph after the policy for disconnected data; rows keep their numbers, `kept` says which to embed."""
+
+    graph: sparse.csr_array
+    n_components: int  # parts before joining
+    labels: np.ndarray  # part of each row before joining, 0 the largest
+    kept: np.ndarray
+
+    def parts(self, policy: str) -> list[np.ndarray]:
+        """The rows of each part that is embedded on its own."""
+        if policy == "separate":
+            return [np.flatnonzero(self.labels == c) for c in range(self.n_components)]
+        return [np.flatnonzero(self.kept)]
+
+    def bridges(self) -> tuple[np.ndarray, np.ndarray]:
+        """Both ends of the edges that join parts, each edge once."""
+        rows = np.repeat(np.arange(self.graph.shape[0]), np.diff(self.graph.indptr))
+        across = (self.labels[rows] != self.labels[self.graph.indices]) & (rows < self.graph.indices)
+        return rows[across], self.graph.indices[across]
+
+
+def connect(
+    G: sparse.csr_array,
+    X: Any,
+    *,
+    policy: str,
+    metric: Any = "euclidean",
+    owner: str = "connect",
+    n_jobs: int | None = None,
+) -> Connected:
+    """Apply the policy for data whose graph falls apart; a connected graph passes unchanged.
+
+    Parameters
+    ----------
+    G : csr_array of shape (n, n)
+        From `neighbor_graph`.
+    X : array or sparse matrix
+        The rows, or with ``metric="precomputed"`` their distances (dense, condensed or sparse).
+    policy : {"bridge", "separate", "largest", "error"}
+        Join the parts by the shortest edges that do (a minimum spanning tree of the parts); keep them apart;
+        keep only the rows of the largest; raise. All but the last warn, with the number of parts.
+    metric : str or callable
+        Distance that measures the bridges.
+    owner : str
+        Who asks, for messages.
+    n_jobs : int or None
+        Threads of the search for bridges.
+
+    Returns
+    -------
+    Connected
+        The graph in the numbering of G, whatever the policy.
+    """
+    if policy not in POLICIES:
+        raise ValueError(f"{owner}: disconnected must be one of {', '.join(POLICIES)}; got {policy!r}.")
+    count, labels = components(G)
+    kept = np.ones(G.shape[0], dtype=bool)
+    if count == 1:
+        return Connected(G, count, labels, kept)
+    found = f"{owner}: the neighbour graph has {_counted(labels)}"
+    if policy == "error":
+        raise ValueError(
+            f"{owner}: the neighbour graph must be connected; got {_counted(labels)}. "
+            "Raise n_neighbors or radius, or set disconnected to 'bridge', 'separate' or 'largest'."
+        )
+    if policy == "bridge":
+        G = with_edges(G, list(_bridges(X, labels, metric, owner, n_jobs)))
+        warn(f"{found}; they were joined by their shortest edges.")
+    elif policy == "separate":
+        warn(f"{found}; each is embedded on its own.")
+    else:
+        kept = labels == 0
+        warn(f"{found}; {int((~kept).sum())} rows outside the largest are left out.")
+    return Connected(G, count, labels, kept)
+
+
+def _counted(labels: np.ndarray) -> str:
+    sizes = np.bincount(labels)
+    listed = ", ".join(map(str, sizes[:5])) + (", ..." if len(sizes) > 5 else "")
+    return f"{len(sizes)} components ({listed} rows)"
+
+
+def _bridges(X: Any, labels: np.ndarray, metric: Any, owner: str, n_jobs: int | None) -> Iterator[Edge]:
+    """The edges of a minimum spanning tree of the components, by Boruvka's rounds.
+
+    In a round every component but the largest offers its shortest edge to the outside; offers are taken in
+    order of length unless their ends are joined already. By the cut property each taken edge belongs to a
+    minimum spanning tree, ties included: what joined a component earlier in the round is no longer than its
+    offer.
+    """
+    known = isinstance(metric, str) and metric == "precomputed"
+    part = labels
+    while part.max() > 0:
+        if known and sparse.issparse(X):
+            offers = _stored_across(X, part)
+        else:
+            offers = _offers_known(X, part) if known else _offers(X, part, metric, owner, n_jobs)
+        taken, joined = join_edges(sorted(offers), part)
+        if not taken:
+            raise ValueError(
+                f"{owner}: disconnected='bridge' must know distances between components; got none that joins "
+                f"the last {part.max() + 1} of them (a sparse precomputed matrix holds only what is stored). "
+                "Use disconnected='separate', 'largest' or 'error', or pass rows or a dense matrix."
+            )
+        yield from taken
+        part = joined
+
+
+def join_edges(edges: Iterable[Edge], part: np.ndarray) -> tuple[list[Edge], np.ndarray]:
+    """The edges, in the order given, whose ends were not joined yet (Kruskal), and the parts they leave."""
+    parent = list(range(int(part.max()) + 1))
+
+    def root(p: int) -> int:
+        while parent[p] != p:
+            parent[p] = p = parent[parent[p]]
+        return p
+
+    taken = []
+    for length, i, j in edges:
+        a, b = root(int(part[i])), root(int(part[j]))
+        if a != b and np.isfinite(length):
+            parent[a] = b
+            taken.append((length, i, j))
+    return taken, _by_size(np.array([root(p) for p in range(len(parent))])[part])[1]
+
+
+def _stored_across(D: Any, part: np.ndarray) -> Iterator[Edge]:
+    """The shortest stored distance of each two components: a sparse matrix knows no others."""
+    stored = D.tocoo()
+    ends = np.sort(part[np.stack([stored.row, stored.col])].astype(np.int64), axis=0)
+    across = np.flatnonzero(ends[0] != ends[1])
+    across = across[np.lexsort((stored.col[across], stored.row[across], stored.data[across]))]
+    _, first = np.unique(ends[0, across] * len(part) + ends[1, across], return_index=True)
+    for at in across[first]:
+        yield _edge(stored.data[at], stored.row[at], stored.col[at])
+
+
+def _offers_known(D: Any, part: np.ndarray) -> Iterator[Edge]:
+    """Shortest edge from each component but the largest to the outside, in a table of distances."""
+    D = squareform(D) if np.ndim(D) == 1 else np.asarray(D)
+    for c in range(1, int(part.max()) + 1):
+        inside, outside = np.flatnonzero(part == c), np.flatnonzero(part != c)
+        block = D[np.ix_(inside, outside)]
+        i, j = np.unravel_index(int(np.argmin(block)), block.shape)
+        yield _edge(block[i, j], inside[i], outside[j])
+
+
+def _offers(X: Any, part: np.ndarray, metric: Any, owner: str, n_jobs: int | None) -> Iterator[Edge]:
+    """Shortest edge from each component but the largest to the outside, by searches for nearest rows.
+
+    A row of a component of s rows has an outsider among its s + 1 nearest (itself included), so small
+    components share one search; each larger one searches the rows outside it.
+    """
+    from lowdim._core.neighbors import nearest
+
+    sizes = np.bincount(part)
+    small = np.flatnonzero((sizes[part] <= _SMALL) & (part > 0))
+    if len(small):
+        k = int(sizes[part[small]].max()) + 1
+        found = nearest(X, k, metric=metric, queries=X[small], n_jobs=n_jobs, owner=owner)
+        yield from _first_outside(found, small, part)
+    for c in np.flatnonzero(sizes > _SMALL)[1:]:  # the largest comes first and needs no offer
+        inside, outside = np.flatnonzero(part == c), np.flatnonzero(part != c)
+        found = nearest(X[outside], 1, metric=metric, queries=X[inside], n_jobs=n_jobs, owner=owner)
+        i = int(np.argmin(found.distances[:, 0]))
+        yield _edge(found.distances[i, 0], inside[i], outside[found.indices[i, 0]])
+
+
+def _first_outside(found: Any, rows: np.ndarray, part: np.ndarray) -> Iterator[Edge]:
+    """For each component among `rows` the shortest edge to another one."""
+    here = np.arange(len(rows))
+    at = np.argmax(part[found.indices] != part[rows][:, None], axis=1)
+    lengths, ends = found.distances[here, at], found.indices[here, at]
+    order = np.lexsort((rows, lengths, part[rows]))
+    _, first = np.unique(part[rows][order], return_index=True)
+    for r in order[first]:
+        yield _edge(lengths[r], rows[r], ends[r])
+
+
+def _edge(length: Any, i: Any, j: Any) -> Edge:
+    return float(length), int(min(i, j)), int(max(i, j))
