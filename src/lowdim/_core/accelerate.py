@@ -1,8 +1,9 @@
 """Anderson acceleration of a fixed-point map that must not make its loss worse.
 
-EM and its relatives converge linearly, with a rate that nears 1 as more is missing. The last few places and their
-images say how the map bends; their best combination jumps to where it would settle (Anderson, 1965; as DAAREM,
-Henderson and Varadhan, 2019, for EM). A jump that loses is taken back, so that the loss is as monotone as the map's.
+EM and related methods converge linearly, with a rate that approaches 1 as more cells are missing. The last few
+iterates and their images tell how the map bends; their best combination extrapolates to its fixed point (Anderson,
+1965; as DAAREM, Henderson and Varadhan, 2019, for EM). An extrapolation that raises the loss is taken back, so that
+the loss is as monotone as that of the map.
 """
 
 from __future__ import annotations

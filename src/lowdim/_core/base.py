@@ -1,6 +1,7 @@
 """The one base class: checks rows, embeds them, places new rows, inverts.
 
-A method writes `_embed` (place these rows), `_extend` (place a new row) and, where it has an exact one, `_invert`.
+A method writes `_embed` (fit, and return the embedding), `_extend` (coordinates of new rows) and, where the inverse
+is exact, `_invert`.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
-        """Fit to the rows of X and return their places.
+        """Fit to the rows of X and return their embedding.
 
         Parameters
         ----------
@@ -110,7 +111,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
 
     def _fit_rows(self, X: Any, **options: Any) -> Any:
-        """Check, embed, keep; on any failure (Ctrl-C included) the model is as it was before."""
+        """Check, embed, keep. After any failure (Ctrl-C included) the model is as it was before."""
         before = dict(self.__dict__)
         try:
             self._forget()
@@ -163,7 +164,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     # ---- new rows and inverse -------------------------------------------------------------------------------
 
     def transform(self, X: Any) -> np.ndarray:
-        """Place new rows, each on its own: a row's place does not depend on the others given with it.
+        """Coordinates of new rows. Each row is treated on its own: the result does not depend on the rows beside it.
 
         Parameters
         ----------
@@ -173,7 +174,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components)
-            Their places.
+            Their coordinates in the embedding.
         """
         check_is_fitted(self)
         X, dtype = self._check_rows(X, fitting=False)
@@ -181,16 +182,15 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return np.concatenate(parts).astype(dtype, copy=False)
 
     def inverse_transform(self, Z: Any, *, return_outside: bool = False) -> Any:
-        """Lead places back to rows.
+        """Rows from coordinates in the embedding.
 
         Parameters
         ----------
         Z : array-like of shape (n_samples, n_components)
-            Places in the embedding.
+            Coordinates.
         return_outside : bool
-            Also return how far outside the fitted data each place is: its distance to the nearest fitted place over
-            the usual distance between neighbours there. Above 1 the row is extrapolated. Only where the way back is
-            learned.
+            Also return how far outside the fitted data each point is: its distance to the nearest fitted point over
+            the typical distance between neighbours there. Above 1 the row is extrapolated. Only for learned inverses.
 
         Returns
         -------
@@ -208,16 +208,14 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             )
         if self._invert is not None:
             if return_outside:
-                raise ValueError(
-                    f"{type(self).__name__}: return_outside is for learned inverses; this one is computed."
-                )
+                raise ValueError(f"{type(self).__name__}: return_outside needs a learned inverse; this one is exact.")
             return np.asarray(self._invert(Z), dtype=Z.dtype)
         X, outside = self._learned_inverse()(Z)
         X = X.astype(Z.dtype, copy=False)
         return (X, outside) if return_outside else X
 
     def _learned_inverse(self) -> LearnedInverse:
-        """Fitted when first asked for, then kept: many users never come back."""
+        """Fitted on first use, then kept: many users never call it."""
         from lowdim._core.inverse import LearnedInverse
 
         if "_inverse" not in self.__dict__:
@@ -234,7 +232,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self._inverse
 
     def _fitted_places(self) -> np.ndarray:
-        """Where the rows that were kept are placed."""
+        """The embedding of the rows that were kept."""
         return self.embedding_
 
     # ---- input ----------------------------------------------------------------------------------------------
@@ -242,7 +240,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _own_rows(self, X: Any) -> Any:
         """The rows to keep for `transform`, or None where only distances were given.
 
-        A copy: whoever changes their table after the fit must not change the model.
+        A copy, so that a later change of the table does not change the model.
         """
         return None if self._precomputed() else X.copy()
 
@@ -306,7 +304,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return validate.check_fitted_distances(D, accepts)
 
     def _with_holes(self, X: Any, fitting: bool) -> Any:
-        """The table in which incomplete rows are compared, where `missing` asks for it."""
+        """The table in which rows with missing cells are compared, under `missing="pairwise"` or "expected"."""
         policy, name = getattr(self, "missing", "error"), type(self).__name__
         if policy not in METRICS or sparse.issparse(X):
             return X

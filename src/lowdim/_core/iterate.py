@@ -1,6 +1,6 @@
-"""The one loop: stopping, history, divergence, callbacks, progress and warnings of every iterative method.
+"""The loop of every iterative method: stopping, history, divergence, callbacks, progress and warnings.
 
-A method writes `step(state) -> (state, loss)`; `iterate` calls it until the loss stops moving.
+A method writes `step(state) -> (state, loss)`; `iterate` calls it until the loss no longer changes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lowdim._core.runtime import notices
 S = TypeVar("S")
 Callback = Callable[[int, float, Any], Any]  # (step, loss, current result) -> True to stop
 
-QUIET_SECONDS = 2.0  # nothing is said about work that is over before anybody wonders
+QUIET_SECONDS = 2.0  # no progress line for shorter work
 BETWEEN_SECONDS = 0.5
 
 
@@ -31,13 +31,13 @@ class Run(Generic[S]):
     Attributes
     ----------
     state : object
-        The last good one: before a loss that is not finite, or that rises where it cannot.
+        The last valid one: before a loss that is not finite, or that rises although it cannot.
     losses : ndarray of shape (n_iter,)
         The loss after each step, a non-finite last one included.
     n_iter : int
         Steps made.
     converged : bool
-        Whether the loss stopped moving; a loop that `until` or a callback ended did not converge, and does not warn.
+        Whether the loss stopped changing; a loop that `until` or a callback ended did not converge, and does not warn.
     stopped : bool
         Whether the user's callback ended it.
     """
@@ -98,7 +98,7 @@ def iterate(
     verbose: int | bool = 0,
     warn: bool = True,
 ) -> Run[S]:
-    """Repeat `step` until its loss moves by at most `tol`, a callback says stop, or `max_iter` is reached.
+    """Repeat `step` until its loss changes by at most `tol`, a callback stops it, or `max_iter` is reached.
 
     Parameters
     ----------
@@ -109,13 +109,13 @@ def iterate(
     max_iter : int
         At most this many steps.
     tol : float
-        0 never stops early (unless the loss stops moving altogether).
+        0 never stops early (unless the loss stops changing altogether).
     owner : str
-        Who iterates, for messages.
+        Name of the estimator, for messages.
     criterion : {"relative", "absolute"}
         |change of the loss| <= tol times the larger of the last two losses, or <= tol.
     monotone : bool
-        The loss cannot rise by theory: a rise (beyond rounding) ends the loop with the better state, as
+        In theory the loss cannot rise: a rise (beyond rounding) ends the loop with the better state, as
         converged.
     until : callable, optional
         until(i, state, loss) after step i (from 1); True ends the loop: a stopping rule of the method's own.
@@ -126,7 +126,7 @@ def iterate(
     verbose : int or bool
         Show progress on stderr after two seconds.
     warn : bool
-        Whether `max_iter` without convergence gives a ConvergenceWarning; trouble always does.
+        Whether reaching `max_iter` without convergence gives a ConvergenceWarning; divergence always does.
 
     Returns
     -------

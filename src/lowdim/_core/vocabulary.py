@@ -12,6 +12,7 @@ from typing import Any
 
 from lowdim._core import params
 from lowdim._core.distances.with_holes import METRICS
+from lowdim._core.graph import POLICIES
 from lowdim._core.neighbors import SEARCH
 
 
@@ -24,8 +25,6 @@ class Shared:
     type: str  # as the docstring gives it
     text: str  # what its description begins with; an estimator may add sentences of its own
 
-
-DISCONNECTED = ("bridge", "separate", "largest", "error")
 
 SHARED = {
     "radius": Shared(
@@ -54,7 +53,7 @@ SHARED = {
         "Missing cells (NaN), at fit and in new rows:",
     ),
     "disconnected": Shared(
-        params.one_of(*DISCONNECTED),
+        params.one_of(*POLICIES),
         "bridge",
         '{"bridge", "separate", "largest", "error"}',
         "If the neighbour graph is not connected:",

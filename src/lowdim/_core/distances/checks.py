@@ -41,7 +41,7 @@ def check_dissimilarities(D: Any, owner: str, *, sparse_ok: bool = False, unknow
 
 
 def condensed_rows(vector: np.ndarray, owner: str) -> int:
-    """How many rows a condensed vector of n (n - 1) / 2 distances speaks about."""
+    """How many rows a condensed vector of n (n - 1) / 2 distances is about."""
     n = int(np.ceil(np.sqrt(2 * len(vector))))
     if len(vector) == 0 or n * (n - 1) // 2 != len(vector):
         raise ValueError(f"{owner}: a condensed vector must have n (n - 1) / 2 entries for some n; got {len(vector)}.")
@@ -61,7 +61,7 @@ def _check_entries(table: np.ndarray, owner: str, unknown: bool = False) -> floa
     if low < 0:
         raise ValueError(
             f"{owner}: the dissimilarities must not be negative; got {low:g}. If these are similarities, "
-            "lowdim.dissimilarities(S, conversion=...) turns them around."
+            "lowdim.dissimilarities(S, conversion=...) converts them."
         )
     return high
 
@@ -77,8 +77,8 @@ def _each_known(table: np.ndarray, owner: str) -> np.ndarray:
     if len(table) > 1 and not known.all():
         alone = np.flatnonzero(known == 0)
         raise ValueError(
-            f"{owner}: {len(alone)} items have no known dissimilarity (the first is item {alone[0]}), so nothing is "
-            "known about their places. Leave them out."
+            f"{owner}: {len(alone)} items have no known dissimilarity (the first is item {alone[0]}), so they cannot "
+            "be embedded. Leave them out."
         )
     return filled
 
@@ -90,7 +90,7 @@ def _symmetric(table: np.ndarray, largest: float, owner: str) -> np.ndarray:
     if diagonal > allowed:
         raise ValueError(
             f"{owner}: the dissimilarities must be 0 on the diagonal; got {diagonal:g}. If these are similarities, "
-            "lowdim.dissimilarities(S, conversion=...) turns them around; if the diagonal means nothing, "
+            "lowdim.dissimilarities(S, conversion=...) converts them; if the diagonal means nothing, "
             "np.fill_diagonal(D, 0)."
         )
     parts = threads.blocks(len(table), max(1, 2**20 // max(1, len(table))))

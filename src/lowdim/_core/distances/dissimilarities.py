@@ -1,4 +1,4 @@
-"""Dissimilarities from similarities by a named conversion, and between items that are no vectors."""
+"""Dissimilarities from similarities by a named conversion, and between arbitrary items by a pairwise function."""
 
 from __future__ import annotations
 
@@ -112,9 +112,9 @@ def dissimilarities(
     conversion: str | float | None = None,
     symmetrize: str | None = None,
 ) -> Any:
-    """Dissimilarities for ``metric="precomputed"``: from similarities, or between items that are no vectors.
+    """Dissimilarities for ``metric="precomputed"``: from similarities, or of arbitrary items by a pairwise function.
 
-    Nothing is guessed: how similarities become dissimilarities has a name. Of each s on its own, so that new items can
+    The conversion from similarities to dissimilarities is never guessed. Of each s on its own, so that new items can
     follow:
 
     * a number c: c - s, for ratings up to c; "1-s"; "1-|s|", where opposite counts as alike;
@@ -252,8 +252,8 @@ def _symmetric(S: Array, symmetrize: str | None, conversion: Any) -> Array:
     if conversion not in _OWN_SYMMETRY and worst > 1e-6 * float(np.nanmax(np.abs(S), initial=0.0)):
         i, j = np.unravel_index(int(np.nanargmax(gap)), gap.shape)
         raise ValueError(
-            f"dissimilarities: the table must be symmetric; items {i} and {j} have {S[i, j]:g} and {S[j, i]:g}. Say "
-            f"what to make of them: symmetrize={' or '.join(map(repr, SYMMETRIZE))}."
+            f"dissimilarities: the table must be symmetric; items {i} and {j} have {S[i, j]:g} and {S[j, i]:g}. Choose "
+            f"how to symmetrise them: symmetrize={' or '.join(map(repr, SYMMETRIZE))}."
         )
     return S
 

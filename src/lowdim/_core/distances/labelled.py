@@ -76,7 +76,7 @@ def _order(wanted: list[str], columns: list[str], owner: str) -> Any:
         said = f"there is no column {lost[0]!r}" if lost else f"column {more[0]!r} is none of them"
         raise ValueError(
             f"{owner}: the columns of the dissimilarities must be named as the {len(wanted)} items are; {said}. "
-            "Pass D.to_numpy() if the names mean nothing."
+            "Pass D.to_numpy() to ignore the names."
         )
     if len(set(columns)) < len(columns) or len(wanted) != len(columns):
         raise ValueError(

@@ -20,7 +20,7 @@ _SMALL = 16  # components up to this size look for their nearest outsider in one
 
 
 def components(G: Any) -> tuple[int, np.ndarray]:
-    """How many parts no edge joins, and the part of each row: 0 is the largest, of equals the first met."""
+    """Number of connected components, and the component of each row: 0 is the largest, of equals the first met."""
     return _by_size(connected_components(sparse.csr_array(G), directed=False)[1])
 
 
@@ -37,18 +37,18 @@ class Connected:
     """A graph after the policy for disconnected data; rows keep their numbers, `kept` says which to embed."""
 
     graph: sparse.csr_array
-    n_components: int  # parts before joining
-    labels: np.ndarray  # part of each row before joining, 0 the largest
+    n_components: int  # before joining
+    labels: np.ndarray  # component of each row before joining, 0 the largest
     kept: np.ndarray
 
     def parts(self, policy: str) -> list[np.ndarray]:
-        """The rows of each part that is embedded on its own."""
+        """The rows of each component that is embedded separately."""
         if policy == "separate":
             return [np.flatnonzero(self.labels == c) for c in range(self.n_components)]
         return [np.flatnonzero(self.kept)]
 
     def bridges(self) -> tuple[np.ndarray, np.ndarray]:
-        """Both ends of the edges that join parts, each edge once."""
+        """Both ends of the edges between components, each edge once."""
         rows = np.repeat(np.arange(self.graph.shape[0]), np.diff(self.graph.indptr))
         across = (self.labels[rows] != self.labels[self.graph.indices]) & (rows < self.graph.indices)
         return rows[across], self.graph.indices[across]
@@ -63,7 +63,7 @@ def connect(
     owner: str = "connect",
     n_jobs: int | None = None,
 ) -> Connected:
-    """Apply the policy for data whose graph falls apart; a connected graph passes unchanged.
+    """Apply the policy for disconnected graphs; a connected graph passes unchanged.
 
     Parameters
     ----------
@@ -72,12 +72,12 @@ def connect(
     X : array or sparse matrix
         The rows, or with ``metric="precomputed"`` their distances (dense, condensed or sparse).
     policy : {"bridge", "separate", "largest", "error"}
-        Join the parts by the shortest edges that do (a minimum spanning tree of the parts); keep them apart;
-        keep only the rows of the largest; raise. All but the last warn, with the number of parts.
+        Join the components by their shortest edges (a minimum spanning tree of the components); keep them separate;
+        keep only the rows of the largest; raise. All but the last warn, with the number of components.
     metric : str or callable
         Distance that measures the bridges.
     owner : str
-        Who asks, for messages.
+        Name of the caller, for messages.
     n_jobs : int or None
         Threads of the search for bridges.
 

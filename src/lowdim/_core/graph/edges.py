@@ -21,7 +21,7 @@ def neighbor_graph(neighbors: Any, n: int | None = None, *, owner: str = "neighb
     n : int or None
         Number of rows of the graph, when the record covers only the first ones.
     owner : str
-        Who asks, for messages.
+        Name of the caller, for messages.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def stored_edges(D: Any, *, owner: str = "stored_edges") -> sparse.csr_array:
         Lengths >= 0; an edge may be stored in one direction or in both. Stored zeros are edges of length 0, those on
         the diagonal are none.
     owner : str
-        Who asks, for messages.
+        Name of the caller, for messages.
 
     Returns
     -------

@@ -128,7 +128,7 @@ def complete(
     n_jobs : int, optional
         Threads; the bits do not depend on it.
     owner : str
-        Who asks, for messages.
+        Name of the caller, for messages.
     quiet : bool
         No warnings.
     leverage : bool

@@ -54,7 +54,7 @@ def bandwidth(
     random_state : int, generator or None
         Draws the sample; the same rows always by default.
     owner : str
-        Who asks, for error messages.
+        Name of the caller, for messages.
 
     Returns
     -------

@@ -44,7 +44,7 @@ def choose(
     rng : int, generator or None
         Draws the rows; the first one only for ``"farthest"``.
     owner : str
-        Who asks, for error messages.
+        Name of the caller, for messages.
 
     Returns
     -------

@@ -83,7 +83,7 @@ def reduced_pairs(A: sparse.csr_array, W: sparse.csr_array, mass: Array, k: int,
     rng : generator or None
         Start of the solver.
     owner : str
-        Who asks, for messages.
+        Name of the caller, for messages.
 
     Returns
     -------

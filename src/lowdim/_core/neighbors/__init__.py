@@ -1,8 +1,8 @@
 """Nearest neighbours: the one front door of the package.
 
-`nearest` gives the k nearest rows of every row, `within` all rows inside a radius; both exact, for rows, for
-sparse rows and for distances that are there already. How rows are searched is the business of `exact`; a row
-is left out of its own neighbours by its index, never by its distance, so that duplicates stay in.
+`nearest` gives the k nearest rows of every row, `within` all rows inside a radius; for rows, sparse rows and
+precomputed distances. The exact engines are in `exact_nearest` and `exact_radius`, the approximate one is in
+`nn_descent`. A row is left out of its own neighbours by its index, never by its distance, so that duplicates stay in.
 """
 
 from lowdim._core.neighbors.record import Neighbors

@@ -1,7 +1,7 @@
 """Nearest neighbours: the front door.
 
 `nearest` gives the k nearest rows of every row, `within` all rows inside a radius; both exact, for rows, for
-sparse rows and for distances that are there already. How rows are searched is the business of `exact`; a row
+sparse rows and for precomputed distances. A row
 is left out of its own neighbours by its index, never by its distance, so that duplicates stay in.
 """
 

@@ -1,4 +1,4 @@
-"""Who is the k-th neighbour of whom, before and after: the histograms every rank measure is read from.
+"""Ranks of neighbours in the data and in the embedding: the histograms behind every rank-based measure.
 
 Rank of j seen from i: one plus the number of other rows closer to i than j is, ties going to the smaller
 index; rho in the data, r in the embedding. The measures need only sums over pairs (rho, r), so rows are
@@ -52,7 +52,7 @@ class Ranks:
     rows : ndarray of int
         Rows they were ranked from: all, or the anchors.
     reference, metric : str
-        Which distances the embedding is held against.
+        Which distances the embedding is compared with.
     zeros_high, zeros_low : int
         Zero distances between different rows in each space, seen from `rows`.
     row_auc : ndarray
@@ -128,7 +128,7 @@ class Ranks:
         metric : str or callable
             Distance in `X`; embeddings are always measured by the Euclidean one.
         reference : {"ambient", "geodesic", "precomputed"}
-            Distances in `X`, along its neighbour graph (bridged where it falls apart), or `X` itself.
+            Distances in `X`, along its neighbour graph (bridged where it is disconnected), or `X` itself.
         graph_neighbors : int
             Neighbours of each row in that graph, with ``reference="geodesic"``.
         anchors : "auto", None, int or array of int

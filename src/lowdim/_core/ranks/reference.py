@@ -1,4 +1,4 @@
-"""The distances an embedding is held against, and its own, in blocks of rows.
+"""Reference distances, which an embedding is compared with, and its own, in blocks of rows.
 
 Ranks and pair sums read distances only through a `Reference`, so that data, geodesics and given
 dissimilarities are measured by the same code and never need an n by n matrix of their own.
@@ -49,7 +49,7 @@ def reference_of(
     n_jobs: int | None = None,
     owner: str = "Ranks.of",
 ) -> Reference:
-    """The distances an embedding of `X` is held against (`X` itself when it is a `Reference` already)."""
+    """The distances that an embedding of `X` is compared with (`X` itself when it is a `Reference` already)."""
     if isinstance(X, Reference):
         return X
     if reference not in ("ambient", "geodesic", "precomputed"):
@@ -75,7 +75,7 @@ def embedding(Z: Any, n: int, owner: str) -> Reference:
 
 
 def embedded_rows(Z: Any, n: int, owner: str) -> Array:
-    """The places of n rows as a table; a vector is a table of one column."""
+    """An embedding of n rows as a table; a vector is a table of one column."""
     if issparse(Z):
         raise TypeError(f"{owner} must be a dense array; got a sparse matrix. Pass its toarray().")
     Z = real_array(Z, owner)

@@ -1,4 +1,4 @@
-"""Writing files so that a reader sees the old content or the new one, never a half."""
+"""Atomic writing of files: a reader sees the old content or the new one, never a part."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _remove_stale(target: Path) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the new name last through a power cut, where the system lets folders be synchronised."""
+    """Make the new name durable (survive a power cut), where the system can synchronise folders."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

@@ -1,4 +1,4 @@
-"""How much memory a computation takes, and the limit that stops it before it starts."""
+"""The memory limit: a computation that would exceed it raises an error before it allocates."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def limit() -> int:
 
 
 def _available() -> int:
-    """Memory that can be had without swapping, within the container's limit where there is one."""
+    """Memory available without swapping, within the container's limit where there is one."""
     found = []
     for path, pick in (("/proc/meminfo", _meminfo), ("/sys/fs/cgroup/memory.max", int)):
         try:
@@ -98,7 +98,7 @@ def check(owner: str, parts: Mapping[str, int], ways_out: str = "") -> None:
 
 
 def show(size: float) -> str:
-    """A size as people write it.
+    """A size with its unit.
 
     >>> show(2_500_000_000)
     '2.5 GB'

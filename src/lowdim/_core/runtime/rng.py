@@ -1,4 +1,4 @@
-"""The one place that makes a random generator."""
+"""Random generators are made here only."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def n_threads(n_jobs: int | None = None) -> int:
 
 @lru_cache(maxsize=1)
 def _usable() -> int:
-    """Cores this process may use, asked once: small kernels would spend a good part of their time on the question."""
+    """Cores this process may use; cached, as asking takes as long as a small kernel."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
 
 
@@ -52,7 +52,7 @@ _before: list[int] = []  # the caller's settings, while there are any
 
 @lru_cache(maxsize=1)
 def _blas() -> list[Any]:
-    """The BLAS libraries loaded, found once: asking the loader again costs more than a small product."""
+    """The loaded BLAS libraries; cached, as asking the loader takes longer than a small product."""
     return [library for library in _controller().lib_controllers if library.user_api == "blas"]
 
 
@@ -84,9 +84,9 @@ def _set_threads(counts: list[int]) -> None:
 
 
 def interruptible(function: Callable[[], T]) -> T:
-    """`function()` in a thread of its own, so that Ctrl-C is heard while it runs.
+    """`function()` in a thread of its own, so that Ctrl-C works while it runs.
 
-    For long calls of LAPACK, which cannot be stopped: after Ctrl-C the call goes on unheard until it ends.
+    For long calls of LAPACK, which cannot be interrupted: after Ctrl-C the call continues in the background.
     """
     if threading.current_thread() is not threading.main_thread():
         return function()

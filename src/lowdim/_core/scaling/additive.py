@@ -44,7 +44,7 @@ def shift_new_distances(D: np.ndarray, constant: float, kind: str) -> np.ndarray
     """The corrected distances from new rows to fitted ones.
 
     A row at distance 0 from a fitted one is that row: its first zero stays 0, as the diagonal did, so that a fitted row
-    given again lands on its own place.
+    given again keeps its coordinates.
     """
     shifted = _shift(np.asarray(D, dtype=np.float64), constant, kind)
     shifted[own_points(D)] = 0.0

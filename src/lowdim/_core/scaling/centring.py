@@ -1,7 +1,7 @@
 """Centring of squared distances and of kernels, in place.
 
-Both are H A H with H = I - 1 1'/n: take off row means and column means, add the mean of all. An n x n matrix
-is often the largest thing a method holds, so nothing here makes a second one; means are float64 in any case.
+Both are H A H with H = I - 1 1'/n: subtract row means and column means, add the grand mean. An n x n matrix
+is often the largest array of a method, so nothing here copies it; means are always float64.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def double_center(D2: Array, *, out: Array | None = None) -> Array:
 
 
 def inner_products(D: Array, weights: Array | None = None) -> tuple[Array, Array]:
-    """-1/2 H D² H of distances, in float64, and the column means of D², which place new rows.
+    """-1/2 H D² H of distances, in float64, and the column means of D², which new rows need.
 
     With positive weights w, means are weighted: H = I - 1 w'/sum(w) (and its transpose on the right).
 

@@ -1,4 +1,4 @@
-"""Classical scaling: the places of rows and of new ones from squared distances, or from Euclidean rows directly."""
+"""Classical scaling: coordinates of fitted and new rows from squared distances, or from Euclidean rows directly."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def fit_of(kept: Array, positive: float, negative: float) -> tuple[tuple[float, 
 
 
 def warn_of_negative(share: float, owner: str) -> None:
-    """A word about negative eigenvalues, where they matter."""
+    """Warn of negative eigenvalues where they matter."""
     if share > 1e-6:
         warn(
             f"{owner}: the distances are not Euclidean; negative eigenvalues make up {share:.2g} of the spectrum and "

@@ -35,9 +35,9 @@ FLOAT32_TOL = 2e-6  # entries rounded to float32 move eigenvectors this far: a f
 
 
 def solve(problem: Problem, give_up: bool) -> Eigenpairs:
-    """By the solvers in their order; factors that take very long come last, and not at all under `give_up`.
+    """Pairs by the solvers in their order; factors that take very long come last, and not at all under `give_up`.
 
-    The limits are bytes and steps, never seconds: the same call takes the same way every time.
+    The limits are bytes and steps, never seconds: the same call takes the same route every time.
     """
     chain = chain_of(problem)
     try:
@@ -96,7 +96,7 @@ def judged(problem: Problem, found: Eigenpairs, chain: list[str]) -> Eigenpairs:
 
 
 def _patience(problem: Problem, name: str, rest: list[str]) -> int | None:
-    """Steps that a solver gets where others can follow; None: as many as it takes by itself."""
+    """Maximum number of steps of a solver that others follow; None: its own default."""
     if problem.max_iter is not None or not rest:
         return problem.max_iter
     if name == "block" and rest[-1] == "lapack":  # a quarter of the dense solver's time

@@ -1,7 +1,7 @@
 """Eigenpairs of symmetric matrices: the front door.
 
 `eigenpairs` picks a solver by size, sparsity and end of the spectrum, measures the residual of every pair in
-float64, falls back to another solver when one misses the tolerance, and says so when all of them do. Vectors
+float64, falls back to another solver when one misses the tolerance, and warns when all of them do. Vectors
 come sorted and with a fixed sign, and the same call gives the same bits.
 """
 
@@ -87,9 +87,9 @@ def eigenpairs(
         Raise `TooHard` where pairs miss ten times the tolerance, instead of returning them with a warning, and rather
         than make sparse factors that take very long: for callers that have another way.
     rough : bool
-        Take what the first solver finds, be it within `tol` or not, and say nothing: for a place to start from.
+        Take what the first solver finds, within `tol` or not, without a warning: for an initialisation.
     owner : str
-        Who asks, for messages.
+        Name of the caller, for messages.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def _tiny(A: Array, k: int, which: str, drop: int, owner: str) -> Eigenpairs:
     if not np.isfinite(largest):
         raise ValueError(f"{owner}: the matrix must be finite; it holds NaN or infinity (or overflows).")
     if np.abs(B - B.T).max() > (1e-3 if single else 1e-6) * largest:
-        raise ValueError(f"{owner}: the matrix must be symmetric. Pass (A + A.T) / 2 if that is what you mean.")
+        raise ValueError(f"{owner}: the matrix must be symmetric. Pass (A + A.T) / 2 if that is meant.")
     if (unit := unit_of(largest)) != 1:
         B /= unit
     order = slice(None, None, -1) if which == "largest" else slice(None)
@@ -213,7 +213,7 @@ def _norm(A: Any, scale: Array | None, rounding: float, owner: str) -> float:
         x = y / norm
     (x, y), (z, w) = steps[0], steps[1]
     if abs(float(np.vdot(x, w) - np.vdot(y, z))) > (1e-3 if rounding else 1e-6) * length(x) * length(w):
-        raise ValueError(f"{owner}: the matrix must be symmetric. Pass (A + A.T) / 2 if that is what you mean.")
+        raise ValueError(f"{owner}: the matrix must be symmetric. Pass (A + A.T) / 2 if that is meant.")
     return norm
 
 

@@ -53,11 +53,11 @@ def positive_part(
     owner: str,
     quiet: bool = False,
 ) -> Eigenpairs:
-    """The pairs with a positive eigenvalue, filled up to `n_components` axes with zeros, and a word where that happens.
+    """The pairs with a positive eigenvalue, filled up to `n_components` axes with zeros (and a warning).
 
     An eigenvalue counts as positive above rounding: n eps times the largest (or the `total`, where the eigenvalues are
     squares of singular values of a matrix with that sum of squares), and above the `rounding` of a matrix that centring
-    made small. None keeps the positive ones and fills nothing; `quiet` says nothing.
+    made small. None keeps the positive ones and fills nothing; `quiet` does not warn.
     """
     n = pairs.vectors.shape[0]
     largest = max(float(pairs.values.max(initial=0.0)), 0.0)

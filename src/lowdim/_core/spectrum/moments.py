@@ -322,7 +322,7 @@ def _of_lane(X: Array, weights: Array | None, rows: slice, chunk: int) -> list[_
 
 
 class _Room:
-    """Memory for the shifted rows and the product of a chunk, used again: fresh pages are dear."""
+    """Memory for the shifted rows and the product of a chunk, reused: allocation is expensive."""
 
     def __init__(self, X: Array, rows: int) -> None:
         self.dtype = _precision(X)

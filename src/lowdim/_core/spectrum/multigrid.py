@@ -75,7 +75,7 @@ def _descend(problem: Problem, B: sp.csr_array, inverse: Multigrid) -> Array:
 def _smallest(S: Array, BS: Array, w: int) -> tuple[Array, Array, Array]:
     """Rayleigh-Ritz in span(S): values, coefficients, and those of the last columns alone for unit vectors.
 
-    Directions that rounding made up are left out.
+    Directions that are rounding only are left out.
     """
     G = S.T @ S
     lengths, T = sla.eigh(G)
@@ -127,7 +127,7 @@ class Multigrid:
         return cls(levels, coarsest, sla.cho_factor(coarsest))
 
     def smoothest(self, k: int) -> Array:
-        """About the k smallest eigenvectors: those of the coarsest level, led back up."""
+        """About the k smallest eigenvectors: those of the coarsest level, interpolated to the finest level."""
         Y = sla.eigh(self.coarsest, subset_by_index=(0, min(k, len(self.coarsest)) - 1), driver="evr")[1]
         for level in reversed(self.levels):
             Y = level.up @ Y

@@ -1,8 +1,8 @@
 """Axes from the small end of a spectrum, and what can be wrong with them.
 
 Local methods take the eigenvectors of the smallest eigenvalues of a matrix M with M 1 = 0, the constant left out. These
-eigenvalues are tiny (1e-7 and less), and two things go wrong without a sound: several of them are equal, so that the
-axes are any mixture, or the axes spend themselves on a few outlying rows while the others shrink to a point or a line.
+eigenvalues are tiny (1e-7 and less), and two things go wrong silently: several of them are equal, so that the axes are
+arbitrary mixtures, or the axes describe a few outlying rows while the others collapse to a point or a line.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def bottom_axes(
     M : csr_array of shape (n, n)
         Positive semi-definite, M 1 = 0.
     r : int
-        Number of axes; n rows have n - 1 at most, and the others are filled with zeros and said.
+        Number of axes; n rows have n - 1 at most, and the others are zero, with a warning.
     counts : ndarray of shape (n,), optional
         How many rows each one stands for.
     rng : generator or None
@@ -67,7 +67,7 @@ def bottom_axes(
     give_up : bool
         Raise `TooHard` where no solver gets there; see `eigenpairs`.
     owner : str
-        Who asks, for messages.
+        Name of the caller, for messages.
 
     Returns
     -------

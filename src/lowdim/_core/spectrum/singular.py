@@ -157,7 +157,7 @@ def svd(
     rng : None, int or Generator
         For the start vectors; None is a fixed seed.
     owner : str
-        Who asks, for messages.
+        Name of the caller, for messages.
 
     Returns
     -------

@@ -73,7 +73,7 @@ def _ends(B: Array, k: int, ends: tuple[int, int]) -> tuple[Array, Array]:
 
 
 def _dense(problem: Problem) -> Array:
-    """B as a float64 array, of its own where it is to be changed: fresh pages are dear."""
+    """B as a float64 array, of its own where it is to be changed: allocation is expensive."""
     A = problem.matrix
     if not isinstance(A, np.ndarray):
         A = A.toarray() if sp.issparse(A) else np.asarray(A @ np.eye(problem.n))
@@ -225,9 +225,9 @@ def arpack(problem: Problem) -> Array:
 def complete_arpack(problem: Problem, times: Callable[[Array], Array], behind: float) -> Array:
     """ARPACK's vectors, and the copies of multiple eigenvalues it missed.
 
-    `behind` is how far below zero found vectors are moved: 0 will do where all eigenvalues are positive.
+    `behind` is how far below zero the eigenvalues of found vectors are moved: 0 suffices where all are positive.
     One vector's Krylov space holds one vector of each eigenspace; rounding brings in the others, mostly. So
-    the found vectors are moved behind the unwanted end and the rest is asked for its best, until that is none
+    the found vectors are moved behind the unwanted end and the largest of the rest is computed, until it is none
     of the wanted.
     """
     values, Y = _eigsh(problem, times, problem.k, 0.1 * problem.tol)

@@ -1,4 +1,4 @@
-"""Bringing two embeddings together: one picture may come out turned, mirrored, moved or larger."""
+"""Alignment of two embeddings, which may be rotated, reflected, translated or scaled: Procrustes analysis."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Alignment:
     rotation : ndarray (q, p)
         Orthonormal rows; a rotation, or a rotation with a mirror.
     scale : float
-        How much larger the source has to be.
+        Factor of the source.
     translation : ndarray (p,)
         Added last.
     residual : float
@@ -38,7 +38,7 @@ class Alignment:
     disparity: float
 
     def apply(self, Z: Any) -> np.ndarray:
-        """Rows Z of the source, where the target has them."""
+        """Rows Z of the source, transformed to the target."""
         Z = np.asarray(Z)
         placed = self.scale * (Z @ self.rotation) + self.translation
         return placed.astype(np.float32) if Z.dtype == np.float32 else placed
@@ -47,16 +47,16 @@ class Alignment:
 def procrustes(
     target: Any, source: Any, *, scale: bool = True, translate: bool = True, reflect: bool = True
 ) -> Alignment:
-    """Turn, mirror, scale and move `source` onto `target`: least sum of |target_i - (s R'source_i + t)|².
+    """Rotate, reflect, scale and translate `source` onto `target`: least sum of |target_i - (s R'source_i + t)|².
 
     Parameters
     ----------
     target : array (n, p)
-        Where the rows should come to lie.
+        The configuration to match.
     source : array (n, q)
-        The same rows elsewhere; q <= p, missing columns count as zero.
+        The configuration to transform; q <= p, missing columns count as zero.
     scale, translate, reflect : bool
-        Whether the source may change its size, be moved, be mirrored.
+        Whether scaling, translation and reflection are allowed.
 
     Returns
     -------
@@ -134,9 +134,9 @@ def subspace_angles(A: Any, B: Any) -> np.ndarray:
 
 
 def match_signs(target: Any, source: Any) -> np.ndarray:
-    """The columns of `source`, each with the sign that points the way of the same column of `target`.
+    """The columns of `source`, each with the sign that agrees with the same column of `target`.
 
-    For components and eigenvectors, whose signs mean nothing. A column at right angles to its target stays.
+    For components and eigenvectors, whose signs are arbitrary. A column orthogonal to its target stays.
     """
     target, source = np.asarray(target), np.asarray(source)
     if target.shape != source.shape or source.ndim != 2:

@@ -1,8 +1,8 @@
 """Tables whose columns are numbers or categories: data frames, arrays of objects, plain arrays.
 
-A column of numbers becomes float64 with NaN for its holes. Any other column becomes codes 0, 1, ... into its sorted
-categories, again as float64 with NaN for holes, so that a mixed table is one float array and a list that says which
-columns are categories.
+A column of numbers becomes float64 with NaN for missing cells. Any other column becomes codes 0, 1, ... into its sorted
+categories, again as float64 with NaN for missing cells, so that a mixed table is one float array and a list that
+says which columns are categories.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def frame_columns(X: Any) -> Iterator[np.ndarray]:
 
 
 def raw_columns(X: Any) -> list[np.ndarray]:
-    """The columns: float64 where they are numbers, else objects with None in the holes."""
+    """The columns: float64 where they are numbers, else objects with None in missing cells."""
     if is_frame(X):
         return list(frame_columns(X))
     cells = as_cells(X)
@@ -52,7 +52,7 @@ def raw_columns(X: Any) -> list[np.ndarray]:
 def categories_of(column: np.ndarray) -> tuple[Any, ...]:
     """The different values of a column, sorted: truth values and numbers first, then text.
 
-    Whole numbers stay whole numbers: a hole in their column, or a table of floats, is no reason to call them 0.0.
+    Whole numbers stay whole numbers, also in a column of floats (as a missing cell makes it).
     """
     if column.dtype.kind == "f":
         found = np.unique(column[~np.isnan(column)])
@@ -63,7 +63,7 @@ def categories_of(column: np.ndarray) -> tuple[Any, ...]:
 
 
 def code(column: np.ndarray, categories: Sequence[Any]) -> np.ndarray:
-    """Each value's place among the categories; NaN for a hole, `UNSEEN` for a value that is none of them."""
+    """Each value's place among the categories; NaN for a missing cell, `UNSEEN` for an unknown value."""
     places = {_identity(category): float(i) for i, category in enumerate(categories)}
     if column.dtype.kind == "f":
         return np.array([np.nan if v != v else places.get(_identity(v), UNSEEN) for v in column.tolist()])
@@ -126,13 +126,13 @@ def _objects(values: list[Any]) -> np.ndarray:
 
 
 def _all_numbers(cells: np.ndarray) -> bool:
-    """Whether every cell that is there is a number, and there is one."""
+    """Whether every observed cell is a number, and there is at least one."""
     there = [value for value in cells.tolist() if not _is_hole(value)]
     return bool(there) and all(isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) for value in there)
 
 
 def _is_hole(value: Any) -> bool:
-    """None, NaN, and the missing values of data frames, which say neither yes nor no when compared."""
+    """None, NaN, and the missing values of data frames, whose comparisons are neither true nor false."""
     try:
         return value is None or bool(value != value)
     except (TypeError, ValueError):
@@ -140,7 +140,7 @@ def _is_hole(value: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """A category as a plain Python value, so that a model file can hold it; None for a hole."""
+    """A category as a plain Python value, so that a model file can hold it; None for a missing cell."""
     if value is None or _is_hole(value):
         return None
     value = value.item() if isinstance(value, np.generic) else value

@@ -1,7 +1,7 @@
-"""What happens to missing values: one policy, stated in one place.
+"""Missing values: the one policy of the package.
 
 NaN is the only mark of a missing cell. A method takes incomplete rows only where its model says what that means;
-every other method refuses them here, names how many there are, and says the ways out. Nothing is filled silently.
+every other method raises an error here that counts them and names the alternatives. Nothing is filled silently.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ compiled: Any = _native  # a compiled module has no types to check
 
 
 def refuse_disguised(X: Any, owner: str, name: str = "X") -> None:
-    """Masked cells are missing values, and dates are no numbers: refuse both before they turn into some."""
+    """Masked cells are missing values, and dates are not numbers: refuse both before a conversion hides it."""
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         raise ValueError(
             f"{owner}: {name} has {int(np.ma.getmaskarray(X).sum())} masked cells; they are missing values, and "
@@ -29,16 +29,16 @@ def refuse_disguised(X: Any, owner: str, name: str = "X") -> None:
     types = [getattr(X, "dtype", None)] if types is None else list(types)
     if any(getattr(kind, "kind", "") in ("m", "M") for kind in types):
         raise ValueError(
-            f"{owner}: {name} holds dates or durations; turn them into numbers first, in a unit you choose."
+            f"{owner}: {name} holds dates or durations; convert them to numbers first, in a unit you choose."
         )
 
 
 def refuse_sparse(X: Any, owner: str, name: str = "X") -> None:
-    """Say the ways out where sparse rows are not taken."""
+    """TypeError for sparse rows, with the alternatives."""
     if sparse.issparse(X):
         raise TypeError(
             f"{owner}: {name} must be dense; got a sparse matrix of shape {X.shape}. Reduce its columns first with "
-            f"lowdim.PCA, which takes sparse rows, or fill it if there is room: {name}.toarray()."
+            f"lowdim.PCA, which takes sparse rows, or make it dense if memory allows: {name}.toarray()."
         )
 
 
@@ -77,7 +77,7 @@ def survey(X: np.ndarray, owner: str, *, columns: bool = True) -> tuple[float, b
         if len(empty):
             raise ValueError(
                 f"{owner}: {len(empty)} {what}s of X have no observed cell (the first is {what} {empty[0]}), so "
-                f"nothing is known about them. Leave them out: {way}."
+                f"nothing is known about them. Drop them: {way}."
             )
     return float(max(np.fmax.reduce(X, axis=None), -np.fmin.reduce(X, axis=None))), True
 

@@ -1,4 +1,4 @@
-"""Two tables of the same rows, each in its own principal axes, and how they go together there."""
+"""Two tables of the same rows, each in its own principal axes, and the correlations between these."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Views:
         return min(len(self.x.s), len(self.y.s))
 
     def kept(self, n_components: int | None) -> int:
-        """How many of them are kept, and a word where fewer than asked for."""
+        """How many of them are kept, with a warning where fewer than asked for."""
         if n_components is None or n_components <= self.pairs:
             return self.pairs if n_components is None else int(n_components)
         warn(
