@@ -31,9 +31,9 @@ def data(size):
 
 
 def approximate(data, size, threads):
-    from lowdim._core.neighbors.nn_descent import descend
+    from lowdim._core.neighbors.nn_descent import nearest_by_descent
 
-    return lambda: {"indices": descend(data["X"], size["k"], n_jobs=threads)[0]}
+    return lambda: {"indices": nearest_by_descent(data["X"], size["k"], n_jobs=threads)[0]}
 
 
 def exact(data, size, threads):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lowdim import _native
-from lowdim._core.neighbors.nn_descent import FEW, descend, estimated_recall
+from lowdim._core.neighbors.nn_descent import FEW, estimated_recall, nearest_by_descent
 
 
 def all_pairs(X, k, metric="euclidean"):
@@ -56,14 +56,14 @@ def check_lists(indices, distances, n, k):
 @pytest.mark.parametrize("k", [10, 40])
 def test_recall_has_a_floor(rng, case, k):
     X = CASES[case](rng).astype(np.float32)
-    indices, distances = descend(X, k)
+    indices, distances = nearest_by_descent(X, k)
     check_lists(indices, distances, len(X), k)
     assert estimated_recall(X, indices, sample=400) > 0.98
 
 
 def test_distances_belong_to_the_indices(rng):
     X = blobs(rng, 1500, 250).astype(np.float32)
-    indices, distances = descend(X, 12)
+    indices, distances = nearest_by_descent(X, 12)
     expected = np.linalg.norm(X[:, None].astype(np.float64) - X[indices], axis=2)
     np.testing.assert_allclose(distances, expected, rtol=1e-5)
 
@@ -73,7 +73,7 @@ def test_distances_belong_to_the_indices(rng):
 def test_few_rows_are_exact(rng, n, metric):
     X = rng.standard_normal((n, 5))
     for k in {1, n // 2, n - 1}:
-        indices, distances = descend(X, k, metric=metric)
+        indices, distances = nearest_by_descent(X, k, metric=metric)
         expected, lengths = all_pairs(X, k, metric)
         assert np.array_equal(indices, expected)
         np.testing.assert_allclose(distances, lengths, rtol=1e-4, atol=1e-6)
@@ -81,7 +81,7 @@ def test_few_rows_are_exact(rng, n, metric):
 
 def test_k_close_to_n_is_exact(rng):
     X = rng.standard_normal((1100, 3))
-    indices, _ = descend(X, 1099)
+    indices, _ = nearest_by_descent(X, 1099)
     assert np.array_equal(indices, all_pairs(X, 1099)[0]) or estimated_recall(X, indices, sample=50) == 1
     assert np.array_equal(np.sort(indices, axis=1)[5], np.delete(np.arange(1100), 5))
 
@@ -89,15 +89,15 @@ def test_k_close_to_n_is_exact(rng):
 @pytest.mark.parametrize("d", [6, 220])
 def test_threads_do_not_change_a_bit(rng, d):
     X = blobs(rng, 1300, d).astype(np.float32)
-    one = descend(X, 20, n_jobs=1)
+    one = nearest_by_descent(X, 20, n_jobs=1)
     for n_jobs in (2, 5):
-        for a, b in zip(one, descend(X, 20, n_jobs=n_jobs), strict=True):
+        for a, b in zip(one, nearest_by_descent(X, 20, n_jobs=n_jobs), strict=True):
             assert np.array_equal(a, b)
 
 
 def test_a_seed_fixes_everything(rng):
     X = rng.random((1500, 8))
-    first, again, other = (descend(X, 10, random_state=seed, max_iter=1) for seed in (3, 3, 4))
+    first, again, other = (nearest_by_descent(X, 10, random_state=seed, max_iter=1) for seed in (3, 3, 4))
     assert np.array_equal(first[0], again[0])
     assert np.array_equal(first[1], again[1])
     assert not np.array_equal(first[0], other[0])
@@ -106,10 +106,10 @@ def test_a_seed_fixes_everything(rng):
 @pytest.mark.parametrize("d", [6, 220])
 def test_baseline_gives_the_same_bits(rng, d):
     X = blobs(rng, 1300, d).astype(np.float32)
-    wide = descend(X, 10)
+    wide = nearest_by_descent(X, 10)
     _native.force_baseline(True)
     try:
-        narrow = descend(X, 10)
+        narrow = nearest_by_descent(X, 10)
     finally:
         _native.force_baseline(False)
     assert np.array_equal(wide[0], narrow[0])
@@ -119,7 +119,7 @@ def test_baseline_gives_the_same_bits(rng, d):
 @pytest.mark.parametrize("d", [2, 200])
 def test_duplicates_are_neighbours_of_each_other(rng, d):
     X = np.repeat(rng.standard_normal((600, d)), 3, axis=0)[rng.permutation(1800)]
-    indices, distances = descend(X, 6)
+    indices, distances = nearest_by_descent(X, 6)
     check_lists(indices, distances, 1800, 6)
     assert not distances[:, :2].any()
     assert (distances[:, 2] > 0).all()
@@ -128,20 +128,20 @@ def test_duplicates_are_neighbours_of_each_other(rng, d):
 @pytest.mark.parametrize("n", [30, 1500])
 @pytest.mark.parametrize("d", [1, 300])
 def test_equal_rows(n, d):
-    indices, distances = descend(np.full((n, d), 7.5), 8)
+    indices, distances = nearest_by_descent(np.full((n, d), 7.5), 8)
     check_lists(indices, distances, n, 8)
     assert not distances.any()
 
 
 def test_a_line(rng):
     X = rng.random((3000, 1))
-    indices, _ = descend(X, 5)
+    indices, _ = nearest_by_descent(X, 5)
     assert estimated_recall(X, indices) > 0.98
 
 
 def test_cosine_is_euclidean_on_the_sphere(rng):
     X = blobs(rng, 1500, 12) * rng.uniform(1e-3, 1e3, (1500, 1))
-    indices, distances = descend(X, 10, metric="cosine")
+    indices, distances = nearest_by_descent(X, 10, metric="cosine")
     check_lists(indices, distances, 1500, 10)
     expected, lengths = all_pairs(X, 10, "cosine")
     assert np.mean([np.isin(a, b).mean() for a, b in zip(indices, expected, strict=True)]) > 0.98
@@ -153,7 +153,7 @@ def test_cosine_is_euclidean_on_the_sphere(rng):
 def test_rows_without_direction_are_at_cosine_distance_1(rng):
     X = rng.random((1200, 4)) + 0.1
     X[::100] = 0
-    indices, distances = descend(X, 5, metric="cosine")
+    indices, distances = nearest_by_descent(X, 5, metric="cosine")
     check_lists(indices, distances, 1200, 5)
     np.testing.assert_allclose(distances[::100], 1, atol=1e-6)
     assert (np.delete(indices, np.s_[::100], axis=0) % 100 != 0).all()
@@ -162,17 +162,17 @@ def test_rows_without_direction_are_at_cosine_distance_1(rng):
 @pytest.mark.parametrize("scale", [1e-30, 1e30])
 def test_neither_scale_nor_offset_matters(rng, scale):
     X = blobs(rng, 1500, 5)
-    indices, distances = descend(X, 5)
-    moved, lengths = descend(X * scale, 5)
+    indices, distances = nearest_by_descent(X, 5)
+    moved, lengths = nearest_by_descent(X * scale, 5)
     assert (indices == moved).mean() > 0.99
     np.testing.assert_allclose(lengths[:, 0], distances[:, 0] * np.float32(scale), rtol=1e-3)
-    assert estimated_recall(X, descend(X + 1e6, 5)[0]) > 0.98
+    assert estimated_recall(X, nearest_by_descent(X + 1e6, 5)[0]) > 0.98
 
 
 def test_small_clusters_find_their_members_and_then_others(rng):
     """Clusters of fewer rows than neighbours asked for: links alone do not lead out of them."""
     X = (rng.standard_normal((150, 8))[:, None] * 50 + rng.standard_normal((150, 10, 8))).reshape(1500, 8)
-    indices, distances = descend(X, 15)
+    indices, distances = nearest_by_descent(X, 15)
     check_lists(indices, distances, 1500, 15)
     own = indices // 10 == np.arange(1500)[:, None] // 10
     assert own[:, :9].mean() > 0.98
@@ -191,22 +191,22 @@ def test_the_input_is_left_alone(rng):
     X = rng.standard_normal((1200, 250)).astype(np.float32)
     kept = X.copy()
     X.flags.writeable = False
-    descend(X, 5)
-    descend(np.asfortranarray(X), 5, metric="cosine")
+    nearest_by_descent(X, 5)
+    nearest_by_descent(np.asfortranarray(X), 5, metric="cosine")
     assert np.array_equal(X, kept)
 
 
 def test_what_is_refused():
     X = np.zeros((5, 2))
     with pytest.raises(ValueError, match="k must be from 1 to 4 for 5 rows; got 5"):
-        descend(X, 5)
+        nearest_by_descent(X, 5)
     with pytest.raises(ValueError, match="metric must be 'euclidean' or 'cosine'; got 'manhattan'"):
-        descend(X, 2, metric="manhattan")
+        nearest_by_descent(X, 2, metric="manhattan")
     for metric in ("euclidean", "cosine"):
         for value in (np.nan, np.inf, -np.inf):
             X[3, 1] = value
             with pytest.raises(ValueError, match="X must be finite"):
-                descend(X, 2, metric=metric)
+                nearest_by_descent(X, 2, metric=metric)
 
 
 @given(
@@ -219,5 +219,5 @@ def test_what_is_refused():
 def test_any_shape_gives_proper_lists(n, d, share, levels, seed):
     X = np.random.default_rng(seed).integers(0, levels, (n, d)).astype(np.float32)
     k = max(1, min(n - 1, int(share * 30)))
-    indices, distances = descend(X, k, random_state=seed)
+    indices, distances = nearest_by_descent(X, k, random_state=seed)
     check_lists(indices, distances, n, k)

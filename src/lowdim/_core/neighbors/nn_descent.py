@@ -74,7 +74,7 @@ class _Search:
         return lists, changed / (k * -(-n // stride))
 
 
-def descend(
+def nearest_by_descent(
     X: np.ndarray,
     k: int,
     *,
@@ -140,16 +140,16 @@ def descend(
 def _check(n: int, k: int, metric: str) -> None:
     if metric not in ("euclidean", "cosine"):
         raise ValueError(
-            f"descend: metric must be 'euclidean' or 'cosine'; got {metric!r}. Other metrics: exact search."
+            f"nearest_by_descent: metric must be 'euclidean' or 'cosine'; got {metric!r}. Other metrics: exact search."
         )
     if not 1 <= k < n:
-        raise ValueError(f"descend: k must be from 1 to {n - 1} for {n} rows; got {k!r}.")
+        raise ValueError(f"nearest_by_descent: k must be from 1 to {n - 1} for {n} rows; got {k!r}.")
 
 
 def _check_finite(peak: float) -> None:
     if not math.isfinite(peak):
         raise ValueError(
-            f"descend: X must be finite; its largest absolute value is {peak}. Fill or drop such rows first."
+            f"nearest_by_descent: X must be finite; its largest absolute value is {peak}. Fill or drop such rows first."
         )
 
 

@@ -99,9 +99,9 @@ def _may_approximate(search: Search, k: int, asked: bool | None) -> bool:
 
 def _nearly(search: Search, k: int, n_jobs: int | None) -> Neighbors:
     """Approximate neighbours, measured and sorted like exact ones."""
-    from lowdim._core.neighbors.nn_descent import descend
+    from lowdim._core.neighbors.nn_descent import nearest_by_descent
 
-    indices, _ = descend(search.X, k, metric=str(search.metric), n_jobs=n_jobs)
+    indices, _ = nearest_by_descent(search.X, k, metric=str(search.metric), n_jobs=n_jobs)
     values = np.empty(indices.shape)
 
     def measure(rows: slice) -> None:

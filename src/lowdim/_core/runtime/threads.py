@@ -10,7 +10,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -124,21 +124,14 @@ def map_rows(
     parts = blocks(n, block)
     workers = min(n_threads(n_jobs), len(parts))
     results: list[T] = []
-    with single_blas():
-        if workers <= 1:
-            source: Iterator[T] = map(function, parts)
-            return _collect(source, results, progress)
-        with ThreadPoolExecutor(workers) as pool:
-            try:
-                return _collect(pool.map(function, parts), results, progress)
-            except BaseException:
+    with single_blas(), ThreadPoolExecutor(workers) if workers > 1 else nullcontext() as pool:
+        try:
+            for value in map(function, parts) if pool is None else pool.map(function, parts):
+                results.append(value)
+                if progress is not None:
+                    progress.advance()
+        except BaseException:
+            if pool is not None:
                 pool.shutdown(wait=False, cancel_futures=True)
-                raise
-
-
-def _collect(source: Iterator[T], results: list[T], progress: Any) -> list[T]:
-    for value in source:
-        results.append(value)
-        if progress is not None:
-            progress.advance()
+            raise
     return results
