@@ -1,4 +1,4 @@
-"""Essential loops, which no flat map can show, cut open: a ring becomes a path, a tube a plane (Lee and Verleysen 2005).
+"""Essential loops, which no flat map can show, cut open: a ring becomes a path (after Lee and Verleysen 2005).
 
 A tree of shortest paths from a central row has no loops. Every other edge closes a loop with the tree, and is put back
 if that loop is a sum of short ones. Otherwise the loop goes around a hole, and the edge stays cut. The cut is on the

@@ -64,8 +64,8 @@ class LaplacianEigenmaps(Reducer):
         The width s of the heat weights: the root of the median (mean, largest) squared length of the edges, or a
         number. In the formula that `convention` names; by default s is the standard deviation of a Gaussian.
     convention : {"exp(-d2/(2*s2))", "exp(-d2/s2)", "exp(-d2/s)"}
-        The formula of the heat weights in terms of the width s. Texts call both of the first two the heat kernel; in the
-        last one s is a squared length.
+        The formula of the heat weights in terms of the width s. Texts call both of the first two the heat kernel; in
+        the last one s is a squared length.
     gamma : float or None
         The gamma of exp(-gamma d²), instead of `width` and `convention`.
     normalization : {"random_walk", "symmetric"}
@@ -244,8 +244,8 @@ class LaplacianEigenmaps(Reducer):
         if self.n_landmarks not in (None, "auto") and not self._takes_landmarks(X):
             raise ValueError(
                 f"{_NAME}: n_landmarks must be None for metric='precomputed', for sparse rows and for "
-                f"normalization='symmetric'; got {self.n_landmarks}. Weights of landmarks need the coordinates of rows, "
-                "and normalization='symmetric' the degree of every row."
+                f"normalization='symmetric'; got {self.n_landmarks}. Weights of landmarks need the coordinates of "
+                "rows, and normalization='symmetric' the degree of every row."
             )
         if self.weights == "given" and not self._precomputed():
             raise ValueError(f"{_NAME}: weights='given' must go with metric='precomputed'; got metric={self.metric!r}.")

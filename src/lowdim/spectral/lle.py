@@ -183,9 +183,7 @@ class LLE(Reducer):
         patches = Patches.of(near.indices, joined.bridges(), self._left(joined.graph, near))
         forms = [self._form(coordinates, patches, rows) for rows in components]
 
-        choice = landmark_choice(
-            self.n_landmarks, len(X), len(components[0]), policy=self.disconnected, owner="LLE"
-        )
+        choice = landmark_choice(self.n_landmarks, len(X), len(components[0]), policy=self.disconnected, owner="LLE")
         counts = None if same.all else same.counts
         with_all = partial(self._embed_all, X, coordinates, forms, components, counts)
         with_landmarks = partial(self._embed_landmarks, X, coordinates, forms[0], same)

@@ -123,7 +123,9 @@ def weights(
     """
     W = np.empty(len(patches.members))
     X, Q = (np.ascontiguousarray(rows) for rows in (X, Q))
-    compiled.local_weights(X, Q, patches.starts, patches.members, _ridge_number(ridge), rank, True, W, n_threads(n_jobs))
+    compiled.local_weights(
+        X, Q, patches.starts, patches.members, _ridge_number(ridge), rank, True, W, n_threads(n_jobs)
+    )
     return W
 
 

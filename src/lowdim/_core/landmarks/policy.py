@@ -2,9 +2,9 @@
 
 With many rows, methods on graphs meet one of three limits: tables of n x n numbers, fill-in of sparse factors, or an
 eigenproblem on which every solver is slow. The first is known before anything is computed, the second once the matrix
-is there, the third when the solver gives up. In each case `USUAL` landmarks are used instead of all rows, with a warning
-that gives the reason and the parameter. The limits are rows, bytes and steps, never seconds: the same call on the same
-machine gives the same bits, those of the call with ``n_landmarks=USUAL``.
+is there, the third when the solver gives up. In each case `USUAL` landmarks are used instead of all rows, with a
+warning that gives the reason and the parameter. The limits are rows, bytes and steps, never seconds: the same call on
+the same machine gives the same bits, those of the call with ``n_landmarks=USUAL``.
 """
 
 from __future__ import annotations
@@ -76,7 +76,9 @@ def by_size(
         return choice
     needed, most = sum(tables(n).values()), memory.limit()
     if needed > most:
-        return choice.not_all_rows(f"all {n} rows need about {memory.show(needed)}, and the limit is {memory.show(most)}")
+        return choice.not_all_rows(
+            f"all {n} rows need about {memory.show(needed)}, and the limit is {memory.show(most)}"
+        )
     return choice.not_all_rows(f"all {n} rows would take very long") if n > most_rows else choice
 
 

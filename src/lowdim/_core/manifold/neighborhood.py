@@ -200,9 +200,7 @@ class Distinct:
             raise ValueError(f"{owner}: X must have at least 2 different rows; got 1.")
         if self.all or wanted <= most:
             return wanted
-        warn(
-            f"{owner}: X has {most + 1} different rows, so that n_neighbors={wanted} is too many; {most} are used."
-        )
+        warn(f"{owner}: X has {most + 1} different rows, so that n_neighbors={wanted} is too many; {most} are used.")
         return most
 
 

@@ -105,8 +105,8 @@ def warn_of_ambiguous_axes(axes: NullAxes, owner: str) -> None:
     if following <= zero:
         warn(
             f"{owner}: {r + 2} or more eigenvalues are zero to rounding (the next after the axes is {following:.1e}), "
-            "so the axes are an arbitrary mixture of more directions than n_components: the graph has too few edges, or "
-            "the data are flat in more dimensions. Raise n_neighbors, ridge or n_components."
+            "so the axes are an arbitrary mixture of more directions than n_components: the graph has too few edges, "
+            "or the data are flat in more dimensions. Raise n_neighbors, ridge or n_components."
         )
     elif last > zero and following < GAP * last:
         warn(
