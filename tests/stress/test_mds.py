@@ -13,9 +13,9 @@ import lowdim
 from lowdim import MDS
 from lowdim._core.tables.align import procrustes
 from lowdim.stress import _fit, _report, mds
+from lowdim.stress._dissimilarities import Dissimilarities
 from lowdim.stress._levels import LEVELS, level_of
-from lowdim.stress._solvers import SOLVERS, Problem
-from lowdim.stress._table import Table
+from lowdim.stress._solvers import STRESS_SOLVERS, Problem
 
 EXACT = {"tol": 1e-15, "max_iter": 5000}
 
@@ -27,7 +27,7 @@ def cloud(n=60, d=4, seed=0):
 
 
 def problem_of(X, level="ratio", weights=None, ties="primary"):
-    pairs, _ = _fit._in_units(_fit._weighted(Table(X, "euclidean", 1).pairs(), weights)[0])
+    pairs, _ = _fit._in_units(_fit._weighted(Dissimilarities(X, "euclidean", 1).pairs(), weights)[0])
     return Problem(pairs, level_of(level, pairs, ties), 1)
 
 
@@ -49,7 +49,7 @@ def test_majorisation_never_raises_the_stress(level, weighted):
             place = image
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", STRESS_SOLVERS)
 @pytest.mark.parametrize("level", LEVELS)
 def test_no_solver_ever_raises_the_stress(solver, level):
     model = MDS(2, level=level, solver=solver, init="random", random_state=1).fit(cloud(40))
@@ -114,7 +114,7 @@ def test_better_than_classical_scaling(settings):
 )
 def test_all_solvers_reach_the_same_stress(settings):
     X = cloud(30)
-    losses = {s: MDS(2, solver=s, tol=1e-9, max_iter=20000, **settings).fit(X).loss_ for s in SOLVERS}
+    losses = {s: MDS(2, solver=s, tol=1e-9, max_iter=20000, **settings).fit(X).loss_ for s in STRESS_SOLVERS}
     np.testing.assert_allclose(list(losses.values()), losses["majorize"], rtol=1e-3)
 
 

@@ -17,7 +17,6 @@ from lowdim._core.inverse import LearnedInverse
 from lowdim._core.kernels import make_kernel, preimage
 from lowdim._core.kernels.gradients import Pairs, slopes
 from lowdim.kernels import RBF, Cosine, Laplace, Linear, Polynomial
-from lowdim.spectral.kernel._preimages import span_of
 
 WAYS = ("ridge", "fixed_point", "distance")
 SMOOTH = [
@@ -119,7 +118,7 @@ def test_gradients_are_those_of_the_kernel(kernel):
     """The walk's step is downhill and its loss is the distance in feature space, by differences and by definition."""
     X, z = cloud(20), cloud(6, seed=3)
     model = KernelPCA(3, kernel=kernel, preimage="fixed_point").fit(X)
-    span, Y = span_of(model), model.transform(cloud(6, seed=4))
+    span, Y = model._span(), model.transform(cloud(6, seed=4))
     W = span.weights(Y)
     np.testing.assert_allclose(W.sum(axis=1), 1.0, atol=1e-9)
     state = preimage._look(span, W, z)
@@ -139,7 +138,7 @@ def test_gradients_are_those_of_the_kernel(kernel):
 def test_the_distance_is_never_larger_than_at_any_start(gamma):
     X, new = cloud(80), cloud(40, seed=2)
     model = KernelPCA(4, gamma=gamma, preimage="fixed_point").fit(X)
-    Y, span = model.transform(new), span_of(model)
+    Y, span = model.transform(new), model._span()
     starts = [new, X[:40], np.zeros((40, 3)), np.full((40, 3), 1e6)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -156,7 +155,7 @@ def test_the_distance_is_never_larger_than_at_any_start(gamma):
 def test_walks_settle_where_the_plain_fixed_point_oscillates(kernel, factor):
     """Every plain step of these polynomials overshoots, and places far outside have weights of both signs."""
     model = KernelPCA(5, kernel=kernel).fit(cloud())
-    Y, span = factor * model.embedding_, span_of(model)
+    Y, span = factor * model.embedding_, model._span()
     found = preimage.fixed_point(span, Y, [], owner="test")
     assert found.settled.all()
     state = preimage._look(span, span.weights(Y), found.rows)
@@ -166,7 +165,7 @@ def test_walks_settle_where_the_plain_fixed_point_oscillates(kernel, factor):
 def test_steps_lead_downhill_whatever_the_signs_of_the_weights():
     """Where the fixed point's divisor is negative, it would lead uphill."""
     X, z = cloud(), cloud(30, seed=5)
-    span = span_of(KernelPCA(3, gamma=0.05).fit(X))
+    span = KernelPCA(3, gamma=0.05).fit(X)._span()
     for W in (span.weights(np.zeros((30, 3))), -span.weights(np.zeros((30, 3)))):
         before = preimage._look(span, W, z)
         after = preimage._look(span, W, z + 1e-4 * before.step)
@@ -176,7 +175,7 @@ def test_steps_lead_downhill_whatever_the_signs_of_the_weights():
 def test_a_settled_walk_is_at_a_minimum():
     X = lowdim.datasets.noisy_circle(150, random_state=0).X
     model = KernelPCA(5, gamma=1.0, preimage="fixed_point").fit(X)
-    Y, span, rng = model.embedding_[:40], span_of(model), np.random.default_rng(0)
+    Y, span, rng = model.embedding_[:40], model._span(), np.random.default_rng(0)
     z = model.inverse_transform(Y)
     best = loss(span, Y, z)
     for _ in range(20):
@@ -187,7 +186,7 @@ def test_the_kernel_is_multiplied_by_the_weights_not_raised_to_them():
     """A much copied program (kPCA_PreImage.m) takes k(z, x_i)^w_i for w_i k(z, x_i); its fixed point is another row."""
     X = lowdim.datasets.noisy_circle(60, random_state=0).X
     model = KernelPCA(4, gamma=1.0, preimage="fixed_point").fit(X)
-    z, w = model.inverse_transform(model.embedding_[:1])[0], span_of(model).weights(model.embedding_[:1])[0]
+    z, w = model.inverse_transform(model.embedding_[:1])[0], model._span().weights(model.embedding_[:1])[0]
     k = np.exp(-((z - X) ** 2).sum(axis=1))
     np.testing.assert_allclose((w * k) @ X / (w @ k), z, atol=1e-6)
     assert np.abs((k**w) @ X / (k**w).sum() - z).max() > 0.1
@@ -197,7 +196,7 @@ def test_walks_that_do_not_settle_are_counted():
     X = cloud(40)
     model = KernelPCA(2, gamma=0.05).fit(X)
     with pytest.warns(ConvergenceWarning, match=r"KernelPCA: .* within 2 steps for \d+ of 40 places"):
-        found = preimage.fixed_point(span_of(model), model.embedding_, [], max_iter=2, owner="KernelPCA")
+        found = preimage.fixed_point(model._span(), model.embedding_, [], max_iter=2, owner="KernelPCA")
     assert np.isfinite(found.rows).all()
     assert not found.settled.all()
 
@@ -207,7 +206,7 @@ def test_a_start_beyond_the_reach_of_the_kernel_is_left():
     X = cloud(40)
     model = KernelPCA(2, gamma=0.05, preimage="fixed_point").fit(X)
     far = np.full((40, 3), 1e4)
-    found = preimage.fixed_point(span_of(model), model.embedding_, [far], owner="KernelPCA")
+    found = preimage.fixed_point(model._span(), model.embedding_, [far], owner="KernelPCA")
     assert found.settled.all()
     np.testing.assert_allclose(found.rows, model.inverse_transform(model.embedding_), atol=1e-4)
 

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import lowdim
 from lowdim import MVU, PCA
-from lowdim.spectral.unfolding._low_rank import Rods, unfold
+from lowdim.spectral.unfolding._low_rank import DistanceConstraints, unfold
 from tests._core.graph.test_repair import bridged_roll
 from tests.spectral.test_isomap import procrustes_error
 
@@ -98,12 +98,12 @@ def test_low_rank_reaches_the_variance_of_the_semidefinite_program(data, setting
 def test_balanced_pulls_prove_the_optimum():
     """Weak duality: pulls y with second eigenvalue mu of L_y bound every variance by sum y d² / mu."""
     n, G = 12, ring(12).tocoo()
-    rods = Rods.of(G.row, G.col, G.data, 0.0)
+    constraints = DistanceConstraints.of(G.row, G.col, G.data, 0.0)
     start = np.random.default_rng(0).standard_normal((n, 4))
-    found = unfold(rods, start, np.ones(n), tol=1e-7, max_iter=200, owner="test")
-    B = rods.incidence(n)
-    L = (B.T @ sparse.diags_array(found.pulls) @ B).toarray()
-    bound = found.pulls @ rods.high / np.linalg.eigvalsh(L)[1]
+    found = unfold(constraints, start, np.ones(n), tol=1e-7, max_iter=200, owner="test")
+    B = constraints.incidence(n)
+    L = (B.T @ sparse.diags_array(found.multipliers) @ B).toarray()
+    bound = found.multipliers @ constraints.high / np.linalg.eigvalsh(L)[1]
     assert (found.places**2).sum() <= bound * (1 + 1e-6)
     assert (found.places**2).sum() >= 0.98 * bound
 
