@@ -273,7 +273,7 @@ def test_distances_to_all_landmarks_are_never_held_at_once(settings):
 
 def test_a_million_rows_are_estimated_without_a_wide_table():
     assert LandmarkMDS(2, metric="manhattan", n_jobs=2).estimate_memory((1_000_000, 10)) < 250e6
-    with pytest.raises(MemoryError, match="Take fewer landmarks"), lowdim.config(memory_limit=1e5):
+    with pytest.raises(MemoryError, match="Use fewer landmarks"), lowdim.config(memory_limit=1e5):
         LandmarkMDS(2, metric="manhattan").fit(cloud(300, 3))
 
 

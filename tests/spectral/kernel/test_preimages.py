@@ -15,7 +15,7 @@ from lowdim import PCA, KernelPCA
 from lowdim._core import inverse
 from lowdim._core.inverse import LearnedInverse
 from lowdim._core.kernels import make_kernel, preimage
-from lowdim._core.kernels.gradients import Pairs, slopes
+from lowdim._core.kernels.gradients import Arguments, slopes
 from lowdim.kernels import RBF, Cosine, Laplace, Linear, Polynomial
 
 WAYS = ("ridge", "fixed_point", "distance")
@@ -61,7 +61,7 @@ def test_with_the_linear_kernel_every_way_is_pca(way):
     np.testing.assert_allclose(scaled.denoise(new), two.inverse_transform(two.transform(new)), atol=1e-8)
 
 
-@pytest.mark.filterwarnings("ignore:KernelPCA. RBF.gamma=1e-06. sees all rows:UserWarning")
+@pytest.mark.filterwarnings("ignore:KernelPCA. to RBF.gamma=1e-06. all rows:UserWarning")
 @pytest.mark.parametrize("gamma", [1e-6, 1e-3, 0.05, 1.0, 20.0])
 @pytest.mark.parametrize("way", ["fixed_point", "distance"])
 def test_with_every_component_a_fitted_row_is_its_own_preimage(way, gamma):
@@ -124,7 +124,7 @@ def test_gradients_are_those_of_the_kernel(kernel):
     state = preimage._look(span, W, z)
     expected = loss(span, Y, z)
     np.testing.assert_allclose(state.loss + span.norms(Y), expected, rtol=1e-9, atol=1e-12 * np.abs(expected).max())
-    value, a, b = slopes(kernel, Pairs(z, X))
+    value, a, b = slopes(kernel, Arguments(z, X))
     np.testing.assert_allclose(value * np.ones((6, 20)), kernel(z, X), rtol=1e-10)
     for j in range(3):
         h = 1e-5 * np.eye(3)[j]
@@ -152,12 +152,12 @@ def test_the_distance_is_never_larger_than_at_any_start(gamma):
 
 @pytest.mark.parametrize("factor", [1.0, 3.0, -5.0])
 @pytest.mark.parametrize("kernel", [Polynomial(3, 1.0, 0.1), Polynomial(5, 1.0, 0.1), RBF(0.5)], ids=repr)
-def test_walks_settle_where_the_plain_fixed_point_oscillates(kernel, factor):
+def test_iterations_converge_where_the_plain_fixed_point_oscillates(kernel, factor):
     """Every plain step of these polynomials overshoots, and places far outside have weights of both signs."""
     model = KernelPCA(5, kernel=kernel).fit(cloud())
     Y, span = factor * model.embedding_, model._span()
     found = preimage.fixed_point(span, Y, [], owner="test")
-    assert found.settled.all()
+    assert found.converged.all()
     state = preimage._look(span, span.weights(Y), found.rows)
     assert np.abs(state.step).max() < 1e-5
 
@@ -192,13 +192,13 @@ def test_the_kernel_is_multiplied_by_the_weights_not_raised_to_them():
     assert np.abs((k**w) @ X / (k**w).sum() - z).max() > 0.1
 
 
-def test_walks_that_do_not_settle_are_counted():
+def test_iterations_that_do_not_converge_are_counted():
     X = cloud(40)
     model = KernelPCA(2, gamma=0.05).fit(X)
-    with pytest.warns(ConvergenceWarning, match=r"KernelPCA: .* within 2 steps for \d+ of 40 places"):
+    with pytest.warns(ConvergenceWarning, match=r"KernelPCA: .* within 2 steps for \d+ of 40 points"):
         found = preimage.fixed_point(model._span(), model.embedding_, [], max_iter=2, owner="KernelPCA")
     assert np.isfinite(found.rows).all()
-    assert not found.settled.all()
+    assert not found.converged.all()
 
 
 def test_a_start_beyond_the_reach_of_the_kernel_is_left():
@@ -207,7 +207,7 @@ def test_a_start_beyond_the_reach_of_the_kernel_is_left():
     model = KernelPCA(2, gamma=0.05, preimage="fixed_point").fit(X)
     far = np.full((40, 3), 1e4)
     found = preimage.fixed_point(model._span(), model.embedding_, [far], owner="KernelPCA")
-    assert found.settled.all()
+    assert found.converged.all()
     np.testing.assert_allclose(found.rows, model.inverse_transform(model.embedding_), atol=1e-4)
 
 
@@ -284,7 +284,7 @@ def test_what_a_kernel_cannot_do_is_said_before_the_fit():
         with pytest.raises(ValueError, match=r"KernelPCA: preimage='distance' must go with .*Use preimage='ridge'"):
             KernelPCA(2, kernel=kernel, preimage="distance").fit(X)
     for way in ("fixed_point", "distance"):
-        with pytest.raises(ValueError, match="with a precomputed kernel there are none"):
+        with pytest.raises(ValueError, match="preimage must be 'ridge' for a precomputed kernel"):
             KernelPCA(2, kernel="precomputed", preimage=way).fit(RBF(0.1)(X))
     with pytest.raises(ValueError, match="inverse_transform needs the rows of X"):
         KernelPCA(2, kernel="precomputed").fit(RBF(0.1)(X)).inverse_transform(np.zeros((1, 2)))

@@ -65,7 +65,7 @@ def negative_share(tiles: Tiles, rng: np.random.Generator) -> float:
     if values[-1] < -1e-6 * max(values[0], 0.0):
         seen = "these rows" if len(some) == tiles.n else f"{len(some)} of these rows"
         warn(
-            f"{OWNER}: the kernel is not positive semi-definite on {seen} (smallest eigenvalue {values[-1]:.3g}, "
+            f"{OWNER}: the kernel is not positive semidefinite on {seen} (smallest eigenvalue {values[-1]:.3g}, "
             f"largest {values[0]:.3g}); negative eigenvalues, {share:.2g} of the spectrum, are left out."
         )
     return share

@@ -86,7 +86,7 @@ def _axes(tiles: Tiles, n_jobs: int | None, owner: str) -> tuple[Eigenpairs, np.
     floor = max(rounding, len(K) * _EPS * max(float(pairs.values[0]), 0.0))
     if not tiles.kernel.is_psd and pairs.values[-1] < -max(floor, 1e-6 * max(float(pairs.values[0]), 0.0)):
         warn(
-            f"{owner}: the kernel is not positive semi-definite on these rows (smallest eigenvalue "
+            f"{owner}: the kernel is not positive semidefinite on these rows (smallest eigenvalue "
             f"{pairs.values[-1]:.3g}, largest {pairs.values[0]:.3g}); negative eigenvalues are left out."
         )
     keep = pairs.values > floor
