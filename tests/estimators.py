@@ -302,7 +302,7 @@ VARIANTS = [
     Case(lowdim.LLE(n_components=2, n_neighbors=16, method="hessian")),
     Case(lowdim.LLE(n_components=2, n_neighbors=9, repair="linearity")),
     Case(lowdim.LLE(n_components=2, n_neighbors=9, method="ltsa", missing="pairwise", random_state=0)),
-    Case(lowdim.LLE(n_components=2, n_neighbors=7, reg=1e-3, metric="manhattan"), invariant_to_rotation=False),
+    Case(lowdim.LLE(n_components=2, n_neighbors=7, ridge=1e-3, metric="manhattan"), invariant_to_rotation=False),
     Case(lowdim.LLE(n_components=2, n_neighbors=9, method="ltsa", n_landmarks=30, random_state=0), keeps_rows=False),
     Case(lowdim.LaplacianEigenmaps(n_components=2, n_landmarks=30, random_state=0), keeps_rows=False),
     Case(lowdim.DiffusionMaps(n_components=2, n_landmarks=30, random_state=0), keeps_rows=False),

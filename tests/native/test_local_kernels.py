@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lowdim import _native
-from lowdim._core.graph.local_fits import METHODS, Patches, alignment
+from lowdim._core.graph.local_fits import LLE_METHODS, Patches, alignment
 from lowdim._core.neighbors import nearest
 
 pytestmark = pytest.mark.kernel
@@ -27,17 +27,17 @@ def gram_about_row(X, rows):
     return Y @ Y.T
 
 
-def fit_weights(C, reg):
-    w = np.linalg.solve(C + reg * np.trace(C) * np.eye(len(C)), np.ones(len(C)))
+def fit_weights(C, ridge):
+    w = np.linalg.solve(C + ridge * np.trace(C) * np.eye(len(C)), np.ones(len(C)))
     return w / w.sum()
 
 
-def standard_form(X, rows, r, reg, eta):
-    v = np.append(1.0, -fit_weights(gram_about_row(X, rows), reg))
+def standard_form(X, rows, r, ridge, eta):
+    v = np.append(1.0, -fit_weights(gram_about_row(X, rows), ridge))
     return np.outer(v, v)
 
 
-def modified_form(X, rows, r, reg, eta):
+def modified_form(X, rows, r, ridge, eta):
     """With the mirror written out, as in the paper."""
     C = gram_about_row(X, rows)
     values, V = np.linalg.eigh(C)
@@ -46,7 +46,7 @@ def modified_form(X, rows, r, reg, eta):
     V, s = V[:, : len(C) - major], len(C) - major
     alpha = np.linalg.norm(V.sum(axis=0)) / np.sqrt(s)
     h = alpha - V.sum(axis=0)
-    W = V - 2 * np.outer(V @ h, h) / (h @ h) + (1 - alpha) * fit_weights(C, reg)[:, None]
+    W = V - 2 * np.outer(V @ h, h) / (h @ h) + (1 - alpha) * fit_weights(C, ridge)[:, None]
     E = np.vstack([np.ones(s), -W])
     return E @ E.T
 
@@ -55,19 +55,19 @@ def tangent(X, rows, r):
     return np.linalg.svd(X[rows] - X[rows].mean(axis=0))[0][:, :r]
 
 
-def ltsa_form(X, rows, r, reg, eta):
+def ltsa_form(X, rows, r, ridge, eta):
     G = np.column_stack([np.full(len(rows), len(rows) ** -0.5), tangent(X, rows, r)])
     return np.eye(len(rows)) - G @ G.T
 
 
-def hessian_form(X, rows, r, reg, eta):
+def hessian_form(X, rows, r, ridge, eta):
     U = tangent(X, rows, r)
     products = [U[:, a] * U[:, b] for a in range(r) for b in range(a, r)]
     H = np.linalg.qr(np.column_stack([np.ones(len(U)), U, *products]))[0][:, 1 + r :]
     return H @ H.T
 
 
-TWINS = dict(zip(METHODS, (standard_form, modified_form, hessian_form, ltsa_form), strict=True))
+TWINS = dict(zip(LLE_METHODS, (standard_form, modified_form, hessian_form, ltsa_form), strict=True))
 
 
 def usual_ratio(X, patches, r):
@@ -97,7 +97,7 @@ def test_eigenvectors_of_gram_matrices(size):
     np.testing.assert_allclose(values, np.linalg.eigvalsh(Y @ Y.T)[::-1], atol=1e-13 * size)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", LLE_METHODS)
 @pytest.mark.parametrize("d", [3, 4, 30])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_the_sum_of_forms(method, d, dtype):
@@ -108,13 +108,13 @@ def test_the_sum_of_forms(method, d, dtype):
     expected = np.zeros((len(X), len(X)))
     for rows in np.split(patches.members, patches.starts[1:-1]):
         expected[np.ix_(rows, rows)] += TWINS[method](exact, rows, r, 1e-3, eta)
-    M = alignment(X, patches, method, r, reg=1e-3)
+    M = alignment(X, patches, method, r, ridge=1e-3)
     np.testing.assert_allclose(M.toarray(), expected, atol=1e-9 * np.abs(expected).max())
     assert M.has_sorted_indices
     np.testing.assert_array_equal(M.toarray(), M.T.toarray())
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", LLE_METHODS)
 def test_threads_do_not_change_the_bits(method):
     X = sheet(700)
     one, three = (alignment(X, patches_of(X, 9), method, 2, n_jobs=jobs) for jobs in (1, 3))
@@ -139,7 +139,7 @@ def test_weights(by_distance):
 def test_the_ridge_that_the_neighbourhood_sets():
     X = sheet(80)
     patches = patches_of(X, 8)
-    M = alignment(X, patches, "standard", 2, reg="auto")
+    M = alignment(X, patches, "standard", 2, ridge="auto")
     expected = np.zeros((80, 80))
     for rows in np.split(patches.members, patches.starts[1:-1]):
         C = gram_about_row(X, rows)

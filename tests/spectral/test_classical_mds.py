@@ -228,7 +228,7 @@ def test_bad_weights():
     X = cloud(10, 3)
     for bad, message in (
         (np.eye(10)[3], "above 0 for two rows; got 1"),
-        (-np.ones(10), "Negative"),
+        (-np.ones(10), "at least 0, one for each row"),
         (np.ones(9), "shape"),
     ):
         with pytest.raises(ValueError, match=message):

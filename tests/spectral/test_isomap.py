@@ -187,7 +187,7 @@ def test_precomputed_distances_and_sparse_graphs():
     kept = np.zeros_like(to_fitted)
     np.put_along_axis(kept, order, np.take_along_axis(to_fitted, order, axis=1), axis=1)
     np.testing.assert_allclose(model.transform(sparse.csr_array(kept)), expected.transform(new), atol=1e-7)
-    with pytest.raises(ValueError, match="stores no distance"):
+    with pytest.raises(ValueError, match="must store a distance"):
         model.transform(sparse.csr_array((1, 120)))
 
 

@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist, pdist, squareform
 
 import lowdim
 from lowdim import PCA, ClassicalMDS, LandmarkMDS
-from lowdim._core.landmarks.choose import METHODS
+from lowdim._core.landmarks.choose import LANDMARK_METHODS
 from lowdim._core.tables.align import procrustes
 from tests.linear.pca.test_pca import cloud, numeric, up_to_sign
 
@@ -35,8 +35,8 @@ def test_with_all_rows_it_is_classical_scaling(metric, correction):
 
 
 # With so few landmarks some lie close to a plane, and that is said; without noise it does no harm.
-@pytest.mark.filterwarnings("ignore:LandmarkMDS. the landmarks are nearly flat")
-@pytest.mark.parametrize("landmarks", METHODS)
+@pytest.mark.filterwarnings("ignore:LandmarkMDS. the landmarks have little extent")
+@pytest.mark.parametrize("landmarks", LANDMARK_METHODS)
 @pytest.mark.parametrize("route", ["rows", "distances", "pairwise"])
 @pytest.mark.parametrize("r", [1, 2, 4])
 def test_one_more_landmark_than_dimensions_is_exact(landmarks, route, r):
@@ -135,12 +135,12 @@ def test_landmarks_by_number_survive_a_model_file(tmp_path):
         np.testing.assert_array_equal(lowdim.load(tmp_path / "m").transform(X), model.embedding_)
 
 
-@pytest.mark.parametrize("landmarks", METHODS)
+@pytest.mark.parametrize("landmarks", LANDMARK_METHODS)
 def test_copies_of_a_few_rows(landmarks):
     X = np.repeat(cloud(3, 4), 30, axis=0)
     model = LandmarkMDS(2, n_landmarks=10, landmarks=landmarks, random_state=0).fit(X)
     np.testing.assert_allclose(pdist(model.embedding_), pdist(X), atol=1e-6)
-    with pytest.warns(UserWarning, match="the landmarks lie in 0 dimensions"):
+    with pytest.warns(UserWarning, match="the landmarks span 0 dimensions"):
         assert not LandmarkMDS(2, n_landmarks=5).fit_transform(np.ones((20, 2))).any()
 
 
@@ -185,15 +185,14 @@ def test_landmarks_in_a_plane_are_told():
     flat = np.arange(20)
     X[flat, 2] = 1e-3 * rng.normal(size=20)
     with pytest.warns(
-        UserWarning, match=r"nearly flat along axis 2: all rows spread .* times.*more landmarks, or land"
+        UserWarning,
+        match=r"little extent along axis 2: the standard deviation .* times.*more landmarks, or land",
     ):
         LandmarkMDS(3, landmarks=flat).fit(X)
-    with pytest.warns(UserWarning, match="nearly flat along axis 2"):
+    with pytest.warns(UserWarning, match="little extent along axis 2"):
         LandmarkMDS(3, landmarks=flat, missing="pairwise").fit(X)
     X[flat, 2] = 0.0
-    with pytest.warns(
-        UserWarning, match=r"the landmarks lie in 2 dimensions, so that axes beyond these are 0. Take more"
-    ):
+    with pytest.warns(UserWarning, match=r"the landmarks span 2 dimensions; further axes are zero. Use more"):
         Z = LandmarkMDS(3, landmarks=flat).fit_transform(X)
     assert (Z[:, 2] == 0).all()
     LandmarkMDS(3, n_landmarks=20, landmarks="farthest", random_state=0).fit(X)  # the way out: no word
@@ -274,7 +273,7 @@ def test_distances_to_all_landmarks_are_never_held_at_once(settings):
 
 def test_a_million_rows_are_estimated_without_a_wide_table():
     assert LandmarkMDS(2, metric="manhattan", n_jobs=2).estimate_memory((1_000_000, 10)) < 250e6
-    with pytest.raises(MemoryError, match="Take fewer landmarks"), lowdim.config(memory_limit=1e5):
+    with pytest.raises(MemoryError, match="Use fewer landmarks"), lowdim.config(memory_limit=1e5):
         LandmarkMDS(2, metric="manhattan").fit(cloud(300, 3))
 
 

@@ -218,7 +218,9 @@ def test_distances_given_in_every_form():
     model = LaplacianEigenmaps(2, metric="precomputed").fit(stored)
     np.testing.assert_allclose(model.embedding_, expected.embedding_, atol=1e-8)
     np.testing.assert_allclose(model.transform(stored[:5]), model.embedding_[:5], atol=1e-8)
-    with pytest.raises(ValueError, match="LaplacianEigenmaps: row 0 of X stores no distance"):
+    with pytest.raises(
+        ValueError, match="LaplacianEigenmaps: every row of X must store a distance to a fitted row; row 0"
+    ):
         model.transform(sparse.csr_array((1, 70)))
     rows = LaplacianEigenmaps(2, n_neighbors=8).fit(sparse.csr_array(X))
     np.testing.assert_allclose(rows.embedding_, expected.embedding_, atol=1e-8)
@@ -232,7 +234,7 @@ def test_given_weights():
     np.testing.assert_allclose(model.transform(7 * W[:6]), model.embedding_[:6], atol=1e-9)
     stored = LaplacianEigenmaps(2, metric="precomputed", weights="given").fit(sparse.csr_array(W))
     np.testing.assert_allclose(stored.embedding_, model.embedding_, atol=1e-9)
-    with pytest.raises(ValueError, match="no positive weight"):
+    with pytest.raises(ValueError, match="must have a positive weight to a fitted row; row 0"):
         model.transform(np.zeros((1, 40)))
     with pytest.raises(ValueError, match="must be symmetric"):
         LaplacianEigenmaps(metric="precomputed", weights="given").fit(np.triu(W))

@@ -13,9 +13,9 @@ import lowdim
 from lowdim import MDS
 from lowdim._core.tables.align import procrustes
 from lowdim.stress import _fit, _report, mds
+from lowdim.stress._dissimilarities import Dissimilarities
 from lowdim.stress._levels import LEVELS, level_of
-from lowdim.stress._solvers import SOLVERS, Problem
-from lowdim.stress._table import Table
+from lowdim.stress._solvers import STRESS_SOLVERS, Problem
 
 EXACT = {"tol": 1e-15, "max_iter": 5000}
 
@@ -27,7 +27,7 @@ def cloud(n=60, d=4, seed=0):
 
 
 def problem_of(X, level="ratio", weights=None, ties="primary"):
-    pairs, _ = _fit._in_units(_fit._weighted(Table(X, "euclidean", 1).pairs(), weights)[0])
+    pairs, _ = _fit._in_units(_fit._weighted(Dissimilarities(X, "euclidean", 1).pairs(), weights)[0])
     return Problem(pairs, level_of(level, pairs, ties), 1)
 
 
@@ -49,7 +49,7 @@ def test_majorisation_never_raises_the_stress(level, weighted):
             place = image
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", STRESS_SOLVERS)
 @pytest.mark.parametrize("level", LEVELS)
 def test_no_solver_ever_raises_the_stress(solver, level):
     model = MDS(2, level=level, solver=solver, init="random", random_state=1).fit(cloud(40))
@@ -114,7 +114,7 @@ def test_better_than_classical_scaling(settings):
 )
 def test_all_solvers_reach_the_same_stress(settings):
     X = cloud(30)
-    losses = {s: MDS(2, solver=s, tol=1e-9, max_iter=20000, **settings).fit(X).loss_ for s in SOLVERS}
+    losses = {s: MDS(2, solver=s, tol=1e-9, max_iter=20000, **settings).fit(X).loss_ for s in STRESS_SOLVERS}
     np.testing.assert_allclose(list(losses.values()), losses["majorize"], rtol=1e-3)
 
 
@@ -205,9 +205,7 @@ def test_clumps_are_reported():
 def test_sammon_with_duplicated_rows():
     """They are one row that counts as often; the error is that of all rows."""
     X = np.repeat(cloud(12), [1, 3, 1, 2, 1, 1, 1, 1, 4, 1, 1, 1], axis=0)
-    with pytest.warns(
-        UserWarning, match="MDS: rows at dissimilarity 0 .* are placed as one: 12 of 18 rows are different"
-    ):
+    with pytest.warns(UserWarning, match="MDS: rows at dissimilarity 0 .* are merged .*: 12 of 18 rows are different"):
         model = MDS(2, loss="sammon", **EXACT).fit(X)
     Z = model.embedding_
     np.testing.assert_array_equal(Z[1], Z[2])
@@ -330,7 +328,7 @@ def test_rows_that_are_nearly_the_same(settings, dtype):
     for near in (1e-9, 1e-13, 1e-20, 1e-30):
         rows = np.vstack([np.zeros(4), [near, 0, 0, 0], X]).astype(dtype)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # they may be placed as one
+            warnings.simplefilter("ignore")  # they may be merged
             model = MDS(2, **settings).fit(rows)
             drawn = MDS(2, solver="stochastic", random_state=0, **settings).fit(rows)
         assert model.loss_ == pytest.approx(MDS(2, **settings).fit(rows[1:].astype(np.float64)).loss_, rel=0.2)
@@ -342,7 +340,7 @@ def test_the_loss_is_that_of_what_is_returned(weights):
     """Also where rows are merged although their dissimilarities to others differ."""
     D = squareform(pdist(cloud(30)))
     D[3, 4] = D[4, 3] = 0.0
-    with pytest.warns(UserWarning, match="MDS: rows at dissimilarity 0 .* are placed as one"):
+    with pytest.warns(UserWarning, match="MDS: rows at dissimilarity 0 .* are merged"):
         model = MDS(2, metric="precomputed", **weights).fit(D)
     delta, d = squareform(D), pdist(model.embedding_)
     w = np.where(delta > 0, np.maximum(delta, 1e-9) ** (-1.0 if "loss" in weights else -2.0), 0.0)
@@ -496,8 +494,8 @@ def test_permutations_tell_structure_from_none():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"loss": "sammon", "level": "ordinal"}, "level must be 'ratio' where weights follow"),
-        ({"weights": "elastic", "level": "spline"}, "level must be 'ratio' where weights follow"),
+        ({"loss": "sammon", "level": "ordinal"}, "level must be 'ratio' where weights depend"),
+        ({"weights": "elastic", "level": "spline"}, "level must be 'ratio' where weights depend"),
         ({"loss": "sammon", "weights": "elastic"}, "weights must be None or an array for loss='sammon'"),
         ({"solver": "stochastic", "level": "interval"}, "level must be 'ratio' for solver='stochastic'"),
         ({"weights": np.ones((3, 3))}, r"weights must be a symmetric table of shape \(60, 60\)"),
@@ -528,7 +526,7 @@ def test_large_tables_keep_no_pairs(monkeypatch):
     monkeypatch.setattr(mds, "KEPT_UP_TO", 20)
     model = MDS(2).fit(cloud(40))
     assert model.disparities_ is None
-    with pytest.raises(ValueError, match="MDS: pairs are kept up to 20 rows; got 40"):
+    with pytest.raises(ValueError, match="MDS: pairs are kept for up to 20 rows; got 40"):
         model.shepard()
 
 

@@ -1,6 +1,6 @@
-"""How a fitted model places new rows.
+"""Out-of-sample extensions: how a fitted model computes the coordinates of new rows.
 
-Each record holds exactly what is needed and nothing else; calling it does the placing.
+Each record holds what `transform` needs and nothing else; calling it gives the coordinates.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Linear:
 
 
 def centred(X: np.ndarray, mean: np.ndarray) -> np.ndarray:
-    """X - mean in the precision of X, the mean being a float64 one: what rounding takes from it follows after."""
+    """X - mean in the precision of X; for float32 rows, the rounding error of the float64 mean is subtracted too."""
     rounded = mean.astype(X.dtype)
     out = X - rounded
     if X.dtype != np.float64:
@@ -53,7 +53,7 @@ class Nystrom:
 
     @classmethod
     def of(cls, values: np.ndarray, vectors: np.ndarray, offset: np.ndarray) -> Nystrom:
-        """From eigenpairs; axes with eigenvalue 0 place every row at 0."""
+        """From eigenpairs; on axes with eigenvalue 0 every row has coordinate 0."""
         positive = values > 0
         root = np.where(positive, np.sqrt(np.where(positive, values, 1.0)), np.inf)
         return cls(np.asarray(offset, dtype=np.float64), vectors / root)
@@ -64,10 +64,10 @@ class Nystrom:
 
 @dataclass(frozen=True, eq=False)
 class KernelMap:
-    """z = (k(x, rows) - offset) P, the Nystrom formula with the kernel and its rows at hand.
+    """z = (k(x, rows) - offset) P: the Nystrom formula together with the kernel and the rows it is evaluated on.
 
-    Where the kernel is precomputed, a new row holds its values to all `width` fitted rows, and `columns` says which of
-    them count (None: all). `shift` has been taken off the rows, and is off new ones.
+    Where the kernel is precomputed, a new row holds its kernel values to all `width` fitted rows, and `columns` are
+    those that are used (None: all). `shift` has been subtracted from the rows, and is subtracted from new ones.
     """
 
     kernel: Any
@@ -86,18 +86,18 @@ class KernelMap:
 
 @dataclass(frozen=True, eq=False)
 class Interpolation:
-    """z = weighted mean of the places of the nearest fitted rows; exact at a fitted row, continuous between.
+    """z = weighted mean of the coordinates of the nearest fitted rows; exact at a fitted row, continuous between.
 
     Weights are Franke and Little's (1/d - 1/R)^2 with R the distance of the first neighbour left out, so that a row
     that enters or leaves the neighbourhood does so with weight 0.
     """
 
-    places: np.ndarray
+    embedding: np.ndarray
 
     def __call__(self, neighbors: Neighbors) -> np.ndarray:
         d = neighbors.distances.astype(np.float64)
         if d.shape[1] < 2:
-            return self.places[neighbors.indices[:, 0]]
+            return self.embedding[neighbors.indices[:, 0]]
         d, reach = d[:, :-1], d[:, -1:]
         with np.errstate(divide="ignore", invalid="ignore"):
             weights = ((reach - d) / (reach * d)) ** 2
@@ -106,29 +106,29 @@ class Interpolation:
         weights[~np.isfinite(weights)] = 0.0
         weights[weights.sum(axis=1) == 0] = 1.0  # all neighbours equally far
         weights /= weights.sum(axis=1, keepdims=True)
-        return np.einsum("ij,ijk->ik", weights, self.places[neighbors.indices[:, :-1]])
+        return np.einsum("ij,ijk->ik", weights, self.embedding[neighbors.indices[:, :-1]])
 
 
 @dataclass(frozen=True, eq=False)
-class Rebuilt:
-    """z = sum_j w_j z_j with the weights that rebuild x from its nearest fitted rows (Saul and Roweis 2003).
+class NeighborWeights:
+    """z = sum_j w_j z_j with the weights that reconstruct x from its nearest fitted rows (Saul and Roweis 2003).
 
-    Only neighbours in the part of the nearest one count, and a row whose nearest has no place has none. A fitted row is
-    its own nearest and gets all the weight.
+    Only neighbours in the connected component of the nearest one count; a row whose nearest neighbour is not embedded
+    (NaN) is not embedded either. A fitted row is its own nearest neighbour and gets all the weight.
     """
 
-    places: np.ndarray
-    part_of: np.ndarray
-    completed: np.ndarray | None  # the fitted rows, where they had holes
-    reg: float | str
+    embedding: np.ndarray
+    component_of: np.ndarray  # the component of each fitted row, -1 for rows that are not embedded
+    completed: np.ndarray | None  # the fitted rows with missing cells filled, where there are any
+    ridge: float | str
     rank: int
 
     def __call__(self, X: np.ndarray, rows: np.ndarray, neighbors: Neighbors, n_jobs: int | None = None) -> np.ndarray:
-        """Places of rows X among the fitted `rows`."""
+        """Coordinates of rows X, given the fitted `rows` and the neighbours among them."""
         w, patches = self._weights(X, rows, neighbors, n_jobs)
-        return np.add.reduceat(w[:, None] * self.places[patches.members], patches.starts[:-1])
+        return np.add.reduceat(w[:, None] * self.embedding[patches.members], patches.starts[:-1])
 
-    def mixture(self, X: np.ndarray, rows: np.ndarray, neighbors: Neighbors, n_jobs: int | None = None) -> Any:
+    def matrix(self, X: np.ndarray, rows: np.ndarray, neighbors: Neighbors, n_jobs: int | None = None) -> Any:
         """The weights themselves, one row for each row of X and one column for each of `rows`."""
         w, patches = self._weights(X, rows, neighbors, n_jobs)
         return sparse.csr_array((w, patches.members, patches.starts), shape=(len(X), len(rows)))
@@ -136,7 +136,7 @@ class Rebuilt:
     def _weights(self, X: np.ndarray, rows: np.ndarray, neighbors: Neighbors, n_jobs: int | None) -> tuple[Any, Any]:
         from lowdim._core.graph.local_fits import Patches, weights
 
-        home = self.part_of[neighbors.indices[:, :1]]
-        patches = Patches.chosen(neighbors.indices, self.part_of[neighbors.indices] == home)
-        w = weights(rows, X.astype(rows.dtype), patches, reg=self.reg, rank=self.rank, n_jobs=n_jobs)
+        component = self.component_of[neighbors.indices[:, :1]]
+        patches = Patches.chosen(neighbors.indices, self.component_of[neighbors.indices] == component)
+        w = weights(rows, X.astype(rows.dtype), patches, ridge=self.ridge, rank=self.rank, n_jobs=n_jobs)
         return w, patches

@@ -1,4 +1,4 @@
-"""The learned way back: rows from places, for methods that have no exact inverse."""
+"""The learned inverse transform: rows from coordinates, for methods that have no exact inverse."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum import eigenpairs
 
 _MOST_CENTRES = 1000  # kernel ridge costs centres^2 n; a thousand keeps it within seconds
-_MOST_TRIED = 500  # rows the width and the penalty are chosen on: six eigenproblems of that size
+_MOST_TRIED = 500  # rows on which width and penalty are chosen: six eigenproblems of that size
 
 
 @dataclass(frozen=True, eq=False)
 class LearnedInverse:
-    """Rows from places: an affine map plus Gaussian kernel ridge regression of what it leaves.
+    """Rows from coordinates: an affine map plus Gaussian kernel ridge regression of its residuals.
 
-    Width and penalty are chosen by leave-one-out error, which kernel ridge has in closed form; "affine only" stays
-    unless another does clearly better, so a linear embedding is led back exactly as PCA would. `spacing` is the usual
-    distance between neighbouring places (95th percentile), the unit of "how far outside".
+    Width and penalty are chosen by leave-one-out error, which kernel ridge has in closed form. The affine map alone is
+    kept unless a width does clearly better, so that the inverse of a linear embedding is that of PCA. `spacing` is the
+    usual distance between neighbours in the embedding (95th percentile), the unit of "how far outside".
     """
 
     affine: np.ndarray  # (k + 1, d): last row is the constant
     centres: np.ndarray
-    coefficients: np.ndarray  # (m, d); empty where affine alone did best
+    coefficients: np.ndarray  # (m, d); empty where the affine map alone did best
     gamma: float
-    places: np.ndarray
+    embedding: np.ndarray
     spacing: float
 
     @classmethod
     def fit(cls, Z: np.ndarray, X: Any, random_state: int = 0, tried: int = _MOST_TRIED) -> LearnedInverse:
-        """The map from places Z to rows X; width and penalty are chosen on at most `tried` of them."""
-        with threads.single_blas():  # problems of a few hundred rows: more threads only wait for each other
+        """The map from coordinates Z to rows X; width and penalty are chosen on at most `tried` of them."""
+        with threads.single_blas():  # for problems of a few hundred rows more threads are slower
             return cls._fit(Z, X, generator(random_state), tried)
 
     @classmethod
@@ -66,7 +66,7 @@ class LearnedInverse:
         X = _with_one(Z) @ self.affine
         if len(self.centres):
             X += _gaussian(Z, self.centres, self.gamma) @ self.coefficients
-        gap = nearest(self.places, 1, queries=Z).distances[:, 0]
+        gap = nearest(self.embedding, 1, queries=Z).distances[:, 0]
         return X, gap / self.spacing
 
 
@@ -91,7 +91,7 @@ def _choose_ridge(Z: np.ndarray, Y: np.ndarray, spacing: float, rounding: float)
 
     With G = (K + alpha I)^-1, the leave-one-out residual of row i is (G Y)_i / G_ii. Of sixty candidates some are below
     by chance: the gain over the rows has to be more than twice its standard error. A sum of squares up to `rounding`
-    has nothing to be explained.
+    is rounding error, and nothing is fitted to it.
     """
     plain = (Y**2).sum(axis=1)
     if len(Z) < 4 or plain.sum() <= rounding:

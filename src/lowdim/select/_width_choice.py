@@ -188,10 +188,10 @@ def _led_back(task: Task, kernel: Kernel, model: Fit, rows: Array, Y: Array) -> 
         axes=axes - axes.mean(axis=0),
         mean=np.full(len(rows), 1 / len(rows)),
         offset=model.extension.offset,
-        places=model.scores,
+        scores=model.scores,
         size=model.mean,
     )
-    return preimage.lead_back(span, Y, task.preimage, n_jobs=1, owner=task.owner)
+    return preimage.find_preimages(span, Y, task.preimage, n_jobs=1, owner=task.owner)
 
 
 def _label_error(task: Task, kernel: Kernel, K: Array, held: Array) -> float:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_array, column_or_1d
 
 from lowdim._core import params
 from lowdim._core.kernels import Kernel, make_kernel
-from lowdim._core.kernels.preimage import WAYS, check_way
+from lowdim._core.kernels.preimage import PREIMAGE_METHODS, check_preimage
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.tables import missing
@@ -247,7 +247,7 @@ def kernel_width(
     named, distances = _named(kernel, X), Distances(X)
     if criterion == "reconstruction":
         for candidate in named.values():
-            check_way(preimage, candidate.kernel, OWNER)
+            check_preimage(preimage, candidate.kernel, OWNER)
     curves = {name: _curve(one, _grid(widths), distances, task) for name, one in named.items()}
     sign = -1 if criterion == "rnx" else 1
     best = min(curves, key=lambda name: sign * curves[name].mean[curves[name].best])
@@ -258,7 +258,7 @@ def kernel_width(
 _SETTINGS = {
     "n_components": params.whole(1),
     "criterion": params.one_of(*CRITERIA),
-    "preimage": params.one_of(*WAYS),
+    "preimage": params.one_of(*PREIMAGE_METHODS),
     "n_folds": params.whole(2),
     "max_rows": params.whole(10),
     "random_state": params.seed(),

@@ -1,4 +1,4 @@
-"""The kernel of a diffusion: Gaussian weights between all rows or along a graph, and how wide they are."""
+"""The kernel of diffusion maps: Gaussian weights between all rows or along a graph, and their width."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from lowdim._core.manifold.neighborhood import Neighborhood, nearest_of_each
 from lowdim._core.manifold.random_walk import VANISHED, nearness, weakest_link, with_values
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.rng import generator
-from lowdim.spectral._walk_weights import EDGE_RULES, kernel_sum_gamma
+from lowdim.spectral._walk_weights import EDGE_WIDTH_RULES, kernel_sum_gamma
 
-RULES = ("median", "self-tuning", "kernel-sum")
+WIDTH_RULES = ("median", "self-tuning", "kernel-sum")
 NEIGHBOR = 10  # whose squared distance the rule "median" takes
-OWN_SCALE = 7  # the neighbour that sets a row's own scale, as Zelnik-Manor and Perona found it to work
-_SAMPLED = 400_000  # distances that the rule "kernel-sum" looks at
+OWN_SCALE = 7  # the neighbour whose distance is the scale of a row (Zelnik-Manor and Perona)
+_SAMPLED = 400_000  # distances that the rule "kernel-sum" uses
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Falloff:
     scales: np.ndarray | None
 
     def exponents(self, squares: np.ndarray, own: Any, other: Any) -> np.ndarray:
-        """What stands in the exponent, for rows with the scales `own` and `other` (not used with a gamma)."""
+        """The exponents for rows with the scales `own` and `other` (not used with a gamma)."""
         return squares / (own * other) if self.gamma is None else self.gamma * squares
 
     def along(self, G: sparse.csr_array, own: np.ndarray | None = None) -> np.ndarray:
@@ -63,13 +63,13 @@ class Falloff:
         return self.exponents(squares, own[:, None], self.scales)
 
     def _own(self, reach: np.ndarray, close: np.ndarray, nearest: np.ndarray) -> np.ndarray:
-        """Scales of new rows: the reach of their 7th neighbour; next to a fitted row, the scale of that one."""
+        """Scales of new rows: the distance to their 7th neighbour; next to a fitted row, the scale of that one."""
         scales: Any = self.scales
         return close * scales[nearest] + (1.0 - close) * np.maximum(reach, scales.min())
 
 
 def falloff(X: Any, width: Any, convention: str, around: Neighborhood, found: Any) -> Falloff:
-    """From a number or a rule; `found` are neighbours of all rows, or a graph where nothing else is known."""
+    """From a number or a rule; `found` are neighbours of all rows, or a sparse graph of distances."""
     if not isinstance(width, str):
         return Falloff(RBF.from_width(width, convention).gamma, None)
     if width == "kernel-sum":
@@ -82,12 +82,12 @@ def falloff(X: Any, width: Any, convention: str, around: Neighborhood, found: An
             f"among the nearest {NEIGHBOR} of each. Pass a number as width."
         )
     if width == "median":
-        return Falloff(1.0 / float(EDGE_RULES["median"](positive**2)), None)
+        return Falloff(1.0 / float(EDGE_WIDTH_RULES["median"](positive**2)), None)
     return Falloff(None, np.maximum(reach, positive.min()))
 
 
 def _reach(found: Any, k: int) -> np.ndarray:
-    """The distance of each row to its k-th neighbour, or to the last one known."""
+    """The distance of each row to its k-th neighbour, or to the last one there is."""
     if not sparse.issparse(found):
         return found.distances[:, min(k, found.distances.shape[1]) - 1].astype(np.float64)
     reach = np.zeros(found.shape[0])
@@ -98,7 +98,7 @@ def _reach(found: Any, k: int) -> np.ndarray:
 
 
 def _sample_of_squares(X: Any, around: Neighborhood) -> np.ndarray:
-    """Squared distances from some rows, drawn the same way every time, to all."""
+    """Squared distances from some rows, drawn with a fixed seed, to all."""
     n = X.shape[0]
     some = np.sort(generator(0).permutation(n)[: max(20, min(n, 1000, _SAMPLED // n))])
     if around.metric == "precomputed":
@@ -123,7 +123,7 @@ def all_distances(X: Any, metric: Any, n_jobs: int | None) -> np.ndarray:
 
 
 def full_kernel(D: np.ndarray, fall: Falloff, found: Any, X: Any, **settings: Any) -> tuple[np.ndarray, Connected]:
-    """Weights of all pairs (made in the place of D), bridges included, and how the rows hang together."""
+    """Weights of all pairs (written over D), bridges included, and the connected graph."""
     for rows in threads.blocks(len(D), max(1, 2**20 // len(D))):
         own = None if fall.scales is None else fall.scales[rows, None]
         D[rows] = np.exp(-fall.exponents(D[rows] ** 2, own, fall.scales))
@@ -149,7 +149,7 @@ def _pairs(K: np.ndarray) -> sparse.csr_array:
 
 
 def _symmetric(K: np.ndarray) -> np.ndarray:
-    """The two halves of K differ by rounding: the lower one holds, in place."""
+    """K made symmetric in place: the halves differ by rounding, the lower one is kept."""
     for rows in threads.blocks(len(K), 512):
         K[rows, rows] = np.tril(K[rows, rows]) + np.tril(K[rows, rows], -1).T
         K[: rows.start, rows] = K[rows, : rows.start].T
@@ -157,7 +157,7 @@ def _symmetric(K: np.ndarray) -> np.ndarray:
 
 
 def _bridge(joined: Connected, K: np.ndarray, link: float) -> None:
-    """Edges between parts weigh at least as much as the weakest link."""
+    """Edges between components have at least the weight of the weakest link."""
     edges = joined.graph.tocoo()
     across = joined.labels[edges.row] != joined.labels[edges.col]
     i, j = edges.row[across], edges.col[across]

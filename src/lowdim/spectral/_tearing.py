@@ -1,8 +1,8 @@
-"""Loops that no flat map can show, cut open: a ring becomes a path, a tube a sheet (after Lee and Verleysen 2005).
+"""Essential loops, which no flat map can show, cut open: a ring becomes a path (after Lee and Verleysen 2005).
 
-A tree of shortest paths from a central row has no loops. Every other edge closes one with the tree, and is put back
-unless that loop goes around something: unless it is no sum of short loops, which count as filled. What stays open is on
-the side of a ring, a tube or a hole that is farthest from the centre.
+A tree of shortest paths from a central row has no loops. Every other edge closes a loop with the tree, and is put back
+if that loop is a sum of short ones. Otherwise the loop goes around a hole, and the edge stays cut. The cut is on the
+side of the ring, the tube or the hole that is farthest from the centre.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ compiled: Any = _native  # a compiled module has no types to check
 
 Array = np.ndarray
 
-# Edges of a loop that counts as filled: random samples of a sheet have empty places of up to 9 edges (8 neighbours).
+# Edges of a short loop: random samples of a surface have gaps bounded by up to 9 edges (8 neighbours).
 SHORT = 11
-LOOKED_AT = 16  # rows whose paths tell which row is central
+SAMPLED = 16  # rows from which paths are computed to find the central row
 
 
 def torn(G: sparse.csr_array, short: int = SHORT, *, n_jobs: int | None = None) -> tuple[sparse.csr_array, Array]:
@@ -33,7 +33,7 @@ def torn(G: sparse.csr_array, short: int = SHORT, *, n_jobs: int | None = None) 
     G : csr_array of shape (n, n)
         From `neighbor_graph`; each of its components is treated on its own.
     short : int
-        Loops in balls of (short - 1) / 2 edges count as filled: those of at most so many edges.
+        Loops of at most so many edges, in balls of radius (short - 1) / 2 edges, are no essential loops.
     n_jobs : int or None
         Threads. The result does not depend on it.
 
@@ -58,19 +58,19 @@ def torn(G: sparse.csr_array, short: int = SHORT, *, n_jobs: int | None = None) 
 
 
 def _depths(G: sparse.csr_array, n_jobs: int | None) -> Array:
-    """Path lengths from the central row of each component: the one whose farthest looked-at row is nearest."""
+    """Path lengths from the central row of each component: the one whose farthest sampled row is nearest."""
     count, labels = components(G)
     depth = np.full(G.shape[0], np.inf)
     for c in range(count):
         rows = np.flatnonzero(labels == c)
-        some = rows[np.linspace(0, len(rows) - 1, min(len(rows), LOOKED_AT)).astype(np.intp)]
+        some = rows[np.linspace(0, len(rows) - 1, min(len(rows), SAMPLED)).astype(np.intp)]
         farthest = geodesics(G, some, n_jobs=n_jobs)[:, rows].max(axis=0)
         depth[rows] = geodesics(G, [rows[farthest.argmin()]], n_jobs=n_jobs)[0, rows]
     return depth
 
 
 def _outside_tree(G: sparse.csr_array, depth: Array) -> Array:
-    """The stored places, one for each pair, of the edges that are not in a tree of shortest paths."""
+    """Positions, one for each pair, of the stored edges that are not in a tree of shortest paths."""
     row = edge_rows(G)
     once = np.flatnonzero(row < G.indices)
     ends = np.sort(np.column_stack([depth[row[once]], depth[G.indices[once]]]), axis=1)

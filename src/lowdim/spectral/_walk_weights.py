@@ -1,4 +1,4 @@
-"""Weights of the edges of a neighbour graph, and the rules that find how fast they fall with length."""
+"""Weights of the edges of a neighbour graph, and rules for the width of the heat kernel."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from lowdim._core.distances import real_array, real_sparse
 from lowdim._core.kernels.catalogue import RBF
 from lowdim._core.manifold.random_walk import heat
 
-CONVENTIONS = ("exp(-d2/(2*s2))", "exp(-d2/s2)", "exp(-d2/s)")  # of a width s, as `RBF.from_width` knows them
-EDGE_RULES: dict[str, Callable[[np.ndarray], Any]] = {"median": np.median, "mean": np.mean, "largest": np.max}
+WIDTH_CONVENTIONS = ("exp(-d2/(2*s2))", "exp(-d2/s2)", "exp(-d2/s)")  # formulas of a width s; see `RBF.from_width`
+EDGE_WIDTH_RULES: dict[str, Callable[[np.ndarray], Any]] = {"median": np.median, "mean": np.mean, "largest": np.max}
 
 
 def edge_gamma(lengths: np.ndarray, width: float | str, convention: str, gamma: float | None, owner: str) -> float:
@@ -24,7 +24,7 @@ def edge_gamma(lengths: np.ndarray, width: float | str, convention: str, gamma: 
     if gamma is not None:
         return float(gamma)
     if isinstance(width, str):
-        square = float(EDGE_RULES[width](_positive_squares(lengths, owner)))
+        square = float(EDGE_WIDTH_RULES[width](_positive_squares(lengths, owner)))
         width = square if convention == "exp(-d2/s)" else square**0.5  # there s stands for a squared length
     return RBF.from_width(width, convention).gamma
 
@@ -32,9 +32,9 @@ def edge_gamma(lengths: np.ndarray, width: float | str, convention: str, gamma: 
 def kernel_sum_gamma(squares: np.ndarray, owner: str) -> float:
     """The gamma where the sum of the kernel S grows fastest with eps = 1 / gamma: d log S / d log eps is largest.
 
-    Between an eps so small that rows see themselves alone and one so large that all are equal, S grows like
-    eps^(dimension / 2): there the kernel sees the shape of the data. `squares` are squared distances from some rows to
-    all, themselves included.
+    Between an eps so small that K is the identity and one so large that all entries are 1, S grows like
+    eps^(dimension / 2): there the kernel resolves the shape of the data. `squares` are squared distances from some rows
+    to all, themselves included.
     """
     positive = _positive_squares(np.sqrt(squares), owner)
     low, high = np.log2(positive.min()), np.log2(positive.max())

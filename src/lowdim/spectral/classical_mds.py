@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import _check_sample_weight
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
@@ -17,33 +16,33 @@ from lowdim._core.scaling.classical import scale_distances, scale_rows, warn_of_
 
 
 class ClassicalMDS(Reducer):
-    """Classical multidimensional scaling: points whose inner products match the given distances best.
+    """Classical multidimensional scaling: points whose inner products match those of the given distances best.
 
     With D² the squared distances and H = I - 11'/n, the matrix B = -1/2 H D² H holds inner products; its largest
     eigenvalues l and vectors v give the coordinates sqrt(l) v. For Euclidean distances this is PCA of the rows, and
-    it is computed as such, without any n x n matrix. For other distances B can have negative eigenvalues: they are
-    reported, and `correction` makes the distances Euclidean by the smallest constant.
+    it is computed as such, without any n x n matrix. For other distances B can have negative eigenvalues: a warning
+    gives their share, and `correction` makes the distances Euclidean by the smallest constant.
 
     Parameters
     ----------
     n_components : int
         Dimension of the embedding. Axes beyond the positive eigenvalues are zero, with a warning.
-    metric : str or callable
-        Any metric of `scipy.spatial.distance.cdist`, a function of two rows, or "precomputed": X then holds
-        dissimilarities, as a square matrix or a condensed vector.
     correction : {None, "cailliez", "lingoes"}
         Add the smallest constant that makes the distances Euclidean: to the distances (Cailliez), or twice it to their
-        squares (Lingoes). Of weighted rows, those of weight 0 have no say in it.
+        squares (Lingoes). Rows of weight 0 are ignored in it.
+    metric : str or callable
+        Distance between rows: a name, a function of two rows, or "precomputed" where X holds distances. Names are
+        those of `scipy.spatial.distance.cdist`; distances are a square table or a condensed vector.
     missing : {"error", "pairwise", "expected"}
-        What a missing cell (NaN) means: refused; distances over the columns both rows have, scaled up; or the expected
-        distance under a Gaussian model of the rows, which keeps a row of which little is known from being drawn close
-        to everything. For Euclidean distances, at fit and for new rows.
-        Under "expected" an incomplete fitted row given to `transform` counts as another row with the same cells;
-        with v the variance of its missing ones it comes out at (1 - v / eigenvalue) times its place on each axis.
+        Missing cells (NaN), at fit and in new rows: an error; distances over the columns that both rows have, scaled
+        up; or the expected distance under a Gaussian model of the rows, so that a row with few known cells is not
+        close to everything. Euclidean distances only.
+        Under "expected", `transform` of an incomplete fitted row is that of another row with the same cells: (1 - v /
+        eigenvalue) times its coordinate on each axis, v being the variance of its missing cells.
     random_state : int, generator or None
-        Start of the iterative eigensolver.
+        Seed; the same int gives the same result. For the start of the iterative eigensolver.
     n_jobs : int or None
-        Threads; None means all cores. Results do not depend on it.
+        Number of threads; None means all cores. Results do not depend on it.
 
     Attributes
     ----------
@@ -80,11 +79,11 @@ class ClassicalMDS(Reducer):
     _ways_out = "metric='euclidean' on rows needs no n x n matrix; or fit on a sample and transform the rest."
 
     def __init__(
-        self, n_components=2, *, metric="euclidean", correction=None, missing="error", random_state=None, n_jobs=None
+        self, n_components=2, *, correction=None, metric="euclidean", missing="error", random_state=None, n_jobs=None
     ):
         self.n_components = n_components
-        self.metric = metric
         self.correction = correction
+        self.metric = metric
         self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -100,8 +99,8 @@ class ClassicalMDS(Reducer):
         y : None
             Ignored; there for pipelines.
         sample_weight : array-like of shape (n_samples,) or None
-            Weight of each row: a whole number counts as so many copies of it. A row of weight 0 is placed, but does not
-            shape the map.
+            Weight of each row: an integer weight is the same as so many equal rows. A row of weight 0 has no influence
+            on the axes, and is embedded like a new row.
 
         Returns
         -------
@@ -112,7 +111,7 @@ class ClassicalMDS(Reducer):
         return self
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """Fit to the rows of X and return their places.
+        """Fit to the rows of X and return their coordinates.
 
         Parameters
         ----------
@@ -147,7 +146,7 @@ class ClassicalMDS(Reducer):
         return self._extension(X) if found.places is None else found.places
 
     def _corrected(self, X: Any, weights: np.ndarray | None) -> np.ndarray:
-        """The dissimilarities, made Euclidean where that was asked for (by the rows that have a weight)."""
+        """The dissimilarities with the constant of `correction` added (computed from the rows of positive weight)."""
         D = X if self._precomputed() else pairwise(X, metric=self._distance())
         if self.correction is None:
             return D
@@ -158,7 +157,13 @@ class ClassicalMDS(Reducer):
     def _check_weights(self, sample_weight: Any, X: Any) -> np.ndarray | None:
         if sample_weight is None:
             return None
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weights = np.asarray(sample_weight, dtype=np.float64)
+        weights = np.full(X.shape[0], weights) if weights.ndim == 0 else weights
+        if weights.shape != (X.shape[0],) or not np.isfinite(weights).all() or (weights < 0).any():
+            raise ValueError(
+                f"ClassicalMDS: sample_weight must be {X.shape[0]} finite numbers of at least 0, one for each row; got "
+                f"shape {weights.shape}, smallest {np.min(weights, initial=np.inf):g}."
+            )
         if (weights > 0).sum() < 2:
             raise ValueError(f"ClassicalMDS: sample_weight must be above 0 for two rows; got {(weights > 0).sum()}.")
         return weights

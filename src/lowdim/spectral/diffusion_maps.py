@@ -1,4 +1,4 @@
-"""Diffusion maps: distances by how a random walk spreads."""
+"""Diffusion maps: rows are close where random walks from them spread alike."""
 
 from __future__ import annotations
 
@@ -13,107 +13,120 @@ from sklearn.utils.validation import check_is_fitted
 from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric, pairwise
-from lowdim._core.graph import POLICIES as DISCONNECTED
-from lowdim._core.graph.repair import METHODS, NOT_ASKED, Repair
+from lowdim._core.graph.repair import NO_REPAIR, REPAIR_METHODS, Repair
 from lowdim._core.landmarks import policy
 from lowdim._core.landmarks.policy import solved
 from lowdim._core.manifold.neighborhood import Distinct, Neighborhood
-from lowdim._core.manifold.random_walk import Piece, Steps, Walk, join_parts, slow_axes, with_values
+from lowdim._core.manifold.random_walk import (
+    Transitions,
+    Walk,
+    WalkComponent,
+    slow_axes,
+    weighted_graph,
+    with_values,
+)
 from lowdim._core.neighbors import shared
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.runtime.threads import blocks
 from lowdim._core.tables.arrays import extent
-from lowdim.spectral._diffusion_kernel import NEIGHBOR, RULES, Falloff, all_distances, falloff, full_kernel
-from lowdim.spectral._walk_weights import CONVENTIONS, shortest_edges
+from lowdim.spectral._diffusion_kernel import NEIGHBOR, WIDTH_RULES, Falloff, all_distances, falloff, full_kernel
+from lowdim.spectral._walk_weights import WIDTH_CONVENTIONS, shortest_edges
 
 _NAME = "DiffusionMaps"
 
 
 class DiffusionMaps(Reducer):
-    """Diffusion maps: two rows are close when random walks from them go the same ways.
+    """Diffusion maps: two rows are close when random walks from them reach the same rows.
 
-    Rows are joined by K_ij = exp(-d_ij²/eps). Dividing by the densities q_i = sum_j K_ij, K_ij / (q_i q_j)^alpha, makes
-    the walk forget (alpha = 1) how densely each region was sampled. Normalised rows are the steps P of a walk; its
-    right eigenvectors psi_k with eigenvalues 1 = lambda_0 > lambda_1 >= ... give the places lambda_k^t psi_k(i). With
-    all axes kept, distances between places are diffusion distances at time t: D² = sum_m (p_t(i, m) - p_t(j, m))² /
-    pi(m), p_t being t steps of the walk and pi its stationary distribution.
+    The kernel is K_ij = exp(-d_ij²/eps). Dividing by the densities q_i = sum_j K_ij, K_ij / (q_i q_j)^alpha, makes the
+    walk independent (alpha = 1) of how densely each region was sampled. Normalised rows are the transition matrix P of
+    a walk; its right eigenvectors psi_k with eigenvalues 1 = lambda_0 > lambda_1 >= ... give the coordinates lambda_k^t
+    psi_k(i). With all axes kept, distances in the map are diffusion distances at time t: D² = sum_m (p_t(i, m) -
+    p_t(j, m))² / pi(m), p_t being t steps of the walk and pi its stationary distribution.
 
     Parameters
     ----------
     n_components : int
         Dimension of the embedding.
     n_neighbors : int or None
-        None: every pair of rows is joined, n² numbers. A number: each row is joined to that many neighbours only ("or":
-        when either is a neighbour of the other), for tables of many rows. A row is joined to itself in both cases.
+        None: every pair of rows is joined, n² numbers. A number: two rows are joined when either is among so many
+        nearest neighbours of the other, for tables of many rows. A row is joined to itself in both cases.
     radius : float or None
-        Join rows within this distance.
+        Join rows within this distance instead of a fixed number of neighbours.
     repair : {None, "flow", "linearity", "stability"}
-        Take out edges that short-circuit the sheet: of rows through which many paths run and around which the way is
-        long; that leave the tangent plane (of dimension `n_components`) of their neighbourhood; or whose ends are far
-        apart in sparser graphs. See `Isomap`. Only on a graph.
+        Remove short circuits, edges between two folds of the data: edges of rows through which many paths run and
+        around which paths are long; edges that leave the tangent plane (of dimension `n_components`) of their
+        neighbourhood; or edges whose ends are far apart in sparser graphs. See `Isomap`. Only with
+        `n_neighbors` or `radius`.
     alpha : float
         Exponent of the density: 0 keeps it (the walk of Laplacian eigenmaps), 1/2 follows a Fokker-Planck diffusion, 1
-        sees the shape alone. Not to be mistaken for `time`.
+        depends on the shape alone.
     time : float or "multiscale"
-        Steps t of the walk, the power of lambda: the longer, the coarser. 0 leaves psi as it is; "multiscale" adds all
-        times up, lambda / (1 - lambda).
+        Steps t of the walk, the power of lambda: the longer, the coarser. 0 leaves psi as it is; "multiscale" is the
+        sum over all times, lambda / (1 - lambda).
     width : {"median", "self-tuning", "kernel-sum"} or float
-        eps: the median squared distance to the 10th neighbour; a scale s_i for each row, the distance to its 7th
-        neighbour, in exp(-d²/(s_i s_j)); where the sum of the kernel grows fastest with eps; or a number in the formula
-        that `convention` names.
+        The width of the kernel. "median": eps is the median squared distance to the 10th neighbour. "self-tuning":
+        exp(-d²/(s_i s_j)) with a scale s_i for each row, the distance to its 7th neighbour. "kernel-sum": the eps at
+        which the sum of the kernel grows fastest. A number is the s of the formula that `convention` names.
     convention : {"exp(-d2/s)", "exp(-d2/s2)", "exp(-d2/(2*s2))"}
-        What a number as `width` means: s = eps by default.
+        The formula in which a number as `width` is s: eps itself by default, as in the papers on diffusion maps; in the
+        last one it is the standard deviation of a Gaussian, as in the other estimators.
     n_landmarks : int, "auto" or None
-        Walk between this many landmarks only, each counting for the rows nearest to it, and place the others like new
-        rows (Nystrom): memory then grows with n_samples x n_landmarks at most, also without a graph. "auto": only where
-        the kernel of all rows would not fit into memory or take very long (beyond 30,000 rows without a graph), or no
-        eigensolver gets there, 1,000 of them, with a warning; None: never.
+        Number of landmarks between which the walk goes, each counting for the rows nearest to it; the others are
+        transformed like new rows (Nystrom). Memory then grows with n_samples x n_landmarks at most, also without a
+        graph. "auto": all rows, but 1,000 landmarks with a warning where the kernel of all rows would not fit into
+        memory or take very long (beyond 30,000 rows without a graph), or no eigensolver succeeds; None: all rows.
     metric : str or callable
-        Distance between rows; "precomputed": X holds distances, dense, condensed, or a sparse graph whose stored
-        entries are the edges (`n_neighbors` is not used then).
+        Distance between rows: a name, a function of two rows, or "precomputed" where X holds distances. These are a
+        square table, a condensed vector, or a sparse graph whose stored entries are the edges (`n_neighbors` is not
+        used then).
     search : {"auto", "exact", "approximate"}
-        How neighbours are found; "auto" is exact up to 20,000 rows and wherever a tree is fast.
+        Neighbour search. "auto" is exact up to 20,000 rows and wherever a tree is fast, else approximate (with a
+        recall of 98 % and more on data with structure).
     missing : {"error", "pairwise", "expected"}
-        What a missing cell (NaN) means: refused; distances over the columns both rows have, scaled up; or the expected
-        distance under a Gaussian model of the rows. For Euclidean distances, at fit and for new rows.
+        Missing cells (NaN), at fit and in new rows: an error; distances over the columns that both rows have, scaled
+        up; or the expected distance under a Gaussian model of the rows, so that a row with few known cells is not
+        close to everything. Euclidean distances only.
     disconnected : {"bridge", "separate", "largest", "error"}
-        When the walk cannot reach every row (lambda = 1 is then repeated, once for each part; weights below 1e-12 lead
-        nowhere): join the parts by their shortest edges, each as heavy as the weakest link of a row to its nearest
-        neighbour; embed each and tile them; embed the largest (other rows are NaN); or refuse.
+        If the neighbour graph is not connected: join its components by their shortest edges, each with the weight of
+        the weakest link of a row to its nearest neighbour; embed each and tile them; embed the largest (other rows are
+        NaN); or raise an error. All but the last warn. lambda = 1 is repeated, once for each component; weights below
+        1e-12 join nothing, also without a graph.
     random_state : int, generator or None
-        For the start of the eigensolver.
+        Seed; the same int gives the same result. For the landmarks and the start of the eigensolver.
     n_jobs : int or None
-        Threads; None means all cores. Results do not depend on it.
+        Number of threads; None means all cores. Results do not depend on it.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        Places of the fitted rows: lambda^t psi, psi scaled to sum_i pi_i psi_k(i)² = 1.
+        Coordinates of the fitted rows: lambda^t psi, psi scaled to sum_i pi_i psi_k(i)² = 1.
     eigenvalues_ : ndarray of shape (n_components,)
-        lambda_1, lambda_2, ..., descending, ones dropped (of the largest part).
+        lambda_1, lambda_2, ..., descending, lambda_0 = 1 left out (of the largest component).
     stationary_ : ndarray of shape (n_samples,)
-        pi, the share of its time that a long walk spends on each row (of its part).
+        pi, the share of its time that a long walk spends on each row (of its component).
     landmarks_ : ndarray of int or None
-        The rows that are landmarks; None where the walk is between all rows.
+        Row numbers of the landmarks; None where the walk is between all rows.
     gamma_ : float or None
         1 / eps; None for self-tuning.
     scales_ : ndarray or None
         The scales of the rows under self-tuning (equal rows counting once where there is a graph).
     n_components_graph_ : int
-        Parts that no step of the walk joins, before joining: how often 1 is an eigenvalue.
+        Number of connected components of the walk, before joining: how often 1 is an eigenvalue.
     component_labels_ : ndarray of shape (n_samples,)
-        The part of each row, 0 being the largest.
+        The component of each row, 0 being the largest.
     suspicious_edges_, suspicious_scores_, suspicious_removed_ : ndarray
         With `repair` (else None): the edges found as pairs of rows, the most suspicious first, their scores, and
-        whether each was taken out (False where it holds the graph together).
+        whether each was removed (False where the graph would be disconnected without it).
 
     Notes
     -----
-    New rows: psi_k(x) = sum_i p(x, i) psi_k(i) / lambda_k, p(x, i) being the step from x to fitted rows with their
-    densities as they were. Fitted rows come out at their places to rounding (1e-8 of the spread). On a graph, a new row
-    closer to a fitted one than half-way to that one's nearest neighbour takes over its steps in proportion, which makes
-    this hold there too. Along axes with lambda below 1e-4 new rows get the mean of their neighbours.
+    New rows: psi_k(x) = sum_i p(x, i) psi_k(i) / lambda_k, p(x, i) being the transition probabilities from x to the
+    fitted rows, whose densities stay as they were. `transform` of the fitted rows is `embedding_` to rounding (1e-8 of
+    the spread). On a graph, a new row closer to a fitted one than half-way to that one's nearest neighbour gets the
+    edges of the fitted row in proportion, which makes this hold there too. On axes with lambda below 1e-4 new rows get
+    the mean of their neighbours.
 
     References
     ----------
@@ -133,13 +146,12 @@ class DiffusionMaps(Reducer):
     _rules: ClassVar = {
         "n_components": params.whole(1),
         "n_neighbors": params.none() | params.whole(1),
-        "repair": params.none() | params.one_of(*METHODS),
+        "repair": params.none() | params.one_of(*REPAIR_METHODS),
         "alpha": params.real(0),
         "time": params.one_of("multiscale") | params.real(0),
-        "width": params.one_of(*RULES) | params.real(0, open_low=True),
-        "convention": params.one_of(*CONVENTIONS),
+        "width": params.one_of(*WIDTH_RULES) | params.real(0, open_low=True),
+        "convention": params.one_of(*WIDTH_CONVENTIONS),
         "n_landmarks": policy.rule(2),
-        "disconnected": params.one_of(*DISCONNECTED),
     }
     _sparse_rows = True
     _sparse_graphs = True
@@ -186,12 +198,12 @@ class DiffusionMaps(Reducer):
         return stored or self.n_neighbors is not None or self.radius is not None
 
     def _embed(self, X: Any) -> np.ndarray:
-        self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = NOT_ASKED
+        self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = NO_REPAIR
         check_metric(self.metric, _NAME)
         if self.repair is not None and not self._on_graph(X):
             raise ValueError(f"{_NAME}: repair must be None where all rows are joined. Set n_neighbors or radius.")
-        whole, through = partial(self._embed_rows, X, None), partial(self._embed_rows, X, give_up=False)
-        return solved(self._route(*extent(X)), whole, through, _NAME)
+        with_all, with_landmarks = partial(self._embed_rows, X, None), partial(self._embed_rows, X, give_up=False)
+        return solved(self._landmark_choice(*extent(X)), with_all, with_landmarks, _NAME)
 
     def _embed_rows(self, X: Any, m: int | None, give_up: bool) -> np.ndarray:
         """The walk between all rows, or between m landmarks."""
@@ -205,20 +217,21 @@ class DiffusionMaps(Reducer):
 
         K, joined, gaps = (self._graph_kernel if self._on_graph(X) else self._full_kernel)(rows, same)
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels[same.kind]
-        n = len(same.first)
-        shares = _Shares(same.counts, np.zeros(n), np.full(n, np.nan))
-        parts = joined.parts(self.disconnected)
-        pieces = [self._embed_part(K, part, shares, rng, give_up) for part in parts]
-        self.stationary_ = shares.stationary[same.kind]
-        self.eigenvalues_ = pieces[0].eigenvalues
+        columns, stationary, walks = np.zeros(len(same.first)), np.full(len(same.first), np.nan), []
+        for inside in joined.parts(self.disconnected):
+            found = self._embed_component(K, inside, same.counts[inside], rng, give_up)
+            columns[inside], stationary[inside] = found.columns, found.stationary
+            walks.append(found.walk)
+        self.stationary_ = stationary[same.kind]
+        self.eigenvalues_ = walks[0].eigenvalues
         own_edges = self._on_graph(X) or (joined.n_components > 1 and self.disconnected == "bridge")
-        self._extension = Walk.of(pieces, same, gaps, own_edges, shares.columns)
+        self._extension = Walk.of(walks, same, gaps, own_edges, columns)
         if m is None:
-            return self._extension.places()[same.kind]
-        return np.concatenate([self._extend(X[part]) for part in blocks(X.shape[0], self._block_rows)])
+            return self._extension.embedding()[same.kind]
+        return np.concatenate([self._extend(X[block]) for block in blocks(X.shape[0], self._block_rows)])
 
     def _graph_kernel(self, rows: Any, same: Distinct) -> tuple[Any, Any, np.ndarray]:
-        """K along the edges and on the diagonal, how it hangs together, and distances to nearest neighbours."""
+        """K along the edges and on the diagonal, the connected graph, and distances to nearest neighbours."""
         wanted = same.n_neighbors(self.n_neighbors or NEIGHBOR, _NAME)
         around = self._neighborhood(wanted)
         with shared(rows):
@@ -226,10 +239,10 @@ class DiffusionMaps(Reducer):
             if not (self._precomputed() and sparse.issparse(rows)) and self.width in ("median", "self-tuning"):
                 found = around.nearest(rows, min(rows.shape[0] - 1, max(NEIGHBOR, wanted)))
             repair = Repair(self.repair, self.n_components, self._holes)
-            G, suspicious = around.mended(rows, repair, first=same.first)
+            G, suspicious = around.repaired(rows, repair, first=same.first)
         self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = suspicious
         fall = self._set_falloff(rows, around, G if found is None else found)
-        W, joined = join_parts(G, fall.weigh, rows, **self._connecting())
+        W, joined = weighted_graph(G, fall.weigh, rows, **self._connecting())
         K = sparse.csr_array(W + sparse.eye_array(W.shape[0], format="csr"))
         return K, joined, shortest_edges(joined.graph)
 
@@ -252,36 +265,38 @@ class DiffusionMaps(Reducer):
     def _neighborhood(self, k: int) -> Neighborhood:
         return Neighborhood(k, self.radius, self._distance(), self.search, self.n_jobs, _NAME)
 
-    def _embed_part(self, K: Any, rows: np.ndarray, shares: _Shares, rng: np.random.Generator, give_up: bool) -> Piece:
-        """The walk on one part; notes the factors of its rows in a step, and where it is in the long run."""
+    def _embed_component(
+        self, K: Any, rows: np.ndarray, counts: np.ndarray, rng: np.random.Generator, give_up: bool
+    ) -> _Diffusion:
+        """The walk on one connected component: density normalisation, transition matrix, eigenvectors."""
         r = self.n_components
         K = K if len(rows) == K.shape[0] else K[rows][:, rows]
-        m = shares.counts[rows].astype(np.float64)
-        shares.columns[rows] = c = m / np.asarray(K @ m).ravel() ** self.alpha
+        m = counts.astype(np.float64)
+        c = m / np.asarray(K @ m).ravel() ** self.alpha
         W = _scaled(K, c)
         degrees = np.asarray(W.sum(axis=1)).ravel()
-        shares.stationary[rows] = degrees / degrees.sum() / m
 
         quiet = self.disconnected == "separate"
         values, Y = slow_axes(W, r, rng=rng, owner=_NAME, quiet=quiet, give_up=give_up)
         values = _without_dead(1.0 - values, Y, quiet)
         powers = values / (1.0 - values) if self.time == "multiscale" else np.abs(values) ** self.time
-        return Piece(rows, values, Y, np.sqrt(degrees.sum()) * powers, None, np.zeros(r))
+        walk = WalkComponent(rows, values, Y, np.sqrt(degrees.sum()) * powers, None, np.zeros(r))
+        return _Diffusion(walk, c, degrees / degrees.sum() / m)
 
     def _extend(self, X: Any) -> np.ndarray:
         walk, fall = self._extension, Falloff(self.gamma_, self.scales_)
         X = walk.columns_of(X) if self._precomputed() else X
         if self._on_graph(X):
             reach = self._neighborhood(self.n_neighbors or NEIGHBOR).reach(self._rows, X, len(walk.labels))
-            return walk.place(Steps.along(reach, fall.along_new(reach, walk.gaps), walk.gaps))
+            return walk.transform(Transitions.along(reach, fall.along_new(reach, walk.gaps), walk.gaps))
         D = X if self._precomputed() else pairwise(X, self._rows, self._distance())
-        return walk.place(Steps.to_all(D, fall.to_all(D, walk.gaps), walk.gaps))
+        return walk.transform(Transitions.to_all(D, fall.to_all(D, walk.gaps), walk.gaps))
 
     def diffusion_distances(self, X: Any = None) -> np.ndarray:
-        """Distances between places: diffusion distances at the fitted time, in the axes that were kept.
+        """Distances in the map: diffusion distances at the fitted time, in the axes that were kept.
 
-        Exact with ``n_components = n_samples - 1``; fewer axes leave out of D² what has died away by then, at most
-        lambda^2t (1/pi_i + 1/pi_j), lambda being the largest eigenvalue left out.
+        Exact with ``n_components = n_samples - 1``; with fewer axes D² is too small by at most lambda^2t (1/pi_i +
+        1/pi_j), lambda being the largest eigenvalue left out.
 
         Parameters
         ----------
@@ -297,46 +312,46 @@ class DiffusionMaps(Reducer):
         return pairwise(self.embedding_) if X is None else pairwise(self.transform(X), self.embedding_)
 
     def _fitted_places(self) -> np.ndarray:
-        return self._extension.places().astype(self.embedding_.dtype)
+        return self._extension.embedding().astype(self.embedding_.dtype)
 
     @property
     def _most_rows(self) -> int:
-        """Rows whose kernel is solved within a few minutes; on a graph, any number as far as is known."""
+        """Rows whose kernel is solved within a few minutes; on a graph there is no such limit."""
         return 30_000 if self.n_neighbors is None and self.radius is None else 2**62
 
-    def _route(self, n: int, d: int, itemsize: int, stored: int | None) -> policy.Route:
+    def _landmark_choice(self, n: int, d: int, itemsize: int, stored: int | None) -> policy.LandmarkChoice:
         possible = stored is None or not self._precomputed()  # landmarks need distances between any two rows
         tables = partial(self._tables, n=n, d=d, itemsize=itemsize, stored=stored)
         return policy.by_size(self.n_landmarks, n, tables, self._most_rows, possible)
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
-        m = self._route(n, d, itemsize, stored).n_landmarks
+        m = self._landmark_choice(n, d, itemsize, stored).n_landmarks
         return self._tables(min(n, m or n), n, d, itemsize, stored)
 
     def _tables(self, m: int, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
-        """What m landmarks among n rows need."""
+        """Bytes that m landmarks among n rows need."""
         rows = 2 * n * d * itemsize if stored is None else 24 * stored
-        shared_parts = {"search": 2 * m * 64 * 8, "axes": 64 * m * (self.n_components + 20), "rows": rows}
+        common = {"search": 2 * m * 64 * 8, "axes": 64 * m * (self.n_components + 20), "rows": rows}
         if self._precomputed() and stored is not None:
-            return {**shared_parts, "neighbour graph": 120 * stored}
+            return {**common, "neighbour graph": 120 * stored}
         if self.n_neighbors is None and self.radius is None:
-            # Eigenvalues close to 1 are often too close to each other for iterations: the dense solver works on copies.
-            return {**shared_parts, "kernel matrix": 8 * m * m, "dense solver": 26 * m * m}
-        # How many edges a radius makes is asked about when the rows are there.
-        return {**shared_parts, "neighbour graph": 200 * m * self.n_neighbors if self.radius is None else 0}
+            # Eigenvalues near 1 are often too close together for iterative solvers; the dense solver needs copies.
+            return {**common, "kernel matrix": 8 * m * m, "dense solver": 26 * m * m}
+        # How many edges a radius makes depends on the rows.
+        return {**common, "neighbour graph": 200 * m * self.n_neighbors if self.radius is None else 0}
 
 
 @dataclass(frozen=True, eq=False)
-class _Shares:
-    """Of each row: how many equal it, its factor in a step, and its share of a long walk."""
+class _Diffusion:
+    """The walk on one component, the factor of each of its rows in every weight, and its stationary distribution."""
 
-    counts: np.ndarray
+    walk: WalkComponent
     columns: np.ndarray
     stationary: np.ndarray
 
 
 def _without_dead(values: np.ndarray, Y: np.ndarray, quiet: bool) -> np.ndarray:
-    """Axes whose eigenvalue is 0 to rounding are any vectors: they become zeros, with a word."""
+    """Axes whose eigenvalue is 0 to rounding are arbitrary: they become zeros, with a warning."""
     dead = np.abs(values) <= len(Y) * np.finfo(np.float64).eps
     Y[:, dead] = 0.0
     if dead.any() and not quiet:

@@ -1,4 +1,4 @@
-"""Landmark multidimensional scaling: classical scaling of a few rows, the others placed by their distances to them."""
+"""Landmark multidimensional scaling: classical scaling of landmarks; other rows from their distances to these."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lowdim._core.distances import check_dissimilarities, check_metric, pairwise
 from lowdim._core.distances.labelled import labelled
 from lowdim._core.extend import Linear, Nystrom
 from lowdim._core.iterate import Progress
-from lowdim._core.landmarks.choose import METHODS, choose
+from lowdim._core.landmarks.choose import LANDMARK_METHODS, choose
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
@@ -23,56 +23,56 @@ from lowdim._core.scaling.classical import Scaled, scale_distances, scale_rows, 
 from lowdim._core.tables.arrays import FLOATS
 from lowdim._core.validate import Accepts, check_new_distances
 
-_CELLS = 2**17  # distances held at a time by one thread: squared, centred and multiplied within the cache
-_WIDER = 25.0  # rows whose variance along an axis is so many times that of the landmarks are not told by them
+_CELLS = 2**17  # distances in a block of one thread, which stays in the cache
+_WIDER = 25.0  # variance of all rows along an axis over that of the landmarks, from which on a warning is issued
 
 
 class LandmarkMDS(Reducer):
     """Landmark MDS: classical scaling for a million rows and any distance.
 
-    A few rows, the landmarks, are placed by classical scaling of the distances among them: eigenvalues l and vectors v
-    of -1/2 H D² H. Every other row is placed from its squared distances d² to the landmarks by Gower's formula, z =
-    -1/2 l^-1/2 v' (d² - mean column of D²). With all rows as landmarks this is `ClassicalMDS`. The distances of all
-    rows to the landmarks are never held at once. For Euclidean distances the formula is a projection onto the
-    principal axes of the landmarks, and is computed as such.
+    The landmarks, a few rows, are embedded by classical scaling of the distances among them: eigenvalues l and vectors
+    v of -1/2 H D² H. The coordinates of every other row follow from its squared distances d² to the landmarks by
+    Gower's formula, z = -1/2 l^-1/2 v' (d² - mean column of D²). With all rows as landmarks this is `ClassicalMDS`. The
+    distances of all rows to the landmarks are never in memory at once. For Euclidean distances the formula is a
+    projection onto the principal axes of the landmarks, and is computed as such.
 
-    Axes are those of the landmarks; PCA of the embedding turns them to the axes of all rows, the optional last step of
-    the paper.
+    The axes are those of the landmarks; PCA of the embedding rotates them to the axes of all rows, the optional last
+    step of the paper.
 
     Parameters
     ----------
     n_components : int
-        Dimension of the embedding. One more landmark than that is enough for rows that lie in so many dimensions; noise
-        needs more of them.
+        Dimension of the embedding. One more landmark than that is enough for rows of exactly that dimension; noisy
+        rows need more.
     n_landmarks : int
-        Number of landmarks; more are more faithful. Where there are fewer rows, all of them.
+        Number of landmarks; more are more accurate. All rows where there are fewer.
     landmarks : {"random", "farthest", "kmeans++"} or array of int
-        Which rows: drawn at random (the landmarks vary as the rows do); each the farthest from those before, which
-        reaches into every corner but lets outlying rows decide; or between the two. The last two take a pass over the
-        rows for each landmark. Or the rows themselves by number.
-    metric : str or callable
-        Any metric of `scipy.spatial.distance.cdist`, a function of two rows, or "precomputed": X then holds
-        dissimilarities, square or condensed; or, with `landmarks` given by number, the distances of all rows to these
-        alone, one column for each.
+        Which rows: drawn at random; each the farthest from those before, which covers the data but prefers outliers;
+        or between the two. The last two take a pass over the rows for each landmark. An array gives row numbers.
     correction : {None, "cailliez", "lingoes"}
         Add the smallest constant that makes the distances among landmarks Euclidean: to the distances (Cailliez), or
         twice it to their squares (Lingoes).
+    metric : str or callable
+        Distance between rows: a name, a function of two rows, or "precomputed" where X holds distances. Names are
+        those of `scipy.spatial.distance.cdist`; distances are a square table or a condensed vector; or, with
+        `landmarks` given by number, the distances of all rows to these alone, one column for each.
     missing : {"error", "pairwise", "expected"}
-        What a missing cell (NaN) means: refused; distances over the columns both rows have, scaled up; or the expected
-        distance under a Gaussian model of the rows. For Euclidean distances, at fit and for new rows.
+        Missing cells (NaN), at fit and in new rows: an error; distances over the columns that both rows have, scaled
+        up; or the expected distance under a Gaussian model of the rows, so that a row with few known cells is not
+        close to everything. Euclidean distances only.
     random_state : int, generator or None
-        For the choice of landmarks and the start of the eigensolver.
+        Seed; the same int gives the same result. For the choice of landmarks and the start of the eigensolver.
     n_jobs : int or None
-        Threads; None means all cores. Results do not depend on it.
-    verbose : int
-        1 shows progress of long runs.
+        Number of threads; None means all cores. Results do not depend on it.
+    verbose : int or bool
+        1 or True shows the progress of long fits on stderr.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
         The coordinates; the landmarks are centred.
     landmarks_ : ndarray of int
-        The rows that are landmarks.
+        Row numbers of the landmarks.
     eigenvalues_ : ndarray of shape (n_components,)
         Eigenvalues of the axes kept, among the landmarks.
     goodness_of_fit_ : tuple of two floats
@@ -99,12 +99,12 @@ class LandmarkMDS(Reducer):
     _rules: ClassVar = {
         "n_components": params.whole(1),
         "n_landmarks": params.whole(2),
-        "landmarks": params.one_of(*METHODS) | params.Rule("row numbers", lambda v: np.ndim(v) == 1),
+        "landmarks": params.one_of(*LANDMARK_METHODS) | params.Rule("row numbers", lambda v: np.ndim(v) == 1),
         "correction": params.none() | params.one_of("cailliez", "lingoes"),
     }
     _sparse_rows = True
     _block_rows = 2**16
-    _ways_out = "Take fewer landmarks, or fit on a sample and transform the rest."
+    _ways_out = "Use fewer landmarks, or fit on a sample and transform the rest."
 
     def __init__(
         self,
@@ -112,8 +112,8 @@ class LandmarkMDS(Reducer):
         *,
         n_landmarks=500,
         landmarks="random",
-        metric="euclidean",
         correction=None,
+        metric="euclidean",
         missing="error",
         random_state=None,
         n_jobs=None,
@@ -122,8 +122,8 @@ class LandmarkMDS(Reducer):
         self.n_components = n_components
         self.n_landmarks = n_landmarks
         self.landmarks = landmarks
-        self.metric = metric
         self.correction = correction
+        self.metric = metric
         self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -178,13 +178,13 @@ class LandmarkMDS(Reducer):
         D = X[:, self._columns(X)] if few is None else pairwise(X, few, metric=self._distance())
         if self.correction is not None:
             D = shift_new_distances(D, self.correction_, self.correction)
-        # In place where D is our own: room for another block costs more than what is computed in it.
+        # In place where D is our own: allocation costs more than the computation.
         S = np.square(D, out=D if few is not None and D.dtype == np.float64 else None, dtype=np.float64)
         S *= -0.5
         return S
 
     def _columns(self, X: Any) -> Any:
-        """Where the distances to the landmarks are: every column, or those of the landmarks among all rows."""
+        """The columns of distances to the landmarks: all, or those of the landmarks among all rows."""
         alone = X.shape[1] == len(self.landmarks_) and not (self._square and X.shape[1] == self.n_features_in_)
         return slice(None) if alone else self.landmarks_
 
@@ -210,7 +210,7 @@ class LandmarkMDS(Reducer):
         return np.sort(choose(X, self.n_landmarks, **settings)) if self.n_landmarks < n else np.arange(n)
 
     def _numbered(self, n: int) -> np.ndarray:
-        """The row numbers that were given, in their order: the columns of a table of distances follow it."""
+        """The row numbers that were given, in their order, which is that of the columns of a table of distances."""
         rows = np.asarray(self.landmarks)
         if rows.ndim != 1 or rows.dtype.kind not in "iu" or len(rows) < 2 or len(set(rows.tolist())) < len(rows):
             raise ValueError(
@@ -241,20 +241,21 @@ class LandmarkMDS(Reducer):
         return self.missing == "error" and check_metric(self.metric, "LandmarkMDS") == "euclidean"
 
     def _warn_of_flat_landmarks(self, Z: np.ndarray) -> None:
-        """Axes the landmarks hardly leave the plane along: what lies off it is blown up, or not seen at all."""
+        """Axes along which the landmarks have little or no variance: coordinates there are inaccurate or 0."""
         m, n = len(self.landmarks_), len(Z)
-        ways = "Take more landmarks, or landmarks='farthest'."
+        ways = "Use more landmarks, or landmarks='farthest'."
         flat = int((self.eigenvalues_ <= 0).sum())
         if flat and m < n:
             warn(
-                f"LandmarkMDS: the landmarks lie in {len(self.eigenvalues_) - flat} dimensions, so that axes beyond "
-                f"these are 0. {ways}"
+                f"LandmarkMDS: the landmarks span {len(self.eigenvalues_) - flat} dimensions; further axes are zero. "
+                f"{ways}"
             )
         ratio = np.square(Z).mean(axis=0) * m / np.where(self.eigenvalues_ > 0, self.eigenvalues_, np.inf)
         if m < n and ratio.max() > _WIDER:
             warn(
-                f"LandmarkMDS: the landmarks are nearly flat along axis {int(ratio.argmax())}: all rows spread "
-                f"{np.sqrt(ratio.max()):.1f} times as far as they do, so places along it are unsure. {ways}"
+                f"LandmarkMDS: the landmarks have little extent along axis {int(ratio.argmax())}: the standard "
+                f"deviation of all rows is {np.sqrt(ratio.max()):.1f} times theirs. Coordinates there are inaccurate. "
+                f"{ways}"
             )
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:

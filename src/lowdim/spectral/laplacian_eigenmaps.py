@@ -12,21 +12,20 @@ from scipy import sparse
 from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric
-from lowdim._core.graph import POLICIES as DISCONNECTED
 from lowdim._core.graph import laplacian
-from lowdim._core.graph.repair import METHODS, NOT_ASKED, Repair
+from lowdim._core.graph.repair import NO_REPAIR, REPAIR_METHODS, Repair
 from lowdim._core.landmarks import policy
 from lowdim._core.landmarks.choose import choose
-from lowdim._core.landmarks.policy import Route, solved
+from lowdim._core.landmarks.policy import LandmarkChoice, solved
 from lowdim._core.manifold.neighborhood import Distinct, Neighborhood
-from lowdim._core.manifold.random_walk import Piece, Steps, Walk, join_parts, slow_axes
-from lowdim._core.manifold.reduced import MIXED, mixed, mixture_bytes, reduced_pairs, route_of
+from lowdim._core.manifold.random_walk import Transitions, Walk, WalkComponent, slow_axes, weighted_graph
+from lowdim._core.manifold.reduced import SPARE, landmark_choice, landmark_weights, reduced_bytes, reduced_pairs
 from lowdim._core.runtime.rng import generator
 from lowdim._core.runtime.threads import blocks
 from lowdim._core.validate import Accepts
 from lowdim.spectral._walk_weights import (
-    CONVENTIONS,
-    EDGE_RULES,
+    EDGE_WIDTH_RULES,
+    WIDTH_CONVENTIONS,
     check_weights,
     edge_gamma,
     edge_weights,
@@ -37,88 +36,94 @@ _NAME = "LaplacianEigenmaps"
 
 
 class LaplacianEigenmaps(Reducer):
-    """Laplacian eigenmaps: keeps neighbours together, and lets everything else go where it must.
+    """Laplacian eigenmaps: neighbours stay close; distances between far rows are not kept.
 
     Rows are joined to their neighbours with weights W, and each axis is a function y on the rows that changes least
-    along the edges: it minimises sum_ij W_ij (y_i - y_j)² = 2 y'Ly, L = D - W, at fixed size y'Dy = 1 and at right
-    angles to the earlier ones. These are the eigenvectors of L y = l D y with the smallest l, the constant (l = 0)
-    left out. Distances between far rows mean nothing here, and axes have no common scale with the data: this is a
-    picture of what hangs together.
+    along the edges: it minimises sum_ij W_ij (y_i - y_j)² = 2 y'Ly, L = D - W, subject to y'Dy = 1 and orthogonal to
+    the earlier axes. These are the eigenvectors of L y = l D y with the smallest l, the constant (l = 0) left out. The
+    axes have no common scale with the data: the map shows groups of similar rows, not distances.
 
     Parameters
     ----------
     n_components : int
         Dimension of the embedding.
     n_neighbors : int
-        Neighbours each row is joined to. Two rows are joined when either is a neighbour of the other ("or"), with one
+        Neighbours each row is joined to. Two rows are joined when either is a neighbour of the other, with the full
         weight; scikit-learn halves the weight of one-sided pairs.
     radius : float or None
-        Join rows within this distance instead of a fixed number.
+        Join rows within this distance instead of a fixed number of neighbours.
     repair : {None, "flow", "linearity", "stability"}
-        Take out edges that short-circuit the sheet: of rows through which many paths run and around which the way is
-        long; that leave the tangent plane (of dimension `n_components`) of their neighbourhood; or whose ends are far
-        apart in sparser graphs. See `Isomap`.
+        Remove short circuits, edges between two folds of the data: edges of rows through which many paths run and
+        around which paths are long; edges that leave the tangent plane (of dimension `n_components`) of their
+        neighbourhood; or edges whose ends are far apart in sparser graphs. See `Isomap`.
     weights : {"heat", "binary", "given"}
-        exp(-gamma d²) of the length of an edge; 1; or the entries of X themselves, for ``metric="precomputed"``: X is
-        then a graph of weights (dense or sparse, its diagonal counts), and new rows hold their weights to the fitted.
+        "heat": exp(-gamma d²) of the length d of an edge; "binary": 1; "given": the entries of X themselves, for
+        ``metric="precomputed"``. X is then a graph of weights (dense or sparse, its diagonal counts), and new rows hold
+        their weights to the fitted rows.
     width : {"median", "mean", "largest"} or float
-        The s of the heat weights: a rule about the lengths of the edges, or a number.
+        The width s of the heat weights: the root of the median (mean, largest) squared length of the edges, or a
+        number. In the formula that `convention` names; by default s is the standard deviation of a Gaussian.
     convention : {"exp(-d2/(2*s2))", "exp(-d2/s2)", "exp(-d2/s)"}
-        The formula that `width` stands in; both of the first two are called the heat kernel.
+        The formula of the heat weights in terms of the width s. Texts call both of the first two the heat kernel; in
+        the last one s is a squared length.
     gamma : float or None
-        Instead of a width, the gamma of exp(-gamma d²).
+        The gamma of exp(-gamma d²), instead of `width` and `convention`.
     normalization : {"random_walk", "symmetric"}
-        Coordinates y with Y'DY = I, the problem above; or D^1/2 y, orthonormal, in which rows of many neighbours lie
+        Coordinates y with Y'DY = I, the problem above; or D^1/2 y, orthonormal, in which rows with many neighbours lie
         further out.
     n_landmarks : int, "auto" or None
-        Every row a mixture of this many landmarks, in which the eigenproblem is solved. Needs the coordinates of the
-        rows and ``normalization="random_walk"``. "auto": only where no eigensolver gets there with all rows, 1,000 of
-        them, with a warning; None: never.
+        Number of landmarks of which the coordinates of every row are a weighted mean, so that the eigenproblem is that
+        of the landmarks. Needs the coordinates of the rows and ``normalization="random_walk"``. "auto": all rows, but
+        1,000 landmarks with a warning where no eigensolver succeeds with all rows; None: all rows.
     metric : str or callable
-        Distance between rows; "precomputed": X holds distances, dense, condensed, or a sparse graph whose stored
-        entries are the edges (`n_neighbors` is not used then).
+        Distance between rows: a name, a function of two rows, or "precomputed" where X holds distances. These are a
+        square table, a condensed vector, or a sparse graph whose stored entries are the edges (`n_neighbors` is not
+        used then).
     search : {"auto", "exact", "approximate"}
-        How neighbours are found. "auto" is exact up to 20,000 rows and wherever a tree is fast; beyond, it takes the
-        approximate search, which finds 98 % and more of them in data with structure.
+        Neighbour search. "auto" is exact up to 20,000 rows and wherever a tree is fast, else approximate (with a
+        recall of 98 % and more on data with structure).
     missing : {"error", "pairwise", "expected"}
-        What a missing cell (NaN) means: refused; distances over the columns both rows have, scaled up; or the expected
-        distance under a Gaussian model of the rows. For Euclidean distances, at fit and for new rows.
+        Missing cells (NaN), at fit and in new rows: an error; distances over the columns that both rows have, scaled
+        up; or the expected distance under a Gaussian model of the rows, so that a row with few known cells is not
+        close to everything. Euclidean distances only.
     disconnected : {"bridge", "separate", "largest", "error"}
-        When the graph falls apart (the eigenvalue 0 is then repeated, once for each part): join its parts by their
-        shortest edges, each as heavy as the weakest link of a row to its nearest neighbour; embed each and tile them;
-        embed the largest (other rows are NaN); or refuse. Edges whose weight is below 1e-12 join nothing.
+        If the neighbour graph is not connected: join its components by their shortest edges; embed each and tile
+        them; embed the largest (other rows are NaN); or raise an error. All but the last warn.
+        The eigenvalue 0 is repeated, once for each component. Edges that join components have the weight of the weakest
+        link of a row to its nearest neighbour; edges with a weight below 1e-12 join nothing.
     random_state : int, generator or None
-        For the start of the eigensolver.
+        Seed; the same int gives the same result. For the start of the eigensolver.
     n_jobs : int or None
-        Threads; None means all cores. Results do not depend on it.
+        Number of threads; None means all cores. Results do not depend on it.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        Places of the fitted rows. Equal rows count as one and share a place.
+        Coordinates of the fitted rows. Equal rows count as one and have the same coordinates.
     eigenvalues_ : ndarray of shape (n_components,)
-        l of each axis, from 0 to 2, ascending, zero ones dropped (of the largest part).
+        l of each axis, from 0 to 2, ascending, that of the constant left out (of the largest component).
     gamma_ : float or None
         The gamma of the heat weights.
     landmarks_ : ndarray of int or None
-        The rows that are landmarks; None where every row has a place of its own.
+        Row numbers of the landmarks; None where all rows are used.
     n_components_graph_ : int
-        Parts the graph fell into before joining: how often 0 is an eigenvalue.
+        Number of connected components of the neighbour graph, before joining: how often 0 is an eigenvalue.
     component_labels_ : ndarray of shape (n_samples,)
-        The part of each row, 0 being the largest.
+        The component of each row, 0 being the largest.
     suspicious_edges_, suspicious_scores_, suspicious_removed_ : ndarray
         With `repair` (else None): the edges found as pairs of rows, the most suspicious first, their scores, and
-        whether each was taken out (False where it holds the graph together).
+        whether each was removed (False where the graph would be disconnected without it).
 
     Notes
     -----
-    A new row x is placed by the Nystrom formula y(x) = sum_j w(x, j) y_j / ((1 - l) d(x)), w(x, j) being its weights to
-    its neighbours among the fitted rows and d(x) their sum. Fitted rows obey it with their own edges, among them those
-    to rows that chose them but not the loop to themselves. Therefore a row closer to a fitted one than half-way to that
-    one's nearest neighbour takes over its steps in proportion; `transform` of the fitted rows is then `embedding_` to
-    rounding (1e-8 of its spread), and continuous. Exceptions: under ``missing="expected"`` an incomplete fitted row is
-    placed as another row with the same cells, near its own place; an axis with l within 1e-4 of 1 has no such formula,
-    and new rows get the mean of their neighbours there.
+    The coordinates of a new row x are given by the Nystrom formula y(x) = sum_j w(x, j) y_j / ((1 - l) d(x)), w(x, j)
+    being its weights to its neighbours among the fitted rows and d(x) their sum. Fitted rows satisfy it with their own
+    edges, which include those to rows whose neighbour they are, but none to themselves. Therefore a new row closer to a
+    fitted one than half-way to that one's nearest neighbour gets the edges of the fitted row in proportion;
+    `transform` of the fitted rows is then `embedding_` to rounding (1e-8 of its spread), and continuous. Exceptions:
+    under ``missing="expected"`` an incomplete fitted row is treated as another row with the same cells, and comes out
+    near its coordinates; an axis with l within 1e-4 of 1 has no such formula, and new rows get the mean of their
+    neighbours there.
 
     References
     ----------
@@ -138,14 +143,13 @@ class LaplacianEigenmaps(Reducer):
     _rules: ClassVar = {
         "n_components": params.whole(1),
         "n_neighbors": params.whole(1),
-        "repair": params.none() | params.one_of(*METHODS),
+        "repair": params.none() | params.one_of(*REPAIR_METHODS),
         "weights": params.one_of("heat", "binary", "given"),
-        "width": params.one_of(*EDGE_RULES) | params.real(0, open_low=True),
-        "convention": params.one_of(*CONVENTIONS),
+        "width": params.one_of(*EDGE_WIDTH_RULES) | params.real(0, open_low=True),
+        "convention": params.one_of(*WIDTH_CONVENTIONS),
         "gamma": params.none() | params.real(0, open_low=True),
         "normalization": params.one_of("random_walk", "symmetric"),
         "n_landmarks": policy.rule(3),
-        "disconnected": params.one_of(*DISCONNECTED),
     }
     _sparse_rows = True
     _sparse_graphs = True
@@ -198,50 +202,50 @@ class LaplacianEigenmaps(Reducer):
 
         W, joined, gaps = self._weighted(rows, same)
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels[same.kind]
-        parts = joined.parts(self.disconnected)
-        whole = partial(self._embed_all, W, parts, same, gaps)
-        through = partial(self._embed_landmarks, W, rows, same)
-        return solved(self._route(rows, parts), whole, through, _NAME)[same.kind]
+        components = joined.parts(self.disconnected)
+        with_all = partial(self._embed_all, W, components, same, gaps)
+        with_landmarks = partial(self._embed_landmarks, W, rows, same)
+        return solved(self._landmark_choice(rows, components), with_all, with_landmarks, _NAME)[same.kind]
 
-    def _route(self, rows: Any, parts: list[np.ndarray]) -> Route:
-        wanted = self.n_landmarks if self._mixable(rows) else None
-        return route_of(wanted, rows.shape[0], len(parts[0]), policy=self.disconnected, owner=_NAME)
+    def _landmark_choice(self, rows: Any, components: list[np.ndarray]) -> LandmarkChoice:
+        wanted = self.n_landmarks if self._takes_landmarks(rows) else None
+        return landmark_choice(wanted, rows.shape[0], len(components[0]), policy=self.disconnected, owner=_NAME)
 
-    def _mixable(self, X: Any) -> bool:
-        """Mixtures need coordinates, and a mixture of places has no degree."""
+    def _takes_landmarks(self, X: Any) -> bool:
+        """Weights of landmarks need the coordinates of rows, and "symmetric" the degree of every row."""
         return not self._precomputed() and not sparse.issparse(X) and self.normalization != "symmetric"
 
     def _embed_all(
-        self, W: Any, parts: list[np.ndarray], same: Distinct, gaps: np.ndarray, give_up: bool
+        self, W: Any, components: list[np.ndarray], same: Distinct, gaps: np.ndarray, give_up: bool
     ) -> np.ndarray:
-        """Every row a place of its own, part by part."""
+        """The eigenproblem of all rows, component by component."""
         self.landmarks_, rng = None, generator(self.random_state)
-        pieces = [self._embed_part(W, part, rng, give_up) for part in parts]
-        self.eigenvalues_ = 1.0 - pieces[0].eigenvalues
-        self._extension = Walk.of(pieces, same, gaps, self.weights != "given")
-        return self._extension.places()
+        found = [self._embed_component(W, rows, rng, give_up) for rows in components]
+        self.eigenvalues_ = 1.0 - found[0].eigenvalues
+        self._extension = Walk.of(found, same, gaps, self.weights != "given")
+        return self._extension.embedding()
 
     def _embed_landmarks(self, W: Any, rows: Any, same: Distinct, m: int) -> np.ndarray:
-        """Places as mixtures of those of the landmarks."""
+        """The eigenproblem of m landmarks; the coordinates of the other rows are weighted means of theirs."""
         rng, r = generator(self.random_state), self.n_components
         chosen = np.sort(choose(rows, m, method="kmeans++", metric=self._distance(), rng=rng, owner=_NAME))
         self.landmarks_ = same.first[chosen]
         known = None if self._holes is None else self._holes.rows(rows[chosen])
-        around = self._neighborhood(r + MIXED)
-        mixture = mixed(rows, chosen, around, r, holes=self._holes, completed=known, ridge="auto")
-        self._rows = mixture.rows
+        around = self._neighborhood(r + SPARE)
+        reduced = landmark_weights(rows, chosen, around, r, holes=self._holes, completed=known, ridge="auto")
+        self._rows = reduced.rows
         L, degrees = laplacian(W)
-        self.eigenvalues_, Y = reduced_pairs(L, mixture.weights, degrees, r, rng=rng, owner=_NAME)
-        self._extension = replace(mixture.formula, places=Y)
-        return np.concatenate([self._extend(rows[part]) for part in blocks(len(rows), self._block_rows)])
+        self.eigenvalues_, Y = reduced_pairs(L, reduced.weights, degrees, r, rng=rng, owner=_NAME)
+        self._extension = replace(reduced.extension, embedding=Y)
+        return np.concatenate([self._extend(rows[block]) for block in blocks(len(rows), self._block_rows)])
 
     def _check_choices(self, X: Any) -> None:
         check_metric(self.metric, _NAME)
-        if self.n_landmarks not in (None, "auto") and not self._mixable(X):
+        if self.n_landmarks not in (None, "auto") and not self._takes_landmarks(X):
             raise ValueError(
                 f"{_NAME}: n_landmarks must be None for metric='precomputed', for sparse rows and for "
-                f"normalization='symmetric'; got {self.n_landmarks}. Mixtures need coordinates, and those of places "
-                "have no degree."
+                f"normalization='symmetric'; got {self.n_landmarks}. Weights of landmarks need the coordinates of "
+                "rows, and normalization='symmetric' the degree of every row."
             )
         if self.weights == "given" and not self._precomputed():
             raise ValueError(f"{_NAME}: weights='given' must go with metric='precomputed'; got metric={self.metric!r}.")
@@ -249,59 +253,57 @@ class LaplacianEigenmaps(Reducer):
             raise ValueError(f"{_NAME}: repair must be None for weights='given', which have no lengths.")
 
     def _weighted(self, rows: Any, same: Distinct) -> tuple[Any, Any, np.ndarray]:
-        """Weights W, how the graph hangs together, and each row's distance to its nearest neighbour."""
+        """Weights W, the connected graph, and each row's distance to its nearest neighbour."""
         settings = {"policy": self.disconnected, "owner": _NAME, "n_jobs": self.n_jobs}
         self.gamma_ = None
-        self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = NOT_ASKED
+        self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = NO_REPAIR
         if self.weights == "given":
             G = sparse.csr_array(rows, dtype=np.float64)
-            W, joined = join_parts(G, None, None, metric="precomputed", **settings)
+            W, joined = weighted_graph(G, None, None, metric="precomputed", **settings)
             return W, joined, np.zeros(len(joined.labels))
         around = self._neighborhood(same.n_neighbors(self.n_neighbors, _NAME))
         repair = Repair(self.repair, self.n_components, self._holes)
-        G, suspicious = around.mended(rows, repair, first=same.first)
+        G, suspicious = around.repaired(rows, repair, first=same.first)
         self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = suspicious
         if self.weights == "heat":
             self.gamma_ = edge_gamma(G.data, self.width, self.convention, self.gamma, _NAME)
-        W, joined = join_parts(G, edge_weights(self.gamma_), rows, metric=self._distance(), **settings)
+        W, joined = weighted_graph(G, edge_weights(self.gamma_), rows, metric=self._distance(), **settings)
         return W, joined, shortest_edges(joined.graph)
 
     def _neighborhood(self, k: int) -> Neighborhood:
         return Neighborhood(k, self.radius, self._distance(), self.search, self.n_jobs, _NAME)
 
-    def _embed_part(self, W: Any, rows: np.ndarray, rng: np.random.Generator, give_up: bool) -> Piece:
+    def _embed_component(self, W: Any, rows: np.ndarray, rng: np.random.Generator, give_up: bool) -> WalkComponent:
         inside = W if len(rows) == W.shape[0] else W[rows][:, rows]
         quiet, r = self.disconnected == "separate", self.n_components
         values, Y = slow_axes(inside, r, rng=rng, owner=_NAME, quiet=quiet, give_up=give_up)
         degrees = np.asarray(inside.sum(axis=1)).ravel() if self.normalization == "symmetric" else None
-        return Piece(rows, 1.0 - values, Y, np.ones(r), degrees, np.zeros(r))
+        return WalkComponent(rows, 1.0 - values, Y, np.ones(r), degrees, np.zeros(r))
 
     def _extend(self, X: Any) -> np.ndarray:
         if self.landmarks_ is not None:
-            around, known = self._neighborhood(self.n_components + MIXED), self._extension
-            return known(*around.meeting(self._rows, X, self._holes, known.completed), self.n_jobs)
+            around, known = self._neighborhood(self.n_components + SPARE), self._extension
+            return known(*around.for_weights(self._rows, X, self._holes, known.completed), self.n_jobs)
         walk: Walk = self._extension
         X = walk.columns_of(X) if self._precomputed() else X
         if self.weights == "given":
-            return walk.place(Steps.given(X, _NAME))
+            return walk.transform(Transitions.given(X, _NAME))
         reach = self._neighborhood(self.n_neighbors).reach(self._rows, X, len(walk.labels))
         exponents = None if self.gamma_ is None else self.gamma_ * np.square(reach.data, dtype=np.float64)
-        return walk.place(Steps.along(reach, exponents, walk.gaps))
+        return walk.transform(Transitions.along(reach, exponents, walk.gaps))
 
     def _check_distances(self, D: Any, accepts: Accepts) -> Any:
         return check_weights(D, _NAME) if self.weights == "given" else super()._check_distances(D, accepts)
 
     def _fitted_places(self) -> np.ndarray:
-        places = self._extension.places
-        return (places() if self.landmarks_ is None else places).astype(self.embedding_.dtype)
+        found = self._extension.embedding  # a method of `Walk`, an array of `NeighborWeights`
+        return (found() if self.landmarks_ is None else found).astype(self.embedding_.dtype)
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
-        edges = (
-            2 * n * self.n_neighbors if self.radius is None else 0
-        )  # a radius is asked about when the rows are there
+        edges = 2 * n * self.n_neighbors if self.radius is None else 0  # those of a radius depend on the rows
         if self._precomputed():
             edges = n * n if stored is None and self.weights == "given" else max(edges, stored or 0)
-        reduced = 0 if self.n_landmarks in (None, "auto") else mixture_bytes(n, self.n_landmarks)
+        reduced = 0 if self.n_landmarks in (None, "auto") else reduced_bytes(n, self.n_landmarks)
         return {
             "search": 2 * n * 64 * 8,
             "reduced problem": reduced,

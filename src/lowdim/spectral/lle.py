@@ -1,4 +1,4 @@
-"""Locally linear embedding and its relatives: what holds in every neighbourhood holds in the map."""
+"""Locally linear embedding and its variants: local linear fits of the rows that the embedding must satisfy too."""
 
 from __future__ import annotations
 
@@ -12,32 +12,31 @@ from scipy import sparse
 from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric
-from lowdim._core.extend import Rebuilt
-from lowdim._core.graph import POLICIES as DISCONNECTED
+from lowdim._core.extend import NeighborWeights
 from lowdim._core.graph import has_edges, neighbor_graph
-from lowdim._core.graph.local_fits import METHODS, Patches, alignment
-from lowdim._core.graph.repair import METHODS as REPAIRS
-from lowdim._core.graph.repair import Repair
+from lowdim._core.graph.local_fits import LLE_METHODS, Patches, alignment
+from lowdim._core.graph.repair import REPAIR_METHODS, Repair
 from lowdim._core.landmarks import policy
 from lowdim._core.landmarks.choose import choose
-from lowdim._core.landmarks.policy import Route, by_factors, factors_fit, solved
+from lowdim._core.landmarks.policy import LandmarkChoice, by_factors, factors_fit, solved
 from lowdim._core.manifold.components import side_by_side
 from lowdim._core.manifold.neighborhood import Distinct, Neighborhood
-from lowdim._core.manifold.reduced import MIXED, mixed, mixture_bytes, reduced_axes, route_of
+from lowdim._core.manifold.reduced import SPARE, landmark_choice, landmark_weights, reduced_axes, reduced_bytes
+from lowdim._core.renamed import renamed_parameters
 from lowdim._core.runtime.rng import generator
 from lowdim._core.runtime.threads import blocks
-from lowdim._core.spectrum.null_axes import bottom_axes, warn_of_ambiguous_axes, warn_of_crowding
+from lowdim._core.spectrum.null_axes import null_axes, warn_of_ambiguous_axes, warn_of_crowding
 from lowdim._core.spectrum.solvers import graph_factor_bytes
 
 
 class LLE(Reducer):
-    """Locally linear embedding: the map keeps what is linear in each neighbourhood.
+    """Locally linear embedding: keeps the linear relations between each row and its neighbours.
 
-    Standard LLE rebuilds each row from its neighbours, x_i = sum_j w_ij x_j with weights of sum 1, and looks for places
-    that the same weights rebuild: the smallest eigenvectors of M = (I - W)'(I - W), the constant left out, with mean 0
-    and Z'Z / n = I. The relatives ask more of a neighbourhood and recover a sheet better, up to a linear map: several
-    weight vectors (modified), vanishing second derivatives (Hessian; sheets with holes too), or affine functions of
-    tangent coordinates (LTSA).
+    Standard LLE reconstructs each row from its neighbours, x_i = sum_j w_ij x_j with weights of sum 1, and looks for
+    coordinates Z that the same weights reconstruct: the smallest eigenvectors of M = (I - W)'(I - W), the constant left
+    out, with mean 0 and Z'Z / n = I. The variants ask more of a neighbourhood and recover a surface better, up to a
+    linear map: several weight vectors (modified), vanishing second derivatives (Hessian; also surfaces with holes), or
+    affine functions of tangent coordinates (LTSA).
 
     Parameters
     ----------
@@ -45,60 +44,66 @@ class LLE(Reducer):
         Dimension of the embedding.
     n_neighbors : int
         Neighbours of each row, itself not counted. Hessian needs more than n_components (n_components + 3) / 2, LTSA
-        more than n_components, modified as many at least.
+        more than n_components, modified at least n_components.
     method : {"standard", "modified", "hessian", "ltsa"}
-        What is asked of a neighbourhood.
-    reg : float or "auto"
-        Ridge of the weights as a share of the trace of the local Gram matrix. Large, the map follows the graph and not
-        the sheet; too small, it is a linear projection of the rows. "auto" takes in each neighbourhood the mean
-        variance off its `n_components` leading directions, the part that the sheet does not explain.
+        The local fit.
+    ridge : float or "auto"
+        Ridge of the weights as a share of the trace of the local Gram matrix. If it is large, the map depends on the
+        graph alone; if it is too small, the map is a linear projection of the rows. "auto" takes in each neighbourhood
+        the mean variance outside its `n_components` leading directions.
     repair : {None, "flow", "linearity", "stability"}
-        Leave out of a neighbourhood the rows to which an edge short-circuits the sheet: edges of rows through which
-        many paths run and around which the way is long; that leave the tangent plane (of dimension `n_components`); or
-        whose ends are far apart in sparser graphs. See `Isomap`.
+        Remove short circuits, edges between two folds of the data: edges of rows through which many paths run and
+        around which paths are long; edges that leave the tangent plane (of dimension `n_components`) of their
+        neighbourhood; or edges whose ends are far apart in sparser graphs. See `Isomap`.
+        Rows at the other end of such an edge are left out of the neighbourhood.
     n_landmarks : int, "auto" or None
-        Every row a mixture of this many landmarks, in which the eigenproblem is solved: many rows in little memory, at
-        some loss of detail. "auto": only where the factors of M would not fit into memory or take very long to
-        make, 1,000 of them, with a warning; None: never.
+        Number of landmarks of which the coordinates of every row are a weighted mean, so that the eigenproblem is that
+        of the landmarks: many rows in little memory, at some loss of detail. "auto": all rows, but 1,000 landmarks with
+        a warning where the sparse factors of M would not fit into memory or take very long; None: all rows.
     metric : str or callable
-        Distance that chooses neighbours. Inside a neighbourhood coordinates count, so there is no "precomputed".
+        Distance between rows: a name, a function of two rows, or "precomputed" where X holds distances. It chooses the
+        neighbours; the local fits need coordinates, so that "precomputed" is an error here.
     search : {"auto", "exact", "approximate"}
-        How neighbours are found. "auto" is exact up to 20,000 rows and wherever a tree is fast; beyond, it takes the
-        approximate search, which finds 98 % and more of them in data with structure.
+        Neighbour search. "auto" is exact up to 20,000 rows and wherever a tree is fast, else approximate (with a
+        recall of 98 % and more on data with structure).
     missing : {"error", "pairwise", "expected"}
-        What a missing cell (NaN) means: refused; neighbours by distances over the columns both rows have, the mean of
-        theirs standing for the cell; or neighbours by the expected distance under a Gaussian model of the rows, and
-        the model's conditional mean. Under "expected" an incomplete fitted row given to `transform` comes out near its
-        place, not always at it.
+        Missing cells (NaN), at fit and in new rows: an error; neighbours by distances over the columns that both rows
+        have, and the mean of the neighbours for the cell; or neighbours by the expected distance under a Gaussian model
+        of the rows, and its conditional mean for the cell. Under "expected", `transform` of an incomplete fitted row is
+        near its coordinates, not always equal to them.
     disconnected : {"bridge", "separate", "largest", "error"}
-        When the graph falls apart: join its parts by their shortest edges (the neighbourhoods at both ends become one;
-        the joint is weak), embed each and tile them, embed the largest (other rows are NaN), or refuse.
+        If the neighbour graph is not connected: join its components by their shortest edges; embed each and tile
+        them; embed the largest (other rows are NaN); or raise an error. All but the last warn.
+        At an edge that joins two components, the neighbourhoods of both ends are merged; the connection is weak.
     random_state : int, generator or None
-        For the start of the eigensolver and the model of missing cells.
+        Seed; the same int gives the same result. For the start of the eigensolver and the model of missing cells.
     n_jobs : int or None
-        Threads; None means all cores. Results do not depend on it.
-    verbose : int
-        Taken like everywhere; a fit is one eigenproblem and shows no progress.
+        Number of threads; None means all cores. Results do not depend on it.
+    verbose : int or bool
+        1 or True shows the progress of long fits on stderr. Here there is none: a fit is one eigenproblem.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        Places of the fitted rows. Equal rows have one place.
-    eigenvalues_ : ndarray of shape (n_components + 2,)
-        The smallest eigenvalues of M (of the largest part): the constant's, those of the axes, and the next one. A
-        small gap before that one means that the last axes could as well be others, and is warned of.
+        Coordinates of the fitted rows. Equal rows have the same coordinates.
+    eigenvalues_ : ndarray of shape (n_components,)
+        The eigenvalues of M of the axes, ascending, without that of the constant (of the largest component). A warning
+        is issued where the next eigenvalue is not clearly larger than the last: the axes are then ambiguous.
+    embedding_error_ : float
+        trace(Z'M Z) / n: for standard LLE the mean squared distance between the coordinates of a row and those that the
+        weights reconstruct from its neighbours.
     reconstruction_error_ : float
-        trace(Z'M Z) / n: for standard LLE the mean squared distance between a row's place and what its neighbours'
-        places make of it.
+        The same number under the name that scikit-learn and the literature use. It is an error in the embedding, not
+        of the cells of X as in other estimators.
     landmarks_ : ndarray of int or None
-        The rows that are landmarks; None where every row has a place of its own.
+        Row numbers of the landmarks; None where all rows are used.
     n_components_graph_ : int
-        Parts the neighbour graph fell into before joining.
+        Number of connected components of the neighbour graph, before joining.
     component_labels_ : ndarray of shape (n_samples,)
-        The part of each row, 0 being the largest.
+        The component of each row, 0 being the largest.
     suspicious_edges_, suspicious_scores_, suspicious_removed_ : ndarray
         With `repair` (else None): the edges found as pairs of rows, the most suspicious first, their scores, and
-        whether each was taken out (False where it holds the graph together).
+        whether each was removed (False where the graph would be disconnected without it).
 
     References
     ----------
@@ -120,22 +125,22 @@ class LLE(Reducer):
     _rules: ClassVar = {
         "n_components": params.whole(1),
         "n_neighbors": params.whole(1),
-        "method": params.one_of(*METHODS),
-        "reg": params.one_of("auto") | params.real(0, open_low=True),
-        "repair": params.none() | params.one_of(*REPAIRS),
+        "method": params.one_of(*LLE_METHODS),
+        "ridge": params.one_of("auto") | params.real(0, open_low=True),
+        "repair": params.none() | params.one_of(*REPAIR_METHODS),
         "n_landmarks": policy.rule(3),
-        "disconnected": params.one_of(*DISCONNECTED),
     }
     _extension: Any
-    _ways_out = "Use fewer neighbours, or fit on a sample and place the other rows with transform."
+    _ways_out = "Use fewer neighbours, or fit on a sample and transform the other rows."
 
+    @renamed_parameters(reg="ridge")
     def __init__(
         self,
         n_components=2,
         *,
         n_neighbors=12,
         method="standard",
-        reg="auto",
+        ridge="auto",
         repair=None,
         n_landmarks="auto",
         metric="euclidean",
@@ -149,7 +154,7 @@ class LLE(Reducer):
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.method = method
-        self.reg = reg
+        self.ridge = ridge
         self.repair = repair
         self.n_landmarks = n_landmarks
         self.metric = metric
@@ -161,29 +166,31 @@ class LLE(Reducer):
         self.verbose = verbose
 
     def _embed(self, X: Any) -> np.ndarray:
+        """Neighbourhoods -> local fits -> the matrix M of each connected component -> its smallest eigenvectors."""
         self._check_settings()
         same = Distinct.of(X)
         X, k = same.pick(X, square=False), same.n_neighbors(self.n_neighbors, "LLE")
         self._check_size(k)
         around = self._neighborhood(k)
         near = around.nearest(X, k)
-        repair = Repair(self.repair, self.n_components, self._holes)
-        joined, suspicious = around.joined(X, self.disconnected, repair, first=same.first, graph=neighbor_graph(near))
+        repair, graph = Repair(self.repair, self.n_components, self._holes), neighbor_graph(near)
+        joined, suspicious = around.connected(X, self.disconnected, repair, first=same.first, graph=graph)
         self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = suspicious
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels[same.kind]
-        patches = Patches.of(near.indices, joined.bridges(), self._left(joined.graph, near))
 
-        rows = joined.parts(self.disconnected)
+        components = joined.parts(self.disconnected)
         coordinates = X if self._holes is None else self._holes.rows_among(X, near)
-        forms = [self._form(coordinates, patches, part) for part in rows]
+        patches = Patches.of(near.indices, joined.bridges(), self._left(joined.graph, near))
+        forms = [self._form(coordinates, patches, rows) for rows in components]
+
+        choice = landmark_choice(self.n_landmarks, len(X), len(components[0]), policy=self.disconnected, owner="LLE")
         counts = None if same.all else same.counts
-        route = route_of(self.n_landmarks, len(X), len(rows[0]), policy=self.disconnected, owner="LLE")
-        whole = partial(self._embed_all, X, coordinates, forms, rows, counts)
-        through = partial(self._embed_landmarks, X, coordinates, forms[0], same)
-        return solved(by_factors(route, forms[0]), whole, through, "LLE")[same.kind]
+        with_all = partial(self._embed_all, X, coordinates, forms, components, counts)
+        with_landmarks = partial(self._embed_landmarks, X, coordinates, forms[0], same)
+        return solved(by_factors(choice, forms[0]), with_all, with_landmarks, "LLE")[same.kind]
 
     def _left(self, graph: Any, near: Any) -> np.ndarray | None:
-        """Which neighbours `repair` left (None: all); at least as many as the method needs."""
+        """Which neighbours are left after `repair` (None: all); at least as many as the method needs."""
         if self.repair is None:
             return None
         use, least = has_edges(graph, near.indices), self._least()
@@ -204,69 +211,77 @@ class LLE(Reducer):
             )
 
     def _check_size(self, k: int) -> None:
-        """A neighbourhood must hold more rows than there are unknowns."""
+        """A neighbourhood must have more rows than the local fit has unknowns."""
         r, least = self.n_components, self._least()
         if k < least:
             raise ValueError(
                 f"LLE: n_neighbors must be at least {least} for method={self.method!r} and n_components={r}; got {k}. "
-                "A neighbourhood must hold more rows than there are unknowns."
+                "A neighbourhood must have more rows than the local fit has unknowns."
             )
 
     def _form(self, X: Any, patches: Patches, rows: np.ndarray) -> sparse.csr_array:
-        """The matrix M of one part."""
+        """The matrix M of one connected component."""
         inside = patches.of_rows(rows, len(X))
-        return alignment(X[rows], inside, self.method, self.n_components, reg=self.reg, n_jobs=self.n_jobs)
+        return alignment(X[rows], inside, self.method, self.n_components, ridge=self.ridge, n_jobs=self.n_jobs)
 
     def _embed_all(
-        self, X: Any, coordinates: Any, forms: list[Any], rows: list[np.ndarray], counts: Any, give_up: bool
+        self, X: Any, coordinates: Any, forms: list[Any], components: list[np.ndarray], counts: Any, give_up: bool
     ) -> np.ndarray:
-        """Every row a place of its own, part by part."""
+        """The smallest eigenvectors of M in each component."""
         self.landmarks_, rng, r = None, generator(self.random_state), self.n_components
-        counted = [None if counts is None else counts[part] for part in rows]
         settings: dict[str, Any] = {"rng": rng, "give_up": give_up, "owner": "LLE"}
-        parts = [bottom_axes(M, r, counts=c, **settings) for M, c in zip(forms, counted, strict=True)]
-        for part in parts:
-            warn_of_ambiguous_axes(part, "LLE")
-            warn_of_crowding(part.places, "LLE")
-        self.eigenvalues_ = parts[0].values
-        error = sum(part.values[1 : r + 1].sum() * len(part.places) for part in parts)
-        self.reconstruction_error_ = float(error) / sum(len(part.places) for part in parts)
-        Z, home = side_by_side(rows, [part.places for part in parts], len(X))
+        counted = [None if counts is None else counts[rows] for rows in components]
+        found = [null_axes(M, r, counts=c, **settings) for M, c in zip(forms, counted, strict=True)]
+        for axes in found:
+            warn_of_ambiguous_axes(axes, "LLE")
+            warn_of_crowding(axes.embedding, "LLE")
+        self.eigenvalues_ = found[0].of_axes
+        error = sum(axes.values[1 : r + 1].sum() * len(axes.embedding) for axes in found)
+        self.embedding_error_ = float(error) / sum(len(axes.embedding) for axes in found)
+
+        Z, component_of = side_by_side(components, [axes.embedding for axes in found], len(X))
         self._rows = X.copy()
-        self._extension = Rebuilt(Z, home, None if self._holes is None else coordinates, self.reg, r)
+        completed = None if self._holes is None else coordinates
+        self._extension = NeighborWeights(Z, component_of, completed, self.ridge, r)
         return Z
 
     def _embed_landmarks(self, X: Any, coordinates: Any, M: Any, same: Distinct, m: int) -> np.ndarray:
-        """Places as mixtures of those of the landmarks."""
+        """The eigenproblem of m landmarks; the coordinates of the other rows are weighted means of theirs."""
         rng, r = generator(self.random_state), self.n_components
         chosen = np.sort(choose(X, m, method="kmeans++", metric=self._distance(), rng=rng, owner="LLE"))
         self.landmarks_ = same.first[chosen]
         completed = None if self._holes is None else coordinates[chosen]
-        mixture = mixed(X, chosen, self._around(), r, holes=self._holes, completed=completed, ridge=self.reg)
-        self._rows = mixture.rows
-        bottom = reduced_axes(M, mixture.weights, r, counts=None if same.all else same.counts, rng=rng, owner="LLE")
-        warn_of_ambiguous_axes(bottom, "LLE")
-        self.eigenvalues_ = bottom.values
-        self.reconstruction_error_ = float(bottom.values[1 : r + 1].sum())
-        self._extension = replace(mixture.formula, places=bottom.places)
-        Z = np.concatenate([self._extend(X[part]) for part in blocks(len(X), self._block_rows)])
+        reduced = landmark_weights(
+            X, chosen, self._around(), r, holes=self._holes, completed=completed, ridge=self.ridge
+        )
+        self._rows = reduced.rows
+        axes = reduced_axes(M, reduced.weights, r, counts=None if same.all else same.counts, rng=rng, owner="LLE")
+        warn_of_ambiguous_axes(axes, "LLE")
+        self.eigenvalues_ = axes.of_axes
+        self.embedding_error_ = float(axes.values[1 : r + 1].sum())
+        self._extension = replace(reduced.extension, embedding=axes.embedding)
+        Z = np.concatenate([self._extend(X[rows]) for rows in blocks(len(X), self._block_rows)])
         warn_of_crowding(Z, "LLE")
         return Z
 
+    @property
+    def reconstruction_error_(self) -> float:
+        return self.embedding_error_
+
     def _around(self) -> Neighborhood:
-        """Which fitted rows a new one is rebuilt from."""
+        """The neighbourhood from which a new row is reconstructed."""
         k = self.n_neighbors
-        return self._neighborhood(k if self.landmarks_ is None else min(k, self.n_components + MIXED))
+        return self._neighborhood(k if self.landmarks_ is None else min(k, self.n_components + SPARE))
 
     def _neighborhood(self, k: int) -> Neighborhood:
         return Neighborhood(k, None, self._distance(), self.search, self.n_jobs, "LLE")
 
     def _extend(self, X: Any) -> np.ndarray:
-        known: Rebuilt = self._extension
-        return known(*self._around().meeting(self._rows, X, self._holes, known.completed), self.n_jobs)
+        known: NeighborWeights = self._extension
+        return known(*self._around().for_weights(self._rows, X, self._holes, known.completed), self.n_jobs)
 
     def _fitted_places(self) -> np.ndarray:
-        return self._extension.places
+        return self._extension.embedding
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         p = self.n_neighbors + 1
@@ -280,9 +295,9 @@ class LLE(Reducer):
         }
 
     def _factors(self, n: int) -> int:
-        """Bytes of the sparse factors, or of what stands for them: with landmarks there are none."""
+        """Bytes of the sparse factors, or of the reduced problem of landmarks, which has none."""
         size = graph_factor_bytes(n, self.n_neighbors + 1, self.n_components)
-        one_part = self.disconnected not in ("separate", "largest")
-        route = Route.asked(self.n_landmarks, n, one_part)
-        m = route.n_landmarks if factors_fit(size) else route.barred("too large").n_landmarks
-        return size if m is None else mixture_bytes(n, m)
+        one_component = self.disconnected not in ("separate", "largest")
+        choice = LandmarkChoice.of(self.n_landmarks, n, one_component)
+        m = choice.n_landmarks if factors_fit(size) else choice.not_all_rows("too large").n_landmarks
+        return size if m is None else reduced_bytes(n, m)

@@ -1,1 +1,1 @@
-"""Methods that place points so that their distances match dissimilarities as well as they can."""
+"""Multidimensional scaling by stress: points whose distances match dissimilarities as closely as possible."""

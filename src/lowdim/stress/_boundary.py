@@ -1,4 +1,4 @@
-"""The boundary of a sheet, from path lengths alone, and the pairs of rows between which path lengths can be trusted."""
+"""The boundary of a surface, from geodesic distances alone, and the pairs whose distances it does not affect."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ compiled: Any = _native  # a compiled module has no types to check
 
 Array = np.ndarray
 
-AROUND = 24  # rows that say whether others lie on all sides of one: of so many, chance leaves 1 in 100 one-sided
-WEAK = 0.67  # part of the limit that is enough next to the boundary; around a right angle it is 0.47 of the edge's
+AROUND = 24  # nearest rows that decide: of so many, 1 row in 100 inside is one-sided by chance
+WEAK = 0.67  # share of the limit that is enough next to a boundary row; at a right-angled corner it is 0.47
 BLOCK = 1024
 
 
 def one_sidedness(D: Array, r: int) -> Array:
-    """How far the nearest rows of each row lie to one side of it: about 0 inside a sheet, 1 at a straight edge.
+    """How far the nearest rows of each row lie to one side of it: about 0 inside a surface, 1 at a straight boundary.
 
-    The nearest rows are laid flat by classical scaling of their path lengths to r axes; the mean of the directions to
-    them is as long as chance inside, and at an edge as that of a half ball, which is the unit.
+    Classical scaling of their geodesic distances gives the nearest rows r coordinates; the mean of the unit vectors to
+    them has a random length inside, and at a boundary that of a half ball, which is the unit.
     """
     n, found = len(D), np.zeros(len(D))
     k = min(AROUND, n - 1)
     for rows in threads.blocks(n, BLOCK):
         lengths = D[rows].copy()
-        lengths[np.arange(len(lengths)), np.arange(rows.start, rows.stop)] = -1.0  # before rows that equal it
+        lengths[np.arange(len(lengths)), np.arange(rows.start, rows.stop)] = -1.0  # sorts before rows that equal it
         members = np.argpartition(lengths, k, axis=1)[:, : k + 1]
-        flat = _laid_flat(D[members[:, :, None], members[:, None, :]].astype(np.float64), r)
+        flat = _flattened(D[members[:, :, None], members[:, None, :]].astype(np.float64), r)
         own = members == np.arange(rows.start, rows.stop)[:, None]
         steps = flat - flat[own][:, None, :]
         size = np.linalg.norm(steps, axis=2, keepdims=True)
@@ -45,16 +45,16 @@ def one_sidedness(D: Array, r: int) -> Array:
 
 
 def boundary_rows(graph: Any, sides: Array, limit: float) -> Array:
-    """Rows that are one-sided beyond the limit, and those next to them that are so beyond a part of it.
+    """Rows that are one-sided beyond the limit, and those next to them that are so beyond a share of it.
 
-    Around the corner of a hole rows lie on three of four sides; just there paths bend around it.
+    At the corner of a hole, rows lie on three of four sides; it is there that paths bend around the hole.
     """
     sure = sides > limit
     ones = sparse.csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)
     return np.asarray(sure | ((sides > WEAK * limit) & (ones @ sure > 0)))
 
 
-def _laid_flat(D: Array, r: int) -> Array:
+def _flattened(D: Array, r: int) -> Array:
     """Classical scaling of many small tables at once: (m, k, k) -> (m, k, r)."""
     B = np.square(D)
     B -= B.mean(axis=1, keepdims=True)
@@ -65,10 +65,10 @@ def _laid_flat(D: Array, r: int) -> Array:
 
 
 def trusted_pairs(graph: Any, D: Array, boundary: Array, n_near: int, n_jobs: int | None = None) -> Array:
-    """A symmetric table of the pairs whose path is as long as the straight way on the sheet would be.
+    """A symmetric table of the pairs whose geodesic distance is that of a straight line on the surface.
 
-    It does not touch the boundary between its ends, or is no longer than both ends are from the boundary together: a
-    straight line of that length stays inside. The nearest pairs of each row always count: they are what is sure.
+    The path does not touch the boundary between its ends, or is no longer than the sum of the distances of both ends to
+    the boundary: a straight line of that length stays inside. The pairs of each row with its nearest rows always count.
     """
     n = len(D)
     touched = np.empty((n, n), dtype=np.uint8)

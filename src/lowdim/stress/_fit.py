@@ -1,22 +1,24 @@
-"""From dissimilarities of all pairs to a configuration: weights, starts, descent, the best of several."""
+"""From the dissimilarities of all pairs to a configuration: weights, initialisation, solver, the best run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from lowdim._core.iterate import Callback, Run
+from lowdim._core.manifold.callbacks import Relay
 from lowdim._core.runtime.notices import warn
+from lowdim.stress._dissimilarities import Dissimilarities
+from lowdim.stress._initial import classical_of_table, out_of_flat, principal_axes, random_configuration
 from lowdim.stress._levels import level_of
 from lowdim.stress._majorize import Pairs
 from lowdim.stress._report import measures
-from lowdim.stress._solvers import Problem, descend
-from lowdim.stress._start import classical_of_table, out_of_flat, principal_axes, random_start
-from lowdim.stress._table import Table
-from lowdim.stress._weights import known, merged, over_power, refuse_parts, same_rows, user_weights
+from lowdim.stress._solvers import Evaluated, Problem, minimize_stress
+from lowdim.stress._weights import check_connected, known, merged, over_power, same_rows, user_weights
 
 Array = np.ndarray
 
@@ -25,7 +27,7 @@ POWERS = {"raw": 0.0, "sammon": 1.0, "elastic": 2.0}
 
 @dataclass(frozen=True, eq=False)
 class Settings:
-    """What a fit is asked for."""
+    """Settings of a fit."""
 
     r: int
     level: str
@@ -33,10 +35,11 @@ class Settings:
     power: float  # weights are those given, over delta to this power
     weights: Any
     solver: str
-    first: Callable[[Pairs | None, Array, float], Array] | None  # (pairs, different rows, unit) -> the first start
+    initial: Callable[[Pairs | None, Array, float], Array] | None  # (pairs, rows, unit) -> first configuration
     n_init: int
     max_iter: int
     tol: float
+    callback: Callback | None
     rng: np.random.Generator
     n_jobs: int | None
     verbose: int | bool
@@ -45,45 +48,45 @@ class Settings:
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A configuration and all that is said about it; lengths are around 1."""
+    """A configuration with its diagnostics; lengths are around 1."""
 
     Z: Array
-    points: Array  # the same at the size where the stress is lowest, which places new rows
+    points: Array  # the same at the scale of lowest stress, for new rows
     stretch: float  # Z over points
     curve: Any
     unit: float  # of dissimilarities
-    scale: float  # what distances and disparities are multiplied by in the end
+    scale: float  # factor of distances and disparities in the result
     forms: dict[str, float]
     point_stress: Array
     loss: float
     history: Array
     n_iter: int
     converged: bool
-    n_groups: int  # rows that are different, where equal ones had to be one
+    n_groups: int  # number of different rows, where rows at dissimilarity 0 were merged
     delta: Array | None = None
     disparities: Array | None = None  # None where pairs are not kept
 
 
-def fit_pairs(table: Table, settings: Settings) -> Fitted:
-    """The best of several descents on all pairs."""
-    pairs, weight_unit = _weighted(table.pairs(), settings.weights)
+def fit_pairs(dissimilarities: Dissimilarities, settings: Settings) -> Fitted:
+    """The best of several runs on all pairs."""
+    pairs, weight_unit = _weighted(dissimilarities.pairs(), settings.weights)
     pairs, holes = known(pairs)
     pairs, unit = _in_units(pairs)
     if unit == 0:
-        return _all_in_one(pairs, holes, settings)
+        return _all_at_origin(pairs, holes, settings)
     group = same_rows(pairs, settings.power) if settings.power else np.arange(pairs.n)
     work = _with_power(pairs, group, settings.power)
     problem = Problem(work, level_of(settings.level, work, settings.ties), settings.n_jobs)
-    _, members = np.unique(group, return_index=True)
-    place, run = _best(problem, members, unit, settings)
-    points = principal_axes(problem.scaled(place.place.reshape(work.n, settings.r)))
+    scale = _scale(pairs, unit, settings.level)
+    best, run = _best(problem, group, unit, scale, settings)
+    points = principal_axes(problem.scaled(best.point.reshape(work.n, settings.r)))
     disparities = problem.disparities(points)
     if settings.level == "ordinal":
-        problem.level.warn_of_clumps(disparities, float(np.sqrt(place.loss)), "MDS")
+        problem.level.warn_of_degenerate(disparities, float(np.sqrt(best.loss)), "MDS")
     curve = problem.level.curve(disparities)
     disparities = disparities if work is pairs else pairs.delta
-    # Kruskal's stress takes disparities as the regression of the distances: at this size they are.
-    stretch = 1.0 if settings.level == "ratio" else 1.0 / max(1.0 - place.loss, 1e-3)
+    # Kruskal's stress takes disparities as the regression of the distances: at this scale they are.
+    stretch = 1.0 if settings.level == "ratio" else 1.0 / max(1.0 - best.loss, 1e-3)
     Z = (stretch * points[group]).astype(settings.dtype)
     exact = np.ascontiguousarray(Z, dtype=np.float64)
     forms = measures(pairs, disparities, exact, settings.n_jobs)
@@ -93,7 +96,7 @@ def fit_pairs(table: Table, settings: Settings) -> Fitted:
         stretch,
         curve,
         unit,
-        _scale(pairs, unit, settings.level),
+        scale,
         forms | {"stress_": weight_unit * forms["stress_"]},
         pairs.detail(exact / stretch, disparities, settings.n_jobs)[0],
         _powered_loss(pairs, work, exact, settings) if settings.power else forms["stress_scale_optimal_"] ** 2,
@@ -107,7 +110,7 @@ def fit_pairs(table: Table, settings: Settings) -> Fitted:
 
 
 def _powered_loss(pairs: Pairs, work: Pairs, Z: Array, settings: Settings) -> float:
-    """Of all pairs at these places, where weights follow from the dissimilarities; merged ones count one by one."""
+    """The loss of all pairs where weights depend on the dissimilarities; merged rows count one by one."""
     heavy = work if work.n == pairs.n else over_power(pairs, settings.power)
     return heavy.stress(Z, n_jobs=settings.n_jobs)[0] / heavy.total(heavy.delta)
 
@@ -125,13 +128,13 @@ def _weighted(pairs: Pairs, weights: Any) -> tuple[Pairs, float]:
 
 
 def _in_units(pairs: Pairs) -> tuple[Pairs, float]:
-    """Dissimilarities over a power of two near the largest, in place; 0 where all of them are 0.
+    """Dissimilarities over a power of two near the largest, in place, and that power; 0 where all of them are 0.
 
-    A power of two changes no digit: what ties goes on to tie, and what differs to differ.
+    A power of two changes no digit: ties stay ties, and different values stay different.
     """
     w = pairs.weights
     if w is not None:
-        refuse_parts(pairs.n, lambda i: pairs.row(w, i) > 0, "MDS")
+        check_connected(pairs.n, lambda i: pairs.row(w, i) > 0, "MDS")
     largest = float(pairs.delta.max(initial=0.0))
     unit = 2.0 ** int(np.frexp(largest)[1] - 1) if largest > 0 else 0.0
     if unit > 0:
@@ -140,7 +143,7 @@ def _in_units(pairs: Pairs) -> tuple[Pairs, float]:
 
 
 def _scale(pairs: Pairs, unit: float, level: str) -> float:
-    """Order alone has no unit; a line or a spline has disparities of mean square 1, brought to that of the data."""
+    """Factor of the result: "ordinal" has no unit; disparities of mean square 1 are scaled to that of the data."""
     if level == "ratio":
         return unit
     return 1.0 if level == "ordinal" else unit * float(np.sqrt(pairs.total(pairs.delta) / pairs.total()))
@@ -152,8 +155,8 @@ def _with_power(pairs: Pairs, group: Array, power: float) -> Pairs:
     return merged(pairs, group, power) if group.max() + 1 < pairs.n else over_power(pairs, power)
 
 
-def _all_in_one(pairs: Pairs, holes: Array | None, settings: Settings) -> Fitted:
-    """Nothing differs: every row is at the origin."""
+def _all_at_origin(pairs: Pairs, holes: Array | None, settings: Settings) -> Fitted:
+    """All dissimilarities are 0: every row is at the origin."""
     Z = np.zeros((pairs.n, settings.r), settings.dtype)
     nothing = measures(pairs, pairs.delta, np.zeros(Z.shape), settings.n_jobs)
     points, each, history = np.zeros(Z.shape), np.zeros(pairs.n), np.zeros(1)
@@ -161,27 +164,37 @@ def _all_in_one(pairs: Pairs, holes: Array | None, settings: Settings) -> Fitted
     return Fitted(Z, points, 1.0, None, 1.0, 1.0, nothing, each, 0.0, history, 1, True, pairs.n, delta, delta)
 
 
-def _best(problem: Problem, members: Array, unit: float, settings: Settings) -> Any:
-    """The run that ends lowest: the first from the start asked for, the others from anywhere."""
-    n, loop = problem.pairs.n, {"max_iter": settings.max_iter, "tol": settings.tol, "verbose": settings.verbose}
-    runs = []
-    for i in range(settings.n_init):
-        first = settings.first if i == 0 else None
-        Z = random_start(n, settings.r, settings.rng) if first is None else first(problem.level.start, members, unit)
-        Z = _spread(problem, Z, settings.rng)
-        runs.append(descend(problem, Z, settings.solver, warn=False, owner="MDS", **loop))
-    place, run = min(runs, key=lambda pair: pair[0].loss)
+def _best(problem: Problem, group: Array, unit: float, scale: float, settings: Settings) -> tuple[Evaluated, Run[None]]:
+    """The run of lowest loss: the first from `init`, the others from random configurations.
+
+    `group` is the row of the problem that stands for each row of the data, `scale` the factor to the user's units.
+    """
+    relay, rng = Relay(settings.callback), settings.rng
+    callback = relay.showing(lambda Z: (scale * Z[group]).astype(settings.dtype))
+    loop: Any = {"max_iter": settings.max_iter, "tol": settings.tol, "callback": callback, "verbose": settings.verbose}
+    _, members = np.unique(group, return_index=True)
+    runs: list[tuple[Evaluated, Run[None]]] = []
+    while len(runs) < settings.n_init and not relay.stopped:
+        if runs or settings.initial is None:
+            Z = random_configuration(problem.pairs.n, settings.r, rng)
+        else:
+            Z = settings.initial(problem.level.start, members, unit)
+        Z = _spread(problem, Z, rng)
+        runs.append(minimize_stress(problem, Z, settings.solver, warn=False, owner="MDS", **loop))
+    best, run = min(runs, key=lambda pair: pair[0].loss)
+    if relay.stopped:
+        return best, replace(run, converged=False)
     if not run.converged:
         warn(
-            f"MDS: not converged after max_iter={settings.max_iter} steps (stress {np.sqrt(place.loss):.6g}, "
+            f"MDS: not converged after max_iter={settings.max_iter} steps (stress {np.sqrt(best.loss):.6g}, "
             f"tol={settings.tol:g}). Raise max_iter or tol.",
             ConvergenceWarning,
         )
-    return place, run
+    return best, run
 
 
 def _spread(problem: Problem, Z: Array, rng: np.random.Generator) -> Array:
-    """The start at its best size, with extent along every axis that can use it."""
+    """The initial configuration at its best scale, with noise on flat axes unless it fits perfectly already."""
     Z = problem.scaled(Z - Z.mean(axis=0))
     flat = (np.square(Z).sum(axis=0) <= 1e-18 * np.square(Z).sum()).any()
     if flat and problem.evaluate(Z.ravel()).loss > 1e4 * problem.floor:
@@ -189,8 +202,8 @@ def _spread(problem: Problem, Z: Array, rng: np.random.Generator) -> Array:
     return Z
 
 
-def classical(pairs: Pairs, r: int, rng: np.random.Generator) -> Array:
-    """Classical scaling of pairs; an unknown dissimilarity counts as the mean of the known ones."""
+def classical_of_pairs(pairs: Pairs, r: int, rng: np.random.Generator) -> Array:
+    """Classical scaling of pairs, with the mean of the known dissimilarities for unknown ones."""
     w = pairs.weights
     mean = 0.0 if w is None else float(pairs.delta[w > 0].mean())
 

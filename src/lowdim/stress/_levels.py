@@ -1,8 +1,8 @@
-"""What dissimilarities may become before distances are compared with them.
+"""Levels of measurement: the transformations of the dissimilarities with which distances are compared.
 
-Disparities are the allowed values nearest to the present distances, brought to a fixed sum of squares: without that,
-all points in one place would fit perfectly. Scaling the nearest point of a cone to a given length gives the nearest
-point of that length, so this step lowers the stress as the other one does.
+Disparities are the admissible values nearest to the current distances, scaled to a fixed sum of squares: without that,
+all points at the origin would fit perfectly. Scaling the nearest point of a cone to a given length gives the nearest
+point of that length, so this step lowers the stress as the step of the configuration does.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ class Ratio:
 
 
 class _Fitted(ABC):
-    """A level whose disparities follow the distances."""
+    """A level whose disparities are fitted to the distances."""
 
-    may_be_negative = False  # then the transform need not lower the stress, and steps may have to be shorter
+    may_be_negative = False  # if they may, the Guttman transform can raise the stress, and shorter steps are tried
 
     def __init__(self, pairs: Pairs):
         self.pairs, self.length = pairs, pairs.total()
 
     @property
     def start(self) -> Pairs:
-        """The pairs whose classical scaling is a start."""
+        """The pairs whose classical scaling is the initialisation."""
         return self.pairs
 
     @abstractmethod
     def _nearest(self, distances: np.ndarray) -> np.ndarray:
-        """The disparities nearest to the distances, in any scale; may be written over these."""
+        """The disparities nearest to the distances, in any scale; may overwrite these."""
 
     def disparities(self, distances: np.ndarray) -> np.ndarray:
         found = self._nearest(distances)
@@ -82,7 +82,7 @@ class Ordinal(_Fitted):
 
     @property
     def start(self) -> Pairs:
-        """Ranks, those of ties their mean: what only order says must not depend on the values that tell it."""
+        """Ranks, mean ranks for ties: at this level nothing may depend on the values beyond their order."""
         ranks = np.zeros_like(self.pairs.delta)
         ranks[self.order.order] = self.order.ranks(ranks.dtype) / ranks.dtype.type(len(self.order.order))
         return replace(self.pairs, delta=ranks)
@@ -91,18 +91,18 @@ class Ordinal(_Fitted):
         return self.order.regress(distances, self.pairs.weights, self.ties, overwrite=True)
 
     def curve(self, disparities: np.ndarray) -> Any:
-        return self.order.steps(self.pairs.delta, disparities)
+        return self.order.function(self.pairs.delta, disparities)
 
-    def warn_of_clumps(self, disparities: np.ndarray, stress: float, owner: str) -> None:
-        """Rank order alone can be met by a few clumps of points, whatever else the data says."""
+    def warn_of_degenerate(self, disparities: np.ndarray, stress: float, owner: str) -> None:
+        """The degenerate solution of ordinal scaling: a few clusters of points fit the rank order perfectly."""
         values = disparities[self.order.order]
         levels = 1 + int((np.diff(values) > 1e-6 * values[-1]).sum())
         runs = len(values) - int((self.order.ties[:, 1] - self.order.ties[:, 0] - 1).sum())
         if stress < 0.01 and runs > 5 and levels <= max(3, runs // 20):
             warn(
                 f"{owner}: the solution is degenerate: {runs} different dissimilarities became {levels} different "
-                "disparities, and the points are in clumps. The order of the dissimilarities says no more than the "
-                "clumps; use level='spline' or 'interval', or ties='secondary'."
+                "disparities, and the points are in a few clusters, which fit the order of the dissimilarities. Use "
+                "level='spline' or 'interval', or ties='secondary'."
             )
 
 

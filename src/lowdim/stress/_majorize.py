@@ -1,8 +1,8 @@
 """Stress of a configuration and the step that lowers it: majorisation (SMACOF), in one pass over the pairs.
 
 The stress sum w (delta - d)^2 lies below a quadratic function that touches it at the present configuration; its
-minimum is the Guttman transform Z + V^+ F, with F_i = sum_j w (delta / d - 1)(z_i - z_j), minus half the gradient, and
-V the Laplacian of the weights. Pairs i < j are kept in one vector, as scipy's `pdist` orders them.
+minimum is the Guttman transform Z + V^+ F, with the forces F_i = sum_j w (delta / d - 1)(z_i - z_j), minus half the
+gradient, and V the Laplacian of the weights. Pairs i < j are in one vector, in the order of scipy's `pdist`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def n_pairs(n: int) -> int:
 
 
 def pair_start(i: int, n: int) -> int:
-    """Where the pairs of row i with later rows begin."""
+    """Index of the first pair of row i with later rows."""
     return i * (2 * n - i - 1) // 2
 
 
@@ -51,7 +51,7 @@ def condensed(block: Callable[[slice], Array], n: int, dtype: Any, n_jobs: int |
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Dissimilarities of all pairs i < j, and what each counts (None: all the same; 0: unknown)."""
+    """Dissimilarities of all pairs i < j, and their weights (None: all 1; 0: the pair is unknown)."""
 
     n: int
     delta: Array
@@ -59,11 +59,11 @@ class Pairs:
 
     @property
     def no_weights(self) -> Array:
-        """What the kernels take for weights that are all 1."""
+        """What the compiled code takes for weights that are all 1."""
         return np.empty(0, self.delta.dtype)
 
     def total(self, values: Array | None = None) -> float:
-        """The weighted sum of squares of values (of the weights alone where there are none)."""
+        """The weighted sum of squares of values; the sum of the weights where no values are given."""
         w = self.weights
         if values is None:
             return float(len(self.delta)) if w is None else float(w.sum(dtype=np.float64))
@@ -100,7 +100,7 @@ class Pairs:
         return stress, curvature
 
     def row(self, vector: Array, i: int) -> Array:
-        """What a vector of pairs says about row i and every other row; 0 for itself."""
+        """The values of row i with every other row, from a vector of pairs; 0 for itself."""
         out = np.zeros(self.n, vector.dtype)
         before = np.arange(i)
         out[:i] = vector[before * (2 * self.n - before - 1) // 2 + i - before - 1]
@@ -110,15 +110,15 @@ class Pairs:
 
 
 def apart(delta: Array, power: float) -> Array:
-    """Whether 1 / delta**power is a weight that others count beside; if not, delta is as good as 0.
+    """Whether the weight 1 / delta**power is in range; if not, delta counts as 0.
 
-    The largest delta is around 1, and its weight too; beyond 2**53 a weight leaves nothing of it.
+    The largest delta is around 1, and so is its weight; next to a weight beyond 2**53 it is lost in rounding.
     """
     return np.asarray(delta > 2.0 ** (-53 / power))
 
 
 def reached(n: int, linked: Callable[[int], Array]) -> Array:
-    """Which of n rows links lead to from the first one; ``linked(i)`` marks those that row i is linked with."""
+    """Which of n rows are connected to the first one; ``linked(i)`` marks the rows that row i is joined to."""
     seen = np.zeros(n, bool)
     seen[0] = True
     queue = [0]
@@ -138,7 +138,7 @@ def laplacian_solver(pairs: Pairs, n_jobs: int | None = None) -> Callable[[Array
         V = np.array([-pairs.row(w, i) for i in range(n)], dtype=np.float64)
         np.fill_diagonal(V, -V.sum(axis=1))
         V += np.trace(V) / n**2  # along the constant vector, where V is 0 and forces are too
-        with suppress(LinAlgError):  # weights too far apart for it; then they are taken row by row
+        with suppress(LinAlgError):  # weights of very different size; conjugate gradients then
             factors = cho_factor(V, overwrite_a=True, check_finite=False)
             return lambda F: cho_solve(factors, F, check_finite=False)
     nothing = np.zeros(pairs.delta.shape, pairs.delta.dtype)
@@ -151,14 +151,14 @@ def laplacian_solver(pairs: Pairs, n_jobs: int | None = None) -> Callable[[Array
 
 
 def sum_of_weights(pairs: Pairs) -> Array:
-    """Of each row's pairs."""
+    """The sum of the weights of each row's pairs."""
     if pairs.weights is None:
         return np.full(pairs.n, pairs.n - 1.0)
     return np.array([pairs.row(pairs.weights, i).sum(dtype=np.float64) for i in range(pairs.n)])
 
 
 def _conjugate_gradients(product: Callable[[Array], Array], F: Array, degree: Array, steps: int = 50) -> Array:
-    """V^+ F column by column at once, to 1e-6 of |F|; the degrees precondition."""
+    """V^+ F to 1e-6 of |F|, all columns at once, preconditioned by the degrees."""
     x, residual = np.zeros_like(F), F.copy()
     direction = fine = residual / degree
     size = np.einsum("ij,ij->j", residual, fine)

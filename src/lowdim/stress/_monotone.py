@@ -1,6 +1,6 @@
-"""Monotone functions fitted by least squares: steps along an order, lines and splines with slopes that never fall.
+"""Monotone functions fitted by least squares: isotonic regression, lines and splines that never decrease.
 
-A fitted function is kept as a record that is called with new values.
+A fitted function is a record that is called with new values.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ TIES = ("primary", "secondary", "tertiary")
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
-    """Straight lines between nodes, level beyond the last one and straight to 0 before the first."""
+class StepFunction:
+    """Linear between nodes, constant beyond the last one and linear to 0 before the first."""
 
     nodes: Array
     values: Array
@@ -43,7 +43,7 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class MonotoneSpline:
-    """A sum of integrated splines with weights that are not negative; level beyond its knots, straight to 0 before."""
+    """A sum of integrated splines with non-negative weights; constant beyond its knots, linear to 0 before."""
 
     knots: Array
     coefficients: Array
@@ -60,14 +60,14 @@ class MonotoneSpline:
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """Places sorted by a value, and the runs of places whose values tie."""
+    """Positions sorted by a value, and the runs of positions whose values tie."""
 
     order: Array
     ties: Array
 
     @classmethod
     def of(cls, values: Array, weights: Array | None = None) -> Order:
-        """The places whose weight is positive, by their values; equal values in the order they come."""
+        """The positions of positive weight, sorted by their values; ties keep their order."""
         order = np.argsort(values, kind="stable")
         order = order if weights is None else order[weights[order] > 0]
         same = np.diff(values[order]) == 0
@@ -76,7 +76,7 @@ class Order:
         return cls(order.astype(np.uint32), np.ascontiguousarray(ties, dtype=np.int64))
 
     def ranks(self, dtype: Any) -> Array:
-        """1, 2, ... along the order; the mean of theirs for places that tie."""
+        """1, 2, ... along the order; ties get their mean rank."""
         ranks = np.arange(1, len(self.order) + 1, dtype=dtype)
         first, end = self.ties.T
         count = end - first
@@ -87,18 +87,18 @@ class Order:
     def regress(
         self, y: Array, weights: Array | None = None, ties: str = "primary", *, overwrite: bool = False
     ) -> Array:
-        """The monotone values nearest to `y`, written over it if allowed; places that are not in the order keep theirs.
+        """The monotone values nearest to `y`, written over it if allowed; positions not in the order keep their values.
 
-        Ties: "primary" lets values that tie go apart, "secondary" keeps them equal, "tertiary" asks only that their
-        means do not fall.
+        Ties: under "primary" tied values may become different, under "secondary" they stay equal, under "tertiary" only
+        their means are monotone.
         """
         fit = y if overwrite else y.copy()
         w = np.empty(0, y.dtype) if weights is None else weights
         compiled.monotone(y, w, self.order, self.ties, TIES.index(ties), fit)
         return fit
 
-    def steps(self, values: Array, fit: Array) -> Steps:
-        """The fit as a function of the values; where values tie, their mean. Only the ends of levels are kept."""
+    def function(self, values: Array, fit: Array) -> StepFunction:
+        """The fit as a function of the values, the mean for ties. Of constant stretches only the ends are kept."""
         x, y = values[self.order].astype(np.float64), fit[self.order].astype(np.float64)
         first = np.flatnonzero(np.append(True, np.diff(x) > 0))
         count = np.diff(np.append(first, len(x)))
@@ -106,11 +106,11 @@ class Order:
         bends = (
             np.append(True, np.append((y[1:-1] != y[:-2]) | (y[1:-1] != y[2:]), True)) if len(x) > 2 else slice(None)
         )
-        return Steps(x[bends], y[bends])
+        return StepFunction(x[bends], y[bends])
 
 
 def regression_line(x: Array, y: Array, weights: Array | None) -> Line:
-    """Weighted least squares with a slope that is not negative."""
+    """Weighted least squares with a non-negative slope."""
     w = np.ones(len(x)) if weights is None else weights.astype(np.float64)
     total = float(w.sum())
     middle, level = float(w @ x) / total, float(w @ y) / total
@@ -122,7 +122,7 @@ def regression_line(x: Array, y: Array, weights: Array | None) -> Line:
 
 @dataclass(frozen=True, eq=False)
 class SplineBasis:
-    """B-splines of fixed values, whose sums from one index on rise from 0 to 1."""
+    """B-splines at fixed values; their sums from one index on are the integrated splines, which rise from 0 to 1."""
 
     knots: Array
     degree: int
@@ -138,7 +138,7 @@ class SplineBasis:
         x = x.astype(np.float64)
         seen = np.unique(x if weights is None else x[weights > 0])
         low, high = float(seen[0]), float(seen[-1])
-        if low == high:  # one value: nothing to bend, but a spline needs an interval
+        if low == high:  # a single value, but a spline needs an interval
             high = low + max(abs(low), 1.0)
         inner = np.quantile(seen, np.arange(1, n_knots + 1) / (n_knots + 1))
         inner = inner[(inner > low) & (inner < high)]
@@ -149,7 +149,7 @@ class SplineBasis:
         return cls(knots, degree, design, _tails(_tails(gram).T), weights)
 
     def regress(self, y: Array) -> MonotoneSpline:
-        """The nearest sum with weights that are not negative."""
+        """The nearest sum with non-negative weights."""
         y = y.astype(np.float64) if self.weights is None else y.astype(np.float64) * self.weights
         return MonotoneSpline(self.knots, _nonnegative(self.gram, _tails(self.design.T @ y)), self.degree)
 

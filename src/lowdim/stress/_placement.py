@@ -1,4 +1,4 @@
-"""Placing a row among fixed points by its dissimilarities to them: out-of-sample stress, one row at a time."""
+"""Out-of-sample stress: the coordinates of a new row from its dissimilarities to fixed points."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ compiled: Any = _native  # a compiled module has no types to check
 
 Array = np.ndarray
 
-STEPS = 100
+MAX_ITER = 100
 
 
 @dataclass(frozen=True, eq=False)
-class Among:
-    """z at the minimum of sum_j w_j (f(delta_j) - |z - z_j|)^2 that is nearest to the row's neighbours.
+class StressPlacement:
+    """z at the local minimum of sum_j w_j (f(delta_j) - |z - z_j|)^2 that is nearest to the row's neighbours.
 
     Attributes
     ----------
     points : ndarray of shape (n, r)
         The fixed points, in the unit of the disparities.
     unit : float
-        What dissimilarities are divided by.
+        Dissimilarities are divided by it.
     scale : float
-        What places are multiplied by.
+        Coordinates are multiplied by it.
     curve : callable record or None
-        f; None leaves dissimilarities as they are.
+        f; None: the identity.
     power : float
-        w = delta**-power; a row at dissimilarity 0 from a point is then at that point.
+        w = delta**-power; a row at dissimilarity 0 from a point then has its coordinates.
     """
 
     points: Array
@@ -44,21 +44,21 @@ class Among:
     power: float
 
     def __call__(self, D: Array, n_jobs: int | None = None) -> Array:
-        """Places of rows with dissimilarities D to the points; NaN where one is unknown."""
+        """Coordinates of rows with dissimilarities D to the points; NaN in D where one is unknown."""
         D = np.asarray(D, dtype=np.float64) / self.unit
         known = ~np.isnan(D)
-        Z = self._starts(np.where(known, D, np.inf))
+        Z = self._initial(np.where(known, D, np.inf))
         W = np.where(known, self._weights(np.where(known, D, 1.0)), 0.0)
         D = np.where(known, D, 0.0)
         D = D if self.curve is None else self._disparities(D, known)
         no_weights = np.empty((0, 0))
         weights = no_weights if self.power == 0 and known.all() else np.ascontiguousarray(W)
         size = float(np.abs(self.points).max(initial=0.0))
-        compiled.place_rows(np.ascontiguousarray(D), weights, self.points, Z, STEPS, size, threads.n_threads(n_jobs))
+        compiled.place_rows(np.ascontiguousarray(D), weights, self.points, Z, MAX_ITER, size, threads.n_threads(n_jobs))
         return Z * self.scale
 
     def _disparities(self, D: Array, known: Array) -> Array:
-        """f(D), but 0 at a row's own point: f speaks of pairs, and may ask copies of a row to be apart."""
+        """f(D), but 0 where a new row equals a fitted one: f may be positive for dissimilarity 0."""
         own = own_points(np.where(known, D, np.inf))
         D = self.curve(D)
         D[own] = 0.0
@@ -72,7 +72,7 @@ class Among:
             W = np.where(same, 0.0, D**-self.power)
         return np.where(same.any(axis=1, keepdims=True), same, W)
 
-    def _starts(self, D: Array) -> Array:
+    def _initial(self, D: Array) -> Array:
         """Weighted means of the nearest points, exact at a point itself and continuous between (Franke and Little)."""
         n, r = self.points.shape
         k = min(r + 3, n - 1)

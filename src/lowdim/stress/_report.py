@@ -1,4 +1,4 @@
-"""What a fitted configuration says about itself."""
+"""Diagnostics of a configuration: forms of stress, Shepard diagrams, reference values of random data."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def measures(pairs: Pairs, disparities: Array, Z: Array, n_jobs: int | None) -> 
 def forms(stress: float, gain: float, size: float, length: float) -> dict[str, float]:
     """From sums over pairs: w (dhat - d)^2, w (dhat - d) d, w d^2 and w dhat^2.
 
-    The best change of size takes gain^2 / size off the stress; so no difference of two large sums is needed.
+    The best change of scale lowers the stress by gain^2 / size; so no difference of two large sums is needed.
     """
     best = max(stress - gain**2 / size, 0.0) if size > 0 else stress
     return {
@@ -36,7 +36,7 @@ def forms(stress: float, gain: float, size: float, length: float) -> dict[str, f
 
 @dataclass(frozen=True, eq=False)
 class ShepardDiagram:
-    """Dissimilarities, the distances they became and the disparities between, pair by pair, by dissimilarity.
+    """Dissimilarities, distances in the embedding and disparities, pair by pair, sorted by dissimilarity.
 
     Attributes
     ----------
@@ -51,16 +51,16 @@ class ShepardDiagram:
 
 @dataclass(frozen=True, eq=False)
 class PermutationTest:
-    """Stress of the data beside the stress of the same dissimilarities dealt out at random.
+    """Stress of the data and of the same dissimilarities in random order.
 
     Attributes
     ----------
     stress : float
         Normalised stress of the data.
     null : ndarray (draws,)
-        That of each random table.
+        That of each permuted table.
     p_value : float
-        Share of tables, the data's included, with no more stress than the data.
+        Share of tables, the data's included, with at most the stress of the data.
     """
 
     stress: float
@@ -78,7 +78,7 @@ def square(vector: Array, n: int) -> Array:
 def embedded(Z: Array, n_jobs: int | None) -> Array:
     """Distances of all pairs of points."""
     n = len(Z)
-    scale = float(np.abs(Z).max(initial=0.0)) or 1.0  # the kernel takes lengths around 1
+    scale = float(np.abs(Z).max(initial=0.0)) or 1.0  # the compiled code takes lengths around 1
     return scale * Pairs(n, np.empty(n_pairs(n)), None).distances(np.ascontiguousarray(Z, dtype=float) / scale, n_jobs)
 
 
@@ -88,33 +88,39 @@ def shepard(delta: Array, d: Array, disparities: Array) -> ShepardDiagram:
     return ShepardDiagram(delta[order], d[order], disparities[order])
 
 
-def refit(model: Any, X: Any, **changed: Any) -> float:
-    """Stress of the same method on other data or with other settings."""
-    return float(clone(model).set_params(**changed).fit(X).stress_scale_optimal_)
+# The following take an estimator as scikit-learn's `cross_validate` does: only to clone it, with public parameters and
+# methods; it need not be fitted and is not changed.
 
 
-def random_stress(model: Any, n: int, n_draws: int, random_state: Any) -> Array:
-    """Stress of tables of independent uniform dissimilarities."""
+def refit(estimator: Any, X: Any, **changed: Any) -> float:
+    """Stress of a clone of the estimator, with some parameters changed, fitted to X."""
+    return float(clone(estimator).set_params(**changed).fit(X).stress_scale_optimal_)
+
+
+def random_stress(estimator: Any, n: int, n_draws: int, random_state: Any) -> Array:
+    """Stress of clones of the estimator on tables of independent uniform dissimilarities."""
     rng = generator(random_state)
     tables = (square(rng.random(n_pairs(n)), n) for _ in range(n_draws))
-    return np.array([refit(model, D, metric="precomputed", missing="error") for D in tables])
+    return np.array([refit(estimator, D, metric="precomputed", missing="error") for D in tables])
 
 
-def permutation_test(model: Any, X: Any, n_draws: int, random_state: Any) -> PermutationTest:
-    """Stress of the data against that of shuffled dissimilarities; the data counts as one of the draws.
+def permutation_test(estimator: Any, X: Any, n_draws: int, random_state: Any) -> PermutationTest:
+    """Stress of clones of the estimator on the data and on permuted dissimilarities; the data is one of the draws.
 
-    Known dissimilarities change places among themselves; which pairs are unknown, and what pairs count, stays.
+    Known dissimilarities are permuted; which pairs are unknown, and the weights of pairs, stay.
     """
-    rng, fitted = generator(random_state), clone(model).fit(X)
+    rng, fitted = generator(random_state), clone(estimator).fit(X)
     stress, delta = float(fitted.stress_scale_optimal_), fitted.dissimilarities_
     if delta is None:
-        raise ValueError(f"MDS: a permutation test needs all pairs, kept for few rows; got {len(fitted.embedding_)}.")
+        raise ValueError(
+            f"MDS: a permutation test needs all pairs, which are not kept for {len(fitted.embedding_)} rows."
+        )
     known = np.flatnonzero(~np.isnan(delta))
 
-    def dealt() -> Array:
+    def permuted() -> Array:
         table = delta.copy()
         table[known] = rng.permutation(delta[known])
         return square(table, len(fitted.embedding_))
 
-    null = np.array([refit(model, dealt(), metric="precomputed", missing="error") for _ in range(n_draws)])
+    null = np.array([refit(estimator, permuted(), metric="precomputed", missing="error") for _ in range(n_draws)])
     return PermutationTest(stress, null, float((1 + (null <= stress).sum()) / (1 + n_draws)))

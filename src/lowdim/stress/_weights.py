@@ -1,4 +1,4 @@
-"""What pairs count: weights given, weights that follow from the loss, unknown pairs; and rows that are one."""
+"""Weights of pairs: given ones, those of the loss, 0 for unknown pairs; and rows at dissimilarity 0, merged."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Array = np.ndarray
 
 
 def user_weights(weights: Any, n: int, dtype: Any, owner: str) -> tuple[Array, float]:
-    """Weights of pairs from a symmetric table (n, n) or a vector of pairs: in a unit near the largest, and that unit.
+    """Weights of pairs from a symmetric table (n, n) or a vector of pairs, in a unit near the largest, and that unit.
 
-    It is a power of two, which changes no digit: what they sum up to stays in range whatever they are counted in.
+    The unit is a power of two, so that no digit changes; sums of the weights stay in range whatever their scale.
     """
     table = real_array(weights, f"{owner}: weights")
     if table.shape not in ((n, n), (n_pairs(n),)):
@@ -39,7 +39,7 @@ def user_weights(weights: Any, n: int, dtype: Any, owner: str) -> tuple[Array, f
 
 
 def weight_table(weights: Any, n: int, dtype: Any, owner: str) -> tuple[Array | None, float]:
-    """The same as a table of which rows can be taken."""
+    """The same as a square table."""
     if weights is None:
         return None, 1.0
     pairs, unit = user_weights(weights, n, dtype, owner)
@@ -47,7 +47,7 @@ def weight_table(weights: Any, n: int, dtype: Any, owner: str) -> tuple[Array | 
 
 
 def known(pairs: Pairs) -> tuple[Pairs, Array | None]:
-    """NaN, an unknown dissimilarity, becomes 0 with weight 0; and where they are (None: nowhere)."""
+    """The pairs with unknown dissimilarities (NaN) as 0 of weight 0, and which these are (None: there are none)."""
     if not np.isnan(pairs.delta.sum(dtype=np.float64)):
         return pairs, None
     holes = np.isnan(pairs.delta)
@@ -56,8 +56,8 @@ def known(pairs: Pairs) -> tuple[Pairs, Array | None]:
     return Pairs(pairs.n, np.where(holes, pairs.delta.dtype.type(0), pairs.delta), weights), holes
 
 
-def refuse_parts(n: int, linked: Callable[[int], Array], owner: str) -> None:
-    """ValueError where known pairs do not lead from the first of n rows to all others: their places are unrelated."""
+def check_connected(n: int, linked: Callable[[int], Array], owner: str) -> None:
+    """ValueError where the known pairs do not connect all of n rows: the components would have no common position."""
     lost = int((~reached(n, linked)).sum())
     if lost:
         raise ValueError(
@@ -67,14 +67,14 @@ def refuse_parts(n: int, linked: Callable[[int], Array], owner: str) -> None:
 
 
 def over_power(pairs: Pairs, power: float) -> Pairs:
-    """Weights over delta**power; pairs at dissimilarity 0 have to be merged before."""
+    """Weights over delta**power; rows at dissimilarity 0 must have been merged."""
     with np.errstate(divide="ignore", over="ignore"):
         weights = np.where(apart(pairs.delta, power), pairs.delta**-power, 0).astype(pairs.delta.dtype)
     return replace(pairs, weights=weights if pairs.weights is None else weights * pairs.weights)
 
 
 def same_rows(pairs: Pairs, power: float) -> Array:
-    """The group of each row, rows at known dissimilarity 0 being one."""
+    """The group of each row; rows at known dissimilarity 0 are in one group."""
     zero = np.flatnonzero(~apart(pairs.delta, power) & (True if pairs.weights is None else pairs.weights > 0))
     if not len(zero):
         return np.arange(pairs.n)
@@ -88,8 +88,8 @@ def same_rows(pairs: Pairs, power: float) -> Array:
 def merged(pairs: Pairs, group: Array, power: float) -> Pairs:
     """Groups of rows as single rows, weighted over delta**power.
 
-    sum w (delta - d)^2 over pairs with the same d is, but for a constant, the sum of w times the square at their
-    weighted mean: nothing is lost.
+    Over pairs with the same d, sum w (delta - d)^2 is, up to a constant, (sum w) (mean - d)^2 with the weighted mean of
+    their delta: the minimum is the same.
     """
     g = int(group.max()) + 1
     W, WD = np.zeros((g, g)), np.zeros((g, g))

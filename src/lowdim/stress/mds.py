@@ -1,4 +1,4 @@
-"""Metric and ordinal multidimensional scaling by stress."""
+"""Metric and nonmetric (ordinal) multidimensional scaling by stress."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from lowdim._core.distances import check_metric, pairwise
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim.stress import _report as report
-from lowdim.stress._fit import POWERS, Fitted, Settings, classical, fit_pairs
+from lowdim.stress._dissimilarities import Dissimilarities
+from lowdim.stress._fit import POWERS, Fitted, Settings, classical_of_pairs, fit_pairs
+from lowdim.stress._initial import ALL_UP_TO, LANDMARKS, classical_of_rows, given_configuration
 from lowdim.stress._levels import LEVELS
 from lowdim.stress._majorize import n_pairs
 from lowdim.stress._monotone import TIES
-from lowdim.stress._placement import Among
-from lowdim.stress._solvers import SOLVERS
-from lowdim.stress._start import ALL_UP_TO, LANDMARKS, classical_of_rows, given_start
-from lowdim.stress._stochastic import classical_drawn, fit_drawn
-from lowdim.stress._table import Table
+from lowdim.stress._placement import StressPlacement
+from lowdim.stress._solvers import STRESS_SOLVERS
+from lowdim.stress._stochastic import classical_of_landmarks, fit_stochastic
 from lowdim.stress._weights import user_weights
 
 KEPT_UP_TO = 3000  # rows of which all pairs are kept for diagrams
@@ -32,55 +32,63 @@ _array = params.Rule("an array", lambda v: isinstance(v, (np.ndarray, list, tupl
 
 
 class MDS(Reducer):
-    """Multidimensional scaling: points whose distances match given dissimilarities as closely as they can.
+    """Multidimensional scaling: points whose distances match given dissimilarities as closely as possible.
 
     The loss is the stress sum w (dhat - d)² over pairs i < j, d being distances between the points and dhat the
-    dissimilarities, or what `level` lets them become; it is lowered by majorisation, one pass over the pairs a step.
-    Unlike `ClassicalMDS` it is not thrown off by dissimilarities that no points can have, takes unknown ones (NaN in a
-    precomputed table), and does not draw far groups over one another. A new row goes to its own minimum, the others
-    fixed; a fitted one then comes back within about sqrt(tol) of its place, or at the mean of what ties allow.
+    dissimilarities, or their transformation (disparities) at another `level`; it is minimised by majorisation (SMACOF),
+    one pass over the pairs a step. Unlike `ClassicalMDS` it copes with dissimilarities that are not Euclidean, takes
+    unknown ones (NaN in a precomputed table), and does not project far groups onto one another. A new row minimises its
+    own stress, the others fixed; a fitted row then comes out within about sqrt(tol) of its coordinates, or with ties at
+    the mean of the admissible ones.
 
     Parameters
     ----------
     n_components : int
         Dimension of the embedding.
-    metric : str or callable
-        Any metric of `scipy.spatial.distance.cdist`, a function of two rows, or "precomputed": X then holds
-        dissimilarities, as a square matrix or a condensed vector, NaN where one is unknown.
     loss : {"raw", "sammon"}
-        Every pair alike; or w = 1 / delta, which keeps small distances better (rows at dissimilarity 0 become one).
+        "raw": w = 1 for all pairs; "sammon": w = 1 / delta, which keeps small distances better (rows at dissimilarity
+        0 are merged).
     weights : array of shape (n_samples, n_samples) or (n_pairs,), "elastic" or None
-        What each pair counts, 0 leaving it out; "elastic" is 1 / delta². New rows count all pairs alike.
+        The weight w of each pair, 0 for pairs that are left out; "elastic" is 1 / delta². In `transform` given weights
+        are not used.
     level : {"ratio", "interval", "ordinal", "spline"}
-        What the dissimilarities say: lengths; lengths up to an unknown zero (dhat is a line, and may be negative);
-        their order alone; or a smooth monotone function of them. All but "ratio" fit dhat to the distances each step.
+        Level of measurement: dhat is the dissimilarity itself; a linear function of it, which may be negative; any
+        values in the order of the dissimilarities (nonmetric MDS); or a smooth monotone function of them. All but
+        "ratio" fit dhat to the distances in each step.
     ties : {"primary", "secondary", "tertiary"}
         Equal dissimilarities, at level "ordinal": may become different, stay equal, or are in order on average.
-    init : {"classical", "random"} or array of shape (n_samples, n_components)
-        The first start: classical scaling (of ranks at level "ordinal"; by 1,000 landmarks beyond 4,000 rows, unless
-        of Euclidean rows), anywhere, or a given one.
-    n_init : int
-        Starts, all but the first from anywhere; the lowest stress is kept.
     solver : {"auto", "majorize", "accelerated", "stochastic", "gradient", "conjugate_gradient", "pseudo_newton"}
-        "accelerated" is a quasi-Newton method around the step of "majorize" and needs about a fifth of its steps.
-        "stochastic" draws rows and stores no pairs: for very many rows, at level "ratio". "auto" takes it beyond
-        15,000 rows.
-    max_iter : int
-        Steps, at most.
-    tol : float
-        Stop when a step lowers the squared stress by less than this part of it ("stochastic" makes 200 steps, or
-        `max_iter` if that is less).
+        "accelerated" is a quasi-Newton method in the metric of "majorize" and needs about a fifth of its steps.
+        "stochastic" draws rows and stores no pairs: for very many rows, at level "ratio". "auto" is "accelerated", and
+        "stochastic" beyond 15,000 rows.
+    metric : str or callable
+        Distance between rows: a name, a function of two rows, or "precomputed" where X holds distances. Names are
+        those of `scipy.spatial.distance.cdist`; distances are a square table or a condensed vector with NaN
+        for unknown ones.
     missing : {"error", "pairwise", "expected"}
-        What a missing cell (NaN) of a row means: refused; distances over the columns both rows have, scaled up; or the
-        expected distance under a Gaussian model of the rows. For Euclidean distances, at fit and for new rows.
-        Under "expected" an incomplete fitted row given to `transform` counts as another row with the same cells, and
-        may come to lie elsewhere.
+        Missing cells (NaN), at fit and in new rows: an error; distances over the columns that both rows have, scaled
+        up; or the expected distance under a Gaussian model of the rows. Euclidean distances only. Under "expected",
+        `transform` of an incomplete fitted row is that of another row with the same cells, which may be elsewhere.
+    init : {"classical", "random"} or array of shape (n_samples, n_components)
+        The first initial configuration: classical scaling (of ranks at level "ordinal"; through 1,000 landmarks beyond
+        4,000 rows, unless of Euclidean rows), a random one, or a given one.
+    n_init : int
+        Number of starts; the best result is kept. All but the first start from random configurations.
+    max_iter : int
+        Maximum number of iterations, for each start.
+    tol : float
+        Convergence tolerance: stop when a step lowers the squared stress by less than this share of it ("stochastic"
+        makes 200 steps, or `max_iter` if that is less).
+    callback : callable or None
+        Called as ``callback(step, loss, state)``; returning True stops the fit. The loss is
+        the squared stress over its value with all points at the origin (see `loss_`), the state the embedding so far,
+        not yet rotated to its principal axes. Steps are numbered through over all starts.
     random_state : int, generator or None
-        For random starts and drawn rows.
+        Seed; the same int gives the same result. For random starts and drawn rows.
     n_jobs : int or None
-        Threads; None means all cores. Results do not depend on it.
-    verbose : int
-        1 shows progress of long runs.
+        Number of threads; None means all cores. Results do not depend on it.
+    verbose : int or bool
+        1 or True shows the progress of long fits on stderr.
 
     Attributes
     ----------
@@ -92,11 +100,11 @@ class MDS(Reducer):
     stress1_ : float
         Kruskal's sqrt(stress / sum w d²).
     stress_normalized_, stress_scale_optimal_ : float
-        sqrt(stress / sum w dhat²), and the same at the best size of the embedding: the stress that smacof reports.
+        sqrt(stress / sum w dhat²), and the same at the best scale of the embedding: the stress that smacof reports.
     loss_ : float
-        What was minimised, over its value with all points in one place; Sammon's error for ``loss="sammon"``.
+        The loss over its value with all points at the origin; Sammon's error for ``loss="sammon"``.
     stress_per_point_ : ndarray of shape (n_samples,)
-        Share of the stress in a row's pairs, at the best size; adds up to 1 (smacof's, in percent, to 100).
+        Share of the stress in a row's pairs, at the best scale; adds up to 1 (smacof's, in percent, to 100).
     dissimilarities_, disparities_ : ndarray of shape (n_pairs,) or None
         Pairs i < j as `scipy.spatial.distance.pdist` orders them, NaN where unknown; not kept beyond 3,000 rows.
     stress_history_ : ndarray of shape (n_iter_ + 1,)
@@ -104,7 +112,7 @@ class MDS(Reducer):
     n_iter_ : int
         Steps made from the best start.
     converged_ : bool
-        Whether they were enough.
+        Whether the loss of the best start converged and no callback stopped the fit.
 
     References
     ----------
@@ -128,7 +136,7 @@ class MDS(Reducer):
         "level": params.one_of(*LEVELS),
         "ties": params.one_of(*TIES),
         "init": params.one_of("classical", "random") | _array,
-        "solver": params.one_of("auto", "stochastic", *SOLVERS),
+        "solver": params.one_of("auto", "stochastic", *STRESS_SOLVERS),
     }
     _sparse_rows = True
     _block_rows = 256
@@ -139,33 +147,35 @@ class MDS(Reducer):
         self,
         n_components=2,
         *,
-        metric="euclidean",
         loss="raw",
         weights=None,
         level="ratio",
         ties="primary",
+        solver="auto",
+        metric="euclidean",
+        missing="error",
         init="classical",
         n_init=1,
-        solver="auto",
         max_iter=1000,
         tol=1e-6,
-        missing="error",
+        callback=None,
         random_state=None,
         n_jobs=None,
         verbose=0,
     ):
         self.n_components = n_components
-        self.metric = metric
         self.loss = loss
         self.weights = weights
         self.level = level
         self.ties = ties
+        self.solver = solver
+        self.metric = metric
+        self.missing = missing
         self.init = init
         self.n_init = n_init
-        self.solver = solver
         self.max_iter = max_iter
         self.tol = tol
-        self.missing = missing
+        self.callback = callback
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -173,11 +183,13 @@ class MDS(Reducer):
     def _embed(self, X: Any) -> np.ndarray:
         check_metric(self.metric, "MDS")
         settings = self._settings(X)
-        table = Table(X, None if self._precomputed() else self._distance(), self.n_jobs)
-        fit = fit_drawn if settings.solver == "stochastic" else fit_pairs
-        found = fit(table, settings)
+        fit = fit_stochastic if settings.solver == "stochastic" else fit_pairs
+        found = fit(self._dissimilarities(X), settings)
         self._rows = self._own_rows(X)
         return self._keep(found, settings.power)
+
+    def _dissimilarities(self, X: Any) -> Dissimilarities:
+        return Dissimilarities(X, None if self._precomputed() else self._distance(), self.n_jobs)
 
     def _settings(self, X: Any) -> Settings:
         elastic, rng = isinstance(self.weights, str), generator(self.random_state)
@@ -185,7 +197,7 @@ class MDS(Reducer):
         if elastic and self.loss == "sammon":
             raise ValueError("MDS: weights must be None or an array for loss='sammon'; got 'elastic'.")
         if self.level != "ratio" and (power or solver == "stochastic"):
-            why = "where weights follow from the dissimilarities" if power else "for solver='stochastic'"
+            why = "where weights depend on the dissimilarities" if power else "for solver='stochastic'"
             raise ValueError(f"MDS: level must be 'ratio' {why}; got {self.level!r}.")
         return Settings(
             self.n_components,
@@ -194,10 +206,11 @@ class MDS(Reducer):
             power,
             None if elastic else self.weights,
             solver,
-            self._first(X, solver, rng),
+            self._initial(X, solver, rng),
             self.n_init,
             self.max_iter,
             self.tol,
+            self.callback,
             rng,
             self.n_jobs,
             self.verbose,
@@ -209,34 +222,34 @@ class MDS(Reducer):
             return self.solver
         return "accelerated" if n <= STORED_UP_TO or self.level != "ratio" else "stochastic"
 
-    def _first(self, X: Any, solver: str, rng: np.random.Generator) -> Any:
-        """The first start as a function of the pairs, the rows that are different and the unit; None: anywhere."""
+    def _initial(self, X: Any, solver: str, rng: np.random.Generator) -> Any:
+        """The first configuration as a function of the pairs, the different rows and the unit; None: random."""
         r = self.n_components
         if not isinstance(self.init, str):
-            Z = given_start(self.init, X.shape[0], r, "MDS")
+            Z = given_configuration(self.init, X.shape[0], r, "MDS")
             return lambda pairs, members, unit: Z[members] / unit
         if self.init == "random":
             return None
-        if self._rows_tell():
+        if self._classical_of_rows():
             return lambda pairs, members, unit: classical_of_rows(X, r, rng)[members] / unit
         if solver == "stochastic":
-            table = Table(X, None if self._precomputed() else self._distance(), self.n_jobs)
-            return lambda pairs, members, unit: classical_drawn(table, r, rng, unit)
-        return lambda pairs, members, unit: classical(pairs, r, rng)
+            given = self._dissimilarities(X)
+            return lambda pairs, members, unit: classical_of_landmarks(given, r, rng, unit)
+        return lambda pairs, members, unit: classical_of_pairs(pairs, r, rng)
 
-    def _rows_tell(self) -> bool:
-        """Whether classical scaling of the rows themselves is a start (not where distances are but an order)."""
+    def _classical_of_rows(self) -> bool:
+        """Whether the initialisation is classical scaling of the rows themselves, that is PCA (not of an order)."""
         return self.missing == "error" and self.level != "ordinal" and check_metric(self.metric, "MDS") == "euclidean"
 
     def _keep(self, found: Fitted, power: float) -> np.ndarray:
-        """What was found, in the unit of the dissimilarities (order alone has none)."""
+        """Set the attributes, in the unit of the dissimilarities (level "ordinal" has none)."""
         n, scale = len(found.Z), found.scale
         if flat := int((np.abs(found.Z).max(axis=0) == 0).sum()):
             warn(f"MDS: {self.n_components - flat} of {self.n_components} axes have an extent; the others are zero.")
         if found.n_groups < n:
             warn(
-                f"MDS: rows at dissimilarity 0 (or next to it) are placed as one: {found.n_groups} of {n} rows are "
-                "different."
+                f"MDS: rows at dissimilarity 0 (to rounding) are merged and share coordinates: {found.n_groups} of {n} "
+                "rows are different."
             )
         for name, value in found.forms.items():
             setattr(self, name, value * scale**2 if name == "stress_" else value)
@@ -248,18 +261,18 @@ class MDS(Reducer):
         self.disparities_: Any = None
         if found.delta is not None and found.disparities is not None and n <= KEPT_UP_TO:
             self.dissimilarities_, self.disparities_ = found.delta * found.unit, found.disparities * scale
-        self._extension = Among(found.points, found.unit, scale * found.stretch, found.curve, power)
+        self._extension = StressPlacement(found.points, found.unit, scale * found.stretch, found.curve, power)
         return found.Z * found.Z.dtype.type(scale)
 
     def stress_per_pair(self) -> np.ndarray:
-        """What each pair adds to the stress, as a symmetric table.
+        """The contribution of each pair to the stress, as a symmetric table.
 
         Returns
         -------
         table : ndarray of shape (n_samples, n_samples)
             w (dhat - d)² for every pair, 0 where it is unknown; adds up to twice `stress_`.
         """
-        n, share = len(self.embedding_), np.square(self._shown() - self.disparities_)
+        n, share = len(self.embedding_), np.square(self._distances() - self.disparities_)
         if self.weights is not None and not isinstance(self.weights, str):
             w, unit = user_weights(self.weights, n, np.float64, "MDS")
             share *= w * unit
@@ -273,17 +286,17 @@ class MDS(Reducer):
         diagram : ShepardDiagram
             The pairs in order of their dissimilarities.
         """
-        return report.shepard(self.dissimilarities_, self._shown(), self.disparities_)
+        return report.shepard(self.dissimilarities_, self._distances(), self.disparities_)
 
-    def _shown(self) -> np.ndarray:
+    def _distances(self) -> np.ndarray:
         """Distances of all pairs of the embedding."""
         check_is_fitted(self)
         if self.disparities_ is None:
-            raise ValueError(f"MDS: pairs are kept up to {KEPT_UP_TO} rows; got {len(self.embedding_)}.")
+            raise ValueError(f"MDS: pairs are kept for up to {KEPT_UP_TO} rows; got {len(self.embedding_)}.")
         return report.embedded(self.embedding_, self.n_jobs)
 
     def stress_by_dimension(self, X: Any, dimensions: Sequence[int] = (1, 2, 3, 4, 5)) -> np.ndarray:
-        """Stress against the number of dimensions: where it stops falling steeply, more of them fit noise.
+        """Stress against the number of dimensions: where it stops falling steeply, further dimensions fit noise.
 
         Parameters
         ----------
@@ -300,7 +313,7 @@ class MDS(Reducer):
         return np.array([report.refit(self, X, n_components=int(r)) for r in dimensions])
 
     def random_stress(self, n_samples: int, n_draws: int = 100, random_state: Any = None) -> np.ndarray:
-        """Stress of dissimilarities that say nothing: uniform random numbers, with the settings of this model.
+        """Stress of dissimilarities without structure: uniform random numbers, with the settings of this model.
 
         Parameters
         ----------
@@ -319,7 +332,7 @@ class MDS(Reducer):
         return report.random_stress(self, n_samples, n_draws, random_state)
 
     def permutation_test(self, X: Any, n_draws: int = 100, random_state: Any = None) -> report.PermutationTest:
-        """Is the stress lower than that of the same dissimilarities dealt out to pairs at random?
+        """Permutation test: is the stress lower than that of the same dissimilarities in random order?
 
         Parameters
         ----------
@@ -348,7 +361,7 @@ class MDS(Reducer):
             "points": 40 * n * self.n_components * 8,
             "blocks of distances": 6 * 256 * n * itemsize,
         }
-        if not self._rows_tell() and isinstance(self.init, str) and self.init == "classical":
+        if not self._classical_of_rows() and isinstance(self.init, str) and self.init == "classical":
             landmarks = min(n, ALL_UP_TO) if n <= ALL_UP_TO else LANDMARKS
             parts["classical start"] = (landmarks * n + 4 * landmarks**2) * 8
         if self._solver(n) == "stochastic":

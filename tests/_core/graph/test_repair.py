@@ -8,7 +8,14 @@ from scipy import sparse
 
 from lowdim import datasets
 from lowdim._core.graph import components, geodesics, neighbor_graph
-from lowdim._core.graph.repair import METHODS, flow_scores, linearity_scores, repaired, stability_scores, total_flow
+from lowdim._core.graph.repair import (
+    REPAIR_METHODS,
+    flow_scores,
+    linearity_scores,
+    repaired,
+    stability_scores,
+    total_flow,
+)
 from lowdim._core.neighbors import nearest
 
 
@@ -42,7 +49,7 @@ def false_alarms(found, X, flat, edges):
     return (np.linalg.norm(flat[i] - flat[j], axis=1) < 2.5 * np.linalg.norm(X[i] - X[j], axis=1)).sum() / edges
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", REPAIR_METHODS)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_five_bridges_are_found_and_taken_out(method, seed):
     X, flat = bridged_roll(seed=seed)
@@ -54,7 +61,7 @@ def test_five_bridges_are_found_and_taken_out(method, seed):
     assert false_alarms(found, X, flat, G.nnz / 2) < 0.005
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", REPAIR_METHODS)
 @pytest.mark.parametrize("seed", [2, 3])
 def test_a_clean_roll_raises_no_alarm(method, seed):
     X, flat = bridged_roll(2000, 0, seed)
@@ -81,7 +88,7 @@ def test_too_many_neighbours(method):
     assert agreement(found.graph, flat) > 0.99
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", REPAIR_METHODS)
 def test_planted_edges(method):
     X, flat = bridged_roll(1500, 0, 4)
     G = neighbor_graph(nearest(X, 9))
@@ -148,7 +155,7 @@ def test_total_flow_of_a_path_and_of_samples():
     assert np.array_equal(sampled, total_flow(G, n_jobs=3)[0])
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", REPAIR_METHODS)
 def test_small_and_degenerate_graphs(method):
     for X in (np.zeros((12, 3)), np.repeat(np.random.default_rng(0).random((4, 3)), 5, axis=0), np.eye(3)):
         G, found = mended(X, method, min(4, len(X) - 1))
@@ -157,7 +164,7 @@ def test_small_and_degenerate_graphs(method):
     assert repaired(empty, method, rows=lambda: np.eye(5), n_components=2, n_neighbors=2).graph.nnz == 0
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", REPAIR_METHODS)
 def test_threads_change_nothing(method):
     X, _ = bridged_roll(600)
     one, many = (mended(X, method, n_jobs=jobs)[1] for jobs in (1, 4))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from lowdim._core.landmarks.choose import METHODS, _proportional, choose
+from lowdim._core.landmarks.choose import LANDMARK_METHODS, _proportional, choose
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 
@@ -21,7 +21,7 @@ def radius(A, chosen):
     return cdist(A, A[list(chosen)]).min(axis=1).max()
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", LANDMARK_METHODS)
 @pytest.mark.parametrize("m", [1, 2, 17, 60])
 def test_rows_are_different_and_seeded(method, m):
     chosen = choose(X, m, method=method, rng=3)

@@ -1,4 +1,4 @@
-"""All rows or landmarks: what "auto" does at each of three walls, with the bits of the call that asks for them."""
+"""All rows or landmarks: what "auto" does at each of three limits, with the bits of the call that asks for them."""
 
 import numpy as np
 import pytest
@@ -8,14 +8,14 @@ from sklearn.exceptions import ConvergenceWarning
 import lowdim
 from lowdim import LLE, MVU, TCIE, DiffusionMaps, Isomap, LaplacianEigenmaps, datasets
 from lowdim._core.landmarks import policy
-from lowdim._core.landmarks.policy import Route, solved
+from lowdim._core.landmarks.policy import LandmarkChoice, solved
 from lowdim._core.spectrum import TooHard, choice, eigen, eigenpairs
 from tests.spectral.test_isomap import procrustes_error
 
 FEW = 60  # landmarks in these tests
 pytestmark = pytest.mark.filterwarnings("ignore:LLE. the gap after the last axis")
 
-# By the wall that stops them: tables of all rows, factors, or a solver that gives up.
+# By the limit they meet: tables of all rows, factors, or a solver that gives up.
 TABLES = {
     "Isomap": lambda **k: Isomap(random_state=0, **k),
     "kernel Isomap": lambda **k: Isomap(kernelize=True, repair="stability", random_state=0, **k),
@@ -42,7 +42,9 @@ def roll():
 
 def check(make, X, why):
     """Landmarks are taken, named, and those that the explicit call takes."""
-    with pytest.warns(UserWarning, match=rf"{why}; {FEW} landmarks .* n_landmarks={FEW} asks for that"):
+    with pytest.warns(
+        UserWarning, match=rf"{why}; {FEW} landmarks are used instead of all rows. Set n_landmarks={FEW}"
+    ):
         model = make().fit(X)
     asked = make(n_landmarks=FEW).fit(X)
     assert len(model.landmarks_) == FEW
@@ -121,7 +123,7 @@ def _lapack(problem):
 def test_tables_of_distances(make, roll, monkeypatch):
     monkeypatch.setattr(make, "_most_rows", 200)
     D = np.linalg.norm(roll[:, None] - roll, axis=2)
-    with pytest.warns(UserWarning, match=f"{FEW} landmarks stand for the rows"):
+    with pytest.warns(UserWarning, match=f"{FEW} landmarks are used instead of all rows"):
         model = make(metric="precomputed", random_state=0).fit(D)
     np.testing.assert_allclose(model.transform(D[:20]), model.embedding_[:20], atol=1e-8 * np.ptp(model.embedding_))
 
@@ -138,21 +140,21 @@ def test_tcie_through_landmarks_unrolls_a_sheet_with_a_hole():
 
 
 def test_routes():
-    assert Route.asked(7, 100) == Route(7)
-    assert Route.asked(None, 100) == Route(None)
-    assert Route.asked("auto", 100) == Route(None, open=True)
-    assert Route.asked("auto", FEW) == Route(None)  # landmarks would not be fewer
-    assert Route.asked("auto", 100, possible=False).barred("a wall") == Route(None)
+    assert LandmarkChoice.of(7, 100) == LandmarkChoice(7)
+    assert LandmarkChoice.of(None, 100) == LandmarkChoice(None)
+    assert LandmarkChoice.of("auto", 100) == LandmarkChoice(None, undecided=True)
+    assert LandmarkChoice.of("auto", FEW) == LandmarkChoice(None)  # landmarks would not be fewer
+    assert LandmarkChoice.of("auto", 100, possible=False).not_all_rows("too large") == LandmarkChoice(None)
     calls = []
-    assert solved(Route(7), calls.append, lambda m: m, "me") == 7
-    assert solved(Route(None), lambda give_up: give_up, calls.append, "me") is False
+    assert solved(LandmarkChoice(7), calls.append, lambda m: m, "me") == 7
+    assert solved(LandmarkChoice(None), lambda give_up: give_up, calls.append, "me") is False
     assert calls == []
 
     def hard(give_up):
         raise TooHard("me: too hard.")
 
     with pytest.warns(UserWarning, match=r"me: the eigensolver gave up on all rows \(too hard\); 60 landmarks"):
-        assert solved(Route(None, open=True), hard, lambda m: m, "me") == FEW
+        assert solved(LandmarkChoice(None, undecided=True), hard, lambda m: m, "me") == FEW
 
 
 def test_a_solver_that_gives_up_says_so(monkeypatch):

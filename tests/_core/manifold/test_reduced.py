@@ -1,4 +1,4 @@
-"""Eigenproblems in mixtures of landmarks: identities with the whole problem, and bounds by it."""
+"""Eigenproblems through landmarks: identities with the whole problem, and bounds by it."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from scipy import sparse
 import lowdim
 from lowdim import LLE, DiffusionMaps, LaplacianEigenmaps
 from lowdim._core.manifold.reduced import reduced_axes, reduced_pairs
-from lowdim._core.spectrum.null_axes import bottom_axes
+from lowdim._core.spectrum.null_axes import null_axes
 
 METHODS = ("standard", "modified", "hessian", "ltsa")
 pytestmark = pytest.mark.filterwarnings("ignore:LLE. the gap after the last axis")
@@ -28,14 +28,14 @@ def test_every_row_a_landmark_is_the_whole_problem():
     L = ring_laplacian(n) + sparse.csr_array(np.diag(np.linspace(0, 1, n)))
     L = sparse.csr_array(L - sparse.diags_array(np.asarray(L.sum(axis=1)).ravel()))
     counts = np.arange(1, n + 1)
-    whole = bottom_axes(L, 3, counts=counts)
+    whole = null_axes(L, 3, counts=counts)
     same = reduced_axes(L, sparse.eye_array(n, format="csr"), 3, counts=counts, rng=None, owner="test")
     np.testing.assert_allclose(same.values[1:], whole.values[1:], rtol=1e-8)
-    signs = np.sign((same.places * whole.places).sum(axis=0))
-    np.testing.assert_allclose(same.places * signs, whole.places, atol=1e-6)
+    signs = np.sign((same.embedding * whole.embedding).sum(axis=0))
+    np.testing.assert_allclose(same.embedding * signs, whole.embedding, atol=1e-6)
 
 
-def test_mixtures_bound_the_eigenvalues_from_above_and_keep_the_mass():
+def test_landmarks_bound_the_eigenvalues_from_above_and_keep_the_mass():
     """A smaller space has no smaller Rayleigh quotients (Courant and Fischer)."""
     n, m = 60, 12
     L, mass = ring_laplacian(n), np.linspace(1, 2, n)
@@ -56,7 +56,7 @@ def test_a_plane_is_recovered_through_landmarks(method):
     P = np.random.default_rng(0).uniform(size=(400, 2))
     frame = np.linalg.qr(np.random.default_rng(1).standard_normal((4, 2)))[0].T
     X = P @ frame
-    model = LLE(method=method, n_landmarks=60, reg=1e-9, random_state=0).fit(X)
+    model = LLE(method=method, n_landmarks=60, ridge=1e-9, random_state=0).fit(X)
     A = np.column_stack([np.ones(400), model.embedding_])
     left = P - A @ np.linalg.lstsq(A, P, rcond=None)[0]
     assert np.abs(left).max() < 1e-3

@@ -95,7 +95,7 @@ def test_row_errors_add_up():
     for kernel in ("rbf", "poly", "laplacian"):
         model = KernelPCA(3, kernel=kernel, missing="expected", random_state=0).fit(H)
         error = model.row_error(H)
-        assert error.sum() == pytest.approx(model.reconstruction_error_, rel=1e-7)
+        assert error.sum() == pytest.approx(model.feature_space_error_, rel=1e-7)
         assert error.min() >= 0
 
 

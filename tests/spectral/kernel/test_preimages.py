@@ -15,9 +15,8 @@ from lowdim import PCA, KernelPCA
 from lowdim._core import inverse
 from lowdim._core.inverse import LearnedInverse
 from lowdim._core.kernels import make_kernel, preimage
-from lowdim._core.kernels.gradients import Pairs, slopes
+from lowdim._core.kernels.gradients import Arguments, slopes
 from lowdim.kernels import RBF, Cosine, Laplace, Linear, Polynomial
-from lowdim.spectral.kernel._preimages import span_of
 
 WAYS = ("ridge", "fixed_point", "distance")
 SMOOTH = [
@@ -62,7 +61,7 @@ def test_with_the_linear_kernel_every_way_is_pca(way):
     np.testing.assert_allclose(scaled.denoise(new), two.inverse_transform(two.transform(new)), atol=1e-8)
 
 
-@pytest.mark.filterwarnings("ignore:KernelPCA. RBF.gamma=1e-06. sees all rows:UserWarning")
+@pytest.mark.filterwarnings("ignore:KernelPCA. to RBF.gamma=1e-06. all rows:UserWarning")
 @pytest.mark.parametrize("gamma", [1e-6, 1e-3, 0.05, 1.0, 20.0])
 @pytest.mark.parametrize("way", ["fixed_point", "distance"])
 def test_with_every_component_a_fitted_row_is_its_own_preimage(way, gamma):
@@ -119,13 +118,13 @@ def test_gradients_are_those_of_the_kernel(kernel):
     """The walk's step is downhill and its loss is the distance in feature space, by differences and by definition."""
     X, z = cloud(20), cloud(6, seed=3)
     model = KernelPCA(3, kernel=kernel, preimage="fixed_point").fit(X)
-    span, Y = span_of(model), model.transform(cloud(6, seed=4))
+    span, Y = model._span(), model.transform(cloud(6, seed=4))
     W = span.weights(Y)
     np.testing.assert_allclose(W.sum(axis=1), 1.0, atol=1e-9)
     state = preimage._look(span, W, z)
     expected = loss(span, Y, z)
     np.testing.assert_allclose(state.loss + span.norms(Y), expected, rtol=1e-9, atol=1e-12 * np.abs(expected).max())
-    value, a, b = slopes(kernel, Pairs(z, X))
+    value, a, b = slopes(kernel, Arguments(z, X))
     np.testing.assert_allclose(value * np.ones((6, 20)), kernel(z, X), rtol=1e-10)
     for j in range(3):
         h = 1e-5 * np.eye(3)[j]
@@ -139,7 +138,7 @@ def test_gradients_are_those_of_the_kernel(kernel):
 def test_the_distance_is_never_larger_than_at_any_start(gamma):
     X, new = cloud(80), cloud(40, seed=2)
     model = KernelPCA(4, gamma=gamma, preimage="fixed_point").fit(X)
-    Y, span = model.transform(new), span_of(model)
+    Y, span = model.transform(new), model._span()
     starts = [new, X[:40], np.zeros((40, 3)), np.full((40, 3), 1e6)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -153,12 +152,12 @@ def test_the_distance_is_never_larger_than_at_any_start(gamma):
 
 @pytest.mark.parametrize("factor", [1.0, 3.0, -5.0])
 @pytest.mark.parametrize("kernel", [Polynomial(3, 1.0, 0.1), Polynomial(5, 1.0, 0.1), RBF(0.5)], ids=repr)
-def test_walks_settle_where_the_plain_fixed_point_oscillates(kernel, factor):
+def test_iterations_converge_where_the_plain_fixed_point_oscillates(kernel, factor):
     """Every plain step of these polynomials overshoots, and places far outside have weights of both signs."""
     model = KernelPCA(5, kernel=kernel).fit(cloud())
-    Y, span = factor * model.embedding_, span_of(model)
+    Y, span = factor * model.embedding_, model._span()
     found = preimage.fixed_point(span, Y, [], owner="test")
-    assert found.settled.all()
+    assert found.converged.all()
     state = preimage._look(span, span.weights(Y), found.rows)
     assert np.abs(state.step).max() < 1e-5
 
@@ -166,7 +165,7 @@ def test_walks_settle_where_the_plain_fixed_point_oscillates(kernel, factor):
 def test_steps_lead_downhill_whatever_the_signs_of_the_weights():
     """Where the fixed point's divisor is negative, it would lead uphill."""
     X, z = cloud(), cloud(30, seed=5)
-    span = span_of(KernelPCA(3, gamma=0.05).fit(X))
+    span = KernelPCA(3, gamma=0.05).fit(X)._span()
     for W in (span.weights(np.zeros((30, 3))), -span.weights(np.zeros((30, 3)))):
         before = preimage._look(span, W, z)
         after = preimage._look(span, W, z + 1e-4 * before.step)
@@ -176,7 +175,7 @@ def test_steps_lead_downhill_whatever_the_signs_of_the_weights():
 def test_a_settled_walk_is_at_a_minimum():
     X = lowdim.datasets.noisy_circle(150, random_state=0).X
     model = KernelPCA(5, gamma=1.0, preimage="fixed_point").fit(X)
-    Y, span, rng = model.embedding_[:40], span_of(model), np.random.default_rng(0)
+    Y, span, rng = model.embedding_[:40], model._span(), np.random.default_rng(0)
     z = model.inverse_transform(Y)
     best = loss(span, Y, z)
     for _ in range(20):
@@ -187,19 +186,19 @@ def test_the_kernel_is_multiplied_by_the_weights_not_raised_to_them():
     """A much copied program (kPCA_PreImage.m) takes k(z, x_i)^w_i for w_i k(z, x_i); its fixed point is another row."""
     X = lowdim.datasets.noisy_circle(60, random_state=0).X
     model = KernelPCA(4, gamma=1.0, preimage="fixed_point").fit(X)
-    z, w = model.inverse_transform(model.embedding_[:1])[0], span_of(model).weights(model.embedding_[:1])[0]
+    z, w = model.inverse_transform(model.embedding_[:1])[0], model._span().weights(model.embedding_[:1])[0]
     k = np.exp(-((z - X) ** 2).sum(axis=1))
     np.testing.assert_allclose((w * k) @ X / (w @ k), z, atol=1e-6)
     assert np.abs((k**w) @ X / (k**w).sum() - z).max() > 0.1
 
 
-def test_walks_that_do_not_settle_are_counted():
+def test_iterations_that_do_not_converge_are_counted():
     X = cloud(40)
     model = KernelPCA(2, gamma=0.05).fit(X)
-    with pytest.warns(ConvergenceWarning, match=r"KernelPCA: .* within 2 steps for \d+ of 40 places"):
-        found = preimage.fixed_point(span_of(model), model.embedding_, [], max_iter=2, owner="KernelPCA")
+    with pytest.warns(ConvergenceWarning, match=r"KernelPCA: .* within 2 steps for \d+ of 40 points"):
+        found = preimage.fixed_point(model._span(), model.embedding_, [], max_iter=2, owner="KernelPCA")
     assert np.isfinite(found.rows).all()
-    assert not found.settled.all()
+    assert not found.converged.all()
 
 
 def test_a_start_beyond_the_reach_of_the_kernel_is_left():
@@ -207,8 +206,8 @@ def test_a_start_beyond_the_reach_of_the_kernel_is_left():
     X = cloud(40)
     model = KernelPCA(2, gamma=0.05, preimage="fixed_point").fit(X)
     far = np.full((40, 3), 1e4)
-    found = preimage.fixed_point(span_of(model), model.embedding_, [far], owner="KernelPCA")
-    assert found.settled.all()
+    found = preimage.fixed_point(model._span(), model.embedding_, [far], owner="KernelPCA")
+    assert found.converged.all()
     np.testing.assert_allclose(found.rows, model.inverse_transform(model.embedding_), atol=1e-4)
 
 
@@ -285,7 +284,7 @@ def test_what_a_kernel_cannot_do_is_said_before_the_fit():
         with pytest.raises(ValueError, match=r"KernelPCA: preimage='distance' must go with .*Use preimage='ridge'"):
             KernelPCA(2, kernel=kernel, preimage="distance").fit(X)
     for way in ("fixed_point", "distance"):
-        with pytest.raises(ValueError, match="with a precomputed kernel there are none"):
+        with pytest.raises(ValueError, match="preimage must be 'ridge' for a precomputed kernel"):
             KernelPCA(2, kernel="precomputed", preimage=way).fit(RBF(0.1)(X))
     with pytest.raises(ValueError, match="inverse_transform needs the rows of X"):
         KernelPCA(2, kernel="precomputed").fit(RBF(0.1)(X)).inverse_transform(np.zeros((1, 2)))

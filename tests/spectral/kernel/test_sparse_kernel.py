@@ -67,7 +67,7 @@ def test_more_noise_than_variance_keeps_one_row():
 
 
 def test_steps_that_do_not_suffice_are_said():
-    with pytest.warns(ConvergenceWarning, match="t: the weights of the rows still moved after 3 steps"):
+    with pytest.warns(ConvergenceWarning, match="t: the weights of sparse kernel PCA did not converge after 3 steps"):
         found = fit_weights(centred_kernel(30), 1e-3, owner="t", max_iter=3)
     assert not found.converged
     assert found.n_iter == 3

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import lowdim
 from lowdim import MVU, PCA
-from lowdim.spectral.unfolding._low_rank import Rods, unfold
+from lowdim.spectral.unfolding._low_rank import DistanceConstraints, unfold
 from tests._core.graph.test_repair import bridged_roll
 from tests.spectral.test_isomap import procrustes_error
 
@@ -98,14 +98,14 @@ def test_low_rank_reaches_the_variance_of_the_semidefinite_program(data, setting
 def test_balanced_pulls_prove_the_optimum():
     """Weak duality: pulls y with second eigenvalue mu of L_y bound every variance by sum y d² / mu."""
     n, G = 12, ring(12).tocoo()
-    rods = Rods.of(G.row, G.col, G.data, 0.0)
+    constraints = DistanceConstraints.of(G.row, G.col, G.data, 0.0)
     start = np.random.default_rng(0).standard_normal((n, 4))
-    found = unfold(rods, start, np.ones(n), tol=1e-7, max_iter=200, owner="test")
-    B = rods.incidence(n)
-    L = (B.T @ sparse.diags_array(found.pulls) @ B).toarray()
-    bound = found.pulls @ rods.high / np.linalg.eigvalsh(L)[1]
-    assert (found.places**2).sum() <= bound * (1 + 1e-6)
-    assert (found.places**2).sum() >= 0.98 * bound
+    found = unfold(constraints, start, np.ones(n), tol=1e-7, max_iter=200, owner="test")
+    B = constraints.incidence(n)
+    L = (B.T @ sparse.diags_array(found.multipliers) @ B).toarray()
+    bound = found.multipliers @ constraints.high / np.linalg.eigvalsh(L)[1]
+    assert (found.coordinates**2).sum() <= bound * (1 + 1e-6)
+    assert (found.coordinates**2).sum() >= 0.98 * bound
 
 
 def test_lengths_are_kept_and_more_slack_gives_more_variance():
@@ -117,7 +117,7 @@ def test_lengths_are_kept_and_more_slack_gives_more_variance():
         assert model.edge_error_ <= model.slack + 1e-4
     variances = [total, *(model.objective_ for model in models)]
     assert variances == sorted(variances)
-    assert models[0].objective_ == pytest.approx(models[0].eigenvalues_.sum())
+    assert models[0].objective_ == pytest.approx(models[0].gram_eigenvalues_.sum())
 
 
 def test_angles_are_kept_where_asked_for():
@@ -205,7 +205,7 @@ def test_landmarks_stand_for_the_rows_near_them():
 
 def test_lengths_that_no_points_have_are_said():
     D = np.array([[0, 1, 9.0], [1, 0, 1], [9, 1, 0]])
-    with pytest.warns(ConvergenceWarning, match="distances that no points can have need slack"):
+    with pytest.warns(ConvergenceWarning, match="distances that are not Euclidean need slack"):
         model = MVU(n_neighbors=2, metric="precomputed", max_iter=20).fit(D)
     assert not model.converged_
     assert np.isfinite(model.embedding_).all()
@@ -242,7 +242,7 @@ def test_two_thousand_rows():
     assert time.perf_counter() - start < 120
     assert model.converged_
     assert model.edge_error_ < 1e-3
-    assert model.eigenvalues_[2] < 0.01 * model.eigenvalues_[1]
+    assert model.gram_eigenvalues_[2] < 0.01 * model.eigenvalues_[1]
 
 
 def test_short_circuits_hold_a_roll_together_until_they_are_repaired():

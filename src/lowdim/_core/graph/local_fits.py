@@ -1,10 +1,10 @@
-"""Neighbourhoods one by one: the weights and the quadratic forms of the local methods.
+"""Local fits of LLE and its variants: reconstruction weights and one quadratic form for each neighbourhood.
 
-A patch is a list of rows, its own row first. Each method says by a form F on the values of a function there how far
-the function is from what it allows, and the alignment matrix is the sum of the forms, M = sum_i S_i F_i S_i', with S_i
-picking the rows of patch i. M is positive semi-definite and M 1 = 0.
+A patch is a list of rows: a row, then its neighbours. Each method has a quadratic form F on the values of a function on
+a patch that measures how far the function is from what the method allows there. The alignment matrix is the sum of the
+forms, M = sum_i S_i F_i S_i', with S_i selecting the rows of patch i. M is positive semi-definite and M 1 = 0.
 
-standard   F = v v', v = (1, -w): a row is rebuilt from its neighbours by weights w (Roweis and Saul 2000)
+standard   F = v v', v = (1, -w): a row is reconstructed from its neighbours by weights w (Roweis and Saul 2000)
 modified   several such v, from all directions in which the neighbourhood has little variance (Zhang and Wang 2007)
 hessian    second derivatives in tangent coordinates vanish (Donoho and Grimes 2003)
 ltsa       F = I - G G', G = (1, tangent coordinates): the function is affine there (Zhang and Zha 2004)
@@ -23,8 +23,8 @@ from lowdim._core.runtime.threads import n_threads
 
 compiled: Any = _native  # a compiled module has no types to check
 
-METHODS = ("standard", "modified", "hessian", "ltsa")
-AUTO = -1.0  # how the kernels are told reg="auto"
+LLE_METHODS = ("standard", "modified", "hessian", "ltsa")
+_AUTO = -1.0  # what the compiled code takes for ridge="auto"
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,11 +49,10 @@ class Patches:
         bridges: tuple[np.ndarray, np.ndarray] | None = None,
         use: np.ndarray | None = None,
     ) -> Patches:
-        """Each row with its neighbours; at a bridge the neighbourhoods of both ends become one for all of their rows.
+        """Each row with its neighbours, those marked in `use` where given.
 
-        `use` marks the neighbours that count.
-
-        One edge more would hold two sheets together like a hinge: a function could turn freely about it.
+        At an edge that bridges two components, the neighbourhoods of its two ends are merged for all of their rows:
+        a single edge would leave the second component free to rotate about the first.
         """
         n = len(indices)
         table = np.column_stack([np.arange(n), indices]).astype(np.int32)
@@ -96,12 +95,12 @@ def _joined(own: np.ndarray, others: list[np.ndarray]) -> np.ndarray:
 
 
 def weights(
-    X: np.ndarray, Q: np.ndarray, patches: Patches, *, reg: float | str, rank: int, n_jobs: int | None = None
+    X: np.ndarray, Q: np.ndarray, patches: Patches, *, ridge: float | str, rank: int, n_jobs: int | None = None
 ) -> np.ndarray:
-    """Weights with sum 1 that rebuild each row of Q from its patch of rows of X; none for itself.
+    """Weights with sum 1 that reconstruct each row of Q from its patch of rows of X.
 
-    Minimises |q - sum_j w_j x_j|² + sum_j c_j w_j², c_j in proportion to |q - x_j|² and on average the ridge of the
-    fit: a row that equals a neighbour is that neighbour, and next to it the weights change continuously.
+    Minimises |q - sum_j w_j x_j|² + sum_j c_j w_j², with c_j in proportion to |q - x_j|² and with the ridge as their
+    mean: a row that equals a neighbour has weight 1 on it, and close to it the weights change continuously.
 
     Parameters
     ----------
@@ -109,8 +108,8 @@ def weights(
         Of one precision.
     patches : Patches
         m lists of rows of X.
-    reg : float or "auto"
-        The ridge as a share of the trace of the local Gram matrix; "auto" is the mean variance off the `rank` leading
+    ridge : float or "auto"
+        As a share of the trace of the local Gram matrix; "auto" is the mean variance outside the `rank` leading
         directions (de Ridder and Duin 2002).
     rank : int
         Dimension of the embedding.
@@ -124,17 +123,19 @@ def weights(
     """
     W = np.empty(len(patches.members))
     X, Q = (np.ascontiguousarray(rows) for rows in (X, Q))
-    compiled.local_weights(X, Q, patches.starts, patches.members, ridge(reg), rank, True, W, n_threads(n_jobs))
+    compiled.local_weights(
+        X, Q, patches.starts, patches.members, _ridge_number(ridge), rank, True, W, n_threads(n_jobs)
+    )
     return W
 
 
-def ridge(reg: float | str) -> float:
-    """`reg` as the kernels take it."""
-    return AUTO if isinstance(reg, str) else float(reg)
+def _ridge_number(ridge: float | str) -> float:
+    """The ridge as the compiled code takes it."""
+    return _AUTO if isinstance(ridge, str) else float(ridge)
 
 
 def alignment(
-    X: np.ndarray, patches: Patches, method: str, r: int, *, reg: float | str = "auto", n_jobs: int | None = None
+    X: np.ndarray, patches: Patches, method: str, r: int, *, ridge: float | str = "auto", n_jobs: int | None = None
 ) -> sparse.csr_array:
     """The matrix M whose smallest eigenvectors are the axes of a local method.
 
@@ -148,8 +149,8 @@ def alignment(
         Which form.
     r : int
         Dimension of the embedding.
-    reg : float or "auto"
-        Ridge of the weights, as in `weights`; for "standard" and "modified".
+    ridge : float or "auto"
+        Of the weights, as in `weights`; for "standard" and "modified".
     n_jobs : int or None
         Threads. The result does not depend on it.
 
@@ -163,13 +164,14 @@ def alignment(
     offsets = np.concatenate([[0], np.cumsum(sizes * (sizes + 1) // 2)]).astype(np.int64)
     eta = _usual_ratio(X, patches, r, threads) if method == "modified" else 0.0
     F = np.empty(offsets[-1])
-    which = METHODS.index(method)
-    compiled.local_forms(X, patches.starts, patches.members, offsets, which, r, ridge(reg), eta, F, threads)
+    which = LLE_METHODS.index(method)
+    known = (patches.starts, patches.members, offsets, which, r, _ridge_number(ridge), eta)
+    compiled.local_forms(X, *known, F, threads)
     return _sum(patches, offsets, F, len(X), threads)
 
 
 def _usual_ratio(X: np.ndarray, patches: Patches, r: int, threads: int) -> float:
-    """The median over patches of the variance off the r leading directions over that in them."""
+    """The median over patches of the variance outside the r leading directions over that along them."""
     ratios = np.empty(len(patches.starts) - 1)
     compiled.local_ratios(X, patches.starts, patches.members, r, ratios, threads)
     return float(np.median(ratios))

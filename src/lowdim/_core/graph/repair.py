@@ -1,15 +1,16 @@
-"""Short circuits in a neighbour graph: edges that leap from one fold of a sheet to another, found and taken out.
+"""Short circuits in a neighbour graph: edges from one fold of the data to another, found and removed.
 
-One such edge shortens the paths between most pairs of rows. Three ways to find them, each with a score for an edge:
+One such edge shortens the paths between most pairs of rows. Three methods find them, each with a score for an edge:
 
-flow       Many shortest paths run through an end of the edge, and the ways around that end are long. The score is the
-           number of paths through that row over the usual number (total flow, after Choi and Choi 2007).
-linearity  The edge leaves the tangent plane of its neighbourhood. The score is the part of it outside the plane, over
-           the largest of its length, the mean length of its row's edges, and 14 times what edges around leave it by.
-stability  In sparser graphs of the same rows, of 0.8 to 1 times the neighbours and joined only where both ends agree,
-           the ends are far from each other. The score is how many times longer than the edge the way between them is.
+flow       Many shortest paths run through an end of the edge, and all paths that avoid that end are long. The score is
+           the number of paths through that row over the usual number (total flow, after Choi and Choi 2007).
+linearity  The edge leaves the tangent plane of its neighbourhood. The score is the length of its component normal to
+           the plane, over the largest of: its length, the mean length of its row's edges, and 14 times the median
+           normal component of the edges around.
+stability  In sparser graphs of the same rows (0.8 to 1 times the neighbours, joined only where both ends agree) the
+           ends are far from each other. The score is the length of the path between them over that of the edge.
 
-An edge without which the graph would fall apart stays where it is.
+An edge without which the graph would be disconnected is not removed.
 """
 
 from __future__ import annotations
@@ -29,33 +30,33 @@ compiled: Any = _native  # a compiled module has no types to check
 
 Array = np.ndarray
 
-METHODS = ("flow", "linearity", "stability")
+REPAIR_METHODS = ("flow", "linearity", "stability")
 Suspicious = tuple[Any, Any, Any]  # edges, scores, and whether each was removed; None three times without repair
-NOT_ASKED: Suspicious = (None, None, None)
+NO_REPAIR: Suspicious = (None, None, None)
 
 # Chosen on Swiss rolls of 1,000 to 4,000 rows (noise 0.05, 8 to 10 neighbours, three seeds each) with and without five
-# rows between the turns: all five are found, and of the edges along the sheet less than 0.5 % raise a false alarm. For
+# rows between the turns: all five are found, and less than 0.5 % of the edges along the roll are false positives. For
 # "linearity" that holds up to 30,000 rows and a noise of 0.2.
-DETOUR = 3.0  # the way around a row over the way through it, from which on the row is a short cut
-BUSIEST = 0.05  # share of the edges that no way around may use
-BENT = 0.5  # part of an edge outside the tangent plane
-OUTLYING = 7.0  # times as far outside as edges around are, their median
-UNSTABLE = 3.5  # length of the way in sparser graphs over that of the edge
-LONGEST = 6.0  # how far that way is looked for
+DETOUR = 3.0  # a row is a short cut where the path around it is so many times longer than that through it
+BUSIEST = 0.05  # share of the edges, those with most paths, that paths around a row may not use
+BENT = 0.5  # normal component of an edge over its length
+OUTLYING = 7.0  # normal component of an edge over the median of the edges around
+UNSTABLE = 3.5  # length of the path in sparser graphs over that of the edge
+LONGEST = 6.0  # how far that path is searched
 SCALES = (0.8, 0.9, 1.0)
 
-EXACT_UP_TO = 1000  # rows for which paths from all of them are counted; beyond, from so many of them
-SOURCES = 500
+EXACT_UP_TO = 1000  # rows up to which paths from all of them are counted
+SOURCES = 500  # beyond, from so many of them
 BLOCK = 2048
 
 
 @dataclass(frozen=True, eq=False)
 class Repair:
-    """How an estimator wants its graph repaired."""
+    """Settings of the repair of a neighbour graph."""
 
     method: str | None
     n_components: int  # dimension of the tangent planes
-    holes: Any = None  # how rows with missing cells are read
+    holes: Any = None  # completes rows with missing cells, where there are any
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +72,7 @@ class Repaired:
     scores : ndarray of shape (m,)
         Their scores.
     removed : ndarray of shape (m,)
-        False for those that hold the graph together.
+        False for those that keep the graph connected.
     """
 
     graph: sparse.csr_array
@@ -79,8 +80,8 @@ class Repaired:
     scores: Array
     removed: Array
 
-    def named(self, rows: Array | None = None) -> Suspicious:
-        """Edges, scores, and which are gone; the edges by other numbers of the rows, where these are given."""
+    def numbered(self, rows: Array | None = None) -> Suspicious:
+        """Edges, scores, and which were removed; edges in the row numbers of the user's table, where given."""
         return self.edges if rows is None else np.sort(rows[self.edges], axis=1), self.scores, self.removed
 
 
@@ -93,20 +94,20 @@ def repaired(
     n_neighbors: int | None,
     n_jobs: int | None = None,
 ) -> Repaired:
-    """Take the short circuits out of a graph.
+    """Remove the short circuits of a graph.
 
     Parameters
     ----------
     G : csr_array of shape (n, n)
         From `neighbor_graph`.
     method : {"flow", "linearity", "stability"}
-        How they are found.
+        The score that finds them.
     rows : callable
-        () -> the coordinates of the rows, dense or sparse; asked only for "linearity".
+        () -> the coordinates of the rows, dense or sparse; called only for "linearity".
     n_components : int
         Dimension of the tangent planes.
     n_neighbors : int or None
-        How many neighbours each row was joined to; None: the usual number of edges of a row.
+        How many neighbours each row was joined to; None: the median number of edges of a row.
     n_jobs : int or None
         Threads. The result does not depend on it.
 
@@ -125,7 +126,7 @@ def repaired(
 
 
 def _without(G: sparse.csr_array, scores: Array, limit: float) -> Repaired:
-    """G without edges above the limit, but for the least suspicious ones that hold it together."""
+    """G without edges above the limit, except the least suspicious ones that keep it connected."""
     row, column = edge_rows(G), G.indices
     found = np.flatnonzero((scores > limit) & (row < column))
     found = found[np.lexsort((-G.data[found], -scores[found]))]
@@ -141,9 +142,9 @@ def _without(G: sparse.csr_array, scores: Array, limit: float) -> Repaired:
 def flow_scores(G: sparse.csr_array, n_jobs: int | None = None) -> Array:
     """Of each stored edge: the flow through the end at which it is a short cut, over the median; 0 for the others.
 
-    Looked at are rows whose flow is above the usual: log f > median + median absolute deviation. Where neighbours of
-    such a row fall into groups between which the way around it is long, edges to all but the largest group count. Ways
-    around a row use none of the busiest edges: two short cuts side by side must not hide each other.
+    Candidates are rows with a high flow f: log f > median + median absolute deviation. Where the neighbours of such a
+    row form groups between which paths that avoid the row are long, edges to all but the largest group are short cuts.
+    Paths around a row may not use the busiest edges, so that two short cuts side by side do not hide each other.
     """
     flow, along = total_flow(G, n_jobs)
     level = np.log1p(flow)
@@ -151,8 +152,8 @@ def flow_scores(G: sparse.csr_array, n_jobs: int | None = None) -> Array:
     busy = np.flatnonzero(level > usual + np.median(np.abs(level - usual))).astype(np.int32)
     group = np.zeros(G.nnz, dtype=np.int32)
     typical = float(np.median(G.data))
-    ways = edge_arrays(some_edges(G, along <= np.quantile(along, 1.0 - BUSIEST)))
-    compiled.neighbor_groups(*edge_arrays(G), *ways, busy, DETOUR, typical, group, threads.n_threads(n_jobs))
+    quiet = edge_arrays(some_edges(G, along <= np.quantile(along, 1.0 - BUSIEST)))
+    compiled.neighbor_groups(*edge_arrays(G), *quiet, busy, DETOUR, typical, group, threads.n_threads(n_jobs))
     outside = group != np.repeat(_largest_group(G, group), np.diff(G.indptr))
     scores = np.where(outside, (1.0 + flow[edge_rows(G)]) / (1.0 + float(np.median(flow))), 0.0)
     return np.maximum(scores, turned(G, scores))
@@ -179,26 +180,26 @@ def _largest_group(G: sparse.csr_array, group: Array) -> Array:
 
 
 def linearity_scores(G: sparse.csr_array, X: Any, r: int, k: int) -> Array:
-    """Of each stored edge: its part outside the tangent plane at either end, relative to its length.
+    """Of each stored edge: its component normal to the tangent plane at either end, relative to its length.
 
-    Where rows lie so densely that edges are no longer than the noise, most edges leave the plane by about their length.
-    So what is usual around a row sets a limit of its own: an edge must stick out `OUTLYING` times as far.
+    Where rows are so dense that edges are no longer than the noise, the normal component of most edges is about their
+    length. An edge must therefore also leave the plane `OUTLYING` times as far as the edges around it.
     """
     n, d = X.shape
     off = np.zeros(G.nnz)
     if r >= d:
-        return off  # nothing is outside
-    order, place = nearest_first(G), edge_rows(G)
+        return off  # the plane is the whole space
+    order, row = nearest_first(G), edge_rows(G)
     for rows in threads.blocks(n, max(1, min(BLOCK, 2**22 // (max(k, 1) * d)))):
         axes = _tangents(G, X, order, rows, r, k)
-        part = slice(G.indptr[rows.start], G.indptr[rows.stop])
-        V = _dense(X, G.indices[part]) - _dense(X, place[part])
-        along = np.einsum("erd,ed->er", axes[place[part] - rows.start], V)
-        off[part] = np.sqrt(np.maximum(np.square(V).sum(axis=1) - np.square(along).sum(axis=1), 0.0))
-    noise = _row_medians(G, _row_medians(G, off)[G.indices])  # of the neighbours' medians: one bad row moves none
-    size = np.maximum(np.maximum(G.data, _usual_lengths(G)[place]), OUTLYING / BENT * noise[place])
+        edges = slice(G.indptr[rows.start], G.indptr[rows.stop])
+        V = _dense(X, G.indices[edges]) - _dense(X, row[edges])
+        along = np.einsum("erd,ed->er", axes[row[edges] - rows.start], V)
+        off[edges] = np.sqrt(np.maximum(np.square(V).sum(axis=1) - np.square(along).sum(axis=1), 0.0))
+    noise = _row_medians(G, _row_medians(G, off)[G.indices])  # of the neighbours' medians: robust to one bad row
+    size = np.maximum(np.maximum(G.data, _usual_lengths(G)[row]), OUTLYING / BENT * noise[row])
     scores = np.divide(off, size, out=np.zeros_like(off), where=size > 0)
-    scores *= (np.diff(G.indptr) > r)[place]  # fewer neighbours span no plane that could be left
+    scores *= (np.diff(G.indptr) > r)[row]  # fewer neighbours do not span a plane
     return np.maximum(scores, turned(G, scores))
 
 
@@ -225,36 +226,36 @@ def _tangents(G: sparse.csr_array, X: Any, order: Array, rows: slice, r: int, k:
 
 
 def _dense(X: Any, rows: Array) -> Array:
-    part = X[rows]
-    return np.asarray(part.toarray() if sparse.issparse(part) else part, dtype=np.float64)
+    found = X[rows]
+    return np.asarray(found.toarray() if sparse.issparse(found) else found, dtype=np.float64)
 
 
 def stability_scores(G: sparse.csr_array, k: int, n_jobs: int | None = None) -> Array:
-    """Of each stored edge: how many times longer the way between its ends is in sparser graphs (the middle of three).
+    """Of each stored edge: the path between its ends in sparser graphs over its length (the median of three).
 
-    A sparser graph keeps an edge when it is among the nearest of both its ends; what falls apart is joined by the
-    shortest edges of G. Ways are looked for up to 6 times the longest edge of a row.
+    A sparser graph keeps an edge when it is among the nearest of both its ends; its components are joined by the
+    shortest edges of G. Paths are searched up to 6 times the longest edge of a row.
     """
     rank = np.empty(G.nnz, dtype=np.int64)
     rank[nearest_first(G)] = np.arange(G.nnz) - np.repeat(G.indptr[:-1], np.diff(G.indptr))
     later = np.maximum(rank, turned(G, rank))
-    usual, starts = _usual_lengths(G), np.minimum(G.indptr[:-1], G.nnz - 1)  # a row without edges asks nothing
-    row, first, ask = edge_rows(G), G.indptr.astype(np.int64), G.indices.astype(np.int32)
+    usual, starts = _usual_lengths(G), np.minimum(G.indptr[:-1], G.nnz - 1)  # rows without edges have no score
+    row, first, ends = edge_rows(G), G.indptr.astype(np.int64), G.indices.astype(np.int32)
     reach = LONGEST * np.maximum.reduceat(G.data, starts).astype(np.float64)
     size = np.maximum(G.data, np.maximum(usual[row], usual[G.indices])).astype(np.float64)
     ratios = []
     for scale in SCALES:
         sparser = _joined(G, later < max(2, int(np.ceil(scale * k))))
-        way = np.empty(G.nnz)
-        compiled.distances_within(*sparser, first, ask, reach, way, threads.n_threads(n_jobs))
-        way = np.minimum(way, LONGEST * size)
-        ratios.append(np.divide(way, size, out=np.ones_like(way), where=size > 0))
+        path = np.empty(G.nnz)
+        compiled.distances_within(*sparser, first, ends, reach, path, threads.n_threads(n_jobs))
+        path = np.minimum(path, LONGEST * size)
+        ratios.append(np.divide(path, size, out=np.ones_like(path), where=size > 0))
     scores = np.median(ratios, axis=0)
     return np.maximum(scores, turned(G, scores))
 
 
 def _joined(G: sparse.csr_array, kept: Array) -> Edges:
-    """Some edges of G, and the shortest others that join what they leave apart."""
+    """Some edges of G, and the shortest others that join their connected components."""
     rest, row = some_edges(G, kept), edge_rows(G)
     label = components(rest)[1]
     across = np.flatnonzero((label[row] != label[G.indices]) & (row < G.indices))
@@ -264,13 +265,13 @@ def _joined(G: sparse.csr_array, kept: Array) -> Edges:
 
 
 def turned(G: sparse.csr_array, values: Array) -> Array:
-    """Values of stored edges, each at the place of its other direction."""
+    """Values of stored edges, each moved to the entry of its other direction."""
     there = sparse.csr_array((np.arange(G.nnz), G.indices, G.indptr), shape=G.shape).T.tocsr()
     return values[there.data]
 
 
 def nearest_first(G: sparse.csr_array) -> Array:
-    """The places of the stored edges, row by row, the shortest of each row first."""
+    """Positions of the stored edges, row by row, the shortest of each row first."""
     return np.lexsort((G.data, edge_rows(G)))
 
 

@@ -7,8 +7,8 @@ that block. Kernels add, multiply, scale and take powers, because the results ar
     >>> 2 * RBF(gamma=0.5) + Linear() ** 2
     2.0*RBF(gamma=0.5) + Linear()**2
 
-The algebra is in `kernel_algebra`, the formulas are in `kernel_catalogue`; here is the door for what users pass: a
-name, an object or a function. float32 rows give float32 values.
+The algebra is in `algebra`, the formulas are in `catalogue`; here is `make_kernel`, for what users pass: a name, an
+object or a function. float32 rows give float32 values.
 """
 
 from __future__ import annotations
@@ -102,10 +102,10 @@ def make_kernel(
 ) -> Kernel:
     """The kernel object behind what users pass: a name, a kernel object or a function of two rows.
 
-    `gamma` wins over `width`. A number as `width` is the s of exp(-d²/(2 s²)) (of d/s for "laplacian" and "bessel"),
-    a word one of the rules of `bandwidth`. Without gamma, "polynomial" and "chi2" take 1 and "sigmoid" 1 / columns.
-    `params` are further arguments of the kernel's class, or keyword arguments of the function. With `holes`, X is
-    a table that they made of incomplete rows, and the kernel one on such tables.
+    `gamma` takes precedence over `width`. A number as `width` is the standard deviation s of exp(-d²/(2 s²)) (the s of
+    d/s for "laplacian" and "bessel"), a text one of the rules of `bandwidth`. Without gamma, "polynomial" and "chi2"
+    take 1 and "sigmoid" 1 / columns. `params` are further arguments of the kernel's class, or keyword arguments of the
+    function. With `holes`, X is their table of incomplete rows, and the kernel one on such tables.
     """
     extra = dict(params or {})
     if isinstance(kernel, Kernel):
@@ -139,7 +139,7 @@ def _by_name(
         arguments["gamma"] = _default_gamma(named, X, width, extra.get("norm", "l1"), holes, owner)
     try:
         return named(**arguments)
-    except ValueError as error:  # the user named a word, not a class: the message begins with who was asked
+    except ValueError as error:  # the user gave a name, not a class: the message begins with the estimator
         raise ValueError(str(error).replace(f"{named.__name__}: ", f"{owner}: ", 1)) from None
 
 
@@ -157,7 +157,7 @@ def _default_gamma(named: type[Kernel], X: Rows, width: Any, norm: str, holes: A
     metric = "manhattan" if named is Laplace and norm == "l1" else "euclidean"
     measure = bandwidth if holes is None else holes.bandwidth
     gamma = measure(X, width, metric=metric, power=power, owner=owner)
-    return gamma * columns if named is ANOVA else gamma  # whose distances are those of single columns
+    return gamma * columns if named is ANOVA else gamma  # distances of ANOVA are those of single columns
 
 
 def _check_rule(width: str, X: Rows, owner: str) -> None:
@@ -166,6 +166,6 @@ def _check_rule(width: str, X: Rows, owner: str) -> None:
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     if width == "neighbors" and n <= NEIGHBORS:
         raise ValueError(
-            f"{owner}: width='neighbors' must have more than {NEIGHBORS} rows to measure; got {n}. Use "
+            f"{owner}: width='neighbors' must have more than {NEIGHBORS} rows; got {n}. Use "
             "width='median', or pass a number."
         )

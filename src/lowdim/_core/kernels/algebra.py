@@ -1,4 +1,4 @@
-"""What all kernels share, and the algebra that makes new ones: ``2*k1 + k2*k3**2``.
+"""The base class of kernels, and the algebra that makes new ones: ``2*k1 + k2*k3**2``.
 
 Positive multiples, sums, products and natural powers of kernels are kernels again: a sum joins the features of its
 terms, a product makes all products of them.
@@ -22,21 +22,21 @@ from lowdim._core.spectrum.eigenvalues import all_eigenvalues
 
 
 class Kernel(ABC):
-    """What all kernels share: checked rows, and the algebra ``2*k1 + k2*k3**2``.
+    """Base class of kernels: checks rows, and has the algebra ``2*k1 + k2*k3**2``.
 
     Attributes
     ----------
     is_psd : True or None
         True where every matrix ``k(X)`` is positive semi-definite by theory, None where that is not known or depends
-        on the rows; `smallest_eigenvalue` looks.
+        on the rows; `smallest_eigenvalue` computes it.
     pairwise : bool
         True where rows of X hold kernel values rather than features.
     """
 
-    __array_ufunc__ = None  # numpy's scalars leave `np.float64(2) * k` to us
+    __array_ufunc__ = None  # so that `np.float64(2) * k` calls `__rmul__`
     is_psd: bool | None = True
     pairwise: bool = False
-    _relief: ClassVar[str] = ""  # what helps beside rescaling where values overflow
+    _relief: ClassVar[str] = ""  # advice, besides rescaling, where values overflow
 
     def __call__(self, X: Rows, Y: Rows | None = None) -> np.ndarray:
         """Values k(x, y) for the rows of X and of Y (X again when None), one row for each row of X."""
@@ -83,7 +83,7 @@ class Kernel(ABC):
         return X, Y
 
     def _finite(self, values: np.ndarray, X: Rows) -> np.ndarray:
-        """The values themselves; ValueError with what can help where they overflowed."""
+        """The values themselves; ValueError with advice where they overflowed."""
         if np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all():
             return values
         way_out = "Rescale the data, for example X / np.abs(X).max()"
@@ -121,7 +121,7 @@ class Kernel(ABC):
 
 
 def is_number(value: object) -> bool:
-    """Whether it is a real number, and no truth value."""
+    """Whether it is a real number, and not a bool."""
     return isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
 
 
@@ -261,7 +261,7 @@ class Power(Kernel):
 
 
 def _inherit(composite: Kernel, parts: tuple[Kernel, ...]) -> None:
-    """A composite is known to be positive semi-definite when all its parts are; and reads X as they do."""
+    """A combination is positive semi-definite when all its parts are; and takes X as they do."""
     for part in parts:
         if not isinstance(part, Kernel):
             raise TypeError(f"{type(composite).__name__}: every part must be a kernel; got {part!r}.")
@@ -275,7 +275,7 @@ def _inherit(composite: Kernel, parts: tuple[Kernel, ...]) -> None:
 
 
 def _fold(operation: np.ufunc, values: Iterable[Any]) -> np.ndarray:
-    """Combine blocks into the first one, each freed before the next is made."""
+    """Combine blocks into the first one, each freed before the next is computed."""
     rest = iter(values)
     total = next(rest)
     for value in rest:

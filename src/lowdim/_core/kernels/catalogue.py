@@ -1,7 +1,7 @@
-"""The kernels with a name: functions of inner products, of distances, and of single columns.
+"""The named kernels: functions of inner products, of distances, and of single columns.
 
-Every width is stored as ``gamma``, the factor of the (squared) distance in the exponent; `from_width` takes the other
-spellings.
+Every width is stored as ``gamma``, the factor of the (squared) distance in the exponent; `from_width` takes widths in
+the other conventions.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def _unit_rows(X: Rows) -> Rows:
 
 # Functions of the distance ----------------------------------------------------------------------------------
 
-# The spellings of a Gaussian's width in the literature, and the gamma each of them means.
+# The conventions for the width of a Gaussian in the literature, and the gamma of each.
 _WIDTHS: dict[str, Callable[[float], float]] = {
     "exp(-d2/(2*s2))": lambda s: 0.5 / s / s,
     "exp(-d2/s2)": lambda s: 1.0 / s / s,
@@ -151,7 +151,7 @@ class DistanceKernel(Kernel):
     """A function of the Euclidean distance alone, 1 at distance 0."""
 
     def _block(self, X: Rows, Y: Rows | None) -> np.ndarray:
-        # Squares of float32 rows beyond 2**63 would overflow; a power of two is taken out and given to gamma.
+        # Squares of float32 rows beyond 2**63 would overflow; a power of two is moved from the rows to gamma.
         exponent = excess(X if Y is None else Y, 50 if X.dtype == np.float32 else 300)
         A, B = over_power(X, exponent), None if Y is None else over_power(Y, exponent)
         return self._of_squares(pairwise(A, B, squared=True), 2 * exponent)
@@ -181,7 +181,7 @@ class RBF(DistanceKernel):
 
     @classmethod
     def from_width(cls, width: float, convention: str = "exp(-d2/(2*s2))") -> RBF:
-        """The Gaussian of a given width s, in the formula you name.
+        """The Gaussian of a given width s, in the formula that `convention` names.
 
         Parameters
         ----------
@@ -208,7 +208,7 @@ class RBF(DistanceKernel):
 
 @dataclass(frozen=True)
 class RationalQuadratic(DistanceKernel):
-    """k(x, y) = (1 + gamma |x - y|² / alpha)^-alpha: Gaussians of many widths added up, with heavy tails.
+    """k(x, y) = (1 + gamma |x - y|² / alpha)^-alpha: a sum of Gaussians of many widths, with heavy tails.
 
     It tends to RBF(gamma) as alpha grows; alpha = 1 is the Cauchy kernel 1 / (1 + gamma |x - y|²).
 
@@ -228,7 +228,7 @@ class RationalQuadratic(DistanceKernel):
 
     @classmethod
     def from_width(cls, width: float, convention: str = "exp(-d2/(2*s2))", *, alpha: float = 1.0) -> RationalQuadratic:
-        """The kernel of a given width s, named by the Gaussian that it tends to as alpha grows.
+        """The kernel of a given width s, given by that of the Gaussian that it tends to as alpha grows.
 
         Parameters
         ----------
@@ -281,7 +281,7 @@ class Matern(DistanceKernel):
 
     @classmethod
     def from_width(cls, width: float, convention: str = "exp(-d2/(2*s2))", *, nu: float = 1.5) -> Matern:
-        """The kernel of a given width s, named by the Gaussian that it tends to as nu grows.
+        """The kernel of a given width s, given by that of the Gaussian that it tends to as nu grows.
 
         Parameters
         ----------
@@ -314,8 +314,7 @@ class Laplace(DistanceKernel):
     gamma : float
         Positive.
     norm : {"l1", "l2"}
-        Which length |x - y| is: the sum of absolute differences, as in scikit-learn, or the Euclidean one, as in
-        kernlab.
+        The norm |x - y|: the sum of absolute differences, as in scikit-learn, or the Euclidean norm, as in kernlab.
     """
 
     gamma: float
@@ -335,7 +334,7 @@ class Laplace(DistanceKernel):
         width : float
             Positive.
         norm : {"l1", "l2"}
-            Which length |x - y| is.
+            The norm |x - y|.
 
         Returns
         -------
@@ -408,7 +407,7 @@ def _decay(D: np.ndarray, gamma: float, power: int = 0) -> np.ndarray:
 
 
 def _stretched(D: np.ndarray, gamma: float, power: int) -> np.ndarray:
-    """gamma 2**power D in float64, at most the largest number there is."""
+    """gamma 2**power D in float64, at most the largest finite number."""
     most = float(np.finfo(np.float64).max)
     with np.errstate(over="ignore", under="ignore"):
         product = np.minimum(D, most, dtype=np.float64) * min(float(np.ldexp(gamma, power)), most)
@@ -419,7 +418,7 @@ def _stretched(D: np.ndarray, gamma: float, power: int) -> np.ndarray:
 
 
 def _columns(X: Rows, Y: Rows | None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Each column of X beside that of Y, in float64; one at a time, so that sparse rows are never filled."""
+    """Each column of X and that of Y, in float64; one at a time, so that sparse rows are never made dense."""
     tables = [A.tocsc() if sparse.issparse(A) else A for A in (X, X if Y is None else Y)]
     for j in range(X.shape[1]):
         found = [A[:, [j]].toarray().ravel() if sparse.issparse(A) else A[:, j] for A in tables]
@@ -428,7 +427,7 @@ def _columns(X: Rows, Y: Rows | None) -> Iterator[tuple[np.ndarray, np.ndarray]]
 
 @dataclass(frozen=True)
 class ANOVA(Kernel):
-    """k(x, y) = (sum over columns j of exp(-gamma (x_j - y_j)²))^degree: Gaussians of single columns, added up.
+    """k(x, y) = (sum over columns j of exp(-gamma (x_j - y_j)²))^degree: a sum of Gaussians of single columns.
 
     kernlab's anovadot: for additive effects of the columns and, by `degree`, their interactions of up to that many.
     k(x, x) is columns^degree.
@@ -464,9 +463,9 @@ class ANOVA(Kernel):
 
 @dataclass(frozen=True)
 class Chi2(Kernel):
-    """k(x, y) = exp(-gamma sum over columns of (x_j - y_j)² / (x_j + y_j)), for histograms: rows that are not negative.
+    """k(x, y) = exp(-gamma sum over columns of (x_j - y_j)² / (x_j + y_j)), for histograms (no negative cells).
 
-    Columns that are 0 in both rows count nothing.
+    Columns that are 0 in both rows are ignored.
 
     Parameters
     ----------

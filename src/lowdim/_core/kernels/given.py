@@ -1,4 +1,4 @@
-"""Kernels given from outside: a matrix of values, or a function."""
+"""Kernels given by the user: a matrix of values, or a function."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Gradients of kernels with respect to one of their rows.
 
-Kernels are functions of squared distances and inner products, so that of k(z, x) is a (x - z) + b x with two numbers a
-and b: all that sums, products and powers of kernels need.
+Kernels are functions of squared distances and inner products, so that the gradient of k(z, x) is a (x - z) + b x with
+two numbers a and b. Those of sums, products and powers of kernels follow from those of their parts.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ Array = np.ndarray
 Slopes = tuple[Any, Any, Any]  # k, a and b; numbers where they are the same for all pairs
 
 
-class Pairs:
-    """What kernels are functions of: squared distances and inner products of places and rows, made when asked for."""
+class Arguments:
+    """What kernels are functions of: squared distances and inner products of points z and rows, computed on access."""
 
     def __init__(self, z: Array, rows: Any) -> None:
         self.z, self.rows = z, rows
@@ -36,8 +36,8 @@ class Pairs:
         return np.asarray(safe_sparse_dot(self.z, self.rows.T, dense_output=True))
 
 
-class Own(Pairs):
-    """The same of each place with itself."""
+class OwnArguments(Arguments):
+    """The same of each point with itself."""
 
     @cached_property
     def squares(self) -> Array:
@@ -48,18 +48,18 @@ class Own(Pairs):
         return (self.z**2).sum(axis=1)
 
 
-def _rbf(k: Any, at: Pairs) -> Slopes:
+def _rbf(k: Any, at: Arguments) -> Slopes:
     value = np.exp(-k.gamma * at.squares)
     return value, 2 * k.gamma * value, 0.0
 
 
-def _rational(k: Any, at: Pairs) -> Slopes:
+def _rational(k: Any, at: Arguments) -> Slopes:
     base = 1 + k.gamma / k.alpha * at.squares
     value = base**-k.alpha
     return value, 2 * k.gamma * value / base, 0.0
 
 
-def _matern(k: Any, at: Pairs) -> Slopes:
+def _matern(k: Any, at: Arguments) -> Slopes:
     t = 2 * np.sqrt(k.nu * k.gamma * at.squares)
     decay = np.exp(-t)
     if k.nu == 1.5:
@@ -67,22 +67,22 @@ def _matern(k: Any, at: Pairs) -> Slopes:
     return (1 + t + t * t / 3) * decay, 10 / 3 * k.gamma * (1 + t) * decay, 0.0
 
 
-def _polynomial(k: Any, at: Pairs) -> Slopes:
+def _polynomial(k: Any, at: Arguments) -> Slopes:
     base = k.gamma * at.dots + k.coef0
     return base**k.degree, 0.0, k.degree * k.gamma * base ** (k.degree - 1)
 
 
-def _scaled(k: Any, at: Pairs) -> Slopes:
+def _scaled(k: Any, at: Arguments) -> Slopes:
     value, a, b = slopes(k.kernel, at)
     return k.scale * value, k.scale * a, k.scale * b
 
 
-def _sum(k: Any, at: Pairs) -> Slopes:
+def _sum(k: Any, at: Arguments) -> Slopes:
     value, a, b = zip(*(slopes(term, at) for term in k.terms), strict=True)
     return sum(value), sum(a), sum(b)
 
 
-def _product(k: Any, at: Pairs) -> Slopes:
+def _product(k: Any, at: Arguments) -> Slopes:
     value, a, b = slopes(k.factors[0], at)
     for factor in k.factors[1:]:
         v, c, d = slopes(factor, at)
@@ -90,15 +90,15 @@ def _product(k: Any, at: Pairs) -> Slopes:
     return value, a, b
 
 
-def _power(k: Any, at: Pairs) -> Slopes:
+def _power(k: Any, at: Arguments) -> Slopes:
     value, a, b = slopes(k.kernel, at)
     slope = k.exponent * value ** max(k.exponent - 1, 0)
     return value**k.exponent, slope * a, slope * b
 
 
-# Kernels with a gradient everywhere, by the names of their classes. Laplace's has a corner at every fitted row, where a
-# walk gets stuck; so has Matern's for nu = 1/2.
-_SMOOTH: dict[str, Callable[[Any, Pairs], Slopes]] = {
+# Kernels with a gradient everywhere, by the names of their classes. Laplace's is not differentiable at fitted rows,
+# where an iteration would get stuck; nor is Matern's for nu = 1/2.
+_SMOOTH: dict[str, Callable[[Any, Arguments], Slopes]] = {
     "RBF": _rbf,
     "RationalQuadratic": _rational,
     "Matern": _matern,
@@ -112,7 +112,7 @@ _SMOOTH: dict[str, Callable[[Any, Pairs], Slopes]] = {
 }
 
 
-def slopes(kernel: Kernel, at: Pairs) -> Slopes:
+def slopes(kernel: Kernel, at: Arguments) -> Slopes:
     """k(z, x) and the a, b of its gradient, for all pairs."""
     return _SMOOTH[type(kernel).__name__](kernel, at)
 

@@ -1,7 +1,7 @@
-"""The way back from feature space: the row z whose image phi(z) is nearest to a point m + sum_j y_j v_j.
+"""Pre-images: the row z whose image phi(z) is nearest to a point m + sum_j y_j v_j of feature space.
 
-Such a point is seldom the image of any row, so "nearest" is all that can be asked. `fixed_point` walks to it (Mika
-et al., 1998), `by_distances` finds a row with the right distances to its neighbours in one step (Kwok and Tsang, 2003).
+Such a point is seldom the image of any row, so that only a nearest one can be found. `fixed_point` iterates to it (Mika
+et al., 1998), `by_distances` computes a row from its distances to its neighbours in one step (Kwok and Tsang, 2003).
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from sklearn.utils.extmath import safe_sparse_dot
 from lowdim._core import kernels
 from lowdim._core.distances import squared_norms
 from lowdim._core.kernels import Kernel
-from lowdim._core.kernels.gradients import Own, Pairs, is_smooth, slopes
+from lowdim._core.kernels.gradients import Arguments, OwnArguments, is_smooth, slopes
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
 
 Array = np.ndarray
 
-WAYS = ("ridge", "fixed_point", "distance")
+PREIMAGE_METHODS = ("ridge", "fixed_point", "distance")
 TOL = 1e-7  # length of the last step, in units of the spread of the fitted rows
 MAX_ITER = 1000
-FLAT = 1e-5  # singular values of a neighbourhood below this part of the largest are rounding and noise
-_NOTHING = 1e-10  # a share of k(x, x) that rounding leaves no distance in
-_CELLS = 2**21  # kernel values held at once
+FLAT = 1e-5  # singular values of a neighbourhood below this share of the largest are noise
+_NOTHING = 1e-10  # kernel values below this share of k(x, x) give no distance, by rounding
+_CELLS = 2**21  # kernel values in memory at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class Span:
     axes: Array  # (n, r)
     mean: Array  # (n,)
     offset: Array  # (n,): m'phi_i
-    places: Array  # (n, r): (phi_i - m)'v_j
+    scores: Array  # (n, r): (phi_i - m)'v_j
     size: float  # m'm
 
     @cached_property
@@ -56,13 +56,13 @@ class Span:
     def weights(self, Y: Array) -> Array:
         """The point as a sum of images: its weights, one row for each row of Y. They add up to 1.
 
-        Those of the mean are the "centring correction" that some programs leave out.
+        The weights of the mean are the "centring correction" that some programs leave out.
         """
         return Y @ self.axes.T + self.mean
 
     def products(self, Y: Array) -> Array:
         """Inner products of the points with the images of the rows."""
-        return Y @ (self.places + self.shift).T + self.offset
+        return Y @ (self.scores + self.shift).T + self.offset
 
     def norms(self, Y: Array) -> Array:
         """Squared lengths of the points."""
@@ -77,9 +77,10 @@ def is_linear(kernel: Kernel) -> bool:
 
 
 def shift_of(kernel: Kernel, rows: Any) -> Array | None:
-    """The mean of the rows where the kernel is linear: centred kernels are the same without it, with more digits.
+    """The mean of the rows where the kernel is linear, else None.
 
-    Of rows at 1e6 from the origin x'y would lose twelve digits before its centring.
+    The centred kernel is the same without it, with more digits: for rows at 1e6 from the origin, x'y would lose twelve
+    digits before centring.
     """
     if not is_linear(kernel) or kernel.pairwise or sparse.issparse(rows):
         return None
@@ -91,55 +92,59 @@ def shifted(rows: Any, shift: Array | None) -> Any:
     return rows if shift is None else (rows - shift).astype(rows.dtype, copy=False)
 
 
-def check_way(way: str, kernel: Kernel, owner: str) -> None:
-    """Refuse a way back that the kernel does not have, before anything is computed."""
-    if way == "ridge" or (is_linear(kernel) and not kernel.pairwise):
+def check_preimage(method: str, kernel: Kernel, owner: str) -> None:
+    """ValueError for a method that the kernel does not support, before anything is computed."""
+    if method == "ridge" or (is_linear(kernel) and not kernel.pairwise):
         return
     if kernel.pairwise:
-        raise ValueError(f"{owner}: preimage={way!r} needs rows; with a precomputed kernel there are none.")
+        raise ValueError(
+            f"{owner}: preimage must be 'ridge' for a precomputed kernel, which has no rows; got {method!r}."
+        )
     if holes := getattr(kernel, "holes", None):
         raise ValueError(
-            f"{owner}: preimage must be 'ridge' with missing={holes.policy!r}, where a row may stand for many; got "
-            f"{way!r}. Or complete the rows first, with lowdim.PCA().fit(X).completed_, and leave `missing` out."
+            f"{owner}: preimage must be 'ridge' with missing={holes.policy!r}, whose rows are distributions; got "
+            f"{method!r}. Or complete the rows first, with lowdim.PCA().fit(X).completed_, and leave `missing` out."
         )
-    if way == "fixed_point" and not is_smooth(kernel):
+    if method == "fixed_point" and not is_smooth(kernel):
         also = " or preimage='distance'" if has_distances(kernel) else ""
         raise ValueError(
             f"{owner}: preimage='fixed_point' must go with a kernel whose gradient is known (RBF, Polynomial, Linear "
             f"and their combinations); got {kernel!r}. Use preimage='ridge'{also}."
         )
-    if way == "distance" and not has_distances(kernel):
+    if method == "distance" and not has_distances(kernel):
         also = " or preimage='fixed_point'" if is_smooth(kernel) else ""
         raise ValueError(
-            f"{owner}: preimage='distance' must go with a kernel that tells Euclidean distances (RBF, Laplace with "
-            f"norm='l2', Polynomial of odd degree); got {kernel!r}. Use preimage='ridge'{also}."
+            f"{owner}: preimage='distance' must go with a kernel from which Euclidean distances follow (RBF, Laplace "
+            f"with norm='l2', Polynomial of odd degree); got {kernel!r}. Use preimage='ridge'{also}."
         )
 
 
-def lead_back(span: Span, Y: Array, way: str, *, n_neighbors: int = 10, n_jobs: int | None, owner: str) -> Array:
-    """Rows for points Y, by "fixed_point" or "distance"; with a linear kernel the points are rows."""
+def find_preimages(
+    span: Span, Y: Array, method: str, *, n_neighbors: int = 10, n_jobs: int | None, owner: str
+) -> Array:
+    """Rows for the points Y, by "fixed_point" or "distance"; with a linear kernel the points are rows."""
     if is_linear(span.kernel):
         return np.asarray(safe_sparse_dot(span.weights(Y), span.rows, dense_output=True))
-    if way == "distance":
+    if method == "distance":
         return by_distances(span, Y, n_neighbors, n_jobs)
     return fixed_point(span, Y, [], n_jobs=n_jobs, owner=owner).rows
 
 
-# ---- the walk -----------------------------------------------------------------------------------------------
+# ---- fixed point -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Rows, how far their images are from the points asked for (squared), and which walks came to rest."""
+    """Rows, the squared distances of their images to the points, and which iterations converged."""
 
     rows: Array
     error: Array
-    settled: Array
+    converged: Array
 
 
 @dataclass(frozen=True, eq=False)
 class _State:
-    """Where a walk is: places, loss k(z,z) - 2 sum_i w_i k(z,x_i), how well it is known, and the next step."""
+    """States of iterations: rows z, loss k(z,z) - 2 sum_i w_i k(z,x_i), its rounding error, and the next step."""
 
     z: Array
     loss: Array
@@ -161,101 +166,101 @@ class _State:
 def fixed_point(
     span: Span, Y: Array, starts: list[Array], *, max_iter: int = MAX_ITER, n_jobs: int | None = None, owner: str
 ) -> Found:
-    """The row with the nearest image, by the fixed point that its gradient has: for a Gaussian kernel
+    """The row with the nearest image, by the fixed-point form of its zero gradient: for a Gaussian kernel
 
         z <- sum_i w_i k(z, x_i) x_i / sum_i w_i k(z, x_i),
 
-    w being the weights of the point. A step that would lead away is halved, and one that succeeds grows the next, so
-    that the distance never rises. All places walk together, each from the best of `starts`; one that does not come to
-    rest tries the next start, and the best place found is kept.
+    w being the weights of the point. A step that raises the distance is halved, and after a successful step the next
+    one is longer, so that the distance never rises. All points are iterated together, each from the best of `starts`;
+    where an iteration does not converge, the next start is tried, and the best row found is kept.
 
     Parameters
     ----------
     span : Span
-        The points asked for are its `Y`.
+        The feature space and its axes.
     Y : ndarray of shape (q, r)
         Coordinates of the points.
     starts : list of ndarray of shape (q, d)
-        Where to begin; the nearest rows and the mean of the rows by the weights of the point are added.
+        Initial rows; the nearest rows and the mean of the rows by the weights of the point are added.
     max_iter : int
-        Steps of each walk.
+        Steps of each iteration.
     n_jobs : int or None
         Threads; no result depends on them.
     owner : str
-        For the warning that counts the walks that did not come to rest.
+        For the warning that counts the iterations that did not converge.
     """
 
     def part(some: slice) -> Found:
-        return _walk(span, Y[some], [start[some] for start in starts], max_iter)
+        return _iterated(span, Y[some], [start[some] for start in starts], max_iter)
 
     found = threads.map_rows(part, len(Y), max(8, min(256, _CELLS // span.rows.shape[0])), n_jobs)
-    result = Found(*(np.concatenate([getattr(f, name) for f in found]) for name in ("rows", "error", "settled")))
-    if not result.settled.all():
+    result = Found(*(np.concatenate([getattr(f, name) for f in found]) for name in ("rows", "error", "converged")))
+    if not result.converged.all():
         warn(
-            f"{owner}: the search for a pre-image did not come to rest within {max_iter} steps for "
-            f"{int((~result.settled).sum())} of {len(Y)} places; the best rows found are returned.",
+            f"{owner}: the fixed-point iteration for pre-images did not converge within {max_iter} steps for "
+            f"{int((~result.converged).sum())} of {len(Y)} points; the best rows found are returned.",
             ConvergenceWarning,
         )
     return result
 
 
-def _walk(span: Span, Y: Array, starts: list[Array], max_iter: int) -> Found:
+def _iterated(span: Span, Y: Array, starts: list[Array], max_iter: int) -> Found:
     W, scale = span.weights(Y), spread(span.rows)
     begun = [_look(span, W, z) for z in [*starts, *_usual_starts(span, Y, W)]]
     order = np.argsort([state.loss for state in begun], axis=0, kind="stable")
-    best, settled = _chosen(begun, order[0]), np.zeros(len(Y), dtype=bool)
+    best, converged = _chosen(begun, order[0]), np.zeros(len(Y), dtype=bool)
     for turn in order:
-        left = np.flatnonzero(~settled)
+        left = np.flatnonzero(~converged)
         if not left.size:
             break
-        reached, calm = _descend(span, W[left], _chosen(begun, turn)[left], max_iter, TOL * scale)
+        reached, ended = _from_start(span, W[left], _chosen(begun, turn)[left], max_iter, TOL * scale)
         best_there = best[left]
-        better = calm | (reached.loss < best_there.loss)  # a later start that settles may be worse: then it is not kept
+        better = ended | (reached.loss < best_there.loss)  # a later start that converges to a worse row is not kept
         better &= reached.loss <= best_there.loss + best_there.slack
         merged = best_there.where(better, reached)
         best = _put(best, left, merged)
-        settled[left] = calm & better
+        converged[left] = ended & better
     error = np.maximum(best.loss + span.norms(Y), 0.0)
-    return Found(best.z, error, settled)
+    return Found(best.z, error, converged)
 
 
-def _descend(span: Span, W: Array, state: _State, max_iter: int, tol: float) -> tuple[_State, Array]:
-    """Walk until the steps are short; those that have arrived leave the party."""
-    result, calm = state, np.zeros(len(W), dtype=bool)
+def _from_start(span: Span, W: Array, state: _State, max_iter: int, tol: float) -> tuple[_State, Array]:
+    """Iterate until the steps are short, and which converged; these leave the batch."""
+    result, ended = state, np.zeros(len(W), dtype=bool)
     here, length = np.arange(len(W)), np.ones(len(W))
     for _ in range(max_iter):
         tried = _look(span, W[here], state.z + length[:, None] * state.step)
         gain = state.loss - tried.loss
         better, sure = gain >= -state.slack, gain > state.slack
         state = state.where(better, tried)
-        # Growing steps halve the count; where rounding hides the gain only the plain step is known to contract.
+        # Longer steps halve their number; where the gain is within rounding, only the plain step surely contracts.
         length = np.where(sure, np.minimum(1.5 * length, 16.0), np.where(better | (length > 1), 1.0, 0.5 * length))
         moving = np.sqrt((state.step**2).sum(axis=1))
-        calm[here] = moving <= tol
+        ended[here] = moving <= tol
         result = _put(result, here, state)
         stay = (moving > tol) & (length > 1e-12)
         here, state, length = here[stay], state[stay], length[stay]
         if not here.size:
             break
-    return result, calm
+    return result, ended
 
 
 def _look(span: Span, W: Array, z: Array) -> _State:
     """The loss at z and the step that its fixed point proposes.
 
     Half the negative gradient is sum_i w_i (a_i + b_i) x_i - t z with t = b(z) + sum_i w_i a_i; the fixed point divides
-    it by t. Where t is not safely positive, as with weights of both signs, the sum of the absolute values takes its
-    place: shorter, and downhill.
+    it by t. Where t is not clearly positive, as with weights of both signs, it is divided by the sum of the absolute
+    values instead: a shorter step that still lowers the loss.
     """
-    value, a, b = slopes(span.kernel, Pairs(z, span.rows))
-    own, _, growth = slopes(span.kernel, Own(z, None))
+    value, a, b = slopes(span.kernel, Arguments(z, span.rows))
+    own, _, growth = slopes(span.kernel, OwnArguments(z, None))
     pull = W * (a + b)
     total = growth + (W * a).sum(axis=1) if np.ndim(a) else growth * np.ones(len(z))
     size = np.abs(growth) + np.abs(W * a).sum(axis=1) if np.ndim(a) else np.abs(total)
     downhill = np.asarray(safe_sparse_dot(pull, span.rows, dense_output=True)) - total[:, None] * z
     divisor = np.where(total > 0.1 * size, total, size)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        step = downhill / divisor[:, None]  # NaN where nothing is near enough to draw: another start has to do
+        step = downhill / divisor[:, None]  # NaN where all kernel values vanish: another start is tried
     loss = own - 2 * (W * value).sum(axis=1)
     slack = 4 * np.finfo(np.float64).eps * (np.abs(own) + 2 * np.abs(W * value).sum(axis=1))
     return _State(z, np.where(np.isfinite(loss), loss, np.inf), slack, step)
@@ -264,7 +269,7 @@ def _look(span: Span, W: Array, z: Array) -> _State:
 def _usual_starts(span: Span, Y: Array, W: Array) -> list[Array]:
     """The fitted row with the nearest image, and the mean of all rows by the weights of the point.
 
-    On rings, half moons and digits, from wide to narrow kernels, walks from the learned inverse, from the row of
+    On rings, half moons and digits, with wide and narrow kernels, starts from the learned inverse, from the row of
     `by_distances` or from the noisy row itself ended no nearer.
     """
     far = span.kernel.diag(span.rows) - 2 * span.products(Y)
@@ -296,23 +301,24 @@ def _dense(rows: Any) -> Array:
     return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, dtype=np.float64)
 
 
-# ---- in one step --------------------------------------------------------------------------------------------
+# ---- by distances --------------------------------------------------------------------------------------------
 
 
 def by_distances(span: Span, Y: Array, n_neighbors: int, n_jobs: int | None = None) -> Array:
-    """The row whose distances to the nearest fitted rows are those that the point's distances in feature space mean.
+    """The row whose distances to the nearest fitted rows follow from the point's distances in feature space.
 
-    For a Gaussian kernel a distance e there means -ln(1 - e²/2) / gamma here, squared. With the neighbours' singular
-    value decomposition about their mean, the row that has such distances to them is the mean plus one matrix product.
+    For a Gaussian kernel a distance e in feature space is the squared distance -ln(1 - e²/2) / gamma between rows. With
+    the singular value decomposition of the neighbours about their mean, the row that has these distances to them is the
+    mean plus one matrix product.
 
     Parameters
     ----------
     span : Span
-        The points asked for are its `Y`; `has_distances` must hold for its kernel.
+        The feature space and its axes; `has_distances` must hold for its kernel.
     Y : ndarray of shape (q, r)
         Coordinates of the points.
     n_neighbors : int
-        Rows to measure from.
+        Number of rows whose distances are used.
     n_jobs : int or None
         Threads; no result depends on them.
     """
@@ -329,7 +335,7 @@ def by_distances(span: Span, Y: Array, n_neighbors: int, n_jobs: int | None = No
 
 
 def has_distances(kernel: Kernel) -> bool:
-    """Whether `by_distances` can tell distances between rows from values of the kernel."""
+    """Whether distances between rows follow from values of the kernel, as `by_distances` needs."""
     return _is_odd(kernel) or _from_value(kernel) is not None
 
 
@@ -355,7 +361,7 @@ def _from_value(kernel: Kernel) -> Callable[[Array], Array] | None:
 
 
 def _squares(span: Span, Y: Array) -> tuple[Array, Array]:
-    """What orders the rows by their distance, and the squared distances, up to a constant for each point."""
+    """Values that sort the rows by distance, and the squared distances, up to a constant for each point."""
     products, kernel = span.products(Y), span.kernel
     invert = _from_value(kernel)
     if invert is None:  # a polynomial: inner products of rows by an odd root
@@ -364,7 +370,7 @@ def _squares(span: Span, Y: Array) -> tuple[Array, Array]:
         squares = squared_norms(span.rows) - 2 * (root - kernel.coef0) / kernel.gamma
         return squares, squares
     own = float(kernel.diag(span.rows[:1])[0])
-    # e² = 2 k(x,x) - 2 k: the point is taken to have the length that images of rows have.
+    # e² = 2 k(x,x) - 2 k, as if the point had the length of images of rows.
     value = (products + 0.5 * (own - span.norms(Y))[:, None]) / own
     return -value, np.where(value > _NOTHING, invert(np.clip(value, _NOTHING, 1.0)), np.inf)
 
@@ -372,8 +378,8 @@ def _squares(span: Span, Y: Array) -> tuple[Array, Array]:
 def _located(rows: Array, squares: Array) -> Array:
     """The points with given squared distances (q, k) to rows (q, k, d), in the flat through them.
 
-    Distances are infinite where the kernel is 0 to rounding and tells nothing: such rows are left out, and the nearest
-    one is the answer where all are.
+    Distances are infinite where the kernel is 0 to rounding: such rows are left out, and the nearest row is the result
+    where all are.
     """
     known = np.isfinite(squares)
     known[:, 0] = True

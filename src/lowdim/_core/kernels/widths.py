@@ -1,4 +1,4 @@
-"""Rules for the width of a kernel: how far apart two rows are when they stop being similar."""
+"""Rules for the width of a kernel: the distance at which two rows are no longer similar."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Rows = Any  # an array, something numpy can turn into one, or scipy's sparse row
 _DISTANCE_RULES = ("median", "mean", "neighbors")
 _COLUMN_RULES = ("scale", "features")
 RULES = _DISTANCE_RULES + _COLUMN_RULES
-NEIGHBORS = 7  # which neighbour the rule "neighbors" measures the distance to
+NEIGHBORS = 7  # the neighbour whose distance the rule "neighbors" takes
 
 
 def bandwidth(
@@ -30,9 +30,9 @@ def bandwidth(
     random_state: Any = 0,
     owner: str = "bandwidth",
 ) -> float:
-    """A reasonable gamma for rows X, the starting point of a search rather than its end.
+    """A reasonable gamma for rows X, as a first value to be refined.
 
-    Distances of 0 do not count, so repeated rows change nothing.
+    Distances of 0 are ignored, so that equal rows change nothing.
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ def bandwidth(
     n_neighbors : int
         For ``"neighbors"``.
     max_rows : int
-        Beyond this many rows, distances are measured among (``"neighbors"``: from) a sample of this size.
+        Beyond this many rows, distances are those among (``"neighbors"``: from) a sample of this size.
     random_state : int, generator or None
-        Draws the sample; the same rows always by default.
+        Draws the sample; the default always draws the same rows.
     owner : str
         Name of the caller, for messages.
 
@@ -73,7 +73,7 @@ def bandwidth(
     X = as_rows(X, owner)
     if rule == "features":
         return 1.0 / X.shape[1]
-    # Squares must stay in range: a power of two is taken out of the rows, where the distance follows it.
+    # Squares must stay in range: rows are divided by a power of two, where the distance scales with them.
     exponent = excess(X, 50) if metric in ("euclidean", "manhattan") else 0
     X = over_power(X, exponent)
     if rule == "scale":

@@ -1,4 +1,4 @@
-"""Choosing a few rows that stand for all of them."""
+"""Choosing landmarks: a few rows that stand for all of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy import sparse
 from lowdim._core.distances import as_rows, check_metric, excess, over_power, pairwise, row_pairs
 from lowdim._core.runtime.rng import generator
 
-METHODS = ("random", "farthest", "kmeans++")
+LANDMARK_METHODS = ("random", "farthest", "kmeans++")
 
 
 def choose(
@@ -25,7 +25,7 @@ def choose(
 ) -> np.ndarray:
     """Indices of `m` different rows of X, in the order they were chosen.
 
-    Choosing by distance takes n·m distances and memory for n of them. Copies of a chosen row come only after
+    Choosing by distance computes n·m distances and keeps n of them. Duplicates of a chosen row are chosen only after
     all different rows.
 
     Parameters
@@ -42,7 +42,7 @@ def choose(
     metric : str or callable
         The distance.
     rng : int, generator or None
-        Draws the rows; the first one only for ``"farthest"``.
+        Draws the rows; for ``"farthest"`` only the first one.
     owner : str
         Name of the caller, for messages.
 
@@ -60,8 +60,8 @@ def choose(
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or not 1 <= m <= n:
         raise ValueError(f"{owner}: the number of landmarks must be an integer from 1 to {n}, the rows; got {m!r}.")
-    if method not in METHODS:
-        raise ValueError(f"{owner}: the landmark method must be one of {', '.join(METHODS)}; got {method!r}.")
+    if method not in LANDMARK_METHODS:
+        raise ValueError(f"{owner}: the landmark method must be one of {', '.join(LANDMARK_METHODS)}; got {method!r}.")
     draw = generator(rng)
     if method == "random":
         return draw.choice(n, int(m), replace=False)
@@ -70,9 +70,9 @@ def choose(
 
 
 def sources_among(X: Any, rows: np.ndarray, m: int | None, *, metric: Any, rng: Any) -> np.ndarray | None:
-    """Places in `rows` of m of them that paths start from, far from each other; at random where X holds distances.
+    """Positions in `rows` of the m landmarks that paths start from; None where all rows are sources.
 
-    None where all do.
+    They are far from each other; where X holds distances they are drawn at random.
     """
     if m is None or m >= len(rows):
         return None
@@ -90,11 +90,11 @@ def _measure(rows: Any, metric: Any, owner: str) -> Callable[[int], np.ndarray]:
         return lambda i: rows[i]
     if name != "euclidean":
         return lambda i: pairwise(rows[i : i + 1], rows, name)[0]
-    rows = over_power(rows, excess(rows, 50))  # whose squares fit into float32 as well; the choice stays the same
+    rows = over_power(rows, excess(rows, 50))  # squares must fit into float32; the choice does not depend on scale
     ones = np.ones(rows.shape[0])
 
     def euclidean(i: int) -> np.ndarray:
-        # Pair by pair: for a single row, a matrix product would pass over the data several times.
+        # Pair by pair: for a single row, a matrix product would read the data several times.
         found = np.empty((1, rows.shape[0]), rows.dtype)
         row_pairs(rows[i : i + 1], rows, ones[:1], ones).block(2, found)
         return np.sqrt(found[0])
@@ -109,7 +109,7 @@ def _greedy(
     draw: np.random.Generator,
     pick: Callable[[np.ndarray, np.random.Generator], int],
 ) -> np.ndarray:
-    """Choose row after row from the distances of all rows to the chosen ones; -1 marks those."""
+    """Choose row after row by the distances of all rows to those chosen, which are marked by -1."""
     chosen = np.empty(m, np.intp)
     chosen[0] = draw.integers(n)
     closest = np.full(n, np.inf)
@@ -129,7 +129,7 @@ def _proportional(closest: np.ndarray, draw: np.random.Generator) -> int:
     largest = closest.max()
     total = np.cumsum(np.square(np.maximum(closest, 0.0) / (largest if largest > 0 else 1.0)))
     if total[-1] > 0:
-        # side="right" steps over rows of probability 0, those chosen already and their copies
+        # side="right" skips rows of probability 0: those chosen already and their duplicates
         found = np.searchsorted(total, draw.random() * total[-1], side="right")
         return int(min(found, np.searchsorted(total, total[-1])))
     return int(draw.choice(np.flatnonzero(closest >= 0)))

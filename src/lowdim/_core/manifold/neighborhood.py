@@ -1,4 +1,4 @@
-"""What methods on neighbour graphs share: who is joined to whom at fit and later, and rows that are equal."""
+"""What methods on neighbour graphs share: the neighbour graph at fit, neighbours of new rows, and equal rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from lowdim._core.graph import Connected, connect, neighbor_graph, stored_edges
-from lowdim._core.graph.repair import NOT_ASKED, Repair, Repaired, Suspicious, repaired
+from lowdim._core.graph.repair import NO_REPAIR, Repair, Repaired, Suspicious, repaired
 from lowdim._core.landmarks.choose import choose
 from lowdim._core.neighbors import SEARCH, nearest, within
 from lowdim._core.runtime import memory
@@ -20,7 +20,7 @@ from lowdim._core.runtime.threads import blocks
 
 @dataclass(frozen=True, eq=False)
 class Neighborhood:
-    """How rows find their neighbours: so many of the nearest, or all within a radius; in a sparse graph, its edges."""
+    """Settings of the neighbour graph: so many nearest rows, or all within a radius; of a sparse graph, its edges."""
 
     n_neighbors: int
     radius: float | None
@@ -30,34 +30,34 @@ class Neighborhood:
     owner: str
 
     @property
-    def _known(self) -> bool:
+    def _precomputed(self) -> bool:
         return isinstance(self.metric, str) and self.metric == "precomputed"
 
-    def joined(
+    def connected(
         self, X: Any, policy: str, repair: Repair, *, first: np.ndarray | None = None, graph: Any = None
     ) -> tuple[Connected, Suspicious]:
-        """The connected graph of the rows, and the edges that `repair` found suspicious.
+        """The graph of the rows after the policy `disconnected`, and the edges that `repair` found suspicious.
 
-        `policy` is what `disconnected` asks for, `first` the numbers that the rows have in the user's table, `graph`
-        what `self.graph(X)` would give where that is known.
+        `first` are the numbers that the rows have in the user's table, `graph` what `self.graph(X)` would give where
+        that is known already.
         """
-        G, suspicious = self.mended(X, repair, first=first, graph=graph)
+        G, suspicious = self.repaired(X, repair, first=first, graph=graph)
         found = connect(G, X, policy=policy, metric=self.metric, owner=self.owner, n_jobs=self.n_jobs)
         return found, suspicious
 
-    def mended(
+    def repaired(
         self, X: Any, repair: Repair, *, first: np.ndarray | None = None, graph: Any = None
     ) -> tuple[sparse.csr_array, Suspicious]:
-        """The graph without its short circuits, connected or not, and the edges that were found suspicious."""
+        """The graph without its short circuits, connected or not, and the edges that `repair` found suspicious."""
         G = self.graph(X) if graph is None else graph
         if repair.method is None:
-            return G, NOT_ASKED
-        found = self._repaired(G, X, repair)
-        return found.graph, found.named(first)
+            return G, NO_REPAIR
+        found = self._without_short_circuits(G, X, repair)
+        return found.graph, found.numbered(first)
 
     def graph(self, X: Any) -> sparse.csr_array:
-        """Lengths of the edges between rows: two are joined when either is a neighbour of the other."""
-        if self._known and sparse.issparse(X) and self.radius is None:
+        """Lengths of the edges: two rows are joined when either is a neighbour of the other."""
+        if self._precomputed and sparse.issparse(X) and self.radius is None:
             return stored_edges(X, owner=self.owner)
         if self.radius is None:
             return neighbor_graph(self.nearest(X, self.n_neighbors), owner=self.owner)
@@ -65,13 +65,13 @@ class Neighborhood:
         found = within(X, self.radius, metric=self.metric, n_jobs=self.n_jobs, owner=self.owner)
         return neighbor_graph(found, owner=self.owner)
 
-    def _repaired(self, G: sparse.csr_array, X: Any, repair: Repair) -> Repaired:
-        if repair.method == "linearity" and self._known:
+    def _without_short_circuits(self, G: sparse.csr_array, X: Any, repair: Repair) -> Repaired:
+        if repair.method == "linearity" and self._precomputed:
             raise ValueError(
                 f"{self.owner}: repair='linearity' needs the rows, which metric='precomputed' does not give. Use "
                 "repair='flow' or 'stability', which need only the graph."
             )
-        listed = self.radius is not None or (self._known and sparse.issparse(X))
+        listed = self.radius is not None or (self._precomputed and sparse.issparse(X))
         return repaired(
             G,
             repair.method or "",
@@ -85,10 +85,10 @@ class Neighborhood:
         settings = {"metric": self.metric, "n_jobs": self.n_jobs, "owner": self.owner, "name": "n_neighbors"}
         return nearest(rows, k, queries=queries, approximate=SEARCH[self.search], **settings)
 
-    def meeting(self, rows: Any, X: Any, holes: Any, completed: Any) -> tuple[Any, Any, Any]:
-        """New rows, the fitted ones that they are rebuilt from, and which of these are near.
+    def for_weights(self, rows: Any, X: Any, holes: Any, completed: Any) -> tuple[Any, Any, Any]:
+        """What `NeighborWeights` takes: new rows, the fitted rows that reconstruct them, and the neighbours.
 
-        Where cells are missing, `completed` are the fitted rows without holes, and those of new rows are filled too.
+        Where cells are missing, `completed` are the fitted rows with these filled, and those of new rows are filled.
         """
         near = self.nearest(rows, min(self.n_neighbors, len(rows)), X)
         if holes is None or completed is None:
@@ -96,18 +96,18 @@ class Neighborhood:
         return holes.rows_among(X, near, completed), completed, near
 
     def _check_edges(self, X: Any) -> None:
-        """How many rows a radius reaches is known only from the data: ask a few rows before asking all."""
+        """Estimate the memory of the graph from a few rows: how many edges a radius makes depends on the data."""
         n = X.shape[0]
         some = np.linspace(0, n - 1, min(n, 200)).astype(int)
-        rows = None if self._known else X
+        rows = None if self._precomputed else X
         reached = within(rows, self.radius or 0.0, metric=self.metric, queries=X[some], owner=self.owner)
         edges = int(reached.nnz / len(some) * n)
-        parts = {f"neighbour graph (about {edges // n} edges a row)": 80 * edges}
-        memory.check(self.owner, parts, "Use a smaller radius, or n_neighbors.")
+        needed = {f"neighbour graph (about {edges // n} edges a row)": 80 * edges}
+        memory.check(self.owner, needed, "Use a smaller radius, or n_neighbors.")
 
     def reach(self, rows: Any, new: Any, n: int) -> sparse.csr_array:
-        """Lengths from each new row to its neighbours among the n fitted ones; at least to the nearest."""
-        stored = self._known and sparse.issparse(new)
+        """Distances from each new row to its neighbours among the n fitted rows; at least to the nearest."""
+        stored = self._precomputed and sparse.issparse(new)
         if self.radius is None and not stored:
             found = self.nearest(rows, min(self.n_neighbors, n), new)
             m, k = found.indices.shape
@@ -120,12 +120,12 @@ class Neighborhood:
         alone = np.flatnonzero(np.diff(near.indptr) == 0)
         if len(alone) and stored:
             raise ValueError(
-                f"{self.owner}: row {alone[0]} of X stores no distance to a fitted row, so it has no place."
+                f"{self.owner}: every row of X must store a distance to a fitted row; row {alone[0]} stores none."
             )
         return self._with_nearest(near, alone, rows, new) if len(alone) else near
 
     def _with_nearest(self, near: sparse.csr_array, alone: np.ndarray, rows: Any, new: Any) -> sparse.csr_array:
-        """Rows that a radius leaves without neighbours get the nearest one."""
+        """Rows without a neighbour within the radius get the nearest one."""
         found = self.nearest(rows, 1, new[alone])
         entries = near.tocoo()
         data = np.concatenate([entries.data, found.distances[:, 0]])
@@ -134,16 +134,16 @@ class Neighborhood:
 
 
 def nearest_of_each(near: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
-    """The column of the least stored value of each row, of equals the first, and that value; no row is empty."""
+    """The column of the least stored value of each row (of equal values the first) and that value; no row is empty."""
     starts = near.indptr[:-1]
     least = np.minimum.reduceat(near.data, starts)
-    places = np.flatnonzero(near.data == np.repeat(least, np.diff(near.indptr)))
-    return near.indices[places[np.searchsorted(places, starts)]], least
+    at = np.flatnonzero(near.data == np.repeat(least, np.diff(near.indptr)))
+    return near.indices[at[np.searchsorted(at, starts)]], least
 
 
 @dataclass(frozen=True, eq=False)
 class Distinct:
-    """Equal rows counted as one: the first of each kind, the kind of every row, and how many there are of each."""
+    """Equal rows as one row with a count: the first of each kind, the kind of every row, the size of each kind."""
 
     first: np.ndarray
     kind: np.ndarray
@@ -151,9 +151,9 @@ class Distinct:
 
     @classmethod
     def of(cls, X: Any, *, given: bool = False) -> Distinct:
-        """Rows of a table (or of a table of distances) that have the same cells, found by a hash and then compared.
+        """Rows of a table (or of a table of distances) with the same cells, found by a hash and then compared.
 
-        `given`: the rows are nodes of a graph, each of which counts.
+        `given`: the rows are nodes of a graph, which are all different.
         """
         n = X.shape[0]
         keys = np.arange(n) if given else _hashes(X)
@@ -161,9 +161,9 @@ class Distinct:
         if len(first) == n or not _same_rows(X, first[kind]):
             return cls(np.arange(n), np.arange(n), np.ones(n, dtype=np.int64))
         order = np.argsort(first)
-        place = np.empty(len(first), dtype=np.int64)
-        place[order] = np.arange(len(first))
-        return cls(first[order], place[kind], counts[order])
+        number = np.empty(len(first), dtype=np.int64)
+        number[order] = np.arange(len(first))
+        return cls(first[order], number[kind], counts[order])
 
     @property
     def all(self) -> bool:
@@ -179,35 +179,33 @@ class Distinct:
     def landmarks(
         self, X: Any, m: int | None, *, method: str, metric: Any, rng: Any, n_jobs: int | None, owner: str
     ) -> Distinct:
-        """Few of them in place of all: m rows chosen by distance, and every row counted with the nearest of these."""
+        """m landmarks chosen by distance; every row is counted with the landmark nearest to it."""
         if m is None or m >= len(self.first):
             return self
-        known = isinstance(metric, str) and metric == "precomputed"
-        if known and sparse.issparse(X):
-            raise ValueError(f"{owner}: n_landmarks must be None for a sparse graph, which has only its own distances.")
-        rows = self.pick(X, square=known)
+        precomputed = isinstance(metric, str) and metric == "precomputed"
+        if precomputed and sparse.issparse(X):
+            raise ValueError(f"{owner}: n_landmarks must be None for a sparse graph, which lacks most distances.")
+        rows = self.pick(X, square=precomputed)
         some = self.first[np.sort(choose(rows, m, method=method, metric=metric, rng=rng, owner=owner))]
-        if known:
+        if precomputed:
             kind = np.argmin(X[:, some], axis=1)
         else:
             kind = nearest(X[some], 1, queries=X, metric=metric, n_jobs=n_jobs, owner=owner).indices[:, 0]
         return Distinct(some, kind, np.bincount(kind, minlength=m))
 
     def n_neighbors(self, wanted: int, owner: str) -> int:
-        """As many as wanted, or where equal rows leave fewer, all of these, with a word."""
+        """As many as wanted; all other rows, with a warning, where equal rows leave fewer different ones."""
         most = len(self.first) - 1
         if most < 1:
             raise ValueError(f"{owner}: X must have at least 2 different rows; got 1.")
         if self.all or wanted <= most:
             return wanted
-        warn(
-            f"{owner}: X has {most + 1} different rows; n_neighbors={wanted} is more than each has, {most} were taken."
-        )
+        warn(f"{owner}: X has {most + 1} different rows, so that n_neighbors={wanted} is too many; {most} are used.")
         return most
 
 
 def _hashes(X: Any) -> np.ndarray:
-    """A number for each row that equal rows share: its bits times fixed odd numbers, added up modulo 2**64."""
+    """A hash of each row: its bits times fixed odd numbers, added up modulo 2**64."""
     factors = generator(0).integers(2**62, size=X.shape[1], dtype=np.int64).astype(np.uint64) * np.uint64(
         2
     ) + np.uint64(1)
@@ -223,13 +221,13 @@ def _hashes(X: Any) -> np.ndarray:
 
 
 def _bits(values: np.ndarray) -> np.ndarray:
-    """Floats as whole numbers; adding 0 makes -0 and 0 the same."""
+    """The bits of floats as integers; adding 0 turns -0 into 0."""
     values = np.ascontiguousarray(values + values.dtype.type(0))
     return values.view(f"u{values.dtype.itemsize}").astype(np.uint64, copy=False)
 
 
 def _same_rows(X: Any, other: np.ndarray) -> bool:
-    """Whether each row equals the other one named for it: two different rows with one hash are not to be expected."""
+    """Whether each row equals the other one given for it: different rows may have the same hash, if hardly ever."""
     moved = np.flatnonzero(other != np.arange(len(other)))
     for part in blocks(len(moved), max(1, 2**20 // max(1, X.shape[1]))):
         a, b = X[moved[part]], X[other[moved[part]]]

@@ -23,17 +23,18 @@ RECORDS = {
     "kernel:Incomplete": ("lowdim._core.incomplete.kernels", "IncompleteKernel"),
     **{
         f"extension:{name}": ("lowdim._core.extend", name)
-        for name in ("Linear", "Nystrom", "KernelMap", "Interpolation", "Rebuilt")
+        for name in ("Linear", "Nystrom", "KernelMap", "Interpolation")
     },
+    "extension:Rebuilt": ("lowdim._core.extend", "NeighborWeights"),
     "inverse:Learned": ("lowdim._core.inverse", "LearnedInverse"),
     "incomplete:Gaussian": ("lowdim._core.incomplete.gaussian", "Gaussian"),
     "incomplete:Distances": ("lowdim._core.incomplete.holes", "Holes"),
     "incomplete:Kernels": ("lowdim._core.incomplete.kernels", "KernelHoles"),
-    "graph:Component": ("lowdim._core.manifold.components", "Part"),
+    "graph:Component": ("lowdim._core.manifold.geodesic_component", "GeodesicComponent"),
     "walk:Walk": ("lowdim._core.manifold.random_walk", "Walk"),
-    "walk:Component": ("lowdim._core.manifold.random_walk", "Piece"),
-    "stress:Placement": ("lowdim.stress._placement", "Among"),
-    "stress:Steps": ("lowdim.stress._monotone", "Steps"),
+    "walk:Component": ("lowdim._core.manifold.random_walk", "WalkComponent"),
+    "stress:Placement": ("lowdim.stress._placement", "StressPlacement"),
+    "stress:Steps": ("lowdim.stress._monotone", "StepFunction"),
     "stress:Line": ("lowdim.stress._monotone", "Line"),
     "stress:Spline": ("lowdim.stress._monotone", "MonotoneSpline"),
     "process:Process": ("lowdim.latent.gp._process", "Process"),
@@ -64,8 +65,19 @@ _FIRST_RENAMED = {
 
 # Names that changed after files with them were written: fields of records by tag, fitted attributes by estimator. What
 # was a parameter is in `renamed`.
-FIELDS: dict[str, dict[str, str]] = {}
-ATTRIBUTES: dict[str, dict[str, str]] = {}
+FIELDS: dict[str, dict[str, str]] = {
+    "extension:Interpolation": {"places": "embedding"},
+    "extension:Rebuilt": {"places": "embedding", "part_of": "component_of", "reg": "ridge"},
+    "inverse:Learned": {"places": "embedding"},
+    "walk:Walk": {"pieces": "components"},
+}
+ATTRIBUTES: dict[str, dict[str, str]] = {
+    "FeatureMapPCA": {"reconstruction_error_": "feature_space_error_"},
+    "Isomap": {"_parts": "_components"},
+    "KernelPCA": {"reconstruction_error_": "feature_space_error_"},
+    "LLE": {"reconstruction_error_": "embedding_error_"},
+    "MVU": {"_parts": "_fitted_columns", "eigenvalues_": "gram_eigenvalues_"},
+}
 
 
 def today(names: dict[str, str], values: dict[str, Any]) -> dict[str, Any]:

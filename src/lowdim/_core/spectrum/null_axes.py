@@ -26,33 +26,41 @@ OUTLYING, PAID = 0.02, 0.6
 
 
 @dataclass(frozen=True, eq=False)
-class Bottom:
-    """The smallest eigenvalues, that of the constant first and one more than there are axes, and the places.
+class NullAxes:
+    """The eigenvectors next to the null vector (the constant) as axes, with the eigenvalues around them.
 
     Attributes
     ----------
     values : ndarray of shape (r + 2,)
-    places : ndarray of shape (n, r)
+        The smallest eigenvalues, ascending: that of the constant, those of the axes, and the next one.
+    embedding : ndarray of shape (n, r)
         Mean 0 and Z'Z / n = I.
     norm : float
         A bound of the largest eigenvalue.
     """
 
     values: np.ndarray
-    places: np.ndarray
+    embedding: np.ndarray
     norm: float
 
+    @property
+    def of_axes(self) -> np.ndarray:
+        """The eigenvalues of the r axes, 0 for axes that are zero."""
+        r = self.embedding.shape[1]
+        found = self.values[1 : r + 1]
+        return np.concatenate([found, np.zeros(r - len(found))])
 
-def bottom_axes(
+
+def null_axes(
     M: sparse.csr_array,
     r: int,
     *,
     counts: np.ndarray | None = None,
     rng: Any = None,
     give_up: bool = False,
-    owner: str = "bottom_axes",
-) -> Bottom:
-    """The r smallest nontrivial eigenvectors of M as places with unit covariance.
+    owner: str = "null_axes",
+) -> NullAxes:
+    """The r smallest nontrivial eigenvectors of M as coordinates with unit covariance.
 
     Parameters
     ----------
@@ -65,13 +73,13 @@ def bottom_axes(
     rng : generator or None
         Start of the solver.
     give_up : bool
-        Raise `TooHard` where no solver gets there; see `eigenpairs`.
+        Raise `TooHard` where no solver succeeds; see `eigenpairs`.
     owner : str
         Name of the caller, for messages.
 
     Returns
     -------
-    Bottom
+    NullAxes
     """
     n = M.shape[0]
     mass = np.ones(n) if counts is None else counts.astype(np.float64)
@@ -85,20 +93,20 @@ def bottom_axes(
         warn(f"{owner}: {n} rows have {n - 1} axes; the other {r - n + 1} of n_components={r} are zero.")
         Z = np.hstack([Z, np.zeros((n, r - n + 1))])
     first = float(np.ones(n) @ (M @ np.ones(n))) / mass.sum()
-    return Bottom(np.concatenate([[first], pairs.values]), Z * np.sqrt(mass.sum()), norm)
+    return NullAxes(np.concatenate([[first], pairs.values]), Z * np.sqrt(mass.sum()), norm)
 
 
-def warn_of_ambiguous_axes(bottom: Bottom, owner: str) -> None:
+def warn_of_ambiguous_axes(axes: NullAxes, owner: str) -> None:
     """The axes are determined only as far as the next eigenvalue is larger."""
-    r, zero = bottom.places.shape[1], ZERO * bottom.norm
-    if len(bottom.values) < r + 2:
+    r, zero = axes.embedding.shape[1], ZERO * axes.norm
+    if len(axes.values) < r + 2:
         return
-    last, following = bottom.values[r], bottom.values[r + 1]
+    last, following = axes.values[r], axes.values[r + 1]
     if following <= zero:
         warn(
             f"{owner}: {r + 2} or more eigenvalues are zero to rounding (the next after the axes is {following:.1e}), "
-            "so the axes are any mixture of more directions than asked for: the graph is too loose, or the data are "
-            "flat in more dimensions. Raise n_neighbors, reg or n_components."
+            "so the axes are an arbitrary mixture of more directions than n_components: the graph has too few edges, "
+            "or the data are flat in more dimensions. Raise n_neighbors, ridge or n_components."
         )
     elif last > zero and following < GAP * last:
         warn(

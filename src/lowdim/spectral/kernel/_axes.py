@@ -1,7 +1,7 @@
-"""Principal axes in feature space, found in several ways: what `KernelPCA` calls.
+"""Principal axes in feature space from all rows: the dense and the matrix-free solver of `KernelPCA`.
 
 An axis is u = sum over some rows b of P_b phi(x_b), the centre is m = sum of c_b phi(x_b), and the score of a row is
-z = u'(phi(x) - m) = (k(x) - offset) P. The ways differ in the rows b and in how P is found.
+z = u'(phi(x) - m) = (k(x) - offset) P. Here b are all rows; in `_landmarks` they are few.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from lowdim._core.spectrum.problem import dense_product
 from lowdim.spectral.kernel._kernel_tiles import Tiles, each_block, matrix, product, tiles_of
 
 OWNER = "KernelPCA"
-CENTRED = 4000  # rows up to which the matrix is centred in place: all solvers are open then, LAPACK too
+CENTRED = 4000  # rows up to which the matrix is centred in place, so that all solvers can be used, LAPACK too
 SINGLE = 12_000  # float64 rows from which the kernel matrix (1.2 GB here) is stored in float32
-_SAMPLE = 300  # rows whose kernel matrix tells the size of the whole one
+_SAMPLE = 300  # rows whose kernel matrix gives an estimate of the largest eigenvalue
 
 Array = np.ndarray
 
@@ -32,8 +32,8 @@ class Axes:
     """Axes in feature space, and the scores of the fitted rows on them.
 
     `values` are sums of squared scores, `spread` holds |phi(x) - m|² of the fitted rows, `own` and `total` are the
-    sums of k(x, x) and of |phi(x) - m|²; `basis` are the rows b (None: all), `lost` the part of `total` that lies
-    outside their span.
+    sums of k(x, x) and of |phi(x) - m|²; `basis` are the rows b (None: all), `lost` the share of `total` outside their
+    span.
     """
 
     values: Array
@@ -49,9 +49,9 @@ class Axes:
 
 
 class CentredKernel(LinearOperator):
-    """H K H as an operator: K computed again for each product, or stored, or stored in fewer digits than the rows have.
+    """H K H as an operator: K computed again for each product, or stored, possibly in lower precision than the rows.
 
-    `precise` is right to the digits of the rows in each case, and its last product is kept: it holds the scores.
+    `precise` has the precision of the rows in each case; its last product is kept, as the scores follow from it.
     """
 
     def __init__(self, tiles: Tiles, n_jobs: int | None, stored: Array | None = None) -> None:
@@ -99,7 +99,7 @@ def _centred(Y: Array) -> Array:
 
 
 def rounding_of(tiles: Tiles) -> float:
-    """Eigenvalues of this size are what rounding of the kernel's values leaves."""
+    """The size of eigenvalues that are rounding errors of the kernel's values."""
     eps = 4 * np.finfo(tiles.X.dtype).eps * np.sqrt(tiles.n) + np.finfo(np.float64).eps * tiles.n
     return float(eps * np.abs(tiles.diag()).max(initial=0.0))
 
@@ -127,7 +127,7 @@ def _by_matrix(tiles: Tiles, k: int | None, rng: np.random.Generator, n_jobs: in
     total = max(float(spread.sum()), 0.0)
     pairs = eigenpairs(Kc, tiles.n if k is None else min(k, tiles.n), rng=rng, owner=OWNER)
     pairs = positive_part(pairs, k, rounding=rounding_of(tiles), owner=OWNER)
-    vectors = _centred(pairs.vectors)  # to the last digit, else small axes see the mean of K
+    vectors = _centred(pairs.vectors)  # exactly, else the mean of K enters the small axes
     scores = vectors * np.sqrt(pairs.values)
     extension = Nystrom.of(pairs.values, vectors, means.columns)
     return Axes(pairs.values, scores, spread, extension, np.full(tiles.n, 1 / tiles.n), means.total, own, total)
@@ -140,7 +140,7 @@ def _by_products(A: CentredKernel, k: int | None, rng: np.random.Generator) -> A
     if norm > floor:
         few = 8 * wanted < n and n > CENTRED
         pairs = eigenpairs(A, wanted, solver="block" if few else "auto", rng=rng, norm=norm, owner=OWNER)
-    else:  # all rows are the same to this kernel
+    else:  # all rows have the same image
         pairs = Eigenpairs(np.zeros(wanted), np.zeros((n, wanted)), np.zeros(wanted), "none")
     pairs = positive_part(pairs, k, rounding=floor, owner=OWNER)
 
@@ -157,7 +157,7 @@ def _sampled(tiles: Tiles, rng: np.random.Generator) -> Array:
 
 
 def _size(tiles: Tiles, rng: np.random.Generator) -> float:
-    """About the largest eigenvalue of the centred kernel, from some rows."""
+    """An estimate of the largest eigenvalue of the centred kernel, from some rows."""
     some = _sampled(tiles, rng)
     given = tiles.X[np.ix_(some, some)] if tiles.kernel.pairwise else tiles.kernel(tiles.X[some])
     Kc, _ = center_kernel(np.asarray(given, dtype=np.float64))

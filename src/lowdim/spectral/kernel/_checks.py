@@ -1,4 +1,4 @@
-"""What kernel methods say about a kernel: not symmetric, not positive, too narrow, too wide."""
+"""Checks of a kernel: symmetric, positive semi-definite, neither too narrow nor too wide."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from lowdim.spectral.kernel._axes import OWNER, Axes
 from lowdim.spectral.kernel._kernel_tiles import Tiles
 
 Array = np.ndarray
-SPECTRUM = 1500  # rows whose whole spectrum is looked at for negative eigenvalues (half a second)
-PAIRS = 3000  # rows between which all distances are looked at
+SPECTRUM = 1500  # rows whose whole spectrum is computed for negative eigenvalues (half a second)
+PAIRS = 3000  # rows between which all distances are compared
 FLAT, NARROW, WIDE = 1.1, 3.0, 1e-3
 
 
 def check_symmetric(tiles: Tiles, owner: str) -> None:
-    """Refuse a kernel that is not symmetric: it has no eigenvectors to speak of.
+    """ValueError for a kernel that is not symmetric.
 
-    Given matrices are looked at as a whole, functions of two rows on some of them.
+    Given matrices are checked as a whole, functions of two rows on some rows.
     """
     kernel, X = tiles.kernel, tiles.X
     if kernel.is_psd:
@@ -43,18 +43,18 @@ def check_symmetric(tiles: Tiles, owner: str) -> None:
 
 
 def check_square(kernel: Kernel, X: Any, owner: str) -> None:
-    """Refuse a given matrix without a column for each row."""
+    """ValueError for a given matrix that is not square."""
     if kernel.pairwise and X.shape[0] != X.shape[1]:
         raise ValueError(f"{owner}: the kernel matrix must be square; got shape {X.shape}.")
 
 
 def _asymmetry(K: Array) -> float:
-    parts = threads.blocks(len(K), 512)  # tile by tile: a transposed matrix read by rows would crawl
+    parts = threads.blocks(len(K), 512)  # tile by tile: reading a transposed matrix by rows is slow
     return max(float(np.abs(K[a, b] - K[b, a].T).max()) for i, a in enumerate(parts) for b in parts[: i + 1])
 
 
 def negative_share(tiles: Tiles, rng: np.random.Generator) -> float:
-    """Share of negative eigenvalues in the sum of all magnitudes, and a word where it is not rounding."""
+    """Share of negative eigenvalues in the sum of all magnitudes, with a warning where it is not rounding."""
     if tiles.kernel.is_psd:
         return 0.0
     some = np.sort(rng.choice(tiles.n, min(tiles.n, SPECTRUM), replace=False))
@@ -77,7 +77,7 @@ def _has_width(kernel: Kernel) -> bool:
 
 
 def report_width(axes: Axes, kernel: Kernel, n: int, same_norm: bool) -> None:
-    """Say where the kernel sees all rows as unlike each other, or as nearly the same.
+    """Warn where all rows are dissimilar to the kernel, or nearly equal.
 
     Only where k(x, x) is the same for all rows, as for kernels of a distance: others have no width.
     """
@@ -89,8 +89,8 @@ def report_width(axes: Axes, kernel: Kernel, n: int, same_norm: bool) -> None:
     if n > 5 * len(axes.values) and flat:
         warn(
             f"{OWNER}: the spectrum is flat: the first of {len(values)} eigenvalues is {values[0] / values[-1]:.3g} "
-            f"times the last, and {values[0] / mean:.3g} times the mean of all. {kernel} sees each row as unlike all "
-            "others and the axes mean little. "
+            f"times the last, and {values[0] / mean:.3g} times the mean of all. To {kernel} each row is dissimilar to "
+            "all others, and the axes mean little. "
             + (
                 "Its width is too small: use a smaller gamma, or width='median'."
                 if _has_width(kernel)
@@ -99,7 +99,7 @@ def report_width(axes: Axes, kernel: Kernel, n: int, same_norm: bool) -> None:
         )
     elif axes.total < WIDE * axes.own:
         warn(
-            f"{OWNER}: {kernel} sees all rows as nearly the same: their spread in feature space is "
+            f"{OWNER}: to {kernel} all rows are nearly the same: their variance in feature space is "
             f"{axes.total / axes.own:.2g} of k(x, x). "
             + (
                 "Its width is too large and the result nearly that of PCA: use a larger gamma, or width='median'."
@@ -110,7 +110,7 @@ def report_width(axes: Axes, kernel: Kernel, n: int, same_norm: bool) -> None:
 
 
 def distance_loss(tiles: Tiles, Z: Array) -> float:
-    """Mean over pairs of the distance in feature space less the distance of scores, which cannot be longer."""
+    """Mean over pairs of the distance in feature space less that of the scores, which cannot be longer."""
     own, parts, sums = tiles.diag(), threads.blocks(tiles.n, 512), 0.0
     Z = np.asarray(Z, dtype=np.float64)
     for i, a in enumerate(parts):

@@ -1,4 +1,4 @@
-"""The rows of a table as points in the feature space of a kernel, in coordinates that keep all inner products."""
+"""The rows of a table in the feature space of a kernel, in coordinates that keep all inner products."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _EPS = float(np.finfo(np.float64).eps)
 class FeatureSpace:
     """F = (K - 1 offset') projection: F F' is the centred kernel matrix.
 
-    K holds the kernel values of all rows (n) to the landmarks (m, or all of them); then F F' is the best approximation
-    whose axes lie among the landmarks (Williams and Seeger, 2001).
+    K holds the kernel values of all rows (n) to the landmarks (m; or to all rows); then F F' is the best approximation
+    in the span of the landmarks (Williams and Seeger, 2001).
     """
 
     F: np.ndarray  # (n, r), the mean of each column 0
@@ -53,7 +53,7 @@ class FeatureSpace:
 
     @property
     def variance(self) -> float:
-        """Of the rows in feature space, over all directions."""
+        """Total variance of the rows in feature space."""
         return float(np.einsum("ij,ij->", self.F, self.F)) / (len(self.F) - 1)
 
     def view(self, ridge: float) -> View:
@@ -91,7 +91,7 @@ def _axes(tiles: Tiles, n_jobs: int | None, owner: str) -> tuple[Eigenpairs, np.
         )
     keep = pairs.values > floor
     vectors = pairs.vectors[:, keep]
-    # They sum to zero, but by rounding over l only: with l near the floor, what is left would be multiplied by
-    # 1 / sqrt(l) when a new row is placed.
+    # They sum to zero up to rounding over l: with l near the floor, the remainder would be multiplied by 1 / sqrt(l) in
+    # the scores of a new row.
     vectors -= vectors.mean(axis=0)
     return Eigenpairs(pairs.values[keep], vectors, pairs.residuals[keep], pairs.solver), means.columns

@@ -1,4 +1,4 @@
-"""The ridge by cross-validation: how far pairs found in some rows go together in the others."""
+"""The ridge of kernel CCA by cross-validation: correlations of held-out rows."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def curve(
 ) -> np.ndarray:
     """Held-out correlation for each pair of ridges: the mean over the first k pairs of scores.
 
-    Rows left out are scored by what the others give, and the scores of all folds go into one correlation for each
-    pair; its sign counts, and means are those of the fitted rows. Sums of squares and products are all it takes.
+    Held-out rows are scored by the model of the others, and the scores of all folds give one correlation for each pair,
+    with its sign and about the means of the fitted rows. Only sums of squares and products are needed.
     """
     order = rng.permutation(len(Fx))
     parts = [joint_moments(Fx[rows], Fy[rows], n_jobs) for rows in np.array_split(order, FOLDS)]
@@ -48,7 +48,7 @@ def curve(
 
 
 def _held_out_sums(views: Views, ridge: Any, scatter: np.ndarray, d: int, k: int) -> np.ndarray:
-    """Sums of zx², zy² and zx zy over the rows left out, 0 for pairs that these rows do not have."""
+    """Sums of zx², zy² and zx zy over the held-out rows, 0 for pairs that the model does not have."""
     tuned = replace(views, x=replace(views.x, ridge=ridge[0]), y=replace(views.y, ridge=ridge[1]))
     P, _, Q = tuned.solve(min(k, views.pairs), solver="auto")
     A, B = tuned.x.weights(P) / tuned.x.deviations(P), tuned.y.weights(Q) / tuned.y.deviations(Q)

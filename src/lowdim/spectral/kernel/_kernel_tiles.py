@@ -1,8 +1,8 @@
 """Kernel values among many rows, tile by tile: as a matrix, or as products with one that is never stored.
 
-A kernel asked for one block prepares its rows anew each time. `tiles_of` prepares them once; what is left for a tile
-is a matrix product and, for the Gaussian, one pass over the tile while it is in the cache. Among the rows themselves
-only the tiles on and above the diagonal are computed.
+A kernel that computes one block prepares its rows each time. `tiles_of` prepares them once; a tile is then a matrix
+product and, for the Gaussian, one pass over the tile while it is in the cache. Among the rows themselves only the
+tiles on and above the diagonal are computed.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from lowdim._core.runtime import threads
 compiled: Any = _native  # a compiled module has no types to check
 
 Array = np.ndarray
-TILE = 512  # rows and columns of a tile: 2 MB in float64, what a core has in its second cache
-LANES = 16  # sums that are kept side by side; a fixed number, so that bits do not depend on threads
+TILE = 512  # rows and columns of a tile: 2 MB in float64, the size of a second-level cache
+LANES = 16  # partial sums; a fixed number, so that bits do not depend on the number of threads
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class Tiles:
 
 @dataclass(frozen=True, eq=False)
 class GivenTiles(Tiles):
-    """Values that were computed elsewhere, and what the kernel makes of them where it is a multiple or a power."""
+    """Precomputed values, or multiples and powers of them."""
 
     def values(self, rows: Any) -> Callable[[slice], Array]:
         given = self.kernel(rows)
@@ -69,7 +69,7 @@ class GivenTiles(Tiles):
 
 @dataclass(frozen=True, eq=False)
 class GaussianTiles(Tiles):
-    """The Gaussian on dense rows, centred and measured once."""
+    """The Gaussian on dense rows, whose centred form and norms are computed once."""
 
     center: Array
     centred: Array
@@ -112,9 +112,9 @@ def tiles_of(kernel: Kernel, X: Any) -> Tiles:
 
 
 def matrix(tiles: Tiles, dtype: Any, n_jobs: int | None = None, *, shift: Array | None = None) -> Array:
-    """All values among the rows, symmetric to the last bit; less shift_i + shift_j where given, which centring undoes.
+    """All values among the rows, symmetric to the last bit; less shift_i + shift_j where given, which centring removes.
 
-    Shifted by about their means, values rounded to float32 keep the digits that centring leaves.
+    With about the means as shift, values rounded to float32 keep the digits that matter after centring.
     """
     K = np.empty((tiles.n, tiles.n), dtype=dtype)
     parts = threads.blocks(tiles.n, TILE)
@@ -135,7 +135,7 @@ def matrix(tiles: Tiles, dtype: Any, n_jobs: int | None = None, *, shift: Array 
 
 
 def product(tiles: Tiles, Y: Array, n_jobs: int | None = None) -> Array:
-    """K Y in float64 sums, K being computed on the way and forgotten."""
+    """K Y in float64 sums, without storing K."""
     parts = threads.blocks(tiles.n, TILE)
     lanes = list(_lanes(len(parts)))
     Y = np.ascontiguousarray(Y, dtype=tiles.X.dtype)
@@ -155,7 +155,7 @@ def product(tiles: Tiles, Y: Array, n_jobs: int | None = None) -> Array:
 
 
 def _lanes(n_parts: int) -> Iterator[list[int]]:
-    """Rows of tiles dealt out so that each lane gets long and short ones."""
+    """Rows of tiles distributed so that each lane has long and short ones."""
     lanes = min(LANES, -(-n_parts // 2))
     for lane in range(lanes):
         yield [i for i in range(n_parts) if lane in (i % (2 * lanes), 2 * lanes - 1 - i % (2 * lanes))]

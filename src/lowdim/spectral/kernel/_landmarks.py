@@ -1,4 +1,4 @@
-"""Principal axes in feature space that are made of few rows: Nystrom's, and those of sparse kernel PCA."""
+"""Principal axes in feature space in the span of few rows: Nystrom's, and those of sparse kernel PCA."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from lowdim.spectral.kernel._kernel_tiles import Tiles, each_block, matrix, tile
 from lowdim.spectral.kernel._sparse_kernel import Weights, fit_weights, weights_of_few
 
 Array = np.ndarray
-_LANES = 8  # parts of the rows that are summed side by side; fixed, so that bits do not depend on threads
+_LANES = 8  # partial sums; a fixed number, so that bits do not depend on the number of threads
 _BLOCK = 512  # rows of a block
 
 
 def nystrom(tiles: Tiles, basis: Array, k: int | None, rng: np.random.Generator, n_jobs: int | None) -> Axes:
     """Axes within the span of some rows, the landmarks: PCA of F = K_nm K_mm^-1/2.
 
-    Directions of K_mm without size are left out. Exact where all rows are landmarks.
+    Directions of K_mm with zero eigenvalues are left out. Exact where all rows are landmarks.
     """
     X, n = tiles.X, tiles.n
     few = tiles_of(tiles.kernel, X[basis])
@@ -33,7 +33,7 @@ def nystrom(tiles: Tiles, basis: Array, k: int | None, rng: np.random.Generator,
     pairs = eigenpairs(scatter, len(scatter) if k is None else min(k, len(scatter)), rng=rng, owner=OWNER)
     pairs = positive_part(pairs, k, rounding=rounding_of(few) * np.sqrt(n / few.n), owner=OWNER)
     extension, center, norm = Nystrom(offset, root @ pairs.vectors), root @ mean, float(mean @ mean)
-    scores, spread = _placed(tiles, few, extension, center, norm, n_jobs)
+    scores, spread = _scored(tiles, few, extension, center, norm, n_jobs)
 
     own = float(tiles.diag().sum())
     total = max(own - n * norm, 0.0)
@@ -41,7 +41,7 @@ def nystrom(tiles: Tiles, basis: Array, k: int | None, rng: np.random.Generator,
     return Axes(pairs.values, scores, spread, extension, center, norm, own, total, basis, lost)
 
 
-def _placed(
+def _scored(
     tiles: Tiles, few: Tiles, extension: Nystrom, center: Array, norm: float, n_jobs: int | None
 ) -> tuple[Array, Array]:
     """Scores of all rows, and their squared distances in feature space from the centre."""
@@ -55,9 +55,9 @@ def _placed(
 
 
 def _inverse_root(K: Array, dtype: Any, rng: np.random.Generator) -> Array:
-    """B with B'KB = I on the span of the rows: eigenvectors over the roots of their eigenvalues, none of them tiny.
+    """B with B'KB = I on the span of the rows: eigenvectors over the roots of their eigenvalues, without tiny ones.
 
-    Where K has negative eigenvalues, positive ones of their size mean no more than they do.
+    Where K has negative eigenvalues, positive ones of their size are left out too.
     """
     pairs = eigenpairs(K, len(K), rng=rng, owner=OWNER)
     rounding = len(K) * float(np.finfo(dtype).eps) * max(float(pairs.values[0]), 0.0)
@@ -68,7 +68,7 @@ def _inverse_root(K: Array, dtype: Any, rng: np.random.Generator) -> Array:
 
 def _moments(few: Tiles, X: Any, root: Array, n_jobs: int | None) -> tuple[Array, Array, Array, float]:
     """Scatter about the mean and mean of F = K_nm root, column means of K_nm, and the sum of squares of F."""
-    start = root.T @ np.asarray(few.kernel(few.X), dtype=np.float64).mean(axis=0)  # near the mean: no digits lost
+    start = root.T @ np.asarray(few.kernel(few.X), dtype=np.float64).mean(axis=0)  # close to the mean, for precision
     borders = [X.shape[0] * i // _LANES for i in range(_LANES + 1)]
 
     def lane(which: slice) -> tuple[Any, ...]:
@@ -96,8 +96,8 @@ def sparse(
 ) -> tuple[Axes, Weights]:
     """Axes of the covariance s²I + sum of w_i phi_i phi_i' with few w_i that are not zero, fitted to `some` rows.
 
-    The axes are those of W^1/2 K W^1/2 about the centre, which is the mean of all rows seen from the span of the rows
-    kept; so a new row is compared with these alone.
+    The axes are those of W^1/2 K W^1/2 about the centre, the mean of all rows projected onto the span of the rows kept;
+    so a new row is compared with these alone.
     """
     sample = tiles_of(tiles.kernel, tiles.X[some])
     Kc, _ = center_kernel(matrix(sample, np.float64, n_jobs), overwrite=True)
@@ -119,7 +119,7 @@ def sparse(
 
 
 def _positive(Kc: Array) -> tuple[Array, float]:
-    """The nearest matrix that is one of inner products, as weights have a meaning for, and its largest eigenvalue."""
+    """The nearest positive semi-definite matrix, as the weights need, and its largest eigenvalue."""
     values = all_eigenvalues(Kc, owner=OWNER)
     if values[-1] >= -1e-9 * max(values[0], 0.0):
         return Kc, float(values[0])
@@ -138,9 +138,9 @@ def _weighted(
     pairs = eigenpairs(size[:, None] * about * size, len(w) if k is None else min(k, len(w)), owner=OWNER)
     pairs = positive_part(pairs, k, rounding=rounding_of(few) / tiles.n, owner=OWNER)
     P = Nystrom.of(pairs.values, size[:, None] * pairs.vectors, offset).projection
-    P = P - np.outer(center, P.sum(axis=0))  # an axis is made of phi_i - m
+    P = P - np.outer(center, P.sum(axis=0))  # an axis is a sum of phi_i - m
     extension = Nystrom(at_center, P)
-    scores, spread = _placed(tiles, few, extension, center, norm, n_jobs)
+    scores, spread = _scored(tiles, few, extension, center, norm, n_jobs)
     own, total = float(tiles.diag().sum()), max(float(spread.sum()), 0.0)
     values = np.square(scores, dtype=np.float64).sum(axis=0)
     order = np.argsort(-values, kind="stable")

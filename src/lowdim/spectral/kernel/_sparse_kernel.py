@@ -1,13 +1,13 @@
-"""Weights of sparse kernel PCA: which few rows carry the covariance in feature space.
+"""Weights of sparse kernel PCA: a covariance in feature space that is a sum over few rows (Tipping 2001).
 
-The rows' features are drawn from a Gaussian with covariance C = s²I + sum of w_i phi_i phi_i'. With the other weights
-held, the likelihood is highest at
+The model: features are drawn from a Gaussian with covariance C = s²I + sum of w_i phi_i phi_i'. With the other weights
+fixed, the likelihood is highest at
 
     w_i = (q_i / (n a_i) - 1) / a_i  where q_i > n a_i, else exactly 0,
 
-a_i = phi_i' C_i^-1 phi_i, q_i = sum over rows of (phi' C_i^-1 phi_i)², C_i being C without row i. One weight at a time,
-always the one that gains most, the likelihood never falls and rows leave at once, where updates of all weights
-together creep towards zero.
+a_i = phi_i' C_i^-1 phi_i, q_i = sum over rows of (phi' C_i^-1 phi_i)², C_i being C without row i. One weight is updated
+at a time, the one that gains most: the likelihood never falls, and weights become exactly zero, while updates of all
+weights together only converge towards zero.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from sklearn.exceptions import ConvergenceWarning
 from lowdim._core.runtime.notices import warn
 
 Array = np.ndarray
-GAIN = 1e-5  # log likelihood per row below which a step is not worth making
-STEPS = 20_000
+GAIN = 1e-5  # log likelihood per row; the iteration stops where no step gains more
+MAX_ITER = 20_000
 
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Weights (zero for rows that are not needed), the noise variance s², and how the search ended.
+    """Weights (zero for rows that are not kept), the noise variance s², and how the iteration ended.
 
-    `capped`: more rows would have been kept, had they been allowed.
+    `capped`: the limit on the number of rows was reached.
     """
 
     weights: Array
@@ -39,10 +39,10 @@ class Weights:
     capped: bool = False
 
 
-def fit_weights(K: Array, noise: float, most: int | None = None, *, owner: str, max_iter: int = STEPS) -> Weights:
+def fit_weights(K: Array, noise: float, most: int | None = None, *, owner: str, max_iter: int = MAX_ITER) -> Weights:
     """Weights of the highest likelihood for a centred kernel matrix, at most `most` of them not zero.
 
-    Not one of `iterate`'s loops: the state is an n x n matrix that changes in place.
+    A loop of its own instead of `iterate`: the state is an n x n matrix that is updated in place.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def fit_weights(K: Array, noise: float, most: int | None = None, *, owner: str, 
     most : int or None
         Rows kept at most.
     owner : str
-        Who asks, for messages.
+        The estimator, for messages.
     max_iter : int
         Steps, one weight each.
 
@@ -79,7 +79,8 @@ def fit_weights(K: Array, noise: float, most: int | None = None, *, owner: str, 
         steps += 1
     else:
         warn(
-            f"{owner}: the weights of the rows still moved after {max_iter} steps. Use more noise.", ConvergenceWarning
+            f"{owner}: the weights of sparse kernel PCA did not converge after {max_iter} steps. Use more noise.",
+            ConvergenceWarning,
         )
         return Weights(w, noise, max_iter, False, capped)
     if not w.any():  # more noise than the rows have variance
@@ -90,8 +91,8 @@ def fit_weights(K: Array, noise: float, most: int | None = None, *, owner: str, 
 def weights_of_few(K: Array, variance: float, most: int, *, owner: str) -> Weights:
     """Weights with the least noise under which at most `most` rows are kept, in steps of a factor two.
 
-    `variance` is that of the first axis. A cap alone would not do: with little noise, few rows would have to explain
-    what they cannot.
+    `variance` is that of the first axis. A limit on the rows alone is not enough: with little noise, few rows cannot
+    explain the others.
     """
     found = fit_weights(K, variance / 2, most, owner=owner)
     for halving in range(2, 20):

@@ -19,12 +19,12 @@ from lowdim._core.spectrum import mean_and_variance, svd
 
 
 class FeatureMapPCA(Reducer):
-    """Nonlinear PCA: map every row to features phi(x) that can be written down, centre, and take principal components.
+    """Nonlinear PCA: principal components of explicit features phi(x) of every row.
 
-    The components are those of KernelPCA with k(x, y) = phi(x)'phi(y), and here they can be read: component w with
-    offset b says w'phi(x) + b = score. Where a score hardly varies this is an equation that the rows satisfy. Points
-    of a conic a x1² + b x1 x2 + c x2² + d = 0 lie on a plane after phi(x) = (x1², sqrt(2) x1 x2, x2²): their last
-    component is (a, b/sqrt(2), c) up to a factor, its offset d times the same.
+    The components are those of KernelPCA with k(x, y) = phi(x)'phi(y), and here they are explicit: with component w and
+    offset b, w'phi(x) + b = score. Where a score hardly varies this is an equation that the rows satisfy. Points of a
+    conic a x1² + b x1 x2 + c x2² + d = 0 lie on a plane after phi(x) = (x1², sqrt(2) x1 x2, x2²): their last component
+    is (a, b/sqrt(2), c) up to a factor, its offset d times the same factor.
 
     Parameters
     ----------
@@ -38,9 +38,9 @@ class FeatureMapPCA(Reducer):
     coef0 : float
         At least 0; weighs the products of fewer columns.
     random_state : int, generator or None
-        Start of the iterative solver for wide tables of features.
+        Seed; the same int gives the same result. For the start of the iterative solver, for wide tables of features.
     n_jobs : int or None
-        Threads; None means all cores. Results do not depend on it.
+        Number of threads; None means all cores. Results do not depend on it.
 
     Attributes
     ----------
@@ -58,8 +58,10 @@ class FeatureMapPCA(Reducer):
         eigenvalues_ / (n_samples - 1), and as shares of the variance of all features.
     n_features_mapped_ : int
         Number of features.
+    feature_space_error_ : float
+        Sum of squared errors of the features over all fitted rows: the sum of the eigenvalues left out.
     reconstruction_error_ : float
-        Squared error among the features over all fitted rows: the sum of the eigenvalues left out.
+        The same number under its older name.
 
     References
     ----------
@@ -105,13 +107,13 @@ class FeatureMapPCA(Reducer):
         self.components_ = found.Vt
         self.offsets_ = -(found.Vt @ self.mean_)
         self.eigenvalues_ = found.values**2
-        self._say_flat(total, max(F.shape) * float(np.finfo(F.dtype).eps))
+        self._warn_of_flat_axes(total, max(F.shape) * float(np.finfo(F.dtype).eps))
 
         self.explained_variance_ = self.eigenvalues_ / (len(F) - 1)
         self.explained_variance_ratio_ = self.eigenvalues_ / total if total > 0 else np.zeros(len(found.values))
-        self.reconstruction_error_ = float(max(total - self.eigenvalues_.sum(), 0.0))
+        self.feature_space_error_ = float(max(total - self.eigenvalues_.sum(), 0.0))
         self._rows = self._own_rows(X)
-        return self._places(F)
+        return self._scores(F)
 
     def _wanted(self, most: int) -> int:
         if self.n_components is not None and self.n_components > most:
@@ -121,21 +123,25 @@ class FeatureMapPCA(Reducer):
             )
         return most if self.n_components is None else min(self.n_components, most)
 
-    def _say_flat(self, total: float, rounding: float) -> None:
-        """Axes without variance are wanted where all were asked for, and a surprise otherwise."""
+    def _warn_of_flat_axes(self, total: float, rounding: float) -> None:
+        """Warn of axes without variance, unless all axes were asked for."""
         flat = int((self.eigenvalues_ <= rounding**2 * total).sum())
         if flat and self.n_components is not None:
             count = len(self.eigenvalues_)
-            warn(f"FeatureMapPCA: {count - flat} of {count} axes have a positive eigenvalue; the others do not vary.")
+            warn(f"FeatureMapPCA: {count - flat} of {count} axes have a positive eigenvalue; the others are constant.")
+
+    @property
+    def reconstruction_error_(self) -> float:
+        return self.feature_space_error_
 
     def _extend(self, X: np.ndarray) -> np.ndarray:
-        return self._places(self._features(X))
+        return self._scores(self._features(X))
 
-    def _places(self, F: np.ndarray) -> np.ndarray:
+    def _scores(self, F: np.ndarray) -> np.ndarray:
         return Linear(self.mean_, None, self.components_.T)(F)
 
     def row_error(self, X: Any) -> np.ndarray:
-        """Squared distance of each row, among the features, from the span of the components.
+        """Squared distance of the features of each row from the span of the components.
 
         Parameters
         ----------
@@ -145,21 +151,21 @@ class FeatureMapPCA(Reducer):
         Returns
         -------
         error : ndarray of shape (n_samples,)
-            Over the fitted rows they add up to `reconstruction_error_`.
+            Over the fitted rows they add up to `feature_space_error_`.
         """
         check_is_fitted(self)
         X, _ = self._check_rows(X, fitting=False)
         parts = []
         for rows in threads.blocks(len(X), self._block_rows):
             F = self._features(X[rows])
-            left = centred(F, self.mean_) - self._places(F) @ self.components_.astype(F.dtype)
+            left = centred(F, self.mean_) - self._scores(F) @ self.components_.astype(F.dtype)
             parts.append(np.einsum("ij,ij->i", left, left, dtype=np.float64))
         return np.concatenate(parts)
 
     # ---- the map --------------------------------------------------------------------------------------------
 
     def _features(self, X: np.ndarray) -> np.ndarray:
-        """phi of every row, in blocks side by side."""
+        """phi of every row, computed in blocks."""
         first = self._mapped(X[: self._block_rows])
         if len(first) == len(X):
             return first
@@ -176,8 +182,8 @@ class FeatureMapPCA(Reducer):
         with np.errstate(over="ignore", invalid="ignore"):
             F = polynomial_features(X, self.degree, self.coef0) if self.feature_map == "polynomial" else self._called(X)
         if not np.isfinite(F.sum(dtype=np.float64)) and not np.isfinite(F).all():
-            way = "Rescale the data, for example X / np.abs(X).max(), or change the map."
-            raise ValueError(f"FeatureMapPCA: the features must be finite; got NaN or numbers too large. {way}")
+            hint = "Rescale the data, for example X / np.abs(X).max(), or change the map."
+            raise ValueError(f"FeatureMapPCA: the features must be finite; got NaN or numbers too large. {hint}")
         return F
 
     def _called(self, X: np.ndarray) -> np.ndarray:
@@ -194,7 +200,7 @@ class FeatureMapPCA(Reducer):
         return {"rows": n * d * itemsize} | self._feature_memory(n, self._count(d), itemsize)
 
     def _count(self, d: int) -> int:
-        """Number of features; as many as columns until a callable has said."""
+        """Number of features; that of a callable is not known before it is called, and taken to be d."""
         if self.feature_map != "polynomial":
             return d
         return comb(d + self.degree - (self.coef0 == 0), self.degree)

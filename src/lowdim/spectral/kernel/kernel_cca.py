@@ -31,28 +31,28 @@ def _two(rule: params.Rule) -> params.Rule:
 
 
 class KernelCCA(Reducer):
-    """Kernel CCA: what two tables of the same rows have in common, curved relations too.
+    """Kernel CCA: correlated components of two tables of the same rows, also for nonlinear relations.
 
-    CCA of the rows after maps that only their inner products know. With the centred kernel matrices Kx and Ky it
-    maximises a'Kx Ky b subject to a'(Kx² + (n - 1) ridge Kx) a = 1, and the same for b. The ridge is needed: as many
-    dimensions as rows correlate perfectly, whatever the data. With Kx = U L U' the correlations are the singular
-    values of Fx Ux'Uy Fy, F² = L / (L + (n - 1) ridge): no matrix is inverted. With linear kernels this is
+    CCA of the rows in the feature spaces of two kernels. With the centred kernel matrices Kx and Ky it maximises
+    a'Kx Ky b subject to a'(Kx² + (n - 1) ridge Kx) a = 1, and the same for b. The ridge is needed: with as many
+    dimensions as rows, correlations are perfect for any data. With Kx = U L U' the correlations are the singular values
+    of Fx Ux'Uy Fy, F² = L / (L + (n - 1) ridge): no matrix is inverted. With linear kernels this is
     ``CCA(ridge=ridge)``, its scores scaled to unit variance.
 
-    Use it where a relation between the tables is expected but not a straight one, and look at `score` on rows left
-    out: on the fitted rows correlations are high by construction. For straight relations CCA is faster and its
-    weights can be read.
+    Use it where a nonlinear relation between the tables is expected, and compute `score` on held-out rows: on the
+    fitted rows correlations are high by construction. For linear relations CCA is faster and its weights can be
+    interpreted.
 
     Parameters
     ----------
     n_components : int or None
-        Pairs to keep. None: all, the smaller of the two ranks.
+        Number of pairs of components. None: all, the smaller of the two ranks.
     kernel : str, kernel object or callable, or a pair of them
         For both tables, or one for each: "linear", "poly", "rbf", "laplacian", "sigmoid", "precomputed", an object of
         `lowdim.kernels`, or a function of two rows.
     width : str or float
-        How the width of "rbf" and "laplacian" is chosen where `gamma` is None, for each table on its own; "median"
-        looks at the distances between rows, a number is the standard deviation s of exp(-d²/(2 s²)).
+        Width of "rbf" and "laplacian" where `gamma` is None: a rule, such as "median" of the distances between the rows
+        of each table; or a number, the standard deviation s of exp(-d²/(2 s²)) (for "laplacian" the s of exp(-d/s)).
     gamma : float or None
         The factor in exp(-gamma d²), (gamma x'y + coef0)^degree and tanh(gamma x'y + coef0).
     degree, coef0 : number
@@ -60,16 +60,17 @@ class KernelCCA(Reducer):
     ridge : float, pair of floats or "cv"
         Added to the variance in every direction of feature space, in the units of the kernel (the variances of "rbf"
         add up to less than 1). kernlab's (K + gamma I) K is ridge = gamma / (n - 1); Bach and Jordan's
-        (K + n kappa/2 I)² is ridge = kappa n / (n - 1) but for a term in kappa². "cv" takes the one whose pairs
-        correlate most in rows left out (5 folds).
+        (K + n kappa/2 I)² is ridge = kappa n / (n - 1) up to a term in kappa². "cv" takes the one whose pairs
+        correlate most in held-out rows (5 folds).
     ridges : sequence of floats or None
-        What "cv" tries. None: nine values from 1e-5 to 1 times the variance of each table in feature space.
+        The values that "cv" tries. None: nine values from 1e-5 to 1 times the variance of each table in feature space.
     n_landmarks : int or None
-        Look for axes among this many rows drawn at random (Nystrom), so that nothing n x n is formed; None uses all.
+        Number of landmarks, rows drawn at random in whose span the axes lie (Nystrom), so that no n x n matrix is
+        formed; None: all rows.
     random_state : int, generator or None
-        Draws landmarks and folds.
+        Seed; the same int gives the same result. Draws landmarks and folds.
     n_jobs : int or None
-        Threads; None means all cores. Results do not depend on it.
+        Number of threads; None means all cores. Results do not depend on it.
 
     Attributes
     ----------
@@ -84,12 +85,12 @@ class KernelCCA(Reducer):
     ridge_ : tuple of float
         The ridge of each table.
     ridges_, ridge_curve_ : ndarray of shape (n_tried, 2) and (n_tried,), or None
-        With "cv" what was tried and the held-out correlation: the mean over the pairs kept (the first alone, where
-        n_components is None).
+        With "cv", the values tried and their held-out correlations: the mean over the pairs kept (the first alone,
+        where n_components is None).
     kernel_ : tuple of Kernel
         The kernels with their parameters.
     landmarks_ : ndarray of int or None
-        The rows that are landmarks.
+        Row numbers of the landmarks; None where all rows are used.
     n_components_ : int
         Number of pairs kept.
 
@@ -186,7 +187,7 @@ class KernelCCA(Reducer):
         Returns
         -------
         Zx : ndarray of shape (n_samples, n_components_)
-            The scores of X alone, so that a pipeline can go on with them; `transform(X, Y)` gives those of both.
+            The scores of X alone, as pipelines need; `transform(X, Y)` gives those of both.
         """
         self._refuse_stream(X)
         if y is None:
@@ -202,7 +203,7 @@ class KernelCCA(Reducer):
         x, y = self._spaces(X, Y, rng)
         self.ridge_, self.ridges_, self.ridge_curve_ = self._choose_ridge(x, y, rng)
         both = views_of(x, y, self.ridge_, "KernelCCA")
-        _say_spurious(both, X.shape[0])
+        _warn_of_spurious(both, X.shape[0])
 
         k = both.kept(self.n_components)
         P, self.correlations_, Q = both.solve(k, solver="auto")
@@ -242,11 +243,11 @@ class KernelCCA(Reducer):
         )
         for name, space in (("X", x), ("Y", y)):
             if not space.F.shape[1]:
-                raise ValueError(f"KernelCCA: {name} must vary; to its kernel all its rows are equal.")
+                raise ValueError(f"KernelCCA: {name} must vary; all its rows are equal to its kernel.")
         return x, y
 
     def _choose_ridge(self, x: FeatureSpace, y: FeatureSpace, rng: np.random.Generator) -> tuple[Any, Any, Any]:
-        """The ridge of each table; what was tried, and how it did, where it is chosen by cross-validation."""
+        """The ridge of each table; the values tried and their correlations, where it is chosen by cross-validation."""
         if self.ridge != "cv":
             rx, ry = self.ridge if isinstance(self.ridge, (tuple, list)) else (self.ridge, self.ridge)
             return (float(rx), float(ry)), None, None
@@ -301,12 +302,12 @@ class KernelCCA(Reducer):
         return Zx, np.concatenate(parts).astype(Y.dtype, copy=False)
 
     def score(self, X: Any, y: Any) -> float:
-        """How far the two tables go together in these rows: the correlation of their scores, the mean over the pairs.
+        """Correlation of the scores of the two tables in these rows, the mean over the pairs of components.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows of the first table, best rows that were not fitted.
+            Rows of the first table, preferably rows that were not fitted.
         y : array-like of shape (n_samples, n_targets) or (n_samples,)
             The same rows of the second table.
 
@@ -339,10 +340,10 @@ class KernelCCA(Reducer):
             "folds": 12 * (2 * m) ** 2 * 8 if self.ridge == "cv" else 0,
         }
 
-    # ---- is it there? ---------------------------------------------------------------------------------------
+    # ---- significance ---------------------------------------------------------------------------------------
 
     def permutation_test(self, X: Any, Y: Any, n_permutations: int = 199, random_state: Any = None) -> np.ndarray:
-        """Probability of correlations as large as those found, had the two tables nothing in common.
+        """Permutation test: probability of correlations as large as those found if the tables were independent.
 
         As in `CCA.permutation_test`: the statistic for pair k is -sum of log(1 - rho²) over the pairs from k on, of
         the regularised correlations, with the rows of one table permuted in the space that the earlier pairs leave.
@@ -369,8 +370,8 @@ class KernelCCA(Reducer):
         params.check("KernelCCA", values, rules)
         if self.ridge == "cv":
             raise ValueError(
-                "KernelCCA: ridge must be a number for a permutation test; got 'cv'. One that was chosen on the same "
-                "rows makes p-values too small: choose it on others, or by what is known of the noise."
+                "KernelCCA: ridge must be a number for a permutation test; got 'cv'. A ridge chosen on the same rows "
+                "makes p-values too small: choose it on other rows."
             )
         model = type(self)(**self.get_params(deep=False))
         X, _ = model._check_rows(X, fitting=True)
@@ -389,11 +390,11 @@ class KernelCCA(Reducer):
         return tags
 
 
-def _say_spurious(both: Views, n: int) -> None:
-    """Spaces of more effective dimensions than there are rows share directions, whatever the data."""
+def _warn_of_spurious(both: Views, n: int) -> None:
+    """Two spaces with more effective dimensions than rows intersect, whatever the data: correlations are spurious."""
     dx, dy = (float((view.filter**2).sum()) for view in (both.x, both.y))
     if dx + dy > n - 1:
         warn(
-            f"KernelCCA: the ridge leaves {dx:.0f} + {dy:.0f} effective dimensions to {n} rows: correlations are near "
-            "1 whatever the data. Use a larger ridge or ridge='cv', and look at the score of rows left out."
+            f"KernelCCA: with this ridge there are {dx:.0f} + {dy:.0f} effective dimensions for {n} rows: correlations "
+            "are near 1 whatever the data. Use a larger ridge or ridge='cv', and compute the score of held-out rows."
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,30 +11,37 @@ from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.incomplete.kernels import KernelHoles
 from lowdim._core.kernels import Kernel, make_kernel
-from lowdim._core.kernels.preimage import WAYS, check_way, is_linear, shift_of, shifted
-from lowdim._core.landmarks.choose import METHODS, choose
+from lowdim._core.kernels.preimage import (
+    PREIMAGE_METHODS,
+    Span,
+    check_preimage,
+    find_preimages,
+    is_linear,
+    shift_of,
+    shifted,
+)
+from lowdim._core.landmarks.choose import LANDMARK_METHODS, choose
 from lowdim._core.runtime import memory
 from lowdim._core.runtime.rng import generator
-from lowdim.spectral.kernel import _axes as routes
+from lowdim.spectral.kernel import _axes as all_rows
 from lowdim.spectral.kernel import _checks as checks
 from lowdim.spectral.kernel import _landmarks as few_rows
 from lowdim.spectral.kernel._kernel_tiles import LANES, Tiles, each_block, tiles_of
-from lowdim.spectral.kernel._preimages import preimages, usual_error
 
-_TILES = 2**26  # bytes of the blocks of the kernel that are worked on
-_CANDIDATES = 1000  # rows among which sparse kernel PCA looks for those it keeps (a few seconds)
+_TILES = 2**26  # bytes of the blocks of the kernel in memory
+_CANDIDATES = 1000  # rows among which sparse kernel PCA chooses (a few seconds)
 
 
 class KernelPCA(Reducer):
-    """Kernel PCA: principal components of the rows after a map phi that only its inner products know.
+    """Kernel PCA: principal components of the rows in the feature space of a kernel.
 
     With K_ij = k(x_i, x_j) = phi(x_i)'phi(x_j) and Kc = HKH its centred form, the eigenvectors v of Kc with the largest
     eigenvalues l give the scores sqrt(l) v. A new row is centred with the means of the fitted ones: z = V'(k(x) -
     mean K) / sqrt(l). With the linear kernel this is PCA.
 
-    All of K is stored where it fits. `solver="operator"` computes it again for every product instead, in little
-    memory; `n_landmarks` (Nystrom) and `n_basis` or `noise` (sparse kernel PCA) build the axes from few rows, and a new
-    row is compared with these alone.
+    K is stored where it fits into memory. `solver="operator"` computes it again for every product instead;
+    `n_landmarks` (Nystrom) and `n_basis` or `noise` (sparse kernel PCA) restrict the axes to the span of few rows, and
+    a new row is compared with these alone.
 
     Parameters
     ----------
@@ -47,8 +53,8 @@ class KernelPCA(Reducer):
         "cosine", "constant", "precomputed"; an object of `lowdim.kernels` such as ``RBF(0.5) + 2 * Linear()``; or a
         function of two rows.
     width : str or float
-        How the width of "rbf" and "laplacian" is chosen where `gamma` is None; "median" looks at the distances between
-        rows, a number is the standard deviation s of exp(-d²/(2 s²)).
+        Width of "rbf" and "laplacian" where `gamma` is None: a rule, such as "median" of the distances between rows; or
+        a number, the standard deviation s of exp(-d²/(2 s²)) (for "laplacian" the s of exp(-d/s)).
     gamma : float or None
         The factor in exp(-gamma d²), (gamma x'y + coef0)^degree and tanh(gamma x'y + coef0).
     degree, coef0 : number
@@ -57,29 +63,31 @@ class KernelPCA(Reducer):
         "dense" stores K (float64 rows beyond 12,000: rounded to float32, eigenvalues from one float64 product, axes to
         about 1e-6), "operator" never does; "auto" stores it where memory allows.
     n_landmarks : int or None
-        Build the axes from this many rows: 1,000 to 5,000 for any number of rows; `nystrom_error_` tells what it costs.
+        Number of landmarks, rows in whose span the axes lie: 1,000 to 5,000 for any number of rows; `nystrom_error_` is
+        the loss. None: all rows.
     landmarks : {"random", "farthest", "kmeans++"}
         How these rows are chosen; by distance takes longer and covers the data better.
     n_basis : int or None
         Sparse kernel PCA: keep at most this many rows, those that explain the others best.
     noise : float or None
-        Sparse kernel PCA: variance, relative to that of the first axis, that counts as noise, from 1e-6 to 1; the
-        more, the fewer rows are kept. None with `n_basis`: the least that keeps no more rows than that.
+        Sparse kernel PCA: the noise variance relative to that of the first axis, from 1e-6 to 1; the more noise, the
+        fewer rows are kept. None with `n_basis`: the least noise with at most that many rows.
     preimage : {"ridge", "fixed_point", "distance"}
-        The way back. "ridge" learns it: kernel ridge regression of the rows on their scores, width and penalty by
-        leave-one-out error; for any kernel. "fixed_point" walks to the row whose image is nearest (Mika et al., 1998):
-        RBF, polynomial and their combinations. "distance" takes the row with the right distances to its neighbours, in
-        one step (Kwok and Tsang, 2003): RBF, l2 Laplace, odd polynomials. With the linear kernel all are that of PCA.
+        Method of the inverse transform. "ridge" is learned: kernel ridge regression of the rows on their scores, width
+        and penalty by leave-one-out error; for any kernel. "fixed_point" iterates to the row whose image is nearest
+        (Mika et al., 1998): RBF, polynomial and their combinations. "distance" computes the row from its distances to
+        its neighbours, in one step (Kwok and Tsang, 2003): RBF, l2 Laplace, odd polynomials. With the linear kernel
+        all are that of PCA.
     n_neighbors : int
-        Rows that ``preimage="distance"`` measures from.
+        Number of rows whose distances ``preimage="distance"`` uses.
     missing : {"error", "pairwise", "expected"}
-        What a missing cell (NaN) means: refused; kernels of the distance or the inner product over the columns both
-        rows have, scaled up; or features averaged over what the row may be under a Gaussian model of the rows, so
-        that k(x, y) is an expected value and stays positive semi-definite. At fit and for new rows.
+        Missing cells (NaN), at fit and in new rows: an error; kernels of the distance or the inner product over the
+        columns that both rows have, scaled up; or features averaged over the distribution of the row under a Gaussian
+        model of the rows, so that k(x, y) is an expected value and stays positive semi-definite.
     random_state : int, generator or None
-        Start of the eigensolver, landmarks, samples.
+        Seed; the same int gives the same result. For the eigensolver, landmarks and samples.
     n_jobs : int or None
-        Threads; None means all cores. Results do not depend on it.
+        Number of threads; None means all cores. Results do not depend on it.
 
     Attributes
     ----------
@@ -90,20 +98,25 @@ class KernelPCA(Reducer):
         component is l / n_samples (which kernlab reports, with scores that are sqrt(n_samples) times these).
     explained_variance_ratio_ : ndarray of shape (n_components,)
         Their share of the trace of the centred kernel matrix; above 1 where negative eigenvalues lower that.
+    feature_space_error_ : float
+        Sum of squared errors in feature space over all fitted rows: the sum of the eigenvalues left out. The values of
+        `row_error` of the fitted rows add up to it.
     reconstruction_error_ : float
-        Squared error in feature space over all fitted rows: the sum of the eigenvalues left out.
+        The same number under its older name. It is an error in feature space, not of the cells of X as in other
+        estimators.
     dual_coef_ : ndarray of shape (n_samples or n_basis_rows, n_components)
         The axes: u_j = sum over rows b of dual_coef_[b, j] phi(x_b), of length 1 (a'Ka = 1).
     basis_ : ndarray of int or None
-        The rows the axes are made of, where they are not all: landmarks, or the rows kept.
+        The rows b, where they are not all: landmarks, or the rows that sparse kernel PCA keeps.
     negative_share_ : float
-        Share of negative eigenvalues, for kernels not known to be positive; on 1,500 rows where there are more.
+        Share of negative eigenvalues, for kernels not known to be positive semi-definite; on 1,500 rows where there are
+        more.
     nystrom_error_ : float or None
-        With landmarks: share of the spread in feature space that lies outside the span of the landmarks.
+        With landmarks: share of the variance in feature space outside the span of the landmarks.
     kernel_ : Kernel
         The kernel with its parameters.
     noise_variance_, n_iter_, converged_ : float, int, bool or None
-        Of sparse kernel PCA: the variance s² of the noise, and how the search for the rows ended.
+        Of sparse kernel PCA: the variance s² of the noise, and how the choice of the rows ended.
 
     References
     ----------
@@ -128,10 +141,10 @@ class KernelPCA(Reducer):
         "coef0": params.real(-np.inf),
         "solver": params.one_of("auto", "dense", "operator"),
         "n_landmarks": params.none() | params.whole(1),
-        "landmarks": params.one_of(*METHODS),
+        "landmarks": params.one_of(*LANDMARK_METHODS),
         "n_basis": params.none() | params.whole(1),
         "noise": params.none() | params.real(1e-6, 1.0, open_high=True),
-        "preimage": params.one_of(*WAYS),
+        "preimage": params.one_of(*PREIMAGE_METHODS),
         "n_neighbors": params.whole(1),
     }
     _sparse_rows = True
@@ -183,7 +196,7 @@ class KernelPCA(Reducer):
         rng = generator(self.random_state)
         settings = {name: getattr(self, name) for name in ("width", "gamma", "degree", "coef0")}
         self.kernel_ = make_kernel(self.kernel, X, holes=self._holes, owner="KernelPCA", **settings)
-        check_way(self.preimage, self.kernel_, "KernelPCA")
+        check_preimage(self.preimage, self.kernel_, "KernelPCA")
         self._shift = shift_of(self.kernel_, X)
         X = shifted(X, self._shift)
         tiles = tiles_of(self.kernel_, X)
@@ -195,7 +208,7 @@ class KernelPCA(Reducer):
         checks.report_width(axes, self.kernel_, tiles.n, bool(np.ptp(own := tiles.diag()) <= 1e-6 * np.abs(own).max()))
         self.eigenvalues_ = axes.values
         self.explained_variance_ratio_ = axes.values / axes.total if axes.total > 0 else np.zeros_like(axes.values)
-        self.reconstruction_error_ = max(axes.total - float(axes.values.sum()), 0.0)
+        self.feature_space_error_ = max(axes.total - float(axes.values.sum()), 0.0)
         self.basis_, self.nystrom_error_ = axes.basis, axes.lost
         self._extension, self.dual_coef_ = axes.extension, axes.extension.projection
         self._mean_coef, self._mean_kernel = axes.center, axes.center_norm
@@ -203,19 +216,19 @@ class KernelPCA(Reducer):
         self._rows = self._own_rows(X if axes.basis is None else X[axes.basis])
         return axes.scores
 
-    def _axes(self, tiles: Tiles, rng: np.random.Generator) -> routes.Axes:
-        """Axes in feature space by the route that the parameters name."""
+    def _axes(self, tiles: Tiles, rng: np.random.Generator) -> all_rows.Axes:
+        """Axes in feature space, from all rows or from few, as the parameters say."""
         self.noise_variance_ = self.n_iter_ = self.converged_ = None
-        route = self._route(tiles.n, tiles.X.dtype.itemsize)
-        if route in ("dense", "operator"):
-            solve = routes.dense if route == "dense" else routes.operator
+        variant = self._variant(tiles.n, tiles.X.dtype.itemsize)
+        if variant in ("dense", "operator"):
+            solve = all_rows.dense if variant == "dense" else all_rows.operator
             return solve(tiles, self.n_components, rng, self.n_jobs)
         if self._precomputed():
             raise ValueError(
-                "KernelPCA: n_landmarks, n_basis and noise must be None with kernel='precomputed', where K is there "
-                "already."
+                "KernelPCA: n_landmarks, n_basis and noise must be None with kernel='precomputed', where all of K is "
+                "given."
             )
-        if route == "landmarks":
+        if variant == "landmarks":
             basis = self._choose(tiles.X, self.n_landmarks, rng)
             return few_rows.nystrom(tiles, basis, self.n_components, rng, self.n_jobs)
         some = self._choose(tiles.X, self.n_landmarks or _CANDIDATES, rng)
@@ -223,7 +236,8 @@ class KernelPCA(Reducer):
         self.noise_variance_, self.n_iter_, self.converged_ = found.noise, found.n_iter, found.converged
         return axes
 
-    def _route(self, n: int, itemsize: int) -> str:
+    def _variant(self, n: int, itemsize: int) -> str:
+        """Sparse, landmarks, dense or operator."""
         if self.n_basis is not None or self.noise is not None:
             return "sparse"
         if self.n_landmarks is not None:
@@ -246,21 +260,44 @@ class KernelPCA(Reducer):
         return np.concatenate(self._each(shifted(X, self._shift), lambda S, rows: self._extension(S)))
 
     def _each(self, X: Any, work: Any) -> list[Any]:
-        """`work(similarities to the rows the axes are made of, rows)` for blocks of new rows."""
+        """`work(kernel values to the rows b of the axes, slice)` for blocks of new rows."""
         rows = np.empty((self.n_features_in_, 0)) if self._precomputed() else self._rows
         return each_block(tiles_of(self.kernel_, rows), X, work, self.n_jobs)
 
     @property
     def _invert(self) -> Any:
-        """None where the way back is learned; that of a linear kernel is known."""
+        """The pre-images; None where the inverse transform is learned (that of a linear kernel is exact)."""
         learned = self.preimage == "ridge" and not is_linear(self.kernel_)
-        return None if learned else partial(preimages, self)
+        return None if learned else self._preimages
+
+    def _preimages(self, Z: np.ndarray) -> np.ndarray:
+        Y = np.asarray(Z, dtype=np.float64)
+        settings: dict[str, Any] = {"n_neighbors": self.n_neighbors, "n_jobs": self.n_jobs, "owner": "KernelPCA"}
+        found = find_preimages(self._span(), Y, self.preimage, **settings)
+        return found if self._shift is None else found + self._shift
+
+    def _span(self) -> Span:
+        """The axes as sums of images of the rows that are kept: all fitted ones, or few."""
+        return Span(
+            kernel=self.kernel_,
+            rows=self._rows.astype(np.float64),
+            axes=np.asarray(self.dual_coef_, dtype=np.float64),
+            mean=np.asarray(self._mean_coef, dtype=np.float64),
+            offset=np.asarray(self._extension.offset, dtype=np.float64),
+            scores=np.asarray(self._fitted_places(), dtype=np.float64),
+            size=self._mean_kernel,
+        )
+
+    @property
+    def reconstruction_error_(self) -> float:
+        return self.feature_space_error_
 
     def denoise(self, X: Any) -> np.ndarray:
-        """Rows led to the components and back, without what the components leave out.
+        """Rows reconstructed from the components, without the noise that these leave out.
 
-        Mind `preimage`: "ridge" learns to give the fitted rows back as they are, with the part of their noise that the
-        components tell, and cleans only where those are few; the other two end near where many rows are.
+        It depends on `preimage`: "ridge" is trained to reconstruct the fitted rows including the noise that the
+        components contain, and removes noise only where there are few components; the other two give rows close to many
+        fitted ones.
 
         Parameters
         ----------
@@ -280,14 +317,14 @@ class KernelPCA(Reducer):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows; large errors mark rows unlike the fitted ones.
+            Rows; those with large errors are unlike the fitted ones.
 
         Returns
         -------
         error : ndarray of shape (n_samples,)
             |phi(x) - mean|² less the sum of squared scores: k(x,x) - 2 mean_i k(x,x_i) + mean K - |z|²; over the fitted
-            rows they add up to `reconstruction_error_`. With a kernel that is not positive some would be negative,
-            and are 0.
+            rows they add up to `feature_space_error_`. Negative values, with a kernel that is not positive
+            semi-definite, become 0.
         """
         return self._row_error(self._rows_for(X, "row_error"))
 
@@ -303,7 +340,7 @@ class KernelPCA(Reducer):
         return np.concatenate(self._each(X, error))
 
     def distance_error(self, X: Any) -> float:
-        """How much shorter distances between scores are than in feature space, on average over pairs of rows.
+        """Mean over pairs of rows of the distance in feature space less the distance of their scores.
 
         Parameters
         ----------
@@ -314,11 +351,11 @@ class KernelPCA(Reducer):
         -------
         error : float
             Mean of d - dhat, d² = k(x,x) + k(y,y) - 2 k(x,y) and dhat the distance of their scores; never negative,
-            as a projection makes nothing longer.
+            as a projection does not lengthen distances.
         """
         X = self._rows_for(X, "distance_error")
         if X.shape[0] < 2:
-            raise ValueError("KernelPCA: distance_error must have at least 2 rows; got 1.")
+            raise ValueError("KernelPCA: X must have at least 2 rows for distance_error; got 1.")
         if X.shape[0] > checks.PAIRS:
             X = X[np.sort(generator(self.random_state).choice(X.shape[0], checks.PAIRS, replace=False))]
         return checks.distance_loss(tiles_of(self.kernel_, shifted(X, self._shift)), self._extend(X))
@@ -331,17 +368,17 @@ class KernelPCA(Reducer):
         return X
 
     def novelty(self, X: Any, *, quantile: float = 0.95) -> np.ndarray:
-        """How unlike the fitted rows each row is: its `row_error` over the error that few fitted rows exceed.
+        """Novelty of each row: its `row_error` over a quantile of those of the fitted rows.
 
-        Above 1 a row is farther from the components than all but ``1 - quantile`` of the fitted ones. Those were seen
-        by the fit, so of new rows of the same kind somewhat more are above 1; the more components, the more.
+        Above 1 a row is farther from the components than all but a share ``1 - quantile`` of the fitted rows. Of new
+        rows from the same distribution a larger share is above 1, as the components were fitted to the others.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Rows.
         quantile : float
-            Of the errors of the fitted rows: the one that counts as 1.
+            The quantile of the errors of the fitted rows that is the unit.
 
         Returns
         -------
@@ -349,24 +386,27 @@ class KernelPCA(Reducer):
             At least 0.
         """
         params.check("KernelPCA", {"quantile": quantile}, {"quantile": params.share()})
-        return self.row_error(X) / usual_error(self, quantile)
+        errors = self._errors
+        # With every component kept the errors are rounding, and any new row is far beyond them.
+        rounding = 1e-9 * (self.eigenvalues_.sum() + self.feature_space_error_) / len(errors)
+        return self.row_error(X) / max(float(np.quantile(errors, quantile)), rounding, 1e-300)
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         k = n if self.n_components is None else min(n, self.n_components)
         rows = n * d * itemsize if stored is None else 12 * stored
         parts = {"rows": 2 * rows, "scores": 2 * n * k * 8, "tiles": _TILES}
-        route = self._route(n, itemsize)
-        if route == "dense":
+        variant = self._variant(n, itemsize)
+        if variant == "dense":
             return parts | self._dense_memory(n, itemsize)
-        if route == "operator":
+        if variant == "operator":
             width = -(-(k + 3) // 8) * 8
             return parts | {"eigenvectors": 11 * n * width * 8, "sums": LANES * n * width * 8}
         m = min(n, self.n_landmarks or _CANDIDATES)
-        return parts | {"landmarks": 13 * m * m * 8 if route == "landmarks" else 4 * m * m * 8}
+        return parts | {"landmarks": 13 * m * m * 8 if variant == "landmarks" else 4 * m * m * 8}
 
     def _dense_memory(self, n: int, itemsize: int) -> dict[str, int]:
         full = self.n_components is None or n <= 2100  # LAPACK's copies
-        single = itemsize == 8 and n > routes.SINGLE and not full
+        single = itemsize == 8 and n > all_rows.SINGLE and not full
         width = -(-((self.n_components or n) + 3) // 8) * 8
         return {
             "kernel matrix": n * n * (4 if single else itemsize),

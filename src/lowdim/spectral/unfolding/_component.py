@@ -1,4 +1,4 @@
-"""The steps of maximum variance unfolding: rods, a start, the unfolding of one part, and new rows from distances."""
+"""The stages of maximum variance unfolding: distance constraints, initialisation, one component, new rows."""
 
 from __future__ import annotations
 
@@ -9,38 +9,41 @@ import numpy as np
 from scipy import sparse
 
 from lowdim._core.distances import pairwise
-from lowdim._core.extend import Nystrom, Rebuilt
+from lowdim._core.extend import NeighborWeights, Nystrom
 from lowdim._core.graph import geodesics
-from lowdim._core.manifold.components import Part
+from lowdim._core.manifold.callbacks import Relay
+from lowdim._core.manifold.geodesic_component import GeodesicComponent
 from lowdim._core.manifold.neighborhood import nearest_of_each
 from lowdim._core.scaling.centring import inner_products
 from lowdim._core.spectrum import eigenpairs, fix_signs
 from lowdim._core.spectrum.eigenvalues import positive_part
 from lowdim.spectral.unfolding._conic import unfold_exactly
-from lowdim.spectral.unfolding._low_rank import Rods, unfold
+from lowdim.spectral.unfolding._low_rank import DistanceConstraints, unfold
 
-SOURCES = 300  # of paths for the start
-APART = 0.01  # of a usual rod: what axes that the start leaves at zero begin with
+SOURCES = 300  # rows from which paths start in the initialisation
+NOISE = 0.01  # of a usual edge: the size of axes that the initialisation leaves at zero
 
 
-def rods_of(graph: sparse.csr_array, rows: Any, metric: Any, *, angles: bool, slack: float) -> Rods:
-    """One rod for each edge of the graph and, with `angles`, for each two rows that share a neighbour."""
+def constraints_of(
+    graph: sparse.csr_array, rows: Any, metric: Any, *, angles: bool, slack: float
+) -> DistanceConstraints:
+    """One constraint for each edge of the graph and, with `angles`, for each two rows that share a neighbour."""
     edges = sparse.triu(graph, 1, format="coo")
     i, j, lengths = edges.row, edges.col, edges.data
     if angles:
-        i, j, lengths = _with_shared(graph, rows, metric)
-    return Rods.of(i, j, lengths, slack)
+        i, j, lengths = _with_shared_neighbors(graph, rows, metric)
+    return DistanceConstraints.of(i, j, lengths, slack)
 
 
-def _with_shared(graph: sparse.csr_array, rows: Any, metric: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    known = isinstance(metric, str) and metric == "precomputed"
-    if known and sparse.issparse(rows):
+def _with_shared_neighbors(graph: sparse.csr_array, rows: Any, metric: Any) -> tuple[Any, Any, Any]:
+    precomputed = isinstance(metric, str) and metric == "precomputed"
+    if precomputed and sparse.issparse(rows):
         raise ValueError("MVU: angles must be False for a sparse graph, which has no distances but those of its edges.")
     joined = sparse.csr_array((np.ones(graph.nnz), graph.indices, graph.indptr), shape=graph.shape)
     pairs = sparse.triu(joined @ joined + joined, 1, format="csr")
     n = graph.shape[0]
     i, j = np.repeat(np.arange(n), np.diff(pairs.indptr)), pairs.indices
-    if known:
+    if precomputed:
         return i, j, rows[i, j]
     ends = [pairs.indices[pairs.indptr[row] : pairs.indptr[row + 1]] for row in range(n)]
     lengths = [pairwise(rows[[row]], rows[near], metric)[0] for row, near in enumerate(ends) if len(near)]
@@ -48,25 +51,38 @@ def _with_shared(graph: sparse.csr_array, rows: Any, metric: Any) -> tuple[np.nd
 
 
 @dataclass(frozen=True, eq=False)
-class Sheet:
-    """One part unfolded: places along the axes of its Gram matrix, the eigenvalues, and how it went."""
+class UnfoldedComponent:
+    """One component unfolded: coordinates along the axes of its Gram matrix, the eigenvalues, and how it ended."""
 
-    places: np.ndarray
+    coordinates: np.ndarray
     eigenvalues: np.ndarray
     error: float
     n_iter: int
     converged: bool
 
     @classmethod
-    def of(cls, R: np.ndarray, mass: np.ndarray, rods: Rods, n_iter: int, converged: bool) -> Sheet:
-        """Turn centred places so that their variances along the axes decrease."""
-        _, sizes, axes = np.linalg.svd(np.sqrt(mass)[:, None] * R, full_matrices=False)
-        return cls(fix_signs(R @ axes.T), sizes**2, rods.stretch(R), n_iter, converged)
+    def of(
+        cls, R: np.ndarray, mass: np.ndarray, constraints: DistanceConstraints, n_iter: int, converged: bool
+    ) -> UnfoldedComponent:
+        """From centred coordinates R, rotated so that their variances along the axes decrease."""
+        turned, eigenvalues = principal(R, mass)
+        return cls(turned, eigenvalues, constraints.largest_error(R), n_iter, converged)
 
     def axes(self, r: int) -> np.ndarray:
         """The first r of them, zeros where there are fewer."""
-        found = self.places[:, :r]
-        return np.hstack([found, np.zeros((len(found), r - found.shape[1]))])
+        return first_axes(self.coordinates, r)
+
+
+def principal(R: np.ndarray, mass: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Centred coordinates rotated to their principal axes, and the eigenvalues of the Gram matrix."""
+    _, sizes, axes = np.linalg.svd(np.sqrt(mass)[:, None] * R, full_matrices=False)
+    return fix_signs(R @ axes.T), sizes**2
+
+
+def first_axes(coordinates: np.ndarray, r: int) -> np.ndarray:
+    """The first r columns, zeros where there are fewer."""
+    found = coordinates[:, :r]
+    return np.hstack([found, np.zeros((len(found), r - found.shape[1]))])
 
 
 @dataclass(frozen=True)
@@ -82,36 +98,46 @@ class Unfolding:
     verbose: int | bool
 
 
-def unfold_part(settings: Unfolding, graph: Any, rods: Rods, rows: np.ndarray, counts: np.ndarray, rng: Any) -> Sheet:
-    """Unfold one connected part."""
+def unfold_component(
+    settings: Unfolding,
+    graph: Any,
+    constraints: DistanceConstraints,
+    rows: np.ndarray,
+    counts: np.ndarray,
+    rng: Any,
+    relay: Relay,
+) -> UnfoldedComponent:
+    """Unfold one connected component; `counts` are the rows that each of its rows stands for."""
     n, mass = len(rows), counts.astype(np.float64)
-    inside, graph = _inside(rods, rows, graph.shape[0]), graph[rows][:, rows]
+    inside, graph = _inside(constraints, rows, graph.shape[0]), graph[rows][:, rows]
     if n == 1:
-        return Sheet(np.zeros((1, 0)), np.zeros(1), 0.0, 0, True)
+        return UnfoldedComponent(np.zeros((1, 0)), np.zeros(1), 0.0, 0, True)
     if settings.solver == "exact":
         K, solved = unfold_exactly(inside, mass, owner="MVU")
         pairs = eigenpairs(K, n, owner="MVU", rng=rng)
         R = pairs.vectors * np.sqrt(np.maximum(pairs.values, 0.0))
-        return Sheet.of(R, mass, inside, 0, solved)
+        return UnfoldedComponent.of(R, mass, inside, 0, solved)
     p = min(n - 1, max(settings.n_components, settings.rank or settings.n_components + 6))
-    start = _start(graph, p, rng, settings.n_jobs)
+    start = _initial(graph, p, rng, settings.n_jobs)
     loop: dict[str, Any] = {"tol": settings.tol, "max_iter": settings.max_iter, "verbose": settings.verbose}
-    found = unfold(inside, start, mass, owner="MVU", **loop)
-    return Sheet.of(found.places, mass, inside, found.n_iter, found.converged)
+    callback = relay.showing(lambda R: first_axes(principal(R, mass)[0], settings.n_components))
+    found = unfold(inside, start, mass, owner="MVU", callback=callback, **loop)
+    return UnfoldedComponent.of(found.coordinates, mass, inside, found.n_iter, found.converged)
 
 
-def _inside(rods: Rods, rows: np.ndarray, n: int) -> Rods:
-    """The rods of a part, its rows numbered from 0."""
+def _inside(constraints: DistanceConstraints, rows: np.ndarray, n: int) -> DistanceConstraints:
+    """The constraints of a component, its rows numbered from 0."""
     if len(rows) == n:
-        return rods
-    place = np.full(n, -1)
-    place[rows] = np.arange(len(rows))
-    mine = place[rods.first] >= 0
-    return Rods(place[rods.first[mine]], place[rods.second[mine]], rods.low[mine], rods.high[mine])
+        return constraints
+    number = np.full(n, -1)
+    number[rows] = np.arange(len(rows))
+    mine = number[constraints.first] >= 0
+    first, second = number[constraints.first[mine]], number[constraints.second[mine]]
+    return DistanceConstraints(first, second, constraints.low[mine], constraints.high[mine])
 
 
-def _start(graph: sparse.csr_array, p: int, rng: np.random.Generator, n_jobs: int | None) -> np.ndarray:
-    """Classical scaling of path lengths from some rows; axes that it leaves at zero begin as a little noise."""
+def _initial(graph: sparse.csr_array, p: int, rng: np.random.Generator, n_jobs: int | None) -> np.ndarray:
+    """Classical scaling of geodesic distances from some rows; axes that it leaves at zero begin as a little noise."""
     n = graph.shape[0]
     some = np.arange(n) if n <= SOURCES else np.sort(rng.permutation(n)[:SOURCES])
     D = geodesics(graph, some, n_jobs=n_jobs)
@@ -119,16 +145,17 @@ def _start(graph: sparse.csr_array, p: int, rng: np.random.Generator, n_jobs: in
     pairs = eigenpairs(B, min(p, len(some)), rng=rng, owner="MVU")
     pairs = positive_part(pairs, p, owner="MVU", quiet=True)
     formula = Nystrom.of(pairs.values, pairs.vectors, -0.5 * means)
-    R = Part(np.arange(n), some, D, pairs.values, formula, np.zeros(p)).places()
+    R = GeodesicComponent(np.arange(n), some, D, pairs.values, formula, np.zeros(p)).embedding()
     usual = float(np.median(graph.data)) if graph.nnz else 1.0
-    noise = APART * usual * rng.standard_normal((n, p)) / np.sqrt(p)
+    noise = NOISE * usual * rng.standard_normal((n, p)) / np.sqrt(p)
     return np.where(pairs.values > 0, R, noise)
 
 
-def mean_of_reached(reach: sparse.csr_array, known: Rebuilt) -> np.ndarray:
-    """The mean of the places of reached rows weighted by (1/d - 1/R)², R being the farthest; exact at distance 0.
+def mean_of_neighbors(reach: sparse.csr_array, known: NeighborWeights) -> np.ndarray:
+    """Coordinates of new rows from distances alone: a mean of those of their neighbours; exact at distance 0.
 
-    Only rows in the part of the nearest count, and a row whose nearest has no place has none.
+    The weights are (1/d - 1/R)², R being the distance of the farthest neighbour. Only neighbours in the component of
+    the nearest one count; a row whose nearest neighbour is not embedded is NaN.
     """
     closest, least = nearest_of_each(reach)
     row = np.repeat(np.arange(reach.shape[0]), np.diff(reach.indptr))
@@ -137,9 +164,9 @@ def mean_of_reached(reach: sparse.csr_array, known: Rebuilt) -> np.ndarray:
     with np.errstate(divide="ignore", invalid="ignore"):
         weights = (least[row] / d - least[row] / farthest) ** 2
     weights = np.where(least[row] == 0, d == 0, np.where(farthest > least[row], weights, 1.0))
-    home = known.part_of[closest]
-    weights = weights * (known.part_of[reach.indices] == home[row])
+    home = known.component_of[closest]
+    weights = weights * (known.component_of[reach.indices] == home[row])
     W = sparse.csr_array((weights, reach.indices, reach.indptr), shape=reach.shape)
-    Z = W @ np.nan_to_num(known.places) / np.asarray(W.sum(axis=1)).reshape(-1, 1)
+    Z = W @ np.nan_to_num(known.embedding) / np.asarray(W.sum(axis=1)).reshape(-1, 1)
     Z[home < 0] = np.nan
     return Z

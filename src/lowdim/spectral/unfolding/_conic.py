@@ -1,4 +1,4 @@
-"""The one door to the conic solver (Clarabel, an extra): the unfolding program solved as it is written."""
+"""The only module that calls the conic solver (Clarabel, an optional dependency): the semidefinite program itself."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from lowdim._core.runtime import memory, notices
-from lowdim.spectral.unfolding._low_rank import Rods
+from lowdim.spectral.unfolding._low_rank import DistanceConstraints
 
 Array = np.ndarray
 
-LARGEST = 150  # rows: the solver factorises a matrix of n²/2 rows, 100 million entries here
+LARGEST = 150  # rows: the solver factorises a matrix of n²/2 rows, here 100 million entries
 
 
 def load(owner: str) -> Any:
-    """Clarabel, or an error that says how to get it and what works without."""
+    """Clarabel, or an error that says how to install it and which solver works without."""
     try:
         import clarabel
     except ImportError as error:
@@ -28,39 +28,39 @@ def load(owner: str) -> Any:
     return clarabel
 
 
-def unfold_exactly(rods: Rods, mass: Array, *, owner: str) -> tuple[Array, bool]:
-    """The centred Gram matrix K of largest variance that the rods allow, and whether the solver says so.
+def unfold_exactly(constraints: DistanceConstraints, mass: Array, *, owner: str) -> tuple[Array, bool]:
+    """The centred Gram matrix K of largest variance under the distance constraints, and whether the solver converged.
 
     maximise  sum_i m_i K_ii - m'Km / sum m  with K positive semi-definite and low <= K_ii + K_jj - 2 K_ij <= high.
-    The last row is put at 0 while solving, which makes the matrices definite.
+    While solving, the last row is at 0, which makes the matrices definite.
 
     Parameters
     ----------
-    rods : Rods
+    constraints : DistanceConstraints
         They connect all rows.
     mass : ndarray of shape (n,)
         How many rows each one stands for.
     owner : str
-        Who asks, for messages.
+        The estimator, for messages.
 
     Returns
     -------
     K : ndarray of shape (n, n)
         Centred under the masses.
     solved : bool
-        False where the solver stopped short of its tolerance; then there was a warning.
+        False, after a warning, where the solver did not reach its tolerance.
     """
     clarabel, n = load(owner), len(mass)
     if n > LARGEST:
         raise ValueError(
-            f"{owner}: X must have at most {LARGEST} different rows in a part for solver='exact'; got {n}. Use "
-            "solver='low_rank'."
+            f"{owner}: X must have at most {LARGEST} different rows in a connected component for solver='exact'; got "
+            f"{n}. Use solver='low_rank'."
         )
     if n == 1:
         return np.zeros((1, 1)), True
     memory.check(owner, {"conic solver": 12 * n**4 // 4}, "Use solver='low_rank'.")
-    unit = float(rods.high.mean()) or 1.0
-    A, b, cones = _constraints(rods, n, unit, clarabel)
+    unit = float(constraints.high.mean()) or 1.0
+    A, b, cones = _conic_form(constraints, n, unit, clarabel)
     settings = clarabel.DefaultSettings()
     settings.verbose, settings.max_threads = False, 1
     size = A.shape[1]
@@ -69,27 +69,28 @@ def unfold_exactly(rods: Rods, mass: Array, *, owner: str) -> tuple[Array, bool]
     solved = str(answer.status) in ("Solved", "AlmostSolved")
     if not solved:
         notices.warn(
-            f"{owner}: the conic solver ended with {answer.status}. Raise slack: distances that no points can have, or "
-            "that leave no freedom at all, have no solution inside.",
+            f"{owner}: the conic solver ended with status {answer.status}. Raise slack: the constraints may have no "
+            "solution, or no interior.",
             ConvergenceWarning,
         )
     return _centred(_unpacked(np.array(answer.x), n) * unit, mass), solved
 
 
-def _constraints(rods: Rods, n: int, unit: float, clarabel: Any) -> tuple[Any, Array, list[Any]]:
+def _conic_form(constraints: DistanceConstraints, n: int, unit: float, clarabel: Any) -> tuple[Any, Array, list[Any]]:
     """A, b and cones of A k + s = b for the packed matrix k of the rows but the last."""
-    N, m = n - 1, len(rods.first)
-    upper, lower = np.minimum(rods.first, rods.second), np.maximum(rods.first, rods.second)
+    N, m = n - 1, len(constraints.first)
+    first, second = constraints.first, constraints.second
+    upper, lower = np.minimum(first, second), np.maximum(first, second)
     inner = lower < N
-    rod = np.arange(m)
-    entries = [(rod, _place(upper, upper), 1.0), (rod[inner], _place(lower, lower)[inner], 1.0)]
-    entries.append((rod[inner], _place(upper, lower)[inner], -np.sqrt(2.0)))
+    line = np.arange(m)
+    entries = [(line, _packed_index(upper, upper), 1.0), (line[inner], _packed_index(lower, lower)[inner], 1.0)]
+    entries.append((line[inner], _packed_index(upper, lower)[inner], -np.sqrt(2.0)))
     rows, columns, values = (
         np.concatenate([np.broadcast_to(e[part], len(e[0])) for e in entries]) for part in range(3)
     )
     size = N * (N + 1) // 2
     squares = sparse.csc_matrix((values, (rows, columns)), shape=(m, size))
-    low, high = rods.low / unit, rods.high / unit
+    low, high = constraints.low / unit, constraints.high / unit
     if np.array_equal(low, high):
         blocks, b, cones = [squares], [high], [clarabel.ZeroConeT(m)]
     else:
@@ -98,13 +99,13 @@ def _constraints(rods: Rods, n: int, unit: float, clarabel: Any) -> tuple[Any, A
     return A, np.concatenate([*b, np.zeros(size)]), [*cones, clarabel.PSDTriangleConeT(N)]
 
 
-def _place(row: Array, column: Array) -> Array:
-    """Where entry (row <= column) of a symmetric matrix stands in its packed upper triangle, column after column."""
+def _packed_index(row: Array, column: Array) -> Array:
+    """Index of entry (row <= column) of a symmetric matrix in its packed upper triangle, column after column."""
     return column * (column + 1) // 2 + row
 
 
 def _packed(K: Array) -> Array:
-    """The upper triangle column after column, off-diagonal entries times sqrt(2): inner products are kept."""
+    """The upper triangle, column after column, off-diagonal entries times sqrt(2), which keeps inner products."""
     column, row = np.tril_indices(len(K))
     return K[row, column] * np.where(row == column, 1.0, np.sqrt(2.0))
 

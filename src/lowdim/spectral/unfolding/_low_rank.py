@@ -1,16 +1,16 @@
-"""Places that are as far apart as rods of given length allow: maximum variance unfolding without a matrix of n x n.
+"""Maximum variance unfolding in low-rank form, without an n x n matrix: an augmented Lagrangian method.
 
-The variance of centred places R (n, p) is largest subject to low_e <= |r_i - r_j|² <= high_e on every rod e = (i, j).
-With K = RR' this is a semidefinite program of rank p (Burer and Monteiro 2003); a few axes more than the program's
-solution has are enough for R to have no worse optimum than K. An augmented Lagrangian turns it into a sequence of
-smooth problems
+The variance of centred coordinates R (n, p) is maximised subject to low_e <= |r_i - r_j|² <= high_e on every edge e =
+(i, j). With K = RR' this is a semidefinite program restricted to rank p (Burer and Monteiro 2003); with a few columns
+more than the rank of the solution it has the same optimum. An augmented Lagrangian turns it into a sequence of smooth
+problems
 
     minimise  -1/2 |R|² + 1/4 sum_e s excess_e²,   excess = what c + y/s leaves the interval by,
 
-in the squared lengths c, y being the pulls of the rods. At the solution the pulls balance: L_y R = R with L_y the
+in the squared lengths c, y being the Lagrange multipliers of the constraints. At the solution L_y R = R with L_y the
 Laplacian of the graph weighted by y. Each problem is solved by a quasi-Newton method whose metric is such a Laplacian,
-L_(|y| + s) + I: what it costs to move two rows apart then does not depend on how many rods lie between them, and the
-number of steps hardly on n.
+L_(|y| + s) + I: the problem is then equally well conditioned however many edges lie between two rows, and the number of
+steps hardly depends on n.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from scipy import sparse
 from scipy.sparse.linalg import splu
 from sklearn.exceptions import ConvergenceWarning
 
-from lowdim._core.iterate import Progress
+from lowdim._core.iterate import Callback, Progress, wants_stop
 from lowdim._core.runtime import notices, threads
 
 Array = np.ndarray
 
-SHORT = 1e-4  # of the median: squared lengths below are held to this share of it, not to one of their own
-STIFFNESS = 10.0  # first s over the largest variance of an axis, in rods: pulls are about an eighth of a width squared
-STEPS = 200  # of the quasi-Newton method between two updates of the pulls
-PAIRS = 15  # of steps and changes of slope that it remembers
-FLAT = 1e-7  # its stopping rule: what a Newton step would gain over the variance
-SETTLED = 1e-4  # change of the variance, relative, between two updates at the end
+SHORT = 1e-4  # of the median: errors of squared lengths below it are measured relative to it
+PENALTY = 10.0  # first s over the largest variance of an axis: multipliers are about an eighth of a squared extent
+STEPS = 200  # of the quasi-Newton method between two updates of the multipliers
+PAIRS = 15  # of steps and gradient changes that it keeps
+FLAT = 1e-7  # its stopping rule: the expected gain of a step over the variance
+STEADY = 1e-4  # relative change of the variance between two updates at convergence
 
 
 @dataclass(frozen=True, eq=False)
-class Rods:
-    """Pairs of rows and the least and greatest squared distance that each may have."""
+class DistanceConstraints:
+    """Pairs of rows, and the least and greatest squared distance that each may have."""
 
     first: Array
     second: Array
@@ -46,20 +46,20 @@ class Rods:
     high: Array
 
     @classmethod
-    def of(cls, first: Array, second: Array, lengths: Array, slack: float) -> Rods:
-        """Rods that may be this share shorter or longer."""
+    def of(cls, first: Array, second: Array, lengths: Array, slack: float) -> DistanceConstraints:
+        """Distances that may be shorter or longer by this share."""
         d = lengths.astype(np.float64)
         return cls(first, second, ((1 - slack) * d) ** 2, ((1 + slack) * d) ** 2)
 
     def incidence(self, n: int) -> sparse.csr_array:
-        """The matrix that takes places to differences, one row for each rod."""
+        """The matrix that maps coordinates to differences, one row for each constraint."""
         m = len(self.first)
         values = np.tile([1.0, -1.0], m)
         ends = np.column_stack([self.first, self.second]).ravel()
         return sparse.csr_array((values, ends, 2 * np.arange(m + 1)), shape=(m, n))
 
-    def stretch(self, R: Array) -> float:
-        """The largest relative amount by which a length leaves the middle of its interval."""
+    def largest_error(self, R: Array) -> float:
+        """The largest relative difference of a length from the middle of its interval."""
         found = np.sqrt(np.square(R[self.first] - R[self.second]).sum(axis=1))
         middle = (np.sqrt(self.low) + np.sqrt(self.high)) / 2
         least = np.sqrt(SHORT * np.median(middle**2)) or 1.0
@@ -68,77 +68,91 @@ class Rods:
 
 @dataclass(frozen=True, eq=False)
 class Unfolded:
-    """Places and how they were found.
+    """Coordinates and how the method ended.
 
     Attributes
     ----------
-    places : ndarray of shape (n, p)
+    coordinates : ndarray of shape (n, p)
         Centred.
-    pulls : ndarray of shape (m,)
-        The multiplier of each rod; negative where it is pushed.
+    multipliers : ndarray of shape (m,)
+        One for each constraint; positive at the upper end of its interval, negative at the lower end.
     n_iter : int
-        Updates of the pulls.
+        Updates of the multipliers.
     converged : bool
     """
 
-    places: Array
-    pulls: Array
+    coordinates: Array
+    multipliers: Array
     n_iter: int
     converged: bool
 
 
 def unfold(
-    rods: Rods, start: Array, mass: Array, *, tol: float, max_iter: int, owner: str, verbose: int = 0
+    constraints: DistanceConstraints,
+    start: Array,
+    mass: Array,
+    *,
+    tol: float,
+    max_iter: int,
+    owner: str,
+    callback: Callback | None = None,
+    verbose: int | bool = 0,
 ) -> Unfolded:
-    """Places of the largest variance sum_i mass_i |r_i - mean|² that the rods allow.
+    """Coordinates of the largest variance sum_i mass_i |r_i - mean|² under distance constraints.
 
     Parameters
     ----------
-    rods : Rods
-        They connect all rows, or there is no largest variance.
+    constraints : DistanceConstraints
+        They connect all rows; otherwise the variance has no bound.
     start : ndarray of shape (n, p)
-        First places; p is the rank.
+        Initial coordinates; p is the rank.
     mass : ndarray of shape (n,)
         How many rows each one stands for.
     tol : float
-        By what share of its squared length a rod may leave its interval.
+        By what share of itself a squared length may leave its interval.
     max_iter : int
-        Updates of the pulls.
+        Updates of the multipliers.
     owner : str
-        Who asks, for messages.
-    verbose : int
+        The estimator, for messages.
+    callback : callable or None
+        Called as callback(step, -variance, coordinates) after each update; True stops.
+    verbose : int or bool
         Show progress.
 
     Returns
     -------
     Unfolded
     """
-    unit = float(np.sqrt(rods.high.mean())) or 1.0
-    problem = _Problem.of(rods, unit, mass)
+    unit = float(np.sqrt(constraints.high.mean())) or 1.0
+    problem = _Problem.of(constraints, unit, mass)
     R = problem.centred(start / unit)
-    state = _State(R, np.zeros(len(rods.first)), STIFFNESS * max(1.0, float((mass @ R**2).max() / mass.sum())))
+    penalty = PENALTY * max(1.0, float((mass @ R**2).max() / mass.sum()))
+    state, stopped = _State(R, np.zeros(len(constraints.first)), penalty), False
     gap = before = np.inf
     with threads.single_blas(), Progress(owner, max_iter, verbose) as progress:
         for _ in range(max_iter):
-            state = problem.descend(state)
+            state = problem.minimize(state)
             excess = problem.excess(problem.lengths(state.R))
             variance, last, gap = problem.variance(state.R), gap, float(np.abs(excess).max(initial=0.0))
-            state = problem.pull(state)
-            progress.advance(f"variance {variance * unit**2:.6g}, rods off by {gap:.1e}")
-            if converged := gap <= tol and abs(variance - before) <= SETTLED * variance:
+            state = problem.with_new_multipliers(state)
+            progress.advance(f"variance {variance * unit**2:.6g}, constraints off by {gap:.1e}")
+            if callback is not None:
+                stopped = wants_stop(callback(progress.done, -variance * unit**2, state.R * unit))
+            converged = not stopped and gap <= tol and abs(variance - before) <= STEADY * variance
+            if converged or stopped:
                 break
             before = variance
             if gap > 0.3 * last:
-                state = replace(state, stiffness=2 * state.stiffness)
-    if not converged:
+                state = replace(state, penalty=2 * state.penalty)
+    if not (converged or stopped):
         _warn(owner, gap, tol, max_iter)
-    return Unfolded(state.R * unit, state.pulls * problem.scales, progress.done, converged)
+    return Unfolded(state.R * unit, state.multipliers * problem.scales, progress.done, converged)
 
 
 def _warn(owner: str, gap: float, tol: float, max_iter: int) -> None:
     notices.warn(
         f"{owner}: not converged after max_iter={max_iter} updates: a squared length is off by {gap:.1e} of itself "
-        f"beyond the slack, tol={tol:g}. Raise max_iter, slack or tol; distances that no points can have need slack.",
+        f"beyond the slack, tol={tol:g}. Raise max_iter, slack or tol; distances that are not Euclidean need slack.",
         ConvergenceWarning,
     )
 
@@ -146,13 +160,13 @@ def _warn(owner: str, gap: float, tol: float, max_iter: int) -> None:
 @dataclass(frozen=True, eq=False)
 class _State:
     R: Array
-    pulls: Array
-    stiffness: float
+    multipliers: Array
+    penalty: float
 
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    """The program in units of a usual length, each rod's squared length scaled to about 1."""
+    """The program in units of a usual length, each squared length scaled to about 1."""
 
     B: sparse.csr_array
     Bt: sparse.csr_array
@@ -162,11 +176,11 @@ class _Problem:
     mass: Array
 
     @classmethod
-    def of(cls, rods: Rods, unit: float, mass: Array) -> _Problem:
-        squares = (rods.low + rods.high) / (2 * unit**2)
+    def of(cls, constraints: DistanceConstraints, unit: float, mass: Array) -> _Problem:
+        squares = (constraints.low + constraints.high) / (2 * unit**2)
         scales = 1 / np.maximum(squares, SHORT * np.median(squares) or 1.0)
-        B = rods.incidence(len(mass))
-        low, high = rods.low * scales / unit**2, rods.high * scales / unit**2
+        B = constraints.incidence(len(mass))
+        low, high = constraints.low * scales / unit**2, constraints.high * scales / unit**2
         return cls(B, B.T.tocsr(), scales, low, high, mass.astype(np.float64))
 
     def centred(self, R: Array) -> Array:
@@ -176,35 +190,35 @@ class _Problem:
         return float(self.mass @ np.square(R).sum(axis=1))
 
     def lengths(self, R: Array) -> Array:
-        """Scaled squared lengths of the rods."""
+        """Scaled squared lengths of the constrained pairs."""
         return self.scales * np.square(self.B @ R).sum(axis=1)
 
     def excess(self, c: Array) -> Array:
         """By how much values are above or (negative) below their intervals."""
         return c - np.clip(c, self.low, self.high)
 
-    def pull(self, state: _State) -> _State:
-        s = state.stiffness
-        return replace(state, pulls=s * self.excess(self.lengths(state.R) + state.pulls / s))
+    def with_new_multipliers(self, state: _State) -> _State:
+        s = state.penalty
+        return replace(state, multipliers=s * self.excess(self.lengths(state.R) + state.multipliers / s))
 
     def metric(self, state: _State) -> Any:
         """The factors of L_(|y| + s) + mass."""
-        weights = self.scales * (np.abs(state.pulls) + state.stiffness)
+        weights = self.scales * (np.abs(state.multipliers) + state.penalty)
         L = self.Bt @ (sparse.diags_array(weights) @ self.B) + sparse.diags_array(self.mass)
         return splu(
             sparse.csc_matrix(L), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
         )
 
-    def slope(self, R: Array, BR: Array, forces: Array) -> Array:
+    def gradient(self, R: Array, BR: Array, forces: Array) -> Array:
         G = self.Bt @ ((self.scales * forces)[:, None] * BR) - self.mass[:, None] * R
         return G - np.outer(self.mass / self.mass.sum(), G.sum(axis=0))
 
-    def descend(self, state: _State) -> _State:
-        """Lower the augmented Lagrangian by limited-memory quasi-Newton steps with an exact search along each."""
-        R, s, y = state.R, state.stiffness, state.pulls / state.stiffness
+    def minimize(self, state: _State) -> _State:
+        """Minimise the augmented Lagrangian by limited-memory quasi-Newton steps with a line search along each."""
+        R, s, y = state.R, state.penalty, state.multipliers / state.penalty
         inverse, memory, BR = self.metric(state), _Memory([]), self.B @ state.R
         enough = FLAT * self.variance(R)
-        G = self.slope(R, BR, s * self.excess(self._squares(BR, BR) + y))
+        G = self.gradient(R, BR, s * self.excess(self._squares(BR, BR) + y))
         for _ in range(STEPS):
             D = -memory.times(G, inverse)
             D = self.centred(D)
@@ -213,7 +227,7 @@ class _Problem:
             line = _Line.of(self, R, BR, D, y, s)
             t = line.lowest()
             R, BR = R + t * D, BR + t * line.BD
-            after = self.slope(R, BR, s * self.excess(self._squares(BR, BR) + y))
+            after = self.gradient(R, BR, s * self.excess(self._squares(BR, BR) + y))
             memory = memory.with_pair(t * D, after - G)
             G = after
         return replace(state, R=self.centred(R))
@@ -224,7 +238,7 @@ class _Problem:
 
 @dataclass(frozen=True, eq=False)
 class _Memory:
-    """The last steps and changes of slope: the two-loop formula around an inverse that is known."""
+    """The last steps and gradient changes: the two-loop recursion around a known inverse."""
 
     pairs: list[tuple[Array, Array, float]]
 

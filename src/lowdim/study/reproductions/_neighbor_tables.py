@@ -82,7 +82,7 @@ _PLAIN: dict[str, Callable[[int], Any]] = {
 _GRAPHS: dict[str, Callable[[int, int, float], Any]] = {
     "Isomap": lambda r, k, length: lowdim.Isomap(r, n_neighbors=k, random_state=0),
     "LLE": lambda r, k, length: lowdim.LLE(r, n_neighbors=k, random_state=0),
-    "LLE, ridge 1e-5": lambda r, k, length: lowdim.LLE(r, n_neighbors=k, reg=1e-5, random_state=0),
+    "LLE, ridge 1e-5": lambda r, k, length: lowdim.LLE(r, n_neighbors=k, ridge=1e-5, random_state=0),
     "Laplacian eigenmaps, wide weights": lambda r, k, length: lowdim.LaplacianEigenmaps(
         r, n_neighbors=k, width="largest", random_state=0
     ),

@@ -1,4 +1,4 @@
-"""One connected part of a graph as TCIE sees it: path lengths between its rows, or between landmarks among them."""
+"""The stages of TCIE in one connected component: geodesic distances, stress over trusted pairs, landmarks."""
 
 from __future__ import annotations
 
@@ -12,78 +12,80 @@ from scipy.linalg import lapack
 from scipy.sparse.csgraph import minimum_spanning_tree
 from sklearn.exceptions import ConvergenceWarning
 
-from lowdim._core.extend import Interpolation, Rebuilt
+from lowdim._core.extend import Interpolation, NeighborWeights
 from lowdim._core.graph import geodesics, neighbor_graph
 from lowdim._core.iterate import Run
-from lowdim._core.manifold.reduced import MIXED
+from lowdim._core.manifold.callbacks import Relay
+from lowdim._core.manifold.reduced import SPARE
 from lowdim._core.neighbors import Neighbors
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
+from lowdim.stress._initial import classical_of_table, principal_axes
 from lowdim.stress._levels import Ratio
 from lowdim.stress._majorize import Pairs, condensed
-from lowdim.stress._solvers import Problem, descend
-from lowdim.stress._start import classical_of_table, principal_axes
+from lowdim.stress._solvers import Problem, minimize_stress
 
 Array = np.ndarray
 
-INVERTED = 8000  # rows for which the Laplacian of the weights is inverted, once for all steps
+INVERTED = 8000  # rows up to which the Laplacian of the weights is inverted, once for all steps
 
 
 @dataclass(frozen=True, eq=False)
-class Sheet:
-    """Path lengths between the rows that are laid out, a graph of these, and for the others those near them.
+class ComponentGeodesics:
+    """Geodesic distances between the sources (all rows, or landmarks), a neighbour graph of these, and the sources
+    nearest to every row.
 
-    With landmarks, the graph joins each to the nearest others along the paths, so that no edge leaps from fold to fold
-    however few there are.
+    With landmarks, the graph joins each to the nearest others by geodesic distance, so that no edge is a short circuit
+    however few landmarks there are.
     """
 
     D: Array
     graph: sparse.csr_array
     sources: Array | None
-    near: Neighbors | None  # landmarks nearest to each row along the paths
+    near: Neighbors | None  # landmarks nearest to each row by geodesic distance
 
     @classmethod
-    def of(cls, graph: sparse.csr_array, sources: Array | None, k: int, r: int, **settings: Any) -> Sheet:
-        """From the graph of all rows; k neighbours for each landmark, r the dimension of the map."""
+    def of(cls, graph: sparse.csr_array, sources: Array | None, k: int, r: int, **settings: Any) -> ComponentGeodesics:
+        """From the graph of all rows; k neighbours for each landmark, r the dimension of the embedding."""
         D = geodesics(graph, sources, **settings)
         if sources is None:
             return cls(D, graph, None, None)
         among = np.ascontiguousarray(D[:, sources])
-        near = _least(among, min(k + 1, len(among)))
+        near = _nearest_sources(among, min(k + 1, len(among)))
         others = Neighbors(near.indices[:, 1:], near.distances[:, 1:])  # a landmark is its own nearest
         tree = minimum_spanning_tree(sparse.csr_array(among))
         joined = sparse.csr_array(neighbor_graph(others).maximum(tree.maximum(tree.T)))
-        return cls(among, joined, sources, _least(D, min(r + MIXED, len(among))))
+        return cls(among, joined, sources, _nearest_sources(D, min(r + SPARE, len(among))))
 
-    def home(self, n: int) -> Array:
-        """The number, among those laid out, of the row that stands for each of n rows."""
+    def nearest_source(self, n: int) -> Array:
+        """The number of the source nearest to each of n rows."""
         return np.arange(n) if self.near is None else self.near.indices[:, 0]
 
-    def spread(self, Z: Array, X: Any, n_jobs: int | None) -> Array:
-        """Places of all rows from those laid out: rebuilt from landmarks where their coordinates are given."""
+    def extended(self, Z: Array, X: Any, n_jobs: int | None) -> Array:
+        """Coordinates of all rows from those of the sources, by reconstruction weights where the rows X are given."""
         if self.near is None:
             return Z
         if X is None:
             return Interpolation(Z)(self.near)
-        part = np.zeros(len(Z), dtype=int)
-        return Rebuilt(Z, part, None, "auto", Z.shape[1])(X, X[self.sources], self.near, n_jobs)
+        component_of = np.zeros(len(Z), dtype=int)
+        return NeighborWeights(Z, component_of, None, "auto", Z.shape[1])(X, X[self.sources], self.near, n_jobs)
 
 
 @dataclass(frozen=True, eq=False)
-class LaidOut:
-    """A part laid out: where its rows are, how one-sided they lie, which are at the boundary, and how it went."""
+class EmbeddedComponent:
+    """One component embedded: coordinates, one-sidedness and boundary of its rows, and how the solver ended."""
 
-    places: Array
-    sides: Array
-    edge: Array
+    embedding: Array
+    one_sidedness: Array
+    boundary: Array
     sources: Array  # the rows that paths start from
     kept_share: float
     stress: float
     run: Run[None]
 
 
-def _least(D: Array, k: int) -> Neighbors:
-    """Of each column, the k rows of least value, that of value 0 on the way from a row to itself first."""
+def _nearest_sources(D: Array, k: int) -> Neighbors:
+    """The k nearest sources of each row (a column of D), a source itself first."""
     indices, values = np.empty((D.shape[1], k), dtype=np.int32), np.empty((D.shape[1], k))
     for part in threads.blocks(D.shape[1], 1024):
         columns = np.ascontiguousarray(D[:, part].T)
@@ -95,9 +97,17 @@ def _least(D: Array, k: int) -> Neighbors:
 
 
 def least_stress(
-    D: Array, kept: Array, r: int, solver: str, rng: np.random.Generator, *, n_jobs: int | None, **loop: Any
+    D: Array,
+    kept: Array,
+    r: int,
+    solver: str,
+    rng: np.random.Generator,
+    *,
+    relay: Relay,
+    n_jobs: int | None,
+    **loop: Any,
 ) -> tuple[Array, float, Run[None]]:
-    """The places of least stress over the pairs that count, reached from classical scaling of all path lengths.
+    """The configuration of least stress over the kept pairs, from classical scaling of all geodesic distances.
 
     Returns
     -------
@@ -114,21 +124,22 @@ def least_stress(
     pairs = Pairs(n, condensed(lambda rows: D[rows, rows.start :], n, np.float64, n_jobs), weights)
     problem = Problem(pairs, Ratio(pairs), n_jobs, None if kept.all() or n > INVERTED else laplacian_inverse(kept))
     start = problem.scaled(classical_of_table(lambda chosen: D[chosen], n, r, rng))
-    place, run = descend(problem, start, solver, warn=False, owner="TCIE", **loop)
-    if not run.converged:
+    callback = relay.showing(lambda Z: unit * Z)
+    best, run = minimize_stress(problem, start, solver, callback=callback, warn=False, owner="TCIE", **loop)
+    if not (run.converged or run.stopped):
         warn(
-            f"TCIE: not converged after max_iter={loop['max_iter']} steps (stress {np.sqrt(place.loss):.6g}, "
+            f"TCIE: not converged after max_iter={loop['max_iter']} steps (stress {np.sqrt(best.loss):.6g}, "
             f"tol={loop['tol']:g}). Raise max_iter or tol.",
             ConvergenceWarning,
         )
-    Z = principal_axes(place.place.reshape(n, -1))
+    Z = principal_axes(best.point.reshape(n, -1))
     return Z * unit, pairs.stress(Z, n_jobs=n_jobs)[0] * unit**2, run
 
 
 def laplacian_inverse(kept: Array) -> Callable[[Array], Array]:
-    """F -> V^+ F for forces, which add up to 0, V being the Laplacian of the pairs that count; they join all rows.
+    """F -> V^+ F for forces, which add up to 0, V being the Laplacian of the kept pairs, which connect all rows.
 
-    Two or three products a step: next to them, solving with factors takes four times as long, and conjugate gradients
+    A step needs two or three such products. Solving with factors takes four times as long, and conjugate gradients need
     a pass over all pairs for each of their steps.
     """
     V = -kept.astype(np.float64)
@@ -137,7 +148,7 @@ def laplacian_inverse(kept: Array) -> Callable[[Array], Array]:
     V += np.trace(V) / len(V) ** 2  # along the constant vector, where V is 0 and forces are too
     V, failed = lapack.dpotri(lapack.dpotrf(V, overwrite_a=True)[0], overwrite_c=True)
     if failed:
-        raise np.linalg.LinAlgError("TCIE: the pairs that count do not join all rows.")
+        raise np.linalg.LinAlgError("TCIE: the kept pairs do not connect all rows.")
     upper = np.triu(V, 1)
     V = np.triu(V) + upper.T
 

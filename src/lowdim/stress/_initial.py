@@ -1,4 +1,4 @@
-"""Where the search begins: classical scaling, or anywhere."""
+"""Initialisation: classical scaling, a random configuration, or a given one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lowdim._core.spectrum.eigenvalues import positive_part
 Array = np.ndarray
 Rows = Callable[[Array], Array]  # some rows -> their dissimilarities to all, in float64 and without unknown ones
 
-ALL_UP_TO = 4000  # rows whose dissimilarities are all used; beyond, the others are placed by landmarks
+ALL_UP_TO = 4000  # rows whose dissimilarities are all used; beyond, landmarks
 LANDMARKS = 1000
 
 
@@ -28,7 +28,7 @@ def classical_of_rows(X: Any, r: int, rng: np.random.Generator) -> Array:
 
 
 def classical_of_table(rows: Rows, n: int, r: int, rng: np.random.Generator) -> Array:
-    """Classical scaling of any dissimilarities; of many rows, by landmarks spread over the table."""
+    """Classical scaling of any dissimilarities; of many rows, through landmarks spread over the table."""
     chosen = np.arange(n) if n <= ALL_UP_TO else np.linspace(0, n - 1, LANDMARKS).astype(np.intp)
     D = np.empty((len(chosen), n))
     for part in threads.blocks(len(chosen), 256):
@@ -41,8 +41,8 @@ def classical_of_table(rows: Rows, n: int, r: int, rng: np.random.Generator) -> 
     return Nystrom.of(pairs.values, pairs.vectors, -0.5 * means)(S, overwrite=True)
 
 
-def given_start(init: Any, n: int, r: int, owner: str) -> Array:
-    """A start that was handed in."""
+def given_configuration(init: Any, n: int, r: int, owner: str) -> Array:
+    """The configuration that the user gave as `init`, checked."""
     Z = real_array(init, f"{owner}: init").astype(np.float64)
     if Z.shape != (n, r) or not np.isfinite(Z).all():
         raise ValueError(
@@ -51,14 +51,14 @@ def given_start(init: Any, n: int, r: int, owner: str) -> Array:
     return Z
 
 
-def random_start(n: int, r: int, rng: np.random.Generator) -> Array:
-    """Points of a round cloud at distances of about 1."""
+def random_configuration(n: int, r: int, rng: np.random.Generator) -> Array:
+    """Standard normal points, scaled to distances of about 1."""
     Z = rng.standard_normal((n, r)) / np.sqrt(2 * r)
     return Z - Z.mean(axis=0)
 
 
 def out_of_flat(Z: Array, rng: np.random.Generator) -> Array:
-    """A little noise along axes without extent: no step leaves a flat configuration by itself."""
+    """A little noise on axes without extent: forces lie within a flat configuration and never leave it."""
     spread = np.sqrt(np.square(Z).mean(axis=0))
     flat = spread <= 1e-9 * spread.max(initial=0.0)
     noise = 0.01 * max(spread.max(initial=0.0), 1e-3) * rng.standard_normal(Z.shape)
@@ -66,7 +66,7 @@ def out_of_flat(Z: Array, rng: np.random.Generator) -> Array:
 
 
 def principal_axes(Z: Array) -> Array:
-    """Centred and turned to its own axes, widest first; of each the entry of largest magnitude is positive.
+    """Centred and rotated to the principal axes; on each the entry of largest magnitude is positive.
 
     As many axes as before: n points have an extent along n - 1 of them at most.
     """

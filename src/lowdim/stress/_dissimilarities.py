@@ -1,4 +1,4 @@
-"""Dissimilarities, a few rows at a time: measured between rows, or read from a table."""
+"""Dissimilarities, some rows at a time: computed between rows, or read from a table."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
-    """Where dissimilarities come from; metric None: X holds them."""
+class Dissimilarities:
+    """The dissimilarities of the rows of X under a metric; metric None: X holds them."""
 
     X: Any
     metric: Any
@@ -26,17 +26,17 @@ class Table:
         return int(self.X.shape[0])
 
     def rows(self, chosen: Array) -> Array:
-        """Of the chosen rows to all."""
+        """Those of the chosen rows to all."""
         if self.metric is None:
             return np.asarray(self.X[chosen])
         return pairwise(self.X[chosen], self.X, metric=self.metric)
 
     def later(self, rows: slice) -> Array:
-        """Of some rows to themselves and all later ones."""
+        """Those of some rows to themselves and all later rows."""
         if self.metric is None:
             return np.asarray(self.X[rows, rows.start :])
         return pairwise(self.X[rows], self.X[rows.start :], metric=self.metric)
 
     def pairs(self) -> Pairs:
-        """Of all pairs."""
+        """Those of all pairs."""
         return Pairs(self.n, condensed(self.later, self.n, self.X.dtype, self.n_jobs), None)
