@@ -15,10 +15,10 @@ from lowdim._core.extend import Linear
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
+from lowdim._core.spectrum import fix_signs
 from lowdim.linear._contrast import CONTRASTS, Contrast, custom, gaussian
 from lowdim.linear._fastica_infomax import LOOSE, Limits, deflation, infomax, parallel, search, stability, unit
 from lowdim.linear._whitened import White, whiten
-from lowdim.linear.pca._decompose import fix_signs
 
 
 class ICA(Reducer):
@@ -199,7 +199,7 @@ class ICA(Reducer):
 
     def _keep(self, X: np.ndarray, W: np.ndarray, matrix: np.ndarray, mean: np.ndarray) -> None:
         components = W @ matrix
-        mixing = fix_signs(np.linalg.pinv(components).T)
+        mixing = fix_signs(np.linalg.pinv(components)).T
         self.components_ = components * np.where((mixing * components).sum(axis=1) < 0, -1.0, 1.0)[:, None]
         self.mixing_, self.mean_ = mixing.T, mean
         self.n_components_ = self._n_features_out = len(W)

@@ -98,10 +98,11 @@ class Whitening(Reducer):
             rows = Rows.of(X, None, scale=False, ddof=self.ddof)
             found = decompose(rows, min(n, d), solver, 1e-8, 1, generator(0))
         wanted = min(n, d) if self.n_components is None else int(self.n_components)
-        self._keep(refined(found, wanted, min(n, d), X, None, self.ddof))
+        self._keep(refined(found, wanted, min(n, d), X, None))
 
     def _embed_batches(self, batches: Any) -> None:
-        moments, dtype = moments_of_stream(batches, self)
+        moments, dtype = moments_of_stream(batches, "Whitening", self._min_rows, self.n_jobs)
+        self.n_features_in_ = len(moments.mean)
         self._keep(decompose_moments(moments, len(moments.mean), scale=False, ddof=self.ddof, dtype=dtype))
 
     def _keep(self, found: Spectrum) -> None:

@@ -11,7 +11,7 @@ from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.incomplete.cells import within_reach
 from lowdim._core.incomplete.gaussian import Gaussian, check_varies, fit_gaussian, initial, observed_moments
-from lowdim._core.incomplete.rank import holed
+from lowdim._core.incomplete.rank import without_cells
 from lowdim._core.iterate import Run
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
@@ -190,7 +190,7 @@ class BayesianPCA(LatentGaussian, Reducer):
         errors, rng = np.zeros(2), generator(0)
         settings = self._settings() | {"tol": max(self.tol, 1e-5), "quiet": True, "verbose": False}
         for _ in range(_TRIALS):
-            rows = holed(X, _HELD_OUT, rng)
+            rows = without_cells(X, _HELD_OUT, rng)
             hidden = np.isnan(rows) & ~np.isnan(X)
             mean, variance = observed_moments(rows, self.n_jobs)
             broad, _ = self._oba(rows, q, mean, variance, settings)

@@ -144,7 +144,8 @@ class FactorAnalysis(LatentGaussian, Reducer):
     def _embed_batches(self, batches: Any) -> None:
         if self.solver == "em":
             raise ValueError("FactorAnalysis: a stream of batches must have solver='newton' or 'auto'; got 'em'.")
-        moments, dtype = moments_of_stream(batches, self)
+        moments, dtype = moments_of_stream(batches, "FactorAnalysis", self._min_rows, self.n_jobs)
+        self.n_features_in_ = len(moments.mean)
         self._precision = dtype.name
         r = most_components((int(moments.weight), len(moments.mean)), self.n_components, "FactorAnalysis")
         self._keep(*self._by_newton(moments, r, dtype))

@@ -146,7 +146,8 @@ class ProbabilisticPCA(LatentGaussian, Reducer):
     def _embed_batches(self, batches: Any) -> None:
         if self.solver == "em":
             raise ValueError("ProbabilisticPCA: a stream of batches must have solver='closed' or 'auto'; got 'em'.")
-        moments, dtype = moments_of_stream(batches, self)
+        moments, dtype = moments_of_stream(batches, "ProbabilisticPCA", self._min_rows, self.n_jobs)
+        self.n_features_in_ = len(moments.mean)
         self._precision = dtype.name
         n, d = int(moments.weight), len(moments.mean)
         r = most_components((n, d), self.n_components, "ProbabilisticPCA")

@@ -15,8 +15,8 @@ import numpy as np
 
 from lowdim._core.iterate import Run, iterate
 from lowdim._core.runtime.notices import warn
-from lowdim._core.spectrum import Moments, eigenpairs, svd
-from lowdim.linear.pca._decompose import fix_signs, rank_tolerance
+from lowdim._core.spectrum import Moments, eigenpairs, fix_signs, svd
+from lowdim.linear.pca._decompose import rank_tolerance
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -106,7 +106,7 @@ def find_axes(D: np.ndarray, layout: Layout, k: int | None, owner: str, n_jobs: 
         found = svd(T, k, owner=owner)
         values, V = found.values**2 / n, found.Vt.T
     total = float((T**2).sum()) / n
-    return Axes(np.maximum(values, 0.0), fix_signs(V.T).T, mean, scale, total)
+    return Axes(np.maximum(values, 0.0), fix_signs(V), mean, scale, total)
 
 
 def count_axes(axes: Axes, n: int, wanted: int, owner: str) -> int:
