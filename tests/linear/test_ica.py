@@ -63,7 +63,7 @@ def test_r_fastica(mode):
     """The package whitens with divisor n, as we do; its tol of 1e-10 on |1 - cos| is an angle of 1.4e-5."""
     name = f"ica_fastica_{mode}_logcosh"
     spec, X = case(name), load_input("ica_mixed")[0]
-    model = ICA(3, mode=mode, tol=1e-7, max_iter=1000, w_init=load_input("ica_winit")[0]).fit(X)
+    model = ICA(3, mode=mode, tol=1e-7, max_iter=1000, init=load_input("ica_winit")[0]).fit(X)
     S, A = load_expected(name, "S"), load_expected(name, "A")
     close = {"rtol": spec["rtol"], "atol": spec["atol"]}
     np.testing.assert_allclose(matched(S, model.sources_), S, **close)
@@ -336,18 +336,18 @@ def test_where_fastica_goes_round_in_circles_it_is_led_to_the_end():
 def test_stability_over_restarts():
     _, _, X = mixed(3000, ("laplace", "uniform", "gaussian", "gaussian"))
     with pytest.warns(UserWarning, match="Gaussian"):
-        model = ICA(n_restarts=6, random_state=0).fit(X)
+        model = ICA(n_init=6, random_state=0).fit(X)
     assert model.stability_[:2].min() > 0.999
     assert model.stability_[2:].max() <= 1
     assert ICA(random_state=0).fit(mixed()[2]).stability_ is None
-    again = ICA(n_restarts=3, random_state=0).fit(mixed()[2])
+    again = ICA(n_init=3, random_state=0).fit(mixed()[2])
     np.testing.assert_allclose(again.stability_, 1, atol=1e-6)
 
 
 def test_unstable_sources_are_seen_to_be():
     X = np.random.default_rng(1).standard_normal((400, 8))
     with pytest.warns(UserWarning, match="8 of 8"):
-        model = ICA(n_restarts=5, random_state=0).fit(X)
+        model = ICA(n_init=5, random_state=0).fit(X)
     assert model.stability_.mean() < 0.95
     with pytest.warns(UserWarning, match="8 of 8"):
         first = ICA(random_state=0).fit(X)
@@ -453,8 +453,8 @@ def test_settings_that_do_not_go_together():
     ):
         with pytest.raises(ValueError, match=match):
             ICA(algorithm="infomax", **settings).fit(X)
-    with pytest.raises(ValueError, match=r"w_init must be 2 x 2 finite numbers; got shape \(3, 3\)"):
-        ICA(w_init=np.eye(3)).fit(X)
+    with pytest.raises(ValueError, match=r"init must be 2 x 2 finite numbers; got shape \(3, 3\)"):
+        ICA(init=np.eye(3)).fit(X)
     with pytest.warns(UserWarning, match="at most 2 directions; keeping 2 components"):
         assert ICA(5, random_state=0).fit(X).n_components_ == 2
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from lowdim._core.accelerate import History, Point, accelerated
 from lowdim._core.incomplete.batched_linalg import inverses, outer, times, unpacked
-from lowdim._core.iterate import Run, iterate
+from lowdim._core.iterate import Callback, Run, iterate
 from lowdim._core.runtime import threads
 
 Array = np.ndarray
@@ -297,6 +297,7 @@ def fit_gaussian(
     owner: str = "fit_gaussian",
     verbose: int | bool = 0,
     warn: bool = True,
+    callback: Callback | None = None,
 ) -> tuple[Gaussian, Run]:
     """Maximum likelihood for rows with missing cells, by accelerated EM on what is observed.
 
@@ -322,6 +323,8 @@ def fit_gaussian(
         Where to start; None takes principal axes of the rows with holes at the column means.
     owner, verbose, warn
         For messages; `warn` False says nothing where `max_iter` was not enough.
+    callback : callable, optional
+        callback(step, loss, model so far) after each step; returning True stops.
 
     Returns
     -------
@@ -355,6 +358,8 @@ def fit_gaussian(
         criterion="absolute",
         monotone=True,
         until=collapsed,
+        callback=callback,
+        show=lambda history: frame.model(history[-1].place),
         verbose=verbose,
         warn=warn,
     )

@@ -303,7 +303,9 @@ class PCA(Reducer):
 
     def _embed_batches(self, batches: Any) -> None:
         if self.solver not in ("auto", "covariance"):
-            raise ValueError(f"PCA: a stream of batches needs solver='covariance' (or 'auto'); got {self.solver!r}.")
+            raise ValueError(
+                f"PCA: solver must be 'covariance' or 'auto' for a stream of batches; got {self.solver!r}."
+            )
         if self.missing == "nipals":
             raise ValueError(
                 "PCA: missing='nipals' reads the rows many times, and a stream of batches is read once. Stack the "
