@@ -371,7 +371,7 @@ def test_bad_streams():
         PCA(2).fit(iter([]))
     with pytest.raises(ValueError, match="missing values"):
         PCA(2).fit(iter([X, np.full((2, 5), np.nan)]))
-    with pytest.raises(ValueError, match="needs solver='covariance'"):
+    with pytest.raises(ValueError, match="solver must be 'covariance' or 'auto' for a stream"):
         PCA(2, solver="svd").fit(iter([X]))
     frames = PCA(2).fit(iter([pd.DataFrame(X), pd.DataFrame(X)]))
     assert frames.n_components_ == 2

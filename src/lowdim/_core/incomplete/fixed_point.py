@@ -60,7 +60,7 @@ class ModelState:
     loss: float
     found: Leading
     longest: float = 4.0  # extrapolation
-    settled: bool = False
+    converged: bool = False
     rate: float = 1.0  # of the last two updates
     last: float = np.inf  # criterion of the step before, and by how much it had changed
     change: float = np.inf
@@ -109,12 +109,12 @@ class FixedPoint:
             tol=0.0,
             owner=s.owner,
             warn=False,
-            until=lambda i, state, loss: state.settled,
+            until=lambda i, state, loss: state.converged,
             callback=s.callback,
             show=lambda state: self.completed.copy(),
             verbose=s.verbose,
         )
-        return replace(run, converged=not run.stopped and (run.state.settled or run.converged))
+        return replace(run, converged=not run.stopped and (run.state.converged or run.converged))
 
     def _approach(self, state: ModelState) -> ModelState:
         """Plain steps while they change much: with many parameters for its cells EM has several optima, and
@@ -122,9 +122,9 @@ class FixedPoint:
         for _ in range(APPROACH_STEPS):
             now, loss = self._plain_step(state)
             small, state = abs(state.loss - loss) <= APPROACH * loss, now
-            if small or state.settled:
+            if small or state.converged:
                 break
-        return replace(state, loss=self._fill(state), settled=False)
+        return replace(state, loss=self._fill(state), converged=False)
 
     def _step(self, state: ModelState) -> tuple[ModelState, float]:
         """Two updates and, from them, an extrapolation forward (Varadhan and Roland, 2008).
@@ -133,16 +133,16 @@ class FixedPoint:
         """
         one = self._updated(state)
         one = replace(one, loss=self._fill(one))
-        if self._settled(state, one.loss, state.rate):
-            return replace(one, settled=True), one.loss
+        if self._has_converged(state, one.loss, state.rate):
+            return replace(one, converged=True), one.loss
         two = self._updated(one)
         v, first, second = (s.vector(self.unit) for s in (state, one, two))
         before, after = first - v, second - first
         size = float(np.linalg.norm(before))
         rate = float(np.linalg.norm(after)) / size if size > 0 else 0.0
         part = float(np.linalg.norm(after) / np.linalg.norm(v))
-        if self._settled(state, one.loss, rate):
-            return replace(two, loss=one.loss, settled=True), one.loss
+        if self._has_converged(state, one.loss, rate):
+            return replace(two, loss=one.loss, converged=True), one.loss
         seen: dict[str, Any] = {"rate": rate, "part": part, "last": one.loss, "change": abs(state.last - one.loss)}
         bend = float(np.linalg.norm(after - before))
         length = min(size / bend if bend > 0 else 1.0, state.longest)
@@ -161,12 +161,12 @@ class FixedPoint:
         one = replace(one, loss=self._fill(one, whole=True))
         before = state.vector(self.unit)
         moved = float(np.linalg.norm(before - one.vector(self.unit)))
-        settled = self._settled(state, one.loss, moved / state.moved if state.moved > 0 else 0.0)
+        converged = self._has_converged(state, one.loss, moved / state.moved if state.moved > 0 else 0.0)
         change = abs(state.loss - one.loss)
         part = moved / float(np.linalg.norm(before))
-        return replace(one, settled=settled, moved=moved, part=part, last=one.loss, change=change), one.loss
+        return replace(one, converged=converged, moved=moved, part=part, last=one.loss, change=change), one.loss
 
-    def _settled(self, state: ModelState, now: float, rate: float) -> bool:
+    def _has_converged(self, state: ModelState, now: float, rate: float) -> bool:
         """Little change, and little to come: a change that shrinks at a rate has rate / (1 - rate) of itself ahead.
 
         Both for the model and for the criterion from step to step: slow progress along a valley shows in the latter.

@@ -44,7 +44,7 @@ class _Fit:
 
     @property
     def hessian(self) -> Array:
-        """Of 2 d loss, by log psi, from d theta_k = -theta_k v_k² and the turn of each eigenvector into the others."""
+        """Of 2 d loss, by log psi, from d theta_k = -theta_k v_k² and the rotation of the eigenvectors."""
         V, theta, r = self.vectors[:, self.rank :], self.values[self.rank :], self.rank
         H = (V @ V.T) * ((V * theta) @ V.T)
         for v, value in zip(self.vectors[:, :r].T, self.values[:r], strict=True):

@@ -1,4 +1,4 @@
-"""The eigenvalues and loadings of centred, scaled and weighted rows, by five routes to the same numbers."""
+"""The eigenvalues and loadings of centred, scaled and weighted rows, by five solvers."""
 
 from __future__ import annotations
 
@@ -143,12 +143,12 @@ class Spectrum:
 
 
 def count_rows(X: Any, weights: np.ndarray | None) -> int:
-    """Rows that count: a weight says how much, and their sum may be any number."""
+    """Number of rows with a positive weight."""
     return X.shape[0] if weights is None else int((weights > 0).sum())
 
 
 def pick_solver(n: int, d: int, k: int | None, is_sparse: bool) -> str:
-    """The fastest route: k is None where the whole spectrum is wanted (shapes of the benchmark "pca")."""
+    """The fastest solver by shape; k is None where the whole spectrum is wanted (measured by the benchmark "pca")."""
     if is_sparse:
         return "covariance" if d <= 1000 or k is None else "randomized"
     # The inner products of the shorter side cost as much as that many columns of a product; block Krylov takes some
@@ -179,7 +179,7 @@ def _lost_digits(found: Spectrum, wanted: int, n: int, d: int, dtype: Any) -> bo
     """Whether squaring the rows lost the smallest of the wanted components, and a decomposition of the rows is cheap.
 
     An eigenvalue of the inner products is wrong by the rounding of the first one; single-precision rows are themselves
-    rounded so far that below 1e-6 there is nothing to win.
+    rounded so far that below 1e-6 nothing can be gained.
     """
     trusted = 1e-6 if dtype == np.float32 else 1e-10
     last = min(wanted, found.most) - 1
@@ -233,7 +233,7 @@ def decompose_moments(
     if scale:
         divide = divisors(variance, moments.mean, count, dtype)
         C = C / np.outer(divide, divide)
-    # Products of single-precision rows are right to seven digits: finer residuals would say nothing.
+    # Products of single-precision rows are right to seven digits: smaller residuals are meaningless.
     pairs = eigenpairs(C, k, tol=1e-8 if dtype == np.float32 else 1e-10, owner="PCA")
     return Spectrum(
         np.maximum(pairs.values, 0.0) / divisor,
@@ -264,7 +264,7 @@ def divisors(variance: np.ndarray, mean: np.ndarray, n: float, dtype: Any) -> np
 
 
 def _by_gram(rows: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvectors a of Xc Xc' give the loadings Xc'a / s; those with s near 0 have no direction of their own."""
+    """Eigenvectors a of Xc Xc' give the loadings Xc'a / s; those with s near 0 are arbitrary."""
     Xc = rows.dense(rows.X.dtype)
     pairs = eigenpairs(gram(Xc, mean=np.zeros(Xc.shape[1])), k, owner="PCA")
     A = pairs.vectors.astype(Xc.dtype)
@@ -275,10 +275,10 @@ def _by_gram(rows: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
 
     map_rows(project, len(V), 4096)
     squares = np.maximum(pairs.values, 0.0)
-    if squares[-1] > 1e-6 * squares[0]:  # nearly orthogonal: what is left goes out by their own inner products
+    if squares[-1] > 1e-6 * squares[0]:  # nearly orthogonal: orthogonalised by their inner products
         V /= np.sqrt(squares)
         return squares, sla.solve_triangular(np.linalg.cholesky(V.T @ V), V.T, lower=True)
-    # Where s is tiny the direction is not its own: QR keeps the leading columns and completes the rest.
+    # Where s is tiny the direction is arbitrary: QR keeps the leading columns and completes the rest.
     Q, R = np.linalg.qr(V)
     return squares, (Q * np.where(np.diag(R) < 0, -1.0, 1.0)).T
 

@@ -60,7 +60,7 @@ class _Step:
     t: Array
     p: Array
     mix: Array
-    settled: bool
+    converged: bool
 
 
 def nipals(
@@ -131,7 +131,7 @@ def nipals(
         return np.where(seen, X, mean + fit * divide).astype(X.dtype, copy=False)
 
     loop: dict[str, Any] = {"max_iter": max_iter, "tol": 0.0, "owner": owner, "warn": False, "verbose": verbose}
-    loop |= {"callback": consecutive(callback, completed), "until": lambda i, state, loss: state.settled}
+    loop |= {"callback": consecutive(callback, completed), "until": lambda i, state, loss: state.converged}
     with threads.single_blas():
         for h in range(k):
             if errors[-1] <= nothing or (runs and runs[-1].stopped):
@@ -145,17 +145,15 @@ def nipals(
             errors.append(float(w @ (Z**2).sum(axis=1)))
             runs.append(run)
     h = len(runs)
-    return Nipals(
-        mean,
-        divide if scale else None,
-        P[:, :h],
-        T[:, :h],
-        mixing[:h, :h],
-        np.array(errors),
-        np.array([run.n_iter for run in runs], dtype=np.int64),
-        np.array([run.state.settled and not run.stopped for run in runs], dtype=bool),
-        any(run.stopped for run in runs),
-    )
+    kept = P[:, :h], T[:, :h], mixing[:h, :h], np.array(errors)
+    return Nipals(mean, divide if scale else None, *kept, *_ends(runs))
+
+
+def _ends(runs: list[Run[_Step]]) -> tuple[Array, Array, bool]:
+    """Steps and convergence of each component, and whether the callback stopped."""
+    steps = np.array([run.n_iter for run in runs], dtype=np.int64)
+    converged = np.array([run.state.converged and not run.stopped for run in runs], dtype=bool)
+    return steps, converged, any(run.stopped for run in runs)
 
 
 def place(X: Array, mean: Array, scale: Array | None, loadings: Array, mixing: Array, owner: str = "NIPALS") -> Array:

@@ -28,19 +28,8 @@ def fit(X: Array, weights: Array | None, settings: IncompleteSettings, r: int, i
             f"PCA: {share:.0%} of the cells are missing, and NIPALS is unstable above {MANY_MISSING:.0%}; "
             "missing='regularized' is not."
         )
-    found = nipals(
-        X,
-        r,
-        scale=settings.scale,
-        ddof=settings.ddof,
-        orthogonalize=settings.orthogonalize,
-        tol=settings.tol,
-        max_iter=settings.max_iter,
-        weights=weights,
-        owner="PCA",
-        callback=settings.callback,
-        verbose=settings.verbose,
-    )
+    names = ("scale", "ddof", "orthogonalize", "tol", "max_iter", "callback", "verbose")
+    found = nipals(X, r, weights=weights, owner="PCA", **{name: getattr(settings, name) for name in names})
     if not found.stopped:
         _warn_of_the_end(found, r, settings.max_iter)
     squares = (found.scores**2).sum(axis=0) if weights is None else weights @ found.scores**2
