@@ -259,10 +259,10 @@ def test_streams_that_cannot_be():
         LDA().fit(iter([]))
     with pytest.raises(ValueError, match="solver must be 'covariance' or 'auto' for a stream"):
         LDA(solver="svd").fit(iter([(X, y)]))
-    with pytest.raises(ValueError, match="shrinkage as a number"):
+    with pytest.raises(ValueError, match=r"shrinkage must be a number such as .* for a stream"):
         LDA(shrinkage="auto").fit(iter([(X, y)]))
     wide = np.random.default_rng(0).standard_normal((8, 20))
-    with pytest.raises(ValueError, match="shrinkage as a number"):
+    with pytest.raises(ValueError, match=r"shrinkage must be a number such as .* for a stream"):
         LDA().fit(iter([(wide, np.arange(8) % 2)]))
     with pytest.raises(ValueError, match="sample_weight must be None"):
         LDA().fit(iter([(X, y)]), sample_weight=np.ones(len(X)))

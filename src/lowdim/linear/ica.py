@@ -58,7 +58,8 @@ class ICA(Reducer):
         about 1e-6.
     callback : callable or None
         Called as ``callback(step, loss, state)``; returning True stops the fit. `loss` is that angle, `state` the
-        unmixing matrix so far; order and signs of its rows are fixed at the end.
+        unmixing matrix so far (0 for sources that "deflation" has not reached); the order and signs of its rows are
+        fixed at the end.
     random_state : int, generator or None
         Seed; the same int gives the same result.
     n_jobs : int or None
