@@ -25,7 +25,7 @@ def test_a_number_stands_for_all_rows():
         ([1.0, np.nan, 1.0], "be finite; got nan"),
         ([1.0, np.inf, 1.0], "be finite; got inf"),
         ([1.0, -2.0, 1.0], "not be negative; got -2"),
-        ([0.0, 0.0, 0.0], "a weight above 0; got 0 for all 3 rows"),
+        ([0.0, 0.0, 0.0], "at least one non-zero entry; got 3 zeros"),
         (["a", "b", "c"], "an array of 3 numbers"),
     ],
 )

@@ -23,5 +23,5 @@ def check_weights(sample_weight: Any, n: int, owner: str) -> np.ndarray:
     if not (weights >= 0).all():
         raise ValueError(f"{owner}: sample_weight must not be negative; got {weights.min():g}.")
     if not weights.any():
-        raise ValueError(f"{owner}: sample_weight must have a weight above 0; got 0 for all {n} rows.")
+        raise ValueError(f"{owner}: sample_weight must have at least one non-zero entry; got {n} zeros.")
     return weights
