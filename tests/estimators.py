@@ -195,7 +195,7 @@ VARIANTS = [
     ),
     Case(lowdim.Whitening(n_components=2, ridge=0.1), keeps_embedding=False, exact_inverse=True),
     Case(
-        lowdim.ICA(n_components=2, mode="deflation", fun="cube", tol=1e-9, n_restarts=2, random_state=0),
+        lowdim.ICA(n_components=2, mode="deflation", fun="cube", tol=1e-9, n_init=2, random_state=0),
         keeps_embedding=False,
         exact_inverse=True,
     ),

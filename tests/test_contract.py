@@ -18,7 +18,7 @@ from tests.estimators import ALL, CASES, case_id
 # The cloud is nearly Gaussian, and a contract holds for few rows too: ICA is right to say so. Two factors are too many
 # for four columns, and that warning is right as well.
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:ICA. . of . sources cannot be told"),
+    pytest.mark.filterwarnings("ignore:ICA. . of . sources cannot be distinguished"),
     pytest.mark.filterwarnings("ignore:FactorAnalysis. .*Heywood"),
     # The cloud fills more than two dimensions: what follows the second axis is not much smaller.
     pytest.mark.filterwarnings("ignore:LLE. the gap after the last axis"),

@@ -22,11 +22,11 @@ EXPECTED = {type(case.estimator): case.expected_failures for case in CASES}
 # Rows for estimators that take categories are rounded, which leaves three equal columns in one check.
 @pytest.mark.filterwarnings("ignore:FAMD. n_components=2 is more than")
 # Blobs and noise have no sources to find, and sometimes few rows; these warnings are right too.
-@pytest.mark.filterwarnings("ignore:ICA. .*(cannot be told from Gaussian|are few for)")
+@pytest.mark.filterwarnings("ignore:ICA. .*(cannot be distinguished from Gaussian|are few for)")
 # Tables of two columns, of rows that are a line, or of pure noise: these warnings are right too.
 @pytest.mark.filterwarnings("ignore:(ProbabilisticPCA|FactorAnalysis|BayesianPCA). n_components=2 leaves no noise")
 @pytest.mark.filterwarnings("ignore:FactorAnalysis. .*Heywood")
-@pytest.mark.filterwarnings("ignore:BayesianPCA. no component stands out")
+@pytest.mark.filterwarnings("ignore:BayesianPCA. no component has a variance above")
 # They fit ten rows or so, and one column.
 @pytest.mark.filterwarnings("ignore:TSNE. (perplexity=5 is more than a third|n_components=2 is more than)")
 # Blobs and noise have no curve through their middle, and a curve that keeps turning says so.

@@ -63,7 +63,7 @@ def test_r_fastica(mode):
     """The package whitens with divisor n, as we do; its tol of 1e-10 on |1 - cos| is an angle of 1.4e-5."""
     name = f"ica_fastica_{mode}_logcosh"
     spec, X = case(name), load_input("ica_mixed")[0]
-    model = ICA(3, mode=mode, tol=1e-7, max_iter=1000, w_init=load_input("ica_winit")[0]).fit(X)
+    model = ICA(3, mode=mode, tol=1e-7, max_iter=1000, init=load_input("ica_winit")[0]).fit(X)
     S, A = load_expected(name, "S"), load_expected(name, "A")
     close = {"rtol": spec["rtol"], "atol": spec["atol"]}
     np.testing.assert_allclose(matched(S, model.sources_), S, **close)
@@ -136,7 +136,7 @@ def test_skewness_finds_what_kurtosis_cannot():
     A = np.array([[1.0, 0.6], [0.3, 1.0]])
     assert abs(stats.kurtosis(S)).max() < 0.1
     assert amari(ICA(fun="skew", random_state=0).fit(S @ A.T).components_ @ A) < 0.03
-    with pytest.warns(UserWarning, match="2 of 2 sources cannot be told"):
+    with pytest.warns(UserWarning, match="2 of 2 sources cannot be distinguished"):
         ICA(fun="cube", random_state=0).fit(S @ A.T)
 
 
@@ -145,7 +145,7 @@ def test_one_direction_of_interest_first():
     rng = np.random.default_rng(2)
     X = rng.standard_normal((1500, 6))
     X[:, 2] = 0.3 * X[:, 2] + rng.choice([-2.0, 2.0], 1500)
-    with pytest.warns(UserWarning, match="5 of 6 sources cannot be told"):
+    with pytest.warns(UserWarning, match="5 of 6 sources cannot be distinguished"):
         model = ICA(mode="deflation", fun="exp", random_state=0).fit(X @ rng.standard_normal((6, 6)))
     assert abs(np.corrcoef(model.sources_[:, 0], X[:, 2])[0, 1]) > 0.99
     np.testing.assert_array_equal(model.gaussian_, [False, True, True, True, True, True])
@@ -280,7 +280,7 @@ def test_gaussian_rows_are_called_gaussian(way, k):
         warnings.simplefilter("always")
         model = ICA(random_state=0, **WAYS[way]).fit(X)
     assert model.gaussian_.all()
-    assert any(f"{k} of {k} sources cannot be told from Gaussian" in str(w.message) for w in caught)
+    assert any(f"{k} of {k} sources cannot be distinguished from Gaussian" in str(w.message) for w in caught)
 
 
 def test_one_gaussian_source_is_allowed():
@@ -292,7 +292,7 @@ def test_one_gaussian_source_is_allowed():
 
 def test_two_gaussian_sources_among_others():
     _, _, X = mixed(5000, ("laplace", "gaussian", "uniform", "gaussian"))
-    with pytest.warns(UserWarning, match="2 of 4 sources cannot be told from Gaussian"):
+    with pytest.warns(UserWarning, match="2 of 4 sources cannot be distinguished from Gaussian"):
         model = ICA(random_state=0).fit(X)
     np.testing.assert_array_equal(model.gaussian_, [False, False, True, True])
 
@@ -336,18 +336,18 @@ def test_where_fastica_goes_round_in_circles_it_is_led_to_the_end():
 def test_stability_over_restarts():
     _, _, X = mixed(3000, ("laplace", "uniform", "gaussian", "gaussian"))
     with pytest.warns(UserWarning, match="Gaussian"):
-        model = ICA(n_restarts=6, random_state=0).fit(X)
+        model = ICA(n_init=6, random_state=0).fit(X)
     assert model.stability_[:2].min() > 0.999
     assert model.stability_[2:].max() <= 1
     assert ICA(random_state=0).fit(mixed()[2]).stability_ is None
-    again = ICA(n_restarts=3, random_state=0).fit(mixed()[2])
+    again = ICA(n_init=3, random_state=0).fit(mixed()[2])
     np.testing.assert_allclose(again.stability_, 1, atol=1e-6)
 
 
 def test_unstable_sources_are_seen_to_be():
     X = np.random.default_rng(1).standard_normal((400, 8))
     with pytest.warns(UserWarning, match="8 of 8"):
-        model = ICA(n_restarts=5, random_state=0).fit(X)
+        model = ICA(n_init=5, random_state=0).fit(X)
     assert model.stability_.mean() < 0.95
     with pytest.warns(UserWarning, match="8 of 8"):
         first = ICA(random_state=0).fit(X)
@@ -453,8 +453,8 @@ def test_settings_that_do_not_go_together():
     ):
         with pytest.raises(ValueError, match=match):
             ICA(algorithm="infomax", **settings).fit(X)
-    with pytest.raises(ValueError, match=r"w_init must be 2 x 2 finite numbers; got shape \(3, 3\)"):
-        ICA(w_init=np.eye(3)).fit(X)
+    with pytest.raises(ValueError, match=r"init must be 2 x 2 finite numbers; got shape \(3, 3\)"):
+        ICA(init=np.eye(3)).fit(X)
     with pytest.warns(UserWarning, match="at most 2 directions; keeping 2 components"):
         assert ICA(5, random_state=0).fit(X).n_components_ == 2
 
@@ -464,3 +464,28 @@ def test_balanced_bits_at_the_worst_angle():
     S = np.array([[a, b] for a in (-1.0, 1.0) for b in (-1.0, 1.0)]).repeat(100, axis=0)
     model = ICA(random_state=0).fit(S @ [[1.0, 1.0], [1.0, -1.0]])
     np.testing.assert_allclose(np.abs(model.sources_), 1, atol=1e-6)
+
+
+@pytest.mark.parametrize("settings", [{}, {"mode": "deflation"}, {"algorithm": "infomax"}, {"n_init": 3}])
+def test_callbacks_see_the_unmixing_matrix_and_stop(settings):
+    X, seen = mixed()[2], []
+
+    def watch(step, loss, unmixing):
+        seen.append((step, unmixing))
+        return step == 2
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = ICA(random_state=0, tol=1e-12, callback=watch, **settings).fit(X)
+    assert [step for step, _ in seen] == [1, 2]
+    assert all(unmixing.shape == model.components_.shape for _, unmixing in seen)
+    assert not model.converged_
+    assert np.linalg.matrix_rank(model.components_) == len(model.components_)
+    first = (X - model.mean_) @ seen[-1][1][0]  # with mode="deflation" the others are still 0
+    assert max(abs(np.corrcoef(first, source)[0, 1]) for source in model.sources_.T) > 1 - 1e-9
+
+
+def test_steps_are_counted_over_all_starts():
+    X, steps = mixed()[2], []
+    ICA(n_init=3, random_state=0, callback=lambda step, *_: steps.append(step)).fit(X)
+    assert steps == list(range(1, len(steps) + 1))

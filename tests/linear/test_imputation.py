@@ -206,7 +206,7 @@ def test_tables_without_information_are_refused():
     with pytest.warns(UserWarning, match="too few to tell noise from structure"):
         assert np.isfinite(impute(tiny, 2, n_components=2, random_state=0).tables).all()
     found = impute(low_rank()[1], 2, n_components=1, random_state=0)
-    with pytest.raises(ValueError, match="need at least 3 imputations"):
+    with pytest.raises(ValueError, match="n_imputations must be at least 3"):
         found.row_ellipses()
     with pytest.raises(ValueError, match="n_components must be between 1 and 6"):
         found.scores(7)

@@ -1,4 +1,4 @@
-"""Filling holes the ways that distort: kept to be compared with."""
+"""Single imputation by means and by regression: baselines for comparison, which bias variances and correlations."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import numpy as np
 from lowdim._core.incomplete.cells import fill_cells
 
 ROUNDING = 1e-10  # of the largest eigenvalue
-RIDGE = 1e-13  # likewise: enough to solve for cells that say the same, too small to be seen
+RIDGE = 1e-13  # likewise: makes collinear columns solvable
 
 
 def by_means(X: np.ndarray) -> np.ndarray:
-    """Each hole at the mean of its column: keeps means, shrinks variances, pulls correlations to 0."""
+    """Each missing cell at the mean of its column: keeps means, shrinks variances and correlations."""
     return np.where(np.isnan(X), np.nanmean(X, axis=0, dtype=np.float64), X).astype(X.dtype)
 
 
 def by_regression(X: np.ndarray) -> np.ndarray:
-    """Each hole at its expectation given the rest of its row: keeps means, overstates correlations.
+    """Each missing cell at its expectation given the observed cells of its row: overstates correlations.
 
     Mean and covariance are those of complete rows where there are enough of them, else of the mean-filled table. With
-    C = WW' the missing cells are W t, t the least score that fits the observed ones; directions in which the table
-    varies by nothing but rounding are left out.
+    C = WW' the missing cells are W t, t the shortest score that fits the observed ones; directions whose variance is
+    rounding are left out.
     """
     hole = np.isnan(X)
     whole = X[~hole.any(axis=1)]

@@ -23,21 +23,20 @@ def rows_of(batch: Any, owner: str, width: int | None, name: str = "X") -> np.nd
     return rows
 
 
-def moments_of_stream(batches: Iterable[Any], model: Any) -> tuple[Moments, Any]:
-    """Weight, mean and scatter of complete batches, and the precision of the last; sets `n_features_in_`."""
-    owner, total = type(model).__name__, None
+def moments_of_stream(batches: Iterable[Any], owner: str, least: int, n_jobs: int | None) -> tuple[Moments, np.dtype]:
+    """Weight, mean and scatter of complete batches with at least so many rows, and the precision of the last."""
+    total = None
     for batch in batches:
-        rows = rows_of(batch, owner, getattr(model, "n_features_in_", None))
-        model.n_features_in_ = rows.shape[1]
-        part = Moments.of(rows, n_jobs=model.n_jobs)
+        rows = rows_of(batch, owner, None if total is None else len(total.mean))
+        part = Moments.of(rows, n_jobs=n_jobs)
         total = part if total is None else total + part
-    if total is None or total.weight < model._min_rows:
-        raise ValueError(f"{owner}: the batches must hold at least {model._min_rows} rows together.")
+    if total is None or total.weight < least:
+        raise ValueError(f"{owner}: the batches must hold at least {least} rows together.")
     return total, rows.dtype
 
 
 def pairs_of(batches: Iterable[Any], owner: str, name: str) -> Iterator[tuple[Any, Any]]:
-    """The pairs of a stream; anything else is refused before its rows are taken for a pair."""
+    """The pairs of a stream; an error for anything else, so that two rows are not taken for a pair."""
     for batch in batches:
         if not (isinstance(batch, (tuple, list)) and len(batch) == 2):
             raise ValueError(

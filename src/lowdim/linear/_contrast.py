@@ -76,7 +76,7 @@ CONTRASTS = {
 
 
 def custom(fun: Callable[[Array], Any]) -> Contrast:
-    """A contrast from the user's g and g'; its own G is not known, so log cosh stands in where one is asked for."""
+    """A contrast from the user's g and g'; its own G is not known, and log cosh is used in its place."""
 
     def sums(Y: Array) -> Sums:
         answer = fun(Y.copy())
@@ -94,9 +94,9 @@ def custom(fun: Callable[[Array], Any]) -> Contrast:
 
 
 def gaussian(surprise: Array) -> Array:
-    """Which sources cannot be told from Gaussian ones by their contrast, in standard errors.
+    """Which sources cannot be distinguished from Gaussian ones by their contrast, in standard errors.
 
-    Of m Gaussian directions a search returns those that happen to look least so: the contrast is there a random
+    Of m Gaussian directions ICA returns those that look least Gaussian by chance: the contrast is then a random
     polynomial on the sphere, whose local extremes lie near sqrt(3 m) standard deviations (2 sqrt((p - 1) m / p) for the
     degree p = 4 that rules even contrasts; Auffinger, Ben Arous and Cerny, 2013). Two more leave few false alarms. m is
     the number of sources in doubt, found from above.

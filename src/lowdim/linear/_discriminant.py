@@ -1,8 +1,8 @@
 """The axes that separate classes, from the rows or from their moments.
 
-Both routes first whiten the total covariance T = W + B (within + between). There B and W have the same axes and
-their eigenvalues add up to one, so a class that does not vary at all shows as a within-variance of 0 instead of a
-division by it. The rows' route never squares them; the moments' route needs one pass.
+Both ways first whiten the total covariance T = W + B (within + between). There B and W have the same axes and their
+eigenvalues add up to one, so that a class without variance gives a within-variance of 0 instead of a division by it.
+From the rows, nothing is squared; from the moments, one pass is enough.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from sklearn.utils.validation import column_or_1d
 
 from lowdim._core.runtime.threads import blocks
 from lowdim._core.spectrum import Moments, eigenpairs, fix_signs, svd
+from lowdim._core.tables.deviations import rounding_of
 from lowdim.linear._batches import pairs_of, rows_of
 from lowdim.linear.pca._decompose import Rows
 
@@ -50,12 +51,12 @@ class Classes:
 
 
 def weigh(counts: np.ndarray, means: np.ndarray, weighting: str, given: Any) -> Classes:
-    """Who counts how much; a class of one row adds to B alone."""
+    """The weights of the classes; a class of one row adds to B alone."""
     g, n = len(counts), float(counts.sum())
     if n <= g:
         raise ValueError(
-            f"LDA: the rows (or the sum of their weights) must be more than the classes, as a class of one row "
-            f"does not vary; got {n:g} in {g} classes."
+            f"LDA: X must have more rows (or a larger sum of weights) than classes, as a class of one row has no "
+            f"variance; got {n:g} in {g} classes."
         )
     shares = counts / n if weighting == "pooled" else np.full(g, 1.0 / g)
     priors = shares if given is None else np.asarray(given, dtype=np.float64)
@@ -65,7 +66,7 @@ def weigh(counts: np.ndarray, means: np.ndarray, weighting: str, given: Any) -> 
 
 
 @dataclass(frozen=True, eq=False)
-class Whitened:
+class WhitenedTotal:
     """Coordinates with T = I: x -> A'x, the within covariance there, and the class means (rows, times root prior)."""
 
     A: np.ndarray  # (d, r)
@@ -172,30 +173,29 @@ def class_means(X: Any, codes: np.ndarray, weights: np.ndarray | None, counts: n
     return sums
 
 
-def deviations(within: np.ndarray, classes: Classes, dtype: Any) -> np.ndarray:
+def units(within: np.ndarray, classes: Classes, dtype: Any) -> np.ndarray:
     """Within-class deviation of each column: the unit in which it is measured.
 
     A column is constant where it varies by no more than the rounding of its mean. One that is constant within the
-    classes is measured by the deviation between them instead; one that is constant over all has an infinite unit,
-    that is, it is left out.
+    classes is measured by the deviation between them instead; one that is constant over all gets an infinite unit, so
+    that it is left out.
     """
-    n = float(classes.counts.sum())
-    rounding = max(_EPS * (16.0 + np.sqrt(n)), 0.5 * float(np.finfo(dtype).eps)) * np.abs(classes.means).max(axis=0)
+    rounding = rounding_of(np.abs(classes.means).max(axis=0), float(classes.counts.sum()), dtype)
     inside, across = np.sqrt(np.maximum(within, 0.0)), np.sqrt((classes.between**2).sum(axis=0))
     return np.where(inside > rounding, inside, np.where(across > rounding, across, np.inf))
 
 
-def whiten_rows(rows: Labelled, classes: Classes, scale: np.ndarray) -> Whitened:
+def whiten_rows(rows: Labelled, classes: Classes, scale: np.ndarray) -> WhitenedTotal:
     """From the singular vectors of the rows less their class mean, with the class means below."""
     n, d = rows.X.shape
     inside = rows.residuals(slice(0, n), classes.means) * np.sqrt(rows.weights)[:, None] / scale
     found = svd(np.vstack([inside, classes.between / scale]), solver="lapack", owner="LDA")
     keep = found.values > (16 * float(np.finfo(rows.X.dtype).eps) + max(n, d) * _EPS) * found.values[0]
     U, s = found.U[:, keep], found.values[keep]
-    return Whitened(found.Vt[keep].T / s / scale[:, None], U[:n].T @ U[:n], U[n:], s, 1.0)
+    return WhitenedTotal(found.Vt[keep].T / s / scale[:, None], U[:n].T @ U[:n], U[n:], s, 1.0)
 
 
-def whiten_moments(within: np.ndarray, classes: Classes, scale: np.ndarray, dtype: Any) -> Whitened:
+def whiten_moments(within: np.ndarray, classes: Classes, scale: np.ndarray, dtype: Any) -> WhitenedTotal:
     """From the covariances, all in units of the within-class deviation."""
     M, W = classes.between / scale, within / scale[:, None] / scale
     pairs = eigenpairs(W + M.T @ M, len(W), owner="LDA")
@@ -203,7 +203,7 @@ def whiten_moments(within: np.ndarray, classes: Classes, scale: np.ndarray, dtyp
     s = np.sqrt(pairs.values[keep])
     A = pairs.vectors[:, keep] / s
     least = pairs.values[int(np.isfinite(scale).sum()) - 1]
-    return Whitened(A / scale[:, None], A.T @ W @ A, M @ A, s, max(float(least / pairs.values[0]), 0.0))
+    return WhitenedTotal(A / scale[:, None], A.T @ W @ A, M @ A, s, max(float(least / pairs.values[0]), 0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +214,7 @@ class Separation:
     coordinates: np.ndarray  # (r, q): the same where T = I
     between: np.ndarray  # (q,) variances in coordinates where the total (the shrunken one, if shrunken) is 1
     within: np.ndarray
-    space: Whitened
+    space: WhitenedTotal
 
     def loadings(self, r: int, scale: np.ndarray) -> np.ndarray:
         """(d, r): least-squares coefficients of the columns on the first r scores, T a (a'T a)^-1."""
@@ -223,13 +223,13 @@ class Separation:
         return dual @ C @ np.linalg.inv(C.T @ C)
 
 
-def separate(space: Whitened, shrinkage: float = 0.0) -> Separation:
+def separate(space: WhitenedTotal, shrinkage: float = 0.0) -> Separation:
     """Solve B a = l W a, with the within correlations moved towards zero: W <- (1 - shrinkage) W + shrinkage diag(W).
 
     In units of the within deviation diag(W) is the identity (it is taken to be even where there is none), so all that
     matters happens in the span of `space`.
     """
-    # Where T = I it is known to be; shrunken, T is better conditioned along the orthogonal directions themselves.
+    # Without shrinkage T = I in these coordinates; shrunken, T is better conditioned along the orthogonal directions.
     size = space.sizes if shrinkage else np.ones(len(space.sizes))
     W, M = size[:, None] * space.within * size, space.means * size
     W = (1 - shrinkage) * W + shrinkage * np.eye(len(size))
@@ -277,7 +277,7 @@ def _of_sparse(rows: Labelled, means: np.ndarray, scale: np.ndarray) -> tuple[np
     return np.maximum(lengths, 0.0), within / scale[:, None] / scale
 
 
-def accurate(space: Whitened, dtype: Any) -> bool:
+def accurate(space: WhitenedTotal, dtype: Any) -> bool:
     """Whether squared rows leave half of the digits, and no axis is near perfect separation."""
     half = np.sqrt(np.finfo(dtype).eps)
     return space.condition > half and eigenpairs(space.within, 1, which="smallest", owner="LDA").values[0] > half

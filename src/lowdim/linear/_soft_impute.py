@@ -1,4 +1,4 @@
-"""A table of low rank with a price on its singular values, for tables with missing cells."""
+"""Soft-impute: a low-rank approximation of an incomplete table with a penalty on its singular values."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ Array = np.ndarray
 class _State:
     found: SVD | None
     Z: Array
-    ahead: Array  # where the next step starts: Z carried on in the direction it came from
+    ahead: Array  # where the next step starts: Z extrapolated along its last step
     momentum: float
     objective: float
     error: float  # squared, over the observed cells
-    moved: float  # by the last step, as a part of Z
+    moved: float  # length of the last step, over that of Z
 
 
 def soft_impute(X: Array, r: int, penalty: float, *, tol: float, max_iter: int, owner: str) -> tuple[SVD, Run]:
     """The minimum over Z of (1/2) sum over observed cells of (x - z)² + penalty times the singular values of Z.
 
-    Missing cells are filled with what Z says of them and the singular values of the filled table lowered by the penalty
-    (Mazumder, Hastie and Tibshirani, 2010), each step carried on in its direction (Nesterov) until that stops paying.
+    Missing cells are filled from Z and the singular values of the filled table lowered by the penalty (Mazumder, Hastie
+    and Tibshirani, 2010), with Nesterov's momentum, which starts again from 1 where it raises the objective.
     """
     holes, zero = X != X, np.zeros(X.shape)
 
@@ -37,7 +37,7 @@ def soft_impute(X: Array, r: int, penalty: float, *, tol: float, max_iter: int, 
         gaps = np.where(holes, 0.0, X - Z)
         error = float(np.vdot(gaps, gaps))
         objective = 0.5 * error + penalty * float(found.values.sum())
-        if objective > state.objective and state.momentum > 1:  # carried too far: on from the last place
+        if objective > state.objective and state.momentum > 1:  # extrapolated too far: restart from the last Z
             return replace(state, ahead=state.Z, momentum=1.0, moved=np.inf), error
         momentum = (1 + float(np.sqrt(1 + 4 * state.momentum**2))) / 2
         ahead = Z + (state.momentum - 1) / momentum * (Z - state.Z)

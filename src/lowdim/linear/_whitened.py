@@ -1,4 +1,4 @@
-"""Rows turned and scaled to unit covariance, kept in blocks that fit the cache."""
+"""Rows rotated and scaled to unit covariance, kept in blocks that fit the cache."""
 
 from __future__ import annotations
 
@@ -52,7 +52,9 @@ class White:
 
         def lane(part: slice) -> tuple[Array, Array, Array]:
             cross, slope, value = np.zeros(W.shape), np.zeros(len(W)), np.zeros(len(W))
-            room = np.empty((len(W), self.blocks[0].shape[1]), dtype=self.dtype)  # used for all blocks: it stays cached
+            room = np.empty(
+                (len(W), self.blocks[0].shape[1]), dtype=self.dtype
+            )  # used for all blocks, so that it stays cached
             for Z in self.blocks[part]:
                 Y = np.matmul(wide, Z, out=room if Z.shape[1] == room.shape[1] else None)
                 slopes, values = contrast.sums(Y)
@@ -80,7 +82,7 @@ class White:
 
 
 @dataclass(frozen=True, eq=False)
-class Whitening:
+class WhitenedRows:
     """The samples, and z = matrix (x - mean)."""
 
     white: White
@@ -88,23 +90,23 @@ class Whitening:
     mean: Array
 
 
-def whiten(X: Array, k: int, n_jobs: int | None, rng: np.random.Generator) -> Whitening:
+def whiten(X: Array, k: int, n_jobs: int | None, rng: np.random.Generator) -> WhitenedRows:
     """The k leading principal scores of X scaled to variance 1 (divisor n); fewer where X varies in fewer."""
     found = _spectrum(X, k, n_jobs, rng)
     values, rounding = found.variances, float(np.finfo(X.dtype).eps) * np.abs(found.mean).max()
-    if not values[0] > rounding**2:  # equal rows seem to vary by rounding
+    if not values[0] > rounding**2:  # the variance of equal rows is rounding
         raise ValueError("ICA: X must vary from row to row; all rows are equal.")
     least = max(found.rank_tolerance, (16 * float(np.finfo(X.dtype).eps)) ** 2) * values[0]
     rank = int((values > max(least, rounding**2)).sum())
     matrix = found.loadings[:rank] / np.sqrt(values[:rank])[:, None]
     blocks = _project(X, found.mean, matrix, n_jobs)
-    # A covariance knows its small eigenvalues less well than its large ones; the scores themselves say what is left.
+    # Small eigenvalues of a covariance are less accurate than large ones; the covariance of the scores corrects them.
     C = sum(threads.map_rows(lambda part: _scatter(blocks[part]), len(blocks), 64, n_jobs)) / len(X)
     pairs = eigenpairs(C, rank, owner="ICA")
     matrix = (pairs.vectors / np.sqrt(pairs.values)) @ pairs.vectors.T @ matrix
     if np.abs(C - np.eye(rank)).max() > max(1e-6, 1000 * np.finfo(X.dtype).eps):
         blocks = _project(X, found.mean, matrix, n_jobs)
-    return Whitening(White(blocks, len(X), n_jobs), matrix, found.mean)
+    return WhitenedRows(White(blocks, len(X), n_jobs), matrix, found.mean)
 
 
 def _spectrum(X: Array, k: int, n_jobs: int | None, rng: np.random.Generator) -> Spectrum:

@@ -31,7 +31,7 @@ class CCA(Reducer):
 
     Weights a and b make the scores X a and Y b correlate as much as possible; further pairs do so among all that are
     uncorrelated with the earlier ones. With whitened tables Ux and Uy the correlations are the singular values of
-    Ux'Uy. The answer does not change when either table goes through an invertible affine map.
+    Ux'Uy. They do not change under an invertible affine map of either table.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class CCA(Reducer):
         "covariance" makes one pass over the rows; "svd" does not square them and keeps the digits of nearly dependent
         columns. "auto" takes the first for tall tables unless it is too inaccurate there.
     n_jobs : int or None
-        Threads for the covariance and the permutations; None means all cores. Results do not depend on it.
+        Number of threads; None means all cores. Results do not depend on it.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ class CCA(Reducer):
 
     def _embed_batches(self, batches: Any) -> None:
         if self.solver == "svd":
-            raise ValueError("CCA: a stream of batches needs solver='covariance' (or 'auto'); got 'svd'.")
+            raise ValueError("CCA: solver must be 'covariance' or 'auto' for a stream of batches; got 'svd'.")
         total, dtype = None, np.dtype(np.float32)
         for X_batch, Y_batch in pairs_of(batches, "CCA", "Y"):
             X = rows_of(X_batch, "CCA", getattr(self, "n_features_in_", None))
@@ -174,7 +174,7 @@ class CCA(Reducer):
         return Setting(bool(self.scale), (float(rx), float(ry)), "CCA")
 
     def _both(self, X: np.ndarray, Y: np.ndarray) -> Views:
-        """Both tables in their principal axes, by the route that is fast and keeps half of the digits."""
+        """Both tables in their principal axes, from moments where these keep half of the digits, else from the rows."""
         dtype = np.result_type(X, Y)
         tall = len(X) >= 4 * (X.shape[1] + Y.shape[1])
         if self.solver == "covariance" or (self.solver == "auto" and tall):
@@ -191,7 +191,7 @@ class CCA(Reducer):
     def _keep(self, both: Views, n: int) -> None:
         """Set the fitted attributes."""
         x, y = both.x, both.y
-        _say_spurious(both, n)
+        _warn_of_spurious(both, n)
         k = both.kept(self.n_components)
         P, rho, Q = both.solve(k)
         weights = x.weights(P)
@@ -270,7 +270,7 @@ class CCA(Reducer):
             return {"covariances": 8 * (2 * d) ** 2 * 8, "blocks": 3 * min(2 * n * d, 2**23) * 8}
         return {"centred rows": 10 * n * d * 8, "covariances": 8 * (2 * min(n, d)) ** 2 * 8}
 
-    # ---- is it there? ---------------------------------------------------------------------------------------
+    # ---- significance ---------------------------------------------------------------------------------------
 
     def permutation_test(self, X: Any, Y: Any, n_permutations: int = 999, random_state: Any = None) -> np.ndarray:
         """Probability of correlations as large as those found, had the two tables nothing in common.
@@ -303,7 +303,7 @@ class CCA(Reducer):
         X, _ = model._check_rows(X, fitting=True)
         Y, _ = second_table(Y, len(X), "CCA")
         both = self._both(X, Y)
-        _say_spurious(both, len(X))
+        _warn_of_spurious(both, len(X))
         P, rho, Q = both.solve()
         Gx, Gy = permutation.scores(both.x, X, P), permutation.scores(both.y, Y, Q)
         pairs = len(rho) if self.n_components is None else min(int(self.n_components), len(rho))
@@ -322,7 +322,7 @@ def _vary(both: Views) -> Views:
     return both
 
 
-def _say_spurious(both: Views, n: int) -> None:
+def _warn_of_spurious(both: Views, n: int) -> None:
     """Two subspaces of dimensions r1 and r2 in n - 1 dimensions always share r1 + r2 - (n - 1) directions."""
     shared = len(both.x.s) + len(both.y.s) - (n - 1)
     if shared > 0 and not (both.x.ridge or both.y.ridge):

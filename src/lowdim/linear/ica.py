@@ -12,51 +12,60 @@ from sklearn.exceptions import ConvergenceWarning
 from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.extend import Linear
+from lowdim._core.renamed import renamed_parameters
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
+from lowdim._core.spectrum import fix_signs
+from lowdim.linear._callbacks import consecutive
 from lowdim.linear._contrast import CONTRASTS, Contrast, custom, gaussian
-from lowdim.linear._fastica_infomax import LOOSE, Limits, deflation, infomax, parallel, search, stability, unit
+from lowdim.linear._fastica_infomax import LOOSE, Limits, Unmixing, deflation, infomax, parallel, stability, unit, unmix
 from lowdim.linear._whitened import White, whiten
-from lowdim.linear.pca._decompose import fix_signs
 
 
 class ICA(Reducer):
     """Independent component analysis: the sources that were mixed into the columns.
 
-    Rows are x = mean + A s with independent sources s, at most one of them Gaussian. Principal scores scaled to unit
-    covariance, z, leave only a rotation to find: s = W z. FastICA makes every source as non-Gaussian as possible, by
-    w <- E[z g(w'z)] - E[g'(w'z)] w; infomax maximises the likelihood of the sources, peaked or flat by their samples.
+    Rows are x = mean + A s with independent sources s, at most one of them Gaussian. For principal scores z scaled to
+    unit covariance only a rotation is unknown: s = W z. FastICA makes every source as non-Gaussian as possible, by
+    w <- E[z g(w'z)] - E[g'(w'z)] w; infomax maximises the likelihood of the sources, each of a peaked or a flat density
+    as its samples suggest.
 
     Parameters
     ----------
     n_components : int or None
-        Number of sources, sought among as many leading principal components. None: as many as there are directions.
+        Number of sources, estimated from as many leading principal components. None: the rank of the centred rows.
     algorithm : {"fastica", "infomax"}
-        "fastica" is the faster one; "infomax" (maximum likelihood, quasi-Newton) descends safely where FastICA goes
-        round in circles, and its sources need not be exactly uncorrelated.
+        "fastica" is the faster one; "infomax" (maximum likelihood, quasi-Newton) converges where FastICA cycles, and
+        its sources need not be exactly uncorrelated.
     mode : {"parallel", "deflation"}
         FastICA finds all sources at once, or one after another (projection pursuit). Infomax is "parallel".
     fun : {"logcosh", "exp", "cube", "skew"} or callable
-        What is extreme along a source. "logcosh" suits most; "exp" is robust to outliers (the holes and central-mass
-        indices of projection pursuit); "cube" is kurtosis; "skew" is skewness. A function of y that returns g(y) and
-        g'(y), both in the shape of y. Infomax takes "logcosh" only.
+        The contrast that sources make extreme. "logcosh" suits most; "exp" is robust to outliers (the holes and
+        central-mass indices of projection pursuit); "cube" is kurtosis; "skew" is skewness. A function of y that
+        returns g(y) and g'(y), both in the shape of y. Infomax takes "logcosh" only.
     uncorrelated : bool
         Infomax: keep the sources exactly uncorrelated, as FastICA does. Then both find the same sources.
-    tol : float
-        Done when no source turns by more than this angle (in radians) in a step; float32 rows reach about 1e-6.
+    init : array-like of shape (n_components, n_components) or None
+        Initial W, from principal scores of unit variance to sources. None: a random rotation.
+    n_init : int
+        Number of starts; the best result is kept. It is the one with the most non-Gaussian sources; `stability_`
+        compares it with the others. `init` counts as one start, the others are random rotations.
     max_iter : int
-        Most steps.
-    w_init : array-like of shape (n_components, n_components) or None
-        First W, between principal scores of unit variance and sources. None: a random rotation.
-    n_restarts : int
-        Searches from different starts; the most non-Gaussian sources are kept, and `stability_` compares the others.
+        Maximum number of iterations per start.
+    tol : float
+        Convergence tolerance: the largest angle (in radians) by which a source rotates in a step; float32 rows reach
+        about 1e-6.
+    callback : callable or None
+        Called as ``callback(step, loss, state)``; returning True stops the fit. `loss` is that angle, `state` the
+        unmixing matrix so far (0 for sources that "deflation" has not reached); the order and signs of its rows are
+        fixed at the end.
     random_state : int, generator or None
-        For the starts.
+        Seed; the same int gives the same result.
     n_jobs : int or None
-        Threads; None means all cores. Results do not depend on it.
-    verbose : bool
-        Show progress.
+        Number of threads; None means all cores. Results do not depend on it.
+    verbose : int or bool
+        1 or True shows the progress of long fits on stderr.
 
     Attributes
     ----------
@@ -69,15 +78,16 @@ class ICA(Reducer):
     sources_ : ndarray of shape (n_samples, n_components_)
         The sources of the fitted rows: mean 0, variance 1 (divisor n), the least Gaussian first.
     gaussian_ : ndarray of shape (n_components_,)
-        Sources that cannot be told from Gaussian ones; two or more of them are mixed arbitrarily, with a warning.
+        Sources that cannot be distinguished from Gaussian ones; two or more of them are separated arbitrarily, with a
+        warning.
     non_gaussianity_ : ndarray of shape (n_components_,)
         How far E[G(s)] is from that of a Gaussian, in standard errors.
     stability_ : ndarray of shape (n_components_,) or None
-        Mean absolute correlation of each source with its partner in the other searches; None for one search.
+        Mean absolute correlation of each source with its match in the runs from other starts; None for one start.
     n_components_ : int
         Number of sources.
     n_iter_ : int
-        Steps over all rows.
+        Iterations over all rows, of the start that was kept.
     converged_ : bool
         Whether `tol` was reached.
 
@@ -102,13 +112,13 @@ class ICA(Reducer):
         "mode": params.one_of("parallel", "deflation"),
         "fun": params.one_of(*CONTRASTS) | params.function(),
         "uncorrelated": params.flag(),
-        "tol": params.real(0, 1, open_low=True, open_high=True),
-        "n_restarts": params.whole(1),
+        "init": params.none() | params.Rule("a square matrix", lambda v: np.ndim(v) == 2),
     }
     _keeps_embedding = False
     _block_rows = 65536
     _ways_out = "Ask for fewer n_components, or fit on a sample of the rows."
 
+    @renamed_parameters(w_init="init", n_restarts="n_init")
     def __init__(
         self,
         n_components=None,
@@ -117,35 +127,41 @@ class ICA(Reducer):
         mode="parallel",
         fun="logcosh",
         uncorrelated=False,
-        tol=1e-4,
+        init=None,
+        n_init=1,
         max_iter=500,
-        w_init=None,
-        n_restarts=1,
+        tol=1e-4,
+        callback=None,
         random_state=None,
         n_jobs=None,
-        verbose=False,
+        verbose=0,
     ):
         self.n_components = n_components
         self.algorithm = algorithm
         self.mode = mode
         self.fun = fun
         self.uncorrelated = uncorrelated
-        self.tol = tol
+        self.init = init
+        self.n_init = n_init
         self.max_iter = max_iter
-        self.w_init = w_init
-        self.n_restarts = n_restarts
+        self.tol = tol
+        self.callback = callback
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _embed(self, X: np.ndarray) -> None:
-        solve, contrast, rng = self._solver(X.dtype), self._contrast(), generator(self.random_state)
-        wanted = self._wanted(*X.shape)
+        contrast, rng, wanted = self._contrast(), generator(self.random_state), self._wanted(*X.shape)
+        self._check_algorithm()
         found = whiten(X, wanted, self.n_jobs, rng)
         white = found.white
-        _say_size(white, wanted)
+        _warn_of_size(white, wanted)
 
-        runs = [unit(search(white, start, solve, rng)) for start in self._starts(white.k, rng)]
+        solve, runs = self._solver(X.dtype, found.matrix), list[Unmixing]()
+        for start in self._starts(white.k, rng):
+            runs.append(unit(unmix(white, start, solve, rng)))
+            if runs[-1].stopped:
+                break
         values = [white.averages(run.W, contrast).value if run.value is None else run.value for run in runs]
         surprises = [contrast.surprise(value, white.n) for value in values]
         best = int(np.argmax([np.abs(surprise).sum() for surprise in surprises]))
@@ -157,30 +173,35 @@ class ICA(Reducer):
         self.stability_ = stability(runs[best].W[order], others) if others else None
         self.n_iter_, self.converged_ = runs[best].n_iter, runs[best].converged
         self._keep(X, runs[best].W[order], found.matrix, found.mean)
-        self._say_end()
+        if not runs[-1].stopped:
+            self._warn_of_doubts()
 
-    def _solver(self, dtype: np.dtype) -> Any:
-        """The search, as a function of the samples, the start, whether a rough end will do and whether it is near."""
-        fine = Limits(max(self.tol, 8 * float(np.finfo(dtype).eps)), self.max_iter, self.verbose)
-        limits = {False: fine, True: replace(fine, tol=max(fine.tol, LOOSE))}
-        if self.algorithm == "fastica":
-            way, contrast = parallel if self.mode == "parallel" else deflation, self._contrast(searching=True)
-            return lambda white, start, rough, near: way(white, start, contrast, limits[rough])
-        for name, only in (("mode", "parallel"), ("fun", "logcosh")):
+    def _check_algorithm(self) -> None:
+        for name, only in (("mode", "parallel"), ("fun", "logcosh")) if self.algorithm == "infomax" else ():
             if getattr(self, name) != only:
                 raise ValueError(
                     f"ICA: {name} must be {only!r} for algorithm='infomax'; got {getattr(self, name)!r}. "
                     "Use algorithm='fastica'."
                 )
+
+    def _solver(self, dtype: np.dtype, matrix: np.ndarray) -> Any:
+        """The algorithm as a function of the samples, the start, whether a rough result is enough and whether the start
+        is near the solution; `matrix` whitens rows."""
+        callback = consecutive(self.callback, lambda W: W @ matrix)
+        fine = Limits(max(self.tol, 8 * float(np.finfo(dtype).eps)), self.max_iter, self.verbose, callback)
+        limits = {False: fine, True: replace(fine, tol=max(fine.tol, LOOSE))}
+        if self.algorithm == "fastica":
+            solve, contrast = parallel if self.mode == "parallel" else deflation, self._contrast(optimised=True)
+            return lambda white, start, rough, near: solve(white, start, contrast, limits[rough])
         return lambda white, start, rough, near: infomax(
             white, start, limits[rough], uncorrelated=self.uncorrelated, near=near
         )
 
-    def _contrast(self, *, searching: bool = False) -> Contrast:
-        """What is made extreme; or what sources are judged by, where the user's own has no known G."""
+    def _contrast(self, *, optimised: bool = False) -> Contrast:
+        """The contrast that is optimised; or the one that runs are compared by, as G of a user's own is not known."""
         if isinstance(self.fun, str):
             return CONTRASTS[self.fun]
-        return custom(self.fun) if searching else CONTRASTS["logcosh"]
+        return custom(self.fun) if optimised else CONTRASTS["logcosh"]
 
     def _wanted(self, n: int, d: int) -> int:
         most = min(n - 1, d)
@@ -189,17 +210,17 @@ class ICA(Reducer):
         return most if self.n_components is None else min(int(self.n_components), most)
 
     def _starts(self, k: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-        """The user's start, if any, then random rotations."""
-        given = [] if self.w_init is None else [np.asarray(self.w_init, dtype=np.float64)]
+        """`init`, if given, then random rotations."""
+        given = [] if self.init is None else [np.asarray(self.init, dtype=np.float64)]
         if given and (given[0].shape != (k, k) or not np.isfinite(given[0]).all()):
-            raise ValueError(f"ICA: w_init must be {k} x {k} finite numbers; got shape {given[0].shape}.")
+            raise ValueError(f"ICA: init must be {k} x {k} finite numbers; got shape {given[0].shape}.")
         yield from given
-        for _ in range(self.n_restarts - len(given)):
+        for _ in range(self.n_init - len(given)):
             yield np.linalg.qr(rng.standard_normal((k, k)))[0]
 
     def _keep(self, X: np.ndarray, W: np.ndarray, matrix: np.ndarray, mean: np.ndarray) -> None:
         components = W @ matrix
-        mixing = fix_signs(np.linalg.pinv(components).T)
+        mixing = fix_signs(np.linalg.pinv(components)).T
         self.components_ = components * np.where((mixing * components).sum(axis=1) < 0, -1.0, 1.0)[:, None]
         self.mixing_, self.mean_ = mixing.T, mean
         self.n_components_ = self._n_features_out = len(W)
@@ -210,7 +231,7 @@ class ICA(Reducer):
 
         threads.map_rows(place, len(X), 4096, self.n_jobs)
 
-    def _say_end(self) -> None:
+    def _warn_of_doubts(self) -> None:
         if not self.converged_:
             warn(
                 f"ICA: not converged after max_iter={self.max_iter} steps (tol={self.tol:g}). Raise max_iter or tol, "
@@ -219,8 +240,8 @@ class ICA(Reducer):
             )
         if (doubtful := int(self.gaussian_.sum())) > 1:
             warn(
-                f"ICA: {doubtful} of {self.n_components_} sources cannot be told from Gaussian ones; how these are "
-                "separated from each other is arbitrary. More rows or fewer n_components may help."
+                f"ICA: {doubtful} of {self.n_components_} sources cannot be distinguished from Gaussian ones; how "
+                "these are separated from each other is arbitrary. More rows or fewer n_components may help."
             )
 
     def _extend(self, X: np.ndarray) -> np.ndarray:
@@ -236,15 +257,15 @@ class ICA(Reducer):
             "white rows": n * k * itemsize,
             "sources": n * k * itemsize,
             "covariance": 20 * small * small * 8 + (n * d * 8 if d > n else 0),
-            "search": 60 * k * k * 8,
+            "unmixing": 60 * k * k * 8,
         }
 
 
-def _say_size(white: White, wanted: int) -> None:
+def _warn_of_size(white: White, wanted: int) -> None:
     if white.k < wanted:
         warn(f"ICA: the rows vary in {white.k} directions only; keeping {white.k} components.")
     if white.n < 5 * white.k:
         warn(
-            f"ICA: {white.n} rows are few for {white.k} sources; what is found may be single rows that stand out. Ask "
-            "for fewer n_components."
+            f"ICA: {white.n} rows are few for {white.k} sources; some sources may be single outlying rows. Ask for "
+            "fewer n_components."
         )

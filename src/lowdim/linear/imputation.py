@@ -1,4 +1,4 @@
-"""Multiple imputation: several completed tables, so that what the holes leave unknown is not forgotten."""
+"""Multiple imputation: several completed tables, whose differences show the uncertainty of missing cells."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from lowdim._core.runtime.rng import generator
 from lowdim._core.tables import missing
 from lowdim._core.tables.align import procrustes
 from lowdim._core.tables.arrays import FLOATS
+from lowdim._core.vocabulary import SHARED
 from lowdim.linear._baselines import by_means, by_regression
 
-METHODS = ("regularized", "em")
 BASELINES = {"mean": by_means, "regression": by_regression}
 
 
@@ -31,7 +31,7 @@ class Pooled(NamedTuple):
 
     estimate: Any
     variance: Any  # within + (1 + 1/M) between
-    missing_information: Any  # the share of the variance that is due to the holes
+    missing_information: Any  # the share of the variance that is due to missing cells
 
 
 class Ellipses(NamedTuple):
@@ -44,7 +44,7 @@ class Ellipses(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Imputation:
-    """Completed tables and what they agree on.
+    """Completed tables, their mean and their spread.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Imputation:
     mean, std : ndarray of shape (n_samples, n_features)
         Over the tables; `std` is 0 for observed cells.
     observed : ndarray of bool
-        Which cells were given.
+        Which cells were observed.
     method : str
         How the cells were filled.
     n_components : int
@@ -74,7 +74,7 @@ class Imputation:
     scale: bool
 
     def pool(self, analysis: Callable[[np.ndarray], tuple[Any, Any]]) -> Pooled:
-        """Run an analysis on every table and put the answers together.
+        """Run an analysis on every table and combine the estimates by Rubin's rules.
 
         Parameters
         ----------
@@ -84,7 +84,7 @@ class Imputation:
         Returns
         -------
         Pooled
-            Mean estimate, its variance, and the share of it that the holes cause.
+            Mean estimate, its variance, and the share of it that is due to missing cells.
         """
         found = [analysis(table.copy()) for table in self.tables]
         estimates, variances = (np.array([pair[k] for pair in found], dtype=np.float64) for k in (0, 1))
@@ -96,19 +96,19 @@ class Imputation:
         return Pooled(estimates.mean(axis=0), total, share)
 
     def scores(self, n_components: int = 2) -> np.ndarray:
-        """Principal scores of every table, turned onto those of the mean table: (n_imputations, n, n_components)."""
+        """Principal scores of every table, rotated to those of the mean table: (n_imputations, n, n_components)."""
         return self._clouds(n_components)[0]
 
     def row_ellipses(self, confidence: float = 0.95) -> Ellipses:
-        """Where each row may lie in the plane of the first two components, given what is missing."""
+        """Confidence ellipse of each row in the plane of the first two components, given what is missing."""
         return _ellipses(self._clouds(2)[0], confidence)
 
     def axis_ellipses(self, confidence: float = 0.95) -> Ellipses:
-        """Where the end of each column's arrow (its covariances with the standardised components) may lie."""
+        """Confidence ellipse of the end of each column's arrow (its covariances with the standardised components)."""
         return _ellipses(self._clouds(2)[1], confidence)
 
     def distortion(self) -> dict[str, np.ndarray | float]:
-        """What filling did to the columns: a table that is filled too smoothly shows here.
+        """How completion changed variances and correlations: completion without noise makes columns less variable.
 
         Returns
         -------
@@ -117,10 +117,10 @@ class Imputation:
             over the tables; ``correlation_shift``: mean absolute change of the correlations against those of the
             pairwise observed cells (at least three of them); NaN where no pair of columns has a correlation.
         """
-        holed = np.where(self.observed, self.mean, np.nan)
-        before = np.nanvar(holed, axis=0, dtype=np.float64)
+        given = np.where(self.observed, self.mean, np.nan)
+        before = np.nanvar(given, axis=0, dtype=np.float64)
         after = np.mean([table.var(axis=0, dtype=np.float64) for table in self.tables], axis=0)
-        known = _pairwise_correlations(holed)
+        known = _pairwise_correlations(given)
         with np.errstate(invalid="ignore", divide="ignore"):
             gaps = [np.abs(np.corrcoef(table, rowvar=False) - known) for table in self.tables]
             ratio = np.where(before > 0, after / before, 1.0)
@@ -128,7 +128,7 @@ class Imputation:
         return {"variance_ratio": ratio, "correlation_shift": float(np.mean(shift)) if shift else float("nan")}
 
     def _clouds(self, r: int) -> tuple[np.ndarray, np.ndarray]:
-        """Scores and arrows of every table, each turned onto the mean table's by Procrustes (no scaling)."""
+        """Scores and arrows of every table, each rotated to the mean table's by Procrustes (no scaling)."""
         most = min(self.mean.shape)
         if not 1 <= r <= most:
             raise ValueError(f"Imputation: n_components must be between 1 and {most}; got {r}.")
@@ -150,18 +150,18 @@ def impute(
     n_components: int | None = None,
     scale: bool = True,
     ridge: float = 1.0,
-    tol: float = 1e-6,
     max_iter: int = 1000,
+    tol: float = 1e-6,
     random_state: Any = None,
     n_jobs: int | None = None,
-    verbose: int = 0,
+    verbose: int | bool = 0,
 ) -> Imputation:
-    """Several completed tables, drawn so that they differ by what the holes leave unknown.
+    """Multiple imputation: several completed tables, drawn so that they differ as much as missing cells are uncertain.
 
-    A low-rank model is fitted by (regularised) iterative PCA. For each table, residuals of the model's size are added
-    to what it says, the holes are put back, the model is fitted again (its own uncertainty), and each missing cell is
-    drawn about the new model (the noise of a cell). Cells are taken to be missing at random: whether one is missing
-    may depend on what is seen, not on its own value.
+    A low-rank model is fitted by (regularised) iterative PCA. For each table, residuals of the size of the model's are
+    added to its fitted values, the same cells are removed, the model is fitted again (uncertainty of the model), and
+    each missing cell is drawn about the new model (noise of a cell). Cells are taken to be missing at random: whether
+    one is missing may depend on observed cells, not on its own value.
 
     Parameters
     ----------
@@ -170,27 +170,29 @@ def impute(
     n_imputations : int
         Tables to draw; 1 for the baselines.
     method : {"regularized", "em", "mean", "regression"}
-        "em" does not shrink and overfits with many holes. "mean" and "regression" (each column on the others) are
-        there to compare with: they make columns less variable and correlations wrong, see `Imputation.distortion`.
+        "em" does not shrink and overfits where many cells are missing. "mean" and "regression" (each column on the
+        others) are baselines for comparison: they bias variances and correlations, see `Imputation.distortion`.
     n_components : int or None
         Rank of the model; None chooses it by generalised cross-validation.
     scale : bool
         Divide columns by their standard deviations; use it where they have different units.
     ridge : float
         Multiplies the noise variance that shrinks the components.
-    tol, max_iter
-        Of each fit.
+    max_iter : int
+        Maximum number of iterations of each fit.
+    tol : float
+        Convergence tolerance: relative change of the criterion of each fit.
     random_state : int, generator or None
-        Seed of the draws.
+        Seed; the same int gives the same result.
     n_jobs : int or None
-        Threads.
-    verbose : int
-        1 shows progress.
+        Number of threads; None means all cores. Results do not depend on it.
+    verbose : int or bool
+        1 or True shows the progress of long fits on stderr.
 
     Returns
     -------
     Imputation
-        Tables, their mean and spread per cell; `pool` for analyses, `row_ellipses` and `axis_ellipses` for pictures.
+        Tables, their mean and spread per cell; `pool` for analyses, `row_ellipses` and `axis_ellipses` for plots.
 
     References
     ----------
@@ -217,7 +219,8 @@ def impute(
     first = complete(X, r, owner="impute", **settings)
     if not np.isfinite(first.noise_variance):
         raise ValueError(
-            f"impute: {r} components leave no cell to estimate the noise from; use fewer (n_components), or more rows."
+            f"impute: n_components must leave cells to estimate the noise from; {r} components have as many parameters "
+            "as there are observed cells. Use fewer, or more rows."
         )
     rng, tables = generator(random_state), np.empty((n_imputations, *X.shape), X.dtype)
     with Progress("impute: tables", n_imputations, verbose) as progress:
@@ -231,15 +234,11 @@ def impute(
 
 _RULES = {
     "n_imputations": params.whole(1),
-    "method": params.one_of(*METHODS, *BASELINES),
+    "method": params.one_of("regularized", "em", *BASELINES),
     "n_components": params.whole(0) | params.none(),
     "scale": params.flag(),
     "ridge": params.real(0),
-    "tol": params.real(0, 1, open_low=True, open_high=True),
-    "max_iter": params.whole(1),
-    "random_state": params.seed(),
-    "n_jobs": params.jobs(),
-    "verbose": params.flag() | params.whole(0),
+    **{name: SHARED[name].rule for name in ("max_iter", "tol", "random_state", "n_jobs", "verbose")},
 }
 
 
@@ -288,7 +287,7 @@ def _draw(
 
 
 def _fitted(model: Completion) -> np.ndarray:
-    """What the shrunken model says of every cell."""
+    """The fitted value of every cell under the shrunken model."""
     fit = (model.scores * model.shrinkage) @ model.loadings.T
     return model.mean + (fit if model.scale is None else fit * model.scale)
 
@@ -306,7 +305,7 @@ def _principal(X: np.ndarray, r: int, scale: bool) -> tuple[np.ndarray, np.ndarr
 def _ellipses(clouds: np.ndarray, confidence: float) -> Ellipses:
     params.check("ellipses", {"confidence": confidence}, {"confidence": params.share()})
     if len(clouds) < 3:
-        raise ValueError(f"ellipses: need at least 3 imputations to see a spread; got {len(clouds)}.")
+        raise ValueError(f"ellipses: n_imputations must be at least 3 to estimate a covariance; got {len(clouds)}.")
     centers = clouds.mean(axis=0)
     gaps = clouds - centers
     covariances = np.einsum("mik,mil->ikl", gaps, gaps) / (len(clouds) - 1)

@@ -10,15 +10,16 @@ import numpy as np
 from scipy import sparse
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.extend import Linear
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
+from lowdim._core.tables.weights import check_weights
 from lowdim.linear import _discriminant as discriminant
-from lowdim.linear._discriminant import Classes, Labelled, Separation, Whitened, encode, refuse_one
+from lowdim.linear._discriminant import Classes, Labelled, Separation, WhitenedTotal, encode, refuse_one
 
 _SHARES = params.Rule(
     "one positive number per class, adding up to 1",
@@ -27,7 +28,7 @@ _SHARES = params.Rule(
     ),
 )
 
-_LEAST = 1e-3  # shrinkage where there must be some and Ledoit and Wolf see no need for any
+_LEAST = 1e-3  # shrinkage of a singular covariance where the estimate of Ledoit and Wolf is smaller
 
 
 class LDA(ClassifierMixin, Reducer):
@@ -59,7 +60,7 @@ class LDA(ClassifierMixin, Reducer):
         An axis along which the share of the variance within classes is below this counts as perfect separation, that
         is, W as singular.
     n_jobs : int or None
-        Threads for the covariance; None means all cores. Results do not depend on it.
+        Number of threads; None means all cores. Results do not depend on it.
 
     Attributes
     ----------
@@ -80,7 +81,7 @@ class LDA(ClassifierMixin, Reducer):
         Share of each l in the sum over all axes.
     loadings_ : ndarray of shape (n_features, n_components_)
         Least-squares coefficients of the rows on their scores. `inverse_transform` is mean_ + loadings_ z: the rows
-        that fit the scores best on average, without what the axes do not see.
+        that fit the scores best on average, without the variance that the axes leave out.
     coef_, intercept_ : ndarray
         The rule of `predict` as linear functions of the columns, one per class (one in all for two classes).
     shrinkage_ : float
@@ -205,22 +206,22 @@ class LDA(ClassifierMixin, Reducer):
         self._separate(space, classes, scale, rows)
 
     def _embed_batches(self, batches: Any) -> None:
-        self._refuse_svd("a stream of batches needs")
+        self._refuse_svd("a stream of batches")
         found, self.n_features_in_, dtype = discriminant.moments_of_classes(batches, self.n_jobs)
         self.classes_ = refuse_one(discriminant.sorted_labels(found))
         parts = [found[name] for name in self.classes_.tolist()]
         classes = self._weigh(np.array([p.weight for p in parts]), np.array([p.mean for p in parts]))
         self._from_scatters((p.scatter for p in parts), classes, dtype)
 
-    def _refuse_svd(self, who: str) -> None:
+    def _refuse_svd(self, what: str) -> None:
         if self.solver == "svd":
-            raise ValueError(f"LDA: {who} solver='covariance' (or 'auto'); got 'svd'.")
+            raise ValueError(f"LDA: solver must be 'covariance' or 'auto' for {what}; got 'svd'.")
 
     def _from_scatters(
         self, scatters: Iterable[np.ndarray], classes: Classes, dtype: Any, rows: Labelled | None = None
     ) -> None:
         """From the scatter of each class: of a stream, or of sparse rows, which are not filled."""
-        self._refuse_svd("sparse rows need")
+        self._refuse_svd("sparse rows")
         parts = zip(classes.shares / classes.counts, scatters, strict=True)
         within = reduce(np.add, (share * scatter for share, scatter in parts))
         scale = self._scale(np.diag(within), classes, dtype)
@@ -228,12 +229,12 @@ class LDA(ClassifierMixin, Reducer):
         self._separate(discriminant.whiten_moments(within, classes, scale, dtype), classes, scale, rows)
 
     def _labelled(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, np.ndarray, np.ndarray | None]:
-        """Rows, class numbers and weights; rows of weight 0 are as good as not there."""
+        """Rows, class numbers and weights; rows of weight 0 are left out."""
         self.classes_, codes = encode(y, X.shape[0])
         if sample_weight is None:
             refuse_one(self.classes_)
             return X, codes, None
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weights = check_weights(sample_weight, X.shape[0], "LDA")
         seen = weights > 0
         present, codes = np.unique(codes[seen], return_inverse=True)
         self.classes_ = refuse_one(self.classes_[present])
@@ -243,12 +244,12 @@ class LDA(ClassifierMixin, Reducer):
         return discriminant.weigh(counts, means, self.weighting, self.priors)
 
     def _scale(self, within: np.ndarray, classes: Classes, dtype: Any) -> np.ndarray:
-        scale = discriminant.deviations(within, classes, dtype)
+        scale = discriminant.units(within, classes, dtype)
         if np.isinf(scale).all():
             raise ValueError("LDA: X must vary; all rows are equal.")
         return scale
 
-    def _separate(self, space: Whitened, classes: Classes, scale: np.ndarray, rows: Labelled | None) -> None:
+    def _separate(self, space: WhitenedTotal, classes: Classes, scale: np.ndarray, rows: Labelled | None) -> None:
         """Find the axes; shrink first where asked for, or where W is singular."""
         amount = 0.0 if self.shrinkage is None else self.shrinkage
         if amount == "auto":
@@ -271,13 +272,13 @@ class LDA(ClassifierMixin, Reducer):
     def _shrinkage(self, rows: Labelled | None, classes: Classes, scale: np.ndarray) -> float:
         if rows is None:
             raise ValueError(
-                "LDA: the covariance within the classes is singular or shrinkage='auto' is asked for, and a stream "
-                "does not tell how much to shrink. Give shrinkage as a number such as 0.1."
+                "LDA: shrinkage must be a number such as 0.1 for a stream of batches whose covariance within the "
+                "classes is singular, or instead of 'auto': it cannot be estimated from a stream."
             )
         return discriminant.ledoit_wolf(rows, classes, scale)
 
     def _keep(self, found: Separation, classes: Classes, scale: np.ndarray) -> None:
-        """Set the fitted attributes: a few axes to look at, all of them to predict with."""
+        """Set the fitted attributes: the first axes for `transform`, all of them for `predict`."""
         n, g = float(classes.counts.sum()), len(classes.counts)
         size = np.sqrt((n - g) / n) if self.weighting == "pooled" else 1.0
         most, d = len(found.within), classes.means.shape[1]
@@ -301,7 +302,7 @@ class LDA(ClassifierMixin, Reducer):
 
     @property
     def intercept_(self) -> np.ndarray:
-        """What `coef_` is added to."""
+        """The constants of the linear functions whose weights are `coef_`."""
         offset = self._offsets()
         return (offset[1:] - offset[:1] if len(offset) == 2 else offset) - self.coef_ @ self.mean_
 
@@ -317,7 +318,7 @@ class LDA(ClassifierMixin, Reducer):
         return self.mean_ + Z @ self.loadings_.T
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Log of prior times density of each class at the rows, up to what is the same for all classes.
+        """Log of prior times density of each class at the rows, up to a constant for all classes.
 
         Parameters
         ----------
@@ -366,8 +367,8 @@ class LDA(ClassifierMixin, Reducer):
     def _log_joint(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         X, _ = self._check_rows(X, fitting=False)
-        places, offset = self._extension(self.means_), self._offsets()
-        parts = [self._extension(X[rows]) @ places.T + offset for rows in threads.blocks(X.shape[0], self._block_rows)]
+        means, offset = self._extension(self.means_), self._offsets()
+        parts = [self._extension(X[rows]) @ means.T + offset for rows in threads.blocks(X.shape[0], self._block_rows)]
         return np.concatenate(parts)
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:

@@ -14,6 +14,7 @@ from lowdim._core.runtime.threads import blocks
 from lowdim._core.spectrum import SVD, svd
 from lowdim._core.tables.arrays import FLOATS, native
 from lowdim._core.tables.missing import admit, refuse, refuse_disguised, undisguised
+from lowdim._core.vocabulary import SHARED
 from lowdim.linear._soft_impute import shrunken, soft_impute
 
 
@@ -35,7 +36,7 @@ class LowRank:
     n_iter : int
         Steps, where cells were missing.
     converged : bool
-        Whether they settled.
+        Whether they converged.
     """
 
     U: np.ndarray
@@ -50,15 +51,15 @@ class LowRank:
         return (self.U * self.values) @ self.Vt
 
 
-def low_rank(X: Any, n_components: int, *, penalty: float = 0.0, tol: float = 1e-8, max_iter: int = 5000) -> LowRank:
+def low_rank(X: Any, n_components: int, *, penalty: float = 0.0, max_iter: int = 5000, tol: float = 1e-8) -> LowRank:
     """The best approximation of a table by one of rank r, in factors.
 
     No table of rank r is nearer to X in the sum of squares, nor in the largest singular value of the difference
     (Eckart and Young, 1936). Nothing is centred: with centred rows this is PCA, U diag(values) being the scores.
 
     With a penalty, the table Z that minimises (1/2) sum (x - z)² + penalty sum_k s_k(Z) over the observed cells: each
-    singular value is lowered by it, and those that reach 0 are gone. Then cells may be missing, and as the problem is
-    convex there is one answer (where r is no limit), whatever is missing.
+    singular value is lowered by it, and those that reach 0 are removed. Then cells may be missing, and as the problem
+    is convex the minimum is global (where r does not bind), whatever is missing.
 
     Parameters
     ----------
@@ -67,11 +68,11 @@ def low_rank(X: Any, n_components: int, *, penalty: float = 0.0, tol: float = 1e
     n_components : int
         The rank r, at most min(n, d); with a penalty the largest it may be.
     penalty : float
-        Price of a unit of singular value.
-    tol : float
-        With missing cells: stop when a step moves Z by less than this part of its length.
+        Weight of the sum of the singular values (nuclear norm).
     max_iter : int
-        With missing cells: most steps, each a decomposition.
+        Maximum number of iterations, each a decomposition. Only with missing cells.
+    tol : float
+        Convergence tolerance: relative change of Z in a step. Only with missing cells.
 
     Returns
     -------
@@ -91,7 +92,7 @@ def low_rank(X: Any, n_components: int, *, penalty: float = 0.0, tol: float = 1e
            [2., 4.],
            [3., 6.]])
     """
-    params.check("low_rank", {"penalty": penalty, "tol": tol, "max_iter": max_iter}, _RULES)
+    params.check("low_rank", {"penalty": penalty, "max_iter": max_iter, "tol": tol}, _RULES)
     X, unit = _table(X, "low_rank", holes=penalty > 0, way=" Give a penalty to approximate what is observed.")
     params.check("low_rank", {"n_components": n_components}, {"n_components": params.whole(1, min(X.shape))})
     price, run = penalty / unit, None
@@ -110,8 +111,7 @@ def low_rank(X: Any, n_components: int, *, penalty: float = 0.0, tol: float = 1e
 
 _RULES = {
     "penalty": params.real(0),
-    "tol": params.real(0, 1, open_low=True, open_high=True),
-    "max_iter": params.whole(1),
+    **{name: SHARED[name].rule for name in ("max_iter", "tol")},
 }
 
 
@@ -121,7 +121,7 @@ def _left_out(X: Any, found: SVD) -> float:
     left = total - float((found.values**2).sum())
     if sparse.issparse(X) or left > 1e-6 * total:
         return max(left, 0.0)
-    # The difference of two nearly equal sums is rounding; the cells themselves say what is left.
+    # The difference of two nearly equal sums is rounding: compute it from the cells.
     parts = (X[rows] - (found.U[rows] * found.values) @ found.Vt for rows in blocks(len(X), max(1, 2**20 // len(X[0]))))
     return float(sum(np.square(part).sum() for part in parts))
 
@@ -129,7 +129,7 @@ def _left_out(X: Any, found: SVD) -> float:
 def pseudo_inverse(X: Any, *, tol: float | None = None) -> np.ndarray:
     """The Moore-Penrose pseudo-inverse, V diag(1/s) U' over the singular values that are not zero.
 
-    It is the inverse where there is one; otherwise ``pseudo_inverse(X) @ b`` is the shortest of the least-squares
+    It is the inverse where that exists; otherwise ``pseudo_inverse(X) @ b`` is the shortest of the least-squares
     solutions of X a = b (Penrose, 1955).
 
     Parameters

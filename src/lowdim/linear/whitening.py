@@ -1,4 +1,4 @@
-"""Whitening: columns without correlation and of unit variance."""
+"""Whitening: uncorrelated columns of unit variance."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Whitening(Reducer):
     """Whitening: a linear map after which the columns are uncorrelated and have unit variance.
 
     With the covariance C = V diag(l) V', z = diag(l)^-1/2 V'(x - mean) (kind "pca": principal scores, each scaled to
-    one) or z = V diag(l)^-1/2 V'(x - mean) (kind "zca"), which turns back afterwards: of all whitening maps the one
-    that changes the rows least, so that a column or a pixel still means what it meant.
+    one) or z = V diag(l)^-1/2 V'(x - mean) (kind "zca"), which rotates back afterwards: of all whitening maps the one
+    that changes the rows least, so that each column still stands for the same variable or pixel.
 
     Parameters
     ----------
@@ -30,21 +30,21 @@ class Whitening(Reducer):
         Principal axes to keep, the largest first. None: all that vary. Kind "pca" gives as many columns, kind "zca"
         always all columns, of this rank.
     kind : {"pca", "zca"}
-        See above.
+        Principal scores scaled to unit variance, or those rotated back to the columns.
     ridge : float
-        Added to the eigenvalues before the root is taken, so that axes with hardly any variance are not blown up to
-        unit variance. Without it, axes that do not vary are left out.
+        Added to the eigenvalues before the root is taken, so that noise along axes of tiny variance is not amplified to
+        unit variance. Without it, axes without variance are left out.
     ddof : {0, 1}
         The divisor of the covariance is n - ddof.
     n_jobs : int or None
-        Threads for the covariance; None means all cores. Results do not depend on it.
+        Number of threads; None means all cores. Results do not depend on it.
 
     Attributes
     ----------
     whitening_ : ndarray of shape (n_features, n_columns)
         The map: z = (x - mean_) whitening_.
     coloring_ : ndarray of shape (n_columns, n_features)
-        The way back, x = mean_ + z coloring_: exact where all axes are kept.
+        The inverse map, x = mean_ + z coloring_: exact where all axes are kept.
     mean_ : ndarray of shape (n_features,)
         What is subtracted.
     eigenvalues_ : ndarray of shape (n_components_,)
@@ -98,10 +98,11 @@ class Whitening(Reducer):
             rows = Rows.of(X, None, scale=False, ddof=self.ddof)
             found = decompose(rows, min(n, d), solver, 1e-8, 1, generator(0))
         wanted = min(n, d) if self.n_components is None else int(self.n_components)
-        self._keep(refined(found, wanted, min(n, d), X, None, self.ddof))
+        self._keep(refined(found, wanted, min(n, d), X, None))
 
     def _embed_batches(self, batches: Any) -> None:
-        moments, dtype = moments_of_stream(batches, self)
+        moments, dtype = moments_of_stream(batches, "Whitening", self._min_rows, self.n_jobs)
+        self.n_features_in_ = len(moments.mean)
         self._keep(decompose_moments(moments, len(moments.mean), scale=False, ddof=self.ddof, dtype=dtype))
 
     def _keep(self, found: Spectrum) -> None:

@@ -1,12 +1,14 @@
 """Bayesian PCA: how many components it keeps, Oba's version against R, missing cells."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from lowdim import BayesianPCA, ProbabilisticPCA
 from lowdim._core.incomplete.em import fit_gaussian
-from lowdim.linear.latent_gaussian import bayesian_pca
+from lowdim.linear.latent_gaussian import _bayesian
 from lowdim.linear.latent_gaussian._priors import ard_closed, ard_em
 from tests.oracles import case, load_expected, load_input
 
@@ -57,7 +59,7 @@ def test_few_columns_are_tried_first_and_more_where_they_are_kept(r, monkeypatch
     """A step with all of 39 columns costs a hundred times one with three."""
     tried = []
     fit = lambda X, q, **rest: tried.append(q) or fit_gaussian(X, q, **rest)  # noqa: E731
-    monkeypatch.setattr(bayesian_pca, "fit_gaussian", fit)
+    monkeypatch.setattr(_bayesian, "fit_gaussian", fit)
     model = BayesianPCA(random_state=0).fit(holed(planted(300, 40, r), 0.05))
     assert model.n_components_ == r
     assert tried == ([16] if r == 2 else [16, 39])
@@ -100,12 +102,12 @@ def test_many_rows_make_the_prior_vanish():
 
 def test_pure_noise_says_so():
     X = np.random.default_rng(0).standard_normal((300, 6))
-    with pytest.warns(UserWarning, match="no component stands out from the noise"):
+    with pytest.warns(UserWarning, match="no component has a variance above the noise"):
         model = BayesianPCA().fit(X)
     assert model.n_components_ == 1
     np.testing.assert_array_equal(model.transform(X), 0.0)
     assert np.isfinite(model.score(X))
-    with pytest.warns(UserWarning, match="no component stands out from the noise"):
+    with pytest.warns(UserWarning, match="no component has a variance above the noise"):
         assert BayesianPCA(random_state=0).fit(holed(X)).n_components_ == 1
 
 
@@ -209,3 +211,21 @@ def test_a_row_known_by_an_extreme_cell_is_not_extrapolated_without_measure(prio
         bound = BayesianPCA(prior=prior, random_state=0).fit(X)
     np.testing.assert_allclose(bound.completed_[0, 1:], (high + 0.5 * (high - low))[1:])
     np.testing.assert_array_equal(bound.loadings_, free.loadings_)
+
+
+@pytest.mark.parametrize("prior", ["ard", "oba"])
+def test_callbacks_see_the_loadings_and_stop(prior):
+    Y, seen = holed(planted(60, 12, 2)), []
+
+    def watch(step, loss, loadings):
+        seen.append((step, loadings))
+        return step == 3
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = BayesianPCA(4, prior=prior, tol=1e-13, random_state=0, callback=watch).fit(Y)
+    assert [step for step, _ in seen] == [1, 2, 3]
+    assert all(len(loadings) == 12 for _, loadings in seen)
+    assert not model.converged_
+    r = model.n_components_
+    np.testing.assert_allclose(model.loadings_, seen[-1][1][:, :r], rtol=1e-9)

@@ -74,9 +74,9 @@ def test_files_precision_and_words(fitted, tmp_path):
     ):
         with pytest.raises(ValueError, match=message):
             CA(2).fit(table)
-    with pytest.raises(ValueError, match="further columns must have 14 rows; got 3"):
+    with pytest.raises(ValueError, match="X must have 14 rows, those of the fitted table; got 3"):
         fitted.transform_columns(np.ones((3, 2)))
-    with pytest.warns(UserWarning, match="n_components=9 is more than the table has dimensions; keeping 4"):
+    with pytest.warns(UserWarning, match="n_components=9 is more than the rank of the table; keeping 4"):
         CA(9).fit(N)
 
 

@@ -209,7 +209,7 @@ def test_categories_never_seen():
     model = FAMD(2).fit(frame)
     new = frame.iloc[:3].copy()
     new.loc[1, "e"] = "e9"
-    with pytest.raises(ValueError, match="FAMD: column 'e' has the category 'e9' in row 1, which was not there at fit"):
+    with pytest.raises(ValueError, match="FAMD: column 'e' has the category 'e9' in row 1, which was not seen at fit"):
         model.transform(new)
     lenient = FAMD(2, unknown="ignore").fit(frame)
     hole = new.copy()
@@ -266,7 +266,7 @@ def test_words_for_what_is_wrong():
     frame = mixed(40)
     with pytest.warns(UserWarning, match="FAMD: 2 of 8 columns are constant"):
         FAMD(2).fit(frame.assign(same="x", one=1.0))
-    with pytest.warns(UserWarning, match="n_components=99 is more than the table has dimensions; keeping 9"):
+    with pytest.warns(UserWarning, match="n_components=99 is more than the rank of the table; keeping 9"):
         FAMD(99).fit(frame)
     with pytest.warns(ConvergenceWarning, match="max_iter=2"):
         assert not FAMD(2, max_iter=2).fit(lowdim.datasets.hide_cells(frame, 0.2, random_state=0).X).converged_

@@ -155,7 +155,20 @@ def test_error_is_the_sum_of_dropped_eigenvalues(solver):
         error = ((model.inverse_transform(model.transform(X)) - X) ** 2).sum()
         dropped = full.explained_variance_[3:].sum() * (len(X) - 1)
         assert error == pytest.approx(dropped, rel=1e-7)
-        assert model.reconstruction_error_ == pytest.approx(error, rel=1e-6)
+        assert model.reconstruction_error_ == pytest.approx(error / X.size, rel=1e-6)
+
+
+@exact
+def test_error_is_the_mean_over_cells_in_the_units_of_the_rows(solver):
+    X = cloud() * np.geomspace(0.1, 10, cloud().shape[1])
+    weights = np.arange(len(X)) % 4.0
+    for settings in ({"scale": True}, {"scale": False}, {"scale": True, "ddof": 0}):
+        model = make(solver, 3, **settings).fit(X, sample_weight=weights)
+        squares = (model.inverse_transform(model.transform(X)) - X) ** 2
+        expected = weights @ squares.mean(axis=1) / weights.sum()
+        assert model.reconstruction_error_ == pytest.approx(expected, rel=1e-6)
+        repeated = make(solver, 3, **settings).fit(np.repeat(X, weights.astype(int), axis=0))
+        assert model.reconstruction_error_ == pytest.approx(repeated.reconstruction_error_, rel=1e-6)
 
 
 @exact
@@ -358,7 +371,7 @@ def test_bad_streams():
         PCA(2).fit(iter([]))
     with pytest.raises(ValueError, match="missing values"):
         PCA(2).fit(iter([X, np.full((2, 5), np.nan)]))
-    with pytest.raises(ValueError, match="needs solver='covariance'"):
+    with pytest.raises(ValueError, match="solver must be 'covariance' or 'auto' for a stream"):
         PCA(2, solver="svd").fit(iter([X]))
     frames = PCA(2).fit(iter([pd.DataFrame(X), pd.DataFrame(X)]))
     assert frames.n_components_ == 2

@@ -1,4 +1,4 @@
-"""The missing cells of a table under a low-rank model, and what is known of the observed ones."""
+"""The missing cells of a table under a low-rank model, and the moments of the observed ones."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from lowdim import _native
-from lowdim._core.incomplete.warm_pca import deviations
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
+from lowdim._core.tables.deviations import deviations
 
 Array = np.ndarray
 
 compiled: Any = _native  # a compiled module has no types to check
 
-NO_RIDGE = 1e-14  # of the largest eigenvalue: keeps rows with few cells solvable, and is too small to be seen
+NO_RIDGE = 1e-14  # of the largest eigenvalue: keeps the equations of rows with few cells solvable
 
 
 def fill(
@@ -47,8 +47,8 @@ def fill(
 
 
 def weights_of(loadings: Array, eigenvalues: Array, sigma2: float) -> tuple[Array, float]:
-    """W and what is added to W_O'W_O; without shrinkage next to nothing, so that of all scores that fit a row with
-    few cells the likeliest is taken."""
+    """W, and the ridge added to W_O'W_O; without shrinkage it is tiny, so that of all scores that fit a row with few
+    cells the likeliest is taken."""
     W = loadings * np.sqrt(np.maximum(eigenvalues - sigma2, 0.0))
     largest = float(eigenvalues[0]) if len(eigenvalues) and eigenvalues[0] > 0 else 1.0
     return W, max(sigma2, NO_RIDGE * largest)
@@ -95,8 +95,8 @@ def within_reach(X: Array, completed: Array, reach: float | None, owner: str) ->
         f"{owner}: the model would fill {int(beyond.sum())} of {int(np.isnan(X).sum())} missing cells with values that "
         f"lie more than {reach:g} ranges beyond everything observed in their column (the first is row {i}, column {j}: "
         f"{completed[i, j]:.3g}, observed from {low[j]:.3g} to {high[j]:.3g}); completed_ has them at that bound. Rows "
-        "with few observed and extreme cells cause this; fewer components extrapolate less. reach=None keeps what the "
-        "model says."
+        "with few observed and extreme cells cause this; fewer components extrapolate less. reach=None keeps them as "
+        "they are."
     )
     return np.where(beyond, np.clip(completed, low - room, high + room), completed)
 
@@ -111,11 +111,10 @@ def refuse_weightless(counts: Array, owner: str) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class ObservedTable:
     """The rows and what is known of their observed cells."""
 
     X: Array
-    completed: Array  # by the column means; the iteration goes on in it
     scaled: bool
     weights: Array | None
     n_jobs: int | None
@@ -127,7 +126,7 @@ class Table:
     share: Array  # of each column's cells that are observed, by weight
 
     @classmethod
-    def of(cls, X: Array, scaled: bool, weights: Array | None, n_jobs: int | None, owner: str) -> Table:
+    def of(cls, X: Array, scaled: bool, weights: Array | None, n_jobs: int | None, owner: str) -> ObservedTable:
         w = None if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
         count, total, _ = column_sums(X, np.zeros(X.shape[1]), w, n_jobs)
         refuse_weightless(count, owner)
@@ -136,12 +135,7 @@ class Table:
         variance = column_sums(X, mean, w, n_jobs)[2] / count
         weight = float(len(X) if w is None else w.sum())
         deviation = deviations(variance, mean, weight)
-        completed, cells = filled(X, mean, n_jobs), float(count.sum())
-        return cls(X, completed, scaled, w, n_jobs, weight, cells, _fewest(X), mean, deviation, count / weight)
-
-    @property
-    def weight_rows(self) -> int:
-        return int(self.weight)
+        return cls(X, scaled, w, n_jobs, weight, float(count.sum()), _fewest(X), mean, deviation, count / weight)
 
     def growth(self, completed: Array) -> Array:
         """Variances of the completed columns over those of the observed cells."""

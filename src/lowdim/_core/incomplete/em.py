@@ -10,7 +10,7 @@ import numpy as np
 from lowdim._core.accelerate import History, Point, accelerated
 from lowdim._core.incomplete.batched_linalg import unpacked
 from lowdim._core.incomplete.gaussian import BLOCK_BYTES, FLOOR, LANES, Gaussian, Posterior
-from lowdim._core.iterate import Run, iterate
+from lowdim._core.iterate import Callback, Run, iterate
 from lowdim._core.runtime import threads
 
 Array = np.ndarray
@@ -124,6 +124,7 @@ def fit_gaussian(
     owner: str = "fit_gaussian",
     verbose: int | bool = 0,
     warn: bool = True,
+    callback: Callback | None = None,
 ) -> tuple[Gaussian, Run]:
     """Maximum likelihood for rows with missing cells, by accelerated EM on what is observed.
 
@@ -149,6 +150,8 @@ def fit_gaussian(
         Where to start; None takes principal axes of the rows with holes at the column means.
     owner, verbose, warn
         For messages; `warn` False says nothing where `max_iter` was not enough.
+    callback : callable, optional
+        callback(step, loss, model so far) after each step; returning True stops.
 
     Returns
     -------
@@ -182,6 +185,8 @@ def fit_gaussian(
         criterion="absolute",
         monotone=True,
         until=collapsed,
+        callback=callback,
+        show=lambda history: frame.model(history[-1].place),
         verbose=verbose,
         warn=warn,
     )

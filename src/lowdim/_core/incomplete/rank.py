@@ -1,7 +1,7 @@
-"""How many components: criteria that ask how well cells are predicted, for complete and incomplete rows.
+"""The rank of a low-rank model by cross-validation: how well it predicts cells, for complete and incomplete rows.
 
-Each function returns the criterion for 0, 1, 2, ... components and the number it chooses. In the units of X, and what
-missMDA computes (Josse and Husson, 2012).
+Each function returns its criterion for 0, 1, 2, ... components and the number it chooses. Criteria are in the units of
+X and equal those of missMDA (Josse and Husson, 2012).
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 
 from lowdim._core.incomplete.completion import complete
-from lowdim._core.incomplete.warm_pca import deviations
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.rng import generator
+from lowdim._core.tables.deviations import deviations
 
 Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class RankChoice:
     """A criterion for 0, 1, 2, ... components, and the number it chooses."""
 
     n_components: int
@@ -28,7 +28,7 @@ class Choice:
 
 
 def most_components(X: Array, weights: Array | None = None) -> int:
-    """The largest rank that leaves something over: min(n - 2, d - 1); weights count as copies of rows."""
+    """The largest rank with a residual: min(n - 2, d - 1); weights count as copies of rows."""
     n = X.shape[0] if weights is None else int(weights.sum())
     return max(0, min(n - 2, X.shape[1] - 1))
 
@@ -52,7 +52,7 @@ def gcv(
     early: bool = False,
     weights: Array | None = None,
     n_jobs: int | None = None,
-) -> Choice:
+) -> RankChoice:
     """Generalised cross-validation: the mean squared error of the observed cells, as if each were predicted.
 
     GCV(q) = mean over N observed cells of (N (x - fit_q) / (N - d - q (n + d - q - 1)))². The first local minimum is
@@ -66,7 +66,7 @@ def gcv(
     most : int, optional
         Largest number of components to try; at most min(n - 2, d - 1).
     method, scale, ridge, tol, max_iter, n_jobs
-        As in `iterative_pca.complete`.
+        As in `completion.complete`.
     early : bool
         Stop after the first local minimum.
     weights : ndarray of shape (n,), optional
@@ -74,7 +74,7 @@ def gcv(
 
     Returns
     -------
-    Choice
+    RankChoice
 
     Examples
     --------
@@ -105,38 +105,6 @@ def gcv(
     return _first_minimum(np.array(criterion))
 
 
-def leave_one_out(
-    X: Array,
-    most: int = 5,
-    *,
-    method: str = "regularized",
-    scale: bool = False,
-    ridge: float = 1.0,
-    tol: float = 1e-5,
-    max_iter: int = 200,
-    n_jobs: int | None = None,
-) -> Choice:
-    """Every observed cell left out in turn and predicted: mean squared error; the smallest is taken.
-
-    As many fits for each number of components as X has cells: for small tables. Parameters as in `gcv`.
-    """
-    limit = min(most, most_components(X))
-    settings: dict[str, Any] = {"method": method, "scale": scale, "ridge": ridge, "tol": tol, "max_iter": max_iter}
-    cells = _removable(X)
-
-    def part(span: slice) -> Array:
-        errors = np.zeros(limit + 1)
-        for i, j in cells[span]:
-            holed = X.copy()
-            holed[i, j] = np.nan
-            for q in range(limit + 1):
-                errors[q] += (complete(holed, q, n_jobs=1, quiet=True, **settings).completed[i, j] - X[i, j]) ** 2
-        return errors
-
-    criterion = np.sum(threads.map_rows(part, len(cells), 16, n_jobs), axis=0) / len(cells)
-    return Choice(int(np.argmin(criterion)), criterion)
-
-
 def k_fold(
     X: Array,
     most: int = 5,
@@ -150,7 +118,7 @@ def k_fold(
     max_iter: int = 200,
     rng: Any = None,
     n_jobs: int | None = None,
-) -> Choice:
+) -> RankChoice:
     """A share of the cells removed at random and predicted, again and again; the smallest error is taken.
 
     The criterion is the sum of squared errors over the removed cells, averaged over the repeats. Parameters as in
@@ -158,24 +126,24 @@ def k_fold(
     """
     limit, random = min(most, most_components(X)), generator(rng)
     settings: dict[str, Any] = {"method": method, "scale": scale, "ridge": ridge, "tol": tol, "max_iter": max_iter}
-    tables = [holed(X, share, random) for _ in range(n_repeats)]
+    tables = [without_cells(X, share, random) for _ in range(n_repeats)]
 
     def part(span: slice) -> Array:
         errors = np.zeros(limit + 1)
-        for holed in tables[span]:
-            removed = np.isnan(holed) & ~np.isnan(X)
+        for table in tables[span]:
+            removed = np.isnan(table) & ~np.isnan(X)
             for q in range(limit + 1):
-                found = complete(holed, q, n_jobs=1, quiet=True, **settings).completed
+                found = complete(table, q, n_jobs=1, quiet=True, **settings).completed
                 errors[q] += float(((found - X)[removed] ** 2).sum())
         return errors
 
     criterion = np.sum(threads.map_rows(part, n_repeats, 1, n_jobs), axis=0) / n_repeats
-    return Choice(int(np.argmin(criterion)), criterion)
+    return RankChoice(int(np.argmin(criterion)), criterion)
 
 
-def _first_minimum(criterion: Array) -> Choice:
+def _first_minimum(criterion: Array) -> RankChoice:
     rises = np.flatnonzero(np.diff(criterion) > 0)
-    return Choice(int(rises[0]) if len(rises) else int(np.argmin(criterion)), criterion)
+    return RankChoice(int(rises[0]) if len(rises) else int(np.argmin(criterion)), criterion)
 
 
 def _residuals(X: Array, most: int, scale: bool) -> Array:
@@ -200,20 +168,14 @@ def _error(X: Array, found: Any, weights: Array | None) -> float:
     return total
 
 
-def _removable(X: Array) -> Array:
-    """Observed cells whose row and column have another one."""
-    seen = ~np.isnan(X)
-    return np.argwhere(seen & (seen.sum(axis=1) > 1)[:, None] & (seen.sum(axis=0) > 1)[None, :])
-
-
-def holed(X: Array, share: float, rng: np.random.Generator) -> Array:
+def without_cells(X: Array, share: float, rng: np.random.Generator) -> Array:
     """A copy with a share of the cells removed, but never the last one of a row or column."""
-    holed = X.copy()
+    table = X.copy()
     chosen = rng.choice(X.size, size=round(share * X.size), replace=False)
     left_rows, left_columns = (~np.isnan(X)).sum(axis=1), (~np.isnan(X)).sum(axis=0)
     for i, j in zip(*np.unravel_index(chosen, X.shape), strict=True):
-        if not np.isnan(holed[i, j]) and left_rows[i] > 1 and left_columns[j] > 1:
-            holed[i, j] = np.nan
+        if not np.isnan(table[i, j]) and left_rows[i] > 1 and left_columns[j] > 1:
+            table[i, j] = np.nan
             left_rows[i] -= 1
             left_columns[j] -= 1
-    return holed
+    return table

@@ -1,8 +1,8 @@
 """The first eigenpairs of the covariance of rows that change a little from one call to the next.
 
-Iterative completion asks for them again and again. The last answer is the start of the next: a few steps of subspace
+Iterative completion needs them in every step. The last result is the start of the next: a few steps of subspace
 iteration on the covariance (few columns), on the Gram matrix (few rows) or on the rows themselves, and the general
-solver only at the start or where the steps do not settle.
+solver only at the start or where these steps do not converge.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from scipy.sparse.linalg import LinearOperator
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum import Moments, eigenpairs
+from lowdim._core.tables.deviations import deviations
 
 Array = np.ndarray
 Pairs = tuple[Array, Array]
@@ -23,7 +24,7 @@ Pairs = tuple[Array, Array]
 SMALL = 64  # columns up to which all eigenpairs cost less than the steps
 DENSE = 400  # columns (or rows) up to which the covariance (or Gram matrix) costs less than passes over the rows
 DIRECT = 2**18  # cells up to which one product beats chunks
-SPARE = 5  # vectors carried beyond those wanted: they make the wanted ones settle faster
+SPARE = 5  # vectors iterated beyond those wanted: the wanted ones converge faster with them
 STEPS = 12  # of subspace iteration before the general solver takes over
 
 
@@ -46,7 +47,7 @@ class Leading:
     basis : ndarray of shape (d, m)
         Start of the next call.
     exact : bool
-        Whether the last of `values` is exact; it is a lower bound where only the others have settled.
+        Whether the last of `values` is exact; it is a lower bound where only the others have converged.
     """
 
     weight: float
@@ -73,9 +74,9 @@ def leading(
 ) -> Leading:
     """The first r eigenpairs of the covariance of the rows of X, and the eigenvalue after them.
 
-    `start` is the `basis` of an earlier result, `tol` the residual that will do, relative to the largest eigenvalue;
-    `exact` asks for the general solver. `share` says that so much of each column is known and the rest at its mean: the
-    covariance of few enough columns then becomes what it would be if all were known, and holes had no pattern.
+    `start` is the `basis` of an earlier result, `tol` the residual accepted, relative to the largest eigenvalue;
+    `exact` asks for the general solver. `share` is the observed share of each column whose other cells are at its mean:
+    the covariance of few enough columns is then corrected for it, as if cells were missing completely at random.
     """
     n, d = X.shape
     if d <= DENSE:
@@ -97,13 +98,6 @@ def leading(
         found, exact = _of_rows(X, weights, weight, mean, divide, r + 1, start, exact, tol, n_jobs)
     values, basis = found
     return Leading(weight, mean, divide, np.maximum(values[: r + 1], 0.0), basis[:, :r], total, basis, exact)
-
-
-def deviations(variance: Array, mean: Array, weight: float) -> Array:
-    """Standard deviations; 1 where a column varies by no more than the rounding of its mean."""
-    deviation = np.sqrt(np.maximum(variance, 0.0))
-    rounding = float(np.finfo(np.float64).eps) * (16.0 + np.sqrt(weight))
-    return np.where(deviation <= rounding * np.abs(mean), 1.0, deviation)
 
 
 def _covariance(X: Array, weights: Array | None, n_jobs: int | None) -> tuple[float, Array, Array]:
@@ -137,9 +131,9 @@ def _of_matrix(C: Array, k: int, start: Array | None, exact: bool, tol: float) -
         values, vectors = np.linalg.eigh(C)
         return (values[::-1], vectors[:, ::-1]), True
     if not exact:
-        settled = _settle(lambda Q: C @ Q, _block(start, d, k), k - 1, tol)
-        if settled is not None:
-            return settled, False
+        found = _subspace_iteration(lambda Q: C @ Q, _block(start, d, k), k - 1, tol)
+        if found is not None:
+            return found, False
     pairs = eigenpairs(C, k + SPARE, solver="lapack", owner="completion")
     return (pairs.values, pairs.vectors), True
 
@@ -186,9 +180,9 @@ def _of_rows(
         return np.sum(threads.map_rows(part, n, block, n_jobs), axis=0) / weight
 
     if not exact:
-        settled = _settle(product, _block(start, d, k), k - 1, max(tol, 1e-10))
-        if settled is not None:
-            return settled, False
+        found = _subspace_iteration(product, _block(start, d, k), k - 1, max(tol, 1e-10))
+        if found is not None:
+            return found, False
     operator = LinearOperator(
         (d, d), matvec=lambda v: product(v.reshape(d, -1)).reshape(v.shape), matmat=product, dtype=np.float64
     )
@@ -196,7 +190,7 @@ def _of_rows(
     return (pairs.values, pairs.vectors), True
 
 
-def _settle(product: Callable[[Array], Array], Q: Array, r: int, tol: float) -> Pairs | None:
+def _subspace_iteration(product: Callable[[Array], Array], Q: Array, r: int, tol: float) -> Pairs | None:
     """Subspace iteration from Q until the first r residuals are below `tol` of the largest value, or None."""
     Q = np.linalg.qr(Q)[0]
     for _ in range(STEPS):

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from lowdim._core.incomplete.cells import column_sums
-from lowdim._core.incomplete.warm_pca import deviations
 from lowdim._core.runtime import threads
+from lowdim._core.tables.deviations import deviations
 
 Array = np.ndarray
 BLOCK = 2048  # rows

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lowdim._core.iterate import Run, iterate
+from lowdim._core.iterate import Callback, Run, iterate
 from lowdim._core.runtime.threads import single_blas
 from lowdim._core.spectrum import eigenpairs
 
@@ -44,7 +44,7 @@ class _Fit:
 
     @property
     def hessian(self) -> Array:
-        """Of 2 d loss, by log psi, from d theta_k = -theta_k v_k² and the turn of each eigenvector into the others."""
+        """Of 2 d loss, by log psi, from d theta_k = -theta_k v_k² and the rotation of the eigenvectors."""
         V, theta, r = self.vectors[:, self.rank :], self.values[self.rank :], self.rank
         H = (V @ V.T) * ((V * theta) @ V.T)
         for v, value in zip(self.vectors[:, :r].T, self.values[:r], strict=True):
@@ -54,13 +54,21 @@ class _Fit:
 
 
 def factors(
-    R: Array, r: int, *, floor: float, tol: float, max_iter: int, owner: str, verbose: int | bool = 0
+    R: Array,
+    r: int,
+    *,
+    floor: float,
+    tol: float,
+    max_iter: int,
+    owner: str,
+    verbose: int | bool = 0,
+    callback: Callback | None = None,
 ) -> tuple[Array, Array, Run]:
     """Loadings (d, r) and noise (d,) that make R most likely, by Newton's method on the logarithms of the noise.
 
     Given psi, the best loadings come from the r largest eigenpairs of psi^-1/2 R psi^-1/2 (Joreskog, 1967). A step that
     does not gain is damped until it does. psi stays between `floor` and 1; the losses are minus the log-likelihood
-    per cell.
+    per cell. The callback sees the loadings of R so far.
     """
     low, d = np.log(floor), len(R)
 
@@ -85,12 +93,16 @@ def factors(
 
     start = at(np.log((1 - 0.5 * r / d) / np.diag(np.linalg.inv(R + 1e-4 * np.eye(d)))))
     settings: dict[str, Any] = {"max_iter": max_iter, "tol": tol, "owner": owner, "verbose": verbose}
-    # Threads of BLAS only get into each other's way in small eigenproblems.
+    settings |= {"callback": callback, "show": lambda fit: _padded(fit.loadings, r)}
+    # Small eigenproblems are faster on one thread of BLAS.
     with single_blas() if d <= _SMALL else nullcontext():
         run = iterate(step, start, criterion="absolute", monotone=True, **settings)
-    L = np.zeros((d, r))
-    L[:, : run.state.rank] = run.state.loadings
-    return L, np.exp(run.state.log_psi), run
+    return _padded(run.state.loadings, r), np.exp(run.state.log_psi), run
+
+
+def _padded(L: Array, r: int) -> Array:
+    """Loadings of r factors, 0 for those that the data does not support."""
+    return np.hstack([L, np.zeros((len(L), r - L.shape[1]))])
 
 
 def _solve(H: Array, b: Array) -> Array:

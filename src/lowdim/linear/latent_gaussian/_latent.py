@@ -1,4 +1,4 @@
-"""What the three latent-variable models share once they are fitted: posteriors, likelihoods, draws."""
+"""What the three latent-variable models share once they are fitted: posteriors, likelihoods, samples."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lowdim.linear.pca._decompose import Rows, Spectrum, decompose, decompose_mo
 
 
 class LatentGaussian:
-    """Methods of a fitted N(mean, W W' + noise); beside `Reducer`, which checks rows and places them."""
+    """Methods of a fitted N(mean, W W' + noise); beside `Reducer`, which checks and transforms rows."""
 
     _takes_nan = True
     _keeps_embedding = False
@@ -32,7 +32,7 @@ class LatentGaussian:
     _precision = "float64"  # of the rows at the fit, and of those drawn
 
     def posterior(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """What the observed cells of each row say about its place: mean and covariance.
+        """Posterior mean and covariance of the scores of each row, given its observed cells.
 
         Parameters
         ----------
@@ -64,10 +64,10 @@ class LatentGaussian:
         Returns
         -------
         completed : ndarray of shape (n_samples, n_features)
-            Observed cells as they came, bit for bit.
+            Observed cells as given, bit for bit.
         variance : ndarray of shape (n_samples, n_features)
-            How uncertain each filled cell is under the model, 0 where observed. A table filled once and then
-            analysed as if it were complete understates what is not known.
+            Variance of each filled cell under the model, 0 where observed. An analysis of a table completed once, as
+            if it had been complete, understates the uncertainty.
         """
         X, dtype = self._new_rows(X)
         completed, variance = self._model().conditional(X)
@@ -136,7 +136,7 @@ class LatentGaussian:
         return self._model().covariance
 
     def _needs(self, X: Any) -> dict[str, int]:
-        """Without missing cells nothing is completed."""
+        """Complete rows need no completed table."""
         needs = super()._needs(X)  # type: ignore[misc]
         if not missing.has_holes(X):
             needs.pop("completed rows")
@@ -157,7 +157,7 @@ class LatentGaussian:
         return Gaussian(self.mean_, self.loadings_, self.noise_variance_, self.n_jobs)
 
     def _turn(self) -> np.ndarray | None:
-        """What leads from the model's latent coordinates to the scores, where they differ."""
+        """The matrix from the model's latent coordinates to the scores, where they differ."""
         return None
 
     def _extend(self, X: np.ndarray) -> np.ndarray:
@@ -169,7 +169,7 @@ class LatentGaussian:
         return self._model().rows(Z if turn is None else np.linalg.solve(turn, Z.T).T)
 
     def _keep_completed(self, X: np.ndarray, holes: bool) -> None:
-        """The fitted table without holes, and how uncertain each filled cell is; None where there were none."""
+        """The completed table and the variance of each filled cell; None where no cell is missing."""
         self.completed_ = self.completed_variance_ = None
         if not holes:
             return
@@ -195,13 +195,13 @@ def working_memory(n: int, d: int, r: int, itemsize: int, n_jobs: int | None) ->
 
 
 def most_components(shape: tuple[int, ...], wanted: int | None, owner: str) -> int:
-    """How many latent coordinates n rows of d columns can have beside some noise."""
+    """How many latent coordinates n rows of d columns can have with some noise left."""
     n, d = shape
     most = min(n - 1, d) - 1
     if most < 1:
         raise ValueError(
-            f"{owner}: X must have at least 3 rows and 2 columns, so that there is some noise beside a component; got "
-            f"n_samples={n}, n_features={d}. PCA has no noise and takes fewer."
+            f"{owner}: X must have at least 3 rows and 2 columns, so that some noise is left beside a component; got "
+            f"n_samples={n}, n_features={d}. PCA, which has no noise, takes fewer."
         )
     if wanted is not None and wanted > most:
         warn(
@@ -240,10 +240,10 @@ def spectrum_memory(n: int, d: int, k: int, itemsize: int) -> dict[str, int]:
 
 
 def warn_few_cells(X: np.ndarray, parameters: int, owner: str) -> None:
-    """More numbers to estimate than cells to estimate them from."""
+    """A warning where the model has more parameters than X has observed cells."""
     observed = X.size - int(np.isnan(X).sum())
     if observed < parameters:
         warn(
-            f"{owner}: {observed} observed cells are fewer than the {parameters} parameters of the model; it will "
-            "follow the noise. Use fewer components, or BayesianPCA, which chooses them."
+            f"{owner}: {observed} observed cells are fewer than the {parameters} parameters of the model, which "
+            "will overfit. Use fewer components, or BayesianPCA, which chooses them."
         )

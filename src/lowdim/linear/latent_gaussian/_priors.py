@@ -1,9 +1,10 @@
-"""Priors on the loadings of a latent-variable model that decide how many columns it needs."""
+"""Priors on the loadings of a latent-variable model that determine how many columns it needs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -19,7 +20,7 @@ from lowdim._core.runtime.notices import warn
 Array = np.ndarray
 M = TypeVar("M")
 
-_LOST = 1e-2  # a column shorter than this part of the noise that n rows leave in it has been given up
+_LOST = 1e-2  # a column shorter than this part of the noise that n rows leave in it is removed
 
 _NEAR = 1e-3  # length of a step (in units of the data) from which the variational iteration is accelerated
 
@@ -33,7 +34,7 @@ def shortest(noise: float, n: float, d: int) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class ArdSolution:
     """Variances of the model along the principal axes it keeps, and the noise."""
 
     variances: Array  # c_k = ||w_k||² + s²
@@ -41,10 +42,10 @@ class Choice:
     evidence: float
 
 
-def ard_closed(values: Array, total: float, n: float, d: int, q: int) -> Choice:
+def ard_closed(values: Array, total: float, n: float, d: int, q: int) -> ArdSolution:
     """The most probable model for eigenvalues of a covariance (divisor n), of which `total` is the sum.
 
-    The condition on a column, n (lambda - c)(c - s²) = d c², has a root only where lambda stands out from the noise.
+    The condition on a column, n (lambda - c)(c - s²) = d c², has a root only where lambda is well above the noise.
     Each number of columns from 0 to q has its own noise. Of those whose conditions hold, the one of largest evidence
     (Laplace's approximation) is taken: with fewer rows than columns one without any noise satisfies them as well.
     """
@@ -52,8 +53,8 @@ def ard_closed(values: Array, total: float, n: float, d: int, q: int) -> Choice:
     return max((choice for choice in found if choice is not None), key=lambda choice: choice.evidence)
 
 
-def _with_columns(values: Array, total: float, n: float, d: int, k: int) -> Choice | None:
-    """The fixed point with k columns; None where one of them does not stand out."""
+def _with_columns(values: Array, total: float, n: float, d: int, k: int) -> ArdSolution | None:
+    """The fixed point with k columns; None where one of them is not above the noise."""
     ratio, least = d / n, FLOOR * total / d
     kept, rest = values[:k], max(total - float(values[:k].sum()), 0.0)
     noise = max(rest / (d - k), least)
@@ -68,7 +69,7 @@ def _with_columns(values: Array, total: float, n: float, d: int, k: int) -> Choi
     squares = c - noise
     misfit = np.log(c).sum() + (kept / c).sum() + (d - k) * np.log(noise) + rest / noise
     occam = d * (1.0 + np.log(np.maximum(squares / (ratio * noise), 1.0))).sum()
-    return Choice(c, noise, -0.5 * float(n * misfit + occam))
+    return ArdSolution(c, noise, -0.5 * float(n * misfit + occam))
 
 
 def _variances(values: Array, noise: float, ratio: float) -> tuple[Array, Array]:
@@ -97,7 +98,7 @@ def ard_em(X: Array, start: Gaussian, unit: float, floor: float = 0.0, **setting
             loss = -sums.log_likelihood + 0.5 * d * np.log(squares).sum()
             return Point(place, frame.place(found), loss / cells)
 
-        return _Problem(evaluate, frame.place(model), frame.model)
+        return _Problem(evaluate, frame.place(model), frame.model, lambda now: now.principal()[0].loadings)
 
     def lost(model: Gaussian) -> Array:
         return (model.loadings**2).sum(axis=0) < shortest(float(model.noise), *X.shape)
@@ -110,11 +111,12 @@ def ard_em(X: Array, start: Gaussian, unit: float, floor: float = 0.0, **setting
 
 @dataclass(frozen=True, eq=False)
 class _Problem(Generic[M]):
-    """A fixed-point map in coordinates, where it starts, and the model at a place."""
+    """A fixed-point map in coordinates, where it starts, the model at a point and its loadings."""
 
     evaluate: Callable[[Array], Point]
     start: Array
     model: Callable[[Array], M]
+    loadings: Callable[[M], Array]
 
 
 def _pruned(
@@ -130,7 +132,7 @@ def _pruned(
     quiet: bool = False,
     **settings: Any,
 ) -> tuple[M, Run]:
-    """Run an accelerated iteration; where columns were lost, leave them out and go on from there."""
+    """Run an accelerated iteration; where columns vanish, leave them out and continue. A callback sees the loadings."""
     steps = 0
     while True:
         now = problem(model)
@@ -143,13 +145,13 @@ def _pruned(
         first: History = (now.evaluate(now.start),)
         left = max(1, max_iter - steps)
         limits: dict[str, Any] = {"max_iter": left, "tol": tol, "criterion": "absolute", "warn": False}
-        run = iterate(step, first, owner=owner, until=gone, **limits, **settings)
+        run = iterate(step, first, owner=owner, until=gone, show=partial(_shown, now), **limits, **settings)
         model, steps = now.model(run.state[-1].place), steps + run.n_iter
         columns = lost(model)
         if columns.all():
             columns[0] = False
-        if not columns.any() or steps >= max_iter:
-            if steps >= max_iter and not (run.converged or quiet):
+        if not columns.any() or steps >= max_iter or run.stopped:
+            if steps >= max_iter and not (run.converged or run.stopped or quiet):
                 warn(
                     f"{owner}: not converged after max_iter={max_iter} steps (loss {run.losses[-1]:.6g}, tol={tol:g}). "
                     "Raise max_iter or tol.",
@@ -159,8 +161,12 @@ def _pruned(
         model = without(model, columns)
 
 
+def _shown(problem: _Problem[M], history: History) -> Array:
+    return problem.loadings(problem.model(history[-1].place))
+
+
 def _unmixed(model: Gaussian) -> Gaussian:
-    """Orthogonal columns: the prior likes no other rotation better. Order and signs stay near the ones before."""
+    """Orthogonal columns: no other rotation is more probable. Order and signs stay near those before."""
     return replace(model, loadings=model.loadings @ _turn(model.loadings.T @ model.loadings))
 
 
@@ -176,7 +182,7 @@ def _turn(M: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Variational:
-    """Expected loadings, the precision of the noise, and the spread of a row of loadings in units of that noise."""
+    """Expected loadings, the precision of the noise, and the covariance of a row of loadings in units of that noise."""
 
     W: Array  # (d, r)
     tau: float
@@ -184,18 +190,18 @@ class Variational:
 
     @property
     def root(self) -> Array:
-        """Of the prior precision of z: loadings that are not known for sure tighten it from I to I + spread."""
+        """Of the prior precision of z: uncertain loadings raise it from I to I + spread."""
         return np.linalg.cholesky(np.eye(len(self.spread)) + 0.5 * (self.spread + self.spread.T))
 
     def gaussian(self, mean: Array, n_jobs: int | None) -> Gaussian:
         """The model with z ~ N(0, I) that predicts as this one does."""
         return Gaussian(mean, np.linalg.solve(self.root, self.W.T).T, 1.0 / self.tau, n_jobs)
 
-    def settled(self, S: Array) -> Variational:
+    def canonical(self, S: Array) -> Variational:
         """In the coordinates of z in which its mean square S is I and expected products of columns vanish.
 
-        Of all that say the same of the rows the priors like these best (Luttinen and Ilin, 2010); alone, the updates
-        take hundreds of steps there.
+        Of all equivalent coordinates these are the most probable under the priors (Luttinen and Ilin, 2010); without
+        the change, the updates need hundreds of steps to get there.
         """
         A = np.linalg.cholesky(S)
         W, spread = self.W @ A, A.T @ self.spread @ A
@@ -215,18 +221,21 @@ def oba(X: Array, start: Gaussian, unit: float, **settings: Any) -> tuple[Variat
     """Variational Bayes with vague gamma priors on the noise and on the columns; the mean stays as it starts.
 
     The loss is the length of a step in loadings (in units of the data), their spread and log10 of the noise. A column
-    that is not needed would take ever smaller steps towards 0; it is left out once it is short.
+    that is not needed would take ever smaller steps to 0; it is left out once it is short.
     """
 
     def problem(first: Variational) -> _Problem[Variational]:
         def evaluate(place: Array) -> Point:
             now = first.at(place, unit)
-            if np.linalg.eigvalsh(now.spread + now.spread.T)[0] <= -1.0:  # a jump out of where the model is defined
+            if np.linalg.eigvalsh(now.spread + now.spread.T)[0] <= -1.0:  # extrapolated out of the model's domain
                 return Point(place, place, np.inf)
             image = _oba_step(X, now, start.mean, unit, start.n_jobs).place(unit)
             return Point(place, image, float(np.linalg.norm(image - place)))
 
-        return _Problem(evaluate, first.place(unit), lambda place: first.at(place, unit))
+        def loadings(now: Variational) -> Array:
+            return now.gaussian(start.mean, start.n_jobs).principal()[0].loadings
+
+        return _Problem(evaluate, first.place(unit), lambda place: first.at(place, unit), loadings)
 
     def lost(now: Variational) -> Array:
         return (now.W**2).sum(axis=0) < shortest(1.0 / now.tau, *X.shape)
@@ -254,4 +263,4 @@ def _oba_step(X: Array, now: Variational, mean: Array, unit: float, n_jobs: int 
     left = max(squares - (T * W).sum() + 2 * vague * unit**2 / n, d * FLOOR * unit**2)
     back = np.linalg.inv(now.root)
     S = back.T @ (sums.moments_all[:r, :r] / n) @ back
-    return Variational(W, (d + 2 * vague / n) / left, D * (d / n)).settled(S)
+    return Variational(W, (d + 2 * vague / n) / left, D * (d / n)).canonical(S)

@@ -1,4 +1,4 @@
-"""Rotations of loadings towards a few large entries in each column."""
+"""Varimax and promax: rotations of loadings to a few large entries in each column."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def varimax(
     tol : float
         Relative change of the criterion at which to stop.
     max_iter : int
-        Most steps.
+        Maximum number of steps.
     owner : str
         Who asks, for messages.
 
@@ -49,8 +49,8 @@ def varimax(
     A = L / np.where(length > 0, length, 1.0)[:, None]
 
     def step(T: Array) -> tuple[Array, float]:
-        # Two factors at a time have a closed form (Kaiser, 1958); the usual iteration by singular vectors can run in
-        # circles on simple structure.
+        # Two factors at a time have a closed form (Kaiser, 1958); the usual iteration by singular vectors can cycle on
+        # simple structure.
         B, T = A @ T, T.copy()
         for p, q in combinations(range(k), 2):
             pair = [p, q]

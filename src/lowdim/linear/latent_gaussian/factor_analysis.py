@@ -13,7 +13,9 @@ from lowdim._core.incomplete.gaussian import FLOOR, Gaussian
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum import Moments
+from lowdim._core.spectrum.problem import sign_factors
 from lowdim.linear._batches import moments_of_stream
+from lowdim.linear._callbacks import consecutive
 from lowdim.linear.latent_gaussian._factors import canonical, factors
 from lowdim.linear.latent_gaussian._latent import (
     LatentGaussian,
@@ -28,10 +30,10 @@ _NEWTON_COLUMNS = 1000  # beyond, d x d eigenproblems cost more than passes over
 
 
 class FactorAnalysis(LatentGaussian, Reducer):
-    """A few hidden factors behind many columns, each of which has noise of its own.
+    """Factor analysis: a few latent factors of many columns, each of which has a noise variance of its own.
 
     A row is x = mean + L f + noise with f ~ N(0, I) and a noise variance psi_j for each column, so that the factors
-    explain what the columns have in common and a noisy column does not pull them its way, as it does in PCA. The
+    explain what the columns have in common, and a noisy column does not attract them, as it does in PCA. The
     model does not depend on the units of the columns. Complete rows are fitted through their covariance by Newton's
     method on psi; with NaN, EM maximises the likelihood of the observed cells. The scores are the posterior means of
     f (regression scores). Cells are taken to be missing at random.
@@ -41,22 +43,25 @@ class FactorAnalysis(LatentGaussian, Reducer):
     n_components : int
         Number of factors; at most min(n - 1, d) - 1. With (d - k)² < d + k they are not determined by the covariance.
     rotation : {None, "varimax", "promax"}
-        None: L'L / psi is diagonal. "varimax" turns the factors until each has few large
-        loadings; "promax" then lets them be correlated.
+        None: L'L / psi is diagonal. "varimax" rotates the factors until each has few large loadings; "promax" then lets
+        them be correlated.
     solver : {"auto", "newton", "em"}
         "newton" needs complete rows, "em" takes both; "auto" is "newton" for complete rows of up to 1000 columns.
     noise_floor : float
         Least psi_j, as a share of the variance of the column (0.005 is the convention of R's factanal).
-    tol : float
-        Stop when the log-likelihood per observed cell moves by less.
     max_iter : int
-        Most steps.
+        Maximum number of iterations.
+    tol : float
+        Convergence tolerance: change of the log-likelihood per observed cell.
+    callback : callable or None
+        Called as ``callback(step, loss, state)``; returning True stops the fit. `state` is the loadings so
+        far, before rotation.
     random_state : int, generator or None
-        Start of EM.
+        Seed; the same int gives the same result. For the start of EM.
     n_jobs : int or None
-        Threads; None means all cores. Results do not depend on it.
-    verbose : bool
-        Show progress on stderr.
+        Number of threads; None means all cores. Results do not depend on it.
+    verbose : int or bool
+        1 or True shows the progress of long fits on stderr.
 
     Attributes
     ----------
@@ -81,7 +86,7 @@ class FactorAnalysis(LatentGaussian, Reducer):
         Where cells were missing: the table with their expectations filled in, and the variance of each (0 where
         observed). None for complete tables.
     n_components_, n_iter_, converged_, solver_ : int, int, bool, str
-        Factors, steps, whether they settled, and the solver that was used.
+        Factors, iterations, whether they converged, and the solver that was used.
 
     References
     ----------
@@ -113,18 +118,20 @@ class FactorAnalysis(LatentGaussian, Reducer):
         rotation=None,
         solver="auto",
         noise_floor=0.005,
-        tol=1e-10,
         max_iter=1000,
+        tol=1e-10,
+        callback=None,
         random_state=None,
         n_jobs=None,
-        verbose=False,
+        verbose=0,
     ):
         self.n_components = n_components
         self.rotation = rotation
         self.solver = solver
         self.noise_floor = noise_floor
-        self.tol = tol
         self.max_iter = max_iter
+        self.tol = tol
+        self.callback = callback
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -132,9 +139,7 @@ class FactorAnalysis(LatentGaussian, Reducer):
     def _embed(self, X: np.ndarray) -> None:
         holes = has_holes(X)
         if holes and self.solver == "newton":
-            raise ValueError(
-                "FactorAnalysis: solver='newton' must have complete rows; X has missing cells. Use 'em' or 'auto'."
-            )
+            raise ValueError("FactorAnalysis: solver must be 'em' or 'auto' where X has missing cells; got 'newton'.")
         r = most_components(X.shape, self.n_components, "FactorAnalysis")
         if holes or self.solver == "em" or (self.solver == "auto" and X.shape[1] > _NEWTON_COLUMNS):
             self._keep(*self._by_em(X, r))
@@ -144,8 +149,9 @@ class FactorAnalysis(LatentGaussian, Reducer):
 
     def _embed_batches(self, batches: Any) -> None:
         if self.solver == "em":
-            raise ValueError("FactorAnalysis: a stream of batches must have solver='newton' or 'auto'; got 'em'.")
-        moments, dtype = moments_of_stream(batches, self)
+            raise ValueError("FactorAnalysis: solver must be 'newton' or 'auto' for a stream of batches; got 'em'.")
+        moments, dtype = moments_of_stream(batches, "FactorAnalysis", self._min_rows, self.n_jobs)
+        self.n_features_in_ = len(moments.mean)
         self._precision = dtype.name
         r = most_components((int(moments.weight), len(moments.mean)), self.n_components, "FactorAnalysis")
         self._keep(*self._by_newton(moments, r, dtype))
@@ -166,6 +172,7 @@ class FactorAnalysis(LatentGaussian, Reducer):
             max_iter=self.max_iter,
             owner="FactorAnalysis",
             verbose=self.verbose,
+            callback=consecutive(self.callback, lambda L: L * size[:, None]),
         )
         model = Gaussian(moments.mean, L * size[:, None], psi * size**2, self.n_jobs)
         constant = len(S) * np.log(2 * np.pi) + 2 * np.log(size).sum()
@@ -185,6 +192,7 @@ class FactorAnalysis(LatentGaussian, Reducer):
             n_jobs=self.n_jobs,
             owner="FactorAnalysis",
             verbose=self.verbose,
+            callback=consecutive(self.callback, lambda model: model.loadings),
         )
         cells = X.size - int(np.isnan(X).sum())
         return model, -run.losses[-1] * cells, (run.n_iter, run.converged, "em")
@@ -234,6 +242,5 @@ def _rotated(L: np.ndarray, rotation: str | None) -> tuple[np.ndarray, np.ndarra
         T = T @ oblique
     order = np.argsort(-(turned**2).sum(axis=0), kind="stable")
     turned, T = turned[:, order], T[:, order]
-    top = np.take_along_axis(turned, np.abs(turned).argmax(axis=0)[None], axis=0)
-    sign = np.where(top < 0, -1.0, 1.0)
-    return turned * sign, T * sign
+    signs = sign_factors(turned)
+    return turned * signs, T * signs

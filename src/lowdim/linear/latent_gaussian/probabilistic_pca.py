@@ -13,6 +13,7 @@ from lowdim._core.incomplete.gaussian import FLOOR, Gaussian
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim.linear._batches import moments_of_stream
+from lowdim.linear._callbacks import consecutive
 from lowdim.linear.latent_gaussian._latent import (
     LatentGaussian,
     has_holes,
@@ -26,11 +27,11 @@ from lowdim.linear.pca._decompose import Spectrum, decompose_moments
 
 
 class ProbabilisticPCA(LatentGaussian, Reducer):
-    """PCA as a model of how rows come about, so that it has a likelihood and takes missing cells as they are.
+    """PCA as a generative model, which has a likelihood and takes missing cells as they are.
 
     A row is x = mean + W z + noise with z ~ N(0, I) and noise of one variance s² in every column. On complete rows the
     most likely W has the principal axes V, W = V sqrt(lambda - s²), and s² is the mean of the eigenvalues left out
-    (divisor n). With NaN, EM maximises the likelihood of the observed cells; nothing is filled in on the way. The
+    (divisor n). With NaN, EM maximises the likelihood of the observed cells; no cell is filled in meanwhile. The
     scores are the posterior means (W'W + s² I)^-1 W'(x - mean) over the observed cells of a row: PCA's, divided by
     their standard deviation and shrunk towards 0 where little is known. Cells are taken to be missing at random.
 
@@ -40,16 +41,20 @@ class ProbabilisticPCA(LatentGaussian, Reducer):
         Number of components; at most min(n - 1, d) - 1, as some noise must be left (None takes that many).
     solver : {"auto", "closed", "em"}
         "closed" needs complete rows, "em" takes both; "auto" is closed wherever it can be.
-    tol : float
-        EM stops when the log-likelihood per observed cell moves by less.
     max_iter : int
-        Most steps of EM.
+        Maximum number of iterations of EM.
+    tol : float
+        Convergence tolerance: change of the log-likelihood per observed cell.
+    callback : callable or None
+        Called as ``callback(step, loss, state)``; returning True stops the fit. `state` is the loadings so
+        far. The closed form makes no steps, and does not call it.
     random_state : int, generator or None
-        Start of EM, and of the eigensolver for large tables.
+        Seed; the same int gives the same result. For the start of EM, and of the eigensolver for large
+        tables.
     n_jobs : int or None
-        Threads; None means all cores. Results do not depend on it.
-    verbose : bool
-        Show progress on stderr.
+        Number of threads; None means all cores. Results do not depend on it.
+    verbose : int or bool
+        1 or True shows the progress of long fits on stderr.
 
     Attributes
     ----------
@@ -71,7 +76,7 @@ class ProbabilisticPCA(LatentGaussian, Reducer):
     n_components_ : int
         Number of components.
     n_iter_, converged_ : int, bool
-        Steps of EM and whether it settled; 1 and True for the closed form.
+        Iterations of EM and whether it converged; 1 and True for the closed form.
     solver_ : str
         The solver that was used.
 
@@ -101,16 +106,18 @@ class ProbabilisticPCA(LatentGaussian, Reducer):
         n_components=None,
         *,
         solver="auto",
-        tol=1e-9,
         max_iter=1000,
+        tol=1e-9,
+        callback=None,
         random_state=None,
         n_jobs=None,
-        verbose=False,
+        verbose=0,
     ):
         self.n_components = n_components
         self.solver = solver
-        self.tol = tol
         self.max_iter = max_iter
+        self.tol = tol
+        self.callback = callback
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -118,9 +125,7 @@ class ProbabilisticPCA(LatentGaussian, Reducer):
     def _embed(self, X: np.ndarray) -> None:
         holes = has_holes(X)
         if holes and self.solver == "closed":
-            raise ValueError(
-                "ProbabilisticPCA: solver='closed' must have complete rows; X has missing cells. Use 'em' or 'auto'."
-            )
+            raise ValueError("ProbabilisticPCA: solver must be 'em' or 'auto' where X has missing cells; got 'closed'.")
         r = most_components(X.shape, self.n_components, "ProbabilisticPCA")
         if holes or self.solver == "em":
             self._keep(*self._by_em(X, r))
@@ -140,14 +145,16 @@ class ProbabilisticPCA(LatentGaussian, Reducer):
             n_jobs=self.n_jobs,
             owner="ProbabilisticPCA",
             verbose=self.verbose,
+            callback=consecutive(self.callback, lambda model: model.principal()[0].loadings),
         )
         cells = X.size - int(np.isnan(X).sum())
         return model, -run.losses[-1] * cells, (run.n_iter, run.converged, "em")
 
     def _embed_batches(self, batches: Any) -> None:
         if self.solver == "em":
-            raise ValueError("ProbabilisticPCA: a stream of batches must have solver='closed' or 'auto'; got 'em'.")
-        moments, dtype = moments_of_stream(batches, self)
+            raise ValueError("ProbabilisticPCA: solver must be 'closed' or 'auto' for a stream of batches; got 'em'.")
+        moments, dtype = moments_of_stream(batches, "ProbabilisticPCA", self._min_rows, self.n_jobs)
+        self.n_features_in_ = len(moments.mean)
         self._precision = dtype.name
         n, d = int(moments.weight), len(moments.mean)
         r = most_components((n, d), self.n_components, "ProbabilisticPCA")

@@ -1,4 +1,4 @@
-"""What an axis is about: correlations and differences of means, each with its p value."""
+"""Description of an axis: correlations and differences of means, each with its p value."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.special import fdtrc, stdtr
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Description:
-    """An axis in words; each list has (name, value, p value), from the largest value down."""
+    """What is related to an axis; each list has (name, value, p value), from the largest value down."""
 
     variables: list[tuple[str, float, float]]
     questions: list[tuple[str, float, float]]

@@ -1,4 +1,4 @@
-"""What FAMD and MCA share as estimators: tables of numbers and categories in, places out, tables back."""
+"""What FAMD and MCA share as estimators: tables of numbers and categories, completed, transformed and back."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lowdim._core import params
+from lowdim._core.iterate import Run
 from lowdim._core.runtime.notices import warn
 from lowdim._core.tables import missing
 from lowdim._core.tables.columns import (
@@ -20,7 +21,16 @@ from lowdim._core.tables.columns import (
     is_frame,
     raw_columns,
 )
-from lowdim.linear.mixed._weighted import Axes, Layout, count_axes, fill, find_axes, place, shrinkage
+from lowdim.linear.mixed._weighted import (
+    Axes,
+    FillSettings,
+    Layout,
+    count_axes,
+    fill,
+    find_axes,
+    place,
+    shrinkage,
+)
 
 if TYPE_CHECKING:
     from lowdim._core.base import Reducer as _Base
@@ -32,58 +42,63 @@ class MixedTable(_Base):
     """Comes before `Reducer` among the bases; the method writes `_columns(axes, layout, k)`."""
 
     n_components: int
-    missing: str
     ridge: float
     unknown: str
-    tol: float
+    missing: str
     max_iter: int
+    tol: float
+    callback: Any
     n_jobs: int | None
+    verbose: int | bool
     _columns: Any  # (axes, layout, k) -> None: set the attributes of the columns
 
     _hole_policies = ("regularized", "em")
     _all_categories = False  # numbers too are categories
     _keeps_embedding = False
     _block_rows = 8192
-    _ways_out = "Join rare categories, or fit on a sample of the rows and place the others with transform."
+    _ways_out = "Join rare categories, or fit on a sample of the rows and transform the others."
 
     _rules: ClassVar = {
         "n_components": params.whole(1),
-        "missing": params.one_of("regularized", "em", "error"),
         "ridge": params.real(0),
         "unknown": params.one_of("error", "ignore"),
-        "tol": params.real(0, 1, open_low=True, open_high=True),
+        "missing": params.one_of("regularized", "em", "error"),
     }
 
     def __init__(
         self,
         n_components=2,
         *,
-        missing="regularized",
         ridge=1.0,
         unknown="error",
-        tol=1e-6,
+        missing="regularized",
         max_iter=1000,
+        tol=1e-6,
+        callback=None,
         random_state=None,
         n_jobs=None,
+        verbose=0,
     ):
         self.n_components = n_components
-        self.missing = missing
         self.ridge = ridge
         self.unknown = unknown
-        self.tol = tol
+        self.missing = missing
         self.max_iter = max_iter
+        self.tol = tol
+        self.callback = callback
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def inverse_transform(self, Z: Any, *, return_outside: bool = False) -> Any:
-        """Lead places back to rows: numbers, and the most likely category.
+        """Inverse transform: rows from coordinates, numbers and the most likely category.
 
         Parameters
         ----------
         Z : array-like of shape (n_samples, n_components)
-            Places.
+            Coordinates.
         return_outside : bool
-            Not for this method, whose way back is exact.
+            Must be False: the inverse of this method is computed, not learned.
 
         Returns
         -------
@@ -94,14 +109,14 @@ class MixedTable(_Base):
 
     @property
     def completed_(self) -> np.ndarray | None:
-        """The fitted table with its holes filled: numbers, and the most likely category. None where it had none."""
+        """The completed table: numbers, and the most likely category. None where no cell was missing."""
         check_is_fitted(self)
         return None if self.coded_ is None else decode(self.coded_, self.categories_)
 
     # ---- input ----------------------------------------------------------------------------------------------
 
     def _check_rows(self, X: Any, *, fitting: bool) -> tuple[np.ndarray, np.dtype]:
-        """Numbers and codes of categories as one float array, holes as NaN; the precision of the answer."""
+        """Numbers and codes of categories as one float array, NaN for missing cells; the precision of the answer."""
         name, dtype = type(self).__name__, np.dtype(np.float64)
         missing.refuse_sparse(X, name)
         if is_frame(X):
@@ -161,7 +176,7 @@ class MixedTable(_Base):
         return column.astype(np.float64)
 
     def _unseen(self, coded: np.ndarray, columns: list[np.ndarray]) -> np.ndarray:
-        """Cells whose category was not there at fit: an error, or as good as missing."""
+        """Cells whose category was not seen at fit: an error, or treated as missing."""
         questions = np.array([found is not None for found in self.categories_])
         unseen = (coded == UNSEEN) & questions
         if unseen.any() and self.unknown == "error":
@@ -169,7 +184,7 @@ class MixedTable(_Base):
             value = columns[j][i : i + 1].tolist()[0]
             raise ValueError(
                 f"{type(self).__name__}: column {self._name(j)} has the category {value!r} in row {i}, which "
-                f"was not there at fit ({int(unseen.sum())} such cells in all). Set unknown='ignore' to treat them as "
+                f"was not seen at fit ({int(unseen.sum())} such cells in all). Set unknown='ignore' to treat them as "
                 "missing."
             )
         return unseen
@@ -193,7 +208,7 @@ class MixedTable(_Base):
         small = min(n, d)
         return {"weighted table": 5 * n * d * 8, "axes": 5 * small * small * 8 + 5 * d * small * 8}
 
-    # ---- fit, place, back -----------------------------------------------------------------------------------
+    # ---- fit, transform, inverse transform ---------------------------------------------------------------------
 
     def _embed(self, X: np.ndarray) -> None:
         name, layout = type(self).__name__, Layout.of(self.categories_)
@@ -201,13 +216,7 @@ class MixedTable(_Base):
         ridge = 0.0 if self.missing == "em" else self.ridge
         self.n_iter_, self.converged_, self.coded_ = 1, True, None
         if holes.any():
-            settings: dict[str, Any] = {
-                "ridge": ridge,
-                "tol": self.tol,
-                "max_iter": self.max_iter,
-                "n_jobs": self.n_jobs,
-            }
-            run = fill(D, layout, self._most(D, layout), owner=name, **settings)
+            run = self._fill(X, D, layout, ridge)
             D, self.n_iter_, self.converged_ = run.state, run.n_iter, run.converged
             self.coded_ = np.where(holes, layout.gather(D), X)
         axes = find_axes(D, layout, None, name, self.n_jobs)
@@ -222,8 +231,26 @@ class MixedTable(_Base):
         self._columns(axes, layout, k)
         self.row_coordinates_ = axes.table(D) @ axes.V[:, :k] / self._stretch()
 
+    def _fill(self, X: np.ndarray, D: np.ndarray, layout: Layout, ridge: float) -> Run[np.ndarray]:
+        """Complete the weighted columns D of X; the callback sees the table itself."""
+        holes, categories = np.isnan(X), self.categories_
+
+        def show(D: np.ndarray) -> np.ndarray:
+            return decode(np.where(holes, layout.gather(D), X), categories)
+
+        settings = FillSettings(
+            ridge=ridge,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            owner=type(self).__name__,
+            n_jobs=self.n_jobs,
+            callback=self.callback,
+            verbose=self.verbose,
+        )
+        return fill(D, layout, self._most(D, layout), settings, show)
+
     def _most(self, D: np.ndarray, layout: Layout) -> int:
-        """Axes that filling may use: one fewer than there are, or the holes would be free."""
+        """Axes that the completion may use: one fewer than there are, or missing cells would not be determined."""
         return max(1, min(self.n_components, min(len(D) - 1, D.shape[1] - layout.n_questions) - 1))
 
     def _warn_of_constants(self, axes: Axes, layout: Layout) -> None:
@@ -232,7 +259,7 @@ class MixedTable(_Base):
         if any(single) or flat.any():
             warn(
                 f"{type(self).__name__}: {sum(single) + int(flat.sum())} of {len(single)} columns are constant; they "
-                "have no say."
+                "are ignored."
             )
 
     def _stretch(self) -> float:
@@ -254,7 +281,7 @@ class MixedTable(_Base):
 
 
 def _refuse_twins(names: list[Any], owner: str) -> None:
-    """Columns are told apart by name in everything that is reported."""
+    """Results are reported by the names of the columns."""
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise ValueError(

@@ -1,22 +1,24 @@
-"""The weighted table behind FAMD and MCA, and its axes.
+"""The weighted table behind FAMD and MCA, its axes, and its completion.
 
-A column of numbers counts as it is, a column of categories as one 0/1 column for each of them. Numbers are centred and
-divided by their standard deviation (divisor n); a 0/1 column with proportion p is centred and divided by sqrt(p), so
-that a rare category weighs more. The rest is principal component analysis.
+A column of numbers stays one column, a column of categories becomes one 0/1 (indicator) column for each of them.
+Numbers are centred and divided by their standard deviation (divisor n); an indicator column with proportion p is
+centred and divided by sqrt(p), so that a rare category weighs more. The rest is principal component analysis.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from lowdim._core.iterate import Run, iterate
+from lowdim._core.incomplete.shrinkage import shrinking_variance
+from lowdim._core.iterate import Callback, Run, iterate
 from lowdim._core.runtime.notices import warn
-from lowdim._core.spectrum import Moments, eigenpairs, svd
-from lowdim.linear.pca._decompose import fix_signs, rank_tolerance
+from lowdim._core.spectrum import Moments, eigenpairs, fix_signs, svd
+from lowdim._core.tables.deviations import deviations
+from lowdim.linear.pca._decompose import rank_tolerance
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -37,7 +39,7 @@ class Layout:
 
     @property
     def n_questions(self) -> int:
-        """Columns that hold categories; each takes one dimension, as its 0/1 columns sum to one."""
+        """Columns that hold categories; each takes one dimension, as its indicator columns sum to one."""
         return sum(found is not None for found in self.categories)
 
     def names(self, columns: Sequence[str]) -> list[str]:
@@ -50,7 +52,7 @@ class Layout:
         ]
 
     def spread(self, coded: np.ndarray) -> np.ndarray:
-        """Numbers and 0/1 columns; NaN for all that a hole leaves open."""
+        """Numbers and indicator columns; NaN in all columns of a missing cell."""
         parts = []
         for column, found in zip(coded.T, self.categories, strict=True):
             cells = column[:, None]
@@ -60,7 +62,7 @@ class Layout:
         return np.hstack(parts).astype(np.float64)
 
     def gather(self, D: np.ndarray) -> np.ndarray:
-        """Back to numbers and the most likely category."""
+        """Numbers, and the most likely category of each question: the inverse of `spread`."""
         coded = np.empty((len(D), len(self.categories)))
         for j, found in enumerate(self.categories):
             mine = D[:, self.parents == j]
@@ -85,11 +87,10 @@ class Axes:
 def weigh(D: np.ndarray, numeric: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """What is subtracted and divided by. A constant column of numbers is divided by 1."""
     n, mean = len(D), D.mean(axis=0)
-    deviation = np.sqrt(((D - mean) ** 2).mean(axis=0))
-    constant = deviation <= _EPS * (16 + np.sqrt(n)) * np.abs(mean)
+    deviation = deviations(((D - mean) ** 2).mean(axis=0), mean, n)
     # Filled cells need not be between 0 and 1, so that a proportion could come near 0.
     root = np.sqrt(np.maximum(mean, 0.5 / n))
-    return mean, np.where(numeric, np.where(constant, 1.0, deviation), root)
+    return mean, np.where(numeric, deviation, root)
 
 
 def find_axes(D: np.ndarray, layout: Layout, k: int | None, owner: str, n_jobs: int | None = None) -> Axes:
@@ -106,7 +107,7 @@ def find_axes(D: np.ndarray, layout: Layout, k: int | None, owner: str, n_jobs: 
         found = svd(T, k, owner=owner)
         values, V = found.values**2 / n, found.Vt.T
     total = float((T**2).sum()) / n
-    return Axes(np.maximum(values, 0.0), fix_signs(V.T).T, mean, scale, total)
+    return Axes(np.maximum(values, 0.0), fix_signs(V), mean, scale, total)
 
 
 def count_axes(axes: Axes, n: int, wanted: int, owner: str) -> int:
@@ -116,36 +117,58 @@ def count_axes(axes: Axes, n: int, wanted: int, owner: str) -> int:
     if not rank or axes.total <= _EPS * len(axes.mean):
         raise ValueError(f"{owner}: X must have rows that differ; all {n} are equal.")
     if wanted > rank:
-        warn(f"{owner}: n_components={wanted} is more than the table has dimensions; keeping {rank}.")
+        warn(f"{owner}: n_components={wanted} is more than the rank of the table; keeping {rank}.")
     return min(wanted, rank)
 
 
 def noise(axes: Axes, n: int, k: int, layout: Layout, ridge: float) -> float:
     """Variance of the noise, from the axes left out (Josse and Husson, 2016): what fitted values are shrunk by."""
-    p = len(axes.mean) - layout.n_questions
-    if k >= len(axes.values) or (n - 1 - k) * (p - k) <= 0:
+    if k >= len(axes.values):
         return 0.0
-    left = max(axes.total - float(axes.values[:k].sum()), 0.0)
-    sigma2 = n * p / min(p, n - 1) * left / ((n - 1 - k) * (p - k))
-    return min(ridge * sigma2, float(axes.values[k]))
+    return shrinking_variance(axes.values[: k + 1], axes.total, n, len(axes.mean) - layout.n_questions, ridge)
+
+
+@dataclass(frozen=True)
+class FillSettings:
+    """How missing cells are filled, and until when."""
+
+    ridge: float
+    max_iter: int
+    tol: float
+    owner: str
+    n_jobs: int | None
+    callback: Callback | None = None
+    verbose: int | bool = 0
 
 
 def fill(
-    D: np.ndarray, layout: Layout, k: int, *, ridge: float, tol: float, max_iter: int, owner: str, n_jobs: int | None
+    D: np.ndarray, layout: Layout, k: int, settings: FillSettings, show: Callable[[np.ndarray], Any]
 ) -> Run[np.ndarray]:
-    """The table with its holes filled by its own (shrunk) first k axes, which are those of the filled table."""
+    """The weighted table completed by its own (shrunk) first k axes, which are those of the completed table.
+
+    The callback sees `show` of the columns so far.
+    """
     holes = np.isnan(D)
     first = np.where(holes, np.nanmean(D, axis=0), D)
 
     def step(filled: np.ndarray) -> tuple[np.ndarray, float]:
-        axes = find_axes(filled, layout, k + 1, owner, n_jobs)
+        axes = find_axes(filled, layout, k + 1, settings.owner, settings.n_jobs)
         T, V = axes.table(filled), axes.V[:, :k]
-        shrink = shrinkage(axes, len(D), k, layout, ridge)
+        shrink = shrinkage(axes, len(D), k, layout, settings.ridge)
         fitted = (T @ V * shrink) @ V.T
         loss = float(((T - fitted)[~holes] ** 2).mean())
         return np.where(holes, axes.mean + fitted * axes.scale, D), loss
 
-    return iterate(step, first, max_iter=max_iter, tol=tol, owner=owner)
+    return iterate(
+        step,
+        first,
+        max_iter=settings.max_iter,
+        tol=settings.tol,
+        owner=settings.owner,
+        callback=settings.callback,
+        show=show,
+        verbose=settings.verbose,
+    )
 
 
 def shrinkage(axes: Axes, n: int, k: int, layout: Layout, ridge: float) -> np.ndarray:
@@ -156,10 +179,10 @@ def shrinkage(axes: Axes, n: int, k: int, layout: Layout, ridge: float) -> np.nd
 
 
 def place(T: np.ndarray, V: np.ndarray, shrink: np.ndarray) -> np.ndarray:
-    """Coordinates of weighted rows; a row with holes lies where filling it from its own place changes nothing.
+    """Coordinates of weighted rows; of an incomplete row those that its completion by them reproduces.
 
-    z = V_o't_o + V_m'V_m S z with o the cells that are there, m those that are not and S the shrinkage; without
-    shrinkage these are the normal equations of least squares on the cells that are there.
+    z = V_o't_o + V_m'V_m S z with o the observed cells, m the missing ones and S the shrinkage; without shrinkage these
+    are the normal equations of least squares on the observed cells.
     """
     holes = np.isnan(T)
     Z = np.where(holes, 0.0, T) @ V

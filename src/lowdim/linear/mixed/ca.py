@@ -15,7 +15,7 @@ from lowdim._core.tables.arrays import FLOATS
 
 
 class CA(Reducer):
-    """Correspondence analysis: rows and columns of a table of counts, close where they go together.
+    """Correspondence analysis: rows and columns of a table of counts, close where they are associated.
 
     With P = X / sum(X), row masses r and column masses c, the singular value decomposition of
     diag(r)^-1/2 (P - r c') diag(c)^-1/2 = U diag(s) V' gives the rows diag(r)^-1/2 U s and the columns
@@ -26,22 +26,22 @@ class CA(Reducer):
     n_components : int
         Axes to keep.
     random_state : int, generator or None
-        Not used: nothing here is random. There for pipelines.
+        Seed; the same int gives the same result. Not used, as nothing here is random; there for pipelines.
     n_jobs : int or None
-        Not used; there so that all methods take it.
+        Number of threads; None means all cores. Results do not depend on it. Not used; there for pipelines.
 
     Attributes
     ----------
     row_coordinates_, column_coordinates_ : ndarray of shape (n_samples or n_features, n_components_)
-        Where rows and columns are.
+        Coordinates of rows and columns.
     row_contributions_, contributions_ : ndarray of the same shapes
         Share of each row and of each column in each axis, in percent.
     row_cos2_, cos2_ : ndarray of the same shapes
-        Share of the squared distance to the middle that lies along each axis.
+        Share of the squared distance to the origin that lies along each axis.
     row_masses_, column_masses_ : ndarray
         Share of each row and column in the total.
-    eigenvalues_ : ndarray
-        Inertia along all axes; their sum times the total count is the chi-squared statistic.
+    eigenvalues_ : ndarray of shape (n_components_,)
+        Inertia along the axes kept; with all axes, their sum times the total count is the chi-squared statistic.
     explained_variance_ratio_ : ndarray of shape (n_components_,)
         Share of the inertia.
     n_components_ : int
@@ -72,7 +72,7 @@ class CA(Reducer):
         self.n_jobs = n_jobs
 
     def transform_columns(self, X: Any) -> np.ndarray:
-        """Place further columns of the fitted table among the fitted ones.
+        """Coordinates of supplementary columns of the fitted table.
 
         Parameters
         ----------
@@ -87,7 +87,7 @@ class CA(Reducer):
         check_is_fitted(self)
         X = check_array(X, dtype=FLOATS)
         if len(X) != len(self.row_masses_):
-            raise ValueError(f"CA: further columns must have {len(self.row_masses_)} rows; got {len(X)}.")
+            raise ValueError(f"CA: X must have {len(self.row_masses_)} rows, those of the fitted table; got {len(X)}.")
         return _profiles(X.T, "column") @ (self.row_coordinates_ / np.sqrt(self.eigenvalues_[: self.n_components_]))
 
     def _embed(self, X: np.ndarray) -> None:
@@ -103,7 +103,7 @@ class CA(Reducer):
         k = self._count(found.values**2, X.shape)
         values = found.values[: min(X.shape) - 1] ** 2
         self.row_masses_, self.column_masses_ = r, c
-        self.eigenvalues_, self.explained_variance_ratio_ = values, values[:k] / float((S**2).sum())
+        self.eigenvalues_, self.explained_variance_ratio_ = values[:k], values[:k] / float((S**2).sum())
         self.n_components_ = self._n_features_out = k
         U, V, s = found.U[:, :k], found.Vt[:k].T, found.values[:k]
         self.row_coordinates_, self.row_contributions_ = U * s / np.sqrt(r)[:, None], 100 * U**2
@@ -112,13 +112,13 @@ class CA(Reducer):
         self.cos2_ = _shares(V * s, (S**2).sum(axis=0))
 
     def _count(self, values: np.ndarray, shape: tuple[int, ...]) -> int:
-        # The trivial singular value, of the margins, is 1: what differs from them by rounding is below this part of it.
+        # The trivial singular value, of the margins, is 1: values below this are rounding errors of it.
         rounding = 8 * max(shape) * float(np.finfo(np.float64).eps)
         rank = int((values[: min(shape) - 1] > rounding**2).sum())
         if not rank:
-            raise ValueError("CA: X must have rows with different profiles; here rows and columns are independent.")
+            raise ValueError("CA: X must have rows with different profiles; its rows and columns are independent.")
         if self.n_components > rank:
-            warn(f"CA: n_components={self.n_components} is more than the table has dimensions; keeping {rank}.")
+            warn(f"CA: n_components={self.n_components} is more than the rank of the table; keeping {rank}.")
         return min(self.n_components, rank)
 
     def _extend(self, X: np.ndarray) -> np.ndarray:

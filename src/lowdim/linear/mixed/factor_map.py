@@ -1,4 +1,4 @@
-"""Factor maps: what axes say of rows, columns and categories, also of those they were not made from."""
+"""Factor maps: coordinates and quality of rows, columns and categories on fitted axes, supplementary ones too."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ class Points:
     Attributes
     ----------
     names : list of str
-        What they are called.
+        Their names.
     coordinates : ndarray of shape (m, k)
-        Where they are.
+        Their coordinates.
     cos2 : ndarray of shape (m, k)
-        Share of the squared distance to the middle that lies along each axis: how well they are seen.
+        Share of the squared distance to the origin that lies along each axis: how well they are represented.
     contributions : ndarray of shape (m, k)
         Share in the variance of each axis, in percent; NaN for supplementary ones, which have none.
     distances : ndarray of shape (m,)
-        Distance to the middle in the whole space; of a column of numbers its standard deviation.
+        Distance to the origin in the whole space; of a column of numbers its standard deviation.
     active : ndarray of bool of shape (m,)
         Whether the axes were made from them.
     correlations : ndarray of shape (m, k) or None
         Of columns of numbers with each axis.
     v_test : ndarray of shape (m, k) or None
-        Of categories: how far their rows are from the middle, in standard deviations of as many rows drawn at random;
-        beyond 2 in size is hardly chance.
+        Of categories: how far the mean of their rows is from the origin, in standard deviations of the mean of as many
+        rows drawn at random; magnitudes above 2 are significant at about 5 %.
     """
 
     names: list[str]
@@ -63,9 +63,9 @@ class Points:
 
 
 class FactorMap:
-    """What fitted axes say of individuals, variables and categories, supplementary ones included.
+    """Individuals, variables and categories on fitted axes, supplementary ones included.
 
-    Supplementary rows and columns have no part in the axes: they are placed on them. A supplementary row is centred and
+    Supplementary rows and columns do not enter the axes: they are projected on them. A supplementary row is centred and
     scaled as the active ones, a supplementary column of numbers lies at its covariance with the standardised axes (its
     correlation, where columns are scaled), a category at the mean of its rows. The model is left as it is.
 
@@ -87,7 +87,7 @@ class FactorMap:
     eigenvalues : ndarray of shape (k,)
         Variance of the active rows along each axis (divisor n).
     shares : ndarray of shape (k,)
-        Its share of the whole.
+        Its share of the total variance.
     eta2 : dict of str to ndarray of shape (k,)
         For each column of categories its correlation ratio with each axis.
 
@@ -149,8 +149,8 @@ class FactorMap:
         off = max(np.abs(T.mean(axis=0)).max() / size, np.abs(self._lambda - wanted).max() / (wanted.max() or 1.0))
         if n < 2 or not off < 1e-3:
             raise ValueError(
-                "FactorMap: X must be the rows the model was fitted on, all with the same weight; here the axes do not "
-                "fit them. Give the same table to fit and to FactorMap, and further rows as rows=."
+                "FactorMap: X must be the rows the model was fitted on, all with the same weight; its axes are others. "
+                "Give the same table to fit and to FactorMap, and supplementary rows as rows=."
             )
         if not self._lambda.min() > rank_tolerance(n, T.shape[1], np.float64) * self._lambda.max():
             raise ValueError("FactorMap: every axis must have some variance; fit with fewer components.")
@@ -227,10 +227,10 @@ class FactorMap:
             if found is not None
         }
 
-    # ---- in words -------------------------------------------------------------------------------------------
+    # ---- description -------------------------------------------------------------------------------------------
 
     def describe(self, axis: int = 0) -> Description:
-        """What an axis is about: the columns and categories that go with it, each with its p value.
+        """Columns and categories that are related to an axis, each with its p value.
 
         Parameters
         ----------
@@ -266,14 +266,14 @@ class FactorMap:
 def _refuse_holes(coded: np.ndarray, what: str) -> None:
     if np.isnan(coded).any():
         raise ValueError(
-            f"FactorMap: {what} has {int(np.isnan(coded).sum())} missing values; distances and shares of rows with "
-            "holes are not defined. Fill them first, for example with FAMD(...).fit(X).completed_, and fit the model "
-            "on the filled table."
+            f"FactorMap: {what} has {int(np.isnan(coded).sum())} missing values; distances and shares of incomplete "
+            "rows are not defined. Complete X first, for example with FAMD(...).fit(X).completed_, and fit the model "
+            "on the completed table."
         )
 
 
 def _refused(X: Any, what: str) -> Any:
-    """Holes are refused in our words, before the model says that it needs complete rows."""
+    """An error for missing cells that names the argument, before the model asks for complete rows."""
     if is_frame(X) or np.ndim(X) == 2:
         columns = [c if c.dtype.kind == "f" else code(c, categories_of(c)) for c in raw_columns(X)]
         _refuse_holes(np.array(columns), what)
@@ -311,7 +311,7 @@ def _split(columns: Any, n: int, taken: Sequence[str]) -> tuple[dict[str, np.nda
 
 
 def _unique(names: Sequence[Any], taken: Sequence[str]) -> list[str]:
-    """The names as text, with something after those that are there already."""
+    """The names as text, each made unique by a suffix where it is taken."""
     found: list[str] = []
     for name in names:
         base = f"{name} (supplementary)" if str(name) in taken else str(name)

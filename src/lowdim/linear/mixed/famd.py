@@ -21,26 +21,31 @@ class FAMD(MixedTable, Reducer):
     ----------
     n_components : int
         Axes to keep.
-    missing : {"regularized", "em", "error"}
-        Cells that are not there: filled, iteratively, with what the axes of the filled table say, shrunk by the noise
-        ("regularized") or not ("em"); or refused.
     ridge : float
-        Multiplies the noise that "regularized" shrinks by.
+        Multiplies the noise variance that "regularized" shrinks by.
     unknown : {"error", "ignore"}
-        A category that was not there at fit: an error, or as good as missing.
-    tol : float
-        Filling stops when the error of the cells that are there changes by less than this part.
+        A category of a new row that was not seen at fit: an error, or a missing cell.
+    missing : {"regularized", "em", "error"}
+        Missing cells (NaN), at fit and in new rows: completed iteratively from the axes of the completed table, shrunk
+        by the noise ("regularized") or not ("em"); or an error.
     max_iter : int
-        Most steps of filling.
+        Maximum number of iterations of the completion.
+    tol : float
+        Convergence tolerance: relative change of the squared error of the observed cells.
+    callback : callable or None
+        Called as ``callback(step, loss, state)``; returning True stops the fit. `state` is the completed table so far.
+        Complete tables need no iterations, and it is not called.
     random_state : int, generator or None
-        Not used: nothing here is random. There for pipelines.
+        Seed; the same int gives the same result. Not used, as nothing here is random; there for pipelines.
     n_jobs : int or None
-        Threads for the sums; None means all cores. Results do not depend on it.
+        Number of threads; None means all cores. Results do not depend on it.
+    verbose : int or bool
+        1 or True shows the progress of long fits on stderr.
 
     Attributes
     ----------
     row_coordinates_ : ndarray of shape (n_samples, n_components_)
-        Where the fitted rows are.
+        Coordinates of the fitted rows.
     column_coordinates_ : ndarray of shape (n_columns, n_components_)
         Numbers: their correlation with each axis. Categories: the mean of the rows that have them.
     column_names_ : list of str
@@ -48,11 +53,11 @@ class FAMD(MixedTable, Reducer):
     contributions_ : ndarray of shape (n_columns, n_components_)
         Share of each column in each axis, in percent.
     cos2_ : ndarray of shape (n_columns, n_components_)
-        Share of each column's squared length that lies along each axis; near 1 it is well seen.
+        Share of each column's squared length that lies along each axis; near 1 it is well represented.
     relations_ : ndarray of shape (n_features_in_, n_components_)
         Squared correlation or correlation ratio of each column of the table with each axis.
-    eigenvalues_ : ndarray
-        Variances along all axes.
+    eigenvalues_ : ndarray of shape (n_components_,)
+        Variances along the axes kept.
     explained_variance_ratio_ : ndarray of shape (n_components_,)
         Their share of the total.
     components_, mean_, scale_ : ndarray
@@ -60,11 +65,13 @@ class FAMD(MixedTable, Reducer):
     categories_ : list
         For each column of the table its categories; None where it holds numbers.
     shrinkage_ : ndarray of shape (n_components_,)
-        What cells that are not there are filled with keeps this part of each axis.
+        The part of each axis that goes into a filled cell.
     coded_ : ndarray of shape (n_samples, n_features_in_) or None
-        The filled table with positions in `categories_`; None where it had no holes. `completed_` is the same in words.
+        The completed table with categories as positions in `categories_`; None where no cell was missing.
+    completed_ : ndarray of shape (n_samples, n_features_in_) or None
+        The same with the categories themselves.
     n_components_, n_iter_, converged_ : int, int, bool
-        Axes kept, steps of filling, whether it reached `tol`.
+        Axes kept, iterations of the completion, whether it reached `tol`.
 
     References
     ----------
@@ -83,7 +90,7 @@ class FAMD(MixedTable, Reducer):
     def _columns(self, axes: Axes, layout: Layout, k: int) -> None:
         V, values = axes.V, axes.values
         means = V * values / axes.scale[:, None]  # of the rows with a category; scale is the root of its proportion
-        self.eigenvalues_ = values
+        self.eigenvalues_ = values[:k]
         self.column_coordinates_ = np.where(layout.numeric[:, None], V * np.sqrt(values), means)[:, :k]
         lengths = np.where(layout.numeric, 1.0, (means**2).sum(axis=1))[:, None]
         self.cos2_ = self.column_coordinates_**2 / np.where(lengths > 0, lengths, 1.0)

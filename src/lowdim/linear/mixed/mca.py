@@ -21,54 +21,62 @@ class MCA(MixedTable, Reducer):
     ----------
     n_components : int
         Axes to keep.
-    missing : {"regularized", "em", "error"}
-        Cells that are not there: filled, iteratively, with what the axes of the filled table say, shrunk by the noise
-        ("regularized") or not ("em"); or refused. To keep "no answer" as an answer, write it into the table.
     ridge : float
-        Multiplies the noise that "regularized" shrinks by.
+        Multiplies the noise variance that "regularized" shrinks by.
     unknown : {"error", "ignore"}
-        A category that was not there at fit: an error, or as good as missing.
-    tol : float
-        Filling stops when the error of the cells that are there changes by less than this part.
+        A category of a new row that was not seen at fit: an error, or a missing cell.
+    missing : {"regularized", "em", "error"}
+        Missing cells (NaN), at fit and in new rows: completed iteratively from the axes of the completed table, shrunk
+        by the noise ("regularized") or not ("em"); or an error. To keep "no answer" as an answer, write it
+        into the table.
     max_iter : int
-        Most steps of filling.
+        Maximum number of iterations of the completion.
+    tol : float
+        Convergence tolerance: relative change of the squared error of the observed cells.
+    callback : callable or None
+        Called as ``callback(step, loss, state)``; returning True stops the fit. `state` is the completed table so far.
+        Complete tables need no iterations, and it is not called.
     random_state : int, generator or None
-        Not used: nothing here is random. There for pipelines.
+        Seed; the same int gives the same result. Not used, as nothing here is random; there for pipelines.
     n_jobs : int or None
-        Threads for the sums; None means all cores. Results do not depend on it.
+        Number of threads; None means all cores. Results do not depend on it.
+    verbose : int or bool
+        1 or True shows the progress of long fits on stderr.
 
     Attributes
     ----------
     row_coordinates_ : ndarray of shape (n_samples, n_components_)
-        Where the fitted rows are.
+        Coordinates of the fitted rows.
     column_coordinates_ : ndarray of shape (n_columns, n_components_)
-        Where the categories are.
+        Coordinates of the categories.
     column_names_ : list of str
         "column=category": the rows of the other column attributes.
     contributions_ : ndarray of shape (n_columns, n_components_)
         Share of each category in each axis, in percent.
     cos2_ : ndarray of shape (n_columns, n_components_)
-        Share of each category's squared distance to the middle, 1/p - 1, that lies along each axis.
+        Share of each category's squared distance to the origin, 1/p - 1, that lies along each axis.
     relations_ : ndarray of shape (n_features_in_, n_components_)
         Correlation ratio of each question with each axis; their mean is the eigenvalue.
-    eigenvalues_ : ndarray
-        Variances along all axes. They look small: most of the total is a product of the coding.
+    eigenvalues_ : ndarray of shape (n_components_,)
+        Variances along the axes kept. They look small: most of the total is an artefact of the coding.
     explained_variance_ratio_ : ndarray of shape (n_components_,)
         Their share of the total, for the same reason an understatement.
-    adjusted_eigenvalues_ : ndarray
-        (Q/(Q-1))^2 (lambda - 1/Q)^2 for each lambda above 1/Q: the part that is no product of the coding.
-    benzecri_ratio_, greenacre_ratio_ : ndarray
-        Their share of their own sum (too optimistic) and of the mean inertia of pairs of questions (fair).
+    adjusted_eigenvalues_ : ndarray of shape (n_above,)
+        (Q/(Q-1))^2 (lambda - 1/Q)^2 for each lambda above 1/Q, of all axes: without the artefact of the coding.
+    benzecri_ratio_, greenacre_ratio_ : ndarray of shape (n_above,)
+        Their share of their own sum (an overestimate) and of the mean inertia of pairs of questions (recommended).
     components_, mean_, scale_ : ndarray
         Axes, and what is subtracted from and divided by in each 0/1 column.
     categories_ : list
         For each column of the table its categories.
     shrinkage_ : ndarray of shape (n_components_,)
-        What cells that are not there are filled with keeps this part of each axis.
+        The part of each axis that goes into a filled cell.
     coded_ : ndarray of shape (n_samples, n_features_in_) or None
-        The filled table with positions in `categories_`; None where it had no holes. `completed_` is the same in words.
+        The completed table with categories as positions in `categories_`; None where no cell was missing.
+    completed_ : ndarray of shape (n_samples, n_features_in_) or None
+        The same with the categories themselves.
     n_components_, n_iter_, converged_ : int, int, bool
-        Axes kept, steps of filling, whether it reached `tol`.
+        Axes kept, iterations of the completion, whether it reached `tol`.
 
     References
     ----------
@@ -91,18 +99,18 @@ class MCA(MixedTable, Reducer):
 
     def _columns(self, axes: Axes, layout: Layout, k: int) -> None:
         V, values, Q = axes.V[:, :k], axes.values, layout.n_questions
-        self.eigenvalues_ = values / Q
+        self.eigenvalues_ = values[:k] / Q
         self.column_coordinates_ = V * np.sqrt(values[:k]) / axes.scale[:, None]
         lengths = np.maximum(1 / axes.scale**2 - 1, 0.0)[:, None]
         self.cos2_ = self.column_coordinates_**2 / np.where(lengths > 0, lengths, 1.0)
         self.relations_ = np.zeros((Q, k))
         np.add.at(self.relations_, layout.parents, values[:k] * V**2)
-        self._adjust(Q, len(axes.mean))
+        self._adjust(values / Q, Q, len(axes.mean))
 
-    def _adjust(self, Q: int, J: int) -> None:
-        """Inertias freed of what the coding adds (Benzecri, 1979), and their shares (Greenacre, 2007)."""
-        above = self.eigenvalues_[self.eigenvalues_ > 1 / Q * (1 + 1e-12)] if Q > 1 else self.eigenvalues_[:0]
+    def _adjust(self, values: np.ndarray, Q: int, J: int) -> None:
+        """Inertias without what the coding adds (Benzecri, 1979), and their shares (Greenacre, 2007)."""
+        above = values[values > 1 / Q * (1 + 1e-12)] if Q > 1 else values[:0]
         self.adjusted_eigenvalues_ = (Q / max(Q - 1, 1)) ** 2 * (above - 1 / Q) ** 2
-        pairs = Q / max(Q - 1, 1) * (float((self.eigenvalues_**2).sum()) - (J - Q) / Q**2)
+        pairs = Q / max(Q - 1, 1) * (float((values**2).sum()) - (J - Q) / Q**2)
         self.benzecri_ratio_ = self.adjusted_eigenvalues_ / (self.adjusted_eigenvalues_.sum() or 1.0)
         self.greenacre_ratio_ = self.adjusted_eigenvalues_ / (pairs if pairs > 0 else 1.0)

@@ -9,24 +9,25 @@ from scipy.linalg import subspace_angles
 
 from lowdim._core.spectrum import Moments
 from lowdim.linear.pca._decompose import decompose_moments
+from lowdim.linear.pca._fitted import FittedPCA
 
 ENOUGH_ROWS = 5  # complete rows per component, for a PCA of them alone to be worth comparing with
 
 Array = np.ndarray
 
 
-def agreement(model: Any, X: Array, weights: Array | None, kept: dict[str, Any]) -> dict[str, Any] | None:
-    """How the model compares with PCA of the complete rows alone, where there are enough of them."""
+def agreement(X: Array, weights: Array | None, found: FittedPCA, n_jobs: int | None) -> dict[str, Any] | None:
+    """How a fit compares with PCA of the complete rows alone, where there are enough of them."""
     whole = ~np.isnan(X).any(axis=1)
     if weights is not None:
         whole &= weights > 0
-    r, n = kept["n_components_"], int(whole.sum())
+    r, n = len(found.components), int(whole.sum())
     if r < 1 or n < max(ENOUGH_ROWS * r, r + 3):
         return None
-    rows = X[whole] if kept["scale_"] is None else X[whole] / kept["scale_"]
-    moments = Moments.of(rows, None if weights is None else weights[whole], n_jobs=model.n_jobs)
+    rows = X[whole] if found.scale is None else X[whole] / found.scale
+    moments = Moments.of(rows, None if weights is None else weights[whole], n_jobs=n_jobs)
     alone = decompose_moments(moments, r, scale=False, ddof=0, dtype=X.dtype)
-    V, W = kept["components_"].T, alone.loadings.T
+    V, W = found.components.T, alone.loadings.T
     Z, ours = (rows - rows.mean(axis=0)) @ W, (rows - rows.mean(axis=0)) @ V
     spread = Z.std(axis=0) * ours.std(axis=0)
     matched = np.abs((Z * ours).mean(axis=0))

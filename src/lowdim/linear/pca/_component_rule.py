@@ -1,4 +1,4 @@
-"""How many components of a spectrum stay."""
+"""Rules for the number of components to keep of a spectrum."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lowdim._core.runtime.notices import warn
 def choose_r(values: np.ndarray, total: float, n_components: Any, max_error: float | None, most: int) -> int:
     """Number of components by the rule asked for; `values` in decreasing order, of which `most` can be above 0.
 
-    For "drop" a value of 0 among those says that the rows lie in a plane, so `most` must leave out constant columns.
+    For "drop" a value of 0 among those means exact low rank, so `most` must leave out constant columns.
     """
     if max_error is not None:
         n_components = 1.0 - max_error
@@ -41,7 +41,7 @@ def _largest_drop(values: np.ndarray) -> int:
 
 
 def whitenable(values: np.ndarray, r: int, tolerance: float) -> int:
-    """Components with no variance cannot be scaled to one."""
+    """How many components can be scaled to unit variance: those without variance cannot."""
     rank = max(1, int((values[:r] > tolerance * max(values[0], 0.0)).sum())) if r else 0
     if values[0] <= 0:
         raise ValueError("PCA: whiten=True needs rows that vary; all rows are equal.")

@@ -1,4 +1,4 @@
-"""The eigenvalues and loadings of centred, scaled and weighted rows, by five routes to the same numbers."""
+"""The eigenvalues and loadings of centred, scaled and weighted rows, by five solvers."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from lowdim._core.extend import centred
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.runtime.threads import blocks, map_rows
-from lowdim._core.spectrum import Moments, eigenpairs, gram, mean_and_variance, svd
+from lowdim._core.spectrum import Moments, eigenpairs, fix_signs, gram, mean_and_variance, svd
 from lowdim._core.spectrum.moments import n_sums
 from lowdim._core.spectrum.problem import unit_of
+from lowdim._core.tables.deviations import deviations, rounding_of
 from lowdim.linear.pca._power import power_pairs
 
 SOLVERS = ("covariance", "svd", "gram", "randomized", "power")
@@ -34,6 +35,7 @@ class Rows:
     weights: np.ndarray | None
     ddof: int
     divisor: float  # sum of weights - ddof
+    variance: np.ndarray  # of each column, centred and scaled
     total_variance: float
 
     @classmethod
@@ -42,8 +44,8 @@ class Rows:
         mean, variance = mean_and_variance(X, weights)
         variance *= weight_sum / (weight_sum - ddof)
         divide = divisors(variance, mean, count_rows(X, weights), X.dtype) if scale else None
-        total = float(variance.sum() if divide is None else (variance / divide**2).sum())
-        return cls(X, mean, divide, weights, ddof, weight_sum - ddof, total)
+        variance = variance if divide is None else variance / divide**2
+        return cls(X, mean, divide, weights, ddof, weight_sum - ddof, variance, float(variance.sum()))
 
     def dense(self, dtype: Any = np.float64, part: slice = slice(None)) -> np.ndarray:
         """Centred, scaled rows times the root of their weight."""
@@ -109,7 +111,9 @@ class Spectrum:
     loadings: np.ndarray  # (k, d)
     mean: np.ndarray
     scale: np.ndarray | None
-    divisor: float
+    ddof: int
+    divisor: float  # sum of weights - ddof
+    column_variances: np.ndarray  # of the centred, scaled columns
     total_variance: float
     rank_tolerance: float  # eigenvalues below this part of the first are rounding
     most: int  # directions that can vary: min(n - 1, d)
@@ -122,6 +126,15 @@ class Spectrum:
         squared = self.solver in ("covariance", "gram", "randomized")
         return float(np.sqrt(self.rank_tolerance)) if squared else self.rank_tolerance
 
+    def error(self, r: int) -> float:
+        """Mean squared error per cell of the first r components, in the units of the rows."""
+        values, d = self.variances[:r], len(self.mean)
+        if self.scale is None:
+            left = max(self.total_variance - float(values.sum()), 0.0)
+        else:
+            left = float(self.scale**2 @ np.maximum(self.column_variances - values @ self.loadings[:r] ** 2, 0.0))
+        return left * self.divisor / ((self.divisor + self.ddof) * d)
+
     @property
     def varying(self) -> int:
         """Columns that have a part in a component above rounding."""
@@ -130,12 +143,12 @@ class Spectrum:
 
 
 def count_rows(X: Any, weights: np.ndarray | None) -> int:
-    """Rows that count: a weight says how much, and their sum may be any number."""
+    """Number of rows with a positive weight."""
     return X.shape[0] if weights is None else int((weights > 0).sum())
 
 
 def pick_solver(n: int, d: int, k: int | None, is_sparse: bool) -> str:
-    """The fastest route: k is None where the whole spectrum is wanted (shapes of the benchmark "pca")."""
+    """The fastest solver by shape; k is None where the whole spectrum is wanted (measured by the benchmark "pca")."""
     if is_sparse:
         return "covariance" if d <= 1000 or k is None else "randomized"
     # The inner products of the shorter side cost as much as that many columns of a product; block Krylov takes some
@@ -149,12 +162,13 @@ def pick_solver(n: int, d: int, k: int | None, is_sparse: bool) -> str:
 LARGE = 2e9  # multiplications from which the rows are not decomposed a second time for their smallest components
 
 
-def refined(found: Spectrum, wanted: int, k: int, X: np.ndarray, weights: np.ndarray | None, ddof: int) -> Spectrum:
+def refined(found: Spectrum, wanted: int, k: int, X: np.ndarray, weights: np.ndarray | None) -> Spectrum:
     """`found`, or the same from the rows themselves where it lost digits and the memory is there."""
     n, d = X.shape
     if not _lost_digits(found, wanted, n, d, X.dtype):
         return found
-    rows = Rows(X, found.mean, found.scale, weights, ddof, found.divisor, found.total_variance)
+    spread = found.column_variances, found.total_variance
+    rows = Rows(X, found.mean, found.scale, weights, found.ddof, found.divisor, *spread)
     try:
         return decompose(rows, k, "svd", 1e-8, 1, generator(0))
     except MemoryError:
@@ -165,7 +179,7 @@ def _lost_digits(found: Spectrum, wanted: int, n: int, d: int, dtype: Any) -> bo
     """Whether squaring the rows lost the smallest of the wanted components, and a decomposition of the rows is cheap.
 
     An eigenvalue of the inner products is wrong by the rounding of the first one; single-precision rows are themselves
-    rounded so far that below 1e-6 there is nothing to win.
+    rounded so far that below 1e-6 nothing can be gained.
     """
     trusted = 1e-6 if dtype == np.float32 else 1e-10
     last = min(wanted, found.most) - 1
@@ -191,10 +205,12 @@ def decompose(rows: Rows, k: int, solver: str, tol: float, max_iter: int, rng: n
         squares, loadings = found.values**2, found.Vt
     return Spectrum(
         np.maximum(squares, 0.0) / rows.divisor,
-        fix_signs(loadings),
+        fix_signs(loadings.T).T,
         rows.mean,
         rows.scale,
+        rows.ddof,
         rows.divisor,
+        rows.variance,
         rows.total_variance,
         rank_tolerance(n, d, np.float64 if solver in ("svd", "power") else rows.X.dtype),
         min(count_rows(rows.X, rows.weights) - 1, d),
@@ -217,14 +233,16 @@ def decompose_moments(
     if scale:
         divide = divisors(variance, moments.mean, count, dtype)
         C = C / np.outer(divide, divide)
-    # Products of single-precision rows are right to seven digits: finer residuals would say nothing.
+    # Products of single-precision rows are right to seven digits: smaller residuals are meaningless.
     pairs = eigenpairs(C, k, tol=1e-8 if dtype == np.float32 else 1e-10, owner="PCA")
     return Spectrum(
         np.maximum(pairs.values, 0.0) / divisor,
         pairs.vectors.T,
         moments.mean,
         divide,
+        ddof,
         divisor,
+        np.maximum(np.diag(C), 0.0) / divisor,
         float(np.maximum(np.diag(C), 0.0).sum()) / divisor,
         rank_tolerance(count, d, dtype),
         min(count - 1, d),
@@ -238,17 +256,15 @@ def rank_tolerance(n: int, d: int, dtype: Any) -> float:
 
 
 def divisors(variance: np.ndarray, mean: np.ndarray, n: float, dtype: Any) -> np.ndarray:
-    """Standard deviations; 1 where a column is constant, that is, varies by no more than the rounding of its mean."""
-    deviation = np.sqrt(np.maximum(variance, 0.0))
-    rounding = max(_EPS * (16.0 + np.sqrt(n)), 0.5 * float(np.finfo(dtype).eps))
-    constant = deviation <= rounding * np.abs(mean)
+    """Standard deviations of columns; 1, with a warning, where one is constant."""
+    constant = np.sqrt(np.maximum(variance, 0.0)) <= rounding_of(mean, n, dtype)
     if constant.any():
         warn(f"PCA: {int(constant.sum())} of {len(mean)} columns are constant; scale=True leaves them as they are.")
-    return np.where(constant, 1.0, deviation)
+    return deviations(variance, mean, n, dtype)
 
 
 def _by_gram(rows: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvectors a of Xc Xc' give the loadings Xc'a / s; those with s near 0 have no direction of their own."""
+    """Eigenvectors a of Xc Xc' give the loadings Xc'a / s; those with s near 0 are arbitrary."""
     Xc = rows.dense(rows.X.dtype)
     pairs = eigenpairs(gram(Xc, mean=np.zeros(Xc.shape[1])), k, owner="PCA")
     A = pairs.vectors.astype(Xc.dtype)
@@ -259,10 +275,10 @@ def _by_gram(rows: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
 
     map_rows(project, len(V), 4096)
     squares = np.maximum(pairs.values, 0.0)
-    if squares[-1] > 1e-6 * squares[0]:  # nearly orthogonal: what is left goes out by their own inner products
+    if squares[-1] > 1e-6 * squares[0]:  # nearly orthogonal: orthogonalised by their inner products
         V /= np.sqrt(squares)
         return squares, sla.solve_triangular(np.linalg.cholesky(V.T @ V), V.T, lower=True)
-    # Where s is tiny the direction is not its own: QR keeps the leading columns and completes the rest.
+    # Where s is tiny the direction is arbitrary: QR keeps the leading columns and completes the rest.
     Q, R = np.linalg.qr(V)
     return squares, (Q * np.where(np.diag(R) < 0, -1.0, 1.0)).T
 
@@ -277,14 +293,6 @@ def _by_power(
         lambda v: matrix.T @ (matrix @ v), rows.X.shape[1], k, tol=tol, max_iter=max_iter, rng=rng, owner="PCA"
     )
     return pairs.values * unit**2, pairs.vectors.T, (n_iter, converged)
-
-
-def fix_signs(loadings: np.ndarray) -> np.ndarray:
-    """Rows with their entry of largest magnitude positive."""
-    if not loadings.size:
-        return loadings
-    top = np.take_along_axis(loadings, np.abs(loadings).argmax(axis=1)[:, None], axis=1)
-    return loadings * np.where(top < 0, -1.0, 1.0)
 
 
 def memory_of(solver: str, n: int, d: int, k: int, itemsize: int, stored: int | None) -> dict[str, int]:

@@ -1,34 +1,37 @@
 """NIPALS: one component after the other, by regressions over the observed cells alone (Wold, 1966).
 
 With scores t and loadings p, p_j is the slope of column j on t over the rows where j is observed, t_i the slope of row
-i on p over the columns observed in it; both denominators run over the same cells as the numerators, else holes would
-count as zeros. Without holes this is the power method, and the components are those of the singular values.
+i on p over the columns observed in it; both denominators run over the same cells as the numerators, else missing cells
+would count as zeros. On complete rows this is the power method, and the components are the singular vectors.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from lowdim._core.incomplete.cells import refuse_weightless
-from lowdim._core.incomplete.warm_pca import deviations
-from lowdim._core.iterate import iterate
+from lowdim._core.iterate import Callback, Run, iterate
 from lowdim._core.runtime import threads
+from lowdim._core.tables.deviations import deviations
+from lowdim.linear._callbacks import consecutive
 
 Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
 class Nipals:
-    """Components of rows with holes.
+    """Components of incomplete rows.
 
     Attributes
     ----------
     mean, scale : ndarray of shape (d,)
         Of the observed cells; `scale` is None without scaling.
     loadings : ndarray of shape (d, k)
-        P, columns of length one; orthogonal with `orthogonalize`, or without holes.
+        P, columns of length one; orthogonal with `orthogonalize`, or of complete rows.
     scores : ndarray of shape (n, k)
         T; not of length one.
     mixing : ndarray of shape (k, k)
@@ -37,6 +40,8 @@ class Nipals:
         Sum of squares of the observed cells left before and after each component.
     n_iter, converged : ndarray of shape (k,)
         For each component.
+    stopped : bool
+        Whether the callback ended it.
     """
 
     mean: Array
@@ -47,6 +52,7 @@ class Nipals:
     errors: Array
     n_iter: Array
     converged: Array
+    stopped: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +60,7 @@ class _Step:
     t: Array
     p: Array
     mix: Array
-    settled: bool
+    converged: bool
 
 
 def nipals(
@@ -68,6 +74,8 @@ def nipals(
     max_iter: int = 1000,
     weights: Array | None = None,
     owner: str = "NIPALS",
+    callback: Callback | None = None,
+    verbose: int | bool = 0,
 ) -> Nipals:
     """The first k components of X; fewer where nothing is left to explain.
 
@@ -82,7 +90,7 @@ def nipals(
     ddof : {0, 1}
         Of that deviation.
     orthogonalize : bool
-        Keep loadings and scores orthogonal to the earlier ones (Gram-Schmidt); with holes they would not be.
+        Keep loadings and scores orthogonal to the earlier ones (Gram-Schmidt); those of incomplete rows would not be.
     tol : float
         Stop when the scores move by less than this part of their length.
     max_iter : int
@@ -91,6 +99,11 @@ def nipals(
         Of rows.
     owner : str
         Who asks, for messages.
+    callback : callable, optional
+        callback(step, change of the scores, completed rows) after each step, counted over all components; returning
+        True stops.
+    verbose : int or bool
+        Show progress.
 
     Returns
     -------
@@ -109,31 +122,38 @@ def nipals(
     Z, mean, divide = _standardised(X, seen, w, scale, ddof)
     mask = None if seen.all() else seen.astype(np.float64)
     P, T, mixing = np.zeros((X.shape[1], k)), np.zeros((len(X), k)), np.zeros((k, k))
-    errors, steps, converged = [float(w @ (Z**2).sum(axis=1))], [], []
+    errors, runs = [float(w @ (Z**2).sum(axis=1))], list[Run[_Step]]()
     # Scores are known to `tol`: what they leave at that level is no component (a coarse `tol` must not end it early).
     nothing = errors[0] * max(min(tol, 1e-7), max(X.shape) * float(np.finfo(np.float64).eps)) ** 2
+
+    def completed(now: _Step) -> Array:
+        fit = T @ P.T + np.outer(now.t, now.p)
+        return np.where(seen, X, mean + fit * divide).astype(X.dtype, copy=False)
+
+    loop: dict[str, Any] = {"max_iter": max_iter, "tol": 0.0, "owner": owner, "warn": False, "verbose": verbose}
+    loop |= {"callback": consecutive(callback, completed), "until": lambda i, state, loss: state.converged}
     with threads.single_blas():
         for h in range(k):
-            if errors[-1] <= nothing:
+            if errors[-1] <= nothing or (runs and runs[-1].stopped):
                 break
-            found, n_iter, done = _component(Z, mask, w, P[:, :h], T[:, :h], orthogonalize, tol, max_iter, owner)
+            step, first = _component(Z, mask, w, P[:, :h], T[:, :h], orthogonalize, tol, owner)
+            run = iterate(step, first, **loop)
+            found = run.state
             sign = 1.0 if found.p[np.abs(found.p).argmax()] > 0 else -1.0
             P[:, h], T[:, h], mixing[:h, h] = sign * found.p, sign * found.t, sign * found.mix
             Z -= np.outer(T[:, h], P[:, h]) if mask is None else np.outer(T[:, h], P[:, h]) * mask
             errors.append(float(w @ (Z**2).sum(axis=1)))
-            steps.append(n_iter)
-            converged.append(done)
-    h = len(steps)
-    return Nipals(
-        mean,
-        divide if scale else None,
-        P[:, :h],
-        T[:, :h],
-        mixing[:h, :h],
-        np.array(errors),
-        np.array(steps, dtype=np.int64),
-        np.array(converged, dtype=bool),
-    )
+            runs.append(run)
+    h = len(runs)
+    kept = P[:, :h], T[:, :h], mixing[:h, :h], np.array(errors)
+    return Nipals(mean, divide if scale else None, *kept, *_ends(runs))
+
+
+def _ends(runs: list[Run[_Step]]) -> tuple[Array, Array, bool]:
+    """Steps and convergence of each component, and whether the callback stopped."""
+    steps = np.array([run.n_iter for run in runs], dtype=np.int64)
+    converged = np.array([run.state.converged and not run.stopped for run in runs], dtype=bool)
+    return steps, converged, any(run.stopped for run in runs)
 
 
 def place(X: Array, mean: Array, scale: Array | None, loadings: Array, mixing: Array, owner: str = "NIPALS") -> Array:
@@ -162,17 +182,9 @@ def _standardised(X: Array, seen: Array, w: Array, scale: bool, ddof: int) -> tu
 
 
 def _component(
-    Z: Array,
-    mask: Array | None,
-    w: Array,
-    P: Array,
-    T: Array,
-    orthogonalize: bool,
-    tol: float,
-    max_iter: int,
-    owner: str,
-) -> tuple[_Step, int, bool]:
-    """The next component of the deflated rows Z, from the column with the largest absolute sum."""
+    Z: Array, mask: Array | None, w: Array, P: Array, T: Array, orthogonalize: bool, tol: float, owner: str
+) -> tuple[Callable[[_Step], tuple[_Step, float]], _Step]:
+    """The iteration for the next component of the deflated rows Z, from the column with the largest absolute sum."""
     lengths = (w[:, None] * T * T).sum(axis=0)
 
     def step(now: _Step) -> tuple[_Step, float]:
@@ -187,9 +199,7 @@ def _component(
         return _Step(t, p, mix, change <= max(tol, 1e-14)), change
 
     start = Z[:, int(np.argmax(w @ np.abs(Z)))]
-    first = _Step(start, np.zeros(Z.shape[1]), np.zeros(T.shape[1]), False)
-    run = iterate(step, first, max_iter=max_iter, tol=0.0, owner=owner, warn=False, until=lambda i, s, loss: s.settled)
-    return run.state, run.n_iter, run.state.settled
+    return step, _Step(start, np.zeros(Z.shape[1]), np.zeros(T.shape[1]), False)
 
 
 def _columns(Z: Array, mask: Array | None, w: Array, t: Array, owner: str) -> Array:
@@ -201,8 +211,8 @@ def _columns(Z: Array, mask: Array | None, w: Array, t: Array, owner: str) -> Ar
     if not (below > 0).all():
         j = int(np.argmin(below))
         raise ValueError(
-            f"{owner}: NIPALS cannot go on: every row in which column {j} is observed ({int(mask[:, j].sum())} rows) "
-            "has score 0. Use missing='regularized'."
+            f"{owner}: NIPALS cannot continue, as every row in which column {j} is observed "
+            f"({int(mask[:, j].sum())} rows) has score 0. Use missing='regularized'."
         )
     return along / below
 
@@ -216,7 +226,7 @@ def _slopes(Z: Array, mask: Array | None, p: Array, owner: str) -> Array:
         i = int(np.argmin(below))
         columns = ", ".join(map(str, np.flatnonzero(mask[i])[:8]))
         raise ValueError(
-            f"{owner}: NIPALS cannot place row {i}: the component has loading 0 in all the columns observed there "
-            f"({columns}). Use missing='regularized'."
+            f"{owner}: NIPALS cannot compute the score of row {i}, as the component has loading 0 in all the columns "
+            f"observed there ({columns}). Use missing='regularized'."
         )
     return Z @ p / below

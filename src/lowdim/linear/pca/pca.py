@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import _check_sample_weight
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
@@ -14,10 +14,13 @@ from lowdim._core.extend import Linear
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum import Moments
+from lowdim._core.tables import missing
+from lowdim._core.tables.weights import check_weights
 from lowdim.linear._batches import moments_of_stream
+from lowdim.linear.pca import _complete as complete
 from lowdim.linear.pca import _incomplete as incomplete
-from lowdim.linear.pca import _nipals_fit as nipals
-from lowdim.linear.pca._component_rule import choose_r, whitenable
+from lowdim.linear.pca import _nipals as nipals
+from lowdim.linear.pca._component_rule import choose_r
 from lowdim.linear.pca._decompose import (
     SOLVERS,
     Rows,
@@ -29,9 +32,10 @@ from lowdim.linear.pca._decompose import (
     pick_solver,
     refined,
 )
+from lowdim.linear.pca._fitted import FittedPCA
+from lowdim.linear.pca._settings import IncompleteSettings
 
-_RULES = ("drop",)
-_HOLE_POLICIES = ("regularized", "em", "nipals")
+_COMPLETIONS = ("regularized", "em", "nipals")
 
 
 class PCA(Reducer):
@@ -44,11 +48,11 @@ class PCA(Reducer):
     Parameters
     ----------
     n_components : int, float, "drop" or None
-        How many components to keep. An int: that many (at most min(n, d)). A share such as 0.85: the fewest that carry
-        more than that share of the variance. "drop": up to the largest drop of the spectrum on a log scale, refused
-        where no eigenvalue is twice the next. None: all of them. With missing cells, everything but an int means the
-        number that generalised cross-validation chooses, and a warning says which; where it chooses none, the column
-        means fill the cells, and one component of the rows so filled is kept.
+        How many components to keep. An int: that many (at most min(n, d)). A share such as 0.85: the fewest that
+        explain more than that share of the variance. "drop": up to the largest drop of the spectrum on a log scale, an
+        error where no eigenvalue is twice the next. None: all of them. With missing cells, everything but an int means
+        the number that generalised cross-validation chooses, with a warning that gives it; where it chooses none, the
+        column means fill the cells, and one component of the rows so filled is kept.
     max_error : float or None
         Instead of `n_components`: keep the fewest components that lose less than this share of the variance.
     solver : {"auto", "covariance", "svd", "gram", "randomized", "power"}
@@ -64,31 +68,36 @@ class PCA(Reducer):
         The divisor of variances is n - ddof.
     whiten : bool
         Scale the scores to unit covariance.
-    missing : {"regularized", "em", "nipals", "error"}
-        What to do with missing cells (NaN), at the fit and in new rows. "regularized": the rows are completed by the
-        model they give, again and again until both agree, each component shrunk by the noise. "em": the same without
-        shrinkage; fits the observed cells best, and overfits where many are missing. "nipals": component by component,
-        by regressions over the observed cells; used for complete rows too. "error": refuse. Without missing cells the
-        first two are plain PCA.
     ridge : float or None
         Multiplies the noise variance that "regularized" shrinks by; 0 is "em". None: 1 where the number of components
         is given, as in missMDA, which takes the noise from all cells of the completed rows, filled ones too; where it
         is chosen, what makes it the noise of the observed cells (errors of 4 % less in the median of real tables).
     reach : float or None
-        How far a filled cell may lie beyond the observed cells of its column, in ranges of these; what the model would
-        put further is set to that bound in `completed_`, with a warning. A row known by a few extreme cells would else
-        be extrapolated without measure. None: no bound.
+        How far a filled cell may lie beyond the observed cells of its column, in ranges of these; values of the model
+        beyond that bound are set to it in `completed_`, with a warning. Rows with few, extreme observed cells would
+        otherwise be extrapolated without limit. None: no bound.
     orthogonalize : bool
         Whether "nipals" keeps components orthogonal to the earlier ones where cells are missing.
-    tol : float
-        Accuracy asked of the iterative solvers, relative to the largest eigenvalue; with missing cells, relative change
-        of the criterion.
+    missing : {"regularized", "em", "nipals", "error"}
+        Missing cells (NaN), at fit and in new rows: "regularized": iterative PCA: the rows are completed by the model
+        fitted to them until both agree, each component shrunk by the noise. "em": the same without shrinkage; fits the
+        observed cells best, and overfits where many are missing. "nipals": component by component, by regressions over
+        the observed cells; used for complete rows too. "error": missing cells are an error. Complete rows are fitted
+        by plain PCA under the first two.
     max_iter : int
-        Most iterations of the iterative solvers.
+        Maximum number of iterations of the iterative solvers and of the completion; for "nipals", per component.
+    tol : float
+        Convergence tolerance: of the iterative solvers, relative to the largest eigenvalue; with missing cells, the
+        relative change of the criterion; for "nipals", of the scores.
+    callback : callable or None
+        Called as ``callback(step, loss, state)``; returning True stops the fit. `state` is the completed table so far.
+        Called by the iterations that complete rows and by "nipals"; the solvers for complete rows do not call it.
     random_state : int, generator or None
-        Start of the iterative solvers.
+        Seed; the same int gives the same result. For the start of the iterative solvers.
     n_jobs : int or None
-        Threads for the covariance; None means all cores. Results do not depend on it.
+        Number of threads; None means all cores. Results do not depend on it.
+    verbose : int or bool
+        1 or True shows the progress of long fits on stderr.
 
     Attributes
     ----------
@@ -103,12 +112,12 @@ class PCA(Reducer):
     mean_, scale_ : ndarray of shape (n_features,)
         What is subtracted and divided by; `scale_` is None without scaling.
     resolution_ : float
-        Singular values below this part of the first one are rounding, and their components anything: about 1e-7 where
-        the rows were squared (all solvers but "svd" and "power"), about 1e-13 where not.
+        Singular values below this part of the first one are rounding errors, and their components arbitrary: about
+        1e-7 where the rows were squared (all solvers but "svd" and "power"), about 1e-13 where not.
     n_components_ : int
         Number of components kept.
     reconstruction_error_ : float
-        Sum of squared errors over all fitted rows (in scaled units where `scale`), of their observed cells alone.
+        Mean squared error of an observed cell under the components kept, in the squared units of X.
     noise_variance_ : float
         What "regularized" shrinks by: the variance of the components left out, per direction.
     missing_share_ : float
@@ -123,10 +132,10 @@ class PCA(Reducer):
         The rows with their missing cells filled in, and the others bit for bit as given; this and what follows is
         None where no cell is missing.
     completed_variance_ : ndarray of shape (n_samples, n_features)
-        How uncertain each filled cell is: s² (1 + h), s² the noise of an observed cell (squared error over observed
-        cells less parameters) and h = v'(V_O'V_O + F^-1 - I)^-1 v for the loadings v of the cell, V_O those of the
-        row's observed cells and F the shrinkage; 0 for observed cells, NaN where no noise can be estimated. It takes
-        the loadings as known, so it is a lower bound.
+        Variance of each filled cell: s² (1 + h), s² the noise of an observed cell (squared error over observed cells
+        less parameters) and h = v'(V_O'V_O + F^-1 - I)^-1 v for the loadings v of the cell, V_O those of the row's
+        observed cells and F the shrinkage; 0 for observed cells, NaN where no noise can be estimated. It takes the
+        loadings as known, so it is a lower bound.
     shrinkage_ : ndarray of shape (n_components_,)
         The part of each component that goes into a filled cell (None for "nipals").
     agreement_ : dict or None
@@ -153,20 +162,19 @@ class PCA(Reducer):
     """
 
     _rules: ClassVar = {
-        "n_components": params.whole(1) | params.share() | params.one_of(*_RULES) | params.none(),
+        "n_components": params.whole(1) | params.share() | params.one_of("drop") | params.none(),
         "max_error": params.share() | params.none(),
         "solver": params.one_of("auto", *SOLVERS),
         "scale": params.flag(),
         "ddof": params.whole(0, 1),
         "whiten": params.flag(),
-        "missing": params.one_of(*_HOLE_POLICIES, "error"),
         "ridge": params.real(0) | params.none(),
         "reach": params.real(0) | params.none(),
         "orthogonalize": params.flag(),
-        "tol": params.real(0, 1, open_low=True, open_high=True),
+        "missing": params.one_of(*_COMPLETIONS, "error"),
     }
     _sparse_rows = True
-    _hole_policies = _HOLE_POLICIES
+    _hole_policies = _COMPLETIONS
     _keeps_embedding = False
     _block_rows = 65536
     _ways_out = 'Use solver="randomized" with few components, or fit on an iterator of batches.'
@@ -180,14 +188,16 @@ class PCA(Reducer):
         scale=False,
         ddof=1,
         whiten=False,
-        missing="regularized",
         ridge=None,
         reach=0.5,
         orthogonalize=True,
-        tol=1e-8,
+        missing="regularized",
         max_iter=1000,
+        tol=1e-8,
+        callback=None,
         random_state=None,
         n_jobs=None,
+        verbose=0,
     ):
         self.n_components = n_components
         self.max_error = max_error
@@ -195,14 +205,16 @@ class PCA(Reducer):
         self.scale = scale
         self.ddof = ddof
         self.whiten = whiten
-        self.missing = missing
         self.ridge = ridge
         self.reach = reach
         self.orthogonalize = orthogonalize
-        self.tol = tol
+        self.missing = missing
         self.max_iter = max_iter
+        self.tol = tol
+        self.callback = callback
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PCA:
         """Fit to the rows of X.
@@ -252,14 +264,17 @@ class PCA(Reducer):
     def _embed(self, X: Any, sample_weight: Any = None) -> None:
         weights = self._check_weights(sample_weight, X)
         if self.missing == "nipals" or self._incomplete:
-            self._embed_incomplete(X, weights)
-            return
+            self._keep(self._fit_incomplete(X, weights))
+        else:
+            self._keep_spectrum(self._fit_complete(X, weights))
+
+    def _fit_complete(self, X: Any, weights: np.ndarray | None) -> Spectrum:
         k, (n, d) = self._wanted(min(X.shape)), X.shape
         found = self._decompose(X, weights, k, self._solver(n, d, sparse.issparse(X)))
         if self.solver == "auto" and found.solver in ("covariance", "gram") and not sparse.issparse(X):
             wanted = choose_r(found.variances, found.total_variance, self.n_components, self.max_error, found.most)
-            found = refined(found, wanted, k, X, weights, self.ddof)
-        self._keep(found)
+            found = refined(found, wanted, k, X, weights)
+        return found
 
     def _decompose(self, X: Any, weights: np.ndarray | None, k: int, solver: str) -> Spectrum:
         settings: dict[str, Any] = {"scale": self.scale, "ddof": self.ddof}
@@ -269,33 +284,37 @@ class PCA(Reducer):
         rows = Rows.of(X, weights, **settings)
         return decompose(rows, k, solver, self.tol, self.max_iter, generator(self.random_state))
 
-    def _embed_incomplete(self, X: Any, weights: np.ndarray | None) -> None:
+    def _fit_incomplete(self, X: Any, weights: np.ndarray | None) -> FittedPCA:
         if sparse.issparse(X):
             raise ValueError("PCA: missing='nipals' needs dense rows; use missing='error' or X.toarray().")
-        for name, value in incomplete.fit(self, X, weights).items():
-            setattr(self, name, value)
-        if self.whiten and not (self.explained_variance_ > 0).all():
+        given = {field.name: getattr(self, field.name) for field in fields(IncompleteSettings)}
+        found = incomplete.fit(X, weights, IncompleteSettings(**given), bool(self._incomplete))
+        if self.whiten and not (found.explained_variance > 0).all():
             raise ValueError("PCA: whiten=True needs components that vary; ask for fewer.")
+        return found
 
     def _check_weights(self, sample_weight: Any, X: Any) -> np.ndarray | None:
         if sample_weight is None:
             return None
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weights = check_weights(sample_weight, X.shape[0], "PCA")
         if weights.sum() <= self.ddof:
             raise ValueError(f"PCA: sample_weight must sum to more than ddof = {self.ddof}; got {weights.sum():g}.")
         return weights
 
     def _embed_batches(self, batches: Any) -> None:
         if self.solver not in ("auto", "covariance"):
-            raise ValueError(f"PCA: a stream of batches needs solver='covariance' (or 'auto'); got {self.solver!r}.")
+            raise ValueError(
+                f"PCA: solver must be 'covariance' or 'auto' for a stream of batches; got {self.solver!r}."
+            )
         if self.missing == "nipals":
             raise ValueError(
-                "PCA: missing='nipals' must see the rows again and again, and a stream of batches is read once. Stack "
-                "the batches first (np.concatenate), or use another `missing` for batches of complete rows."
+                "PCA: missing='nipals' reads the rows many times, and a stream of batches is read once. Stack the "
+                "batches first (np.concatenate), or use another `missing` for batches of complete rows."
             )
-        moments, dtype = moments_of_stream(batches, self)
+        moments, dtype = moments_of_stream(batches, "PCA", self._min_rows, self.n_jobs)
+        self.n_features_in_ = len(moments.mean)
         wanted = self._wanted(min(int(moments.weight), len(moments.mean)))
-        self._keep(decompose_moments(moments, wanted, scale=self.scale, ddof=self.ddof, dtype=dtype))
+        self._keep_spectrum(decompose_moments(moments, wanted, scale=self.scale, ddof=self.ddof, dtype=dtype))
 
     def _solver(self, n: int, d: int, is_sparse: bool) -> str:
         whole = self._needs_spectrum()
@@ -322,35 +341,31 @@ class PCA(Reducer):
             )
         return min(int(self.n_components), most)
 
-    def _keep(self, found: Spectrum) -> None:
-        """Choose how many components stay and set the fitted attributes."""
-        values, total = found.variances, found.total_variance
-        r = choose_r(values, total, self.n_components, self.max_error, min(found.most, found.varying))
-        if not self._needs_spectrum() and r > found.most:
-            warn(f"PCA: the rows vary in at most {found.most} directions; the components after that have no variance.")
-        if self.whiten:
-            r = whitenable(values, r, found.rank_tolerance)
-        self.n_components_ = self._n_features_out = r
-        self.components_ = found.loadings[:r]
-        self.mean_, self.scale_ = found.mean, found.scale
-        self.explained_variance_ = values[:r]
-        self.explained_variance_ratio_ = values[:r] / total if total > 0 else np.zeros(r)
-        self.singular_values_ = np.sqrt(values[:r] * found.divisor)
-        self.reconstruction_error_ = float(max(total - values[:r].sum(), 0.0) * found.divisor)
-        self.noise_variance_ = incomplete.shrinks_by(self, values, r, found)
-        self.missing_share_ = 0.0
-        self.completed_ = self.completed_variance_ = self.shrinkage_ = self.agreement_ = None
-        self.solver_, self.resolution_ = found.solver, found.resolution
-        self.n_iter_, self.converged_ = found.run
+    def _keep_spectrum(self, found: Spectrum) -> None:
+        ridge = (1.0 if self.ridge is None else self.ridge) if self.missing == "regularized" else None
+        rule = {"n_components": self.n_components, "max_error": self.max_error, "whiten": self.whiten}
+        self._keep(complete.fitted(found, ridge=ridge, **rule))
+
+    def _keep(self, found: FittedPCA) -> None:
+        """Set the fitted attributes."""
+        for field in fields(found):
+            if field.name != "mixing":
+                setattr(self, f"{field.name}_", getattr(found, field.name))
+        self.n_components_ = self._n_features_out = len(found.components)
+        if found.mixing is not None:
+            self._parts = {"mixing": found.mixing}
 
     def _extend(self, X: Any) -> np.ndarray:
+        model = self.mean_, self.scale_, self.components_
         if self.solver_ == "nipals":
-            Z = nipals.place(self, X)
+            rows = X.toarray() if sparse.issparse(X) else X
+            Z = nipals.place(rows, self.mean_, self.scale_, self.components_.T, self._parts["mixing"], "PCA")
         else:
             Z = Linear(self.mean_, self.scale_, self.components_.T)(X)
             holes = np.isnan(Z[:, 0])  # a missing cell shows in every score of its row
             if holes.any():
-                Z[holes] = incomplete.place(self, X[holes])
+                noise = self.explained_variance_, self.noise_variance_
+                Z[holes] = incomplete.place(X[holes], *model, *noise, n_jobs=self.n_jobs)
         return Z / np.sqrt(self.explained_variance_).astype(Z.dtype) if self.whiten else Z
 
     def _invert(self, Z: np.ndarray) -> np.ndarray:
@@ -360,10 +375,16 @@ class PCA(Reducer):
         return self.mean_ + (X if self.scale_ is None else X * self.scale_)
 
     def _needs(self, X: Any) -> dict[str, int]:
-        if self.missing == "nipals" or incomplete.has_holes(self, X):
+        if self.missing == "nipals" or self._has_missing_cells(X):
             itemsize = 4 if getattr(X, "dtype", None) == np.float32 else 8
-            return incomplete.needs(X.shape[0], X.shape[1], itemsize, self.missing)
+            return incomplete.memory_of(X.shape[0], X.shape[1], itemsize, self.missing)
         return super()._needs(X)
+
+    def _has_missing_cells(self, X: Any) -> bool:
+        """Known during a fit, looked for before it; False where missing cells are not taken."""
+        if "_incomplete" in vars(self):
+            return bool(self._incomplete)
+        return bool(self._takes_nan and missing.has_holes(X))
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         solver = self._solver(n, d, stored is not None)
