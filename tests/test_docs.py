@@ -5,6 +5,8 @@ import importlib
 import inspect
 import pkgutil
 import re
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -106,19 +108,48 @@ def test_documented_attributes_exist_after_fit(name):
             assert hasattr(model, attribute.strip()), attribute
 
 
-def test_readme_lists_exactly_the_methods_that_exist():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+TEXTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*.md")])
+
+
+def test_the_table_lists_exactly_the_methods_that_exist():
+    text = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
     table = re.findall(r"^\| `(\w+)` \|", text, flags=re.M)
     assert sorted(table) == sorted(lowdim._ESTIMATORS)
 
 
+def test_readme_is_short():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
+
+
 def test_readme_example_runs():
+    """And says what it prints: the comment behind a print begins with it."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    for block in re.findall(r"```python\n(.*?)```", text, flags=re.S):
-        exec(compile(block, "README.md", "exec"), {})
+    blocks = re.findall(r"```python\n(.*?)```", text, flags=re.S)
+    assert blocks
+    for block in blocks:
+        with redirect_stdout(StringIO()) as out:
+            exec(compile(block, "README.md", "exec"), {})
+        promised = re.findall(r"^print\(.*\)  # ([\d.]+)", block, flags=re.M)
+        assert out.getvalue().split() == promised
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(path):
+    text = path.read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if not target.startswith(("http:", "https:", "mailto:")):
+            assert (path.parent / target.split("#")[0]).exists(), target
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_and_modules_that_are_named_exist(path):
+    """Of the present code: a changelog and a decision speak of names in their time only where they say so."""
+    text = path.read_text(encoding="utf-8")
+    for name in re.findall(r"`((?:src|tests|tools|docs|examples|benchmarks|_core|web)/[\w./-]+\.\w+)`", text):
+        assert (ROOT / name).exists() or (ROOT / "src" / "lowdim" / name).exists(), name
 
 
 def test_the_project_speaks_of_itself_alone():
     """No absolute path of a machine slips into the text people read."""
-    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
+    for path in TEXTS:
         assert not re.search(r"(?<![\w.])/(work|home|root|tmp)/", path.read_text(encoding="utf-8")), path
