@@ -144,13 +144,41 @@ def test_links_lead_somewhere(path):
 
 @pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_files_and_modules_that_are_named_exist(path):
-    """Of the present code: a changelog and a decision speak of names in their time only where they say so."""
+    """Paths from the root, from src, or from the package."""
     text = path.read_text(encoding="utf-8")
-    for name in re.findall(r"`((?:src|tests|tools|docs|examples|benchmarks|_core|web)/[\w./-]+\.\w+)`", text):
-        assert (ROOT / name).exists() or (ROOT / "src" / "lowdim" / name).exists(), name
+    for name in re.findall(r"`([\w.-]+/[\w./-]+\.(?:py|cpp|hpp|md|html|ts|sh))`", text):
+        assert any((folder / name).exists() for folder in (ROOT, ROOT / "src", ROOT / "src" / "lowdim")), name
 
 
 def test_the_project_speaks_of_itself_alone():
     """No absolute path of a machine slips into the text people read."""
     for path in TEXTS:
         assert not re.search(r"(?<![\w.])/(work|home|root|tmp)/", path.read_text(encoding="utf-8")), path
+
+
+def test_the_records_of_the_architecture_exist():
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    table = text.split("## Records")[1].split("\n## ")[0]
+    found = 0
+    for names, home in re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| `([\w/.]+)` \|", table, flags=re.M):
+        place = ROOT / "src" / "lowdim" / home
+        source = "".join(p.read_text(encoding="utf-8") for p in ([place] if place.is_file() else place.glob("*.py")))
+        for name in re.findall(r"`(\w+)`", names):
+            assert re.search(rf"^class {name}\b", source, flags=re.M), f"{name} is not in {home}"
+            found += 1
+    assert found > 15
+
+
+def test_the_rooms_of_the_architecture_are_those_of_the_contract():
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    table = text.split("## The rooms of _core")[1].split("\n## ")[0]
+    told = [re.findall(r"`(\w+)`", row) for row in re.findall(r"^\| (`\w+`[^|]*) \|", table, flags=re.M)]
+    contract = (ROOT / ".importlinter").read_text(encoding="utf-8").split("[importlinter:contract:rooms]")[1]
+    lines = re.findall(r"^ {4}(lowdim\._core\..*)$", contract.split("[importlinter:")[0], flags=re.M)
+    stated = [re.findall(r"lowdim\._core\.(\w+)", line) for line in lines]
+    beside_base = {"validate", "vocabulary", "renamed"}
+    assert [[name for name in row if name not in beside_base] for row in told] == stated
+    core = ROOT / "src" / "lowdim" / "_core"
+    rooms = {p.name for p in core.iterdir() if p.is_dir() and (p / "__init__.py").exists()}
+    rooms |= {path.stem for path in core.glob("*.py")} - {"__init__"}
+    assert {name for row in told for name in row} == rooms
