@@ -295,7 +295,7 @@ def test_missing_values_are_named_and_never_filled(case):
     named = rf"{case.name}: X has 3 missing values \(NaN\) in 2 of 60 rows and 2 columns"
     with pytest.raises(ValueError, match=named) as said:
         case.fit(refusing(case.estimator), X)
-    policies = case.estimator._hole_policies
+    policies = case.estimator._accepts(fitting=True).policies
     assert bool(policies) == ("missing" in case.estimator.get_params())
     assert all(f"missing={policy!r}" in str(said.value) for policy in policies)
     model = case.fit(refusing(case.estimator), rows())

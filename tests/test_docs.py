@@ -1,10 +1,12 @@
-"""Documentation that cannot drift: examples run, parameters match signatures, the README names what exists."""
+"""Documentation that cannot drift: examples run, parameters match signatures, texts name what exists."""
 
 import doctest
 import importlib
 import inspect
 import pkgutil
 import re
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -106,19 +108,77 @@ def test_documented_attributes_exist_after_fit(name):
             assert hasattr(model, attribute.strip()), attribute
 
 
-def test_readme_lists_exactly_the_methods_that_exist():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+TEXTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*.md")])
+
+
+def test_the_table_lists_exactly_the_methods_that_exist():
+    text = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
     table = re.findall(r"^\| `(\w+)` \|", text, flags=re.M)
     assert sorted(table) == sorted(lowdim._ESTIMATORS)
 
 
+def test_readme_is_short():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
+
+
 def test_readme_example_runs():
+    """And prints what the sentence after it says."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    for block in re.findall(r"```python\n(.*?)```", text, flags=re.S):
-        exec(compile(block, "README.md", "exec"), {})
+    code, promised = re.search(r"```python\n(.*?)```\n\nIt prints (.*?):", text, flags=re.S).groups()
+    with redirect_stdout(StringIO()) as out:
+        exec(compile(code, "README.md", "exec"), {})
+    assert out.getvalue().split() == promised.split(" and ")
+
+
+def test_readme_counts_the_methods():
+    assert f"by {len(lowdim._ESTIMATORS)} methods" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(path):
+    text = path.read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if not target.startswith(("http:", "https:", "mailto:")):
+            assert (path.parent / target.split("#")[0]).exists(), target
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_and_modules_that_are_named_exist(path):
+    """Paths from the root, from src, or from the package."""
+    text = path.read_text(encoding="utf-8")
+    for name in re.findall(r"`([\w.-]+/[\w./-]+\.(?:py|cpp|hpp|md|html|ts|sh))`", text):
+        assert any((folder / name).exists() for folder in (ROOT, ROOT / "src", ROOT / "src" / "lowdim")), name
 
 
 def test_the_project_speaks_of_itself_alone():
     """No absolute path of a machine slips into the text people read."""
-    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
+    for path in TEXTS:
         assert not re.search(r"(?<![\w.])/(work|home|root|tmp)/", path.read_text(encoding="utf-8")), path
+
+
+def test_the_records_of_the_architecture_exist():
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    table = text.split("## Records")[1].split("\n## ")[0]
+    found = 0
+    for names, home in re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| `([\w/.]+)` \|", table, flags=re.M):
+        place = ROOT / "src" / "lowdim" / home
+        source = "".join(p.read_text(encoding="utf-8") for p in ([place] if place.is_file() else place.glob("*.py")))
+        for name in re.findall(r"`(\w+)`", names):
+            assert re.search(rf"^class {name}\b", source, flags=re.M), f"{name} is not in {home}"
+            found += 1
+    assert found > 15
+
+
+def test_the_rooms_of_the_architecture_are_those_of_the_contract():
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    table = text.split("## The rooms of _core")[1].split("\n## ")[0]
+    told = [re.findall(r"`(\w+)`", row) for row in re.findall(r"^\| (`\w+`[^|]*) \|", table, flags=re.M)]
+    contract = (ROOT / ".importlinter").read_text(encoding="utf-8").split("[importlinter:contract:rooms]")[1]
+    lines = re.findall(r"^ {4}(lowdim\._core\..*)$", contract.split("[importlinter:")[0], flags=re.M)
+    stated = [re.findall(r"lowdim\._core\.(\w+)", line) for line in lines]
+    beside_base = {"validate", "vocabulary", "renamed"}
+    assert [[name for name in row if name not in beside_base] for row in told] == stated
+    core = ROOT / "src" / "lowdim" / "_core"
+    rooms = {p.name for p in core.iterdir() if p.is_dir() and (p / "__init__.py").exists()}
+    rooms |= {path.stem for path in core.glob("*.py")} - {"__init__"}
+    assert {name for row in told for name in row} == rooms

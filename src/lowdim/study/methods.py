@@ -1,6 +1,6 @@
 """The table of methods: the names people type, the class behind each, and what each can do.
 
-One line per method. The comparison and the command line read this table, and the README's table is tested against it;
+One line per method. The comparison and the command line read this table, and docs/methods.md is tested against it;
 nothing else lists the methods. A line whose class is not part of this version is passed over, so that the table can
 be read as a whole.
 """

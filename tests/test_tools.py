@@ -1,0 +1,70 @@
+"""The tools of the developers: what `make check` would run for a file."""
+
+from pathlib import Path
+
+import pytest
+from tools import check
+
+
+def step(title, *files):
+    found = [arguments for name, arguments in check.plan([Path(file) for file in files]) if name == title]
+    return found[0] if found else None
+
+
+@pytest.mark.parametrize(
+    ("file", "tests"),
+    [
+        ("src/lowdim/spectral/isomap.py", "tests/spectral/test_isomap.py"),
+        ("src/lowdim/_core/iterate.py", "tests/_core/test_iterate.py"),
+        ("src/lowdim/_core/graph/__init__.py", "tests/_core/graph/test_graph.py"),
+        ("src/lowdim/_core/graph/repair.py", "tests/_core/graph/test_repair.py"),
+        ("src/lowdim/spectral/_tearing.py", "tests/spectral/test_tearing.py"),
+        ("src/lowdim/stress/_majorize.py", "tests/stress/test_mds.py"),  # tested through its family
+        ("src/lowdim/_native/tsne.cpp", "tests/native/test_tsne_kernels.py"),
+        ("src/lowdim/_native/simd.hpp", "tests/native"),
+        ("tests/spectral/test_lle.py", "tests/spectral/test_lle.py"),
+        ("tools/check.py", "tests/test_tools.py"),
+    ],
+)
+def test_a_file_is_checked_by_the_tests_that_mirror_it(file, tests):
+    assert (check.ROOT / file).exists()
+    assert tests in step("tests", file)
+
+
+def test_every_module_has_a_doctest_run_and_every_estimator_its_texts():
+    tests = step("tests", "src/lowdim/spectral/isomap.py")
+    assert "tests/test_docs.py::test_examples_run[lowdim.spectral.isomap]" in tests
+    assert "tests/test_docs.py::test_estimators_teach[Isomap]" in tests
+
+
+def test_every_module_of_a_package_has_tests():
+    """Of its own, or those of the folder that mirrors its package."""
+    for path in sorted((check.ROOT / check.PACKAGE).glob("*/**/*.py")):
+        found = check.mirrors(path.relative_to(check.ROOT))
+        assert found or path.name == "__init__.py", path
+        assert all((check.ROOT / test).exists() for test in found)
+
+
+def test_only_code_of_the_package_is_typed_and_only_python_is_formatted():
+    assert step("types", "tools/check.py") is None
+    assert step("imports", "src/lowdim/spectral/isomap.py") == ["-c", "CONTRACTS"]
+    assert step("format", "README.md") is None
+    assert step("format", "README.md", "tools/check.py") == ["-m", "ruff", "format", "tools/check.py"]
+
+
+def test_the_tests_that_are_named_exist():
+    """A renamed test would make every check of an estimator or a text fail."""
+    named = [f"tests/{test}" for test in check.LANGUAGE_TESTS] + [
+        f"tests/test_docs.py::{name}" for name in check.TEXT_TESTS
+    ]
+    for test in named:
+        file, name = test.split("::")
+        assert f"def {name}(" in (check.ROOT / file).read_text(encoding="utf-8")
+
+
+def test_files_elsewhere_are_an_error(tmp_path):
+    stranger = tmp_path / "x.py"
+    stranger.touch()
+    for word in (str(stranger), "src/lowdim/nowhere.py"):
+        with pytest.raises(SystemExit, match="FILE must be a file of this repository"):
+            check.relative(word)
