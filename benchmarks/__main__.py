@@ -9,6 +9,7 @@ from pathlib import Path
 
 from benchmarks import case, table
 from benchmarks.machine import ROOT
+from benchmarks.meter import Guard
 from benchmarks.runner import Runner
 from benchmarks.store import Store
 
@@ -25,7 +26,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--repeats", type=int, default=3, help="fresh processes per contender (default: 3)")
     made.add_argument("--patience", type=float, default=60, metavar="S", help="what takes longer is run once")
     made.add_argument("--timeout", type=float, default=1800, metavar="S", help="what takes longer is stopped")
-    made.add_argument("--wait", type=float, default=0, metavar="S", help="wait so long for other work to end")
+    made.add_argument("--wait", type=float, default=30, metavar="S", help="wait so long for other processes to end")
+    made.add_argument("--again", type=int, default=2, metavar="N", help="repeat a disturbed run at most so often")
     made.add_argument("--json", metavar="FILE", help="add the results to this file")
     made.add_argument(
         "--peers-python", default=sys.executable, metavar="PATH", help="interpreter for peers this one lacks"
@@ -36,7 +38,7 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: list[str] | None = None, guard: Guard | None = None) -> int:
     """Run what was asked for; 1 where one of our own contenders failed."""
     options = parser().parse_args(arguments)
     if options.threads < 1 or options.repeats < 1:
@@ -51,19 +53,21 @@ def main(arguments: list[str] | None = None) -> int:
     if options.list:
         _say("\n".join(table.listing(found) for found in cases))
         return 0
-    return _run(cases, options)
+    return _run(cases, options, guard or Guard())
 
 
-def _run(cases: list[case.Case], options: argparse.Namespace) -> int:
+def _run(cases: list[case.Case], options: argparse.Namespace, guard: Guard) -> int:
     runner = Runner(
         threads=options.threads,
         repeats=options.repeats,
         patience=options.patience,
         timeout=options.timeout,
         wait=options.wait,
+        again=options.again,
         peers_python=options.peers_python,
         only=tuple(options.only or ()),
         say=_say,
+        guard=guard,
     )
     store, failed = Store(options.json), False
     for found in cases:

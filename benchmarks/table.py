@@ -6,8 +6,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from benchmarks.case import Case, label
+from benchmarks.meter import LIMIT, is_loud
 
 Task = dict[str, Any]
+Line = dict[str, Any]
+
+DISTURBED = "†"
 
 INTRODUCTION = """# Benchmarks
 
@@ -18,7 +22,9 @@ taking turns; times are medians. *Ratio* is the time divided by that of the firs
 eight times as fast. *Processor* seconds add up all threads. *Peak* is the memory of the whole process, *added* what the
 call took on top of data and libraries. *Cold* times run from the start of the process to the answer, imports and
 run-time compilation included, and are compared with each other; *warm* ones leave the first, compiling call out.
-Quality stands beside speed: a fast wrong answer is a loss.
+Calls shorter than a second are repeated for half a second; the time is the median of the repetitions. † marks times
+during which other processes used more than 20 % of the machine. Quality stands beside speed: a fast wrong answer is a
+loss.
 """
 
 
@@ -33,7 +39,18 @@ def _cells(line: dict[str, Any], measures: list[str]) -> list[str]:
     ratio = "" if line["ratio"] is None else f"{line['ratio']:.2f}"
     quality = [f"{line['quality'][name]:.4g}" if name in line["quality"] else "" for name in measures]
     memory = [f"{line[key] / 1e6:.0f}" for key in ("peak_bytes", "added_bytes")]
-    return [line["name"], f"{line['median']:.3g}", ratio, f"{line['processor']:.3g}", *memory, *quality]
+    return [line["name"], time_of(line), ratio, f"{line['processor']:.3g}", *memory, *quality]
+
+
+def time_of(line: Line) -> str:
+    """The median time, marked where other processes disturbed a run."""
+    return f"{line['median']:.3g}" + (f" {DISTURBED}" if is_loud(shares(line)) else "")
+
+
+def shares(line: Line) -> list[float]:
+    """What other processes used of the machine, before and during the runs of a line, where that is known."""
+    known = [*line["others"], *line.get("others_before", ())]
+    return [share for share in known if share is not None]
 
 
 def plain(task: Task) -> str:
@@ -50,12 +67,10 @@ def _padded(row: list[str], widths: list[int]) -> Iterable[str]:
 
 
 def circumstances(task: Task) -> str:
-    """Threads, repeats and how busy the machine was."""
-    runs = most_runs(task)
-    load = "" if task["load"][0] is None else f", load {task['load'][0]:.1f} before"
-    shares = [share for line in task["results"] for share in line["others"] if share is not None]
-    busy = f", other work up to {max(shares):.0%} of the machine" if shares else ""
-    return f"{_count(task['threads'], 'thread')}, {_count(runs, 'run')}{load}{busy}"
+    """Threads, runs and how busy the machine was."""
+    known = [share for line in task["results"] for share in shares(line)]
+    busy = f", other processes up to {max(known):.0%} of the machine" if known else ""
+    return f"{_count(task['threads'], 'thread')}, {_count(most_runs(task), 'run')}{busy}"
 
 
 def most_runs(task: Task) -> int:
@@ -68,12 +83,15 @@ def _count(number: int, what: str) -> str:
 
 
 def missing(task: Task) -> list[str]:
-    """One line for each contender that was measured less often than the others, or not at all."""
+    """Who was disturbed, who was measured less often than the others, and who was not measured at all."""
+    loud = [f"{line['name']} (up to {max(shares(line)):.0%})" for line in task["results"] if is_loud(shares(line))]
+    found = (
+        [f"{DISTURBED} other processes used more than {LIMIT:.0%} of the machine: {', '.join(loud)}"] if loud else []
+    )
     less = [line for line in task["results"] if len(line["seconds"]) < most_runs(task)]
-    slow = [f"{line['name']}: {_count(len(line['seconds']), 'run')} only" for line in less]
-    return slow + [
-        f"{line['name']}: {'failed' if line['failed'] else 'skipped'}, {line['reason']}" for line in task["skipped"]
-    ]
+    found += [f"{line['name']}: {_count(len(line['seconds']), 'run')} only" for line in less]
+    words = {True: "failed", False: "skipped"}
+    return found + [f"{line['name']}: {words[line['failed']]}, {line['reason']}" for line in task["skipped"]]
 
 
 def listing(case: Case) -> str:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from benchmarks import __main__ as command
-from benchmarks import case, internal, machine, maps, table
-from benchmarks.meter import Meter, wait_until_quiet
+from benchmarks import case, child, internal, machine, maps, meter, table
+from benchmarks.meter import LIMIT, Counts, Guard, Meter, Share, Watch
 from benchmarks.runner import Entry, Runner, reference, summary
 from benchmarks.store import Store
 
@@ -40,11 +40,8 @@ def adds(pause, error=0, clock="call"):
 
         def run():
             calls.append(1)
-            if len(calls) == (2 if clock == "warm" else 1):
-                time.sleep(pause)
-                block = np.ones(int(1e9 * pause))  # 8 GB for a second
-            else:
-                time.sleep(0.5)
+            time.sleep(0.5 if clock == "warm" and len(calls) == 1 else pause)
+            block = np.ones(int(1e9 * pause))  # 8 GB for a second
             environment = int(os.environ["OMP_NUM_THREADS"])
             return {"sum": data["x"].sum() + error, "threads": environment, "asked": threads, "all": data["x"]}
 
@@ -86,6 +83,24 @@ def quality(data, size, results):
 '''
 
 
+class Scripted(Guard):
+    """Says what it is told: a share before and a share during each run; a quiet machine when that is used up."""
+
+    def __init__(self, *shares):
+        self.shares, self.waited = list(shares), []
+
+    def before(self, longest):
+        self.waited.append(longest)
+        self.now = self.shares.pop(0) if self.shares else (0.0, 0.0)
+        return Share(self.now[0], 0.0)
+
+    def start(self):
+        pass
+
+    def during(self, measured):
+        return Share(self.now[1], self.now[1] / 2)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("cases")
@@ -100,7 +115,7 @@ def toy(folder, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(command, "_say", said.append)
         options = ["toy-sum", "--quick", "--repeats", "2", "--threads", "2", "--json", str(out)]
-        status = command.main([*options, "--cases-folder", str(folder)])
+        status = command.main([*options, "--cases-folder", str(folder)], guard=Scripted())
     return status, "\n".join(said), json.loads(out.read_text())["tasks"]
 
 
@@ -169,14 +184,16 @@ def test_circumstances_are_recorded(toy):
 def test_the_table_is_printed(toy):
     _, said, (task,) = toy
     lines = named(task["results"])
-    assert "toy-sum (n 1,000), 2 threads, 2 runs" in said
+    assert "toy-sum (n 1,000), 2 threads, 2 runs, other processes up to 0% of the machine" in said
+    assert table.DISTURBED not in said
     assert f"{lines['slow']['ratio']:.2f}" in said
     assert lines["slow"]["ratio"] == lines["slow"]["median"] / lines["toy"]["median"]
     assert lines["slow (cold)"]["ratio"] == lines["slow (cold)"]["median"] / lines["toy (cold)"]["median"]
 
 
 def entry(name, seconds, *, ours=False, clock="call"):
-    usual = {"peak": 3000, "before": 1000, "load": 0.5, "others": None}
+    usual = {"peak": 3000, "before": 1000, "load": 0.5, "others": None, "others_before": 0.1, "steal": 0.0}
+    usual |= {"attempts": 1, "disturbed": False}
     reports = [{**usual, "seconds": s, "processor": 2 * s} for s in seconds]
     return Entry(name, ours, clock, reports)
 
@@ -222,12 +239,107 @@ def test_the_meter_tells_own_work_from_that_of_others():
         assert 0 <= worked["others"] <= 1.1 - own
 
 
-def test_waiting_ends():
+def watched(seconds, worked, stolen, own, processors=2):
+    """The share that a watch reports when counters have moved on by so much."""
+    counters, owned, clocks = (
+        [Counts(50.0, 7.0), Counts(50.0 + worked, 7.0 + stolen)],
+        [3.0, 3.0 + own],
+        [9.0, 9.0 + seconds],
+    )
+    return Watch(lambda: counters.pop(0), lambda: owned.pop(0), lambda: clocks.pop(0), processors).share()
+
+
+def test_other_processes_are_what_the_machine_did_and_this_program_did_not():
+    assert watched(10, 12, 0, 12) == Share(0, 0)
+    assert watched(10, 12, 0, 7) == Share(0.25, 0)
+    assert watched(10, 12, 4, 12) == Share(0.2, 0.2)
+    assert watched(10, 12, 4, 7) == Share(0.45, 0.2)
+    # Steal time that the kernel counted as work of the program is foreign all the same.
+    assert watched(10, 12, 4, 16) == Share(0.2, 0.2)
+    assert watched(10, 90, 0, 0) == Share(1, 0)
+    assert watched(0.1, 12, 0, 0) == Share(None, None)
+    assert Watch(read=lambda: None).share() == Share(None, None)
+
+
+@pytest.mark.skipif(not Path("/proc/stat").exists(), reason="only Linux counts the work of the machine")
+def test_the_work_of_the_machine_is_counted(tmp_path, monkeypatch):
+    first, end = meter.counts(), time.perf_counter() + 0.3
+    while time.perf_counter() < end:
+        pass
+    assert 0.1 < meter.counts().worked - first.worked < 0.3 * os.cpu_count() + 5
+    stat = tmp_path / "stat"
+    stat.write_text("cpu  100 20 30 4000 500 6 7 80 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n")
+    monkeypatch.setattr(meter, "Path", lambda name: stat)
+    unit = os.sysconf("SC_CLK_TCK")
+    assert meter.counts() == Counts(163 / unit, 80 / unit)
+
+
+def test_waiting_for_a_quiet_machine_ends(monkeypatch):
+    """At once when it is quiet, after the given time when it never is."""
+    monkeypatch.setattr(meter, "SAMPLE", 0.01)
+    shares = [0.9, 0.5, 0.1, 0.9]
+    monkeypatch.setattr(Watch, "share", lambda self: Share(shares.pop(0), 0.0))
+    assert Guard().before(60) == Share(0.1, 0.0)
+    assert shares == [0.9]
+    monkeypatch.setattr(Watch, "share", lambda self: Share(0.9, 0.0))
     start = time.perf_counter()
-    wait_until_quiet(0.1, share=-1)
-    assert time.perf_counter() - start < 5
-    wait_until_quiet(60, share=2)
-    assert time.perf_counter() - start < 5
+    assert Guard().before(0.1) == Share(0.9, 0.0)
+    assert 0.1 <= time.perf_counter() - start < 5
+
+
+def test_a_run_is_judged_by_its_own_share_or_by_that_of_its_process(monkeypatch):
+    monkeypatch.setattr(Watch, "share", lambda self: Share(0.3, 0.1))
+    guard = Guard()
+    guard.start()
+    assert guard.during(Share(0.05, 0.0)) == Share(0.05, 0.0)
+    assert guard.during(Share()) == guard.during(None) == Share(0.3, 0.1)
+
+
+def toy_task(folder, guard, **settings):
+    runner = Runner(threads=1, repeats=1, only=("toy",), exact=True, guard=guard, **settings)
+    return runner.task(case.read(folder / "toy_sum.py"), {"n": 10}, quick=False)
+
+
+@pytest.mark.parametrize("disturbance", [(0.0, LIMIT + 0.01), (LIMIT + 0.01, 0.0)], ids=["during", "before"])
+def test_a_disturbed_run_is_repeated(folder, disturbance):
+    guard = Scripted(disturbance, disturbance, (0.01, LIMIT), (0.0, 0.9))
+    task = toy_task(folder, guard, wait=7)
+    (line,) = task["results"]
+    assert len(line["seconds"]) == 1
+    assert (line["attempts"], line["disturbed"]) == ([3], 0)
+    assert (line["others"], line["others_before"]) == ([LIMIT], [0.01])
+    assert guard.shares == [(0.0, 0.9)]
+    assert guard.waited == [7, 7, 7]
+    assert table.DISTURBED not in table.plain(task)
+
+
+def test_a_machine_that_never_gets_quiet_is_said(folder):
+    """The repetitions are bounded, the least disturbed run counts, and its number is marked everywhere."""
+    guard = Scripted((0.0, 0.6), (0.3, 0.1), (0.0, 0.5), (0.0, 0.0))
+    task = toy_task(folder, guard, again=2)
+    (line,) = task["results"]
+    assert guard.shares == [(0.0, 0.0)]
+    assert (line["attempts"], line["disturbed"]) == ([3], 1)
+    assert (line["others"], line["others_before"], line["steal"]) == ([0.1], [0.3], [0.05])
+    for text in (table.plain(task), table.page([task])):
+        assert f"{line['median']:.3g} {table.DISTURBED}" in text
+        assert f"{table.DISTURBED} other processes used more than 20% of the machine: toy (up to 30%)" in text
+
+
+def test_short_calls_are_repeated(monkeypatch):
+    """The median of the calls counts: a slow first one does not."""
+    monkeypatch.setattr(child, "REPEATED", 0.4)
+    calls = []
+
+    def run():
+        calls.append(1)
+        time.sleep(0.1 if len(calls) == 1 else 0.01)
+
+    report = child._repeated(run)
+    assert len(calls) > 4
+    assert 0.01 <= report["seconds"] < 0.1
+    assert report["processor"] < 0.1
+    assert set(report) == {"seconds", "processor", "others", "steal"}
 
 
 def test_no_ratio_without_ours():
@@ -240,7 +352,7 @@ def test_no_ratio_without_ours():
 
 def test_missing_data_is_said_and_nothing_is_measured(folder):
     said = []
-    runner = Runner(threads=1, repeats=1, say=said.append)
+    runner = Runner(threads=1, repeats=1, say=said.append, guard=Scripted())
     task = runner.task(case.read(folder / "toy_sum.py"), {"n": 0}, quick=True)
     assert task["results"] == []
     assert {line["reason"] for line in task["skipped"]} == {"needs toys.npz"}
@@ -249,16 +361,17 @@ def test_missing_data_is_said_and_nothing_is_measured(folder):
 
 def test_what_takes_too_long_is_stopped_or_run_once(folder, tmp_path):
     toy = case.read(folder / "toy_sum.py")
-    stopped = Runner(threads=1, repeats=2, timeout=0.001, only=("slow",)).task(toy, {"n": 10}, quick=True)
+    settings = {"threads": 1, "repeats": 2, "only": ("slow",), "guard": Scripted()}
+    stopped = Runner(**settings, timeout=0.001).task(toy, {"n": 10}, quick=True)
     assert stopped["skipped"][0]["reason"] == "no data: not done after 0.001 s"
-    once = Runner(threads=1, repeats=2, patience=0.02, only=("slow",)).task(toy, {"n": 10}, quick=True)
+    once = Runner(**settings, patience=0.02).task(toy, {"n": 10}, quick=True)
     assert [len(line["seconds"]) for line in once["results"]] == [1, 1]
 
 
 def test_a_failure_of_ours_is_an_exit_status(tmp_path):
     (tmp_path / "bad.py").write_text(TOY.replace("ours = {", 'ours = {"bad": Contender(breaks, "numpy")}\n_ = {'))
     options = ["bad", "--quick", "--repeats", "1", "--only", "bad", "--cases-folder", str(tmp_path)]
-    assert command.main(options) == 1
+    assert command.main(options, guard=Scripted()) == 1
 
 
 def test_results_replace_older_ones_of_the_same_task(tmp_path):
