@@ -23,7 +23,12 @@ class Store:
             self.tasks = found["tasks"]
 
     def add(self, task: dict[str, Any]) -> None:
-        """Put a task in the place of its older measurement, or at the end, and write the file at once."""
+        """Put a task in the place of its older measurement, or at the end, and write the file at once.
+
+        Where nothing was measured and nothing failed (no data, no device), an older measurement stays.
+        """
+        if not task["results"] and not any(line["failed"] for line in task["skipped"]):
+            return
         places = [place for place, old in enumerate(self.tasks) if _key(old) == _key(task)]
         if places:
             self.tasks[places[0]] = task

@@ -9,6 +9,7 @@ import pytest
 from benchmarks import __main__ as command
 from benchmarks import case, child, internal, machine, maps, meter, table
 from benchmarks.meter import LIMIT, Counts, Guard, Meter, Share, Watch
+from benchmarks.page import page
 from benchmarks.runner import Entry, Runner, reference, summary
 from benchmarks.store import Store
 
@@ -321,7 +322,7 @@ def test_a_machine_that_never_gets_quiet_is_said(folder):
     assert guard.shares == [(0.0, 0.0)]
     assert (line["attempts"], line["disturbed"]) == ([3], 1)
     assert (line["others"], line["others_before"], line["steal"]) == ([0.1], [0.3], [0.05])
-    for text in (table.plain(task), table.page([task])):
+    for text in (table.plain(task), page([task])):
         assert f"{line['median']:.3g} {table.DISTURBED}" in text
         assert f"{table.DISTURBED} other processes used more than 20% of the machine: toy (up to 30%)" in text
 
@@ -374,15 +375,73 @@ def test_a_failure_of_ours_is_an_exit_status(tmp_path):
     assert command.main(options, guard=Scripted()) == 1
 
 
+def stored(label, threads, *seconds, failed=False):
+    skipped = [{"name": "lowdim", "ours": True, "reason": "none", "failed": failed}] if not seconds else []
+    results = [{"name": "lowdim", "ours": True, "seconds": s} for s in seconds]
+    return {"case": "a", "label": label, "threads": threads, "quick": False, "results": results, "skipped": skipped}
+
+
 def test_results_replace_older_ones_of_the_same_task(tmp_path):
     path = tmp_path / "deep" / "results.json"
     for seconds in (1, 2):
-        Store(path).add({"case": "a", "label": "n 1", "threads": 2, "quick": False, "seconds": seconds})
-    Store(path).add({"case": "a", "label": "n 1", "threads": 1, "quick": False, "seconds": 3})
-    assert [task["seconds"] for task in Store(path).tasks] == [2, 3]
+        Store(path).add(stored("n 1", 2, seconds))
+    Store(path).add(stored("n 1", 1, 3))
+    assert [task["results"][0]["seconds"] for task in Store(path).tasks] == [2, 3]
     path.write_text('{"format": 99}')
     with pytest.raises(ValueError, match="must have format 1; got 99"):
         Store(path)
+
+
+def test_an_older_measurement_stays_where_nothing_could_be_measured(tmp_path):
+    store = Store(tmp_path / "results.json")
+    store.add(stored("n 1", 2, 5))
+    store.add(stored("n 1", 2))
+    store.add(stored("n 2", 2))
+    assert [task["results"][0]["seconds"] for task in store.tasks] == [5]
+    store.add(stored("n 1", 2, failed=True))
+    assert [task["results"] for task in Store(tmp_path / "results.json").tasks] == [[]]
+
+
+def refused(arguments, capsys, **kwargs):
+    """The message with which the command line refuses."""
+    with pytest.raises(SystemExit) as stop:
+        command.main(arguments, **kwargs)
+    assert stop.value.code == 2
+    return " ".join(capsys.readouterr().err.split())
+
+
+def test_a_table_without_lowdim_is_refused(toy, tmp_path, capsys):
+    results, out = tmp_path / "results.json", tmp_path / "page.md"
+    task = {**toy[2][0], "quick": False}
+    peers = [line for line in task["results"] if not line["ours"]]
+    missing = {"name": "toy", "ours": True, "reason": "out of memory", "failed": True}
+    Store(results).add({**task, "results": peers, "skipped": [*task["skipped"], missing]})
+    message = refused(["--write-docs", str(results), "--out", str(out)], capsys)
+    assert "toy-sum (n 1,000, threads 2) has no line of lowdim (toy: out of memory)" in message
+    assert "python -m benchmarks toy-sum --size 'n 1,000' --threads 2 --json FILE" in message
+    assert not out.exists()
+    Store(results).add(task)
+    assert command.main(["--write-docs", str(results), "--out", str(out)]) == 0
+
+
+def test_peers_alone_are_not_kept(folder, tmp_path, capsys):
+    results = tmp_path / "results.json"
+    options = ["--only", "slow", "--json", str(results), "--cases-folder", str(folder)]
+    assert "--only leaves no line of lowdim in toy-sum" in refused(options, capsys)
+    assert not results.exists()
+
+
+def test_the_overview_has_the_fastest_peer_that_was_judged():
+    judged = {"mine": {"recall": 0.9}, "fast": {}, "good": {"area": 1, "recall": 0.8}, "slow": {"recall": 1}}
+    entries = [
+        entry(name, [s], ours=name == "mine") for name, s in (("mine", 2), ("fast", 1), ("good", 3), ("slow", 9))
+    ]
+    facts = {"case": "gone", "title": "Title", "about": "Text.", "label": "n 1", "quick": False, "date": "2026-01-01"}
+    where = {"cpu": "chip", "cores": 2, "memory_gb": 1, "system": "Linux"}
+    facts |= {"threads": 2, "machine": where, "commit": "abc", "versions": {"ours": {}, "peers": {}}}
+    text = page([{**facts, **summary([*entries, entry("cold", [0.1], clock="process")], judged)}])
+    assert "| Title | n 1 | 2 | 2 | good | 3 | 1.50 | recall 0.9 | recall 0.8 |" in text
+    assert "Measured from 2026-01-01 to 2026-01-01 on: chip, 2 cores, 1 GB, Linux. Threads: 2." in text
 
 
 def test_the_page(toy, tmp_path):
@@ -395,7 +454,7 @@ def test_the_page(toy, tmp_path):
     assert "## A toy\n\n*Error*: distance from the truth.\n" in text
     assert "**n 1,000** (2 threads, 2 runs" in text
     assert "n 17" not in text
-    head, rule, first = text[text.index("|  | seconds") :].splitlines()[:3]
+    head, rule, first = text[text.index("|  | time (s)") :].splitlines()[:3]
     assert head.count("|") == rule.count("|") == first.count("|")
     assert "refusing: skipped, too large" in text
     assert task["machine"]["cpu"] in text
@@ -403,7 +462,7 @@ def test_the_page(toy, tmp_path):
 
 def test_the_page_in_the_documentation_is_that_of_the_results():
     results = Store(machine.ROOT / "benchmarks" / "results.json").tasks
-    assert (machine.ROOT / "docs" / "benchmarks.md").read_text() == table.page(results)
+    assert (machine.ROOT / "docs" / "benchmarks.md").read_text() == page(results)
 
 
 def test_unknown_cases_and_real_data_that_is_not_there(folder, monkeypatch, tmp_path):
