@@ -6,17 +6,18 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks import case, table
+from benchmarks import case, compare, table
 from benchmarks.machine import ROOT
 from benchmarks.meter import LIMIT, Guard
 from benchmarks.page import page
 from benchmarks.runner import Runner
-from benchmarks.store import Store
+from benchmarks.store import COMPARISONS, Store
 
-Task = tuple[case.Case, dict[str, Any]]
+Task = tuple[case.Case, dict[str, Any], Runner]
 
 
 def parser() -> argparse.ArgumentParser:
@@ -30,6 +31,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--cases-folder", type=Path, default=case.FOLDER, help=argparse.SUPPRESS)
     _add_selection(made.add_argument_group("what is run"))
     _add_measurement(made.add_argument_group("how it is measured"))
+    _add_comparison(made.add_argument_group("before and after a change of lowdim"))
     return made
 
 
@@ -59,6 +61,16 @@ def _add_measurement(group: Any) -> None:
     )
 
 
+def _add_comparison(group: Any) -> None:
+    group.add_argument(
+        "--before", type=Path, metavar="PATH",
+        help="another checkout or its src folder, with the compiled module: run the cases with it and with --after, in "
+        "turn, and print after / before of time and quality",
+    )  # fmt: skip
+    group.add_argument("--after", type=Path, default=ROOT, metavar="PATH", help="default: this checkout")
+    group.add_argument("--largest", type=int, metavar="N", help="with --before: the N largest tasks (at most 10)")
+
+
 def main(arguments: list[str] | None = None, guard: Guard | None = None) -> int:
     """Run what was asked for; 1 where an implementation of lowdim failed."""
     options = parser().parse_args(arguments)
@@ -73,12 +85,18 @@ def main(arguments: list[str] | None = None, guard: Guard | None = None) -> int:
         _say("\n".join(table.listing(found) for found in cases))
         return 0
     runner = _runner(options, guard)
-    return _run(cases, runner, options)
+    return _compare(cases, runner, options) if options.before else _run(cases, runner, options)
 
 
 def _check(options: argparse.Namespace) -> None:
     if options.threads < 1 or options.repeats < 1:
         parser().error("--threads and --repeats must be at least 1.")
+    if options.largest is not None and not options.before:
+        parser().error("--largest needs --before PATH.")
+    if options.largest is not None and (options.cases or options.quick):
+        parser().error("--largest names the cases and sizes; leave out CASE and --quick.")
+    if options.largest is not None and not 1 <= options.largest <= len(compare.LARGEST):
+        parser().error(f"--largest must be from 1 to {len(compare.LARGEST)}; got {options.largest}.")
 
 
 def _write_docs(options: argparse.Namespace) -> int:
@@ -105,12 +123,12 @@ def _runner(options: argparse.Namespace, guard: Guard | None) -> Runner:
     )
 
 
-def _selected(cases: list[case.Case], options: argparse.Namespace) -> Iterator[Task]:
+def _selected(cases: list[case.Case], runner: Runner, options: argparse.Namespace) -> Iterator[Task]:
     """Cases and sizes that were asked for."""
     for found in cases:
         for size in found.sizes(quick=options.quick):
             if not options.size or any(text in case.label(size) for text in options.size):
-                yield found, size
+                yield found, size, runner
 
 
 def _run(cases: list[case.Case], runner: Runner, options: argparse.Namespace) -> int:
@@ -121,12 +139,35 @@ def _run(cases: list[case.Case], runner: Runner, options: argparse.Namespace) ->
                 f"--only '{next(iter(found.module.ours))}', or leave out --json."
             )
     store, failed = Store(options.json), False
-    for found, size in _selected(cases, options):
+    for found, size, _ in _selected(cases, runner, options):
         task = runner.task(found, size, quick=options.quick)
         failed = failed or any(line["ours"] and line["failed"] for line in task["skipped"])
         store.add(task)
         _say("\n" + table.plain(task) + "\n")
     return int(failed)
+
+
+def _compare(cases: list[case.Case], runner: Runner, options: argparse.Namespace) -> int:
+    try:
+        sources = compare.sources(options.before, options.after)
+    except ValueError as refused:
+        parser().error(str(refused))
+    _say("\n".join(f"{side}: {source}" for side, source in sources.items()))
+    tasks = _largest(runner, options) if options.largest else _selected(cases, runner, options)
+    store = Store(options.json, COMPARISONS)
+    records = []
+    for found, size, how in tasks:
+        records.append(compare.Comparison(how, sources).task(found, size, quick=options.quick))
+        store.add(records[-1])
+    _say("\n" + compare.report(records))
+    return int(any(line["failed"] for record in records for line in record["skipped"]))
+
+
+def _largest(runner: Runner, options: argparse.Namespace) -> Iterator[Task]:
+    for name, text, contender in compare.LARGEST[: options.largest]:
+        (found,) = case.find([name], options.cases_folder)
+        size = next(size for size in found.sizes(quick=False) if case.label(size) == text)
+        yield found, size, replace(runner, only=(contender,), exact=True)
 
 
 def _say(text: str) -> None:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from benchmarks import case
+from benchmarks.compare import LARGEST
 from benchmarks.table import DISTURBED, cells, circumstances, measures, notes, time_of
 
 Task = dict[str, Any]
@@ -46,6 +47,16 @@ python -m benchmarks --json results.json                   # all of them, with a
 python -m benchmarks pca umap --threads 2 --json results.json
 python -m benchmarks --write-docs results.json             # this page
 ```
+
+To see what a change of lowdim costs, run the same tasks with an older checkout (with its compiled module in `src`) and
+with this one, in turn. The output has the ratios after / before of time, memory and quality:
+
+```
+python -m benchmarks --before OTHER/src --largest 10       # the largest task of ten methods, about 15 minutes
+python -m benchmarks --before OTHER/src imports cold-start # any case by its name
+```
+
+The ten tasks: {largest}.
 """
 
 
@@ -59,7 +70,11 @@ def page(tasks: list[Task]) -> str:
         mine = [task for task in tasks if task["case"] == name]
         title, about = _described(mine[-1])
         parts += [f"## {title}\n\n{about}\n", *(_section(task) for task in mine)]
-    return "\n".join([*parts, AGAIN, _machines(tasks)])
+    return "\n".join([*parts, AGAIN.format(largest=_largest()), _machines(tasks)])
+
+
+def _largest() -> str:
+    return "; ".join(f"{name} ({label})" for name, label, _ in LARGEST)
 
 
 def _require_ours(task: Task) -> None:

@@ -127,7 +127,8 @@ class Runner:
             return None
         shares = _shares(report)
         noise = f", other processes used {max(shares):.0%} of the machine" if is_loud(shares) else ""
-        self.say(f"  {entry.name}: {report['seconds']:.3g} s{noise}")
+        side = f", {work.side}" if work.side else ""
+        self.say(f"  {entry.name}{side}: {report['seconds']:.3g} s{noise}")
         return report
 
     def circumstances(self, loads: list[float | None]) -> dict[str, Any]:
@@ -144,12 +145,17 @@ class Runner:
 
 @dataclass(frozen=True)
 class Work:
-    """The processes of one task and the folder they share."""
+    """The processes of one task and the folder they share.
+
+    Where a task is run with several checkouts of lowdim, `source` is the one that is imported and `side` its name.
+    """
 
     runner: Runner
     case: Case
     size: dict[str, Any]
     folder: Path
+    source: Path | None = None
+    side: str = ""
 
     def make_data(self) -> str | None:
         """Why there is no data, or None."""
@@ -191,7 +197,7 @@ class Work:
         return self._process(sys.executable, {"step": "quality", "results": results})
 
     def _result(self, name: str) -> Path:
-        return self.folder / f"{list(self.case.contenders).index(name)}.npz"
+        return self.folder / f"{self.side}{list(self.case.contenders).index(name)}.npz"
 
     def _process(self, python: str, job: dict[str, Any]) -> Report:
         report, job_file = self.folder / "report.json", self.folder / "job.json"
@@ -200,7 +206,7 @@ class Work:
         paths = {"data": str(self.folder / "data"), "report": str(report)}
         job_file.write_text(json.dumps({**shared, **paths, **job}))
         command = [python, "-m", "benchmarks.child", str(job_file)]
-        environment = machine.environment(self.runner.threads)
+        environment = machine.environment(self.runner.threads, self.source)
         options: dict[str, Any] = {"cwd": self.folder, "env": environment, "timeout": self.runner.timeout}
         try:
             done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **options)

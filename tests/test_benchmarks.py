@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from benchmarks import __main__ as command
-from benchmarks import case, child, internal, machine, maps, meter, table
+from benchmarks import case, child, compare, internal, machine, maps, meter, table
 from benchmarks.meter import LIMIT, Counts, Guard, Meter, Share, Watch
 from benchmarks.page import page
 from benchmarks.runner import Entry, Runner, reference, summary
-from benchmarks.store import Store
+from benchmarks.store import COMPARISONS, Store
 
 TOY = '''
 """A toy
@@ -402,6 +402,12 @@ def test_an_older_measurement_stays_where_nothing_could_be_measured(tmp_path):
     assert [task["results"] for task in Store(tmp_path / "results.json").tasks] == [[]]
 
 
+def test_comparisons_and_results_are_not_mixed(tmp_path):
+    Store(tmp_path / "both.json", COMPARISONS).add(stored("n 1", 2, 5))
+    with pytest.raises(ValueError, match="must have format 1; got 'comparisons 1'"):
+        Store(tmp_path / "both.json")
+
+
 def refused(arguments, capsys, **kwargs):
     """The message with which the command line refuses."""
     with pytest.raises(SystemExit) as stop:
@@ -499,6 +505,120 @@ def test_cases_are_complete(found):
 def test_a_clock_must_exist():
     with pytest.raises(ValueError, match="clock must be"):
         case.Contender(len, "numpy", "sundial")
+
+
+FAKE = """
+import time
+class Isomap: pass
+def solve():
+    time.sleep({pause})
+    return {answer}
+"""
+USING = '''
+"""Two checkouts
+
+*answer*: what is returned.
+"""
+
+from benchmarks.case import Contender
+
+sizes = {"quick": [{"n": 1}], "full": [{"n": 2}]}
+
+
+def data(size):
+    return {"x": size["n"]}
+
+
+def solving(name):
+    def prepare(data, size, threads):
+        import lowdim
+
+        solve = getattr(lowdim, name)
+        return lambda: {"answer": data["x"] * solve()}
+
+    return prepare
+
+
+ours = {"lowdim": Contender(solving("solve"), "lowdim"), "lowdim new": Contender(solving("solve_newly"), "lowdim")}
+peers = {"peer": Contender(solving("no_such"), "numpy")}
+
+
+def quality(data, size, results):
+    return {name: {"answer": found["answer"], "zero": 0} for name, found in results.items()}
+'''
+
+
+@pytest.fixture
+def checkouts(tmp_path):
+    for side, pause, answer in (("before", 0.06, 4), ("after", 0.15, 5)):
+        package = tmp_path / side / "src" / "lowdim"
+        package.mkdir(parents=True)
+        (package / "__init__.py").write_text(FAKE.format(pause=pause, answer=answer))
+    (tmp_path / "cases").mkdir()
+    (tmp_path / "cases" / "using.py").write_text(USING)
+    return tmp_path
+
+
+def test_two_checkouts_take_turns(checkouts, monkeypatch):
+    """Each is imported from its own folder, whatever is installed; a ratio is after / before."""
+    said = []
+    monkeypatch.setattr(command, "_say", said.append)
+    monkeypatch.setattr(compare, "_check_import", lambda side, source: None)
+    sides = ["--before", str(checkouts / "before"), "--after", str(checkouts / "after" / "src")]
+    options = ["--repeats", "2", "--threads", "1", "--json", str(checkouts / "out.json")]
+    guard = Scripted((0.0, 0.0), (0.0, 0.5))
+    status = command.main(
+        ["using", *sides, *options, "--again", "0", "--cases-folder", str(checkouts / "cases")], guard=guard
+    )
+    assert status == 1  # the new function is in none of them
+    (record,) = Store(checkouts / "out.json", COMPARISONS).tasks
+    (line,) = record["results"]
+    assert min(line["seconds"]["before"]) >= 0.06
+    assert min(line["seconds"]["after"]) >= 0.15
+    assert [len(line["seconds"][side]) for side in ("before", "after")] == [2, 2]
+    assert line["ratio"] > 1.3
+    assert min(line["ratios"]) > 1
+    assert line["verdict"] == "unclear"
+    assert line["quality"] == {"before": {"answer": 8, "zero": 0}, "after": {"answer": 10, "zero": 0}}
+    assert line["quality_ratio"] == {"answer": 1.25, "zero": 1}
+    assert line["disturbed"] == 1
+    text = "\n".join(said)
+    turns = [line.split(": ")[0] for line in said if line.startswith("  lowdim, ")]
+    assert turns == [f"  lowdim, {side}" for side in ("before", "after", "after", "before")]
+    assert "answer 8 -> 10 (ratio 1.2500); zero 0 -> 0 (ratio 1.0000)" in text
+    assert "over 1 lines; 0 slower, 0 same, 0 faster, 1 unclear." in text
+    assert f"lowdim{table.DISTURBED} " in text
+    assert "lowdim new, before failed, AttributeError" in text
+    assert "peer" not in text
+
+
+def test_a_checkout_must_bring_its_compiled_module(checkouts, capsys):
+    message = refused(["--before", str(checkouts / "before"), "--after", str(checkouts / "after")], capsys)
+    assert f"lowdim (before) must be importable from {checkouts / 'before' / 'src'}" in message
+    assert "it has no compiled module" in message
+    assert "tools/dev_build.sh" in message
+    empty = checkouts / "empty"
+    empty.mkdir()
+    assert f"must be importable from {empty}" in refused(["--before", str(empty)], capsys)
+
+
+def test_a_change_of_time_needs_every_turn():
+    assert compare.verdict([1.06, 1.3]) == "slower"
+    assert compare.verdict([1.04, 1.3]) == "same"
+    assert compare.verdict([0.5, 0.94]) == "faster"
+    assert compare.verdict([0.5, 0.96]) == "same"
+    assert compare.verdict([1.5]) == compare.verdict([1.5, 1.5], disturbed=1) == "unclear"
+
+
+def test_the_largest_tasks_exist(capsys):
+    for name, text, contender in compare.LARGEST:
+        (found,) = case.find([name])
+        assert text in [case.label(size) for size in found.sizes(quick=False)]
+        assert contender in found.module.ours
+    assert len(set(compare.LARGEST)) == len(compare.LARGEST) == 10
+    assert "--largest needs --before" in refused(["--largest", "3"], capsys)
+    assert "--largest must be from 1 to 10; got 11" in refused(["--before", "x", "--largest", "11"], capsys)
+    assert "leave out CASE" in refused(["pca", "--before", "x", "--largest", "3"], capsys)
 
 
 def test_functions_of_the_core_are_found_where_they_are(tmp_path, monkeypatch):
