@@ -15,10 +15,10 @@ def real(name: str, rows: int | None = None) -> np.ndarray:
     """Rows of NAME.npz as float32, in their order or so many drawn at random."""
     folder = os.environ.get("LOWDIM_DATA")
     if not folder:
-        raise Skip(f"needs {name}.npz; name the folder that has it in LOWDIM_DATA")
+        raise Skip(f"needs {name}.npz; set LOWDIM_DATA to the folder that holds it")
     path = Path(folder) / f"{name}.npz"
     if not path.is_file():
-        raise Skip(f"needs {name}.npz, which the folder of LOWDIM_DATA does not have")
+        raise Skip(f"needs {name}.npz, which is not in the folder LOWDIM_DATA")
     with np.load(path, allow_pickle=False) as archive:
         X = archive["X"]
     if rows is not None and rows < len(X):
@@ -64,3 +64,14 @@ def swiss_roll(n: int) -> Any:
 
     made = make(n, random_state=0)
     return made.X, made.isometric_coordinates
+
+
+def neighbor_graph(X: np.ndarray, k: int) -> Any:
+    """Edges between each row and its k nearest rows, both directions stored, with their lengths (by scikit-learn)."""
+    from scipy.sparse import csr_array
+    from sklearn.neighbors import kneighbors_graph
+
+    A = csr_array(kneighbors_graph(X, k, mode="distance"))
+    G = csr_array(A.maximum(A.T))
+    G.sort_indices()
+    return G

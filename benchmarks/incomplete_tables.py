@@ -1,15 +1,14 @@
-"""How well the methods for incomplete tables fill in cells whose values are known.
+"""How well the methods for incomplete tables impute cells whose values are known.
 
     LOWDIM_DATA=FOLDER python -m benchmarks.incomplete_tables [--quick] [--json FILE]
 
-Real tables that have holes of their own (``na_*.npz``: X, and kind "num" or "cat" of each column); their numeric
-columns, standardised. On top of their own holes, a share of the known cells is hidden by each mechanism of
-`lowdim.datasets.hide_cells`, and every method fills them. Its root mean squared error over the hidden cells is divided
-by that of the column means of the same holed table; a number is the mean of that ratio over the seeds, with its
-standard error, so that below 1 is better than doing the obvious. A method is better or worse than the means where a
-one-sided t test over the seeds says so at 1 %. The rank is that of generalised cross-validation; a table for which it
-asks for none is marked with *: nothing there predicts a cell better than its column's mean. There PCA is left to choose
-for itself, and probabilistic PCA, which must have one, is given one component.
+Data: real tables with missing cells (``na_*.npz``: X, and kind "num" or "cat" of each column); their numeric columns,
+standardised. A share of the observed cells is hidden by each mechanism of `lowdim.datasets.hide_cells`, and every
+method imputes them. The number is the root mean squared error over the hidden cells, divided by that of imputation by
+column means: the mean over the seeds with its standard error. Below 1 is better than column means. A method is called
+better or worse where a one-sided t test over the seeds says so at 1 %. The rank is chosen by generalised
+cross-validation; a table for which it chooses 0 is marked with *: nothing predicts a cell better than the mean of its
+column. There PCA chooses for itself, and probabilistic PCA, which needs a component, gets one.
 """
 
 from __future__ import annotations
@@ -28,7 +27,6 @@ import numpy as np
 from scipy.stats import t as student
 
 import lowdim
-from lowdim._core.incomplete.rank import gcv
 from lowdim.datasets import hide_cells
 
 MECHANISMS = ("mcar", "mar", "nmar", "block")
@@ -87,7 +85,7 @@ def trial(truth: np.ndarray, share: float, mechanism: str, seed: int) -> tuple[i
     except ValueError:
         return None
     X, hidden = np.asarray(holes.X), holes.mask
-    rank = gcv(X, early=True, n_jobs=1).n_components
+    rank = lowdim.select.n_components(X, rules=["gcv"]).verdicts["gcv"].choice
     plain = _error(lowdim.impute(X, 1, method="mean").mean, truth, hidden)
     return rank, {name: _error(_filled(fill, X, rank), truth, hidden) / plain for name, fill in METHODS.items()}
 

@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+FIRST = ROOT / "benchmarks" / "first"
 THREADS = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -23,12 +24,16 @@ THREADS = (
     "VECLIB_MAXIMUM_THREADS",
     "LOKY_MAX_CPU_COUNT",
 )
-PACKAGES = ("numpy", "scipy", "scikit-learn", "pynndescent", "numba", "faiss-cpu", "hnswlib", "umap-learn", "openTSNE")
+PACKAGES = (
+    *("numpy", "scipy", "scikit-learn", "pynndescent", "numba", "faiss-cpu", "hnswlib", "umap-learn", "openTSNE"),
+    *("torch", "clarabel", "polars", "pyamg", "python-picard"),
+)
 
 
-def environment(threads: int) -> dict[str, str]:
-    """The environment of a measurement: so many threads for everybody, and this folder's modules."""
+def environment(threads: int, source: Path | None = None) -> dict[str, str]:
+    """The environment of a measurement: so many threads for everybody, this folder's modules, and those of `source`."""
     paths = [str(Path(entry).resolve()) for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
+    paths = paths if source is None else [str(FIRST), str(source), *paths]
     return {
         **os.environ,
         **dict.fromkeys(THREADS, str(threads)),
@@ -73,10 +78,10 @@ def versions(python: str) -> dict[str, str]:
     return json.loads(found.stdout)
 
 
-def commit() -> str | None:
+def commit(root: Path = ROOT) -> str | None:
     """The commit that was measured; a plus sign says that files differ from it."""
     with suppress(OSError, subprocess.CalledProcessError):
-        git = ["git", "-C", str(ROOT)]
+        git = ["git", "-C", str(root)]
         name = subprocess.run([*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True)
         changed = subprocess.run([*git, "status", "--porcelain", "src"], capture_output=True, text=True, check=True)
         return name.stdout.strip() + ("+" if changed.stdout.strip() else "")

@@ -1,10 +1,11 @@
 """Autoencoders and inverse NLPCA
 
-*error*: mean squared error of a cell over the variance of a cell, all rows. *rows/s*: rows times epochs over the time
-of the fit. *moving*: share of that time that the table takes to reach the device. Adam: 784-256-64-2 and back, batches
-of 256; scikit-learn's regressor learns to lead the rows to themselves, with the same layers, batches and epochs. `cuda`
-is skipped where there is no GPU; ten times MNIST, each copy shifted by a pixel, is for it alone. Inverse NLPCA: 1-12-3
-on the helical loop with a cell missing in every row, ten starts; there *error* is of the missing cells.
+Task *mnist*: an autoencoder with layers 784-256-64-2 and back, Adam, batches of 256. The regressor of scikit-learn
+learns to reproduce its input with the same layers, batches and epochs. *error*: mean squared reconstruction error of a
+cell, relative to the variance of a cell; lower is better. *rows/s*: rows times epochs per second of the fit. *transfer
+share*: part of the time in which the table is copied to the device. `cuda` needs a GPU. Task *helix*: inverse NLPCA
+with layers 1-12-3 on a helical loop with one missing cell in every row, ten initialisations; *error* is the mean
+squared error of the missing cells.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def data(size):
         return {"X": (load_digits().data / 16).astype(np.float32)}
     folder = os.environ.get("LOWDIM_DATA")
     if not folder:
-        raise Skip("MNIST needs LOWDIM_DATA")
+        raise Skip("needs mnist.npz; set LOWDIM_DATA to the folder that holds it")
     X = np.load(Path(folder) / "mnist.npz", allow_pickle=False)["X"].reshape(-1, 28, 28)
     shifts = SHIFTS[: -(-size["n"] // len(X))]
     X = np.concatenate([np.roll(X, shift, axis=(1, 2)) for shift in shifts])[: size["n"]]
@@ -55,11 +56,11 @@ def lowdim(data, size, threads, device="cpu"):
 
     if size["task"] == "helix":
         if device != "cpu":
-            raise Skip("runs on arrays")
+            raise Skip("the method has no GPU version")
         network = library.InverseNLPCA(1, hidden=12, random_state=0, n_jobs=threads)
         return lambda: {"fitted": network.fit(data["X"]).completed_}
     if size["n"] > LARGE and device == "cpu":
-        raise Skip("for a GPU")
+        raise Skip("this size is measured on a GPU only")
     settings = {"solver": "adam", "batch_size": BATCH, "max_iter": size["epochs"], "patience": size["epochs"]}
     model = library.Autoencoder(2, hidden=LAYERS, held_out=0, device=device, random_state=0, n_jobs=threads, **settings)
 
@@ -96,9 +97,9 @@ def mlp(data, size, threads):
     from sklearn.neural_network import MLPRegressor
 
     if size["task"] == "helix":
-        raise Skip("takes no missing cells")
+        raise Skip("does not accept missing cells")
     if size["n"] > LARGE:
-        raise Skip("for a GPU")
+        raise Skip("this size is measured on a GPU only")
     warnings.filterwarnings("ignore", message="Stochastic Optimizer")
     layers, X = (*LAYERS, 2, *LAYERS[::-1]), data["X"]
     settings = {"activation": "tanh", "batch_size": BATCH, "learning_rate_init": 2e-3, "alpha": 1e-5, "random_state": 0}
@@ -129,7 +130,7 @@ def quality(data, size, results):
         name: {
             "error": float(np.square(r["fitted"] - X).mean()) / spread,
             "rows/s": size["n"] * size["epochs"] / float(r["seconds"]),
-            "moving": float(r["moving"]),
+            "transfer share": float(r["moving"]),
         }
         for name, r in results.items()
     }

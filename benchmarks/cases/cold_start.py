@@ -1,8 +1,8 @@
-"""First result from a cold process
+"""First result from a new process
 
-A table of 500 rows in, the map of one method and its scores out. lowdim also writes its report page. *By hand* is a
-script that reads the table, runs scikit-learn's PCA, measures trustworthiness and writes the coordinates. *Written*:
-size of the output.
+Input: a CSV file of n rows. Output: the map by one method and its quality scores. lowdim also writes its report page.
+*by hand* is a script that reads the table, runs PCA of scikit-learn, computes the trustworthiness and writes the
+coordinates. *written MB*: size of the output.
 """
 
 from __future__ import annotations
@@ -44,8 +44,7 @@ def table(data):
 
 def started(command, folder):
     """Run a process to its end; what it wrote, in bytes."""
-    out = folder / "out"
-    out.mkdir()
+    out = Path(tempfile.mkdtemp(dir=folder))
     subprocess.run([*command, str(out)], check=True, capture_output=True)
     return {"written": sum(path.stat().st_size for path in out.rglob("*") if path.is_file())}
 

@@ -1,7 +1,7 @@
 """Lengths of shortest paths
 
-In the graph of 10 neighbours. *Error*: largest relative difference from scipy's lengths, on about 20 sources. The
-search of scipy uses one thread.
+Graph of the 10 nearest neighbours; lengths of the shortest paths from *sources* rows to all rows. *error*: largest
+relative difference from scipy's lengths, for about 20 sources. scipy uses one thread.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import numpy as np
 
 from benchmarks import data as sets
 from benchmarks.case import Contender
+from benchmarks.internal import core
 
 sizes = {
     "quick": [{"set": "swiss-roll", "n": 2000, "sources": 2000}],
@@ -24,12 +25,9 @@ sizes = {
 
 
 def data(size):
-    from lowdim._core.graph import neighbor_graph
-    from lowdim._core.neighbors import nearest
-
     roll = size["set"] == "swiss-roll"
     X = sets.swiss_roll(size["n"])[0] if roll else sets.principal(sets.real("mnist"), 50)[: size["n"]]
-    G = neighbor_graph(nearest(X.astype(np.float64), 10))
+    G = sets.neighbor_graph(X.astype(np.float64), 10)
     sources = np.random.default_rng(0).permutation(size["n"])[: size["sources"]]
     return {"lengths": G.data, "columns": G.indices, "rows": G.indptr, "sources": np.sort(sources)}
 
@@ -42,9 +40,7 @@ def graph(data):
 
 
 def lowdim(data, size, threads):
-    from lowdim._core.graph import geodesics
-
-    G = graph(data)
+    geodesics, G = core("geodesics"), graph(data)
     return lambda: {"D": geodesics(G, data["sources"], n_jobs=threads)}
 
 

@@ -1,8 +1,8 @@
 """Independent component analysis
 
-`fit` on float64 rows: Laplace and uniform sources in turn, mixed at random. *Amari*: how far the unmixing matrix times
-the true mixing matrix is from a permutation, 0 to 1; most of it comes from the finite number of rows. Peers run with
-their own tolerances.
+`fit` on float64 rows: Laplace and uniform sources alternate, mixed by a random matrix. *Amari*: Amari distance between
+the product of unmixing and mixing matrix and a permutation, from 0 to 1; lower is better. Most of it is due to the
+finite number of rows. Each implementation has its default tolerance.
 """
 
 from __future__ import annotations

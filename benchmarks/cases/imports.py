@@ -1,6 +1,6 @@
-"""Imports
+"""Import times
 
-What it costs to import a library in a process that does nothing else; *python* is the empty process.
+Time of a process that imports a library and ends. *python* is the empty process.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """PCA with missing cells
 
-`fit` on float64 rows of rank 5 and noise, 20 % of the cells missing at random, tolerance 1e-6, after a fit of 50 rows
-by which everything is imported. *Error*: largest difference of a completed cell from the fixed point (the plain
-iteration run to 1e-12, or ours where that takes too long), relative to the noise. *numpy plain* is the iteration as
-published: each step a full singular value decomposition of the completed, centred rows, until the criterion changes by
-less than the tolerance.
+`fit` on float64 rows: rank 5 plus noise, 20 % of the cells missing at random, tolerance 1e-6. A fit of 50 rows comes
+first and is not measured. *error*: largest difference between an imputed cell and the fixed point of the iteration,
+relative to the noise; the fixed point is that of the plain iteration at 1e-12 (of lowdim where that takes too long).
+*numpy plain* is the published iteration: a full SVD of the completed, centred table in each step. *em* is without
+regularisation.
 """
 
 from __future__ import annotations

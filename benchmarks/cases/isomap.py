@@ -1,8 +1,9 @@
 """Isomap
 
-Two dimensions, 10 neighbours; *landmarks 0* is the exact method, and scikit-learn has no other. *Sheet*: R² with the
-flat coordinates of the roll. *Paths*: R² between lengths of shortest paths and distances in the map. *Peer*: largest
-difference from scikit-learn's map after alignment, relative to its spread.
+Two dimensions, 10 neighbours. *landmarks 0* is the exact method; scikit-learn has no landmarks. *R² paths*: squared
+correlation between lengths of shortest paths and distances in the map. *R² sheet*: agreement with the flat coordinates
+of the Swiss roll, after rotation and scaling. *max difference*: from the map of scikit-learn after alignment, relative
+to its standard deviation.
 """
 
 from __future__ import annotations
@@ -56,13 +57,14 @@ peers = {"scikit-learn": Contender(scikit_learn, "sklearn")}
 
 def quality(data, size, results):
     paths, sources = shortest(data["X"])
-    judged = {name: {"paths": explained(paths, sources, found["Z"])} for name, found in results.items()}
+    judged = {name: {"R² paths": explained(paths, sources, found["Z"])} for name, found in results.items()}
     for name, found in results.items():
         if "sheet" in data:
-            judged[name]["sheet"] = 1 - np.square(misfit(data["sheet"], found["Z"])).sum() / spread(data["sheet"]) ** 2
+            left = misfit(data["sheet"], found["Z"])
+            judged[name]["R² sheet"] = 1 - np.square(left).sum() / spread(data["sheet"]) ** 2
         if "scikit-learn" in results and name != "scikit-learn":
             peer = results["scikit-learn"]["Z"]
-            judged[name]["peer"] = np.abs(misfit(peer, found["Z"])).max() / peer.std(axis=0).max()
+            judged[name]["max difference"] = np.abs(misfit(peer, found["Z"])).max() / peer.std(axis=0).max()
     return judged
 
 

@@ -1,7 +1,7 @@
 """Kernel PCA
 
-Gaussian kernel, 10 components; rows are clusters in 50 dimensions, float64 unless said, and the width is their median
-distance. *Error*: largest relative error of an eigenvalue. *lowdim operator* never stores the kernel matrix.
+Gaussian kernel, 10 components. Data: clusters in 50 dimensions, float64 where nothing is said; the kernel width is the
+median distance. *error*: largest relative error of an eigenvalue. *lowdim operator* does not store the kernel matrix.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def scikit_learn(solver):
         from sklearn.decomposition import KernelPCA
 
         if solver == "auto" and size["n"] > 10_000:
-            raise Skip("solves the dense problem")
+            raise Skip("decomposes the whole n x n matrix")
         options = {"kernel": "rbf", "gamma": float(data["gamma"]), "eigen_solver": solver, "random_state": 0}
         model = KernelPCA(COMPONENTS, n_jobs=threads, **options)
         return lambda: {"values": model.fit(data["X"]).eigenvalues_}

@@ -1,8 +1,9 @@
 """Laplacian eigenmaps
 
-Two axes, 15 neighbours, weights of 1. *First*: y'Ly / y'Dy of the first axis over the smallest eigenvalue of the graph
-it was found on (1 is right; scikit-learn halves the weight of one-sided pairs, so its graph is another). *Residual*: of
-both axes, ||D^-1/2 (L - l D) y|| / ||D^1/2 y||.
+Two components, 15 neighbours, weights of 1. *eigenvalue ratio*: Rayleigh quotient y'Ly / y'Dy of the first component,
+divided by the smallest non-zero eigenvalue of the graph; 1 is exact. (scikit-learn halves the weight of pairs in which
+only one row is a neighbour of the other, so each has its own graph.) *residual*: largest ||D^-1/2 (L - l D) y|| /
+||D^1/2 y|| of the components.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def quality(data, size, results):
     for name, found in results.items():
         kind = name.split()[0]
         first, residual = measured(graphs[kind], found["Z"])
-        judged[name] = {"first": first / least[kind], "residual": residual}
+        judged[name] = {"eigenvalue ratio": first / least[kind], "residual": residual}
     return judged
 
 

@@ -1,7 +1,8 @@
 """LLE, modified, Hessian and LTSA
 
-Two dimensions, 12 neighbours, the Swiss roll. *Long* and *short*: R² of the two coordinates of the sheet as affine
-functions of the map. scikit-learn's Hessian method is its LTSA (it keeps the whole complement of the tangent space).
+Two dimensions, 12 neighbours, the Swiss roll. *R² long side*, *R² short side*: the two flat coordinates of the roll as
+affine functions of the map. The Hessian method of scikit-learn keeps the whole complement of the tangent space and so
+equals its LTSA.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ peers = {"scikit-learn": Contender(scikit_learn, "sklearn")}
 
 def quality(data, size, results):
     judged = {name: recovered(data["sheet"], found["Z"]) for name, found in results.items()}
-    return {name: {"long": long, "short": short} for name, (long, short) in judged.items()}
+    return {name: {"R² long side": long, "R² short side": short} for name, (long, short) in judged.items()}
 
 
 def recovered(sheet, Z):

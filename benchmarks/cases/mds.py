@@ -1,9 +1,9 @@
 """Multidimensional scaling by stress
 
-From classical scaling of the first principal coordinates of digits (clusters where there are none) into the plane.
-*majorize* makes the same steps as scikit-learn, at most *steps* of them; *accelerated* is our default; *stochastic*
-stores no pairs. Each has scaled 50 rows before, by which everything is imported. *Stress*: scale-optimal Kruskal stress
-(of the best disparities, at level *ordinal*), lower is better. *Steps*: those made.
+Two dimensions. Data: the first 50 principal coordinates of MNIST (clusters where there is no MNIST); the initial map is
+classical scaling. *accelerated* is the default of lowdim; *majorize* makes the same iterations as scikit-learn, at most
+*steps*; *stochastic* does not store the pairs. A fit of 50 rows comes first and is not measured. *stress*: Kruskal's
+stress at the best scale (with the best disparities for *level ordinal*); lower is better. *iterations*: those made.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def scaling(solver):
         from lowdim import MDS
 
         if solver == "stochastic" and (size["n"] < 3000 or size["level"] != "ratio"):
-            raise Skip("is for many rows")
+            raise Skip("measured from 3,000 rows on, level ratio")
         steps = size["steps"] if solver == "majorize" else 1000
         settings = {"level": size["level"], "solver": solver, "tol": TOL, "random_state": 0, "n_jobs": threads}
         model = MDS(2, init=data["start"], max_iter=steps, **settings)
@@ -100,7 +100,7 @@ def quality(data, size, results):
         if size["level"] == "ordinal":
             goal[order] = isotonic_regression(d[order]).x
         cosine = (goal @ d) ** 2 / ((goal @ goal) * (d @ d))
-        judged[name] = {"stress": float(np.sqrt(max(1 - cosine, 0.0))), "steps": float(found["steps"])}
+        judged[name] = {"stress": float(np.sqrt(max(1 - cosine, 0.0))), "iterations": float(found["steps"])}
     return judged
 
 

@@ -1,9 +1,10 @@
 """Maximum variance unfolding
 
-Two dimensions, 5 neighbours, short circuits repaired (linearity), a slack of 0.0005, the Swiss roll; *landmarks 0*
-unfolds all rows. No other Python library has it: the exact semidefinite program is ours too (by Clarabel) and takes
-some tens of rows. *Variance*: trace of the Gram matrix over that of the exact program. *Rods*: largest relative change
-of the distance between two neighbours, in all dimensions of the Gram matrix. *Sheet*: R² with the flat coordinates.
+Two dimensions, 5 neighbours, repair of short circuits by linearity, slack 0.0005, the Swiss roll. *landmarks 0* unfolds
+all rows. No other Python library has the method. *lowdim exact* solves the semidefinite program with Clarabel, which is
+possible for some tens of rows. *variance ratio*: trace of the Gram matrix, divided by that of the exact solution. *edge
+error*: largest relative change of the distance between two neighbours, in all dimensions of the Gram matrix. *R²
+sheet*: agreement with the flat coordinates of the roll, after rotation and scaling.
 """
 
 from __future__ import annotations
@@ -64,9 +65,9 @@ def quality(data, size, results):
     judged = {}
     for name, found in results.items():
         objective, error = found["judged"].tolist()
-        judged[name] = {"rods": error, "sheet": explained(data["sheet"], found["Z"])}
+        judged[name] = {"edge error": error, "R² sheet": explained(data["sheet"], found["Z"])}
         if "lowdim exact" in results:
-            judged[name]["variance"] = objective / float(results["lowdim exact"]["judged"][0])
+            judged[name]["variance ratio"] = objective / float(results["lowdim exact"]["judged"][0])
     return judged
 
 

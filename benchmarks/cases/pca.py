@@ -1,8 +1,8 @@
 """Principal component analysis
 
-`fit` on rows whose mean is not zero (float32 where nothing is said), by models that have fitted a small table before.
-*Error*: largest relative error of an explained variance, against float64 sums. *X.T @ X* is the bare matrix product
-(X @ X.T for wide rows): the least that a solver which forms it has to do.
+`fit` on rows with a non-zero mean; float32 where nothing is said. A fit of a small table comes first and is not
+measured. *error*: largest relative error of an explained variance, compared with float64. *X.T @ X* is the matrix
+product alone (X @ X.T where there are more columns than rows): a lower bound for solvers that form it.
 """
 
 from __future__ import annotations

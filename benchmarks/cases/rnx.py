@@ -1,7 +1,7 @@
 """The R_NX curve
 
-The whole curve, of two principal coordinates of clusters in 50 dimensions, exact. *Area*: under the curve.
-*Difference*: largest one between the curves of lowdim and of the peer, which sorts with numpy.
+The whole curve, exact, for the first two principal coordinates of clusters in 50 dimensions. *area*: under the curve.
+*difference*: largest difference between the curves of lowdim and of the peer, which sorts with numpy.
 """
 
 from __future__ import annotations

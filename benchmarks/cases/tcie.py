@@ -1,9 +1,9 @@
 """TCIE
 
-Two dimensions, 8 neighbours, short circuits repaired (linearity), the Swiss roll with a hole; *landmarks 0* lays out
-all rows. No other Python library has it; scikit-learn's Isomap does part of the work and knows neither of holes nor of
-short circuits. *Sheet*: R² with the flat coordinates of the roll. *Stretch*: how much too far apart rows on opposite
-sides of the hole lie, the median over such pairs.
+Two dimensions, 8 neighbours, repair of short circuits by linearity, the Swiss roll with a hole. *landmarks 0* uses all
+rows. No other Python library has the method; Isomap, of lowdim and of scikit-learn, knows nothing about holes. *R²
+sheet*: agreement with the flat coordinates of the roll, after rotation and scaling. *stretch*: by which part rows on
+opposite sides of the hole are too far apart, median over such pairs; 0 is right.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def scikit_learn(data, size, threads):
     return lambda: {"Z": Isomap(n_components=2, n_neighbors=K, n_jobs=threads).fit_transform(data["X"])}
 
 
-ours = {"lowdim": Contender(lowdim, "lowdim"), "lowdim Isomap": Contender(isomap, "lowdim")}
+ours = {"lowdim TCIE": Contender(lowdim, "lowdim"), "lowdim Isomap": Contender(isomap, "lowdim")}
 peers = {"scikit-learn Isomap": Contender(scikit_learn, "sklearn")}
 
 
@@ -69,7 +69,7 @@ def quality(data, size, results):
     for name, found in results.items():
         sheet, Z, share = fitted(data["sheet"], found["Z"])
         true, seen = (np.linalg.norm(places[i] - places[j], axis=1) for places in (sheet, Z))
-        judged[name] = {"sheet": share, "stretch": float(np.median(seen / true)) - 1}
+        judged[name] = {"R² sheet": share, "stretch": float(np.median(seen / true)) - 1}
     return judged
 
 

@@ -1,7 +1,7 @@
 """Trustworthiness and continuity
 
-At 12 neighbours, of two principal coordinates of clusters in 50 dimensions, exact. lowdim computes both measures,
-scikit-learn the first. *Difference*: from scikit-learn's value.
+With 12 neighbours, exact, for the first two principal coordinates of clusters in 50 dimensions. lowdim computes both
+measures, scikit-learn only the first. *difference*: from the value of scikit-learn.
 """
 
 from __future__ import annotations
