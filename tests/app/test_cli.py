@@ -13,9 +13,9 @@ import polars as pl
 import pytest
 
 import lowdim
-from lowdim.app import commands, tables
+from lowdim.app import commands, input_table
 from lowdim.app.cli import main
-from lowdim.app.reading import Reading
+from lowdim.app.read_options import ReadOptions
 
 RESULTS = {"report.html", "embeddings.parquet", "embeddings.csv", "scores.json"}
 
@@ -246,7 +246,7 @@ def test_places_come_with_number_name_and_label(flowers, capsys, extension):
             assert found["name"][2] == "p2"
             assert np.isnan(found["label"][3])
         return
-    found = pl.DataFrame(tables.load(places, Reading())[0])
+    found = pl.DataFrame(input_table.load(places, ReadOptions())[0])
     assert found.columns == ["row", "name", "label", "pca0", "pca1"]
     assert found["label"].to_list() == numeric.to_list()
     np.testing.assert_allclose(found.select("pca0", "pca1").to_numpy(), Z)

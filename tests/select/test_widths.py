@@ -10,7 +10,7 @@ from lowdim import KernelPCA
 from lowdim._core import kernels as catalogue
 from lowdim._core.kernels import make_kernel
 from lowdim.kernels import RBF, Polynomial, Precomputed, bandwidth
-from lowdim.select import _width_choice, kernel_width
+from lowdim.select import _kernel_criteria, kernel_width
 
 matplotlib.use("Agg")
 NAMES = getattr(catalogue, "NAMES", None) or catalogue._NAMES
@@ -48,8 +48,8 @@ def test_values_from_distances_are_those_of_the_kernel(name):
     """Two roads to one matrix: this module's, from a table of distances, and the kernel's own."""
     X = harmonics(30)
     kernel = make_kernel(name, X, gamma=0.3)
-    assert _width_choice.has_width(kernel)
-    np.testing.assert_allclose(_width_choice.values(kernel, _width_choice.Distances(X)), kernel(X), atol=1e-13)
+    assert _kernel_criteria.has_width(kernel)
+    np.testing.assert_allclose(_kernel_criteria.values(kernel, _kernel_criteria.Distances(X)), kernel(X), atol=1e-13)
 
 
 def test_twice_the_data_is_twice_the_width():
@@ -79,8 +79,8 @@ def test_distances_are_measured_once(monkeypatch):
         calls.append(metric)
         return measured(X, Y, metric, **options)
 
-    measured = _width_choice.pairwise
-    monkeypatch.setattr(_width_choice, "pairwise", counted)
+    measured = _kernel_criteria.pairwise
+    monkeypatch.setattr(_kernel_criteria, "pairwise", counted)
     X = harmonics(60)
     found = kernel_width(X, criterion="feature_error", n_components=8)
     assert calls == ["euclidean"]
@@ -92,8 +92,8 @@ def test_distances_are_measured_once(monkeypatch):
 
 def test_ranks_of_the_data_are_found_once(monkeypatch):
     calls = []
-    of_each = _width_choice.Ranks.of_each
-    monkeypatch.setattr(_width_choice.Ranks, "of_each", lambda *a, **k: calls.append(1) or of_each(*a, **k))
+    of_each = _kernel_criteria.Ranks.of_each
+    monkeypatch.setattr(_kernel_criteria.Ranks, "of_each", lambda *a, **k: calls.append(1) or of_each(*a, **k))
     found = kernel_width(harmonics(60), criterion="rnx")
     assert calls == [1]
     Z = KernelPCA(2, kernel=found.kernel).fit_transform(harmonics(60))
@@ -150,9 +150,9 @@ def test_a_circle_is_not_degenerate_though_its_first_eigenvalues_are_equal():
     X = np.vstack([X, -X, X @ [[0, 1], [-1, 0]], X @ [[0, -1], [1, 0]]])  # as even as a circle
     model = KernelPCA(2, gamma=1.0).fit(X)
     assert model.eigenvalues_[0] / model.eigenvalues_[1] < 1.1
-    assert _width_choice.degenerate(RBF(1.0)(X)) == ""
-    assert _width_choice.degenerate(np.eye(50)) == "narrow"
-    assert _width_choice.degenerate(np.ones((50, 50))) == "wide"
+    assert _kernel_criteria.degenerate(RBF(1.0)(X)) == ""
+    assert _kernel_criteria.degenerate(np.eye(50)) == "narrow"
+    assert _kernel_criteria.degenerate(np.ones((50, 50))) == "wide"
 
 
 def test_the_same_every_time_and_for_any_number_of_threads():

@@ -7,7 +7,7 @@ import pytest
 
 import lowdim
 from lowdim.study.methods import find, has_scale, method_of, methods
-from lowdim.study.running import class_name
+from lowdim.study.method_list import class_name
 
 # They need labels or a second table, or keep every column: no picture of a table alone.
 # A principal curve has one coordinate. Of a table of numbers FAMD draws what PCA draws of scaled columns; MCA takes

@@ -15,14 +15,14 @@ set is for and where it misleads.
 """
 
 from lowdim.datasets.curves import helical_loop, helix, noisy_circle, remove_cells, spiral
+from lowdim.datasets.dataset import Dataset
 from lowdim.datasets.dissimilarities import eurodist, morse
 from lowdim.datasets.globe import world
-from lowdim.datasets.holes import Holes, hide_cells
+from lowdim.datasets.hidden_cells import Holes, hide_cells
 from lowdim.datasets.images import clock, shifted_face
-from lowdim.datasets.record import Dataset
 from lowdim.datasets.registry import load, names
-from lowdim.datasets.rolls import broken_swiss_roll, changing_swiss_roll, swiss_roll, swiss_roll_hole
 from lowdim.datasets.surfaces import clusters_3d, concentric_spheres, hd, intersecting, twin_peaks
+from lowdim.datasets.swiss_rolls import broken_swiss_roll, changing_swiss_roll, swiss_roll, swiss_roll_hole
 
 __all__ = [
     "Dataset",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lowdim.datasets.record import Dataset
+from lowdim.datasets.dataset import Dataset
 from lowdim.datasets.sampling import arc_length, parity, round_half_away, spiral_length, start
 
 # Columns removed from the first and last five rows, as in the demonstration by Scholz (z once at each end).

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lowdim.datasets.record import Dataset
+from lowdim.datasets.dataset import Dataset
 
 _CITIES = {  # longitude and latitude in degrees
     "Athens": (23.73, 37.98),

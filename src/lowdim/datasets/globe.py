@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lowdim.datasets.record import Dataset
+from lowdim.datasets.dataset import Dataset
 from lowdim.datasets.sampling import start
 
 _CONTINENTS = ("Africa", "Antarctica", "Asia", "Europe", "North America", "Oceania", "South America")

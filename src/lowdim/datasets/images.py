@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lowdim.datasets.record import Dataset
+from lowdim.datasets.dataset import Dataset
 from lowdim.datasets.sampling import check_count, checkerboard, start
 
 _BACKGROUND = 0.5  # grey behind the face

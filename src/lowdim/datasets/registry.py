@@ -7,11 +7,11 @@ from difflib import get_close_matches
 from functools import partial
 
 from lowdim.datasets.curves import helical_loop, helix, noisy_circle, spiral
+from lowdim.datasets.dataset import Dataset
 from lowdim.datasets.globe import world
 from lowdim.datasets.images import clock, shifted_face
-from lowdim.datasets.record import Dataset
-from lowdim.datasets.rolls import broken_swiss_roll, changing_swiss_roll, swiss_roll, swiss_roll_hole
 from lowdim.datasets.surfaces import clusters_3d, concentric_spheres, hd, intersecting, twin_peaks
+from lowdim.datasets.swiss_rolls import broken_swiss_roll, changing_swiss_roll, swiss_roll, swiss_roll_hole
 
 _GENERATORS: dict[str, Callable[..., Dataset]] = {
     "swiss-roll": swiss_roll,

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from lowdim.datasets.record import Dataset
+from lowdim.datasets.dataset import Dataset
 from lowdim.datasets.sampling import arc_length, checkerboard, parity, round_half_away, start
 
 

@@ -8,11 +8,11 @@ matplotlib is loaded when the first picture is drawn: ``pip install 'lowdim[app]
 from __future__ import annotations
 
 from lowdim.plot._curves import component_choice, rnx_curves, scree
-from lowdim.plot._factors import correlation_circle, factor_map
+from lowdim.plot._factor_maps import correlation_circle, factor_map
+from lowdim.plot._imputation import imputation
 from lowdim.plot._kernels import kernel_choice
 from lowdim.plot._maps import comparison, embedding, shepard
 from lowdim.plot._style import COLORS as COLORS
-from lowdim.plot._uncertain import imputation
 
 __all__ = [
     "comparison",

@@ -15,8 +15,8 @@ from lowdim._core.kernels.preimage import WAYS, check_way
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.tables import missing
-from lowdim.select import _width_choice
-from lowdim.select._width_choice import CRITERIA, Distances, Task
+from lowdim.select import _kernel_criteria
+from lowdim.select._kernel_criteria import CRITERIA, Distances, Task
 
 OWNER = "kernel_width"
 GRID = 10.0 ** np.linspace(-2, 2, 17)  # gammas, in units of the median rule's: two decades either side
@@ -320,7 +320,7 @@ def _named(kernel: Any, X: np.ndarray) -> dict[str, _Candidate]:
 
 
 def _candidate(one: Any, X: np.ndarray) -> _Candidate:
-    if isinstance(one, str) and _width_choice.has_width(unit := make_kernel(one, X, gamma=1.0, owner=OWNER)):
+    if isinstance(one, str) and _kernel_criteria.has_width(unit := make_kernel(one, X, gamma=1.0, owner=OWNER)):
         return _Candidate(unit, True)
     return _Candidate(make_kernel(one, X, owner=OWNER), False)
 
@@ -328,14 +328,14 @@ def _candidate(one: Any, X: np.ndarray) -> _Candidate:
 def _curve(candidate: _Candidate, widths: np.ndarray | None, distances: Distances, task: Task) -> WidthCurve:
     kernel = candidate.kernel
     if candidate.searched:
-        power, middle = _width_choice.power_of(kernel), _width_choice.median_gamma(kernel, distances)
+        power, middle = _kernel_criteria.power_of(kernel), _kernel_criteria.median_gamma(kernel, distances)
         # From narrow to wide; s² = 1 / (2 gamma) where the distance is squared, s = 1 / gamma where it is not.
         gammas = middle * GRID[::-1] if widths is None else 1.0 / (power * widths**power)
-        kernels = [_width_choice.with_gamma(kernel, gamma) for gamma in gammas]
+        kernels = [_kernel_criteria.with_gamma(kernel, gamma) for gamma in gammas]
         widths, median = (power * gammas) ** (-1 / power), float((power * middle) ** (-1 / power))
     else:
         kernels, gammas, widths, median = [kernel], np.array([np.nan]), np.array([np.nan]), None
-    scores, ends = _width_choice.score_each(kernels, distances, task)
+    scores, ends = _kernel_criteria.score_each(kernels, distances, task)
     sound = np.array([end == "" for end in ends])
     worth = scores.mean(axis=1) * (-1 if task.criterion == "rnx" else 1)
     best = int(np.argmin(np.where(sound | ~sound.any(), worth, np.inf)))

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from lowdim._core.runtime.rng import generator
-from lowdim.study.spelling import did_you_mean
+from lowdim.study.suggestions import did_you_mean
 
 EXPERIMENTS = {
     "helix-missing": "helix_missing",

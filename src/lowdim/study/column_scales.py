@@ -1,4 +1,4 @@
-"""Columns in different units: scaled where asked for, said where a few of them drown the rest."""
+"""Standard deviations of columns: scaling, and a note if a few columns dominate the distances."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import numpy as np
 
 from lowdim._core.runtime.threads import blocks
 
-SHARE = 0.95  # of the variance, carried by
-FEW = 5  # at most one in so many columns,
-UNEVEN = 10.0  # while the spread of the usual column is so many times less than that of the widest
+# A note is made if this share of the variance is in at most one of this many columns, and the median column has a
+# standard deviation this many times smaller than the largest one.
+SHARE, FEW, UNEVEN = 0.95, 5, 10.0
 
 
 def deviations(X: np.ndarray) -> np.ndarray:
-    """Standard deviation of each column over its observed cells, some columns at a time; 0 where nothing varies."""
+    """Standard deviation of each column over its observed cells, in blocks of columns; 0 for a constant column."""
     spread = np.zeros(X.shape[1])
     for part in blocks(X.shape[1], max(1, 2**22 // max(1, X.shape[0]))):
         columns = X[:, part].astype(np.float64)
@@ -27,13 +27,13 @@ def deviations(X: np.ndarray) -> np.ndarray:
 
 
 def scaled(X: np.ndarray) -> np.ndarray:
-    """Columns with unit standard deviation; constant ones as they are."""
+    """The columns divided by their standard deviations; constant columns are not changed."""
     spread = deviations(X)
     return X / np.where(spread > 0, spread, 1.0).astype(X.dtype)
 
 
 def note_on_units(X: np.ndarray, names: list[str] | None) -> str | None:
-    """A sentence where distances between rows follow a few columns almost alone."""
+    """A sentence if a few columns determine the distances almost alone, else None."""
     variance = deviations(X) ** 2
     varying = variance[variance > 0]
     if len(varying) < 3 or not np.isfinite(varying.sum()):
@@ -46,7 +46,7 @@ def note_on_units(X: np.ndarray, names: list[str] | None) -> str | None:
     listed += f" and {needed - 3} more" if needed > 3 else ""
     share = variance[order[:needed]].sum() / varying.sum()
     return (
-        f"{listed} {'carries' if needed == 1 else 'carry'} {share:.1%} of the variance of all {len(varying)} columns, "
-        "so distances between rows, and with them the maps and scores, follow little else. Where columns have "
-        "different units, scale them: scale=True, on the command line --scale."
+        f"{listed} {'has' if needed == 1 else 'have'} {share:.1%} of the total variance of {len(varying)} columns and "
+        f"dominate{'s' if needed == 1 else ''} the distances between rows, and so the maps and scores. If columns have "
+        "different units, use scale=True (on the command line: --scale)."
     )

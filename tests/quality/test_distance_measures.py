@@ -11,7 +11,7 @@ from scipy.spatial.distance import pdist
 from scipy.stats import pearsonr, spearmanr
 
 from lowdim import quality
-from lowdim.quality import pairs as pair_sums
+from lowdim.quality import pair_sums
 from tests.oracles import case, load_input
 
 
@@ -117,7 +117,7 @@ def test_interval_covers_the_truth():
 def test_many_rows_are_sampled_by_themselves(monkeypatch):
     monkeypatch.setattr(pair_sums, "EXACT_UP_TO", 50)
     monkeypatch.setattr(pair_sums, "SAMPLE", 3000)
-    monkeypatch.setattr("lowdim.quality.distances.SPEARMAN_UP_TO", 50)
+    monkeypatch.setattr("lowdim.quality.distance_measures.SPEARMAN_UP_TO", 50)
     X, Z = data(100)
     assert quality.stress(X, Z, random_state=0).interval is not None
     assert quality.stress(X, Z, pairs=None).interval is None

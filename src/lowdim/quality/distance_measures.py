@@ -1,4 +1,4 @@
-"""Distance measures: were the lengths kept?"""
+"""Distance measures: how well distances are preserved."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from scipy.stats import rankdata
 from lowdim._core.ranks.reference import Reference, embedding, reference_of
 from lowdim._core.runtime import memory
 from lowdim._core.runtime.rng import generator
-from lowdim.quality import pairs as sums
-from lowdim.quality.pairs import PairSums
+from lowdim.quality import pair_sums as sums
+from lowdim.quality.pair_sums import PairSums
 from lowdim.quality.score import Score
 
 Array = NDArray[Any]
 
-SPEARMAN_UP_TO = 1_500  # rows whose pairs are all kept and ordered under pairs="auto"
+SPEARMAN_UP_TO = 1_500  # rows whose pairs are all ranked with pairs="auto"
 
 
 def _normalized(s: Array) -> Array:
@@ -37,12 +37,12 @@ def _sammon(s: Array) -> Array:
     return s[..., sums.SAMMON] / s[..., sums.DELTA]
 
 
-def _mean_gap(s: Array) -> Array:  # times the number of all pairs: the raw stress, also of a sample
+def _mean_gap(s: Array) -> Array:  # times the number of all pairs: the raw stress, also from a sample
     return s[..., sums.GAP2] / s[..., sums.COUNT]
 
 
-# Each kind as a function of the sums, and the power of two that turns it into true units: delta is measured in
-# 2**u, d in 2**v, their gap in the larger of both, 2**top.
+# Each kind as a function of the sums, and the power of two that converts it into true units: delta has the unit
+# 2**u, d the unit 2**v, their difference the larger of both, 2**top.
 _KINDS: dict[str, tuple[Callable[[Array], Array], Callable[[int, int, int], int]]] = {
     "normalized": (_normalized, lambda u, v, top: top - u),
     "scale_optimal": (sums.scale_optimal, lambda u, v, top: 0),
@@ -58,39 +58,39 @@ def stress(
     kind: str = "normalized",
     *,
     pairs: Any = "auto",
-    metric: Any = "euclidean",
     reference: str = "ambient",
     graph_neighbors: int = 10,
+    metric: Any = "euclidean",
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Score:
-    """How far distances d in the embedding are from the reference distances delta, over pairs i < j.
+    """Stress: difference of distances d in the embedding and reference distances delta, over pairs i < j.
 
     Parameters
     ----------
     X, Z : arrays (n, d) and (n, r)
         Data and embedding.
     kind : {"normalized", "scale_optimal", "stress1", "raw"}
-        sqrt(sum (delta-d)^2 / sum delta^2); the same after the best scaling of the embedding, the only one
-        with a meaning for methods whose scale is arbitrary; Kruskal's sqrt(sum (delta-d)^2 / sum d^2); or sum
+        sqrt(sum (delta-d)^2 / sum delta^2); the same after the best rescaling of the embedding, the only one that is
+        meaningful for methods whose scale is arbitrary; Kruskal's sqrt(sum (delta-d)^2 / sum d^2); or sum
         (delta-d)^2.
     pairs : "auto", None or int
-        All pairs (None), so many drawn at random, or all up to 5,000 rows and 200,000 beyond.
-    metric : str or callable
-        Distance in `X`.
+        Pairs of rows: all (None), or a random sample of this size. "auto": all up to 5,000 rows, 200,000 pairs beyond.
     reference : {"ambient", "geodesic", "precomputed"}
-        As in `Ranks.of_each`.
+        Distances to compare with: between the rows of `X`, along its neighbour graph, or given in `X`.
     graph_neighbors : int
         Neighbours of each row in the graph, with ``reference="geodesic"``.
-    random_state : int, Generator or None
-        Seed of the sample.
+    metric : str or callable
+        Distance between rows: a name, a function of two rows, or "precomputed" where X holds distances.
+    random_state : int, generator or None
+        Seed; the same int gives the same result.
     n_jobs : int or None
-        Threads.
+        Number of threads; None means all cores. Results do not depend on it.
 
     Returns
     -------
     Score
-        With a bootstrap interval where pairs were sampled.
+        With a bootstrap confidence interval if pairs were sampled.
 
     Examples
     --------
@@ -111,37 +111,37 @@ def sammon(
     Z: Any,
     *,
     pairs: Any = "auto",
-    metric: Any = "euclidean",
     reference: str = "ambient",
     graph_neighbors: int = 10,
+    metric: Any = "euclidean",
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Score:
-    """Sammon's error: 1/sum(delta) sum (delta-d)^2 / delta, which weighs small distances more.
+    """Sammon's error: 1/sum(delta) sum (delta-d)^2 / delta, which gives small distances more weight.
 
-    Pairs at distance 0 in the data have no term.
+    Pairs at distance 0 in the data are left out.
 
     Parameters
     ----------
     X, Z : arrays (n, d) and (n, r)
         Data and embedding.
     pairs : "auto", None or int
-        As in `stress`.
-    metric : str or callable
-        Distance in `X`.
+        Pairs of rows: all (None), or a random sample of this size. "auto": all up to 5,000 rows, 200,000 pairs beyond.
     reference : {"ambient", "geodesic", "precomputed"}
-        As in `Ranks.of_each`.
+        Distances to compare with: between the rows of `X`, along its neighbour graph, or given in `X`.
     graph_neighbors : int
         Neighbours of each row in the graph, with ``reference="geodesic"``.
-    random_state : int, Generator or None
-        Seed of the sample.
+    metric : str or callable
+        Distance between rows: a name, a function of two rows, or "precomputed" where X holds distances.
+    random_state : int, generator or None
+        Seed; the same int gives the same result.
     n_jobs : int or None
-        Threads.
+        Number of threads; None means all cores. Results do not depend on it.
 
     Returns
     -------
     Score
-        At least 0; 0 for distances kept exactly.
+        At least 0; 0 if all distances are preserved.
     """
     source, low = spaces(X, Z, metric, reference, graph_neighbors, n_jobs, "sammon")
     return _of_kind(_sums(source, low, pairs, random_state, n_jobs, "sammon"), "sammon")
@@ -152,35 +152,35 @@ def residual_variance(
     Z: Any,
     *,
     pairs: Any = "auto",
-    metric: Any = "euclidean",
     reference: str = "geodesic",
     graph_neighbors: int = 10,
+    metric: Any = "euclidean",
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Score:
-    """1 - Pearson(delta, d)^2, by default against geodesic distances, as Isomap is judged.
+    """1 - Pearson(delta, d)^2, by default with geodesic reference distances, as usual for Isomap.
 
     Parameters
     ----------
     X, Z : arrays (n, d) and (n, r)
         Data and embedding.
     pairs : "auto", None or int
-        As in `stress`.
-    metric : str or callable
-        Distance in `X`.
+        Pairs of rows: all (None), or a random sample of this size. "auto": all up to 5,000 rows, 200,000 pairs beyond.
     reference : {"geodesic", "ambient", "precomputed"}
-        As in `Ranks.of_each`.
+        Distances to compare with: between the rows of `X`, along its neighbour graph, or given in `X`.
     graph_neighbors : int
         Neighbours of each row in the graph, with ``reference="geodesic"``.
-    random_state : int, Generator or None
-        Seed of the sample.
+    metric : str or callable
+        Distance between rows: a name, a function of two rows, or "precomputed" where X holds distances.
+    random_state : int, generator or None
+        Seed; the same int gives the same result.
     n_jobs : int or None
-        Threads.
+        Number of threads; None means all cores. Results do not depend on it.
 
     Returns
     -------
     Score
-        Between 0 (all explained) and 1.
+        Between 0 and 1; 0 is best.
     """
     owner = "residual_variance"
     source, low = spaces(X, Z, metric, reference, graph_neighbors, n_jobs, owner)
@@ -192,7 +192,7 @@ def residual_variance(
 
 @dataclass(frozen=True, eq=False)
 class Shepard:
-    """Distances against distances: the points of a Shepard diagram and how well they agree.
+    """The points of a Shepard diagram, and the correlations of the distances.
 
     Attributes
     ----------
@@ -216,35 +216,35 @@ def shepard(
     Z: Any,
     *,
     pairs: Any = "auto",
-    metric: Any = "euclidean",
     reference: str = "ambient",
     graph_neighbors: int = 10,
+    metric: Any = "euclidean",
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Shepard:
-    """Correlations of the distances before and after, and the pairs to draw a Shepard diagram from.
+    """Correlations of the distances in the data and in the embedding, and the points of a Shepard diagram.
 
     Parameters
     ----------
     X, Z : arrays (n, d) and (n, r)
         Data and embedding.
     pairs : "auto", None or int
-        All pairs (None), so many drawn at random, or all up to 1,500 rows and 200,000 beyond.
-    metric : str or callable
-        Distance in `X`.
+        Pairs of rows: all (None), or a random sample of this size. "auto": all up to 1,500 rows, 200,000 pairs beyond.
     reference : {"ambient", "geodesic", "precomputed"}
-        As in `Ranks.of_each`.
+        Distances to compare with: between the rows of `X`, along its neighbour graph, or given in `X`.
     graph_neighbors : int
         Neighbours of each row in the graph, with ``reference="geodesic"``.
-    random_state : int, Generator or None
-        Seed of the sample.
+    metric : str or callable
+        Distance between rows: a name, a function of two rows, or "precomputed" where X holds distances.
+    random_state : int, generator or None
+        Seed; the same int gives the same result.
     n_jobs : int or None
-        Threads.
+        Number of threads; None means all cores. Results do not depend on it.
 
     Returns
     -------
     Shepard
-        Correlations, and the pairs of the diagram.
+        The correlations and the points.
 
     Examples
     --------
@@ -270,7 +270,7 @@ def shepard_of(source: Reference, low: Reference, pairs: Any, random_state: Any)
         rng = generator(random_state)
         delta, d, group = sums.draw(source, low, number, rng)
         both = _values_and_ranks(delta, d)
-        # A resample keeps the ranks of the whole sample: ranking anew would change little and cost much.
+        # A resample keeps the ranks of the whole sample: ranking again would change little and take long.
         tables = [sums.columns(x, y, sums.pilot_of(x, y))[:, : sums.UV + 1] for x, y in both]
         resampled = np.split(sums.bootstrap(np.hstack(tables), group, rng), 2, axis=1)
         found = [_sums_of(*xy, source, again) for xy, again in zip(both, resampled, strict=True)]
@@ -281,7 +281,7 @@ def shepard_of(source: Reference, low: Reference, pairs: Any, random_state: Any)
 
 
 def _values_and_ranks(delta: Array, d: Array) -> list[tuple[Array, Array]]:
-    """What the two correlations are between; correlations have no unit, so any will do."""
+    """The pairs of values behind the two correlations, in any unit."""
     _check_finite(delta, "shepard")
     _check_finite(d, "shepard")
     x, y = (sums.in_unit(values, sums.unit_of(values)) for values in (delta, d))
@@ -310,7 +310,7 @@ def _sums(source: Reference, low: Reference, pairs: Any, random_state: Any, n_jo
     found = sums.pair_sums(source, low, number, random_state, n_jobs)
     _check_finite(found.sums, owner)
     if not found.sums[sums.DELTA2] > 0:
-        raise ValueError(f"{owner}: X must have at least two different rows; got only zero distances.")
+        raise ValueError(f"{owner}: X must have at least two different rows; all distances are zero.")
     return found
 
 
@@ -335,6 +335,6 @@ def _of_kind(found: PairSums, which: str, **facts: Any) -> Score:
 def stresses(
     source: Reference, low: Reference, pairs: Any, random_state: Any, n_jobs: int | None
 ) -> tuple[Score, Score]:
-    """Normalised stress as it is and after the best scaling, from the same sums."""
+    """Normalised stress, and the same after the best rescaling, from the same sums."""
     found = _sums(source, low, pairs, random_state, n_jobs, "scores")
     return _of_kind(found, "normalized"), _of_kind(found, "scale_optimal")

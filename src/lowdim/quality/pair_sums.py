@@ -1,9 +1,9 @@
-"""Sums over pairs of rows: all pairs in blocks, or a sample of them with a bootstrap interval.
+"""Sums over pairs of rows: all pairs in blocks, or a sample of them with a bootstrap confidence interval.
 
 Stress, Sammon's error and Pearson's correlation are functions of a dozen sums over the pairs (delta, d) of
 distances in the data and in the embedding. Correlations are summed around a pilot mean and residuals around a
-pilot scale, so that a nearly perfect embedding does not drown in rounding. Distances whose squares would leave the
-range of float64 are summed in a unit of their own, a power of two.
+pilot scale, to avoid cancellation for a nearly perfect embedding. Distances whose squares would leave the
+range of float64 are summed in their own unit, a power of two.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Array = NDArray[Any]
 
 EXACT_UP_TO = 5_000  # rows whose pairs are all summed under pairs="auto"
 SAMPLE = 200_000  # pairs drawn beyond
-SOURCES = 400  # rows they start from where distances only come row by row (geodesics, unusual metrics)
+SOURCES = 400  # rows they start from if distances are computed row by row (geodesics, other metrics)
 BOOTSTRAPS = 200
 
 COUNT, U, V, UU, VV, UV, EE, ED, DD, DELTA2, GAP2, DELTA, SAMMON = range(13)
@@ -31,7 +31,7 @@ COUNT, U, V, UU, VV, UV, EE, ED, DD, DELTA2, GAP2, DELTA, SAMMON = range(13)
 
 @dataclass(frozen=True)
 class Pilot:
-    """Rough values to sum around: mean of delta, mean of d, scale of d; and 2**units, what both are measured in."""
+    """Approximate values to sum around: mean of delta, mean of d, scale of d; and the units 2**units of both."""
 
     delta: float
     d: float
@@ -50,7 +50,7 @@ class PairSums:
     resampled: Array | None
 
     def estimate(self, statistic: Callable[[Array], Array], power: int = 0) -> tuple[float, tuple[float, float] | None]:
-        """A function of the sums times 2**power, and its 95 % interval where pairs were sampled."""
+        """A function of the sums times 2**power, and its 95 % confidence interval if pairs were sampled."""
         with np.errstate(over="ignore", under="ignore"):
             value = float(np.ldexp(statistic(self.sums), power))
             if self.resampled is None:
@@ -90,7 +90,7 @@ def pair_sums(source: Reference, low: Reference, pairs: int | None, random_state
 
 
 def _summed(delta: Array, d: Array, pilot: Pilot) -> Array:
-    with np.errstate(over="ignore", invalid="ignore"):  # who reads the sums refuses infinite ones
+    with np.errstate(over="ignore", invalid="ignore"):  # infinite sums are an error later
         return column_sums(*in_units(delta, d, pilot.units), pilot)
 
 
@@ -114,7 +114,7 @@ def _first_rows(source: Reference, low: Reference) -> tuple[Array, Array]:
 
 
 def draw(source: Reference, low: Reference, pairs: int, rng: np.random.Generator) -> tuple[Array, Array, Array | None]:
-    """A uniform sample of pairs and their distances; with the row each starts from where rows are shared."""
+    """A uniform sample of pairs and their distances; with the row each starts from if rows are shared."""
     n = source.n
     if source.pairs is not None and low.pairs is not None:
         i, j = rng.integers(n, size=pairs), rng.integers(n - 1, size=pairs)
@@ -133,7 +133,7 @@ def draw(source: Reference, low: Reference, pairs: int, rng: np.random.Generator
 
 
 def pilot_of(delta: Array, d: Array) -> Pilot:
-    """Means and least-squares scale of some pairs, in units that suit them."""
+    """Means and least-squares scale of some pairs, in their units."""
     units = unit_of(delta), unit_of(d)
     delta, d = in_units(delta, d, units)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -142,7 +142,7 @@ def pilot_of(delta: Array, d: Array) -> Pilot:
 
 
 def unit_of(lengths: Array) -> int:
-    """The power of two to measure lengths in: 0, but for those far from 1."""
+    """The exponent of the unit for these lengths: 0 unless they are far from 1."""
     exponent = int(np.frexp(np.max(lengths, initial=0))[1])
     return int(np.clip(exponent, -1000, 1000)) if abs(exponent) > 200 else 0
 
@@ -185,7 +185,7 @@ def column_sums(delta: Array, d: Array, pilot: Pilot) -> Array:
 
 
 def bootstrap(table: Array, group: Array | None, rng: np.random.Generator) -> Array:
-    """Sums of resampled pairs (of resampled groups of them where given)."""
+    """Sums of resampled pairs, or of resampled groups of pairs."""
     if group is not None:
         table = np.stack([np.bincount(group, weights=column) for column in table.T], axis=-1)
     size = len(table)
@@ -197,7 +197,7 @@ def pearson(sums: Array) -> Array:
     """Correlation of delta and d; NaN when one of them is constant."""
     n, u, v = sums[..., COUNT], sums[..., U], sums[..., V]
     both = [sums[..., square] - mean * mean / n for square, mean in ((UU, u), (VV, v))]
-    # Equal values next to a pilot mean that is off by rounding leave rounding alone.
+    # If all values are equal, only rounding remains.
     spread = np.where((both[0] > 1e-12 * sums[..., UU]) & (both[1] > 1e-12 * sums[..., VV]), both[0] * both[1], 0.0)
     cross = sums[..., UV] - u * v / n
     return np.clip(
@@ -208,7 +208,7 @@ def pearson(sums: Array) -> Array:
 
 
 def scale_optimal(sums: Array) -> Array:
-    """Normalised stress after the best scaling of the embedding."""
+    """Normalised stress after the best rescaling of the embedding."""
     length = sums[..., DD]
     gain = np.divide(sums[..., ED] ** 2, length, out=np.zeros_like(length), where=length > 0)
     return np.sqrt(np.maximum(sums[..., EE] - gain, 0) / sums[..., DELTA2])

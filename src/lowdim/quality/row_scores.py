@@ -1,4 +1,4 @@
-"""Which rows are placed well? The measures row by row."""
+"""The measures of each row."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from lowdim._core.ranks import MOST_ENTRIES, Ranks
 from lowdim._core.ranks.reference import Reference, embedding, reference_of
 from lowdim._core.runtime.threads import map_rows
-from lowdim.quality.curves import check_size, row_penalty
-from lowdim.quality.pairs import in_unit, unit_of
+from lowdim.quality.pair_sums import in_unit, unit_of
+from lowdim.quality.rank_input import check_size, row_penalty
 
 Array = NDArray[Any]
 
@@ -21,14 +21,14 @@ def per_row(
     Z: Any,
     n_neighbors: int = 12,
     *,
-    metric: Any = "euclidean",
     reference: str = "ambient",
     graph_neighbors: int = 10,
     anchors: Any = "auto",
+    metric: Any = "euclidean",
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> dict[str, Any]:
-    """The measures of each row; their means over all rows are the measures of the embedding.
+    """Measures of each row; their means over all rows are the measures of the embedding.
 
     Parameters
     ----------
@@ -36,23 +36,24 @@ def per_row(
         Data and embedding.
     n_neighbors : int
         Neighbourhood size K, in 1..n-2.
-    metric : str or callable
-        Distance in `X`.
     reference : {"ambient", "geodesic", "precomputed"}
-        As in `Ranks.of_each`.
+        Distances to compare with: between the rows of `X`, along its neighbour graph, or given in `X`.
     graph_neighbors : int
         Neighbours of each row in the graph, with ``reference="geodesic"``.
     anchors : "auto", None, int or array of int
-        Rows to report on, as in `Ranks.of_each`.
-    random_state : int, Generator or None
-        Seed of the anchors.
+        Rows to rank from: all (None), a random sample of this size, or these rows. "auto": all up to 20,000 rows, a
+        sample beyond.
+    metric : str or callable
+        Distance between rows: a name, a function of two rows, or "precomputed" where X holds distances.
+    random_state : int, generator or None
+        Seed; the same int gives the same result.
     n_jobs : int or None
-        Threads.
+        Number of threads; None means all cores. Results do not depend on it.
 
     Returns
     -------
     dict
-        ``rows``, ``auc``, ``kept`` (share of the K nearest neighbours kept), ``trustworthiness``,
+        ``rows``, ``auc``, ``kept`` (share of the K nearest neighbours preserved), ``trustworthiness``,
         ``continuity`` and ``stress_share`` (share of the reported rows' squared error after the best
         scaling): arrays of equal length; ``k`` (that is K) and ``reference``.
 
@@ -83,8 +84,7 @@ def per_row(
 
 
 def stress_share(source: Reference, low: Reference, rows: Array, n_jobs: int | None = None) -> Array:
-    """Share of each of `rows` in their squared error after the best common scaling; equal for no error."""
-
+    """Share of each of `rows` in their squared error after the best rescaling; equal shares if there is no error."""
     units = [unit_of(space.block(rows[:1], False)) for space in (source, low)]
 
     def lengths(part: slice) -> list[Array]:
@@ -104,5 +104,5 @@ def stress_share(source: Reference, low: Reference, rows: Array, n_jobs: int | N
     scale = cross / size if size > 0 else 0.0
     error = np.concatenate(map_rows(errors, len(rows), block, n_jobs))
     total = error.sum()
-    negligible = total <= 1e-28 * length  # rounding of an exact embedding is nobody's fault
+    negligible = total <= 1e-28 * length  # an exact embedding up to rounding
     return np.full(len(rows), 1 / len(rows)) if negligible else error / total

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_iris, load_wine
 
 import lowdim
-from lowdim.study.units import deviations, note_on_units, scaled
+from lowdim.study.column_scales import deviations, note_on_units, scaled
 
 
 def test_deviations_are_those_of_the_observed_cells():

@@ -1,6 +1,6 @@
-"""The file formats: which extensions are known, how each is read and written.
+"""The file formats: known extensions, and how each is read and written.
 
-Numpy files are read with pickles refused, so that no file can run code.
+Numpy files are read with ``allow_pickle=False``, so that no file can execute code.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ import numpy as np
 import polars as pl
 
 from lowdim._core.runtime.files import write_atomically
-from lowdim.app.files import UserError
-from lowdim.app.reading import Reading
-from lowdim.app.text import read_text
+from lowdim.app.delimited_text import read_text
+from lowdim.app.errors import UserError
+from lowdim.app.read_options import ReadOptions
 
 EXTENSIONS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".ipc", ".npy", ".npz")
 
 
-def reader(path: Path) -> Callable[[Path, Reading], tuple[pl.DataFrame, list[str]]]:
-    readers: dict[str, Callable[[Path, Reading], tuple[pl.DataFrame, list[str]]]] = {
+def reader(path: Path) -> Callable[[Path, ReadOptions], tuple[pl.DataFrame, list[str]]]:
+    """The function that reads a file with this extension: a data frame and notes about the file."""
+    readers: dict[str, Callable[[Path, ReadOptions], tuple[pl.DataFrame, list[str]]]] = {
         ".csv": read_text,
         ".tsv": read_text,
         ".parquet": lambda p, how: (pl.read_parquet(p), []),
@@ -35,21 +36,21 @@ def reader(path: Path) -> Callable[[Path, Reading], tuple[pl.DataFrame, list[str
     try:
         return readers[path.suffix.lower()]
     except KeyError:
-        kind = f"the extension {path.suffix!r}" if path.suffix else "a file without extension"
-        raise UserError(f"{path}: {kind} is not known; use one of {', '.join(EXTENSIONS)}.") from None
+        kind = f"the extension {path.suffix!r}" if path.suffix else "a file without an extension"
+        raise UserError(f"{path}: {kind} is not supported; use one of {', '.join(EXTENSIONS)}.") from None
 
 
-def _read_npy(path: Path, how: Reading) -> tuple[pl.DataFrame, list[str]]:
+def _read_npy(path: Path, how: ReadOptions) -> tuple[pl.DataFrame, list[str]]:
     return _frame_of(np.load(path, allow_pickle=False), str(path)), []
 
 
-def _read_npz(path: Path, how: Reading) -> tuple[pl.DataFrame, list[str]]:
+def _read_npz(path: Path, how: ReadOptions) -> tuple[pl.DataFrame, list[str]]:
     tables = _tables_of(path)
     with np.load(path, allow_pickle=False) as archive:
         wanted = how.array or ("X" if "X" in tables else tables[0] if len(tables) == 1 else None)
         if wanted not in archive.files:
             listed = ", ".join(archive.files) or "none"
-            raise UserError(f"{path}: say which array holds the rows with --array NAME; the file has: {listed}.")
+            raise UserError(f"{path}: choose the array with the rows by --array NAME; the file has: {listed}.")
         frame = _frame_of(archive[wanted], f"{path} ({wanted})")
         notes = [f"rows read from the array {wanted!r}"]
         for name in {how.label, how.names} & set(archive.files) - {None, *frame.columns}:
@@ -61,7 +62,7 @@ def _read_npz(path: Path, how: Reading) -> tuple[pl.DataFrame, list[str]]:
 
 
 def _tables_of(path: Path) -> list[str]:
-    """The arrays of an archive with two axes; only their headers are read."""
+    """Names of the two-dimensional arrays of an archive; only their headers are read."""
     tables = []
     with zipfile.ZipFile(path) as archive:
         for name in archive.namelist():
@@ -75,7 +76,7 @@ def _tables_of(path: Path) -> list[str]:
 
 def _frame_of(array: np.ndarray, source: str) -> pl.DataFrame:
     if array.ndim != 2:
-        raise UserError(f"{source}: the array must have two axes, rows and columns; got shape {array.shape}.")
+        raise UserError(f"{source}: the array must have two dimensions, rows and columns; got shape {array.shape}.")
     if array.dtype.kind not in "buif":
         raise UserError(f"{source}: the array must hold real numbers; got dtype {array.dtype}.")
     if array.dtype == np.float16:
@@ -91,10 +92,10 @@ def _frame_of(array: np.ndarray, source: str) -> pl.DataFrame:
 
 
 def write(path: str | Path, frame: pl.DataFrame, measured: Sequence[str] | None = None) -> Path:
-    """A frame to a file, atomically, in the format its extension names.
+    """Write a data frame atomically, in the format of the file's extension.
 
-    A numpy file has room for one table: the columns named in `measured`, else those that hold floats. The others
-    (row numbers, names, labels) are arrays of their own in an archive, and have no place in a single array.
+    A numpy file holds one table of numbers: the columns in `measured`, or all columns of floats. An archive (.npz)
+    has the other columns (row numbers, names, labels) as arrays of their own; a single array (.npy) has not.
     """
     path = Path(path)
     rows = frame.select(list(measured) if measured is not None else pl.selectors.float())
@@ -117,7 +118,7 @@ def write(path: str | Path, frame: pl.DataFrame, measured: Sequence[str] | None 
 
 
 def check_extension(path: str | Path) -> str:
-    """The extension of a file to be written, when it is one of ours."""
+    """The extension of an output file; an error if it is not supported."""
     suffix = Path(path).suffix.lower()
     if suffix not in EXTENSIONS:
         raise UserError(f"{path}: the extension must be one of {', '.join(EXTENSIONS)}; got {suffix or 'none'!r}.")
@@ -125,12 +126,12 @@ def check_extension(path: str | Path) -> str:
 
 
 def _save(path: Path, save: Callable[..., Any], *values: Any, **options: Any) -> None:
-    with open(path, "wb") as stream:  # given a name, numpy would append an extension of its own
+    with open(path, "wb") as stream:  # given a path, numpy would append its own extension
         save(stream, *values, **options)
 
 
 def _arrays(frame: pl.DataFrame, rows: pl.DataFrame) -> dict[str, np.ndarray]:
-    """Measurements together as X; each other column as an array of its own."""
+    """The columns of numbers as the array X; each other column as an array of its own."""
     others = [name for name in frame.columns if name not in rows.columns]
     return {"X": rows.to_numpy(), **{name: _array(frame[name]) for name in others}}
 

@@ -1,4 +1,4 @@
-"""What the command line says about a file."""
+"""Options for reading a table from a file."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Reading:
-    """Which columns are what, which rows to keep, how text is written.
+class ReadOptions:
+    """Roles of the columns, rows to keep, and the format of text files.
 
-    `needed` are columns a saved model asks for; unlike `columns`, nobody has typed them.
+    `needed` are the columns a saved model was fitted with; `columns` are those named on the command line.
     """
 
     label: str | None = None
@@ -21,8 +21,8 @@ class Reading:
     missing: str = "error"  # or "keep"
     na: tuple[str, ...] = ()
     header: bool = True
-    separator: str | None = None  # None: found out
+    separator: str | None = None  # None: detected
     decimal_comma: bool = False
-    encoding: str | None = None  # None: UTF-8, or UTF-16 where the file says so
+    encoding: str | None = None  # None: UTF-8, or UTF-16 with a byte order mark
     array: str | None = None
     min_rows: int = 3

@@ -4,11 +4,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from lowdim.app import tables
-from lowdim.app.files import UserError
-from lowdim.app.formats import EXTENSIONS, write
-from lowdim.app.reading import Reading
-from lowdim.app.tables import read
+from lowdim.app import input_table
+from lowdim.app.errors import UserError
+from lowdim.app.file_formats import EXTENSIONS, write
+from lowdim.app.read_options import ReadOptions
+from lowdim.app.input_table import read
 
 TEXT = "a,b,kind\n1,2.5,x\n2,-1,y\n3,0,x\n4.5,1e3,y\n"
 NUMBERS = np.array([[1, 2.5], [2, -1], [3, 0], [4.5, 1e3]])
@@ -36,7 +36,7 @@ def test_every_format_round_trips(tmp_path, extension):
 
 
 def test_label_and_names_are_set_aside(csv):
-    table = read(csv(TEXT), Reading(label="kind", names="a"))
+    table = read(csv(TEXT), ReadOptions(label="kind", names="a"))
     assert table.columns == ["b"]
     assert table.labels.tolist() == ["x", "y", "x", "y"]
     assert table.names == ["1.0", "2.0", "3.0", "4.5"]
@@ -45,10 +45,10 @@ def test_label_and_names_are_set_aside(csv):
 
 def test_labels_of_an_archive(tmp_path):
     np.savez(tmp_path / "t.npz", X=NUMBERS, y=np.array([0, 1, 0, 1]))
-    assert read(tmp_path / "t.npz", Reading(label="y")).labels.tolist() == [0, 1, 0, 1]
+    assert read(tmp_path / "t.npz", ReadOptions(label="y")).labels.tolist() == [0, 1, 0, 1]
     np.savez(tmp_path / "u.npz", X=NUMBERS, y=np.array([0, 1]))
     with pytest.raises(UserError, match="'y' must have one value for each of the 4 rows"):
-        read(tmp_path / "u.npz", Reading(label="y"))
+        read(tmp_path / "u.npz", ReadOptions(label="y"))
 
 
 def test_float32_stays(tmp_path):
@@ -72,31 +72,31 @@ def test_pickled_array_is_refused(tmp_path):
 
 
 def test_tsv_and_byte_order_mark(csv):
-    table = read(csv("\ufeff" + TEXT.replace(",", "\t"), "t.tsv"), Reading(label="kind"))
+    table = read(csv("\ufeff" + TEXT.replace(",", "\t"), "t.tsv"), ReadOptions(label="kind"))
     assert table.columns == ["a", "b"]
 
 
 ERRORS = [
-    ("", Reading(), r"t\.csv is empty"),
-    ("a,b\n", Reading(), r"the table is empty \(0 rows, 2 columns"),
-    ("a,b\n1,2\n3,4\n", Reading(), "at least 3 rows are needed; got 2"),
-    (TEXT, Reading(), r"column 'kind' has 4 values that are not numbers \(first: 'x', row 1\)\. Use it for colours "
+    ("", ReadOptions(), r"t\.csv is empty"),
+    ("a,b\n", ReadOptions(), r"the table is empty \(0 rows, 2 columns"),
+    ("a,b\n1,2\n3,4\n", ReadOptions(), "at least 3 rows are needed; got 2"),
+    (TEXT, ReadOptions(), r"column 'kind' has 4 values that are not numbers \(first: 'x', row 1\)\. Use it for colours "
                       r"with --label kind.*--names kind.*--drop kind"),
-    ("a,b\n1,2\n2,?\n3,4\n", Reading(), r"column 'b' has 1 values .*\(first: '\?', row 2\)\. If '\?' stands for a "
+    ("a,b\n1,2\n2,?\n3,4\n", ReadOptions(), r"column 'b' has 1 values .*\(first: '\?', row 2\)\. If '\?' stands for a "
                                         r"missing value, say --na '\?'"),
-    ("a,b,c\nx,1,y\nz,2,w\nx,3,y\n", Reading(), r"column 'a' \(and 1 other columns: c\) has 3 values"),
-    ("a,b\n1,2\n2,\n3,4\n4,NA\n", Reading(), r"2 missing values in 2 of 4 rows \(first: row 2, column 'b'\)\. --rows "
+    ("a,b,c\nx,1,y\nz,2,w\nx,3,y\n", ReadOptions(), r"column 'a' \(and 1 other columns: c\) has 3 values"),
+    ("a,b\n1,2\n2,\n3,4\n4,NA\n", ReadOptions(), r"2 missing values in 2 of 4 rows \(first: row 2, column 'b'\)\. --rows "
                                              r"complete keeps the 2 complete rows"),
-    ("a,b\n1,\n2,\n3,\n", Reading(rows="complete"), "no row is complete"),
-    ("a,b\n1,2\n2,inf\n3,4\n", Reading(), r"1 infinite values \(first: row 2, column 'b'\)"),
-    ("a,a,b\n1,2,3\n4,5,6\n7,8,9\n", Reading(), "column names must be different; 'a' appears 2 times"),
-    ("1.5,2\n3,4\n5,6\n7,8\n", Reading(), "the first line holds only numbers.*--no-header"),
-    ("1,1\n3,4\n5,6\n7,8\n", Reading(), "the first line holds only numbers.*--no-header"),
-    (TEXT, Reading(label="knd"), "--label 'knd' is not a column. Did you mean 'kind'\\? Columns: a, b, kind"),
-    (TEXT, Reading(drop=("zzz",)), "--drop 'zzz' is not a column. Columns"),
-    (TEXT, Reading(names="zzz"), "--names 'zzz' is not a column"),
-    (TEXT, Reading(columns=("zzz",)), "--columns 'zzz' is not a column"),
-    ("a,b\n1,2\n3,4,5\n5,6\n", Reading(), "cannot be read as csv: found more fields"),
+    ("a,b\n1,\n2,\n3,\n", ReadOptions(rows="complete"), "no row is complete"),
+    ("a,b\n1,2\n2,inf\n3,4\n", ReadOptions(), r"1 infinite values \(first: row 2, column 'b'\)"),
+    ("a,a,b\n1,2,3\n4,5,6\n7,8,9\n", ReadOptions(), "column names must be different; 'a' appears 2 times"),
+    ("1.5,2\n3,4\n5,6\n7,8\n", ReadOptions(), "the first line holds only numbers.*--no-header"),
+    ("1,1\n3,4\n5,6\n7,8\n", ReadOptions(), "the first line holds only numbers.*--no-header"),
+    (TEXT, ReadOptions(label="knd"), "--label 'knd' is not a column. Did you mean 'kind'\\? Columns: a, b, kind"),
+    (TEXT, ReadOptions(drop=("zzz",)), "--drop 'zzz' is not a column. Columns"),
+    (TEXT, ReadOptions(names="zzz"), "--names 'zzz' is not a column"),
+    (TEXT, ReadOptions(columns=("zzz",)), "--columns 'zzz' is not a column"),
+    ("a,b\n1,2\n3,4,5\n5,6\n", ReadOptions(), "cannot be read as csv: found more fields"),
 ]  # fmt: skip
 
 
@@ -141,25 +141,25 @@ def test_archive_with_several_tables(tmp_path):
     np.savez(tmp_path / "t.npz", first=NUMBERS, second=NUMBERS + 1)
     with pytest.raises(UserError, match="--array NAME; the file has: first, second"):
         read(tmp_path / "t.npz")
-    np.testing.assert_array_equal(read(tmp_path / "t.npz", Reading(array="second")).X, NUMBERS + 1)
+    np.testing.assert_array_equal(read(tmp_path / "t.npz", ReadOptions(array="second")).X, NUMBERS + 1)
 
 
 def test_complete_rows_keep_their_numbers_labels_and_names(csv):
     path = csv("a,b,kind\n1,2,x\n2,,y\n3,4,z\n8,9,w\n")
-    table = read(path, Reading(rows="complete", label="kind"))
+    table = read(path, ReadOptions(rows="complete", label="kind"))
     assert table.numbers.tolist() == [1, 3, 4]
     assert table.labels.tolist() == ["x", "z", "w"]
     assert "1 rows with missing values left out" in table.notes[-1]
 
 
 def test_missing_values_can_be_kept_for_methods_that_take_them(csv):
-    table = read(csv("a,b\n1,2\n2,\n3,4\n"), Reading(missing="keep"))
+    table = read(csv("a,b\n1,2\n2,\n3,4\n"), ReadOptions(missing="keep"))
     assert np.isnan(table.X).sum() == 1
     assert any("1 missing values in 1 of 3 rows" in note for note in table.notes)
 
 
 def test_words_for_missing(csv):
-    table = read(csv("a,b\n1,2\n2,?\n3,4\n9,9\n"), Reading(na=("?",), rows="complete"))
+    table = read(csv("a,b\n1,2\n2,?\n3,4\n9,9\n"), ReadOptions(na=("?",), rows="complete"))
     assert len(table.X) == 3
 
 
@@ -168,18 +168,18 @@ def test_nothing_is_taken_in_silence(csv):
     assert any("'id' only counts the rows; --drop id" in note for note in notes)
     assert any("true/false read as 1/0: flag" in note for note in notes)
     assert any("--no-header" in note for note in read(csv("0,1\n3,4\n5,9\n7,8\n")).notes)
-    labels = read(csv("a,b,kind\n1,2,x\n2,9,\n3,4,z\n"), Reading(label="kind"))
+    labels = read(csv("a,b,kind\n1,2,x\n2,9,\n3,4,z\n"), ReadOptions(label="kind"))
     assert labels.labels.tolist() == ["x", None, "z"]
 
 
 def test_a_missing_label_leaves_numbers_numbers_in_every_format(csv, tmp_path):
     path = csv("a,b,k\n1,2,0\n2,9,\n3,4,2\n5,3,0\n")
     expected = [0.0, np.nan, 2.0, 0.0]
-    np.testing.assert_array_equal(read(path, Reading(label="k")).labels, expected)
+    np.testing.assert_array_equal(read(path, ReadOptions(label="k")).labels, expected)
     for name, column in (("null", [0.0, None, 2.0, 0.0]), ("nan", expected), ("whole", [0, None, 2, 0])):
         frame = pl.DataFrame({"a": [1.0, 2, 3, 5], "b": [2.0, 9, 4, 3], "k": column})
         frame.write_parquet(tmp_path / f"{name}.parquet")
-        np.testing.assert_array_equal(read(tmp_path / f"{name}.parquet", Reading(label="k")).labels, expected)
+        np.testing.assert_array_equal(read(tmp_path / f"{name}.parquet", ReadOptions(label="k")).labels, expected)
 
 
 @pytest.mark.parametrize(
@@ -207,14 +207,14 @@ def test_dialects_of_text(tmp_path, text, note):
 
 
 def test_a_line_of_missing_values_is_a_row_and_so_is_one_inside_quotes(csv):
-    table = read(csv('a,b,t\n1,2,"x\n\ny"\n,,\n3,4,z\n\n5,6,w\n'), Reading(names="t", missing="keep"))
+    table = read(csv('a,b,t\n1,2,"x\n\ny"\n,,\n3,4,z\n\n5,6,w\n'), ReadOptions(names="t", missing="keep"))
     assert np.isnan(table.X).all(axis=1).tolist() == [False, True, False, False]
     assert table.names == ["x\n\ny", "", "z", "w"]
 
 
 def test_blank_lines_of_a_single_column(csv):
     assert read(csv("a\n1\n\n2\n4\n\n")).X.ravel().tolist() == [1, 2, 4]
-    assert np.isnan(read(csv("a\n1\nNA\n2\n4\n"), Reading(missing="keep")).X[1, 0])
+    assert np.isnan(read(csv("a\n1\nNA\n2\n4\n"), ReadOptions(missing="keep")).X[1, 0])
 
 
 def test_decimal_comma(csv):
@@ -224,12 +224,12 @@ def test_decimal_comma(csv):
     ):
         read(csv(text))
     expected = [[1.5, 2, 3.25], [-2, 1.5, 0], [0, 7, 1000]]
-    np.testing.assert_array_equal(read(csv(text), Reading(decimal_comma=True)).X, expected)
-    np.testing.assert_array_equal(read(csv(text), Reading(decimal_comma=True, separator=";")).X, expected)
+    np.testing.assert_array_equal(read(csv(text), ReadOptions(decimal_comma=True)).X, expected)
+    np.testing.assert_array_equal(read(csv(text), ReadOptions(decimal_comma=True, separator=";")).X, expected)
     with pytest.raises(UserError, match="parted by something else than commas"):
-        read(csv(text), Reading(decimal_comma=True, separator=","))
+        read(csv(text), ReadOptions(decimal_comma=True, separator=","))
     with pytest.raises(UserError, match=r"'1\.234'"):  # is it a thousand? nobody knows
-        read(csv("a;b\n1.234;2\n2.000;3\n4;5\n"), Reading(decimal_comma=True))
+        read(csv("a;b\n1.234;2\n2.000;3\n4;5\n"), ReadOptions(decimal_comma=True))
     with pytest.raises(UserError, match="If the comma parts thousands, remove it in the file"):
         read(csv('a,b\n"1,234",2\n"2,000",3\n"1,000",5\n'))
 
@@ -238,16 +238,16 @@ def test_encodings(tmp_path):
     path, text = tmp_path / "t.csv", "größe,b,stadt\n1,2,Köln\n3,4,Bonn\n5,9,Köln\n"
     for encoding, said in (("utf-8", None), ("utf-8-sig", None), ("utf-16", None), ("cp1252", "cp1252")):
         path.write_bytes(text.encode(encoding))
-        table = read(path, Reading(label="stadt", encoding=said))
+        table = read(path, ReadOptions(label="stadt", encoding=said))
         assert table.columns == ["größe", "b"]
         assert table.labels.tolist() == ["Köln", "Bonn", "Köln"]
         assert table.notes == (("read as UTF-16, which its first bytes name",) if encoding == "utf-16" else ())
     with pytest.raises(UserError, match=r"is not UTF-8 text \(near byte 3\)\. Say which.*--encoding latin-1"):
         read(path)
     with pytest.raises(UserError, match="--encoding 'klingon' is not known"):
-        read(path, Reading(encoding="klingon"))
+        read(path, ReadOptions(encoding="klingon"))
     with pytest.raises(UserError, match=r"is not ascii text \(byte 3\)"):
-        read(path, Reading(encoding="ascii"))
+        read(path, ReadOptions(encoding="ascii"))
     pl.DataFrame({"a": [1.0]}).write_parquet(path)
     with pytest.raises(UserError, match="it starts like a file of the kind Parquet"):
         read(path)
@@ -259,14 +259,14 @@ def test_comment_lines_are_named(csv):
 
 
 def test_columns_named_twice_are_used_once(csv):
-    assert read(csv(TEXT), Reading(columns=("b", "b", "a"))).columns == ["b", "a"]
+    assert read(csv(TEXT), ReadOptions(columns=("b", "b", "a"))).columns == ["b", "a"]
 
 
 def test_only_the_arrays_that_are_needed_are_read(tmp_path, monkeypatch):
     np.savez(tmp_path / "t.npz", X=NUMBERS, other=np.zeros((3, 3, 3)), y=np.arange(4))
     taken, take = [], np.lib.npyio.NpzFile.__getitem__
     monkeypatch.setattr(np.lib.npyio.NpzFile, "__getitem__", lambda self, key: taken.append(key) or take(self, key))
-    read(tmp_path / "t.npz", Reading(label="y"))
+    read(tmp_path / "t.npz", ReadOptions(label="y"))
     assert taken == ["X", "y"]
 
 
@@ -294,7 +294,7 @@ def test_extensions_in_capitals(tmp_path):
 
 
 def test_no_header(csv):
-    table = read(csv("1,2\n3,4\n5,9\n"), Reading(header=False))
+    table = read(csv("1,2\n3,4\n5,9\n"), ReadOptions(header=False))
     assert table.columns == ["1", "2"]
     assert table.X.shape == (3, 2)
 
@@ -305,7 +305,7 @@ def test_dates_and_nested_columns_are_named(tmp_path):
     with pytest.raises(UserError, match=r"column 'when' .* has 3 values that are not numbers .first: '2020-01-01'"):
         read(tmp_path / "t.parquet")
     with pytest.raises(UserError, match="column 'l' has 3 values"):
-        read(tmp_path / "t.parquet", Reading(drop=("when",)))
+        read(tmp_path / "t.parquet", ReadOptions(drop=("when",)))
 
 
 def test_unknown_extension_for_writing(tmp_path):
@@ -315,12 +315,12 @@ def test_unknown_extension_for_writing(tmp_path):
 
 def test_text_survives_an_archive(tmp_path):
     write(tmp_path / "t.npz", pl.DataFrame({"a": [1.0, 2, 3], "kind": ["x", "y", "z"]}))
-    assert read(tmp_path / "t.npz", Reading(label="kind")).labels.tolist() == ["x", "y", "z"]
+    assert read(tmp_path / "t.npz", ReadOptions(label="kind")).labels.tolist() == ["x", "y", "z"]
 
 
 def test_take_keeps_everything_together(csv):
-    table = read(csv(TEXT), Reading(label="kind", names="a")).take(np.array([1, 3]), "two rows")
-    assert isinstance(table, tables.Table)
+    table = read(csv(TEXT), ReadOptions(label="kind", names="a")).take(np.array([1, 3]), "two rows")
+    assert isinstance(table, input_table.InputTable)
     assert (table.labels.tolist(), table.names, table.numbers.tolist()) == (
         ["y", "y"],
         ["2.0", "4.5"],

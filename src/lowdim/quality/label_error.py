@@ -1,4 +1,4 @@
-"""Can the labels still be told apart?"""
+"""Classification error of nearest neighbours."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ Array = NDArray[Any]
 def knn_error(Z: Any, y: Any, n_neighbors: int = 1, *, metric: Any = "euclidean", n_jobs: int | None = None) -> Score:
     """Leave-one-out error of the nearest-neighbour classifier.
 
-    Each row is classified by its `n_neighbors` nearest other rows; a tied vote goes to the class met first.
-    For an embedding that has seen all rows this is not a generalisation error.
+    Each row is classified by its `n_neighbors` nearest other rows; a tied vote goes to the class of the nearest.
+    For an embedding that was fitted to all rows this is not a generalisation error.
 
     Parameters
     ----------
     Z : array (n, r)
-        Embedding, or data ("no reduction at all").
+        Embedding, or the data itself, for the error before the reduction.
     y : array (n,)
-        Labels of one kind: numbers, text, ...
+        Labels of one type: numbers, text, ...
     n_neighbors : int
-        In 1..n-1. Rows at the same distance are taken in the order of their index.
+        Number of neighbours, in 1..n-1. Of rows at the same distance those with the lower number come first.
     metric : str or callable
-        Distance in `Z`.
+        Distance between rows: a name, a function of two rows, or "precomputed" where Z holds distances.
     n_jobs : int or None
-        Threads.
+        Number of threads; None means all cores. Results do not depend on it.
 
     Returns
     -------
@@ -54,30 +54,30 @@ def knn_error(Z: Any, y: Any, n_neighbors: int = 1, *, metric: Any = "euclidean"
     params.check("knn_error", {"n_neighbors": n_neighbors}, {"n_neighbors": params.whole(1, max(1, Z.shape[0] - 1))})
     near = nearest(Z, n_neighbors, metric=metric, n_jobs=n_jobs, owner="knn_error", name="n_neighbors")
     wrong = _vote(labels[near.indices]) != labels
-    copies = int(np.count_nonzero(near.distances[:, 0] == 0))
-    return Score(np.mean(wrong), reference="own rows", n_neighbors=n_neighbors, duplicates=copies)
+    duplicates = int(np.count_nonzero(near.distances[:, 0] == 0))
+    return Score(np.mean(wrong), reference="own rows", n_neighbors=n_neighbors, duplicates=duplicates)
 
 
 def label_codes(y: Any, owner: str) -> Array:
-    """Labels as numbers 0, 1, ...; equal numbers for equal labels."""
+    """Labels as numbers 0, 1, ..."""
     if np.ma.is_masked(y):
-        raise ValueError(f"{owner}: y has masked labels; masked cells are missing values; fill or drop them.")
+        raise ValueError(f"{owner}: y must have no masked labels; masked cells are missing values. Fill or drop them.")
     labels = np.asarray(y)
     values = labels.ravel().tolist() if labels.dtype.kind == "O" else y
     if labels.dtype.kind in "OSU" and isinstance(values, (list, tuple)):
-        # numpy makes text of numbers that stand next to text, and cannot order other mixtures
+        # numpy converts numbers next to text into text, and cannot order other mixtures
         text = {isinstance(value, (str, bytes)) for value in values}
         if len(text) > 1:
             kinds = ", ".join(sorted({type(value).__name__ for value in values}))
-            raise ValueError(f"{owner}: y must hold labels of one kind; got {kinds}. Pass [str(label) for label in y].")
+            raise ValueError(f"{owner}: y must have labels of one type; got {kinds}. Pass [str(label) for label in y].")
     try:
         return np.unique(labels, return_inverse=True)[1].ravel()
     except TypeError as error:
-        raise ValueError(f"{owner}: y must hold labels that can be ordered; got {error}.") from error
+        raise ValueError(f"{owner}: y must have labels that can be ordered; got {error}.") from error
 
 
 def _vote(votes: Array) -> Array:
-    """The most frequent label of each row, among equals the one met first."""
+    """The most frequent label of each row; of equally frequent ones the first."""
     if votes.shape[1] == 1:
         return votes[:, 0]
     support = np.sum(votes[:, :, None] == votes[:, None, :], axis=2)

@@ -1,4 +1,4 @@
-"""Where results go: found out before anything long is computed, and never over what they are made from."""
+"""Checks of output paths, made before anything long is computed: they can be written and are no input file."""
 
 from __future__ import annotations
 
@@ -6,29 +6,22 @@ import os
 import tempfile
 from pathlib import Path
 
-
-class UserError(Exception):
-    """Something the person at the keyboard can put right: shown as one line, without a traceback."""
-
-
-def in_words_of_options(message: str) -> str:
-    """The text of an error with the option people can type in the place of the Python call."""
-    return message.replace("lowdim.config(memory_limit=...)", "--memory-limit")
+from lowdim.app.errors import UserError
 
 
 def check_apart(outputs: dict[str, str | os.PathLike[str]], inputs: dict[str, str | os.PathLike[str]]) -> None:
-    """Refuse to write over what is read, or twice to the same place; names say what each file is."""
+    """Raise an error if an output would overwrite an input or another output; the keys say what each file is."""
     seen = {os.path.realpath(path): what for what, path in inputs.items()}
     for what, path in outputs.items():
-        place = os.path.realpath(path)
-        same = [other for known, other in seen.items() if known == place or _same(known, place)]
+        real = os.path.realpath(path)
+        same = [other for known, other in seen.items() if known == real or _same(known, real)]
         if same:
             raise UserError(f"{what} must be another file than {same[0]}; both are {path}.")
-        seen[place] = what
+        seen[real] = what
 
 
 def _same(one: str, other: str) -> bool:
-    """One file under two names: a hard link, or letters that the file system takes for the same."""
+    """One file under two names: a hard link, or a file system that ignores case."""
     try:
         return os.path.samefile(one, other)
     except OSError:
@@ -36,7 +29,7 @@ def _same(one: str, other: str) -> bool:
 
 
 def make_folder(path: str | os.PathLike[str]) -> Path:
-    """A folder that exists and takes files; found out before anything long is computed."""
+    """Make the folder if needed, and check that files can be written into it."""
     folder = Path(path)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -49,7 +42,7 @@ def make_folder(path: str | os.PathLike[str]) -> Path:
 
 
 def check_writable(path: str | os.PathLike[str]) -> Path:
-    """A file name whose folder takes files; found out before anything long is computed."""
+    """Check that a file can be written there."""
     path = Path(path)
     if path.is_dir():
         raise UserError(f"cannot write {path}: it is a folder; give a file name with --out.")

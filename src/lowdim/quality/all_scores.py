@@ -1,4 +1,4 @@
-"""All measures of an embedding at once, with what is needed to read them."""
+"""All measures of one or several embeddings, with their settings."""
 
 from __future__ import annotations
 
@@ -15,28 +15,30 @@ from lowdim._core.distances import check_dissimilarities, real_array, real_spars
 from lowdim._core.distances.labelled import labelled
 from lowdim._core.ranks import Ranks
 from lowdim._core.ranks.reference import Reference, embedding, reference_of
+from lowdim._core.renamed import renamed_arguments
 from lowdim._core.runtime.rng import generator
-from lowdim.quality.curves import row_penalty
-from lowdim.quality.distances import shepard_of, stresses
-from lowdim.quality.labels import knn_error, label_codes
+from lowdim.quality.distance_measures import shepard_of, stresses
+from lowdim.quality.label_error import knn_error, label_codes
+from lowdim.quality.rank_input import row_penalty
 
 Array = NDArray[Any]
 
 
+@renamed_arguments(k="n_neighbors")
 def scores(X: Any, Z: Any, y: Any = None, *, has_scale: bool = True, **options: Any) -> dict[str, Any]:
-    """The report minimum of one embedding.
+    """All measures of one embedding.
 
     Parameters
     ----------
     X : array (n, d), or distances (n, n) with ``reference="precomputed"``
         The data.
     Z : array (n, r)
-        Embedding; rows with NaN were left out by the method and are not scored.
+        Embedding; rows with NaN are not scored.
     y : array (n,) or None
         Labels, for the 1-nearest-neighbour error.
     has_scale : bool
         False for methods whose scale is arbitrary (LLE, Laplacian eigenmaps, t-SNE): only the scale-optimal
-        stress is given.
+        stress is returned.
     **options
         Those of `scores_each`.
 
@@ -56,26 +58,26 @@ def scores(X: Any, Z: Any, y: Any = None, *, has_scale: bool = True, **options: 
     return scores_each(X, {"Z": Z}, y, has_scale=has_scale, **options)["Z"]
 
 
+@renamed_arguments(k="n_neighbors")
 def scores_each(
     X: Any,
     embeddings: Mapping[str, Any],
     y: Any = None,
     *,
     has_scale: bool | Mapping[str, bool] = True,
-    k: int = 12,
-    metric: Any = "euclidean",
+    n_neighbors: int = 12,
     reference: str = "ambient",
     graph_neighbors: int = 10,
     anchors: Any = "auto",
     pairs: Any = "auto",
+    metric: Any = "euclidean",
     random_state: Any = None,
     n_jobs: int | None = None,
-    progress: Any = None,
 ) -> dict[str, dict[str, Any]]:
-    """The report minimum of several embeddings of the same data, whose ranks are computed once.
+    """All measures of several embeddings of the same data, whose ranks are computed once.
 
-    Where methods left rows out (NaN), all embeddings are compared on the rows that every one of them placed;
-    an embedding that placed more has the scores on its own rows under ``"own"``.
+    If methods left rows out (NaN), all embeddings are scored on the rows that every one of them has; an embedding
+    with more rows has the scores on its own rows under ``"own"``.
 
     Parameters
     ----------
@@ -86,52 +88,53 @@ def scores_each(
     y : array (n,) or None
         Labels, for the 1-nearest-neighbour error.
     has_scale : bool or mapping of str to bool
-        False where the scale is arbitrary: only the scale-optimal stress is given.
-    k : int
-        Neighbourhood of trustworthiness and continuity (lowered to n-2 for very few rows).
-    metric : str or callable
-        Distance in `X`.
+        False if the scale is arbitrary: only the scale-optimal stress is returned.
+    n_neighbors : int
+        Neighbourhood size K of trustworthiness and continuity (at most n-2).
     reference : {"ambient", "geodesic", "precomputed"}
-        As in `Ranks.of_each`. A geodesic graph joins the scored rows.
+        Distances to compare with: between the rows of `X`, along its neighbour graph, or given in `X`.
     graph_neighbors : int
         Neighbours of each row in the graph, with ``reference="geodesic"``.
-    anchors, pairs
-        How many rows to rank from and pairs to sum over, as in `Ranks.of_each` and `stress`.
-    random_state : int, Generator or None
-        Seed of both samples.
+    anchors : "auto", None, int or array of int
+        Rows to rank from: all (None), a random sample of this size, or these rows. "auto": all up to 20,000 rows, a
+        sample beyond.
+    pairs : "auto", None or int
+        Pairs of rows: all (None), or a random sample of this size. "auto": all up to 5,000 rows, 200,000 pairs beyond.
+    metric : str or callable
+        Distance between rows: a name, a function of two rows, or "precomputed" where X holds distances.
+    random_state : int, generator or None
+        Seed; the same int gives the same result.
     n_jobs : int or None
-        Threads.
-    progress : object with `advance()` or None
-        Called for every block of ranked rows.
+        Number of threads; None means all cores. Results do not depend on it.
 
     Returns
     -------
     dict of str to dict
         For each embedding: ``n_given``, ``n_embedded``, ``n_scored``, ``rows`` ("all" or "common"),
         ``n_components``, ``reference``, ``metric``, ``n_anchors``, ``rnx`` (curve over K = 1..n-2), ``auc``,
-        ``ranked`` (positions among the scored rows that were ranked from) and ``row_auc`` (area of each of them),
+        ``ranked`` (positions among the scored rows that were ranked from) and ``row_auc`` (R_NX area of each of them),
         ``k``, ``trustworthiness``, ``continuity``, ``k_max``, ``q_local``, ``q_global``,
         ``normalized_stress``, ``scale_optimal_stress``, ``pearson``, ``spearman``, ``zeros_data`` and
         ``zeros_embedding`` (ordered pairs of different rows at distance 0), ``knn_error``, ``knn_error_data``
-        (no reduction), ``own``. A measure that was sampled has an interval under its name with ``_interval``,
-        else None there.
+        (before the reduction), ``own``. A measure that was estimated from a sample has a confidence interval under its
+        name with ``_interval``, else None there.
     """
-    params.check("scores", {"k": k}, {"k": params.whole(1)})
-    placed = {name: _table(Z, name) for name, Z in embeddings.items()}
-    if not placed:
+    params.check("scores", {"n_neighbors": n_neighbors}, {"n_neighbors": params.whole(1)})
+    tables = {name: _table(Z, name) for name, Z in embeddings.items()}
+    if not tables:
         return {}
-    kept = {name: np.asarray(~np.isnan(Z).any(axis=1)) for name, Z in placed.items()}
+    kept = {name: np.asarray(~np.isnan(Z).any(axis=1)) for name, Z in tables.items()}
     n = {len(mask) for mask in kept.values()}
     if len(n) > 1:
-        raise ValueError(f"scores: all embeddings must have the same rows; got {sorted(n)} rows.")
+        raise ValueError(f"scores: all embeddings must have the same number of rows; got {sorted(n)}.")
     common = np.logical_and.reduce(list(kept.values()))
     task = _Task(
-        _rows(X, metric, reference), None if y is None else label_codes(y, "scores"), has_scale, k, metric, reference,
-        graph_neighbors, anchors, pairs, int(generator(random_state).integers(2**31)), n_jobs, progress,
+        _rows(X, metric, reference), None if y is None else label_codes(y, "scores"), has_scale, n_neighbors, metric, reference,
+        graph_neighbors, anchors, pairs, int(generator(random_state).integers(2**31)), n_jobs,
     )  # fmt: skip
-    found = task.on(common, placed)
-    own = _own(task, placed, kept, common)
-    return {name: {**_facts(found[name], kept[name], common), "own": own.get(name)} for name in placed}
+    found = task.on(common, tables)
+    own = _own(task, tables, kept, common)
+    return {name: {**_facts(found[name], kept[name], common), "own": own.get(name)} for name in tables}
 
 
 def _given(metric: Any, reference: str) -> bool:
@@ -160,9 +163,9 @@ def _facts(found: dict[str, Any], mask: Array, scored: Array) -> dict[str, Any]:
 
 
 def _own(
-    task: _Task, placed: Mapping[str, Array], kept: Mapping[str, Array], common: Array
+    task: _Task, tables: Mapping[str, Array], kept: Mapping[str, Array], common: Array
 ) -> dict[str, dict[str, Any]]:
-    """Scores of the embeddings that placed more rows than all did together; equal masks share their ranks."""
+    """Scores of the embeddings that have more rows than all have in common; equal masks share their ranks."""
     groups: dict[bytes, list[str]] = {}
     for name, mask in kept.items():
         if not np.array_equal(mask, common):
@@ -170,7 +173,7 @@ def _own(
     own: dict[str, dict[str, Any]] = {}
     for names in groups.values():
         mask = kept[names[0]]
-        found = task.on(mask, {name: placed[name] for name in names})
+        found = task.on(mask, {name: tables[name] for name in names})
         own |= {name: {**_facts(found[name], mask, mask), "rows": "own"} for name in names}
     return own
 
@@ -190,20 +193,19 @@ class _Task:
     pairs: Any
     seed: int
     n_jobs: int | None
-    progress: Any
 
-    def on(self, mask: Array, placed: Mapping[str, Array]) -> dict[str, dict[str, Any]]:
+    def on(self, mask: Array, embeddings: Mapping[str, Array]) -> dict[str, dict[str, Any]]:
         """Scores on the rows of `mask`."""
         X = self._data(mask)
         source = reference_of(
             X, metric=self.metric, reference=self.reference, graph_neighbors=self.graph_neighbors, n_jobs=self.n_jobs,
             owner="scores",
         )  # fmt: skip
-        tables = {name: np.ascontiguousarray(Z[mask]) for name, Z in placed.items()}
+        tables = {name: np.ascontiguousarray(Z[mask]) for name, Z in embeddings.items()}
         low = {name: embedding(Z, source.n, f"scores: the embedding {name}") for name, Z in tables.items()}
         ranks = Ranks.of_each(
             source, low, anchors=self.anchors, ks=(self.k,), random_state=self.seed,
-            n_jobs=self.n_jobs, progress=self.progress,
+            n_jobs=self.n_jobs,
         )  # fmt: skip
         given = self._error(X, mask, self.metric if source.name != "precomputed" else "precomputed")
         return {
@@ -220,9 +222,9 @@ class _Task:
     def _data(self, mask: Array) -> Any:
         n = self.X.shape[0]
         if n != len(mask):
-            raise ValueError(f"scores: embeddings must have the {n} rows of X; got {len(mask)}.")
+            raise ValueError(f"scores: embeddings must have {n} rows, as many as X; got {len(mask)}.")
         if mask.sum() < 3:
-            raise ValueError(f"scores: at least 3 rows must be placed by every embedding; got {mask.sum()}.")
+            raise ValueError(f"scores: at least 3 rows must be without NaN in every embedding; got {mask.sum()}.")
         if mask.all():
             return self.X
         return self.X[mask][:, mask] if _given(self.metric, self.reference) else self.X[mask]

@@ -1,4 +1,4 @@
-"""The nearest name to one that was mistyped."""
+"""The nearest known name to an unknown one, for error messages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 
 def did_you_mean(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
-    """A sentence with the nearest known name, with a space before it; nothing where none is near.
+    """A sentence with the nearest known name, after a space; empty if none is near.
 
     >>> did_you_mean("isomapp", ["pca", "isomap"])
     " Did you mean 'isomap'?"

@@ -1,30 +1,28 @@
-"""R_NX curves as drawing instructions: paths, ticks and legend lines for the page's inline SVG."""
+"""R_NX curves as paths, ticks and legend entries of the inline SVG charts."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from lowdim.report.measures import MEASURES
-
-if TYPE_CHECKING:
-    from lowdim.study.comparison import Comparison
+from lowdim.report.record import Compared, Method
 
 WIDTH, HEIGHT = 860, 390
 LEFT, RIGHT, TOP, BOTTOM = 52, 12, 12, 54
-COLOURS = 7  # solid colours in the style sheet; the dash pattern changes when they have all been used
+COLOURS = 7  # colours of curves in the style sheet; then they repeat with another dash pattern
 DASHES = ("", "12 3", "6 2 2 2")
 
 
-def curve_chart(comparison: Comparison) -> list[dict[str, Any]]:
-    """One chart per number of columns: curves of embeddings of different width must not share an axis."""
-    widths = sorted({Z.shape[1] for Z in comparison.embeddings.values()})
+def curve_charts(comparison: Compared) -> list[dict[str, Any]]:
+    """One chart for each number of components: curves of embeddings with different numbers are not comparable."""
+    widths = sorted({o.n_components for o in comparison.outcomes if o.n_components is not None})
     return [_chart(comparison, r) for r in widths]
 
 
-def _chart(comparison: Comparison, r: int) -> dict[str, Any]:
-    outcomes = [o for o in comparison.outcomes if o.name in comparison.scored and o.n_components == r]
+def _chart(comparison: Compared, r: int) -> dict[str, Any]:
+    outcomes = [o for o in comparison.outcomes if o.name in comparison.scores and o.n_components == r]
     curves = {o.name: comparison.curves[o.name] for o in outcomes}
     longest = max((len(curve) for curve in curves.values()), default=1)
     low = min(0.0, *(float(np.nanmin(curve)) for curve in curves.values()))
@@ -41,7 +39,7 @@ def _chart(comparison: Comparison, r: int) -> dict[str, Any]:
         line["colour"], line["dash"] = look
         line["k"], line["values"] = _readings(curve)
         lines.append({**line, **_legend(comparison, outcome)})
-    # Baselines are painted last and broken, so that a curve that equals its baseline is seen beneath it.
+    # Baselines are drawn last and dashed, so that an equal curve is visible beneath them.
     painted = sorted(lines, key=lambda line: line["baseline"])
     return {
         "r": r,
@@ -55,8 +53,8 @@ def _chart(comparison: Comparison, r: int) -> dict[str, Any]:
     }
 
 
-def _legend(comparison: Comparison, outcome: Any) -> dict[str, Any]:
-    scores = comparison.scored[outcome.name].scores
+def _legend(comparison: Compared, outcome: Method) -> dict[str, Any]:
+    scores = comparison.scores[outcome.name]
     area = MEASURES[0].show(scores["auc"], scores.get("auc_interval"))
     return {"name": outcome.name, "auc": area, "baseline": outcome.baseline}
 
@@ -82,7 +80,7 @@ def _y(value: Any, low: float) -> Any:
 
 
 def _readings(curve: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The curve at up to 240 values of K that are evenly spread on the log axis."""
+    """The curve at up to 240 values of K, evenly spaced on the log axis."""
     k = np.unique(np.round(np.geomspace(1, len(curve), 240)).astype(int))
     k = k[np.isfinite(curve[k - 1])]
     return k, curve[k - 1]
@@ -95,7 +93,7 @@ def _path(curve: np.ndarray, longest: int, low: float) -> str:
 
 
 def _dot(curve: np.ndarray, low: float) -> dict[str, float] | None:
-    """The place of a curve that is a single value: three rows have neighbourhoods of one size only."""
+    """The point of a curve with a single value: three rows have only one neighbourhood size."""
     if len(curve) != 1 or not np.isfinite(curve[0]):
         return None
     return {"x": LEFT, "y": round(float(_y(curve[0], low)), 1)}

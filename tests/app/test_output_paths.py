@@ -12,8 +12,9 @@ import pytest
 
 import lowdim
 from lowdim._core.runtime.files import write_atomically, write_text
-from lowdim.app import files
-from lowdim.app.files import UserError, check_writable, make_folder
+from lowdim.app import output_paths
+from lowdim.app.errors import UserError
+from lowdim.app.output_paths import check_writable, make_folder
 
 
 def test_failing_write_keeps_the_old_file_and_leaves_nothing_behind(tmp_path):
@@ -113,7 +114,7 @@ def test_folder_without_permission(tmp_path, monkeypatch):
     def refuse(dir):
         raise PermissionError(errno.EACCES, "Permission denied", str(dir))
 
-    monkeypatch.setattr(files.tempfile, "TemporaryFile", refuse)  # root may write anywhere, so it is played
+    monkeypatch.setattr(output_paths.tempfile, "TemporaryFile", refuse)  # root may write anywhere, so it is played
     with pytest.raises(UserError, match=r"cannot write into .*: permission denied; choose another folder"):
         make_folder(tmp_path)
     with pytest.raises(UserError, match=r"cannot write .*x\.csv: permission denied"):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lowdim.datasets.record import Dataset
+from lowdim.datasets.dataset import Dataset
 from lowdim.datasets.sampling import parity, round_half_away, spiral_length, start
 
 _FIRST = 1.5 * np.pi
