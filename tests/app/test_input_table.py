@@ -7,8 +7,8 @@ import pytest
 from lowdim.app import input_table
 from lowdim.app.errors import UserError
 from lowdim.app.file_formats import EXTENSIONS, write
-from lowdim.app.read_options import ReadOptions
 from lowdim.app.input_table import read
+from lowdim.app.read_options import ReadOptions
 
 TEXT = "a,b,kind\n1,2.5,x\n2,-1,y\n3,0,x\n4.5,1e3,y\n"
 NUMBERS = np.array([[1, 2.5], [2, -1], [3, 0], [4.5, 1e3]])

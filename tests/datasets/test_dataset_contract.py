@@ -179,7 +179,7 @@ def test_unknown_names_suggest_near_ones():
 def test_options_are_keyword_only_and_signatures_agree():
     for name in datasets.__all__:
         function = getattr(datasets, name)
-        if name in ("Dataset", "Holes", "eurodist", "hide_cells", "load", "morse", "names", "remove_cells"):
+        if name in ("Dataset", "HiddenCells", "eurodist", "hide_cells", "load", "morse", "names", "remove_cells"):
             continue
         kinds = [(p.name, p.kind) for p in inspect.signature(function).parameters.values()]
         assert [n for n, _ in kinds[:3]] == ["n_samples", "noise", "random_state"]

@@ -177,7 +177,7 @@ def test_wrong_calls_are_explained():
     X, Z, y = data()
     with pytest.raises(ValueError, match="the 60 rows of X; got 50"):
         quality.scores(X, Z[:50])
-    with pytest.raises(ValueError, match="same rows; got"):
+    with pytest.raises(ValueError, match="same number of rows; got"):
         quality.scores_each(X, {"a": Z, "b": Z[:50]})
     with pytest.raises(ValueError, match="label for each of the 60 rows; got 59"):
         quality.scores(X, Z, y[:59])

@@ -51,11 +51,11 @@ def test_labels_of_any_kind():
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        ([1, "a", 2, "b"], "y must hold labels of one kind; got int, str"),
-        (np.array([1, "a", 2, "b"], object), "y must hold labels of one kind; got int, str"),
-        (np.array([None, "a", "a", "b"], object), "y must hold labels of one kind; got NoneType, str"),
-        (np.array([1, 1j, 2, (3,)], object), "y must hold labels that can be ordered"),
-        (np.ma.masked_equal([1, 2, 2, 3], 3), "y has masked labels"),
+        ([1, "a", 2, "b"], "y must have labels of one type; got int, str"),
+        (np.array([1, "a", 2, "b"], object), "y must have labels of one type; got int, str"),
+        (np.array([None, "a", "a", "b"], object), "y must have labels of one type; got NoneType, str"),
+        (np.array([1, 1j, 2, (3,)], object), "y must have labels that can be ordered"),
+        (np.ma.masked_equal([1, 2, 2, 3], 3), "y must have no masked labels"),
     ],
 )
 def test_mixed_labels_are_refused(y, message):

@@ -180,9 +180,9 @@ def test_wrong_calls_are_explained():
         with pytest.raises(ValueError, match=f"^truncated_auc: k_up {rule} {k!r}"):
             quality.truncated_auc(X, Z, k)
     for options in ({"metric": "cosine"}, {"graph_neighbors": 5}, {"Z": Z}):
-        with pytest.raises(TypeError, match="trustworthiness: a Ranks record stands for X, Z and all options"):
+        with pytest.raises(TypeError, match="trustworthiness: pass a Ranks record alone"):
             quality.trustworthiness(ranks, **options)
-    with pytest.raises(TypeError, match="give the data and the embedding"):
+    with pytest.raises(TypeError, match="pass the data and the embedding"):
         quality.rnx_auc(X)
     with pytest.raises(TypeError, match="stands for X, Z and all options"):
         quality.rnx_auc(ranks, Z)

@@ -57,7 +57,9 @@ def test_plain_pca_is_the_baseline_however_it_is_given():
 
 
 def test_seed_goes_to_named_methods_and_to_estimators_that_left_theirs_open():
-    named, opened, chosen = requested_methods(["isomap", ("a", manifold.TSNE()), ("b", manifold.TSNE(random_state=8))], COMMON)
+    named, opened, chosen = requested_methods(
+        ["isomap", ("a", manifold.TSNE()), ("b", manifold.TSNE(random_state=8))], COMMON
+    )
     assert (named.estimator.random_state, opened.estimator.random_state, chosen.estimator.random_state) == (
         3,
         3,
@@ -66,7 +68,9 @@ def test_seed_goes_to_named_methods_and_to_estimators_that_left_theirs_open():
 
 
 def test_what_an_estimator_says_itself_is_kept():
-    zero, pipe = requested_methods([("zero", manifold.TSNE(random_state=0)), make_pipeline(decomposition.PCA(2))], COMMON)
+    zero, pipe = requested_methods(
+        [("zero", manifold.TSNE(random_state=0)), make_pipeline(decomposition.PCA(2))], COMMON
+    )
     assert zero.estimator.random_state == 0
     assert pipe.estimator.verbose is False
     quiet, loud, pipe = requested_methods(
@@ -172,7 +176,7 @@ def test_warnings_are_kept_each_once(X):
         (lambda X: X[:5], r"one row for each of the 20 rows; got shape \(5, 3\)"),
         (lambda X: X[:, 0], "one row for each"),
         (lambda X: X[:, :0], "one row for each"),
-        (lambda X: X * np.nan, "at least 3 rows must get a place; 0 of 20 did"),
+        (lambda X: X * np.nan, "must embed at least 3 rows; 0 of 20 have no NaN"),
         (lambda X: X / 0.0, "infinite values"),
         (lambda X: X + 1j, "real numbers; got dtype complex128"),
     ],

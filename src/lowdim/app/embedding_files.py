@@ -1,8 +1,8 @@
 """Files of embeddings: one line per row of the data, written by one command and read by another.
 
 The file of one method has the columns ``row``, ``name``, ``label`` (the last two only if the data has them) and the
-coordinates. The file of a comparison has, after these three, ``METHOD_1``, ``METHOD_2``, ..., ``METHOD_quality`` for each
-method.
+coordinates. The file of a comparison has, after these three, ``METHOD_1``, ``METHOD_2``, ..., ``METHOD_quality`` for
+each method.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The record every data set comes in: the rows, what is really behind them, and a label for each."""
+"""The record of a data set: rows, true coordinates and labels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """Rows of data together with the truth a reduction should find.
+    """Rows of data with their true coordinates and labels.
 
     Unpacks as ``X, coordinates, labels``.
 
@@ -19,25 +19,24 @@ class Dataset:
     X : ndarray of shape (n, d)
         The rows, float64, noise included.
     coordinates : ndarray of shape (n, k)
-        The parameters each row was made from; ``coordinate_names`` says what the columns are.
+        The parameters each row was made from; ``coordinate_names`` has their names.
     labels : ndarray of shape (n,)
-        An int class per row, a function of the true coordinates unless the generator says otherwise.
+        A class (int) for each row, a function of the true coordinates unless the generator says otherwise.
     name : str
-        The name :func:`load` knows the set by.
+        The name in :func:`load`.
     description : str
-        One sentence on what the set is.
+        One sentence.
     coordinate_names : tuple of str
-        What each column of ``coordinates`` means.
+        Names of the columns of ``coordinates``.
     noise_free : ndarray of shape (n, d)
         ``X`` before noise was added: errors of denoising and imputation are measured against it.
     isometric_coordinates : ndarray of shape (n, k) or None
-        Coordinates whose Euclidean distances equal distances along the noise-free data for close rows (for
-        all rows where the set has no hole, gap or closed direction). None where no such coordinates are
-        known.
+        Coordinates whose Euclidean distances equal the geodesic distances of the noise-free data for close rows
+        (for all rows if the set has no hole, gap or closed direction). None if no such coordinates are known.
     label_names : tuple of str
-        A name for each label 0, 1, ..., where the labels have names.
+        A name for each label 0, 1, ..., if the labels have names.
     image_shape : tuple of (int, int) or None
-        Height and width where a row is a flattened grey image: ``X[i].reshape(image_shape)``.
+        Height and width if a row is a flattened grey image: ``X[i].reshape(image_shape)``.
 
     Examples
     --------

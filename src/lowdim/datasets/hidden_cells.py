@@ -1,4 +1,4 @@
-"""Holes in a table whose answer is known: what a method fills in can be compared with what was there."""
+"""Hide cells of a table whose values are known, to compare them with what a method fills in."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ MECHANISMS = ("mcar", "mar", "nmar", "block")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Holes:
-    """A table with cells hidden, and what was in them.
+class HiddenCells:
+    """A table with hidden cells, and their true values.
 
     Unpacks as ``X, mask, truth``.
 
     Parameters
     ----------
     X : array or data frame of shape (n, d)
-        The table with NaN (in data frames: the frame's own mark) in the hidden cells.
+        The table with NaN (in data frames: their missing value) in the hidden cells.
     mask : ndarray of bool of shape (n, d)
-        True where a cell was hidden; cells that were missing before are not marked.
+        True for the hidden cells; not for cells that were missing before.
     truth : array or data frame of shape (n, d)
-        The table as it was.
+        The original table.
     mechanism : str
         How the cells were chosen.
     driver : int or None
-        The column that decides which rows lose cells, for ``mechanism="mar"``.
+        The column that determines which rows lose cells, for ``mechanism="mar"``.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class Holes:
     def __repr__(self) -> str:
         n, d = self.mask.shape
         driver = "" if self.driver is None else f" by column {self.driver}"
-        return f"<Holes {self.mechanism}{driver}: {int(self.mask.sum())} of {n} x {d} cells hidden>"
+        return f"<HiddenCells {self.mechanism}{driver}: {int(self.mask.sum())} of {n} x {d} cells hidden>"
 
 
 def hide_cells(
@@ -62,43 +62,42 @@ def hide_cells(
     *,
     driver: int | str | None = None,
     strength: float = 10.0,
-) -> Holes:
-    """Hide a share of the cells of a table, by one of the four ways in which cells go missing.
+) -> HiddenCells:
+    """Hide a share of the cells of a table, by one of four missing-data mechanisms.
 
-    Exactly round(share * cells) cells are hidden, and no row or column loses its last one. Cells are drawn one after
-    the other without replacement, a cell with weight w before one with weight v with odds w : v; a cell that is the
-    last of its row or column is passed over. With q the place of a value in its column, from 0 (smallest) to 1
-    (largest), ties sharing their middle place:
+    Exactly round(share * cells) cells are hidden, and every row and column keeps at least one cell. Cells are drawn one
+    after the other without replacement, with probabilities proportional to weights w. With q the relative rank of a
+    value in its column, from 0 (smallest) to 1 (largest), the mean rank for ties:
 
     * ``"mcar"``, missing completely at random: w = 1 for every cell.
-    * ``"mar"``, missing at random: w = strength^q where q is the place of the row's value in the `driver` column, which
-      keeps all of its cells. Whoever looks at the driver knows which rows lose more.
-    * ``"nmar"``, not at random: w = strength^q where q is the place of the cell's own value. What is left is biased,
-      and nothing in the table says so.
-    * ``"block"``: one rectangle of neighbouring rows and columns at a random place, with the proportions of the table
-      as nearly as can be; its last row is as long as the share needs.
+    * ``"mar"``, missing at random: w = strength^q where q is the rank of the row's value in the `driver` column, which
+      keeps all of its cells and so explains which rows lose more.
+    * ``"nmar"``, not missing at random: w = strength^q where q is the rank of the cell's own value. The remaining cells
+      are biased, and nothing in the table shows it.
+    * ``"block"``: one rectangle of adjacent rows and columns at a random position, with about the proportions of the
+      table; its last row may be shorter.
 
     Parameters
     ----------
     X : array-like or data frame of shape (n, d)
-        The table; numbers or categories. Left as it is. Cells that are missing already stay so and do not count.
+        The table, of numbers or categories; it is not changed. Cells that are missing already do not count.
     share : float
-        Share of the present cells to hide, between 0 and 1.
-    mechanism : {"mcar", "mar", "nmar", "block"}, default="mcar"
+        Share of the observed cells to hide, between 0 and 1.
+    mechanism : {"mcar", "mar", "nmar", "block"}
         How the cells are chosen.
-    random_state : int, Generator, RandomState or None, default=None
-        An int hides the same cells every time.
-    driver : int, str or None, default=None
-        For "mar": the column that decides, by number or by name. None: the one with the fewest holes, the first of
-        them.
-    strength : float, default=10.0
-        For "mar" and "nmar": the odds of the largest value against the smallest. 1 is "mcar"; below 1, small values
-        go first.
+    random_state : int, generator or None
+        Seed; the same int gives the same result.
+    driver : int, str or None
+        For "mar": the column that determines which rows lose cells, by number or by name. None: the first of those
+        with the fewest missing cells.
+    strength : float
+        For "mar" and "nmar": weight of the largest value relative to the smallest. 1 is "mcar"; below 1, small values
+        are hidden more often.
 
     Returns
     -------
-    Holes
-        The table with holes, the mask of the hidden cells, and the truth.
+    HiddenCells
+        The table with missing cells, the mask of the hidden cells, and the complete table.
 
     References
     ----------
@@ -109,14 +108,14 @@ def hide_cells(
     >>> import numpy as np
     >>> from lowdim.datasets import hide_cells, swiss_roll
     >>> roll = swiss_roll(200, random_state=0)
-    >>> holes = hide_cells(roll.X, 0.1, "nmar", random_state=0)
-    >>> holes
-    <Holes nmar: 60 of 200 x 3 cells hidden>
-    >>> bool(np.nanmean(holes.X) < roll.X.mean())
+    >>> hidden = hide_cells(roll.X, 0.1, "nmar", random_state=0)
+    >>> hidden
+    <HiddenCells nmar: 60 of 200 x 3 cells hidden>
+    >>> bool(np.nanmean(hidden.X) < roll.X.mean())
     True
     """
     from lowdim._core.runtime.rng import generator
-    from lowdim._core.tables.columns import (  # they cost an import of scikit-learn
+    from lowdim._core.tables.columns import (  # they import scikit-learn
         categories_of,
         code,
         is_frame,
@@ -139,7 +138,7 @@ def hide_cells(
         keys = rng.standard_exponential(values.size)[cells] / weights.flat[cells]  # Efraimidis and Spirakis (2006)
         mask = _take(cells[np.argsort(keys, kind="stable")], present, count)
     _check_found(int(mask.sum()), count, int(present.sum()), mechanism)
-    return Holes(_punched(truth, mask), mask, truth, mechanism, chosen)
+    return HiddenCells(_with_missing(truth, mask), mask, truth, mechanism, chosen)
 
 
 def _check(share: Any, mechanism: Any, strength: Any) -> None:
@@ -155,12 +154,12 @@ def _check_found(found: int, count: int, cells: int, mechanism: str) -> None:
     if found < count:
         raise ValueError(
             f"hide_cells: share must leave a cell in every row and column; mechanism {mechanism!r} can hide {found} of "
-            f"{cells} cells here, and {count} were asked for. Take a share of at most {found / cells:.3g}."
+            f"{cells} cells; got a share of {count}. Use a share of at most {found / cells:.3g}."
         )
 
 
 def _array(X: Any) -> np.ndarray:
-    """A copy with room for NaN: floats stay, whole numbers become floats, anything else objects."""
+    """A copy that can hold NaN: whole numbers become floats, other types objects."""
     from lowdim._core.tables.columns import as_cells, has_categories
 
     cells = as_cells(X)
@@ -171,12 +170,12 @@ def _array(X: Any) -> np.ndarray:
     return cells.astype(object if has_categories(cells) else np.float64)
 
 
-def _punched(truth: Any, mask: np.ndarray) -> Any:
-    """The table with the marked cells gone."""
+def _with_missing(truth: Any, mask: np.ndarray) -> Any:
+    """A copy of the table with the marked cells missing."""
     if hasattr(truth, "get_columns"):  # polars
-        holes = [type(c)(~mask[:, j]) for j, c in enumerate(truth.get_columns())]
+        kept = [type(c)(~mask[:, j]) for j, c in enumerate(truth.get_columns())]
         return truth.with_columns(
-            [c.zip_with(h, c.clear(len(c))) for c, h in zip(truth.get_columns(), holes, strict=True)]
+            [c.zip_with(k, c.clear(len(c))) for c, k in zip(truth.get_columns(), kept, strict=True)]
         )
     if not isinstance(truth, np.ndarray):
         return truth.mask(mask)
@@ -202,26 +201,26 @@ def _driver(driver: Any, truth: Any, present: np.ndarray) -> int:
 def _weights(
     values: np.ndarray, present: np.ndarray, mechanism: str, driver: int | None, strength: float
 ) -> np.ndarray:
-    """The weight of each cell in the draw; 0 where it must not be drawn."""
+    """The weight of each cell; 0 for cells that must not be drawn."""
     if mechanism == "mcar":
         return present.astype(np.float64)
     if mechanism == "nmar":
-        places = np.column_stack([_places(column) for column in values.T])
-        return np.where(present, np.power(strength, places), 0.0)
-    weights = np.where(present, np.power(strength, _places(values[:, driver]))[:, None], 0.0)
+        ranks = np.column_stack([_relative_ranks(column) for column in values.T])
+        return np.where(present, np.power(strength, ranks), 0.0)
+    weights = np.where(present, np.power(strength, _relative_ranks(values[:, driver]))[:, None], 0.0)
     weights[:, driver] = 0.0
     return weights
 
 
-def _places(column: np.ndarray) -> np.ndarray:
-    """Where each value stands in its column, 0 the smallest and 1 the largest; 1/2 for a hole."""
+def _relative_ranks(column: np.ndarray) -> np.ndarray:
+    """Relative rank of each value in its column, from 0 to 1; 1/2 for a missing cell."""
     from scipy.stats import rankdata
 
     there = ~np.isnan(column)
-    places = np.full(len(column), 0.5)
+    ranks = np.full(len(column), 0.5)
     if there.sum() > 1:
-        places[there] = (rankdata(column[there]) - 1) / (there.sum() - 1)
-    return places
+        ranks[there] = (rankdata(column[there]) - 1) / (there.sum() - 1)
+    return ranks
 
 
 def _take(order: np.ndarray, present: np.ndarray, count: int) -> np.ndarray:
@@ -244,7 +243,7 @@ def _take(order: np.ndarray, present: np.ndarray, count: int) -> np.ndarray:
 
 
 def _block(present: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
-    """A rectangle: as wide a part of the columns as it is a part of the rows, wider where the rows do not suffice."""
+    """A rectangle with about the proportions of the table, wider if the rows do not suffice."""
     n, d = present.shape
     width = min(max(1, round(d * np.sqrt(count / max(1, int(present.sum()))))), max(1, d - 1))
     while width < d - 1 and count > width * (n - 1):

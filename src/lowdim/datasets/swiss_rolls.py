@@ -1,4 +1,4 @@
-"""Swiss rolls: a flat sheet rolled up in space, whole, with a hole, unevenly sampled, or torn in two.
+"""Swiss rolls: a flat sheet rolled up in space; complete, with a hole, unevenly sampled, or in two parts.
 
 All of them lie on the surface (t cos t, h, t sin t) with t between 3 pi/2 and 9 pi/2. Rolling does not
 stretch, so the sheet has isometric coordinates: the length of the spiral up to t, s(t) = (t sqrt(1 + t^2) +
@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from lowdim.datasets.arguments import start
 from lowdim.datasets.dataset import Dataset
-from lowdim.datasets.sampling import parity, round_half_away, spiral_length, start
+from lowdim.datasets.formulas import parity, round_half_away, spiral_length
 
 _FIRST = 1.5 * np.pi
 _HEIGHT = 30.0
@@ -20,7 +21,7 @@ _HEIGHT = 30.0
 def swiss_roll(
     n_samples: int = 1000, noise: float = 0.05, random_state: object = None, *, hole: bool = False
 ) -> Dataset:
-    """A flat sheet rolled up in three dimensions: the first test of every manifold method.
+    """A flat sheet rolled up in three dimensions: the standard test of manifold methods.
 
     With u, v uniform on [0, 1]: t = (3 pi / 2)(1 + 2u), h = 30 v, and the row is (t cos t, h, t sin t) plus
     Gaussian noise. Labels are the two colours of a checkerboard on the sheet, the parity of round(t/2) +
@@ -28,13 +29,13 @@ def swiss_roll(
 
     Parameters
     ----------
-    n_samples : int, default=1000
+    n_samples : int
         Number of rows.
-    noise : float, default=0.05
+    noise : float
         Standard deviation of the Gaussian noise added to every value.
-    random_state : int, Generator, RandomState or None, default=None
-        An int gives the same rows every time. The noise-free rows do not depend on ``noise``.
-    hole : bool, default=False
+    random_state : int, generator or None
+        Seed; the same int gives the same result. The noise-free rows do not depend on ``noise``.
+    hole : bool
         Leave out the middle cell of a 3 x 3 grid in (t, h); see :func:`swiss_roll_hole`.
 
     Returns
@@ -44,10 +45,9 @@ def swiss_roll(
 
     Notes
     -----
-    Score an unrolled sheet against ``isometric_coordinates``: a perfect isometry still looks squeezed
-    against (t, h). Rows are uniform in t, so they lie about three times denser at the centre of the roll
-    than outside. Neighbouring turns are 2 pi apart; a neighbourhood that reaches that far short-circuits the
-    roll.
+    Compare an unrolled sheet with ``isometric_coordinates``, not with (t, h), which are not isometric. Rows are
+    uniform in t, so they are about three times denser at the centre of the roll than outside. Neighbouring turns are
+    2 pi apart; neighbourhoods that reach that far make short circuits.
 
     References
     ----------
@@ -65,7 +65,7 @@ def swiss_roll(
     n, sd, rng = start("swiss_roll_hole" if hole else "swiss_roll", n_samples, noise, random_state)
     unit = rng.random((n, 2))
     if hole:
-        # Eight cells of nine, drawn directly: cell 4 is the middle one, so those from it on move up by one.
+        # Eight of nine cells: cell 4 is the middle one, so the numbers from 4 on are one higher.
         cell = rng.integers(8, size=n)
         cell += cell >= 4
         unit = (unit + np.column_stack([cell // 3, cell % 3])) / 3
@@ -75,19 +75,19 @@ def swiss_roll(
 
 
 def swiss_roll_hole(n_samples: int = 1000, noise: float = 0.05, random_state: object = None) -> Dataset:
-    """A Swiss roll with a rectangular hole in the sheet: it breaks methods that need a convex sheet.
+    """A Swiss roll with a rectangular hole in the sheet: methods that assume a convex sheet fail.
 
     The sheet of :func:`swiss_roll` without the middle cell of a 3 x 3 grid in (t, h): 5 pi/2 < t < 7 pi/2 and
     10 < h < 20.
 
     Parameters
     ----------
-    n_samples : int, default=1000
+    n_samples : int
         Number of rows, all outside the hole.
-    noise : float, default=0.05
+    noise : float
         Standard deviation of the Gaussian noise added to every value.
-    random_state : int, Generator, RandomState or None, default=None
-        An int gives the same rows every time.
+    random_state : int, generator or None
+        Seed; the same int gives the same result.
 
     Returns
     -------
@@ -96,9 +96,8 @@ def swiss_roll_hole(n_samples: int = 1000, noise: float = 0.05, random_state: ob
 
     Notes
     -----
-    The isometric coordinates hold for close rows. Across the hole the shortest way on the data goes round it
-    and is longer than the straight line in these coordinates, so Isomap stretches the hole; Hessian LLE and
-    TCIE should not.
+    The isometric coordinates hold for close rows. The shortest path on the data goes around the hole and is
+    longer than the straight line in these coordinates, so Isomap enlarges the hole; Hessian LLE and TCIE should not.
 
     References
     ----------
@@ -115,19 +114,19 @@ def swiss_roll_hole(n_samples: int = 1000, noise: float = 0.05, random_state: ob
 
 
 def changing_swiss_roll(n_samples: int = 1000, noise: float = 0.05, random_state: object = None) -> Dataset:
-    """A Swiss roll whose sampling thins out along the sheet: one neighbourhood size does not fit all of it.
+    """A Swiss roll whose density decreases along the sheet: no single neighbourhood size suits all of it.
 
     As :func:`swiss_roll` with t = (3 pi / 2)(1 + 2r), where r has density 2(1 - r) on [0, 1], and h = 21 v.
     Labels are the parity of round(t/2) + round(h/10).
 
     Parameters
     ----------
-    n_samples : int, default=1000
+    n_samples : int
         Number of rows.
-    noise : float, default=0.05
+    noise : float
         Standard deviation of the Gaussian noise added to every value.
-    random_state : int, Generator, RandomState or None, default=None
-        An int gives the same rows every time.
+    random_state : int, generator or None
+        Seed; the same int gives the same result.
 
     Returns
     -------
@@ -136,10 +135,9 @@ def changing_swiss_roll(n_samples: int = 1000, noise: float = 0.05, random_state
 
     Notes
     -----
-    Rows get scarce at the outer end. A fixed number of neighbours reaches far there, and may cross to the
-    next turn; a fixed radius that suits the inside leaves outer rows without any neighbour. Methods whose
-    result depends on the density of the rows, such as Laplacian eigenmaps, show the density rather than the
-    sheet.
+    Rows are sparse at the outer end. There a fixed number of neighbours reaches far and may make short circuits; a
+    fixed radius that suits the centre leaves outer rows without neighbours. Methods whose result depends on the
+    density of the rows, such as Laplacian eigenmaps, show the density rather than the sheet.
 
     References
     ----------
@@ -156,14 +154,14 @@ def changing_swiss_roll(n_samples: int = 1000, noise: float = 0.05, random_state
     # Published as rejection sampling (keep r with probability 1 - r); this inverts its distribution.
     r = 1 - np.sqrt(1 - rng.random(n))
     t, h = _FIRST * (1 + 2 * r), 21 * rng.random(n)
-    what = "A flat sheet, rolled up, with fewer and fewer rows towards the outside."
+    what = "A flat sheet, rolled up, whose density decreases towards the outside."
     return _rolled("changing-swiss-roll", what, t, h, _board(t, h, 10), sd, rng)
 
 
 def broken_swiss_roll(
     n_samples: int = 1000, noise: float = 0.05, random_state: object = None, *, parity_labels: bool = False
 ) -> Dataset:
-    """A Swiss roll torn into two strips: what does a method do with a disconnected graph?
+    """A Swiss roll in two parts: a test of methods on a disconnected neighbour graph.
 
     The first ceil(n/2) rows have t = (3 pi / 2)(1 + 0.8u), the others t = (3 pi / 2)(1 + 2(0.4u + 0.6)); h =
     30 v. The strip between, a fifth of the range of t, is missing. Labels are round(t), as in the published
@@ -171,15 +169,15 @@ def broken_swiss_roll(
 
     Parameters
     ----------
-    n_samples : int, default=1000
+    n_samples : int
         Number of rows.
-    noise : float, default=0.05
+    noise : float
         Standard deviation of the Gaussian noise added to every value.
-    random_state : int, Generator, RandomState or None, default=None
-        An int gives the same rows every time.
-    parity_labels : bool, default=False
-        Label by the checkerboard of :func:`swiss_roll` instead, a line the published generator has commented
-        out.
+    random_state : int, generator or None
+        Seed; the same int gives the same result.
+    parity_labels : bool
+        Use the checkerboard labels of :func:`swiss_roll` instead, which are commented out in the published
+        generator.
 
     Returns
     -------
@@ -188,10 +186,10 @@ def broken_swiss_roll(
 
     Notes
     -----
-    With 5000 rows the halves are about 6 apart and neighbours about 0.5, so the neighbour graph falls in two
-    for every k from 5 to 15. A method that embeds only the larger half and scores that half looks better
-    than it is (2 % error instead of the published 14 % for Isomap): score all rows. No distance *across* the
-    gap is on the data, so only distances within a half can be judged.
+    With 5000 rows the halves are about 6 apart and neighbours about 0.5, so the neighbour graph has two connected
+    components for every k from 5 to 15. A method that embeds only the larger half and is scored on that half looks
+    better than it is (2 % error instead of the published 14 % for Isomap): score all rows. Geodesic distances are
+    defined only within a half.
 
     References
     ----------
@@ -209,7 +207,7 @@ def broken_swiss_roll(
     u[(n + 1) // 2 :] += 0.6
     t, h = _FIRST * (1 + 2 * u), _HEIGHT * rng.random(n)
     labels = _board(t, h, 12) if parity_labels else round_half_away(t).astype(np.int64)
-    what = "A rolled-up sheet in two pieces, with a strip missing between them."
+    what = "A rolled-up sheet in two parts, with a strip missing between them."
     return _rolled("broken-swiss-roll", what, t, h, labels, sd, rng)
 
 

@@ -1,8 +1,8 @@
-"""Pictures of embeddings and of how faithful they are.
+"""Plots of embeddings and of how faithful they are.
 
-Every function draws on the Axes it is given, or on new ones, and returns what it drew on. Colours can be told apart
-with any kind of colour vision, maps have the same scale on both axes, and nothing is shown or saved by itself.
-matplotlib is loaded when the first picture is drawn: ``pip install 'lowdim[app]'`` brings it.
+Every function draws on the given Axes, or on new ones, and returns them. The colours are safe for colour-blind readers,
+maps have the same scale on both axes, and nothing is shown or saved. matplotlib is imported when the first plot is
+drawn; ``pip install 'lowdim[app]'`` installs it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Factor maps: rows, categories and columns on two axes."""
+"""Factor maps: individuals, categories and variables on two axes."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ def factor_map(maps: Any, axes: tuple[int, int] = (0, 1), labels: Any = None, *,
     Parameters
     ----------
     maps : FactorMap
-        What to draw.
+        The factor map.
     axes : tuple of two ints
-        Which axes, from 0.
+        The two axes, counted from 0.
     labels : array-like of shape (n,), optional
-        Classes or a quantity of the active rows, shown as colours.
+        Classes or a quantity for the active rows, shown as colours.
     names : int
-        The most names written, of categories and (where those are supplementary) of individuals: supplementary ones
-        first, then those farthest out, unless they would cover another.
+        The largest number of names written, of categories and (if all categories are supplementary) of individuals:
+        supplementary ones first, then those farthest from the origin; a name that would overlap another is left out.
     rows : bool
         Draw the individuals.
     ax : matplotlib Axes, optional
-        Where to draw.
+        The axes to draw on; new ones by default.
     title : str, optional
-        The heading.
+        The title.
 
     Returns
     -------
     matplotlib Axes
-        What was drawn on.
+        The axes.
 
     Examples
     --------
@@ -45,47 +45,47 @@ def factor_map(maps: Any, axes: tuple[int, int] = (0, 1), labels: Any = None, *,
     >>> answers = [["tea", "milk"], ["tea", "lemon"], ["coffee", "milk"], ["coffee", "black"], ["tea", "lemon"]]
     >>> ax = lowdim.plot.factor_map(lowdim.FactorMap(lowdim.MCA(2).fit(answers), answers))
     """
-    i, j = _twonew_axes(maps, axes)
+    i, j = _two_axes(maps, axes)
     ax = new_axes(ax, figsize=(7, 7), layout="constrained")
-    people, kinds = maps.individuals, maps.categories
+    individuals, categories = maps.individuals, maps.categories
     if rows:
-        active, place = people.active, people.coordinates[:, [i, j]]
-        size = float(np.clip(4000 / max(len(people), 1), 5, 24))
+        active, place = individuals.active, individuals.coordinates[:, [i, j]]
+        size = float(np.clip(4000 / max(len(individuals), 1), 5, 24))
         embedding(place[active], labels, ax=ax, size=size)
         ax.scatter(*place[~active].T, s=size, facecolors="none", edgecolors=COLORS[4], linewidths=1)
-    if len(kinds):
-        place, active = kinds.coordinates[:, [i, j]], kinds.active
+    if len(categories):
+        place, active = categories.coordinates[:, [i, j]], categories.active
         ax.scatter(*place[active].T, s=22, marker="s", c=COLORS[4], linewidths=0, zorder=3)
         ax.scatter(*place[~active].T, s=22, marker="s", facecolors="none", edgecolors=COLORS[4], zorder=3)
     _cross(ax, maps, i, j, title)
     ax.set_aspect("equal", adjustable="datalim")
-    ax.figure.draw_without_rendering()  # names are measured where they will be
-    written = _write(ax, kinds, (i, j), names, COLORS[4], [])
-    if rows and not kinds.active.any():  # where categories are the subject, rows are the background
-        _write(ax, people, (i, j), names, "0.25", written)
+    ax.figure.draw_without_rendering()  # the extent of names is known after drawing
+    written = _write(ax, categories, (i, j), names, COLORS[4], [])
+    if rows and not categories.active.any():  # active categories are the subject; then rows have no names
+        _write(ax, individuals, (i, j), names, "0.25", written)
     return ax
 
 
 def correlation_circle(maps: Any, axes: tuple[int, int] = (0, 1), *, ax: Any = None, title: str | None = None) -> Any:
     """Draw the correlations of the variables with two axes inside the unit circle.
 
-    An arrow that reaches the circle is a column these two axes show whole. Supplementary columns are dashed.
+    A variable whose arrow reaches the circle is fully represented by these two axes. Supplementary ones are dashed.
 
     Parameters
     ----------
     maps : FactorMap
-        What to draw.
+        The factor map.
     axes : tuple of two ints
-        Which axes, from 0.
+        The two axes, counted from 0.
     ax : matplotlib Axes, optional
-        Where to draw.
+        The axes to draw on; new ones by default.
     title : str, optional
-        The heading.
+        The title.
 
     Returns
     -------
     matplotlib Axes
-        What was drawn on.
+        The axes.
 
     Examples
     --------
@@ -93,16 +93,18 @@ def correlation_circle(maps: Any, axes: tuple[int, int] = (0, 1), *, ax: Any = N
     >>> X = lowdim.datasets.swiss_roll(100, random_state=0).X
     >>> ax = lowdim.plot.correlation_circle(lowdim.FactorMap(lowdim.PCA(2, scale=True).fit(X), X))
     """
-    i, j = _twonew_axes(maps, axes)
+    i, j = _two_axes(maps, axes)
     if not len(maps.variables):
-        raise ValueError("correlation_circle: maps has no columns of numbers; draw its categories with factor_map.")
+        raise ValueError(
+            "correlation_circle: maps must have numeric variables; it has none. Draw its categories with factor_map."
+        )
     ax = new_axes(ax, figsize=(6, 6), layout="constrained")
     turn = np.linspace(0, 2 * np.pi, 200)
     ax.plot(np.cos(turn), np.sin(turn), color="0.6", linewidth=0.8)
     _cross(ax, maps, i, j, title)
     ax.set(xlim=(-1.25, 1.25), ylim=(-1.25, 1.25))
     ax.set_aspect("equal")
-    ax.figure.draw_without_rendering()  # names are measured where they will be
+    ax.figure.draw_without_rendering()  # the extent of names is known after drawing
     written: list[Any] = []
     shown = maps.variables
     for name, (x, y), active in zip(shown.names, shown.correlations[:, [i, j]], shown.active, strict=True):
@@ -115,15 +117,15 @@ def correlation_circle(maps: Any, axes: tuple[int, int] = (0, 1), *, ax: Any = N
     return ax
 
 
-def _twonew_axes(maps: Any, axes: tuple[int, int]) -> tuple[int, int]:
+def _two_axes(maps: Any, axes: tuple[int, int]) -> tuple[int, int]:
     k = len(maps.eigenvalues)
     if len(axes) != 2 or not all(isinstance(a, (int, np.integer)) and 0 <= a < k for a in axes):
-        raise ValueError(f"plot: axes must be two of the {k} axes, from 0 to {k - 1}; got {axes!r}.")
+        raise ValueError(f"plot: axes must be two numbers from 0 to {k - 1}; got {axes!r}.")
     return int(axes[0]), int(axes[1])
 
 
 def _cross(ax: Any, maps: Any, i: int, j: int, title: str | None) -> None:
-    """Lines through the middle, and what each axis carries."""
+    """Lines through the origin, and the share of inertia of each axis."""
     ax.axhline(0, color="0.8", linewidth=0.8, zorder=0)
     ax.axvline(0, color="0.8", linewidth=0.8, zorder=0)
     x, y = (f"axis {a + 1} ({100 * maps.shares[a]:.1f} %)" for a in (i, j))
@@ -133,7 +135,7 @@ def _cross(ax: Any, maps: Any, i: int, j: int, title: str | None) -> None:
 
 
 def _write(ax: Any, points: Any, axes: tuple[int, int], most: int, color: str, written: list[Any]) -> list[Any]:
-    """Names of the supplementary points, then of those farthest out; one that would cover another is left out."""
+    """Names of the supplementary points, then of those farthest from the origin; overlapping ones are left out."""
     place = points.coordinates[:, list(axes)]
     out = (place**2 / np.maximum((place**2).mean(axis=0), 1e-300)).sum(axis=1) if len(points) else np.zeros(0)
     for a in np.argsort(-np.where(points.active, out, np.inf), kind="stable")[:most]:

@@ -1,4 +1,4 @@
-"""What the holes of a table leave unknown, drawn as ellipses."""
+"""Uncertainty from missing cells, drawn as confidence ellipses."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from lowdim.plot._style import COLORS, GREY, new_axes, ticker, write_name
 
 def imputation(found: Any, of: str = "rows", *, confidence: float = 0.95, names: Sequence[str] | None = None,
                ax: Any = None, title: str | None = None) -> Any:  # fmt: skip
-    """Draw where rows, or columns, may lie in the plane of the first two components, given what is missing.
+    """Draw confidence ellipses of rows, or columns, in the plane of the first two components, given the missing cells.
 
-    Each imputed table gives its own places, turned onto those of the mean table; an ellipse holds that share of them.
-    Rows with missing cells are blue and the others grey: those move too, with the axes. Where ellipses are large
-    beside the distances between points, the map says more than the table knows.
+    Each imputed table gives an embedding, which is aligned with that of the mean table; the ellipses hold the given
+    share of the points. Incomplete rows are blue, complete ones grey; complete rows vary too, with the components. If
+    ellipses are large relative to the distances between points, the map is not reliable.
 
     Parameters
     ----------
     found : Imputation
-        What :func:`lowdim.impute` returns, of at least three tables.
+        The result of :func:`lowdim.impute`, with at least three tables.
     of : {"rows", "columns"}
-        Places of the rows, or ends of the columns' arrows (correlations with the components where columns are scaled).
+        Scores of the rows, or loadings of the columns (correlations with the components if columns are scaled).
     confidence : float
-        What share of the places an ellipse holds, were they normal.
+        Share of the points in an ellipse, under a normal distribution.
     names : sequence of str, optional
-        Written beside the points; of rows only where they cover nothing. Columns are numbered without.
+        Names of the points; of rows a name that would overlap another is left out. Columns are numbered by default.
     ax : matplotlib Axes, optional
-        Where to draw.
+        The axes to draw on; new ones by default.
     title : str, optional
-        The heading.
+        The title.
 
     Returns
     -------
     matplotlib Axes
-        What was drawn on.
+        The axes.
 
     References
     ----------
@@ -53,14 +53,14 @@ def imputation(found: Any, of: str = "rows", *, confidence: float = 0.95, names:
     ellipses = found.row_ellipses(confidence) if of == "rows" else found.axis_ellipses(confidence)
     count = len(ellipses.centers)
     if names is not None and len(names) != count:
-        raise ValueError(f"imputation: names must be {count}, one for each of the {of}; got {len(names)}.")
+        raise ValueError(f"imputation: names must have one name for each of the {count} {of}; got {len(names)}.")
     ax = new_axes(ax, figsize=(6.5, 6.5), layout="constrained")
     ax.axhline(0, color=GREY, linewidth=0.8, zorder=0)
     ax.axvline(0, color=GREY, linewidth=0.8, zorder=0)
     if of == "rows":
-        holed = ~found.observed.all(axis=1)
-        _draw(ax, ellipses, ~holed, "0.6")
-        _draw(ax, ellipses, holed, COLORS[0])
+        incomplete = ~found.observed.all(axis=1)
+        _draw(ax, ellipses, ~incomplete, "0.6")
+        _draw(ax, ellipses, incomplete, COLORS[0])
     else:
         _arrows(ax, ellipses, found.scale)
     ax.set(xlabel="component 1", ylabel="component 2", title=title or "")
@@ -72,7 +72,7 @@ def imputation(found: Any, of: str = "rows", *, confidence: float = 0.95, names:
 
 
 def _draw(ax: Any, ellipses: Any, which: np.ndarray, color: str) -> None:
-    """Points, and around them their ellipses."""
+    """Draw points and their ellipses."""
     from matplotlib.collections import PolyCollection
 
     centers, axes = ellipses.centers[which], ellipses.axes[which]
@@ -80,15 +80,15 @@ def _draw(ax: Any, ellipses: Any, which: np.ndarray, color: str) -> None:
         return
     turn = np.linspace(0, 2 * np.pi, 48, endpoint=False)
     rims = np.column_stack([np.cos(turn), np.sin(turn)]) @ axes + centers[:, None]
-    crowd = float(np.clip(20 / len(ellipses.centers), 0.04, 0.25))  # many ellipses must not hide each other
-    look: dict[str, Any] = {"edgecolors": (color, 0.5), "facecolors": (color, crowd), "linewidths": 0.6}
+    opacity = float(np.clip(20 / len(ellipses.centers), 0.04, 0.25))  # many ellipses must not hide each other
+    look: dict[str, Any] = {"edgecolors": (color, 0.5), "facecolors": (color, opacity), "linewidths": 0.6}
     ax.add_collection(PolyCollection(list(rims), **look))
     ax.scatter(*centers.T, s=float(np.clip(3000 / len(ellipses.centers), 3, 16)), c=color, linewidths=0, zorder=3)
     ax.autoscale_view()
 
 
 def _arrows(ax: Any, ellipses: Any, scaled: bool) -> None:
-    """Arrows from the middle to each column's mean place; with scaled columns they stay inside the unit circle."""
+    """Arrows from the origin to the mean loadings; with scaled columns they are inside the unit circle."""
     if scaled:
         turn = np.linspace(0, 2 * np.pi, 200)
         ax.plot(np.cos(turn), np.sin(turn), color="0.6", linewidth=0.8)
@@ -101,7 +101,7 @@ def _arrows(ax: Any, ellipses: Any, scaled: bool) -> None:
 def _write_names(ax: Any, centers: np.ndarray, names: Sequence[str], of: str, made_up: bool) -> None:
     if of == "rows" and made_up:
         return
-    ax.figure.draw_without_rendering()  # names are measured where they will be
+    ax.figure.draw_without_rendering()  # the extent of names is known after drawing
     written: list[Any] = []
     for j in np.argsort(-(centers**2).sum(axis=1), kind="stable"):
         write_name(ax, str(names[j]), centers[j], "0.25", written, keep=of == "columns")

@@ -1,9 +1,10 @@
 """How faithful is an embedding? Measures of the whole embedding, for every neighbourhood size, and for each row.
 
 Rank measures (`rnx_auc`, `rnx_curve`, `trustworthiness`, `continuity`, `mrre`, ...) measure how well neighbourhoods
-are preserved; distance measures (`stress`, `sammon`, `shepard`, `residual_variance`) how well distances are; `knn_error`
-is the classification error of nearest neighbours. `scores` computes them all. A `Ranks` record can replace `(X, Z)` in
-every rank measure, so that ranks are computed once. `procrustes` aligns two embeddings and measures their agreement.
+are preserved; distance measures (`stress`, `sammon`, `shepard`, `residual_variance`) how well distances are;
+`knn_error` is the classification error of nearest neighbours. `scores` computes them all. A `Ranks` record can replace
+`(X, Z)` in every rank measure, so that ranks are computed once. `procrustes` aligns two embeddings and measures their
+agreement.
 
 Every measure compares with reference distances: between the rows of the data (``reference="ambient"``), along its
 neighbour graph (``"geodesic"``) or given ones (``"precomputed"``). Scores with different references are not comparable:

@@ -129,8 +129,8 @@ def scores_each(
         raise ValueError(f"scores: all embeddings must have the same number of rows; got {sorted(n)}.")
     common = np.logical_and.reduce(list(kept.values()))
     task = _Task(
-        _rows(X, metric, reference), None if y is None else label_codes(y, "scores"), has_scale, n_neighbors, metric, reference,
-        graph_neighbors, anchors, pairs, int(generator(random_state).integers(2**31)), n_jobs,
+        _rows(X, metric, reference), None if y is None else label_codes(y, "scores"), has_scale, n_neighbors, metric,
+        reference, graph_neighbors, anchors, pairs, int(generator(random_state).integers(2**31)), n_jobs,
     )  # fmt: skip
     found = task.on(common, tables)
     own = _own(task, tables, kept, common)
@@ -222,7 +222,7 @@ class _Task:
     def _data(self, mask: Array) -> Any:
         n = self.X.shape[0]
         if n != len(mask):
-            raise ValueError(f"scores: embeddings must have {n} rows, as many as X; got {len(mask)}.")
+            raise ValueError(f"scores: embeddings must have the {n} rows of X; got {len(mask)}.")
         if mask.sum() < 3:
             raise ValueError(f"scores: at least 3 rows must be without NaN in every embedding; got {mask.sum()}.")
         if mask.all():

@@ -111,7 +111,7 @@ def _near_ranks(X: Any, Z: Any, k: int, owner: str, options: dict[str, Any]) -> 
     if isinstance(X, Ranks) or Z is None:
         return _with_size(X, Z, k, owner, options)
     if "ks" in options:
-        raise TypeError(f"{owner}: unknown argument 'ks'; the neighbourhood size is n_neighbors.")
+        raise TypeError(f"{owner}: unknown option 'ks'; the neighbourhood size is n_neighbors.")
     refuse_unknown(options, owner)
     named = {name: options[name] for name in ("metric", "reference", "graph_neighbors", "n_jobs") if name in options}
     source = reference_of(X, owner=owner, **named)

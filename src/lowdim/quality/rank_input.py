@@ -30,7 +30,7 @@ def refuse_unknown(options: dict[str, Any], owner: str) -> None:
     known = [name for name, p in signature(Ranks.of_each).parameters.items() if p.kind is p.KEYWORD_ONLY]
     for name in options:
         if name not in known:
-            raise TypeError(f"{owner}: unknown argument {name!r}; the options are {', '.join(known)}.")
+            raise TypeError(f"{owner}: unknown option {name!r}; the options are {', '.join(known)}.")
 
 
 def check_size(k: Any, n: int, owner: str, name: str = "n_neighbors") -> None:

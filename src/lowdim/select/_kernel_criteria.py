@@ -1,6 +1,4 @@
-"""How good a kernel is for rows: criteria that need no more than its matrix, so that one table of distances serves
-every width.
-"""
+"""Criteria for a kernel, computed from its matrix, so that one table of distances serves every width."""
 
 from __future__ import annotations
 
@@ -24,11 +22,11 @@ from lowdim._core.spectrum.eigenvalues import positive_part
 
 Array = np.ndarray
 
-TRIED = 200  # rows on which "ridge" chooses its width and penalty, in every fold of every width
-ALIKE = 0.9  # a pair is all but equal to the kernel above this part of k(x, x)
+TRIED = 200  # rows on which the learned inverse transform chooses its width and penalty, in every fold of every width
+ALIKE = 0.9  # pairs with a kernel value above this part of k(x, x) count as equal
 
 
-# The distance that kernels with a width are functions of, and the power it is kept in.
+# The distance that kernels with a width are functions of, and its power.
 _MEASURES: dict[type[Kernel], tuple[str, int]] = {
     RBF: ("euclidean", 2),
     RationalQuadratic: ("euclidean", 2),
@@ -38,14 +36,14 @@ _MEASURES: dict[type[Kernel], tuple[str, int]] = {
 
 
 class Distances:
-    """Distances between the rows under each metric, measured once."""
+    """Distances between the rows under each metric, computed once."""
 
     def __init__(self, X: Array) -> None:
         self.X = X
         self._found: dict[str, Array] = {}
 
     def of(self, kernel: Kernel) -> Array:
-        """What the kernel is a function of: distances, or their squares."""
+        """The distances, or squared distances, that the kernel is a function of."""
         metric, power = _MEASURES[type(kernel)]
         if metric not in self._found:
             self._found[metric] = pairwise(self.X, None, metric, squared=power == 2)
@@ -53,7 +51,7 @@ class Distances:
 
 
 def has_width(kernel: Kernel) -> bool:
-    """Whether the kernel is a function of distances with a gamma to choose."""
+    """Whether the kernel is a function of distances with a gamma."""
     return type(kernel) in _MEASURES and getattr(kernel, "norm", "l1") == "l1"
 
 
@@ -63,7 +61,7 @@ def power_of(kernel: Kernel) -> int:
 
 
 def median_gamma(kernel: Kernel, distances: Distances) -> float:
-    """The gamma of the median rule: 1 / (2 median d²), or 1 / (median d). Distances of 0 do not count."""
+    """The gamma of the median rule: 1 / (2 median d²), or 1 / (median d). Distances of 0 are left out."""
     D = distances.of(kernel)
     found = D[np.triu_indices(len(D), 1)]
     return 1.0 / (power_of(kernel) * float(np.median(found[found > 0])))
@@ -79,7 +77,7 @@ def values(kernel: Kernel, distances: Distances) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What is to be held against each other: rows, labels, components, criterion and the parts that are left out."""
+    """The settings of a choice: rows, labels, components, criterion and the folds that are left out."""
 
     X: Array
     labels: Array | None
@@ -101,7 +99,7 @@ class Fit:
 
 
 def fit(K: Array, n_components: int, owner: str) -> Fit:
-    """The leading axes; `K` is overwritten."""
+    """The leading components; `K` is overwritten."""
     Kc, means = center_kernel(K, overwrite=True)
     pairs = eigenpairs(Kc, min(n_components, len(Kc)), owner=owner)
     pairs = positive_part(pairs, n_components, owner=owner, quiet=True)
@@ -110,11 +108,11 @@ def fit(K: Array, n_components: int, owner: str) -> Fit:
 
 
 def degenerate(K: Array) -> str:
-    """ "wide" where the kernel sees all rows alike, "narrow" where it sees each alone; empty in between.
+    """ "wide" if all rows are nearly equal to the kernel, "narrow" if all are dissimilar; empty otherwise.
 
-    Alike: nearly all pairs above `ALIKE`, where K is a linear function of its distances. Alone: the centred spectrum is
-    flat, (sum l)² / sum l² above half its largest value n - 1. The ratio of the first two eigenvalues would not do: on
-    a circle they are equal at every width.
+    Wide: nearly all pairs are above `ALIKE`, where K is a linear function of the (squared) distances. Narrow: the
+    centred spectrum is flat, (sum l)² / sum l² above half its maximum n - 1. The ratio of the first two eigenvalues is
+    no criterion: on a circle they are equal at every width.
     """
     n, own = len(K), float(np.mean(K.diagonal()))
     if np.quantile(K[np.triu_indices(n, 1)], 0.01) > ALIKE * own:
@@ -128,7 +126,7 @@ def score_each(kernels: list[Kernel], distances: Distances, task: Task) -> tuple
     """The criterion of each kernel in each fold, and which of those with a width are degenerate."""
     for kernel in kernels:
         if has_width(kernel):
-            distances.of(kernel)  # before threads could both measure them
+            distances.of(kernel)  # before two threads could compute them twice
     by_ranks = task.criterion == "rnx"
 
     def one(part: slice) -> tuple[Any, str]:
@@ -147,20 +145,20 @@ def score_each(kernels: list[Kernel], distances: Distances, task: Task) -> tuple
 
 
 def _rank_areas(embeddings: list[Array], task: Task) -> Array:
-    """R_NX areas against distances in X, whose ranks are found once; averaged over the rows of each part."""
+    """R_NX areas with distances in X as reference, ranked once; averaged over the rows of each fold."""
     named = {str(i): Z for i, Z in enumerate(embeddings)}
     ranks = Ranks.of_each(task.X, named, anchors=None, n_jobs=task.n_jobs)
     return np.array([[ranks[name].row_auc[held].mean() for held in task.folds] for name in named])
 
 
 def _split(K: Array, held: Array) -> tuple[Array, Array, Array]:
-    """Kernel values among the rows that stay, of those left out with them, and which ones stay."""
+    """Kernel values of the other rows, of the left-out rows with them, and the numbers of the other rows."""
     stay = np.setdiff1d(np.arange(len(K)), held)
     return K[np.ix_(stay, stay)], K[np.ix_(held, stay)], stay
 
 
 def _feature_error(task: Task, kernel: Kernel, K: Array, held: Array) -> float:
-    """What the axes leave of rows they have not seen, in feature space, over what there is."""
+    """Relative reconstruction error of the left-out rows in feature space."""
     inner, cross, _ = _split(K, held)
     model = fit(inner, task.n_components, task.owner)
     total = K.diagonal()[held] - 2 * cross.mean(axis=1) + model.mean
@@ -170,15 +168,15 @@ def _feature_error(task: Task, kernel: Kernel, K: Array, held: Array) -> float:
 
 
 def _reconstruction(task: Task, kernel: Kernel, K: Array, held: Array) -> float:
-    """Squared error of rows led to the axes and back, over their squared distance to the mean of the others."""
+    """Squared reconstruction error of the left-out rows, over their squared distance to the mean of the others."""
     inner, cross, stay = _split(K, held)
     model, X = fit(inner, task.n_components, task.owner), task.X
-    back = _led_back(task, kernel, model, X[stay], model.extension(cross))
+    found = _inverse(task, kernel, model, X[stay], model.extension(cross))
     whole = float(((X[held] - X[stay].mean(axis=0)) ** 2).sum())
-    return float(((back - X[held]) ** 2).sum()) / whole if whole > 0 else 0.0
+    return float(((found - X[held]) ** 2).sum()) / whole if whole > 0 else 0.0
 
 
-def _led_back(task: Task, kernel: Kernel, model: Fit, rows: Array, Y: Array) -> Array:
+def _inverse(task: Task, kernel: Kernel, model: Fit, rows: Array, Y: Array) -> Array:
     if task.preimage == "ridge" and not preimage.is_linear(kernel):
         return LearnedInverse.fit(model.scores, rows, tried=TRIED)(Y)[0]
     axes = model.extension.projection
@@ -195,7 +193,7 @@ def _led_back(task: Task, kernel: Kernel, model: Fit, rows: Array, Y: Array) -> 
 
 
 def _label_error(task: Task, kernel: Kernel, K: Array, held: Array) -> float:
-    """Share of left-out rows whose nearest place among the others has another label."""
+    """Share of left-out rows whose nearest other row in the embedding has another label."""
     inner, cross, stay = _split(K, held)
     model = fit(inner, task.n_components, task.owner)
     near = nearest(model.scores, 1, queries=model.extension(cross), n_jobs=1).indices[:, 0]
@@ -212,5 +210,5 @@ CRITERIA = (*_CRITERIA, "rnx")
 
 
 def with_gamma(kernel: Any, gamma: float) -> Kernel:
-    """The same kernel, of another width."""
+    """The same kernel with another gamma."""
     return replace(kernel, gamma=gamma)
