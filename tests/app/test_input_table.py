@@ -82,16 +82,16 @@ ERRORS = [
     ("a,b\n1,2\n3,4\n", ReadOptions(), "at least 3 rows are needed; got 2"),
     (TEXT, ReadOptions(), r"column 'kind' has 4 values that are not numbers \(first: 'x', row 1\)\. Use it for colours "
                       r"with --label kind.*--names kind.*--drop kind"),
-    ("a,b\n1,2\n2,?\n3,4\n", ReadOptions(), r"column 'b' has 1 values .*\(first: '\?', row 2\)\. If '\?' stands for a "
-                                        r"missing value, say --na '\?'"),
+    ("a,b\n1,2\n2,?\n3,4\n", ReadOptions(), r"column 'b' has 1 values .*\(first: '\?', row 2\)\. If '\?' means a "
+                                        r"missing value, add --na '\?'"),
     ("a,b,c\nx,1,y\nz,2,w\nx,3,y\n", ReadOptions(), r"column 'a' \(and 1 other columns: c\) has 3 values"),
-    ("a,b\n1,2\n2,\n3,4\n4,NA\n", ReadOptions(), r"2 missing values in 2 of 4 rows \(first: row 2, column 'b'\)\. --rows "
-                                             r"complete keeps the 2 complete rows"),
+    ("a,b\n1,2\n2,\n3,4\n4,NA\n", ReadOptions(), r"2 missing values in 2 of 4 rows \(first: row 2, column 'b'\)\. "
+                                             r"--rows complete uses only the 2 complete rows"),
     ("a,b\n1,\n2,\n3,\n", ReadOptions(rows="complete"), "no row is complete"),
     ("a,b\n1,2\n2,inf\n3,4\n", ReadOptions(), r"1 infinite values \(first: row 2, column 'b'\)"),
     ("a,a,b\n1,2,3\n4,5,6\n7,8,9\n", ReadOptions(), "column names must be different; 'a' appears 2 times"),
-    ("1.5,2\n3,4\n5,6\n7,8\n", ReadOptions(), "the first line holds only numbers.*--no-header"),
-    ("1,1\n3,4\n5,6\n7,8\n", ReadOptions(), "the first line holds only numbers.*--no-header"),
+    ("1.5,2\n3,4\n5,6\n7,8\n", ReadOptions(), "the first line has only numbers.*--no-header"),
+    ("1,1\n3,4\n5,6\n7,8\n", ReadOptions(), "the first line has only numbers.*--no-header"),
     (TEXT, ReadOptions(label="knd"), "--label 'knd' is not a column. Did you mean 'kind'\\? Columns: a, b, kind"),
     (TEXT, ReadOptions(drop=("zzz",)), "--drop 'zzz' is not a column. Columns"),
     (TEXT, ReadOptions(names="zzz"), "--names 'zzz' is not a column"),
@@ -113,9 +113,9 @@ def test_files_that_cannot_be_read(tmp_path, csv):
         read(tmp_path / "flower.csv")
     with pytest.raises(UserError, match="is a folder"):
         read(tmp_path)
-    with pytest.raises(UserError, match=r"extension '\.xlsx' is not known; use one of \.csv"):
+    with pytest.raises(UserError, match=r"extension '\.xlsx' is not supported; use one of \.csv"):
         read(csv(TEXT, "t.xlsx"))
-    with pytest.raises(UserError, match="a file without extension is not known"):
+    with pytest.raises(UserError, match="a file without an extension is not supported"):
         read(csv(TEXT, "t"))
     for extension in (".parquet", ".arrow", ".npy", ".npz"):
         with pytest.raises(UserError, match=f"cannot be read as {extension[1:]}"):
@@ -125,8 +125,8 @@ def test_files_that_cannot_be_read(tmp_path, csv):
 @pytest.mark.parametrize(
     ("array", "message"),
     [
-        (np.zeros(5), r"two axes, rows and columns; got shape \(5,\)"),
-        (np.zeros((2, 2, 2)), "two axes"),
+        (np.zeros(5), r"two dimensions, rows and columns; got shape \(5,\)"),
+        (np.zeros((2, 2, 2)), "two dimensions"),
         (np.zeros((4, 2), complex), "real numbers; got dtype complex128"),
         (np.array([["a", "b"]] * 4), "real numbers"),
     ],
@@ -165,7 +165,7 @@ def test_words_for_missing(csv):
 
 def test_nothing_is_taken_in_silence(csv):
     notes = read(csv("id,flag,b\n1,true,5\n2,false,1\n3,true,7\n4,true,2\n")).notes
-    assert any("'id' only counts the rows; --drop id" in note for note in notes)
+    assert any("'id' is a row number; --drop id" in note for note in notes)
     assert any("true/false read as 1/0: flag" in note for note in notes)
     assert any("--no-header" in note for note in read(csv("0,1\n3,4\n5,9\n7,8\n")).notes)
     labels = read(csv("a,b,kind\n1,2,x\n2,9,\n3,4,z\n"), ReadOptions(label="kind"))
@@ -189,9 +189,9 @@ def test_a_missing_label_leaves_numbers_numbers_in_every_format(csv, tmp_path):
         ("a,b\r\n1,2\r\n3,4\r\n5,9\r\n\r\n", None),
         ("a,b\n1,2\n\n3,4\n   \n5,9\n", "2 blank lines between the rows left out"),
         ("\n\na,b\n1,2\n3,4\n5,9\n\n", None),
-        ("a;b\n1;2\n3;4\n5;9\n", "columns are parted by semicolons (--separator says otherwise)"),
-        ("a\tb\n1\t2\n3\t4\n5\t9\n", "columns are parted by tabs (--separator says otherwise)"),
-        ("a|b\n1|2\n3|4\n5|9\n", "columns are parted by bars (--separator says otherwise)"),
+        ("a;b\n1;2\n3;4\n5;9\n", "columns are separated by semicolons (--separator chooses another separator)"),
+        ("a\tb\n1\t2\n3\t4\n5\t9\n", "columns are separated by tabs (--separator chooses another separator)"),
+        ("a|b\n1|2\n3|4\n5|9\n", "columns are separated by vertical bars (--separator chooses another separator)"),
         ("a,b\n 1, 2\n3 ,  4\n5,9\n", None),
         ("a,b\r1,2\r3,4\r5,9\r", "lines end in carriage returns alone; read as line ends"),
         ("#a,b\n1,2\n3,4\n5,9\n", None),
@@ -219,18 +219,16 @@ def test_blank_lines_of_a_single_column(csv):
 
 def test_decimal_comma(csv):
     text = "a;b;k\n1,5;2; 3,25\n-2,0;1,5;0\n0;7;1e3\n"
-    with pytest.raises(
-        UserError, match=r"first: '1,5', row 1\)\. If the comma stands for the decimal point, say --dec"
-    ):
+    with pytest.raises(UserError, match=r"first: '1,5', row 1\)\. If the comma is the decimal point, add --dec"):
         read(csv(text))
     expected = [[1.5, 2, 3.25], [-2, 1.5, 0], [0, 7, 1000]]
     np.testing.assert_array_equal(read(csv(text), ReadOptions(decimal_comma=True)).X, expected)
     np.testing.assert_array_equal(read(csv(text), ReadOptions(decimal_comma=True, separator=";")).X, expected)
-    with pytest.raises(UserError, match="parted by something else than commas"):
+    with pytest.raises(UserError, match="needs a separator other than a comma"):
         read(csv(text), ReadOptions(decimal_comma=True, separator=","))
     with pytest.raises(UserError, match=r"'1\.234'"):  # is it a thousand? nobody knows
         read(csv("a;b\n1.234;2\n2.000;3\n4;5\n"), ReadOptions(decimal_comma=True))
-    with pytest.raises(UserError, match="If the comma parts thousands, remove it in the file"):
+    with pytest.raises(UserError, match="If the comma separates thousands, remove it in the file"):
         read(csv('a,b\n"1,234",2\n"2,000",3\n"1,000",5\n'))
 
 
@@ -241,8 +239,8 @@ def test_encodings(tmp_path):
         table = read(path, ReadOptions(label="stadt", encoding=said))
         assert table.columns == ["größe", "b"]
         assert table.labels.tolist() == ["Köln", "Bonn", "Köln"]
-        assert table.notes == (("read as UTF-16, which its first bytes name",) if encoding == "utf-16" else ())
-    with pytest.raises(UserError, match=r"is not UTF-8 text \(near byte 3\)\. Say which.*--encoding latin-1"):
+        assert table.notes == (("read as UTF-16, by its byte order mark",) if encoding == "utf-16" else ())
+    with pytest.raises(UserError, match=r"is not UTF-8 text \(near byte 3\)\. Choose its encoding, such as --encoding latin-1"):
         read(path)
     with pytest.raises(UserError, match="--encoding 'klingon' is not known"):
         read(path, ReadOptions(encoding="klingon"))

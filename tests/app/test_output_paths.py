@@ -58,7 +58,7 @@ def test_names_as_long_as_the_system_allows(tmp_path):
 
 KILLED = """
 import time
-from lowdim._core.files import write_atomically
+from lowdim._core.runtime.files import write_atomically
 def write(temporary):
     temporary.write_text("half")
     print("writing", flush=True)

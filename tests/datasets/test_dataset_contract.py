@@ -119,7 +119,7 @@ def test_unpacks_and_shows_itself():
     assert coordinates is data.coordinates
     assert labels is data.labels
     assert repr(data) == "<Dataset helix: 50 x 3, coordinates (t), 2 classes, isometric coordinates known>"
-    assert str(data) == f"{data!r}\nA closed coil of eight turns round a ring."
+    assert str(data) == f"{data!r}\nA closed coil of eight turns around a ring."
     assert "1 class," in repr(datasets.clock(1))
     with pytest.raises(dataclasses.FrozenInstanceError):
         data.X = 0
@@ -170,7 +170,7 @@ def test_bad_options():
 def test_unknown_names_suggest_near_ones():
     with pytest.raises(ValueError, match=r"got 'swis-roll'\. Did you mean swiss-roll"):
         datasets.load("swis-roll")
-    with pytest.raises(ValueError, match=r"got 'zzz'\. Known are swiss-roll, .*world\."):
+    with pytest.raises(ValueError, match=r"got 'zzz'\. Known data sets: swiss-roll, .*world\."):
         datasets.load("zzz")
     with pytest.raises(TypeError, match="load: name must be a string; got 3"):
         datasets.load(3)

@@ -118,7 +118,7 @@ def test_seeds_precision_and_words():
         ((X[0], 0.1), "X must be a table"),
         (
             (X, 0.999),
-            r"can hide \d+ of 2400 cells here, and 2398 were asked for",
+            r"can hide \d+ of 2400 cells, and 2398 are requested",
         ),
     ):
         with pytest.raises(ValueError, match=message):

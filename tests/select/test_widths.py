@@ -15,7 +15,7 @@ from lowdim.select import _kernel_criteria, kernel_width
 matplotlib.use("Agg")
 NAMES = getattr(catalogue, "NAMES", None) or catalogue._NAMES
 # Feature-space errors do favour wide kernels, and say so; one test is about that.
-pytestmark = pytest.mark.filterwarnings("ignore:kernel_width. for .* the scores go on improving")
+pytestmark = pytest.mark.filterwarnings("ignore:kernel_width. the criterion of .* improves")
 
 
 def harmonics(n=200, order=3, noise=0.1, seed=0):
@@ -132,7 +132,7 @@ def test_the_grid_is_two_decades_about_the_median_rule():
 
 def test_both_ends_are_flagged_and_said():
     X = load_digits().data[:120]
-    with pytest.warns(UserWarning, match="go on improving towards the wide end.*alike"):
+    with pytest.warns(UserWarning, match="improves towards the wide end.*nearly equal"):
         found = kernel_width(X, criterion="feature_error", n_components=5)
     ends = found.curve.degenerate
     assert ends[0] == "narrow"
@@ -189,7 +189,7 @@ def test_bad_input_is_refused_with_the_rule():
         ({"kernel": ["rbf", "rbf"]}, "listed once; got rbf twice"),
         ({"kernel": Precomputed()}, "a function of rows"),
         ({"criterion": "best"}, "criterion must be one of 'reconstruction'"),
-        ({"criterion": "labels"}, "must come with y"),
+        ({"criterion": "labels"}, "y must have a label for each row"),
         ({"y": [1, 2]}, "a label for each of the 40 rows; got 2"),
         ({"y": np.zeros(40)}, "y must have at least two classes; got one"),
         ({"widths": [1.0, -1.0]}, "widths must be positive"),
@@ -202,7 +202,7 @@ def test_bad_input_is_refused_with_the_rule():
     ):
         with pytest.raises(ValueError, match=f"kernel_width: .*{words}"):
             kernel_width(X, **settings)
-    with pytest.raises(ValueError, match="must have rows that differ; all 10 are equal"):
+    with pytest.raises(ValueError, match="must have at least two different rows; all 10 are equal"):
         kernel_width(np.ones((10, 3)))
     X[0, 0] = np.nan
     with pytest.raises(ValueError, match="missing values"):

@@ -82,7 +82,7 @@ def print_comparison(result: Comparison) -> None:
     for row in rows:
         method = Text(row["method"] + (" (baseline)" if row["baseline"] else ""))
         width = "–" if row["n_components"] is None else str(row["n_components"])
-        grid.add_row(method, width, row["placed"], *(row["values"][m.key] for m in brief), f"{row['seconds']:.2f}")
+        grid.add_row(method, width, row["embedded"], *(row["values"][m.key] for m in brief), f"{row['seconds']:.2f}")
     console().print(grid)
     lines = [f"{name} failed: {with_option_names(message)}" for name, message in result.failures.items()]
     lines += [f"{name} warned: {text}" for name, texts in result.warnings.items() for text in texts]

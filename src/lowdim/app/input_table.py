@@ -214,9 +214,7 @@ def _complete(table: InputTable, how: ReadOptions, source: str, notes: list[str]
     rows, hit = np.flatnonzero(~holes.any(axis=1)), int(holes.any(axis=1).sum())
     if how.rows == "complete":
         if not len(rows):
-            raise UserError(
-                f"{source}: no row is complete ({_where(holes, table)}); leave columns with missing values out with --drop."
-            )
+            raise UserError(f"{source}: no row is complete ({_where(holes, table)}); leave columns out with --drop.")
         return table.take(rows, f"{hit} rows with missing values left out (--rows complete)")
     if how.missing == "keep":
         notes.append(f"{holes.sum()} missing values in {hit} of {len(X)} rows")

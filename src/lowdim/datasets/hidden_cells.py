@@ -154,7 +154,7 @@ def _check_found(found: int, count: int, cells: int, mechanism: str) -> None:
     if found < count:
         raise ValueError(
             f"hide_cells: share must leave a cell in every row and column; mechanism {mechanism!r} can hide {found} of "
-            f"{cells} cells; got a share of {count}. Use a share of at most {found / cells:.3g}."
+            f"{cells} cells, and {count} are requested. Use a share of at most {found / cells:.3g}."
         )
 
 

@@ -35,8 +35,7 @@ CORNERS = ((1, 1), (-1, 1), (1, -1), (-1, -1))
 
 def write_name(ax: Any, text: str, place: Any, color: str, written: list[Any], corners: Any = CORNERS,
           keep: bool = False) -> None:  # fmt: skip
-    """Write a name at the first corner of its point where it overlaps no other name; not at all if there is none, unless
-    `keep`."""
+    """Write a name at the first corner of its point where it overlaps no other; if there is none, only with `keep`."""
     for x, y in corners:
         name = ax.annotate(text, place, (3 * x, 3 * y), textcoords="offset points", color=color, fontsize="x-small",
                            ha="left" if x > 0 else "right", va="bottom" if y > 0 else "top")  # fmt: skip

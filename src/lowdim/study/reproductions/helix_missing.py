@@ -131,10 +131,9 @@ NOTES = [
     "Filling in column means has an expected error of 4/9 = 0.444 at unit height and 1.43 where the third column is t; "
     "only the former fits the published number. PCA and NIPALS have one component, as the loop has one dimension; "
     "at unit height NIPALS, which has no regularisation, diverges.",
-    "The best linear predictor is fitted to the complete rows, which the methods do not have. Where the height is removed, "
-    "rows at the two ends of the loop have the same sine and cosine: at noise 0.05 even the true loop, each row at its "
-    "nearest point by the observed cells, has an error of about 0.009 "
-    "(0.09 where the third column is t).",
+    "The best linear predictor is fitted to the complete rows, which the methods do not have. Where the height is "
+    "removed, rows at the two ends of the loop have the same sine and cosine: at noise 0.05 even the true loop, each "
+    "row at its nearest point by the observed cells, has an error of about 0.009 (0.09 where the third column is t).",
     "The self-organising map here is a batch one with 50 units whose neighbourhood shrinks from wide to narrow, the "
     "best of five; it is also where the inverse network starts from. At noise 0.05 "
     "it does as well as the network; the published map did worse.",

@@ -68,6 +68,6 @@ NOTES = [
     f"{ROWS} rows, noise 0.05, columns standardised, cells missing completely at random; the reference is the "
     "Euclidean distances of the complete roll. The talk prints neither its number of rows nor its shares: 5, 17 and "
     "50 % are the shares at which our numbers come closest.",
-    "The order is that of the talk: regularised above iterative, the more so the more cells are missing. NIPALS divides "
-    "by sums over observed cells only; without this it would be PCA of the table filled with column means.",
+    "The order is that of the talk: regularised above iterative, the more so the more cells are missing. NIPALS "
+    "divides by sums over observed cells only; without this it would be PCA of the table filled with column means.",
 ]
