@@ -336,9 +336,7 @@ def test_score_of_a_map_in_the_file_of_a_comparison(flowers, capsys):
     told = {row["method"]: row for row in json.loads(Path("o/scores.json").read_text())["methods"]}
     score = ["score", "flowers.csv", "o/embeddings.csv", "--drop", "species"]
     assert "has the maps of 3 methods (pca, isomap, random); choose one with --map NAME" in fails(capsys, *score)
-    assert "--map 'isomapp' is not in the file. Did you mean 'isomap'?" in fails(
-        capsys, *score, "--map", "isomapp"
-    )
+    assert "--map 'isomapp' is not in the file. Did you mean 'isomap'?" in fails(capsys, *score, "--map", "isomapp")
     for name in ("pca", "isomap"):
         _, out, err = say(capsys, *score, "--map", name, "--json")
         found = json.loads(out)

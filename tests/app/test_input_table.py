@@ -240,7 +240,9 @@ def test_encodings(tmp_path):
         assert table.columns == ["größe", "b"]
         assert table.labels.tolist() == ["Köln", "Bonn", "Köln"]
         assert table.notes == (("read as UTF-16, by its byte order mark",) if encoding == "utf-16" else ())
-    with pytest.raises(UserError, match=r"is not UTF-8 text \(near byte 3\)\. Choose its encoding, such as --encoding latin-1"):
+    with pytest.raises(
+        UserError, match=r"is not UTF-8 text \(near byte 3\)\. Choose its encoding, such as --encoding latin-1"
+    ):
         read(path)
     with pytest.raises(UserError, match="--encoding 'klingon' is not known"):
         read(path, ReadOptions(encoding="klingon"))

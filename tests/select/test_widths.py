@@ -139,9 +139,9 @@ def test_both_ends_are_flagged_and_said():
     assert ends[-1] == "wide"
     assert list(ends) == sorted(ends, key=["narrow", "", "wide"].index)
     assert ends[found.curve.best] == ""
-    with pytest.warns(UserWarning, match="every width tried for 'rbf' is at the narrow end"):
+    with pytest.warns(UserWarning, match="every width of 'rbf' is at the narrow end"):
         kernel_width(X, widths=[1e-3, 1e-2], criterion="feature_error")
-    with pytest.warns(UserWarning, match="every width tried for 'rbf' is at the wide end"):
+    with pytest.warns(UserWarning, match="every width of 'rbf' is at the wide end"):
         kernel_width(X, widths=[1e4], criterion="feature_error")
 
 
