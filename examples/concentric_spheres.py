@@ -1,8 +1,8 @@
-"""Two spheres, one inside the other: no projection separates them, a Gaussian kernel of the right width does.
+"""Two concentric spheres: no linear projection separates them, a Gaussian kernel of suitable width does.
 
-Kernel PCA never sees which row belongs to which sphere. A linear classifier on two components then says whether they
-lie on two sides of a line: PCA and the polynomial kernel of degree 5 leave them mixed, the Gaussian kernel does not, as
-long as its width is between the gaps inside a sphere and the distance between the two.
+Kernel PCA does not use the labels. A linear classifier on two components then measures the separation: with PCA and the
+polynomial kernel of degree 5 the spheres overlap, with the Gaussian kernel they do not, if its width is between the
+distances of neighbours on a sphere and the distance between the spheres.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def separated(Z, labels):
 
 
 def main(path=".", quick=False):
-    """Draw the picture into a folder or file; return the accuracies."""
+    """Write the figure to a folder or file; return the accuracies."""
     shells = lowdim.datasets.concentric_spheres(200 if quick else 600, random_state=0, radii=(1.0, 3.0))
     order = np.random.default_rng(0).permutation(len(shells.X))
     X, labels = shells.X[order], shells.labels[order]

@@ -1,8 +1,7 @@
-"""Handwritten digits on a map of two coordinates: PCA, an autoencoder, its variational form and a Gaussian process.
+"""Maps of handwritten digits: PCA, an autoencoder, a variational autoencoder and a Gaussian process (GPLVM).
 
-PCA looks from the best side; the networks bend the map, so that kinds of digits which lie above each other come apart.
-The number is the share of images whose nearest neighbour on the map is another digit; images that were not fitted are
-placed too, and counted apart.
+PCA is the best linear projection; the networks are nonlinear and separate digits that overlap in the projection. The
+number is the share of images whose nearest neighbour in the map is another digit, for fitted and for new images.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ FITTED = 1200
 
 
 def main(path=".", quick=False):
-    """Draw the picture into a folder or file; return the shares, for fitted and for new images."""
+    """Write the figure to a folder or file; return the shares, for fitted and for new images."""
     images, labels = load_digits(return_X_y=True)
     order = np.random.default_rng(0).permutation(len(images))[: 300 if quick else None]
     X, y = images[order] / 16, labels[order]
@@ -55,14 +54,14 @@ def main(path=".", quick=False):
 
 
 def fitted(model, X):
-    """The map; few steps are enough for a picture, and their warning is not needed."""
+    """The map; few iterations are enough for a figure, without the convergence warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return model.fit_transform(X)
 
 
 def draw(ax, Z, y, words):
-    """Each image as its digit."""
+    """Draw each image as its digit."""
     for digit in range(10):
         ax.scatter(*Z[y == digit].T, s=22, marker=f"${digit}$", color=plt.cm.tab10(digit), linewidths=0)
     ax.set(xticks=[], yticks=[])

@@ -1,10 +1,10 @@
-"""Images of digits beside what is left of them after a few numbers, and beside their noisy copies.
+"""Digits reconstructed from eight components, and cleaned of noise.
 
-Each image goes through eight numbers and back: along the eight best directions (PCA), and through an encoder and a
-decoder. A variational autoencoder smooths more, and can draw digits that nobody wrote. A denoising autoencoder was
-trained on spoiled images to give back clean ones, and cleans better than one that only learned to copy. The images
-shown, and the errors, are of images that were not trained on. The last numbers are the share of digits that a linear
-support vector machine mistakes, given all pixels or the eight numbers alone: nonlinear codes are easier to tell apart.
+Each image is reduced to eight numbers and reconstructed: by PCA, and by an encoder and a decoder. A variational
+autoencoder smooths more, and can sample new digits. A denoising autoencoder was trained to reconstruct clean images from
+noisy ones, and removes noise better than a plain autoencoder. The images and errors shown are those of test images. The
+last numbers are the errors of a linear support vector machine on all pixels or on the eight numbers: the nonlinear
+components separate digits better.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CODES, NOISE, SHOWN = 8, 0.3, 12
 
 
 def main(path=".", quick=False):
-    """Draw the picture into a folder or file; return the squared errors of an image."""
+    """Write the figure to a folder or file; return the squared errors of an image."""
     rng = np.random.default_rng(0)
     images, labels = load_digits(return_X_y=True)
     order = rng.permutation(len(images))[: 450 if quick else None]
@@ -67,24 +67,24 @@ def main(path=".", quick=False):
 
 
 def fit(model, X):
-    """Trained for a picture: that a little more could be had is not worth a warning."""
+    """A fitted model; few iterations are enough for a figure, without the convergence warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         model.fit(X)
 
 
 def mistaken(train, test, known, truth):
-    """Share of images that a linear classifier of their codes takes for another digit."""
+    """Error of a linear classifier on the components."""
     return 1.0 - make_pipeline(StandardScaler(), SVC(kernel="linear")).fit(train, known).score(test, truth)
 
 
 def through(model, X):
-    """Images led through the codes and back."""
+    """Reconstructions of the images."""
     return model.inverse_transform(model.transform(X))
 
 
 def draw(path, pictures, found):
-    """A line of images for each way."""
+    """A line of images for each method."""
     figure, axes = plt.subplots(len(pictures), 1, figsize=(8.4, 9.5), layout="constrained")
     for ax, (name, images) in zip(axes, pictures.items(), strict=True):
         padded = np.pad(images[:SHOWN].reshape(-1, 8, 8), ((0, 0), (0, 0), (0, 2)))

@@ -1,6 +1,6 @@
-"""Two clusters that no edge of the neighbour graph joins, under the four policies of `disconnected`.
+"""Two clusters with no edge of the neighbour graph between them, with the four policies of `disconnected`.
 
-Writes disconnected.png into the folder named as the first argument. "error" has no map: it says what is the matter.
+Writes disconnected.png into the folder named as the first argument. "error" has no map: its message is shown.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import lowdim
 
 
 def main(path=".", quick=False):
-    """Draw the picture into a folder or file; return the numbers behind it."""
+    """Write the figure to a folder or file; return its numbers."""
     n = 150 if quick else 400
     roll = lowdim.datasets.swiss_roll(2 * n, random_state=0).X
     ball = 3 * np.random.default_rng(0).standard_normal((n, 3)) + [60, 15, 0]
@@ -33,7 +33,7 @@ def main(path=".", quick=False):
         ax.set(title=f"disconnected={policy!r}", xticks=[], yticks=[], aspect="equal")
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # it says how many parts there are
+                warnings.simplefilter("ignore")  # about the connected components
                 Z = lowdim.Isomap(2, n_neighbors=8, disconnected=policy, random_state=0).fit_transform(X)
         except ValueError as error:
             ax.text(0.5, 0.5, fill(str(error), 36), ha="center", va="center", transform=ax.transAxes)

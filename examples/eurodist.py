@@ -1,7 +1,7 @@
 """A map of Europe from road distances alone, beside the real one.
 
 Writes eurodist.png into the folder named as the first argument: the cities where they are, and where classical scaling
-puts them from their distances, turned and scaled onto the real map by a Procrustes fit.
+puts them from their distances, aligned with the real map by a Procrustes analysis.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ import lowdim
 
 
 def main(path=".", quick=False):
-    """Draw the picture into a folder or file; return the numbers behind it."""
+    """Write the figure to a folder or file; return its numbers."""
     roads = lowdim.datasets.eurodist()
     longitude, latitude = roads.coordinates.T
     place = np.column_stack([longitude * np.cos(np.deg2rad(48)), latitude]) * 111.2  # km, on a flat map about 48° north
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # roads are not straight: no Euclidean distances, and the method says so
+        warnings.simplefilter("ignore")  # road distances are not Euclidean
         model = lowdim.ClassicalMDS(n_components=2, metric="precomputed").fit(roads.X)
     fit = lowdim.quality.procrustes(place, model.embedding_, n_permutations=999, random_state=0)
 

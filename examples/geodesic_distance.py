@@ -1,11 +1,11 @@
-"""Two distances on a Swiss roll: straight through the air, and along the sheet.
+"""Two distances on a Swiss roll: the straight (Euclidean) distance, and the geodesic distance along the sheet.
 
-A neighbour graph knows the way along the sheet: the shortest path from row to row, each step between near rows. This is
-what Isomap hands to classical scaling in place of Euclidean distances, and the only difference between the two.
+The geodesic distance is the length of the shortest path in the neighbour graph. Isomap is classical scaling of geodesic
+instead of Euclidean distances.
 
-Writes geodesic_distance.png into the folder named as the first argument: two rows of the roll with both ways between
-them; both distances of many pairs against the true distance on the unrolled sheet; and the maps that classical scaling
-makes of each.
+Writes geodesic_distance.png into the folder named as the first argument: two rows of the roll with both paths between
+them; both distances of many pairs over the true distance on the unrolled sheet; and the maps of classical scaling of
+each.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import lowdim
 
 
 def main(path=".", quick=False):
-    """Draw the picture into a folder or file; return the numbers behind it."""
+    """Write the figure to a folder or file; return its numbers."""
     roll = lowdim.datasets.swiss_roll(800 if quick else 1500, random_state=0)
     edges = kneighbors_graph(roll.X, 8, mode="distance")
     along, previous = shortest_path(edges, directed=False, return_predecessors=True)
@@ -48,7 +48,7 @@ def main(path=".", quick=False):
     draw_pairs(axes[1], true, {"straight": through, "along the graph": along})
     for ax, title, D in ((axes[2], "straight distances", through), (axes[3], "distances along the graph", along)):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # paths along a graph are not quite Euclidean distances
+            warnings.simplefilter("ignore")  # geodesic distances are not exactly Euclidean
             Z = lowdim.ClassicalMDS(2, metric="precomputed").fit_transform(D)
         fit = lowdim.quality.procrustes(roll.isometric_coordinates, Z)
         found[f"map, {title}"] = fit.correlation
@@ -63,7 +63,7 @@ def main(path=".", quick=False):
 
 
 def far_pair(through: np.ndarray, true: np.ndarray) -> tuple[int, int]:
-    """Two rows on neighbouring turns: at most 8 apart through the air, as far as can be along the sheet."""
+    """Two rows on neighbouring turns: at most 8 apart in space, as far apart as possible along the sheet."""
     start, end = np.unravel_index(np.argmax(np.where(through < 8, true, 0)), true.shape)
     return int(start), int(end)
 
@@ -77,7 +77,7 @@ def path_between(previous: np.ndarray, start: int, end: int) -> list[int]:
 
 
 def correlation(D: np.ndarray, true: np.ndarray) -> float:
-    """Between the distances of all pairs."""
+    """Correlation of the distances of all pairs."""
     pairs = np.triu_indices(len(D), 1)
     return float(np.corrcoef(D[pairs], true[pairs])[0, 1])
 
@@ -87,7 +87,7 @@ def draw_ways(ax: plt.Axes, roll: lowdim.datasets.Dataset, way: list[int]) -> No
     ax.plot(roll.X[way, 0], roll.X[way, 2], color="black", label="along the graph")
     ends = [way[0], way[-1]]
     ax.plot(roll.X[ends, 0], roll.X[ends, 2], "o--", color="red", label="straight")
-    ax.set(title="the roll from above, and two ways", xticks=[], yticks=[], aspect="equal")
+    ax.set(title="the roll from above, and two paths", xticks=[], yticks=[], aspect="equal")
     ax.legend(loc="upper left", fontsize=8)
 
 

@@ -1,9 +1,8 @@
-"""Missing cells of a helical loop, filled in by lines and by a curve.
+"""Missing cells of a helical loop, completed by linear methods and by a curve.
 
-The loop has one dimension in three columns, and every row lacks one of its three cells. A linear method can do little
-better than the column means. Inverse nonlinear PCA fits a curve to the cells that are there and finds each row's place
-on it. The two ends of the loop lie above each other: where a row there lacks its height, nothing tells them apart, and
-what is filled in lies between.
+The loop has one dimension in three columns, and every row has one missing cell. Linear methods are hardly better than
+the column means. Inverse nonlinear PCA fits a curve to the observed cells and finds the position of each row on it. The
+two ends of the loop differ only in height: where the height is missing there, the completed value lies in between.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ import matplotlib.pyplot as plt
 
 
 def main(path=".", quick=False):
-    """Draw the picture into a folder or file; return the squared errors of the missing cells."""
+    """Write the figure to a folder or file; return the squared errors of the missing cells."""
     loop = lowdim.datasets.helical_loop(150 if quick else 400, noise=0.05, random_state=0)
     X = lowdim.datasets.remove_cells(loop.X, random_state=0)
     gone = np.isnan(X)
@@ -41,19 +40,19 @@ def main(path=".", quick=False):
 
 
 def completed(model, X):
-    """Rows with their cells filled in; a line that finds no good fit says so, and is right."""
+    """The completed rows; linear methods warn about their poor fit."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return model.fit(X).completed_
 
 
 def draw(path, rows, loop, gone, found):
-    """What is missing, then one panel for each way; the true loop in grey, rows coloured by their place on it."""
+    """The missing cells, then one panel for each method; the true loop in grey, rows coloured by their position on it."""
     figure, axes = plt.subplots(2, 3, figsize=(11, 7.6), subplot_kw={"projection": "3d"}, layout="constrained")
     for j, (label, color) in enumerate(zip(("sine", "cosine", "height"), lowdim.plot.COLORS, strict=False)):
         some = loop.X[gone[:, j]].T
         axes.flat[1].scatter(*some, s=7, color=color, label=label, linewidths=0, depthshade=False)
-    axes.flat[1].set_title("what is missing", fontsize=10)
+    axes.flat[1].set_title("missing cells", fontsize=10)
     axes.flat[1].legend(frameon=False, loc="upper left", fontsize=8)
     panels = [ax for i, ax in enumerate(axes.flat) if i != 1]
     for ax, (name, filled) in zip(panels, rows.items(), strict=True):

@@ -1,7 +1,7 @@
-"""What a hole and a loop do to Isomap, and what helps: TCIE for the hole, tearing for the loop.
+"""Isomap of a sheet with a hole and of a closed loop, with TCIE for the hole and ``tear=True`` for the loop.
 
-Writes holed_sheet.png into the folder named as the first argument: a Swiss roll with a rectangular hole as it is when
-unrolled, by Isomap and by TCIE; and a closed helix on a line, by Isomap and by Isomap with tearing.
+Writes holed_sheet.png into the folder named as the first argument: a Swiss roll with a rectangular hole, unrolled, by
+Isomap and by TCIE; and a closed helix in one dimension, by Isomap with and without ``tear=True``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import lowdim
 
 
 def main(path=".", quick=False):
-    """Draw the picture into a folder or file; return the numbers behind it."""
+    """Write the figure to a folder or file; return its numbers."""
     figure, axes = plt.subplots(1, 5, figsize=(21, 4.4), layout="constrained")
     found = hole(axes[:3], 800 if quick else 1500) | loop(axes[3:], 2000)
     path = Path(path) / "holed_sheet.png" if Path(path).is_dir() else Path(path)
@@ -51,7 +51,7 @@ def hole(axes: np.ndarray, n: int) -> dict[str, float]:
 
 
 def loop(axes: np.ndarray, n: int) -> dict[str, float]:
-    """Share of the rows whose neighbour on the line is of another class."""
+    """Share of rows whose nearest row in the map has another class."""
     helix = lowdim.datasets.helix(n, random_state=0)
     found = {}
     for ax, tear in zip(axes, (False, True), strict=True):
@@ -59,7 +59,9 @@ def loop(axes: np.ndarray, n: int) -> dict[str, float]:
         name = "torn helix" if tear else "closed helix"
         found[name] = lowdim.quality.knn_error(model.embedding_, helix.labels)
         ax.scatter(helix.coordinates[:, 0], model.embedding_[:, 0], s=4, color="C0")
-        ax.set(title=f"{name}: 1-NN error {found[name]:.1%}", xlabel="place on the loop", ylabel="place on the line")
+        ax.set(
+            title=f"{name}: 1-NN error {found[name]:.1%}", xlabel="position on the loop", ylabel="position in the map"
+        )
     return found
 
 

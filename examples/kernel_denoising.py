@@ -1,8 +1,8 @@
-"""Noise taken off by kernel PCA: lead rows to a few components and back.
+"""Denoising by kernel PCA: transform to a few components and inverse transform.
 
-Rows lie near a curved surface; noise pushes them off it. The components of kernel PCA follow the surface, so the way
-back (the pre-image) ends near it. PCA knows flat surfaces only. Both sides get the number of components, and kernel PCA
-its width, that clean a validation part best; the numbers are those of a test part that nobody has seen.
+Rows lie near a curved surface, and noise moves them off it. The components of kernel PCA follow the surface, so the
+inverse transform (the pre-image) ends near it. PCA can only represent flat surfaces. The number of components, and the
+width of the kernel, are those that clean a validation set best; the numbers are those of a test set.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NOISE = 0.3  # of pixels between 0 and 1
 
 
 def ring(rng):
-    """A noisy ring: fitted rows, new rows, and the new ones cleaned."""
+    """A noisy ring: fitted rows, new rows, and the denoised new rows."""
     X, new = (lowdim.datasets.noisy_circle(300, noise=0.12, random_state=int(rng.integers(1000))).X for _ in range(2))
     return X, new, lowdim.KernelPCA(6, gamma=0.7, preimage="fixed_point").fit(X).denoise(new)
 
@@ -39,7 +39,7 @@ def error(cleaned, clean):
 
 
 def best(models, fitted, noisy, clean):
-    """The model that cleans the validation rows best, fitted."""
+    """The fitted model that denoises the validation rows best."""
     models = [model.fit(fitted) for model in models]
     return min(models, key=lambda model: error(model.inverse_transform(model.transform(noisy)), clean))
 
@@ -90,7 +90,7 @@ def draw(path, rows, images):
 
 
 def main(path=".", quick=False):
-    """Draw the picture into a folder or file; return the numbers."""
+    """Write the figure to a folder or file; return the numbers."""
     rng = np.random.default_rng(0)
     rows = ring(rng)
     numbers, images = digits(rng, quick)

@@ -1,13 +1,13 @@
-"""The two ways in which LLE collapses without a sound, and what lowdim says about each.
+"""The two ways in which LLE collapses, and the warnings of lowdim.
 
-LLE asks that every row be rebuilt by its neighbours and that the map have unit variance; nothing else keeps rows apart.
-(1) Where the neighbour graph falls apart, each piece can shrink to a point and the pieces still make the variance: the
-eigenvalue 0 comes once for every piece. (2) Where the graph is whole, a few outlying rows can make the variance of an
-axis, at a high price each, and the dense rows shrink to a line or a point.
+LLE asks that every row be reconstructed from its neighbours and that the map have unit variance; nothing else keeps rows
+apart. (1) If the neighbour graph is disconnected, each connected component can collapse to a point: the eigenvalue 0
+occurs once for every component. (2) If it is connected, a few outliers can have all the variance of an axis, and the
+dense rows collapse to a line or a point.
 
-Writes lle_collapses.png into the folder named as the first argument. Upper row: three bent sheets that no edge joins,
-by scikit-learn (which says nothing) and under two policies of lowdim. Lower row: a roll with ten rows far off it,
-mapped with the warning it gives, and without these rows.
+Writes lle_collapses.png into the folder named as the first argument. Upper row: three curved sheets that are not
+connected, by scikit-learn (without a warning) and with two policies of lowdim. Lower row: a roll with ten outliers,
+mapped with a warning, and without these rows.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ import lowdim
 
 
 def main(path=".", quick=False):
-    """Draw the picture into a folder or file; return the numbers behind it."""
+    """Write the figure to a folder or file; return its numbers."""
     figure, axes = plt.subplots(2, 4, figsize=(18, 9), layout="constrained")
     found = pieces(axes[0], 150 if quick else 300) | outliers(axes[1], 800 if quick else 1000)
     path = Path(path) / "lle_collapses.png" if Path(path).is_dir() else Path(path)
@@ -41,7 +41,7 @@ def main(path=".", quick=False):
 
 
 def pieces(axes: np.ndarray, n: int) -> dict[str, float]:
-    """The first collapse: the spread of a piece in the map, as a share of the whole map's."""
+    """The first collapse: standard deviation of a connected component, relative to the whole map."""
     rng, piece = np.random.default_rng(0), np.repeat(range(3), n)
     place, height = rng.uniform(0, 1.5 * np.pi, 3 * n), rng.uniform(0, 3, 3 * n)
     X = np.column_stack([np.cos(place) + 4 * piece, height, np.sin(place)])
@@ -50,8 +50,12 @@ def pieces(axes: np.ndarray, n: int) -> dict[str, float]:
     apart, _ = listen(lowdim.LLE(2, n_neighbors=10, disconnected="separate", random_state=0), X)
 
     axes[0].scatter(X[:, 0], X[:, 2], s=5, c=place)
-    axes[0].set(title=f"{bridged.n_components_graph_} bent sheets that no edge joins", aspect="equal")
-    titles = ("scikit-learn, without a word: each sheet is a point", "disconnected='bridge'", "disconnected='separate'")
+    axes[0].set(title=f"{bridged.n_components_graph_} curved sheets, not connected", aspect="equal")
+    titles = (
+        "scikit-learn, without a warning: each sheet is a point",
+        "disconnected='bridge'",
+        "disconnected='separate'",
+    )
     maps = (silent, bridged.embedding_, apart.embedding_)
     for ax, title, Z in zip(axes[1:], titles, maps, strict=True):
         for i, marker in enumerate("o^s"):
@@ -63,7 +67,7 @@ def pieces(axes: np.ndarray, n: int) -> dict[str, float]:
 
 
 def outliers(axes: np.ndarray, n: int) -> dict[str, float]:
-    """The second collapse: what a roll keeps of its second dimension when ten rows lie off it."""
+    """The second collapse: how much of its second dimension a roll keeps with ten outliers."""
     roll, rng = lowdim.datasets.swiss_roll(n, random_state=0), np.random.default_rng(0)
     aside = rng.standard_normal((10, 3))
     aside *= rng.uniform(40, 80, (10, 1)) / np.linalg.norm(aside, axis=1, keepdims=True)
@@ -74,7 +78,7 @@ def outliers(axes: np.ndarray, n: int) -> dict[str, float]:
 
     axes[0].scatter(X[:n, 0], X[:n, 2], s=5, c=color)
     axes[0].scatter(X[n:, 0], X[n:, 2], s=40, color="black", marker="x")
-    axes[0].set(title="a roll and ten rows off it", aspect="equal")
+    axes[0].set(title="a roll and ten outliers", aspect="equal")
     for ax, Z, title in (
         (axes[1], model.embedding_, f"LLE: the graph has {model.n_components_graph_} part, and yet"),
         (axes[2], model.embedding_[:n], "the same map, the roll alone"),
@@ -102,7 +106,7 @@ def listen(model: lowdim.LLE, X: np.ndarray) -> tuple[lowdim.LLE, list[str]]:
 
 
 def spread(Z: np.ndarray, piece: np.ndarray) -> float:
-    """Root mean squared distance of rows to the middle of their piece, over that to the middle of the map."""
+    """Root mean squared distance of rows to the mean of their component, over that to the mean of the map."""
     inside = np.concatenate([Z[piece == i] - Z[piece == i].mean(axis=0) for i in np.unique(piece)])
     return float(np.linalg.norm(inside) / np.linalg.norm(Z - Z.mean(axis=0)))
 

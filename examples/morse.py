@@ -1,8 +1,8 @@
-"""What people hear in Morse signals: confusions, turned into dissimilarities, drawn as a map.
+"""A map of Morse signals from confusions, converted to dissimilarities.
 
-Writes morse.png into the folder named as the first argument. Signals that were often taken for each other lie together;
-the two directions people use, length and the share of dashes, were never told to the method. The Shepard diagrams below
-show what becomes of each dissimilarity: taken as a length, as one up to an unknown zero, or as an order alone.
+Writes morse.png into the folder named as the first argument. Signals that were often confused are close together; the
+two properties that people use, length and share of dashes, are not part of the data. The Shepard diagrams below show how
+dissimilarities are used: as distances, up to an additive constant, or as ranks alone.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ import lowdim
 
 
 def main(path=".", quick=False):
-    """Draw the picture into a folder or file; return the numbers behind it."""
+    """Write the figure to a folder or file; return its numbers."""
     signals = lowdim.datasets.morse()
-    D = lowdim.dissimilarities(signals.X, conversion=100)  # 100 per cent less the share of answers "the same"
+    D = lowdim.dissimilarities(signals.X, conversion=100)  # 100 per cent minus the share of answers "the same"
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # answers are not distances in any space, and the method says so
+        warnings.simplefilter("ignore")  # confusions are not Euclidean distances
         model = lowdim.ClassicalMDS(n_components=2, metric="precomputed", correction="cailliez").fit(D)
     Z = model.embedding_
 
@@ -49,7 +49,7 @@ def main(path=".", quick=False):
         scaled = lowdim.MDS(n_components=2, metric="precomputed", level=level).fit(D)
         stress[f"stress, {level}"] = scaled.stress1_
         lowdim.plot.shepard(scaled.shepard(), ax=ax, title=f"MDS, {level}: stress {scaled.stress1_:.2f}")
-    figure.suptitle("36 Morse signals by how often they were taken for each other (Rothkopf 1957)")
+    figure.suptitle("36 Morse signals by how often they were confused (Rothkopf 1957)")
     path = Path(path) / "morse.png" if Path(path).is_dir() else Path(path)
     figure.savefig(path, dpi=110)
     plt.close(figure)
@@ -62,7 +62,7 @@ def main(path=".", quick=False):
 
 
 def direction(Z: np.ndarray, property_: np.ndarray) -> np.ndarray:
-    """Where in the map a property grows fastest, by its regression on both axes; of length 1."""
+    """Unit vector of the direction in which a property increases, by its regression on both axes."""
     slope = np.linalg.lstsq(Z, property_ - property_.mean(), rcond=None)[0]
     return slope / np.linalg.norm(slope)
 

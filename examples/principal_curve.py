@@ -1,8 +1,8 @@
-"""Hastie and Stuetzle's principal curve bends from the first principal axis round a noisy circle.
+"""Hastie and Stuetzle's principal curve of a noisy circle.
 
-Rows are scattered about a ring. The curve starts as the first principal axis; each pass projects the rows on it and
-smooths them along it. Four passes are drawn, then where it settles: nearly round, with a gap, and inside the ring,
-since smoothing cuts corners. A closed curve has no gap, and adding the smoothed residuals gives it the ring's radius.
+The curve starts as the first principal axis; each iteration projects the rows on it and smooths them along it. Four
+iterations are drawn, then the converged curve: nearly a circle, with a gap, and too small, since smoothing is biased
+inwards. A closed curve has no gap, and adding the smoothed residuals corrects the bias.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PASSES = (1, 2, 3, 4)
 
 
 def main(path=".", quick=False):
-    """Draw the picture into a folder or file; return the mean squared distances and radii."""
+    """Write the figure to a folder or file; return the mean squared distances and radii."""
     X = lowdim.datasets.noisy_circle(150 if quick else 300, noise=0.12, random_state=0).X
     models = {f"pass {k}": fitted(X, df=5, max_iter=k) for k in PASSES}
     models["settled"] = fitted(X, df=5)
@@ -44,7 +44,7 @@ def main(path=".", quick=False):
 
 
 def fitted(X, **settings):
-    """A curve after so many passes; that it has not settled is the point."""
+    """A curve after this many iterations, without the convergence warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return lowdim.PrincipalCurve(**settings).fit(X)

@@ -1,8 +1,8 @@
-"""A Swiss roll with a few rows between its turns: Isomap before and after the repair of its graph.
+"""A Swiss roll with a few rows between its turns: Isomap with and without repair of the neighbour graph.
 
-Writes short_circuits.png into the folder named as the first argument: the roll from above with the edges that are
-suspicious, and Isomap's map without repair and with each of its three kinds. Numbers are correlations of the maps with
-the unrolled sheet.
+Writes short_circuits.png into the folder named as the first argument: the roll from above with the suspicious edges, and
+the maps of Isomap without repair and with each of the three methods of repair. The numbers are correlations of the maps
+with the unrolled sheet.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import lowdim
 
 
 def main(path=".", quick=False):
-    """Draw the picture into a folder or file; return the numbers behind it."""
+    """Write the figure to a folder or file; return its numbers."""
     roll = lowdim.datasets.swiss_roll(1000 if quick else 2000, random_state=0)
     rng = np.random.default_rng(1)
     angle, height = rng.uniform(1.5 * np.pi, 2.5 * np.pi, 5), rng.uniform(3, 27, 5)

@@ -1,9 +1,8 @@
-"""A spiral in the plane: where along it is a row?
+"""A spiral in the plane and its one true coordinate, the length along the curve.
 
-One number would do, the length of the curve up to the row. PCA projects the turns onto each other. Kernel PCA with a
-Gaussian kernel does not unroll it at any width: its components are waves along the curve, not its length. Isomap
-measures along the curve and finds it. What kernel PCA can do is clean the spiral: many such waves describe the curve,
-and noise across it is not among them.
+PCA projects the turns onto each other. Kernel PCA with a Gaussian kernel does not unroll it at any width: its components
+are waves along the curve, not its length. Isomap measures along the curve and finds it. What kernel PCA can do is
+denoise the spiral: many such waves describe the curve, but not the noise across it.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ import matplotlib.pyplot as plt
 
 
 def main(path=".", quick=False):
-    """Draw the picture into a folder or file; return rank correlations with the length, and distances to the curve."""
+    """Write the figure to a folder or file; return rank correlations with the length, and distances to the curve."""
     data = lowdim.datasets.spiral(200 if quick else 500, noise=0.2, random_state=0)
     X, length = data.X, data.isometric_coordinates[:, 0]
     choice = lowdim.select.kernel_width(X, n_components=1, criterion="rnx")

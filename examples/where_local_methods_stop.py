@@ -1,13 +1,13 @@
-"""Where local methods stop helping: more noise, or more dimensions, against PCA.
+"""Where local methods fail: more noise, or more dimensions, compared with PCA.
 
-Local methods trust the nearest rows. Noise moves rows off the sheet until their nearest rows are on another turn of it;
-and a sheet of r dimensions needs a number of rows that grows like c^r before the nearest ones are near at all. PCA uses
-all rows at once: it never unrolls anything, and it loses little.
+Local methods rely on the nearest rows. With noise, the nearest rows may be on another turn of the sheet; and a sheet of r
+dimensions needs a number of rows that grows like c^r before the nearest ones are near. PCA uses all rows at once: it
+never unrolls anything, but it loses little.
 
-Two sweeps: a Swiss roll under growing noise (its turns are 6.3 apart), and sheets of growing dimension r that are bent
-in every direction (each coordinate runs along three quarters of a circle of its own), all with the same number of rows.
-A map is judged by what it knows of the true coordinates: those of a row are guessed from its five nearest rows in the
-map, and the share of their variance that the guess explains is shown (1: all; 0: nothing).
+Two series: a Swiss roll with increasing noise (its turns are 6.3 apart), and sheets of increasing dimension r that are
+curved in every direction (each coordinate runs along three quarters of a circle), all with the same number of rows. A
+map is scored by how well the true coordinates of a row are predicted from its five nearest rows in the map: the share of
+variance explained (1: all; 0: nothing).
 
 Writes where_local_methods_stop.png into the folder named as the first argument and prints the table behind it.
 """
@@ -38,7 +38,7 @@ METHODS = {
 
 
 def main(path=".", quick=False):
-    """Draw the picture into a folder or file; return the numbers behind it."""
+    """Write the figure to a folder or file; return its numbers."""
     n, draws = (800, 1) if quick else (1500, 2)
     noises = (0.0, 2.0) if quick else (0.0, 0.25, 0.5, 1.0, 1.5, 2.0)
     dimensions = (2, 10) if quick else (1, 2, 4, 6, 8, 10)
@@ -55,8 +55,8 @@ def main(path=".", quick=False):
             line = [scores[level, m] for level in levels]
             ax.plot(levels, line, "o-", label=m, color="black" if m == "PCA" else None)
         found |= {(name, level, m): value for (level, m), value in scores.items()}
-    axes[0].set(xlabel="noise (standard deviation)", ylabel="what the map knows", title="a Swiss roll under noise")
-    axes[1].set(xlabel="dimension of the sheet", title=f"bent sheets, {n} rows each", xticks=dimensions)
+    axes[0].set(xlabel="noise (standard deviation)", ylabel="variance explained", title="a Swiss roll with noise")
+    axes[1].set(xlabel="dimension of the sheet", title=f"curved sheets, {n} rows each", xticks=dimensions)
     axes[1].legend()
     path = Path(path) / "where_local_methods_stop.png" if Path(path).is_dir() else Path(path)
     figure.savefig(path, dpi=100)
@@ -71,7 +71,7 @@ def rolled(n: int, noise: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def bent(n: int, r: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """r coordinates, each bent along three quarters of a circle of its own: 2 r columns, with a little noise."""
+    """r coordinates, each along three quarters of its own circle: 2 r columns, with a little noise."""
     rng = np.random.default_rng(seed)
     flat = rng.random((n, r))
     angle = 1.5 * np.pi * flat
@@ -80,12 +80,12 @@ def bent(n: int, r: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def score(make, level: float, method, k: int, draws: int) -> float:
-    """What the map knows of the true coordinates, the mean over draws."""
+    """Variance of the true coordinates explained by the map, the mean over draws."""
     known = []
     for seed in range(draws):
         X, flat = make(level, seed)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of small gaps and torn graphs, which are to be expected here
+            warnings.simplefilter("ignore")  # about small eigengaps and disconnected graphs
             Z = method(flat.shape[1], k).fit_transform(X)
         near = NearestNeighbors(n_neighbors=5).fit(Z).kneighbors(return_distance=False)
         left = np.square(flat - flat[near].mean(axis=1)).mean(axis=0)

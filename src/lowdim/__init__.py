@@ -1,6 +1,6 @@
 """Dimensionality reduction you can trust.
 
-Every method checks its rows, relates them, solves one problem, and remembers how to place a new row.
+Estimators with the interface of scikit-learn, measures of how faithful an embedding is, and comparisons of methods.
 
     >>> import lowdim
     >>> X = lowdim.datasets.swiss_roll(300, random_state=0).X
@@ -13,17 +13,16 @@ from importlib import import_module
 
 __version__ = "0.1.0"
 
-# Public name -> module it lives in. Nothing is imported before it is asked for.
-_HOMES = {
+# Estimator -> module it lives in. Nothing is imported before it is used.
+_ESTIMATORS = {
     "PCA": "lowdim.linear.pca.pca",
+    "ICA": "lowdim.linear.ica",
     "LDA": "lowdim.linear.lda",
     "CCA": "lowdim.linear.cca",
     "Whitening": "lowdim.linear.whitening",
     "FAMD": "lowdim.linear.mixed.famd",
     "MCA": "lowdim.linear.mixed.mca",
     "CA": "lowdim.linear.mixed.ca",
-    "FactorMap": "lowdim.linear.mixed.factor_map",
-    "ICA": "lowdim.linear.ica",
     "ProbabilisticPCA": "lowdim.linear.latent_gaussian.probabilistic_pca",
     "FactorAnalysis": "lowdim.linear.latent_gaussian.factor_analysis",
     "BayesianPCA": "lowdim.linear.latent_gaussian.bayesian_pca",
@@ -47,8 +46,11 @@ _HOMES = {
     "VAE": "lowdim.latent.networks.vae",
     "NLPCA": "lowdim.latent.networks.nlpca",
     "InverseNLPCA": "lowdim.latent.networks.inverse_nlpca",
+}
+_OTHERS = {
+    "FactorMap": "lowdim.linear.mixed.factor_map",
     "Comparison": "lowdim.study.comparison",
-    "compare": "lowdim.study.comparison",
+    "compare": "lowdim.study.compare",
     "config": "lowdim._core.runtime.memory",
     "dissimilarities": "lowdim._core.distances.dissimilarities",
     "Imputation": "lowdim.linear.imputation",
@@ -58,40 +60,8 @@ _HOMES = {
     "pseudo_inverse": "lowdim.linear.low_rank",
     "save": "lowdim._core.persist",
 }
+_HOMES = _ESTIMATORS | _OTHERS
 _MODULES = ("datasets", "kernels", "plot", "quality", "select")
-_ESTIMATORS = (
-    "PCA",
-    "ICA",
-    "LDA",
-    "CCA",
-    "Whitening",
-    "FAMD",
-    "MCA",
-    "CA",
-    "ProbabilisticPCA",
-    "FactorAnalysis",
-    "BayesianPCA",
-    "ClassicalMDS",
-    "LandmarkMDS",
-    "KernelPCA",
-    "FeatureMapPCA",
-    "KernelCCA",
-    "Isomap",
-    "LaplacianEigenmaps",
-    "DiffusionMaps",
-    "LLE",
-    "MVU",
-    "MDS",
-    "TCIE",
-    "TSNE",
-    "UMAP",
-    "PrincipalCurve",
-    "GPLVM",
-    "Autoencoder",
-    "VAE",
-    "NLPCA",
-    "InverseNLPCA",
-)
 
 __all__ = [*_HOMES, *_MODULES]
 

@@ -13,9 +13,9 @@ import polars as pl
 import pytest
 
 import lowdim
-from lowdim.app import commands, tables
+from lowdim.app import commands, input_table
 from lowdim.app.cli import main
-from lowdim.app.reading import Reading
+from lowdim.app.read_options import ReadOptions
 
 RESULTS = {"report.html", "embeddings.parquet", "embeddings.csv", "scores.json"}
 
@@ -54,7 +54,7 @@ def test_columns_in_different_units_are_said_and_scaled(flowers, capsys):
     frame = pl.read_csv("flowers.csv").with_columns(pl.col("c2") * 1e6)
     frame.write_csv("wide.csv")
     words = ("compare", "wide.csv", "--label", "species", "--methods", "pca", "--out", "found")
-    assert "'c2' carries 100.0% of the variance of all 4 columns" in "".join(say(capsys, *words)[1:])
+    assert "'c2' has 100.0% of the total variance of 4 columns" in "".join(say(capsys, *words)[1:])
     scores = json.loads(Path("found/scores.json").read_text(encoding="utf-8"))
     assert any("--scale" in note for note in scores["notes"])
     assert "--scale" not in "".join(say(capsys, *words, "--scale")[1:])
@@ -174,7 +174,7 @@ def test_compare_takes_arrays(flowers, capsys):
 
 
 def test_geodesic_reference_and_options(flowers, capsys):
-    words = "compare flowers.csv --drop species --reference geodesic --n-neighbors 5 --n-components 1 --methods pca"
+    words = "compare flowers.csv --drop species --reference geodesic --graph-neighbors 5 --n-components 1 --methods pca"
     code, out, _ = say(capsys, *words.split(), "--title", "My <flowers>")
     assert code == 0
     assert "reference: geodesic" in out
@@ -246,7 +246,7 @@ def test_places_come_with_number_name_and_label(flowers, capsys, extension):
             assert found["name"][2] == "p2"
             assert np.isnan(found["label"][3])
         return
-    found = pl.DataFrame(tables.load(places, Reading())[0])
+    found = pl.DataFrame(input_table.load(places, ReadOptions())[0])
     assert found.columns == ["row", "name", "label", "pca0", "pca1"]
     assert found["label"].to_list() == numeric.to_list()
     np.testing.assert_allclose(found.select("pca0", "pca1").to_numpy(), Z)
@@ -281,7 +281,7 @@ def test_settings(flowers, capsys):
     model = lowdim.load("m")
     assert (model.n_neighbors, model.metric) == (7, "manhattan")
     assert "Did you mean 'n_neighbors'" in fails(capsys, *words, "--set", "n_neighbours=7")
-    assert "--set takes KEY=VALUE; got 'x'" in fails(capsys, *words, "--set", "x")
+    assert "--set must be KEY=VALUE; got 'x'" in fails(capsys, *words, "--set", "x")
     assert "n_neighbors must be" in fails(capsys, *words, "--set", "n_neighbors=-1")
 
 
@@ -314,7 +314,7 @@ def test_score(flowers, capsys):
     ]
     assert json.loads(say(capsys, *words)[1])["auc"] == pytest.approx(found["auc"])
     pl.read_csv("m-embedding.csv").head(10).drop("row").write_csv("short.csv")
-    assert "must have 40 rows, as the data has; got 10" in fails(
+    assert "must have 40 rows, as many as the data; got 10" in fails(
         capsys, "score", "flowers.csv", "short.csv", "--drop", "species"
     )
 
@@ -335,10 +335,8 @@ def test_score_of_a_map_in_the_file_of_a_comparison(flowers, capsys):
     assert say(capsys, *words)[0] == 0
     told = {row["method"]: row for row in json.loads(Path("o/scores.json").read_text())["methods"]}
     score = ["score", "flowers.csv", "o/embeddings.csv", "--drop", "species"]
-    assert "holds 3 maps (pca, isomap, random); say which with --map NAME" in fails(capsys, *score)
-    assert "--map 'isomapp' is not a map in the file. Did you mean 'isomap'?" in fails(
-        capsys, *score, "--map", "isomapp"
-    )
+    assert "has the maps of 3 methods (pca, isomap, random); choose one with --map NAME" in fails(capsys, *score)
+    assert "--map 'isomapp' is not in the file. Did you mean 'isomap'?" in fails(capsys, *score, "--map", "isomapp")
     for name in ("pca", "isomap"):
         _, out, err = say(capsys, *score, "--map", name, "--json")
         found = json.loads(out)
@@ -346,7 +344,7 @@ def test_score_of_a_map_in_the_file_of_a_comparison(flowers, capsys):
         assert found["auc"] == pytest.approx(told[name]["auc"])
         assert "30 of 40 rows, those with a number in o/embeddings.csv" in err
     pl.read_csv("flowers.csv").head(20).write_csv("half.csv")
-    assert "which the data has not" in fails(
+    assert "which is not in the data" in fails(
         capsys, "score", "half.csv", "o/embeddings.csv", "--drop", "species", "--map", "pca"
     )
 
@@ -375,15 +373,13 @@ def test_numbers_of_a_label_stay_numbers_where_one_is_missing(flowers, capsys):
             assert code == 0
             assert f"1 of 40 rows have no label ({name})" in out
             page = Path(f"o-{name}-{extension}/report.html").read_text()
-            assert ("(3 classes, 1 rows without)" if name == "kind" else "(a quantity, 1 rows without)") in page
+            assert ("(3 classes, 1 rows without a label)" if name == "kind" else "(a quantity, 1 rows without)") in page
             assert pl.read_csv(f"o-{name}-{extension}/embeddings.csv")["label"].to_list() == pytest.approx(label)
 
 
 def test_rows_that_are_all_the_same(flowers, capsys):
     Path("same.csv").write_text("a,b\n" + "5,1\n" * 20)
-    assert "the table must have at least two different rows; all 20 are the same" in fails(
-        capsys, "compare", "same.csv"
-    )
+    assert "the table must have at least two different rows; all 20 are equal" in fails(capsys, "compare", "same.csv")
     assert sorted(os.listdir()) == ["flowers.csv", "same.csv"]
 
 
@@ -397,7 +393,7 @@ def test_options_for_text(flowers, capsys):
     assert code == 0
     assert "40 rows, 4 columns used" in err
     assert pl.read_csv("lowdim-report-german/embeddings.csv")["label"][0] == "größe"
-    assert "must be one mark such as ';' or the word tab; got 'xx'" in fails(capsys, *words, "--separator", "xx")
+    assert "must be one character such as ';', or the word tab; got 'xx'" in fails(capsys, *words, "--separator", "xx")
 
 
 def test_memory_in_words_of_the_command_line(flowers, capsys):
@@ -466,7 +462,7 @@ MISTAKES = [
     (["score", "flowers.csv", "nothing.csv", "--drop", "species"], "no such file: nothing.csv"),
     (["datasets", "nothing"], "'nothing' is not a built-in data set"),
     (["datasets", "helix", "--out", "h.doc"], "the extension must be one of"),
-    (["datasets", "--out", "h.csv"], "say which data set to write"),
+    (["datasets", "--out", "h.csv"], "--out needs the name of a data set"),
 ]
 
 
@@ -479,7 +475,7 @@ def test_mistakes_get_one_line(flowers, capsys, words, message):
 def test_a_name_that_is_both(flowers, capsys):
     Path("helix").mkdir()
     message = fails(capsys, "compare", "helix")
-    assert "both a file here and a built-in data set; write ./helix for the file or dataset:helix" in message
+    assert "both a file in this folder and a built-in data set; write ./helix for the file or dataset:helix" in message
     assert say(capsys, "compare", "dataset:helix", "--methods", "pca", "--max-rows", "30")[0] == 0
 
 

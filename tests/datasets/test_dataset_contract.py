@@ -119,7 +119,7 @@ def test_unpacks_and_shows_itself():
     assert coordinates is data.coordinates
     assert labels is data.labels
     assert repr(data) == "<Dataset helix: 50 x 3, coordinates (t), 2 classes, isometric coordinates known>"
-    assert str(data) == f"{data!r}\nA closed coil of eight turns round a ring."
+    assert str(data) == f"{data!r}\nA closed coil of eight turns around a ring."
     assert "1 class," in repr(datasets.clock(1))
     with pytest.raises(dataclasses.FrozenInstanceError):
         data.X = 0
@@ -170,7 +170,7 @@ def test_bad_options():
 def test_unknown_names_suggest_near_ones():
     with pytest.raises(ValueError, match=r"got 'swis-roll'\. Did you mean swiss-roll"):
         datasets.load("swis-roll")
-    with pytest.raises(ValueError, match=r"got 'zzz'\. Known are swiss-roll, .*world\."):
+    with pytest.raises(ValueError, match=r"got 'zzz'\. Known data sets: swiss-roll, .*world\."):
         datasets.load("zzz")
     with pytest.raises(TypeError, match="load: name must be a string; got 3"):
         datasets.load(3)
@@ -179,7 +179,7 @@ def test_unknown_names_suggest_near_ones():
 def test_options_are_keyword_only_and_signatures_agree():
     for name in datasets.__all__:
         function = getattr(datasets, name)
-        if name in ("Dataset", "Holes", "eurodist", "hide_cells", "load", "morse", "names", "remove_cells"):
+        if name in ("Dataset", "HiddenCells", "eurodist", "hide_cells", "load", "morse", "names", "remove_cells"):
             continue
         kinds = [(p.name, p.kind) for p in inspect.signature(function).parameters.values()]
         assert [n for n, _ in kinds[:3]] == ["n_samples", "noise", "random_state"]

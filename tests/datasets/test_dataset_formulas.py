@@ -8,7 +8,7 @@ from scipy.integrate import quad
 from scipy.spatial import cKDTree
 
 from lowdim import datasets
-from lowdim.datasets.sampling import arc_length, spiral_length
+from lowdim.datasets.formulas import arc_length, spiral_length
 
 N = 400
 

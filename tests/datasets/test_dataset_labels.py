@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lowdim import datasets
-from lowdim.datasets.sampling import checkerboard, parity, round_half_away
+from lowdim.datasets.formulas import checkerboard, parity, round_half_away
 
 
 def away(value):

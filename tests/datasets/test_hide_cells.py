@@ -1,4 +1,4 @@
-"""Holes with a known answer: the exact share, the promised mechanism, and nothing emptied."""
+"""Hidden cells with known values: the exact share, the stated mechanism, and no empty row or column."""
 
 import numpy as np
 import pandas as pd
@@ -110,7 +110,7 @@ def test_seeds_precision_and_words():
     np.testing.assert_array_equal(hide_cells(X, 0.3, random_state=5).mask, hide_cells(X, 0.3, random_state=5).mask)
     assert hide_cells(X.astype(np.float32), 0.1).X.dtype == np.float32
     assert hide_cells([[1, 2], [3, 4], [5, 6]], 0.2, random_state=0).X.dtype == np.float64
-    assert repr(hide_cells(X, 0.5, "mar", 0)) == "<Holes mar by column 0: 1200 of 400 x 6 cells hidden>"
+    assert repr(hide_cells(X, 0.5, "mar", 0)) == "<HiddenCells mar by column 0: 1200 of 400 x 6 cells hidden>"
     for arguments, message in (
         ((X, 0), "share must be a number between 0 and 1; got 0"),
         ((X, 1.0), "share must be"),
@@ -118,7 +118,7 @@ def test_seeds_precision_and_words():
         ((X[0], 0.1), "X must be a table"),
         (
             (X, 0.999),
-            r"can hide \d+ of 2400 cells here, and 2398 were asked for",
+            r"can hide \d+ of 2400 cells, and 2398 are requested",
         ),
     ):
         with pytest.raises(ValueError, match=message):

@@ -42,7 +42,7 @@ def test_map_of_a_quantity_of_one_column_and_without_labels(roll):
     np.testing.assert_allclose(ax.collections[0].get_array(), roll.coordinates[:, 0])
     ax = lowdim.plot.embedding(roll.X[:, :1])
     np.testing.assert_allclose(ax.collections[0].get_offsets()[:, 0], roll.X[:, 0])
-    with pytest.raises(ValueError, match="Z must have rows and at least one column"):
+    with pytest.raises(ValueError, match="Z must be a table with at least one column"):
         lowdim.plot.embedding(roll.X[:, 0])
 
 
@@ -75,7 +75,7 @@ def test_comparison(c, color):
 def test_curves_of_different_widths_have_axes_of_their_own(roll):
     c = lowdim.compare(roll.X, methods=["pca", ("three", lowdim.Isomap(3))])
     axes = {ax.get_title(): ax for ax in lowdim.plot.comparison(c).axes if ax.get_title().startswith("reference")}
-    assert list(axes) == ["reference: ambient; 2 columns", "reference: ambient; 3 columns"]
+    assert list(axes) == ["reference: ambient; 2 components", "reference: ambient; 3 components"]
     for ax, names in zip(axes.values(), (["pca", "random-2d"], ["three", "pca-3d", "random-3d"]), strict=True):
         assert [text.get_text().split()[0] for text in ax.get_legend().get_texts()] == names
 
@@ -95,7 +95,7 @@ def test_rows_without_a_label_are_grey(roll):
 def test_long_legends_are_cut_and_shared_marks_are_said(roll):
     legend = lowdim.plot.embedding(roll.X[:, :2], [f"class {i}" for i in range(80)]).get_legend()
     assert [text.get_text() for text in legend.get_texts()] == [f"class {i}" for i in range(24)]
-    assert legend.get_title().get_text() == "label: 24 of 80 classes\n(several share one of 56 marks)"
+    assert legend.get_title().get_text() == "label: 24 of 80 classes\n(several share one of 56 symbols)"
     few = lowdim.plot.embedding(roll.X[:, :2], [f"{'x' * 40}{i % 2}" for i in range(80)]).get_legend()
     assert [len(text.get_text()) for text in few.get_texts()] == [30, 30]
 
@@ -181,5 +181,5 @@ def test_imputation_says_what_is_wrong():
     found = imputed()
     with pytest.raises(ValueError, match="of must be 'rows' or 'columns'; got 'cells'"):
         lowdim.plot.imputation(found, "cells")
-    with pytest.raises(ValueError, match="names must be 3, one for each of the columns; got 2"):
+    with pytest.raises(ValueError, match="names must have one name for each of the 3 columns; got 2"):
         lowdim.plot.imputation(found, "columns", names=["a", "b"])

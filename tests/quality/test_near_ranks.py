@@ -68,5 +68,7 @@ def test_a_record_too_few_rows_and_ks():
     for n in (0, 2):
         with pytest.raises(ValueError, match=f"trustworthiness_continuity: X must have at least 3 rows; got {n}"):
             both(X[:n], Z[:n], 5)
-    with pytest.raises(TypeError, match="trustworthiness_continuity: the neighbourhood size is n_neighbors"):
+    with pytest.raises(
+        TypeError, match="trustworthiness_continuity: unknown option 'ks'; the neighbourhood size is n_neighbors"
+    ):
         both(X, Z, 5, ks=(3,))

@@ -438,7 +438,7 @@ def test_rows_without_a_place_and_lines(show, tmp_path, roll):
     page.keyboard.press("Escape")
     page.locator("canvas[data-map]").nth(1).focus()
     page.keyboard.press("ArrowRight")
-    assert page.locator("#tip strong").text_content() == "row 0: no place in this map"
+    assert page.locator("#tip strong").text_content() == "row 0: not in this map"
     for _ in range(2):  # both ways round, what failed is last
         page.locator("table.scores thead th button").nth(3).click()
         assert page.locator("table.scores tbody th").last.text_content() == "failed"

@@ -67,7 +67,7 @@ def page(c):
 def test_page_says_what_was_done(page):
     text = re.sub(r"\s+", " ", Elements(page).text)
     for part in ("A title", "roll.csv", "3: a, b, c", "one note", "side (2 classes)", "euclidean distances between",
-                 f"lowdim {lowdim.__version__}", "What cannot be concluded", "n_neighbors", "data itself"):  # fmt: skip
+                 f"lowdim {lowdim.__version__}", "What does not follow", "n_neighbors", "data itself"):  # fmt: skip
         assert part in text
     assert re.search(r"seed\s*4\b", text)
 
@@ -111,7 +111,7 @@ def test_columns_travel_up_to_a_stated_cap(c, roll, monkeypatch):
     assert len(json.loads(Elements(page).data)["columns"]) == 2
     assert "the first 2 of 3 columns; the others are not in this file" in page
     assert json.loads(Elements(render(c)).data)["columns"] == []
-    with pytest.raises(ValueError, match="data must have 90 rows and two axes; got shape"):
+    with pytest.raises(ValueError, match="data must be a table with 90 rows; got shape"):
         render(c, data=roll.X[:5])
 
 
@@ -157,7 +157,7 @@ def test_only_a_stated_sample_is_drawn_but_all_rows_are_scored(c):
     page = render(c, max_points=10)
     data = json.loads(Elements(page).data)
     assert len(base64.b64decode(data["rows"])) == 4 * 10
-    assert "A random sample of 10 of 90 rows is drawn; scores do not depend on what is drawn." in page
+    assert "A random sample of 10 of 90 rows is drawn; the scores do not depend on the sample." in page
     assert "90 rows scored" in page
     assert page == render(c, max_points=10)
     with pytest.raises(ValueError, match="max_points must be at least 1; got 0"):
@@ -170,7 +170,7 @@ def test_a_sample_of_anchors_is_stated_and_drawn(roll):
     data = json.loads(Elements(page).data)
     quality = np.frombuffer(base64.b64decode(data["maps"][0]["quality"]), "<f4")
     assert np.isfinite(quality).sum() == 20
-    assert "a random sample of 20 rows; only these have a quality" in page
+    assert "The quality was computed for a random sample of 20 rows; the others are grey." in page
     assert "scores use all rows" not in page
     assert "A value with ± was estimated" in page
     assert "±" in page.split("<table ")[1]
@@ -181,11 +181,11 @@ def test_widths_are_kept_apart(roll):
     page = render(
         lowdim.compare(roll.X, methods=["pca", ("one", decomposition.PCA(1)), ("three", decomposition.PCA(3))])
     )
-    for r in ("1 column", "2 columns", "3 columns"):
+    for r in ("1 component", "2 components", "3 columns"):
         assert f"<h3>Embeddings with {r}</h3>" in page
     assert "first 2 of 3 columns" in page
-    assert page.count("1 column: heights mean nothing") == 3
-    assert "A map of one column is a line" in page
+    assert page.count("1 component: heights are random") == 3
+    assert "A map with one component is a line" in page
     assert page.count('<div class="chart">') == 3
 
 
@@ -228,7 +228,7 @@ def test_rows_without_a_label_are_marked(roll):
     data = json.loads(Elements(page).data)["label"]
     assert data["classes"] == ["a", "b"]
     assert np.frombuffer(base64.b64decode(data["values"]), "<i4")[:6].tolist() == [-1] * 5 + [roll.labels[5]]
-    assert "(2 classes, 5 rows without)" in page
+    assert "(2 classes, 5 rows without a label)" in page
     quantity = roll.coordinates[:, 0].copy()
     quantity[3] = np.nan
     data = json.loads(Elements(render(lowdim.compare(roll.X, quantity, ["pca"]))).data)["label"]

@@ -209,7 +209,7 @@ def test_frames_seeds_and_bad_input():
     ):
         with pytest.raises(ValueError, match=message):
             n_components(X, **settings)
-    with pytest.raises(ValueError, match="rows that differ"):
+    with pytest.raises(ValueError, match="at least two different rows"):
         n_components(np.ones((5, 3)))
 
 
@@ -275,7 +275,7 @@ def test_holes_that_leave_nothing_to_choose():
     assert "no rule has an answer" in repr(n_components(X, rules=["share"]))
     two = n_components(X[:2], random_state=0)
     assert two.choices["kfold"] is None
-    with pytest.raises(ValueError, match="n_components: X must have rows that differ"):
+    with pytest.raises(ValueError, match="n_components: X must have at least two different rows"):
         n_components(np.where(np.isnan(X), X, 1.0))
     with pytest.raises(ValueError, match=r"n_components: .*column"):
         n_components(np.column_stack([X, np.full(20, np.nan)]))

@@ -62,7 +62,7 @@ def test_rows_frames_and_condensed_vectors():
 
 
 def test_bad_input():
-    with pytest.raises(ValueError, match="n_dimensions: D must hold dissimilarities above 0"):
+    with pytest.raises(ValueError, match="n_dimensions: D must have dissimilarities above 0"):
         n_dimensions(np.zeros((4, 4)))
     with pytest.raises(ValueError, match="n_components must be a whole number >= 1"):
         n_dimensions(np.ones((4, 4)) - np.eye(4), n_components=0)

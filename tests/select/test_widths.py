@@ -10,12 +10,12 @@ from lowdim import KernelPCA
 from lowdim._core import kernels as catalogue
 from lowdim._core.kernels import make_kernel
 from lowdim.kernels import RBF, Polynomial, Precomputed, bandwidth
-from lowdim.select import _width_choice, kernel_width
+from lowdim.select import _kernel_criteria, kernel_width
 
 matplotlib.use("Agg")
 NAMES = getattr(catalogue, "NAMES", None) or catalogue._NAMES
 # Feature-space errors do favour wide kernels, and say so; one test is about that.
-pytestmark = pytest.mark.filterwarnings("ignore:kernel_width. for .* the scores go on improving")
+pytestmark = pytest.mark.filterwarnings("ignore:kernel_width. the criterion of .* improves")
 
 
 def harmonics(n=200, order=3, noise=0.1, seed=0):
@@ -48,8 +48,8 @@ def test_values_from_distances_are_those_of_the_kernel(name):
     """Two roads to one matrix: this module's, from a table of distances, and the kernel's own."""
     X = harmonics(30)
     kernel = make_kernel(name, X, gamma=0.3)
-    assert _width_choice.has_width(kernel)
-    np.testing.assert_allclose(_width_choice.values(kernel, _width_choice.Distances(X)), kernel(X), atol=1e-13)
+    assert _kernel_criteria.has_width(kernel)
+    np.testing.assert_allclose(_kernel_criteria.values(kernel, _kernel_criteria.Distances(X)), kernel(X), atol=1e-13)
 
 
 def test_twice_the_data_is_twice_the_width():
@@ -79,8 +79,8 @@ def test_distances_are_measured_once(monkeypatch):
         calls.append(metric)
         return measured(X, Y, metric, **options)
 
-    measured = _width_choice.pairwise
-    monkeypatch.setattr(_width_choice, "pairwise", counted)
+    measured = _kernel_criteria.pairwise
+    monkeypatch.setattr(_kernel_criteria, "pairwise", counted)
     X = harmonics(60)
     found = kernel_width(X, criterion="feature_error", n_components=8)
     assert calls == ["euclidean"]
@@ -92,8 +92,8 @@ def test_distances_are_measured_once(monkeypatch):
 
 def test_ranks_of_the_data_are_found_once(monkeypatch):
     calls = []
-    of_each = _width_choice.Ranks.of_each
-    monkeypatch.setattr(_width_choice.Ranks, "of_each", lambda *a, **k: calls.append(1) or of_each(*a, **k))
+    of_each = _kernel_criteria.Ranks.of_each
+    monkeypatch.setattr(_kernel_criteria.Ranks, "of_each", lambda *a, **k: calls.append(1) or of_each(*a, **k))
     found = kernel_width(harmonics(60), criterion="rnx")
     assert calls == [1]
     Z = KernelPCA(2, kernel=found.kernel).fit_transform(harmonics(60))
@@ -132,16 +132,16 @@ def test_the_grid_is_two_decades_about_the_median_rule():
 
 def test_both_ends_are_flagged_and_said():
     X = load_digits().data[:120]
-    with pytest.warns(UserWarning, match="go on improving towards the wide end.*alike"):
+    with pytest.warns(UserWarning, match="improves towards the wide end.*nearly equal"):
         found = kernel_width(X, criterion="feature_error", n_components=5)
     ends = found.curve.degenerate
     assert ends[0] == "narrow"
     assert ends[-1] == "wide"
     assert list(ends) == sorted(ends, key=["narrow", "", "wide"].index)
     assert ends[found.curve.best] == ""
-    with pytest.warns(UserWarning, match="every width tried for 'rbf' is at the narrow end"):
+    with pytest.warns(UserWarning, match="every width of 'rbf' is at the narrow end"):
         kernel_width(X, widths=[1e-3, 1e-2], criterion="feature_error")
-    with pytest.warns(UserWarning, match="every width tried for 'rbf' is at the wide end"):
+    with pytest.warns(UserWarning, match="every width of 'rbf' is at the wide end"):
         kernel_width(X, widths=[1e4], criterion="feature_error")
 
 
@@ -150,9 +150,9 @@ def test_a_circle_is_not_degenerate_though_its_first_eigenvalues_are_equal():
     X = np.vstack([X, -X, X @ [[0, 1], [-1, 0]], X @ [[0, -1], [1, 0]]])  # as even as a circle
     model = KernelPCA(2, gamma=1.0).fit(X)
     assert model.eigenvalues_[0] / model.eigenvalues_[1] < 1.1
-    assert _width_choice.degenerate(RBF(1.0)(X)) == ""
-    assert _width_choice.degenerate(np.eye(50)) == "narrow"
-    assert _width_choice.degenerate(np.ones((50, 50))) == "wide"
+    assert _kernel_criteria.degenerate(RBF(1.0)(X)) == ""
+    assert _kernel_criteria.degenerate(np.eye(50)) == "narrow"
+    assert _kernel_criteria.degenerate(np.ones((50, 50))) == "wide"
 
 
 def test_the_same_every_time_and_for_any_number_of_threads():
@@ -189,7 +189,7 @@ def test_bad_input_is_refused_with_the_rule():
         ({"kernel": ["rbf", "rbf"]}, "listed once; got rbf twice"),
         ({"kernel": Precomputed()}, "a function of rows"),
         ({"criterion": "best"}, "criterion must be one of 'reconstruction'"),
-        ({"criterion": "labels"}, "must come with y"),
+        ({"criterion": "labels"}, "y must have a label for each row"),
         ({"y": [1, 2]}, "a label for each of the 40 rows; got 2"),
         ({"y": np.zeros(40)}, "y must have at least two classes; got one"),
         ({"widths": [1.0, -1.0]}, "widths must be positive"),
@@ -202,7 +202,7 @@ def test_bad_input_is_refused_with_the_rule():
     ):
         with pytest.raises(ValueError, match=f"kernel_width: .*{words}"):
             kernel_width(X, **settings)
-    with pytest.raises(ValueError, match="must have rows that differ; all 10 are equal"):
+    with pytest.raises(ValueError, match="must have at least two different rows; all 10 are equal"):
         kernel_width(np.ones((10, 3)))
     X[0, 0] = np.nan
     with pytest.raises(ValueError, match="missing values"):

@@ -88,10 +88,10 @@ def test_geodesic_reference_rewards_unrolling():
     assert geodesic["unrolled"] > geodesic["pca"] + 0.2
 
 
-def test_reference_says_that_the_graph_was_in_pieces(rng):
+def test_reference_says_that_the_graph_was_disconnected(rng):
     X = np.concatenate([rng.normal(size=(30, 3)), rng.normal(size=(30, 3)) + 50])
-    c = lowdim.compare(X, methods=["pca"], reference="geodesic", n_neighbors=5)
-    assert "2 pieces, joined by their shortest edges" in c.reference.text
+    c = lowdim.compare(X, methods=["pca"], reference="geodesic", graph_neighbors=5)
+    assert "2 connected components were joined by their shortest edges" in c.reference.text
 
 
 def test_reference_can_be_other_rows(roll):
@@ -117,7 +117,7 @@ def test_incomplete_rows_are_held_against_expected_distances(roll, tmp_path):
     assert "expected Euclidean distances" in along.reference.text
     given = lowdim.compare(X, methods=["pca"], reference=roll.X)
     assert given.reference.name == "given"
-    with pytest.raises(ValueError, match="metric must be 'euclidean' where X has missing values"):
+    with pytest.raises(ValueError, match="metric must be 'euclidean' if X has missing cells"):
         lowdim.compare(X, metric="manhattan")
     X[7] = np.nan
     with pytest.raises(ValueError, match="compare: 1 rows of X have no observed cell"):
@@ -172,7 +172,7 @@ def test_different_widths_get_their_own_baselines_and_a_warning(roll):
     c = lowdim.compare(roll.X, methods=["pca", ("three", decomposition.PCA(3))])
     assert c.names == ["pca", "three", "random-2d", "pca-3d", "random-3d"]
     assert [row["n_components"] for row in c.table] == [2, 3, 2, 3, 3]
-    assert "different numbers of columns (2, 3)" in c.notes[0]
+    assert "different numbers of components (2, 3)" in c.notes[0]
 
 
 def test_baselines_stand_with_the_width_they_have(roll):
@@ -181,7 +181,7 @@ def test_baselines_stand_with_the_width_they_have(roll):
     assert {row["method"]: row["n_components"] for row in c.table} == {
         "pca": 3, "five": 5, "random-3d": 3, "random-5d": 5,
     }  # fmt: skip
-    note = "No PCA baseline with 5 columns: 120 rows with 3 columns have at most 3 principal components."
+    note = "No PCA baseline with 5 components: 120 rows with 3 columns have at most 3 principal components."
     assert note in c.notes
     assert lowdim.compare(roll.X, methods=[five]).names == ["five", "random"]
 
@@ -208,7 +208,7 @@ def test_methods_that_share_no_rows_are_scored_on_their_own(roll):
     c = lowdim.compare(
         roll.X, roll.labels, [("first", some(slice(0, 60))), ("last", some(slice(60, None)))], reference="geodesic"
     )
-    assert "each is scored on the rows it placed itself" in c.notes[0]
+    assert "Each method is scored on the rows it embedded" in c.notes[0]
     own = quality.scores(roll.X[:60], roll.X[:60, :2], reference="geodesic")["auc"]
     assert c.scores["first"]["auc"] == pytest.approx(own)
     assert np.isfinite(c.per_row["first"]).sum() == 60
@@ -338,11 +338,31 @@ def test_notebook_table_is_escaped(roll):
     assert "&lt;script&gt;" in html
 
 
-def test_callback_hears_every_step(roll):
+def test_progress_is_called_before_every_step(roll):
     heard = []
-    lowdim.compare(roll.X, methods=["pca"], callback=lambda *step: heard.append(step))
+    lowdim.compare(roll.X, methods=["pca"], progress=lambda *step: heard.append(step))
     assert [step for step, _, _ in heard] == ["reference distances", "pca", "random", "scores"]
     assert all(done < total for _, done, total in heard)
+
+
+def test_old_names_of_arguments_work_with_a_warning(roll):
+    heard = []
+    with pytest.warns(FutureWarning, match="compare: callback is now called progress"):
+        lowdim.compare(roll.X, methods=["pca"], callback=lambda *step: heard.append(step))
+    assert heard
+    with pytest.warns(FutureWarning, match="compare: n_neighbors is now called graph_neighbors"):
+        c = lowdim.compare(roll.X, methods=["pca"], reference="geodesic", n_neighbors=6)
+    assert "6 nearest neighbours" in c.reference.text
+
+
+def test_a_function_can_be_the_metric(roll):
+    def largest(x, y):
+        return np.abs(x - y).max()
+
+    named = lowdim.compare(roll.X, methods=["pca"], metric="chebyshev")
+    own = lowdim.compare(roll.X, methods=["pca"], metric=largest)
+    assert own.reference.text.startswith("largest distances")
+    assert own.scores["pca"]["auc"] == pytest.approx(named.scores["pca"]["auc"], abs=1e-9)
 
 
 def test_verbose_goes_to_the_error_stream(roll, capsys):
@@ -356,10 +376,10 @@ def test_verbose_goes_to_the_error_stream(roll, capsys):
     ("change", "message"),
     [
         ({"reference": "ambiant"}, "'ambient', 'geodesic' or an array of 120 rows; got 'ambiant'"),
-        ({"reference": np.eye(3)}, "reference must have 120 rows, as X has; got 3"),
+        ({"reference": np.eye(3)}, "reference must have 120 rows, as many as X; got 3"),
         ({"row_names": ["a"]}, "one name for each of the 120 rows; got 1"),
         ({"y": [1, 2]}, "one label for each of the 120 rows"),
-        ({"X": np.ones((20, 3)), "y": None}, "X must have at least two different rows; all 20 are the same"),
+        ({"X": np.ones((20, 3)), "y": None}, "X must have at least two different rows; all 20 are equal"),
         ({"reference": np.ones((120, 2))}, "reference must have at least two different rows"),
         ({"n_components": 0}, "n_components must be a whole number of at least 1; got 0"),
         ({"n_components": None}, "n_components must be a whole number"),

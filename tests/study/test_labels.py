@@ -53,9 +53,9 @@ def test_wrong_labels():
 
 def test_rows_without_a_label_are_said():
     assert labels_of(["a", None], 2, "kind").note == (
-        "1 of 2 rows have no label (kind): they are drawn grey and left out of the 1-NN error."
+        "1 of 2 rows have no label (kind): they are grey in the maps and not in the 1-NN error."
     )
     quantity = labels_of([0.5, np.nan, 1.5], 3)
-    assert quantity.note == "1 of 3 rows have no label (label): they are drawn grey."
+    assert quantity.note == "1 of 3 rows have no label (label): they are grey in the maps."
     np.testing.assert_array_equal(quantity.values, [0.5, np.nan, 1.5])
     assert labels_of(["a", "b"], 2).note is None

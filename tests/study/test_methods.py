@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import lowdim
+from lowdim.study.method_list import class_name
 from lowdim.study.methods import find, has_scale, method_of, methods
-from lowdim.study.running import class_name
 
 # They need labels or a second table, or keep every column: no picture of a table alone.
 # A principal curve has one coordinate. Of a table of numbers FAMD draws what PCA draws of scaled columns; MCA takes
@@ -45,24 +45,18 @@ def test_parameters_a_class_does_not_have_are_left_out():
     assert not hasattr(made, "n_neighbors")
 
 
-def test_what_the_table_says_holds():
-    for method in methods().values():
-        estimator = method.estimator()
-        assert hasattr(estimator, "transform") == method.new_rows
-        assert hasattr(estimator, "inverse_transform") == method.way_back
-
-
 def test_the_table_of_the_documentation_says_the_same():
     text = (Path(__file__).resolve().parents[2] / "docs" / "methods.md").read_text(encoding="utf-8")
     lines = re.findall(r"^\| `(\w+)` \|(.*)\|$", text, flags=re.M)
     told = {name: [cell.strip() for cell in rest.split("|")] for name, rest in lines}
     assert set(told) == {method.home for method in methods().values()} | NO_PICTURE
     for method in methods().values():
-        linear, keeps, kind, new_rows, way_back = told[method.home][:5]
+        linear, keeps, kind, new_rows, inverse = told[method.home][:5]
         assert linear.startswith("yes") == method.linear
         assert keeps.split(",")[0] == method.view
         assert kind == method.idea
-        assert (new_rows != "no", way_back != "no") == (method.new_rows, method.way_back)
+        assert hasattr(method.estimator(), "transform") == (new_rows != "no")
+        assert hasattr(method.estimator(), "inverse_transform") == (inverse != "no")
 
 
 def test_a_stranger_has_no_scale():

@@ -74,7 +74,7 @@ def test_unknown_names_are_answered(capsys):
     with pytest.raises(ValueError, match="Did you mean 'incomplete-swiss-roll'"):
         reproductions.reproduce("incomplete-swis-roll")
     assert main(["reproduce", "nothing"]) == 2
-    assert "no experiment is called 'nothing'" in capsys.readouterr().err
+    assert "got 'nothing'" in capsys.readouterr().err
 
 
 def by_name(found):
@@ -124,7 +124,7 @@ def test_maps_of_artificial_sets(monkeypatch):
     assert len(found) == 5 * 8 + 2
     error = {re.sub(r" \(.*?\)|, \d+ neighbours", "", what): line.ours for what, line in found.items()}
     assert error["Swiss roll, Isomap"] < 0.5 * error["Swiss roll, PCA"]
-    assert error["Broken Swiss roll, Isomap, parts apart"] < 5 < error["Broken Swiss roll, PCA"]
+    assert error["Broken Swiss roll, Isomap, components embedded separately"] < 5 < error["Broken Swiss roll, PCA"]
     assert error["Helix, Isomap, torn"] < 10 < error["Helix, PCA"]
     narrow, wide = (f"Swiss roll, Laplacian eigenmaps, {width} weights" for width in ("narrow", "wide"))
     assert error[narrow] < 0.6 * error[wide]
@@ -140,10 +140,10 @@ def test_the_best_number_of_neighbours_of_each_draw_counts(monkeypatch):
     monkeypatch.setattr(_neighbor_tables, "_PLAIN", {})
     monkeypatch.setattr(_neighbor_tables, "_GRAPHS", {"LLE": lambda r, k, length: None})
     rows = np.arange(20.0)[:, None]
-    one = _neighbor_tables.Set("set", lambda rng: (rows, rows[:, 0]), 1, (1.0, 2.0, 3.0, 4.0, 5.0, 6.0))
+    one = _neighbor_tables.TableEntry("set", lambda rng: (rows, rows[:, 0]), 1, (1.0, 2.0, 3.0, 4.0, 5.0, 6.0))
     steps = []
     (line,) = _neighbor_tables.run_sets([one], 2, np.random.default_rng(0), lambda *step: steps.append(step))
-    assert (line.what, line.published) == ("set (20 rows, 1 axes), LLE, 5 to 6 neighbours", "5.00")
+    assert (line.what, line.published) == ("set (20 rows, 1 components), LLE, 5 to 6 neighbours", "5.00")
     assert (line.ours, line.spread) == (20.0, 10.0)
     assert steps == [("set, LLE", 0, 2), ("set, LLE", 1, 2)]
 
@@ -187,8 +187,8 @@ def test_maps_of_natural_sets(monkeypatch, tmp_path):
     monkeypatch.setenv("LOWDIM_DATA", str(tmp_path))
     monkeypatch.setattr(_neighbor_tables, "NEIGHBORS", (10,))
     found = by_name(reproductions.reproduce("table-4.2", repeats=1, random_state=0))
-    assert found["COIL-20 (300 rows, 5 axes), PCA"].ours < 20
-    assert found["NiSIS (15 axes), LLE"].ours is None
+    assert found["COIL-20 (300 rows, 5 components), PCA"].ours < 20
+    assert found["NiSIS (15 components), LLE"].ours is None
 
 
 def test_numbers_of_a_long_table_are_printed_as_they_come(monkeypatch, tmp_path, capsys):
@@ -198,7 +198,7 @@ def test_numbers_of_a_long_table_are_printed_as_they_come(monkeypatch, tmp_path,
     monkeypatch.setattr(_neighbor_tables, "NEIGHBORS", (10,))
     assert main(["reproduce", "table-4.2"]) == 0
     out, err = capsys.readouterr()
-    assert re.search(r"ORL \(120 rows, 8 axes\), Isomap, 10 neighbours: \d+\.\d+ \(published: 44\.20\)", err)
+    assert re.search(r"ORL \(120 rows, 8 components\), Isomap, 10 neighbours: \d+\.\d+ \(published: 44\.20\)", err)
     assert "NiSIS" not in err
     assert "Mean and standard deviation over 5 runs." in out
     main(["reproduce", "incomplete-swiss-roll", "--repeats", "1"])  # its lines come all at once

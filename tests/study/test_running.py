@@ -10,7 +10,10 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 
 import lowdim
-from lowdim.study.running import Entry, RandomEmbedding, class_name, entries, plain, run
+from lowdim.study.baselines import RandomEmbedding
+from lowdim.study.json_values import plain
+from lowdim.study.method_list import Entry, class_name, requested_methods
+from lowdim.study.running import run
 
 COMMON = {"n_components": 2, "random_state": 3, "n_jobs": 1, "verbose": 0}
 
@@ -38,23 +41,25 @@ def X(rng):
 def test_default_is_every_method_with_a_map_of_its_own():
     linear = ["pca", "ica", "factor-analysis"]  # the other relatives of PCA draw what it draws
     curved = ["kernel-pca", "classical-mds", "isomap", "tsne", "umap", "laplacian-eigenmaps", "lle"]
-    assert [e.name for e in entries(None, COMMON)] == [*linear, *curved]
+    assert [e.name for e in requested_methods(None, COMMON)] == [*linear, *curved]
 
 
 def test_order_and_names_are_those_given():
     wanted = ["isomap", ("mine", decomposition.PCA(2)), decomposition.PCA(2), decomposition.PCA(3), "pca"]
-    assert [e.name for e in entries(wanted, COMMON)] == ["isomap", "mine", "pca-2", "pca-3", "pca"]
-    assert [e.name for e in entries("pca", COMMON)] == ["pca"]
-    assert [e.baseline for e in entries(["pca", decomposition.PCA(2)], COMMON)] == [True, False]
+    assert [e.name for e in requested_methods(wanted, COMMON)] == ["isomap", "mine", "pca-2", "pca-3", "pca"]
+    assert [e.name for e in requested_methods("pca", COMMON)] == ["pca"]
+    assert [e.baseline for e in requested_methods(["pca", decomposition.PCA(2)], COMMON)] == [True, False]
 
 
 def test_plain_pca_is_the_baseline_however_it_is_given():
     wanted = [lowdim.PCA(2), ("mine", lowdim.PCA(3, random_state=4)), lowdim.PCA(2, solver="lapack"), lowdim.Isomap()]
-    assert [e.baseline for e in entries(wanted, COMMON)] == [True, True, False, False]
+    assert [e.baseline for e in requested_methods(wanted, COMMON)] == [True, True, False, False]
 
 
 def test_seed_goes_to_named_methods_and_to_estimators_that_left_theirs_open():
-    named, opened, chosen = entries(["isomap", ("a", manifold.TSNE()), ("b", manifold.TSNE(random_state=8))], COMMON)
+    named, opened, chosen = requested_methods(
+        ["isomap", ("a", manifold.TSNE()), ("b", manifold.TSNE(random_state=8))], COMMON
+    )
     assert (named.estimator.random_state, opened.estimator.random_state, chosen.estimator.random_state) == (
         3,
         3,
@@ -63,10 +68,12 @@ def test_seed_goes_to_named_methods_and_to_estimators_that_left_theirs_open():
 
 
 def test_what_an_estimator_says_itself_is_kept():
-    zero, pipe = entries([("zero", manifold.TSNE(random_state=0)), make_pipeline(decomposition.PCA(2))], COMMON)
+    zero, pipe = requested_methods(
+        [("zero", manifold.TSNE(random_state=0)), make_pipeline(decomposition.PCA(2))], COMMON
+    )
     assert zero.estimator.random_state == 0
     assert pipe.estimator.verbose is False
-    quiet, loud, pipe = entries(
+    quiet, loud, pipe = requested_methods(
         [("q", manifold.TSNE()), ("l", manifold.TSNE(verbose=3)), make_pipeline(decomposition.PCA(2))],
         {**COMMON, "verbose": 2},
     )
@@ -85,7 +92,7 @@ def test_estimators_that_cannot_be_prepared_fail_in_their_place(X):
         def get_params(self, deep=True):
             return {"random_state": self.random_state}
 
-    bare, stiff = (run(entry, X) for entry in entries([Bare(), Stiff()], COMMON))
+    bare, stiff = (run(entry, X) for entry in requested_methods([Bare(), Stiff()], COMMON))
     assert "get_params" in bare.error
     assert bare.name == "bare"
     assert "set_params" in stiff.error
@@ -100,7 +107,7 @@ def test_leaving_the_program_is_a_failure_of_the_method(X):
 
 def test_estimators_are_cloned(X):
     mine = decomposition.PCA(2)
-    run(entries([mine], COMMON)[0], X)
+    run(requested_methods([mine], COMMON)[0], X)
     assert mine.random_state is None
     assert not hasattr(mine, "components_")
 
@@ -118,7 +125,7 @@ def test_estimators_are_cloned(X):
 )
 def test_wrong_methods(wanted, error, message):
     with pytest.raises(error, match=message):
-        entries(wanted, COMMON)
+        requested_methods(wanted, COMMON)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +176,7 @@ def test_warnings_are_kept_each_once(X):
         (lambda X: X[:5], r"one row for each of the 20 rows; got shape \(5, 3\)"),
         (lambda X: X[:, 0], "one row for each"),
         (lambda X: X[:, :0], "one row for each"),
-        (lambda X: X * np.nan, "at least 3 rows must get a place; 0 of 20 did"),
+        (lambda X: X * np.nan, "must embed at least 3 rows; 0 of 20 have no NaN"),
         (lambda X: X / 0.0, "infinite values"),
         (lambda X: X + 1j, "real numbers; got dtype complex128"),
     ],

@@ -81,7 +81,7 @@ function chips(classes: string[], again: () => void): void {
 export function describe(choice: Choice): void {
   legend.replaceChildren();
   const quantity = quantityOf(choice);
-  if (choice === "quality") bar(goodRamp(), "0, as random", "1, all neighbours kept");
+  if (choice === "quality") bar(goodRamp(), "0, random", "1, all neighbours preserved");
   if (quantity) {
     const { low, high, clipped } = rangeOf(quantity);
     bar(AMOUNT, (clipped ? "\u2264 " : "") + digits(low, 4), (clipped ? "\u2265 " : "") + digits(high, 4));
@@ -92,8 +92,8 @@ export function describe(choice: Choice): void {
   if (choice === "label" && label?.classes && label.classes.length > N_COLOURS * N_SHAPES)
     legend.append(
       words(
-        `${label.classes.length} classes, ${N_COLOURS * N_SHAPES} marks: several classes share a mark; ` +
-          "press one to see it alone.",
+        `${label.classes.length} classes, ${N_COLOURS * N_SHAPES} symbols: several classes share a symbol; ` +
+          "press a class to show it alone.",
       ),
     );
 }

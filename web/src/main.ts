@@ -1,4 +1,4 @@
-// The page comes alive: maps that point at the same rows, a table that sorts, curves that can be read.
+// The script of the page: linked maps, a sortable table, values of the curves under the pointer.
 import { onScheme } from "./colours";
 import { readable } from "./curves";
 import { charts, maps as places, n } from "./data";

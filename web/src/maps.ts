@@ -10,7 +10,7 @@ const MARGIN = 14,
   REACH = 12,
   MOST_COLUMNS = innerWidth < 640 ? 2 : 6,
   MOST_ZOOM = 400;
-/** A screen that can be touched, without a pointer that hovers: there a finger scrolls until it is told to draw. */
+/** A screen that can be touched, without a pointer that hovers: there a finger scrolls unless drawing is switched on. */
 export const touched =
   navigator.maxTouchPoints > 0 && !matchMedia("(any-hover: hover) and (any-pointer: fine)").matches;
 
@@ -95,7 +95,7 @@ export class MapView {
     return Math.max(1, Math.min(this.width, this.height) - 2 * MARGIN) * this.view.scale;
   }
 
-  /** Where a row is on the canvas, in pixels of the page; NaN where it has no place. */
+  /** Where a row is on the canvas, in pixels of the page; NaN if it is not in this map. */
   place(row: number): [number, number] {
     const span = this.span(),
       { xy } = this.places;
@@ -184,7 +184,7 @@ export class MapView {
     showTip(
       box.left + (there ? x : 0),
       box.top + (there ? y : 0),
-      there ? head : `${head}: no place in this map`,
+      there ? head : `${head}: not in this map`,
       entries,
       left > 0 ? `and ${left} more column${left === 1 ? "" : "s"}` : "",
     );

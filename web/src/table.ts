@@ -1,4 +1,4 @@
-// The table of scores sorts by a heading: better first, the other way round, and back to the order that was given.
+// The table of scores sorts by a heading: better first, then reversed, then the original order.
 type Direction = "ascending" | "descending";
 
 export function sortable(table: HTMLTableElement): void {
@@ -22,8 +22,8 @@ export function sortable(table: HTMLTableElement): void {
     const name = heads[k].querySelector("button")!.dataset.name;
     said.textContent =
       by < 0
-        ? "In the order the methods were given, not by merit."
-        : `Sorted by ${name}, ${way}; press again to turn round, once more for the given order.`;
+        ? "In the order in which the methods were given."
+        : `Sorted by ${name}, ${way}; press again to reverse, once more for the original order.`;
   }
 
   heads.forEach((head, k) => {

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from lowdim._core.runtime.notices import warn
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def renamed_parameters(**names: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -22,6 +25,20 @@ def renamed_parameters(**names: str) -> Callable[[Callable[..., None]], Callable
             init(self, *args, **current(type(self).__name__, given, names))
 
         wrapper.deprecated_original = init  # type: ignore[attr-defined]
+        wrapper.renamed = names  # type: ignore[attr-defined]
+        return wrapper
+
+    return decorate
+
+
+def renamed_arguments(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorator of a function: ``renamed_arguments(callback="progress")`` takes `callback` as `progress`."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def wrapper(*args: P.args, **given: P.kwargs) -> R:
+            return function(*args, **current(function.__name__, given, names))
+
         wrapper.renamed = names  # type: ignore[attr-defined]
         return wrapper
 

@@ -1,1 +1,1 @@
-"""The command line and the report page."""
+"""The command line: tables in, maps, scores and reports out."""

@@ -1,6 +1,6 @@
-"""The command line: what people type, and one clear line when something is wrong with it.
+"""The command line: commands, options, and errors as one line.
 
-Nothing heavy is imported before a command is known, so that help and version come at once.
+Heavy modules are imported only when a command runs, so that --help and --version are fast.
 """
 
 from __future__ import annotations
@@ -15,26 +15,27 @@ from typing import NoReturn
 
 from lowdim import __version__
 
+SOURCE = "a table, or a built-in data set (see: lowdim datasets)"
 EPILOG = """examples:
-  lowdim compare flowers.csv --label species     maps, curves and scores of every method
+  lowdim compare flowers.csv --label species     (maps and scores of several methods, and a report)
   lowdim compare swiss-roll --methods pca,isomap --reference geodesic
   lowdim fit flowers.csv --method isomap --set n_neighbors=12 --drop species --out flowers.lowdim
-  lowdim transform flowers.lowdim new.csv --out new-places.csv
+  lowdim transform flowers.lowdim new.csv --out new-embedding.csv
 """
 
 
 class _Parser(argparse.ArgumentParser):
-    """Errors on one line, as for every other error."""
+    """A parser whose errors are one line, as all errors of the command line."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"lowdim: {message} ({self.prog} --help explains).\n")
+        self.exit(2, f"lowdim: {message}. See {self.prog} --help.\n")
 
 
 def parser() -> argparse.ArgumentParser:
-    """Every command and option."""
+    """The parser of all commands and options."""
     top = _Parser(
         prog="lowdim",
-        description="Look at tables with many columns: embed the rows, see how faithful the picture is.",
+        description="Dimensionality reduction of tables: maps of the rows, and measures of how faithful they are.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -47,7 +48,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _whole(least: int) -> Callable[[str], int]:
-    """A whole number from `least` on, for argparse."""
+    """A converter for argparse: a whole number of at least `least`."""
 
     def number(text: str) -> int:
         try:
@@ -61,137 +62,191 @@ def _whole(least: int) -> Callable[[str], int]:
     return number
 
 
-def _mark(text: str) -> str:
-    """The mark between columns, for argparse."""
-    mark = {"tab": "\t", "\\t": "\t"}.get(text, text)
-    if len(mark) != 1 or not mark.isascii() or mark in '"\r\n' or mark.isalnum():
-        raise argparse.ArgumentTypeError(f"must be one mark such as ';' or the word tab; got {text!r}")
-    return mark
+def _separator(text: str) -> str:
+    """A converter for argparse: the character between columns."""
+    found = {"tab": "\t", "\\t": "\t"}.get(text, text)
+    if len(found) != 1 or not found.isascii() or found in '"\r\n' or found.isalnum():
+        raise argparse.ArgumentTypeError(f"must be one character such as ';', or the word tab; got {text!r}")
+    return found
 
 
-def _reading_options(command: argparse.ArgumentParser) -> None:
-    group = command.add_argument_group("columns and rows")
-    group.add_argument("--label", metavar="COL", help="column with a class or a quantity per row, never fitted")
-    group.add_argument("--names", metavar="COL", help="column with a name per row, never fitted")
+def _table_options(command: argparse.ArgumentParser) -> None:
+    group = command.add_argument_group("reading the table")
+    group.add_argument(
+        "--label",
+        metavar="COL",
+        help="column with a class or a number for each row, used for colours and scores, not for fitting",
+    )
+    group.add_argument("--names", metavar="COL", help="column with a name for each row, not used for fitting")
     group.add_argument("--drop", metavar="COL", action="append", default=[], help="leave a column out (repeatable)")
-    group.add_argument("--columns", metavar="A,B,...", help="use these columns only")
-    group.add_argument("--rows", choices=("all", "complete"), default="all", help="complete: leave rows with holes out")
-    group.add_argument("--na", metavar="TEXT", action="append", default=[], help="text that means missing (repeatable)")
-    group.add_argument("--no-header", action="store_true", help="the first line of a text table is data")
-    group.add_argument("--separator", type=_mark, metavar="MARK", help="between columns of text (default: found out)")
-    group.add_argument("--decimal-comma", action="store_true", help="numbers in text are written 1,5")
-    group.add_argument("--encoding", metavar="NAME", help="of a text table, such as latin-1 (default: UTF-8)")
-    group.add_argument("--array", metavar="NAME", help="array of an .npz file that holds the rows")
+    group.add_argument("--columns", metavar="A,B,...", help="use only these columns")
+    group.add_argument(
+        "--rows",
+        choices=("all", "complete"),
+        default="all",
+        help="complete: leave out rows with missing values (default: all)",
+    )
+    group.add_argument(
+        "--na", metavar="TEXT", action="append", default=[], help="text that means a missing value (repeatable)"
+    )
+    group.add_argument(
+        "--no-header", action="store_true", help="the first line of a text file is data, not column names"
+    )
+    group.add_argument(
+        "--separator",
+        type=_separator,
+        metavar="CHAR",
+        help="character between the columns of a text file, or tab (default: detected)",
+    )
+    group.add_argument(
+        "--decimal-comma", action="store_true", help="numbers in a text file have a decimal comma, as in 1,5"
+    )
+    group.add_argument("--encoding", metavar="NAME", help="encoding of a text file, such as latin-1 (default: UTF-8)")
+    group.add_argument("--array", metavar="NAME", help="array of an .npz file with the rows")
 
 
 def _run_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "--n-components", type=_whole(1), default=2, metavar="R", help="columns of the map (default: 2)"
+        "--n-components",
+        type=_whole(1),
+        default=2,
+        metavar="R",
+        help="number of components of the embedding (default: 2)",
     )
-    command.add_argument(
-        "--seed", type=_whole(0), default=0, metavar="S", help="makes every random choice (default: 0)"
-    )
-    command.add_argument("--n-jobs", type=int, default=None, metavar="N", help="threads (default: all cores)")
+    _seed_option(command)
+    _jobs_option(command)
     _memory_option(command)
 
 
+def _seed_option(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--seed", type=_whole(0), default=0, metavar="S", help="seed; the same seed gives the same result (default: 0)"
+    )
+
+
+def _jobs_option(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--n-jobs", type=int, default=None, metavar="N", help="number of threads (default: all cores)")
+
+
 def _memory_option(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--memory-limit", metavar="SIZE", help="most memory one method may plan for, such as 4GB")
+    text = "largest memory that one method may need, such as 4GB (default: the memory available)"
+    command.add_argument("--memory-limit", metavar="SIZE", help=text)
 
 
 def _reference_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--reference", choices=("ambient", "geodesic"), default="ambient",
-        help="hold maps against straight distances (default) or distances along the data",
+        help="distances in the data that maps are compared with: straight (ambient, the default) or along the "
+        "neighbour graph (geodesic)",
     )  # fmt: skip
+    text = "neighbours of each row in the graph of the geodesic reference (default: 10)"
+    command.add_argument("--graph-neighbors", type=_whole(1), default=10, metavar="K", help=text)
+    # The name until 0.1; it read as if it set the neighbours of the methods.
     command.add_argument(
-        "--n-neighbors", type=_whole(1), default=10, metavar="K", help="graph of the geodesic reference"
+        "--n-neighbors", dest="graph_neighbors", type=_whole(1), default=argparse.SUPPRESS, help=argparse.SUPPRESS
     )
 
 
 def _compare(commands: argparse._SubParsersAction) -> None:
-    text = "Embed a table by several methods, score every map, write a report."
-    command = commands.add_parser("compare", help="maps, scores and a report", description=text)
-    command.add_argument("source", metavar="FILE|NAME", help="a table, or a built-in data set (lowdim datasets)")
-    command.add_argument("--methods", metavar="A,B,...", help="methods to run (default: all)")
+    text = (
+        "Embed a table by several methods, score every embedding and write a report (report.html), the scores "
+        "(scores.json) and the embeddings (embeddings.csv, embeddings.parquet)."
+    )
+    command = commands.add_parser(
+        "compare", help="embed a table by several methods, score them, write a report", description=text
+    )
+    command.add_argument("source", metavar="FILE|NAME", help=SOURCE)
+    command.add_argument(
+        "--methods", metavar="A,B,...", help="methods to run (default: a selection; a wrong name lists all)"
+    )
     command.add_argument("--out", metavar="DIR", help="folder for the results (default: lowdim-report-NAME)")
-    command.add_argument("--max-rows", type=_whole(3), metavar="N", help="work on a random sample of N rows")
+    command.add_argument("--max-rows", type=_whole(3), metavar="N", help="use a random sample of N rows")
     command.add_argument("--title", help="heading of the report")
     _scale_option(command)
     _run_options(command)
     _reference_options(command)
-    _reading_options(command)
+    _table_options(command)
 
 
 def _fit(commands: argparse._SubParsersAction) -> None:
     text = "Fit one method, save the model and the embedding."
-    command = commands.add_parser("fit", help="fit one method and save it", description=text)
-    command.add_argument("source", metavar="FILE|NAME")
-    command.add_argument("--method", required=True, metavar="NAME")
-    command.add_argument("--set", metavar="KEY=VALUE", action="append", default=[], help="a parameter (repeatable)")
-    command.add_argument("--out", required=True, metavar="MODEL", help="file for the model")
-    command.add_argument("--embedding", metavar="FILE", help="file for the embedding (default: beside the model)")
+    command = commands.add_parser("fit", help="fit one method, save the model and the embedding", description=text)
+    command.add_argument("source", metavar="FILE|NAME", help=SOURCE)
+    command.add_argument("--method", required=True, metavar="NAME", help="the method, such as isomap (required)")
+    command.add_argument(
+        "--set",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="a parameter of the method, such as n_neighbors=12 (repeatable)",
+    )
+    command.add_argument("--out", required=True, metavar="MODEL", help="file for the fitted model (required)")
+    command.add_argument("--embedding", metavar="FILE", help="file for the embedding (default: MODEL-embedding.csv)")
     _run_options(command)
-    _reading_options(command)
+    _table_options(command)
 
 
 def _transform(commands: argparse._SubParsersAction) -> None:
-    text = "Place new rows with a saved model."
-    command = commands.add_parser("transform", help="place new rows", description=text)
-    command.add_argument("model", metavar="MODEL")
-    command.add_argument("source", metavar="FILE")
-    command.add_argument("--out", required=True, metavar="FILE")
+    text = "Embed new rows with a saved model."
+    command = commands.add_parser("transform", help="embed new rows with a saved model", description=text)
+    command.add_argument("model", metavar="MODEL", help="a file that lowdim fit wrote")
+    command.add_argument("source", metavar="FILE", help="the table with the new rows")
+    command.add_argument("--out", required=True, metavar="FILE", help="file for their embedding (required)")
     _memory_option(command)
-    _reading_options(command)
+    _table_options(command)
 
 
 def _score(commands: argparse._SubParsersAction) -> None:
-    text = "Score an embedding made anywhere against the table it was made from."
-    command = commands.add_parser("score", help="score an embedding", description=text)
-    command.add_argument("source", metavar="FILE|NAME")
-    command.add_argument("embedding", metavar="EMBEDDING")
-    command.add_argument("--embedding-columns", metavar="A,B,...", help="columns of the embedding (default: all)")
-    command.add_argument("--map", metavar="NAME", help="the method whose map to score, in a file that compare wrote")
+    text = "Score an embedding, made by any program, against the table it was made from."
+    command = commands.add_parser("score", help="score an embedding made by any program", description=text)
+    command.add_argument("source", metavar="FILE|NAME", help=SOURCE)
+    command.add_argument("embedding", metavar="EMBEDDING", help="a file with the embedding of the same rows")
+    command.add_argument("--embedding-columns", metavar="A,B,...", help="columns of EMBEDDING to use (default: all)")
+    command.add_argument("--map", metavar="NAME", help="method to score, if EMBEDDING was written by lowdim compare")
     command.add_argument(
-        "--has-scale", action="store_true", help="distances in the map are meant to equal the data's: show raw stress"
+        "--has-scale",
+        action="store_true",
+        help="distances in the embedding have the scale of the data: show the stress without rescaling too",
     )
     command.add_argument("--json", action="store_true", help="print the scores as JSON")
-    command.add_argument("--seed", type=_whole(0), default=0, metavar="S")
-    command.add_argument("--n-jobs", type=int, default=None, metavar="N")
+    _seed_option(command)
+    _jobs_option(command)
     _scale_option(command)
     _memory_option(command)
     _reference_options(command)
-    _reading_options(command)
+    _table_options(command)
 
 
 def _scale_option(command: argparse.ArgumentParser) -> None:
-    text = "divide each column by its standard deviation first, so that columns in different units count alike"
+    text = "divide each column by its standard deviation first, for columns in different units"
     command.add_argument("--scale", action="store_true", help=text)
 
 
 def _datasets(commands: argparse._SubParsersAction) -> None:
     text = "List the built-in data sets, or write one to a file."
-    command = commands.add_parser("datasets", help="list or write data sets", description=text)
-    command.add_argument("name", nargs="?", metavar="NAME")
-    command.add_argument("--out", metavar="FILE", help="write the rows and their labels here")
-    command.add_argument("--coordinates", action="store_true", help="write the true coordinates too")
-    command.add_argument("--n-samples", type=_whole(1), metavar="N")
-    command.add_argument("--noise", type=float, metavar="SD")
-    command.add_argument("--seed", type=_whole(0), default=0, metavar="S")
+    command = commands.add_parser(
+        "datasets", help="list the built-in data sets, or write one to a file", description=text
+    )
+    command.add_argument("name", nargs="?", metavar="NAME", help="the data set (default: list them)")
+    command.add_argument("--out", metavar="FILE", help="file for the rows and their labels")
+    command.add_argument("--coordinates", action="store_true", help="also write the true coordinates")
+    command.add_argument("--n-samples", type=_whole(1), metavar="N", help="number of rows")
+    command.add_argument("--noise", type=float, metavar="SD", help="standard deviation of the noise")
+    _seed_option(command)
 
 
 def _reproduce(commands: argparse._SubParsersAction) -> None:
-    text = "Run a published experiment again and print ours beside the published numbers."
-    command = commands.add_parser("reproduce", help="published numbers beside ours", description=text)
+    text = "Repeat a published experiment and print our results beside the published ones."
+    command = commands.add_parser("reproduce", help="repeat a published experiment", description=text)
     command.add_argument("name", nargs="?", metavar="NAME", help="the experiment (default: list them)")
-    help_repeats = "independent runs (default: 10; 5 where they take long)"
+    help_repeats = "number of independent runs (default: 10, or 5 for long experiments)"
     command.add_argument("--repeats", type=_whole(1), metavar="N", help=help_repeats)
-    command.add_argument("--seed", type=_whole(0), default=0, metavar="S")
-    command.add_argument("--json", action="store_true", help="print the numbers as JSON")
+    _seed_option(command)
+    command.add_argument("--json", action="store_true", help="print the results as JSON")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command. 0: done; 2: something the caller can put right, said in one line; 130: stopped by Ctrl-C."""
+    """Run one command. Returns 0 if it is done, 2 after an error of the user, 130 after Ctrl-C."""
     try:
         arguments = parser().parse_args(argv)
         if arguments.command is None:
@@ -208,12 +263,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _stopped(as_program: bool) -> int:
-    """Ctrl-C: one word, whatever the interpreter was doing, and nothing more when the key is pressed again."""
+    """Ctrl-C: one line on stderr, whatever the interpreter was doing; further Ctrl-C are ignored."""
     if as_program:
         with suppress(ValueError):  # not in the main thread
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _say("stopped", 130)
-    if as_program:  # the interpreter's own way out could end in a signal where an import was cut short
+    _fail("stopped", 130)
+    if as_program:  # a normal exit can end in a signal if an import was interrupted
         with suppress(OSError):
             sys.stdout.flush()
         sys.stderr.flush()
@@ -222,7 +277,7 @@ def _stopped(as_program: bool) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from lowdim.app.files import UserError
+    from lowdim.app.errors import UserError
 
     expected = (UserError, ValueError, TypeError, OSError, MemoryError, ImportError)
     try:
@@ -231,22 +286,22 @@ def _run(arguments: argparse.Namespace) -> int:
         getattr(commands, arguments.command)(arguments)
         sys.stdout.flush()
         return 0
-    except BrokenPipeError:  # the reader of a pipe has left
+    except BrokenPipeError:  # the reader of the pipe has closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
     except expected as error:
         if arguments.traceback:
             raise
-        return _say(_one_line(error), 2)
+        return _fail(_one_line(error), 2)
 
 
 def _one_line(error: BaseException) -> str:
-    from lowdim.app.files import in_words_of_options
+    from lowdim.app.errors import with_option_names
 
-    return " ".join(in_words_of_options(str(error)).split()) or type(error).__name__
+    return " ".join(with_option_names(str(error)).split()) or type(error).__name__
 
 
-def _say(message: str, code: int) -> int:
+def _fail(message: str, code: int) -> int:
     print(f"lowdim: {message}", file=sys.stderr)
     return code
 

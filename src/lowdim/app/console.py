@@ -1,4 +1,4 @@
-"""What the command line prints: tables to the output, progress and notes to the error stream."""
+"""What the command line prints: results to stdout, progress, notes and warnings to stderr."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table as Grid
 from rich.text import Text
 
-from lowdim.app.files import in_words_of_options
+from lowdim.app.errors import with_option_names
 
 if TYPE_CHECKING:
-    from lowdim.app.tables import Table
+    from lowdim.app.input_table import InputTable
     from lowdim.study.comparison import Comparison
-    from lowdim.study.references import Reference
+    from lowdim.study.reference_choice import ReferenceChoice
     from lowdim.study.reproductions import Line, Reproduction
 
-# The terminal shows what fits; the page and the JSON file hold every measure.
+# Measures that fit on a terminal; the report and scores.json have all of them.
 BRIEF = ("auc", "trustworthiness", "continuity", "scale_optimal_stress", "knn_error")
 
 
 def console(error: bool = False) -> Console:
-    """A console on the stream of this moment; wide where no terminal sets the width."""
+    """A console on the current stdout or stderr; 140 characters wide where it is not a terminal."""
     stream = sys.stderr if error else sys.stdout
     return Console(file=stream, width=None if stream.isatty() else 140)
 
 
 def print_line(text: str, error: bool = False) -> None:
-    """Text as it is: nothing in it is markup, and no line is broken."""
+    """Print text as it is: no markup, no wrapped lines."""
     console(error).print(text, soft_wrap=True, markup=False, highlight=False)
 
 
 @contextmanager
 def print_warnings(name: str) -> Iterator[None]:
-    """What was warned about inside, one line each on the error stream."""
+    """Print the warnings issued inside the block, one line each, on stderr."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
@@ -49,7 +49,7 @@ def print_warnings(name: str) -> Iterator[None]:
 
 @contextmanager
 def progress(total: int) -> Iterator[Callable[[str, int, int], None]]:
-    """A bar on the error stream, gone when the work is done; nothing where there is no terminal."""
+    """A progress bar on stderr, removed at the end; nothing where stderr is not a terminal."""
     if not sys.stderr.isatty():
         yield lambda step, done, of: None
         return
@@ -59,8 +59,8 @@ def progress(total: int) -> Iterator[Callable[[str, int, int], None]]:
         yield lambda step, done, of: bar.update(task, description=step, completed=done, total=of)
 
 
-def print_notes(table: Table, what: str = "") -> None:
-    """The rows and columns used, and what was noticed about the file."""
+def print_notes(table: InputTable, what: str = "") -> None:
+    """Print the number of rows and columns used, and the notes about the file."""
     names = ", ".join(table.columns[:8]) + (", ..." if len(table.columns) > 8 else "")
     label = f"; label: {table.label_name}" if table.label_name else ""
     line = f"{what or table.name}: {table.frame.height} rows, {table.frame.width} columns used ({names}){label}"
@@ -69,10 +69,10 @@ def print_notes(table: Table, what: str = "") -> None:
 
 
 def print_comparison(result: Comparison) -> None:
-    """The brief table, then failures, warnings and notes."""
-    from lowdim.report.tables import cells, heading
+    """Print a short table of scores, then notes, failures and warnings."""
+    from lowdim.report.score_table import heading, score_cells
 
-    measures, rows = cells(result)
+    measures, rows = score_cells(result)
     brief = [m for m in measures if m.key in BRIEF]
     print_line(heading(result))
     grid = Grid(box=None, pad_edge=False)
@@ -82,18 +82,18 @@ def print_comparison(result: Comparison) -> None:
     for row in rows:
         method = Text(row["method"] + (" (baseline)" if row["baseline"] else ""))
         width = "–" if row["n_components"] is None else str(row["n_components"])
-        grid.add_row(method, width, row["placed"], *(row["values"][m.key] for m in brief), f"{row['seconds']:.2f}")
+        grid.add_row(method, width, row["embedded"], *(row["values"][m.key] for m in brief), f"{row['seconds']:.2f}")
     console().print(grid)
-    lines = [f"{name} failed: {in_words_of_options(message)}" for name, message in result.failures.items()]
+    lines = [f"{name} failed: {with_option_names(message)}" for name, message in result.failures.items()]
     lines += [f"{name} warned: {text}" for name, texts in result.warnings.items() for text in texts]
     for line in (*result.notes, *lines):
         print_line(" ".join(line.split()))
 
 
-def print_scores(scores: dict[str, Any], against: Reference, placed: Table, *, as_json: bool) -> None:
-    """The measures of one embedding, each on its line."""
+def print_scores(scores: dict[str, Any], against: ReferenceChoice, placed: InputTable, *, as_json: bool) -> None:
+    """Print the measures of one embedding, one per line."""
     from lowdim.report.measures import MEASURES
-    from lowdim.study.running import plain
+    from lowdim.study.json_values import plain
 
     shape = placed.frame.shape
     about = {"rows": shape[0], "n_components": shape[1], "columns": placed.columns, "reference": against.name}
@@ -111,7 +111,7 @@ def print_scores(scores: dict[str, Any], against: Reference, placed: Table, *, a
 
 
 def print_pairs(pairs: Iterable[tuple[str, str]]) -> None:
-    """Names and what they stand for, side by side."""
+    """Print names and their descriptions in two columns."""
     grid = Grid.grid(padding=(0, 2))
     for name, text in pairs:
         grid.add_row(Text(name), Text(text))
@@ -119,7 +119,7 @@ def print_pairs(pairs: Iterable[tuple[str, str]]) -> None:
 
 
 def print_reproduction(found: Reproduction) -> None:
-    """The published numbers, ours with their spread, and what is known about the difference."""
+    """Print the published numbers, ours with their standard deviation, and notes on the differences."""
     print_line(found.title)
     print_line(f"Published: {found.source}")
     grid = Grid("", "published", "ours", "sd", box=None)
@@ -131,8 +131,8 @@ def print_reproduction(found: Reproduction) -> None:
         print_line(note)
 
 
-def tell_line(line: Line) -> None:
-    """A number of a long table, on the error stream as soon as it is known."""
+def print_reproduced(line: Line) -> None:
+    """Print one result of a long experiment on stderr as soon as it is computed."""
     if line.ours is not None:
         print_line(f"{line.what}: {_number(line.ours)} (published: {line.published})", error=True)
 

@@ -1,4 +1,4 @@
-"""Where rows come from: a file, or a built-in data set by its name."""
+"""The input of a command: a file, or a built-in data set by its name."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ import polars as pl
 
 import lowdim
 from lowdim.app.console import print_line
-from lowdim.app.files import UserError
-from lowdim.app.formats import EXTENSIONS
-from lowdim.app.reading import Reading
-from lowdim.app.tables import Table, assemble, read
-from lowdim.study.spelling import did_you_mean
+from lowdim.app.errors import UserError
+from lowdim.app.file_formats import EXTENSIONS
+from lowdim.app.input_table import InputTable, assemble, read
+from lowdim.app.read_options import ReadOptions
+from lowdim.study.suggestions import did_you_mean
 
 PREFIX = "dataset:"
-ROWS = 2000  # of a generated set: on a Swiss roll of 1000, ten neighbours reach across the folds
-FIXED = ("clock", "world")  # sets that have a size of their own
+ROWS = 2000  # of a generated set: on a Swiss roll of 1000, ten neighbours make short circuits
+FIXED = ("clock", "world")  # sets with a number of rows of their own
 
 
-def load(source: str, how: Reading, *, seed: int = 0) -> Table:
-    """The table behind what was typed. A name that could be both is not guessed at."""
+def load(source: str, how: ReadOptions, *, seed: int = 0) -> InputTable:
+    """The table that the first argument of a command names. A name that could be a file or a data set is an error."""
     if source.startswith(PREFIX):
         return _built_in(source.removeprefix(PREFIX), how, seed)
     is_file, is_name = Path(source).exists(), _known(source) is not None
     if is_file and is_name:
         raise UserError(
-            f"{source} is both a file here and a built-in data set; "
+            f"{source} is both a file in this folder and a built-in data set; "
             f"write ./{source} for the file or {PREFIX}{source} for the data set."
         )
     if is_name:
@@ -39,8 +39,8 @@ def load(source: str, how: Reading, *, seed: int = 0) -> Table:
 
 
 def _known(name: str) -> str | None:
-    """The registered name behind `name`; dashes and underscores are the same."""
-    if Path(name).suffix or "/" in name:  # no set is called like that, and a file can be read without loading them
+    """The registered name; dashes and underscores are the same. None if there is no such data set."""
+    if Path(name).suffix or "/" in name:  # a file name: the data sets need not be imported
         return None
     wanted = name.lower().replace("_", "-")
     return next((known for known in lowdim.datasets.names() if known.replace("_", "-") == wanted), None)
@@ -48,7 +48,7 @@ def _known(name: str) -> str | None:
 
 def _near(name: str) -> str:
     hint = did_you_mean(name.lower().replace("_", "-"), lowdim.datasets.names())
-    return f"{hint} lowdim datasets lists the sets; files end in {', '.join(EXTENSIONS)}."
+    return f"{hint} `lowdim datasets` lists the data sets; supported files are {', '.join(EXTENSIONS)}."
 
 
 def generate(name: str, *, seed: int = 0, n_samples: int | None = None, noise: float | None = None) -> Any:
@@ -63,7 +63,7 @@ def generate(name: str, *, seed: int = 0, n_samples: int | None = None, noise: f
 
 
 def frame_of(data: Any, *, coordinates: bool = False) -> pl.DataFrame:
-    """The rows as columns x1, x2, ..., then the label; the true coordinates only when asked for."""
+    """A data set as a data frame: columns x1, x2, ..., then the label, and the true coordinates if wanted."""
     columns = {f"x{j + 1}": np.ascontiguousarray(data.X[:, j]) for j in range(data.X.shape[1])}
     columns["label"] = np.asarray(data.label_names)[data.labels] if data.label_names else data.labels
     if coordinates:
@@ -73,18 +73,18 @@ def frame_of(data: Any, *, coordinates: bool = False) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def _built_in(name: str, how: Reading, seed: int) -> Table:
+def _built_in(name: str, how: ReadOptions, seed: int) -> InputTable:
     data = generate(name, seed=seed, n_samples=None if _known(name) in FIXED else ROWS)
     frame = frame_of(data, coordinates=True)
     aside = [column for column in frame.columns if column == "label" or column.startswith("true_")]
     wanted = how.label or "label"
-    how = Reading(**{**how.__dict__, "label": wanted, "drop": (*how.drop, *(c for c in aside if c != wanted))})
+    how = ReadOptions(**{**how.__dict__, "label": wanted, "drop": (*how.drop, *(c for c in aside if c != wanted))})
     note = data.description if data.description.endswith(".") else f"{data.description}."
     return assemble(data.name, frame, how, source=data.name, notes=[note])
 
 
 def print_list() -> None:
-    """Every built-in data set with its sentence."""
+    """Print every built-in data set with its description."""
     for name in lowdim.datasets.names():
-        # A few rows are enough: the sentence does not depend on their number.
+        # A few rows are enough: the description does not depend on their number.
         print_line(f"{name:22}{lowdim.datasets.load(name, 40, random_state=0).description}")

@@ -1,11 +1,12 @@
-"""Curves in two and three dimensions: one coordinate behind every row."""
+"""Curves in two and three dimensions, with one true coordinate."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from lowdim.datasets.record import Dataset
-from lowdim.datasets.sampling import arc_length, parity, round_half_away, spiral_length, start
+from lowdim.datasets.arguments import start
+from lowdim.datasets.dataset import Dataset
+from lowdim.datasets.formulas import arc_length, parity, round_half_away, spiral_length
 
 # Columns removed from the first and last five rows, as in the demonstration by Scholz (z once at each end).
 _FIRST_FIVE = (0, 1, 1, 0, 2)
@@ -13,19 +14,19 @@ _LAST_FIVE = (2, 1, 0, 1, 0)
 
 
 def helix(n_samples: int = 1000, noise: float = 0.05, random_state: object = None) -> Dataset:
-    """A coil of eight turns wound round a ring: a closed curve that no line can hold without a cut.
+    """A coil of eight turns around a ring: a closed curve, which one dimension cannot show without a cut.
 
     On the grid t_i = 2 pi i / n, i = 1..n, the row is ((2 + cos 8t) cos t, (2 + cos 8t) sin t, sin 8t) plus
     Gaussian noise. Labels are the parity of round(1.5 t).
 
     Parameters
     ----------
-    n_samples : int, default=1000
+    n_samples : int
         Number of rows, in order along the curve.
-    noise : float, default=0.05
+    noise : float
         Standard deviation of the Gaussian noise added to every value.
-    random_state : int, Generator, RandomState or None, default=None
-        An int gives the same rows every time; only the noise is random.
+    random_state : int, generator or None
+        Seed; the same int gives the same result. Only the noise is random.
 
     Returns
     -------
@@ -35,10 +36,10 @@ def helix(n_samples: int = 1000, noise: float = 0.05, random_state: object = Non
 
     Notes
     -----
-    The curve is closed: its last row is next to its first. One dimension can show it only torn open, two are
-    natural. Its first principal component is one of two tied directions, so the 1-NN error of
-    one-dimensional PCA moves between 28 and 40 % with the seed, and Isomap's is near 1 % only where the
-    neighbour graph breaks by chance (k = 5) or is torn on purpose.
+    The curve is closed: its last row is next to its first. One dimension can show it only with a cut, two
+    without. Its first two principal components have equal variance, so the 1-NN error of
+    one-dimensional PCA is between 28 and 40 %, depending on the seed; that of Isomap is near 1 % only if the
+    neighbour graph is cut by chance (k = 5) or by ``tear=True``.
 
     References
     ----------
@@ -56,28 +57,28 @@ def helix(n_samples: int = 1000, noise: float = 0.05, random_state: object = Non
     radius = 2 + np.cos(8 * t)
     clean = np.column_stack([radius * np.cos(t), radius * np.sin(t), np.sin(8 * t)])
     length = arc_length(lambda s: np.sqrt(64 + (2 + np.cos(8 * s)) ** 2), t)
-    what = "A closed coil of eight turns round a ring."
+    what = "A closed coil of eight turns around a ring."
     return _curve("helix", what, clean, t, length, parity(round_half_away(1.5 * t)), sd, rng)
 
 
 def helical_loop(
     n_samples: int = 1000, noise: float = 0.05, random_state: object = None, *, unit_height: bool = True
 ) -> Dataset:
-    """One turn of a rising loop: the test bed for filling in missing values on a curve.
+    """One turn of a rising loop: a test of methods that fill in missing cells on a curve.
 
     On the grid t = -pi..pi the row is (sin t, cos t, t / pi) plus Gaussian noise. Labels are the quarters of
     the loop, 0 to 3. :func:`remove_cells` takes one value out of every row.
 
     Parameters
     ----------
-    n_samples : int, default=1000
+    n_samples : int
         Number of rows, in order along the loop.
-    noise : float, default=0.05
+    noise : float
         Standard deviation of the Gaussian noise added to every value.
-    random_state : int, Generator, RandomState or None, default=None
-        An int gives the same rows every time; only the noise is random.
-    unit_height : bool, default=True
-        The third column is t/pi, between -1 and 1. With False it is t itself, as in the author's own program.
+    random_state : int, generator or None
+        Seed; the same int gives the same result. Only the noise is random.
+    unit_height : bool
+        The third column is t/pi, between -1 and 1. With False it is t itself, as in the original program.
 
     Returns
     -------
@@ -87,10 +88,10 @@ def helical_loop(
 
     Notes
     -----
-    Say which height was used: filling in column means has an expected squared error of 4/9 = 0.444 at unit
-    height, but 1.43 where the third column is t. The published comparison fits the former. Measure against
-    ``noise_free`` and over the removed cells only. No row is complete, and without regularisation PCA with
-    one component diverges.
+    Report which height was used: column means have an expected squared error of 4/9 = 0.444 at unit height, but
+    1.43 if the third column is t. The published comparison agrees with the former. Compute errors against
+    ``noise_free`` and over the removed cells only. No row is complete, and PCA with one component diverges
+    without regularisation.
 
     References
     ----------
@@ -118,7 +119,7 @@ def helical_loop(
 
 
 def remove_cells(X: np.ndarray, random_state: object = None) -> np.ndarray:
-    """A copy of three-column data with one value of every row missing, for :func:`helical_loop`.
+    """A copy of three-column data with one missing cell in every row, for :func:`helical_loop`.
 
     Each row loses one of its three values, all equally likely. The first and the last five rows follow a
     fixed pattern instead (x y y x z and z y x y x), because a row at an end that has lost its z could belong
@@ -128,8 +129,8 @@ def remove_cells(X: np.ndarray, random_state: object = None) -> np.ndarray:
     ----------
     X : array-like of shape (n, 3)
         Rows in order along the loop, at least ten; left as they are.
-    random_state : int, Generator, RandomState or None, default=None
-        An int removes the same cells every time.
+    random_state : int, generator or None
+        Seed; the same int gives the same result.
 
     Returns
     -------
@@ -157,7 +158,7 @@ def remove_cells(X: np.ndarray, random_state: object = None) -> np.ndarray:
             "Pass the X of helical_loop."
         )
     if not np.isfinite(holes).all():
-        raise ValueError("remove_cells: X must be complete and finite; got NaN or infinite values. Pass clean data.")
+        raise ValueError("remove_cells: X must be complete and finite; got NaN or infinite values.")
     column = generator(random_state).integers(3, size=len(holes))
     column[:5], column[-5:] = _FIRST_FIVE, _LAST_FIVE
     holes[np.arange(len(holes)), column] = np.nan
@@ -165,7 +166,7 @@ def remove_cells(X: np.ndarray, random_state: object = None) -> np.ndarray:
 
 
 def spiral(n_samples: int = 1000, noise: float = 0.05, random_state: object = None, *, dim: int = 2) -> Dataset:
-    """A spiral of two turns, flat or rising: a line that PCA cannot straighten.
+    """A spiral of two turns, flat or rising: a curve that no linear method can unroll.
 
     With u uniform on [0, 1]: t = 4 pi sqrt(u), which spreads rows almost evenly along the curve, and the row
     is (t cos t, t sin t), or (t cos t, t sin t, 2t) in three dimensions, plus Gaussian noise. Labels are the
@@ -173,13 +174,13 @@ def spiral(n_samples: int = 1000, noise: float = 0.05, random_state: object = No
 
     Parameters
     ----------
-    n_samples : int, default=1000
+    n_samples : int
         Number of rows.
-    noise : float, default=0.05
+    noise : float
         Standard deviation of the Gaussian noise added to every value.
-    random_state : int, Generator, RandomState or None, default=None
-        An int gives the same rows every time.
-    dim : {2, 3}, default=2
+    random_state : int, generator or None
+        Seed; the same int gives the same result.
+    dim : {2, 3}
         Number of columns.
 
     Returns
@@ -189,8 +190,8 @@ def spiral(n_samples: int = 1000, noise: float = 0.05, random_state: object = No
 
     Notes
     -----
-    Rows are in random order. Neighbouring turns are 2 pi apart in the plane: with few rows or much noise a
-    graph jumps from one to the next, and everything beyond the jump lands in the wrong place.
+    Rows are in random order. Neighbouring turns are 2 pi apart in the plane: with few rows or much noise the
+    neighbour graph has short circuits between them, which spoil all geodesic distances.
 
     Examples
     --------
@@ -212,19 +213,19 @@ def spiral(n_samples: int = 1000, noise: float = 0.05, random_state: object = No
 
 
 def noisy_circle(n_samples: int = 1000, noise: float = 0.1, random_state: object = None) -> Dataset:
-    """Rows scattered about the unit circle: for principal curves, circular components and denoising.
+    """Rows around the unit circle: for principal curves, circular components and denoising.
 
     With u uniform on [0, 1]: t = 2 pi u and the row is (cos t, sin t) plus Gaussian noise. Labels are the
     quarters of the turn, 0 to 3.
 
     Parameters
     ----------
-    n_samples : int, default=1000
+    n_samples : int
         Number of rows.
-    noise : float, default=0.1
+    noise : float
         Standard deviation of the Gaussian noise added to every value.
-    random_state : int, Generator, RandomState or None, default=None
-        An int gives the same rows every time.
+    random_state : int, generator or None
+        Seed; the same int gives the same result.
 
     Returns
     -------
@@ -233,9 +234,8 @@ def noisy_circle(n_samples: int = 1000, noise: float = 0.1, random_state: object
 
     Notes
     -----
-    Noise across the circle pushes rows outwards on average: their mean radius is about 1 + noise^2 / 2, so a
-    curve through the middle of the data is slightly too wide. Compare angles on the circle (2 pi next to 0),
-    and after the best rotation and reflection.
+    The noise increases the mean radius to about 1 + noise^2 / 2, so a curve through the middle of the data is
+    slightly too wide. Compare angles on the circle (2 pi equals 0), and after the best rotation and reflection.
 
     Examples
     --------
@@ -249,7 +249,7 @@ def noisy_circle(n_samples: int = 1000, noise: float = 0.1, random_state: object
     t = 2 * np.pi * u
     clean = np.column_stack([np.cos(t), np.sin(t)])
     quarters = np.floor(4 * u).astype(np.int64)
-    return _curve("noisy-circle", "Rows scattered about the unit circle.", clean, t, t.copy(), quarters, sd, rng)
+    return _curve("noisy-circle", "Rows around the unit circle, with noise.", clean, t, t.copy(), quarters, sd, rng)
 
 
 def _curve(

@@ -1,10 +1,10 @@
-"""Tables between items, measured and published: what multidimensional scaling was made for."""
+"""Published tables of dissimilarities and similarities, for multidimensional scaling."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from lowdim.datasets.record import Dataset
+from lowdim.datasets.dataset import Dataset
 
 _CITIES = {  # longitude and latitude in degrees
     "Athens": (23.73, 37.98),
@@ -61,7 +61,7 @@ S ... T - U ..- V ...- W .-- X -..- Y -.-- Z --.. 1 .---- 2 ..--- 3 ...-- 4 ....
 """
 _CODES = dict(zip(_SIGNALS.split()[::2], _SIGNALS.split()[1::2], strict=True))
 
-# Each line: how often, in per cent, a signal and those before it were taken for the same.
+# Each line: how often, in per cent, a signal was confused with each of those before it.
 _CONFUSIONS = """
 5
 5 38
@@ -102,10 +102,10 @@ _CONFUSIONS = """
 
 
 def eurodist() -> Dataset:
-    """Road distances between 21 European cities in kilometres: can a map be drawn from distances alone?
+    """Road distances between 21 European cities in kilometres, from which a map can be reconstructed.
 
-    Roads go around mountains and seas, so the distances are not those of a plane: classical scaling finds negative
-    eigenvalues, and Athens, far by road, comes out too far.
+    Roads go around mountains and seas, so the distances are not Euclidean: classical scaling has negative
+    eigenvalues, and Athens, far by road, is too far away in the map.
 
     Returns
     -------
@@ -116,8 +116,8 @@ def eurodist() -> Dataset:
     Notes
     -----
     The distances are those of the data set of the same name in R, taken there from The Cambridge Encyclopaedia, and
-    kept as they are. Some cannot be right: five are shorter than the straight line (Copenhagen to Hook of Holland, 269
-    km, by 420 km), and Cologne to Geneva, 1662 km, is three times as long as it.
+    not corrected. Some are wrong: five are shorter than the straight line (Copenhagen to Hook of Holland, 269 km, by
+    420 km), and Cologne to Geneva, 1662 km, is three times as long as the straight line.
 
     Examples
     --------
@@ -137,10 +137,10 @@ def eurodist() -> Dataset:
 
 
 def morse() -> Dataset:
-    """How often 36 signals of the Morse code were taken for each other: similarities, in per cent.
+    """How often 36 signals of the Morse code were confused with each other: similarities, in per cent.
 
-    People who did not know the code heard two signals and said whether they were the same. Shepard's map of them
-    (1963) shows two things people hear: how long a signal is, and how much of it is dashes.
+    People who did not know the code heard two signals and judged whether they were the same. Shepard's map (1963)
+    shows two properties that people hear: the length of a signal, and its share of dashes.
 
     Returns
     -------
@@ -167,7 +167,7 @@ def morse() -> Dataset:
         np.array([[len(code), code.count("-") / len(code)] for code in codes]),
         tuple(f"{letter} {code}" for letter, code in _CODES.items()),
         name="morse",
-        description="How often 36 signals of the Morse code were taken for each other, in per cent.",
+        description="How often 36 signals of the Morse code were confused with each other, in per cent.",
         coordinate_names=("length", "share of dashes"),
     )
 

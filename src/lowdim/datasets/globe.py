@@ -1,4 +1,4 @@
-"""The land of the earth as points on a sphere."""
+"""Points on the land of the earth, on a sphere."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from pathlib import Path
 
 import numpy as np
 
-from lowdim.datasets.record import Dataset
-from lowdim.datasets.sampling import start
+from lowdim.datasets.arguments import start
+from lowdim.datasets.dataset import Dataset
 
 _CONTINENTS = ("Africa", "Antarctica", "Asia", "Europe", "North America", "Oceania", "South America")
 
 
 def world(n_samples: int | None = None, noise: float = 0.0, random_state: object = None) -> Dataset:
-    """Points on the land of the earth, on the unit sphere, by continent: what does a map do to a globe?
+    """Points on the land of the earth, on the unit sphere, with their continents: a surface with no isometric map.
 
     The row of a point at longitude a and latitude b is (cos b cos a, cos b sin a, sin b).
 
     Parameters
     ----------
-    n_samples : int or None, default=None
-        Number of points, drawn without repetition. None: all 4918, in order from north to south.
-    noise : float, default=0.0
-        Standard deviation of Gaussian noise added to every value; with it points leave the sphere.
-    random_state : int, Generator, RandomState or None, default=None
-        An int gives the same rows every time.
+    n_samples : int or None
+        Number of points, drawn without replacement. None: all 4918, in order from north to south.
+    noise : float
+        Standard deviation of the Gaussian noise added to every value, which moves points off the sphere.
+    random_state : int, generator or None
+        Seed; the same int gives the same result.
 
     Returns
     -------
@@ -34,10 +34,10 @@ def world(n_samples: int | None = None, noise: float = 0.0, random_state: object
 
     Notes
     -----
-    Every picture in two dimensions is a map projection, with a projection's choices: linear ones lay two
-    hemispheres over each other, others must cut or stretch, and sensible ones cut through the oceans.
-    Longitude and latitude are themselves poor coordinates near the poles and at 180 degrees. Compare with
-    distances on the sphere (the arc cosine of the product of two rows).
+    Every embedding in two dimensions is a map projection: linear ones put the two hemispheres on top of each
+    other, others must cut or stretch, and good ones cut through the oceans.
+    Longitude and latitude are not good coordinates near the poles and at 180 degrees. Use distances on the
+    sphere as reference (the arc cosine of the inner product of two rows).
 
     The points are the land points of a Fibonacci lattice of 17,000, so they are equally dense everywhere:
     point i has the height 1 - (2i + 1) / 17000 and turns by the golden angle from one to the next. Land and

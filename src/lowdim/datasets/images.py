@@ -1,24 +1,23 @@
-"""Small grey images with one or two things that change: a clock hand that turns, a face that moves.
+"""Small grey images with one or two parameters: a clock hand that turns, a face that moves.
 
-Everything is drawn here from discs, strokes and ellipses; no photograph is involved. A shape covers a pixel
-by clip(1/2 - distance to its edge, 0, 1), so that edges are smooth and an image changes a little when its
-shape moves by less than a pixel. Without that the images of a motion would be a staircase instead of a
-curve.
+The images are drawn from discs, strokes and ellipses. A shape covers a pixel by clip(1/2 - distance to its edge, 0, 1),
+so that an image changes continuously when its shape moves by less than a pixel.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from lowdim.datasets.record import Dataset
-from lowdim.datasets.sampling import check_count, checkerboard, start
+from lowdim.datasets.arguments import check_count, start
+from lowdim.datasets.dataset import Dataset
+from lowdim.datasets.formulas import checkerboard
 
 _BACKGROUND = 0.5  # grey behind the face
-_SMALLEST_CLOCK, _SMALLEST_FACE = 12, 32  # pixels; smaller pictures lose the hand, or the mouth
+_SMALLEST_CLOCK, _SMALLEST_FACE = 12, 32  # pixels; in smaller images the hand or the mouth is not visible
 
 
 def clock(n_samples: int = 360, noise: float = 0.0, random_state: object = None, *, size: int = 28) -> Dataset:
-    """Pictures of a clock whose one hand goes round: a closed curve in hundreds of dimensions.
+    """Images of a clock with one hand that turns: a closed curve in hundreds of dimensions.
 
     Frame i of n shows the hand at the angle t_i = 2 pi i / n, i = 0..n-1, clockwise from 12. Black is 0, the
     hand is 1, the dial in between; Gaussian noise is added to every pixel. The label is the hour the hand
@@ -26,27 +25,27 @@ def clock(n_samples: int = 360, noise: float = 0.0, random_state: object = None,
 
     Parameters
     ----------
-    n_samples : int, default=360
+    n_samples : int
         Number of frames, in order.
-    noise : float, default=0.0
+    noise : float
         Standard deviation of the Gaussian noise added to every pixel.
-    random_state : int, Generator, RandomState or None, default=None
-        An int gives the same rows every time; only the noise is random.
-    size : int, default=28
-        Height and width of a picture in pixels, at least 12; a row has size * size values.
+    random_state : int, generator or None
+        Seed; the same int gives the same result. Only the noise is random.
+    size : int
+        Height and width of an image in pixels, at least 12; a row has size * size values.
 
     Returns
     -------
     Dataset
         Coordinate t, the angle. The length of the curve of images has no closed form, so no isometric
-        coordinates are given; as all angles look alike it is nearly proportional to t.
+        coordinates are given; it is nearly proportional to t.
 
     Notes
     -----
-    The dimension is 1 but the curve is closed and winds through many dimensions: linear methods need far
-    more than two components, a circle in two is the right picture. Distances between images stop growing
-    once two hands are clear of each other, so only near frames say anything about the angle. Noise adds up
-    over all pixels: 0.05 on 28 x 28 of them is 2.0 between two frames, more than neighbours differ.
+    The intrinsic dimension is 1, but the curve is closed and lies in many dimensions: linear methods need far
+    more than two components, while a circle in two dimensions is the right embedding. Distances between images stop
+    growing once two hands do not overlap, so only near frames tell about the angle. Noise adds up over all pixels:
+    0.05 on 28 x 28 pixels is 2.0 between two frames, more than neighbouring frames differ.
 
     Examples
     --------
@@ -69,7 +68,7 @@ def clock(n_samples: int = 360, noise: float = 0.0, random_state: object = None,
         coordinates=t[:, None],
         labels=12 * np.arange(n) // n,
         name="clock",
-        description="Pictures of a clock whose one hand goes round once.",
+        description="Images of a clock with one hand that turns once.",
         coordinate_names=("t",),
         noise_free=clean,
         image_shape=(size, size),
@@ -77,36 +76,36 @@ def clock(n_samples: int = 360, noise: float = 0.0, random_state: object = None,
 
 
 def shifted_face(n_samples: int = 1000, noise: float = 0.05, random_state: object = None, *, size: int = 48) -> Dataset:
-    """Pictures of one drawn face, moved about over a noisy background: two dimensions in many pixels.
+    """Images of a drawn face at random positions over a noisy background: two dimensions in many pixels.
 
-    The centre of the face is uniform on the square that keeps it inside the picture. The background is grey
-    (0.5) plus Gaussian noise, drawn anew for every picture; the face is free of noise. Labels are a
+    The centre of the face is uniform on the square that keeps it inside the image. The background is grey
+    (0.5) plus Gaussian noise, different in every image; the face has no noise. Labels are a
     checkerboard of 4 x 4 cells over the square.
 
     Parameters
     ----------
-    n_samples : int, default=1000
-        Number of pictures.
-    noise : float, default=0.05
+    n_samples : int
+        Number of images.
+    noise : float
         Standard deviation of the Gaussian noise of a background pixel.
-    random_state : int, Generator, RandomState or None, default=None
-        An int gives the same rows every time.
-    size : int, default=48
-        Height and width of a picture in pixels, at least 32; a row has size * size values.
+    random_state : int, generator or None
+        Seed; the same int gives the same result.
+    size : int
+        Height and width of an image in pixels, at least 32; a row has size * size values.
 
     Returns
     -------
     Dataset
         Coordinates (across, down), the centre of the face in pixels. They are not isometric: a step down
-        changes the picture about 1.4 times as much as a step across, nearly the same everywhere.
+        changes the image about 1.4 times as much as a step across, nearly the same everywhere.
 
     Notes
     -----
-    Made after the moving face in the first LLE paper, from simple shapes instead of a photograph. Linear
-    methods fail: once two faces do not overlap their distance says nothing about how far apart they are. The
-    noise of all pixels together adds nearly the same amount, about noise * size * sqrt(2), to *every*
-    distance: the nearest pictures stay the right ones, but ratios of distances lose their meaning, and
-    estimates of the intrinsic dimension come out far above 2.
+    After the moving face in the first LLE paper, with simple shapes instead of a photograph. Linear methods fail:
+    once two faces do not overlap, the distance of the images does not depend on how far apart they are. The noise of
+    all pixels adds nearly the same amount, about noise * size * sqrt(2), to *every* distance: the nearest images stay
+    the right ones, but ratios of distances lose their meaning, and estimates of the intrinsic dimension are far
+    above 2.
 
     References
     ----------
@@ -124,15 +123,15 @@ def shifted_face(n_samples: int = 1000, noise: float = 0.05, random_state: objec
     unit = rng.random((n, 2))
     low = 1.25 * scale  # from the middle of the face to beyond its chin or ears
     centres = low + (size - 1 - 2 * low) * unit
-    pictures = [_face((across - x) / scale, (down - y) / scale, scale) for x, y in centres]
-    clean = np.stack([picture.ravel() for picture, _ in pictures])
-    free = 1 - np.stack([cover.ravel() for _, cover in pictures])
+    images = [_face((across - x) / scale, (down - y) / scale, scale) for x, y in centres]
+    clean = np.stack([image.ravel() for image, _ in images])
+    free = 1 - np.stack([cover.ravel() for _, cover in images])
     return Dataset(
         X=clean + sd * free * rng.standard_normal(clean.shape),
         coordinates=centres,
         labels=checkerboard(unit),
         name="shifted-face",
-        description="Pictures of one drawn face in different places over a noisy background.",
+        description="Images of a drawn face at random positions over a noisy background.",
         coordinate_names=("across", "down"),
         noise_free=clean,
         image_shape=(size, size),
@@ -171,7 +170,7 @@ def _dial(across: np.ndarray, down: np.ndarray, size: int) -> np.ndarray:
 
 
 def _hand(across: np.ndarray, down: np.ndarray, size: int, angle: float) -> np.ndarray:
-    """A stroke from just behind the middle towards the rim, as wide as a fourteenth of the picture."""
+    """A stroke from just behind the middle towards the rim, as wide as a fourteenth of the image."""
     middle, radius = (size - 1) / 2, size / 2 - 1
     x, y = np.sin(angle), -np.cos(angle)
     tail = (middle - 0.15 * radius * x, middle - 0.15 * radius * y)

@@ -7,11 +7,11 @@ from difflib import get_close_matches
 from functools import partial
 
 from lowdim.datasets.curves import helical_loop, helix, noisy_circle, spiral
+from lowdim.datasets.dataset import Dataset
 from lowdim.datasets.globe import world
 from lowdim.datasets.images import clock, shifted_face
-from lowdim.datasets.record import Dataset
-from lowdim.datasets.rolls import broken_swiss_roll, changing_swiss_roll, swiss_roll, swiss_roll_hole
 from lowdim.datasets.surfaces import clusters_3d, concentric_spheres, hd, intersecting, twin_peaks
+from lowdim.datasets.swiss_rolls import broken_swiss_roll, changing_swiss_roll, swiss_roll, swiss_roll_hole
 
 _GENERATORS: dict[str, Callable[..., Dataset]] = {
     "swiss-roll": swiss_roll,
@@ -36,12 +36,12 @@ _GENERATORS: dict[str, Callable[..., Dataset]] = {
 
 
 def names() -> list[str]:
-    """The names :func:`load` knows.
+    """The names of the data sets, for :func:`load`.
 
     Returns
     -------
     list of str
-        One name per data set.
+        One name for each data set.
 
     Examples
     --------
@@ -59,12 +59,12 @@ def load(name: str, n_samples: int | None = None, noise: float | None = None, ra
     ----------
     name : str
         One of :func:`names`; underscores count as dashes.
-    n_samples : int or None, default=None
-        Number of rows. None: the generator's own default.
-    noise : float or None, default=None
-        Standard deviation of the noise. None: the generator's own default.
-    random_state : int, Generator, RandomState or None, default=None
-        An int gives the same rows every time.
+    n_samples : int or None
+        Number of rows; None for the default of the data set.
+    noise : float or None
+        Standard deviation of the noise; None for the default of the data set.
+    random_state : int, generator or None
+        Seed; the same int gives the same result.
 
     Returns
     -------
@@ -82,8 +82,8 @@ def load(name: str, n_samples: int | None = None, noise: float | None = None, ra
     known = name.replace("_", "-")
     if known not in _GENERATORS:
         close = get_close_matches(known.lower(), _GENERATORS, n=3)
-        hint = f"Did you mean {' or '.join(close)}?" if close else f"Known are {', '.join(_GENERATORS)}."
-        raise ValueError(f"load: name must be a known data set; got {name!r}. {hint}")
+        hint = f"Did you mean {' or '.join(close)}?" if close else f"Known data sets: {', '.join(_GENERATORS)}."
+        raise ValueError(f"load: name must be that of a data set; got {name!r}. {hint}")
     given = {"n_samples": n_samples, "noise": noise}
     return _GENERATORS[known](
         random_state=random_state, **{key: value for key, value in given.items() if value is not None}

@@ -1,4 +1,4 @@
-"""Surfaces and solids: twin peaks, a cylinder that cuts through itself, a twisted grid, clusters, spheres."""
+"""Surfaces and solids: twin peaks, a surface that intersects itself, a curved grid, clusters, spheres."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 
-from lowdim.datasets.record import Dataset
-from lowdim.datasets.sampling import arc_length, checkerboard, parity, round_half_away, start
+from lowdim.datasets.arguments import start
+from lowdim.datasets.dataset import Dataset
+from lowdim.datasets.formulas import arc_length, checkerboard, parity, round_half_away
 
 
 def twin_peaks(
@@ -26,17 +27,17 @@ def twin_peaks(
 
     Parameters
     ----------
-    n_samples : int, default=1000
+    n_samples : int
         Number of rows.
-    noise : float, default=0.05
-        Standard deviation of the Gaussian noise, before the stretch.
-    random_state : int, Generator, RandomState or None, default=None
-        An int gives the same rows every time.
-    published : bool, default=False
+    noise : float
+        Standard deviation of the Gaussian noise, before the multiplication.
+    random_state : int, generator or None
+        Seed; the same int gives the same result.
+    published : bool
         Use the labels of the published generator, the parity of the sum of round((X + column minimum) / 10).
         The rows stay the same.
-    height : float, default=10.0
-        Stretch of the third column. 1 gives a gentle surface; some other libraries call that one twin peaks.
+    height : float
+        Factor of the third column. Some libraries call the surface with factor 1 twin peaks.
 
     Returns
     -------
@@ -46,12 +47,11 @@ def twin_peaks(
 
     Notes
     -----
-    The published labels say nothing about unfolding. After the stretch x and y contribute round(...) = 0 to
-    them, so that one class is a band of z and the other what lies outside: a 1-NN classifier on z alone is
-    almost never wrong, one on the *true* (x, y) is wrong for about 5 % of 5000 rows, and PCA, which keeps z
-    by construction, beats the data themselves. With the default labels z alone is no better than chance. The
-    raw data then have an error of about 15 % for 5000 rows, more than half of it due to the noise, a tenth
-    of the width of a cell in x and y.
+    The published labels do not test unfolding. After the multiplication x and y contribute round(...) = 0 to
+    them, so that one class is a band of z and the other the rest: a 1-NN classifier on z alone is almost never
+    wrong, one on the *true* (x, y) is wrong for about 5 % of 5000 rows, and PCA, whose first component is z, has a
+    lower error than the data. With the default labels z alone is no better than chance. The data then have an error
+    of about 15 % for 5000 rows, more than half of it due to the noise, a tenth of the width of a cell in x and y.
 
     References
     ----------
@@ -87,19 +87,19 @@ def twin_peaks(
 
 
 def intersecting(n_samples: int = 1000, noise: float = 0.05, random_state: object = None) -> Dataset:
-    """A sheet in the shape of a figure eight that passes through itself.
+    """A sheet in the shape of a figure eight, which intersects itself.
 
     On the grid t_i = 2 pi i / n, i = 1..n, with h uniform on [0, 5], the row is (cos t, cos t sin t, h) plus
     Gaussian noise. Labels are the parity of round(t/2) + round(h/2).
 
     Parameters
     ----------
-    n_samples : int, default=1000
+    n_samples : int
         Number of rows.
-    noise : float, default=0.05
+    noise : float
         Standard deviation of the Gaussian noise added to every value.
-    random_state : int, Generator, RandomState or None, default=None
-        An int gives the same rows every time.
+    random_state : int, generator or None
+        Seed; the same int gives the same result.
 
     Returns
     -------
@@ -108,10 +108,9 @@ def intersecting(n_samples: int = 1000, noise: float = 0.05, random_state: objec
 
     Notes
     -----
-    Near the crossing line (t = pi/2 and t = 3 pi/2, both at x = y = 0) neighbours belong to different parts
-    of the sheet, so *every* neighbour graph has wrong edges there and isometric distances hold only away
-    from it. Labels of the two sheets also meet at the line; no method that sees X alone can tell them apart
-    there.
+    Near the intersection (t = pi/2 and t = 3 pi/2, both at x = y = 0) neighbours belong to different parts of the
+    sheet, so *every* neighbour graph has short circuits there and isometric distances hold only away from it. No
+    method that uses X alone can separate the labels of the two parts there.
 
     References
     ----------
@@ -134,7 +133,7 @@ def intersecting(n_samples: int = 1000, noise: float = 0.05, random_state: objec
         coordinates=np.column_stack([t, h]),
         labels=parity(round_half_away(t / 2), round_half_away(h / 2)),
         name="intersecting",
-        description="A sheet bent into a figure eight, passing through itself along a line.",
+        description="A sheet in the shape of a figure eight, which intersects itself along a line.",
         coordinate_names=("t", "h"),
         noise_free=clean,
         isometric_coordinates=np.column_stack([length, h]),
@@ -142,7 +141,7 @@ def intersecting(n_samples: int = 1000, noise: float = 0.05, random_state: objec
 
 
 def hd(n_samples: int = 1000, noise: float = 0.05, random_state: object = None) -> Dataset:
-    """A five-dimensional grid, bent into ten dimensions: intrinsic dimension 5, too many for a picture.
+    """A five-dimensional grid, curved in ten dimensions: intrinsic dimension 5, too high for a map.
 
     t1..t5 run over a grid on [0, 1] with m = round(n^(1/5)) levels each; the row is (cos t1, tanh 3 t2, t1 +
     t3, t4 sin t2, sin(t1 + t5), t5 cos t2, t5 + t4, t2, t3 t4, t1) plus Gaussian noise. Labels are a
@@ -150,12 +149,12 @@ def hd(n_samples: int = 1000, noise: float = 0.05, random_state: object = None) 
 
     Parameters
     ----------
-    n_samples : int, default=1000
-        Wanted number of rows. The grid has m^5: 1024 for 1000, 3125 for 5000.
-    noise : float, default=0.05
+    n_samples : int
+        Approximate number of rows. The grid has m^5: 1024 for 1000, 3125 for 5000.
+    noise : float
         Standard deviation of the Gaussian noise added to every value.
-    random_state : int, Generator, RandomState or None, default=None
-        An int gives the same rows every time; only the noise is random.
+    random_state : int, generator or None
+        Seed; the same int gives the same result. Only the noise is random.
 
     Returns
     -------
@@ -164,10 +163,10 @@ def hd(n_samples: int = 1000, noise: float = 0.05, random_state: object = None) 
 
     Notes
     -----
-    With k <= 8 neighbours and 3125 rows the slab t2 = 0 (625 rows) often falls off the neighbour graph.
-    Isomap on the remaining 2500 rows has a 1-NN error near 22 %; with all rows it has 27 to 33 %, worse than
-    PCA (about 22 %). Say how many rows were embedded and score all methods on the same rows. Where m is
-    odd the middle level counts to the upper half (0.5 rounds up).
+    With k <= 8 neighbours and 3125 rows the rows with t2 = 0 (625 rows) are often a separate connected component.
+    Isomap on the other 2500 rows has a 1-NN error near 22 %; with all rows it has 27 to 33 %, worse than PCA (about
+    22 %). Report how many rows were embedded and score all methods on the same rows. If m is odd, the middle level
+    belongs to the upper half (0.5 rounds up).
 
     References
     ----------
@@ -203,38 +202,37 @@ def hd(n_samples: int = 1000, noise: float = 0.05, random_state: object = None) 
         coordinates=t,
         labels=parity(*(1 + round_half_away(t)).T),
         name="hd",
-        description="A five-dimensional grid, bent into ten dimensions.",
+        description="A five-dimensional grid, curved in ten dimensions.",
         coordinate_names=("t1", "t2", "t3", "t4", "t5"),
         noise_free=clean,
     )
 
 
 def clusters_3d(n_samples: int = 1000, noise: float = 0.05, random_state: object = None) -> Dataset:
-    """Five separate cubes of rows: does a method keep clusters apart, and their distances?
+    """Five separate cubes of rows: are clusters and the distances between them preserved?
 
     Five centres are uniform in [0, 10]^3 and m is the smallest distance between two of them. Rows are
     uniform in cubes of side m / sqrt(12) round the centres, plus Gaussian noise. The label is the cluster.
 
     Parameters
     ----------
-    n_samples : int, default=1000
-        Number of rows, shared out evenly; rows of a cluster are together.
-    noise : float, default=0.05
+    n_samples : int
+        Number of rows, the same for each cluster; rows of a cluster are consecutive.
+    noise : float
         Standard deviation of the Gaussian noise added to every value.
-    random_state : int, Generator, RandomState or None, default=None
-        An int gives the same rows every time. It also draws the centres.
+    random_state : int, generator or None
+        Seed; the same int gives the same result. It also determines the centres.
 
     Returns
     -------
     Dataset
-        Coordinates: the noise-free position (x, y, z), which is isometric as it is.
+        Coordinates: the noise-free position (x, y, z), which is isometric.
 
     Notes
     -----
-    The cubes never overlap, but where a seed puts two centres close together *all* cubes get small and the
-    noise dominates. The neighbour graph falls into five parts unless k is larger than a cluster. The
-    published program makes fewer rows than asked for and leaves the rest at the origin without a cluster;
-    here all rows belong to one.
+    The cubes never overlap, but if two centres are close together *all* cubes are small and the noise dominates.
+    The neighbour graph has five connected components unless k is larger than a cluster. The published program leaves
+    some rows at the origin without a cluster; here all rows belong to one.
 
     References
     ----------
@@ -274,18 +272,17 @@ def concentric_spheres(
 ) -> Dataset:
     """Two spheres, one inside the other: no linear map separates them, a kernel can.
 
-    Rows are uniform on spheres about the origin, half on each, plus Gaussian noise. The label says which
-    sphere.
+    Rows are uniform on spheres about the origin, half on each, plus Gaussian noise. The label is the sphere.
 
     Parameters
     ----------
-    n_samples : int, default=1000
-        Number of rows, shared out evenly; rows of the inner sphere come first.
-    noise : float, default=0.05
+    n_samples : int
+        Number of rows, half on each sphere; rows of the inner sphere come first.
+    noise : float
         Standard deviation of the Gaussian noise added to every value.
-    random_state : int, Generator, RandomState or None, default=None
-        An int gives the same rows every time.
-    radii : tuple of two floats, default=(1.0, 2.0)
+    random_state : int, generator or None
+        Seed; the same int gives the same result.
+    radii : tuple of two floats
         Radius of the inner and of the outer sphere.
 
     Returns
@@ -296,8 +293,9 @@ def concentric_spheres(
 
     Notes
     -----
-    Every projection to a line or a plane lays one sphere over the other. Whether KernelPCA separates them
-    turns on the width of its kernel: too wide is PCA again, too narrow sees every row alone.
+    Every projection to a line or a plane puts one sphere on top of the other. Whether KernelPCA separates them
+    depends on the width of its kernel: a wide kernel is nearly linear (PCA), with a narrow one all rows are
+    dissimilar.
 
     Examples
     --------
@@ -313,7 +311,7 @@ def concentric_spheres(
     if radius.shape != (2,) or not 0 < radius[0] < radius[1] < np.inf:
         raise ValueError(f"concentric_spheres: radii must be two rising numbers above 0; got {radii!r}.")
     longitude = np.pi * (2 * rng.random(n) - 1)
-    height = 2 * rng.random(n) - 1  # on a sphere equal bands of height have equal area
+    height = 2 * rng.random(n) - 1  # bands of equal height on a sphere have equal area
     labels = 2 * np.arange(n) // n
     around = np.sqrt(1 - height**2)
     unit = np.column_stack([around * np.cos(longitude), around * np.sin(longitude), height])

@@ -1,4 +1,4 @@
-"""Curves: neighbourhoods kept, eigenvalues, and how many of them rules would keep."""
+"""R_NX curves, eigenvalues, and rules for the number of components."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ def rnx_curves(curves: Any, *, ax: Any = None, title: str | None = None) -> Any:
     Parameters
     ----------
     curves : Comparison, dict of str to array, or array
-        What :func:`lowdim.compare` returns; or R_NX(K) for K = 1, 2, ..., one curve per name.
+        The result of :func:`lowdim.compare`; or R_NX(K) for K = 1, 2, ..., with the name of each curve.
     ax : matplotlib Axes, optional
-        Where to draw.
+        The axes to draw on; new ones by default.
     title : str, optional
-        The heading.
+        The title.
 
     Returns
     -------
     matplotlib Axes
-        What was drawn on.
+        The axes.
 
     Examples
     --------
@@ -48,21 +48,21 @@ def rnx_curves(curves: Any, *, ax: Any = None, title: str | None = None) -> Any:
 
 
 def scree(model: Any, *, ax: Any = None, title: str | None = None) -> Any:
-    """Draw what each component carries, and how much they carry together.
+    """Draw the eigenvalues, or the share of variance of each component and their cumulative sum.
 
     Parameters
     ----------
     model : fitted estimator
         With ``explained_variance_ratio_`` (PCA) or ``eigenvalues_`` (spectral methods).
     ax : matplotlib Axes, optional
-        Where to draw.
+        The axes to draw on; new ones by default.
     title : str, optional
-        The heading.
+        The title.
 
     Returns
     -------
     matplotlib Axes
-        What was drawn on.
+        The axes.
 
     Examples
     --------
@@ -87,26 +87,26 @@ def scree(model: Any, *, ax: Any = None, title: str | None = None) -> Any:
     )
     ax.xaxis.set_major_locator(ticker().MaxNLocator(integer=True))
     if shares is not None:
-        ax.plot(numbers, np.cumsum(shares), "o-", color=COLORS[4], label="together")
+        ax.plot(numbers, np.cumsum(shares), "o-", color=COLORS[4], label="cumulative")
         ax.legend(frameon=False, loc="center right")
     return ax
 
 
 def component_choice(choice: Any) -> Any:
-    """Draw the eigenvalues with what rules compare them to, and below how many components each rule keeps.
+    """Draw the eigenvalues with the thresholds of the rules, and below the number of components of each rule.
 
-    Where cells were missing there are no eigenvalues: the criteria of the rules take their place, as shares of what
-    they are without components.
+    If cells were missing, there are no eigenvalues: the criteria of the rules are drawn instead, relative to those of
+    0 components.
 
     Parameters
     ----------
     choice : ComponentChoice
-        What :func:`lowdim.select.n_components` returns.
+        The result of :func:`lowdim.select.n_components`.
 
     Returns
     -------
     matplotlib Figure
-        The picture.
+        The figure.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def component_choice(choice: Any) -> Any:
 
 
 def _eigenvalues(ax: Any, choice: Any, chosen: dict[str, int]) -> int:
-    """Bars, and what they have to exceed; how many there are."""
+    """Draw the eigenvalues and thresholds; return the number of eigenvalues drawn."""
     last = min(len(choice.eigenvalues), max(8, 2 * max(chosen.values(), default=0)))
     numbers = np.arange(1, last + 1)
     ax.bar(numbers, choice.eigenvalues[:last], color=COLORS[0], width=0.7)
@@ -151,7 +151,7 @@ def _eigenvalues(ax: Any, choice: Any, chosen: dict[str, int]) -> int:
 
 
 def _criteria(ax: Any, choice: Any) -> int:
-    """Curves of the rules, and the most components tried."""
+    """Draw the criteria; return the largest number of components."""
     curves = choice.curves
     for color, (name, curve) in zip(COLORS, curves.items(), strict=False):
         ax.plot(range(len(curve)), curve / curve[0], "o-", color=color, label=name, markersize=4)

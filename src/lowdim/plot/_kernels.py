@@ -1,4 +1,4 @@
-"""What kernels and their widths are worth."""
+"""The criterion of kernels over their widths."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from lowdim.plot._style import COLORS, pyplot
 
 
 def kernel_choice(choice: Any) -> Any:
-    """Draw what each kernel is worth at every width: the mean over the folds, and a standard deviation either side.
+    """Draw the criterion of each kernel at every width: mean over the folds, plus and minus a standard deviation.
 
-    A dotted line is the median rule, a ring the width chosen; where the line is thin the kernel is degenerate.
+    A dotted line marks the median rule, a ring the best width; a thin line marks degenerate widths.
 
     Parameters
     ----------
     choice : KernelChoice
-        What :func:`lowdim.select.kernel_width` returns.
+        The result of :func:`lowdim.select.kernel_width`.
 
     Returns
     -------
     matplotlib Figure
-        The picture.
+        The figure.
 
     Examples
     --------
@@ -39,8 +39,8 @@ def kernel_choice(choice: Any) -> Any:
             _width_curve(ax, name, curve, look)
     _ends(ax, choice.curve)
     words = {
-        "reconstruction": "squared error of rows led back, relative",
-        "feature_error": "error in feature space, relative",
+        "reconstruction": "relative reconstruction error",
+        "feature_error": "relative error in feature space",
         "labels": "nearest-neighbour error",
         "rnx": "area under R_NX (higher is better)",
     }
@@ -55,7 +55,7 @@ def kernel_choice(choice: Any) -> Any:
 
 
 def _width_curve(ax: Any, name: str, curve: Any, look: dict[str, Any]) -> None:
-    """One kernel: a thin line at all widths, a thick one with its spread where they make sense."""
+    """One kernel: a thin line at all widths, a thick one with its standard deviation at those not degenerate."""
     sound = np.array([end == "" for end in curve.degenerate])
     ax.plot(curve.widths, curve.mean, linewidth=0.8, alpha=0.6, **look)
     ax.plot(np.where(sound, curve.widths, np.nan), curve.mean, "o", markersize=4, linewidth=2, label=name, **look)
@@ -66,8 +66,8 @@ def _width_curve(ax: Any, name: str, curve: Any, look: dict[str, Any]) -> None:
 
 
 def _ends(ax: Any, curve: Any) -> None:
-    """What is wrong at either end of the widths."""
-    for end, side, words in (("narrow", "right", "each row alone"), ("wide", "left", "linear")):
+    """Why the widths at either end are degenerate."""
+    for end, side, words in (("narrow", "right", "all rows dissimilar"), ("wide", "left", "nearly linear")):
         there = curve.widths[[found == end for found in curve.degenerate]]
         if len(there):
             place = there.max() if end == "narrow" else there.min()

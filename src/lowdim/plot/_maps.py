@@ -1,4 +1,4 @@
-"""Maps of rows, side by side, and distances in them against those in the data."""
+"""Maps of embeddings and comparisons, and Shepard diagrams."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ def embedding(Z: Any, labels: Any = None, *, ax: Any = None, title: str | None =
     Parameters
     ----------
     Z : array-like of shape (n, r)
-        The embedding. The first two columns are drawn; with one column, rows are spread at random heights.
+        The embedding. The first two components are drawn; a single component is drawn with random heights.
     labels : array-like of shape (n,), optional
-        Classes (text, whole numbers) or a quantity (other numbers), shown as colours; rows without one (NaN, None)
-        are grey.
+        Classes (text, whole numbers) or a quantity (other numbers), shown as colours; rows without a label (NaN,
+        None) are grey.
     ax : matplotlib Axes, optional
-        Where to draw.
+        The axes to draw on; new ones by default.
     title : str, optional
-        The heading.
+        The title.
     size : float, optional
-        Size of the points. Default: smaller the more rows there are.
+        Size of the points. Default: smaller for more rows.
     legend : bool
-        Show what the colours mean.
+        Draw a legend or a colour bar.
     label_name : str, optional
-        The heading of the legend.
+        The title of the legend.
 
     Returns
     -------
     matplotlib Axes
-        What was drawn on.
+        The axes.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def embedding(Z: Any, labels: Any = None, *, ax: Any = None, title: str | None =
 
     Z = np.asarray(Z, dtype=float)
     if Z.ndim != 2 or not Z.shape[1]:
-        raise ValueError(f"embedding: Z must have rows and at least one column; got shape {Z.shape}.")
+        raise ValueError(f"embedding: Z must be a table with at least one column; got shape {Z.shape}.")
     x, y = (
         Z[:, 0],
         Z[:, 1] if Z.shape[1] > 1 else np.random.default_rng(0).uniform(-1, 1, len(Z)) * _spread(Z) / 8,
@@ -67,7 +67,7 @@ def embedding(Z: Any, labels: Any = None, *, ax: Any = None, title: str | None =
     else:
         _classes(ax, x, y, known, size, legend)
     ax.set_aspect("equal", adjustable="datalim")
-    ax.set(xticks=[], yticks=[], title=title or "")  # a map has no axes to read: it can be turned freely
+    ax.set(xticks=[], yticks=[], title=title or "")  # the axes of a map have no meaning: it can be rotated
     return ax
 
 
@@ -85,34 +85,34 @@ def _classes(ax: Any, x: np.ndarray, y: np.ndarray, known: Any, size: float, leg
 
 
 def _legend(ax: Any, known: Any) -> None:
-    """What the marks mean; of many classes the first, and how many more there are."""
+    """The legend; of many classes the first ones, and the number of all."""
     count = len(known.classes)
     handles, names = ax.get_legend_handles_labels()
     most = count if count <= LONGEST_LEGEND + 4 else LONGEST_LEGEND
     shown = [name if len(name) <= 30 else f"{name[:29]}…" for name in names[-count:][:most]]
     title = known.name if most == count else f"{known.name}: {most} of {count} classes"
     if count > MOST_CLASSES:
-        title += f"\n(several share one of {MOST_CLASSES} marks)"
+        title += f"\n(several share one of {MOST_CLASSES} symbols)"
     ax.legend(handles[-count:][:most], shown, title=title, fontsize="small", frameon=False, loc="best",
               ncols=1 + most // 12)  # fmt: skip
 
 
 def comparison(c: Any, *, color: str = "label") -> Any:
-    """Draw the maps of a comparison side by side, turned to lie alike, and the R_NX curves below.
+    """Draw the maps of a comparison side by side, aligned with the first, and the R_NX curves below.
 
-    Curves of embeddings with different numbers of columns are drawn on axes of their own: they cannot be compared.
+    Curves of embeddings with different numbers of components are drawn on separate axes: they are not comparable.
 
     Parameters
     ----------
     c : Comparison
-        What :func:`lowdim.compare` returns.
+        The result of :func:`lowdim.compare`.
     color : {"label", "quality"}
-        Colour rows by their label, or by the quality of their neighbourhood.
+        Colour rows by their labels, or by how well their neighbourhoods are preserved.
 
     Returns
     -------
     matplotlib Figure
-        The picture.
+        The figure.
 
     Examples
     --------
@@ -143,34 +143,36 @@ def comparison(c: Any, *, color: str = "label") -> Any:
             )
     for i, r in enumerate(widths):
         curves = {name: curve for name, curve in c.curves.items() if c.embeddings[name].shape[1] == r}
-        title = f"reference: {c.reference.name}" + (f"; {r} column{'' if r == 1 else 's'}" if len(widths) > 1 else "")
+        title = f"reference: {c.reference.name}" + (
+            f"; {r} component{'' if r == 1 else 's'}" if len(widths) > 1 else ""
+        )
         rnx_curves(curves, ax=figure.add_subplot(grid[lines + i, :]), title=title)
     return figure
 
 
 def shepard(X: Any, Z: Any = None, *, ax: Any = None, title: str | None = None, max_pairs: int = 20_000,
             random_state: Any = 0) -> Any:  # fmt: skip
-    """Draw distances in the map against distances in the data, pair by pair.
+    """Draw a Shepard diagram: distances in the map over distances in the data, a point for each pair.
 
-    Points on a rising line: the map keeps distances. A cloud below: pairs were drawn together; above: torn apart.
+    Points on the diagonal: the distance is preserved; below: it is smaller in the map; above: larger.
 
     Parameters
     ----------
     X, Z : array-like of shape (n, d) and (n, r)
-        The rows and their embedding; or for X alone what `MDS.shepard` returns, with the line of its disparities.
+        The rows and their embedding; or X alone, the result of `MDS.shepard`, to draw its disparities too.
     ax : matplotlib Axes, optional
-        Where to draw.
+        The axes to draw on; new ones by default.
     title : str, optional
-        The heading.
+        The title.
     max_pairs : int
-        The most pairs drawn, chosen at random.
-    random_state : int, Generator or None
-        Chooses the pairs.
+        The largest number of pairs; of more pairs a random sample.
+    random_state : int, generator or None
+        Seed; the same int gives the same result.
 
     Returns
     -------
     matplotlib Axes
-        What was drawn on.
+        The axes.
 
     Examples
     --------
@@ -189,9 +191,9 @@ def shepard(X: Any, Z: Any = None, *, ax: Any = None, title: str | None = None, 
     i, j = _pairs(len(rows), max_pairs, generator(random_state))
     i, j = rows[i], rows[j]
     ax = new_axes(ax, figsize=(5, 5), layout="constrained")
-    data, placed = np.linalg.norm(X[i] - X[j], axis=1), np.linalg.norm(Z[i] - Z[j], axis=1)
-    ax.plot(data, placed, ".", color=COLORS[0], alpha=0.25, markersize=3, markeredgewidth=0)
-    far = max(data.max(initial=0.0), placed.max(initial=0.0))
+    data, embedded = np.linalg.norm(X[i] - X[j], axis=1), np.linalg.norm(Z[i] - Z[j], axis=1)
+    ax.plot(data, embedded, ".", color=COLORS[0], alpha=0.25, markersize=3, markeredgewidth=0)
+    far = max(data.max(initial=0.0), embedded.max(initial=0.0))
     ax.plot([0, far], [0, far], color="0.5", linewidth=0.8)
     ax.set_aspect("equal")
     ax.set(
@@ -205,7 +207,7 @@ def shepard(X: Any, Z: Any = None, *, ax: Any = None, title: str | None = None, 
 
 
 def _diagram(pairs: Any, ax: Any, title: str | None, most: int, rng: np.random.Generator) -> Any:
-    """Distances and disparities of a Shepard diagram against dissimilarities."""
+    """Distances and disparities over dissimilarities."""
     n = len(pairs.distances)
     shown = np.arange(n) if n <= most else np.sort(rng.permutation(n)[:most])
     ax = new_axes(ax, figsize=(5, 5), layout="constrained")
@@ -218,9 +220,9 @@ def _diagram(pairs: Any, ax: Any, title: str | None, most: int, rng: np.random.G
 
 
 def _pairs(n: int, most: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """All pairs i < j, or that many drawn at random."""
+    """All pairs i < j, or a random sample of `most` pairs."""
     if n < 2:
-        raise ValueError(f"shepard: at least 2 complete rows are needed; got {n}.")
+        raise ValueError(f"shepard: X and Z must have at least 2 complete rows; got {n}.")
     if n * (n - 1) // 2 <= most:
         i, j = np.triu_indices(n, 1)
         return i, j

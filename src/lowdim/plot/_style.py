@@ -1,10 +1,10 @@
-"""What every picture shares: colours, marks, and matplotlib itself, loaded when the first one is drawn."""
+"""Colours, markers and names of points, and matplotlib, which is imported when the first plot is drawn."""
 
 from __future__ import annotations
 
 from typing import Any
 
-# Okabe and Ito (2008), yellow darkened so that it can be seen on white.
+# Okabe and Ito (2008), with a darker yellow that is visible on white.
 COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#a89400", "#5d636b")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 MOST_CLASSES = len(COLORS) * len(MARKERS)
@@ -16,7 +16,7 @@ def pyplot() -> Any:
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
-        raise ImportError("plot: pictures need matplotlib; install it with: pip install 'lowdim[app]'") from error
+        raise ImportError("plot: matplotlib is not installed; install it with: pip install 'lowdim[app]'") from error
     return plt
 
 
@@ -35,7 +35,7 @@ CORNERS = ((1, 1), (-1, 1), (1, -1), (-1, -1))
 
 def write_name(ax: Any, text: str, place: Any, color: str, written: list[Any], corners: Any = CORNERS,
           keep: bool = False) -> None:  # fmt: skip
-    """Write a name at the first corner of its point where it covers no other; nowhere if there is none, unless kept."""
+    """Write a name at the first corner of its point where it overlaps no other; if there is none, only with `keep`."""
     for x, y in corners:
         name = ax.annotate(text, place, (3 * x, 3 * y), textcoords="offset points", color=color, fontsize="x-small",
                            ha="left" if x > 0 else "right", va="bottom" if y > 0 else "top")  # fmt: skip

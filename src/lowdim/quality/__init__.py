@@ -1,15 +1,14 @@
-"""How faithful is an embedding? Measures overall, for every neighbourhood size, and row by row.
+"""How faithful is an embedding? Measures of the whole embedding, for every neighbourhood size, and for each row.
 
-Rank measures (`rnx_auc`, `rnx_curve`, `trustworthiness`, `continuity`, `mrre`, ...) ask whether the
-neighbours stayed neighbours; distance measures (`stress`, `sammon`, `shepard`, `residual_variance`) whether
-lengths were kept; `knn_error` whether labels can still be told apart. `scores` gives them all. A `Ranks`
-record can take the place of `(X, Z)` in every rank measure, so that ranks are computed once.
-`procrustes` lays two embeddings over each other and says how well they agree.
+Rank measures (`rnx_auc`, `rnx_curve`, `trustworthiness`, `continuity`, `mrre`, ...) measure how well neighbourhoods
+are preserved; distance measures (`stress`, `sammon`, `shepard`, `residual_variance`) how well distances are;
+`knn_error` is the classification error of nearest neighbours. `scores` computes them all. A `Ranks` record can replace
+`(X, Z)` in every rank measure, so that ranks are computed once. `procrustes` aligns two embeddings and measures their
+agreement.
 
-Every measure compares with reference distances: those in the data (``reference="ambient"``), along its
-neighbour graph (``"geodesic"``) or given ones (``"precomputed"``). A number without its reference means
-nothing: copying the ambient space scores highest against ambient distances, unrolling it against geodesic
-ones.
+Every measure compares with reference distances: between the rows of the data (``reference="ambient"``), along its
+neighbour graph (``"geodesic"``) or given ones (``"precomputed"``). Scores with different references are not comparable:
+a copy of the original space scores highest with ambient distances, a perfect unrolling with geodesic ones.
 
     >>> import numpy as np
     >>> from lowdim import quality
@@ -20,26 +19,23 @@ ones.
 
 from lowdim._core.ranks import Ranks
 from lowdim.quality.agreement import Procrustes, procrustes
-from lowdim.quality.curves import (
+from lowdim.quality.all_scores import scores, scores_each
+from lowdim.quality.distance_measures import Shepard, residual_variance, sammon, shepard, stress
+from lowdim.quality.label_error import knn_error
+from lowdim.quality.neighborhoods import continuity, mrre, trustworthiness, trustworthiness_continuity
+from lowdim.quality.rank_curves import (
     bnx_curve,
-    continuity,
     coranking_matrix,
     k_max,
     lcmc_curve,
-    mrre,
     q_global,
     q_local,
     qnx_curve,
     rnx_auc,
     rnx_curve,
     truncated_auc,
-    trustworthiness,
-    trustworthiness_continuity,
 )
-from lowdim.quality.distances import Shepard, residual_variance, sammon, shepard, stress
-from lowdim.quality.labels import knn_error
-from lowdim.quality.report import scores, scores_each
-from lowdim.quality.rows import per_row
+from lowdim.quality.row_scores import per_row
 from lowdim.quality.score import Score
 
 __all__ = [

@@ -1,7 +1,7 @@
-"""Ranks of the nearest few: what trustworthiness and continuity need of all ranks, counted instead of sorted.
+"""Ranks of the K nearest rows only, which is all that trustworthiness and continuity need: counted, not sorted.
 
-The rank of j seen from i is one plus the number of rows closer to i. For the K nearest of each row that is K
-comparisons with a row of distances, where the whole co-ranking record orders two of them.
+The rank of j seen from i is one plus the number of rows closer to i. For the K nearest of each row this takes K passes
+over a row of distances, where the whole co-ranking record sorts two of them.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from lowdim._core.runtime.threads import map_rows
 Array = NDArray[Any]
 compiled: Any = _native  # a compiled module has no types to check
 
-MOST_NEIGHBORS = 100  # beyond, ordering whole rows is no slower
+MOST_NEIGHBORS = 100  # beyond, sorting whole rows is no slower
 
 
 @dataclass(frozen=True, eq=False)
 class NearRanks:
-    """For each of `rows`, its K nearest kept in the embedding, and how deep those that entered or left had been."""
+    """For each of `rows`: neighbours preserved, and how far beyond K those that entered or left had ranked."""
 
     n: int
     rows: Array
@@ -39,7 +39,7 @@ class NearRanks:
     def of(
         cls, high: Reference, low: Reference, k: int, *, anchors: Any, random_state: Any, n_jobs: int | None
     ) -> NearRanks:
-        """Count in both spaces, block by block of rows."""
+        """Count in both spaces, in blocks of rows."""
         rows = choose_rows(high.n, anchors, random_state)
 
         def terms(part: slice) -> Array:
@@ -58,7 +58,7 @@ class NearRanks:
         return len(self.rows) < self.n
 
     def score(self, name: str) -> tuple[float, Interval | None]:
-        """Trustworthiness or continuity over all rows, and its interval where only some were ranked from."""
+        """Trustworthiness or continuity, and its confidence interval if only some rows were ranked from."""
         depth = self.row_intrusion if name == "trustworthiness" else self.row_extrusion
         norm = penalty_norm(self.k, self.n)
         interval = mean_interval(1 - 2 * depth / norm, self.n) if self.sampled else None

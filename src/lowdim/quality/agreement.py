@@ -1,4 +1,4 @@
-"""Do two embeddings of the same rows show the same shape? Procrustes comparison and its permutation test."""
+"""Agreement of two embeddings of the same rows: Procrustes analysis with a permutation test."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Procrustes:
-    """Two embeddings laid over each other.
+    """Result of a Procrustes analysis of two embeddings.
 
     Attributes
     ----------
     target, aligned : ndarray (n, p)
-        The first embedding (centred and brought to size 1 if symmetric), and the second one turned, mirrored, scaled
-        and moved onto it.
+        The first embedding (centred and scaled to sum of squares 1 if symmetric), and the second one rotated,
+        reflected, scaled and translated onto it.
     residuals : ndarray (n,)
-        Distance between the two places of each row.
+        Distance between the two positions of each row.
     ss : float
         Sum of their squares.
     disparity : float
-        The share of the target's sum of squares that is left, from 0 (the same shape) to 1; the same whichever of the
-        two is the target, where scaling is allowed.
+        Residual share of the target's sum of squares, from 0 (the same shape) to 1; with scaling it does not depend
+        on which of the two is the target.
     correlation : float
         sqrt(1 - disparity).
     rotation, scale, translation : ndarray (q, p), float, ndarray (p,)
-        The map z -> scale · z @ rotation + translation.
+        The transformation z -> scale · z @ rotation + translation.
     p_value : float or None
-        Share of permutations (the data among them) whose correlation is as high; None without permutations.
+        Share of permutations (with the identity) whose correlation is as high; None without permutations.
     n_permutations : int
-        How many there were.
+        Number of permutations.
     """
 
     target: Array
@@ -56,7 +56,7 @@ class Procrustes:
     n_permutations: int
 
     def apply(self, Z: Any) -> Array:
-        """Other rows of the second embedding, where the first would have them (not after ``symmetric=True``)."""
+        """Transform other rows of the second embedding (not after ``symmetric=True``)."""
         return Alignment(self.rotation, self.scale, self.translation, self.ss, self.disparity).apply(Z)
 
     def __repr__(self) -> str:
@@ -74,29 +74,29 @@ def procrustes(
     n_permutations: int = 0,
     random_state: Any = None,
 ) -> Procrustes:
-    """Lay one embedding over another by a rotation, a mirror, a scale and a shift, and say how well they agree.
+    """Procrustes analysis: align one embedding with another, and measure how well they agree.
 
-    Embeddings may be drawn in any direction, so coordinates cannot be compared as they are. The map makes the sum of
-    |x_i - (s R'y_i + t)|² least. With `n_permutations`, rows of the source are shuffled so many times: how often do
-    shapes that have nothing to do with each other agree as well?
+    The orientation of an embedding is arbitrary, so coordinates cannot be compared directly. The rotation R (with or
+    without reflection), scale s and translation t minimise the sum of |x_i - (s R'y_i + t)|². With `n_permutations` the
+    rows of the source are permuted, to test whether unrelated embeddings would agree as well.
 
     Parameters
     ----------
     target, source : arrays (n, p) and (n, q)
-        Two embeddings of the same rows; where one has fewer columns, the others count as 0.
+        Two embeddings of the same rows; if one has fewer columns, zeros are appended.
     symmetric : bool
-        Centre both and bring them to size 1 first, so that `ss` is between 0 and 1 and the same for both directions.
+        Centre both and scale them to sum of squares 1 first, so that `ss` is between 0 and 1 and symmetric.
     scale, reflect : bool
-        Whether the source may change its size, be mirrored.
+        Whether the source may be rescaled, reflected.
     n_permutations : int
-        Permutations of the test; 0 for none. 999 tell p values down to 0.001.
+        Number of permutations of the test; 0 for no test. 999 give p values down to 0.001.
     random_state : int, generator or None
-        Draws them.
+        Seed; the same int gives the same result.
 
     Returns
     -------
     Procrustes
-        The aligned embedding, how far each row is off, and the numbers.
+        The aligned embedding, the residual of each row, and the agreement.
 
     References
     ----------
@@ -137,14 +137,14 @@ def procrustes(
 
 
 def _unit(Z: Array) -> Array:
-    """Centred, sum of squares 1; a single point stays one."""
+    """Centred, sum of squares 1; equal rows stay zero."""
     Z = Z - Z.mean(axis=0)
     size = np.linalg.norm(Z)
     return Z / size if size > 0 else Z
 
 
 def _test(A: Array, B: Array, reflect: bool, n_permutations: int, random_state: Any) -> float:
-    """(1 + permutations that agree as well) / (1 + permutations); both sizes stay, so agreement is the trace alone."""
+    """(1 + permutations that agree as well) / (1 + permutations)."""
     A, B, rng = _unit(A), _unit(B), generator(random_state)
     reached = _agreement(A, B, reflect) * (1 - 1e-12)
     beyond = sum(_agreement(A, B[rng.permutation(len(B))], reflect) >= reached for _ in range(n_permutations))
@@ -152,8 +152,8 @@ def _test(A: Array, B: Array, reflect: bool, n_permutations: int, random_state: 
 
 
 def _agreement(A: Array, B: Array, reflect: bool) -> float:
-    """The sum of singular values of B'A, the last one taken off where mirrors are not allowed and one is needed."""
+    """The sum of singular values of B'A, the last one negative if a reflection is needed but not allowed."""
     cross = B.T @ A
     values = np.linalg.svd(cross, compute_uv=False)
-    mirrored = not reflect and cross.shape[0] == cross.shape[1] and np.linalg.det(cross) < 0
-    return float(values.sum() - 2 * values[-1] * mirrored)
+    reflected = not reflect and cross.shape[0] == cross.shape[1] and np.linalg.det(cross) < 0
+    return float(values.sum() - 2 * values[-1] * reflected)

@@ -1,4 +1,4 @@
-"""A number that remembers what it was measured against."""
+"""A number with its reference distances, confidence interval and settings."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from typing import Any
 
 
 class Score(float):
-    """A float with its circumstances.
+    """A float with the settings it was computed with.
 
     Parameters
     ----------
     value : float
         The number itself; a `Score` can be used wherever a float can.
     reference : str
-        Distances the embedding was held against.
+        Distances that the embedding was compared with.
     interval : tuple of two floats or None
-        95 % interval where rows or pairs were sampled, None where the value is exact.
+        95 % confidence interval if rows or pairs were sampled, None if the value is exact.
     **facts
-        What else the value depends on, such as the neighbourhood size ``k``.
+        Other settings, such as the neighbourhood size ``k``.
 
     Examples
     --------
@@ -32,13 +32,13 @@ class Score(float):
     def __new__(
         cls, value: float, *, reference: str, interval: tuple[float, float] | None = None, **facts: Any
     ) -> Score:
-        """A float that also carries the other arguments."""
+        """A float that also has the other arguments."""
         score = super().__new__(cls, value)
         score.reference, score.interval, score.facts = reference, interval, facts
         return score
 
     def __repr__(self) -> str:
-        """The value and all its circumstances."""
+        """The value and its settings."""
         shown = {"reference": self.reference, "interval": self.interval, **self.facts}
         listed = [f"{name}={value!r}" for name, value in shown.items() if value is not None]
         return f"Score({', '.join([float.__repr__(self), *listed])})"

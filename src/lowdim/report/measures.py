@@ -1,4 +1,4 @@
-"""The measures of a comparison in the order they are shown, each with one sentence that says what it means."""
+"""The measures of a comparison, in the order they are shown, each with a sentence that explains it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Measure:
-    """How one measure is shown: its key in the scores, a short heading, a sentence, and which end is good."""
+    """How one measure is shown: its key in the scores, a heading, a sentence, and whether high or low is better."""
 
     key: str
     heading: str
     sentence: str
-    good: str  # "high", "low" or "" where neither end is good in itself
+    good: str  # "high", "low", or "" if neither is better
     digits: int = 3
 
     def show(self, value: Any, interval: Any = None) -> str:
-        """The value as text, with half its interval where it was estimated from a sample; a dash where there is none.
+        """The value as text, with half the width of its confidence interval if it was estimated; a dash for None.
 
         >>> MEASURES[0].show(0.52349)
         '0.523'
@@ -31,58 +31,59 @@ class Measure:
         if isinstance(value, int):
             return f"{value:d}"
         half = "" if interval is None else f" ± {(interval[1] - interval[0]) / 2:.{self.digits}f}"
-        return f"{round(value, self.digits) + 0.0:.{self.digits}f}{half}"  # + 0.0: no minus before a zero
+        return f"{round(value, self.digits) + 0.0:.{self.digits}f}{half}"  # + 0.0: no minus sign before zero
 
 
 MEASURES = (
     Measure(
         "auc",
         "AUC R_NX",
-        "Area under the R_NX curve over log K: the share of each row's nearest rows that are still its nearest in the "
-        "map, beyond what chance gives, with small neighbourhoods weighing most; 0 is random, 1 is perfect.",
+        "Neighbourhood preservation: area under the R_NX curve over log K, the share of each row's nearest rows that "
+        "are still its nearest in the map, corrected for chance; small neighbourhoods count most. 0 is random, 1 is "
+        "perfect.",
         "high",
     ),
     Measure(
         "trustworthiness",
         "Trust.",
-        "Trustworthiness at K = 12: are neighbours in the map true neighbours? It falls when strangers intrude.",
+        "Trustworthiness at K = 12: are neighbours in the map neighbours in the data? False neighbours lower it.",
         "high",
     ),
     Measure(
         "continuity",
         "Cont.",
-        "Continuity at K = 12: are true neighbours still neighbours in the map? It falls when they are torn apart.",
+        "Continuity at K = 12: are neighbours in the data still neighbours in the map? Lost neighbours lower it.",
         "high",
     ),
     Measure(
         "q_local",
         "Q local",
-        "Mean share of neighbours kept over neighbourhoods up to K max: how well the near order is kept.",
+        "Mean share of neighbours preserved, over neighbourhood sizes up to K max: local quality.",
         "high",
     ),
     Measure(
         "q_global",
         "Q global",
-        "Mean share of neighbours kept over neighbourhoods larger than K max: how well the far order is kept.",
+        "Mean share of neighbours preserved, over neighbourhood sizes above K max: global quality.",
         "high",
     ),
     Measure(
         "k_max",
         "K max",
-        "The neighbourhood size at which the map beats chance most: it parts local from global.",
+        "The neighbourhood size at which the map exceeds chance most; it separates local from global.",
         "",
     ),
     Measure(
         "normalized_stress",
         "Stress",
-        "Normalised stress: distances in the map minus reference distances, relative to them; shown only for methods "
-        "whose maps have the scale of the data.",
+        "Normalised stress: relative difference between distances in the map and reference distances; shown only for "
+        "methods whose maps have the scale of the data.",
         "low",
     ),
     Measure(
         "scale_optimal_stress",
         "Stress, best scale",
-        "Normalised stress after the map is given the scale that fits best; comparable for all methods.",
+        "Normalised stress after the map is rescaled to fit best; comparable for all methods.",
         "low",
     ),
     Measure(
@@ -94,13 +95,13 @@ MEASURES = (
     Measure(
         "knn_error",
         "1-NN error",
-        "Share of rows whose nearest row in the map has another label (leave-one-out). The map was made with all rows, "
+        "Share of rows whose nearest row in the map has another label (leave-one-out). The map was fitted to all rows, "
         "so this is not an error on new data.",
         "low",
     ),
 )
 
 
-def shown(keys: set[str]) -> list[Measure]:
-    """The measures there are values for, in order."""
+def measures_in(keys: set[str]) -> list[Measure]:
+    """The measures that have values, in order."""
     return [measure for measure in MEASURES if measure.key in keys]

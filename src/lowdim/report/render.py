@@ -1,7 +1,7 @@
-"""The report: one file that needs nothing else, neither network nor server.
+"""The report: one HTML file that needs neither network nor server.
 
-The page is a template; every text in it is escaped, numbers travel as base64 and JSON inside script elements that the
-browser does not run, and a policy in the page forbids loading anything from anywhere.
+All texts in the template are escaped; numbers are base64 inside a JSON script element that the browser does not
+execute; a content security policy forbids loading anything.
 """
 
 from __future__ import annotations
@@ -10,38 +10,36 @@ import base64
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from lowdim._core.runtime.files import write_text
 from lowdim._core.runtime.rng import generator
-from lowdim.report.curves import curve_chart
-from lowdim.report.tables import cells
-
-if TYPE_CHECKING:
-    from lowdim.study.comparison import Comparison
+from lowdim.report.curve_chart import curve_charts
+from lowdim.report.record import Compared
+from lowdim.report.score_table import score_cells
 
 PAGE = Path(__file__).parent / "page"
 STATIC = Path(__file__).parent / "static"
-# Columns that colours can be taken from: so many, and so many numbers in all (four bytes each, a third more as text).
+# Columns that maps can be coloured by: at most this many, with at most this many numbers (5.3 bytes each as base64).
 MOST_COLUMNS, MOST_CELLS = 64, 2_000_000
 
 
 def write(
-    comparison: Comparison,
+    comparison: Compared,
     path: str | Path,
     *,
     title: str | None = None,
     max_points: int = 50_000,
     **about: Any,
 ) -> Path:
-    """Render the page and put it at `path` once it is complete; `about` as for `render`."""
+    """Write the page atomically; `about` are further arguments of `render`."""
     return write_text(path, render(comparison, title=title, max_points=max_points, **about), owner="report")
 
 
 def render(
-    comparison: Comparison,
+    comparison: Compared,
     *,
     title: str | None = None,
     max_points: int = 50_000,
@@ -55,45 +53,45 @@ def render(
 
     Parameters
     ----------
-    comparison : Comparison
-        What to show.
+    comparison : Compared
+        The comparison to show.
     title : str, optional
         The heading.
     max_points : int
-        The most rows drawn; beyond that a random sample, which the page states.
+        The largest number of rows drawn; of more rows a random sample, as the page states.
     source : str, optional
-        Where the rows came from.
+        Name of the data.
     columns : sequence of str, optional
-        The columns used.
+        Names of the columns used.
     row_numbers : ndarray, optional
-        The number each row is known by, shown when the pointer is on it. Default: 0, 1, 2, ... as in Python.
+        The number shown for each row. Default: 0, 1, 2, ...
     data : array of shape (n_rows, n_columns), optional
-        The rows themselves, so that maps can be coloured by a column and a row's values are shown. The first columns
-        only where there are many, which the page states.
+        The data, so that maps can be coloured by a column and the values of a row are shown. Of many columns the
+        first ones, as the page states.
     notes : sequence of str
-        Things the reader should know about the data.
+        Notes about the data.
     """
     if max_points < 1:
         raise ValueError(f"report: max_points must be at least 1; got {max_points!r}.")
     drawn = _drawn(comparison, max_points)
-    measures, rows = cells(comparison)
+    measures, rows = score_cells(comparison)
     numbers = np.arange(comparison.n_rows) if row_numbers is None else np.asarray(row_numbers)
-    chart = curve_chart(comparison)
+    charts = curve_charts(comparison)
     names = list(columns or comparison.column_names or [])
     return _environment().get_template("report.html").render(
         **_bundle(),
         c=comparison,
-        title=title or "Maps compared",
+        title=title or "Comparison of maps",
         source=source,
         columns=names,
         notes=[*notes, *comparison.notes],
         measures=measures,
         rows=rows,
-        chart=chart,
+        charts=charts,
         data={
             **_payload(comparison, drawn, numbers),
             "columns": _columns(comparison, data, names, drawn),
-            "charts": [_curves(one) for one in chart],
+            "charts": [_curves(one) for one in charts],
         },
         n_drawn=len(drawn),
         sampled=any("±" in text for row in rows for text in row["values"].values()),
@@ -117,7 +115,7 @@ def _environment() -> Any:
 
 
 def _bundle() -> dict[str, Any]:
-    """Script and style, each with the fingerprint by which the page's policy knows them: nothing else may run."""
+    """Script and style, each with the hash that the content security policy of the page allows."""
     from markupsafe import Markup
 
     parts: dict[str, Any] = {}
@@ -128,8 +126,8 @@ def _bundle() -> dict[str, Any]:
     return parts
 
 
-def _drawn(comparison: Comparison, most: int) -> np.ndarray:
-    """The rows to draw: all, or a random sample that the same seed repeats, rows of known quality first."""
+def _drawn(comparison: Compared, most: int) -> np.ndarray:
+    """The rows to draw: all, or a random sample (repeatable by the seed), rows of known quality first."""
     n = comparison.n_rows
     if n <= most:
         return np.arange(n)
@@ -138,16 +136,16 @@ def _drawn(comparison: Comparison, most: int) -> np.ndarray:
     return np.sort(np.concatenate([shuffled[known], shuffled[~known]])[:most])
 
 
-def _quality_known(comparison: Comparison) -> np.ndarray:
-    """Rows that neighbours were counted from: all scored rows, or the anchors of a sample."""
+def _quality_known(comparison: Compared) -> np.ndarray:
+    """Rows that were ranked from: all scored rows, or a sample of them."""
     known = np.zeros(comparison.n_rows, dtype=bool)
     for values in comparison.per_row.values():
         known |= np.isfinite(values)
     return known
 
 
-def _payload(comparison: Comparison, drawn: np.ndarray, numbers: np.ndarray) -> dict[str, Any]:
-    """What the script draws from."""
+def _payload(comparison: Compared, drawn: np.ndarray, numbers: np.ndarray) -> dict[str, Any]:
+    """The data that the script draws."""
     names = comparison.row_names
     return {
         "rows": _pack(numbers[drawn], np.int32),
@@ -158,19 +156,19 @@ def _payload(comparison: Comparison, drawn: np.ndarray, numbers: np.ndarray) -> 
 
 
 def _pack(values: np.ndarray, kind: Any) -> str:
-    """Little-endian bytes as base64: half the size of decimal text, and exact."""
+    """Little-endian bytes as base64: exact, and half the size of decimal text."""
     return base64.b64encode(np.ascontiguousarray(values, dtype=np.dtype(kind).newbyteorder("<")).tobytes()).decode()
 
 
-def _columns(comparison: Comparison, data: Any, names: list[str], drawn: np.ndarray) -> list[dict[str, str]]:
-    """As many of the first columns as the page has room for."""
+def _columns(comparison: Compared, data: Any, names: list[str], drawn: np.ndarray) -> list[dict[str, str]]:
+    """The first columns of the data, up to the limits above."""
     if data is None:
         return []
     if np.ndim(data) != 2 or len(data) != comparison.n_rows:
-        raise ValueError(f"report: data must have {comparison.n_rows} rows and two axes; got shape {np.shape(data)}.")
+        raise ValueError(f"report: data must be a table with {comparison.n_rows} rows; got shape {np.shape(data)}.")
     values = np.asarray(data)
     most = min(values.shape[1], MOST_COLUMNS, max(1, MOST_CELLS // max(1, len(drawn))))
-    with np.errstate(over="ignore"):  # a number beyond single precision is shown as one without a value
+    with np.errstate(over="ignore"):  # a number beyond single precision is shown as missing
         return [
             {"name": names[j] if j < len(names) else f"column {j}", "values": _pack(values[drawn, j], np.float32)}
             for j in range(most)
@@ -178,7 +176,7 @@ def _columns(comparison: Comparison, data: Any, names: list[str], drawn: np.ndar
 
 
 def _curves(chart: dict[str, Any]) -> dict[str, Any]:
-    """The curves of one chart as numbers, for reading them off."""
+    """The curves of one chart as numbers, for the values shown under the pointer."""
     lines = [
         {
             "name": line["name"],
@@ -191,7 +189,7 @@ def _curves(chart: dict[str, Any]) -> dict[str, Any]:
     return {"longest": chart["longest"], "low": chart["low"], "lines": lines}
 
 
-def _label(comparison: Comparison, drawn: np.ndarray) -> dict[str, Any] | None:
+def _label(comparison: Compared, drawn: np.ndarray) -> dict[str, Any] | None:
     labels = comparison.labels
     if labels is None:
         return None
@@ -204,7 +202,7 @@ def _label(comparison: Comparison, drawn: np.ndarray) -> dict[str, Any] | None:
     return {"name": labels.name, "classes": None, "values": _pack(labels.values[drawn], np.float32)}
 
 
-def _map(comparison: Comparison, name: str, drawn: np.ndarray, Z: np.ndarray) -> dict[str, Any]:
+def _map(comparison: Compared, name: str, drawn: np.ndarray, Z: np.ndarray) -> dict[str, Any]:
     outcome = next(o for o in comparison.outcomes if o.name == name)
     return {
         "name": name,
@@ -215,7 +213,7 @@ def _map(comparison: Comparison, name: str, drawn: np.ndarray, Z: np.ndarray) ->
 
 
 def _unit_box(Z: np.ndarray) -> np.ndarray:
-    """Centred, and the same factor on both axes, so that the larger extent is 1: distances keep their proportions."""
+    """Centred and scaled by one factor, so that the larger extent is 1."""
     seen = Z[np.isfinite(Z).all(axis=1)]
     low, high = seen.min(axis=0), seen.max(axis=0)
     extent = float((high - low).max()) or 1.0

@@ -1,6 +1,6 @@
-"""Settings that data can choose: how many components or dimensions, which kernel and how wide.
+"""Choose settings from the data: the number of components or dimensions, the kernel and its width.
 
-Every choice comes with the whole curve behind it, so that it can be doubted.
+Every choice comes with the curve of the criterion behind it.
 
     >>> import lowdim
     >>> X = lowdim.datasets.swiss_roll(300, random_state=0).X

@@ -1,10 +1,10 @@
 """Rules for the number of principal components of complete rows.
 
-Each looks at the eigenvalues `values` of the covariance (divisor n - 1, largest first, as many as can be above 0) or at
-the centred rows themselves, and returns a `Verdict`: its choice, in words what it did, and the curve it decided by.
-`choice` is None where a rule cannot be used or finds nothing; 0 says that no component stands out.
+Each uses the eigenvalues `values` of the covariance (divisor n - 1, largest first, as many as can be positive) or the
+centred rows, and returns a `Verdict`: its choice, a note, and the curve of its criterion. `choice` is None if a rule
+does not apply or finds nothing; 0 means that no component stands out.
 
-Rows with holes have no spectrum: only rules that predict cells (cross-validation) apply to them.
+Incomplete rows have no eigenvalues: only rules that predict cells (cross-validation) apply to them.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ _EPS = float(np.finfo(np.float64).eps)
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """What one rule says.
+    """The answer of one rule.
 
     Attributes
     ----------
     choice : int or None
         The number of components.
     note : str
-        What the rule did, or why it has no answer.
+        How the rule chose, or why it has no answer.
     curve : ndarray or None
-        The criterion for 0, 1, 2, ... components (`kind` "criterion") or the eigenvalue each component has to exceed
-        (`kind` "threshold").
+        The criterion for 0, 1, 2, ... components (`kind` "criterion"), or the threshold of each eigenvalue (`kind`
+        "threshold").
     kind : str
-        How to read the curve.
+        The meaning of the curve.
     """
 
     choice: int | None
@@ -43,21 +43,21 @@ class Verdict:
     kind: str = ""
 
 
-# ---- rules that look at the eigenvalues ---------------------------------------------------------------------
+# ---- rules that use the eigenvalues ---------------------------------------------------------------------
 
 
 def share(values: np.ndarray, tau: float) -> Verdict:
-    """The fewest components that carry more than the share tau."""
+    """The fewest components with more than the share tau of the variance."""
     together = np.cumsum(values) / values.sum()
     choice = min(int(np.searchsorted(together, tau, side="right")) + 1, len(values))
-    return Verdict(choice, f"the fewest that carry more than {tau:g} of the variance")
+    return Verdict(choice, f"the fewest components with more than {tau:g} of the variance")
 
 
 def drop(values: np.ndarray) -> Verdict:
-    """Up to the largest drop on a log scale; nothing where no eigenvalue is twice the next."""
+    """Up to the largest drop on a log scale; None if no eigenvalue is twice the next."""
     above = values[values > len(values) * _EPS * values[0]]
     if len(above) < len(values):
-        return Verdict(len(above), "the eigenvalues end there: the rows have exactly that rank")
+        return Verdict(len(above), "the other eigenvalues are 0: the rows have exactly this rank")
     drops = -np.diff(np.log(above))
     if not len(drops) or drops.max() < np.log(2):
         return Verdict(None, "no drop: no eigenvalue is twice the next")
@@ -72,23 +72,25 @@ def kaiser(values: np.ndarray, d: int) -> Verdict:
 
 
 def broken_stick(values: np.ndarray) -> Verdict:
-    """Expected lengths of the pieces of a stick broken at random: total/m * sum_{i>=k} 1/i."""
+    """Expected lengths of the parts of a stick broken at random: total/m * sum_{i>=k} 1/i."""
     m = len(values)
     expected = values.sum() / m * np.cumsum(1 / np.arange(m, 0, -1))[::-1]
-    return _above(values, expected, "eigenvalues above the pieces of a stick broken at random")
+    return _above(values, expected, "eigenvalues above the expected parts of a stick broken at random")
 
 
 def parallel(values: np.ndarray, null: np.ndarray, quantile: float) -> Verdict:
-    """Horn: eigenvalues above those of tables without any relation between columns (`null`, one row a table)."""
+    """Horn: eigenvalues above those of tables with independent columns (`null`, one row for each table)."""
     threshold = np.quantile(null, quantile, axis=0)
-    return _above(values, threshold, f"eigenvalues above the {quantile:g} quantile of {len(null)} unrelated tables")
+    return _above(
+        values, threshold, f"eigenvalues above the {quantile:g} quantile of {len(null)} tables with independent columns"
+    )
 
 
 def minka(values: np.ndarray, n: int, d: int) -> Verdict:
     """Laplace approximation of the evidence (Minka, 2000, equation 76) for 1 .. d - 1 components."""
     usable = int((values > max(n, d) * _EPS * values[0]).sum())
     if n < d or d < 2 or usable < d:
-        return Verdict(None, "needs at least as many rows as columns, and columns that are not combinations of others")
+        return Verdict(None, "needs at least as many rows as columns, and linearly independent columns")
     r, rest = np.arange(1, d), values[::-1].cumsum()[::-1][1:]
     v = rest / (d - r)
     spans = d - np.arange(d)
@@ -116,7 +118,7 @@ def _curvature(values: np.ndarray, v: np.ndarray, n: int) -> np.ndarray:
 
 
 def gcv(values: np.ndarray, n: int, d: int) -> Verdict:
-    """Generalised cross-validation: the mean squared error, divided by the square of the share of free parameters."""
+    """Generalised cross-validation: mean squared error over the squared share of residual degrees of freedom."""
     q = np.arange(min(n - 2, d - 1) + 1)
     left = np.concatenate([[values.sum()], values.sum() - np.cumsum(values)])[: len(q)]
     error = (n - 1) * np.maximum(left, 0.0) / (n * d)
@@ -124,14 +126,14 @@ def gcv(values: np.ndarray, n: int, d: int) -> Verdict:
     return _lowest(curve, "generalised cross-validation: its first local minimum")
 
 
-# ---- rules that look at the rows ----------------------------------------------------------------------------
+# ---- rules that use the rows ----------------------------------------------------------------------------
 
 
 def smooth(X: np.ndarray) -> Verdict:
-    """Leave one cell out, approximated as for a smoother (Josse and Husson, 2012).
+    """Approximate leave-one-cell-out cross-validation (Josse and Husson, 2012).
 
     The error of cell i, j of the fit to all cells, over (1 - 1/n - a_i)(1 - b_j) with a_i and b_j the squared lengths
-    of row i of U and row j of V: what the cell itself had to say in it.
+    of row i of U and row j of V: the leverage of the cell.
     """
     n, d = X.shape
     most = min(n - 2, d - 1)
@@ -144,13 +146,13 @@ def smooth(X: np.ndarray) -> Verdict:
             rows, columns = rows + u**2, columns + v**2
         free = np.outer(1 - rows, 1 - columns)
         curve.append(float(np.mean((error / free) ** 2)) if free.min() > 1e-12 else np.inf)
-    return _lowest(np.array(curve), "leave one cell out, approximated: its first local minimum")
+    return _lowest(np.array(curve), "approximate leave-one-cell-out cross-validation: its first local minimum")
 
 
 def kfold(X: np.ndarray, folds: int, rng: np.random.Generator) -> Verdict:
-    """Rows in folds; each cell of a row left out is predicted from the others of its row (Bro et al., 2008).
+    """Each cell of a left-out row is predicted from the other cells of the row (Bro et al., 2008).
 
-    With loadings V of the other folds, least squares without cell j misses it by e_j / (1 - h_j), where e is the
+    With loadings V of the other folds, least squares without cell j has the error e_j / (1 - h_j), where e is the
     residual of the whole row and h_j the squared length of row j of V.
     """
     n, d = X.shape
@@ -191,18 +193,18 @@ def velicer(R: np.ndarray) -> Verdict:
         if q:
             left = left - np.outer(loadings[:, q - 1], loadings[:, q - 1])
         size = np.sqrt(np.maximum(np.diag(left), 0.0))
-        if size.min() < 1e-6:  # a column is used up
+        if size.min() < 1e-6:  # nothing of a column remains
             break
         partial = left / np.outer(size, size)
         curve.append((float((partial**2).sum()) - d) / (d * (d - 1)))
     return _lowest(np.array(curve), "the lowest mean squared partial correlation (Velicer)", first=False)
 
 
-# ---- whether there is anything to reduce --------------------------------------------------------------------
+# ---- whether the columns are correlated --------------------------------------------------------------------
 
 
 def kmo(R: np.ndarray) -> tuple[float, np.ndarray]:
-    """Kaiser, Meyer and Olkin: r^2 / (r^2 + partial r^2), overall and for each column; below 0.5 is poor."""
+    """Kaiser, Meyer and Olkin: r^2 / (r^2 + partial r^2), in total and for each column; below 0.5 is poor."""
     inverse = np.linalg.inv(R)
     partial = inverse / np.sqrt(np.outer(np.diag(inverse), np.diag(inverse)))
     squares, partials = R**2 - np.eye(len(R)), partial**2 - np.eye(len(R))
@@ -222,13 +224,13 @@ def bartlett(R: np.ndarray, n: int) -> tuple[float, int, float]:
 
 
 def _above(values: np.ndarray, threshold: np.ndarray, note: str) -> Verdict:
-    """How many leading eigenvalues are above their threshold."""
+    """The number of leading eigenvalues above their thresholds."""
     below = np.flatnonzero(values <= threshold)
     return Verdict(int(below[0]) if len(below) else len(values), note, threshold, "threshold")
 
 
 def _lowest(curve: np.ndarray, note: str, *, first: bool = True) -> Verdict:
-    """The q with the lowest criterion, or the first that is lower than the next."""
+    """The q with the lowest criterion, or its first local minimum."""
     rises = np.flatnonzero(curve[1:] > curve[:-1])
     choice = int(rises[0]) if first and len(rises) else int(np.nanargmin(curve))
     return Verdict(choice, note, curve, "criterion")

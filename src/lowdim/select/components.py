@@ -1,8 +1,8 @@
-"""How many components: every rule at once, and where they disagree.
+"""The number of components, by several rules.
 
-No rule is right for all data. Shares of the variance answer how much is kept, the broken stick and parallel analysis
-how much is more than chance, cross-validation how many components predict cells that were not seen. Where they agree,
-the answer is safe; where they do not, the picture shows why.
+No rule is right for all data. Shares of the variance tell how much is preserved, the broken stick and parallel analysis
+how much is more than chance, cross-validation how many components predict cells that were left out. If the rules agree,
+the answer is safe; if they do not, the plot shows why.
 
     >>> import lowdim
     >>> X = lowdim.datasets.swiss_roll(300, random_state=0).X
@@ -34,24 +34,24 @@ __all__ = ["ComponentChoice", "n_components"]
 RULES = (
     "share", "error", "drop", "kaiser", "broken-stick", "parallel", "minka", "map", "gcv", "smooth", "kfold",
 )  # fmt: skip
-# Those that predict cells, which rows with holes have; they have no spectrum to look at.
-RULES_FOR_HOLES = ("gcv", "kfold")
-FEW = 8  # components that "kfold" tries first where rows have holes, as each takes as many fits as there are folds
+# Rules that predict cells: the only ones for incomplete rows, whose covariance has no exact eigenvalues.
+RULES_FOR_INCOMPLETE = ("gcv", "kfold")
+FEW = 8  # components that "kfold" tries first for incomplete rows: each takes n_folds fits
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ComponentChoice:
-    """What each rule says about the number of components.
+    """The number of components by each rule.
 
     Attributes
     ----------
     verdicts : dict of str to Verdict
-        For each rule its ``choice``, a ``note`` in words and the ``curve`` it decided by.
+        For each rule its ``choice``, a ``note`` and the ``curve`` of its criterion.
     eigenvalues : ndarray of shape (min(n - 1, d),) or None
-        Variances of all components, largest first. None where cells are missing.
+        Variances of all components, largest first. None if cells are missing.
     kmo : float or None
-        Kaiser, Meyer and Olkin's measure: near 1 the columns share a few causes, below 0.5 there is little to reduce.
-        None where correlations are not defined or cannot be inverted, or cells are missing.
+        Kaiser, Meyer and Olkin's measure: near 1 a few factors explain the columns, below 0.5 there is little to
+        reduce. None if correlations are not defined or cannot be inverted, or cells are missing.
     kmo_per_column : ndarray of shape (d,) or None
         The same for each column.
     bartlett : tuple of (float, int, float) or None
@@ -66,7 +66,7 @@ class ComponentChoice:
 
     @property
     def choices(self) -> dict[str, int | None]:
-        """The number of components by each rule; None where a rule has no answer."""
+        """The number of components by each rule; None if a rule has no answer."""
         return {name: verdict.choice for name, verdict in self.verdicts.items()}
 
     @property
@@ -76,23 +76,23 @@ class ComponentChoice:
 
     @property
     def median(self) -> int | None:
-        """The middle one of all answers (the lower of two)."""
+        """The median of all answers (the lower of two)."""
         found = sorted(choice for choice in self.choices.values() if choice is not None)
         return found[(len(found) - 1) // 2] if found else None
 
     @property
     def agreed(self) -> int | None:
-        """The number all rules with an answer agree on; None where they do not."""
+        """The number that all rules with an answer agree on; None if they do not."""
         found = {choice for choice in self.choices.values() if choice is not None}
         return found.pop() if len(found) == 1 else None
 
     def plot(self) -> Any:
-        """Draw the eigenvalues and what they have to exceed (or the criteria), and where each rule stops.
+        """Draw the eigenvalues with the thresholds of the rules (or their criteria), and the choice of each rule.
 
         Returns
         -------
         matplotlib Figure
-            The picture.
+            The figure.
         """
         import lowdim
 
@@ -142,27 +142,28 @@ def n_components(
     n_folds: int = 10,
     random_state: Any = None,
 ) -> ComponentChoice:
-    """Choose the number of principal components by every rule, and show where they disagree.
+    """Choose the number of principal components by several rules.
 
-    * share: the fewest components that carry more than a share of the variance; error: that lose less than a share.
-    * drop: up to the largest drop of the eigenvalues on a log scale, if one is twice the next.
-    * kaiser: eigenvalues above their mean; broken-stick: above the pieces of a stick broken at random.
-    * parallel: eigenvalues above those of tables whose columns were shuffled (Horn).
-    * minka: the largest evidence of a probabilistic model; needs more rows than columns.
+    * share: the fewest components with more than a share of the variance; error: that lose less than a share.
+    * drop: up to the largest drop of the eigenvalues on a log scale, if it is at least a factor of two.
+    * kaiser: eigenvalues above their mean; broken-stick: above the expected lengths of the parts of a stick broken
+      at random.
+    * parallel: parallel analysis (Horn), eigenvalues above those of tables with permuted columns.
+    * minka: the largest evidence of probabilistic PCA; needs at least as many rows as columns.
     * map: the lowest mean squared partial correlation (Velicer), always of scaled columns.
-    * gcv: generalised cross-validation; smooth: one cell left out, approximated; kfold: cells of left-out rows
-      predicted from the other cells of their row.
+    * gcv: generalised cross-validation; smooth: approximate leave-one-cell-out cross-validation; kfold: cells of
+      left-out rows predicted from the other cells of their row.
 
-    Rows with missing cells (NaN) have no spectrum, and only the rules that predict cells have an answer: gcv over the
-    observed cells (missMDA's), and kfold with one cell in `n_folds` removed at random, `n_folds` times. Both ask the
-    regularised completion of ``PCA``.
+    With missing cells (NaN) only the rules that predict cells have an answer: gcv over the observed cells (as in
+    missMDA), and kfold with one cell in `n_folds` removed at random, `n_folds` times. Both use the regularised
+    completion of ``PCA``.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
-        The rows; NaN is a missing cell.
+        The rows; NaN for missing cells.
     rules : sequence of str, optional
-        Which rules; all when left out. "parallel" and "kfold" take longest.
+        The rules to use; all by default. "parallel" and "kfold" take longest.
     scale : bool
         Divide each column by its standard deviation first, as ``PCA(scale=True)`` does.
     shares : sequence of float
@@ -170,20 +171,20 @@ def n_components(
     max_error : float
         The share that may be lost, for rule "error".
     null : {"permutation", "gaussian"}
-        What "parallel" compares with: the columns shuffled, or Gaussian columns of the same variances.
+        Tables for "parallel": with permuted columns, or with Gaussian columns of the same variances.
     quantile : float
-        Of the eigenvalues of those tables.
+        Quantile of the eigenvalues of these tables that is the threshold.
     n_draws : int
-        How many of them.
+        Number of these tables.
     n_folds : int
-        Parts for "kfold".
+        Number of folds for "kfold".
     random_state : int, generator or None
-        For "parallel" and "kfold".
+        Seed; the same int gives the same result. Used by "parallel" and "kfold".
 
     Returns
     -------
     ComponentChoice
-        The answers, the curves behind them, and two measures of whether there is anything to reduce.
+        The answers, their criteria, and two measures of whether the columns are correlated at all.
 
     References
     ----------
@@ -206,12 +207,12 @@ def n_components(
     missing.refuse_disguised(X, "n_components")
     X = check_array(X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2, input_name="X")
     if np.isnan(X).any():
-        return _with_holes(X, wanted, scale, n_folds, generator(random_state))
+        return _incomplete(X, wanted, scale, n_folds, generator(random_state))
     Z, R = _prepare(X, scale)
     rng, (n, d) = generator(random_state), Z.shape
     values = _spectrum(Z)
     if not values[0] > 0:
-        raise ValueError(f"n_components: X must have rows that differ; all {n} are equal.")
+        raise ValueError(f"n_components: X must have at least two different rows; all {n} are equal.")
     answers: dict[str, Callable[[], Verdict]] = {
         **{f"share {tau:g}": partial(rules_of.share, values, tau) for tau in shares},
         f"error {max_error:g}": partial(_error, values, max_error),
@@ -220,7 +221,7 @@ def n_components(
         "broken-stick": lambda: rules_of.broken_stick(values),
         "parallel": lambda: rules_of.parallel(values, _null(Z, null, n_draws, scale, rng), quantile),
         "minka": lambda: rules_of.minka(values, n, d),
-        "map": lambda: Verdict(None, "correlations need columns that vary") if R is None else rules_of.velicer(R),
+        "map": lambda: Verdict(None, "needs columns that are not constant") if R is None else rules_of.velicer(R),
         "gcv": lambda: rules_of.gcv(values, n, d),
         "smooth": lambda: rules_of.smooth(Z),
         "kfold": lambda: rules_of.kfold(Z, n_folds, rng),
@@ -255,28 +256,30 @@ def _wanted(rules: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(rules)
 
 
-def _with_holes(
+def _incomplete(
     X: np.ndarray, wanted: tuple[str, ...], scale: bool, n_folds: int, rng: np.random.Generator
 ) -> ComponentChoice:
-    """Rules that predict cells, for rows of which some are missing; the others say why they have no answer."""
+    """Rules that predict cells, for incomplete rows; the notes of the others say why they have no answer."""
     missing.admit(X, "n_components")
     if not np.nanstd(X, axis=0).max() > 0:
-        raise ValueError(f"n_components: X must have rows that differ; all {len(X)} are equal where they are observed.")
+        raise ValueError(
+            f"n_components: X must have at least two different rows; all {len(X)} are equal in their observed cells."
+        )
     X = in_own_units(X) if scale else X
-    answers = {"gcv": partial(_gcv_of_holes, X, scale), "kfold": partial(_kfold_of_holes, X, scale, n_folds, rng)}
-    unknown = Verdict(None, f"needs complete rows; with missing cells only {' and '.join(RULES_FOR_HOLES)} apply")
+    answers = {"gcv": partial(_incomplete_gcv, X, scale), "kfold": partial(_incomplete_kfold, X, scale, n_folds, rng)}
+    unknown = Verdict(None, f"needs complete rows; with missing cells only {' and '.join(RULES_FOR_INCOMPLETE)} apply")
     verdicts = {rule: answers[rule]() if rule in answers else unknown for rule in RULES if rule in wanted}
     return ComponentChoice(verdicts, None, None, None, None)
 
 
-def _gcv_of_holes(X: np.ndarray, scale: bool) -> Verdict:
+def _incomplete_gcv(X: np.ndarray, scale: bool) -> Verdict:
     found = gcv(X, scale=scale, early=True)
     note = "generalised cross-validation of the observed cells: its first local minimum"
     return Verdict(found.n_components, note, found.criterion, "criterion")
 
 
-def _kfold_of_holes(X: np.ndarray, scale: bool, n_folds: int, rng: np.random.Generator) -> Verdict:
-    """Few components first, and twice as many while the last one tried is the best."""
+def _incomplete_kfold(X: np.ndarray, scale: bool, n_folds: int, rng: np.random.Generator) -> Verdict:
+    """Few components first, and twice as many while the largest number tried is the best."""
     most, limit = most_components(X), FEW
     if most < 1:
         return Verdict(None, "needs at least three rows and two columns")
@@ -290,7 +293,7 @@ def _kfold_of_holes(X: np.ndarray, scale: bool, n_folds: int, rng: np.random.Gen
 
 
 def _prepare(X: np.ndarray, scale: bool) -> tuple[np.ndarray, np.ndarray | None]:
-    """Centred (and scaled) rows, and their correlations where all columns vary."""
+    """Centred (and scaled) rows, and their correlations if no column is constant."""
     missing.refuse(X, "n_components")
     Z = X - X.mean(axis=0)
     deviation = np.sqrt((Z**2).sum(axis=0) / (len(Z) - 1))
@@ -301,14 +304,14 @@ def _prepare(X: np.ndarray, scale: bool) -> tuple[np.ndarray, np.ndarray | None]
 
 
 def _spectrum(X: np.ndarray) -> np.ndarray:
-    """Eigenvalues of the covariance, as many as can be above 0."""
+    """Eigenvalues of the covariance, as many as can be positive."""
     n, d = X.shape
     Z = X - X.mean(axis=0)
     return svd(Z, min(n - 1, d), owner="n_components").values ** 2 / (n - 1)
 
 
 def _null(Z: np.ndarray, null: str, draws: int, scale: bool, rng: np.random.Generator) -> np.ndarray:
-    """Eigenvalues of tables like Z whose columns have nothing to do with each other, one table a row."""
+    """Eigenvalues of tables like Z with independent columns, one table in each row."""
     deviation = Z.std(axis=0, ddof=1)
 
     def table() -> np.ndarray:
@@ -322,11 +325,11 @@ def _null(Z: np.ndarray, null: str, draws: int, scale: bool, rng: np.random.Gene
 
 def _error(values: np.ndarray, max_error: float) -> Verdict:
     choice = rules_of.share(values, 1 - max_error).choice
-    return Verdict(choice, f"the fewest that lose less than {max_error:g} of the variance")
+    return Verdict(choice, f"the fewest components that lose less than {max_error:g} of the variance")
 
 
 def _measures(R: np.ndarray | None, n: int) -> tuple[Any, Any, Any]:
-    """KMO and Bartlett's test, where correlations can be inverted."""
+    """KMO and Bartlett's test, if the correlations can be inverted."""
     if R is None or len(R) < 2 or np.linalg.cond(R) > 1e12:
         return None, None, None
     overall, each = rules_of.kmo(R)

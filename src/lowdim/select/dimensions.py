@@ -1,4 +1,4 @@
-"""How many dimensions dissimilarities need: the table that classical scaling is judged by."""
+"""The number of dimensions for classical scaling of dissimilarities."""
 
 from __future__ import annotations
 
@@ -23,20 +23,22 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DimensionChoice:
-    """What the eigenvalues say about the number of dimensions.
+    """The number of dimensions by several rules, with the fit of each number.
 
     Attributes
     ----------
     eigenvalues : ndarray of shape (n,)
-        All of them, largest first, negative ones among them.
+        All eigenvalues, largest first, with the negative ones.
     negative_share : float
-        Sum of the magnitudes of the negative ones over the sum of all: how far from Euclidean the dissimilarities are.
+        Sum of the magnitudes of the negative eigenvalues over that of all: how far the dissimilarities are from
+        Euclidean distances.
     goodness_of_fit : ndarray of shape (k, 2)
-        For 1, 2, ... dimensions: their eigenvalues over the sum of all magnitudes, and over that of the positive.
+        For 1, 2, ... dimensions: the sum of their eigenvalues over that of all magnitudes, and over that of the
+        positive eigenvalues.
     stress : ndarray of shape (k,)
         Kruskal's stress of these solutions, sqrt(sum (delta - d)² / sum d²).
     verdicts : dict of str to Verdict
-        For each rule its ``choice`` and a ``note`` in words.
+        For each rule its ``choice`` and a ``note``.
     """
 
     eigenvalues: Array
@@ -47,7 +49,7 @@ class DimensionChoice:
 
     @property
     def choices(self) -> dict[str, int | None]:
-        """The number of dimensions by each rule; None where a rule has no answer."""
+        """The number of dimensions by each rule; None if a rule has no answer."""
         return {name: verdict.choice for name, verdict in self.verdicts.items()}
 
     def _table(self) -> list[tuple[str, ...]]:
@@ -60,38 +62,38 @@ class DimensionChoice:
         ]
         head = f"{'dimensions':>12} {'eigenvalue':>11} {'fit':>8} {'fit (+)':>8} {'stress':>8}"
         table = [f"{r:>12} {value:>11} {fit:>8} {plus:>8} {left:>8}" for r, value, fit, plus, left in self._table()]
-        said = f"negative eigenvalues: {self.negative_share:.2g} of the spectrum"
-        return "\n".join([f"Number of dimensions; {said}", *lines, head, *table])
+        negative = f"negative eigenvalues: {self.negative_share:.2g} of the spectrum"
+        return "\n".join([f"Number of dimensions; {negative}", *lines, head, *table])
 
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{name}</th>" for name in ("dimensions", "eigenvalue", "fit", "fit (+)", "stress"))
         body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in self._table())
-        said = "; ".join(f"{name}: {v.choice}" for name, v in self.verdicts.items())
-        return f"<table><caption>{escape(said)}</caption><tr>{head}</tr>{body}</table>"
+        choices = "; ".join(f"{name}: {v.choice}" for name, v in self.verdicts.items())
+        return f"<table><caption>{escape(choices)}</caption><tr>{head}</tr>{body}</table>"
 
 
-def n_dimensions(D: Any, *, metric: Any = "precomputed", n_components: int = 10) -> DimensionChoice:
-    """How many dimensions classical scaling of dissimilarities needs.
+def n_dimensions(D: Any, *, n_components: int = 10, metric: Any = "precomputed") -> DimensionChoice:
+    """Choose the number of dimensions for classical scaling of dissimilarities.
 
-    * negative: eigenvalues above the magnitude of the most negative one. Whatever makes some of them negative (error,
-      distances that fit into no Euclidean space) moves the positive ones as far.
+    * negative: eigenvalues above the magnitude of the most negative one. What makes eigenvalues negative (errors,
+      distances that are not Euclidean) changes the positive ones by as much.
     * share: the fewest dimensions with more than 0.8 of the sum of the positive eigenvalues.
-    * drop: up to the largest drop of the positive ones on a log scale, if one is twice the next.
-    * broken-stick: above the pieces of a stick broken at random.
+    * drop: up to the largest drop of the positive ones on a log scale, if it is at least a factor of two.
+    * broken-stick: above the expected lengths of the parts of a stick broken at random.
 
     Parameters
     ----------
     D : dissimilarities, or array-like of shape (n, d)
-        A square table (arrays, labelled frames) or a condensed vector; rows, where a metric is named.
-    metric : str or callable
-        "precomputed", or the distance between rows.
+        A square table (array or labelled data frame) or a condensed vector; rows, with a `metric`.
     n_components : int
-        Solutions of 1, 2, ... up to so many dimensions are listed with their fit and stress.
+        Solutions of 1, 2, ... up to this many dimensions are listed with their fit and stress.
+    metric : str or callable
+        Distance between rows: a name, a function of two rows, or "precomputed" where D holds distances.
 
     Returns
     -------
     DimensionChoice
-        The eigenvalues, the fit of each solution and what the rules say.
+        The eigenvalues, the fit of each solution, and the choices of the rules.
 
     References
     ----------
@@ -107,13 +109,13 @@ def n_dimensions(D: Any, *, metric: Any = "precomputed", n_components: int = 10)
     params.check("n_dimensions", {"n_components": n_components}, {"n_components": params.whole(1)})
     table = _dissimilarities(D, metric)
     n = len(table)
-    memory.check("n_dimensions", {"inner products": 5 * n * n * 8}, "Ask a sample of the rows.")
+    memory.check("n_dimensions", {"inner products": 5 * n * n * 8}, "Use a sample of the rows.")
     B, _ = inner_products(table)
     values = all_eigenvalues(B, owner="n_dimensions")
     values = np.where(np.abs(values) > 10 * n * np.finfo(np.float64).eps * values[0], values, 0.0)  # beyond rounding
     positive = values[values > 0]
     if not len(positive):
-        raise ValueError(f"n_dimensions: D must hold dissimilarities above 0; got {n} items that are all alike.")
+        raise ValueError(f"n_dimensions: D must have dissimilarities above 0; all those of the {n} rows are 0.")
     pairs = eigenpairs(B, min(n_components, len(positive)), owner="n_dimensions")
     fit = np.cumsum(pairs.values)[:, None] / [np.abs(values).sum(), positive.sum()]
     return DimensionChoice(
@@ -147,7 +149,9 @@ def _verdicts(positive: Array, values: Array) -> dict[str, Verdict]:
     shares, stick = rules.share(positive, 0.8), rules.broken_stick(positive)
     return {
         "negative": Verdict(above, shown),
-        "share": Verdict(shares.choice, "the fewest that carry more than 0.8 of the positive eigenvalues"),
+        "share": Verdict(
+            shares.choice, "the fewest dimensions with more than 0.8 of the sum of the positive eigenvalues"
+        ),
         "drop": rules.drop(positive if most or len(positive) >= len(values) - 1 else np.append(positive, 0.0)),
         "broken-stick": Verdict(stick.choice, stick.note),
     }

@@ -1,4 +1,4 @@
-"""Which kernel, and how wide: every width of a grid tried on rows that were left out."""
+"""The kernel of kernel PCA and its width, by cross-validation over a grid of widths."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from lowdim._core.kernels.preimage import PREIMAGE_METHODS, check_preimage
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.tables import missing
-from lowdim.select import _width_choice
-from lowdim.select._width_choice import CRITERIA, Distances, Task
+from lowdim.select import _kernel_criteria
+from lowdim.select._kernel_criteria import CRITERIA, Distances, Task
 
 OWNER = "kernel_width"
-GRID = 10.0 ** np.linspace(-2, 2, 17)  # gammas, in units of the median rule's: two decades either side
+GRID = 10.0 ** np.linspace(-2, 2, 17)  # gammas, relative to that of the median rule: two decades on either side
 ENDS = {
-    "wide": "the wide end, where the kernel sees all rows alike (and kernel PCA with 'rbf' is PCA)",
-    "narrow": "the narrow end, where the kernel sees every row alone and no component stands out",
+    "wide": "the wide end, where all rows are nearly equal to the kernel (and kernel PCA with 'rbf' is nearly PCA)",
+    "narrow": "the narrow end, where all rows are dissimilar to the kernel and no component stands out",
 }
 
 
 @dataclass(frozen=True, eq=False)
 class WidthCurve:
-    """One kernel at every width tried.
+    """One kernel at every width of the grid.
 
     Attributes
     ----------
@@ -39,11 +39,11 @@ class WidthCurve:
     scores : ndarray of shape (n_widths, n_folds)
         The criterion in each fold.
     degenerate : tuple of str
-        "wide" where all rows look alike to the kernel, "narrow" where each looks alone, "" in between.
+        "wide" if all rows are nearly equal to the kernel, "narrow" if all are dissimilar, "" otherwise.
     median : float or None
         The width of the median rule.
     best : int
-        Which width is best among those that are not degenerate (among all, where all are).
+        Position of the best width among those that are not degenerate (among all, if all are).
     """
 
     kernels: tuple[Kernel, ...]
@@ -61,26 +61,26 @@ class WidthCurve:
 
     @property
     def sd(self) -> np.ndarray:
-        """Its standard deviation over the folds."""
+        """The standard deviation of the criterion over the folds."""
         return self.scores.std(axis=1, ddof=1)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class KernelChoice:
-    """What each kernel and width is worth to kernel PCA.
+    """The criterion of each kernel and width for kernel PCA.
 
     Attributes
     ----------
     curves : dict of str to WidthCurve
         For each kernel its scores at every width.
     criterion : str
-        What was measured.
+        The criterion.
     n_components : int
-        Components of kernel PCA.
+        Number of components of kernel PCA.
     n_rows : int
-        Rows it was measured on.
+        Number of rows used.
     name : str
-        The kernel that did best.
+        The best kernel.
     """
 
     curves: dict[str, WidthCurve]
@@ -101,22 +101,22 @@ class KernelChoice:
 
     @property
     def width(self) -> float:
-        """Its width s: exp(-d²/(2 s²)), or exp(-d/s) for the Laplace kernel; NaN where it has none."""
+        """The width s of the best kernel: exp(-d²/(2 s²)), or exp(-d/s) for the Laplace kernel; NaN if it has none."""
         return float(self.curve.widths[self.curve.best])
 
     @property
     def gamma(self) -> float:
-        """Its gamma; NaN where it has no width."""
+        """The gamma of the best kernel; NaN if it has no width."""
         return float(self.curve.gammas[self.curve.best])
 
     @property
     def score(self) -> float:
-        """The criterion there, averaged over the folds."""
+        """The criterion of the best kernel, averaged over the folds."""
         return float(self.curve.mean[self.curve.best])
 
     @property
     def table(self) -> list[dict[str, Any]]:
-        """One plain dict for each kernel at its best width, the best kernel first."""
+        """One dict for each kernel at its best width, the best kernel first."""
         rows = []
         for name, c in self.curves.items():
             numbers = {
@@ -132,12 +132,12 @@ class KernelChoice:
         return sorted(rows, key=lambda row: sign * row["score"])
 
     def plot(self) -> Any:
-        """Draw the criterion over the widths, with the median rule, the choice and both degenerate ends.
+        """Draw the criterion over the widths, with the median rule, the choice and the degenerate ends.
 
         Returns
         -------
         matplotlib Figure
-            The picture.
+            The figure.
         """
         import lowdim
 
@@ -177,49 +177,49 @@ def kernel_width(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> KernelChoice:
-    """Choose the kernel of kernel PCA and its width, by what it does to rows that were left out.
+    """Choose the kernel of kernel PCA and its width, by cross-validation.
 
-    * reconstruction: rows led to the components and back, squared error over their squared distance to the mean. What
-      to ask where the way back matters; with as many components as columns the linear kernel is hard to beat.
-    * feature_error: the part of a row's image that the components leave. Each width has a feature space of its own, and
-      a wide kernel's is easier to fill: read the curve, not only its end.
-    * rnx: area under R_NX of the embedding against Euclidean distances in X (not left out: all rows are embedded).
-    * labels: nearest-neighbour error of left-out rows, for which `y` is needed.
+    * reconstruction: squared reconstruction error of left-out rows, over their squared distance to the mean. For uses
+      of the inverse transform, such as denoising; with as many components as columns the linear kernel is hard to beat.
+    * feature_error: relative reconstruction error of left-out rows in feature space. Each width has its own feature
+      space, and that of a wide kernel has fewer effective dimensions: look at the whole curve, not only at its minimum.
+    * rnx: area under R_NX of the embedding with Euclidean distances in X as reference (no rows are left out).
+    * labels: nearest-neighbour error of left-out rows; needs `y`.
 
-    Distances are measured once for all widths: by default two decades of gamma either side of the median rule.
-    Both ends are degenerate: a wide kernel sees all rows alike, a narrow one sees each alone. They are flagged, are not
-    chosen, and a warning says where the scores go on improving towards one.
+    Distances are computed once for all widths: by default two decades of gamma on either side of the median rule.
+    Both ends are degenerate: to a wide kernel all rows are nearly equal, to a narrow one all are dissimilar. These
+    widths are marked and not chosen; a warning is issued if the criterion improves towards one of the ends.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
         The rows.
     kernel : str, kernel object, or a list of them
-        Names of kernels with a width ("rbf", "laplacian") are tried at every width; other names and all objects are
-        taken as they are.
+        Kernels with a width given by name ("rbf", "laplacian") are tried at every width; other names and kernel
+        objects as they are.
     n_components : int
-        Components of kernel PCA.
+        Number of components of kernel PCA.
     criterion : {"reconstruction", "feature_error", "rnx", "labels"}, optional
-        What to measure. Default: "labels" where `y` is given, else "reconstruction".
+        The criterion. Default: "labels" with `y`, else "reconstruction".
     y : array-like of shape (n,), optional
         Labels.
     widths : sequence of float, optional
         Widths s to try: exp(-d²/(2 s²)) for "rbf", exp(-d/s) for "laplacian".
     preimage : {"ridge", "fixed_point", "distance"}
-        The way back that "reconstruction" measures, as in ``KernelPCA``.
+        The inverse transform for "reconstruction", as in ``KernelPCA``.
     n_folds : int
-        Parts that are left out in turn.
+        Number of folds.
     max_rows : int
-        Of more rows a sample of this size is used: each width takes a few eigenproblems of that size.
+        Of more rows a random sample of this size is used: each width takes a few eigenproblems of this size.
     random_state : int, generator or None
-        Draws the sample and the folds; the same every time by default.
+        Seed; the same int gives the same result. It determines the sample and the folds.
     n_jobs : int or None
-        Threads; None means all cores. Results do not depend on it.
+        Number of threads; None means all cores. Results do not depend on it.
 
     Returns
     -------
     KernelChoice
-        The choice, with the curve of every kernel.
+        The choice, and the curve of every kernel.
 
     References
     ----------
@@ -271,17 +271,17 @@ def _checked(X: Any, y: Any, criterion: str) -> tuple[np.ndarray, np.ndarray | N
     X = check_array(X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=4, input_name="X")
     missing.refuse(X, OWNER)
     if not np.ptp(X, axis=0).any():
-        raise ValueError(f"{OWNER}: X must have rows that differ; all {len(X)} are equal.")
+        raise ValueError(f"{OWNER}: X must have at least two different rows; all {len(X)} are equal.")
     if criterion != "labels":
         return X, None
     if y is None:
-        raise ValueError(f"{OWNER}: criterion='labels' must come with y, a label for each row; got None.")
+        raise ValueError(f"{OWNER}: y must have a label for each row with criterion='labels'; got None.")
     labels = np.unique(column_or_1d(y), return_inverse=True)[1]
     if len(labels) != len(X):
         raise ValueError(f"{OWNER}: y must have a label for each of the {len(X)} rows; got {len(labels)}.")
     if not labels.any():
         raise ValueError(
-            f"{OWNER}: y must have at least two classes; got one. Leave y out to choose by reconstruction."
+            f"{OWNER}: y must have at least two classes; got one. Without y, the criterion is reconstruction."
         )
     return X, labels
 
@@ -297,7 +297,7 @@ def _grid(widths: Any) -> np.ndarray | None:
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A kernel to try: as it is, or at every width."""
+    """A kernel to try, as it is or at every width."""
 
     kernel: Kernel
     searched: bool
@@ -320,7 +320,7 @@ def _named(kernel: Any, X: np.ndarray) -> dict[str, _Candidate]:
 
 
 def _candidate(one: Any, X: np.ndarray) -> _Candidate:
-    if isinstance(one, str) and _width_choice.has_width(unit := make_kernel(one, X, gamma=1.0, owner=OWNER)):
+    if isinstance(one, str) and _kernel_criteria.has_width(unit := make_kernel(one, X, gamma=1.0, owner=OWNER)):
         return _Candidate(unit, True)
     return _Candidate(make_kernel(one, X, owner=OWNER), False)
 
@@ -328,14 +328,14 @@ def _candidate(one: Any, X: np.ndarray) -> _Candidate:
 def _curve(candidate: _Candidate, widths: np.ndarray | None, distances: Distances, task: Task) -> WidthCurve:
     kernel = candidate.kernel
     if candidate.searched:
-        power, middle = _width_choice.power_of(kernel), _width_choice.median_gamma(kernel, distances)
+        power, middle = _kernel_criteria.power_of(kernel), _kernel_criteria.median_gamma(kernel, distances)
         # From narrow to wide; s² = 1 / (2 gamma) where the distance is squared, s = 1 / gamma where it is not.
         gammas = middle * GRID[::-1] if widths is None else 1.0 / (power * widths**power)
-        kernels = [_width_choice.with_gamma(kernel, gamma) for gamma in gammas]
+        kernels = [_kernel_criteria.with_gamma(kernel, gamma) for gamma in gammas]
         widths, median = (power * gammas) ** (-1 / power), float((power * middle) ** (-1 / power))
     else:
         kernels, gammas, widths, median = [kernel], np.array([np.nan]), np.array([np.nan]), None
-    scores, ends = _width_choice.score_each(kernels, distances, task)
+    scores, ends = _kernel_criteria.score_each(kernels, distances, task)
     sound = np.array([end == "" for end in ends])
     worth = scores.mean(axis=1) * (-1 if task.criterion == "rnx" else 1)
     best = int(np.argmin(np.where(sound | ~sound.any(), worth, np.inf)))
@@ -343,12 +343,12 @@ def _curve(candidate: _Candidate, widths: np.ndarray | None, distances: Distance
 
 
 def _warn_at_ends(curve: WidthCurve, sign: int, name: str) -> None:
-    """Say so where a degenerate width scores better than the chosen one, or where there was no other."""
+    """Warn if a degenerate width has a better score than the chosen one, or if all widths are degenerate."""
     if end := curve.degenerate[curve.best]:
-        warn(f"{OWNER}: every width tried for {name!r} is at {ENDS[end]}; try others.")
+        warn(f"{OWNER}: every width of {name!r} is at {ENDS[end]}; try other widths.")
         return
     worth = sign * curve.mean
     for end, words in ENDS.items():
         there = np.array([found == end for found in curve.degenerate])
         if there.any() and worth[there].min() < worth[curve.best]:
-            warn(f"{OWNER}: for {name!r} the scores go on improving towards {words}.")
+            warn(f"{OWNER}: the criterion of {name!r} improves towards {words}.")

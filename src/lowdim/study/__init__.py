@@ -1,1 +1,1 @@
-"""Many methods on the same rows, scored the same way."""
+"""Comparisons of methods on the same rows, and published experiments repeated."""

@@ -1,4 +1,4 @@
-"""Maps turned to lie alike, so that the eye can compare them."""
+"""Maps rotated and reflected onto the first one, for pictures side by side."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from lowdim._core.tables.align import procrustes
 
 
 def aligned_maps(embeddings: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The first two columns of each embedding, turned and mirrored, never stretched, to lie like the first one.
+    """The first two components of each embedding, rotated and reflected (not rescaled) onto those of the first one.
 
-    A map has no up and no left: turning it changes no distance. The rows that both maps have decide; a map that has
-    fewer than three in common with the first one stays as it is.
+    Rotation and reflection change no distance. The rows that both maps have decide; a map with fewer than three rows in
+    common with the first one stays as it is.
     """
     flat = {name: _two_columns(Z) for name, Z in embeddings.items()}
-    turned: dict[str, np.ndarray] = {}
+    aligned: dict[str, np.ndarray] = {}
     for name, Z in flat.items():
-        target = next(iter(turned.values()), Z)
+        target = next(iter(aligned.values()), Z)
         rows = np.isfinite(target).all(axis=1) & np.isfinite(Z).all(axis=1)
-        turned[name] = Z if target is Z or rows.sum() < 3 else _turned(Z, target, rows)
-    return turned
+        aligned[name] = Z if target is Z or rows.sum() < 3 else _rotated(Z, target, rows)
+    return aligned
 
 
-def _turned(Z: np.ndarray, target: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    # The turn does not depend on the sizes of the two maps, and squares of huge coordinates would overflow.
+def _rotated(Z: np.ndarray, target: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    # The rotation does not depend on the scales of the two maps; unscaled, squares of huge coordinates would overflow.
     shapes = [A[rows] / (np.abs(A[rows]).max() or 1.0) for A in (target, Z)]
-    turn = procrustes(*shapes, scale=False).rotation
-    return (Z - Z[rows].mean(axis=0)) @ turn
+    rotation = procrustes(*shapes, scale=False).rotation
+    return (Z - Z[rows].mean(axis=0)) @ rotation
 
 
 def _two_columns(Z: np.ndarray) -> np.ndarray:
-    """Two columns of float64; the second one is zero where there is only one."""
+    """The first two columns as float64; zeros for the second if there is only one."""
     Z = np.asarray(Z[:, :2], dtype=np.float64)
     return Z if Z.shape[1] == 2 else np.column_stack([Z, np.zeros(len(Z))])

@@ -1,4 +1,4 @@
-"""Labels of rows: classes, or a quantity; some rows may have none."""
+"""Labels of rows: classes or a quantity, with missing labels."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ MOST_CLASSES = 30
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """A label per row.
+    """A label for each row.
 
-    Whole numbers with at most 30 different values, truth values and text are classes; other numbers are a quantity,
-    for which colours have an order and the 1-nearest-neighbour error has no meaning.
+    Text, true/false and whole numbers with at most 30 different values are classes. Other numbers are a quantity: they
+    are drawn on a continuous colour scale and have no 1-nearest-neighbour error.
 
     Attributes
     ----------
     values : ndarray
-        As given; a quantity has NaN where a row has no label.
+        As given; a quantity has NaN for a row without a label.
     name : str
-        What the label is called.
+        Name of the label.
     missing : ndarray of bool
         The rows without a label.
     classes : list of str or None
@@ -41,16 +41,16 @@ class Labels:
 
     @property
     def note(self) -> str | None:
-        """What must be known about rows without a label."""
+        """A note about rows without a label; None if there are none."""
         if not self.missing.any():
             return None
-        error = "" if self.classes is None else " and left out of the 1-NN error"
-        rows = f"{self.missing.sum()} of {self.missing.size} rows have"
-        return f"{rows} no label ({self.name}): they are drawn grey{error}."
+        error = "" if self.classes is None else " and not in the 1-NN error"
+        rows = f"{self.missing.sum()} of {self.missing.size} rows"
+        return f"{rows} have no label ({self.name}): they are grey in the maps{error}."
 
 
 def labels_of(y: Any, n: int, name: str | None = None, owner: str = "compare") -> Labels:
-    """The labels behind what a user passes as `y`; NaN and None mean that a row has none."""
+    """The labels in `y`; NaN and None are missing labels."""
     values = np.asarray(y)
     if values.ndim == 2 and 1 in values.shape:
         values = values.ravel()
@@ -76,12 +76,12 @@ def _missing(values: np.ndarray) -> np.ndarray:
     if values.dtype.kind in "Mm":
         return np.isnat(values)
     if values.dtype.kind == "O":
-        return np.array([_is_hole(value) for value in values], dtype=bool)
+        return np.array([_is_missing(value) for value in values], dtype=bool)
     return np.zeros(values.shape, dtype=bool)
 
 
-def _is_hole(value: Any) -> bool:
-    """None, NaN, and the missing values of data frames, which say neither yes nor no when compared."""
+def _is_missing(value: Any) -> bool:
+    """None, NaN, and the missing values of data frames, whose comparison is neither true nor false."""
     try:
         return value is None or bool(value != value)
     except (TypeError, ValueError):
@@ -89,7 +89,7 @@ def _is_hole(value: Any) -> bool:
 
 
 def _plain(values: np.ndarray) -> np.ndarray:
-    """Objects as the numbers or truth values they are; else text."""
+    """Objects as numbers or true/false if all of them are, else as text."""
     if values.dtype.kind != "O":
         return values if values.dtype.kind in "biuf" else values.astype(str)
     flags = [isinstance(value, (bool, np.bool_)) for value in values]
@@ -108,7 +108,7 @@ def _classes(values: np.ndarray, there: np.ndarray, missing: np.ndarray, name: s
 
 
 def _order(names: list[str]) -> list[int]:
-    """Names in the order people expect: numbers in text by their value, so that "class 10" comes after "class 9"."""
+    """Natural order: numbers inside text count by value, so that "class 10" comes after "class 9"."""
     try:
         numbers = [float(name) for name in names]
         return sorted(range(len(names)), key=lambda i: numbers[i])
@@ -123,5 +123,5 @@ def _few_whole_numbers(values: np.ndarray) -> bool:
 
 
 def _shown(value: Any) -> str:
-    """A class as people write it: 1.0 is 1."""
+    """A class as text: 1.0 is 1."""
     return str(int(value)) if isinstance(value, np.floating) else str(value)

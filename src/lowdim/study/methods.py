@@ -1,8 +1,7 @@
-"""The table of methods: the names people type, the class behind each, and what each can do.
+"""The table of methods: their names, the class of each, and its properties.
 
-One line per method. The comparison and the command line read this table, and docs/methods.md is tested against it;
-nothing else lists the methods. A line whose class is not part of this version is passed over, so that the table can
-be read as a whole.
+The comparison and the command line read this table, and docs/methods.md is tested against it; nothing else lists the
+methods.
 """
 
 from __future__ import annotations
@@ -11,33 +10,31 @@ from dataclasses import dataclass
 from typing import Any
 
 import lowdim
-from lowdim.study.spelling import did_you_mean
+from lowdim.study.suggestions import did_you_mean
 
 
 @dataclass(frozen=True)
 class Method:
-    """What can be said about a method before it has seen any data.
+    """Properties of a method that do not depend on data.
 
     Attributes
     ----------
     name : str
-        What people type: the class name in lower case with dashes.
+        The name in `compare` and on the command line: the class name in lower case with dashes.
     home : str
         The class, a public name of `lowdim`.
     title : str
-        How it is written in text.
+        The name in texts.
     linear : bool
-        The map is a linear function of the columns, with the parameters as they come.
+        The map is a linear function of the columns, with default parameters.
     view : str
-        ``"global"`` when far pairs count as much as near ones, ``"local"`` when mostly the near ones do.
+        ``"global"`` if all distances count, ``"local"`` if mostly those between near rows do.
     idea : str
-        ``"projection"`` (looks along directions) or ``"manifold"`` (unrolls a curved surface).
+        ``"projection"`` (onto directions in a space of features) or ``"manifold"`` (unfolds a curved surface).
     has_scale : bool
-        Distances in the map are meant to equal distances in the data, so raw stress may be shown.
-    new_rows, way_back : bool
-        `transform` for rows not seen at fit; `inverse_transform`.
+        Distances in the map approximate distances in the data, so the stress without rescaling is meaningful.
     usual : bool
-        Run where no methods are named. A method whose map is that of another one, up to scale, waits to be asked for.
+        Part of the default selection. Not: methods whose map equals that of another one up to scale, and slow ones.
     """
 
     name: str
@@ -47,15 +44,13 @@ class Method:
     view: str
     idea: str
     has_scale: bool
-    new_rows: bool = True
-    way_back: bool = True
     usual: bool = True
 
     def estimator(self, **parameters: Any) -> Any:
-        """A fresh estimator; parameters the class does not have are left out."""
+        """A new estimator; parameters that the class does not have are left out."""
         cls = getattr(lowdim, self.home)
         known = set(cls()._get_param_names() if hasattr(cls, "_get_param_names") else parameters)
-        if getattr(cls(), "missing", "error") != "error":  # it has a reading of its own
+        if getattr(cls(), "missing", "error") != "error":  # it has its own model of incomplete rows
             known.discard("missing")
         return cls(**{key: value for key, value in parameters.items() if key in known})
 
@@ -90,17 +85,17 @@ _TABLE = (
 
 
 def methods() -> dict[str, Method]:
-    """The methods of this version by name, in the order of the table."""
-    return {method.name: method for method in _TABLE if method.home in lowdim.__all__}
+    """The methods by name, in the order of the table."""
+    return {method.name: method for method in _TABLE}
 
 
 def usual() -> list[str]:
-    """The names of those that run where none are named."""
+    """The names of the default selection."""
     return [method.name for method in methods().values() if method.usual]
 
 
 def find(name: str, owner: str = "compare") -> Method:
-    """The method called `name`; an unknown name is answered with the nearest one and the whole list."""
+    """The method called `name`; the error for an unknown name has the nearest name and the whole list."""
     known = methods()
     key = name.strip().lower().replace("_", "-")
     if key in known:
@@ -112,7 +107,7 @@ def find(name: str, owner: str = "compare") -> Method:
 
 
 def method_of(estimator: object) -> Method | None:
-    """The line of the table for an estimator of this library; None for anybody else's."""
+    """The entry of an estimator of this library; None for other estimators."""
     cls = type(estimator)
     if not cls.__module__.startswith("lowdim."):
         return None
@@ -120,9 +115,9 @@ def method_of(estimator: object) -> Method | None:
 
 
 def has_scale(estimator: object) -> bool:
-    """Whether distances in this estimator's map can be read as distances in the data.
+    """Whether distances in this estimator's map approximate distances in the data.
 
-    Unknown classes are taken to have no scale: then the scale-optimal stress is shown, which is right for both.
+    Unknown classes count as having no scale: then only the scale-optimal stress is shown, which is right for both.
     """
     method = method_of(estimator)
     return method is not None and method.has_scale

@@ -1,4 +1,4 @@
-"""All embeddings scored at once: the distances of the data are ranked once and used for every embedding."""
+"""Scores of all embeddings of a comparison; the distances of the data are ranked once for all of them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 
 from lowdim import quality
 from lowdim.study.labels import Labels
-from lowdim.study.references import Reference
+from lowdim.study.reference_choice import ReferenceChoice
 
-# Entries of quality's answer that are not scores, or stand in the table under another name already.
+# Entries of `quality.scores_each` that are not scores, or are in the table under another name.
 NOT_SCORES = (
     "rnx",
     "row_auc",
@@ -31,32 +31,32 @@ LEAST_ROWS = 3  # ranks need three
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """The scores of one embedding, its R_NX curve for K = 1, 2, ..., and the area of each row (NaN: not scored)."""
+    """Scores of one embedding, its R_NX curve for K = 1, 2, ..., and the R_NX area of each row (NaN: not scored)."""
 
     scores: dict[str, Any]
     rnx: np.ndarray
     per_row: np.ndarray
 
 
-def placed_by_all(embeddings: Mapping[str, np.ndarray]) -> np.ndarray:
-    """The rows every method placed: a method that drops the hard rows must not gain from it."""
+def embedded_by_all(embeddings: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The rows that every method embedded: leaving out difficult rows must not improve a score."""
     return np.logical_and.reduce([np.isfinite(Z).all(axis=1) for Z in embeddings.values()])
 
 
 def score_each(
-    embeddings: Mapping[str, np.ndarray], against: Reference, **options: Any
+    embeddings: Mapping[str, np.ndarray], against: ReferenceChoice, **options: Any
 ) -> tuple[dict[str, Scored], tuple[str, ...]]:
-    """Score every embedding on the rows that all of them placed, and say what was noticed on the way.
+    """Score every embedding on the rows that all of them have; also return the warnings, as notes.
 
-    Where they have fewer than three rows in common, each is scored on the rows it placed itself. Options: `scale`
-    (whose raw stress has a meaning), `labels`, `anchors`, `n_jobs`, `seed`.
+    If they have fewer than three rows in common, each is scored on its own rows. Options: `scale` (method -> whether
+    its stress without rescaling is meaningful), `labels`, `anchors`, `n_jobs`, `seed`.
     """
-    together = not embeddings or placed_by_all(embeddings).sum() >= LEAST_ROWS
+    together = not embeddings or embedded_by_all(embeddings).sum() >= LEAST_ROWS
     groups = [dict(embeddings)] if together else [{name: Z} for name, Z in embeddings.items()]
     scored: dict[str, Scored] = {}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        # A reference graph in several pieces is joined; the text of the reference says so.
+        # A disconnected reference graph is joined; the text of the reference says so.
         warnings.filterwarnings("ignore", ".*the neighbour graph has .*; they were joined", UserWarning)
         for group in groups:
             scored |= _scored_together(group, against, **options)
@@ -66,7 +66,7 @@ def score_each(
 
 def _scored_together(
     embeddings: Mapping[str, np.ndarray],
-    against: Reference,
+    against: ReferenceChoice,
     *,
     scale: Mapping[str, bool],
     labels: Labels | None = None,
@@ -85,12 +85,12 @@ def _scored_together(
         has_scale=scale,
         metric=against.metric,
         reference=against.kind,
-        graph_neighbors=against.n_neighbors,
+        graph_neighbors=against.graph_neighbors,
         anchors=anchors,
         random_state=seed,
         n_jobs=n_jobs,
     )
-    rows = placed_by_all(embeddings)
+    rows = embedded_by_all(embeddings)
     if incomplete:
         errors = _errors(embeddings, against, np.asarray(classes), rows, n_jobs)
         found = {name: {**answer, **errors[name]} for name, answer in found.items()}
@@ -98,9 +98,13 @@ def _scored_together(
 
 
 def _errors(
-    embeddings: Mapping[str, np.ndarray], against: Reference, codes: np.ndarray, rows: np.ndarray, n_jobs: int | None
+    embeddings: Mapping[str, np.ndarray],
+    against: ReferenceChoice,
+    codes: np.ndarray,
+    rows: np.ndarray,
+    n_jobs: int | None,
 ) -> dict[str, dict[str, float | None]]:
-    """1-nearest-neighbour errors among the rows that have a label."""
+    """1-nearest-neighbour errors over the rows with a label."""
     known = np.flatnonzero(rows & (codes >= 0))
     if len(known) < 2:
         return {name: {"knn_error": None, "knn_error_data": None} for name in embeddings}
@@ -114,7 +118,7 @@ def _errors(
 
 
 def _scored(answer: Mapping[str, Any], scored: np.ndarray, n: int) -> Scored:
-    """Parts of quality's answer in their places; per-row values at the rows they belong to."""
+    """One record from the answer of `quality.scores_each`; values of rows at their row numbers."""
     per_row = np.full(n, np.nan)
     per_row[scored[answer["ranked"]]] = answer["row_auc"]
     scores = {key: value for key, value in answer.items() if key not in NOT_SCORES}

@@ -1,7 +1,7 @@
-"""Published experiments, run again: ours beside the printed number, with what is known about the difference.
+"""Published experiments repeated: our results beside the published ones, with notes on the differences.
 
-An experiment is a module here with a `TITLE`, a `SOURCE`, where 10 are too many its number of `REPEATS`, and a function
-`run(repeats, rng, advance)` that gives the lines of its table (one by one, where each takes long) and its notes.
+An experiment is a module with a `TITLE`, a `SOURCE`, its number of `REPEATS` if it is not 10, and a function
+`run(repeats, rng, advance)` that returns the lines of its table (as an iterator if each takes long) and its notes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any
 
 from lowdim._core.runtime.rng import generator
-from lowdim.study.spelling import did_you_mean
+from lowdim.study.suggestions import did_you_mean
 
 EXPERIMENTS = {
     "helix-missing": "helix_missing",
@@ -25,7 +25,7 @@ EXPERIMENTS = {
 
 @dataclass(frozen=True)
 class Line:
-    """One number of a publication beside ours: mean and standard deviation over the repeats (None: not run)."""
+    """A published number, and our mean and standard deviation over the repeats (None: not run)."""
 
     what: str
     published: str
@@ -35,7 +35,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What was run again, and what came out."""
+    """An experiment and its results."""
 
     name: str
     title: str
@@ -46,7 +46,7 @@ class Reproduction:
 
 
 def title_of(name: str) -> str:
-    """What an experiment is about."""
+    """The title of an experiment."""
     return _module(name).TITLE
 
 
@@ -58,30 +58,30 @@ def reproduce(
     advance: Callable[[str, int, int], None] | None = None,
     tell: Callable[[Line], None] | None = None,
 ) -> Reproduction:
-    """Run a published experiment again.
+    """Repeat a published experiment.
 
     Parameters
     ----------
     name : str
         One of `EXPERIMENTS`.
     repeats : int or None
-        Independent draws of the data; the table shows their mean and standard deviation. None: as many as the
-        experiment's `REPEATS`, or 10.
+        Number of independent runs; the table has their mean and standard deviation. None: the number of the
+        experiment, usually 10.
     random_state : int, generator or None
-        Seed of the draws.
+        Seed; the same int gives the same result.
     advance : callable or None
-        Called with a step's name, the steps done and their number.
+        Called as ``advance(step, done, total)`` before each step.
     tell : callable or None
-        Called with each line as soon as it is known, where the experiment gives them one by one.
+        Called with each line as soon as it is computed, if the experiment returns them one by one.
 
     Returns
     -------
     Reproduction
-        Published numbers beside ours.
+        The published numbers and ours.
     """
     if name not in EXPERIMENTS:
         hint = did_you_mean(name, list(EXPERIMENTS))
-        raise ValueError(f"reproduce: no experiment is called {name!r}.{hint} There are: {', '.join(EXPERIMENTS)}.")
+        raise ValueError(f"reproduce: name must be one of {', '.join(EXPERIMENTS)}; got {name!r}.{hint}")
     module = _module(name)
     repeats = getattr(module, "REPEATS", 10) if repeats is None else repeats
     lines, notes = module.run(repeats, generator(random_state), advance or (lambda step, done, of: None))

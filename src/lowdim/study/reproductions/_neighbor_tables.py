@@ -1,8 +1,8 @@
-"""Errors of the nearest neighbour in maps of many sets by many methods: the protocol of two published tables.
+"""Nearest-neighbour errors of several methods on several data sets: the protocol of two published tables.
 
-A method that has a number of neighbours is run with 5, 6, ..., 15 of them, and in each draw of a set the number with
-the least error counts, as it did in the one draw of the publication. Every row is embedded and judged: parts of a graph
-that falls apart are joined by bridges. LLE and Laplacian eigenmaps have a second parameter; two values of it are shown.
+Methods with a neighbour graph are run with 5, 6, ..., 15 neighbours; for each draw of a data set the number with the
+lowest error counts, as in the publication. All rows are embedded and scored: connected components of a disconnected
+graph are joined by bridges. LLE and Laplacian eigenmaps have a second parameter; two values of it are shown.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ NARROW = 0.2  # of the median length of an edge; chosen on a draw of each artifi
 
 
 @dataclass(frozen=True)
-class Set:
-    """A data set of the table: how it is drawn, how many axes its maps have, what was published for each method."""
+class TableEntry:
+    """A data set of the table: its generator, the number of components, and the published errors of the methods."""
 
     name: str
     draw: Callable[[np.random.Generator], tuple[np.ndarray, np.ndarray]]
@@ -54,9 +54,9 @@ class Draw:
 
 
 def run_sets(
-    sets: list[Set], repeats: int, rng: np.random.Generator, advance: Callable[[str, int, int], None]
+    sets: list[TableEntry], repeats: int, rng: np.random.Generator, advance: Callable[[str, int, int], None]
 ) -> Iterator[Line]:
-    """Mean errors in percent over draws, of every method on every set; each line as soon as it is known."""
+    """Mean errors in percent over draws, of every method on every data set; each line as soon as it is computed."""
     steps, step = sum(len(_tasks(one)) for one in sets) * repeats, 0
     for one in sets:
         draws = [Draw.of(*one.draw(rng)) for _ in range(repeats)]
@@ -69,8 +69,8 @@ def run_sets(
             yield _line(one, name, best, len(draws[0].X))
 
 
-def _tasks(one: Set) -> dict[str, Callable[..., Any]]:
-    """Of each line its method: a function of the number of axes, or also of the neighbours and their distance."""
+def _tasks(one: TableEntry) -> dict[str, Callable[..., Any]]:
+    """The method of each line: a function of the number of components, or also of the neighbours and their distance."""
     return {**_PLAIN, **_GRAPHS, **one.extra}
 
 
@@ -93,7 +93,7 @@ _GRAPHS: dict[str, Callable[[int, int, float], Any]] = {
 
 
 def _errors(draw: Draw, r: int, make: Callable[..., Any]) -> Iterator[tuple[int, float]]:
-    """Errors of a method for each number of neighbours; 0 for a method that has none."""
+    """Number of neighbours and error; the number is 0 for a method without a graph."""
     if make in _PLAIN.values():
         yield 0, draw.error(_map(make(r), draw.X))
         return
@@ -102,16 +102,16 @@ def _errors(draw: Draw, r: int, make: Callable[..., Any]) -> Iterator[tuple[int,
 
 
 def _map(model: Any, X: np.ndarray) -> np.ndarray:
-    """The rows themselves for None. That a graph fell apart or a gap is small is part of the experiment."""
+    """The embedding; the rows themselves for None. Disconnected graphs are part of the experiment: no warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return X if model is None else model.fit_transform(X)
 
 
-def _line(one: Set, name: str, best: list[tuple[float, int]], n: int) -> Line:
+def _line(one: TableEntry, name: str, best: list[tuple[float, int]], n: int) -> Line:
     errors, numbers = np.array([error for error, _ in best]), sorted({k for _, k in best})
     published = dict(zip(METHODS, one.published, strict=True))
     printed = None if name in one.extra else published[name.split(",")[0]]
     several = f"{numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else f"{numbers[0]}"
-    what = f"{one.name} ({n:,} rows, {one.r} axes), {name}" + (f", {several} neighbours" if numbers[-1] else "")
+    what = f"{one.name} ({n:,} rows, {one.r} components), {name}" + (f", {several} neighbours" if numbers[-1] else "")
     return Line(what, "-" if printed is None else f"{printed:.2f}", float(errors.mean()), float(errors.std()))

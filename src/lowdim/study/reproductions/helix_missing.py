@@ -1,4 +1,4 @@
-"""Missing cells of a helical loop: what lines, maps and curves make of them."""
+"""Missing cells of a helical loop, filled by linear methods, a self-organising map and inverse NLPCA."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _one_loop(unit: bool, noise: float, rng: np.random.Generator) -> list[tuple[
     found = []
     for name, fill in METHODS.items():
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # linear methods are right to complain: no row is complete
+            warnings.simplefilter("ignore")  # no row is complete
             squares = np.square(fill(X, loop.X, rng) - truth)
         where = f"{'unit height' if unit else 'height t'}, noise {noise:g}, {name}"
         printed = PUBLISHED.get(name, "-") if unit and not noise else "-"
@@ -107,7 +107,7 @@ def _by(model: Callable[[], Any]) -> Callable[..., np.ndarray]:
 
 
 def _map(X: np.ndarray, complete: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The prototype of the unit that fits the observed cells best; best of five maps by that fit."""
+    """The prototype of the unit that fits the observed cells best; the best of five maps."""
     mean, scale = np.nanmean(X, axis=0), np.sqrt(np.nanvar(X, axis=0).mean())
     seen = ~np.isnan(X)
     rows = np.where(seen, (X - mean) / scale, 0.0)
@@ -130,11 +130,10 @@ METHODS: dict[str, Callable[..., np.ndarray]] = {
 NOTES = [
     "Filling in column means has an expected error of 4/9 = 0.444 at unit height and 1.43 where the third column is t; "
     "only the former fits the published number. PCA and NIPALS have one component, as the loop has one dimension; "
-    "at unit height NIPALS, which shrinks nothing, runs away.",
-    "The best linear predictor is learned from the complete rows, which no method sees. Where the height is removed, "
-    "rows at the two ends of the loop have the same sine and cosine: at noise 0.05 even the true loop, each row at its "
-    "nearest point by the observed cells, has an error of about 0.009 "
-    "(0.09 where the third column is t).",
+    "at unit height NIPALS, which has no regularisation, diverges.",
+    "The best linear predictor is fitted to the complete rows, which the methods do not have. Where the height is "
+    "removed, rows at the two ends of the loop have the same sine and cosine: at noise 0.05 even the true loop, each "
+    "row at its nearest point by the observed cells, has an error of about 0.009 (0.09 where the third column is t).",
     "The self-organising map here is a batch one with 50 units whose neighbourhood shrinks from wide to narrow, the "
     "best of five; it is also where the inverse network starts from. At noise 0.05 "
     "it does as well as the network; the published map did worse.",

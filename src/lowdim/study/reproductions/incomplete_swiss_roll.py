@@ -1,4 +1,4 @@
-"""PCA of a Swiss roll with growing holes: EM against regularised against NIPALS."""
+"""PCA of a Swiss roll with missing cells: EM, regularised and NIPALS."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def run(
         X = lowdim.datasets.swiss_roll(ROWS, random_state=rng).X
         areas.setdefault((0.0, ""), []).append(_area(X, X, "error"))
         for share in SHARES:
-            holed = lowdim.datasets.hide_cells(X, share, random_state=rng).X
+            incomplete = lowdim.datasets.hide_cells(X, share, random_state=rng).X
             for way in WAYS:
-                areas.setdefault((share, way), []).append(_area(X, holed, way))
+                areas.setdefault((share, way), []).append(_area(X, incomplete, way))
     lines = [
         Line(_what(*key), "0.52" if not key[0] else PUBLISHED.get(key, "-"), float(np.mean(a)), float(np.std(a)))
         for key, a in areas.items()
@@ -55,12 +55,12 @@ def _what(share: float, way: str) -> str:
     return f"{share:.0%} missing, {WAYS[way]}" if way else "complete"
 
 
-def _area(X: np.ndarray, holed: np.ndarray, way: str) -> float:
-    """Two components of the standardised table with holes, held against the distances of the complete roll."""
+def _area(X: np.ndarray, incomplete: np.ndarray, way: str) -> float:
+    """R_NX area of two components of the standardised incomplete table, with distances of the complete roll."""
     model: Any = lowdim.PCA(2, scale=True, missing=way)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about shares of missing cells that are the point of the experiment
-        Z = model.fit_transform(holed)
+        warnings.simplefilter("ignore")  # about the share of missing cells
+        Z = model.fit_transform(incomplete)
     return float(lowdim.quality.rnx_auc(X, Z))
 
 
@@ -68,6 +68,6 @@ NOTES = [
     f"{ROWS} rows, noise 0.05, columns standardised, cells missing completely at random; the reference is the "
     "Euclidean distances of the complete roll. The talk prints neither its number of rows nor its shares: 5, 17 and "
     "50 % are the shares at which our numbers come closest.",
-    "The order is the talk's: regularised above iterative, the more the more is missing. NIPALS divides by sums over "
-    "observed cells only; implementations that do not are PCA of the mean-filled table under another name.",
+    "The order is that of the talk: regularised above iterative, the more so the more cells are missing. NIPALS "
+    "divides by sums over observed cells only; without this it would be PCA of the table filled with column means.",
 ]

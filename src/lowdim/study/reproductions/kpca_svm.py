@@ -1,4 +1,4 @@
-"""Kernel PCA of digits and a linear support vector machine, against a machine with the kernel built in."""
+"""Kernel PCA of digits with a linear support vector machine, and a support vector machine with a kernel."""
 
 from __future__ import annotations
 
@@ -133,5 +133,5 @@ NOTES = [
     "An error of 0.040 on 2,007 rows has a standard error of 0.004. The published nonlinear machine is quoted in the "
     "paper from Schölkopf, Burges and Vapnik, 1995.",
     "What holds: nonlinear components do better than as many linear ones, more of them do better still, and a few "
-    "hundred with a linear machine come up to the nonlinear machine.",
+    "hundred with a linear machine equal the nonlinear machine.",
 ]

@@ -1,4 +1,4 @@
-"""Nearest-neighbour errors in maps of five artificial sets."""
+"""Nearest-neighbour errors on five artificial data sets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import lowdim
 from lowdim import datasets
 from lowdim.study.reproductions import Line
-from lowdim.study.reproductions._neighbor_tables import Set, run_sets
+from lowdim.study.reproductions._neighbor_tables import TableEntry, run_sets
 
 TITLE = "Nearest-neighbour errors (percent) in maps of artificial sets: Swiss roll, helix, twin peaks, broken roll, HD"
 SOURCE = (
@@ -36,45 +36,46 @@ def _draw(make: Callable[..., Any], **settings: Any) -> Callable[[np.random.Gene
     return draw
 
 
-def _torn(r: int, k: int, length: float) -> Any:
+def _cut(r: int, k: int, length: float) -> Any:
     return lowdim.Isomap(r, n_neighbors=k, tear=True, random_state=0)
 
 
-def _apart(r: int, k: int, length: float) -> Any:
+def _separate(r: int, k: int, length: float) -> Any:
     return lowdim.Isomap(r, n_neighbors=k, disconnected="separate", random_state=0)
 
 
 SETS = [
-    Set("Swiss roll", _draw(datasets.swiss_roll), 2, (3.68, 30.56, 3.28, 29.30, 7.44, 10.16)),
-    Set("Helix", _draw(datasets.helix), 1, (1.24, 38.56, 1.22, 44.54, 20.38, 10.34), {"Isomap, torn": _torn}),
-    Set("Twin peaks", _draw(datasets.twin_peaks, published=True), 2, (0.40, 0.18, 0.30, 0.08, 0.54, 0.52)),
-    Set(
+    TableEntry("Swiss roll", _draw(datasets.swiss_roll), 2, (3.68, 30.56, 3.28, 29.30, 7.44, 10.16)),
+    TableEntry("Helix", _draw(datasets.helix), 1, (1.24, 38.56, 1.22, 44.54, 20.38, 10.34), {"Isomap, cut": _cut}),
+    TableEntry("Twin peaks", _draw(datasets.twin_peaks, published=True), 2, (0.40, 0.18, 0.30, 0.08, 0.54, 0.52)),
+    TableEntry(
         "Broken Swiss roll",
         _draw(datasets.broken_swiss_roll),
         2,
         (2.14, 27.62, 14.24, 27.06, 37.06, 26.08),
-        {"Isomap, parts apart": _apart},
+        {"Isomap, components embedded separately": _separate},
     ),
-    Set("HD", _draw(datasets.hd), 5, (24.19, 22.14, 20.45, 29.25, 35.81, 41.70)),
+    TableEntry("HD", _draw(datasets.hd), 5, (24.19, 22.14, 20.45, 29.25, 35.81, 41.70)),
 ]
 NOTES = [
-    "Every row is embedded and judged. Graphs that fall apart are joined by their shortest bridges; the toolbox of the "
-    "paper embeds the largest part and says nothing, and how the paper counted the other rows is not known.",
-    "Twin peaks: the published labels depend on the height alone, which PCA keeps; the error says nothing about "
+    "All rows are embedded and scored. Disconnected graphs are joined by their shortest bridges; the toolbox of the "
+    "paper embeds only the largest connected component, and how the paper counted the other rows is not known.",
+    "Twin peaks: the published labels depend on the height alone, which PCA preserves; the error does not test "
     "unfolding. datasets.twin_peaks() without published=True has labels on the surface.",
-    "Helix: a closed loop. Its first principal component is one of two equal ones, so PCA varies from seed to seed "
-    "(28 to 40 %), and one axis cannot hold a loop unless it is torn (or breaks by chance at few neighbours).",
-    "HD: the generator makes 5^5 = 3,125 rows. At few neighbours a slab of 625 rows falls off; without these rows "
-    "Isomap comes near the published number, with all of them it does not.",
-    "Broken Swiss roll: it falls apart for every number of neighbours tried; the published 14.24 is not the error on "
-    "the larger half (about 2). Bridges fold the halves over each other; parts beside each other do not.",
+    "Helix: a closed loop. Its first two principal components have equal variance, so PCA varies with the seed "
+    "(28 to 40 %), and one component cannot show a loop unless it is cut (or the graph is, by chance, with few "
+    "neighbours).",
+    "HD: the generator makes 5^5 = 3,125 rows. With few neighbours 625 rows are a separate connected component; "
+    "without these rows Isomap comes near the published number, with them it does not.",
+    "Broken Swiss roll: the graph is disconnected for every number of neighbours; the published 14.24 is not the error "
+    "on the larger half (about 2). With bridges the halves overlap; embedded separately they do not.",
     "Laplacian eigenmaps, wide weights: exp(-d²/(2 s²)), s the longest edge, as in the toolbox of the paper with its "
     "width of 1. On the Swiss roll the second axis is then a multiple of the first (the roll is three times as long as "
-    "wide), and 10.16 is out of reach. For more than 4,000 rows the toolbox left out the way back along an edge; such "
-    "a graph gives 7 to 9 on the Swiss roll (five draws), and is not the method that was described.",
+    "wide), and 10.16 is out of reach. For more than 4,000 rows the graph of the toolbox was not symmetric; such "
+    "a graph gives 7 to 9 on the Swiss roll (five draws), and is not the published method.",
     "Laplacian eigenmaps, narrow weights: s a fifth of the median edge, the same for all sets. Hardly more than the "
-    "nearest neighbours count, the map falls into clumps of near rows, and a nearest neighbour likes that (so does "
-    "trustworthiness: 0.99 against 0.96 on the Swiss roll); to look at, the map is no sheet.",
+    "nearest neighbours count, and the map consists of small clusters of near rows, which lowers the nearest-neighbour "
+    "error (and raises the trustworthiness: 0.99 against 0.96 on the Swiss roll); it does not show the sheet.",
     "LLE takes its ridge from the data, which is our default, or 1e-5 of the trace as in the toolbox. A small ridge "
     "with more neighbours than columns comes near a linear projection: good on HD, as PCA is, and bad on the helix.",
     "Kernel PCA has the kernel (x'y + 1)^5.",

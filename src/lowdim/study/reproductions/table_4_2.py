@@ -1,4 +1,4 @@
-"""Nearest-neighbour errors in maps of five natural sets."""
+"""Nearest-neighbour errors on five natural data sets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from lowdim.study.reproductions import Line
-from lowdim.study.reproductions._neighbor_tables import METHODS, Set, run_sets
+from lowdim.study.reproductions._neighbor_tables import METHODS, TableEntry, run_sets
 
 TITLE = "Nearest-neighbour errors (percent) in maps of natural sets: MNIST, COIL-20, ORL faces, NiSIS, HIVA"
 SOURCE = (
@@ -31,12 +31,12 @@ TABLE = (
 def run(
     repeats: int, rng: np.random.Generator, advance: Callable[[str, int, int], None]
 ) -> tuple[Iterable[Line], list[str]]:
-    """Errors on the sets whose files are there, over `repeats` draws where a set is drawn from a larger one."""
+    """Errors on the data sets whose files exist, over `repeats` draws for a set that is a sample."""
     folder = os.environ.get("LOWDIM_DATA")
     if not folder:
         raise ValueError(
             "reproduce: table-4.2 needs its data sets; the environment variable LOWDIM_DATA must name the folder of "
-            f"{', '.join(f'{file}.npz' for _, file, _, _ in TABLE)} (each with arrays X and y; any of them will do)."
+            f"{', '.join(f'{file}.npz' for _, file, _, _ in TABLE)} (each with arrays X and y; any of them)."
         )
     return _lines(Path(folder), repeats, rng, advance), NOTES
 
@@ -47,11 +47,11 @@ def _lines(
     for name, file, r, published in TABLE:
         path = folder / f"{file}.npz"
         if path.is_file():
-            one = Set(name, _drawing(path), r, published)
-            yield from run_sets([one], repeats if name == "MNIST" else 1, rng, advance)  # the others never change
+            one = TableEntry(name, _drawing(path), r, published)
+            yield from run_sets([one], repeats if name == "MNIST" else 1, rng, advance)  # the others are complete
         else:
             for method, number in zip(METHODS, published, strict=True):
-                yield Line(f"{name} ({r} axes), {method}", f"{number:.2f}", None, None)
+                yield Line(f"{name} ({r} components), {method}", f"{number:.2f}", None, None)
 
 
 def _drawing(path: Path) -> Callable[[np.random.Generator], tuple[np.ndarray, np.ndarray]]:
@@ -67,12 +67,12 @@ def _drawing(path: Path) -> Callable[[np.random.Generator], tuple[np.ndarray, np
 
 
 NOTES = [
-    "MNIST: 5,000 rows drawn from all 70,000 in each run. The other sets are whole, so one run tells all.",
+    "MNIST: 5,000 rows drawn from all 70,000 in each run. The other sets are complete, so there is one run.",
     "COIL-20 has 32 x 32 pixels here. ORL has 32 x 32 pixels here and 112 x 92 in the paper. Pixels run from 0 to 1.",
-    "NiSIS cannot be passed on; with nisis.npz (arrays X and y) in the folder it is run like the others. A line "
-    "without a number of ours is a set whose file is not there.",
-    "Every row is embedded and judged; parts of a graph are joined by their shortest bridges. The paper's toolbox "
-    "embeds the largest part alone, which may be why its Isomap is so far off on ORL and COIL-20.",
-    "LLE and Laplacian eigenmaps in two settings each, see table-4.1; their narrow weights let maps fall into clumps, "
-    "which suits sets of separate classes and a nearest neighbour.",
+    "NiSIS may not be distributed; with nisis.npz (arrays X and y) in the folder it is run like the others. A line "
+    "without our number is a set whose file is not there.",
+    "All rows are embedded and scored; connected components of the graph are joined by their shortest bridges. The "
+    "toolbox of the paper embeds only the largest one, which may explain its errors of Isomap on ORL and COIL-20.",
+    "LLE and Laplacian eigenmaps in two settings each, see table-4.1; with narrow weights the maps consist of small "
+    "clusters, which lowers the nearest-neighbour error for separate classes.",
 ]

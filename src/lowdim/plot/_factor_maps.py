@@ -1,0 +1,143 @@
+"""Factor maps: individuals, categories and variables on two axes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lowdim.plot._maps import embedding
+from lowdim.plot._style import COLORS, new_axes, ticker, write_name
+
+
+def factor_map(maps: Any, axes: tuple[int, int] = (0, 1), labels: Any = None, *, names: int = 40, rows: bool = True,
+               ax: Any = None, title: str | None = None) -> Any:  # fmt: skip
+    """Draw individuals and categories on two axes, with the same scale on both.
+
+    Supplementary individuals are hollow; categories are squares, supplementary ones hollow too.
+
+    Parameters
+    ----------
+    maps : FactorMap
+        The factor map.
+    axes : tuple of two ints
+        The two axes, counted from 0.
+    labels : array-like of shape (n,), optional
+        Classes or a quantity for the active rows, shown as colours.
+    names : int
+        The largest number of names written, of categories and (if all categories are supplementary) of individuals:
+        supplementary ones first, then those farthest from the origin; a name that would overlap another is left out.
+    rows : bool
+        Draw the individuals.
+    ax : matplotlib Axes, optional
+        The axes to draw on; new ones by default.
+    title : str, optional
+        The title.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> answers = [["tea", "milk"], ["tea", "lemon"], ["coffee", "milk"], ["coffee", "black"], ["tea", "lemon"]]
+    >>> ax = lowdim.plot.factor_map(lowdim.FactorMap(lowdim.MCA(2).fit(answers), answers))
+    """
+    i, j = _two_axes(maps, axes)
+    ax = new_axes(ax, figsize=(7, 7), layout="constrained")
+    individuals, categories = maps.individuals, maps.categories
+    if rows:
+        active, place = individuals.active, individuals.coordinates[:, [i, j]]
+        size = float(np.clip(4000 / max(len(individuals), 1), 5, 24))
+        embedding(place[active], labels, ax=ax, size=size)
+        ax.scatter(*place[~active].T, s=size, facecolors="none", edgecolors=COLORS[4], linewidths=1)
+    if len(categories):
+        place, active = categories.coordinates[:, [i, j]], categories.active
+        ax.scatter(*place[active].T, s=22, marker="s", c=COLORS[4], linewidths=0, zorder=3)
+        ax.scatter(*place[~active].T, s=22, marker="s", facecolors="none", edgecolors=COLORS[4], zorder=3)
+    _cross(ax, maps, i, j, title)
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.figure.draw_without_rendering()  # the extent of names is known after drawing
+    written = _write(ax, categories, (i, j), names, COLORS[4], [])
+    if rows and not categories.active.any():  # active categories are the subject; then rows have no names
+        _write(ax, individuals, (i, j), names, "0.25", written)
+    return ax
+
+
+def correlation_circle(maps: Any, axes: tuple[int, int] = (0, 1), *, ax: Any = None, title: str | None = None) -> Any:
+    """Draw the correlations of the variables with two axes inside the unit circle.
+
+    A variable whose arrow reaches the circle is fully represented by these two axes. Supplementary ones are dashed.
+
+    Parameters
+    ----------
+    maps : FactorMap
+        The factor map.
+    axes : tuple of two ints
+        The two axes, counted from 0.
+    ax : matplotlib Axes, optional
+        The axes to draw on; new ones by default.
+    title : str, optional
+        The title.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> X = lowdim.datasets.swiss_roll(100, random_state=0).X
+    >>> ax = lowdim.plot.correlation_circle(lowdim.FactorMap(lowdim.PCA(2, scale=True).fit(X), X))
+    """
+    i, j = _two_axes(maps, axes)
+    if not len(maps.variables):
+        raise ValueError(
+            "correlation_circle: maps must have numeric variables; it has none. Draw its categories with factor_map."
+        )
+    ax = new_axes(ax, figsize=(6, 6), layout="constrained")
+    turn = np.linspace(0, 2 * np.pi, 200)
+    ax.plot(np.cos(turn), np.sin(turn), color="0.6", linewidth=0.8)
+    _cross(ax, maps, i, j, title)
+    ax.set(xlim=(-1.25, 1.25), ylim=(-1.25, 1.25))
+    ax.set_aspect("equal")
+    ax.figure.draw_without_rendering()  # the extent of names is known after drawing
+    written: list[Any] = []
+    shown = maps.variables
+    for name, (x, y), active in zip(shown.names, shown.correlations[:, [i, j]], shown.active, strict=True):
+        color, style = (COLORS[0], "-") if active else (COLORS[4], "--")
+        arrow = {"arrowstyle": "-|>", "color": color, "linestyle": style, "shrinkA": 0, "shrinkB": 0}
+        ax.annotate("", (x, y), (0, 0), arrowprops=arrow)
+        side, up = (1 if x >= 0 else -1), (1 if y >= 0 else -1)
+        corners = ((side, up), (side, -up), (side, 4 * up), (side, -4 * up), (side, up))
+        write_name(ax, name, (x, y), color, written, corners, keep=True)
+    return ax
+
+
+def _two_axes(maps: Any, axes: tuple[int, int]) -> tuple[int, int]:
+    k = len(maps.eigenvalues)
+    if len(axes) != 2 or not all(isinstance(a, (int, np.integer)) and 0 <= a < k for a in axes):
+        raise ValueError(f"plot: axes must be two numbers from 0 to {k - 1}; got {axes!r}.")
+    return int(axes[0]), int(axes[1])
+
+
+def _cross(ax: Any, maps: Any, i: int, j: int, title: str | None) -> None:
+    """Lines through the origin, and the share of inertia of each axis."""
+    ax.axhline(0, color="0.8", linewidth=0.8, zorder=0)
+    ax.axvline(0, color="0.8", linewidth=0.8, zorder=0)
+    x, y = (f"axis {a + 1} ({100 * maps.shares[a]:.1f} %)" for a in (i, j))
+    ax.set(xlabel=x, ylabel=y, title=title or "")
+    for side in (ax.xaxis, ax.yaxis):
+        side.set_major_locator(ticker().AutoLocator())
+
+
+def _write(ax: Any, points: Any, axes: tuple[int, int], most: int, color: str, written: list[Any]) -> list[Any]:
+    """Names of the supplementary points, then of those farthest from the origin; overlapping ones are left out."""
+    place = points.coordinates[:, list(axes)]
+    out = (place**2 / np.maximum((place**2).mean(axis=0), 1e-300)).sum(axis=1) if len(points) else np.zeros(0)
+    for a in np.argsort(-np.where(points.active, out, np.inf), kind="stable")[:most]:
+        write_name(ax, points.names[a], place[a], color, written)
+    return written

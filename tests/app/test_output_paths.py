@@ -1,0 +1,121 @@
+"""Files are written whole or not at all."""
+
+import errno
+import os
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import lowdim
+from lowdim._core.runtime.files import write_atomically, write_text
+from lowdim.app import output_paths
+from lowdim.app.errors import UserError
+from lowdim.app.output_paths import check_writable, make_folder
+
+
+def test_failing_write_keeps_the_old_file_and_leaves_nothing_behind(tmp_path):
+    path = write_text(tmp_path / "a.txt", "old")
+
+    def fail(temporary):
+        temporary.write_text("half")
+        raise RuntimeError("disk full")
+
+    with pytest.raises(RuntimeError, match="disk full"):
+        write_atomically(path, fail)
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_interrupt_keeps_the_old_file(tmp_path):
+    path = write_text(tmp_path / "a.txt", "old")
+
+    def stop(temporary):
+        temporary.write_text("half")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_atomically(path, stop)
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_a_link_is_followed(tmp_path):
+    real, link = tmp_path / "real.txt", tmp_path / "link.txt"
+    real.write_text("old")
+    link.symlink_to(real)
+    assert write_text(link, "new") == link
+    assert link.is_symlink()
+    assert real.read_text() == "new"
+
+
+def test_names_as_long_as_the_system_allows(tmp_path):
+    assert write_text(tmp_path / ("é" * 120 + ".html"), "x").read_text() == "x"
+
+
+KILLED = """
+import time
+from lowdim._core.runtime.files import write_atomically
+def write(temporary):
+    temporary.write_text("half")
+    print("writing", flush=True)
+    time.sleep(60)
+write_atomically("a.txt", write)
+"""
+
+
+def test_what_a_killed_process_left_goes_with_the_next_write_but_not_the_file_of_a_living_one(tmp_path):
+    source = str(Path(lowdim.__file__).parents[1])
+    child = subprocess.Popen([sys.executable, "-c", KILLED], cwd=tmp_path, env={**os.environ, "PYTHONPATH": source},
+                             stdout=subprocess.PIPE, text=True)  # fmt: skip
+    with child:
+        assert child.stdout.readline() == "writing\n"
+        write_text(tmp_path / "a.txt", "mine")
+        assert len(os.listdir(tmp_path)) == 2
+        child.send_signal(signal.SIGKILL)
+        child.wait(30)
+    write_text(tmp_path / "b.txt", "another name")
+    assert len(os.listdir(tmp_path)) == 3
+    write_text(tmp_path / "a.txt", "mine")
+    assert sorted(os.listdir(tmp_path)) == ["a.txt", "b.txt"]
+
+
+def test_permissions_are_those_of_the_old_file_or_of_any_new_one(tmp_path):
+    plain = tmp_path / "plain"
+    plain.touch()
+    path = write_text(tmp_path / "new", "x")
+    assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE(plain.stat().st_mode)
+    path.chmod(0o640)
+    write_text(path, "y")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_text_is_utf8_with_plain_newlines(tmp_path):
+    assert write_text(tmp_path / "a", "é\n–").read_bytes() == "é\n–".encode()
+
+
+def test_folder_that_is_a_file(tmp_path):
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(UserError, match=r"cannot write into .*taken: it is a file.*--out"):
+        make_folder(tmp_path / "taken")
+
+
+def test_output_in_a_missing_folder_or_on_a_folder(tmp_path):
+    with pytest.raises(UserError, match=r"the folder .*nowhere does not exist"):
+        check_writable(tmp_path / "nowhere" / "x.csv")
+    with pytest.raises(UserError, match="it is a folder"):
+        check_writable(tmp_path)
+
+
+def test_folder_without_permission(tmp_path, monkeypatch):
+    def refuse(dir):
+        raise PermissionError(errno.EACCES, "Permission denied", str(dir))
+
+    monkeypatch.setattr(output_paths.tempfile, "TemporaryFile", refuse)  # root may write anywhere, so it is played
+    with pytest.raises(UserError, match=r"cannot write into .*: permission denied; choose another folder"):
+        make_folder(tmp_path)
+    with pytest.raises(UserError, match=r"cannot write .*x\.csv: permission denied"):
+        check_writable(tmp_path / "x.csv")
