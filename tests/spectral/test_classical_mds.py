@@ -227,7 +227,7 @@ def test_weighted_scaling_of_rows_and_of_their_distances_agree():
 def test_bad_weights():
     X = cloud(10, 3)
     for bad, message in (
-        (np.eye(10)[3], "above 0 for two rows; got 1"),
+        (np.eye(10)[3], "above zero for at least two rows; got 1"),
         (-np.ones(10), "at least 0, one for each row"),
         (np.ones(9), "shape"),
     ):

@@ -165,7 +165,8 @@ class ClassicalMDS(Reducer):
                 f"shape {weights.shape}, smallest {np.min(weights, initial=np.inf):g}."
             )
         if (weights > 0).sum() < 2:
-            raise ValueError(f"ClassicalMDS: sample_weight must be above 0 for two rows; got {(weights > 0).sum()}.")
+            count = int((weights > 0).sum())
+            raise ValueError(f"ClassicalMDS: sample_weight must be above zero for at least two rows; got {count}.")
         return weights
 
     def _euclidean(self) -> bool:

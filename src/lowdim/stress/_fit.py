@@ -171,7 +171,7 @@ def _best(problem: Problem, group: Array, unit: float, scale: float, settings: S
     """
     relay, rng = Relay(settings.callback), settings.rng
     callback = relay.showing(lambda Z: (scale * Z[group]).astype(settings.dtype))
-    loop: Any = {"max_iter": settings.max_iter, "tol": settings.tol, "callback": callback, "verbose": settings.verbose}
+    loop: dict[str, Any] = {"max_iter": settings.max_iter, "tol": settings.tol, "verbose": settings.verbose}
     _, members = np.unique(group, return_index=True)
     runs: list[tuple[Evaluated, Run[None]]] = []
     while len(runs) < settings.n_init and not relay.stopped:
@@ -180,7 +180,7 @@ def _best(problem: Problem, group: Array, unit: float, scale: float, settings: S
         else:
             Z = settings.initial(problem.level.start, members, unit)
         Z = _spread(problem, Z, rng)
-        runs.append(minimize_stress(problem, Z, settings.solver, warn=False, owner="MDS", **loop))
+        runs.append(minimize_stress(problem, Z, settings.solver, callback=callback, warn=False, owner="MDS", **loop))
     best, run = min(runs, key=lambda pair: pair[0].loss)
     if relay.stopped:
         return best, replace(run, converged=False)

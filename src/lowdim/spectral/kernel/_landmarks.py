@@ -47,10 +47,10 @@ def _scored(
     """Scores of all rows, and their squared distances in feature space from the centre."""
     own = tiles.diag()
 
-    def place(values: Array, part: slice) -> tuple[Array, Array]:
+    def score(values: Array, part: slice) -> tuple[Array, Array]:
         return extension(values), own[part] - 2 * (values.astype(np.float64, copy=False) @ center) + norm
 
-    scores, spread = zip(*each_block(few, tiles.X, place, n_jobs), strict=True)
+    scores, spread = zip(*each_block(few, tiles.X, score, n_jobs), strict=True)
     return np.concatenate(scores), np.concatenate(spread)
 
 

@@ -47,7 +47,7 @@ class FeatureMapPCA(Reducer):
     embedding_ : ndarray of shape (n_samples, n_components)
         Scores of the fitted rows.
     components_ : ndarray of shape (n_components, n_features_mapped_)
-        Unit directions among the features; ``mean_ + Z @ components_`` are the features that scores Z stand for.
+        Unit directions among the features; ``mean_ + Z @ components_`` are the features of scores Z.
     mean_ : ndarray of shape (n_features_mapped_,)
         Mean of the features.
     offsets_ : ndarray of shape (n_components,)
@@ -61,7 +61,8 @@ class FeatureMapPCA(Reducer):
     feature_space_error_ : float
         Sum of squared errors of the features over all fitted rows: the sum of the eigenvalues left out.
     reconstruction_error_ : float
-        The same number under its older name.
+        The same number under its older name. It is an error of the features, not of the cells of X as in other
+        estimators.
 
     References
     ----------
@@ -217,7 +218,7 @@ _OWNER = "FeatureMapPCA"
 def polynomial_features(X: np.ndarray, degree: int, coef0: float) -> np.ndarray:
     """Features with phi(x)'phi(y) = (x'y + coef0)^degree: products of `degree` columns of (x, sqrt(coef0)).
 
-    A product that comes in m orders in the expanded power has the weight sqrt(m).
+    A product that occurs in m orders in the expanded power has the weight sqrt(m).
 
     Examples
     --------

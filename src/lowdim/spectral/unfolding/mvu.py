@@ -122,7 +122,7 @@ class MVU(Reducer):
         The component of each row, 0 being the largest.
     suspicious_edges_, suspicious_scores_, suspicious_removed_ : ndarray
         With `repair` (else None): the edges found as pairs of rows, the most suspicious first, their scores, and
-        whether each was taken out (False where it holds the graph together).
+        whether each was removed (False where the graph would be disconnected without it).
 
     Notes
     -----
