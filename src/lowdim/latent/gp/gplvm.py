@@ -13,11 +13,11 @@ from lowdim._core.iterate import Progress
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
+from lowdim.latent._lbfgs import minimise as descend
 from lowdim.latent.gp import _exact, _variational
 from lowdim.latent.gp._placement import Placing
 from lowdim.latent.gp._process import Table
 from lowdim.latent.gp._starts import Natural, back_basis, evened, first_places, inducing_points, without_holes
-from lowdim.latent.networks._lbfgs import descend
 
 EXACT = 500  # rows up to which every one is a point of its own, and
 SPREADS = 2e7  # numbers that the variances of columns with different holes may take
