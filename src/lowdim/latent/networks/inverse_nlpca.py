@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -214,7 +214,7 @@ class InverseNLPCA(Reducer):
         decoder = problem.decoder(found.x)
         self.weights_, self.biases_ = weights_and_biases(decoder.layers)
         self.n_weights_ = problem.net.n_parameters
-        self._parts = {
+        self._parts: dict[str, Any] = {
             "net": (problem.net.sizes, problem.net.activations),
             "weights": problem.levels.weights,
             "masks": problem.levels.masks,
