@@ -63,12 +63,12 @@ class Spline:
 
 def _column(B: Array, y: Array, penalty: Array, least: Array) -> Array:
     """Coefficients of a column from its observed cells."""
-    seen = ~np.isnan(y)
-    own = B[seen]
+    observed = ~np.isnan(y)
+    own = B[observed]
     A = (own.T @ own).toarray() + penalty
     if len(np.unique(own.indices)) < 5:  # all rows at one parameter: the penalty does not determine the slope
         A += np.trace(least) / len(least) * np.eye(len(A))
-    return sla.solve(A, own.T @ y[seen], assume_a="pos")
+    return sla.solve(A, own.T @ y[observed], assume_a="pos")
 
 
 def _penalty(m: Array, df: float) -> float:
@@ -87,8 +87,8 @@ def _lines(u: Array, Y: Array, v: Array) -> Array:
     """Least-squares lines, column by column."""
     out = np.empty((len(v), Y.shape[1]))
     for j, y in enumerate(Y.T):
-        seen = ~np.isnan(y)
-        x, z = u[seen], y[seen]
+        observed = ~np.isnan(y)
+        x, z = u[observed], y[observed]
         spread = float(np.square(x - x.mean()).sum())
         slope = float((x - x.mean()) @ (z - z.mean())) / spread if spread > 0 else 0.0
         out[:, j] = z.mean() + slope * (v - x.mean())
@@ -162,13 +162,13 @@ def _grouped(t: Array, Y: Array) -> tuple[Array, Array, Array]:
     """Rows in the order of t, consecutive ones summed where there are very many: mean t, sums and numbers of cells."""
     order = np.argsort(t, kind="stable")
     t, Y = t[order], Y[order]
-    seen = ~np.isnan(Y)
-    Y, seen = np.where(seen, Y, 0.0), seen.astype(np.float64)
+    observed = ~np.isnan(Y)
+    Y, observed = np.where(observed, Y, 0.0), observed.astype(np.float64)
     if len(t) <= GROUPS:
-        return t, Y, seen
+        return t, Y, observed
     starts = np.linspace(0, len(t), GROUPS, endpoint=False).astype(int)
     size = np.diff(np.append(starts, len(t)))
-    return np.add.reduceat(t, starts) / size, np.add.reduceat(Y, starts), np.add.reduceat(seen, starts)
+    return np.add.reduceat(t, starts) / size, np.add.reduceat(Y, starts), np.add.reduceat(observed, starts)
 
 
 def _local_line(t: Array, sums: Array, counts: Array, u: float, k: int) -> Array:

@@ -40,7 +40,7 @@ class Edges:
         return cls(P.indptr.astype(np.int64), P.indices.astype(np.int32, copy=False), P.data.astype(dtype))
 
     @property
-    def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def arguments(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return self.starts, self.ends, self.weights
 
 
@@ -93,28 +93,28 @@ class Engine:
         if self.solver == "fft" and theta is None:
             field = field or GridField(self.dof, self.n_threads)
             if field.fits(Z):
-                compiled.pull_map(*edges.parts, Z, self.dof, self.n_threads, pulled)
+                compiled.pull_map(*edges.arguments, Z, self.dof, self.n_threads, pulled)
                 return pulled, *field(Z)
         theta = self.theta if theta is None else theta
-        return pulled, pushed, compiled.map_forces(*edges.parts, Z, theta, self.dof, self.n_threads, pulled, pushed)
+        return pulled, pushed, compiled.map_forces(*edges.arguments, Z, theta, self.dof, self.n_threads, pulled, pushed)
 
     def divergence(self, edges: Edges, Z: np.ndarray) -> float:
         """KL(P || Q); the kernel is summed by the engine, over all pairs where there are few."""
         total = self.forces(edges, Z, theta=0.0 if len(Z) <= ALL_PAIRS else None)[2]
-        return float(compiled.edge_costs(*edges.parts, Z, self.dof, self.n_threads) + np.log(total))
+        return float(compiled.edge_costs(*edges.arguments, Z, self.dof, self.n_threads) + np.log(total))
 
     def advance(self, edges: Edges, state: State, phase: Phase, n_iter: int) -> float:
         """Make steps; returns the norm of the last gradient relative to that of the attraction."""
         settings = (phase.exaggeration, phase.rate, phase.momentum, phase.most_gain)
         if self.solver != "fft":
             _, gradient, pull = compiled.descend_map(
-                *edges.parts, *settings, self.theta, self.dof, n_iter, self.n_threads, *state.parts
+                *edges.arguments, *settings, self.theta, self.dof, n_iter, self.n_threads, *state.arguments
             )
             return gradient / max(pull, 1e-300)
         field = GridField(self.dof, self.n_threads)
         for _ in range(n_iter):
             forces = self.forces(edges, state.Z, field=field)
-            gradient, pull = compiled.step_map(*forces, *settings, self.n_threads, *state.parts)
+            gradient, pull = compiled.step_map(*forces, *settings, self.n_threads, *state.arguments)
         return gradient / max(pull, 1e-300)
 
 
@@ -132,7 +132,7 @@ class State:
         return cls(Z, np.zeros_like(Z), np.ones_like(Z))
 
     @property
-    def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def arguments(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return self.Z, self.velocity, self.gains
 
 

@@ -97,7 +97,7 @@ def place_by_memberships(
     """
     n, out = len(fitted), np.empty((sum(len(new) for new, _ in groups), fitted.shape[1]))
     repelling = fitted if n <= REPELLING else fitted[np.sort(generator(0).permutation(n)[:REPELLING])]
-    settings = (*forces.parts, UMAP_STEPS, threads.n_threads(n_jobs))
+    settings = (*forces.arguments, UMAP_STEPS, threads.n_threads(n_jobs))
     for (new, found), w in zip(groups, memberships, strict=True):
         near = fitted[found.indices]
         Z = np.einsum("ij,ijc->ic", w / w.sum(axis=1, keepdims=True), near)

@@ -45,7 +45,7 @@ class Forces:
     rate: float
 
     @property
-    def parts(self) -> tuple[float, float, float, float]:
+    def arguments(self) -> tuple[float, float, float, float]:
         """For the compiled loops: each of the two ends of an edge draws half of its negative samples."""
         return self.a, self.b, self.strength, self.rate / HALVES
 
@@ -94,7 +94,7 @@ class SampledDescent:
             when = (first, 1 if dense else epochs, self.schedule.epochs)
             times = (*(HALVES * epoch for epoch in when), self.schedule.rate)
             compiled.sample_map(
-                *self.edges, *self.forces.parts, left >= ONE_BY_ONE, self.seed, *times, n_threads, self.Z
+                *self.edges, *self.forces.arguments, left >= ONE_BY_ONE, self.seed, *times, n_threads, self.Z
             )
             if dense:
                 rate = self.schedule.rate * (1 - first / self.schedule.epochs)
@@ -120,7 +120,7 @@ class ExpectedDescent:
 
     def advance(self, done: int, epochs: int, n_threads: int) -> None:
         when = (done, epochs, self.schedule.epochs, self.schedule.rate)
-        compiled.settle_map(*self.edges, *self.forces.parts, *when, n_threads, self.Z)
+        compiled.settle_map(*self.edges, *self.forces.arguments, *when, n_threads, self.Z)
 
 
 SOLVERS = ("sampled", "exact")

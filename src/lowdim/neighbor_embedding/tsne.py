@@ -300,7 +300,7 @@ class TSNE(Reducer):
             start = _init.given(self.init, n, k, "TSNE")
             if not np.ptp(start, axis=0).any():
                 raise ValueError(
-                    "TSNE: init must not have all points at the same coordinates: no force would part them."
+                    "TSNE: init must not have all points at the same coordinates: no force would separate them."
                 )
             _warn_width(start)
             return start

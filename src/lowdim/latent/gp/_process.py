@@ -30,9 +30,9 @@ class Patterns:
     @classmethod
     def of(cls, Y: Array) -> Patterns:
         """From rows with NaN for missing cells."""
-        seen = ~np.isnan(Y)
-        masks, home = np.unique(seen.T, axis=0, return_inverse=True)
-        return cls(np.where(seen, Y, 0.0), masks.astype(np.float64), home.ravel())
+        observed = ~np.isnan(Y)
+        masks, home = np.unique(observed.T, axis=0, return_inverse=True)
+        return cls(np.where(observed, Y, 0.0), masks.astype(np.float64), home.ravel())
 
     def columns(self, p: int) -> Array:
         """Columns of a pattern."""

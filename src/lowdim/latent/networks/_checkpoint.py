@@ -6,20 +6,60 @@ A file is replaced as a whole or not at all. It holds a fingerprint of rows and 
 from __future__ import annotations
 
 import json
+import math
 import os
 import time
 import zipfile
 import zlib
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from lowdim._core.runtime.files import write_atomically
 
+Array = np.ndarray
+ARRAYS = ("x", "first", "second", "best")  # of a state
 EVERY = 5.0  # seconds between two writes
 # Parameters that may differ between the training that was interrupted and the one that resumes it.
 FREE = ("callback", "checkpoint", "device", "max_iter", "n_jobs", "verbose")
+
+
+@dataclass(eq=False)
+class State:
+    """All that the next epoch depends on, for one start."""
+
+    x: Array
+    first: Array
+    second: Array
+    best: Array
+    best_loss: float = math.inf
+    steps: int = 0
+    epoch: int = 0
+    stalled: int = 0
+    rate: float = 1.0  # factor on the learning rate, beside its schedule
+    retreats: int = 0
+    losses: list[float] = field(default_factory=list)
+    held: list[float] = field(default_factory=list)
+    done: bool = False
+
+    @classmethod
+    def at(cls, x: Array) -> State:
+        return cls(x, np.zeros_like(x), np.zeros_like(x), x.copy())
+
+    @classmethod
+    def of(cls, arrays: dict[str, Array], values: dict[str, Any]) -> State:
+        """A state as it was written."""
+        x, first, second, best = (arrays[name].copy() for name in ARRAYS)
+        return cls(x, first, second, best, **values)
+
+    def arrays(self) -> dict[str, Array]:
+        return {name: getattr(self, name) for name in ARRAYS}
+
+    def values(self) -> dict[str, Any]:
+        held = ("best_loss", "steps", "epoch", "stalled", "rate", "retreats", "losses", "held", "done")
+        return {name: getattr(self, name) for name in held}
 
 
 class Checkpoint:

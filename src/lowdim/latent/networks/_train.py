@@ -8,7 +8,7 @@ are drawn on the CPU for every device, so that a GPU trains on the same batches 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim.latent._lbfgs import Watch, minimise
 from lowdim.latent.networks import _torch
-from lowdim.latent.networks._checkpoint import Checkpoint
+from lowdim.latent.networks._checkpoint import ARRAYS, Checkpoint, State
 
 Array = np.ndarray
 SCHEDULES = ("cosine", "plateau", "constant")
@@ -28,7 +28,6 @@ SMALL = 2**20  # cells: up to here in double precision and on one thread, whatev
 ROUND_STEPS = 200  # of L-BFGS between two checkpoints
 BETAS, TINY = (0.9, 0.999), 1e-8  # of Adam (Kingma and Ba, 2015)
 DIVERGED = 100.0  # times the first loss: the learning rate is too large
-ARRAYS = ("x", "first", "second", "best")  # of a state
 RETREATS = 5  # times the learning rate may be divided by ten
 
 
@@ -50,42 +49,6 @@ class Training:
     device: str
     n_jobs: int | None
     verbose: int | bool
-
-
-@dataclass(eq=False)
-class State:
-    """All that the next epoch depends on, for one start."""
-
-    x: Array
-    first: Array
-    second: Array
-    best: Array
-    best_loss: float = math.inf
-    steps: int = 0
-    epoch: int = 0
-    stalled: int = 0
-    rate: float = 1.0  # factor on the learning rate, beside its schedule
-    retreats: int = 0
-    losses: list[float] = field(default_factory=list)
-    held: list[float] = field(default_factory=list)
-    done: bool = False
-
-    @classmethod
-    def at(cls, x: Array) -> State:
-        return cls(x, np.zeros_like(x), np.zeros_like(x), x.copy())
-
-    def arrays(self) -> dict[str, Array]:
-        return {name: getattr(self, name) for name in ARRAYS}
-
-    def values(self) -> dict[str, Any]:
-        held = ("best_loss", "steps", "epoch", "stalled", "rate", "retreats", "losses", "held", "done")
-        return {name: getattr(self, name) for name in held}
-
-
-def _state_of(arrays: dict[str, Array], values: dict[str, Any]) -> State:
-    """A state as it was written."""
-    x, first, second, best = (arrays[name].copy() for name in ARRAYS)
-    return State(x, first, second, best, **values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +151,7 @@ class Trainer:
         values, arrays = found
         best = None
         if values["best"] is not None:
-            best = _state_of({name: arrays[f"best_of_{name}"] for name in ARRAYS}, values["best"])
+            best = State.of({name: arrays[f"best_of_{name}"] for name in ARRAYS}, values["best"])
         current = {name: array for name, array in arrays.items() if "best_of_" not in name}
         if values["start"] == n_init and best is not None:  # all done, perhaps with fewer epochs
             if best.done or self.training.max_iter <= best.epoch:
@@ -202,7 +165,7 @@ class Trainer:
         self.noise = _torch.stream(self.rng, self.training.owner)
         if not begun:
             return State.at(self.objective.initial(self.rng, self).astype(self.dtype))
-        state = _state_of(begun["arrays"], begun["state"])
+        state = State.of(begun["arrays"], begun["state"])
         self.rng.bit_generator.state = begun["rng"]
         self.noise.set_state(self.torch.as_tensor(begun["arrays"]["noise"]))
         return state
