@@ -14,9 +14,7 @@ from lowdim.curves._polyline import Fit, Polyline, Projection
 
 Array = np.ndarray
 
-STRETCH = (
-    0.002  # of the length, added at both ends: rows beyond an end get different parameters, and the curve can grow
-)
+STRETCH = 0.002  # of the length, added at both ends, so that rows beyond an end differ and the curve can grow
 PATIENCE = 30  # passes without a lower D²; on a ring up to 26 are needed
 RISE = 1.1  # times the lowest D²: a curve that converges above it was better before
 NOTHING = 1e-20  # of the variance: a mean squared distance below is rounding

@@ -16,9 +16,7 @@ from scipy.optimize import brentq
 
 Array = np.ndarray
 
-KNOTS = (
-    40  # at least; the penalty smooths, not their number (100 of them changed a fit by less than 1e-3 of its spread)
-)
+KNOTS = 40  # at least: the penalty determines smoothness, not their number (100 changed a fit by < 1e-3 of its spread)
 LEAST = 1e-10  # penalty so small that it only decides between curves that fit equally well
 GROUPS = 2000  # of consecutive rows; far narrower than the span of a local line
 EVALUATED = 200  # parameters at which local lines are fitted, with linear interpolation between

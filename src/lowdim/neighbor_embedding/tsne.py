@@ -251,9 +251,12 @@ class TSNE(Reducer):
         check_metric(self.metric, "TSNE")
         X = X if sparse.issparse(X) else np.ascontiguousarray(X)  # the same sums for every layout
         engine = Engine.of(self.solver, X.shape[0], self.n_components, self.theta, self.dof, self.n_jobs, owner="TSNE")
+
         P = self._affinities(X, engine.solver)
+
         earlier = self.__dict__.pop("_earlier", None)
         start = self._initial(X, P) if earlier is None else self._resumed(earlier, X.shape[0])
+
         run = gradient_descent(
             P,
             start,
@@ -265,9 +268,10 @@ class TSNE(Reducer):
             verbose=self.verbose,
             owner="TSNE",
         )
+        self._warn(run)
+
         self.kl_divergence_, self.n_iter_, self.converged_ = run.divergence, run.n_iter, run.converged
         self.not_shown_ = NOT_SHOWN
-        self._warn(run)
         self._rows = self._own_rows(X)
         return run.Z
 
