@@ -31,7 +31,7 @@ def main(path=".", quick=False):
     figure, axes = plt.subplots(2, 3, figsize=(10, 7), layout="constrained")
     found = {}
     for ax, (name, model) in zip(axes.flat, models.items(), strict=True):
-        found[name] = model.reconstruction_error_ / len(X)
+        found[name] = float(np.square(model.distance_).mean())
         draw(ax, X, model)
         ax.set_title(f"{name}: D² {found[name]:.3f}", fontsize=10)
     found["radius"] = float(np.sqrt(np.square(models["closed, bias corrected"].curve_).sum(axis=1)).mean())

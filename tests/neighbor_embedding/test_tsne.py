@@ -17,13 +17,13 @@ from sklearn.neighbors import NearestNeighbors
 from lowdim import TSNE, compare, datasets
 from lowdim._core.neighbors import nearest
 from lowdim.neighbor_embedding import _affinity, _new_rows
-from lowdim.neighbor_embedding._descent import Edges, Engine, Phase, State
+from lowdim.neighbor_embedding._gradient_descent import Edges, Engine, Phase, State
 from lowdim.neighbor_embedding._grid import GridField
 from tests.neighbor_embedding.promises import check_new_rows_of_a_sparse_graph
 from tests.oracles import case, load_expected, load_input
 
 DIGITS = load_digits()
-BRIEF = pytest.mark.filterwarnings("ignore:TSNE. the map still moves")  # tests that make few steps on purpose
+BRIEF = pytest.mark.filterwarnings("ignore:TSNE. not converged")  # tests that make few steps on purpose
 
 
 def digits(n=600, dtype=np.float64):
@@ -250,9 +250,9 @@ def test_starts():
     start = np.random.default_rng(0).standard_normal((200, 2))
     still = TSNE(perplexity=10, init=start, max_iter=1, early_iter=0, learning_rate=1e-12).fit(X).embedding_
     np.testing.assert_allclose(still, start - start.mean(axis=0), atol=1e-9)
-    with pytest.raises(ValueError, match=r"TSNE: init must not put all points on one place"):
+    with pytest.raises(ValueError, match=r"TSNE: init must not have all points at the same coordinates"):
         TSNE(perplexity=10, init=np.ones((200, 2))).fit(X)
-    with pytest.raises(ValueError, match=r"TSNE: the start must be 200 rows of 2 finite numbers; got shape \(200, 3\)"):
+    with pytest.raises(ValueError, match=r"TSNE: init must be 200 rows of 2 finite numbers; got shape \(200, 3\)"):
         TSNE(perplexity=10, init=np.zeros((200, 3))).fit(X)
 
 
@@ -268,7 +268,7 @@ def test_a_start_that_is_too_wide_is_told():
 @BRIEF
 def test_a_start_in_more_dimensions_than_the_rows_fill():
     X = np.linspace(0, 1, 60)[:, None] ** 2
-    with pytest.warns(UserWarning, match=r"TSNE: n_components=2 is more than the 1 dimensions"):
+    with pytest.warns(UserWarning, match=r"TSNE: n_components=2 is more than the rank 1 of the rows"):
         Z = TSNE(perplexity=5).fit_transform(X)
     assert np.linalg.matrix_rank(Z, tol=0.1) == 2
     parts = np.vstack([digits(40), digits(80)[40:] + 1e4])  # a graph in two parts
@@ -289,7 +289,7 @@ def test_early_exaggeration_draws_no_map_into_a_line(n, perplexity):
 def test_exaggeration_that_draws_all_rows_together_is_given_up():
     """250 rows at perplexity 30: twelvefold attraction shrinks the map to 1e-8, and rounding would decide the rest."""
     X = digits(250)
-    with pytest.warns(UserWarning, match=r"TSNE: early_exaggeration=12 drew all points into a point or a line"):
+    with pytest.warns(UserWarning, match=r"TSNE: early_exaggeration=12 collapsed the map to a point or a line"):
         strong = TSNE(early_exaggeration=12.0).fit(X)
     without = TSNE(early_iter=0, max_iter=500).fit(X)
     np.testing.assert_array_equal(strong.embedding_, without.embedding_)
@@ -397,6 +397,8 @@ def test_callbacks_see_the_descent_and_can_end_it():
     assert all(kl == pytest.approx(divergence(affinities(X), Z), rel=1e-9) for _, kl, Z in seen)
     whole = TSNE(perplexity=10, callback=lambda *_: None).fit(X)
     assert whole.n_iter_ == 750
+    assert whole.converged_
+    assert not TSNE(perplexity=10, callback=lambda step, *_: step == 700).fit(X).converged_  # though it moves little
 
 
 @BRIEF
@@ -408,7 +410,7 @@ def test_a_warm_start_goes_on():
     assert model.kl_divergence_ < first
     assert model.n_iter_ == 150
     assert np.abs(model.embedding_ - before).max() < 0.5 * np.abs(before).max()
-    with pytest.raises(ValueError, match="TSNE: the start must be 200 rows"):
+    with pytest.raises(ValueError, match=r"TSNE: the earlier embedding \(warm_start=True\) must be 200 rows"):
         model.fit(X[:200])
     assert model.embedding_.shape == (300, 2)
     cold = TSNE(perplexity=10, max_iter=400).fit(X)
@@ -419,7 +421,7 @@ def test_a_settled_map_ends_the_descent_for_any_number_of_rows():
     model = TSNE(perplexity=10, max_iter=20_000, tol=1e-3).fit(digits(150))
     assert model.converged_
     assert model.n_iter_ < 20_000
-    with pytest.warns(ConvergenceWarning, match=r"TSNE: the map still moves after max_iter=350 steps"):
+    with pytest.warns(ConvergenceWarning, match=r"TSNE: not converged after max_iter=350 steps"):
         assert not TSNE(max_iter=350, tol=0.0).fit(digits(800)).converged_
 
 
@@ -541,7 +543,7 @@ def test_new_rows_in_more_dimensions_than_a_tree_has():
     p = _affinity.weights(_affinity.as_graph(found, 200), perplexity=5.0).data.reshape(20, 15)
     places = fitted[found.indices]
     start = np.einsum("ij,ijc->ic", p, places)
-    plain = [_new_rows._settled(*row, fitted, 1.0) for row in zip(start, p, places, strict=True)]
+    plain = [_new_rows._minimised(*row, fitted, 1.0) for row in zip(start, p, places, strict=True)]
     np.testing.assert_allclose(plain, model.transform(DIGITS.data[200:220]), atol=1e-6 * np.ptp(fitted))
     model = TSNE(4, perplexity=10).fit(X)
     Z = model.transform(DIGITS.data[200:220])

@@ -16,7 +16,7 @@ from sklearn.neighbors import NearestNeighbors
 from lowdim import UMAP, datasets
 from lowdim._core.neighbors import nearest
 from lowdim.neighbor_embedding import _affinity, _fuzzy
-from lowdim.neighbor_embedding._layout import Forces, Sampled, Schedule, divergence
+from lowdim.neighbor_embedding._umap_descent import Forces, SampledDescent, Schedule, divergence
 from lowdim.quality import rnx_auc
 from tests.neighbor_embedding.promises import check_new_rows_of_a_sparse_graph
 from tests.oracles import case, load_expected
@@ -79,7 +79,7 @@ def test_both_ends_of_an_edge_are_pulled_together():
     """By equal forces, if the rate is small: edges alone move no centre."""
     X, rng = digits(600), np.random.default_rng(0)
     W, start = graph(X), np.random.default_rng(1).uniform(-5, 5, (600, 2))
-    descent = Sampled(W, start, Forces(1.6, 0.9, 1.0, 0.0), Schedule(200, 0.01), rng)
+    descent = SampledDescent(W, start, Forces(1.6, 0.9, 1.0, 0.0), Schedule(200, 0.01), rng)
     starts, ends, _, clocks = descent.edges
     table = sparse.csr_array((clocks.astype(float) + 1, ends, starts), shape=W.shape).toarray()
     np.testing.assert_array_equal(table, table.T)
@@ -158,7 +158,7 @@ def test_a_start_that_is_given():
     start = np.random.default_rng(0).standard_normal((120, 2))
     model = UMAP(init=start, learning_rate=1e-12, max_iter=1).fit(X)
     np.testing.assert_allclose(model.embedding_, start - start.mean(axis=0), atol=1e-9)
-    with pytest.raises(ValueError, match=r"the start must be 120 rows of 2 finite numbers; got shape \(7, 2\)"):
+    with pytest.raises(ValueError, match=r"init must be 120 rows of 2 finite numbers; got shape \(7, 2\)"):
         UMAP(init=start[:7]).fit(X)
 
 
@@ -371,8 +371,11 @@ def test_new_rows_of_a_sparse_graph_have_the_neighbours_they_store():
 
 def test_a_callback_sees_the_map_and_may_end_it():
     seen = []
-    model = UMAP(max_iter=60, callback=lambda n, Z: seen.append((n, Z.shape)) or n >= 30).fit(digits(100))
-    assert seen == [(10, (100, 2)), (20, (100, 2)), (30, (100, 2))]
+    model = UMAP(max_iter=60, callback=lambda *step: seen.append(step) or step[0] >= 30).fit(digits(100))
+    assert [step for step, _, _ in seen] == [10, 20, 30]
+    assert [Z.shape for _, _, Z in seen] == [(100, 2)] * 3
+    assert seen[-1][1] == model.kl_divergence_  # the loss is that of the map it comes with
+    np.testing.assert_array_equal(seen[-1][2], model.embedding_)
     assert model.n_iter_ == 30
     assert not model.converged_
     assert UMAP(max_iter=25).fit(digits(100)).n_iter_ == 25
@@ -380,19 +383,37 @@ def test_a_callback_sees_the_map_and_may_end_it():
 
 def test_a_callback_sees_all_rows():
     """Equal ones too, and those of parts that are mapped apart."""
-    X, seen = np.vstack([far_parts(), digits(20)]), []
+    X, seen, steps = np.vstack([far_parts(), digits(20)]), [], []
     settings = {"n_neighbors": 8, "max_iter": 10, "disconnected": "separate", "random_state": 0}
     with pytest.warns(UserWarning, match="components"):
-        UMAP(callback=lambda n, Z: seen.append(Z), **settings).fit(X)
+        UMAP(callback=lambda step, loss, Z: seen.append(Z) or steps.append(step), **settings).fit(X)
+    assert steps == [10, 20]
     assert [Z.shape for Z in seen] == [(140, 2)] * 2
     np.testing.assert_array_equal(np.isfinite(seen[0][:, 0]), np.r_[np.ones(80), np.zeros(40), np.ones(20)])
     np.testing.assert_array_equal(seen[0][120:], seen[0][:20])
     np.testing.assert_array_equal(np.isfinite(seen[1][:, 0]), np.r_[np.zeros(80), np.ones(40), np.zeros(20)])
 
 
+def test_a_callback_stops_the_maps_of_all_components():
+    settings = {"n_neighbors": 8, "max_iter": 30, "disconnected": "separate", "random_state": 0}
+    steps = []
+    with pytest.warns(UserWarning, match="components"):
+        model = UMAP(callback=lambda step, loss, Z: steps.append(step) or True, **settings).fit(far_parts())
+    assert steps == [10]
+    assert model.n_iter_ == 10
+    assert not model.converged_
+    assert np.isfinite(model.embedding_).all()
+
+
+def test_the_loss_that_a_callback_sees_decreases():
+    losses = []
+    UMAP(solver="sampled", callback=lambda step, loss, Z: losses.append(loss), random_state=0).fit(digits(300))
+    assert losses[-1] < 0.95 * losses[0]
+
+
 @pytest.mark.parametrize(("solver", "rate"), [("exact", 100.0), ("sampled", 1e38)])
 def test_a_map_that_leaves_the_range_of_numbers(solver, rate):
-    with pytest.raises(ValueError, match="UMAP: the map left the range of numbers; lower learning_rate or repulsion"):
+    with pytest.raises(ValueError, match="UMAP: the coordinates of the map overflowed"):
         UMAP(solver=solver, learning_rate=rate, random_state=0).fit(np.random.default_rng(0).normal(size=(80, 4)))
 
 

@@ -406,3 +406,11 @@ def test_maps_are_turned_and_mirrored_to_lie_like_the_first(roll, sign):
     c = lowdim.compare(roll.X, methods=["pca", ("turned", Act(turned))])
     maps = c.aligned()
     np.testing.assert_allclose(maps["turned"], 3 * maps["pca"], atol=1e-8)
+
+
+@pytest.mark.parametrize("method", ["nlpca", "autoencoder"])
+def test_networks_are_compared_like_every_other_method(method):
+    """Their `verbose` is the int that `compare` passes on."""
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    found = lowdim.compare(X, methods=[method], random_state=0)
+    assert not found.failures

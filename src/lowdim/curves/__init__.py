@@ -1,1 +1,1 @@
-"""Curves through the middle of the data."""
+"""Principal curves."""

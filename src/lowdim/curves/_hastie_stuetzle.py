@@ -8,26 +8,16 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from lowdim._core.iterate import iterate
+from lowdim._core.iterate import Callback, iterate
 from lowdim._core.runtime.notices import warn
-from lowdim.curves._polyline import Polyline, Projection
+from lowdim.curves._polyline import Fit, Polyline, Projection
 
 Array = np.ndarray
 
-STRETCH = 0.002  # of the length: rows beyond an end are told apart instead of meeting there, and the curve may grow
-PATIENCE = 30  # passes without a lower D²; on its way round a ring a curve needs up to 26
-RISE = 1.1  # a curve that settles this much above the lowest D² was better before
+STRETCH = 0.002  # of the length, added at both ends, so that rows beyond an end differ and the curve can grow
+PATIENCE = 30  # passes without a lower D²; on a ring up to 26 are needed
+RISE = 1.1  # times the lowest D²: a curve that converges above it was better before
 NOTHING = 1e-20  # of the variance: a mean squared distance below is rounding
-
-
-@dataclass(frozen=True, eq=False)
-class Fit:
-    """A curve, where the rows are on it, and how it was reached."""
-
-    curve: Polyline
-    losses: Array  # mean squared distance after each pass
-    n_iter: int
-    converged: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +28,7 @@ class _State:
 
 @dataclass
 class _Watch:
-    """Stops where D² has found no lower value for long; remembers the state of the lowest."""
+    """Stops where D² has not decreased for `PATIENCE` passes; remembers the state with the lowest."""
 
     best: Any = None
     lowest: float = np.inf
@@ -62,8 +52,17 @@ class HastieStuetzle:
     n_vertices: int
     n_jobs: int | None
 
-    def fit(self, start: Polyline, *, tol: float, max_iter: int, owner: str, verbose: int | bool) -> Fit:
-        """Alternate from a first curve until the mean squared distance D² settles."""
+    def fit(
+        self,
+        start: Polyline,
+        *,
+        tol: float,
+        max_iter: int,
+        owner: str,
+        verbose: int | bool,
+        callback: Callback | None = None,
+    ) -> Fit:
+        """Alternate from an initial curve until the mean squared distance D² converges."""
         nothing, watch = NOTHING * float(np.nanvar(self.X, axis=0).sum()), _Watch()
 
         def step(state: _State) -> tuple[_State, float]:
@@ -71,14 +70,15 @@ class HastieStuetzle:
             loss = float(state.found.squared.mean())
             return state, loss if loss > nothing else 0.0
 
-        settings: Any = {"max_iter": max_iter, "tol": tol, "owner": owner, "verbose": verbose}
-        run = iterate(step, self._projected(start), until=watch, **settings)
+        settings: Any = {"max_iter": max_iter, "tol": tol, "owner": owner, "verbose": verbose, "callback": callback}
+        run = iterate(step, self._projected(start), until=watch, show=lambda state: state.curve.vertices, **settings)
+        if run.stopped:
+            return Fit(self._trimmed(run.state), run.losses, run.n_iter, False)
         rose = run.losses[-1] > RISE * watch.lowest or watch.waiting >= PATIENCE
         if rose:
             warn(
                 f"{owner}: the mean squared distance rose from {watch.lowest:.6g} to {run.losses[-1]:.6g}, and the "
-                "curve of the lowest is returned. Smooth more (a smaller df, a larger span), or start elsewhere with "
-                "init.",
+                "curve with the lowest is returned. Smooth more (a smaller df, a larger span), or give another init.",
                 ConvergenceWarning,
             )
         state = run.state if run.converged and not rose else watch.best
@@ -100,7 +100,7 @@ class HastieStuetzle:
         return self._projected(Polyline(self.smoother(t, self.X, at, None)))
 
     def _corrected(self, state: _State) -> _State:
-        """Move the curve by the smoothed residuals: what smoothing flattened comes back (Banfield and Raftery)."""
+        """Add the smoothed residuals to the curve, to correct the bias of smoothing (Banfield and Raftery)."""
         residuals = self.X - state.curve.points(state.found)
         lengths = state.curve.lengths
         period = float(lengths[-1]) if self.closed else None
@@ -109,6 +109,6 @@ class HastieStuetzle:
         return self._projected(Polyline(state.curve.vertices + move, self.closed))
 
     def _trimmed(self, state: _State) -> Polyline:
-        """Without what no row is on."""
+        """Without the ends on which no row projects."""
         t = state.found.parameters
         return state.curve if self.closed else state.curve.between(float(t.min()), float(t.max()))

@@ -1,4 +1,4 @@
-"""Polygonal lines (Kégl, Krzyżak, Linder and Zeger): few vertices, moved to lower distances and turns together."""
+"""Polygonal lines (Kégl, Krzyżak, Linder and Zeger): few vertices that minimise distances and a penalty on turns."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
-from lowdim._core.iterate import Progress
+from lowdim._core.iterate import Callback, Progress, wants_stop
 from lowdim._core.runtime import threads
-from lowdim.curves._polyline import Polyline, Projection
+from lowdim.curves._polyline import Fit, Polyline, Projection
 
 Array = np.ndarray
 
@@ -21,12 +21,18 @@ ROUGH, FINE = 1e-3, 1e-6  # changes of the criterion to stop at, while vertices 
 
 
 def polygonal_line(
-    X: Array, start: Polyline, n_segments: int | None, n_jobs: int | None, verbose: int | bool
-) -> tuple[Polyline, list[float]]:
-    """The curve, and D² after each number of segments.
+    X: Array,
+    start: Polyline,
+    n_segments: int | None,
+    *,
+    callback: Callback | None,
+    n_jobs: int | None,
+    verbose: int | bool,
+) -> Fit:
+    """The curve, with D² after each number of segments.
 
     Minimises D² + w/m (sum over inner vertices of r² (1 + cos of the angle) + squared lengths of the end segments); a
-    new vertex goes to the middle of the segment that most rows are nearest to.
+    new vertex is the middle of the segment that most rows are nearest to.
     """
     center = start.vertices.mean(axis=0)
     radius = float(np.sqrt(np.nanmax(np.nansum(np.square(X - center), axis=1))))
@@ -34,28 +40,31 @@ def polygonal_line(
     losses: list[float] = []
     with threads.single_blas(), Progress("PrincipalCurve: vertices", None, verbose) as progress:
         while True:
-            curve, squared = _settled(rows, curve, n_jobs, ROUGH)
+            curve, squared = _minimised(rows, curve, n_jobs, ROUGH)
             losses.append(squared * radius**2)
             progress.advance()
+            vertices = curve.vertices * radius + center
+            if callback is not None and wants_stop(callback(len(losses), losses[-1], vertices)):
+                return Fit(Polyline(vertices, curve.closed), np.array(losses), len(losses), False)
             if len(curve.chain) - 1 >= _most(len(X), squared, n_segments):
                 break
             curve = _split(rows, curve, n_jobs)
-        curve, squared = _settled(rows, curve, n_jobs, FINE)
+        curve, squared = _minimised(rows, curve, n_jobs, FINE)
         losses.append(squared * radius**2)
-    return Polyline(curve.vertices * radius + center, curve.closed), losses
+    return Fit(Polyline(curve.vertices * radius + center, curve.closed), np.array(losses), len(losses), True)
 
 
 def _most(n: int, squared: float, n_segments: int | None) -> int:
-    """How many segments n rows at this distance can tell apart."""
+    """How many segments n rows at this distance from the curve justify."""
     if n_segments is not None:
         return n_segments
     return int(min(MOST, max(n - 1, 1), VERTICES * n ** (1 / 3) / np.sqrt(max(squared, 1e-12))))
 
 
-def _settled(X: Array, curve: Polyline, n_jobs: int | None, tol: float) -> tuple[Polyline, float]:
-    """Vertices at a minimum for rows that keep their places on the curve; then new places, until little changes.
+def _minimised(X: Array, curve: Polyline, n_jobs: int | None, tol: float) -> tuple[Polyline, float]:
+    """Alternate: the best vertices for fixed projections of the rows, then new projections, until little changes.
 
-    Rows that keep their places are no nearer than their nearest points, so the criterion never rises.
+    A new projection is never farther from its row than the old one, so the criterion never rises.
     """
     squared = float(curve.project(X, n_jobs).squared.mean())
     weight = TURNS * (len(curve.chain) - 1) * len(X) ** (-1 / 3) * np.sqrt(squared)
@@ -72,10 +81,10 @@ def _settled(X: Array, curve: Polyline, n_jobs: int | None, tol: float) -> tuple
 
 
 def _moved(X: Array, curve: Polyline, found: Projection, weight: float) -> Polyline:
-    """The minimum over the vertices; distances are a quadratic form of them, so rows are looked at once."""
+    """The minimum over the vertices for fixed projections; distances are a quadratic form, computed once."""
     shape, closed, n = curve.vertices.shape, curve.closed, len(X)
     gaps = X - curve.points(found)
-    gaps[np.isnan(gaps)] = 0.0  # a cell that is missing stays on the curve
+    gaps[np.isnan(gaps)] = 0.0  # a missing cell has no residual
     ends = np.stack([found.segments, (found.segments + 1) % len(curve.vertices)])
     shares = np.stack([1.0 - found.shares, found.shares])
     W = csr_array((shares.ravel(), (np.tile(np.arange(n), 2), ends.ravel())), shape=(n, shape[0]))
@@ -120,9 +129,9 @@ def _turns(V: Array, closed: bool) -> tuple[float, Array]:
 
 
 def _split(X: Array, curve: Polyline, n_jobs: int | None) -> Polyline:
-    """A vertex in the middle of the busiest segment; the longest of them where several are."""
+    """A new vertex in the middle of the segment with most rows; of the longest one where several have as many."""
     chain, lengths = curve.chain, curve.lengths
     rows = np.bincount(curve.project(X, n_jobs).segments, minlength=len(chain) - 1)
-    busiest = np.lexsort((np.diff(lengths), rows))[-1]
-    middle = 0.5 * (chain[busiest] + chain[busiest + 1])
-    return Polyline(np.insert(curve.vertices, busiest + 1, middle, axis=0), curve.closed)
+    fullest = np.lexsort((np.diff(lengths), rows))[-1]
+    middle = 0.5 * (chain[fullest] + chain[fullest + 1])
+    return Polyline(np.insert(curve.vertices, fullest + 1, middle, axis=0), curve.closed)

@@ -1,4 +1,4 @@
-"""Curves as chains of straight segments: nearest points, arc length, and what lies at a given length."""
+"""Curves as chains of straight segments: nearest points, arc length, and points at a given arc length."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class Projection:
     parameters : ndarray of shape (n,)
         Length of the polyline up to each; the largest one where several points are equally near.
     segments, shares : ndarray of shape (n,)
-        The segment it is on, and how far along.
+        The segment of each nearest point, and its position along the segment, from 0 to 1.
     squared : ndarray of shape (n,)
-        Squared distances, over the cells a row has.
+        Squared distances, over the observed cells of a row.
     """
 
     parameters: Array
@@ -105,3 +105,13 @@ class Polyline:
     def reversed(self) -> Polyline:
         """The same points, run through from the other end."""
         return Polyline(np.ascontiguousarray(self.vertices[::-1]), self.closed)
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A curve, and how it was found."""
+
+    curve: Polyline
+    losses: Array  # mean squared distance after each iteration
+    n_iter: int
+    converged: bool

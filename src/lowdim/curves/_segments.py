@@ -1,4 +1,4 @@
-"""k segments (Verbeek, Vlassis and Kröse): short principal axes of parts of the rows, joined to one path."""
+"""k segments (Verbeek, Vlassis and Kröse): principal axes of clusters of rows, joined to one path."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lowdim import _native
+from lowdim._core.iterate import Callback, wants_stop
 from lowdim._core.runtime import threads
 from lowdim._core.spectrum.singular import svd
 from lowdim.curves._polyline import Polyline
@@ -16,46 +17,57 @@ compiled: Any = _native  # a compiled module has no types to check
 Array = np.ndarray
 
 REACH = 1.5  # standard deviations of a segment to both sides of its middle
-LEAST = 3  # rows a new segment must win
+LEAST = 3  # rows that a new segment must be nearest to
 MOST = 40  # segments, where their number is not given
 PATIENCE = 4  # further segments tried without a better path
 CANDIDATES = 300  # rows that a new segment may start from
 REFITS = 20
-SMALL = 100  # columns, up to which the covariance of a part is decomposed
-ANGLE = 0.3  # of the mean segment's length: what a turn of one radian between two segments costs
+SMALL = 100  # columns, up to which the covariance of a cluster is decomposed
+ANGLE = 0.3  # of the mean segment's length: the cost of a turn of one radian between two segments
 
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """A curve of joined segments and what the model says of it: ln length + (d - 1)/2 ln D² (smaller is better)."""
+    """A curve of joined segments and its objective: ln length + (d - 1)/2 ln D² (smaller is better)."""
 
     curve: Polyline
     objective: float
     squared: float  # mean squared distance
 
 
-def k_segments(X: Array, n_segments: int | None, closed: bool, n_jobs: int | None) -> list[Path]:
-    """Paths of 1, 2, ... segments; up to `n_segments`, or until no better one has come for a while.
+@dataclass(frozen=True, eq=False)
+class Paths:
+    """Paths of 1, 2, ... segments, and whether the callback stopped before the last."""
 
-    The objective is minus the mean log-likelihood of rows spread evenly along the curve with Gaussian noise across it,
-    at the noise that fits best.
+    found: list[Path]
+    stopped: bool = False
+
+    def best(self, n_segments: int | None) -> Path:
+        """The last path where a number was asked for, else the one of the smallest objective."""
+        return self.found[-1] if n_segments is not None else min(self.found, key=lambda path: path.objective)
+
+
+def k_segments(
+    X: Array, n_segments: int | None, closed: bool, n_jobs: int | None, callback: Callback | None = None
+) -> Paths:
+    """Paths of 1, 2, ... segments; up to `n_segments`, or until the objective has not decreased for some numbers.
+
+    The objective is minus the mean log-likelihood of rows distributed uniformly along the curve with Gaussian noise
+    across it, at the best noise variance.
     """
     most = max(1, min(n_segments or MOST, len(X) // LEAST))
     paths: list[Path] = []
     with threads.single_blas():
-        parts = _Parts.of(np.ascontiguousarray(X), n_jobs)
+        segments = _Segments.of(np.ascontiguousarray(X), n_jobs)
         for k in range(1, most + 1):
-            if k > 1 and not parts.grown():
+            if k > 1 and not segments.grown():
                 break
-            paths.append(_path(X, parts.ends, closed and k > 1, n_jobs))
+            paths.append(_path(X, segments.ends, closed and k > 1, n_jobs))
+            if callback is not None and wants_stop(callback(k, paths[-1].squared, paths[-1].curve.vertices)):
+                return Paths(paths, stopped=True)
             if n_segments is None and (_is_stale(paths) or paths[-1].squared == 0):
                 break
-    return paths
-
-
-def best(paths: list[Path], n_segments: int | None) -> Path:
-    """The last path where a number was asked for, else the one of the smallest objective."""
-    return paths[-1] if n_segments is not None else min(paths, key=lambda path: path.objective)
+    return Paths(paths)
 
 
 def _is_stale(paths: list[Path]) -> bool:
@@ -64,8 +76,8 @@ def _is_stale(paths: list[Path]) -> bool:
 
 
 @dataclass(eq=False)
-class _Parts:
-    """Segments, the nearest one of each row with its squared distance, and the parts the segments are the axes of."""
+class _Segments:
+    """Segments, the nearest one of each row with its squared distance, and the clusters they are the axes of."""
 
     X: Array
     ends: Array  # (k, 2, d)
@@ -75,7 +87,7 @@ class _Parts:
     n_jobs: int | None
 
     @classmethod
-    def of(cls, X: Array, n_jobs: int | None) -> _Parts:
+    def of(cls, X: Array, n_jobs: int | None) -> _Segments:
         """One segment for all rows."""
         none = np.full(len(X), -1, dtype=np.int64)
         found = cls(X, _axes([X]), none, np.empty(len(X)), np.zeros_like(none), n_jobs)
@@ -83,8 +95,8 @@ class _Parts:
         return found
 
     def grown(self) -> bool:
-        """One segment more, all of them settled; False where no part of the rows is worth one."""
-        rows = self._new_part()
+        """Add a segment and refit all of them; False where no cluster of rows justifies one."""
+        rows = self._new_cluster()
         if rows is None:
             return False
         self.ends = np.concatenate([self.ends, _axes([self.X[rows]])])
@@ -106,8 +118,8 @@ class _Parts:
         flags, cores = moved.astype(np.uint8), threads.n_threads(self.n_jobs)
         compiled.nearest_segments(self.X, ends, flags, self.home, self.squared, cores)
 
-    def _new_part(self) -> Array | None:
-        """Which rows are nearer to some row than to the curve: for that row which gains most."""
+    def _new_cluster(self) -> Array | None:
+        """The rows nearer to one of the rows than to the curve, for the row that lowers the distances most."""
         X, squared = self.X, self.squared
         order = np.argsort(squared, kind="stable")
         candidates = order[np.unique(np.linspace(0, len(order) - 1, min(len(order), CANDIDATES)).astype(int))]
@@ -119,15 +131,15 @@ class _Parts:
         return np.square(X - X[candidates[gains.argmax()]]).sum(axis=1) < squared
 
 
-def _axes(parts: list[Array]) -> Array:
-    """The principal axes of parts of the rows, REACH standard deviations to both sides: (parts, 2, d)."""
-    means = np.stack([rows.mean(axis=0) for rows in parts])
+def _axes(clusters: list[Array]) -> Array:
+    """The principal axes of clusters of rows, REACH standard deviations to both sides: (clusters, 2, d)."""
+    means = np.stack([rows.mean(axis=0) for rows in clusters])
     if means.shape[1] <= SMALL:
-        centred = [rows - mean for rows, mean in zip(parts, means, strict=True)]
+        centred = [rows - mean for rows, mean in zip(clusters, means, strict=True)]
         values, vectors = np.linalg.eigh(np.stack([rows.T @ rows / len(rows) for rows in centred]))
         half = np.sqrt(np.maximum(values[:, -1], 0.0))[:, None] * vectors[:, :, -1]
     else:
-        half = np.stack([_long_axis(rows, mean) for rows, mean in zip(parts, means, strict=True)])
+        half = np.stack([_long_axis(rows, mean) for rows, mean in zip(clusters, means, strict=True)])
     return np.stack([means - REACH * half, means + REACH * half], axis=1)
 
 
@@ -149,7 +161,7 @@ def _path(X: Array, ends: Array, closed: bool, n_jobs: int | None) -> Path:
 
 
 def _costs(ends: Array) -> Array:
-    """Cost of a link between ends: its length and the turns at both; end 2j + 1 is where segment j leads to."""
+    """Cost of a link between ends: its length and the turns at both; end 2j + 1 is the last of segment j."""
     points = ends.reshape(-1, ends.shape[2])
     out = np.stack([ends[:, 0] - ends[:, 1], ends[:, 1] - ends[:, 0]], axis=1).reshape(points.shape)
     size = np.sqrt(np.square(out).sum(axis=1))
@@ -162,15 +174,15 @@ def _costs(ends: Array) -> Array:
 
 
 def _joined(costs: Array) -> list[tuple[int, bool]]:
-    """Segments in order, each with whether it is run through backwards: the cheapest links that leave one path."""
+    """Segments in order, each with whether it is reversed: greedily, the cheapest links that form one path."""
     n = len(costs)
-    other, part, links = np.arange(n) ^ 1, np.arange(n) // 2, np.full(n, -1)
+    other, path, links = np.arange(n) ^ 1, np.arange(n) // 2, np.full(n, -1)
     first, second = np.triu_indices(n, 1)
     for i in np.argsort(costs[first, second], kind="stable"):
         a, b = int(first[i]), int(second[i])
-        if links[a] < 0 and links[b] < 0 and part[a] != part[b]:
+        if links[a] < 0 and links[b] < 0 and path[a] != path[b]:
             links[a], links[b] = b, a
-            part[part == part[b]] = part[a]
+            path[path == path[b]] = path[a]
     end = int(np.flatnonzero(links < 0)[0])
     order = []
     while True:
@@ -182,9 +194,9 @@ def _joined(costs: Array) -> list[tuple[int, bool]]:
 
 
 def _improved(order: list[tuple[int, bool]], costs: Array, closed: bool) -> list[tuple[int, bool]]:
-    """Runs turned round as long as that is cheaper (2-opt)."""
+    """Sub-paths are reversed as long as that lowers the cost (2-opt)."""
     arrive = np.array([2 * j + turned for j, turned in order])
-    if not closed:  # a last segment that costs nothing to reach: a path is a ring through it
+    if not closed:  # an extra segment with links of cost 0 closes the path
         n = len(costs)
         costs = np.pad(costs, (0, 2))
         arrive = np.append(arrive, n)

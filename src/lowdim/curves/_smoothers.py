@@ -1,6 +1,7 @@
-"""Smooth functions of a parameter through the columns of a table, with cells missing here and there.
+"""Smooth functions of a parameter fitted to the columns of a table, of which cells may be missing.
 
-A smoother is called with parameters t, values Y and the places `at` where it is wanted; `period` joins both ends.
+A smoother is called with parameters t, values Y and the parameters `at` at which it is evaluated; with `period` the
+function is periodic.
 """
 
 from __future__ import annotations
@@ -15,17 +16,15 @@ from scipy.optimize import brentq
 
 Array = np.ndarray
 
-KNOTS = (
-    40  # at least; the penalty smooths, not their number (100 of them changed a fit by less than 1e-3 of its spread)
-)
-LEAST = 1e-10  # penalty that only decides between curves that fit equally well
-GROUPS = 2000  # of neighbouring rows; far narrower than the span of a line
-PLACES = 200  # where local lines are fitted; straight pieces join them
+KNOTS = 40  # at least: the penalty determines smoothness, not their number (100 changed a fit by < 1e-3 of its spread)
+LEAST = 1e-10  # penalty so small that it only decides between curves that fit equally well
+GROUPS = 2000  # of consecutive rows; far narrower than the span of a local line
+EVALUATED = 200  # parameters at which local lines are fitted, with linear interpolation between
 
 
 @dataclass(frozen=True)
 class Spline:
-    """Cubic smoothing spline with `df` degrees of freedom: the trace of the matrix that leads values to fits.
+    """Cubic smoothing spline with `df` degrees of freedom: the trace of the smoother matrix.
 
     Minimises |y - f(t)|² + penalty times the integral of f''², over splines with many even knots. Two degrees of
     freedom are a straight line.
@@ -45,7 +44,7 @@ class Spline:
         return basis.values(self._coefficients(basis, u, Y, n_distinct), v)
 
     def _coefficients(self, basis: _Basis, u: Array, Y: Array, n_distinct: int) -> Array:
-        """Least squares with the penalty that leaves `df`, by axes along which fit and bending are told apart.
+        """Penalised least squares with `df` degrees of freedom, in the generalised eigenvectors of fit and bending.
 
         G v = m (G + s bending) v: m is 1 along straight lines, and 0 where no row is.
         """
@@ -61,17 +60,17 @@ class Spline:
 
 
 def _column(B: Array, y: Array, penalty: Array, least: Array) -> Array:
-    """Coefficients of a column from the rows that have it."""
-    seen = ~np.isnan(y)
-    own = B[seen]
+    """Coefficients of a column from its observed cells."""
+    observed = ~np.isnan(y)
+    own = B[observed]
     A = (own.T @ own).toarray() + penalty
-    if len(np.unique(own.indices)) < 5:  # rows at one place: the penalty leaves the slope open
+    if len(np.unique(own.indices)) < 5:  # all rows at one parameter: the penalty does not determine the slope
         A += np.trace(least) / len(least) * np.eye(len(A))
-    return sla.solve(A, own.T @ y[seen], assume_a="pos")
+    return sla.solve(A, own.T @ y[observed], assume_a="pos")
 
 
 def _penalty(m: Array, df: float) -> float:
-    """The weight of the bending energy, in units of s, that leaves `df` degrees of freedom."""
+    """The weight of the bending energy, in units of s, that gives `df` degrees of freedom."""
 
     def excess(log_penalty: float) -> float:
         return float((m / (m + np.exp(log_penalty) * (1.0 - m))).sum()) - df
@@ -86,8 +85,8 @@ def _lines(u: Array, Y: Array, v: Array) -> Array:
     """Least-squares lines, column by column."""
     out = np.empty((len(v), Y.shape[1]))
     for j, y in enumerate(Y.T):
-        seen = ~np.isnan(y)
-        x, z = u[seen], y[seen]
+        observed = ~np.isnan(y)
+        x, z = u[observed], y[observed]
         spread = float(np.square(x - x.mean()).sum())
         slope = float((x - x.mean()) @ (z - z.mean())) / spread if spread > 0 else 0.0
         out[:, j] = z.mean() + slope * (v - x.mean())
@@ -96,7 +95,7 @@ def _lines(u: Array, Y: Array, v: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class _Basis:
-    """Cubic B-splines on [0, 1]; `fold` joins those that are one function on a circle."""
+    """Cubic B-splines on [0, 1]; `fold` adds those that are the same function on a circle."""
 
     knots: Array
     fold: Array  # B-splines x coefficients
@@ -126,7 +125,7 @@ class _Basis:
         return second.T @ (np.concatenate([half, half])[:, None] * second)
 
     def values(self, coefficients: Array, v: Array) -> Array:
-        """The spline at v; beyond the ends of an open one the straight lines it leaves with."""
+        """The spline at v; an open one is continued by straight lines beyond its ends."""
         spline = BSpline(self.knots, self.fold @ coefficients, 3)
         if self.closed:
             return spline(np.mod(v, 1.0))
@@ -141,7 +140,7 @@ class _Basis:
 class Lowess:
     """Local lines over the nearest `span` of the rows, with weights (1 - (distance / reach)³)³.
 
-    No row is weighted down for being far off: a principal curve runs through means.
+    There are no robustness weights: a principal curve passes through means.
     """
 
     span: float
@@ -152,46 +151,48 @@ class Lowess:
         if period is not None:
             t = np.concatenate([t - period, t, t + period])
             sums, counts = np.tile(sums, (3, 1)), np.tile(counts, (3, 1))
-        places = np.unique(at if len(at) <= PLACES else np.quantile(at, np.linspace(0, 1, PLACES)))
-        fits = np.array([_local_line(t, sums, counts, place, min(k, len(t))) for place in places])
-        return np.column_stack([np.interp(at, places, column) for column in fits.T])
+        some = np.unique(at if len(at) <= EVALUATED else np.quantile(at, np.linspace(0, 1, EVALUATED)))
+        fits = np.array([_local_line(t, sums, counts, u, min(k, len(t))) for u in some])
+        return np.column_stack([np.interp(at, some, column) for column in fits.T])
 
 
 def _grouped(t: Array, Y: Array) -> tuple[Array, Array, Array]:
-    """Rows in the order of t, neighbours joined where there are very many: mean t, sums of cells, number of cells."""
+    """Rows in the order of t, consecutive ones summed where there are very many: mean t, sums and numbers of cells."""
     order = np.argsort(t, kind="stable")
     t, Y = t[order], Y[order]
-    seen = ~np.isnan(Y)
-    Y, seen = np.where(seen, Y, 0.0), seen.astype(np.float64)
+    observed = ~np.isnan(Y)
+    Y, observed = np.where(observed, Y, 0.0), observed.astype(np.float64)
     if len(t) <= GROUPS:
-        return t, Y, seen
+        return t, Y, observed
     starts = np.linspace(0, len(t), GROUPS, endpoint=False).astype(int)
     size = np.diff(np.append(starts, len(t)))
-    return np.add.reduceat(t, starts) / size, np.add.reduceat(Y, starts), np.add.reduceat(seen, starts)
+    return np.add.reduceat(t, starts) / size, np.add.reduceat(Y, starts), np.add.reduceat(observed, starts)
 
 
-def _local_line(t: Array, sums: Array, counts: Array, place: float, k: int) -> Array:
-    """The value at `place` of the line through the k nearest rows."""
-    left = _window(t, place, k)
+def _local_line(t: Array, sums: Array, counts: Array, u: float, k: int) -> Array:
+    """The value at u of the weighted line through the k nearest rows."""
+    left = _window(t, u, k)
     near = slice(left, left + k)
-    x = t[near] - place
+    x = t[near] - u
     reach = max(-x[0], x[-1], 0.0)
     w = (1.0 - np.minimum(np.abs(x) / (reach * (1 + 1e-9)), 1.0) ** 3) ** 3 if reach > 0 else np.ones(k)
     total, first, second = (weights @ counts[near] for weights in (w, w * x, w * x * x))
     some = np.where(total > 0, total, 1.0)
     mean, middle = (w @ sums[near]) / some, first / some
     spread = second - total * middle * middle
-    usable = spread > 1e-9 * reach * reach * total  # else all rows are at one place, and the line has any slope
+    usable = (
+        spread > 1e-9 * reach * reach * total
+    )  # else all rows are at one parameter, and the slope is not determined
     slope = ((w * x) @ sums[near] - middle * (w @ sums[near])) / np.where(usable, spread, 1.0)
     return np.where(usable, mean - slope * middle, mean)
 
 
-def _window(t: Array, place: float, k: int) -> int:
-    """Where the k nearest of sorted t begin."""
+def _window(t: Array, u: float, k: int) -> int:
+    """The first of the k values of sorted t nearest to u."""
     low, high = 0, len(t) - k
     while low < high:
         middle = (low + high) // 2
-        if place - t[middle] > t[middle + k] - place:
+        if u - t[middle] > t[middle + k] - u:
             low = middle + 1
         else:
             high = middle

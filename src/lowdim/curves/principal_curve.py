@@ -9,12 +9,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
-from lowdim.curves._hastie_stuetzle import Fit, HastieStuetzle
+from lowdim.curves._hastie_stuetzle import HastieStuetzle
+from lowdim.curves._init import completed, initial_curve
 from lowdim.curves._polygon import polygonal_line
-from lowdim.curves._polyline import Polyline
-from lowdim.curves._segments import best, k_segments
+from lowdim.curves._polyline import Fit, Polyline
+from lowdim.curves._segments import k_segments
 from lowdim.curves._smoothers import Lowess, Spline
-from lowdim.curves._starts import first_curve, without_holes
 
 SMOOTHERS = ("spline", "lowess", "periodic", "segments", "polygon")
 
@@ -22,42 +22,45 @@ SMOOTHERS = ("spline", "lowess", "periodic", "segments", "polygon")
 class PrincipalCurve(Reducer):
     """A curve through the middle of the rows: the nonlinear first principal component.
 
-    A principal curve is the mean of the rows that project on it, f(t) = E[x | t(x) = t], where t(x) is the length of
-    the curve up to its point nearest to x (the largest one, where several are equally near). Hastie and Stuetzle start
-    with the first principal axis and alternate: project the rows, then smooth every column along the curve, until the
-    mean squared distance D² settles. Two other ways build the curve of straight pieces: k segments joined to one path,
-    which also follows spirals and crossings, and a polygonal line to which vertices are added one by one.
+    A principal curve is the mean of the rows that project on it, f(t) = E[x | t(x) = t], where t(x) is the arc length
+    of the curve up to its point nearest to x (the largest one, where several are equally near). Hastie and Stuetzle
+    start with the first principal axis and alternate: project the rows, then smooth every column along the curve, until
+    the mean squared distance D² converges. Two other algorithms build the curve of straight segments: k segments joined
+    to one path, which also follows spirals and crossings, and a polygonal line to which vertices are added one by one.
 
     Parameters
     ----------
     smoother : {"spline", "lowess", "periodic", "segments", "polygon"}
-        Cubic smoothing splines, local lines, or periodic splines for a closed curve (all Hastie and Stuetzle's way);
-        k segments; a polygonal line.
+        Cubic smoothing splines, local lines, or periodic splines for a closed curve (all by Hastie and Stuetzle's
+        algorithm); k segments; a polygonal line.
     df : float
-        Degrees of freedom of a spline: 2 is a straight line, 5 bends once or twice, a coil needs more.
+        Degrees of freedom of a spline: 2 is a straight line, 5 bends once or twice, a spiral needs more.
     span : float
         Share of the rows that a local line of "lowess" is fitted to.
     n_segments : int or None
-        Of "segments" and "polygon". None: as many as the likelihood of the path, or the number of rows and their
-        distance from the curve, justify.
+        Of "segments" and "polygon". None: chosen by the likelihood of the path, or by the number of rows and their
+        distance from the curve.
     closed : bool
         Join the ends; "periodic" always does.
     bias_correction : bool
-        Smoothing cuts corners and shrinks rings. True adds to every smooth curve the smoothed residuals from it
+        Smoothing flattens bends and shrinks rings. True adds to every smooth curve the smoothed residuals from it
         (Banfield and Raftery).
-    init : {"auto"} or array-like of shape (n_vertices, n_features)
-        Where to start: the first principal axis, or an ellipse along the first two where the curve is closed; or the
-        vertices of a curve of yours, such as the `curve_` of another fit.
     n_vertices : int
-        Points at which a smooth curve is kept, joined by straight lines.
-    tol : float
-        Stop when D² moves by less than this share of it.
+        Points at which a smooth curve is stored, joined by straight lines.
+    init : {"auto"} or array of shape (n_vertices, n_features)
+        Initial curve: "auto", the first principal axis, or an ellipse along the first two where the curve is closed; or
+        an array of vertices, such as the `curve_` of another fit. "segments" needs none.
     max_iter : int
-        Most passes.
+        Maximum number of iterations (of projecting and smoothing).
+    tol : float
+        Convergence tolerance: relative change of D².
+    callback : callable or None
+        Called as ``callback(step, loss, state)``; returning True stops the fit. After each iteration (of "segments" and
+        "polygon" for each number of segments); `loss` is D², `state` the vertices of the curve so far.
     n_jobs : int or None
-        Threads; None means all cores. Results do not depend on it.
-    verbose : int
-        1 shows progress of long runs.
+        Number of threads; None means all cores. Results do not depend on it.
+    verbose : int or bool
+        1 or True shows the progress of long fits on stderr.
 
     Attributes
     ----------
@@ -68,18 +71,21 @@ class PrincipalCurve(Reducer):
     length_ : float
         Of the curve.
     embedding_ : ndarray of shape (n_samples, 1)
-        Length of the curve up to the point nearest to each row. An open curve starts at the end with more rows.
+        Arc length of the curve up to the point nearest to each row. An open curve starts at the end with more rows.
     parameters_ : ndarray of shape (n_samples,)
         The same as a vector, in double precision.
     distance_ : ndarray of shape (n_samples,)
-        Distance of each row from the curve, in the cells it has.
+        Distance of each row from the curve, over its observed cells.
     reconstruction_error_ : float
-        Sum of their squares.
+        Mean squared error of the observed cells, in units of X.
     loss_curve_ : ndarray
-        D² after each pass (or each number of segments).
-    n_iter_, converged_ : int, bool
-        Passes made and whether D² settled. It may rise, since smoothing minimises nothing: after 30 passes without a
-        lower value, or where it settles a tenth above its lowest, the fit ends with a warning and the best curve.
+        D² after each iteration (or each number of segments).
+    n_iter_ : int
+        Number of iterations (or of numbers of segments).
+    converged_ : bool
+        Whether D² converged; False where the callback stopped the fit. D² may rise, since smoothing minimises nothing:
+        after 30 iterations without a lower value, or where it converges a tenth above its lowest, the fit ends with a
+        warning and the best curve.
 
     References
     ----------
@@ -106,11 +112,11 @@ class PrincipalCurve(Reducer):
         "n_segments": params.none() | params.whole(1),
         "closed": params.flag(),
         "bias_correction": params.flag(),
-        "init": params.one_of("auto") | params.Rule("an array of vertices", lambda v: np.ndim(v) == 2),
         "n_vertices": params.whole(10),
+        "init": params.one_of("auto") | params.Rule("an array of vertices", lambda v: np.ndim(v) == 2),
     }
     _takes_nan = True
-    _ways_out = "Fit on a sample of the rows and place the others with transform."
+    _ways_out = "Fit on a sample of the rows and transform the others."
 
     def __init__(
         self,
@@ -121,10 +127,11 @@ class PrincipalCurve(Reducer):
         n_segments=None,
         closed=False,
         bias_correction=False,
-        init="auto",
         n_vertices=500,
-        tol=1e-3,
+        init="auto",
         max_iter=100,
+        tol=1e-3,
+        callback=None,
         n_jobs=None,
         verbose=0,
     ):
@@ -134,50 +141,46 @@ class PrincipalCurve(Reducer):
         self.n_segments = n_segments
         self.closed = closed
         self.bias_correction = bias_correction
-        self.init = init
         self.n_vertices = n_vertices
-        self.tol = tol
+        self.init = init
         self.max_iter = max_iter
+        self.tol = tol
+        self.callback = callback
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _embed(self, X: np.ndarray) -> np.ndarray:
         rows = X.astype(np.float64, copy=False)
-        self.closed_ = bool(self.closed or self.smoother == "periodic")
-        whole = without_holes(rows, X.dtype, self._incomplete, self.n_jobs)
+        closed = bool(self.closed or self.smoother == "periodic")
+        whole = completed(rows, X.dtype, self._incomplete, self.n_jobs)
         if self.smoother == "segments":
-            fit = self._by_segments(whole)
-        elif self.smoother == "polygon":
-            fit = self._by_vertices(rows, self._start(whole))
+            fit = self._by_segments(whole, closed)
         else:
-            fit = self._by_smoothing(rows, self._start(whole))
+            start = initial_curve(whole, self.init, closed)
+            fit = self._by_vertices(rows, start) if self.smoother == "polygon" else self._by_smoothing(rows, start)
         self.loss_curve_, self.n_iter_, self.converged_ = fit.losses, fit.n_iter, fit.converged
 
         curve = _oriented(fit.curve, rows, self.n_jobs)
         found = curve.project(rows, self.n_jobs)
-        self.curve_, self.length_ = curve.vertices, float(curve.lengths[-1])
+        self.curve_, self.closed_, self.length_ = curve.vertices, curve.closed, float(curve.lengths[-1])
         self.parameters_, self.distance_ = found.parameters, np.sqrt(found.squared)
-        self.reconstruction_error_ = float(found.squared.sum())
+        self.reconstruction_error_ = float(found.squared.sum() / np.count_nonzero(~np.isnan(rows)))
         return found.parameters[:, None]
-
-    def _start(self, whole: np.ndarray) -> Polyline:
-        return first_curve(whole, self.init, self.closed_)
 
     def _by_smoothing(self, X: np.ndarray, start: Polyline) -> Fit:
         smoother: Any = Lowess(self.span) if self.smoother == "lowess" else Spline(self.df)
-        alternation = HastieStuetzle(X, smoother, self.closed_, self.bias_correction, self.n_vertices, self.n_jobs)
-        settings = {"tol": self.tol, "max_iter": self.max_iter, "verbose": self.verbose}
+        alternation = HastieStuetzle(X, smoother, start.closed, self.bias_correction, self.n_vertices, self.n_jobs)
+        settings: Any = {"tol": self.tol, "max_iter": self.max_iter, "callback": self.callback, "verbose": self.verbose}
         return alternation.fit(start, owner="PrincipalCurve", **settings)
 
-    def _by_segments(self, whole: np.ndarray) -> Fit:
-        paths = k_segments(whole, self.n_segments, self.closed_, self.n_jobs)
-        chosen = best(paths, self.n_segments)
-        self.closed_ = chosen.curve.closed
-        return Fit(chosen.curve, np.array([path.squared for path in paths]), len(paths), True)
+    def _by_segments(self, whole: np.ndarray, closed: bool) -> Fit:
+        paths = k_segments(whole, self.n_segments, closed, self.n_jobs, self.callback)
+        losses = np.array([path.squared for path in paths.found])
+        return Fit(paths.best(self.n_segments).curve, losses, len(losses), not paths.stopped)
 
     def _by_vertices(self, X: np.ndarray, start: Polyline) -> Fit:
-        curve, losses = polygonal_line(X, start, self.n_segments, self.n_jobs, self.verbose)
-        return Fit(curve, np.array(losses), len(losses), True)
+        settings: Any = {"callback": self.callback, "n_jobs": self.n_jobs, "verbose": self.verbose}
+        return polygonal_line(X, start, self.n_segments, **settings)
 
     def _extend(self, X: np.ndarray) -> np.ndarray:
         return Polyline(self.curve_, self.closed_).project(X, self.n_jobs).parameters[:, None]
@@ -191,12 +194,12 @@ class PrincipalCurve(Reducer):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows; missing cells are left out.
+            Rows; missing cells are ignored.
 
         Returns
         -------
         distance : ndarray of shape (n_samples,)
-            Euclidean, in the cells a row has.
+            Euclidean, over the observed cells of a row.
         """
         check_is_fitted(self)
         X, dtype = self._check_rows(X, fitting=False)
@@ -212,7 +215,7 @@ class PrincipalCurve(Reducer):
 
 
 def _oriented(curve: Polyline, X: np.ndarray, n_jobs: int | None) -> Polyline:
-    """Run through from the end with more rows, so that turning the data does not turn the curve round."""
+    """Starting at the end with more rows, so that a rotation of the data does not reverse the curve."""
     if curve.closed:
         return curve
     t = curve.project(X, n_jobs).parameters

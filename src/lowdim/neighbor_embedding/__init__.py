@@ -1,1 +1,1 @@
-"""Maps that keep neighbours together: t-SNE and UMAP."""
+"""Neighbour embeddings: t-SNE and UMAP."""

@@ -1,7 +1,7 @@
-"""How strongly rows belong together: from distances of neighbours to probabilities.
+"""Affinities of t-SNE: from distances of neighbours to probabilities.
 
-A graph holds the distances of each row to its neighbours; `weights` turns them into a distribution for each row (that
-of a given perplexity, of a given width, or uniform), and `joint` into one symmetric distribution over all pairs.
+A graph holds the distances of each row to its neighbours; `weights` converts them to a distribution for each row (of a
+given perplexity, of a given width, or uniform), and `joint` to one symmetric distribution over all pairs.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from lowdim import _native
+from lowdim._core.graph import stored_edges
 from lowdim._core.neighbors import Neighbors
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
@@ -30,7 +31,7 @@ def as_graph(found: Neighbors, n: int) -> sparse.csr_array:
 
 
 def n_neighbors(perplexity: float | Sequence[float], n: int, owner: str) -> int:
-    """Neighbours that carry a Gaussian of that perplexity: three times as many, or all there are.
+    """How many neighbours a Gaussian of that perplexity needs: three times as many, or all there are.
 
     A perplexity is the effective number of neighbours, so n - 1 is the most it can be.
     """
@@ -45,7 +46,8 @@ def n_neighbors(perplexity: float | Sequence[float], n: int, owner: str) -> int:
     if 3 * largest > n - 1 + 2:
         warn(
             f"{owner}: perplexity={largest:g} is more than a third of the {n - 1} other rows: all of them count as "
-            f"neighbours, and the map shows little of what is local. Try perplexity={max(1, (n - 1) // 3)} or less."
+            "neighbours, and the map shows little of the local structure. Try "
+            f"perplexity={max(1, (n - 1) // 3)} or less."
         )
     return max(1, min(n - 1, int(np.ceil(3 * largest))))
 
@@ -66,11 +68,11 @@ def weights(
         Distances of m rows to their neighbours.
     perplexity : float or sequence of float
         2^entropy of each row, by which beta_i is found; of several, the distributions are averaged. A row whose
-        neighbours are too few, or too many of which are equally near, gets the nearest value there is.
+        neighbours are too few, or too many of which are equally near, gets the nearest possible value.
     sigma : float, optional
         One width for all rows instead: beta = 1 / (2 sigma²).
     kind : {"gaussian", "uniform"}
-        Uniform: every neighbour counts the same.
+        "uniform": every neighbour has the same probability.
     n_jobs : int, optional
         Threads. The result does not depend on it.
 
@@ -106,7 +108,7 @@ def _of_perplexity(squares: np.ndarray, starts: np.ndarray, perplexity: float, n
 
 
 def _of_width(squares: np.ndarray, starts: np.ndarray, sigma: float) -> np.ndarray:
-    """Relative to the nearest neighbour, so that a row far from all others does not vanish."""
+    """Relative to the nearest neighbour, so that the probabilities of an isolated row do not underflow."""
     counts, filled = np.diff(starts), np.flatnonzero(np.diff(starts))
     least, total = np.zeros(len(counts)), np.ones(len(counts))
     least[filled] = np.minimum.reduceat(squares, starts[filled]) if len(filled) else 0.0
@@ -140,10 +142,17 @@ def joint(P: sparse.csr_array) -> sparse.csr_array:
 
 
 def check_neighbors(graph: Any, owner: str) -> None:
-    """Every row must have a neighbour, or nothing holds it in the map."""
+    """Every row must have a neighbour: without one no force would attract it."""
     alone = np.flatnonzero(np.diff(graph.indptr) == 0)
     if len(alone):
         raise ValueError(
             f"{owner}: {len(alone)} rows of X store no distance to another row (the first is row {alone[0]}), so "
-            "nothing says where they belong. Leave them out or store distances for them."
+            "they have no neighbours. Leave them out or store distances for them."
         )
+
+
+def stored_graph(X: Any, owner: str) -> sparse.csr_array:
+    """The graph that precomputed sparse distances are; every row must have a neighbour."""
+    graph = stored_edges(X, owner=owner)
+    check_neighbors(graph, owner)
+    return graph

@@ -1,8 +1,8 @@
-"""Densities in UMAP's map: groups that are dense in the data lie dense, and loose ones loose.
+"""Densities in UMAP's map (densMAP): groups that are dense in the data are dense in the map.
 
-The radius of a row is the logarithm of the mean squared distance to its neighbours, each counting as it belongs to the
-row; of the radii in the data and in the map the correlation is raised. Narayan, Berger and Cho, Assessing single-cell
-transcriptomic variability through density-preserving data visualization, 2021.
+The radius of a row is the logarithm of the weighted mean squared distance to its neighbours; the correlation between
+the radii in the data and in the map is maximised. Narayan, Berger and Cho, Assessing single-cell transcriptomic
+variability through density-preserving data visualization, 2021.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from lowdim import _native
 
 compiled: Any = _native  # a compiled module has no types to check
 
-LEAST = 1e-8  # of the mean squared distance: rows nearer to all their neighbours count as that near
-STEADY = 0.1  # added to the variance of radii in the map, which may be next to none at first
-MOST = 4.0  # length of a move along an axis, as of pulls and pushes
+LEAST = 1e-8  # of the mean squared distance, added to that of each row: keeps the logarithm finite
+STEADY = 0.1  # added to the variance of radii in the map, which may be close to 0 at first
+MOST = 4.0  # length of a step along an axis, as for the other forces
 
 
 def data_radii(graph: sparse.csr_array, W: sparse.csr_array) -> np.ndarray:
@@ -30,20 +30,22 @@ def data_radii(graph: sparse.csr_array, W: sparse.csr_array) -> np.ndarray:
     graph : csr_array of shape (n, n)
         Distances of rows to their neighbours.
     W : csr_array of shape (n, n)
-        How strongly rows belong together, symmetric.
+        Weights of the edges, symmetric.
 
     Returns
     -------
     ndarray of shape (n,)
     """
     lengths = sparse.csr_array(graph.maximum(graph.T))
-    largest = max(float(lengths.data.max(initial=0.0)), 1e-300)  # squares of very large or small numbers have no place
+    largest = max(
+        float(lengths.data.max(initial=0.0)), 1e-300
+    )  # squares of very large or small numbers are out of range
     squares = W.multiply((lengths / largest).power(2)).sum(axis=1) / np.maximum(W.sum(axis=1), 1e-300)
     return np.log(squares + LEAST * max(float(squares.mean()), 1e-300)) + 2 * np.log(largest)
 
 
 def map_radii(W: sparse.csr_array, Z: np.ndarray, a: float, b: float, n_threads: int) -> tuple[np.ndarray, np.ndarray]:
-    """The same in the map, where neighbours count by their similarity; and the sums of these."""
+    """The same in the map, weighted by the kernel of the map; and the sums of these weights."""
     radii, sums = np.empty((2, len(Z)))
     starts, ends = W.indptr.astype(np.int64), W.indices.astype(np.int32)
     compiled.map_radii(starts, ends, a, b, n_threads, np.ascontiguousarray(Z, dtype=np.float32), radii, sums)
@@ -52,7 +54,7 @@ def map_radii(W: sparse.csr_array, Z: np.ndarray, a: float, b: float, n_threads:
 
 @dataclass(frozen=True, eq=False)
 class Densities:
-    """Radii of rows in the data, in units of their deviation; and how much their correlation with the map's counts."""
+    """Standardised radii of rows in the data, and the weight of their correlation with those in the map."""
 
     wanted: np.ndarray
     weight: float
@@ -63,7 +65,7 @@ class Densities:
         return cls((radii - radii.mean()) / deviation if deviation > 1e-9 else np.zeros_like(radii), weight)
 
     def moves(self, W: sparse.csr_array, Z: np.ndarray, a: float, b: float, n_threads: int) -> np.ndarray:
-        """Where the correlation grows, in the measure of the pulls of all edges."""
+        """Steps along the gradient of the correlation, scaled by the total attraction."""
         radii, sums = map_radii(W, Z, a, b, n_threads)
         slopes, moves = self.slopes(radii), np.empty(Z.shape)
         starts, ends = W.indptr.astype(np.int64), W.indices.astype(np.int32)
@@ -71,7 +73,7 @@ class Densities:
         return np.clip(self.weight * float(W.data.sum() / W.data.max(initial=1e-300)) * moves, -MOST, MOST)
 
     def slopes(self, radii: np.ndarray) -> np.ndarray:
-        """Of the correlation in each radius of the map."""
+        """Derivatives of the correlation by each radius of the map."""
         gaps, variance = radii - radii.mean(), float(radii.var()) + STEADY
         together = float(self.wanted @ radii) / len(radii)
         return np.asarray((self.wanted - together * gaps / variance) / (len(radii) * np.sqrt(variance)))

@@ -1,4 +1,4 @@
-"""UMAP's graph: how strongly rows belong together, and the kernel that the map answers with."""
+"""UMAP's fuzzy graph of neighbours, and the kernel of its map."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def memberships(graph: sparse.csr_array, connectivity: float, n_jobs: int | None
     graph : csr_array of shape (m, n)
         Distances of m rows to their neighbours.
     connectivity : float
-        rho_i is the distance of that neighbour, counted among those that are not at distance 0.
+        rho_i is the distance of the neighbour with this rank, among those that are not at distance 0.
     n_jobs : int, optional
         Threads. The result does not depend on it.
 
@@ -43,7 +43,7 @@ def memberships(graph: sparse.csr_array, connectivity: float, n_jobs: int | None
 
 
 def union(W: sparse.csr_array, mix: float) -> sparse.csr_array:
-    """Both directions as one weight: either w + w' - ww' (mix 1), both, ww' (mix 0), or between."""
+    """Symmetric weights: the fuzzy union w + w' - ww' (mix 1), the intersection ww' (mix 0), or a mixture."""
     W = W.copy()
     W.sort_indices()
     other = sparse.csr_array(W.T)
@@ -57,14 +57,14 @@ def union(W: sparse.csr_array, mix: float) -> sparse.csr_array:
 
 
 def joined(W: sparse.csr_array, X: Any, **settings: Any) -> tuple[sparse.csr_array, Connected]:
-    """The weights after the policy for parts; an edge between two weighs as the weakest link of a row to its nearest.
+    """The weights after the policy for connected components; an edge that joins two has the weight of the weakest link.
 
     Parameters
     ----------
     W : csr_array of shape (n, n)
         Symmetric weights.
     X : array or sparse matrix
-        Rows or distances, which say what is nearest between parts.
+        Rows or distances, to find the shortest edges between components.
     **settings
         Of `connect`.
 

@@ -1,10 +1,10 @@
 """Repulsion on a grid: points become charges on regular nodes, and sums over pairs become convolutions.
 
-As in FIt-SNE (Linderman et al., 2019), with three differences. Points and nodes meet through B-splines of degree five,
-undone in Fourier space, which for the same error need far fewer nodes than polynomials on intervals. The force itself,
-d h(d²), is the kernel that is convolved: one transform of the charges and one back for each coordinate, and nothing
-cancels. And Z is a sum over frequencies, without a transform of its own. Nodes keep their distance while the map grows,
-so that the transforms of the kernels are kept from step to step.
+As in FIt-SNE (Linderman et al., 2019), with three differences. Charges are interpolated by B-splines of degree five,
+deconvolved in Fourier space, which for the same error need far fewer nodes than polynomials on intervals. The force
+itself, d h(d²), is the kernel that is convolved: one transform of the charges and one inverse transform for each
+coordinate, without cancellation. And the sum of the kernel over pairs is a sum over frequencies, without a transform of
+its own. Nodes keep their distance while the map grows, so that the transforms of the kernels are reused.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from lowdim import _native
 compiled: Any = _native  # a compiled module has no types to check
 
 # Of the nodes, in widths of the kernel. Late in a descent the gradient is a hundredth of the forces: these are within
-# 0.02 % of their size (a third would be 0.2 %), so that it is good to a few percent at its smallest.
+# 0.02 % (with a spacing of a third: 0.2 %), so that the gradient is accurate to a few percent at its smallest.
 SPACING = 1 / 4
 CELLS = 50  # at least so many across the map, which starts very small
 REACH = 3  # nodes on each side that the spline of a point reaches
-MOST_NODES = 2**25  # some points far from the others would ask for more than a machine has
+MOST_NODES = 2**25  # points far from the others would need more memory than there is
 
 
 class GridField:
@@ -54,13 +54,13 @@ class GridField:
         return self._forces(Z, low - REACH * spacing, 1 / spacing, used, self._key[1])
 
     def _spacing(self, span: float) -> float:
-        """On a ladder, so that a map that grows a little keeps its grid."""
+        """One of a geometric series, so that a map that grows a little keeps its grid."""
         widest = SPACING * np.sqrt(self.dof)
         wanted = min(max(span, 1e-30) / CELLS, widest)
         return float(widest * 2.0 ** (0.5 * np.floor(2.0 * np.log2(wanted / widest) + 1e-9)))
 
     def _transforms(self, spacing: float, sizes: tuple[int, ...]) -> tuple[np.ndarray, list[np.ndarray]]:
-        """Of the kernel and of the force along each axis, with the splines undone on both sides."""
+        """Of the kernel and of the force along each axis, with the splines deconvolved on both sides."""
         steps = [spacing * np.fft.fftfreq(size, 1 / size) for size in sizes]
         offsets = np.meshgrid(*steps, indexing="ij")
         base = 1 / (1 + sum(d * d for d in offsets) / self.dof)

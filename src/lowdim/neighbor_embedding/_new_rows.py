@@ -1,65 +1,80 @@
-"""New rows in a map that stays as it is."""
+"""Coordinates of new rows in a map that stays as it is."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from lowdim import _native
+from lowdim._core.manifold.neighborhood import Neighborhood
 from lowdim._core.neighbors import Neighbors
 from lowdim._core.runtime import threads
+from lowdim._core.runtime.rng import generator
 from lowdim.neighbor_embedding._affinity import as_graph, weights
+from lowdim.neighbor_embedding._umap_descent import Forces
 
 compiled: Any = _native  # a compiled module has no types to check
 
-PERPLEXITY = 5.0  # a new row is held by few fitted ones, so that it goes to one of their groups and not between them
+PERPLEXITY = 5.0  # of a new row in t-SNE: few neighbours, so that it joins one of their groups and is not between them
 EXAGGERATION = 1.5
-STEPS = 100
-EXACT = 1000  # fitted rows up to which all of them push
+STEPS, UMAP_STEPS = 100, 50
+EXACT = 1000  # fitted rows up to which t-SNE sums the repulsion over all of them
 TREE_DIMS = 3
-ON = 0.1  # of the distance to the last neighbour: nearer to a fitted row than that, a new row is drawn to its place
+REPELLING = 2000  # fitted rows that repel a new one in UMAP
+ON = 0.1  # of the distance to the last neighbour: nearer to a fitted row than that, a new row is drawn to its point
+
+Groups = list[tuple[np.ndarray, Neighbors]]
 
 
 def n_near(n: int) -> int:
-    """How many fitted rows a new one is compared with."""
+    """How many fitted rows a new one is compared with in t-SNE."""
     return min(n, int(3 * PERPLEXITY))
 
 
-def by_stored(G: Any, k: int, owner: str, placed: Callable[[Any, int], np.ndarray]) -> np.ndarray:
-    """Places of rows of a sparse graph by as many neighbours as each stores, up to k."""
-    counts = np.minimum(np.diff(G.indptr), k)
-    if not counts.all():
-        lost = int(np.argmin(counts))
-        raise ValueError(f"{owner}: row {lost} of X stores no distance to a fitted row, so it has no place.")
-    groups = [np.flatnonzero(counts == count) for count in np.unique(counts)]
-    Z = np.concatenate([placed(G[rows], int(counts[rows[0]])) for rows in groups])
-    return Z[np.argsort(np.concatenate(groups))]
+def neighbors_of_new(neighborhood: Neighborhood, rows: Any, X: Any, k: int) -> Groups:
+    """The k nearest fitted rows of each new row: (numbers of new rows, their neighbours), in one group.
 
-
-def place(found: Neighbors, fitted: np.ndarray, *, theta: float, dof: float, n_jobs: int | None) -> np.ndarray:
-    """Where the affinities of each new row to its neighbours want it, the fitted rows fixed.
-
-    It starts at the mean of their places and minimises its own divergence. A row that equals a fitted one is that row,
-    and lies on its place: within a tenth of the distance to the last neighbour, the place goes over continuously from
-    what the affinities say to an interpolation of the fitted places.
+    In a sparse graph each row has as many neighbours as it stores, up to k; rows with equally many are a group.
     """
-    k = found.indices.shape[1]
-    P = weights(as_graph(found, len(fitted)), perplexity=min(PERPLEXITY, max(1.0, k - 1.0)), n_jobs=n_jobs)
-    p, places = P.data.reshape(-1, k), fitted[found.indices]
-    Z = np.einsum("ij,ijc->ic", p, places)
-    if fitted.shape[1] <= TREE_DIMS:
-        settings = (0.0 if len(fitted) <= EXACT else theta, dof, EXAGGERATION, STEPS, threads.n_threads(n_jobs))
-        compiled.place_rows(np.ascontiguousarray(fitted), found.indices, p, *settings, Z)
-    else:
-        with threads.single_blas():
-            Z = np.stack([_settled(*row, fitted, dof) for row in zip(Z, p, places, strict=True)])
-    on, share = on_fitted(found.distances.astype(np.float64), places)
-    return Z + share[:, None] * (on - Z)
+    if not (sparse.issparse(X) and rows is None):
+        return [(np.arange(X.shape[0]), neighborhood.nearest(rows, k, X))]
+    counts = np.minimum(np.diff(X.indptr), k)
+    if not counts.all():
+        raise ValueError(
+            f"{neighborhood.owner}: row {int(np.argmin(counts))} of X stores no distance to a fitted row, so it cannot "
+            "be transformed."
+        )
+    groups = [np.flatnonzero(counts == count) for count in np.unique(counts)]
+    return [(new, neighborhood.nearest(None, int(counts[new[0]]), X[new])) for new in groups]
 
 
-def _settled(z: np.ndarray, p: np.ndarray, near: np.ndarray, fitted: np.ndarray, dof: float) -> np.ndarray:
+def place_by_affinities(
+    groups: Groups, fitted: np.ndarray, *, theta: float, dof: float, n_jobs: int | None
+) -> np.ndarray:
+    """New rows in t-SNE: each minimises its own divergence from the mean of its neighbours' points, these fixed.
+
+    A row that equals a fitted one has its point: within a tenth of the distance to the last neighbour, the coordinates
+    change continuously from this minimum to an interpolation of the fitted points.
+    """
+    out = np.empty((sum(len(new) for new, _ in groups), fitted.shape[1]))
+    for new, found in groups:
+        k = found.indices.shape[1]
+        P = weights(as_graph(found, len(fitted)), perplexity=min(PERPLEXITY, max(1.0, k - 1.0)), n_jobs=n_jobs)
+        p, near = P.data.reshape(-1, k), fitted[found.indices]
+        Z = np.einsum("ij,ijc->ic", p, near)
+        if fitted.shape[1] <= TREE_DIMS:
+            settings = (0.0 if len(fitted) <= EXACT else theta, dof, EXAGGERATION, STEPS, threads.n_threads(n_jobs))
+            compiled.place_rows(np.ascontiguousarray(fitted), found.indices, p, *settings, Z)
+        else:
+            with threads.single_blas():
+                Z = np.stack([_minimised(*row, fitted, dof) for row in zip(Z, p, near, strict=True)])
+        out[new] = _drawn_to_fitted(Z, found, near)
+    return out
+
+
+def _minimised(z: np.ndarray, p: np.ndarray, near: np.ndarray, fitted: np.ndarray, dof: float) -> np.ndarray:
     """One row in more dimensions than the compiled loop has: the same steps."""
     for _ in range(STEPS):
         pull = EXAGGERATION * p / (1 + np.square(near - z).sum(axis=1) / dof)
@@ -73,8 +88,27 @@ def _settled(z: np.ndarray, p: np.ndarray, near: np.ndarray, fitted: np.ndarray,
     return z
 
 
-def on_fitted(distances: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Shepard's interpolation of the places within reach, and how much it counts."""
+def place_by_memberships(
+    groups: Groups, memberships: list[np.ndarray], fitted: np.ndarray, forces: Forces, n_jobs: int | None
+) -> np.ndarray:
+    """New rows in UMAP: attraction to the neighbours and repulsion from the fitted rows balance, these fixed.
+
+    The iteration starts at the mean of the neighbours' points. A row that equals a fitted one has its point.
+    """
+    n, out = len(fitted), np.empty((sum(len(new) for new, _ in groups), fitted.shape[1]))
+    repelling = fitted if n <= REPELLING else fitted[np.sort(generator(0).permutation(n)[:REPELLING])]
+    settings = (*forces.arguments, UMAP_STEPS, threads.n_threads(n_jobs))
+    for (new, found), w in zip(groups, memberships, strict=True):
+        near = fitted[found.indices]
+        Z = np.einsum("ij,ijc->ic", w / w.sum(axis=1, keepdims=True), near)
+        compiled.settle_rows(fitted, np.ascontiguousarray(repelling), found.indices, w, *settings, Z)
+        out[new] = _drawn_to_fitted(Z, found, near)
+    return out
+
+
+def _drawn_to_fitted(Z: np.ndarray, found: Neighbors, near: np.ndarray) -> np.ndarray:
+    """Z, mixed with Shepard's interpolation of the fitted points where a new row is close to a fitted one."""
+    distances = found.distances.astype(np.float64)
     reach = np.maximum(ON * distances[:, -1:], 1e-300)
     closeness = np.maximum(0.0, 1.0 - distances / reach)
     with np.errstate(divide="ignore"):
@@ -82,5 +116,5 @@ def on_fitted(distances: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np
     equal = distances <= 1e-9 * reach
     weight = np.where(equal.any(axis=1, keepdims=True), equal, weight)
     sums = weight.sum(axis=1)
-    on = np.einsum("ij,ijc->ic", weight / np.maximum(sums, 1e-300)[:, None], places)
-    return on, np.square(closeness[:, 0])
+    interpolated = np.einsum("ij,ijc->ic", weight / np.maximum(sums, 1e-300)[:, None], near)
+    return Z + np.square(closeness[:, 0])[:, None] * (interpolated - Z)

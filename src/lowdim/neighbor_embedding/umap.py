@@ -1,4 +1,4 @@
-"""UMAP: a map of what hangs together, for many rows."""
+"""UMAP: a map of the fuzzy graph of neighbours, for many rows."""
 
 from __future__ import annotations
 
@@ -11,29 +11,27 @@ from scipy import sparse
 from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric
-from lowdim._core.graph import POLICIES as DISCONNECTED
-from lowdim._core.graph import stored_edges
+from lowdim._core.graph import Connected
 from lowdim._core.manifold.components import beside
-from lowdim._core.manifold.neighborhood import Distinct
-from lowdim._core.neighbors import SEARCH, nearest
+from lowdim._core.manifold.neighborhood import Distinct, Neighborhood
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
-from lowdim.neighbor_embedding import _affinity, _densities, _fuzzy, _starts
-from lowdim.neighbor_embedding._layout import (
+from lowdim.neighbor_embedding import _affinity, _densities, _fuzzy, _init, _new_rows
+from lowdim.neighbor_embedding._gradient_descent import centred
+from lowdim.neighbor_embedding._umap_descent import (
     EXACT,
     SOLVERS,
-    Expected,
+    ExpectedDescent,
     Forces,
-    Sampled,
+    Optimised,
+    SampledDescent,
     Schedule,
     divergence,
-    lay_out,
-    place,
+    run_epochs,
 )
-from lowdim.neighbor_embedding._new_rows import by_stored
 
-START_SIZE = 10.0  # of the map that the descent starts from
+START_SIZE = 10.0  # half the width of the initial map
 NOT_SHOWN = (
     "a UMAP map does not show how large or dense a group is, nor how far it is from groups that it does not touch; "
     "groups can appear in data that have none. Compare several n_neighbors."
@@ -46,13 +44,13 @@ def _among(W: Any, rows: np.ndarray) -> Any:
 
 
 class UMAP(Reducer):
-    """UMAP: shows what hangs together, as groups of points in a plane; fast for many rows.
+    """UMAP: groups similar rows, as groups of points in a plane; fast for many rows.
 
-    Row j belongs to row i with strength exp(-(d_ij - rho_i) / sigma_i): the nearest row fully, and all in sum
-    log2(n_neighbors + 1), which fixes sigma_i; both directions give one weight w_ij. Points of the map belong together
-    with strength q_ij = 1 / (1 + a |z_i - z_j|^2b). In each epoch edges pull as often as they are heavy, and each pull
-    is followed by pushes from rows drawn at random: a descent on `kl_divergence_`, from `init`, at a rate that
-    goes down to 0.
+    Row j is a neighbour of row i with membership exp(-(d_ij - rho_i) / sigma_i): 1 for the nearest row, and in sum
+    log2(n_neighbors + 1), which fixes sigma_i; both directions give one weight w_ij. Points of the map are neighbours
+    with strength q_ij = 1 / (1 + a |z_i - z_j|^2b). In each epoch edges are sampled in proportion to their weights and
+    attract their ends, and rows drawn at random (negative samples) repel: a stochastic gradient descent on
+    `kl_divergence_`, UMAP's cross-entropy, from `init`, at a learning rate that decreases to 0.
 
     What a map does not show: how large or dense a group is, and how far it is from groups that it does not touch.
     Groups can appear in data that have none; look at several `n_neighbors`.
@@ -62,63 +60,69 @@ class UMAP(Reducer):
     n_components : int
         Dimension of the map.
     n_neighbors : int
-        Neighbours of a row: few for what is local, many for the whole. The row itself is not counted; umap-learn does.
+        Neighbours of a row: few for local structure, many for global. The row itself is not counted; umap-learn counts
+        it.
     min_dist : float
-        How far apart neighbours lie in the map, at least about; at most `spread`. Small makes tight groups.
+        Approximate least distance of neighbours in the map; at most `spread`. Small makes tight groups.
     spread : float
         Scale of the map: strength falls as exp(-(d - min_dist) / spread).
     local_connectivity : float
-        How many neighbours belong to a row fully.
+        How many neighbours have membership 1.
     set_op_mix_ratio : float
-        1: rows belong together where either says so; 0: where both do; between: a mixture.
+        Both directions of an edge are combined by the fuzzy union (1), the intersection (0), or a mixture.
     solver : {"auto", "sampled", "exact"}
-        Pulls and pushes that are drawn; or the mean of all of them, with nothing random, which takes time
+        "sampled": edges and repelling rows are drawn. "exact": their expectation, with nothing random, which takes time
         n_samples² in each epoch. "auto" is exact up to 500 rows.
-    init : {"spectral", "pca", "random"} or array of shape (n_samples, n_components)
-        Where points start: at the eigenvectors of the graph; at principal coordinates (for distances alone,
-        "spectral"); anywhere; or as given, scaled where that is far too wide or narrow for the forces.
-    max_iter : int or None
-        Epochs. None: 500 up to 10,000 rows, then 200.
     learning_rate : float
-        Rate at the start; 1, as in umap-learn, keeps a little less of what is near.
+        Of the first epoch; 1, as in umap-learn, keeps a little less of the local structure.
     repulsion : float
-        Factor on pushes.
+        Factor on the repulsion.
     negative_sample_rate : float
-        Pushes for each pull of an edge.
+        Negative samples for each edge sampled.
     densities : float
-        How much it counts that rows with near neighbours in the data have them near in the map too, and rows with far
-        ones far; 0: not at all, 2: the usual weight in densMAP; smaller ones keep more of the rest. Takes draws
-        ("sampled") for any number of rows.
+        Weight of the correlation between local densities in the data and in the map (densMAP); 0: none, 2: the usual
+        weight in densMAP; smaller ones keep more of the rest. Uses "sampled" for any number of rows.
     metric : str or callable
-        Distance between rows; "precomputed": X holds distances, dense, condensed, or a sparse graph whose stored
-        entries are the neighbours, also those of new rows.
+        Distance between rows: a name, a function of two rows, or "precomputed" where X holds distances. These may be
+        dense, condensed, or a sparse graph whose stored entries are the neighbours, also for new rows.
     search : {"auto", "exact", "approximate"}
-        How neighbours are found: "auto" is exact up to 20,000 rows, then 98 % and more of them are found.
+        Neighbour search. "auto" is exact up to 20,000 rows and wherever a tree is fast, else approximate (with a
+        recall of 98 % and more on data with structure).
     missing : {"error", "pairwise", "expected"}
-        What a missing cell (NaN) means: refused; distances over the columns both rows have, scaled up; or the expected
-        distance under a Gaussian model of the rows.
-        Under "expected" an incomplete fitted row that is given to `transform` counts as another row with the same cells
-        and comes out near its place, not on it.
+        Missing cells (NaN), at fit and in new rows: an error; distances over the columns both rows have, scaled up; or
+        the expected distance under a Gaussian model of the rows. Under "expected" an incomplete fitted row that is
+        given to `transform` is another row with the same cells, whose coordinates are near those in `embedding_`, not
+        equal.
     disconnected : {"bridge", "separate", "largest", "error"}
-        When the graph falls apart: join its parts by their shortest edges, as heavy as the weakest link of a row to its
-        nearest; map each and put them side by side; map the largest (other rows are NaN); or refuse.
+        If the neighbour graph is not connected: join its connected components by their shortest edges, with the weight
+        of the weakest link of a row to its nearest; map each and put the maps side by side; map the largest (other rows
+        are NaN); or an error.
+    init : {"pca", "spectral", "random"} or array of shape (n_samples, n_components)
+        Initial coordinates: "pca", the principal components; "spectral", eigenvectors of the neighbour graph;
+        "random"; or an array, rescaled where it is far too wide or narrow for the forces. For distances alone "pca"
+        means "spectral".
+    max_iter : int or None
+        Number of epochs. None: 500 up to 10,000 rows, then 200.
     callback : callable or None
-        callback(n_iter, Z) every 10 epochs, Z being the places of all rows (NaN in parts that are mapped at another
-        time); returning True ends the descent.
+        Called as ``callback(step, loss, state)``; returning True stops the fit. Every 10 epochs, of all connected
+        components in turn with "separate"; `loss` is the `kl_divergence_` of the map so far (exact up to 1,400 rows,
+        beyond an estimate from all edges and the pairs of sampled rows, always the same), `state` the embedding so far
+        (NaN for the rows of other components).
     random_state : int, generator or None
-        For the draws. The same seed gives the same map.
+        Seed; the same int gives the same result.
     n_jobs : int or None
-        Threads; None means all cores. Results do not depend on it.
-    verbose : int
-        1 shows progress of long runs.
+        Number of threads; None means all cores. Results do not depend on it.
+    verbose : int or bool
+        1 or True shows the progress of long fits on stderr.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        Places of the fitted rows. Equal rows count as one and share a place.
+        The map. Equal rows count as one and have one point.
     kl_divergence_ : float
-        Mean over pairs of KL(v_ij || q_ij), in nats, v = w / (w + r) being what pulls (w) and pushes (r) aim at, each
-        pair counting w + r; beyond 1,400 rows pairs without an edge are sampled.
+        UMAP's cross-entropy less its minimum: the mean over pairs of KL(v_ij || q_ij), in nats, with v = w / (w + r),
+        where w is the rate at which a pair attracts and r that at which it repels, each pair weighted by w + r. Beyond
+        1,400 rows estimated, see `callback`.
     local_radii_ : ndarray of shape (n_samples, 2) or None
         With `densities`: log of the mean squared distance to the neighbours, in the data and in the map.
     not_shown_ : str
@@ -126,18 +130,18 @@ class UMAP(Reducer):
     a_, b_ : float
         Of the map's kernel, fitted to `min_dist` and `spread`.
     n_iter_ : int
-        Epochs made.
+        Number of epochs, the largest one of all connected components.
     converged_ : bool
-        Whether the rate went down to 0, that is, no callback ended the descent before.
+        Whether the learning rate decreased to 0; False where the callback stopped the fit.
     n_components_graph_ : int
-        Parts of the graph before joining.
+        Connected components of the graph before joining.
     component_labels_ : ndarray of shape (n_samples,)
-        The part of each row, 0 being the largest.
+        The connected component of each row, 0 being the largest.
 
     Notes
     -----
-    A new row goes to where its weights to fitted rows and the mean push from them balance, alone and with all fitted
-    rows fixed; what equals a fitted row comes out on its place. The way back is learned.
+    The coordinates of a new row are those at which the attraction to its neighbours and the mean repulsion balance,
+    with all fitted rows fixed; a row that equals a fitted one has its point. The inverse transform is learned.
 
     References
     ----------
@@ -163,13 +167,12 @@ class UMAP(Reducer):
         "local_connectivity": params.real(0),
         "set_op_mix_ratio": params.real(0, 1),
         "solver": params.one_of("auto", *SOLVERS),
-        "init": params.one_of("spectral", "pca", "random") | params.Rule("an array", lambda v: np.ndim(v) == 2),
-        "max_iter": params.none() | params.whole(1),
         "learning_rate": params.real(0, open_low=True),
         "repulsion": params.real(0),
         "negative_sample_rate": params.real(0),
         "densities": params.real(0),
-        "disconnected": params.one_of(*DISCONNECTED),
+        "init": _init.rule(),
+        "max_iter": params.none() | params.whole(1),
     }
     _sparse_rows = True
     _sparse_graphs = True
@@ -185,8 +188,6 @@ class UMAP(Reducer):
         local_connectivity=1.0,
         set_op_mix_ratio=1.0,
         solver="auto",
-        init="spectral",
-        max_iter=None,
         learning_rate=0.5,
         repulsion=1.0,
         negative_sample_rate=5.0,
@@ -195,6 +196,8 @@ class UMAP(Reducer):
         search="auto",
         missing="error",
         disconnected="bridge",
+        init="spectral",
+        max_iter=None,
         callback=None,
         random_state=None,
         n_jobs=None,
@@ -207,8 +210,6 @@ class UMAP(Reducer):
         self.local_connectivity = local_connectivity
         self.set_op_mix_ratio = set_op_mix_ratio
         self.solver = solver
-        self.init = init
-        self.max_iter = max_iter
         self.learning_rate = learning_rate
         self.repulsion = repulsion
         self.negative_sample_rate = negative_sample_rate
@@ -217,17 +218,15 @@ class UMAP(Reducer):
         self.search = search
         self.missing = missing
         self.disconnected = disconnected
+        self.init = init
+        self.max_iter = max_iter
         self.callback = callback
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _embed(self, X: Any) -> np.ndarray:
-        check_metric(self.metric, "UMAP")
-        if self.densities and self.solver == "exact":
-            raise ValueError(
-                f"UMAP: densities must be 0 for solver='exact'; got {self.densities:g}. Use solver='sampled'."
-            )
+        self._check()
         rng, self.not_shown_ = generator(self.random_state), NOT_SHOWN
         self.a_, self.b_ = _fuzzy.curve(self.min_dist, self.spread, "UMAP")
         X = X if sparse.issparse(X) else np.ascontiguousarray(X)  # the same sums for every layout
@@ -241,11 +240,7 @@ class UMAP(Reducer):
         W, joined = _fuzzy.joined(W, rows, **settings)
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels[same.kind]
 
-        parts = joined.parts(self.disconnected)
-        maps = [self._map(rows, W, part, same, None if radii is None else radii[part], rng) for part in parts]
-        Z = np.full((len(same.first), self.n_components), np.nan)  # in units of the spread, as all that follows
-        for part, found, move in zip(parts, maps, beside([found[:, 0] for found in maps]), strict=True):
-            Z[part] = found + (0.0 if len(maps) == 1 else move) * np.eye(1, self.n_components)
+        Z = self._maps(rows, W, joined, same, radii, rng)  # in units of the spread, as all that follows
         placed = np.isfinite(Z[:, 0])
         self.kl_divergence_ = divergence(_among(W, np.flatnonzero(placed)), Z[placed], self._forces())
         self.local_radii_ = None if radii is None else self._radii(W, Z, placed, radii)[same.kind]
@@ -253,42 +248,65 @@ class UMAP(Reducer):
         self._rows = None if self._precomputed() else X[self._extension]
         return self.spread * Z[same.kind]
 
+    def _check(self) -> None:
+        check_metric(self.metric, "UMAP")
+        if self.densities and self.solver == "exact":
+            raise ValueError(
+                f"UMAP: densities must be 0 for solver='exact'; got {self.densities:g}. Use solver='sampled'."
+            )
+
     def _graph(self, rows: Any, same: Distinct) -> Any:
         """Distances of each row to its neighbours."""
         if self._precomputed() and sparse.issparse(rows):
-            graph = stored_edges(rows, owner="UMAP")
-            _affinity.check_neighbors(graph, "UMAP")
-            return graph
+            return _affinity.stored_graph(rows, "UMAP")
         n, k = rows.shape[0], same.n_neighbors(self.n_neighbors, "UMAP")
         if k > n - 1:
             warn(f"UMAP: n_neighbors={k} is more than the {n - 1} other rows; all of them were taken.")
-        return _affinity.as_graph(self._nearest(rows, min(k, n - 1)), n)
+        return _affinity.as_graph(self._neighborhood().nearest(rows, min(k, n - 1)), n)
 
-    def _nearest(self, rows: Any, k: int, queries: Any = None) -> Any:
-        settings = {"metric": self._distance(), "n_jobs": self.n_jobs, "owner": "UMAP", "name": "n_neighbors"}
-        return nearest(rows, k, queries=queries, approximate=SEARCH[self.search], **settings)
+    def _neighborhood(self) -> Neighborhood:
+        return Neighborhood(self.n_neighbors, None, self._distance(), self.search, self.n_jobs, "UMAP")
 
-    def _map(
-        self, rows: Any, W: Any, part: np.ndarray, same: Distinct, radii: np.ndarray | None, rng: np.random.Generator
+    def _maps(
+        self, rows: Any, W: Any, joined: Connected, same: Distinct, radii: np.ndarray | None, rng: np.random.Generator
     ) -> np.ndarray:
-        """A part of the graph on its own; `part` are its rows in the graph."""
-        n, W = len(part), _among(W, part)
-        start = _starts.apart(self._start(rows, W, part, same.first[part], rng), START_SIZE, rng)
-        solver = ("exact" if n <= EXACT and not self.densities else "sampled") if self.solver == "auto" else self.solver
+        """The map of the distinct rows; connected components that are mapped on their own are put side by side."""
+        components, epochs = joined.parts(self.disconnected), 0
+        runs: list[Optimised] = []
+        for component in components:
+            start = self._initial(rows, W, component, same.first[component], rng)
+            if any(run.stopped for run in runs):  # the others stay at their initial coordinates
+                runs.append(Optimised(centred(start), 0, True))
+                continue
+            show = None if self.callback is None else partial(self._show, component, same, epochs)
+            own = None if radii is None else radii[component]
+            runs.append(self._optimised(_among(W, component), start, own, show, rng))
+            epochs += runs[-1].n_iter
+        self.n_iter_ = max(run.n_iter for run in runs)
+        self.converged_ = not any(run.stopped for run in runs)
+
+        Z = np.full((len(same.first), self.n_components), np.nan)
+        moves = beside([run.Z[:, 0] for run in runs])
+        for component, run, move in zip(components, runs, moves, strict=True):
+            Z[component] = run.Z + (0.0 if len(runs) == 1 else move) * np.eye(1, self.n_components)
+        return Z
+
+    def _optimised(
+        self, W: Any, start: np.ndarray, radii: np.ndarray | None, show: Any, rng: np.random.Generator
+    ) -> Optimised:
+        """The map of one connected component (or of all rows), by sampled or by expected forces."""
+        n = len(start)
+        exact = n <= EXACT and not self.densities if self.solver == "auto" else self.solver == "exact"
         task = (W, start, self._forces(), Schedule.of(self.max_iter, self.learning_rate, n))
         densities = None if radii is None else _densities.Densities.of(radii, float(self.densities))
-        descent = Expected(*task) if solver == "exact" else Sampled(*task, rng, densities)
-        callback = None if self.callback is None else partial(self._show, part, same)
-        run = lay_out(descent, n_jobs=self.n_jobs, callback=callback, verbose=self.verbose, owner="UMAP")
-        self.n_iter_ = max(run.n_iter, self.__dict__.get("n_iter_", 0))
-        self.converged_ = not run.stopped and self.__dict__.get("converged_", True)
-        return run.Z
+        descent = ExpectedDescent(*task) if exact else SampledDescent(*task, rng, densities)
+        return run_epochs(descent, callback=show, n_jobs=self.n_jobs, verbose=self.verbose, owner="UMAP")
 
-    def _show(self, part: np.ndarray, same: Distinct, n_iter: int, places: np.ndarray) -> Any:
-        """The callback sees all rows of X, also those that share a place."""
-        Z = np.full((len(same.first), self.n_components), np.nan)
-        Z[part] = places
-        return self.callback(n_iter, self.spread * Z[same.kind])
+    def _show(self, component: np.ndarray, same: Distinct, before: int, n_iter: int, loss: float, Z: Any) -> Any:
+        """The callback sees all rows of X, equal ones too."""
+        whole = np.full((len(same.first), self.n_components), np.nan)
+        whole[component] = Z
+        return self.callback(before + n_iter, loss, self.spread * whole[same.kind])
 
     def _radii(self, W: Any, Z: np.ndarray, placed: np.ndarray, radii: np.ndarray) -> np.ndarray:
         """Of the distinct rows, in the data and in the map."""
@@ -300,38 +318,40 @@ class UMAP(Reducer):
         return both
 
     def _forces(self) -> Forces:
-        """In units of the spread: steps, starts and the nearness at which forces are held go by it."""
+        """In units of the spread, on which steps, initial coordinates and the limit of forces depend."""
         a = self.a_ * self.spread ** (2.0 * self.b_)
         return Forces(a, self.b_, float(self.repulsion), float(self.negative_sample_rate))
 
-    def _start(self, rows: Any, W: Any, part: np.ndarray, given: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    def _initial(
+        self, rows: Any, W: Any, component: np.ndarray, given: np.ndarray, rng: np.random.Generator
+    ) -> np.ndarray:
+        """Initial coordinates of a component; `given` are the numbers of its rows in X."""
         k = self.n_components
         if not isinstance(self.init, str):
-            Z = _starts.checked_start(self.init, len(self.component_labels_), k, "UMAP")[given]
-            return _starts.of_fair_width(Z / self.spread, START_SIZE, "UMAP")
-        if self.init == "random" or len(part) < 2:
-            return rng.uniform(-START_SIZE, START_SIZE, (len(part), k))
-        if self.init == "spectral" or self._precomputed():
-            Z = _starts.spectral_start(W, k, rng, "UMAP")
+            Z = _init.given(self.init, len(self.component_labels_), k, "UMAP")[given]
+            Z = _init.within_reach(Z / self.spread, START_SIZE, "UMAP")
+        elif self.init == "random" or len(component) < 2:
+            Z = rng.uniform(-START_SIZE, START_SIZE, (len(component), k))
         else:
-            inside = rows if self._holes is None else self._holes.rows(rows)
-            Z = _starts.principal_start(inside[part], k, "UMAP")
-        return Z * (START_SIZE / max(float(np.abs(Z).max()), 1e-300))
+            Z = _init.computed(self.init, self._complete(rows, component), _among(W, component), k, rng, "UMAP")
+            Z = Z * (START_SIZE / max(float(np.abs(Z).max()), 1e-300))
+        return _init.separated(Z, START_SIZE, rng)
+
+    def _complete(self, rows: Any, component: np.ndarray) -> Any:
+        """The rows of a component without missing cells, where "pca" needs them."""
+        if self.init != "pca" or self._precomputed():
+            return None
+        return (rows if self._holes is None else self._holes.rows(rows))[component]
 
     def _extend(self, X: Any) -> np.ndarray:
-        k = min(self.n_neighbors, len(self._extension))
-        if not self._precomputed():
-            return self._placed(X, k)
-        X = X[:, self._extension]
-        return by_stored(X, k, "UMAP", self._placed) if sparse.issparse(X) else self._placed(X, k)
-
-    def _placed(self, X: Any, k: int) -> np.ndarray:
-        """New rows by their k nearest."""
+        X = X[:, self._extension] if self._precomputed() else X
         fitted = self._fitted_places().astype(np.float64) / self.spread
-        found = self._nearest(self._rows, k, X)
-        W = _fuzzy.memberships(_affinity.as_graph(found, len(fitted)), self.local_connectivity, self.n_jobs)
-        weights = W.data.reshape(found.indices.shape)
-        return self.spread * place(found, weights, fitted, self._forces(), self.n_jobs)
+        k = min(self.n_neighbors, len(self._extension))
+        groups = _new_rows.neighbors_of_new(self._neighborhood(), self._rows, X, k)
+        graphs = (_affinity.as_graph(found, len(fitted)) for _, found in groups)
+        found = [_fuzzy.memberships(graph, self.local_connectivity, self.n_jobs) for graph in graphs]
+        weights = [w.data.reshape(w.shape[0], -1) for w in found]
+        return self.spread * _new_rows.place_by_memberships(groups, weights, fitted, self._forces(), self.n_jobs)
 
     def _fitted_places(self) -> np.ndarray:
         return np.ascontiguousarray(self.embedding_[self._extension])

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -12,14 +13,14 @@ from sklearn.exceptions import ConvergenceWarning
 import lowdim
 from lowdim import GPLVM
 from lowdim.latent.gp import _exact, _variational
-from lowdim.latent.gp._process import Process, Table
+from lowdim.latent.gp._process import Patterns, Process
 
 
 def table(holes, n=12, d=4):
     Y = np.random.default_rng(0).standard_normal((n, d))
     if holes:
         Y[2, 1] = Y[5, 1] = Y[3, 2] = np.nan
-    return Table.of(Y)
+    return Patterns.of(Y)
 
 
 def differences(f, theta, step=1e-5):
@@ -49,18 +50,18 @@ def test_gradients_are_those_of_finite_differences(holes):
     basis = np.exp(-0.2 * np.square(data.Y[:, None] - data.Y).sum(axis=2))
     for kernel, B in (("rbf", None), ("rbf", basis), ("linear", None)):
         f = _exact.Objective(data, kernel, 2, B)
-        theta = f.start(X, 0.1) + 0.2 * rng.standard_normal(f.size + 2)
+        theta = f.initial(X, 0.1) + 0.2 * rng.standard_normal(f.size + 2)
         checked = np.delete(np.arange(len(theta)), -2) if kernel == "linear" else slice(None)  # its scale is fixed
         np.testing.assert_allclose(f(theta)[1][checked], differences(f, theta)[checked], atol=1e-8)
     f = _variational.Objective(data, 2, 5, None)
-    theta = f.start(X, rng.standard_normal((5, 2)), 0.1)
+    theta = f.initial(X, rng.standard_normal((5, 2)), 0.1)
     theta += 0.3 * rng.standard_normal(len(theta))
     np.testing.assert_allclose(f(theta)[1], differences(f, theta), atol=1e-7)
 
 
 def test_expectations_over_places_are_means_over_draws():
     rng = np.random.default_rng(3)
-    at = _variational.Places(
+    at = _variational.Posterior(
         rng.standard_normal((1, 2)),
         np.array([[0.3, 0.1]]),
         rng.standard_normal((4, 2)),
@@ -82,7 +83,7 @@ def test_the_bound_meets_the_likelihood_where_nothing_is_left_out(holes):
 
     def bound(points):
         S = np.full(X.shape, 1e-9)
-        value = _variational.bound(data, _variational.Places(X, S, points, process), None)[0]
+        value = _variational.bound(data, _variational.Posterior(X, S, points, process), None)[0]
         return value + 0.5 * float((np.square(X) + S - np.log(S) - 1).sum())
 
     assert exact - 5e-3 < bound(X) < exact  # a little is added to the diagonal
@@ -196,7 +197,7 @@ def test_settings_that_cannot_be():
     X = lowdim.datasets.helical_loop(30, random_state=0).X
     with pytest.raises(ValueError, match="solver must be 'exact' or 'auto' with kernel='linear'"):
         GPLVM(1, kernel="linear", solver="variational").fit(X)
-    with pytest.raises(ValueError, match=r"init must be finite places of shape \(30, 1\); got shape \(30, 2\)"):
+    with pytest.raises(ValueError, match=r"init must be 30 rows of 1 finite numbers; got shape \(30, 2\)"):
         GPLVM(1, init=X[:, :2]).fit(X)
     with pytest.raises(ValueError, match="back_constraint=True must go with"):
         GPLVM(1, back_constraint=True).fit(np.where(np.arange(3) == np.arange(30)[:, None], np.nan, X))
@@ -212,7 +213,7 @@ def test_pytorch_is_not_needed():
 
 def test_coordinates_take_turns_at_the_same_likelihood():
     plain = _exact.Objective(table(True), "rbf", 2)
-    theta = plain.start(np.random.default_rng(1).standard_normal((12, 2)), 0.1)
+    theta = plain.initial(np.random.default_rng(1).standard_normal((12, 2)), 0.1)
     whitened, there = _exact.other_coordinates(plain, theta)
     assert whitened(there)[0] == pytest.approx(plain(theta)[0], abs=1e-12)
     again, back = _exact.other_coordinates(whitened, there)
@@ -229,3 +230,21 @@ def test_stiff_problems_settle():
     assert model.noise_variance_ < 1e-3 * model.variance_
     with pytest.warns(ConvergenceWarning, match=r"in the last ten the log-likelihood of a cell rose by 0\.\d+ \(tol=0"):
         GPLVM(1, tol=0.0, max_iter=30).fit(X)
+
+
+@pytest.mark.parametrize("settings", [{}, {"back_constraint": True}, {"solver": "variational", "n_inducing": 8}])
+@pytest.mark.parametrize("last", [3, 120])
+def test_a_callback_sees_the_latent_coordinates_and_stops(settings, last):
+    X, seen = lowdim.datasets.helical_loop(40, random_state=0).X, []
+
+    def watch(step, loss, latent):
+        seen.append((step, loss, latent))
+        return step == last
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = lowdim.GPLVM(1, tol=0.0, callback=watch, random_state=0, **settings).fit(X)
+    assert [step for step, _, _ in seen] == list(range(1, last + 1))
+    assert not model.converged_
+    np.testing.assert_allclose(seen[-1][2], model.latent_, atol=1e-12)
+    assert seen[-1][1] < seen[0][1]

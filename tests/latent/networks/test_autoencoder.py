@@ -17,7 +17,7 @@ import lowdim
 from lowdim.latent.networks import _checkpoint, _train
 from lowdim.latent.networks._losses import PENALTIES, Reconstruction, activity, divergence
 from lowdim.latent.networks._network import ACTIVATIONS, Network
-from lowdim.latent.networks._tensors import contraction, forward
+from lowdim.latent.networks._torch import contraction, forward
 
 
 def correlated(n=200, seed=0):
@@ -49,7 +49,7 @@ def test_a_linear_autoencoder_is_pca():
 @pytest.mark.parametrize("name", ACTIVATIONS)
 def test_both_libraries_run_the_same_network(name):
     net, rng = Network.of((3, 5, 2), name, name), np.random.default_rng(0)
-    x, X = net.start(rng), rng.standard_normal((7, 3))
+    x, X = net.initial(rng), rng.standard_normal((7, 3))
     tensors = forward(torch, net, net.layers(torch.as_tensor(x)), torch.as_tensor(X))
     np.testing.assert_allclose(tensors[-1].numpy(), net(net.layers(x), X), atol=1e-12)
 
@@ -58,7 +58,7 @@ def test_both_libraries_run_the_same_network(name):
 @pytest.mark.parametrize("last", ["linear", "sigmoid"])
 def test_contraction_is_the_squared_norm_of_the_jacobian(sizes, last):
     net, rng = Network.of(sizes, "tanh", last), np.random.default_rng(1)
-    layers = net.layers(torch.as_tensor(net.start(rng)))
+    layers = net.layers(torch.as_tensor(net.initial(rng)))
     X = torch.as_tensor(rng.standard_normal((6, 4)))
     values = forward(torch, net, layers, X)
     J = torch.func.vmap(torch.func.jacrev(lambda x: forward(torch, net, layers, x[None])[-1][0]))(X)
@@ -241,11 +241,41 @@ def test_a_killed_training_goes_on_and_ends_with_the_same_bits(tmp_path, monkeyp
         model.fit(X)
 
 
+@pytest.mark.parametrize("solver", ["adam", "lbfgs"])
+def test_a_callback_stops_all_starts_and_a_checkpoint_goes_on(tmp_path, solver):
+    X, seen = curve(60), []
+
+    def watch(step, loss, codes):
+        seen.append((step, codes))
+        return step == 5
+
+    settings = {"hidden": 4, "solver": solver, "max_iter": 12, "tol": 0.0, "n_init": 2, "random_state": 0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        whole = lowdim.Autoencoder(1, **settings).fit(X)
+    model = lowdim.Autoencoder(1, checkpoint=tmp_path / "state", callback=watch, **settings)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        model.fit(X)
+    assert not model.converged_
+    assert [step for step, _ in seen] == [1, 2, 3, 4, 5]
+    assert all(codes.shape == (60, 1) for _, codes in seen)
+    assert (model.n_iter_, len(model.restart_losses_)) == (5, 1)
+    assert model.held_out_curve_.argmin() == 4  # the weights kept are those of the last epoch
+    np.testing.assert_allclose(seen[-1][1], model.embedding_, atol=1e-6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        resumed = model.set_params(callback=None).fit(X)
+    assert resumed.n_iter_ == 12
+    if solver == "adam":  # L-BFGS begins its history of steps again
+        np.testing.assert_array_equal(resumed.embedding_, whole.embedding_)
+
+
 @pytest.mark.deep
 def test_a_process_that_is_killed_loses_seconds_only(tmp_path):
     code = f"""
         import numpy as np, lowdim, sys
-        from lowdim.latent import _checkpoint
+        from lowdim.latent.networks import _checkpoint
         _checkpoint.EVERY = 0.0
         X = np.random.default_rng(0).standard_normal((500, 8))
         model = lowdim.Autoencoder(2, hidden=16, solver="adam", max_iter=150, patience=150, batch_size=32,
@@ -269,7 +299,7 @@ def test_a_process_that_is_killed_loses_seconds_only(tmp_path):
 
 def test_a_learning_rate_that_runs_away_is_lowered_and_named():
     settings = {"hidden": 4, "solver": "adam", "max_iter": 20, "batch_size": 32, "random_state": 0}
-    with pytest.warns(ConvergenceWarning, match=r"the loss ran away with learning_rate=1e\+06"):
+    with pytest.warns(ConvergenceWarning, match=r"the loss diverged with learning_rate=1e\+06"):
         model = lowdim.Autoencoder(1, learning_rate=1e6, **settings).fit(curve())
     assert np.isfinite(model.embedding_).all()
     with pytest.raises(ValueError, match="and with one 100,000 times smaller too"):
@@ -306,8 +336,8 @@ def test_without_the_library_fitting_says_what_to_install_and_running_works(monk
 def test_reconstruction_is_what_the_trainer_minimises():
     encoder, decoder = Network.of((3, 2), "tanh"), Network.of((2, 3), "tanh")
     loss, rng = Reconstruction("test", encoder, decoder, "sparse", 0.5, 0.05, 0.1), np.random.default_rng(0)
-    x, X = loss.start(rng, None), rng.standard_normal((9, 3))
-    (first,), (second,) = loss.halves(x)
+    x, X = loss.initial(rng, None), rng.standard_normal((9, 3))
+    (first,), (second,) = loss.split(x)
     codes = X @ first[0] + first[1]
     error = np.square(codes @ second[0] + second[1] - X).mean()
     expected = (

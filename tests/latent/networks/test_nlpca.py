@@ -12,11 +12,12 @@ from sklearn.exceptions import ConvergenceWarning
 import lowdim
 from lowdim.datasets import helical_loop, remove_cells
 from lowdim.latent.networks._bottleneck import Bottleneck
+from lowdim.latent.networks._decoder_codes import DecoderWithCodes
 from lowdim.latent.networks._decoder_placement import Decoder, expected, place
-from lowdim.latent.networks._inverse import Problem
 from lowdim.latent.networks._levels import Levels
 from lowdim.latent.networks._network import ACTIVATIONS, Network
 from lowdim.latent.networks._self_organizing_map import organize
+from lowdim.latent.networks._settings import Architecture
 from tests.oracles import case, load_expected, load_input
 
 KINDS = [(False, False), (True, False), (False, True), (True, True)]
@@ -54,6 +55,12 @@ def agreement(angles, t):
     return max(abs(np.exp(1j * (sign * angles - t)).mean()) for sign in (1, -1))
 
 
+def linear_error(X, k):
+    """Mean squared error of a cell in k principal components."""
+    P = lowdim.PCA(k).fit(X)
+    return np.square(X - P.inverse_transform(P.transform(X))).mean()
+
+
 @pytest.mark.parametrize("name", ACTIVATIONS)
 def test_slopes_and_bends_are_derivatives(name):
     f, x, h = ACTIVATIONS[name], np.array([-2.1, -0.3, 0.4, 1.7]), 1e-5
@@ -65,12 +72,12 @@ def test_slopes_and_bends_are_derivatives(name):
 @pytest.mark.parametrize(("hierarchical", "circular"), KINDS)
 def test_the_gradient_is_the_derivative_of_the_loss(hierarchical, circular):
     weights = (1.0, 0.3) if hierarchical else None
-    shared = {"hierarchical": hierarchical, "circular": circular, "level_weights": weights, "weight_decay": 0.01}
+    architecture = Architecture(2, "tanh", hierarchical, weights, circular, 0.01)
     for problem in (
-        Bottleneck.of(lowdim.NLPCA(2, **shared), table(), (5, 3)),
-        Problem.of(lowdim.InverseNLPCA(2, **shared), holed(table()), (5, 3)),
+        Bottleneck.of(table(), (5, 3), architecture),
+        DecoderWithCodes.of(holed(table()), (5, 3), architecture),
     ):
-        x = problem.start(np.random.default_rng(3))
+        x = problem.initial(np.random.default_rng(3))
         loss, slope = problem.loss(x)
         np.testing.assert_allclose(slope, approx_fprime(x, lambda x, p=problem: p.loss(x)[0], 1e-6), atol=3e-5)
         assert loss > 0
@@ -79,11 +86,11 @@ def test_the_gradient_is_the_derivative_of_the_loss(hierarchical, circular):
 @pytest.mark.parametrize(("hierarchical", "circular"), KINDS)
 def test_new_rows_have_exact_second_derivatives(hierarchical, circular):
     """They are what makes a row's place accurate to the last digits."""
-    model = lowdim.InverseNLPCA(2, hierarchical=hierarchical, circular=circular, weight_decay=0.01)
-    problem = Problem.of(model, holed(table()), (5, 3))
-    x = problem.start(np.random.default_rng(3))
+    architecture = Architecture(2, "tanh", hierarchical, None, circular, 0.01)
+    problem = DecoderWithCodes.of(holed(table()), (5, 3), architecture)
+    x = problem.initial(np.random.default_rng(3))
     decoder = problem.decoder(x)
-    Z, X, seen, h = problem.codes(x) + 0.3, problem.X, problem.seen, 1e-6
+    Z, X, seen, h = problem.codes(x) + 0.3, problem.X, problem.observed, 1e-6
     gradient, H = decoder.slopes(Z, X, seen)
     for j, e in enumerate(h * np.eye(2)):
         np.testing.assert_allclose(
@@ -293,3 +300,22 @@ def test_every_one_of_ten_loops_is_completed():
         X = remove_cells(loop.X, random_state=seed)
         model = lowdim.InverseNLPCA(1, hidden=12, random_state=seed).fit(X)
         assert np.square(model.completed_ - loop.noise_free)[np.isnan(X)].mean() < 0.02
+
+
+@pytest.mark.parametrize("cls", [lowdim.NLPCA, lowdim.InverseNLPCA])
+@pytest.mark.parametrize("last", [3, 320])
+def test_a_callback_sees_the_codes_and_stops_in_a_start_or_in_the_final_run(cls, last):
+    X, _ = quarter_circle(40)
+    seen = []
+
+    def watch(step, loss, codes):
+        seen.append((loss, codes))
+        return step == last
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        model = cls(1, n_init=1, tol=0.0, random_state=0, callback=watch).fit(X)
+    assert len(seen) == len(model.loss_curve_) == model.n_iter_ == last
+    assert not model.converged_
+    assert seen[-1][0] == model.loss_ == model.loss_curve_[-1]
+    assert abs(spearmanr(seen[-1][1][:, 0], model.embedding_[:, 0])[0]) > 0.99

@@ -54,7 +54,7 @@ def test_divergence():
 def test_the_gradient_goes_through_the_draws(bernoulli):
     loss = Evidence("test", Network.of((3, 4, 4), "tanh"), Network.of((2, 4, 3), "tanh"), bernoulli, 2.0, 0.01)
     rng = np.random.default_rng(0)
-    x, X = torch.as_tensor(loss.start(rng, None)), torch.as_tensor(rng.random((5, 3)))
+    x, X = torch.as_tensor(loss.initial(rng, None)), torch.as_tensor(rng.random((5, 3)))
 
     def value(x):
         return loss.loss(x, X, torch.Generator().manual_seed(3))

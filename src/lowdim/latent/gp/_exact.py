@@ -1,6 +1,7 @@
-"""The likelihood of a Gaussian-process latent variable model with every row a point of its own.
+"""The exact likelihood of a Gaussian-process latent variable model.
 
-Each column y of the table is a draw N(0, K) with K = k(X, X) + noise I over the rows it has, X being the latent places:
+Each column y of the table is a draw from N(0, K) with K = k(X, X) + noise I over its observed rows, X being the latent
+coordinates:
 
     ln p(Y | X) = -½ sum over columns of (n ln 2 pi + ln |K| + y' K^-1 y).
 
@@ -12,16 +13,16 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg as sla
 
-from lowdim.latent.gp._process import Predictor, Process, Table
+from lowdim.latent.gp._process import Patterns, Predictor, Process
 
 Array = np.ndarray
 
-BREADTH = 5.0  # standard deviation of the prior of latent places, in length-scales: a curve may wind within it
+BREADTH = 5.0  # standard deviation of the prior of latent coordinates, in length-scales: room for a winding curve
 FLOOR, CEILING = 1e-6, 1e2  # of the noise variance, in units of the table's
 LEAST, MOST = 1e-3, 1e3  # of the function's variance
 
 
-def likelihood(table: Table, X: Array, process: Process) -> tuple[float, Array, Array]:
+def likelihood(table: Patterns, X: Array, process: Process) -> tuple[float, Array, Array]:
     """ln p(Y | X), and its gradients by X and by (ln variance, ln noise)."""
     K = process.between(X, X)
     G, value = np.zeros_like(K), -0.5 * table.n_cells * np.log(2 * np.pi)
@@ -46,8 +47,8 @@ def _factor(K: Array, noise: float) -> tuple[Array, Array]:
     return L, np.tril(inverse) + np.tril(inverse, -1).T
 
 
-def predictor(table: Table, X: Array, process: Process) -> Predictor:
-    """What the fitted rows say about any latent point."""
+def predictor(table: Patterns, X: Array, process: Process) -> Predictor:
+    """Predictions at any latent point from the fitted rows."""
     K, n = process.between(X, X), len(X)
     weights, spreads = np.zeros(table.Y.shape), np.zeros((len(table.masks), n, n))
     for p, mask in enumerate(table.masks):
@@ -59,42 +60,46 @@ def predictor(table: Table, X: Array, process: Process) -> Predictor:
 
 
 class Objective:
-    """Minus the log posterior as a function of one vector: latent places (or coefficients), ln variance, ln noise.
+    """Minus the log posterior as a function of one vector: latent coordinates (or coefficients), ln variance, ln noise.
 
-    With a `basis` B (n x k) the places are B C and C is sought: back-constraints.
+    With a `basis` B (n x k) the coordinates are B C, and C is optimised: back-constraints.
     """
 
-    def __init__(self, table: Table, kernel: str, q: int, basis: Array | None = None) -> None:
+    def __init__(self, table: Patterns, kernel: str, q: int, basis: Array | None = None) -> None:
         self.table, self.kernel, self.q, self.basis = table, kernel, q, basis
         self.size = (len(table.Y) if basis is None else basis.shape[1]) * q
 
     def unpack(self, theta: Array) -> tuple[Array, Process]:
-        """Latent places and covariance."""
+        """Latent coordinates and covariance."""
         C = theta[: self.size].reshape(-1, self.q)
         variance, noise = np.exp(theta[self.size :])
         X = C if self.basis is None else self.basis @ C
         return X, Process(self.kernel, float(variance), np.ones(self.q), float(noise))
 
+    def latent(self, theta: Array) -> Array:
+        """The latent coordinates alone."""
+        return self.unpack(theta)[0].copy()
+
     def __call__(self, theta: Array) -> tuple[float, Array]:
         """Value and gradient, per cell."""
         X, process = self.unpack(theta)
-        value, places, sizes = likelihood(self.table, X, process)
+        value, slopes, sizes = likelihood(self.table, X, process)
         if self.kernel == "rbf":
             value -= 0.5 * float(np.square(X).sum()) / BREADTH**2
-            places = places - X / BREADTH**2
+            slopes = slopes - X / BREADTH**2
         else:
-            sizes[0] = 0.0  # the places have the scale
-        places = places if self.basis is None else self.basis.T @ places
+            sizes[0] = 0.0  # the scale of the coordinates is the variance
+        slopes = slopes if self.basis is None else self.basis.T @ slopes
         scale = -1.0 / self.table.n_cells
-        return scale * value, scale * np.concatenate([places.ravel(), sizes])
+        return scale * value, scale * np.concatenate([slopes.ravel(), sizes])
 
-    def start(self, X: Array, noise: float) -> Array:
-        """The vector for latent places X."""
+    def initial(self, X: Array, noise: float) -> Array:
+        """The vector for initial latent coordinates X."""
         C = X if self.basis is None else np.linalg.lstsq(self.basis, X, rcond=1e-6)[0]
         return np.concatenate([C.ravel(), [0.0, np.log(noise)]])
 
-    def again(self, X: Array, process: Process) -> Array:
-        """The vector for places and a covariance found before."""
+    def pack(self, X: Array, process: Process) -> Array:
+        """The vector for coordinates (or coefficients) and a covariance."""
         return np.concatenate([X.ravel(), np.log([process.variance, process.noise])])
 
     def bounds(self) -> list[tuple[float | None, float | None]]:
@@ -104,15 +109,16 @@ class Objective:
 
 
 def other_coordinates(objective: Objective, theta: Array) -> tuple[Objective, Array]:
-    """The same likelihood and point over C, where places are X = L C and L L' = K + noise I; or over X again.
+    """The same likelihood and point in terms of C, where X = L C and L L' = K + noise I; or of X again.
 
-    Along smooth moves of many rows together the likelihood bends by 1 / variance, along rough ones by 1 / noise, a
-    thousand times more or a million; over C both bend alike. Where rows move for themselves, X is the better choice.
+    Where many rows move together the curvature of the likelihood is 1 / variance, where they move independently it is
+    1 / noise, a thousand to a million times larger; in terms of C both are alike. Where rows move independently, X is
+    the better choice.
     """
     X, process = objective.unpack(theta)
     if objective.basis is not None or process.kernel == "linear":
         free = Objective(objective.table, objective.kernel, objective.q)
-        return free, free.again(X, process)
+        return free, free.pack(X, process)
     L, _ = _factor(process.between(X, X), process.noise)
     whitened = Objective(objective.table, objective.kernel, objective.q, L)
-    return whitened, whitened.again(sla.solve_triangular(L, X, lower=True), process)
+    return whitened, whitened.pack(sla.solve_triangular(L, X, lower=True), process)

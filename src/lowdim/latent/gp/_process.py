@@ -1,4 +1,4 @@
-"""What Gaussian-process models share: a table and its patterns of holes, covariances and predictions."""
+"""What Gaussian-process models share: a table and its patterns of missing cells, covariances and predictions."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ Array = np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
-    """Rows less their mean over one scale for all columns; columns with holes in the same rows share the work.
+class Patterns:
+    """Standardised rows; columns with missing cells in the same rows (a pattern) share their matrices.
 
     Attributes
     ----------
     Y : ndarray of shape (n, d)
-        Holes are 0.
+        Missing cells are 0.
     masks : ndarray of shape (p, n)
-        1 where a row is seen, for each pattern of holes.
+        1 where the cell of a row is observed, for each pattern.
     home : ndarray of shape (d,)
         The pattern of each column.
     """
@@ -28,11 +28,11 @@ class Table:
     home: Array
 
     @classmethod
-    def of(cls, Y: Array) -> Table:
-        """From rows with NaN for holes."""
-        seen = ~np.isnan(Y)
-        masks, home = np.unique(seen.T, axis=0, return_inverse=True)
-        return cls(np.where(seen, Y, 0.0), masks.astype(np.float64), home.ravel())
+    def of(cls, Y: Array) -> Patterns:
+        """From rows with NaN for missing cells."""
+        observed = ~np.isnan(Y)
+        masks, home = np.unique(observed.T, axis=0, return_inverse=True)
+        return cls(np.where(observed, Y, 0.0), masks.astype(np.float64), home.ravel())
 
     def columns(self, p: int) -> Array:
         """Columns of a pattern."""
@@ -40,7 +40,7 @@ class Table:
 
     @property
     def n_cells(self) -> int:
-        """Cells that are seen."""
+        """Number of observed cells."""
         return int(self.masks.sum(axis=1)[self.home].sum())
 
 
@@ -51,11 +51,11 @@ class Process:
     Attributes
     ----------
     kernel : {"rbf", "linear"}
-        Which.
+        Form of the covariance.
     variance : float
         Of the function.
     weights : ndarray of shape (q,)
-        Inverse squared length-scales; what ARD learns.
+        Inverse squared length-scales (automatic relevance determination).
     noise : float
         Variance of the noise.
     """
@@ -92,7 +92,7 @@ class Process:
 
 @dataclass(frozen=True, eq=False)
 class Predictor:
-    """Mean and variance of rows at latent points: k W, and k(z, z) - k S k' + noise, S for each pattern of holes."""
+    """Mean and variance of rows at latent points: k W, and k(z, z) - k S k' + noise, with an S for each pattern."""
 
     process: Process
     points: Array

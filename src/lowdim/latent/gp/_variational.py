@@ -1,12 +1,13 @@
 """The Bayesian Gaussian-process latent variable model with inducing points (Titsias and Lawrence 2010).
 
-Latent places have distributions N(mu_i, diag S_i), the function is known through its values at m points, and
+Latent coordinates have distributions N(mu_i, diag S_i), the function is represented by its values at m inducing points,
+and
 
     F = sum over columns of ½ [n ln(b / 2 pi) + ln |Q| - ln |A| - b y'y + b² y'P1 A^-1 P1'y - b p0 + b tr(Q^-1 P2)] - KL
 
 is a lower bound of ln p(Y), where b = 1/noise, Q = k(points, points), A = b P2 + Q, and p0 = sum k, P1 = E k(X, points)
-and P2 = sum E k(points, x) k(x, points) are expectations over the places, in closed form for the Gaussian kernel. Time
-grows with n m². Columns with holes sum over the rows they have.
+and P2 = sum E k(points, x) k(x, points) are expectations over the coordinates, in closed form for the Gaussian kernel.
+Time grows with n m². Columns with missing cells sum over their observed rows.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ import numpy as np
 import scipy.linalg as sla
 
 from lowdim._core.runtime import threads
-from lowdim.latent.gp._process import Predictor, Process, Table
+from lowdim.latent.gp._process import Patterns, Predictor, Process
 
 Array = np.ndarray
 
-JITTER = 1e-5  # of the variance, on the diagonal of Q: less lets rounding steer the optimiser
+JITTER = 1e-5  # of the variance, on the diagonal of Q: with less, rounding errors disturb the optimiser
 BLOCK = 2**21  # numbers of a block of rows
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
-    """Means and variances of the latent places, the inducing points and the covariance."""
+class Posterior:
+    """Means and variances of the latent coordinates, the inducing points and the covariance."""
 
     mu: Array
     S: Array
@@ -41,7 +42,7 @@ class Places:
         return np.triu_indices(len(self.points))
 
 
-def expected(at: Places, rows: slice) -> tuple[Array, Array]:
+def expected(at: Posterior, rows: slice) -> tuple[Array, Array]:
     """P1 (rows x m), and the terms of P2 for each row (rows x pairs)."""
     mu, S, w = at.mu[rows], at.S[rows], at.process.weights
     i, j = at.pairs
@@ -58,7 +59,7 @@ def _exponent(mu: Array, w: Array, points: Array, factor: float) -> Array:
     return -factor * ((w * mu * mu).sum(axis=1)[:, None] - 2.0 * (w * mu) @ points.T + w @ (points * points).T)
 
 
-def bound(table: Table, at: Places, n_jobs: int | None) -> tuple[float, dict[str, Any], Predictor]:
+def bound(table: Patterns, at: Posterior, n_jobs: int | None) -> tuple[float, dict[str, Any], Predictor]:
     """F, its gradients (mu, S, points, ln weights, ln variance, ln noise), and the predictions."""
     n, m = len(at.mu), len(at.points)
     size = max(1, BLOCK // max(1, m * (m + 1) // 2))
@@ -79,7 +80,7 @@ def bound(table: Table, at: Places, n_jobs: int | None) -> tuple[float, dict[str
     return value, gradient, found["predictor"]
 
 
-def _collapsed(table: Table, at: Places, P1: Array, P2: Array) -> dict[str, Any]:
+def _collapsed(table: Patterns, at: Posterior, P1: Array, P2: Array) -> dict[str, Any]:
     """The bound without KL, and its gradients by P1, P2 (for each pattern, over pairs), Q, ln variance and ln noise."""
     m, (i, j) = len(at.points), at.pairs
     b, v = 1.0 / at.process.noise, at.process.variance
@@ -94,7 +95,7 @@ def _collapsed(table: Table, at: Places, P1: Array, P2: Array) -> dict[str, Any]
         own = np.zeros_like(Q)
         own[i, j] = own[j, i] = P2[p]
         A_inverse, A_log = _inverse(b * own + Q)
-        B = P1.T @ Y  # holes are 0 in Y
+        B = P1.T @ Y  # missing cells are 0 in Y
         C = A_inverse @ B
         squares, fitted, trace = float(np.square(Y).sum()), float((B * C).sum()), float((Q_inverse * own).sum())
         value += 0.5 * (k * (rows * np.log(b / (2 * np.pi)) + Q_log - A_log) - b * squares + b * b * fitted)
@@ -119,7 +120,7 @@ def _inverse(A: Array) -> tuple[Array, float]:
     return np.tril(inverse) + np.tril(inverse, -1).T, 2.0 * float(np.log(np.diag(L)).sum())
 
 
-def _block_slopes(at: Places, rows: slice, by_P1: Array, by_P2: Array) -> dict[str, Any]:
+def _block_slopes(at: Posterior, rows: slice, by_P1: Array, by_P2: Array) -> dict[str, Any]:
     """Gradients of what passes through P1 and P2, for a block of rows; sums over points are products."""
     mu, S, w = at.mu[rows], at.S[rows], at.process.weights
     i, j = at.pairs
@@ -147,7 +148,7 @@ def _moments(P: Array, points: Array, mu: Array) -> tuple[Array, Array, Array]:
     return total, mu * total - first, mu * mu * total - 2.0 * mu * first + second
 
 
-def _joined(at: Places, found: dict[str, Any], blocks: list[dict[str, Any]]) -> tuple[float, dict[str, Any]]:
+def _joined(at: Posterior, found: dict[str, Any], blocks: list[dict[str, Any]]) -> tuple[float, dict[str, Any]]:
     w, points, by_Q = at.process.weights, at.points, found["by_Q"]
     P = by_Q * at.process.between(points, points)
     by_points = sum(block["points"] for block in blocks) + at.process.pulled(points, P)
@@ -171,17 +172,21 @@ def _joined(at: Places, found: dict[str, Any], blocks: list[dict[str, Any]]) -> 
 class Objective:
     """Minus the bound as a function of one vector: mu, ln S, points, ln weights, ln variance, ln noise."""
 
-    def __init__(self, table: Table, q: int, m: int, n_jobs: int | None) -> None:
+    def __init__(self, table: Patterns, q: int, m: int, n_jobs: int | None) -> None:
         self.table, self.q, self.n_jobs = table, q, n_jobs
         n = len(table.Y)
         self.cuts = np.cumsum([n * q, n * q, m * q, q, 1])
 
-    def unpack(self, theta: Array) -> Places:
-        """What the entries mean."""
+    def unpack(self, theta: Array) -> Posterior:
+        """The distributions, points and covariance that the vector stands for."""
         mu, S, points, weights, variance, noise = np.split(theta, self.cuts)
         process = Process("rbf", float(np.exp(variance[0])), np.exp(weights), float(np.exp(noise[0])))
         mu, S, points = (a.reshape(-1, self.q) for a in (mu, np.exp(S), points))
-        return Places(mu, S, points, process)
+        return Posterior(mu, S, points, process)
+
+    def latent(self, theta: Array) -> Array:
+        """The means of the latent coordinates alone."""
+        return self.unpack(theta).mu.copy()
 
     def __call__(self, theta: Array) -> tuple[float, Array]:
         """Value and gradient, per cell."""
@@ -197,8 +202,8 @@ class Objective:
         scale = -1.0 / self.table.n_cells
         return scale * value, scale * np.concatenate(parts)
 
-    def start(self, X: Array, points: Array, noise: float) -> Array:
-        """The vector for places X, of little variance."""
+    def initial(self, X: Array, points: Array, noise: float) -> Array:
+        """The vector for initial latent coordinates X, of small variance."""
         weights = np.zeros(self.q)
         S = np.full(X.size, np.log(0.1))
         return np.concatenate([X.ravel(), S, points.ravel(), weights, [0.0, np.log(noise)]])

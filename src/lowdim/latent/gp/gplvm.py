@@ -1,40 +1,35 @@
-"""GPLVM: every column a Gaussian process over latent places."""
+"""GPLVM: every column a Gaussian process over latent coordinates."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
-from lowdim._core.iterate import Progress
 from lowdim._core.runtime import threads
-from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim.latent.gp import _exact, _variational
-from lowdim.latent.gp._placement import Placing
-from lowdim.latent.gp._process import Table
-from lowdim.latent.gp._starts import Natural, back_basis, evened, first_places, inducing_points, without_holes
-from lowdim.latent.networks._lbfgs import descend
+from lowdim.latent.gp._fit import Settings, fit_exact, fit_variational
+from lowdim.latent.gp._init import Units, initial_latent, row_kernel
+from lowdim.latent.gp._placement import Placement
+from lowdim.latent.gp._process import Patterns
 
-EXACT = 500  # rows up to which every one is a point of its own, and
-SPREADS = 2e7  # numbers that the variances of columns with different holes may take
+EXACT = 500  # rows up to which "auto" is exact, and
+SPREADS = 2e7  # numbers that the predictive variances of columns with different patterns of missing cells may need
 INDUCING = 50
-SMOOTH = 100  # steps with places that are a smooth function of the rows
-ROUND = 100  # steps in one kind of coordinates
 
 
 class GPLVM(Reducer):
     """Gaussian process latent variable model: a smooth nonlinear PCA with a likelihood and error bars.
 
     Every column of the table is a smooth function of a few latent coordinates plus noise, y = f(x) + e, and f is
-    integrated out: y ~ N(0, K) with K = variance exp(-½ |x - x'|²) + noise I. What remains, the places x and the two
-    variances, is fitted by maximising the likelihood; PCA is where it starts. With the linear kernel K = X X' + noise I
-    the answer is that of probabilistic PCA. For many rows the function is known through its values at inducing points,
-    places have distributions too, and a lower bound of the likelihood is maximised (the Bayesian model, which switches
-    coordinates off that it does not need).
+    integrated out: y ~ N(0, K) with K = variance exp(-½ |x - x'|²) + noise I. The coordinates x and the two variances
+    are fitted by maximising the likelihood, from an initialisation by PCA. With the linear kernel K = X X' + noise I
+    the result is that of probabilistic PCA. For many rows the function is represented by its values at inducing points,
+    the coordinates have distributions too, and a lower bound of the likelihood is maximised (the Bayesian model, in
+    which coordinates that are not needed vanish).
 
     Parameters
     ----------
@@ -45,40 +40,48 @@ class GPLVM(Reducer):
     solver : {"auto", "exact", "variational"}
         "exact" takes time with n³, "variational" with n m² for m inducing points; "auto" is exact up to 500 rows.
     n_inducing : int or None
-        Of "variational"; None takes 50.
+        Number of inducing points of "variational"; None takes 50.
     back_constraint : bool
-        Places are a smooth function of the rows (kernel regression), so that near rows stay near; exact, complete rows.
-    init : {"pca"} or array-like of shape (n_samples, n_components)
-        Where places start. The likelihood has many maxima, and the start decides.
-    tol : float
-        Stop when the log-likelihood per cell rises by less in ten steps.
+        The coordinates are a smooth function of the rows (kernel regression), so that similar rows stay near each
+        other; with the exact solver and complete rows.
+    init : {"pca"} or array of shape (n_samples, n_components)
+        Initial coordinates: "pca", the principal components; or an array, used as it is. The likelihood has many
+        maxima, and the initialisation decides which one is found.
     max_iter : int
-        Most steps of the optimiser (L-BFGS).
+        Maximum number of iterations of the optimiser (L-BFGS).
+    tol : float
+        Convergence tolerance: rise of the log-likelihood per cell in ten steps.
+    callback : callable or None
+        Called as ``callback(step, loss, state)``; returning True stops the fit. After every step; `loss` is minus the
+        log-likelihood per standardised cell, `state` the latent coordinates so far.
     random_state : int, generator or None
-        For the PCA of large tables.
+        Seed; the same int gives the same result. Only the PCA of large tables is random.
     n_jobs : int or None
-        Threads; None means all cores. Results do not depend on it.
-    verbose : int
-        1 shows progress of long runs.
+        Number of threads; None means all cores. Results do not depend on it.
+    verbose : int or bool
+        1 or True shows the progress of long fits on stderr.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        The most likely place of each row in the fitted model: what `transform` gives.
+        The most likely coordinates of each row in the fitted model: what `transform` returns.
     latent_ : ndarray of shape (n_samples, n_components)
-        The places (or their means) that the model was fitted with; near `embedding_`, and noisier rows differ more.
+        The coordinates (or their means) that the model was fitted with; near `embedding_`, and noisier rows differ
+        more.
     relevance_ : ndarray of shape (n_components,)
         Variance of each coordinate in squared length-scales: 0 for one that is not used.
     variance_, noise_variance_ : float
         Of the function and of the noise, in the units of X squared.
     log_likelihood_ : float
-        ln p(X | places) of the observed cells, in nats; for "variational" the lower bound of ln p(X).
+        ln p(X | coordinates) of the observed cells, in nats; for "variational" the lower bound of ln p(X).
     completed_ : ndarray of shape (n_samples, n_features) or None
         Where cells were missing: the table with their expectations filled in.
     solver_ : str
         The solver that was used.
-    n_iter_, converged_ : int, bool
-        Steps of the last descent, and whether the likelihood settled.
+    n_iter_ : int
+        Number of steps of the final run.
+    converged_ : bool
+        Whether it reached `tol`; False where the callback stopped it.
 
     References
     ----------
@@ -102,7 +105,7 @@ class GPLVM(Reducer):
         "solver": params.one_of("auto", "exact", "variational"),
         "n_inducing": params.none() | params.whole(2),
         "back_constraint": params.flag(),
-        "init": params.one_of("pca") | params.Rule("an array of places", lambda v: np.ndim(v) == 2),
+        "init": params.one_of("pca") | params.Rule("an array", lambda v: np.ndim(v) == 2),
     }
     _takes_nan = True
     _block_rows = 512
@@ -117,8 +120,9 @@ class GPLVM(Reducer):
         n_inducing=None,
         back_constraint=False,
         init="pca",
-        tol=1e-4,
         max_iter=1000,
+        tol=1e-4,
+        callback=None,
         random_state=None,
         n_jobs=None,
         verbose=0,
@@ -129,33 +133,55 @@ class GPLVM(Reducer):
         self.n_inducing = n_inducing
         self.back_constraint = back_constraint
         self.init = init
-        self.tol = tol
         self.max_iter = max_iter
+        self.tol = tol
+        self.callback = callback
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _embed(self, X: np.ndarray) -> np.ndarray:
         rng = generator(self.random_state)
-        X = np.ascontiguousarray(X)  # a layout of its own would round in its own way, and many steps magnify that
-        units = Natural.of(X)
-        rows = units.into(X)
-        table = Table.of(rows)
-        self.solver_ = self._solver(table)
-        start, noise = first_places(rows, self.n_components, self.init, rng, self.n_jobs)
+        X = np.ascontiguousarray(X)  # other layouts round differently, and many steps magnify that
+        units = Units.of(X)
+        rows = units(X)
+        table = Patterns.of(rows)
+        self.solver_, settings = self._solver(table), self._settings()
+        start, noise = initial_latent(rows, self.n_components, self.init, rng, self.n_jobs)
 
-        fit = self._variational if self.solver_ == "variational" else self._exact
-        self.latent_, predictor, value = fit(table, rows, start, noise, rng)
-        self._extension = (units.mean, units.scale, predictor)
-        self.log_likelihood_ = value - table.n_cells * float(np.log(units.scale))
-        process = predictor.process
+        if self.solver_ == "variational":
+            found = fit_variational(table, start, noise, settings)
+        else:
+            found = fit_exact(table, rows, start, noise, settings, rng)
+        self.latent_, self.n_iter_, self.converged_ = found.latent, found.n_iter, found.converged
+        self._extension = (units.mean, units.scale, found.predictor)
+        self._parts = found.back
+        if found.back is not None:
+            self._rows = rows
+
+        process = found.predictor.process
+        self.log_likelihood_ = found.log_likelihood - table.n_cells * float(np.log(units.scale))
         self.relevance_ = process.weights * self.latent_.var(axis=0)
         self.variance_, self.noise_variance_ = (float(v * units.scale**2) for v in (process.variance, process.noise))
-        expected = units.back(predictor.mean(self.latent_))
+        expected = units.undo(found.predictor.mean(self.latent_))
         self.completed_ = np.where(np.isnan(X), expected, X) if self._incomplete else None
-        return np.concatenate([self._extend(X[part]) for part in threads.blocks(len(X), self._block_rows)])
+        return np.concatenate([self._extend(X[block]) for block in threads.blocks(len(X), self._block_rows)])
 
-    def _solver(self, table: Table) -> str:
+    def _settings(self) -> Settings:
+        return Settings(
+            self.kernel,
+            self.n_components,
+            n_inducing=self.n_inducing or INDUCING,
+            back_constraint=self.back_constraint,
+            smooth_init=isinstance(self.init, str),
+            max_iter=self.max_iter,
+            tol=self.tol,
+            callback=self.callback,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+
+    def _solver(self, table: Patterns) -> str:
         few = len(table.Y) <= EXACT and len(table.masks) * len(table.Y) ** 2 <= SPREADS
         chosen = "exact" if few or self.kernel == "linear" else "variational"
         solver = chosen if self.solver == "auto" else self.solver
@@ -169,89 +195,31 @@ class GPLVM(Reducer):
             )
         return solver
 
-    def _exact(self, table: Table, rows: np.ndarray, start: np.ndarray, noise: float, rng: Any) -> Any:
-        """From places that are a smooth function of the rows, which keeps a curve in one piece; then free."""
-        self._parts = None
-        objective = _exact.Objective(table, self.kernel, self.n_components)
-        found = objective, objective.start(start, noise)
-        if self.kernel == "rbf" and isinstance(self.init, str):
-            gamma, basis = back_basis(without_holes(rows, self.n_components, rng, self.n_jobs))
-            even = evened(basis)
-            smooth = _exact.Objective(table, self.kernel, self.n_components, basis @ even)
-            found = self._maximized(smooth, smooth.start(start, noise), None if self.back_constraint else SMOOTH)
-        if self.back_constraint:
-            self._rows, self._parts = rows, (gamma, even @ found[1][: smooth.size].reshape(-1, self.n_components))
-        else:
-            latent, process = found[0].unpack(found[1])
-            found = self._maximized(objective, objective.again(latent, process), rounds=_exact.other_coordinates)
-        latent, process = found[0].unpack(found[1])
-        value = _exact.likelihood(table, latent, process)[0]
-        return latent.copy(), _exact.predictor(table, latent.copy(), process), value
-
-    def _variational(self, table: Table, rows: np.ndarray, start: np.ndarray, noise: float, rng: Any) -> Any:
-        self._parts = None
-        points = inducing_points(start, self.n_inducing or INDUCING)
-        objective = _variational.Objective(table, self.n_components, len(points), self.n_jobs)
-        at = objective.unpack(self._maximized(objective, objective.start(start, points, noise))[1])
-        value, _, predictor = _variational.bound(table, at, self.n_jobs)
-        return at.mu.copy(), predictor, value
-
-    def _maximized(self, objective: Any, x: np.ndarray, few: int | None = None, rounds: Any = None) -> tuple[Any, Any]:
-        """Descents of minus the log-likelihood per cell: one, or one after the other in coordinates that take turns.
-
-        `few` steps are a first guess. A line search that finds nothing lower starts afresh once.
-        """
-        most, losses, stuck = min(few or self.max_iter, self.max_iter), np.empty(0), False
-        with Progress("GPLVM", self.max_iter, self.verbose) as progress:
-            while True:
-                steps = most - len(losses) if rounds is None else min(ROUND, most - len(losses))
-                settings: Any = {"tol": self.tol, "unit": 1.0, "bounds": objective.bounds(), "owner": "GPLVM"}
-                run = descend(objective, x, max_iter=steps, progress=progress, **settings)
-                losses, x = np.concatenate([losses, run.losses]), run.x
-                settled = run.converged and (stuck or not run.stuck)
-                if settled or len(losses) >= most:
-                    break
-                stuck = run.stuck
-                if rounds is not None:
-                    objective, x = rounds(objective, x)
-        self.n_iter_, self.converged_ = len(losses), run.converged
-        if not run.converged and few is None:
-            self._complain(losses)
-        return objective, x
-
-    def _complain(self, losses: np.ndarray) -> None:
-        rise = float(losses[max(0, len(losses) - 11)] - losses[-1])
-        warn(
-            f"GPLVM: not converged after max_iter={self.max_iter} steps: in the last ten the log-likelihood of a cell "
-            f"rose by {rise:.2g} (tol={self.tol:g}). Raise max_iter or tol.",
-            ConvergenceWarning,
-        )
-
-    # ---- new rows, and back ---------------------------------------------------------------------------------
+    # ---- new rows and inverse transform ---------------------------------------------------------------------
 
     def _extend(self, X: np.ndarray) -> np.ndarray:
         mean, scale, predictor = self._extension
-        rows = Natural(mean, scale).into(X)
+        rows = Units(mean, scale)(X)
         if self._parts is not None:
             if np.isnan(rows).any():
                 raise ValueError("GPLVM: rows must be complete with back_constraint=True; got NaN.")
             gamma, coefficients = self._parts
-            return back_basis(self._rows, rows, gamma)[1] @ coefficients
+            return row_kernel(self._rows, rows, gamma)[1] @ coefficients
         breadth = {"exact": _exact.BREADTH, "variational": 1.0}[self.solver_]
         breadth = np.inf if predictor.process.kernel == "linear" else breadth
-        return Placing(predictor, breadth, self.latent_, predictor.mean(self.latent_))(rows)
+        return Placement(predictor, breadth, self.latent_, predictor.mean(self.latent_))(rows)
 
     def inverse_transform(self, Z: Any, *, return_outside: bool = False, return_std: bool = False) -> Any:
-        """Expected rows at latent places.
+        """Expected rows at latent coordinates.
 
         Parameters
         ----------
         Z : array-like of shape (n_samples, n_components)
-            Latent places.
+            Latent coordinates.
         return_outside : bool
             For learned inverses; this one is computed.
         return_std : bool
-            Also return the standard deviation of each cell, noise included: large where no row was near.
+            Also return the standard deviation of each cell, noise included: large far from the fitted rows.
 
         Returns
         -------
@@ -269,13 +237,13 @@ class GPLVM(Reducer):
 
     def _invert(self, Z: np.ndarray) -> np.ndarray:
         mean, scale, predictor = self._extension
-        return Natural(mean, scale).back(predictor.mean(Z.astype(np.float64)))
+        return Units(mean, scale).undo(predictor.mean(Z.astype(np.float64)))
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         q, m = self.n_components, min(n, self.n_inducing or INDUCING)
         exact = self.solver == "exact" or self.kernel == "linear" or (self.solver == "auto" and n <= EXACT)
         memory = {"rows": 6 * n * d * 8, "optimiser": 60 * n * q * 8}
         if exact:
-            return memory | {"covariances": 8 * n * n * 8, "places of new rows": 8 * 2**22 * 8 // 4}
+            return memory | {"covariances": 8 * n * n * 8, "transform": 8 * 2**22 * 8 // 4}
         block = _variational.BLOCK * (1 + threads.n_threads(self.n_jobs))
         return memory | {"expectations": 4 * n * m * 8, "blocks": 6 * block * 8}

@@ -1,51 +1,58 @@
-"""The loss of a bottleneck network with its derivatives: encoder, codes (angles where circular), decoder."""
+"""The loss of nonlinear PCA with its gradient: encoder, codes (angles where circular), decoder."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from lowdim.latent.networks._levels import Levels, misfit, off_circles, onto_circles
+from lowdim.latent.networks._levels import Levels, angles_of, misfit, off_circles, onto_circles
 from lowdim.latent.networks._network import Network
+from lowdim.latent.networks._settings import Architecture
 
 Array = np.ndarray
+_ALL = np.ones(1)  # every cell is observed
 
 
 @dataclass(frozen=True, eq=False)
 class Bottleneck:
-    """Scaled rows, and the network that leads them through few numbers and back."""
+    """Scaled rows, and the network that encodes them in few numbers and decodes these."""
 
     X: Array
     encoder: Network
     decoder: Network
     levels: Levels
     circular: bool
-    decay: float
+    weight_decay: float
 
     @classmethod
-    def of(cls, model: Any, rows: Array, hidden: tuple[int, ...]) -> Bottleneck:
-        """With the settings of an estimator."""
-        levels = Levels.of(model.n_components, model.hierarchical, model.level_weights, model.circular)
-        encoder, decoder = networks(model, hidden, rows.shape[1])
-        return cls(rows, encoder, decoder, levels, model.circular, model.weight_decay)
+    def of(cls, rows: Array, hidden: tuple[int, ...], architecture: Architecture) -> Bottleneck:
+        """With the hidden widths of the encoder; the decoder has them in reverse."""
+        encoder = architecture.encoder(hidden, rows.shape[1])
+        decoder = architecture.decoder(hidden[::-1], rows.shape[1])
+        levels = architecture.levels
+        return cls(rows, encoder, decoder, levels, architecture.circular, architecture.weight_decay)
 
-    def start(self, rng: np.random.Generator) -> Array:
-        """Random weights of both halves."""
-        return np.concatenate([self.encoder.start(rng), self.decoder.start(rng)])
+    def initial(self, rng: np.random.Generator) -> Array:
+        """Random weights of both networks."""
+        return np.concatenate([self.encoder.initial(rng), self.decoder.initial(rng)])
 
-    def jump(self, x: Array) -> Array:
-        """Codes are functions of their rows here: none can jump."""
+    def improve_codes(self, x: Array) -> Array:
+        """Nothing to do: codes are functions of their rows here."""
         return x
 
-    def halves(self, x: Array) -> tuple[Array, Array]:
+    def split(self, x: Array) -> tuple[Array, Array]:
         """The parameters of the encoder and of the decoder."""
         return x[: self.encoder.n_parameters], x[self.encoder.n_parameters :]
 
+    def embedding(self, x: Array) -> Array:
+        """The codes of the rows under parameters x, as angles where circular."""
+        codes = self.encoder(self.encoder.layers(self.split(x)[0]), self.X)
+        return angles_of(codes) if self.circular else codes
+
     def loss(self, x: Array) -> tuple[float, Array]:
-        """Mean squared error of a cell and decay, with derivatives by all weights."""
-        first, second = self.halves(x)
+        """Mean squared error of a cell plus weight decay, and the gradient by all weights."""
+        first, second = self.split(x)
         layers = self.encoder.layers(first)
         values = self.encoder.forward(layers, self.X)
         C, radius = onto_circles(values[-1]) if self.circular else (values[-1], None)
@@ -54,15 +61,5 @@ class Bottleneck:
             by_codes = off_circles(C, radius, by_codes)
         by_encoder, _ = self.encoder.backward(layers, values, by_codes)
         decayed = np.concatenate([self.encoder.weights_mask(), self.decoder.weights_mask()])
-        loss = error / self.X.size + self.decay * float(decayed @ np.square(x))
-        return loss, np.concatenate([by_encoder, by_decoder]) / self.X.size + 2 * self.decay * decayed * x
-
-
-_ALL = np.ones(1)  # every cell is seen
-
-
-def networks(model: Any, hidden: tuple[int, ...], d: int) -> tuple[Network, Network]:
-    """Encoder and decoder, the one the mirror of the other."""
-    width = 2 * model.n_components if model.circular else model.n_components
-    encoder = Network.of((d, *hidden, width), model.activation)
-    return encoder, Network.of((width, *hidden[::-1], d), model.activation)
+        loss = error / self.X.size + self.weight_decay * float(decayed @ np.square(x))
+        return loss, np.concatenate([by_encoder, by_decoder]) / self.X.size + 2 * self.weight_decay * decayed * x

@@ -1,4 +1,4 @@
-"""What a variational autoencoder minimises: minus the evidence bound, by reparameterised draws."""
+"""The loss of a variational autoencoder: the negative evidence lower bound (ELBO), by reparameterised draws."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import numpy as np
 
 from lowdim.latent.networks import _torch
 from lowdim.latent.networks._network import Network
-from lowdim.latent.networks._tensors import decay, forward
+from lowdim.latent.networks._torch import forward, squared_weights
 
 Array = np.ndarray
-LEAST = math.log(1e-6)  # log noise variance of a scaled cell: below, the bound would have no end
-WIDEST = 15.0  # log variance of a code, either way
-JUDGES = 20  # seed of the draws that held-out rows are judged by: the same ones each time
+LEAST = math.log(1e-6)  # log noise variance of a scaled cell; without a minimum the bound is not bounded above
+WIDEST = 15.0  # largest absolute log variance of a code
+HELD_OUT_SEED = 20  # of the draws for held-out rows: the same ones in every epoch
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """E log p(x | z) - beta KL(q(z | x) || N(0, I)), mean over the rows, its sign turned."""
+    """-E log p(x | z) + beta KL(q(z | x) || N(0, I)), mean over the rows."""
 
     owner: str
     encoder: Network
@@ -33,19 +33,24 @@ class Evidence:
     def torch(self) -> Any:
         return _torch.load(self.owner)
 
-    def parts(self, x: Any) -> tuple[Any, Any, Any]:
+    def split(self, x: Any) -> tuple[Any, Any, Any]:
         """Layers of the encoder, of the decoder, and the log noise variance."""
         cut = self.encoder.n_parameters
         last = cut + self.decoder.n_parameters
         return self.encoder.layers(x[:cut]), self.decoder.layers(x[cut:last]), x[last]
 
-    def start(self, rng: np.random.Generator, trainer: Any) -> Array:
-        """Random weights, noise as large as the data."""
-        return np.concatenate([self.encoder.start(rng), self.decoder.start(rng), np.zeros(1)])
+    def initial(self, rng: np.random.Generator, trainer: Any) -> Array:
+        """Random weights, noise variance 1: as large as that of the data."""
+        return np.concatenate([self.encoder.initial(rng), self.decoder.initial(rng), np.zeros(1)])
+
+    def codes(self, x: Array, rows: Array) -> Array:
+        """The means of the codes of rows under parameters x, both numpy arrays."""
+        output = self.encoder(self.split(x)[0], rows)
+        return output[:, : output.shape[1] // 2]
 
     def loss(self, x: Any, rows: Any, noise: Any) -> Any:
-        """One draw a row."""
-        encoder, decoder, log_noise = self.parts(x)
+        """With one draw of the code for each row."""
+        encoder, decoder, log_noise = self.split(x)
         mean, log_variance = self.posterior(encoder, rows)
         draws = self.torch.randn(mean.shape, generator=noise, dtype=mean.dtype).to(mean.device)
         output = forward(self.torch, self.decoder, decoder, mean + (0.5 * log_variance).exp() * draws)[-1]
@@ -53,15 +58,17 @@ class Evidence:
             -self.likelihood(output, rows, log_noise).mean() + self.beta * divergence(mean, log_variance).sum(1).mean()
         )
         if self.weight_decay:
-            loss = loss + self.weight_decay * (decay(encoder) + decay(decoder))
+            loss = loss + self.weight_decay * (squared_weights(encoder) + squared_weights(decoder))
         return loss
 
     def error(self, x: Any, rows: Any) -> Any:
-        """The same with draws that are the same every time, without decay."""
-        noise = self.torch.Generator().manual_seed(JUDGES)
-        encoder, decoder, _ = self.parts(x)
-        held = self.weight_decay * (decay(encoder) + decay(decoder)) if self.weight_decay else 0.0
-        return self.loss(x, rows, noise) - held
+        """The same with the same draws every time, without weight decay: what held-out rows are judged by."""
+        noise = self.torch.Generator().manual_seed(HELD_OUT_SEED)
+        encoder, decoder, _ = self.split(x)
+        penalty = (
+            self.weight_decay * (squared_weights(encoder) + squared_weights(decoder)) if self.weight_decay else 0.0
+        )
+        return self.loss(x, rows, noise) - penalty
 
     def posterior(self, encoder: Any, rows: Any) -> tuple[Any, Any]:
         """Mean and log variance of the code of each row."""

@@ -16,25 +16,27 @@ Array = np.ndarray
 
 
 class Levels(NamedTuple):
-    """What each level counts, and which of the decoder's inputs it has; the others are 0."""
+    """The weight of each level's error, and which of the decoder's inputs it uses; the others are 0."""
 
     weights: Array
     masks: Array
 
     @classmethod
     def of(cls, k: int, hierarchical: bool, weights: Sequence[float] | None, circular: bool) -> Levels:
-        """One level with all k components, or k nested ones; weights are shares of the whole."""
+        """One level with all k components, or k nested ones; weights are normalised to sum 1."""
         masks = np.tril(np.ones((k, k))) if hierarchical else np.ones((1, k))
         shares = np.ones(len(masks)) if weights is None else np.asarray(weights, dtype=np.float64)
         return cls(shares / shares.sum(), np.repeat(masks, 2, axis=1) if circular else masks)
 
 
-def misfit(net: Network, layers: Layers, C: Array, X: Array, seen: Array, levels: Levels) -> tuple[float, Array, Array]:
-    """Sum of squared errors of the seen cells over the levels; its derivatives by the parameters and by the codes."""
+def misfit(
+    net: Network, layers: Layers, C: Array, X: Array, observed: Array, levels: Levels
+) -> tuple[float, Array, Array]:
+    """Sum of squared errors of the observed cells over the levels; its gradients by the parameters and by the codes."""
     loss, slopes, by_codes = 0.0, np.zeros(net.n_parameters), np.zeros_like(C)
     for weight, mask in zip(*levels, strict=True):
         values = net.forward(layers, C * mask)
-        R = (values[-1] - X) * seen
+        R = (values[-1] - X) * observed
         loss += float(weight) * float(np.einsum("ij,ij->", R, R))
         by_layers, by_input = net.backward(layers, values, 2 * weight * R)
         slopes += by_layers
@@ -48,20 +50,20 @@ def on_circles(angles: Array) -> Array:
 
 
 def along_circles(angles: Array, slopes: Array) -> Array:
-    """Derivatives by the angles, from those by (cos, sin)."""
+    """Gradient by the angles, from the gradient by (cos, sin)."""
     pairs = slopes.reshape(*angles.shape, 2)
     return pairs[:, :, 1] * np.cos(angles) - pairs[:, :, 0] * np.sin(angles)
 
 
 def onto_circles(pairs: Array) -> tuple[Array, Array]:
-    """Points moved onto their unit circles, and how far from the centre they were."""
+    """Points divided by their distances from the centre, and these distances."""
     P = pairs.reshape(len(pairs), -1, 2)
     radius = np.sqrt(np.square(P).sum(axis=2, keepdims=True) + 1e-24)
     return (P / radius).reshape(pairs.shape), radius
 
 
 def off_circles(codes: Array, radius: Array, slopes: Array) -> Array:
-    """Derivatives by the points before they were moved, from those after."""
+    """Gradient by the points before `onto_circles`, from the gradient by those after it."""
     U, G = codes.reshape(len(codes), -1, 2), slopes.reshape(len(codes), -1, 2)
     return ((G - U * (U * G).sum(axis=2, keepdims=True)) / radius).reshape(codes.shape)
 

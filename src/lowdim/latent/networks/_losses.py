@@ -1,4 +1,4 @@
-"""What an autoencoder minimises: squared error, decay, and what keeps the codes from copying."""
+"""The loss of an autoencoder: squared error, weight decay, and a penalty that keeps it from copying its input."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 
 from lowdim.latent.networks import _torch
 from lowdim.latent.networks._network import Network
-from lowdim.latent.networks._tensors import EXACT_CODES, contraction, decay, forward
+from lowdim.latent.networks._torch import EXACT_CODES, contraction, forward, squared_weights
 
 Array = np.ndarray
-# Each penalty and its strength unless told otherwise: a weight, the deviation of the noise, a share of the cells.
+# Each penalty and its default strength: a weight, the standard deviation of the noise, a share of the cells.
 PENALTIES = {"sparse": 0.01, "sparse-kl": 0.1, "denoising": 0.3, "denoising-mask": 0.2, "contractive": 0.01}
 NOISY = ("denoising", "denoising-mask")
 
@@ -34,35 +34,39 @@ class Reconstruction:
     def torch(self) -> Any:
         return _torch.load(self.owner)
 
-    def halves(self, x: Any) -> tuple[Any, Any]:
+    def split(self, x: Any) -> tuple[Any, Any]:
         """Layers of the encoder and of the decoder."""
         cut = self.encoder.n_parameters
         return self.encoder.layers(x[:cut]), self.decoder.layers(x[cut:])
 
-    def start(self, rng: np.random.Generator, trainer: Any) -> Array:
-        """Random weights, or those that each layer learned by itself."""
-        x = np.concatenate([self.encoder.start(rng), self.decoder.start(rng)])
-        return self._layer_by_layer(x, rng, trainer) if self.pretrain else x
+    def initial(self, rng: np.random.Generator, trainer: Any) -> Array:
+        """Random weights, or those of layer-wise pretraining."""
+        x = np.concatenate([self.encoder.initial(rng), self.decoder.initial(rng)])
+        return self._pretrained(x, rng, trainer) if self.pretrain else x
+
+    def codes(self, x: Array, rows: Array) -> Array:
+        """The codes of rows under parameters x, both numpy arrays."""
+        return self.encoder(self.split(x)[0], rows)
 
     def loss(self, x: Any, rows: Any, noise: Any) -> Any:
-        """With the penalty and decay; `noise` draws what spoils the input, or random directions."""
-        encoder, decoder = self.halves(x)
-        values = forward(self.torch, self.encoder, encoder, self._spoiled(rows, noise))
+        """With penalty and weight decay; `noise` draws the corruption of the input, or random directions."""
+        encoder, decoder = self.split(x)
+        values = forward(self.torch, self.encoder, encoder, self._corrupted(rows, noise))
         output = forward(self.torch, self.decoder, decoder, values[-1])[-1]
         loss = (output - rows).square().mean()
         if self.weight_decay:
-            loss = loss + self.weight_decay * (decay(encoder) + decay(decoder))
+            loss = loss + self.weight_decay * (squared_weights(encoder) + squared_weights(decoder))
         if self.penalty is None or self.penalty in NOISY:
             return loss
-        return loss + self.strength * self._held(encoder, decoder[0][0], values, noise)
+        return loss + self.strength * self._penalty(encoder, decoder[0][0], values, noise)
 
     def error(self, x: Any, rows: Any) -> Any:
-        """Squared error alone, from clean rows."""
-        encoder, decoder = self.halves(x)
+        """Mean squared error alone, from uncorrupted rows: what held-out rows are judged by."""
+        encoder, decoder = self.split(x)
         codes = forward(self.torch, self.encoder, encoder, rows)[-1]
         return (forward(self.torch, self.decoder, decoder, codes)[-1] - rows).square().mean()
 
-    def _spoiled(self, rows: Any, noise: Any) -> Any:
+    def _corrupted(self, rows: Any, noise: Any) -> Any:
         if self.penalty not in NOISY or not self.strength:
             return rows
         draw = {"generator": noise, "dtype": rows.dtype}
@@ -70,40 +74,41 @@ class Reconstruction:
             return rows + self.strength * self.torch.randn(rows.shape, **draw).to(rows.device)
         return rows * (self.torch.rand(rows.shape, **draw) >= self.strength).to(rows.device)  # 0 is the column's mean
 
-    def _held(self, encoder: Any, D: Any, values: list[Any], noise: Any) -> Any:
-        """What the penalty measures, a code in the mean.
+    def _penalty(self, encoder: Any, D: Any, values: list[Any], noise: Any) -> Any:
+        """The penalty, mean over the codes.
 
-        Codes a tenth as large cost nothing where the decoder's first weights D grow tenfold: so these count as well,
-        as the norms of a dictionary are held in sparse coding.
+        Codes a tenth as large with decoder weights D ten times as large would decode to the same rows, so the squared
+        D are penalised as well, as the norms of a dictionary are in sparse coding.
         """
         codes = values[-1]
-        undone = D.square().sum() / codes.shape[1]
+        scale = D.square().sum() / codes.shape[1]
         if self.penalty == "sparse":
-            return codes.abs().mean() + undone
+            return codes.abs().mean() + scale
         if self.penalty == "sparse-kl":
             return divergence(self.torch, activity(codes, self.encoder.activations[-1]), self.target)
         probe = None
         if noise is not None and codes.shape[1] > EXACT_CODES:
             signs = self.torch.randint(0, 2, codes.shape, generator=noise)
             probe = (2 * signs - 1).to(codes.device, codes.dtype)
-        return contraction(self.encoder, encoder, values, probe) / codes.shape[1] + undone
+        return contraction(self.encoder, encoder, values, probe) / codes.shape[1] + scale
 
-    def _layer_by_layer(self, x: Array, rng: np.random.Generator, trainer: Any) -> Array:
-        """Each layer of the encoder, with its mirror, learns to reproduce what the one before gives it."""
-        x, rows = x.astype(trainer.kind), trainer.X
-        encoder, decoder = self.halves(x)
+    def _pretrained(self, x: Array, rng: np.random.Generator, trainer: Any) -> Array:
+        """Each layer of the encoder, with its mirror in the decoder, first learns to reproduce its input."""
+        x, rows = x.astype(trainer.dtype), trainer.X
+        encoder, decoder = self.split(x)
         names = (*self.encoder.activations[:-1], "linear")
         for i, (a, b) in enumerate(self.encoder.shapes):
             before = "linear" if i == 0 else names[i - 1]
             part = Reconstruction(
                 self.owner, Network((a, b), (names[i],)), Network((b, a), (before,)), None, 0.0, 0.0, self.weight_decay
             )
-            learned = trainer.quick(part, rows, part.start(rng, trainer).astype(trainer.kind), self.pretrain, rng)
-            (first,), (second,) = part.halves(learned)
+            initial = part.initial(rng, trainer).astype(trainer.dtype)
+            learned = trainer.pretrain(part, rows, initial, self.pretrain, rng)
+            (first,), (second,) = part.split(learned)
             for kept, found in zip((*encoder[i], *decoder[-1 - i]), (*first, *second), strict=True):
                 kept[...] = found
             with self.torch.no_grad():
-                layer = [tuple(trainer._move(part) for part in first)]
+                layer = [tuple(trainer.tensor(part) for part in first)]
                 rows = forward(self.torch, part.encoder, layer, rows)[-1]
         return x
 
@@ -115,6 +120,6 @@ def activity(codes: Any, activation: str) -> Any:
 
 
 def divergence(torch: Any, active: Any, target: float) -> Any:
-    """Mean over the units of KL(target || activity) of two coins; 0 where a unit is as active as it should be."""
+    """Mean over the units of KL(target || activity) between Bernoulli distributions."""
     active = active.clamp(1e-6, 1 - 1e-6)
     return (target * torch.log(target / active) + (1 - target) * torch.log((1 - target) / (1 - active))).mean()

@@ -1,7 +1,8 @@
-"""Layered networks on plain arrays: what is stored, run and differentiated without any other library.
+"""Feed-forward networks on numpy arrays: stored, run and differentiated without any other library.
 
-A network is a list of layers a -> f(a W + b). Its parameters lie in one flat vector, so that an optimiser, a file and
-a checkpoint see the same numbers; derivatives of f are functions of its value, so that a pass keeps nothing else.
+A network is a list of layers a -> f(a W + b). Its parameters are one flat vector, so that an optimiser, a model file
+and a checkpoint hold the same numbers; derivatives of f are functions of its value, so that a forward pass stores
+nothing else.
 """
 
 from __future__ import annotations
@@ -13,8 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import expit
 
+from lowdim._core.runtime import threads
+
 Array = np.ndarray
 Layers = Sequence[tuple[Array, Array]]
+ROWS = 512  # of a forward pass on one thread
+BLOCK = 32 * ROWS  # whose reconstruction errors are computed at a time
 
 
 class Activation(NamedTuple):
@@ -85,12 +90,12 @@ class Network:
         return flat.split(self.lengths)  # one operation, whose derivative is one concatenation
 
     def weights_mask(self) -> Array:
-        """1 for weights, 0 for biases, which no decay holds back."""
+        """1 for weights, 0 for biases, which weight decay leaves out."""
         parts = [np.full(length, 1.0 - i % 2) for i, length in enumerate(self.lengths)]
         return np.concatenate(parts)
 
-    def start(self, rng: np.random.Generator) -> Array:
-        """Random weights whose sums keep the variance from layer to layer (Glorot and Bengio, 2010); biases 0."""
+    def initial(self, rng: np.random.Generator) -> Array:
+        """Random weights that keep the variance from layer to layer (Glorot and Bengio, 2010); biases 0."""
         parts = []
         for (a, b), activation in zip(self.shapes, self.activations, strict=True):
             gain = 2.0 if activation in ("relu", "elu", "softplus") else 1.0
@@ -127,10 +132,10 @@ class Network:
     ) -> tuple[Array, Array, Array]:
         """Of sum (observed (x - output)²) / 2 by the variables that J = d input / d variables belongs to.
 
-        G is its derivative by the output. Gives the derivative by the input, and the gradient and the exact second
+        G is its derivative by the output. Returns the derivative by the input, and the gradient and the exact second
         derivatives by the variables, one block for each row: the sum over the layers of P' diag(adjoint f'') P, where
-        P are the layer's sums by the variables, plus J'J of the observed outputs. The bend of the input itself is left
-        to the caller, who has the derivative by it.
+        P are the derivatives of the layer's sums by the variables, plus J'J of the observed outputs. The curvature of
+        the input itself is left to the caller, who has the derivative by it.
         """
         sums = []
         for (W, _), after, name in zip(layers, values[1:], self.activations, strict=True):
@@ -145,3 +150,23 @@ class Network:
                 G = G * ACTIVATIONS[name].slope(after)
             G = G @ W.T
         return G, gradient, H
+
+
+# ---- fitted networks ----------------------------------------------------------------------------------------
+
+
+def weights_and_biases(layers: Layers) -> tuple[list[Array], list[Array]]:
+    """Copies of the weights and of the biases of each layer, as estimators keep them."""
+    return [W.copy() for W, _ in layers], [b.copy() for _, b in layers]
+
+
+def run(net: Network, weights: list[Array], biases: list[Array], A: Array, n_jobs: int | None) -> Array:
+    """The output of a fitted network for the rows of A, in double precision."""
+    layers = list(zip(weights, biases, strict=True))
+    return np.concatenate(threads.map_rows(lambda rows: net(layers, A[rows]), len(A), ROWS, n_jobs))
+
+
+def row_errors(X: Array, Z: Array, invert: Callable[[Array], Array]) -> Array:
+    """Mean squared reconstruction error of each row's cells."""
+    blocks = threads.blocks(len(X), BLOCK)
+    return np.concatenate([np.square(invert(Z[block]) - X[block]).mean(axis=1) for block in blocks])

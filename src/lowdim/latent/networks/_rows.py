@@ -1,7 +1,7 @@
-"""Rows as a network sees them: centred, scaled, rounded, and in an order of their own.
+"""Rows as a network is trained on them: centred, scaled, rounded and sorted.
 
-Training multiplies the last bit of its input by whatever it likes, so the same table in another order or from another
-origin would give another network. Rounding the scaled rows far below any data, and sorting them, makes it the same.
+Training amplifies rounding errors of its input, so the same table in another order or with another origin would give
+another network. Rounding the scaled rows far below the precision of any data, and sorting them, makes it the same.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lowdim._core.tables.deviations import deviations
 
 Array = np.ndarray
 BLOCK = 2048  # rows
-DIGITS = 9  # of a standard deviation: far above the rounding of a shift, far below what data can mean
+DIGITS = 9  # of a standard deviation: coarser than the rounding of a shift, finer than any measurement
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class Scaling:
 
     @classmethod
     def of(cls, X: Array, columns: bool) -> Scaling:
-        """Column means, and one deviation for each column or one for all; missing cells do not count."""
+        """Column means, and one deviation for each column or one for all; missing cells are ignored."""
         X, zero = np.ascontiguousarray(X), np.zeros(X.shape[1])
         count, total, _ = column_sums(X, zero, None)
         mean = total / count
@@ -49,9 +49,9 @@ class Scaling:
         return X * self.scale + self.mean
 
 
-def settled(X: Array) -> tuple[Array, Array]:
-    """Scaled rows rounded (in place) and sorted, and the order: `settled(X)[0]` is `X[order]` to nine decimals."""
-    weights = np.sqrt(np.arange(2.0, X.shape[1] + 2.0))  # no two columns alike
+def rounded_and_sorted(X: Array) -> tuple[Array, Array]:
+    """Scaled rows rounded (in place) and sorted, and the order: the first result is `X[order]` to nine decimals."""
+    weights = np.sqrt(np.arange(2.0, X.shape[1] + 2.0))  # a different one for each column
 
     def key(rows: slice) -> Array:
         X[rows] = np.round(X[rows], DIGITS)

@@ -1,7 +1,7 @@
-"""A self-organising map of rows with missing cells: matched and averaged over the cells that are there.
+"""A self-organising map of rows with missing cells: distances and means are over the observed cells.
 
-Its wide neighbourhood lays a sheet through the rows before it bends it, which keeps the sheet from folding: that makes
-it the start of networks whose own descent would stop in a fold. It is also a way of completing rows by itself.
+Its neighbourhood is wide at first, which keeps the fitted surface from folding. That makes it a good initialisation for
+networks, whose own training would stop in a local minimum with folds. It can also complete rows by itself.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ STEPS = 60
 
 
 class Map(NamedTuple):
-    """Units of the map: their places on the grid, their prototypes, and the unit of each row."""
+    """Units of the map: their coordinates on the grid, their prototypes, and the unit of each row."""
 
     grid: Array
     prototypes: Array
@@ -25,7 +25,7 @@ class Map(NamedTuple):
 
 def organize(
     X: Array,
-    seen: Array,
+    observed: Array,
     n_components: int,
     rng: np.random.Generator,
     *,
@@ -33,10 +33,10 @@ def organize(
     steps: int = STEPS,
     last: float = 1.0,
 ) -> Map:
-    """Batch self-organising map (Kohonen, 1995) of scaled rows, 0 where they are not seen.
+    """Batch self-organising map (Kohonen, 1995) of scaled rows, in which missing cells are 0.
 
-    Starts from a plane of random direction. The neighbourhood shrinks from a third of the grid to `last` units in
-    `steps` steps; with `ring` the grid is closed along every axis.
+    Prototypes start on a plane of random direction. The neighbourhood shrinks from a third of the grid to `last` units
+    in `steps` steps; with `ring` the grid is closed along every axis.
     """
     m = UNITS.get(n_components, 3)
     axes = np.meshgrid(*(np.arange(m, dtype=np.float64),) * n_components, indexing="ij")
@@ -46,20 +46,20 @@ def organize(
     near = np.square(apart).sum(axis=2)
     P = _plane(grid, m, X.shape[1], rng, ring)
     for width in np.geomspace(m / 3, min(last, m / 4), steps):
-        H = np.exp(-near[matched(X, seen, P)] / (2 * width**2))
-        P = (H.T @ X) / np.maximum(H.T @ seen, 1e-12)
-    return Map(grid, P, matched(X, seen, P))
+        H = np.exp(-near[matched(X, observed, P)] / (2 * width**2))
+        P = (H.T @ X) / np.maximum(H.T @ observed, 1e-12)
+    return Map(grid, P, matched(X, observed, P))
 
 
-def matched(X: Array, seen: Array, P: Array) -> Array:
-    """The nearest prototype of each row, by the cells it has."""
-    return np.argmin(seen @ np.square(P).T - 2 * (X @ P.T), axis=1)
+def matched(X: Array, observed: Array, P: Array) -> Array:
+    """The nearest prototype of each row, over its observed cells."""
+    return np.argmin(observed @ np.square(P).T - 2 * (X @ P.T), axis=1)
 
 
 def _plane(grid: Array, m: int, d: int, rng: np.random.Generator, ring: bool) -> Array:
-    """Prototypes on a plane of random direction (an ellipse for each closed axis), spread as the rows are."""
-    places = grid / m
-    codes = np.concatenate([np.cos(2 * np.pi * places), np.sin(2 * np.pi * places)], axis=1) if ring else 2 * places - 1
+    """Prototypes on a plane of random direction (an ellipse for each closed axis), with the variance of the rows."""
+    shares = grid / m
+    codes = np.concatenate([np.cos(2 * np.pi * shares), np.sin(2 * np.pi * shares)], axis=1) if ring else 2 * shares - 1
     directions = rng.standard_normal((codes.shape[1], d))
     directions /= np.sqrt(np.square(directions).sum(axis=1, keepdims=True))
     return codes @ directions + 0.01 * rng.standard_normal((len(grid), d))

@@ -1,76 +1,59 @@
-"""Training with PyTorch: mini-batches or all rows, a held-out share, restarts, and a state that survives a kill.
+"""Training with PyTorch: mini-batches or all rows, held-out rows, several starts, and a state that can be resumed.
 
-A loss is an object with `start(rng)` (flat parameters), `loss(x, rows, noise)` (what is minimised) and `error(x, rows)`
-(what held-out rows are judged by). Parameters are one flat vector. Random numbers come from the CPU on any device, so
-that a GPU trains on the same batches and noise.
+A loss is an object with `initial(rng, trainer)` (flat parameters), `loss(x, rows, noise)` (what is minimised),
+`error(x, rows)` (what held-out rows are judged by) and `codes(x, rows)`. Parameters are one flat vector. Random numbers
+are drawn on the CPU for every device, so that a GPU trains on the same batches and noise.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from lowdim._core.iterate import Progress
+from lowdim._core.iterate import Callback, Progress
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
+from lowdim.latent._lbfgs import Watch, minimise
 from lowdim.latent.networks import _torch
-from lowdim.latent.networks._checkpoint import Checkpoint
-from lowdim.latent.networks._lbfgs import descend
+from lowdim.latent.networks._checkpoint import ARRAYS, Checkpoint, State
 
 Array = np.ndarray
+SCHEDULES = ("cosine", "plateau", "constant")
 SMALL = 2**20  # cells: up to here in double precision and on one thread, whatever `n_jobs`
 ROUND_STEPS = 200  # of L-BFGS between two checkpoints
 BETAS, TINY = (0.9, 0.999), 1e-8  # of Adam (Kingma and Ba, 2015)
-RUNAWAY = 100.0  # times the first loss: the learning rate is too large
-ARRAYS = ("x", "first", "second", "best")  # of a state
+DIVERGED = 100.0  # times the first loss: the learning rate is too large
 RETREATS = 5  # times the learning rate may be divided by ten
 
 
-@dataclass(eq=False)
-class State:
-    """All that the next epoch depends on, for one start."""
+@dataclass(frozen=True)
+class Training:
+    """How a network is trained."""
 
-    x: Array
-    first: Array
-    second: Array
-    best: Array
-    best_loss: float = math.inf
-    steps: int = 0
-    epoch: int = 0
-    stalled: int = 0
-    rate: float = 1.0  # what the learning rate is multiplied by, beside its schedule
-    retreats: int = 0
-    losses: list[float] = field(default_factory=list)
-    held: list[float] = field(default_factory=list)
-    done: bool = False
-
-    @classmethod
-    def at(cls, x: Array) -> State:
-        return cls(x, np.zeros_like(x), np.zeros_like(x), x.copy())
-
-    def arrays(self) -> dict[str, Array]:
-        return {name: getattr(self, name) for name in ARRAYS}
-
-    def values(self) -> dict[str, Any]:
-        held = ("best_loss", "steps", "epoch", "stalled", "rate", "retreats", "losses", "held", "done")
-        return {name: getattr(self, name) for name in held}
-
-
-def _state_of(arrays: dict[str, Array], values: dict[str, Any]) -> State:
-    """A state as it was written."""
-    x, first, second, best = (arrays[name].copy() for name in ARRAYS)
-    return State(x, first, second, best, **values)
+    owner: str
+    full_batch: bool  # all rows at once, by L-BFGS; otherwise mini-batches, by Adam
+    batch_size: int
+    learning_rate: float
+    schedule: str
+    held_out: float
+    patience: int
+    n_init: int
+    max_iter: int
+    tol: float
+    callback: Callback | None
+    device: str
+    n_jobs: int | None
+    verbose: int | bool
 
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """The parameters kept, and the way to them."""
+    """The parameters kept, and how they were found."""
 
     x: Array
     losses: Array
@@ -81,85 +64,110 @@ class Trained:
     held_rows: Array
 
 
+def train(
+    objective: Any, rows: Array, order: Array, training: Training, checkpoint: Checkpoint, rng: np.random.Generator
+) -> Trained:
+    """Minimise a loss over scaled rows; row i is row ``order[i]`` of the user, whose callback sees the codes."""
+    seed, begun = int(rng.integers(2**62)), checkpoint.read()
+    seed = seed if begun is None else int(begun[0]["seed"])  # without a seed of the user's, that of the file
+    with _torch.cores(1 if rows.size <= SMALL else training.n_jobs, training.owner):
+        return Trainer(objective, rows, order, training, checkpoint, seed).run()
+
+
 class Trainer:
-    """One training: the rows on their device, the settings of an estimator, and where its state goes."""
+    """One training: the rows on their device, the settings, and the file of its state."""
 
-    def __init__(self, model: Any, objective: Any, rows: Array, seed: int, checkpoint: Checkpoint) -> None:
-        self.model, self.objective, self.owner = model, objective, type(model).__name__
-        self.torch, self.checkpoint, self.seed = _torch.load(self.owner), checkpoint, seed
-        self.full_batch = model.solver_ == "lbfgs"
-        self.kind = np.float64 if self.full_batch or rows.size <= SMALL else np.float32
-        order = generator(seed).permutation(len(rows))
-        count = round(model.held_out * len(rows)) if len(rows) >= 10 else 0
-        self.held_rows, self.train_rows = np.sort(order[:count]), np.sort(order[count:])
-        self.device = model.device_
-        self.X = self._move(rows[self.train_rows])
-        self.X_held = self._move(rows[self.held_rows]) if count else self.X
+    def __init__(
+        self, objective: Any, rows: Array, order: Array, training: Training, checkpoint: Checkpoint, seed: int
+    ) -> None:
+        self.objective, self.rows, self.order = objective, rows, order
+        self.training, self.checkpoint, self.seed = training, checkpoint, seed
+        self.torch = _torch.load(training.owner)
+        self.dtype = np.float64 if training.full_batch or rows.size <= SMALL else np.float32
+        shuffled = generator(seed).permutation(len(rows))
+        count = round(training.held_out * len(rows)) if len(rows) >= 10 else 0
+        self.held_rows, self.train_rows = np.sort(shuffled[:count]), np.sort(shuffled[count:])
+        self.X = self.tensor(rows[self.train_rows])
+        self.X_held = self.tensor(rows[self.held_rows]) if count else self.X
+        self.watch = None if training.callback is None else Watch(training.callback)
 
-    def _move(self, A: Array) -> Any:
-        return self.torch.as_tensor(np.ascontiguousarray(A, dtype=self.kind), device=self.device)
+    def tensor(self, A: Array) -> Any:
+        """An array on the device of the training."""
+        return self.torch.as_tensor(np.ascontiguousarray(A, dtype=self.dtype), device=self.training.device)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the callback stopped the fit."""
+        return self.watch is not None and self.watch.stopped
 
     def run(self) -> Trained:
-        """Every start in turn, or what is left of them; the best is kept."""
+        """Every start in turn, or those that a checkpoint leaves; the best is kept."""
+        n_init = self.training.n_init
         begun, best = self._resume()
         restarts = list(begun["restarts"]) if begun else []
-        for start in range(len(restarts), self.model.n_init):
+        for start in range(len(restarts), n_init):
             state = self._state(start, begun if begun and begun["start"] == start else None)
             self._train(state, start, restarts, best)
+            if self.stopped:  # a later fit may go on from here
+                self._save(state, start, restarts, best, now=True)
             restarts.append(state.best_loss)
             if best is None or state.best_loss < best.best_loss:
                 best = state
+            if self.stopped:
+                break
         if best is None:
-            raise RuntimeError(f"{self.owner}: no start was trained.")
-        self._save(best, self.model.n_init, restarts, best, now=not begun or begun["start"] < self.model.n_init)
-        # At the end of a cosine the learning rate is 0: there is nothing left to do.
-        converged = best.done or (not self.full_batch and self.model.schedule == "cosine")
-        self._say(best, converged)
+            raise RuntimeError(f"{self.training.owner}: no start was trained.")
+        if not self.stopped:
+            self._save(best, n_init, restarts, best, now=not begun or begun["start"] < n_init)
+        # At the end of a cosine schedule the learning rate is 0.
+        ended = best.done or (not self.training.full_batch and self.training.schedule == "cosine")
+        self._warn(best, ended)
         curves = np.array(best.losses), np.array(best.held if len(self.held_rows) else [])
+        converged = ended and not self.stopped
         return Trained(best.best, *curves, np.array(restarts), converged, self.train_rows, self.held_rows)
 
-    def _say(self, best: State, converged: bool) -> None:
+    def _warn(self, best: State, ended: bool) -> None:
+        owner, rate = self.training.owner, self.training.learning_rate
         if best.retreats:
             warn(
-                f"{self.owner}: the loss ran away with learning_rate={self.model.learning_rate:g}; training went on "
-                f"from the best weights with {self.model.learning_rate * best.rate:g}.",
+                f"{owner}: the loss diverged with learning_rate={rate:g}; training went on from the best weights with "
+                f"{rate * best.rate:g}.",
                 ConvergenceWarning,
             )
-        if not converged:
+        if not (ended or self.stopped):
             warn(
-                f"{self.owner}: not converged after max_iter={self.model.max_iter} epochs "
-                f"(loss {best.losses[-1]:.6g}). Raise max_iter (with `checkpoint` training goes on), learning_rate "
-                "or tol.",
+                f"{owner}: not converged after max_iter={self.training.max_iter} epochs (loss {best.losses[-1]:.6g}). "
+                "Raise max_iter (with `checkpoint` training goes on), learning_rate or tol.",
                 ConvergenceWarning,
             )
 
     # ---- the state, in memory and on disk -------------------------------------------------------------------
 
     def _resume(self) -> tuple[dict[str, Any] | None, State | None]:
-        found = self.checkpoint.read()
+        """What a checkpoint holds: the start to go on with, and the best of those before it."""
+        found, n_init = self.checkpoint.read(), self.training.n_init
         if found is None:
             return None, None
         values, arrays = found
         best = None
         if values["best"] is not None:
-            best = _state_of({name: arrays[f"best_of_{name}"] for name in ARRAYS}, values["best"])
-        parts = {name: array for name, array in arrays.items() if "best_of_" not in name}
-        if values["start"] == self.model.n_init and best is not None:  # all done, perhaps with fewer epochs
-            if best.done or self.model.max_iter <= best.epoch:
+            best = State.of({name: arrays[f"best_of_{name}"] for name in ARRAYS}, values["best"])
+        current = {name: array for name, array in arrays.items() if "best_of_" not in name}
+        if values["start"] == n_init and best is not None:  # all done, perhaps with fewer epochs
+            if best.done or self.training.max_iter <= best.epoch:
                 return values, best
-            values |= {"start": self.model.n_init - 1, "restarts": values["restarts"][:-1], "state": values["best"]}
-            parts, best = best.arrays() | {"noise": arrays["noise"]}, None
-        return values | {"arrays": parts}, best
+            values |= {"start": n_init - 1, "restarts": values["restarts"][:-1], "state": values["best"]}
+            current, best = best.arrays() | {"noise": arrays["noise"]}, None
+        return values | {"arrays": current}, best
 
     def _state(self, start: int, begun: dict[str, Any] | None) -> State:
         self.rng = generator(self.seed + 1 + start)
-        self.noise = _torch.stream(self.rng, self.owner)
+        self.noise = _torch.stream(self.rng, self.training.owner)
         if not begun:
-            state = State.at(self.objective.start(self.rng, self).astype(self.kind))
-        else:
-            state = _state_of(begun["arrays"], begun["state"])
-            self.rng.bit_generator.state = begun["rng"]
-            self.noise.set_state(self.torch.as_tensor(begun["arrays"]["noise"]))
+            return State.at(self.objective.initial(self.rng, self).astype(self.dtype))
+        state = State.of(begun["arrays"], begun["state"])
+        self.rng.bit_generator.state = begun["rng"]
+        self.noise.set_state(self.torch.as_tensor(begun["arrays"]["noise"]))
         return state
 
     def _save(self, state: State, start: int, restarts: list[float], best: State | None, now: bool = False) -> None:
@@ -175,54 +183,56 @@ class Trainer:
     # ---- one start ------------------------------------------------------------------------------------------
 
     def _train(self, state: State, start: int, restarts: list[float], best: State | None) -> None:
-        epoch = self._full_batch_round if self.full_batch else self._epoch
-        with Progress(self.owner, self.model.max_iter, self.model.verbose) as progress:
+        epoch = self._full_batch_round if self.training.full_batch else self._epoch
+        with Progress(self.training.owner, self.training.max_iter, self.training.verbose) as progress:
             progress.done = state.epoch
-            while not state.done and state.epoch < self.model.max_iter:
+            while not (state.done or self.stopped) and state.epoch < self.training.max_iter:
                 epoch(state, progress)
                 self._save(state, start, restarts, best)
 
     def _judge(self, state: State, x: Array, loss: float) -> bool:
-        """Keep the best weights; True once they have not become better for long enough."""
+        """Keep the best weights; True once they have not improved for `patience` epochs."""
         judged = loss
         if len(self.held_rows):
             with self.torch.no_grad():
-                judged = float(self.objective.error(self._move(x), self.X_held))
+                judged = float(self.objective.error(self.tensor(x), self.X_held))
             state.held.append(judged)
-        if judged < state.best_loss * (1 - math.copysign(self.model.tol, state.best_loss)):
+        if judged < state.best_loss * (1 - math.copysign(self.training.tol, state.best_loss)):
             state.stalled = 0
         else:
             state.stalled += 1
         if judged < state.best_loss:
             state.best, state.best_loss = x.copy(), judged
-        return state.stalled >= self.model.patience
+        return state.stalled >= self.training.patience
+
+    def _report(self, loss: float, x: Array) -> bool:
+        """Call the callback with the codes of all rows, in the user's order."""
+        if self.watch is None:
+            return False
+        codes = self.objective.codes(x.astype(np.float64), self.rows)
+        return self.watch(loss, codes[np.argsort(self.order)])
 
     def _full_batch_round(self, state: State, progress: Progress) -> None:
         """Steps of L-BFGS, each of which counts as an epoch."""
-
-        def objective(x: Array) -> tuple[float, Array]:
-            point = self._move(x).requires_grad_()
-            loss = self.objective.loss(point, self.X, None)
-            (slope,) = self.torch.autograd.grad(loss, point)
-            return float(loss.detach()), slope.cpu().numpy()
-
         current: dict[str, float] = {}
 
-        def watched(x: Array) -> tuple[float, Array]:
-            loss, slope = objective(x)
-            current["loss"] = loss
-            return loss, slope
+        def objective(x: Array) -> tuple[float, Array]:
+            point = self.tensor(x).requires_grad_()
+            loss = self.objective.loss(point, self.X, None)
+            (slope,) = self.torch.autograd.grad(loss, point)
+            current["loss"] = float(loss.detach())
+            return current["loss"], slope.cpu().numpy()
 
         held = len(self.held_rows)
-        budget = min(ROUND_STEPS, self.model.max_iter - state.epoch)
-        run = descend(
-            watched,
+        run = minimise(
+            objective,
             state.x,
-            max_iter=budget,
-            tol=self.model.tol,
-            owner=self.owner,
+            max_iter=min(ROUND_STEPS, self.training.max_iter - state.epoch),
+            tol=self.training.tol,
+            owner=self.training.owner,
             progress=progress,
-            after=(lambda x: self._judge(state, x, current["loss"])) if held else None,
+            until=(lambda x: self._judge(state, x, current["loss"])) if held else None,
+            callback=None if self.watch is None else self._report,
         )
         state.x, state.epoch = run.x, state.epoch + max(1, len(run.losses))
         state.losses += run.losses.tolist()
@@ -231,13 +241,13 @@ class Trainer:
             state.best, state.best_loss = run.x.copy(), run.loss
 
     def _epoch(self, state: State, progress: Progress) -> None:
-        """All mini-batches once, by Adam; back to the best weights where the loss runs away."""
-        x, first, second = (self._move(getattr(state, name)) for name in ("x", "first", "second"))
-        order = self.torch.as_tensor(self.rng.permutation(len(self.X)), device=self.device)
-        total = self.torch.zeros((), device=self.device, dtype=x.dtype)
+        """All mini-batches once, by Adam; back to the best weights where the loss diverges."""
+        x, first, second = (self.tensor(getattr(state, name)) for name in ("x", "first", "second"))
+        order = self.torch.as_tensor(self.rng.permutation(len(self.X)), device=self.training.device)
+        total = self.torch.zeros((), device=self.training.device, dtype=x.dtype)
         rate, steps, known = self._rate(state), state.steps, state.losses[0] if state.losses else math.nan
-        for part in threads.blocks(len(self.X), self.model.batch_size):
-            rows = self.X[order[part]]
+        for batch in threads.blocks(len(self.X), self.training.batch_size):
+            rows = self.X[order[batch]]
             point = x.detach().requires_grad_()
             loss = self.objective.loss(point, rows, self.noise)
             (slope,) = self.torch.autograd.grad(loss, point)
@@ -246,7 +256,7 @@ class Trainer:
             _adam(x, slope, first, second, rate, steps)
             total += loss.detach() * len(rows)
         loss = float(total) / len(self.X)
-        if not math.isfinite(loss) or not bool(self.torch.isfinite(x).all()) or loss > RUNAWAY * (1 + abs(known)):
+        if not math.isfinite(loss) or not bool(self.torch.isfinite(x).all()) or loss > DIVERGED * (1 + abs(known)):
             self._retreat(state)
             return
         state.x, state.first, state.second = (tensor.cpu().numpy().copy() for tensor in (x, first, second))
@@ -254,32 +264,35 @@ class Trainer:
         state.losses.append(loss)
         progress.advance(f"loss {loss:.6g}")
         state.done = self._judge(state, state.x, loss)
-        if self.model.schedule == "plateau" and state.stalled and state.stalled % max(1, self.model.patience // 3) == 0:
+        patience = max(1, self.training.patience // 3)
+        if self.training.schedule == "plateau" and state.stalled and state.stalled % patience == 0:
             state.rate /= 2
+        self._report(loss, state.x)
 
-    def quick(self, objective: Any, rows: Any, x: Array, epochs: int, rng: np.random.Generator) -> Array:
-        """Some epochs of a loss of its own, from the weights x: for parts of a network."""
-        point, first, second = self._move(x), self._move(0 * x), self._move(0 * x)
+    def pretrain(self, objective: Any, rows: Any, x: Array, epochs: int, rng: np.random.Generator) -> Array:
+        """Some epochs of the loss of a single layer, from the weights x."""
+        point, first, second = self.tensor(x), self.tensor(0 * x), self.tensor(0 * x)
         for step in range(epochs):
-            order = self.torch.as_tensor(rng.permutation(len(rows)), device=self.device)
-            parts = threads.blocks(len(rows), self.model.batch_size)
-            for i, part in enumerate(parts):
+            order = self.torch.as_tensor(rng.permutation(len(rows)), device=self.training.device)
+            batches = threads.blocks(len(rows), self.training.batch_size)
+            for i, batch in enumerate(batches):
                 leaf = point.detach().requires_grad_()
-                (slope,) = self.torch.autograd.grad(objective.loss(leaf, rows[order[part]], None), leaf)
-                _adam(point, slope, first, second, self.model.learning_rate, step * len(parts) + i + 1)
+                (slope,) = self.torch.autograd.grad(objective.loss(leaf, rows[order[batch]], None), leaf)
+                _adam(point, slope, first, second, self.training.learning_rate, step * len(batches) + i + 1)
         return point.cpu().numpy()
 
     def _rate(self, state: State) -> float:
-        rate = self.model.learning_rate * state.rate
-        if self.model.schedule == "cosine":
-            rate *= 0.5 * (1 + math.cos(math.pi * state.epoch / self.model.max_iter))
+        rate = self.training.learning_rate * state.rate
+        if self.training.schedule == "cosine":
+            rate *= 0.5 * (1 + math.cos(math.pi * state.epoch / self.training.max_iter))
         return rate
 
     def _retreat(self, state: State) -> None:
+        """Go on from the best weights, with a tenth of the learning rate."""
         if state.retreats == RETREATS:
             raise ValueError(
-                f"{self.owner}: the loss ran away with learning_rate={self.model.learning_rate:g}, and with one "
-                f"{10**RETREATS:,} times smaller too. Look at the rows, or lower learning_rate."
+                f"{self.training.owner}: the loss diverged with learning_rate={self.training.learning_rate:g}, and "
+                f"with one {10**RETREATS:,} times smaller too. Lower learning_rate, or look for outliers in X."
             )
         state.x, state.first, state.second = state.best.copy(), 0 * state.first, 0 * state.second
         state.steps, state.rate, state.retreats = 0, state.rate / 10, state.retreats + 1
@@ -291,13 +304,3 @@ def _adam(x: Any, slope: Any, first: Any, second: Any, rate: float, step: int) -
     second.mul_(BETAS[1]).addcmul_(slope, slope, value=1 - BETAS[1])
     size = second.sqrt().div_(math.sqrt(1 - BETAS[1] ** step)).add_(TINY)
     x.addcdiv_(first, size, value=-rate / (1 - BETAS[0] ** step))
-
-
-def train(model: Any, rows: Array, objective: Callable[[], Any], rng: np.random.Generator) -> Trained:
-    """Train a model whose `solver_` and `device_` are set on scaled rows."""
-    checkpoint, seed = Checkpoint.of(model, rows), int(rng.integers(2**62))
-    begun = checkpoint.read()
-    seed = seed if begun is None else int(begun[0]["seed"])  # a start without a seed goes on with its own
-    with _torch.cores(1 if rows.size <= SMALL else model.n_jobs, type(model).__name__):
-        trainer = Trainer(model, objective(), rows, seed, checkpoint)
-        return trainer.run()

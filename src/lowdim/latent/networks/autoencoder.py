@@ -1,9 +1,8 @@
-"""Autoencoders: networks that lead a row through a code and back."""
+"""Autoencoders: an encoder and a decoder network, trained together."""
 
 from __future__ import annotations
 
-import os
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -11,25 +10,28 @@ from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.rng import generator
-from lowdim.latent.networks import _fitted as fitted
+from lowdim.latent.networks import _network as network
 from lowdim.latent.networks import _settings as settings
+from lowdim.latent.networks import _torch
+from lowdim.latent.networks._checkpoint import Checkpoint
 from lowdim.latent.networks._losses import NOISY, PENALTIES, Reconstruction
 from lowdim.latent.networks._network import ACTIVATIONS, Network
-from lowdim.latent.networks._rows import Scaling, settled
+from lowdim.latent.networks._rows import Scaling, rounded_and_sorted
+from lowdim.latent.networks._train import SCHEDULES, Trained, Training, train
 
-SCHEDULES = ("cosine", "plateau", "constant")
 BOUNDED = ("sigmoid", "tanh")
 FULL_BATCH = 2e7  # rows times weights up to which all rows are taken at once
 
 
 class Autoencoder(Reducer):
-    """Autoencoder: an encoder f leads a row to k numbers, a decoder g leads them back, both networks of any depth.
+    """Autoencoder: an encoder network f maps a row to k codes, a decoder network g maps the codes to a row.
 
         minimise  mean over cells (x - g(f(x)))² + weight_decay sum w² + penalty
 
-    With linear units the codes span the principal components. A penalty asks for more than copying: codes that are
-    mostly 0 (sparse), rows restored from spoiled ones (denoising), codes that hardly move with the row (contractive).
-    For tables and for images, one row of pixels an image. Needs PyTorch to fit; a fitted model runs without.
+    With linear units the codes span the principal components. A penalty asks for more than a copy of the input: codes
+    that are mostly 0 (sparse), rows restored from corrupted ones (denoising), codes that change little with the row
+    (contractive). For tables and for images, one row of pixels an image. Fitting needs PyTorch; a fitted model does
+    not.
 
     Parameters
     ----------
@@ -39,68 +41,72 @@ class Autoencoder(Reducer):
         Widths of the encoder's hidden layers; the decoder has them in reverse. None is two layers of 4 and 2 times the
         columns, at most 256 and 64. () has none.
     activation : {"tanh", "sigmoid", "relu", "elu", "softplus", "linear"}
-        Of the hidden layers.
+        Activation function of the hidden layers.
     code_activation : same or None
-        Of the codes; None is "linear", and "sigmoid" with ``penalty="sparse-kl"``.
+        Activation function of the codes; None is "linear", and "sigmoid" with ``penalty="sparse-kl"``.
     penalty : {"sparse", "sparse-kl", "denoising", "denoising-mask", "contractive"} or None
         "sparse": strength times mean |code|. "sparse-kl": strength times KL(target || mean activity of a unit), for
-        sigmoid and tanh codes. "denoising": Gaussian noise of deviation `strength` (in scaled units) is added to the
-        input; "denoising-mask": a share `strength` of its cells is set to the column means. "contractive": strength
-        times the mean squared derivative of a code, exact up to 16 codes or on all rows. "sparse" and "contractive"
-        also count the squared weights that lead a code into the decoder: without them, small codes and large weights
-        undo the penalty.
+        sigmoid and tanh codes. "denoising": Gaussian noise with standard deviation `strength` (in scaled units) is
+        added to the input; "denoising-mask": a share `strength` of its cells is set to the column means.
+        "contractive": strength times the mean squared derivative of a code, exact up to 16 codes or on all rows.
+        "sparse" and "contractive" also penalise the decoder's first squared weights: otherwise small codes and large
+        weights would avoid the penalty.
     strength : float or None
         See `penalty`; None is 0.01, 0.1, 0.3, 0.2 and 0.01 in that order.
     target : float
-        Mean activity that "sparse-kl" asks for.
+        Mean activity for "sparse-kl".
     weight_decay : float
-        Holds the weights back.
+        Penalty on squared weights.
     scale : bool
         Divide each column by its standard deviation; otherwise all by one number. Rows are centred in any case.
     solver : {"auto", "lbfgs", "adam"}
         "lbfgs": all rows at once, in double precision, each step an epoch; accurate, for small tables. "adam":
-        mini-batches. "auto" chooses by the size, and "adam" where the input is spoiled.
+        mini-batches. "auto" chooses by the size, and "adam" where the input is corrupted.
     batch_size : int
         Rows of a mini-batch.
     learning_rate : float
-        Of "adam". Where the loss runs away, training goes on from the best weights with a tenth of it, and says so.
+        Step size of "adam". Where the loss diverges, training goes on from the best weights with a tenth of it, with a
+        warning.
     schedule : {"cosine", "plateau", "constant"}
-        How it falls: to 0 along a cosine until `max_iter`, by half where the loss stalls, or not.
+        How the learning rate decreases: to 0 along a cosine until `max_iter`, by half where the loss stalls, or not.
     pretrain : int
-        Epochs in which each layer first learns by itself to reproduce the one before.
+        Epochs of layer-wise pretraining, in which each layer learns to reproduce its input.
     held_out : float
-        Share of the rows that is not trained on: training stops when their error does not fall any more, and the
-        weights that were best for them are kept. 0 trains on all rows.
+        Share of the rows that is not trained on: training stops when their error stops decreasing, and the weights with
+        the lowest error on them are kept. 0 trains on all rows.
     patience : int
-        Epochs without progress after which it stops.
-    n_init : int
-        Starts; the best one is kept.
-    max_iter : int
-        Most epochs.
-    tol : float
-        Relative decrease that counts as progress.
+        Epochs without improvement after which training stops.
     checkpoint : str, path or None
-        File for the state of the training, written every few seconds. A training that was killed goes on from it and
-        ends with the same bits; one that ended goes on where `max_iter` was raised.
+        File for the state of the training, written every few seconds. An interrupted training is resumed from it and
+        ends with the same bits; a finished one goes on where `max_iter` was raised.
+    n_init : int
+        Number of starts; the best result is kept.
+    max_iter : int
+        Maximum number of iterations (epochs) of a start.
+    tol : float
+        Convergence tolerance: relative decrease that counts as an improvement.
+    callback : callable or None
+        Called as ``callback(step, loss, state)``; returning True stops the fit. After every epoch, of all starts in
+        turn; `loss` is that of the epoch in scaled units, `state` the codes of all rows so far.
     device : str
         "auto" (a GPU where there is one, for mini-batches), "cpu", "cuda", ... Batches and noise are drawn on the CPU,
         so that results agree within rounding.
     random_state : int, generator or None
-        Of weights, batches and noise.
-    verbose : bool
-        Show progress on stderr.
+        Seed; the same int gives the same result.
     n_jobs : int or None
-        Threads of large trainings; None means all cores. Up to a million cells one thread is used and the bits do not
-        depend on it; beyond they agree as far as PyTorch's products do.
+        Number of threads; None means all cores. Results do not depend on it. Above a million cells they agree only
+        within the rounding of PyTorch's matrix products.
+    verbose : int or bool
+        1 or True shows the progress of long fits on stderr.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
         The codes.
     encoder_weights_, encoder_biases_, decoder_weights_, decoder_biases_ : list of ndarrays
-        Of each layer, in scaled units: the features that were learned.
+        Of each layer, in scaled units.
     features_ : ndarray of shape (n_units, n_features)
-        The first layer in units of X: what each of its units looks for, one row a unit.
+        Weights of the encoder's first layer in units of X, one row a unit.
     reconstruction_error_ : float
         Mean squared error of a cell over all rows, in units of X.
     training_error_, held_out_error_, gap_ : float
@@ -108,17 +114,18 @@ class Autoencoder(Reducer):
     loss_curve_, held_out_curve_ : ndarray
         Loss and held-out error after each epoch, in scaled units.
     restart_losses_ : ndarray of shape (n_init,)
-        What each start was judged by.
+        The loss, or held-out error, by which the starts are compared.
     n_weights_ : int
         Number of parameters.
     mean_, scale_ : ndarray of shape (n_features,)
-        What is subtracted and divided by.
+        What is subtracted from the columns, and what they are divided by.
     solver_, device_ : str
-        How and where it was trained.
+        The solver and the device that were used.
     n_iter_ : int
-        Epochs.
+        Number of epochs of the start that was kept.
     converged_ : bool
-        Whether it stopped by itself, or at the end of its schedule.
+        Whether training ended by `tol` and `patience`, or at the end of a cosine schedule; False where the callback
+        stopped it.
 
     References
     ----------
@@ -151,11 +158,11 @@ class Autoencoder(Reducer):
         "pretrain": params.whole(0),
         "held_out": params.real(0, 1, open_high=True),
         "patience": params.whole(1),
-        "checkpoint": params.text() | params.Rule("a path", lambda v: isinstance(v, os.PathLike)) | params.none(),
+        "checkpoint": settings.path() | params.none(),
         "device": params.text(),
     }
     _block_rows = 16384
-    _ways_out = "Train on a part of the rows and place the others with transform."
+    _ways_out = "Fit on a sample of the rows and transform the others."
 
     def __init__(
         self,
@@ -176,14 +183,15 @@ class Autoencoder(Reducer):
         pretrain=0,
         held_out=0.1,
         patience=50,
+        checkpoint=None,
         n_init=1,
         max_iter=1000,
         tol=1e-5,
-        checkpoint=None,
+        callback=None,
         device="auto",
         random_state=None,
-        verbose=False,
         n_jobs=None,
+        verbose=0,
     ):
         self.n_components = n_components
         self.hidden = hidden
@@ -201,33 +209,33 @@ class Autoencoder(Reducer):
         self.pretrain = pretrain
         self.held_out = held_out
         self.patience = patience
+        self.checkpoint = checkpoint
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
-        self.checkpoint = checkpoint
+        self.callback = callback
         self.device = device
         self.random_state = random_state
-        self.verbose = verbose
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _embed(self, X: np.ndarray) -> np.ndarray:
-        from lowdim.latent.networks._train import train
-
         self._n_features_out = self.n_components
         self._check(X.shape[1])
         scaling = Scaling.of(X, self.scale)
-        rows, order = settled(scaling(X))
+        rows, order = rounded_and_sorted(scaling(X))
         self.mean_, self.scale_ = scaling.mean, scaling.scale
 
-        encoder, decoder = self._networks(X.shape[1])
-        self.n_weights_ = encoder.n_parameters + decoder.n_parameters
+        loss = self._loss(X.shape[1])
+        self.n_weights_ = loss.encoder.n_parameters + loss.decoder.n_parameters
         self.solver_ = self._solver(len(X))
-        self.device_ = settings.where(self)
-        found = train(self, rows, self._loss, generator(self.random_state))
-        self._keep(found)
+        self.device_ = _torch.device(self.device, "Autoencoder", full_batch=self.solver_ == "lbfgs")
+        checkpoint = Checkpoint.of(self.checkpoint, "Autoencoder", self.get_params(deep=False), rows)
+        found = train(loss, rows, order, self._training(), checkpoint, generator(self.random_state))
+        self._keep(loss, found)
 
-        Z = np.concatenate([self._extend(X[part]) for part in threads.blocks(len(X), self._block_rows)])
-        self._report(X, Z, found, order)
+        Z = np.concatenate([self._extend(X[block]) for block in threads.blocks(len(X), self._block_rows)])
+        self._keep_errors(X, Z, found, order)
         return Z
 
     def _check(self, d: int) -> None:
@@ -238,7 +246,8 @@ class Autoencoder(Reducer):
             )
         if self.penalty == "denoising-mask" and not self._strength() < 1:
             raise ValueError(f"Autoencoder: strength must be a share < 1 for 'denoising-mask'; got {self.strength!r}.")
-        settings.warn_overcomplete("Autoencoder", self.n_components, d, held=self.penalty is not None)
+        if self.penalty is None:
+            settings.warn_overcomplete("Autoencoder", self.n_components, d)
 
     def _code_activation(self) -> str:
         return self.code_activation or ("sigmoid" if self.penalty == "sparse-kl" else "linear")
@@ -247,11 +256,8 @@ class Autoencoder(Reducer):
         default = PENALTIES.get(self.penalty, 0.0)
         return float(default if self.strength is None else self.strength)
 
-    def _widths(self, d: int) -> tuple[int, ...]:
-        return (min(4 * d, 256), min(2 * d, 64)) if self.hidden is None else settings.widths(self.hidden)
-
     def _networks(self, d: int) -> tuple[Network, Network]:
-        widths, k = self._widths(d), self.n_components
+        widths, k = settings.deep_widths(self.hidden, d), self.n_components
         encoder = Network.of((d, *widths, k), self.activation, self._code_activation())
         return encoder, Network.of((k, *widths[::-1], d), self.activation)
 
@@ -263,21 +269,40 @@ class Autoencoder(Reducer):
             return self.solver
         return "lbfgs" if not noisy and n * self.n_weights_ <= FULL_BATCH else "adam"
 
-    def _loss(self) -> Reconstruction:
-        encoder, decoder = self._networks(self.n_features_in_)
+    def _loss(self, d: int) -> Reconstruction:
         penalty = (self.penalty, self._strength(), self.target)
-        return Reconstruction("Autoencoder", encoder, decoder, *penalty, self.weight_decay, self.pretrain)
+        return Reconstruction("Autoencoder", *self._networks(d), *penalty, self.weight_decay, self.pretrain)
 
-    def _keep(self, found: Any) -> None:
-        loss = self._loss()
-        encoder, decoder = loss.halves(found.x.astype(np.float64))
-        fitted.keep_layers(self, "encoder", loss.encoder, encoder)
-        fitted.keep_layers(self, "decoder", loss.decoder, decoder)
-        fitted.keep_run(self, found)
+    def _training(self) -> Training:
+        return Training(
+            "Autoencoder",
+            full_batch=self.solver_ == "lbfgs",
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            schedule=self.schedule,
+            held_out=self.held_out,
+            patience=self.patience,
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            callback=self.callback,
+            device=self.device_,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+
+    def _keep(self, loss: Reconstruction, found: Trained) -> None:
+        encoder, decoder = loss.split(found.x.astype(np.float64))
+        self._encoder = (loss.encoder.sizes, loss.encoder.activations)
+        self._decoder = (loss.decoder.sizes, loss.decoder.activations)
+        self.encoder_weights_, self.encoder_biases_ = network.weights_and_biases(encoder)
+        self.decoder_weights_, self.decoder_biases_ = network.weights_and_biases(decoder)
         self.features_ = self.encoder_weights_[0].T / self.scale_
+        self.loss_curve_, self.held_out_curve_, self.restart_losses_ = found.losses, found.held, found.restarts
+        self.n_iter_, self.converged_ = len(found.losses), found.converged
 
-    def _report(self, X: np.ndarray, Z: np.ndarray, found: Any, order: np.ndarray) -> None:
-        errors = fitted.row_errors(X, Z, self._invert)
+    def _keep_errors(self, X: np.ndarray, Z: np.ndarray, found: Trained, order: np.ndarray) -> None:
+        errors = network.row_errors(X, Z, self._invert)
         self.reconstruction_error_ = float(errors.mean())
         self.training_error_ = float(errors[order[found.train_rows]].mean())
         self.held_out_error_ = float(errors[order[found.held_rows]].mean()) if len(found.held_rows) else np.nan
@@ -285,10 +310,11 @@ class Autoencoder(Reducer):
 
     def _extend(self, X: np.ndarray) -> np.ndarray:
         rows = Scaling(self.mean_, self.scale_)(X.astype(np.float64))
-        return fitted.run_half(self, "encoder", rows)
+        return network.run(Network(*self._encoder), self.encoder_weights_, self.encoder_biases_, rows, self.n_jobs)
 
     def _invert(self, Z: np.ndarray) -> np.ndarray:
-        rows = fitted.run_half(self, "decoder", Z.astype(np.float64))
+        Z = Z.astype(np.float64)
+        rows = network.run(Network(*self._decoder), self.decoder_weights_, self.decoder_biases_, Z, self.n_jobs)
         return Scaling(self.mean_, self.scale_).undo(rows)
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:

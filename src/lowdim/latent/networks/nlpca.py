@@ -10,25 +10,25 @@ from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.rng import generator
-from lowdim.latent.networks import _fitted as fitted
+from lowdim.latent.networks import _network as network
 from lowdim.latent.networks import _settings as settings
 from lowdim.latent.networks._bottleneck import Bottleneck
 from lowdim.latent.networks._levels import angles_of, on_circles
-from lowdim.latent.networks._network import ACTIVATIONS
-from lowdim.latent.networks._restarts import keep_run, train
-from lowdim.latent.networks._rows import Scaling, settled
+from lowdim.latent.networks._network import ACTIVATIONS, Network
+from lowdim.latent.networks._restarts import Found, Restarts, train, warn_unconverged
+from lowdim.latent.networks._rows import Scaling, rounded_and_sorted
 
 
 class NLPCA(Reducer):
-    """Nonlinear PCA: a network that leads every row through a bottleneck of k numbers and back.
+    """Nonlinear PCA: a network that reproduces every row through a bottleneck of k codes.
 
-    With encoder f and decoder g, each one hidden layer and its mirror (columns-hidden-k-hidden-columns):
+    With encoder f and decoder g, each with one hidden layer (columns-hidden-k-hidden-columns):
 
         minimise  mean over cells (x - g(f(x)))² + weight_decay sum w²
 
-    With linear units the codes span the principal components; hidden tanh units bend the lines into curves and
-    surfaces. For small and medium tables: training is by L-BFGS on all rows, from several starts. Rows with missing
-    cells have no code here; use `InverseNLPCA`.
+    With linear units the codes span the principal components; with hidden tanh units the components are curved. For
+    small and medium tables: training is by L-BFGS on all rows, from several random starts. For rows with missing cells
+    use `InverseNLPCA`.
 
     Parameters
     ----------
@@ -42,28 +42,31 @@ class NLPCA(Reducer):
         first two, and so on, so that the first ones are the best of their number. With linear units these are the
         principal components.
     level_weights : tuple of floats or None
-        What each of these errors counts; None is all alike.
+        Weight of each of these errors; None weights them equally.
     circular : bool
         A component is an angle, the direction of a pair of units on the unit circle: for closed curves and cycles.
-        Codes are in radians, from -pi to pi, and the ends are one.
+        Codes are in radians, from -pi to pi.
     activation : {"tanh", "sigmoid", "relu", "elu", "softplus", "linear"}
-        Of the hidden layers; codes and output are linear.
+        Activation function of the hidden layers; codes and output are linear.
     weight_decay : float
-        Holds the weights back, in units of the mean squared error of a scaled cell.
+        Penalty on squared weights, in units of the mean squared error of a scaled cell.
     scale : bool
         Divide each column by its standard deviation; otherwise all by one number. Rows are centred in any case.
     n_init : int
-        Starts; the one with the lowest loss is kept.
+        Number of starts; the best result is kept.
     max_iter : int
-        Most steps of the last descent of the best start.
+        Maximum number of iterations of the final run, from the best start.
     tol : float
-        Relative decrease of the loss in ten steps at which it stops.
+        Convergence tolerance: relative decrease of the loss in ten steps.
+    callback : callable or None
+        Called as ``callback(step, loss, state)``; returning True stops the fit. After every step of every start, which
+        then run one after the other; `state` are the codes of all rows so far.
     random_state : int, generator or None
-        Of the starts.
-    verbose : bool
-        Show progress on stderr.
+        Seed; the same int gives the same result.
     n_jobs : int or None
-        Starts worked on side by side; None means all cores. Results do not depend on it.
+        Number of threads; None means all cores. Results do not depend on it. Each start runs on one.
+    verbose : int or bool
+        1 or True shows the progress of long fits on stderr.
 
     Attributes
     ----------
@@ -78,17 +81,17 @@ class NLPCA(Reducer):
     loss_curve_ : ndarray
         The loss after each step of the start that was kept.
     restart_losses_ : ndarray of shape (n_init,)
-        The loss each start reached in its first rounds.
+        The loss of each start after its first rounds.
     encoder_weights_, encoder_biases_, decoder_weights_, decoder_biases_ : list of ndarrays
         Of each layer, in scaled units.
     n_weights_ : int
         Number of parameters.
     mean_, scale_ : ndarray of shape (n_features,)
-        What is subtracted and divided by.
+        What is subtracted from the columns, and what they are divided by.
     n_iter_ : int
-        Steps of the start that was kept.
+        Number of steps of the start that was kept.
     converged_ : bool
-        Whether the last descent reached `tol`.
+        Whether the final run reached `tol`; False where the callback stopped it.
 
     References
     ----------
@@ -103,7 +106,8 @@ class NLPCA(Reducer):
     >>> X = np.column_stack([np.cos(t), np.sin(t)])
     >>> model = lowdim.NLPCA(1, weight_decay=1e-6, random_state=0).fit(X)
     >>> linear = lowdim.PCA(1).fit(X)
-    >>> bool(model.reconstruction_error_ < 0.1 * linear.reconstruction_error_ / X.size)
+    >>> error = np.square(X - linear.inverse_transform(linear.transform(X))).mean()
+    >>> bool(model.reconstruction_error_ < 0.1 * error)
     True
     """
 
@@ -111,7 +115,7 @@ class NLPCA(Reducer):
         "n_components": params.whole(1),
         "hidden": settings.sizes() | params.none(),
         "hierarchical": params.flag(),
-        "level_weights": settings.shares() | params.none(),
+        "level_weights": settings.positive_numbers() | params.none(),
         "circular": params.flag(),
         "activation": params.one_of(*ACTIVATIONS),
         "weight_decay": params.real(0),
@@ -133,9 +137,10 @@ class NLPCA(Reducer):
         n_init=5,
         max_iter=3000,
         tol=1e-4,
+        callback=None,
         random_state=None,
-        verbose=False,
         n_jobs=None,
+        verbose=0,
     ):
         self.n_components = n_components
         self.hidden = hidden
@@ -148,43 +153,75 @@ class NLPCA(Reducer):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.callback = callback
         self.random_state = random_state
-        self.verbose = verbose
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def _embed(self, X: np.ndarray) -> np.ndarray:
-        k = self._n_features_out = self.n_components
-        settings.check_levels("NLPCA", self.level_weights, self.hierarchical, k)
-        settings.warn_overcomplete("NLPCA", k, X.shape[1], held=False)
+        self._n_features_out = self.n_components
+        architecture = self._architecture()
+        architecture.check("NLPCA", X.shape[1])
         scaling, rng = Scaling.of(X, self.scale), generator(self.random_state)
-        rows, _ = settled(scaling(X))
+        rows, order = rounded_and_sorted(scaling(X))
         self.mean_, self.scale_ = scaling.mean, scaling.scale
 
-        problem = Bottleneck.of(self, rows, self._widths())
-        found = train(problem, self, rng)
-        encoder, decoder = problem.halves(found.x)
-        fitted.keep_layers(self, "encoder", problem.encoder, problem.encoder.layers(encoder))
-        fitted.keep_layers(self, "decoder", problem.decoder, problem.decoder.layers(decoder))
-        self._circular = self.circular
-        self.n_weights_ = len(found.x)
-        keep_run(self, found)
+        problem, training = Bottleneck.of(rows, self._widths(), architecture), self._training()
+        found = train(problem, training, rng, order)
+        warn_unconverged(found, training)
+        self._keep(problem, found)
 
-        codes = np.concatenate([self._codes(X[part]) for part in threads.blocks(len(X), self._block_rows)])
+        codes = np.concatenate([self._codes(X[block]) for block in threads.blocks(len(X), self._block_rows)])
         decoded = (self._decode(codes * mask) for mask in problem.levels.masks)
         self.level_errors_ = np.array([np.square(rows - X).mean() for rows in decoded])
         self.reconstruction_error_ = float(self.level_errors_[-1])
         return angles_of(codes) if self.circular else codes
 
+    def _architecture(self) -> settings.Architecture:
+        return settings.Architecture(
+            self.n_components,
+            activation=self.activation,
+            hierarchical=self.hierarchical,
+            level_weights=self.level_weights,
+            circular=self.circular,
+            weight_decay=self.weight_decay,
+        )
+
+    def _training(self) -> Restarts:
+        return Restarts(
+            "NLPCA",
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            callback=self.callback,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+
+    def _keep(self, problem: Bottleneck, found: Found) -> None:
+        encoder, decoder = problem.split(found.x)
+        self._encoder = (problem.encoder.sizes, problem.encoder.activations)
+        self._decoder = (problem.decoder.sizes, problem.decoder.activations)
+        self.encoder_weights_, self.encoder_biases_ = network.weights_and_biases(problem.encoder.layers(encoder))
+        self.decoder_weights_, self.decoder_biases_ = network.weights_and_biases(problem.decoder.layers(decoder))
+        self._circular = self.circular
+        self.n_weights_ = len(found.x)
+        self.loss_, self.loss_curve_, self.restart_losses_ = found.loss, found.losses, found.restarts
+        self.n_iter_, self.converged_ = len(found.losses), found.converged
+
     def _widths(self) -> tuple[int, ...]:
         return (2 + 2 * self.n_components,) if self.hidden is None else settings.widths(self.hidden)
 
     def _codes(self, X: np.ndarray) -> np.ndarray:
-        """What the encoder says; pairs of numbers where circular."""
-        codes = fitted.run_half(self, "encoder", Scaling(self.mean_, self.scale_)(X.astype(np.float64)))
+        """The codes as inputs of the decoder: points (cos, sin) on unit circles where circular."""
+        rows, net = Scaling(self.mean_, self.scale_)(X.astype(np.float64)), Network(*self._encoder)
+        codes = network.run(net, self.encoder_weights_, self.encoder_biases_, rows, self.n_jobs)
         return on_circles(angles_of(codes)) if self._circular else codes
 
     def _decode(self, codes: np.ndarray) -> np.ndarray:
-        return Scaling(self.mean_, self.scale_).undo(fitted.run_half(self, "decoder", codes))
+        net = Network(*self._decoder)
+        rows = network.run(net, self.decoder_weights_, self.decoder_biases_, codes, self.n_jobs)
+        return Scaling(self.mean_, self.scale_).undo(rows)
 
     def _extend(self, X: np.ndarray) -> np.ndarray:
         codes = self._codes(X)

@@ -1,8 +1,7 @@
-"""Variational autoencoders: codes with a spread, and a model to draw rows from."""
+"""Variational autoencoders: a distribution of codes for each row, and a model to draw rows from."""
 
 from __future__ import annotations
 
-import os
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,26 +13,29 @@ from lowdim._core.base import Reducer
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
-from lowdim.latent.networks import _fitted as fitted
+from lowdim.latent.networks import _network as network
 from lowdim.latent.networks import _settings as settings
+from lowdim.latent.networks import _torch
+from lowdim.latent.networks._checkpoint import Checkpoint
 from lowdim.latent.networks._evidence import LEAST, WIDEST, Evidence, divergence
 from lowdim.latent.networks._network import ACTIVATIONS, Network
-from lowdim.latent.networks._rows import Scaling, settled
+from lowdim.latent.networks._rows import Scaling, rounded_and_sorted
+from lowdim.latent.networks._train import SCHEDULES, Trained, Training, train
 
-SCHEDULES = ("cosine", "plateau", "constant")
-COLLAPSED = 0.01  # KL of a unit below which it says nothing about the row
+COLLAPSED = 0.01  # KL of a unit below which it carries no information about the row
+DRAWS = 20  # of the code of each row, for `elbo_`
 
 
 class VAE(Reducer):
-    """Variational autoencoder: each row has a Gaussian of codes, q(z|x) = N(m(x), s²(x)), and z a row, p(x|z).
+    """Variational autoencoder: a Gaussian of codes for each row, q(z|x) = N(m(x), s²(x)), and of rows, p(x|z).
 
-    Encoder (m and log s²) and decoder are networks, trained together to maximise the evidence bound, which is at most
-    the log-likelihood of the row:
+    Encoder (m and log s²) and decoder are networks, trained together to maximise the evidence lower bound (ELBO), which
+    is at most the log-likelihood of the row:
 
         E_q log p(x|z) - beta KL(q(z|x) || N(0, I)),   KL = sum over units (m² + s² - log s² - 1) / 2
 
-    With linear networks and beta = 1 the best bound is the log-likelihood of probabilistic PCA. Needs PyTorch to fit;
-    a fitted model runs without.
+    With linear networks and beta = 1 the best bound is the log-likelihood of probabilistic PCA. Fitting needs PyTorch;
+    a fitted model does not.
 
     Parameters
     ----------
@@ -43,55 +45,60 @@ class VAE(Reducer):
         Widths of the encoder's hidden layers; the decoder has them in reverse. None is two layers of 4 and 2 times the
         columns, at most 256 and 64. () has none.
     activation : {"tanh", "sigmoid", "relu", "elu", "softplus", "linear"}
-        Of the hidden layers.
+        Activation function of the hidden layers.
     likelihood : {"gaussian", "bernoulli"}
-        p(x|z): a Gaussian about the decoded row with one noise variance that is learned, or independent coins for
-        cells from 0 to 1, such as pixels.
+        p(x|z): a Gaussian about the decoded row with one noise variance that is learned, or independent Bernoulli
+        variables for cells from 0 to 1, such as pixels.
     beta : float
-        Weight of the KL: above 1 fewer units are used, below 1 rows are reproduced more closely.
+        Weight of the KL divergence: above 1 fewer units are used, below 1 rows are reconstructed more closely.
     weight_decay : float
-        Holds the weights back.
+        Penalty on squared weights.
     scale : bool
         Divide each column by its standard deviation; otherwise all by one number. Rows are centred in any case. Rows
         for "bernoulli" are taken as they are.
     batch_size : int
         Rows of a mini-batch.
     learning_rate : float
-        Of Adam. Where the loss runs away, training goes on from the best weights with a tenth of it, and says so.
+        Step size of Adam. Where the loss diverges, training goes on from the best weights with a tenth of it, with a
+        warning.
     schedule : {"cosine", "plateau", "constant"}
-        How it falls: to 0 along a cosine until `max_iter`, by half where the loss stalls, or not.
+        How the learning rate decreases: to 0 along a cosine until `max_iter`, by half where the loss stalls, or not.
     held_out : float
-        Share of the rows that is not trained on: training stops when their bound does not rise any more, and the
-        weights that were best for them are kept. 0 trains on all rows.
+        Share of the rows that is not trained on: training stops when their bound stops rising, and the weights with the
+        highest bound on them are kept. 0 trains on all rows.
     patience : int
-        Epochs without progress after which it stops.
-    n_init : int
-        Starts; the best one is kept.
-    max_iter : int
-        Most epochs.
-    tol : float
-        Relative change of the bound that counts as progress.
+        Epochs without improvement after which training stops.
     checkpoint : str, path or None
         File for the state of the training; see `Autoencoder`.
+    n_init : int
+        Number of starts; the best result is kept.
+    max_iter : int
+        Maximum number of iterations (epochs) of a start.
+    tol : float
+        Convergence tolerance: relative change of the bound that counts as an improvement.
+    callback : callable or None
+        Called as ``callback(step, loss, state)``; returning True stops the fit. After every epoch, of all starts in
+        turn; `loss` is minus the bound in scaled units, `state` the means m of the codes of all rows so far.
     device : str
         "auto" (a GPU where there is one), "cpu", "cuda", ...
     random_state : int, generator or None
-        Of weights, batches and draws.
-    verbose : bool
-        Show progress on stderr.
+        Seed; the same int gives the same result.
     n_jobs : int or None
-        Threads of large trainings; see `Autoencoder`.
+        Number of threads; None means all cores. Results do not depend on it. Above a million cells they agree only
+        within the rounding of PyTorch's matrix products.
+    verbose : int or bool
+        1 or True shows the progress of long fits on stderr.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
         The means m of the codes.
     elbo_ : float
-        Evidence bound (beta as 1) of a fitted row in the mean, in units of X, from 20 draws a row.
+        Mean evidence lower bound (with beta = 1) of the fitted rows, in nats and units of X, from 20 draws a row.
     kl_ : ndarray of shape (n_components,)
-        KL of each unit in the mean: how much it says about a row, in nats.
+        Mean KL divergence of each unit: how much information it has about a row, in nats.
     collapsed_ : ndarray of bool of shape (n_components,)
-        Units whose KL is below 0.01: their codes say nothing, and the decoder ignores them.
+        Units whose KL is below 0.01 (posterior collapse): the decoder ignores them.
     noise_variance_ : float or None
         Of a cell about the decoded row, in scaled units; None for "bernoulli".
     encoder_weights_, encoder_biases_, decoder_weights_, decoder_biases_ : list of ndarrays
@@ -99,19 +106,20 @@ class VAE(Reducer):
     loss_curve_, held_out_curve_ : ndarray
         Minus the bound after each epoch, in scaled units, of the rows trained on and of those held out.
     restart_losses_ : ndarray of shape (n_init,)
-        What each start was judged by.
+        The loss by which the starts are compared, of held-out rows where there are any.
     reconstruction_error_ : float
         Mean squared error of a cell decoded from m, in units of X.
     n_weights_ : int
         Number of parameters.
     mean_, scale_ : ndarray of shape (n_features,)
-        What is subtracted and divided by.
+        What is subtracted from the columns, and what they are divided by.
     device_ : str
-        Where it was trained.
+        The device that was used.
     n_iter_ : int
-        Epochs.
+        Number of epochs of the start that was kept.
     converged_ : bool
-        Whether it stopped by itself, or at the end of its schedule.
+        Whether training ended by `tol` and `patience`, or at the end of a cosine schedule; False where the callback
+        stopped it.
 
     References
     ----------
@@ -140,11 +148,11 @@ class VAE(Reducer):
         "schedule": params.one_of(*SCHEDULES),
         "held_out": params.real(0, 1, open_high=True),
         "patience": params.whole(1),
-        "checkpoint": params.text() | params.Rule("a path", lambda v: isinstance(v, os.PathLike)) | params.none(),
+        "checkpoint": settings.path() | params.none(),
         "device": params.text(),
     }
     _block_rows = 16384
-    _ways_out = "Train on a part of the rows and place the others with transform."
+    _ways_out = "Fit on a sample of the rows and transform the others."
 
     def __init__(
         self,
@@ -161,14 +169,15 @@ class VAE(Reducer):
         schedule="cosine",
         held_out=0.1,
         patience=50,
+        checkpoint=None,
         n_init=1,
         max_iter=300,
         tol=1e-5,
-        checkpoint=None,
+        callback=None,
         device="auto",
         random_state=None,
-        verbose=False,
         n_jobs=None,
+        verbose=0,
     ):
         self.n_components = n_components
         self.hidden = hidden
@@ -182,17 +191,18 @@ class VAE(Reducer):
         self.schedule = schedule
         self.held_out = held_out
         self.patience = patience
+        self.checkpoint = checkpoint
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
-        self.checkpoint = checkpoint
+        self.callback = callback
         self.device = device
         self.random_state = random_state
-        self.verbose = verbose
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def posterior_spread(self, X: Any) -> np.ndarray:
-        """How uncertain the code of each row is.
+        """Posterior standard deviations of the codes of rows.
 
         Parameters
         ----------
@@ -202,14 +212,14 @@ class VAE(Reducer):
         Returns
         -------
         s : ndarray of shape (n_samples, n_components)
-            Standard deviations of the codes about `transform(X)`.
+            Standard deviations s about the means `transform(X)`.
         """
         check_is_fitted(self)
         X, dtype = self._check_rows(X, fitting=False)
         return np.exp(0.5 * self._posterior(X)[1]).astype(dtype)
 
     def elbo(self, X: Any, n_draws: int = 20, random_state: Any = 0) -> np.ndarray:
-        """Evidence bound of each row (with beta as 1): at most its log-likelihood, in units of X.
+        """Evidence lower bound of each row (with beta = 1): at most its log-likelihood, in units of X.
 
         Parameters
         ----------
@@ -218,7 +228,7 @@ class VAE(Reducer):
         n_draws : int
             Draws of a code for each row.
         random_state : int, generator or None
-            Of the draws.
+            Seed of the draws.
 
         Returns
         -------
@@ -228,7 +238,7 @@ class VAE(Reducer):
         check_is_fitted(self)
         X, _ = self._check_rows(X, fitting=False)
         if self.noise_variance_ is None:
-            _check_coins(X)
+            _check_shares(X)
         return self._bound(X, _whole("n_draws", n_draws), generator(random_state))
 
     def sample(self, n_samples: int = 1, random_state: Any = None, noise: bool = False) -> np.ndarray:
@@ -239,9 +249,9 @@ class VAE(Reducer):
         n_samples : int
             Number of rows.
         random_state : int, generator or None
-            Of the draws.
+            Seed of the draws.
         noise : bool
-            Draw the cells too, with the noise of the decoder; otherwise its means.
+            Add the noise of the model to the decoded rows; otherwise these are the means of p(x|z).
 
         Returns
         -------
@@ -258,39 +268,62 @@ class VAE(Reducer):
         return X.astype(self.embedding_.dtype)
 
     def _embed(self, X: np.ndarray) -> np.ndarray:
-        from lowdim.latent.networks._train import train
-
         self._n_features_out, rng = self.n_components, generator(self.random_state)
-        settings.warn_overcomplete("VAE", self.n_components, X.shape[1], held=False)
+        settings.warn_overcomplete("VAE", self.n_components, X.shape[1])
         scaling = self._scaling(X)
-        rows, _ = settled(scaling(X))
+        rows, order = rounded_and_sorted(scaling(X))
         self.mean_, self.scale_ = scaling.mean, scaling.scale
 
-        self.solver_ = "adam"
-        self.device_ = settings.where(self)
-        found = train(self, rows, self._loss, rng)
-        loss = self._loss()
-        encoder, decoder, log_noise = loss.parts(found.x.astype(np.float64))
-        fitted.keep_layers(self, "encoder", loss.encoder, encoder)
-        fitted.keep_layers(self, "decoder", loss.decoder, decoder)
-        fitted.keep_run(self, found)
-        self.n_weights_ = len(found.x)
-        self.noise_variance_ = None if self._bernoulli() else float(np.exp(max(log_noise, LEAST)))
-        return self._report(X, rng)
+        networks = self._networks(X.shape[1])
+        loss = Evidence("VAE", *networks, self._bernoulli(), self.beta, self.weight_decay)
+        self.device_ = _torch.device(self.device, "VAE")
+        checkpoint = Checkpoint.of(self.checkpoint, "VAE", self.get_params(deep=False), rows)
+        found = train(loss, rows, order, self._training(), checkpoint, rng)
+        self._keep(loss, found)
 
-    def _report(self, X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        parts = threads.blocks(len(X), self._block_rows)
-        Z, log_variance = (np.concatenate(part) for part in zip(*(self._posterior(X[p]) for p in parts), strict=True))
-        self.kl_ = divergence(Z, log_variance).mean(axis=0)
-        self.collapsed_ = self.kl_ < COLLAPSED
+        blocks = threads.blocks(len(X), self._block_rows)
+        Z, log_variance = (np.concatenate(p) for p in zip(*(self._posterior(X[b]) for b in blocks), strict=True))
+        self._keep_information(divergence(Z, log_variance).mean(axis=0))
+        self.elbo_ = float(np.concatenate([self._bound(X[block], DRAWS, rng) for block in blocks]).mean())
+        self.reconstruction_error_ = float(network.row_errors(X, Z, self._invert).mean())
+        return Z
+
+    def _training(self) -> Training:
+        return Training(
+            "VAE",
+            full_batch=False,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            schedule=self.schedule,
+            held_out=self.held_out,
+            patience=self.patience,
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            callback=self.callback,
+            device=self.device_,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+
+    def _keep(self, loss: Evidence, found: Trained) -> None:
+        encoder, decoder, log_noise = loss.split(found.x.astype(np.float64))
+        self._encoder = (loss.encoder.sizes, loss.encoder.activations)
+        self._decoder = (loss.decoder.sizes, loss.decoder.activations)
+        self.encoder_weights_, self.encoder_biases_ = network.weights_and_biases(encoder)
+        self.decoder_weights_, self.decoder_biases_ = network.weights_and_biases(decoder)
+        self.n_weights_ = len(found.x)
+        self.noise_variance_ = None if loss.bernoulli else float(np.exp(max(log_noise, LEAST)))
+        self.loss_curve_, self.held_out_curve_, self.restart_losses_ = found.losses, found.held, found.restarts
+        self.n_iter_, self.converged_ = len(found.losses), found.converged
+
+    def _keep_information(self, kl: np.ndarray) -> None:
+        self.kl_, self.collapsed_ = kl, kl < COLLAPSED
         if self.collapsed_.any():
             warn(
-                f"VAE: {int(self.collapsed_.sum())} of {len(self.kl_)} units collapsed (KL < {COLLAPSED}): their codes "
-                "say nothing about the rows. Ask for fewer components, lower beta, or train longer."
+                f"VAE: {int(self.collapsed_.sum())} of {len(kl)} units collapsed (KL < {COLLAPSED}): their codes carry "
+                "no information about the rows. Ask for fewer components, lower beta, or train longer."
             )
-        self.elbo_ = float(np.concatenate([self._bound(X[p], 20, rng) for p in parts]).mean())
-        self.reconstruction_error_ = float(fitted.row_errors(X, Z, self._invert).mean())
-        return Z
 
     def _bernoulli(self) -> bool:
         return self.likelihood == "bernoulli"
@@ -298,25 +331,22 @@ class VAE(Reducer):
     def _scaling(self, X: np.ndarray) -> Scaling:
         if not self._bernoulli():
             return Scaling.of(X, self.scale)
-        _check_coins(X)
+        _check_shares(X)
         return Scaling(np.zeros(X.shape[1]), np.ones(X.shape[1]))
 
     def _networks(self, d: int) -> tuple[Network, Network]:
-        k = self.n_components
-        widths = (min(4 * d, 256), min(2 * d, 64)) if self.hidden is None else settings.widths(self.hidden)
+        widths, k = settings.deep_widths(self.hidden, d), self.n_components
         return Network.of((d, *widths, 2 * k), self.activation), Network.of((k, *widths[::-1], d), self.activation)
-
-    def _loss(self) -> Evidence:
-        return Evidence("VAE", *self._networks(self.n_features_in_), self._bernoulli(), self.beta, self.weight_decay)
 
     def _posterior(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         rows = Scaling(self.mean_, self.scale_)(X.astype(np.float64))
-        output = fitted.run_half(self, "encoder", rows)
-        k = self._n_features_out
+        net, k = Network(*self._encoder), self._n_features_out
+        output = network.run(net, self.encoder_weights_, self.encoder_biases_, rows, self.n_jobs)
         return output[:, :k], np.clip(output[:, k:], -WIDEST, WIDEST)
 
     def _decoded(self, Z: np.ndarray) -> np.ndarray:
-        return fitted.run_half(self, "decoder", Z)
+        net = Network(*self._decoder)
+        return network.run(net, self.decoder_weights_, self.decoder_biases_, Z, self.n_jobs)
 
     def _bound(self, X: np.ndarray, n_draws: int, rng: np.random.Generator) -> np.ndarray:
         mean, log_variance = self._posterior(X)
@@ -347,7 +377,7 @@ class VAE(Reducer):
         return {"scaled rows": 3 * 8 * n * d, "codes": 32 * n * self.n_components, "layers": layers + weights}
 
 
-def _check_coins(X: np.ndarray) -> None:
+def _check_shares(X: np.ndarray) -> None:
     low, high = float(X.min()), float(X.max())
     if low < 0 or high > 1:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Where the search for latent places starts."""
+"""Units of the fit, and the initialisation of the latent coordinates."""
 
 from __future__ import annotations
 
@@ -18,29 +18,30 @@ RIDGE = 1e-2  # on the diagonal of a kernel of rows, which is 1
 
 
 @dataclass(frozen=True, eq=False)
-class Natural:
+class Units:
     """Units in which the cells have mean 0 and, over all columns, variance 1."""
 
     mean: Array
     scale: float
 
     @classmethod
-    def of(cls, X: Array) -> Natural:
+    def of(cls, X: Array) -> Units:
         mean = np.asarray(np.nanmean(X, axis=0, dtype=np.float64))
         variance = float(np.nanmean(np.square(X - mean)))
         check_varies(mean, variance, X.dtype, "GPLVM")
         return cls(mean, float(np.sqrt(variance)))
 
-    def into(self, X: Array) -> Array:
+    def __call__(self, X: Array) -> Array:
         return (X - self.mean) / self.scale
 
-    def back(self, Y: Array) -> Array:
+    def undo(self, Y: Array) -> Array:
+        """Back to the units of X."""
         return self.mean + self.scale * Y
 
 
-def first_places(Y: Array, q: int, init: Any, rng: np.random.Generator, n_jobs: int | None) -> tuple[Array, float]:
-    """Principal scores, the first of variance 1 (or the places given), and a first guess at the noise."""
-    Y = without_holes(Y, q, rng, n_jobs)
+def initial_latent(Y: Array, q: int, init: Any, rng: np.random.Generator, n_jobs: int | None) -> tuple[Array, float]:
+    """Principal components, the first of variance 1 (or the coordinates given), and an initial noise variance."""
+    Y = completed(Y, q, rng, n_jobs)
     if not isinstance(init, str):
         return _given(init, len(Y), q), 0.1
     k = min(q, *Y.shape)
@@ -54,8 +55,8 @@ def first_places(Y: Array, q: int, init: Any, rng: np.random.Generator, n_jobs: 
     return X, float(np.clip(rest, 0.01, 0.5))
 
 
-def without_holes(Y: Array, q: int, rng: np.random.Generator, n_jobs: int | None) -> Array:
-    """Rows with missing cells at their expectations under a Gaussian model: for first guesses only."""
+def completed(Y: Array, q: int, rng: np.random.Generator, n_jobs: int | None) -> Array:
+    """Rows with missing cells at their expectations under a Gaussian model: for the initialisation only."""
     if not np.isnan(Y).any():
         return Y
     r = max(1, min(q, Y.shape[1] - 1))
@@ -64,22 +65,22 @@ def without_holes(Y: Array, q: int, rng: np.random.Generator, n_jobs: int | None
 
 
 def _given(init: Any, n: int, q: int) -> Array:
-    places = np.array(init, dtype=np.float64)
-    if places.shape != (n, q) or not np.isfinite(places).all():
-        raise ValueError(f"GPLVM: init must be finite places of shape {(n, q)}; got shape {places.shape}.")
-    return places
+    X = np.array(init, dtype=np.float64)
+    if X.shape != (n, q) or not np.isfinite(X).all():
+        raise ValueError(f"GPLVM: init must be {n} rows of {q} finite numbers; got shape {X.shape}.")
+    return X
 
 
 def inducing_points(X: Array, m: int) -> Array:
-    """Places of rows, evenly along the first coordinate; they move later."""
+    """Initial inducing points: latent coordinates of m rows, evenly spaced in the order of the first coordinate."""
     if m >= len(X):
         return X.copy()
     order = np.argsort(X[:, 0], kind="stable")
     return X[order[np.round(np.linspace(0, len(X) - 1, m)).astype(int)]]
 
 
-def back_basis(rows: Array, new: Array | None = None, gamma: float | None = None) -> tuple[float, Array]:
-    """Gaussian kernel of rows with the fitted ones; gamma from half their median distance."""
+def row_kernel(rows: Array, new: Array | None = None, gamma: float | None = None) -> tuple[float, Array]:
+    """Gaussian kernel of rows with the fitted ones, and its gamma; by default from half their median distance."""
     D = pairwise(rows if new is None else new, rows)
     if gamma is None:
         apart = float(np.median(D[np.triu_indices(len(D), 1)])) if len(D) > 1 else 1.0
@@ -87,7 +88,7 @@ def back_basis(rows: Array, new: Array | None = None, gamma: float | None = None
     return gamma, np.exp(-gamma * np.square(D))
 
 
-def evened(basis: Array) -> Array:
-    """The matrix that a kernel of rows is multiplied with so that smooth and rough functions are as easy to reach."""
+def whitening(basis: Array) -> Array:
+    """The matrix that whitens a kernel of rows: smooth and rough functions then need steps of about the same size."""
     factor = sla.cholesky(basis + RIDGE * np.eye(len(basis)), lower=True)
     return sla.solve_triangular(factor, np.eye(len(basis)), lower=True).T

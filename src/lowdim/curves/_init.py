@@ -1,4 +1,4 @@
-"""Where a principal curve starts."""
+"""Initialisation of a principal curve."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from lowdim.curves._polyline import Polyline
 
 Array = np.ndarray
 
-ELLIPSE = 200  # vertices of a first closed curve
+ELLIPSE = 200  # vertices of an initial closed curve
 
 
-def without_holes(X: Array, dtype: Any, incomplete: bool, n_jobs: int | None) -> Array:
-    """The rows, missing cells at their expectations under a Gaussian model: for first guesses only."""
+def completed(X: Array, dtype: Any, incomplete: bool, n_jobs: int | None) -> Array:
+    """The rows, missing cells at their expectations under a Gaussian model: for the initialisation only."""
     mean, variance = np.nanmean(X, axis=0), float(np.nanvar(X, axis=0).mean())
     check_varies(mean, variance, dtype, "PrincipalCurve")
     if not incomplete:
@@ -27,8 +27,8 @@ def without_holes(X: Array, dtype: Any, incomplete: bool, n_jobs: int | None) ->
     return fit_gaussian(X, r, owner="PrincipalCurve", **settings)[0].conditional(X)[0]
 
 
-def first_curve(X: Array, init: Any, closed: bool) -> Polyline:
-    """The first principal axis as far as the rows reach, an ellipse along the first two, or what was given."""
+def initial_curve(X: Array, init: Any, closed: bool) -> Polyline:
+    """The first principal axis within the range of the rows, an ellipse along the first two, or the given vertices."""
     if not isinstance(init, str):
         return _given(init, X.shape[1], closed)
     if closed and X.shape[1] < 2:

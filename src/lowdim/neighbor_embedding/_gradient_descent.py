@@ -1,37 +1,35 @@
-"""The descent of a map along its gradient, in blocks of steps that run compiled.
+"""Gradient descent of t-SNE, in blocks of steps that are one call of compiled code.
 
-Not `iterate`: a step takes less than a millisecond, so whole blocks are one call, and how long the descent goes on is
-part of the method.
+Not `iterate`: a step takes less than a millisecond, and the number of steps is part of the method.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from lowdim import _native
-from lowdim._core.iterate import Progress, wants_stop
+from lowdim._core.iterate import Callback, Progress, wants_stop
 from lowdim._core.runtime import threads
 from lowdim.neighbor_embedding._grid import GridField
 
 compiled: Any = _native  # a compiled module has no types to check
 
-BLOCK = 50  # steps between two looks at the map
+BLOCK = 50  # steps between two checks of the map
 EXACT = 500  # rows up to which all pairs are taken: a fifth of a millisecond a step
-ALL_PAIRS = 5000  # rows up to which the divergence that is told is over all pairs
+ALL_PAIRS = 5000  # rows up to which the divergence is computed over all pairs
 TREE_DIMS, GRID_DIMS = 3, 2
 # Rows from which a grid is faster than the tree in the plane (measured on maps of MNIST): its size is that of the map,
-# not of n. With other degrees of freedom the kernel is a power, dear for every pair and free on a grid.
+# not of n. With other degrees of freedom the kernel is a power, expensive for every pair and free on a grid.
 GRID_FROM, POWER_GRID_FROM = 100_000, 20_000
-STILL = 0.05  # share by which the divergence may fall in the last block of a map that counts as settled
+STILL = 0.05  # share by which the divergence may fall in the last block of a map that counts as converged
 
 
 @dataclass(frozen=True, eq=False)
 class Edges:
-    """The attraction: a symmetric matrix of affinities that sum to 1, as the compiled loops want it."""
+    """Affinities for the compiled loops: a symmetric matrix whose entries sum to 1."""
 
     starts: np.ndarray
     ends: np.ndarray
@@ -42,7 +40,7 @@ class Edges:
         return cls(P.indptr.astype(np.int64), P.indices.astype(np.int32, copy=False), P.data.astype(dtype))
 
     @property
-    def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def arguments(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return self.starts, self.ends, self.weights
 
 
@@ -80,7 +78,7 @@ class Engine:
         return cls(solver, 0.0 if solver == "exact" else theta, dof, threads.n_threads(n_jobs))
 
     def dtype(self, given: Any, n: int) -> Any:
-        """Approximate forces are off by parts in a thousand: single precision is far finer."""
+        """Approximate forces are within parts in a thousand, for which single precision is enough."""
         single = self.solver != "exact" or (np.dtype(given) == np.float32 and n > 4 * EXACT)
         return np.float32 if single else np.float64
 
@@ -89,40 +87,40 @@ class Engine:
     ) -> tuple[np.ndarray, np.ndarray, float]:
         """Attraction, repulsion (not yet divided by the sum of the kernel) and that sum.
 
-        A map that is too wide for a grid is left to the tree, to which empty space is nothing.
+        A map that is too wide for a grid is computed by the tree, whose cost does not depend on empty space.
         """
         pulled, pushed = np.empty_like(Z), np.empty_like(Z)
         if self.solver == "fft" and theta is None:
             field = field or GridField(self.dof, self.n_threads)
             if field.fits(Z):
-                compiled.pull_map(*edges.parts, Z, self.dof, self.n_threads, pulled)
+                compiled.pull_map(*edges.arguments, Z, self.dof, self.n_threads, pulled)
                 return pulled, *field(Z)
         theta = self.theta if theta is None else theta
-        return pulled, pushed, compiled.map_forces(*edges.parts, Z, theta, self.dof, self.n_threads, pulled, pushed)
+        return pulled, pushed, compiled.map_forces(*edges.arguments, Z, theta, self.dof, self.n_threads, pulled, pushed)
 
     def divergence(self, edges: Edges, Z: np.ndarray) -> float:
         """KL(P || Q); the kernel is summed by the engine, over all pairs where there are few."""
         total = self.forces(edges, Z, theta=0.0 if len(Z) <= ALL_PAIRS else None)[2]
-        return float(compiled.edge_costs(*edges.parts, Z, self.dof, self.n_threads) + np.log(total))
+        return float(compiled.edge_costs(*edges.arguments, Z, self.dof, self.n_threads) + np.log(total))
 
     def advance(self, edges: Edges, state: State, phase: Phase, n_iter: int) -> float:
-        """Make steps; the size of the last gradient relative to that of the attraction."""
+        """Make steps; returns the norm of the last gradient relative to that of the attraction."""
         settings = (phase.exaggeration, phase.rate, phase.momentum, phase.most_gain)
         if self.solver != "fft":
             _, gradient, pull = compiled.descend_map(
-                *edges.parts, *settings, self.theta, self.dof, n_iter, self.n_threads, *state.parts
+                *edges.arguments, *settings, self.theta, self.dof, n_iter, self.n_threads, *state.arguments
             )
             return gradient / max(pull, 1e-300)
         field = GridField(self.dof, self.n_threads)
         for _ in range(n_iter):
             forces = self.forces(edges, state.Z, field=field)
-            gradient, pull = compiled.step_map(*forces, *settings, self.n_threads, *state.parts)
+            gradient, pull = compiled.step_map(*forces, *settings, self.n_threads, *state.arguments)
         return gradient / max(pull, 1e-300)
 
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """The map, and what carries on from step to step; changed in place."""
+    """The map, its velocity and the gains of its coordinates; changed in place."""
 
     Z: np.ndarray
     velocity: np.ndarray
@@ -134,24 +132,24 @@ class State:
         return cls(Z, np.zeros_like(Z), np.ones_like(Z))
 
     @property
-    def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def arguments(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return self.Z, self.velocity, self.gains
 
 
 @dataclass(frozen=True, eq=False)
-class Descent:
-    """How a descent ended: the map (float64, centred), its divergence, and whether it still moves."""
+class Descended:
+    """The map (float64, centred), its divergence, and how the descent ended."""
 
     Z: np.ndarray
     divergence: float
     n_iter: int
     fall: float  # share by which the divergence fell in the last block; infinite where there was no block before
-    settled: bool
+    converged: bool
     stopped: bool  # by the callback
-    redone: bool  # an early phase that drew the points together was given up
+    restarted: bool  # without the early phase, under which the map had collapsed
 
 
-def descend(
+def gradient_descent(
     P: Any,
     start: np.ndarray,
     engine: Engine,
@@ -159,42 +157,42 @@ def descend(
     *,
     tol: float,
     dtype: Any,
-    callback: Callable[[int, float, np.ndarray], Any] | None,
+    callback: Callback | None,
     verbose: int | bool,
     owner: str,
-) -> Descent:
+) -> Descended:
     """Follow the gradient through the phases."""
     edges, state = Edges.of(P, dtype), State.at(start, dtype)
     plan = [(phase, n) for phase in phases for n in _blocks(phase.n_iter)]
-    done, fall, settled, stopped, redone, costs = 0, np.inf, False, False, False, [np.inf]
+    done, fall, settled, stopped, restarted, costs = 0, np.inf, False, False, False, [np.inf]
     with Progress(owner, sum(n for _, n in plan), verbose) as progress:
         for b, (phase, n_iter) in enumerate(plan):
             relative = engine.advance(edges, state, phase, n_iter)
             done += n_iter
             if phase is not phases[-1] and plan[b + 1][0] is not phase and _collapsed(state.Z, start):
-                state, redone = State.at(start, dtype), True
+                state, restarted = State.at(start, dtype), True
             if callback is not None or (phase is phases[-1] and b >= len(plan) - 2):
                 costs.append(max(0.0, engine.divergence(edges, state.Z)))
             progress.done += n_iter - 1
             progress.advance(f"gradient {relative:.2g}")
             _check(state.Z, owner)
             settled = relative <= tol and phase is phases[-1]
-            stopped = callback is not None and wants_stop(callback(done, costs[-1], _centred(state.Z)))
+            stopped = callback is not None and wants_stop(callback(done, costs[-1], centred(state.Z)))
             if settled or stopped:
                 break
     if len(costs) > 2 and b > 0 and plan[b - 1][0] is phases[-1]:
         fall = (costs[-2] - costs[-1]) / max(abs(costs[-2]), 1e-300)
     settled = settled or abs(fall) <= STILL
     divergence = max(0.0, engine.divergence(edges, state.Z))
-    return Descent(_centred(state.Z), divergence, done, fall, settled, stopped, redone)
+    return Descended(centred(state.Z), divergence, done, fall, settled and not stopped, stopped, restarted)
 
 
 def _collapsed(Z: np.ndarray, start: np.ndarray) -> bool:
-    """Whether the map is narrower than its start, in some direction: a point or a line, and what is left is rounding.
+    """Whether the map is far narrower than its initialisation in some direction: a point or a line up to rounding.
 
-    Where every row is a neighbour of a good part of all others, exaggerated attraction wins everywhere.
+    Where every row is a neighbour of many others, exaggerated attraction is stronger than repulsion everywhere.
     """
-    narrowest = [float(np.linalg.svd(_centred(Y), compute_uv=False)[-1]) for Y in (Z, start)]
+    narrowest = [float(np.linalg.svd(centred(Y), compute_uv=False)[-1]) for Y in (Z, start)]
     return narrowest[0] < 0.1 * narrowest[1]
 
 
@@ -202,11 +200,12 @@ def _blocks(n: int) -> list[int]:
     return [min(BLOCK, n - at) for at in range(0, n, BLOCK)]
 
 
-def _centred(Z: np.ndarray) -> np.ndarray:
+def centred(Z: np.ndarray) -> np.ndarray:
+    """In double precision, with mean 0."""
     Z = Z.astype(np.float64)
     return Z - Z.mean(axis=0)
 
 
 def _check(Z: np.ndarray, owner: str) -> None:
     if not np.isfinite(Z).all():
-        raise ValueError(f"{owner}: the map left the range of numbers; lower learning_rate or exaggeration.")
+        raise ValueError(f"{owner}: the coordinates of the map overflowed. Lower learning_rate or exaggeration.")
