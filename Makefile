@@ -32,7 +32,7 @@ lint: env  ## style, types, layers, spelling
 test: env  ## lint and the whole suite, within 9 minutes on two idle cores
 	@cd "$(HERE)"
 	bash tools/lint.sh .venv-test/bin/python
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 HYPOTHESIS_PROFILE=quick .venv-test/bin/python -m pytest -n 2 -m "not deep" --durations=15
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 HYPOTHESIS_PROFILE=quick .venv-test/bin/python -m pytest -n 2 --dist worksteal -m "not deep" --durations=15
 
 test-deep: env asan test-oldest  ## what takes minutes: many examples, memory, sanitizers, oldest dependencies
 	@cd "$(HERE)"

@@ -35,7 +35,8 @@ def stop(message):
 
 
 def run(command):
-    result = subprocess.run(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    env = {"CMAKE_BUILD_PARALLEL_LEVEL": str(os.cpu_count() or 1), **os.environ}  # make, where there is no ninja
+    result = subprocess.run(command, cwd=ROOT, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if result.returncode:
         print(result.stdout)
         stop(f"this command failed (see above): {' '.join(map(str, command))}")

@@ -3,11 +3,15 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=$1
+said=$(mktemp -d)
+trap 'rm -rf "$said"' EXIT
+# Types take as long as everything else together, so they are checked beside it.
+"$python" -m mypy >"$said/types" 2>&1 &
+types=$!
 "$python" -m ruff check .
 "$python" -m ruff format --check .
-"$python" -m mypy
-"$python" -c 'import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())' >/tmp/lowdim-layers.$$ 2>&1 ||
-  { cat /tmp/lowdim-layers.$$; rm -f /tmp/lowdim-layers.$$; exit 1; }
-rm -f /tmp/lowdim-layers.$$
+"$python" -c 'import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())' >"$said/layers" 2>&1 ||
+  { cat "$said/layers"; exit 1; }
 "$python" -m codespell_lib src tests docs tools benchmarks examples README.md CHANGELOG.md CONTRIBUTING.md ARCHITECTURE.md
 "$python" tools/check_docstrings.py
+wait "$types" || { cat "$said/types"; exit 1; }

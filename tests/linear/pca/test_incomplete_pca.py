@@ -780,7 +780,7 @@ def test_bad_settings():
 
 
 def test_three_copies_at_most():
-    X, _ = low_rank(100_000, 40, share=0.2)
+    X, _ = low_rank(50_000, 40, share=0.2)
     model = PCA(2, tol=1e-6)
     tracemalloc.start()
     model.fit(X)
