@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from lowdim._core.neighbors.prepared import _ROWS, NOBODY, Found, Products, Search
+from lowdim._core.neighbors.prepared import BLOCK_ROWS, NOBODY, Found, Products, Search
 from lowdim._core.runtime import threads
 
 _SPARE = 8  # candidates beyond k that absorb the rounding of the products
@@ -28,7 +28,7 @@ Engine = tuple[int, Callable[[np.ndarray], Found]]
 
 
 def _by_scan(search: Search, k: int) -> Engine:
-    size = int(np.clip(3e8 / (search.X.shape[0] * search.X.shape[1] + 1), 8, _ROWS))
+    size = int(np.clip(3e8 / (search.X.shape[0] * search.X.shape[1] + 1), 8, BLOCK_ROWS))
     return size, lambda rows: search.scan(rows, k)
 
 
@@ -70,7 +70,7 @@ def _by_products(search: Search, k: int) -> Engine:
         return values, indices, certain | (products.rounding == 0) | (wanted == there)
 
     size = max(1, 2**22 // n) if sparse.issparse(search.X) else max(16, 2**20 // wanted)
-    return min(_ROWS, size), _settle(search, k, propose)
+    return min(BLOCK_ROWS, size), _settle(search, k, propose)
 
 
 def _settle(search: Search, k: int, propose: Callable[..., Any]) -> Callable[[np.ndarray], Found]:

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial import cKDTree
 
-from lowdim._core.neighbors.prepared import _ROWS, Found, Search
+from lowdim._core.neighbors.prepared import BLOCK_ROWS, Found, Search
 from lowdim._core.runtime import threads
 
 Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -35,7 +35,7 @@ def rows_within(search: Search, radius: float, n_jobs: int | None, route: str | 
         near = distances <= search.X.dtype.type(radius)
         return queries[near], columns[near], distances[near]
 
-    size = min(_ROWS, max(1, 2**22 // search.X.shape[0])) if sparse.issparse(search.X) else _ROWS
+    size = min(BLOCK_ROWS, max(1, 2**22 // search.X.shape[0])) if sparse.issparse(search.X) else BLOCK_ROWS
     return threads.map_rows(find, search.Q.shape[0], size, n_jobs)
 
 

@@ -19,7 +19,7 @@ from lowdim._core.runtime import threads
 
 compiled: Any = _native  # a compiled module has no types to check
 
-_ROWS, _COLUMNS = 256, 4096  # a block of measured distances: 8 MB in float64
+MEASURED_ROWS, MEASURED_COLUMNS = 256, 4096  # a block of measured distances: 8 MB in float64
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,13 +56,13 @@ def nearest_listed(table: Measured, k: int, n_jobs: int | None) -> Found:
     def find(rows: slice) -> Found:
         values = np.full((rows.stop - rows.start, k), np.inf, table.dtype)
         indices = np.full(values.shape, NOBODY, np.int32)
-        for columns in threads.blocks(n, _COLUMNS):
+        for columns in threads.blocks(n, MEASURED_COLUMNS):
             block = np.ascontiguousarray(table.read(rows, columns))
             compiled.top_distances(block, columns.start, table.skip[rows], values, indices)
         compiled.sort_top(values, indices)
         return values, indices
 
-    values, indices = zip(*threads.map_rows(find, m, min(_ROWS, max(8, 2**21 // k)), n_jobs), strict=True)
+    values, indices = zip(*threads.map_rows(find, m, min(MEASURED_ROWS, max(8, 2**21 // k)), n_jobs), strict=True)
     return np.concatenate(values), np.concatenate(indices)
 
 
@@ -71,7 +71,7 @@ def listed_within(table: Measured, radius: float, n_jobs: int | None) -> list[Pa
 
     def find(rows: slice) -> Pairs:
         found = []
-        for columns in threads.blocks(n, _COLUMNS):
+        for columns in threads.blocks(n, MEASURED_COLUMNS):
             block = table.read(rows, columns)
             i, j = np.nonzero(block <= block.dtype.type(radius))
             found.append((i + rows.start, j + columns.start, block[i, j]))
@@ -79,4 +79,4 @@ def listed_within(table: Measured, radius: float, n_jobs: int | None) -> list[Pa
         kept = j != table.skip[i]
         return i[kept], j[kept], values[kept]
 
-    return threads.map_rows(find, m, _ROWS, n_jobs)
+    return threads.map_rows(find, m, MEASURED_ROWS, n_jobs)

@@ -29,7 +29,7 @@ from lowdim._core.runtime import threads
 compiled: Any = _native  # a compiled module has no types to check
 
 NOBODY = np.iinfo(np.int32).max  # index of a place not filled yet; the kernels use the same
-_ROWS, _COLUMNS = 512, 1024  # a block of products; half and twice the size take the same time
+BLOCK_ROWS, BLOCK_COLUMNS = 512, 1024  # a block of products; half and twice the size take the same time
 
 Found = tuple[np.ndarray, np.ndarray]
 
@@ -59,8 +59,8 @@ class Products:
         if sparse.issparse(self.X):
             yield slice(0, n), (left @ self.X.T).toarray(order="C")
             return
-        buffer = np.empty(len(rows) * min(n, _COLUMNS), self.X.dtype)
-        for columns in threads.blocks(n, _COLUMNS):
+        buffer = np.empty(len(rows) * min(n, BLOCK_COLUMNS), self.X.dtype)
+        for columns in threads.blocks(n, BLOCK_COLUMNS):
             product = buffer[: len(rows) * (columns.stop - columns.start)].reshape(len(rows), -1)
             with np.errstate(over="ignore", invalid="ignore"):
                 np.matmul(left, self.X[columns].T, out=product)

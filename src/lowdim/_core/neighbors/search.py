@@ -20,7 +20,7 @@ from lowdim._core.distances import (
 from lowdim._core.neighbors.exact_nearest import fill_zero_rows, nearest_rows
 from lowdim._core.neighbors.exact_radius import rows_within
 from lowdim._core.neighbors.given import nearest_known, within_known
-from lowdim._core.neighbors.measured import _ROWS, Measured, listed_within, measured_blocks, nearest_listed
+from lowdim._core.neighbors.measured import MEASURED_ROWS, Measured, listed_within, measured_blocks, nearest_listed
 from lowdim._core.neighbors.prepared import Search, open_search
 from lowdim._core.neighbors.record import Neighbors, check_k, graph_of_pairs
 from lowdim._core.neighbors.shared import remember, remembered
@@ -107,7 +107,7 @@ def _nearly(search: Search, k: int, n_jobs: int | None) -> Neighbors:
     def measure(rows: slice) -> None:
         values[rows], indices[rows] = search.refine(np.arange(rows.start, rows.stop, dtype=np.int32), indices[rows])
 
-    threads.map_rows(measure, len(indices), _ROWS, n_jobs)
+    threads.map_rows(measure, len(indices), MEASURED_ROWS, n_jobs)
     distances = search.distances(values)
     fill_zero_rows(search, k, distances, indices)
     with np.errstate(over="ignore"):
