@@ -13,6 +13,7 @@ from lowdim._core.extend import Linear
 from lowdim._core.runtime.rng import generator
 from lowdim._core.scaling.additive import additive_constant, shift_distances, shift_new_distances
 from lowdim._core.scaling.classical import scale_distances, scale_rows, warn_of_negative
+from lowdim._core.tables.weights import check_weights
 
 
 class ClassicalMDS(Reducer):
@@ -157,13 +158,7 @@ class ClassicalMDS(Reducer):
     def _check_weights(self, sample_weight: Any, X: Any) -> np.ndarray | None:
         if sample_weight is None:
             return None
-        weights = np.asarray(sample_weight, dtype=np.float64)
-        weights = np.full(X.shape[0], weights) if weights.ndim == 0 else weights
-        if weights.shape != (X.shape[0],) or not np.isfinite(weights).all() or (weights < 0).any():
-            raise ValueError(
-                f"ClassicalMDS: sample_weight must be {X.shape[0]} finite numbers of at least 0, one for each row; got "
-                f"shape {weights.shape}, smallest {np.min(weights, initial=np.inf):g}."
-            )
+        weights = check_weights(sample_weight, X.shape[0], "ClassicalMDS")
         if (weights > 0).sum() < 2:
             count = int((weights > 0).sum())
             raise ValueError(f"ClassicalMDS: sample_weight must be above zero for at least two rows; got {count}.")

@@ -116,6 +116,13 @@ def test_a_fitted_model_transforms_to_the_same_bits(tmp_path):
     assert_same(again, model)
 
 
+def test_callbacks_are_not_written(tmp_path):
+    model = lowdim.MDS(2, callback=lambda step, loss, Z: None, random_state=0).fit(X)
+    again = through_file(model, tmp_path)
+    assert again.callback is None
+    assert again.transform(X[:3]).tobytes() == model.transform(X[:3]).tobytes()
+
+
 def test_unfitted_models_and_paths(tmp_path):
     for name in ("plain", "with spaces and ü.zip", "no.extension.at.all"):
         persist.save(Toy(5), tmp_path / name)

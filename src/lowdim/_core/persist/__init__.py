@@ -22,8 +22,8 @@ from lowdim._core.runtime.files import write_atomically
 def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a model to a file that `load` reads back.
 
-    The file holds data only, so it can be read without trusting whoever wrote it. It appears complete or not
-    at all: an earlier file of that name stays until the new one is on disk.
+    The file holds data only, so it can be read without trusting its author. It appears complete or not at all: an
+    earlier file of that name stays until the new one is on disk. A `callback` is code and is not written.
 
     Parameters
     ----------
