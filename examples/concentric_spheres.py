@@ -1,8 +1,8 @@
 """Two concentric spheres: no linear projection separates them, a Gaussian kernel of suitable width does.
 
-Kernel PCA does not use the labels. A linear classifier on two components then measures the separation: with PCA and the
-polynomial kernel of degree 5 the spheres overlap, with the Gaussian kernel they do not, if its width is between the
-distances of neighbours on a sphere and the distance between the spheres.
+Kernel PCA does not use the labels. A linear classifier on two components then measures the separation: with PCA and
+the polynomial kernel of degree 5 the spheres overlap, with the Gaussian kernel they do not, if its width is between
+the distances of neighbours on a sphere and the distance between the spheres.
 """
 
 from __future__ import annotations

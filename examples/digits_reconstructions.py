@@ -1,10 +1,10 @@
 """Digits reconstructed from eight components, and cleaned of noise.
 
 Each image is reduced to eight numbers and reconstructed: by PCA, and by an encoder and a decoder. A variational
-autoencoder smooths more, and can sample new digits. A denoising autoencoder was trained to reconstruct clean images from
-noisy ones, and removes noise better than a plain autoencoder. The images and errors shown are those of test images. The
-last numbers are the errors of a linear support vector machine on all pixels or on the eight numbers: the nonlinear
-components separate digits better.
+autoencoder smooths more, and can sample new digits. A denoising autoencoder was trained to reconstruct clean images
+from noisy ones, and removes noise better than a plain autoencoder. The images and errors shown are those of test
+images. The last numbers are the errors of a linear support vector machine on all pixels or on the eight numbers: the
+nonlinear components separate digits better.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Two distances on a Swiss roll: the straight (Euclidean) distance, and the geodesic distance along the sheet.
 
-The geodesic distance is the length of the shortest path in the neighbour graph. Isomap is classical scaling of geodesic
-instead of Euclidean distances.
+The geodesic distance is the length of the shortest path in the neighbour graph. Isomap is classical scaling of
+geodesic instead of Euclidean distances.
 
 Writes geodesic_distance.png into the folder named as the first argument: two rows of the roll with both paths between
 them; both distances of many pairs over the true distance on the unrolled sheet; and the maps of classical scaling of

@@ -1,8 +1,8 @@
 """Missing cells of a helical loop, completed by linear methods and by a curve.
 
 The loop has one dimension in three columns, and every row has one missing cell. Linear methods are hardly better than
-the column means. Inverse nonlinear PCA fits a curve to the observed cells and finds the position of each row on it. The
-two ends of the loop differ only in height: where the height is missing there, the completed value lies in between.
+the column means. Inverse nonlinear PCA fits a curve to the observed cells and finds the position of each row on it.
+The two ends of the loop differ only in height: where the height is missing there, the completed value lies in between.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def completed(model, X):
 
 
 def draw(path, rows, loop, gone, found):
-    """The missing cells, then one panel for each method; the true loop in grey, rows coloured by their position on it."""
+    """The missing cells, then a panel for each method; the true loop in grey, rows coloured by position on it."""
     figure, axes = plt.subplots(2, 3, figsize=(11, 7.6), subplot_kw={"projection": "3d"}, layout="constrained")
     for j, (label, color) in enumerate(zip(("sine", "cosine", "height"), lowdim.plot.COLORS, strict=False)):
         some = loop.X[gone[:, j]].T

@@ -1,9 +1,9 @@
 """The two ways in which LLE collapses, and the warnings of lowdim.
 
-LLE asks that every row be reconstructed from its neighbours and that the map have unit variance; nothing else keeps rows
-apart. (1) If the neighbour graph is disconnected, each connected component can collapse to a point: the eigenvalue 0
-occurs once for every component. (2) If it is connected, a few outliers can have all the variance of an axis, and the
-dense rows collapse to a line or a point.
+LLE asks that every row be reconstructed from its neighbours and that the map have unit variance; nothing else keeps
+rows apart. (1) If the neighbour graph is disconnected, each connected component can collapse to a point: the
+eigenvalue 0 occurs once for every component. (2) If it is connected, a few outliers can have all the variance of an
+axis, and the dense rows collapse to a line or a point.
 
 Writes lle_collapses.png into the folder named as the first argument. Upper row: three curved sheets that are not
 connected, by scikit-learn (without a warning) and with two policies of lowdim. Lower row: a roll with ten outliers,

@@ -1,8 +1,8 @@
 """A map of Morse signals from confusions, converted to dissimilarities.
 
 Writes morse.png into the folder named as the first argument. Signals that were often confused are close together; the
-two properties that people use, length and share of dashes, are not part of the data. The Shepard diagrams below show how
-dissimilarities are used: as distances, up to an additive constant, or as ranks alone.
+two properties that people use, length and share of dashes, are not part of the data. The Shepard diagrams below show
+how dissimilarities are used: as distances, up to an additive constant, or as ranks alone.
 """
 
 from __future__ import annotations

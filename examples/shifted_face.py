@@ -1,15 +1,16 @@
 """A face at different positions over a noisy background: PCA folds the square of positions, LLE unfolds it.
 
-Each image is a row of 2,304 pixels, but only two things change: the horizontal and the vertical position of the face. Two
-faces that do not overlap have the same distance wherever they are, so a linear projection (PCA) cannot show the square
-of positions. Near images do show how the face moved, and LLE needs no more.
+Each image is a row of 2,304 pixels, but only two things change: the horizontal and the vertical position of the face.
+Two faces that do not overlap have the same distance wherever they are, so a linear projection (PCA) cannot show the
+square of positions. Near images do show how the face moved, and LLE needs no more.
 
-Writes shifted_face.png into the folder named as the first argument: some images, the positions of the face, and the maps
-of PCA and LLE coloured by position. The face is drawn (`datasets.shifted_face`). If the environment variable LOWDIM_DATA
-names a folder with olivetti_faces_64.npz (array X, one face of 64 x 64 pixels in each row), a second row shows the same
-with a photograph, at a quarter of its size, at every whole-pixel position. LLE is not robust here: with another face, or
-with 12 neighbours instead of 8, its second axis may be a function of the first (a face whose image changes faster when it
-moves down than when it moves across makes a long and narrow sheet), and half of the information is lost.
+Writes shifted_face.png into the folder named as the first argument: some images, the positions of the face, and the
+maps of PCA and LLE coloured by position. The face is drawn (`datasets.shifted_face`). If the environment variable
+LOWDIM_DATA names a folder with olivetti_faces_64.npz (array X, one face of 64 x 64 pixels in each row), a second row
+shows the same with a photograph, at a quarter of its size, at every whole-pixel position. LLE is not robust here: with
+another face, or with 12 neighbours instead of 8, its second axis may be a function of the first (a face whose image
+changes faster when it moves down than when it moves across makes a long and narrow sheet), and half of the information
+is lost.
 """
 
 from __future__ import annotations

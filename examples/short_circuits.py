@@ -1,8 +1,8 @@
 """A Swiss roll with a few rows between its turns: Isomap with and without repair of the neighbour graph.
 
-Writes short_circuits.png into the folder named as the first argument: the roll from above with the suspicious edges, and
-the maps of Isomap without repair and with each of the three methods of repair. The numbers are correlations of the maps
-with the unrolled sheet.
+Writes short_circuits.png into the folder named as the first argument: the roll from above with the suspicious edges,
+and the maps of Isomap without repair and with each of the three methods of repair. The numbers are correlations of the
+maps with the unrolled sheet.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A spiral in the plane and its one true coordinate, the length along the curve.
 
-PCA projects the turns onto each other. Kernel PCA with a Gaussian kernel does not unroll it at any width: its components
-are waves along the curve, not its length. Isomap measures along the curve and finds it. What kernel PCA can do is
-denoise the spiral: many such waves describe the curve, but not the noise across it.
+PCA projects the turns onto each other. Kernel PCA with a Gaussian kernel does not unroll it at any width: its
+components are waves along the curve, not its length. Isomap measures along the curve and finds it. What kernel PCA can
+do is denoise the spiral: many such waves describe the curve, but not the noise across it.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Where local methods fail: more noise, or more dimensions, compared with PCA.
 
-Local methods rely on the nearest rows. With noise, the nearest rows may be on another turn of the sheet; and a sheet of r
-dimensions needs a number of rows that grows like c^r before the nearest ones are near. PCA uses all rows at once: it
-never unrolls anything, but it loses little.
+Local methods rely on the nearest rows. With noise, the nearest rows may be on another turn of the sheet; and a sheet
+of r dimensions needs a number of rows that grows like c^r before the nearest ones are near. PCA uses all rows at once:
+it never unrolls anything, but it loses little.
 
 Two series: a Swiss roll with increasing noise (its turns are 6.3 apart), and sheets of increasing dimension r that are
 curved in every direction (each coordinate runs along three quarters of a circle), all with the same number of rows. A
-map is scored by how well the true coordinates of a row are predicted from its five nearest rows in the map: the share of
-variance explained (1: all; 0: nothing).
+map is scored by how well the true coordinates of a row are predicted from its five nearest rows in the map: the share
+of variance explained (1: all; 0: nothing).
 
 Writes where_local_methods_stop.png into the folder named as the first argument and prints the table behind it.
 """

@@ -342,7 +342,7 @@ def test_score_of_a_map_in_the_file_of_a_comparison(flowers, capsys):
         found = json.loads(out)
         assert found["columns"] == [f"{name}_1", f"{name}_2"]
         assert found["auc"] == pytest.approx(told[name]["auc"])
-        assert "30 of 40 rows, those with a number in o/embeddings.csv" in err
+        assert "30 of 40 rows: those whose number is in o/embeddings.csv" in err
     pl.read_csv("flowers.csv").head(20).write_csv("half.csv")
     assert "which is not in the data" in fails(
         capsys, "score", "half.csv", "o/embeddings.csv", "--drop", "species", "--map", "pca"
@@ -373,7 +373,7 @@ def test_numbers_of_a_label_stay_numbers_where_one_is_missing(flowers, capsys):
             assert code == 0
             assert f"1 of 40 rows have no label ({name})" in out
             page = Path(f"o-{name}-{extension}/report.html").read_text()
-            assert ("(3 classes, 1 rows without a label)" if name == "kind" else "(a quantity, 1 rows without)") in page
+            assert ("(3 classes, 1 rows without a label)" if name == "kind" else "(a quantity, 1 rows without a label)") in page
             assert pl.read_csv(f"o-{name}-{extension}/embeddings.csv")["label"].to_list() == pytest.approx(label)
 
 

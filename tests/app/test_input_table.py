@@ -249,7 +249,7 @@ def test_encodings(tmp_path):
     with pytest.raises(UserError, match=r"is not ascii text \(byte 3\)"):
         read(path, ReadOptions(encoding="ascii"))
     pl.DataFrame({"a": [1.0]}).write_parquet(path)
-    with pytest.raises(UserError, match="it starts like a file of the kind Parquet"):
+    with pytest.raises(UserError, match="it starts like a Parquet file"):
         read(path)
 
 

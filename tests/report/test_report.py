@@ -109,7 +109,7 @@ def test_columns_travel_up_to_a_stated_cap(c, roll, monkeypatch):
     monkeypatch.setattr("lowdim.report.render.MOST_CELLS", 200)
     page = render(c, data=roll.X)
     assert len(json.loads(Elements(page).data)["columns"]) == 2
-    assert "the first 2 of 3 columns; the others are not in this file" in page
+    assert "the first 2 of 3 components; the others are not in this file" in page
     assert json.loads(Elements(render(c)).data)["columns"] == []
     with pytest.raises(ValueError, match="data must be a table with 90 rows; got shape"):
         render(c, data=roll.X[:5])
@@ -181,9 +181,9 @@ def test_widths_are_kept_apart(roll):
     page = render(
         lowdim.compare(roll.X, methods=["pca", ("one", decomposition.PCA(1)), ("three", decomposition.PCA(3))])
     )
-    for r in ("1 component", "2 components", "3 columns"):
+    for r in ("1 component", "2 components", "3 components"):
         assert f"<h3>Embeddings with {r}</h3>" in page
-    assert "first 2 of 3 columns" in page
+    assert "first 2 of 3 components" in page
     assert page.count("1 component: heights are random") == 3
     assert "A map with one component is a line" in page
     assert page.count('<div class="chart">') == 3

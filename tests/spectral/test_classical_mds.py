@@ -228,7 +228,7 @@ def test_bad_weights():
     X = cloud(10, 3)
     for bad, message in (
         (np.eye(10)[3], "above zero for at least two rows; got 1"),
-        (-np.ones(10), "at least 0, one for each row"),
+        (-np.ones(10), "must not be negative"),
         (np.ones(9), "shape"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import platform
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -123,12 +123,14 @@ def compare(
     labels = None if y is None else labels_of(y, rows.shape[0], label_name or getattr(y, "name", None))
     names = _row_names(row_names, rows.shape[0])
     announce = _announcer(progress, verbose, len(planned) + 4)
+    outcomes: list[Outcome] = []
     with shared(rows):
         announce("reference distances")
         against = choose_reference(reference, rows, metric=metric, graph_neighbors=graph_neighbors, n_jobs=n_jobs)
         with config(memory_limit=memory_limit):
-            outcomes = _run(planned, rows, announce)
-            outcomes += _run(baselines_for(outcomes, rows.shape, seed, n_components), rows, announce)
+            for entry in _with_baselines(planned, outcomes, rows.shape, seed, n_components):
+                announce(entry.name)
+                outcomes.append(run(entry, rows))
         announce("scores")
         scored, warned = score_each(
             {o.name: o.embedding for o in outcomes if o.embedding is not None}, against,
@@ -143,12 +145,12 @@ def compare(
     )  # fmt: skip
 
 
-def _run(planned: list[Entry], rows: np.ndarray, announce: Callable[[str], None]) -> list[Outcome]:
-    outcomes = []
-    for entry in planned:
-        announce(entry.name)
-        outcomes.append(run(entry, rows))
-    return outcomes
+def _with_baselines(
+    planned: list[Entry], outcomes: list[Outcome], shape: tuple[int, ...], seed: int, n_components: int
+) -> Iterator[Entry]:
+    """The methods, then the baselines, which depend on the outcomes of the methods."""
+    yield from planned
+    yield from baselines_for(outcomes, shape, seed, n_components)
 
 
 def _rows(X: Any, scale: Any) -> np.ndarray:
