@@ -14,7 +14,7 @@ from lowdim import PCA
 from lowdim._core.incomplete.cells import fill
 from lowdim._core.incomplete.completion import complete
 from lowdim._core.incomplete.rank import _first_minimum, gcv, k_fold
-from lowdim._core.incomplete.shrinkage import observed_ridge
+from lowdim._core.spectrum.noise_variance import observed_ridge
 from lowdim.linear.pca._nipals import nipals, place
 from tests.oracles import HERE, case, load_expected, load_input
 

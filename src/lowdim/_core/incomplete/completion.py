@@ -17,11 +17,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from lowdim._core.incomplete.cells import ObservedTable, fill_cells, weights_of
 from lowdim._core.incomplete.fixed_point import FixedPoint, Settings
-from lowdim._core.incomplete.shrinkage import LEAST_FREE
 from lowdim._core.incomplete.warm_pca import leading
 from lowdim._core.iterate import Callback, Run
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
+from lowdim._core.spectrum.noise_variance import LEAST_FREE
 from lowdim._core.spectrum.problem import fix_signs
 
 Array = np.ndarray

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from lowdim._core.incomplete.cells import ObservedTable, fill_cells, filled, weights_of
-from lowdim._core.incomplete.shrinkage import shrinking_variance
 from lowdim._core.incomplete.warm_pca import Leading, leading
 from lowdim._core.iterate import Callback, Run, iterate
+from lowdim._core.spectrum.noise_variance import shrinking_variance
 
 Array = np.ndarray
 

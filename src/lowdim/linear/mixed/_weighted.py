@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from lowdim._core.incomplete.shrinkage import shrinking_variance
 from lowdim._core.iterate import Callback, Run, iterate
 from lowdim._core.runtime.notices import warn
 from lowdim._core.spectrum import Moments, eigenpairs, fix_signs, svd
+from lowdim._core.spectrum.noise_variance import shrinking_variance
 from lowdim._core.tables.deviations import deviations
 from lowdim.linear.pca._decompose import rank_tolerance
 

@@ -9,8 +9,8 @@ import numpy as np
 from lowdim._core.extend import Linear
 from lowdim._core.incomplete import cells, completion
 from lowdim._core.incomplete.rank import gcv, in_own_units, most_components
-from lowdim._core.incomplete.shrinkage import not_zero, observed_ridge
 from lowdim._core.runtime.notices import warn
+from lowdim._core.spectrum.noise_variance import not_zero, observed_ridge
 from lowdim.linear.pca import _nipals_fit
 from lowdim.linear.pca._agreement import agreement
 from lowdim.linear.pca._fitted import FittedPCA, cell_variances, divisor_of, observed_error, resolution_of

@@ -1,4 +1,4 @@
-"""How much a low-rank model of noisy cells is shrunk: the noise variance seen in the eigenvalues left out."""
+"""The noise variance seen in the eigenvalues left out: what low-rank models of noisy cells are shrunk by."""
 
 from __future__ import annotations
 
