@@ -107,20 +107,12 @@ def test_the_compiled_core_is_called_from_below_the_estimators_only():
     assert not [module for module in sorted(users) if not may_call_the_compiled_core(module)]
 
 
-# Private modules that more than their package uses; each has to move up to where all its users are.
-TO_MOVE = {
-    "lowdim.linear.pca._decompose",  # to linear
-    "lowdim.latent.networks._lbfgs",  # to latent
-    "lowdim.latent.networks._self_organizing_map",  # a reproduction uses it: a public name
-}
-
-
 def test_private_modules_and_names_stay_in_their_package():
     """Private to the package that holds them; sub-packages of it may use them."""
     wrong = {
         f"{module}: {full}"
         for module, full in imports()
-        if full.startswith("lowdim.") and not any(full.startswith(f"{moving}.") for moving in TO_MOVE)
+        if full.startswith("lowdim.")
         for owner in owners_of_private(full)
         if not f"{module}.".startswith(f"{owner}.")
     }

@@ -21,7 +21,7 @@ from lowdim._core.runtime.threads import blocks
 from lowdim._core.spectrum import Moments, eigenpairs, fix_signs, svd
 from lowdim._core.tables.deviations import rounding_of
 from lowdim.linear._batches import pairs_of, rows_of
-from lowdim.linear.pca._decompose import Rows
+from lowdim.linear._decompose import Rows
 
 _EPS = float(np.finfo(np.float64).eps)
 

@@ -11,7 +11,7 @@ from lowdim._core.extend import centred
 from lowdim._core.runtime import threads
 from lowdim._core.spectrum import Moments, eigenpairs
 from lowdim.linear._contrast import Contrast
-from lowdim.linear.pca._decompose import Rows, Spectrum, decompose, decompose_moments, pick_solver
+from lowdim.linear._decompose import Rows, Spectrum, decompose, decompose_moments, pick_solver
 
 Array = np.ndarray
 

@@ -14,7 +14,7 @@ from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum import Moments
 from lowdim.linear._batches import moments_of_stream
-from lowdim.linear.pca._decompose import Rows, Spectrum, decompose, decompose_moments, pick_solver, refined
+from lowdim.linear._decompose import Rows, Spectrum, decompose, decompose_moments, pick_solver, refined
 
 
 class Whitening(Reducer):

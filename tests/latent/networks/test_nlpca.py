@@ -16,8 +16,8 @@ from lowdim.latent.networks._decoder_codes import DecoderWithCodes
 from lowdim.latent.networks._decoder_placement import Decoder, expected, place
 from lowdim.latent.networks._levels import Levels
 from lowdim.latent.networks._network import ACTIVATIONS, Network
-from lowdim.latent.networks._self_organizing_map import organize
 from lowdim.latent.networks._settings import Architecture
+from lowdim.latent.self_organizing_map import organize
 from tests.oracles import case, load_expected, load_input
 
 KINDS = [(False, False), (True, False), (False, True), (True, True)]

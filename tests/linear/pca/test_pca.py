@@ -12,7 +12,7 @@ from sklearn.decomposition import PCA as SklearnPCA
 
 import lowdim
 from lowdim import PCA
-from lowdim.linear.pca import _decompose
+from lowdim.linear import _decompose
 from tests.oracles import case, load_expected, load_input
 
 SOLVERS = ["covariance", "svd", "gram", "randomized", "power"]

@@ -16,8 +16,8 @@ from lowdim.latent.networks._decoder_placement import Decoder, best_anchors, noi
 from lowdim.latent.networks._levels import Levels, along_circles, misfit, on_circles
 from lowdim.latent.networks._network import Network
 from lowdim.latent.networks._restarts import Restarts, train
-from lowdim.latent.networks._self_organizing_map import UNITS, organize
 from lowdim.latent.networks._settings import Architecture, widths
+from lowdim.latent.self_organizing_map import UNITS, organize
 
 Array = np.ndarray
 ANCHORS = 256  # fitted codes that new rows may start from

@@ -13,7 +13,7 @@ from lowdim._core.runtime.rng import generator
 from lowdim._core.runtime.threads import n_threads
 from lowdim._core.spectrum import Moments
 from lowdim._core.tables import missing
-from lowdim.linear.pca._decompose import Rows, Spectrum, decompose, decompose_moments, pick_solver
+from lowdim.linear._decompose import Rows, Spectrum, decompose, decompose_moments, pick_solver
 
 
 class LatentGaussian:

@@ -14,6 +14,7 @@ from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim.linear._batches import moments_of_stream
 from lowdim.linear._callbacks import consecutive
+from lowdim.linear._decompose import Spectrum, decompose_moments
 from lowdim.linear.latent_gaussian._latent import (
     LatentGaussian,
     has_holes,
@@ -23,7 +24,6 @@ from lowdim.linear.latent_gaussian._latent import (
     warn_few_cells,
     working_memory,
 )
-from lowdim.linear.pca._decompose import Spectrum, decompose_moments
 
 
 class ProbabilisticPCA(LatentGaussian, Reducer):

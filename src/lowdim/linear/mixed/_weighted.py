@@ -18,7 +18,7 @@ from lowdim._core.runtime.notices import warn
 from lowdim._core.spectrum import Moments, eigenpairs, fix_signs, svd
 from lowdim._core.spectrum.noise_variance import shrinking_variance
 from lowdim._core.tables.deviations import deviations
-from lowdim.linear.pca._decompose import rank_tolerance
+from lowdim.linear._decompose import rank_tolerance
 
 _EPS = float(np.finfo(np.float64).eps)
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import subspace_angles
 
 from lowdim._core.spectrum import Moments
-from lowdim.linear.pca._decompose import decompose_moments
+from lowdim.linear._decompose import decompose_moments
 from lowdim.linear.pca._fitted import FittedPCA
 
 ENOUGH_ROWS = 5  # complete rows per component, for a PCA of them alone to be worth comparing with

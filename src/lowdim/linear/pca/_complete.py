@@ -8,8 +8,8 @@ import numpy as np
 
 from lowdim._core.runtime.notices import warn
 from lowdim._core.spectrum.noise_variance import not_zero, shrinking_variance
+from lowdim.linear._decompose import Spectrum
 from lowdim.linear.pca._component_rule import choose_r, whitenable
-from lowdim.linear.pca._decompose import Spectrum
 from lowdim.linear.pca._fitted import FittedPCA
 
 

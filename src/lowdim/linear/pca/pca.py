@@ -17,11 +17,7 @@ from lowdim._core.spectrum import Moments
 from lowdim._core.tables import missing
 from lowdim._core.tables.weights import check_weights
 from lowdim.linear._batches import moments_of_stream
-from lowdim.linear.pca import _complete as complete
-from lowdim.linear.pca import _incomplete as incomplete
-from lowdim.linear.pca import _nipals as nipals
-from lowdim.linear.pca._component_rule import choose_r
-from lowdim.linear.pca._decompose import (
+from lowdim.linear._decompose import (
     SOLVERS,
     Rows,
     Spectrum,
@@ -32,6 +28,10 @@ from lowdim.linear.pca._decompose import (
     pick_solver,
     refined,
 )
+from lowdim.linear.pca import _complete as complete
+from lowdim.linear.pca import _incomplete as incomplete
+from lowdim.linear.pca import _nipals as nipals
+from lowdim.linear.pca._component_rule import choose_r
 from lowdim.linear.pca._fitted import FittedPCA
 from lowdim.linear.pca._settings import IncompleteSettings
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import lowdim
-from lowdim.latent.networks._self_organizing_map import organize
+from lowdim.latent.self_organizing_map import organize
 from lowdim.study.reproductions import Line
 
 TITLE = "Squared error of missing cells on a helical loop, one of three removed from every row"
