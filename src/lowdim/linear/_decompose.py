@@ -19,7 +19,7 @@ from lowdim._core.spectrum import Moments, eigenpairs, fix_signs, gram, mean_and
 from lowdim._core.spectrum.moments import n_sums
 from lowdim._core.spectrum.problem import unit_of
 from lowdim._core.tables.deviations import deviations, rounding_of
-from lowdim.linear.pca._power import power_pairs
+from lowdim.linear._power import power_pairs
 
 SOLVERS = ("covariance", "svd", "gram", "randomized", "power")
 _EPS = float(np.finfo(np.float64).eps)
