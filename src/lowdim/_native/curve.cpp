@@ -1,8 +1,8 @@
 // The nearest point of a polyline for every row: exact, and the largest parameter where several are equally near.
 //
-// Boxes over 4, 8, 16, ... consecutive segments are searched nearest first, and left out only where they are farther than
-// the best point by more than rounding can explain; so the answer is that of looking at every segment. Cells that are
-// missing (NaN) leave their coordinate out of all distances of that row.
+// Boxes over 4, 8, 16, ... consecutive segments are searched nearest first, and left out only where they are farther
+// than the best point by more than rounding can explain; so the answer is that of looking at every segment. Cells that
+// are missing (NaN) leave their coordinate out of all distances of that row.
 #include <cmath>
 #include <limits>
 

@@ -24,9 +24,9 @@ struct Exponential<double> {
   static constexpr unsigned mantissa = 52, bias = 1023;
   static LOWDIM_INLINE inline double series(double r) {  // (exp(r) - 1 - r) / r^2, pairs first: shorter waits
     const double r2 = r * r, r4 = r2 * r2, r8 = r4 * r4;
-    const double p0 = r * (1.0 / 6.0) + 0.5, p1 = r * (1.0 / 120.0) + 1.0 / 24.0,
-                 p2 = r * (1.0 / 5040.0) + 1.0 / 720.0, p3 = r * (1.0 / 362880.0) + 1.0 / 40320.0,
-                 p4 = r * (1.0 / 39916800.0) + 1.0 / 3628800.0, p5 = r * (1.0 / 6227020800.0) + 1.0 / 479001600.0;
+    const double p0 = r * (1.0 / 6.0) + 0.5, p1 = r * (1.0 / 120.0) + 1.0 / 24.0, p2 = r * (1.0 / 5040.0) + 1.0 / 720.0,
+                 p3 = r * (1.0 / 362880.0) + 1.0 / 40320.0, p4 = r * (1.0 / 39916800.0) + 1.0 / 3628800.0,
+                 p5 = r * (1.0 / 6227020800.0) + 1.0 / 479001600.0;
     return (p0 + r2 * p1) + r4 * (p2 + r2 * p3) + r8 * (p4 + r2 * p5);
   }
 };

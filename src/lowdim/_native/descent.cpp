@@ -324,8 +324,8 @@ void bind_descent(nb::module_& m) {
   using release = nb::call_guard<nb::gil_scoped_release>;
   m.def("grow_trees", &grow_trees, "rows"_a.noconvert(), "depth"_a, "first_tree"_a, "seed"_a, "n_threads"_a,
         "orders"_a.noconvert(), release());
-  m.def("search_leaves", &search_leaves, "sketch"_a.noconvert(), "orders"_a.noconvert(),
-        "depth"_a, "n_threads"_a, "keys"_a.noconvert(), release());
+  m.def("search_leaves", &search_leaves, "sketch"_a.noconvert(), "orders"_a.noconvert(), "depth"_a, "n_threads"_a,
+        "keys"_a.noconvert(), release());
   m.def("link_rows", &link_rows, "keys"_a.noconvert(), "reach"_a, "seed"_a, "n_threads"_a, "links"_a.noconvert(),
         release());
   m.def("search_links", &search_links, "sketch"_a.noconvert(), "full"_a.noconvert(), "orders"_a.noconvert(),

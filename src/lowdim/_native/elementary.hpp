@@ -24,10 +24,11 @@ struct Elementary {
 
   // exp(x) for -700 <= x <= 0, to two units in the last place.
   LOWDIM_INLINE static void exp(const Real& x, Real& out) {
+    // clang-format off
     constexpr double taylor[] = {1.0 / 6227020800.0, 1.0 / 479001600.0, 1.0 / 39916800.0, 1.0 / 3628800.0,
-                                 1.0 / 362880.0,     1.0 / 40320.0,     1.0 / 5040.0,     1.0 / 720.0,
-                                 1.0 / 120.0,        1.0 / 24.0,        1.0 / 6.0,        0.5,
-                                 1.0,                1.0};
+                                 1.0 / 362880.0, 1.0 / 40320.0, 1.0 / 5040.0, 1.0 / 720.0, 1.0 / 120.0,
+                                 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0};
+    // clang-format on
     const Real shifted = x * 1.4426950408889634 + shifter;
     const Real k = shifted - shifter;
     const Real r = (x - k * 0.693147180369123816490) - k * 1.90821492927058770002e-10;

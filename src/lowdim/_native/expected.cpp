@@ -16,9 +16,9 @@ struct Blurred {
   const double* mean;
   const std::int64_t* start;  // n + 1: where the missing cells of each row begin
   const std::int32_t* cells;
-  const double* roots;      // one row of F, times sqrt(2 gamma), for each missing cell
-  std::vector<double> M;    // I + F' D^-1 F of each row, packed
-  std::vector<double> L;    // its Cholesky factor
+  const double* roots;                 // one row of F, times sqrt(2 gamma), for each missing cell
+  std::vector<double> M;               // I + F' D^-1 F of each row, packed
+  std::vector<double> L;               // its Cholesky factor
   std::vector<double> log_noise, log;  // log determinants of D = I + 2 gamma diag(noise), and of D + F F'
 };
 
@@ -91,8 +91,8 @@ void add_shared(double* M, const double* f, const double* g, std::int64_t r, dou
 
 // With D the diagonal of I + 2 gamma noise and gap = x - y, the exponent is gap' (D + F F')^-1 gap
 // = gap' D^-1 gap - v' M^-1 v for v = F' D^-1 gap, M = I + F' D^-1 F, and F the roots of both rows side by side.
-double expected_of(const Blurred& X, std::int64_t i, const Blurred& Y, std::int64_t j, const Blur& blur,
-                   std::int64_t d, std::int64_t r, double gamma, Meeting& s) {
+double expected_of(const Blurred& X, std::int64_t i, const Blurred& Y, std::int64_t j, const Blur& blur, std::int64_t d,
+                   std::int64_t r, double gamma, Meeting& s) {
   const double *x = X.mean + i * d, *y = Y.mean + j * d;
   const std::int64_t packed = at(r, 0);
   for (std::int64_t k = 0; k < d; ++k) s.gap[k] = x[k] - y[k];

@@ -184,8 +184,8 @@ void distances_within(In1<Offset> start, In1<Node> to, In1<double> length, In1<O
 
 // Groups the neighbours of one node v: two belong together when the way between them in `ways` that avoids v is at most
 // `ratio` times as long as the way through v. The nearest neighbour without a group begins the next one.
-void group_neighbors(const Graph& graph, const Graph& ways, Node v, double ratio, double floor, Workspace& work, Watch& watch,
-                     std::vector<Offset>& by_length, std::int32_t* group) {
+void group_neighbors(const Graph& graph, const Graph& ways, Node v, double ratio, double floor, Workspace& work,
+                     Watch& watch, std::vector<Offset>& by_length, std::int32_t* group) {
   by_length.clear();
   for (Offset e = graph.start[v]; e < graph.start[v + 1]; ++e) {
     group[e] = graph.to[e] == v ? 0 : -1;

@@ -15,8 +15,8 @@ namespace {
 constexpr int kLanes = 64;  // samples of a tile
 constexpr int kTiles = 64;  // tiles whose factors are multiplied before they are logged: at most 2^64
 
-// m = expm1(x) for x in [-64, 0]: x = n log 2 + r with |r| <= log(2) / 2, and expm1(r) by its Taylor series, whose first
-// term left out is below a quarter of the last bit. `shift` moves n to the low bits of the significand.
+// m = expm1(x) for x in [-64, 0]: x = n log 2 + r with |r| <= log(2) / 2, and expm1(r) by its Taylor series, whose
+// first term left out is below a quarter of the last bit. `shift` moves n to the low bits of the significand.
 template <class T>
 struct Series;
 template <>

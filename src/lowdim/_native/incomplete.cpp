@@ -33,7 +33,7 @@ LOWDIM_INLINE inline void dots(const double* LOWDIM_RESTRICT A, const double* LO
 
 struct Model {
   const double *mean, *scale, *unit, *W, *Wt;  // unit = 1 / scale
-  std::int64_t d, r, packed, stride;  // packed = r (r + 1) / 2, stride = the next multiple of kLanes
+  std::int64_t d, r, packed, stride;           // packed = r (r + 1) / 2, stride = the next multiple of kLanes
   double ridge, least;
   std::vector<double> outer;   // w w' of every column, while r is small, `stride` apart
   std::vector<double> all;     // W'W + ridge I
@@ -88,8 +88,7 @@ LOWDIM_INLINE inline void normal_matrix(const Model& model, Scratch& s) {
 // Standardised cells, 0 where missing.
 template <class T>
 LOWDIM_INLINE inline void standardise(const T* LOWDIM_RESTRICT x, const double* LOWDIM_RESTRICT mean,
-                                      const double* LOWDIM_RESTRICT unit, std::int64_t d,
-                                      double* LOWDIM_RESTRICT out) {
+                                      const double* LOWDIM_RESTRICT unit, std::int64_t d, double* LOWDIM_RESTRICT out) {
   for (std::int64_t j = 0; j < d; ++j) {
     const double z = (static_cast<double>(x[j]) - mean[j]) * unit[j];
     out[j] = z == z ? z : 0.0;
@@ -240,8 +239,8 @@ void fill_missing(In2<T> X, In1<double> mean, In1<double> scale, In2<double> W, 
   const std::int64_t packed = at(r, 0);
   const std::int64_t stride = (packed + kLanes - 1) / kLanes * kLanes;
   const auto size = static_cast<std::size_t>(stride);
-  Model model{mean.data(), scale.data(), unit.data(), W.data(), Wt.data(), d,  r, packed,
-              stride,      ridge,        0.0,         {},       {},        {}};
+  Model model{mean.data(), scale.data(), unit.data(), W.data(), Wt.data(), d,  r,
+              packed,      stride,       ridge,       0.0,      {},        {}, {}};
   model.all.assign(size, 0.0);
   if (packed <= kKnown) model.outer.assign(static_cast<std::size_t>(d) * size, 0.0);
   for (std::int64_t j = 0; j < d; ++j) {
@@ -264,8 +263,14 @@ void fill_missing(In2<T> X, In1<double> mean, In1<double> scale, In2<double> W, 
   nb::gil_scoped_release free;
   parallel_for(n, kRows, n_threads, [&](std::int64_t begin, std::int64_t end, std::int64_t) {
     const auto dd = static_cast<std::size_t>(d), rr = static_cast<std::size_t>(r);
-    Scratch s{std::vector<double>(dd), std::vector<double>(dd), std::vector<double>(size), std::vector<double>(rr),
-              std::vector<double>(rr), std::vector<std::int64_t>(dd), {}, {}};
+    Scratch s{std::vector<double>(dd),
+              std::vector<double>(dd),
+              std::vector<double>(size),
+              std::vector<double>(rr),
+              std::vector<double>(rr),
+              std::vector<std::int64_t>(dd),
+              {},
+              {}};
     for (std::int64_t i = begin; i < end; ++i)
       loss(i) = fill_row(model, X.data() + i * d, completed.data() + i * d,
                          leverage.size() ? leverage.data() + i * d : nullptr, whole, s);

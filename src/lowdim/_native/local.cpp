@@ -12,9 +12,9 @@
 namespace lowdim {
 namespace {
 
-constexpr std::int64_t kRows = 64;      // of a chunk
-constexpr double kRank = 1e-13;         // a variance below this part of the largest is rounding
-constexpr double kLeastRidge = 1e-10;   // of the trace, where nothing is left to set the ridge by
+constexpr std::int64_t kRows = 64;     // of a chunk
+constexpr double kRank = 1e-13;        // a variance below this part of the largest is rounding
+constexpr double kLeastRidge = 1e-10;  // of the trace, where nothing is left to set the ridge by
 
 enum Method { standard = 0, modified = 1, hessian = 2, ltsa = 3 };
 
@@ -125,8 +125,7 @@ class Patch {
     const double added = by_distance ? part * static_cast<double>(k) : part;
     L_.resize(k * (k + 1) / 2);
     for (std::int64_t a = 0; a < k; ++a)
-      for (std::int64_t b = 0; b <= a; ++b)
-        L_[at(a, b)] = C_[a * k + b] * unit_[a] * unit_[b] + (a == b ? added : 0.0);
+      for (std::int64_t b = 0; b <= a; ++b) L_[at(a, b)] = C_[a * k + b] * unit_[a] * unit_[b] + (a == b ? added : 0.0);
     const double top = by_distance ? *std::max_element(unit_.begin(), unit_.end()) : unit_[0];
     for (std::int64_t a = 0; a < k; ++a) w[a] = unit_[a] / top;
     factor(L_.data(), k, 0.0);
@@ -191,8 +190,8 @@ class Former {
   }
 
   // Modified LLE. V spans the s directions of least variance, H is the mirror that leads V'1 to a multiple of 1, and
-  // the s weight vectors are W = V H + (1 - alpha) w 1'. With P = V V' and alpha = |V'1| / sqrt(s), V H 1 = P 1 / alpha,
-  // so that W W' and W 1 need neither V nor H.
+  // the s weight vectors are W = V H + (1 - alpha) w 1'. With P = V V' and alpha = |V'1| / sqrt(s), one has
+  // V H 1 = P 1 / alpha, so that W W' and W 1 need neither V nor H.
   void several_vectors(std::int64_t p, double* F) {
     const std::int64_t k = p - 1, major = leading(k), s = k - major;
     P_.assign(k * (k + 1) / 2, 0.0);
@@ -217,7 +216,8 @@ class Former {
     for (std::int64_t a = 0; a < k; ++a) {
       F[at(a + 1, 0)] = -(ones[a] + beta * count * w_[a]);
       for (std::int64_t b = 0; b <= a; ++b)
-        F[at(a + 1, b + 1)] = P_[at(a, b)] + beta * (ones[a] * w_[b] + w_[a] * ones[b]) + beta * beta * count * w_[a] * w_[b];
+        F[at(a + 1, b + 1)] =
+            P_[at(a, b)] + beta * (ones[a] * w_[b] + w_[a] * ones[b]) + beta * beta * count * w_[a] * w_[b];
     }
   }
 
@@ -358,12 +358,14 @@ void local_forms(In2<T> X, In1<std::int64_t> starts, In1<std::int32_t> members, 
 void sum_forms(In1<std::int64_t> starts, In1<std::int32_t> members, In1<std::int64_t> offsets, In1<double> F,
                In1<std::int32_t> patch_of, In1<std::int64_t> first, In1<std::int64_t> where, Out1<std::int64_t> borders,
                Out1<std::int32_t> columns, Out1<double> values, int n_threads) {
-  const std::int64_t n = static_cast<std::int64_t>(first.shape(0)) - 1, m = static_cast<std::int64_t>(starts.shape(0)) - 1;
+  const std::int64_t n = static_cast<std::int64_t>(first.shape(0)) - 1,
+                     m = static_cast<std::int64_t>(starts.shape(0)) - 1;
   const bool fills = values.shape(0) > 0;
   check_patches(starts, members, n, "sum_forms");
   bool good = patch_of.shape(0) == members.shape(0) && where.shape(0) == members.shape(0) &&
-              static_cast<std::int64_t>(borders.shape(0)) == n + 1 && static_cast<std::int64_t>(offsets.shape(0)) == m + 1 &&
-              columns.shape(0) == values.shape(0) && first(n) == static_cast<std::int64_t>(where.shape(0)) &&
+              static_cast<std::int64_t>(borders.shape(0)) == n + 1 &&
+              static_cast<std::int64_t>(offsets.shape(0)) == m + 1 && columns.shape(0) == values.shape(0) &&
+              first(n) == static_cast<std::int64_t>(where.shape(0)) &&
               (!fills || borders(n) == static_cast<std::int64_t>(values.shape(0)));
   if (!good) throw std::invalid_argument("sum_forms: the arrays do not belong together");
   nb::gil_scoped_release free;

@@ -209,7 +209,8 @@ void essential_loops(In1<Offset> start, In1<Node> to, In1<Node> generator, In1<N
   if (generator.shape(0) != to.shape(0) || order.shape(0) != n)
     throw std::invalid_argument("essential_loops: one generator for each stored edge, one place for each node");
   Classes classes(essential.shape(0));
-  Loops loops{graph, generator.data(), hops, classes, std::vector<Offset>(n, 0), std::vector<std::size_t>(n, 0), {}, {}};
+  Loops loops{graph, generator.data(), hops, classes, std::vector<Offset>(n, 0), std::vector<std::size_t>(n, 0), {},
+              {}};
   Watch watch;
   std::vector<std::uint8_t> done(n, 0);
   for (bool changed = true; changed;) {
@@ -220,8 +221,10 @@ void essential_loops(In1<Offset> start, In1<Node> to, In1<Node> generator, In1<N
       if (done[static_cast<std::size_t>(centre)]) continue;
       bool open = false;
       loops.each(centre, [&](const Sum& sum) {
-        if (settle_sum(sum, classes)) changed = true;
-        else open |= !sum.empty();
+        if (settle_sum(sum, classes))
+          changed = true;
+        else
+          open |= !sum.empty();
       });
       done[static_cast<std::size_t>(centre)] = !open;
     }
@@ -229,7 +232,10 @@ void essential_loops(In1<Offset> start, In1<Node> to, In1<Node> generator, In1<N
   Elimination rest;
   for (std::size_t o = 0; o < n; ++o) {
     if (o % 64 == 0) watch.check();
-    if (!done[o]) loops.each(static_cast<Node>(o), [&](const Sum& sum) { if (!sum.empty()) rest.add_row(sum); });
+    if (!done[o])
+      loops.each(static_cast<Node>(o), [&](const Sum& sum) {
+        if (!sum.empty()) rest.add_row(sum);
+      });
   }
   for (std::size_t g = 0; g < essential.shape(0); ++g) {
     const auto [root, sign] = classes.find(static_cast<Node>(g));

@@ -176,7 +176,8 @@ std::int64_t tied(const Values<T>& v, const std::uint32_t* order, std::int64_t m
 // fit = monotone regression of y along `order` (which it may sort within ties); returns the number of levels.
 // ties: (first, last + 1) of each run of places that tie. approach: 0 primary, 1 secondary, 2 tertiary.
 template <class T>
-std::int64_t monotone(In1<T> y, In1<T> w, Out1<std::uint32_t> order, In2<std::int64_t> ties, int approach, Out1<T> fit) {
+std::int64_t monotone(In1<T> y, In1<T> w, Out1<std::uint32_t> order, In2<std::int64_t> ties, int approach,
+                      Out1<T> fit) {
   const std::int64_t n = y.shape(0), m = order.shape(0), n_ties = ties.shape(0);
   if (static_cast<std::int64_t>(fit.shape(0)) != n || (w.shape(0) && static_cast<std::int64_t>(w.shape(0)) != n))
     throw std::invalid_argument("monotone: w and fit must be as long as y");

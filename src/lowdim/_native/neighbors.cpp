@@ -327,8 +327,7 @@ void scan(const Rows& rows, std::int64_t tile, const In1<std::int32_t>& queries,
           }
         }
       }
-      for (std::int64_t i = first; i < last; ++i)
-        Best<double>{values.data() + i * k, indices.data() + i * k, k}.sort();
+      for (std::int64_t i = first; i < last; ++i) Best<double>{values.data() + i * k, indices.data() + i * k, k}.sort();
     });
   });
 }
@@ -402,8 +401,8 @@ struct DensePairs {
     require(q.shape(1) == x.shape(1) && q.shape(0) == q_scale.shape(0) && x.shape(0) == x_scale.shape(0));
   }
   DenseRows<T> rows() const {
-    return {q.data(), x.data(), static_cast<std::int64_t>(x.shape(1)), q_scale.data(), x_scale.data(),
-            static_cast<std::int64_t>(x.shape(0))};
+    return {q.data(),       x.data(),       static_cast<std::int64_t>(x.shape(1)),
+            q_scale.data(), x_scale.data(), static_cast<std::int64_t>(x.shape(0))};
   }
   std::int64_t row_bytes() const { return static_cast<std::int64_t>(x.shape(1) * sizeof(T)); }
 };
@@ -421,14 +420,21 @@ struct SparsePairs {
 
   SparsePairs(In1<T> q_, In1<std::int32_t> q_columns_, In1<std::int64_t> q_starts_, In1<T> x_,
               In1<std::int32_t> x_columns_, In1<std::int64_t> x_starts_, In1<double> q_scale_, In1<double> x_scale_)
-      : q(q_), q_columns(q_columns_), q_starts(q_starts_), x(x_), x_columns(x_columns_), x_starts(x_starts_),
-        q_scale(q_scale_), x_scale(x_scale_) {
+      : q(q_),
+        q_columns(q_columns_),
+        q_starts(q_starts_),
+        x(x_),
+        x_columns(x_columns_),
+        x_starts(x_starts_),
+        q_scale(q_scale_),
+        x_scale(x_scale_) {
     require(q.shape(0) == q_columns.shape(0) && x.shape(0) == x_columns.shape(0) &&
             q_starts.shape(0) == q_scale.shape(0) + 1 && x_starts.shape(0) == x_scale.shape(0) + 1);
   }
   SparseRows<T> rows() const {
-    return {q.data(), q_columns.data(), q_starts.data(), x.data(), x_columns.data(), x_starts.data(), q_scale.data(),
-            x_scale.data(), static_cast<std::int64_t>(x_scale.shape(0))};
+    return {q.data(),       q_columns.data(), q_starts.data(),
+            x.data(),       x_columns.data(), x_starts.data(),
+            q_scale.data(), x_scale.data(),   static_cast<std::int64_t>(x_scale.shape(0))};
   }
   std::int64_t row_bytes() const {
     return static_cast<std::int64_t>(x.shape(0) * (sizeof(T) + 4) / std::max<std::size_t>(x_scale.shape(0), 1));
@@ -509,9 +515,9 @@ void bind_type(nb::module_& m, const char* dense_name, const char* sparse_name) 
   m.def("top_distances", &top_distances<T>, nb::arg("block").noconvert(), nb::arg("offset"),
         nb::arg("skip").noconvert(), nb::arg("values").noconvert(), nb::arg("indices").noconvert(), no_gil,
         "Offer a block of distances (columns offset, offset + 1, ...) to the heaps of its rows' smallest values.");
-  m.def("top_products", &top_products<T>, nb::arg("block").noconvert(), nb::arg("half").noconvert(),
-        nb::arg("offset"), nb::arg("skip").noconvert(), nb::arg("values").noconvert(), nb::arg("indices").noconvert(),
-        no_gil, "The same for values half[j] - block[i, j].");
+  m.def("top_products", &top_products<T>, nb::arg("block").noconvert(), nb::arg("half").noconvert(), nb::arg("offset"),
+        nb::arg("skip").noconvert(), nb::arg("values").noconvert(), nb::arg("indices").noconvert(), no_gil,
+        "The same for values half[j] - block[i, j].");
   m.def("sort_top", &sort_top<T>, nb::arg("values").noconvert(), nb::arg("indices").noconvert(), no_gil,
         "Sort the heaps, smallest first.");
 }

@@ -1,7 +1,7 @@
 // Vectors of 64 bytes, sixteen floats or eight doubles, for loops that are written once for both.
 //
-// The compiler cuts them to the registers there are: the same operations lane by lane, so the same bits, at every width.
-// Passed by reference, because how a wide vector is passed by value depends on the registers.
+// The compiler cuts them to the registers there are: the same operations lane by lane, so the same bits, at every
+// width. Passed by reference, because how a wide vector is passed by value depends on the registers.
 #pragma once
 
 #include <cstdint>
@@ -36,12 +36,16 @@ struct Lanes64 {
     for (int l = 0; l < count; ++l) out.lane[l] = f(l);
     return out;
   }
-#define LOWDIM_LANEWISE(op)                                                                                          \
-  friend Lanes64 operator op(const Lanes64& a, const Lanes64& b) {                                                   \
-    return map([&](int l) { return a.lane[l] op b.lane[l]; });                                                       \
-  }                                                                                                                  \
-  friend Lanes64 operator op(const Lanes64& a, T b) { return map([&](int l) { return a.lane[l] op b; }); }           \
-  friend Lanes64 operator op(T a, const Lanes64& b) { return map([&](int l) { return a op b.lane[l]; }); }
+#define LOWDIM_LANEWISE(op)                                        \
+  friend Lanes64 operator op(const Lanes64& a, const Lanes64& b) { \
+    return map([&](int l) { return a.lane[l] op b.lane[l]; });     \
+  }                                                                \
+  friend Lanes64 operator op(const Lanes64& a, T b) {              \
+    return map([&](int l) { return a.lane[l] op b; });             \
+  }                                                                \
+  friend Lanes64 operator op(T a, const Lanes64& b) {              \
+    return map([&](int l) { return a op b.lane[l]; });             \
+  }
   LOWDIM_LANEWISE(+)
   LOWDIM_LANEWISE(-)
   LOWDIM_LANEWISE(*)

@@ -10,6 +10,7 @@
 //                  the order of one Dijkstra from the group's first source, forwards and backwards in turn, until
 //                  nothing changes. A group that needs too many sweeps falls back to the heap.
 #include "paths.hpp"
+
 #include "simd.hpp"
 
 namespace lowdim {

@@ -132,8 +132,8 @@ void place(const Fixed& fixed, const T* delta, const T* w, int max_iter, double 
       for (int k = 0; k < r; ++k) next[k] = z[k] + p[k];
       if (!(length_of(p) > 1e-15 * scale)) return;
       evaluate(fixed, next.data(), delta, w, scratch, found);
-      lower = found.stress < now.stress || (found.stress <= now.stress * (1 + 1e-12) &&
-                                            length_of(found.gradient) < 0.5 * length_of(now.gradient));
+      lower = found.stress < now.stress ||
+              (found.stress <= now.stress * (1 + 1e-12) && length_of(found.gradient) < 0.5 * length_of(now.gradient));
       if (!lower && !curved) return;  // majorisation cannot fail but by rounding
       if (!lower) curved = false;
     }
@@ -151,7 +151,8 @@ void place_rows(In2<T> delta, In2<T> w, In2<double> fixed, Out2<double> Z, int m
   if (static_cast<std::int64_t>(delta.shape(0)) != q || static_cast<std::int64_t>(delta.shape(1)) != n ||
       static_cast<int>(Z.shape(1)) != r ||
       (weighted && (static_cast<std::int64_t>(w.shape(0)) != q || static_cast<std::int64_t>(w.shape(1)) != n)))
-    throw std::invalid_argument("place_rows: delta and w must have one row for each of Z and one column for each of fixed");
+    throw std::invalid_argument(
+        "place_rows: delta and w must have one row for each of Z and one column for each of fixed");
   nb::gil_scoped_release free;
   Fixed points{std::vector<double>(static_cast<std::size_t>(n * r)), n, r};
   for (std::int64_t i = 0; i < n; ++i)

@@ -35,7 +35,7 @@ typename Bits<T>::type bits_of(T x) {
   return b;
 }
 
-constexpr int kDigit = 11;                // bits of one radix pass: its counts fit the first-level cache
+constexpr int kDigit = 11;                    // bits of one radix pass: its counts fit the first-level cache
 constexpr std::int64_t kTwoPasses = 1 << 16;  // rows up to here are ordered in two passes, longer ones in three
 
 struct Scratch {
@@ -192,7 +192,8 @@ void rank_rows(In2<T> distances, In1<std::int64_t> self, Out2<std::int32_t> rank
 // Columns of the k nearest of a row, by (distance, index), into `to`. Columns come in ascending order, so that one at
 // the distance of the k-th is not nearer.
 template <class T>
-LOWDIM_INLINE inline void nearest_row(const T* d, std::int64_t n, std::int64_t self, std::int64_t k, T* best, std::int32_t* to) {
+LOWDIM_INLINE inline void nearest_row(const T* d, std::int64_t n, std::int64_t self, std::int64_t k, T* best,
+                                      std::int32_t* to) {
   std::int64_t filled = 0;
   auto enter = [&](std::int64_t j) {
     std::int64_t at = filled < k ? filled++ : k - 1;
@@ -226,8 +227,8 @@ LOWDIM_INLINE inline std::int64_t nearer_columns(const T* LOWDIM_RESTRICT d, std
 template <class T>
 void nearest_columns(In2<T> distances, In1<std::int64_t> self, Out2<std::int32_t> columns, int n_threads) {
   const std::int64_t rows = distances.shape(0), n = distances.shape(1), k = columns.shape(1);
-  if (static_cast<std::int64_t>(columns.shape(0)) != rows || static_cast<std::int64_t>(self.shape(0)) != rows || k < 1 ||
-      k >= n)
+  if (static_cast<std::int64_t>(columns.shape(0)) != rows || static_cast<std::int64_t>(self.shape(0)) != rows ||
+      k < 1 || k >= n)
     throw std::invalid_argument("nearest_columns: the arrays must agree in their shapes");
   check_self(self, n);
   nb::gil_scoped_release free;
@@ -300,26 +301,27 @@ void square_rows(In2<T> x, In2<T> y, Out2<T> out, int n_threads) {
       static_cast<std::int64_t>(out.shape(1)) != n)
     throw std::invalid_argument("square_rows: the arrays must agree in their shapes");
   nb::gil_scoped_release free;
-  parallel_for((n + kTileColumns - 1) / kTileColumns, 16, n_threads, [&](std::int64_t first, std::int64_t last,
-                                                                         std::int64_t) {
-    std::vector<T> panel(static_cast<std::size_t>(d * kTileColumns));
-    for (std::int64_t c = first * kTileColumns; c < std::min(n, last * kTileColumns); c += kTileColumns) {
-      const std::int64_t points = std::min(kTileColumns, n - c);
-      pack_panel(y.data() + c * d, d, points, panel.data());
-      dispatch([&]() LOWDIM_INLINE {
-        std::int64_t i = 0;
-        for (; i + kTileRows <= b; i += kTileRows)
-          square_tile<T, kTileRows>(x.data() + i * d, d, panel.data(), out.data() + i * n + c, n, points);
-        for (; i < b; ++i) square_tile<T, 1>(x.data() + i * d, d, panel.data(), out.data() + i * n + c, n, points);
-      });
-    }
-  });
+  parallel_for((n + kTileColumns - 1) / kTileColumns, 16, n_threads,
+               [&](std::int64_t first, std::int64_t last, std::int64_t) {
+                 std::vector<T> panel(static_cast<std::size_t>(d * kTileColumns));
+                 for (std::int64_t c = first * kTileColumns; c < std::min(n, last * kTileColumns); c += kTileColumns) {
+                   const std::int64_t points = std::min(kTileColumns, n - c);
+                   pack_panel(y.data() + c * d, d, points, panel.data());
+                   dispatch([&]() LOWDIM_INLINE {
+                     std::int64_t i = 0;
+                     for (; i + kTileRows <= b; i += kTileRows)
+                       square_tile<T, kTileRows>(x.data() + i * d, d, panel.data(), out.data() + i * n + c, n, points);
+                     for (; i < b; ++i)
+                       square_tile<T, 1>(x.data() + i * d, d, panel.data(), out.data() + i * n + c, n, points);
+                   });
+                 }
+               });
 }
 
 // ---- the tally ------------------------------------------------------------------------------------------------------
 
 constexpr int kTallies = 7;
-constexpr std::int64_t kTallyRows = 16;          // rows of one chunk; its sums stay below 16 n, so 32 bits hold them
+constexpr std::int64_t kTallyRows = 16;  // rows of one chunk; its sums stay below 16 n, so 32 bits hold them
 constexpr std::int64_t kMostPoints = 1 << 27;
 
 // other[k] = the rank in the other space of the point that has rank k in this one.
@@ -338,8 +340,8 @@ LOWDIM_INLINE inline void tally_side(const std::int32_t* LOWDIM_RESTRICT other, 
 // One row: high_at[k] = rank in the first space of the point with rank k in the second, low_at the reverse.
 // The tallies are in the order of TALLIES in _core/ranks.py. Returns the sum of weight[max of the two ranks].
 LOWDIM_INLINE inline double tally_row(const std::int32_t* LOWDIM_RESTRICT high_at,
-                                      const std::int32_t* LOWDIM_RESTRICT low_at,
-                                      const double* LOWDIM_RESTRICT weight, std::int64_t n, std::int32_t* tally) {
+                                      const std::int32_t* LOWDIM_RESTRICT low_at, const double* LOWDIM_RESTRICT weight,
+                                      std::int64_t n, std::int32_t* tally) {
   std::int32_t* LOWDIM_RESTRICT equal = tally;
   const auto end = static_cast<std::int32_t>(n);
   for (std::int32_t k = 1; k < end; ++k) equal[k] += high_at[k] == k;
@@ -399,8 +401,7 @@ void tally_ranks(In2<std::int32_t> high, In2<std::int32_t> low, In1<double> weig
       double sum = 0;
       dispatch([&]() LOWDIM_INLINE { sum = tally_row(high_at, low_at, weight.data(), n, sums.data()); });
       row_sum(i) = sum;
-      for (std::int64_t k = 0; k < n_ks; ++k)
-        row_terms(high_at, low_at, ks(k), terms.data() + (i * n_ks + k) * 3);
+      for (std::int64_t k = 0; k < n_ks; ++k) row_terms(high_at, low_at, ks(k), terms.data() + (i * n_ks + k) * 3);
     }
     std::lock_guard<std::mutex> guard(hold);
     for (std::int64_t i = 0; i < kTallies * n; ++i) tally.data()[i] += sums[static_cast<std::size_t>(i)];
@@ -422,15 +423,15 @@ void bind_ranks(nb::module_& m) {
   m.def("nearest_columns", &nearest_columns<double>, "distances"_a.noconvert(), "self"_a.noconvert(),
         "columns"_a.noconvert(), "n_threads"_a, few);
   const char* given = "Ranks by (distance, index) of the given columns of every row: counted, not sorted.";
-  m.def("column_ranks", &column_ranks<float>, "distances"_a.noconvert(), "self"_a.noconvert(),
-        "columns"_a.noconvert(), "ranks"_a.noconvert(), "n_threads"_a, given);
-  m.def("column_ranks", &column_ranks<double>, "distances"_a.noconvert(), "self"_a.noconvert(),
-        "columns"_a.noconvert(), "ranks"_a.noconvert(), "n_threads"_a, given);
+  m.def("column_ranks", &column_ranks<float>, "distances"_a.noconvert(), "self"_a.noconvert(), "columns"_a.noconvert(),
+        "ranks"_a.noconvert(), "n_threads"_a, given);
+  m.def("column_ranks", &column_ranks<double>, "distances"_a.noconvert(), "self"_a.noconvert(), "columns"_a.noconvert(),
+        "ranks"_a.noconvert(), "n_threads"_a, given);
   const char* squares = "Squared distances of the rows x to the rows y, by differences.";
   m.def("square_rows", &square_rows<float>, "x"_a.noconvert(), "y"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a,
         squares);
-  m.def("square_rows", &square_rows<double>, "x"_a.noconvert(), "y"_a.noconvert(), "out"_a.noconvert(),
-        "n_threads"_a, squares);
+  m.def("square_rows", &square_rows<double>, "x"_a.noconvert(), "y"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a,
+        squares);
   m.def("tally_ranks", &tally_ranks, "high"_a.noconvert(), "low"_a.noconvert(), "weight"_a.noconvert(),
         "ks"_a.noconvert(), "tally"_a.noconvert(), "row_sum"_a.noconvert(), "terms"_a.noconvert(), "n_threads"_a,
         "Add up what the ranks of the same rows in two spaces have in common.");

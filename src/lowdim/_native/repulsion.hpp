@@ -1,15 +1,15 @@
 // Forces that push every point of a map away from every other: all pairs, or groups of far points at once.
 //
-// The kernel is Student's t: w(s) = q^a with q = 1 / (1 + s / dof), a = (dof + 1) / 2 and s the squared distance. A point
-// at y feels the sum over the others of h (y - y_j) with h = w q, and Z is the sum of all w. Sixteen (eight) points that
-// lie close together are the lanes of a vector; what pushes them comes one by one.
+// The kernel is Student's t: w(s) = q^a with q = 1 / (1 + s / dof), a = (dof + 1) / 2 and s the squared distance. A
+// point at y feels the sum over the others of h (y - y_j) with h = w q, and Z is the sum of all w. Sixteen (eight)
+// points that lie close together are the lanes of a vector; what pushes them comes one by one.
 //
 // A balanced tree over the points (split at the median of the widest side) serves as in Barnes and Hut (1986), with
 // three differences. A node may be taken as one body where its size is below theta times sqrt(dof + distance²): the
-// kernel is flat below a distance of sqrt(dof), so that near small nodes need no opening. Beside its mass a node has its
-// second moments M, and the second-order term of the expansion about its mean is added (the first vanishes). And which
-// nodes push which points is listed once for several steps: masses, means and moments follow the points in every step, so
-// that a list that is a little old costs accuracy alone, and no point is ever lost.
+// kernel is flat below a distance of sqrt(dof), so that near small nodes need no opening. Beside its mass a node has
+// its second moments M, and the second-order term of the expansion about its mean is added (the first vanishes). And
+// which nodes push which points is listed once for several steps: masses, means and moments follow the points in every
+// step, so that a list that is a little old costs accuracy alone, and no point is ever lost.
 #pragma once
 
 #include <algorithm>
@@ -53,9 +53,9 @@ struct Point {
 
 template <class T>
 struct Student {
-  T over_dof, power;     // 1 / dof, a = (dof + 1) / 2
-  T w1, w2, h1, h2;      // w' = w1 w q, w'' = w2 w q² (in s); the same for h
-  bool plain;            // dof = 1
+  T over_dof, power;  // 1 / dof, a = (dof + 1) / 2
+  T w1, w2, h1, h2;   // w' = w1 w q, w'' = w2 w q² (in s); the same for h
+  bool plain;         // dof = 1
 
   explicit Student(double dof) {
     const double a = (dof + 1) / 2;
@@ -223,8 +223,9 @@ class Tree {
   // Appends what pushes the points of a box: whole nodes where they are small enough, else their points.
   void list(const T* low, const T* high, T theta, std::vector<std::int32_t>& open, std::vector<std::int32_t>& whole,
             std::vector<std::int32_t>& single) const {
-    // A cube of side h has D h² / 12 as its spread, for each of its points. Late in a descent the gradient is a hundredth
-    // of the forces it is the difference of: 0.6 keeps it within 2 % there and takes a fifth longer (MNIST, theta = 0.5).
+    // A cube of side h has D h² / 12 as its spread, for each of its points. Late in a descent the gradient is a
+    // hundredth of the forces it is the difference of: 0.6 keeps it within 2 % there and takes a fifth longer (MNIST,
+    // theta = 0.5).
     const T side = T(0.6) * theta, limit = side * side / T{12} * T{D};
     open.assign(1, 0);
     while (!open.empty()) {

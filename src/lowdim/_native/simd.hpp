@@ -24,7 +24,7 @@ namespace lowdim {
 
 enum class Width { baseline = 0, avx2 = 1, avx512 = 2 };
 
-Width width();                    // the width in use
+Width width();  // the width in use
 void force_baseline(bool forced);
 
 #ifdef LOWDIM_X86

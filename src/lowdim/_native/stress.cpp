@@ -14,10 +14,10 @@
 namespace lowdim {
 namespace {
 
-constexpr int kLanes = 32;                         // pairs handled together
-constexpr std::int64_t kStrip = 1024;              // points whose coordinates and forces stay in the nearest cache
-constexpr std::int64_t kPairs = 1 << 16;           // pairs of a chunk, at least
-constexpr std::int64_t kChunks = 48;               // chunks, at most: each keeps forces of its own
+constexpr int kLanes = 32;                // pairs handled together
+constexpr std::int64_t kStrip = 1024;     // points whose coordinates and forces stay in the nearest cache
+constexpr std::int64_t kPairs = 1 << 16;  // pairs of a chunk, at least
+constexpr std::int64_t kChunks = 48;      // chunks, at most: each keeps forces of its own
 
 // 1 / sqrt(s): Newton's method from a guess by the exponent, to within two units of the last place. Multiplications
 // alone, twice as fast as the processor's root and division, which share one slow unit. For s = 0 it is large and
@@ -223,7 +223,8 @@ double stress_pass(In1<T> delta, In1<T> w, In2<double> Z, Out2<double> force, in
   const int r = static_cast<int>(Z.shape(1));
   const std::int64_t pairs = pairs_before(n, n);
   const bool weighted = w.shape(0) > 0;
-  if (static_cast<std::int64_t>(delta.shape(0)) != pairs || (weighted && static_cast<std::int64_t>(w.shape(0)) != pairs))
+  if (static_cast<std::int64_t>(delta.shape(0)) != pairs ||
+      (weighted && static_cast<std::int64_t>(w.shape(0)) != pairs))
     throw std::invalid_argument("stress_pass: delta and w must have n (n - 1) / 2 entries");
   if (static_cast<std::int64_t>(force.shape(0)) != n || static_cast<int>(force.shape(1)) != r)
     throw std::invalid_argument("stress_pass: force must have the shape of Z");
@@ -244,7 +245,8 @@ double stress_pass(In1<T> delta, In1<T> w, In2<double> Z, Out2<double> force, in
   for (std::int64_t c = 0; c < chunks; ++c) {
     const std::int64_t begin = border[c], width = n - begin;
     for (int k = 0; k < r; ++k)
-      for (std::int64_t i = 0; i < width; ++i) f[(begin + i) * r + k] += static_cast<double>(sums[c].force[k * width + i]);
+      for (std::int64_t i = 0; i < width; ++i)
+        f[(begin + i) * r + k] += static_cast<double>(sums[c].force[k * width + i]);
     for (std::int64_t i = 0; i < (border[c + 1] - begin) * r; ++i) f[begin * r + i] += sums[c].mine[i];
     stress += sums[c].stress;
   }
@@ -319,8 +321,7 @@ void stress_rows(In2<T> delta, In2<T> w, In1<std::int64_t> rows, In2<double> Z, 
       stress[s * b + i] = Lanes<T>::fold(lanes.stress);
     }
     for (std::int64_t j = 0; j < size; ++j)
-      for (int k = 0; k < r; ++k)
-        force(left + j, k) = static_cast<double>(strip[(r + k) * kStrip + j]);
+      for (int k = 0; k < r; ++k) force(left + j, k) = static_cast<double>(strip[(r + k) * kStrip + j]);
   });
   std::fill(row_force.data(), row_force.data() + b * r, 0.0);
   std::fill(row_stress.data(), row_stress.data() + b, 0.0);
@@ -330,7 +331,7 @@ void stress_rows(In2<T> delta, In2<T> w, In1<std::int64_t> rows, In2<double> Z, 
   }
 }
 
-// What each point's pairs add up to: their stress, and the diagonal of half the Hessian. Once a fit, so written plainly.
+// What each point's pairs add up to: their stress, and the diagonal of half the Hessian. Run once a fit: plain loops.
 template <class T>
 void stress_detail(In1<T> delta, In1<T> w, In2<double> Z, Out1<double> stress, Out2<double> curvature, int n_threads) {
   const std::int64_t n = Z.shape(0);
@@ -386,11 +387,11 @@ void bind_stress(nb::module_& m) {
   m.def("stress_pass", &stress_pass<double>, "delta"_a.noconvert(), "w"_a.noconvert(), "Z"_a.noconvert(),
         "force"_a.noconvert(), "n_threads"_a, pass);
   m.def("stress_rows", &stress_rows<float>, "delta"_a.noconvert(), "w"_a.noconvert(), "rows"_a.noconvert(),
-        "Z"_a.noconvert(), "force"_a.noconvert(), "row_force"_a.noconvert(), "row_stress"_a.noconvert(),
-        "n_threads"_a, rows);
+        "Z"_a.noconvert(), "force"_a.noconvert(), "row_force"_a.noconvert(), "row_stress"_a.noconvert(), "n_threads"_a,
+        rows);
   m.def("stress_rows", &stress_rows<double>, "delta"_a.noconvert(), "w"_a.noconvert(), "rows"_a.noconvert(),
-        "Z"_a.noconvert(), "force"_a.noconvert(), "row_force"_a.noconvert(), "row_stress"_a.noconvert(),
-        "n_threads"_a, rows);
+        "Z"_a.noconvert(), "force"_a.noconvert(), "row_force"_a.noconvert(), "row_stress"_a.noconvert(), "n_threads"_a,
+        rows);
   const char* detail = "The stress of each point's pairs, and the diagonal of half the Hessian.";
   m.def("stress_detail", &stress_detail<float>, "delta"_a.noconvert(), "w"_a.noconvert(), "Z"_a.noconvert(),
         "stress"_a.noconvert(), "curvature"_a.noconvert(), "n_threads"_a, detail);

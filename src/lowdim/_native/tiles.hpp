@@ -26,9 +26,15 @@ struct Lanes {
     for (std::int64_t l = 0; l < lanes; ++l) out.lane[l] = f(l);
     return out;
   }
-  Lanes operator-(const Lanes& o) const { return map([&](std::int64_t l) { return lane[l] - o.lane[l]; }); }
-  Lanes operator*(const Lanes& o) const { return map([&](std::int64_t l) { return lane[l] * o.lane[l]; }); }
-  Lanes& operator+=(const Lanes& o) { return *this = map([&](std::int64_t l) { return lane[l] + o.lane[l]; }); }
+  Lanes operator-(const Lanes& o) const {
+    return map([&](std::int64_t l) { return lane[l] - o.lane[l]; });
+  }
+  Lanes operator*(const Lanes& o) const {
+    return map([&](std::int64_t l) { return lane[l] * o.lane[l]; });
+  }
+  Lanes& operator+=(const Lanes& o) {
+    return *this = map([&](std::int64_t l) { return lane[l] + o.lane[l]; });
+  }
 };
 #endif
 

@@ -50,7 +50,8 @@ LOWDIM_INLINE inline double calibrate(const double* d, std::int64_t count, doubl
     if (gap < 1e-9 && gap > -1e-9) break;
     (gap > 0 ? low : high) = beta;
     double next = beta + gap / (beta * found.variance);
-    if (!(next > low && next < high)) next = high == std::numeric_limits<double>::infinity() ? beta * 2 : (low + high) / 2;
+    if (!(next > low && next < high))
+      next = high == std::numeric_limits<double>::infinity() ? beta * 2 : (low + high) / 2;
     if (next > 4 * beta) next = 4 * beta;
     if (next == beta || next > 1e300) break;
     beta = next;
@@ -285,18 +286,18 @@ double forces(const Edges<T>& edges, const Field<T>& field, std::int64_t n, std:
   });
   double z = 0;
   for (const double sum : sums) z += sum;
-  // Each point counts itself once; points so far apart that nothing else is left of the sum must not divide by rounding.
+  // Each point counts itself once; points so far apart that nothing else is left must not divide by rounding.
   const double own = static_cast<double>(n);
   return std::max(z - own, 8 * own * static_cast<double>(std::numeric_limits<T>::epsilon()));
 }
 
-// `n_iter` steps of the map `y` under the edges; y, velocity and gains are carried on. Returns Z before the last step, and
-// the norms of the gradient and of the attraction there.
+// `n_iter` steps of the map `y` under the edges; y, velocity and gains are carried on. Returns Z before the last step,
+// and the norms of the gradient and of the attraction there.
 template <class T>
 std::tuple<double, double, double> descend_map(In1<std::int64_t> starts, In1<std::int32_t> ends, In1<T> weights,
                                                double exaggeration, double rate, double momentum, double most_gain,
-                                               double theta, double dof, int n_iter, int n_threads, Out2<T> y, Out2<T> velocity,
-                                               Out2<T> gains) {
+                                               double theta, double dof, int n_iter, int n_threads, Out2<T> y,
+                                               Out2<T> velocity, Out2<T> gains) {
   const std::int64_t n = y.shape(0), dims = y.shape(1);
   require(velocity.shape(0) == y.shape(0) && gains.shape(0) == y.shape(0) && velocity.shape(1) == y.shape(1) &&
           gains.shape(1) == y.shape(1) && n > 1 && dims > 0);
@@ -309,8 +310,8 @@ std::tuple<double, double, double> descend_map(In1<std::int64_t> starts, In1<std
   for (int step = 0; step < n_iter; ++step) {
     field->follow(y.data(), step == 0, n_threads);
     z = forces(edges, *field, n, dims, dof, n_threads, y.data(), pulled.data(), pushed.data());
-    norms = step_rows(pulled.data(), pushed.data(), z, {exaggeration, rate, momentum, most_gain}, n, dims, n_threads, y.data(),
-                      velocity.data(), gains.data());
+    norms = step_rows(pulled.data(), pushed.data(), z, {exaggeration, rate, momentum, most_gain}, n, dims, n_threads,
+                      y.data(), velocity.data(), gains.data());
     if (poll.stop()) throw Interrupted();
   }
   return {z, std::sqrt(norms.gradient), std::sqrt(norms.pull)};
@@ -344,13 +345,16 @@ void pull_map(In1<std::int64_t> starts, In1<std::int32_t> ends, In1<T> weights, 
 // One step from given forces.
 template <class T>
 std::tuple<double, double> step_map(In2<T> pulled, In2<T> pushed, double z, double exaggeration, double rate,
-                                    double momentum, double most_gain, int n_threads, Out2<T> y, Out2<T> velocity, Out2<T> gains) {
+                                    double momentum, double most_gain, int n_threads, Out2<T> y, Out2<T> velocity,
+                                    Out2<T> gains) {
   const std::int64_t n = y.shape(0), dims = y.shape(1);
-  for (const auto& shape : {std::pair{pulled.shape(0), pulled.shape(1)}, {pushed.shape(0), pushed.shape(1)},
-                            {velocity.shape(0), velocity.shape(1)}, {gains.shape(0), gains.shape(1)}})
+  for (const auto& shape : {std::pair{pulled.shape(0), pulled.shape(1)},
+                            {pushed.shape(0), pushed.shape(1)},
+                            {velocity.shape(0), velocity.shape(1)},
+                            {gains.shape(0), gains.shape(1)}})
     require(shape.first == y.shape(0) && shape.second == y.shape(1));
-  const Norms norms = step_rows(pulled.data(), pushed.data(), z, {exaggeration, rate, momentum, most_gain}, n, dims, n_threads,
-                                y.data(), velocity.data(), gains.data());
+  const Norms norms = step_rows(pulled.data(), pushed.data(), z, {exaggeration, rate, momentum, most_gain}, n, dims,
+                                n_threads, y.data(), velocity.data(), gains.data());
   return {std::sqrt(norms.gradient), std::sqrt(norms.pull)};
 }
 
@@ -472,15 +476,16 @@ void bind_for(nb::module_& m) {
   using namespace nb::literals;
   using release = nb::call_guard<nb::gil_scoped_release>;
   m.def("descend_map", &descend_map<T>, "starts"_a.noconvert(), "ends"_a.noconvert(), "weights"_a.noconvert(),
-        "exaggeration"_a, "rate"_a, "momentum"_a, "most_gain"_a, "theta"_a, "dof"_a, "n_iter"_a, "n_threads"_a, "y"_a.noconvert(),
-        "velocity"_a.noconvert(), "gains"_a.noconvert(), release());
+        "exaggeration"_a, "rate"_a, "momentum"_a, "most_gain"_a, "theta"_a, "dof"_a, "n_iter"_a, "n_threads"_a,
+        "y"_a.noconvert(), "velocity"_a.noconvert(), "gains"_a.noconvert(), release());
   m.def("map_forces", &map_forces<T>, "starts"_a.noconvert(), "ends"_a.noconvert(), "weights"_a.noconvert(),
         "y"_a.noconvert(), "theta"_a, "dof"_a, "n_threads"_a, "pulled"_a.noconvert(), "pushed"_a.noconvert(),
         release());
   m.def("pull_map", &pull_map<T>, "starts"_a.noconvert(), "ends"_a.noconvert(), "weights"_a.noconvert(),
         "y"_a.noconvert(), "dof"_a, "n_threads"_a, "pulled"_a.noconvert(), release());
   m.def("step_map", &step_map<T>, "pulled"_a.noconvert(), "pushed"_a.noconvert(), "z"_a, "exaggeration"_a, "rate"_a,
-        "momentum"_a, "most_gain"_a, "n_threads"_a, "y"_a.noconvert(), "velocity"_a.noconvert(), "gains"_a.noconvert(), release());
+        "momentum"_a, "most_gain"_a, "n_threads"_a, "y"_a.noconvert(), "velocity"_a.noconvert(), "gains"_a.noconvert(),
+        release());
   m.def("edge_costs", &edge_costs<T>, "starts"_a.noconvert(), "ends"_a.noconvert(), "weights"_a.noconvert(),
         "y"_a.noconvert(), "dof"_a, "n_threads"_a, release());
 }

@@ -1,10 +1,10 @@
 // A map whose edges pull and whose random pairs push: UMAP's descent, and what comes before and after it.
 //
 // Every row moves on its own and reads where the others were after the last step. What is drawn is a function of the
-// seed, the step and the row. The map is therefore the same for any number of threads, which moving both ends of an edge
-// at once would not allow. Yet both ends of an edge are pulled in the same step, and at first by the same force: otherwise
-// what is drawn would push whole groups about, and where they lie to each other would be lost. Later, at a low rate, a row
-// follows its pulls one after the other, which brings it nearer to its own neighbours.
+// seed, the step and the row. The map is therefore the same for any number of threads, which moving both ends of an
+// edge at once would not allow. Yet both ends of an edge are pulled in the same step, and at first by the same force:
+// otherwise what is drawn would push whole groups about, and where they lie to each other would be lost. Later, at a
+// low rate, a row follows its pulls one after the other, which brings it nearer to its own neighbours.
 #include <cmath>
 #include <cstring>
 
@@ -92,9 +92,9 @@ void fuzzy_rows(In1<std::int64_t> starts, In1<double> distances, double connecti
 
 // ---- forces --------------------------------------------------------------------------------------------------------
 
-constexpr double kMost = 4;      // no pull or push is longer, as in the original code
+constexpr double kMost = 4;            // no pull or push is longer, as in the original code
 constexpr double kLeastSquare = 1e-8;  // of distances in the map whose logarithm is taken
-constexpr double kNear = 0.001;  // added to squared distances where a push would be infinite
+constexpr double kNear = 0.001;        // added to squared distances where a push would be infinite
 
 // What the difference of two points is multiplied by, as a function of their squared distance s, for the kernel
 // q = 1 / (1 + a s^b): for a pull 2ab s^(b-1) / (1 + a s^b), for a push 2b / ((0.001 + s) (1 + a s^b)), both held to
@@ -131,7 +131,8 @@ class Force {
 
  private:
   static constexpr int fine = 8, octaves = 60;  // 256 pieces for each octave
-  static constexpr std::uint64_t first = std::uint64_t{1023 - octaves} << fine, count = std::uint64_t{2 * octaves} << fine;
+  static constexpr std::uint64_t first = std::uint64_t{1023 - octaves} << fine,
+                                 count = std::uint64_t{2 * octaves} << fine;
   struct Entry {
     double value, slope;
   };
@@ -153,7 +154,7 @@ inline double squared(const double* a, const double* b, int dims) {
 
 // ---- the descent by draws ------------------------------------------------------------------------------------------
 
-constexpr int kLanes = 16;            // rows that move together, each on its own, to fill vectors and the waits for memory
+constexpr int kLanes = 16;  // rows that move together, each on its own, to fill vectors and the waits for memory
 constexpr std::int64_t kChunk = 512;  // rows of a task
 constexpr float kBeyond = 8;          // maps of digits (14, 100 neighbours) get better with longer steps up to there
 
@@ -298,8 +299,8 @@ LOWDIM_INLINE inline void gather(const float* old, const std::int32_t* rows, int
   }
 }
 
-// Adds to `sum` what sixteen points, whose places are in `gap`, do to those at `here`: a pull or a push, each coordinate
-// held to 4 as in the original code, times `on`; to `stiff` how much that grows with the distance.
+// Adds to `sum` what sixteen points, whose places are in `gap`, do to those at `here`: a pull or a push, each
+// coordinate held to 4 as in the original code, times `on`; to `stiff` how much that grows with the distance.
 template <int D, bool Pull>
 LOWDIM_INLINE inline void add_forces(const Kernel& kernel, int dims, const Group<D>& here, const Pack<float>& on,
                                      Group<D>& gap, Group<D>& sum, Pack<float>& stiff) {
@@ -309,8 +310,10 @@ LOWDIM_INLINE inline void add_forces(const Kernel& kernel, int dims, const Group
     gap.at[c] = Pull ? gap.at[c] - here.at[c] : here.at[c] - gap.at[c];
     s = s + gap.at[c] * gap.at[c];
   }
-  if (Pull) Sixteen::pull(kernel, s, f);
-  else Sixteen::push(kernel, s, f);
+  if (Pull)
+    Sixteen::pull(kernel, s, f);
+  else
+    Sixteen::push(kernel, s, f);
   if (Pull) stiff = stiff + on * f;
   for (int c = 0; c < width; ++c) {
     Pack<float> move = f * gap.at[c];
@@ -319,9 +322,9 @@ LOWDIM_INLINE inline void add_forces(const Kernel& kernel, int dims, const Group
   }
 }
 
-// Edges whose time has come pull the rows of a group. `together`: all from where the rows were. Many pulls at once would
-// throw a row far beyond its neighbours: where they would, by more than kBeyond times its way to them, all moves of the
-// row in this step are divided by `over`. Else one pull after the other.
+// Edges whose time has come pull the rows of a group. `together`: all from where the rows were. Many pulls at once
+// would throw a row far beyond its neighbours: where they would, by more than kBeyond times its way to them, all moves
+// of the row in this step are divided by `over`. Else one pull after the other.
 template <int D>
 LOWDIM_INLINE inline void pull_group(const Draws& draws, const std::int32_t* count, const std::int32_t* due,
                                      std::int32_t most, int dims, float rate, const float* old, Group<D>& here,
@@ -345,8 +348,8 @@ LOWDIM_INLINE inline void pull_group(const Draws& draws, const std::int32_t* cou
 // One step of a group of rows: pulls, and for each of them pushes from rows drawn at random.
 template <int D>
 LOWDIM_INLINE inline void move_group(const Draws& draws, const std::int32_t* rows, const std::int32_t* count,
-                                     const std::int32_t* due, std::int32_t most, int dims, std::int64_t step, float rate,
-                                     const float* old, Group<D>& here, Group<D>& gap, Group<D>& sum) {
+                                     const std::int32_t* due, std::int32_t most, int dims, std::int64_t step,
+                                     float rate, const float* old, Group<D>& here, Group<D>& gap, Group<D>& sum) {
   const int width = D ? D : dims;
   std::uint32_t key[kLanes];
   std::int32_t drawn[kLanes];
@@ -424,23 +427,35 @@ void sample_steps(const Draws& draws, int dims, std::int64_t most_edges, std::in
 // 65,535 being one pull in each step.
 void sample_map(In1<std::int64_t> starts, In1<std::int32_t> ends, In1<std::uint16_t> steps, Out1<std::uint16_t> clocks,
                 double a, double b, double strength, double per_pull, bool together, std::uint64_t seed,
-                std::int64_t first, std::int64_t n_steps, std::int64_t total, double rate, int n_threads, Out2<float> y) {
+                std::int64_t first, std::int64_t n_steps, std::int64_t total, double rate, int n_threads,
+                Out2<float> y) {
   const std::int64_t n = y.shape(0);
   require(static_cast<std::int64_t>(starts.shape(0)) == n + 1 && steps.shape(0) == ends.shape(0) &&
           clocks.shape(0) == ends.shape(0) && static_cast<std::int64_t>(y.size()) < (std::int64_t{1} << 31));
   std::int64_t most = 0;
   for (std::int64_t i = 0; i < n; ++i) most = std::max(most, starts(i + 1) - starts(i));
   for (std::size_t e = 0; e < ends.shape(0); ++e) require(ends(e) >= 0 && ends(e) < n);
-  const Draws draws{starts.data(), ends.data(), steps.data(), clocks.data(), Kernel(a, b, strength),
-                    per_pull, together, seed, static_cast<std::uint32_t>(n)};
+  const Draws draws{starts.data(),
+                    ends.data(),
+                    steps.data(),
+                    clocks.data(),
+                    Kernel(a, b, strength),
+                    per_pull,
+                    together,
+                    seed,
+                    static_cast<std::uint32_t>(n)};
   const int dims = static_cast<int>(y.shape(1));
   auto run = [&](auto with) {
     sample_steps<decltype(with)::value>(draws, dims, most, first, n_steps, total, rate, n_threads, y.data());
   };
-  if (dims == 1) run(std::integral_constant<int, 1>());
-  else if (dims == 2) run(std::integral_constant<int, 2>());
-  else if (dims == 3) run(std::integral_constant<int, 3>());
-  else run(std::integral_constant<int, 0>());
+  if (dims == 1)
+    run(std::integral_constant<int, 1>());
+  else if (dims == 2)
+    run(std::integral_constant<int, 2>());
+  else if (dims == 3)
+    run(std::integral_constant<int, 3>());
+  else
+    run(std::integral_constant<int, 0>());
 }
 
 // ---- densities ------------------------------------------------------------------------------------------------------
@@ -465,7 +480,7 @@ void check_edges(In1<std::int64_t> starts, In1<std::int32_t> ends, std::int64_t 
   for (std::size_t e = 0; e < ends.shape(0); ++e) require(ends(e) >= 0 && ends(e) < n);
 }
 
-// The radius of a point in the map: log of sum q s / sum q over its edges, s being squared distances; and that sum of q.
+// The radius of a point in the map: log of sum q s / sum q over its edges, s squared distances; and that sum of q.
 void map_radii(In1<std::int64_t> starts, In1<std::int32_t> ends, double a, double b, int n_threads, In2<float> y,
                Out1<double> radii, Out1<double> sums) {
   const std::int64_t n = y.shape(0);
@@ -486,8 +501,8 @@ void map_radii(In1<std::int64_t> starts, In1<std::int32_t> ends, double a, doubl
   });
 }
 
-// Where sum_i slopes_i radii_i grows: its gradient in the places of the points. The radius of i changes with the squared
-// distance s of an edge by q / sum q ((1 - b (1 - q)) / exp(radius) + b a s^(b-1) q).
+// Where sum_i slopes_i radii_i grows: its gradient in the places of the points. The radius of i changes with the
+// squared distance s of an edge by q / sum q ((1 - b (1 - q)) / exp(radius) + b a s^(b-1) q).
 void radii_gradient(In1<std::int64_t> starts, In1<std::int32_t> ends, double a, double b, In1<double> radii,
                     In1<double> sums, In1<double> slopes, int n_threads, In2<float> y, Out2<double> moves) {
   const std::int64_t n = y.shape(0);
@@ -518,8 +533,8 @@ void radii_gradient(In1<std::int64_t> starts, In1<std::int32_t> ends, double a, 
 
 // ---- the descent by what is to be expected -------------------------------------------------------------------------
 
-// The mean pull and push of a point at y, over their stiffness: neighbours `near` of `weights`, and pushes from all rows
-// of `others` (but `own`), each of weight `share`.
+// The mean pull and push of a point at y, over their stiffness: neighbours `near` of `weights`, and pushes from all
+// rows of `others` (but `own`), each of weight `share`.
 void expected_move(const Force& pull, const Force& push, const double* y, int dims, const std::int32_t* near,
                    const double* weights, std::int64_t count, const double* places, const double* others,
                    std::int64_t n_others, std::int64_t own, double share, double* move) {
@@ -571,8 +586,8 @@ void settle_map(In1<std::int64_t> starts, In1<std::int32_t> ends, In1<double> we
 }
 
 // New points move from where they are to where their weights to fitted points and pushes from `others` balance.
-void settle_rows(In2<double> fitted, In2<double> others, In2<std::int32_t> near, In2<double> weights, double a, double b,
-                 double strength, double per_pull, std::int64_t n_steps, int n_threads, Out2<double> y) {
+void settle_rows(In2<double> fitted, In2<double> others, In2<std::int32_t> near, In2<double> weights, double a,
+                 double b, double strength, double per_pull, std::int64_t n_steps, int n_threads, Out2<double> y) {
   const std::int64_t n = fitted.shape(0), m = y.shape(0), k = near.shape(1);
   const int dims = static_cast<int>(y.shape(1));
   require(near.shape(0) == y.shape(0) && weights.shape(0) == y.shape(0) && weights.shape(1) == near.shape(1) &&
