@@ -21,7 +21,7 @@ COMPILERS = ("c++", "g++", "clang++", "cl")
 def fingerprint(options):
     """Changes whenever the environment has to be made again."""
     sources = [ROOT / "pyproject.toml", ROOT / "CMakeLists.txt", ROOT / options.constraints]
-    sources += sorted((ROOT / "src" / "lowdim" / "_native").glob("*.[ch]pp"))
+    sources += sorted((ROOT / "src" / "lowdim" / "_native").rglob("*.[ch]pp"))
     if not options.editable:
         sources += sorted(p for p in (ROOT / "src").rglob("*.*") if p.is_file() and p.suffix not in (".pyc", ".so"))
     digest = hashlib.sha256(f"{sys.version}|{options.extra}|{options.editable}|{ROOT}".encode())
