@@ -13,13 +13,21 @@ void bind_path_flow(nb::module_& m);
 void bind_shortest_paths(nb::module_& m);
 
 void bind_spline_grid(nb::module_& m);
-void bind_tsne(nb::module_& m);
-void bind_umap(nb::module_& m);
+void bind_tsne_affinities(nb::module_& m);
+void bind_tsne_descent(nb::module_& m);
+void bind_tsne_placing(nb::module_& m);
+void bind_umap_densities(nb::module_& m);
+void bind_umap_expected_descent(nb::module_& m);
+void bind_umap_memberships(nb::module_& m);
+void bind_umap_sampled_descent(nb::module_& m);
 
-void bind_exact_neighbors(nb::module_& m);
 void bind_local_patches(nb::module_& m);
 void bind_nn_descent(nb::module_& m);
+void bind_rank_tally(nb::module_& m);
 void bind_ranks(nb::module_& m);
+void bind_row_pairs(nb::module_& m);
+void bind_squared_distances(nb::module_& m);
+void bind_top_k(nb::module_& m);
 
 void bind_monotone_regression(nb::module_& m);
 void bind_placing(nb::module_& m);
@@ -55,13 +63,21 @@ NB_MODULE(_native, m) {
   lowdim::bind_shortest_paths(m);
 
   lowdim::bind_spline_grid(m);
-  lowdim::bind_tsne(m);
-  lowdim::bind_umap(m);
+  lowdim::bind_tsne_affinities(m);
+  lowdim::bind_tsne_descent(m);
+  lowdim::bind_tsne_placing(m);
+  lowdim::bind_umap_densities(m);
+  lowdim::bind_umap_expected_descent(m);
+  lowdim::bind_umap_memberships(m);
+  lowdim::bind_umap_sampled_descent(m);
 
-  lowdim::bind_exact_neighbors(m);
   lowdim::bind_local_patches(m);
   lowdim::bind_nn_descent(m);
+  lowdim::bind_rank_tally(m);
   lowdim::bind_ranks(m);
+  lowdim::bind_row_pairs(m);
+  lowdim::bind_squared_distances(m);
+  lowdim::bind_top_k(m);
 
   lowdim::bind_monotone_regression(m);
   lowdim::bind_placing(m);

@@ -5,14 +5,16 @@
 #include <cstring>
 #include <type_traits>
 
+#include "common/exp_reduction.hpp"
 #include "common/vector_pack.hpp"
 
 namespace lowdim {
 
-// Real: double, or Pack<double> with Whole = a vector of 64-bit integers.
+// Real: double, with Whole = std::int64_t; or Pack<double>, with Whole = Pack<std::int64_t>.
 template <class Real, class Whole>
 struct Elementary {
-  static constexpr double shifter = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to a whole number
+  using Reduction = ExpReduction<double>;
+  static constexpr double shift = Reduction::shift;
 
   // w 2^52, the bits beyond the last dropped: for signed integers by way of unsigned ones, where that is defined.
   LOWDIM_INLINE static void lift(Whole& w) {
@@ -29,9 +31,9 @@ struct Elementary {
                                  1.0 / 362880.0, 1.0 / 40320.0, 1.0 / 5040.0, 1.0 / 720.0, 1.0 / 120.0,
                                  1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0};
     // clang-format on
-    const Real shifted = x * 1.4426950408889634 + shifter;
-    const Real k = shifted - shifter;
-    const Real r = (x - k * 0.693147180369123816490) - k * 1.90821492927058770002e-10;
+    const Real shifted = x * Reduction::per_log2 + shift;
+    const Real k = shifted - shift;
+    const Real r = (x - k * Reduction::log2_high) - k * Reduction::log2_low;
     Real p = r * taylor[0] + taylor[1];
     for (int c = 2; c < 14; ++c) p = p * r + taylor[c];
     Whole bits;
@@ -53,9 +55,9 @@ struct Elementary {
     rest = bits - whole;
     Real m, exponent;
     std::memcpy(&m, &rest, sizeof m);
-    const Whole lifted = k + std::int64_t{0x4338000000000000};  // the bits of `shifter` + k
+    const Whole lifted = k + std::int64_t{0x4338000000000000};  // the bits of `shift` + k
     std::memcpy(&exponent, &lifted, sizeof exponent);
-    exponent = exponent - shifter;
+    exponent = exponent - shift;
     const Real s = (m - 1.0) / (m + 1.0), t = s * s;
     Real p = t * (1.0 / 21.0) + 1.0 / 19.0;
     for (int c = 17; c > 0; c -= 2) p = p * t + 1.0 / c;
@@ -77,14 +79,14 @@ LOWDIM_INLINE inline double log_positive(double x) {
 
 // out = q^power for eight numbers 1e-300 <= q <= 1 at `from`.
 LOWDIM_INLINE inline void power_eight(const double* from, double power, double* out) {
-#if defined(__GNUC__)
-  typedef std::int64_t Whole __attribute__((vector_size(64)));
+#ifdef LOWDIM_VECTORS
+  using Vector = Elementary<Pack<double>, Pack<std::int64_t>>;
   Pack<double> x, y;
   load_pack<double>(x, from);
-  Elementary<Pack<double>, Whole>::log(x, y);
+  Vector::log(x, y);
   y = y * power;
   y = y < -700.0 ? Pack<double>{} - 700.0 : y;
-  Elementary<Pack<double>, Whole>::exp(y, x);
+  Vector::exp(y, x);
   store_pack<double>(out, x);
 #else
   for (int l = 0; l < 8; ++l) out[l] = exp_negative(power * log_positive(from[l]));

@@ -7,6 +7,14 @@
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(LOWDIM_ONE_WIDTH)
 #define LOWDIM_X86 1
 #endif
+
+// What GCC and Clang have beyond C++: vector types, and shuffles of them. LOWDIM_PORTABLE: without, as other compilers.
+#if defined(__GNUC__) && !defined(LOWDIM_PORTABLE)
+#define LOWDIM_VECTORS 1
+#if defined(__clang__) || __GNUC__ >= 12
+#define LOWDIM_SHUFFLES 1
+#endif
+#endif
 #if defined(__GNUC__)
 #define LOWDIM_INLINE __attribute__((always_inline))
 #else
@@ -29,13 +37,19 @@ const char* width_name();
 void force_baseline(bool forced);
 
 #ifdef LOWDIM_X86
+// Both compilers would stay at half of the width where they may choose; each is told in its own words.
+#if defined(__clang__)
+#define LOWDIM_AVX512 __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw"), min_vector_width(512)))
+#else
+#define LOWDIM_AVX512 __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,prefer-vector-width=512")))
+#endif
+
 template <class Body>
 __attribute__((target("avx2"), noinline)) void run_avx2(const Body& body) {
   body();
 }
 template <class Body>
-__attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,prefer-vector-width=512"), noinline)) void run_avx512(
-    const Body& body) {
+LOWDIM_AVX512 __attribute__((noinline)) void run_avx512(const Body& body) {
   body();
 }
 #endif

@@ -1,4 +1,5 @@
-// Vectors of 64 bytes, sixteen floats or eight doubles, for loops that are written once for both.
+// Vectors of 64 bytes, sixteen floats or eight doubles, for loops that are written once for both; and of integers of
+// the same sizes, where the compiler has vectors of its own.
 //
 // The compiler cuts them to the registers there are: the same operations lane by lane, so the same bits, at every
 // width. Passed by reference, because how a wide vector is passed by value depends on the registers.
@@ -7,29 +8,23 @@
 #include <cstdint>
 #include <cstring>
 
+#include "common/lane_sums.hpp"
 #include "common/simd.hpp"
 
 namespace lowdim {
 
+#ifdef LOWDIM_VECTORS
 template <class T>
-struct PackOf;
-
-#if defined(__GNUC__)
-template <>
-struct PackOf<float> {
-  typedef float type __attribute__((vector_size(64)));
-};
-template <>
-struct PackOf<double> {
-  typedef double type __attribute__((vector_size(64)));
+struct PackOf {
+  typedef T type __attribute__((vector_size(64)));
 };
 #else
 template <class T>
 struct Lanes64 {
   static constexpr int count = 64 / sizeof(T);
   T lane[count] = {};
-  T& operator[](int l) { return lane[l]; }
-  T operator[](int l) const { return lane[l]; }
+  T& operator[](std::int64_t l) { return lane[l]; }
+  T operator[](std::int64_t l) const { return lane[l]; }
   template <class F>
   static Lanes64 map(F f) {
     Lanes64 out;
@@ -53,20 +48,16 @@ struct Lanes64 {
 #undef LOWDIM_LANEWISE
   Lanes64& operator+=(const Lanes64& o) { return *this = *this + o; }
 };
-template <>
-struct PackOf<float> {
-  using type = Lanes64<float>;
-};
-template <>
-struct PackOf<double> {
-  using type = Lanes64<double>;
+template <class T>
+struct PackOf {
+  using type = Lanes64<T>;
 };
 #endif
 
 template <class T>
 using Pack = typename PackOf<T>::type;
 template <class T>
-constexpr std::int64_t lanes_of = 64 / sizeof(T);
+constexpr std::int64_t lanes_of = 64 / static_cast<std::int64_t>(sizeof(T));
 
 template <class T>
 LOWDIM_INLINE inline void load_pack(Pack<T>& into, const T* from) {
@@ -77,14 +68,11 @@ LOWDIM_INLINE inline void store_pack(T* into, const Pack<T>& from) {
   std::memcpy(into, &from, sizeof from);
 }
 
-// The sum of the lanes, in a fixed order.
 template <class T>
 LOWDIM_INLINE inline double sum_pack(const Pack<T>& from) {
-  double lane[lanes_of<T>];
-  for (std::int64_t l = 0; l < lanes_of<T>; ++l) lane[l] = static_cast<double>(from[l]);
-  for (std::int64_t half = lanes_of<T> / 2; half > 0; half /= 2)
-    for (std::int64_t l = 0; l < half; ++l) lane[l] += lane[l + half];
-  return lane[0];
+  T lane[lanes_of<T>];
+  store_pack<T>(lane, from);
+  return sum_by_halves<static_cast<int>(lanes_of<T>)>(lane);
 }
 
 }  // namespace lowdim

@@ -131,14 +131,13 @@ void search(const Tree& tree, std::size_t level, std::int64_t b, double bound, c
 
 void project(In2<double> X, In2<double> vertices, Out1<std::int64_t> segments, Out1<double> t, Out1<double> squared,
              int n_threads) {
-  const std::int64_t n = X.shape(0), d = X.shape(1);
-  if (static_cast<std::int64_t>(vertices.shape(1)) != d || vertices.shape(0) < 2)
+  const std::int64_t n = n_rows(X), d = n_columns(X);
+  if (n_columns(vertices) != d || n_rows(vertices) < 2)
     throw std::invalid_argument("project_polyline: there must be two vertices or more, with as many columns as X");
-  if (static_cast<std::int64_t>(segments.shape(0)) != n || static_cast<std::int64_t>(t.shape(0)) != n ||
-      static_cast<std::int64_t>(squared.shape(0)) != n)
+  if (n_rows(segments) != n || n_rows(t) != n || n_rows(squared) != n)
     throw std::invalid_argument("project_polyline: the results must have one entry for each row of X");
   nb::gil_scoped_release free;
-  const Tree tree(vertices.data(), static_cast<std::int64_t>(vertices.shape(0)) - 1, d);
+  const Tree tree(vertices.data(), n_rows(vertices) - 1, d);
   parallel_for(n, kRows, n_threads, [&](std::int64_t begin, std::int64_t end, std::int64_t) {
     std::vector<std::int64_t> seen(static_cast<std::size_t>(d));
     for (std::int64_t i = begin; i < end; ++i) {

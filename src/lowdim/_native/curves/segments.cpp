@@ -30,10 +30,10 @@ double squared_distance(const double* x, const double* a, const double* b, std::
 // (home -1: of none), and are brought up to date; of segments equally near it is the first.
 void nearest_segments(In2<double> X, In2<double> ends, In1<std::uint8_t> moved, Out1<std::int64_t> home,
                       Out1<double> squared, int n_threads) {
-  const std::int64_t n = X.shape(0), d = X.shape(1), m = moved.shape(0);
-  if (static_cast<std::int64_t>(ends.shape(0)) != 2 * m || static_cast<std::int64_t>(ends.shape(1)) != d)
+  const std::int64_t n = n_rows(X), d = n_columns(X), m = n_rows(moved);
+  if (!has_shape(ends, 2 * m, d))
     throw std::invalid_argument("nearest_segments: ends must have two rows for each segment, and the columns of X");
-  if (static_cast<std::int64_t>(home.shape(0)) != n || static_cast<std::int64_t>(squared.shape(0)) != n)
+  if (n_rows(home) != n || n_rows(squared) != n)
     throw std::invalid_argument("nearest_segments: the results must have one entry for each row of X");
   for (std::int64_t i = 0; i < n; ++i)
     if (home.data()[i] >= m) throw std::invalid_argument("nearest_segments: home must be one of the segments, or -1");
@@ -62,9 +62,8 @@ void nearest_segments(In2<double> X, In2<double> ends, In1<std::uint8_t> moved, 
 // For each candidate row: how much the rows nearer to it than to the curve would gain, and how many they are.
 void segment_gains(In2<double> X, In1<double> squared, In1<std::int64_t> candidates, Out1<double> gains,
                    Out1<std::int64_t> counts, int n_threads) {
-  const std::int64_t n = X.shape(0), d = X.shape(1), m = candidates.shape(0);
-  if (static_cast<std::int64_t>(squared.shape(0)) != n || static_cast<std::int64_t>(gains.shape(0)) != m ||
-      static_cast<std::int64_t>(counts.shape(0)) != m)
+  const std::int64_t n = n_rows(X), d = n_columns(X), m = n_rows(candidates);
+  if (n_rows(squared) != n || n_rows(gains) != m || n_rows(counts) != m)
     throw std::invalid_argument("segment_gains: one squared distance for each row, one result for each candidate");
   for (std::int64_t c = 0; c < m; ++c)
     if (candidates.data()[c] < 0 || candidates.data()[c] >= n)

@@ -204,9 +204,9 @@ class Elimination {
 void essential_loops(In1<Offset> start, In1<Node> to, In1<Node> generator, In1<Node> order, int hops,
                      Out1<std::uint8_t> essential) {
   const std::vector<double> no_lengths;
-  const Graph graph{static_cast<Offset>(start.shape(0)) - 1, start.data(), to.data(), no_lengths.data()};
+  const Graph graph{n_rows(start) - 1, start.data(), to.data(), no_lengths.data()};
   const std::size_t n = static_cast<std::size_t>(graph.n);
-  if (generator.shape(0) != to.shape(0) || order.shape(0) != n)
+  if (n_rows(generator) != n_rows(to) || n_rows(order) != graph.n)
     throw std::invalid_argument("essential_loops: one generator for each stored edge, one place for each node");
   Classes classes(essential.shape(0));
   Loops loops{graph, generator.data(), hops, classes, std::vector<Offset>(n, 0), std::vector<std::size_t>(n, 0), {},
@@ -246,9 +246,9 @@ void essential_loops(In1<Offset> start, In1<Node> to, In1<Node> generator, In1<N
 }  // namespace
 
 void bind_essential_loops(nb::module_& m) {
-  m.def("essential_loops", &essential_loops, nb::arg("start").noconvert(), nb::arg("to").noconvert(),
-        nb::arg("generator").noconvert(), nb::arg("order").noconvert(), nb::arg("hops"),
-        nb::arg("essential").noconvert(), nb::call_guard<nb::gil_scoped_release>(),
+  using namespace nb::literals;
+  m.def("essential_loops", &essential_loops, "start"_a.noconvert(), "to"_a.noconvert(), "generator"_a.noconvert(),
+        "order"_a.noconvert(), "hops"_a, "essential"_a.noconvert(), nb::call_guard<nb::gil_scoped_release>(),
         "Mark the edges outside a spanning tree whose loop is not a sum of loops inside balls of `hops` edges.");
 }
 

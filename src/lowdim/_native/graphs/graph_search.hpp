@@ -1,15 +1,18 @@
 // What searches along a graph's edges share: the graph, a heap, a thread's workspace, and one Dijkstra.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <limits>
 #include <memory>
-#include <stdexcept>
+#include <mutex>
+#include <thread>
+#include <vector>
 
 #include "common/arrays.hpp"
 #include "common/parallel.hpp"
 
 namespace lowdim {
-namespace {
 
 using Node = std::int32_t;
 using Offset = std::int64_t;
@@ -192,14 +195,19 @@ inline void settle(const Graph& graph, Node source, Workspace& work, Watch& watc
   }
 }
 
+// The same, and the nodes' places in that order.
+inline void settle_ranked(const Graph& graph, Node source, Workspace& work, Watch& watch) {
+  settle(graph, source, work, watch);
+  for (std::size_t i = 0; i < work.order.size(); ++i)
+    work.rank[static_cast<std::size_t>(work.order[i])] = static_cast<Node>(i);
+}
+
 inline Graph view(const In1<Offset>& start, const In1<Node>& to, const In1<double>& length) {
-  if (start.shape(0) < 1 || to.shape(0) != length.shape(0))
+  if (n_rows(start) < 1 || n_rows(to) != n_rows(length))
     throw std::invalid_argument("paths: start, to and length do not describe a graph");
-  const Offset n = static_cast<Offset>(start.shape(0)) - 1;
-  if (start.data()[n] != static_cast<Offset>(to.shape(0)))
-    throw std::invalid_argument("paths: start must end at the number of edges");
+  const Offset n = n_rows(start) - 1;
+  if (start.data()[n] != n_rows(to)) throw std::invalid_argument("paths: start must end at the number of edges");
   return {n, start.data(), to.data(), length.data()};
 }
 
-}  // namespace
 }  // namespace lowdim

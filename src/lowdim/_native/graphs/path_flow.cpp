@@ -15,13 +15,6 @@ namespace {
 
 constexpr Offset flow_chunks = 16;  // sums of flows are made in these parts, whatever the number of threads
 
-// Settles the nodes of the source's component and numbers them in that order.
-void settle_ranked(const Graph& graph, Node source, Workspace& work, Watch& watch) {
-  settle(graph, source, work, watch);
-  for (std::size_t i = 0; i < work.order.size(); ++i)
-    work.rank[static_cast<std::size_t>(work.order[i])] = static_cast<Node>(i);
-}
-
 // Calls visit(edge, u) for every u that comes just before v on a shortest path.
 template <class Visit>
 void before(const Graph& graph, const Workspace& work, Node v, const Visit& visit) {
@@ -68,7 +61,7 @@ void path_flow(In1<Offset> start, In1<Node> to, In1<double> length, In1<Node> so
   const std::size_t n = static_cast<std::size_t>(graph.n), edges = to.shape(0);
   if (node_flow.shape(0) != n || edge_flow.shape(0) != edges)
     throw std::invalid_argument("path_flow: the results must have one entry for each node and for each stored edge");
-  const Offset m = static_cast<Offset>(sources.shape(0));
+  const Offset m = n_rows(sources);
   for (Offset s = 0; s < m; ++s)
     if (sources.data()[s] < 0 || sources.data()[s] >= graph.n)
       throw std::invalid_argument("path_flow: a source lies outside the graph");
@@ -100,12 +93,11 @@ void path_flow(In1<Offset> start, In1<Node> to, In1<double> length, In1<Node> so
 void path_touches(In1<Offset> start, In1<Node> to, In1<double> length, In1<Node> sources, In1<std::uint8_t> marked,
                   Out2<std::uint8_t> out, int n_threads) {
   const Graph graph = view(start, to, length);
-  if (static_cast<Offset>(marked.shape(0)) != graph.n || static_cast<Offset>(out.shape(1)) != graph.n ||
-      out.shape(0) != sources.shape(0))
+  if (n_rows(marked) != graph.n || !has_shape(out, n_rows(sources), graph.n))
     throw std::invalid_argument("path_touches: one mark for each node, one row of results for each source");
   Workspaces pool(graph.n);
   Watch watch;
-  parallel_for(static_cast<Offset>(sources.shape(0)), 1, n_threads, [&](Offset s, Offset, Offset) {
+  parallel_for(n_rows(sources), 1, n_threads, [&](Offset s, Offset, Offset) {
     auto work = pool.take();
     const Node source = sources.data()[s];
     if (source < 0 || source >= graph.n) throw std::invalid_argument("path_touches: a source lies outside the graph");
@@ -155,15 +147,14 @@ void settle_within(const Graph& graph, Node source, double reach, Node closed, W
 void distances_within(In1<Offset> start, In1<Node> to, In1<double> length, In1<Offset> first, In1<Node> ask,
                       In1<double> reach, Out1<double> out, int n_threads) {
   const Graph graph = view(start, to, length);
-  const std::size_t n = static_cast<std::size_t>(graph.n);
-  if (first.shape(0) != n + 1 || reach.shape(0) != n || ask.shape(0) != out.shape(0) ||
-      first.data()[n] != static_cast<Offset>(ask.shape(0)))
+  if (n_rows(first) != graph.n + 1 || n_rows(reach) != graph.n || n_rows(ask) != n_rows(out) ||
+      first.data()[graph.n] != n_rows(ask))
     throw std::invalid_argument("distances_within: the questions do not belong to the graph");
   Workspaces pool(graph.n);
   Watch watch;
   parallel_for(graph.n, 256, n_threads, [&](Offset begin, Offset end, Offset) {
     auto work = pool.take();
-    std::vector<std::uint8_t> asked(n, 0);
+    std::vector<std::uint8_t> asked(static_cast<std::size_t>(graph.n), 0);
     for (Offset i = begin; i < end; ++i) {
       const Node* questions = ask.data() + first.data()[i];
       const Offset count = first.data()[i + 1] - first.data()[i];
@@ -224,11 +215,11 @@ void neighbor_groups(In1<Offset> start, In1<Node> to, In1<double> length, In1<Of
                      int n_threads) {
   const Graph graph = view(start, to, length), ways = view(ways_start, ways_to, ways_length);
   if (ways.n != graph.n) throw std::invalid_argument("neighbor_groups: both graphs must have the same nodes");
-  if (group.shape(0) != to.shape(0))
+  if (n_rows(group) != n_rows(to))
     throw std::invalid_argument("neighbor_groups: group must have one entry for each stored edge");
   Workspaces pool(graph.n);
   Watch watch;
-  parallel_for(static_cast<Offset>(nodes.shape(0)), 64, n_threads, [&](Offset begin, Offset end, Offset) {
+  parallel_for(n_rows(nodes), 64, n_threads, [&](Offset begin, Offset end, Offset) {
     auto work = pool.take();
     std::vector<Offset> by_length;
     for (Offset s = begin; s < end; ++s) {
@@ -243,25 +234,24 @@ void neighbor_groups(In1<Offset> start, In1<Node> to, In1<double> length, In1<Of
 }  // namespace
 
 void bind_path_flow(nb::module_& m) {
-  m.def("path_flow", &path_flow, nb::arg("start").noconvert(), nb::arg("to").noconvert(), nb::arg("length").noconvert(),
-        nb::arg("sources").noconvert(), nb::arg("node_flow").noconvert(), nb::arg("edge_flow").noconvert(),
-        nb::arg("n_threads"), nb::call_guard<nb::gil_scoped_release>(),
+  using namespace nb::literals;
+  m.def("path_flow", &path_flow, "start"_a.noconvert(), "to"_a.noconvert(), "length"_a.noconvert(),
+        "sources"_a.noconvert(), "node_flow"_a.noconvert(), "edge_flow"_a.noconvert(), "n_threads"_a,
+        nb::call_guard<nb::gil_scoped_release>(),
         "Shortest paths from the sources to all nodes: how many pass through each node, ends not counted, and along "
         "each stored edge against its direction; of several equally short ones each counts its share.");
-  m.def("path_touches", &path_touches, nb::arg("start").noconvert(), nb::arg("to").noconvert(),
-        nb::arg("length").noconvert(), nb::arg("sources").noconvert(), nb::arg("marked").noconvert(),
-        nb::arg("out").noconvert(), nb::arg("n_threads"), nb::call_guard<nb::gil_scoped_release>(),
+  m.def("path_touches", &path_touches, "start"_a.noconvert(), "to"_a.noconvert(), "length"_a.noconvert(),
+        "sources"_a.noconvert(), "marked"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a,
+        nb::call_guard<nb::gil_scoped_release>(),
         "Whether every shortest path from sources[s] to a node has a marked node between its ends (1 where none "
         "leads there).");
-  m.def("distances_within", &distances_within, nb::arg("start").noconvert(), nb::arg("to").noconvert(),
-        nb::arg("length").noconvert(), nb::arg("first").noconvert(), nb::arg("ask").noconvert(),
-        nb::arg("reach").noconvert(), nb::arg("out").noconvert(), nb::arg("n_threads"),
+  m.def("distances_within", &distances_within, "start"_a.noconvert(), "to"_a.noconvert(), "length"_a.noconvert(),
+        "first"_a.noconvert(), "ask"_a.noconvert(), "reach"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a,
         nb::call_guard<nb::gil_scoped_release>(),
         "Distances from each node to those it asks for, infinite beyond its reach.");
-  m.def("neighbor_groups", &neighbor_groups, nb::arg("start").noconvert(), nb::arg("to").noconvert(),
-        nb::arg("length").noconvert(), nb::arg("ways_start").noconvert(), nb::arg("ways_to").noconvert(),
-        nb::arg("ways_length").noconvert(), nb::arg("nodes").noconvert(), nb::arg("ratio"), nb::arg("floor"),
-        nb::arg("group").noconvert(), nb::arg("n_threads"), nb::call_guard<nb::gil_scoped_release>(),
+  m.def("neighbor_groups", &neighbor_groups, "start"_a.noconvert(), "to"_a.noconvert(), "length"_a.noconvert(),
+        "ways_start"_a.noconvert(), "ways_to"_a.noconvert(), "ways_length"_a.noconvert(), "nodes"_a.noconvert(),
+        "ratio"_a, "floor"_a, "group"_a.noconvert(), "n_threads"_a, nb::call_guard<nb::gil_scoped_release>(),
         "Group the neighbours of nodes: those between which the way around the node, in a second graph, is at most "
         "`ratio` times the way through it (or `ratio` times `floor`).");
 }

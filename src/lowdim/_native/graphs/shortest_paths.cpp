@@ -26,9 +26,7 @@ void heap_row(const Graph& graph, Node source, Out* out, Workspace& work, Watch&
 // The component of `source` renumbered in the order of its distances from it, so that a sweep walks through memory
 // and a node's neighbours are near it.
 void localise(const Graph& graph, Node source, Workspace& work, Watch& watch) {
-  settle(graph, source, work, watch);
-  for (std::size_t i = 0; i < work.order.size(); ++i)
-    work.rank[static_cast<std::size_t>(work.order[i])] = static_cast<Node>(i);
+  settle_ranked(graph, source, work, watch);
   work.start.assign(1, 0);
   work.to.clear();
   work.length.clear();
@@ -134,11 +132,10 @@ bool batched_group_any(const Graph& graph, const Node* sources, const Offset* ro
 
 template <class Out>
 void check_out(const Graph& graph, const In1<Node>& sources, const In1<Offset>& rows, const Out2<Out>& out) {
-  if (rows.shape(0) != sources.shape(0) || static_cast<Offset>(out.shape(1)) != graph.n)
+  if (n_rows(rows) != n_rows(sources) || n_columns(out) != graph.n)
     throw std::invalid_argument("paths: out must have one row of n columns for each source");
-  for (std::size_t s = 0; s < sources.shape(0); ++s)
-    if (sources.data()[s] < 0 || sources.data()[s] >= graph.n || rows.data()[s] < 0 ||
-        rows.data()[s] >= static_cast<Offset>(out.shape(0)))
+  for (Offset s = 0; s < n_rows(sources); ++s)
+    if (sources.data()[s] < 0 || sources.data()[s] >= graph.n || rows.data()[s] < 0 || rows.data()[s] >= n_rows(out))
       throw std::invalid_argument("paths: a source or its row lies outside the arrays");
 }
 
@@ -149,7 +146,7 @@ void heap_paths(In1<Offset> start, In1<Node> to, In1<double> length, In1<Node> s
   check_out(graph, sources, rows, out);
   Workspaces pool(graph.n);
   Watch watch;
-  parallel_for(static_cast<Offset>(sources.shape(0)), 1, n_threads, [&](Offset begin, Offset end, Offset) {
+  parallel_for(n_rows(sources), 1, n_threads, [&](Offset begin, Offset end, Offset) {
     auto work = pool.take();
     for (Offset s = begin; s < end; ++s)
       heap_row(graph, sources.data()[s], out.data() + rows.data()[s] * graph.n, *work, watch);
@@ -164,13 +161,13 @@ Offset batched_paths(In1<Offset> start, In1<Node> to, In1<double> length, In1<No
   const Graph graph = view(start, to, length);
   check_out(graph, sources, rows, out);
   const Offset* border = groups.data();
-  for (std::size_t g = 0; g + 1 < groups.shape(0); ++g)
+  for (Offset g = 0; g + 1 < n_rows(groups); ++g)
     if (border[g + 1] - border[g] > 64) throw std::invalid_argument("batched_paths: a group holds at most 64 sources");
   constexpr Offset too_few = 4;  // below, the group's own Dijkstra and empty lanes cost more than they save
   Workspaces pool(graph.n);
   Watch watch;
   std::atomic<Offset> lost{0};
-  parallel_for(static_cast<Offset>(groups.shape(0)) - 1, 1, n_threads, [&](Offset g, Offset, Offset) {
+  parallel_for(n_rows(groups) - 1, 1, n_threads, [&](Offset g, Offset, Offset) {
     auto work = pool.take();
     const Offset first = border[g], size = border[g + 1] - first;
     // Once one group was hopeless the others go to the heap at once; the bits are the same either way.
@@ -191,8 +188,10 @@ Offset batched_paths(In1<Offset> start, In1<Node> to, In1<double> length, In1<No
 // and inside one component; groups[] gets the borders. Returns the number of groups.
 Offset source_groups(In1<Offset> start, In1<Node> to, In1<Node> sources, int lanes, Out1<Offset> order,
                      Out1<Offset> groups) {
-  const Offset m = static_cast<Offset>(sources.shape(0));
+  const Offset m = n_rows(sources);
   const std::size_t n = start.shape(0) - 1;
+  if (lanes < 1 || n_rows(order) != m || n_rows(groups) != m + 1)
+    throw std::invalid_argument("source_groups: order needs a place for each source, groups one more");
   std::vector<Offset> waiting(n, -1), seen(n, -1);
   for (Offset s = 0; s < m; ++s) waiting[static_cast<std::size_t>(sources.data()[s])] = s;
   std::vector<Node> queue;
@@ -221,14 +220,14 @@ Offset source_groups(In1<Offset> start, In1<Node> to, In1<Node> sources, int lan
 
 template <class Out>
 void bind_paths_for(nb::module_& m) {
-  m.def("heap_paths", &heap_paths<Out>, nb::arg("start").noconvert(), nb::arg("to").noconvert(),
-        nb::arg("length").noconvert(), nb::arg("sources").noconvert(), nb::arg("rows").noconvert(),
-        nb::arg("out").noconvert(), nb::arg("n_threads"), nb::call_guard<nb::gil_scoped_release>(),
-        "Write the distances from sources[s] to out[rows[s]], one Dijkstra per source.");
-  m.def("batched_paths", &batched_paths<Out>, nb::arg("start").noconvert(), nb::arg("to").noconvert(),
-        nb::arg("length").noconvert(), nb::arg("sources").noconvert(), nb::arg("rows").noconvert(),
-        nb::arg("groups").noconvert(), nb::arg("out").noconvert(), nb::arg("patience"), nb::arg("n_threads"),
+  using namespace nb::literals;
+  m.def("heap_paths", &heap_paths<Out>, "start"_a.noconvert(), "to"_a.noconvert(), "length"_a.noconvert(),
+        "sources"_a.noconvert(), "rows"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a,
         nb::call_guard<nb::gil_scoped_release>(),
+        "Write the distances from sources[s] to out[rows[s]], one Dijkstra per source.");
+  m.def("batched_paths", &batched_paths<Out>, "start"_a.noconvert(), "to"_a.noconvert(), "length"_a.noconvert(),
+        "sources"_a.noconvert(), "rows"_a.noconvert(), "groups"_a.noconvert(), "out"_a.noconvert(), "patience"_a,
+        "n_threads"_a, nb::call_guard<nb::gil_scoped_release>(),
         "Write the distances from sources[s] to out[rows[s]], one vectorised search per group of sources; an edge may "
         "be relaxed `patience` times on average before the heap takes over. Returns how many groups gave up.");
 }
@@ -236,11 +235,11 @@ void bind_paths_for(nb::module_& m) {
 }  // namespace
 
 void bind_shortest_paths(nb::module_& m) {
+  using namespace nb::literals;
   bind_paths_for<float>(m);
   bind_paths_for<double>(m);
-  m.def("source_groups", &source_groups, nb::arg("start").noconvert(), nb::arg("to").noconvert(),
-        nb::arg("sources").noconvert(), nb::arg("lanes"), nb::arg("order").noconvert(), nb::arg("groups").noconvert(),
-        nb::call_guard<nb::gil_scoped_release>(),
+  m.def("source_groups", &source_groups, "start"_a.noconvert(), "to"_a.noconvert(), "sources"_a.noconvert(), "lanes"_a,
+        "order"_a.noconvert(), "groups"_a.noconvert(), nb::call_guard<nb::gil_scoped_release>(),
         "Order distinct sources into groups of neighbours of at most `lanes`; returns the number of groups.");
 }
 

@@ -1,7 +1,9 @@
 // The repulsive field of a map behind one interface: a tree in one to three dimensions, all pairs in any number.
 #pragma once
 
+#include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "maps/repulsion_tree.hpp"
 
@@ -162,12 +164,6 @@ class TreeField : public Field<T> {
       }
     });
     return sum;
-  }
-
-  std::pair<std::int64_t, std::int64_t> listed() const {
-    std::int64_t whole = 0, single = 0;
-    for (const Lists& lists : lists_) whole += lists.whole.size(), single += lists.single.size();
-    return {whole, single};
   }
 
  private:

@@ -8,10 +8,6 @@ namespace lowdim {
 
 namespace {
 
-void require(bool fits) {
-  if (!fits) throw std::invalid_argument("the arrays do not fit together");
-}
-
 constexpr std::int64_t reach = 6;  // splines that are not zero at a point
 
 // The six splines that reach x (in units of the grid), and the first of their nodes.
@@ -45,10 +41,10 @@ struct Box {
 };
 
 Box open_box(const In2<float>& y, const In1<double>& low, const double& over, std::int64_t rows, std::int64_t columns) {
-  const std::int64_t dims = y.shape(1);
-  require((dims == 1 || dims == 2) && static_cast<std::int64_t>(low.shape(0)) == dims && columns >= reach);
+  const std::int64_t dims = n_columns(y);
+  require((dims == 1 || dims == 2) && n_rows(low) == dims && columns >= reach);
   require(dims == 1 ? rows == 1 : rows >= reach);
-  const Box box{static_cast<std::int64_t>(y.shape(0)), dims, rows, columns, y.data(), low.data(), &over};
+  const Box box{n_rows(y), dims, rows, columns, y.data(), low.data(), &over};
   bool inside = true;
   for (std::int64_t i = 0; i < box.n; ++i)
     for (std::int64_t c = 0; c < dims; ++c) {
@@ -61,7 +57,7 @@ Box open_box(const In2<float>& y, const In1<double>& low, const double& over, st
 
 // grid = the sum over the points of their splines. Parts of points fill grids of their own, summed in order.
 void spread_grid(In2<float> y, In1<double> low, double over, int n_threads, Out2<float> grid) {
-  const std::int64_t rows = grid.shape(0), columns = grid.shape(1), size = rows * columns;
+  const std::int64_t rows = n_rows(grid), columns = n_columns(grid), size = rows * columns;
   const Box box = open_box(y, low, over, rows, columns);
   const std::int64_t parts = std::clamp<std::int64_t>(box.n / 16384, 1, 8), chunk = (box.n + parts - 1) / parts;
   std::vector<float> sums(static_cast<std::size_t>(parts * size), 0.0f);
@@ -100,9 +96,9 @@ float gather(const Splines& down, const Splines& across, std::int64_t dims, std:
 
 // out[:, f] = the splines of each point times field f; the fields lie one below the other.
 void gather_grid(In2<float> y, In1<double> low, double over, In2<float> grids, int n_threads, Out2<float> out) {
-  const std::int64_t fields = out.shape(1), columns = grids.shape(1);
-  require(out.shape(0) == y.shape(0) && fields > 0 && static_cast<std::int64_t>(grids.shape(0)) % fields == 0);
-  const std::int64_t rows = static_cast<std::int64_t>(grids.shape(0)) / fields;
+  const std::int64_t fields = n_columns(out), columns = n_columns(grids);
+  require(n_rows(out) == n_rows(y) && fields > 0 && n_rows(grids) % fields == 0);
+  const std::int64_t rows = n_rows(grids) / fields;
   const Box box = open_box(y, low, over, rows, columns);
   parallel_for(box.n, 4096, n_threads, [&](std::int64_t first, std::int64_t last, std::int64_t) {
     for (std::int64_t i = first; i < last; ++i) {
@@ -119,9 +115,10 @@ void bind_spline_grid(nb::module_& m) {
   using namespace nb::literals;
   using release = nb::call_guard<nb::gil_scoped_release>;
   m.def("spread_grid", &spread_grid, "y"_a.noconvert(), "low"_a.noconvert(), "over"_a, "n_threads"_a,
-        "grid"_a.noconvert(), release());
+        "grid"_a.noconvert(), release(), "The sum over the points y of their splines on a grid.");
   m.def("gather_grid", &gather_grid, "y"_a.noconvert(), "low"_a.noconvert(), "over"_a, "grids"_a.noconvert(),
-        "n_threads"_a, "out"_a.noconvert(), release());
+        "n_threads"_a, "out"_a.noconvert(), release(),
+        "The splines of each point y times every field; the grids of the fields lie one below the other.");
 }
 
 }  // namespace lowdim

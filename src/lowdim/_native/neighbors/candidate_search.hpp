@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <vector>
 
+#include "common/float_bits.hpp"
 #include "neighbors/float_row_distances.hpp"
 
 namespace lowdim {
@@ -16,17 +16,10 @@ namespace lowdim {
 using Key = std::uint64_t;
 
 inline Key make_key(float value, std::int32_t id) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  return static_cast<Key>(bits) << 32 | static_cast<Key>(static_cast<std::uint32_t>(id)) << 1 | 1;
+  return static_cast<Key>(bits_of(value)) << 32 | static_cast<Key>(static_cast<std::uint32_t>(id)) << 1 | 1;
 }
 inline std::int32_t key_id(Key key) { return static_cast<std::int32_t>((key & 0xffffffffULL) >> 1); }
-inline float key_value(Key key) {
-  const std::uint32_t bits = static_cast<std::uint32_t>(key >> 32);
-  float value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
+inline float key_value(Key key) { return from_bits<float>(static_cast<std::uint32_t>(key >> 32)); }
 
 // Row i of the sketch stands for row order[i] of the data: |sketch a - sketch b| <= |a - b|. Without `full` the
 // sketches are the rows.
@@ -48,7 +41,7 @@ class Explorer {
       : rows_(rows),
         wide_(width() == Width::avx512),
         seen_(static_cast<std::size_t>(n / 64 + 1)),
-        ids_(static_cast<std::size_t>(std::min(calls, n) + 1 + 2 * lanes)),
+        ids_(static_cast<std::size_t>(std::min(calls, n) + 1 + 2 * float_lanes)),
         values_(ids_.size()) {}
 
   void start(std::int32_t row) {
@@ -88,12 +81,13 @@ class Explorer {
  private:
   LOWDIM_INLINE void measure(std::int64_t first) {
     const float* own = rows_.sketch + row_ * rows_.sketch_width;
-    for (std::int64_t c = count_; c < count_ + 2 * lanes; ++c) ids_[c] = row_;
-    for (std::int64_t c = first; c < count_; c += lanes) {
-      const float* others[lanes];
-      for (std::int64_t j = 0; j < lanes; ++j) others[j] = rows_.sketch + ids_[c + j] * rows_.sketch_width;
-      if (c + lanes < count_)
-        for (std::int64_t j = 0; j < lanes; ++j) prefetch(rows_.sketch + ids_[c + lanes + j] * rows_.sketch_width, 64);
+    for (std::int64_t c = count_; c < count_ + 2 * float_lanes; ++c) ids_[c] = row_;
+    for (std::int64_t c = first; c < count_; c += float_lanes) {
+      const float* others[float_lanes];
+      for (std::int64_t j = 0; j < float_lanes; ++j) others[j] = rows_.sketch + ids_[c + j] * rows_.sketch_width;
+      if (c + float_lanes < count_)
+        for (std::int64_t j = 0; j < float_lanes; ++j)
+          prefetch(rows_.sketch + ids_[c + float_lanes + j] * rows_.sketch_width, 64);
       one_to_many(own, others, rows_.sketch_width, wide_, values_.data() + c);
     }
   }

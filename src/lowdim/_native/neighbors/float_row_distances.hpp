@@ -8,95 +8,70 @@
 #include <cstdint>
 #include <cstring>
 
-#include "common/simd.hpp"
+#include "common/vector_pack.hpp"
 
 namespace lowdim {
 
-constexpr std::int64_t lanes = 16;
-
-#if defined(__GNUC__)
-typedef float Lanes __attribute__((vector_size(lanes * sizeof(float))));
-#else
-struct Lanes {
-  float lane[lanes];
-  float operator[](std::int64_t l) const { return lane[l]; }
-  template <class F>
-  static Lanes map(F f) {
-    Lanes out;
-    for (std::int64_t l = 0; l < lanes; ++l) out.lane[l] = f(l);
-    return out;
-  }
-  Lanes operator-(const Lanes& o) const {
-    return map([&](std::int64_t l) { return lane[l] - o.lane[l]; });
-  }
-  Lanes operator*(const Lanes& o) const {
-    return map([&](std::int64_t l) { return lane[l] * o.lane[l]; });
-  }
-  Lanes& operator+=(const Lanes& o) {
-    return *this = map([&](std::int64_t l) { return lane[l] + o.lane[l]; });
-  }
-};
-#endif
+using FloatPack = Pack<float>;
+constexpr std::int64_t float_lanes = lanes_of<float>;
 
 // Asks for a row that is needed soon.
 LOWDIM_INLINE inline void prefetch(const float* row, std::int64_t width) {
-#if defined(__GNUC__)
-  for (std::int64_t c = 0; c < width; c += lanes) __builtin_prefetch(row + c);
+#ifdef LOWDIM_VECTORS
+  for (std::int64_t c = 0; c < width; c += float_lanes) __builtin_prefetch(row + c);
 #else
   (void)row, (void)width;
 #endif
 }
 
-LOWDIM_INLINE inline void load(Lanes& into, const float* from) { std::memcpy(&into, from, sizeof into); }
-
-LOWDIM_INLINE inline float fold(const Lanes& s) {
+LOWDIM_INLINE inline float fold(const FloatPack& s) {
   const float a = (s[0] + s[8]) + (s[4] + s[12]), b = (s[1] + s[9]) + (s[5] + s[13]);
   const float c = (s[2] + s[10]) + (s[6] + s[14]), d = (s[3] + s[11]) + (s[7] + s[15]);
   return (a + c) + (b + d);
 }
 
 // out[p] = fold(sums[p]) for sixteen sums at once.
-#if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
-LOWDIM_INLINE inline void fold_all(const Lanes* sums, float* out) {
-  Lanes h[8], q[4], e[2];
+#ifdef LOWDIM_SHUFFLES
+LOWDIM_INLINE inline void fold_all(const FloatPack* sums, float* out) {
+  FloatPack h[8], q[4], e[2];
   for (int p = 0; p < 8; ++p) {
-    const Lanes &a = sums[2 * p], &b = sums[2 * p + 1];
+    const FloatPack &a = sums[2 * p], &b = sums[2 * p + 1];
     h[p] = __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23) +
            __builtin_shufflevector(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
   }
   for (int p = 0; p < 4; ++p) {
-    const Lanes &a = h[2 * p], &b = h[2 * p + 1];
+    const FloatPack &a = h[2 * p], &b = h[2 * p + 1];
     q[p] = __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27) +
            __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
   }
   for (int p = 0; p < 2; ++p) {
-    const Lanes &a = q[2 * p], &b = q[2 * p + 1];
+    const FloatPack &a = q[2 * p], &b = q[2 * p + 1];
     e[p] = __builtin_shufflevector(a, b, 0, 1, 4, 5, 8, 9, 12, 13, 16, 17, 20, 21, 24, 25, 28, 29) +
            __builtin_shufflevector(a, b, 2, 3, 6, 7, 10, 11, 14, 15, 18, 19, 22, 23, 26, 27, 30, 31);
   }
-  const Lanes all = __builtin_shufflevector(e[0], e[1], 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30) +
-                    __builtin_shufflevector(e[0], e[1], 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+  const FloatPack all = __builtin_shufflevector(e[0], e[1], 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30) +
+                        __builtin_shufflevector(e[0], e[1], 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
   std::memcpy(out, &all, sizeof all);
 }
 #else
-LOWDIM_INLINE inline void fold_all(const Lanes* sums, float* out) {
-  for (std::int64_t p = 0; p < lanes; ++p) out[p] = fold(sums[p]);
+LOWDIM_INLINE inline void fold_all(const FloatPack* sums, float* out) {
+  for (std::int64_t p = 0; p < float_lanes; ++p) out[p] = fold(sums[p]);
 }
 #endif
 
-LOWDIM_INLINE inline void add_square(Lanes& sum, const Lanes& a, const float* b) {
-  Lanes difference;
-  load(difference, b);
+LOWDIM_INLINE inline void add_square(FloatPack& sum, const FloatPack& a, const float* b) {
+  FloatPack difference;
+  load_pack<float>(difference, b);
   difference = a - difference;
   sum += difference * difference;
 }
 
 // sums[j] += the squares of row `a` against rows b[0..15]: sixteen sums in registers where there are 32 of them.
-LOWDIM_INLINE inline void sums_16(const float* a, const float* const* b, std::int64_t width, Lanes* sums) {
-  Lanes s0{}, s1{}, s2{}, s3{}, s4{}, s5{}, s6{}, s7{}, s8{}, s9{}, s10{}, s11{}, s12{}, s13{}, s14{}, s15{};
-  for (std::int64_t c = 0; c < width; c += lanes) {
-    Lanes u;
-    load(u, a + c);
+LOWDIM_INLINE inline void sums_16(const float* a, const float* const* b, std::int64_t width, FloatPack* sums) {
+  FloatPack s0{}, s1{}, s2{}, s3{}, s4{}, s5{}, s6{}, s7{}, s8{}, s9{}, s10{}, s11{}, s12{}, s13{}, s14{}, s15{};
+  for (std::int64_t c = 0; c < width; c += float_lanes) {
+    FloatPack u;
+    load_pack<float>(u, a + c);
     add_square(s0, u, b[0] + c), add_square(s1, u, b[1] + c), add_square(s2, u, b[2] + c);
     add_square(s3, u, b[3] + c), add_square(s4, u, b[4] + c), add_square(s5, u, b[5] + c);
     add_square(s6, u, b[6] + c), add_square(s7, u, b[7] + c), add_square(s8, u, b[8] + c);
@@ -110,11 +85,11 @@ LOWDIM_INLINE inline void sums_16(const float* a, const float* const* b, std::in
 }
 
 // The same for rows b[0..3]: what sixteen narrow registers hold.
-LOWDIM_INLINE inline void sums_4(const float* a, const float* const* b, std::int64_t width, Lanes* sums) {
-  Lanes s0{}, s1{}, s2{}, s3{};
-  for (std::int64_t c = 0; c < width; c += lanes) {
-    Lanes u;
-    load(u, a + c);
+LOWDIM_INLINE inline void sums_4(const float* a, const float* const* b, std::int64_t width, FloatPack* sums) {
+  FloatPack s0{}, s1{}, s2{}, s3{};
+  for (std::int64_t c = 0; c < width; c += float_lanes) {
+    FloatPack u;
+    load_pack<float>(u, a + c);
     add_square(s0, u, b[0] + c), add_square(s1, u, b[1] + c);
     add_square(s2, u, b[2] + c), add_square(s3, u, b[3] + c);
   }
@@ -124,44 +99,44 @@ LOWDIM_INLINE inline void sums_4(const float* a, const float* const* b, std::int
 // out[j] = |a - b[j]|^2 for sixteen rows.
 LOWDIM_INLINE inline void one_to_many(const float* a, const float* const* b, std::int64_t width, bool wide,
                                       float* out) {
-  Lanes sums[lanes];
+  FloatPack sums[float_lanes];
   if (wide)
     sums_16(a, b, width, sums);
   else
-    for (std::int64_t j = 0; j < lanes; j += 4) sums_4(a, b + j, width, sums + j);
+    for (std::int64_t j = 0; j < float_lanes; j += 4) sums_4(a, b + j, width, sums + j);
   fold_all(sums, out);
 }
 
 // One pair of any width, or anything above `limit` once that is certain. Not the bits of `one_to_many`: it sums in four
 // strands.
 LOWDIM_INLINE inline float one_pair(const float* a, const float* b, std::int64_t width, float limit) {
-  constexpr std::int64_t stride = 4 * lanes, segment = 4 * stride;
-  Lanes s{}, s1{}, s2{}, s3{}, u;
+  constexpr std::int64_t stride = 4 * float_lanes, segment = 4 * stride;
+  FloatPack s{}, s1{}, s2{}, s3{}, u;
   std::int64_t c = 0;
   for (; c + stride <= width; c += stride) {
-    load(u, a + c);
+    load_pack<float>(u, a + c);
     add_square(s, u, b + c);
-    load(u, a + c + lanes);
-    add_square(s1, u, b + c + lanes);
-    load(u, a + c + 2 * lanes);
-    add_square(s2, u, b + c + 2 * lanes);
-    load(u, a + c + 3 * lanes);
-    add_square(s3, u, b + c + 3 * lanes);
+    load_pack<float>(u, a + c + float_lanes);
+    add_square(s1, u, b + c + float_lanes);
+    load_pack<float>(u, a + c + 2 * float_lanes);
+    add_square(s2, u, b + c + 2 * float_lanes);
+    load_pack<float>(u, a + c + 3 * float_lanes);
+    add_square(s3, u, b + c + 3 * float_lanes);
     if (c % segment != segment - stride) continue;
-    Lanes so_far = s;
+    FloatPack so_far = s;
     so_far += s1, so_far += s2, so_far += s3;
     const float bound = fold(so_far);
     if (bound > limit) return bound;
   }
-  for (; c + lanes <= width; c += lanes) {
-    load(u, a + c);
+  for (; c + float_lanes <= width; c += float_lanes) {
+    load_pack<float>(u, a + c);
     add_square(s, u, b + c);
   }
   if (c < width) {
-    float left[lanes] = {}, right[lanes] = {};
+    float left[float_lanes] = {}, right[float_lanes] = {};
     std::memcpy(left, a + c, static_cast<std::size_t>(width - c) * sizeof(float));
     std::memcpy(right, b + c, static_cast<std::size_t>(width - c) * sizeof(float));
-    load(u, left);
+    load_pack<float>(u, left);
     add_square(s, u, right);
   }
   s += s1, s += s2, s += s3;

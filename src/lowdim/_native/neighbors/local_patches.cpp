@@ -1,156 +1,20 @@
 // Neighbourhoods one by one: weights that rebuild a row from its neighbours, quadratic forms that say how far a
 // function on a neighbourhood is from what a method allows there, and the sparse sum of these forms.
-//
-// A patch is a list of row numbers. Its coordinates are taken about a centre and divided by the largest of them, so
-// that nothing over- or underflows: every result here is the same for rows of any unit. Everything in double.
+#include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "common/arrays.hpp"
 #include "common/parallel.hpp"
-#include "common/small_eigen.hpp"
+#include "neighbors/patch.hpp"
 
 namespace lowdim {
 namespace {
 
-constexpr std::int64_t kRows = 64;     // of a chunk
-constexpr double kRank = 1e-13;        // a variance below this part of the largest is rounding
-constexpr double kLeastRidge = 1e-10;  // of the trace, where nothing is left to set the ridge by
+constexpr std::int64_t kRows = 64;  // of a chunk
 
 enum Method { standard = 0, modified = 1, hessian = 2, ltsa = 3 };
-
-// How weights are regularised: a fixed part of the trace (given >= 0), or the mean variance off the leading `rank`
-// directions (de Ridder and Duin 2002).
-struct Ridge {
-  double given;
-  std::int64_t rank;
-};
-
-class Patch {
- public:
-  // Y = rows - centre; a missing centre is the mean.
-  template <class T>
-  void read(const T* X, std::int64_t d, const std::int32_t* members, std::int64_t p, const T* centre) {
-    p_ = p;
-    d_ = d;
-    Y_.resize(p * d);
-    middle_.assign(d, 0.0);
-    for (std::int64_t a = 0; a < p; ++a)
-      for (std::int64_t c = 0; c < d; ++c) {
-        Y_[a * d + c] = static_cast<double>(X[members[a] * d + c]);
-        if (!centre) middle_[c] += Y_[a * d + c] / static_cast<double>(p);
-      }
-    double largest = 0;
-    for (std::int64_t a = 0; a < p; ++a)
-      for (std::int64_t c = 0; c < d; ++c) {
-        Y_[a * d + c] -= centre ? static_cast<double>(centre[c]) : middle_[c];
-        largest = std::max(largest, std::abs(Y_[a * d + c]));
-      }
-    if (largest > 0)
-      for (double& y : Y_) y /= largest;
-  }
-
-  // C = Y Y'.
-  void gram() {
-    C_.resize(p_ * p_);
-    for (std::int64_t a = 0; a < p_; ++a)
-      for (std::int64_t b = 0; b <= a; ++b)
-        C_[a * p_ + b] = C_[b * p_ + a] = dot(Y_.data() + a * d_, Y_.data() + b * d_, d_);
-  }
-
-  double trace() const {
-    double sum = 0;
-    for (std::int64_t a = 0; a < p_; ++a) sum += C_[a * p_ + a];
-    return sum;
-  }
-
-  // Eigenvalues of C, and its vectors on demand, through the smaller of Y Y' and Y'Y.
-  void decompose() {
-    thin_ = d_ < p_;
-    const std::int64_t q = sides();
-    if (thin_) {
-      A_.assign(q * q, 0.0);
-      for (std::int64_t a = 0; a < p_; ++a)
-        for (std::int64_t c = 0; c < d_; ++c)
-          for (std::int64_t e = 0; e < d_; ++e) A_[c * d_ + e] += Y_[a * d_ + c] * Y_[a * d_ + e];
-    } else {
-      A_ = C_;
-    }
-    eigen_.solve(A_.data(), q);
-  }
-
-  std::int64_t sides() const { return std::min(p_, d_); }
-  double value(std::int64_t j) const { return j < sides() ? std::max(eigen_.value(j), 0.0) : 0.0; }
-  bool has(std::int64_t j) const { return j < sides() && value(j) > kRank * value(0); }
-
-  // The j-th eigenvector of C (j-th left singular vector of Y); only where it `has` one.
-  void vector(std::int64_t j, double* out) const {
-    const double* v = eigen_.vector(j);
-    if (!thin_) {
-      std::copy(v, v + p_, out);
-      return;
-    }
-    double square = 0;
-    for (std::int64_t a = 0; a < p_; ++a) {
-      out[a] = dot(Y_.data() + a * d_, v, d_);
-      square += out[a] * out[a];
-    }
-    const double scale = 1.0 / std::sqrt(square);
-    for (std::int64_t a = 0; a < p_; ++a) out[a] *= scale;
-  }
-
-  // What the leading r directions leave of the trace.
-  double rest(std::int64_t r) const {
-    double sum = 0;
-    for (std::int64_t j = r; j < sides(); ++j) sum += value(j);
-    return sum;
-  }
-
-  // w with sum 1 that rebuilds the centre; C must be there. Evenly spread ridge, or one in proportion to the squared
-  // distances and of the same trace: a neighbour at the centre itself then takes all of the weight.
-  void weights(Ridge ridge, bool by_distance, double* w) {
-    const std::int64_t k = p_;
-    const double sum = trace();
-    if (!(sum > 0) || (by_distance && shared_by_equals(w))) {
-      if (!(sum > 0)) std::fill(w, w + k, 1.0 / static_cast<double>(k));
-      return;
-    }
-    double part = ridge.given;  // of the trace, on each diagonal entry
-    if (part < 0) {
-      decompose();
-      part = k > ridge.rank ? rest(ridge.rank) / (sum * static_cast<double>(k - ridge.rank)) : 0.0;
-    }
-    part = std::max(part, kLeastRidge);
-    unit_.resize(k);
-    for (std::int64_t a = 0; a < k; ++a) unit_[a] = by_distance ? 1.0 / std::sqrt(C_[a * k + a]) : 1.0 / std::sqrt(sum);
-    const double added = by_distance ? part * static_cast<double>(k) : part;
-    L_.resize(k * (k + 1) / 2);
-    for (std::int64_t a = 0; a < k; ++a)
-      for (std::int64_t b = 0; b <= a; ++b) L_[at(a, b)] = C_[a * k + b] * unit_[a] * unit_[b] + (a == b ? added : 0.0);
-    const double top = by_distance ? *std::max_element(unit_.begin(), unit_.end()) : unit_[0];
-    for (std::int64_t a = 0; a < k; ++a) w[a] = unit_[a] / top;
-    factor(L_.data(), k, 0.0);
-    forward(L_.data(), k, w);
-    backward(L_.data(), k, w);
-    double total = 0;
-    for (std::int64_t a = 0; a < k; ++a) total += (w[a] *= unit_[a] / top);
-    for (std::int64_t a = 0; a < k; ++a) w[a] /= total;
-  }
-
- private:
-  std::int64_t p_ = 0, d_ = 0;
-  bool thin_ = false;
-  std::vector<double> Y_, middle_, C_, A_, L_, unit_;
-  SmallEigen eigen_;
-
-  // Neighbours at the centre share the weight. (The square of a very small distance counts as none.)
-  bool shared_by_equals(double* w) const {
-    std::int64_t equal = 0;
-    for (std::int64_t a = 0; a < p_; ++a) equal += C_[a * p_ + a] < 1e-300;
-    if (!equal) return false;
-    for (std::int64_t a = 0; a < p_; ++a) w[a] = C_[a * p_ + a] < 1e-300 ? 1.0 / static_cast<double>(equal) : 0.0;
-    return true;
-  }
-};
 
 // One thread's working space for forms. F: lower triangle over the patch, row after row without gaps.
 class Former {
@@ -195,7 +59,7 @@ class Former {
   void several_vectors(std::int64_t p, double* F) {
     const std::int64_t k = p - 1, major = leading(k), s = k - major;
     P_.assign(k * (k + 1) / 2, 0.0);
-    for (std::int64_t a = 0; a < k; ++a) P_[at(a, a)] = 1.0;
+    for (std::int64_t a = 0; a < k; ++a) P_[in_triangle(a, a)] = 1.0;
     row_.resize(k);
     for (std::int64_t j = 0; j < major; ++j) {
       patch_.vector(j, row_.data());
@@ -205,7 +69,7 @@ class Former {
     ones.assign(k, 0.0);
     double total = 0;
     for (std::int64_t a = 0; a < k; ++a)
-      for (std::int64_t b = 0; b < k; ++b) ones[a] += P_[at(std::max(a, b), std::min(a, b))];
+      for (std::int64_t b = 0; b < k; ++b) ones[a] += P_[in_triangle(std::max(a, b), std::min(a, b))];
     for (std::int64_t a = 0; a < k; ++a) total += ones[a];
     const double count = static_cast<double>(s);
     double alpha = std::sqrt(std::max(total, 0.0) / count);
@@ -214,10 +78,10 @@ class Former {
     const double beta = 1.0 - alpha;
     F[0] = count;
     for (std::int64_t a = 0; a < k; ++a) {
-      F[at(a + 1, 0)] = -(ones[a] + beta * count * w_[a]);
+      F[in_triangle(a + 1, 0)] = -(ones[a] + beta * count * w_[a]);
       for (std::int64_t b = 0; b <= a; ++b)
-        F[at(a + 1, b + 1)] =
-            P_[at(a, b)] + beta * (ones[a] * w_[b] + w_[a] * ones[b]) + beta * beta * count * w_[a] * w_[b];
+        F[in_triangle(a + 1, b + 1)] =
+            P_[in_triangle(a, b)] + beta * (ones[a] * w_[b] + w_[a] * ones[b]) + beta * beta * count * w_[a] * w_[b];
     }
   }
 
@@ -237,7 +101,7 @@ class Former {
 
   void tangent(std::int64_t p, double* F) {
     for (std::int64_t a = 0; a < p; ++a)
-      for (std::int64_t b = 0; b <= a; ++b) F[at(a, b)] = (a == b) - 1.0 / static_cast<double>(p);
+      for (std::int64_t b = 0; b <= a; ++b) F[in_triangle(a, b)] = (a == b) - 1.0 / static_cast<double>(p);
     row_.resize(p);
     for (std::int64_t j = 0; j < r_ && patch_.has(j); ++j) {
       patch_.vector(j, row_.data());
@@ -281,21 +145,20 @@ class Former {
 };
 
 void check_patches(In1<std::int64_t> starts, In1<std::int32_t> members, std::int64_t n, const char* who) {
-  const std::int64_t m = static_cast<std::int64_t>(starts.shape(0)) - 1;
-  bool good = m >= 0 && starts(0) == 0 && starts(m) == static_cast<std::int64_t>(members.shape(0));
+  const std::int64_t m = n_rows(starts) - 1;
+  bool good = m >= 0 && starts(0) == 0 && starts(m) == n_rows(members);
   for (std::int64_t i = 0; good && i < m; ++i) good = starts(i + 1) - starts(i) >= 1;
-  for (std::size_t a = 0; good && a < members.shape(0); ++a) good = members(a) >= 0 && members(a) < n;
-  if (!good) throw std::invalid_argument(std::string(who) + ": patches must be lists of row numbers, none empty");
+  if (!good || !all_below(members, n))
+    throw std::invalid_argument(std::string(who) + ": patches must be lists of row numbers, none empty");
 }
 
 template <class T>
 void local_weights(In2<T> X, In2<T> Q, In1<std::int64_t> starts, In1<std::int32_t> members, double reg,
                    std::int64_t rank, bool by_distance, Out1<double> W, int n_threads) {
-  const std::int64_t d = X.shape(1), m = Q.shape(0);
-  if (static_cast<std::int64_t>(Q.shape(1)) != d || static_cast<std::int64_t>(starts.shape(0)) != m + 1 ||
-      W.shape(0) != members.shape(0))
+  const std::int64_t d = n_columns(X), m = n_rows(Q);
+  if (n_columns(Q) != d || n_rows(starts) != m + 1 || n_rows(W) != n_rows(members))
     throw std::invalid_argument("local_weights: Q needs the columns of X and a patch for each row, W a place a member");
-  check_patches(starts, members, X.shape(0), "local_weights");
+  check_patches(starts, members, n_rows(X), "local_weights");
   nb::gil_scoped_release free;
   parallel_for(m, kRows, n_threads, [&](std::int64_t begin, std::int64_t end, std::int64_t) {
     Patch patch;
@@ -312,10 +175,9 @@ void local_weights(In2<T> X, In2<T> Q, In1<std::int64_t> starts, In1<std::int32_
 template <class T>
 void local_ratios(In2<T> X, In1<std::int64_t> starts, In1<std::int32_t> members, std::int64_t r, Out1<double> out,
                   int n_threads) {
-  const std::int64_t d = X.shape(1), m = out.shape(0);
-  if (static_cast<std::int64_t>(starts.shape(0)) != m + 1)
-    throw std::invalid_argument("local_ratios: out needs a place for each patch");
-  check_patches(starts, members, X.shape(0), "local_ratios");
+  const std::int64_t d = n_columns(X), m = n_rows(out);
+  if (n_rows(starts) != m + 1) throw std::invalid_argument("local_ratios: out needs a place for each patch");
+  check_patches(starts, members, n_rows(X), "local_ratios");
   nb::gil_scoped_release free;
   parallel_for(m, kRows, n_threads, [&](std::int64_t begin, std::int64_t end, std::int64_t) {
     Patch patch;
@@ -335,10 +197,9 @@ void local_ratios(In2<T> X, In1<std::int64_t> starts, In1<std::int32_t> members,
 template <class T>
 void local_forms(In2<T> X, In1<std::int64_t> starts, In1<std::int32_t> members, In1<std::int64_t> offsets, int method,
                  std::int64_t r, double reg, double eta, Out1<double> F, int n_threads) {
-  const std::int64_t d = X.shape(1), m = static_cast<std::int64_t>(starts.shape(0)) - 1;
-  check_patches(starts, members, X.shape(0), "local_forms");
-  bool good = static_cast<std::int64_t>(offsets.shape(0)) == m + 1 && method >= standard && method <= ltsa &&
-              (m == 0 || offsets(m) == static_cast<std::int64_t>(F.shape(0)));
+  const std::int64_t d = n_columns(X), m = n_rows(starts) - 1;
+  check_patches(starts, members, n_rows(X), "local_forms");
+  bool good = n_rows(offsets) == m + 1 && method >= standard && method <= ltsa && (m == 0 || offsets(m) == n_rows(F));
   for (std::int64_t i = 0; good && i < m; ++i) {
     const std::int64_t p = starts(i + 1) - starts(i);
     good = p >= 2 && offsets(i + 1) - offsets(i) == p * (p + 1) / 2;
@@ -358,15 +219,12 @@ void local_forms(In2<T> X, In1<std::int64_t> starts, In1<std::int32_t> members, 
 void sum_forms(In1<std::int64_t> starts, In1<std::int32_t> members, In1<std::int64_t> offsets, In1<double> F,
                In1<std::int32_t> patch_of, In1<std::int64_t> first, In1<std::int64_t> where, Out1<std::int64_t> borders,
                Out1<std::int32_t> columns, Out1<double> values, int n_threads) {
-  const std::int64_t n = static_cast<std::int64_t>(first.shape(0)) - 1,
-                     m = static_cast<std::int64_t>(starts.shape(0)) - 1;
-  const bool fills = values.shape(0) > 0;
+  const std::int64_t n = n_rows(first) - 1, m = n_rows(starts) - 1;
+  const bool fills = n_rows(values) > 0;
   check_patches(starts, members, n, "sum_forms");
-  bool good = patch_of.shape(0) == members.shape(0) && where.shape(0) == members.shape(0) &&
-              static_cast<std::int64_t>(borders.shape(0)) == n + 1 &&
-              static_cast<std::int64_t>(offsets.shape(0)) == m + 1 && columns.shape(0) == values.shape(0) &&
-              first(n) == static_cast<std::int64_t>(where.shape(0)) &&
-              (!fills || borders(n) == static_cast<std::int64_t>(values.shape(0)));
+  bool good = n_rows(patch_of) == n_rows(members) && n_rows(where) == n_rows(members) && n_rows(borders) == n + 1 &&
+              n_rows(offsets) == m + 1 && n_rows(columns) == n_rows(values) && first(n) == n_rows(where) &&
+              (!fills || borders(n) == n_rows(values));
   if (!good) throw std::invalid_argument("sum_forms: the arrays do not belong together");
   nb::gil_scoped_release free;
   const std::int64_t chunk = std::max<std::int64_t>(512, n / 64 + 1);
@@ -381,7 +239,7 @@ void sum_forms(In1<std::int64_t> starts, In1<std::int32_t> members, In1<std::int
         const double* form = fills ? F.data() + offsets(i) : nullptr;
         for (std::int64_t b = 0; b < starts(i + 1) - starts(i); ++b) {
           const std::int32_t column = members(starts(i) + b);
-          const double part = fills ? form[at(std::max(a, b), std::min(a, b))] : 0.0;
+          const double part = fills ? form[in_triangle(std::max(a, b), std::min(a, b))] : 0.0;
           if (seen[column] != row) {
             seen[column] = row;
             found.push_back(column);
@@ -406,9 +264,8 @@ void sum_forms(In1<std::int64_t> starts, In1<std::int32_t> members, In1<std::int
 
 // All eigenpairs of one small matrix, for the test of the solver inside the forms.
 void small_eigen(In2<double> A, Out1<double> values, Out2<double> vectors) {
-  const std::int64_t n = A.shape(0);
-  if (static_cast<std::int64_t>(A.shape(1)) != n || static_cast<std::int64_t>(values.shape(0)) != n ||
-      static_cast<std::int64_t>(vectors.shape(0)) != n || static_cast<std::int64_t>(vectors.shape(1)) != n)
+  const std::int64_t n = n_rows(A);
+  if (n_columns(A) != n || n_rows(values) != n || !same_shape(vectors, A))
     throw std::invalid_argument("small_eigen: A and vectors must be square, values as long");
   std::vector<double> copy(A.data(), A.data() + n * n);
   SmallEigen eigen;

@@ -4,32 +4,24 @@
 // ones: around each row it gathers candidates, each once, measures them, and keeps the best. Local joins (Dong, Moses &
 // Li, 2011) measure a pair once for every row that has both as neighbours, throw most of it away at the lists' doors,
 // and need locks there. Here a list is a function of the round before alone: the same bits for any number of threads.
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <numeric>
+#include <vector>
 
 #include "common/arrays.hpp"
 #include "common/parallel.hpp"
+#include "common/splitmix.hpp"
 #include "neighbors/candidate_search.hpp"
 
 namespace lowdim {
 
 namespace {
 
-void require(bool fits) {
-  if (!fits) throw std::invalid_argument("the arrays do not fit together");
-}
-
-std::uint64_t mix(std::uint64_t a, std::uint64_t b) {  // the finaliser of splitmix64
-  std::uint64_t z = a + 0x9e3779b97f4a7c15ULL * (b + 1);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-  return z ^ (z >> 31);
-}
-
 Rows open_sketch(const In2<float>& sketch, std::int64_t n) {
-  const std::int64_t width = sketch.shape(1);
-  require(static_cast<std::int64_t>(sketch.shape(0)) == n && width > 0 && width % lanes == 0);
+  const std::int64_t width = n_columns(sketch);
+  require(n_rows(sketch) == n && width > 0 && width % float_lanes == 0);
   return {sketch.data(), width};
 }
 
@@ -53,8 +45,7 @@ std::vector<std::int64_t> leaf_borders(std::int64_t n, int depth, std::int64_t t
 
 // Unsigned integers that order as the floats do.
 inline Key ordered(float value, std::int32_t id) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
+  std::uint32_t bits = bits_of(value);
   bits = bits & 0x80000000U ? ~bits : bits | 0x80000000U;
   return static_cast<Key>(bits) << 32 | static_cast<std::uint32_t>(id);
 }
@@ -67,9 +58,9 @@ LOWDIM_INLINE inline void project(const float* rows, std::int64_t width, const s
   for (std::int64_t c = 0; c < width; ++c) line[c] = to[c] - from[c];
   for (std::int64_t i = 0; i < count; ++i) {
     const float* row = rows + ids[i] * width;
-    Lanes sum{}, u, v;
-    for (std::int64_t c = 0; c < width; c += lanes) {
-      load(u, row + c), load(v, line.data() + c);
+    FloatPack sum{}, u, v;
+    for (std::int64_t c = 0; c < width; c += float_lanes) {
+      load_pack<float>(u, row + c), load_pack<float>(v, line.data() + c);
       sum += u * v;
     }
     keys[i] = ordered(fold(sum), ids[i]);
@@ -89,8 +80,8 @@ void split_node(const float* rows, std::int64_t width, std::int32_t* ids, std::i
 // Level by level, so that a task stays short.
 void grow_trees(In2<float> rows, int depth, std::int64_t first_tree, std::uint64_t seed, int n_threads,
                 Out2<std::int32_t> orders) {
-  const std::int64_t n = rows.shape(0), width = rows.shape(1), n_trees = orders.shape(0);
-  require(orders.shape(1) == rows.shape(0) && width % lanes == 0 && depth >= 0 && (n >> depth) > 0);
+  const std::int64_t n = n_rows(rows), width = n_columns(rows), n_trees = n_rows(orders);
+  require(n_columns(orders) == n && width % float_lanes == 0 && depth >= 0 && (n >> depth) > 0);
   for (std::int64_t t = 0; t < n_trees; ++t) std::iota(orders.data() + t * n, orders.data() + (t + 1) * n, 0);
   for (int level = 0; level < depth; ++level) {
     const std::int64_t nodes = std::int64_t{1} << level;
@@ -108,8 +99,8 @@ void grow_trees(In2<float> rows, int depth, std::int64_t first_tree, std::uint64
 
 // First lists: the best of the rows that share a leaf with a row in any of the trees.
 void search_leaves(In2<float> sketch, In2<std::int32_t> orders, int depth, int n_threads, Out2<Key> keys) {
-  const std::int64_t n = keys.shape(0), k = keys.shape(1), n_trees = orders.shape(0);
-  require(k > 0 && orders.shape(1) == keys.shape(0) && depth >= 0 && n_trees > 0);
+  const std::int64_t n = n_rows(keys), k = n_columns(keys), n_trees = n_rows(orders);
+  require(k > 0 && n_columns(orders) == n && depth >= 0 && n_trees > 0);
   const Rows rows = open_sketch(sketch, n);
   std::vector<std::vector<std::int64_t>> borders;
   std::vector<std::int32_t> leaf(static_cast<std::size_t>(n_trees * n));
@@ -172,8 +163,8 @@ Reverse reverse(const Key* keys, std::int64_t n, std::int64_t k, std::int64_t re
 // Rows to walk to from each row: its nearest `reach` and as many of those that have it among theirs, drawn by a hash of
 // the pair where there are more. New ones first; column 0 says how many are new, column 1 how many there are.
 void link_rows(In2<Key> keys, std::int64_t reach, std::uint64_t seed, int n_threads, Out2<std::int32_t> links) {
-  const std::int64_t n = keys.shape(0), k = keys.shape(1), columns = links.shape(1);
-  require(links.shape(0) == keys.shape(0) && reach > 0 && reach <= k && columns >= 2 + reach);
+  const std::int64_t n = n_rows(keys), k = n_columns(keys), columns = n_columns(links);
+  require(n_rows(links) == n && reach > 0 && reach <= k && columns >= 2 + reach);
   for (std::int64_t e = 0; e < n * k; ++e) require(key_id(keys.data()[e]) < n);
   const Reverse named = reverse(keys.data(), n, k, reach, n_threads);
   parallel_for(n, 512, n_threads, [&](std::int64_t first, std::int64_t last, std::int64_t) {
@@ -225,7 +216,7 @@ LOWDIM_INLINE inline void walk_lists(Explorer& explorer, const Key* keys, std::i
 // The rows around a row in the orders of the trees, `around` in each.
 LOWDIM_INLINE inline void look_around(Explorer& explorer, const In2<std::int32_t>& orders,
                                       const In2<std::int32_t>& places, std::int64_t row, std::int64_t around) {
-  const std::int64_t n = orders.shape(1), n_trees = orders.shape(0);
+  const std::int64_t n = n_columns(orders), n_trees = n_rows(orders);
   for (std::int64_t t = 0; t < n_trees; ++t) {
     const std::int64_t place = places.data()[t * n + row];
     const std::int64_t first = std::max<std::int64_t>(0, std::min(place - around / 2, n - around));
@@ -240,18 +231,17 @@ LOWDIM_INLINE inline void look_around(Explorer& explorer, const In2<std::int32_t
 std::int64_t search_links(In2<float> sketch, In2<float> full, In2<std::int32_t> orders, In2<std::int32_t> places,
                           In1<std::int32_t> order, In2<std::int32_t> links, In2<Key> keys, bool known,
                           std::int64_t stride, int n_threads, Out2<Key> longer) {
-  const std::int64_t n = keys.shape(0), k = keys.shape(1), columns = links.shape(1), k_out = longer.shape(1);
-  const std::size_t rows_in = keys.shape(0);
-  require(links.shape(0) == rows_in && longer.shape(0) == rows_in && orders.shape(1) == rows_in && stride > 0);
-  require(places.shape(0) == orders.shape(0) && places.shape(1) == rows_in && orders.shape(0) > 0);
-  require(k_out >= k && k > 0 && k_out < n && order.shape(0) == rows_in);
+  const std::int64_t n = n_rows(keys), k = n_columns(keys), columns = n_columns(links), k_out = n_columns(longer);
+  require(n_rows(links) == n && n_rows(longer) == n && n_columns(orders) == n && stride > 0);
+  require(same_shape(places, orders) && n_rows(orders) > 0);
+  require(k_out >= k && k > 0 && k_out < n && n_rows(order) == n);
   Rows rows = open_sketch(sketch, n);
-  if (full.shape(1) > 0) {
-    require(full.shape(0) == rows_in);
-    rows.full = full.data(), rows.full_width = full.shape(1), rows.order = order.data();
+  if (n_columns(full) > 0) {
+    require(n_rows(full) == n);
+    rows.full = full.data(), rows.full_width = n_columns(full), rows.order = order.data();
   }
   const bool everything = k_out > k || !known;
-  const std::int64_t steps = columns > 0 ? columns * columns : k * k, n_trees = orders.shape(0);
+  const std::int64_t steps = columns > 0 ? columns * columns : k * k, n_trees = n_rows(orders);
   const std::int64_t chunk = std::max<std::int64_t>(4, std::min<std::int64_t>(128, (1 << 20) / steps));
   std::atomic<std::int64_t> changed{0};
   parallel_for((n + stride - 1) / stride, chunk, n_threads, [&](std::int64_t first, std::int64_t last, std::int64_t) {
@@ -282,9 +272,8 @@ std::int64_t search_links(In2<float> sketch, In2<float> full, In2<std::int32_t> 
 // Lists in the order and with the numbers of the data; nearest first, ties by number. `root`: of the squared distances.
 void read_lists(In2<Key> keys, In1<std::int32_t> order, bool root, int n_threads, Out2<std::int32_t> indices,
                 Out2<float> values) {
-  const std::int64_t n = keys.shape(0), k = keys.shape(1);
-  require(order.shape(0) == keys.shape(0) && indices.shape(0) == keys.shape(0) && values.shape(0) == keys.shape(0) &&
-          indices.shape(1) == keys.shape(1) && values.shape(1) == keys.shape(1));
+  const std::int64_t n = n_rows(keys), k = n_columns(keys);
+  require(n_rows(order) == n && same_shape(indices, keys) && same_shape(values, keys));
   parallel_for(n, 1024, n_threads, [&](std::int64_t first, std::int64_t last, std::int64_t) {
     std::vector<Key> row(static_cast<std::size_t>(k));
     for (std::int64_t i = first; i < last; ++i) {
@@ -304,14 +293,13 @@ void read_lists(In2<Key> keys, In1<std::int32_t> order, bool root, int n_threads
 
 // The measuring loop on its own, for tests: sixteen rows b at a time.
 void tile_distances(In2<float> a, In2<float> b, Out2<float> out) {
-  require(a.shape(1) == b.shape(1) && a.shape(1) % lanes == 0 && out.shape(0) == a.shape(0) &&
-          out.shape(1) == b.shape(0) && b.shape(0) % lanes == 0);
-  const std::int64_t d = a.shape(1), m = b.shape(0), rows = a.shape(0);
+  const std::int64_t d = n_columns(a), m = n_rows(b), rows = n_rows(a);
+  require(n_columns(b) == d && d % float_lanes == 0 && has_shape(out, rows, m) && m % float_lanes == 0);
   dispatch([&]() LOWDIM_INLINE {
     for (std::int64_t i = 0; i < rows; ++i)
-      for (std::int64_t j = 0; j < m; j += lanes) {
-        const float* others[lanes];
-        for (std::int64_t p = 0; p < lanes; ++p) others[p] = b.data() + (j + p) * d;
+      for (std::int64_t j = 0; j < m; j += float_lanes) {
+        const float* others[float_lanes];
+        for (std::int64_t p = 0; p < float_lanes; ++p) others[p] = b.data() + (j + p) * d;
         one_to_many(a.data() + i * d, others, d, width() == Width::avx512, out.data() + i * m + j);
       }
   });
@@ -323,17 +311,20 @@ void bind_nn_descent(nb::module_& m) {
   using namespace nb::literals;
   using release = nb::call_guard<nb::gil_scoped_release>;
   m.def("grow_trees", &grow_trees, "rows"_a.noconvert(), "depth"_a, "first_tree"_a, "seed"_a, "n_threads"_a,
-        "orders"_a.noconvert(), release());
+        "orders"_a.noconvert(), release(), "Rows in the order of the leaves of random projection trees, a tree a row.");
   m.def("search_leaves", &search_leaves, "sketch"_a.noconvert(), "orders"_a.noconvert(), "depth"_a, "n_threads"_a,
-        "keys"_a.noconvert(), release());
+        "keys"_a.noconvert(), release(), "First lists: the best of the rows that share a leaf with a row.");
   m.def("link_rows", &link_rows, "keys"_a.noconvert(), "reach"_a, "seed"_a, "n_threads"_a, "links"_a.noconvert(),
-        release());
+        release(), "Rows to walk to from each row: its nearest, and some of those that have it among theirs.");
   m.def("search_links", &search_links, "sketch"_a.noconvert(), "full"_a.noconvert(), "orders"_a.noconvert(),
         "places"_a.noconvert(), "order"_a.noconvert(), "links"_a.noconvert(), "keys"_a.noconvert(), "known"_a,
-        "stride"_a, "n_threads"_a, "longer"_a.noconvert(), release());
+        "stride"_a, "n_threads"_a, "longer"_a.noconvert(), release(),
+        "Lists of the next round from those of this one; how many entries are new.");
   m.def("read_lists", &read_lists, "keys"_a.noconvert(), "order"_a.noconvert(), "root"_a, "n_threads"_a,
-        "indices"_a.noconvert(), "values"_a.noconvert(), release());
-  m.def("tile_distances", &tile_distances, "a"_a.noconvert(), "b"_a.noconvert(), "out"_a.noconvert());
+        "indices"_a.noconvert(), "values"_a.noconvert(), release(),
+        "Neighbours and their (roots of) squared distances in the order of the data, nearest first.");
+  m.def("tile_distances", &tile_distances, "a"_a.noconvert(), "b"_a.noconvert(), "out"_a.noconvert(),
+        "Squared distances by the loop of the search, for tests.");
 }
 
 }  // namespace lowdim

@@ -1,12 +1,14 @@
-// Ranks of distances, row by row, and what two tables of ranks have in common.
+// Ranks of distances, row by row.
 //
 // rank_rows orders every row of a block of distances by (distance, index) with a radix sort: stable, so that equal
-// distances go by index. tally_ranks compares the ranks of the same rows in two spaces and adds integers only, so the
-// result is the same for any number of threads and any order of the blocks.
-#include <cstring>
-#include <string>
+// distances go by index. Where only the nearest few matter, nearest_columns and column_ranks do less.
+#include <algorithm>
+#include <atomic>
+#include <type_traits>
+#include <vector>
 
 #include "common/arrays.hpp"
+#include "common/float_bits.hpp"
 #include "common/parallel.hpp"
 #include "common/simd.hpp"
 
@@ -14,25 +16,12 @@ namespace lowdim {
 namespace {
 
 template <class T>
-struct Bits;
-template <>
-struct Bits<float> {
-  using type = std::uint32_t;
-  static constexpr type infinity = 0x7f800000u;
-};
-template <>
-struct Bits<double> {
-  using type = std::uint64_t;
-  static constexpr type infinity = 0x7ff0000000000000ull;
-};
+constexpr Bits<T> infinity = static_cast<Bits<T>>(sizeof(T) == 4 ? 0x7f800000ull : 0x7ff0000000000000ull);
 
-// Non-negative floating-point numbers are ordered like their bits. Adding zero turns -0 into 0.
+// Distances order as their bits do. Adding zero turns -0 into 0.
 template <class T>
-typename Bits<T>::type bits_of(T x) {
-  x += T(0);
-  typename Bits<T>::type b;
-  std::memcpy(&b, &x, sizeof b);
-  return b;
+Bits<T> distance_bits(T x) {
+  return bits_of(x + T(0));
 }
 
 constexpr int kDigit = 11;                    // bits of one radix pass: its counts fit the first-level cache
@@ -52,8 +41,8 @@ int bit_length(std::uint64_t x) {
 // The smallest positive and the largest finite key of a row, its zeros, and whether anything is NaN or negative.
 template <class T>
 struct Span {
-  using Key = typename Bits<T>::type;
-  Key low = Bits<T>::infinity, high = 0;
+  using Key = Bits<T>;
+  Key low = infinity<T>, high = 0;
   std::int64_t zeros = 0;
   bool bad = false;
 
@@ -61,20 +50,20 @@ struct Span {
     Key lo = low, hi = high, most = 0;
     std::int64_t zero = 0;
     for (std::int64_t j = begin; j < end; ++j) {
-      const Key b = bits_of(d[j]);
+      const Key b = distance_bits(d[j]);
       most = std::max(most, b);
       zero += b == 0;
-      lo = std::min(lo, b == 0 ? Bits<T>::infinity : b);
-      hi = std::max(hi, b >= Bits<T>::infinity ? Key(0) : b);
+      lo = std::min(lo, b == 0 ? infinity<T> : b);
+      hi = std::max(hi, b >= infinity<T> ? Key(0) : b);
     }
-    low = lo, high = hi, zeros += zero, bad = bad || most > Bits<T>::infinity;
+    low = lo, high = hi, zeros += zero, bad = bad || most > infinity<T>;
   }
   std::uint64_t width() const { return high >= low ? std::uint64_t(high - low) : 0; }
   // 0 for zero, 1.. for positive distances, the last one for infinity: no gap between them.
   std::uint64_t key(T x) const {
-    const Key b = bits_of(x);
+    const Key b = distance_bits(x);
     const std::uint64_t inside = std::uint64_t(Key(b - low)) + 1;
-    return b == 0 ? 0 : b == Bits<T>::infinity ? width() + 2 : inside;
+    return b == 0 ? 0 : b == infinity<T> ? width() + 2 : inside;
   }
 };
 
@@ -153,23 +142,16 @@ std::int64_t rank_row(const T* d, std::int64_t n, std::int64_t self, std::int32_
   return span.zeros;
 }
 
-bool out_of_range(const std::int32_t* x, std::int64_t count, std::int64_t n) {
-  std::uint32_t most = 0;
-  for (std::int64_t j = 0; j < count; ++j) most = std::max(most, static_cast<std::uint32_t>(x[j]));
-  return most >= n;
-}
-
 void check_self(In1<std::int64_t> self, std::int64_t n) {
-  for (std::size_t i = 0; i < self.shape(0); ++i)
+  for (std::int64_t i = 0; i < n_rows(self); ++i)
     if (self(i) < 0 || self(i) >= n) throw std::invalid_argument("self must be a column of the block");
 }
 
 template <class T>
 void rank_rows(In2<T> distances, In1<std::int64_t> self, Out2<std::int32_t> ranks, Out1<std::int64_t> zeros,
                int n_threads) {
-  const std::int64_t rows = distances.shape(0), n = distances.shape(1);
-  if (static_cast<std::int64_t>(ranks.shape(0)) != rows || static_cast<std::int64_t>(ranks.shape(1)) != n ||
-      static_cast<std::int64_t>(self.shape(0)) != rows || static_cast<std::int64_t>(zeros.shape(0)) != rows)
+  const std::int64_t rows = n_rows(distances), n = n_columns(distances);
+  if (!same_shape(ranks, distances) || n_rows(self) != rows || n_rows(zeros) != rows)
     throw std::invalid_argument("rank_rows: the arrays must agree in their shapes");
   check_self(self, n);
   std::atomic<bool> bad{false};
@@ -226,9 +208,8 @@ LOWDIM_INLINE inline std::int64_t nearer_columns(const T* LOWDIM_RESTRICT d, std
 
 template <class T>
 void nearest_columns(In2<T> distances, In1<std::int64_t> self, Out2<std::int32_t> columns, int n_threads) {
-  const std::int64_t rows = distances.shape(0), n = distances.shape(1), k = columns.shape(1);
-  if (static_cast<std::int64_t>(columns.shape(0)) != rows || static_cast<std::int64_t>(self.shape(0)) != rows ||
-      k < 1 || k >= n)
+  const std::int64_t rows = n_rows(distances), n = n_columns(distances), k = n_columns(columns);
+  if (n_rows(columns) != rows || n_rows(self) != rows || k < 1 || k >= n)
     throw std::invalid_argument("nearest_columns: the arrays must agree in their shapes");
   check_self(self, n);
   nb::gil_scoped_release free;
@@ -244,12 +225,11 @@ void nearest_columns(In2<T> distances, In1<std::int64_t> self, Out2<std::int32_t
 template <class T>
 void column_ranks(In2<T> distances, In1<std::int64_t> self, In2<std::int32_t> columns, Out2<std::int32_t> ranks,
                   int n_threads) {
-  const std::int64_t rows = distances.shape(0), n = distances.shape(1), k = columns.shape(1);
-  if (static_cast<std::int64_t>(columns.shape(0)) != rows || static_cast<std::int64_t>(self.shape(0)) != rows ||
-      static_cast<std::int64_t>(ranks.shape(0)) != rows || static_cast<std::int64_t>(ranks.shape(1)) != k)
+  const std::int64_t rows = n_rows(distances), n = n_columns(distances), k = n_columns(columns);
+  if (n_rows(columns) != rows || n_rows(self) != rows || !same_shape(ranks, columns))
     throw std::invalid_argument("column_ranks: the arrays must agree in their shapes");
   check_self(self, n);
-  if (out_of_range(columns.data(), rows * k, n)) throw std::invalid_argument("column_ranks: columns must be in 0..n-1");
+  if (!all_below(columns, n)) throw std::invalid_argument("column_ranks: columns must be in 0..n-1");
   nb::gil_scoped_release free;
   parallel_for(rows, 16, n_threads, [&](std::int64_t begin, std::int64_t end, std::int64_t) {
     for (std::int64_t i = begin; i < end; ++i) {
@@ -266,175 +246,24 @@ void column_ranks(In2<T> distances, In1<std::int64_t> self, In2<std::int32_t> co
   });
 }
 
-// ---- squared distances by differences ---------------------------------------------------------------------------
-
-// A matrix product is faster in high dimension, but it rounds differently for every pair: copies of a row would not be
-// at distance 0, and equal distances would be ordered by noise instead of by index.
-constexpr std::int64_t kTileRows = 4, kTileColumns = 32;
-
-// Features by points, kTileColumns points side by side; points that do not exist are zeros.
 template <class T>
-void pack_panel(const T* y, std::int64_t d, std::int64_t points, T* panel) {
-  for (std::int64_t k = 0; k < d * kTileColumns; ++k) panel[k] = 0;
-  for (std::int64_t c = 0; c < points; ++c)
-    for (std::int64_t k = 0; k < d; ++k) panel[k * kTileColumns + c] = y[c * d + k];
-}
-
-template <class T, std::int64_t rows>
-LOWDIM_INLINE inline void square_tile(const T* LOWDIM_RESTRICT x, std::int64_t d, const T* LOWDIM_RESTRICT panel,
-                                      T* LOWDIM_RESTRICT out, std::int64_t n, std::int64_t points) {
-  T sum[rows][kTileColumns] = {};
-  for (std::int64_t k = 0; k < d; ++k)
-    for (std::int64_t r = 0; r < rows; ++r)
-      for (std::int64_t c = 0; c < kTileColumns; ++c) {
-        const T gap = x[r * d + k] - panel[k * kTileColumns + c];
-        sum[r][c] += gap * gap;
-      }
-  for (std::int64_t r = 0; r < rows; ++r)
-    for (std::int64_t c = 0; c < points; ++c) out[r * n + c] = sum[r][c];
-}
-
-template <class T>
-void square_rows(In2<T> x, In2<T> y, Out2<T> out, int n_threads) {
-  const std::int64_t b = x.shape(0), d = x.shape(1), n = y.shape(0);
-  if (static_cast<std::int64_t>(y.shape(1)) != d || static_cast<std::int64_t>(out.shape(0)) != b ||
-      static_cast<std::int64_t>(out.shape(1)) != n)
-    throw std::invalid_argument("square_rows: the arrays must agree in their shapes");
-  nb::gil_scoped_release free;
-  parallel_for((n + kTileColumns - 1) / kTileColumns, 16, n_threads,
-               [&](std::int64_t first, std::int64_t last, std::int64_t) {
-                 std::vector<T> panel(static_cast<std::size_t>(d * kTileColumns));
-                 for (std::int64_t c = first * kTileColumns; c < std::min(n, last * kTileColumns); c += kTileColumns) {
-                   const std::int64_t points = std::min(kTileColumns, n - c);
-                   pack_panel(y.data() + c * d, d, points, panel.data());
-                   dispatch([&]() LOWDIM_INLINE {
-                     std::int64_t i = 0;
-                     for (; i + kTileRows <= b; i += kTileRows)
-                       square_tile<T, kTileRows>(x.data() + i * d, d, panel.data(), out.data() + i * n + c, n, points);
-                     for (; i < b; ++i)
-                       square_tile<T, 1>(x.data() + i * d, d, panel.data(), out.data() + i * n + c, n, points);
-                   });
-                 }
-               });
-}
-
-// ---- the tally ------------------------------------------------------------------------------------------------------
-
-constexpr int kTallies = 7;
-constexpr std::int64_t kTallyRows = 16;  // rows of one chunk; its sums stay below 16 n, so 32 bits hold them
-constexpr std::int64_t kMostPoints = 1 << 27;
-
-// other[k] = the rank in the other space of the point that has rank k in this one.
-LOWDIM_INLINE inline void tally_side(const std::int32_t* LOWDIM_RESTRICT other, std::int64_t n,
-                                     std::int32_t* LOWDIM_RESTRICT below, std::int32_t* LOWDIM_RESTRICT depth,
-                                     std::int32_t* LOWDIM_RESTRICT error) {
-  const auto end = static_cast<std::int32_t>(n);
-  for (std::int32_t k = 1; k < end; ++k) {
-    const std::int32_t gap = other[k] - k;
-    below[k] += gap < 0;
-    depth[k] += std::max(gap, 0);
-    error[k] += std::max(gap, -gap);
-  }
-}
-
-// One row: high_at[k] = rank in the first space of the point with rank k in the second, low_at the reverse.
-// The tallies are in the order of TALLIES in _core/ranks.py. Returns the sum of weight[max of the two ranks].
-LOWDIM_INLINE inline double tally_row(const std::int32_t* LOWDIM_RESTRICT high_at,
-                                      const std::int32_t* LOWDIM_RESTRICT low_at, const double* LOWDIM_RESTRICT weight,
-                                      std::int64_t n, std::int32_t* tally) {
-  std::int32_t* LOWDIM_RESTRICT equal = tally;
-  const auto end = static_cast<std::int32_t>(n);
-  for (std::int32_t k = 1; k < end; ++k) equal[k] += high_at[k] == k;
-  tally_side(low_at, n, tally + n, tally + 2 * n, tally + 3 * n);
-  tally_side(high_at, n, tally + 4 * n, tally + 5 * n, tally + 6 * n);
-  double lane[8] = {0, 0, 0, 0, 0, 0, 0, 0};
-  std::int64_t i = 0;
-  for (; i + 8 <= n; i += 8)
-    for (int l = 0; l < 8; ++l) {
-      const auto k = static_cast<std::int32_t>(i + l);
-      lane[l] += weight[i + l] * static_cast<double>((high_at[i + l] <= k) + (low_at[i + l] < k));
-    }
-  for (int l = 0; i < n; ++i, ++l) {
-    const auto k = static_cast<std::int32_t>(i);
-    lane[l] += weight[i] * static_cast<double>((high_at[i] <= k) + (low_at[i] < k));
-  }
-  return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
-}
-
-// Neighbours kept, depth of the intrusions and of the extrusions of one row for a neighbourhood of size K.
-void row_terms(const std::int32_t* high_at, const std::int32_t* low_at, std::int64_t K, std::int64_t* out) {
-  std::int64_t kept = 0, intrusion = 0, extrusion = 0;
-  for (std::int64_t k = 1; k <= K; ++k) {
-    kept += high_at[k] <= K;
-    intrusion += high_at[k] > K ? high_at[k] - K : 0;
-    extrusion += low_at[k] > K ? low_at[k] - K : 0;
-  }
-  out[0] = kept, out[1] = intrusion, out[2] = extrusion;
-}
-
-void tally_ranks(In2<std::int32_t> high, In2<std::int32_t> low, In1<double> weight, In1<std::int64_t> ks,
-                 Out2<std::int64_t> tally, Out1<double> row_sum, Out2<std::int64_t> terms, int n_threads) {
-  const std::int64_t rows = high.shape(0), n = high.shape(1), n_ks = ks.shape(0);
-  if (static_cast<std::int64_t>(low.shape(0)) != rows || static_cast<std::int64_t>(low.shape(1)) != n ||
-      static_cast<std::int64_t>(weight.shape(0)) != n || tally.shape(0) != kTallies ||
-      static_cast<std::int64_t>(tally.shape(1)) != n || static_cast<std::int64_t>(row_sum.shape(0)) != rows ||
-      static_cast<std::int64_t>(terms.shape(0)) != rows || static_cast<std::int64_t>(terms.shape(1)) != 3 * n_ks)
-    throw std::invalid_argument("tally_ranks: the arrays must agree in their shapes");
-  if (n < 1 || n > kMostPoints) throw std::invalid_argument("tally_ranks: between 1 and 2^27 points");
-  for (std::int64_t k = 0; k < n_ks; ++k)
-    if (ks(k) < 1 || ks(k) >= n) throw std::invalid_argument("tally_ranks: every K must be in 1..n-1");
-
-  nb::gil_scoped_release free;
-  std::mutex hold;
-  parallel_for(rows, kTallyRows, n_threads, [&](std::int64_t begin, std::int64_t end, std::int64_t) {
-    std::vector<std::int32_t> sums(static_cast<std::size_t>(kTallies * n), 0);
-    std::vector<std::int32_t> at(static_cast<std::size_t>(2 * n), 0);
-    std::int32_t *high_at = at.data(), *low_at = at.data() + n;
-    for (std::int64_t i = begin; i < end; ++i) {
-      const std::int32_t *h = high.data() + i * n, *l = low.data() + i * n;
-      if (out_of_range(h, n, n) || out_of_range(l, n, n))
-        throw std::invalid_argument("tally_ranks: ranks must be in 0..n-1");
-      for (std::int64_t j = 0; j < n; ++j) {
-        high_at[l[j]] = h[j];
-        low_at[h[j]] = l[j];
-      }
-      double sum = 0;
-      dispatch([&]() LOWDIM_INLINE { sum = tally_row(high_at, low_at, weight.data(), n, sums.data()); });
-      row_sum(i) = sum;
-      for (std::int64_t k = 0; k < n_ks; ++k) row_terms(high_at, low_at, ks(k), terms.data() + (i * n_ks + k) * 3);
-    }
-    std::lock_guard<std::mutex> guard(hold);
-    for (std::int64_t i = 0; i < kTallies * n; ++i) tally.data()[i] += sums[static_cast<std::size_t>(i)];
-  });
+void bind_for(nb::module_& m) {
+  using namespace nb::literals;
+  m.def("rank_rows", &rank_rows<T>, "distances"_a.noconvert(), "self"_a.noconvert(), "ranks"_a.noconvert(),
+        "zeros"_a.noconvert(), "n_threads"_a, "Ranks of every row by (distance, index); the row itself has rank 0.");
+  m.def("nearest_columns", &nearest_columns<T>, "distances"_a.noconvert(), "self"_a.noconvert(),
+        "columns"_a.noconvert(), "n_threads"_a,
+        "Columns of the k nearest of every row by (distance, index), the row itself left out.");
+  m.def("column_ranks", &column_ranks<T>, "distances"_a.noconvert(), "self"_a.noconvert(), "columns"_a.noconvert(),
+        "ranks"_a.noconvert(), "n_threads"_a,
+        "Ranks by (distance, index) of the given columns of every row: counted, not sorted.");
 }
 
 }  // namespace
 
 void bind_ranks(nb::module_& m) {
-  using namespace nb::literals;
-  const char* about = "Ranks of every row by (distance, index); the row itself has rank 0.";
-  m.def("rank_rows", &rank_rows<float>, "distances"_a.noconvert(), "self"_a.noconvert(), "ranks"_a.noconvert(),
-        "zeros"_a.noconvert(), "n_threads"_a, about);
-  m.def("rank_rows", &rank_rows<double>, "distances"_a.noconvert(), "self"_a.noconvert(), "ranks"_a.noconvert(),
-        "zeros"_a.noconvert(), "n_threads"_a, about);
-  const char* few = "Columns of the k nearest of every row by (distance, index), the row itself left out.";
-  m.def("nearest_columns", &nearest_columns<float>, "distances"_a.noconvert(), "self"_a.noconvert(),
-        "columns"_a.noconvert(), "n_threads"_a, few);
-  m.def("nearest_columns", &nearest_columns<double>, "distances"_a.noconvert(), "self"_a.noconvert(),
-        "columns"_a.noconvert(), "n_threads"_a, few);
-  const char* given = "Ranks by (distance, index) of the given columns of every row: counted, not sorted.";
-  m.def("column_ranks", &column_ranks<float>, "distances"_a.noconvert(), "self"_a.noconvert(), "columns"_a.noconvert(),
-        "ranks"_a.noconvert(), "n_threads"_a, given);
-  m.def("column_ranks", &column_ranks<double>, "distances"_a.noconvert(), "self"_a.noconvert(), "columns"_a.noconvert(),
-        "ranks"_a.noconvert(), "n_threads"_a, given);
-  const char* squares = "Squared distances of the rows x to the rows y, by differences.";
-  m.def("square_rows", &square_rows<float>, "x"_a.noconvert(), "y"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a,
-        squares);
-  m.def("square_rows", &square_rows<double>, "x"_a.noconvert(), "y"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a,
-        squares);
-  m.def("tally_ranks", &tally_ranks, "high"_a.noconvert(), "low"_a.noconvert(), "weight"_a.noconvert(),
-        "ks"_a.noconvert(), "tally"_a.noconvert(), "row_sum"_a.noconvert(), "terms"_a.noconvert(), "n_threads"_a,
-        "Add up what the ranks of the same rows in two spaces have in common.");
+  bind_for<float>(m);
+  bind_for<double>(m);
 }
 
 }  // namespace lowdim

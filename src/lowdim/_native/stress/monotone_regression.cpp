@@ -4,9 +4,10 @@
 // order stays what it is from call to call; values that tie in it may be sorted by what is fitted (primary), share one
 // value (secondary), or keep their differences (tertiary).
 #include <algorithm>
-#include <cmath>
+#include <vector>
 
 #include "common/arrays.hpp"
+#include "common/lane_sums.hpp"
 
 namespace lowdim {
 namespace {
@@ -33,10 +34,10 @@ constexpr std::int64_t kBlock = 64;
 
 // A sum in eight lanes.
 double block_sum(const double* v, std::int64_t count) {
-  double lane[8] = {0, 0, 0, 0, 0, 0, 0, 0}, sum = 0;
+  double lane[8] = {};
   for (std::int64_t i = 0; i < count / 8 * 8; i += 8)
     for (int l = 0; l < 8; ++l) lane[l] += v[i + l];
-  for (const double one : lane) sum += one;
+  double sum = sum_in_order<8>(lane);
   for (std::int64_t i = count / 8 * 8; i < count; ++i) sum += v[i];
   return sum;
 }
@@ -178,8 +179,8 @@ std::int64_t tied(const Values<T>& v, const std::uint32_t* order, std::int64_t m
 template <class T>
 std::int64_t monotone(In1<T> y, In1<T> w, Out1<std::uint32_t> order, In2<std::int64_t> ties, int approach,
                       Out1<T> fit) {
-  const std::int64_t n = y.shape(0), m = order.shape(0), n_ties = ties.shape(0);
-  if (static_cast<std::int64_t>(fit.shape(0)) != n || (w.shape(0) && static_cast<std::int64_t>(w.shape(0)) != n))
+  const std::int64_t n = n_rows(y), m = n_rows(order), n_ties = n_rows(ties);
+  if (n_rows(fit) != n || (n_rows(w) && n_rows(w) != n))
     throw std::invalid_argument("monotone: w and fit must be as long as y");
   for (std::int64_t p = 0; p < m; ++p)
     if (static_cast<std::int64_t>(order(p)) >= n) throw std::invalid_argument("monotone: order must hold places of y");
@@ -187,20 +188,23 @@ std::int64_t monotone(In1<T> y, In1<T> w, Out1<std::uint32_t> order, In2<std::in
     if (ties(t, 0) < (t ? ties(t - 1, 1) : 0) || ties(t, 1) <= ties(t, 0) || ties(t, 1) > m)
       throw std::invalid_argument("monotone: ties must be increasing runs of places");
   nb::gil_scoped_release free;
-  const Values<T> v{y.data(), w.shape(0) ? w.data() : nullptr};
+  const Values<T> v{y.data(), n_rows(w) ? w.data() : nullptr};
   if (approach == 0) return untied(v, order.data(), m, ties.data(), n_ties, fit.data());
   return tied(v, order.data(), m, ties.data(), n_ties, approach == 2, fit.data());
+}
+
+template <class T>
+void bind_for(nb::module_& m) {
+  using namespace nb::literals;
+  m.def("monotone", &monotone<T>, "y"_a.noconvert(), "w"_a.noconvert(), "order"_a.noconvert(), "ties"_a.noconvert(),
+        "approach"_a, "fit"_a.noconvert(), "Monotone regression of y along an order with ties; the number of levels.");
 }
 
 }  // namespace
 
 void bind_monotone_regression(nb::module_& m) {
-  using namespace nb::literals;
-  const char* about = "Monotone regression of y along an order with ties; the number of levels.";
-  m.def("monotone", &monotone<float>, "y"_a.noconvert(), "w"_a.noconvert(), "order"_a.noconvert(), "ties"_a.noconvert(),
-        "approach"_a, "fit"_a.noconvert(), about);
-  m.def("monotone", &monotone<double>, "y"_a.noconvert(), "w"_a.noconvert(), "order"_a.noconvert(),
-        "ties"_a.noconvert(), "approach"_a, "fit"_a.noconvert(), about);
+  bind_for<float>(m);
+  bind_for<double>(m);
 }
 
 }  // namespace lowdim

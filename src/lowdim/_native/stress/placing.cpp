@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "common/arrays.hpp"
+#include "common/cholesky.hpp"
+#include "common/lane_sums.hpp"
 #include "common/parallel.hpp"
 #include "common/simd.hpp"
 
@@ -62,12 +64,6 @@ LOWDIM_INLINE inline void add_lanes(const Fixed& fixed, const double* z, const T
       for (int l = 0; l < count; ++l) hessian[l] += bend[l] * unit[k * kLanes + l] * unit[q * kLanes + l];
 }
 
-double fold(const double* lane) {
-  double sum = 0;
-  for (int l = 0; l < kLanes; ++l) sum += lane[l];
-  return sum;
-}
-
 template <class T>
 void evaluate(const Fixed& fixed, const double* z, const T* delta, const T* w, std::vector<double>& scratch,
               Local& out) {
@@ -79,34 +75,33 @@ void evaluate(const Fixed& fixed, const double* z, const T* delta, const T* w, s
     for (std::int64_t j = 0; j < whole; j += kLanes) add_lanes(fixed, z, delta, w, j, kLanes, unit, lanes);
     add_lanes(fixed, z, delta, w, whole, static_cast<int>(fixed.n - whole), unit, lanes);
   });
-  out.stress = fold(lanes);
-  out.weight = fold(lanes + kLanes);
-  const double diagonal = fold(lanes + 2 * kLanes);
-  for (int k = 0; k < r; ++k) out.gradient[k] = fold(lanes + (3 + k) * kLanes);
-  for (int t = 0; t < triangle; ++t) out.hessian[t] = fold(lanes + (3 + r + t) * kLanes);
-  for (int k = 0; k < r; ++k) out.hessian[k * (k + 3) / 2] += diagonal;
+  out.stress = sum_in_order<kLanes>(lanes);
+  out.weight = sum_in_order<kLanes>(lanes + kLanes);
+  const double diagonal = sum_in_order<kLanes>(lanes + 2 * kLanes);
+  for (int k = 0; k < r; ++k) out.gradient[k] = sum_in_order<kLanes>(lanes + (3 + k) * kLanes);
+  for (int t = 0; t < triangle; ++t) out.hessian[t] = sum_in_order<kLanes>(lanes + (3 + r + t) * kLanes);
+  for (int k = 0; k < r; ++k) out.hessian[in_triangle(k, k)] += diagonal;
 }
 
 // Solves H p = -g by Cholesky in place; false where H is not safely positive definite.
 bool newton(std::vector<double> H, const std::vector<double>& g, double weight, std::vector<double>& p) {
   const int r = static_cast<int>(g.size());
-  auto at = [](int i, int j) { return i * (i + 1) / 2 + j; };
   for (int i = 0; i < r; ++i)
     for (int j = 0; j <= i; ++j) {
-      double sum = H[at(i, j)];
-      for (int k = 0; k < j; ++k) sum -= H[at(i, k)] * H[at(j, k)];
+      double sum = H[in_triangle(i, j)];
+      for (int k = 0; k < j; ++k) sum -= H[in_triangle(i, k)] * H[in_triangle(j, k)];
       if (i == j && !(sum > 1e-9 * weight)) return false;
-      H[at(i, j)] = i == j ? std::sqrt(sum) : sum / H[at(j, j)];
+      H[in_triangle(i, j)] = i == j ? std::sqrt(sum) : sum / H[in_triangle(j, j)];
     }
   for (int i = 0; i < r; ++i) {
     double sum = -g[i];
-    for (int k = 0; k < i; ++k) sum -= H[at(i, k)] * p[k];
-    p[i] = sum / H[at(i, i)];
+    for (int k = 0; k < i; ++k) sum -= H[in_triangle(i, k)] * p[k];
+    p[i] = sum / H[in_triangle(i, i)];
   }
   for (int i = r - 1; i >= 0; --i) {
     double sum = p[i];
-    for (int k = i + 1; k < r; ++k) sum -= H[at(k, i)] * p[k];
-    p[i] = sum / H[at(i, i)];
+    for (int k = i + 1; k < r; ++k) sum -= H[in_triangle(k, i)] * p[k];
+    p[i] = sum / H[in_triangle(i, i)];
   }
   return true;
 }
@@ -145,12 +140,10 @@ void place(const Fixed& fixed, const T* delta, const T* w, int max_iter, double 
 // Z holds starts and becomes the places.
 template <class T>
 void place_rows(In2<T> delta, In2<T> w, In2<double> fixed, Out2<double> Z, int max_iter, double scale, int n_threads) {
-  const std::int64_t n = fixed.shape(0), q = Z.shape(0);
-  const int r = static_cast<int>(fixed.shape(1));
-  const bool weighted = w.shape(0) > 0;
-  if (static_cast<std::int64_t>(delta.shape(0)) != q || static_cast<std::int64_t>(delta.shape(1)) != n ||
-      static_cast<int>(Z.shape(1)) != r ||
-      (weighted && (static_cast<std::int64_t>(w.shape(0)) != q || static_cast<std::int64_t>(w.shape(1)) != n)))
+  const std::int64_t n = n_rows(fixed), q = n_rows(Z);
+  const int r = static_cast<int>(n_columns(fixed));
+  const bool weighted = n_rows(w) > 0;
+  if (!has_shape(delta, q, n) || n_columns(Z) != r || (weighted && !has_shape(w, q, n)))
     throw std::invalid_argument(
         "place_rows: delta and w must have one row for each of Z and one column for each of fixed");
   nb::gil_scoped_release free;
@@ -163,15 +156,19 @@ void place_rows(In2<T> delta, In2<T> w, In2<double> fixed, Out2<double> Z, int m
   });
 }
 
+template <class T>
+void bind_for(nb::module_& m) {
+  using namespace nb::literals;
+  m.def("place_rows", &place_rows<T>, "delta"_a.noconvert(), "w"_a.noconvert(), "fixed"_a.noconvert(),
+        "Z"_a.noconvert(), "max_iter"_a, "scale"_a, "n_threads"_a,
+        "Place rows among fixed points by their dissimilarities, each at the minimum nearest its start.");
+}
+
 }  // namespace
 
 void bind_placing(nb::module_& m) {
-  using namespace nb::literals;
-  const char* about = "Place rows among fixed points by their dissimilarities, each at the minimum nearest its start.";
-  m.def("place_rows", &place_rows<float>, "delta"_a.noconvert(), "w"_a.noconvert(), "fixed"_a.noconvert(),
-        "Z"_a.noconvert(), "max_iter"_a, "scale"_a, "n_threads"_a, about);
-  m.def("place_rows", &place_rows<double>, "delta"_a.noconvert(), "w"_a.noconvert(), "fixed"_a.noconvert(),
-        "Z"_a.noconvert(), "max_iter"_a, "scale"_a, "n_threads"_a, about);
+  bind_for<float>(m);
+  bind_for<double>(m);
 }
 
 }  // namespace lowdim

@@ -8,6 +8,8 @@
 #include <cstring>
 
 #include "common/arrays.hpp"
+#include "common/float_bits.hpp"
+#include "common/lane_sums.hpp"
 #include "common/parallel.hpp"
 #include "common/simd.hpp"
 
@@ -22,51 +24,30 @@ constexpr std::int64_t kChunks = 48;      // chunks, at most: each keeps forces 
 // 1 / sqrt(s): Newton's method from a guess by the exponent, to within two units of the last place. Multiplications
 // alone, twice as fast as the processor's root and division, which share one slow unit. For s = 0 it is large and
 // finite, so that a force along a vector of length 0 is 0.
-LOWDIM_INLINE inline double inverse_root(double s) {
-  std::uint64_t bits;
-  std::memcpy(&bits, &s, sizeof bits);
-  bits = 0x5fe6eb50c7b537a9ull - (bits >> 1);
-  double y;
-  std::memcpy(&y, &bits, sizeof y);
-  const double half = 0.5 * s;
-  y *= 1.5 - half * y * y;
-  y *= 1.5 - half * y * y;
-  y *= 1.5 - half * y * y;
-  y *= 1.5 - half * y * y;
-  return y;
-}
-LOWDIM_INLINE inline float inverse_root(float s) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &s, sizeof bits);
-  bits = 0x5f3759dfu - (bits >> 1);
-  float y;
-  std::memcpy(&y, &bits, sizeof y);
-  const float half = 0.5f * s;
-  y *= 1.5f - half * y * y;
-  y *= 1.5f - half * y * y;
-  y *= 1.5f - half * y * y;
+template <class T>
+LOWDIM_INLINE inline T inverse_root(T s) {
+  constexpr bool wide = sizeof(T) == sizeof(double);
+  constexpr Bits<T> guess = static_cast<Bits<T>>(wide ? 0x5fe6eb50c7b537a9ull : 0x5f3759dfull);
+  T y = from_bits<T>(guess - (bits_of(s) >> 1));
+  const T half = T(0.5) * s;
+  y *= T(1.5) - half * y * y;
+  y *= T(1.5) - half * y * y;
+  y *= T(1.5) - half * y * y;
+  if constexpr (wide) y *= T(1.5) - half * y * y;
   return y;
 }
 
 // Lanes of sums for one point; added up in double when the point is done.
 template <class T>
-struct Lanes {
+struct PointSums {
   std::vector<T> force;
   std::vector<T> room;  // for the last few pairs of a row
   T stress[kLanes];
-  explicit Lanes(int r)
+  explicit PointSums(int r)
       : force(static_cast<std::size_t>(r) * kLanes), room(static_cast<std::size_t>(2 * r + 2) * kLanes) {}
   void clear() {
     std::fill(force.begin(), force.end(), T(0));
     std::fill(stress, stress + kLanes, T(0));
-  }
-  // Halves onto halves: always the same order, and no addition waits for the one before it.
-  static double fold(const T* lane) {
-    double sum[kLanes];
-    for (int l = 0; l < kLanes; ++l) sum[l] = static_cast<double>(lane[l]);
-    for (int half = kLanes / 2; half > 0; half /= 2)
-      for (int l = 0; l < half; ++l) sum[l] += sum[l + half];
-    return sum[0];
   }
 };
 
@@ -141,8 +122,8 @@ LOWDIM_INLINE inline void add_row(const T* xi, const T* x, std::int64_t stride, 
 // Picks the code for the number of coordinates; the loop over others is the same.
 template <class T, bool Weighted>
 void add_row_any(const T* xi, const T* x, std::int64_t stride, int r, const T* delta, const T* w, std::int64_t count,
-                 T* force, Lanes<T>& lanes) {
-  T *mine = lanes.force.data(), *stress = lanes.stress, *room = lanes.room.data();
+                 T* force, PointSums<T>& sums) {
+  T *mine = sums.force.data(), *stress = sums.stress, *room = sums.room.data();
   dispatch([&]() LOWDIM_INLINE {
     if (r == 2)
       add_row<T, 2, Weighted>(xi, x, stride, r, delta, w, count, force, mine, stress, room);
@@ -191,7 +172,7 @@ void pass_rows(const std::vector<T>& x, std::int64_t n, int r, const T* delta, c
   const std::int64_t width = n - begin;
   sums.force.assign(static_cast<std::size_t>(width * r), T(0));
   sums.mine.assign(static_cast<std::size_t>((end - begin) * r), 0.0);
-  Lanes<T> lanes(r);
+  PointSums<T> point(r);
   std::vector<T> xi(static_cast<std::size_t>(r));
   std::vector<T> strip(static_cast<std::size_t>(2 * kStrip * r));  // x, then force: one strip of points
   for (std::int64_t left = begin; left < n; left += kStrip) {
@@ -204,12 +185,13 @@ void pass_rows(const std::vector<T>& x, std::int64_t n, int r, const T* delta, c
       const std::int64_t from = std::max(left, i + 1);
       const std::int64_t at = pairs_before(i, n) + from - i - 1;
       for (int k = 0; k < r; ++k) xi[k] = x[k * n + i];
-      lanes.clear();
+      point.clear();
       add_row_any<T, Weighted>(xi.data(), strip.data() + (from - left), kStrip, r, delta + at,
                                Weighted ? w + at : nullptr, right - from, strip.data() + r * kStrip + (from - left),
-                               lanes);
-      for (int k = 0; k < r; ++k) sums.mine[(i - begin) * r + k] += Lanes<T>::fold(lanes.force.data() + k * kLanes);
-      sums.stress += Lanes<T>::fold(lanes.stress);
+                               point);
+      for (int k = 0; k < r; ++k)
+        sums.mine[(i - begin) * r + k] += sum_by_halves<kLanes>(point.force.data() + k * kLanes);
+      sums.stress += sum_by_halves<kLanes>(point.stress);
     }
     for (int k = 0; k < r; ++k)
       std::copy_n(strip.data() + (r + k) * kStrip, size, sums.force.data() + k * width + (left - begin));
@@ -219,15 +201,13 @@ void pass_rows(const std::vector<T>& x, std::int64_t n, int r, const T* delta, c
 // stress = sum w (delta - d)^2 and force_i = sum_j w (delta / d - 1)(z_i - z_j), minus half the gradient.
 template <class T>
 double stress_pass(In1<T> delta, In1<T> w, In2<double> Z, Out2<double> force, int n_threads) {
-  const std::int64_t n = Z.shape(0);
-  const int r = static_cast<int>(Z.shape(1));
+  const std::int64_t n = n_rows(Z);
+  const int r = static_cast<int>(n_columns(Z));
   const std::int64_t pairs = pairs_before(n, n);
-  const bool weighted = w.shape(0) > 0;
-  if (static_cast<std::int64_t>(delta.shape(0)) != pairs ||
-      (weighted && static_cast<std::int64_t>(w.shape(0)) != pairs))
+  const bool weighted = n_rows(w) > 0;
+  if (n_rows(delta) != pairs || (weighted && n_rows(w) != pairs))
     throw std::invalid_argument("stress_pass: delta and w must have n (n - 1) / 2 entries");
-  if (static_cast<std::int64_t>(force.shape(0)) != n || static_cast<int>(force.shape(1)) != r)
-    throw std::invalid_argument("stress_pass: force must have the shape of Z");
+  if (!same_shape(force, Z)) throw std::invalid_argument("stress_pass: force must have the shape of Z");
   nb::gil_scoped_release free;
   const std::vector<T> x = by_coordinate<T>(Z.data(), n, r);
   const auto border = row_chunks(n);
@@ -256,9 +236,9 @@ double stress_pass(In1<T> delta, In1<T> w, In2<double> Z, Out2<double> force, in
 // Distances of all pairs, in their order.
 template <class T>
 void pair_distances(In2<double> Z, Out1<T> out, int n_threads) {
-  const std::int64_t n = Z.shape(0);
-  const int r = static_cast<int>(Z.shape(1));
-  if (static_cast<std::int64_t>(out.shape(0)) != pairs_before(n, n))
+  const std::int64_t n = n_rows(Z);
+  const int r = static_cast<int>(n_columns(Z));
+  if (n_rows(out) != pairs_before(n, n))
     throw std::invalid_argument("pair_distances: out must have n (n - 1) / 2 entries");
   nb::gil_scoped_release free;
   const std::vector<T> x = by_coordinate<T>(Z.data(), n, r);
@@ -286,16 +266,13 @@ void pair_distances(In2<double> Z, Out1<T> out, int n_threads) {
 template <class T>
 void stress_rows(In2<T> delta, In2<T> w, In1<std::int64_t> rows, In2<double> Z, Out2<double> force,
                  Out2<double> row_force, Out1<double> row_stress, int n_threads) {
-  const std::int64_t n = Z.shape(0), b = rows.shape(0);
-  const int r = static_cast<int>(Z.shape(1));
-  const bool weighted = w.shape(0) > 0;
-  if (static_cast<std::int64_t>(delta.shape(0)) != b || static_cast<std::int64_t>(delta.shape(1)) != n)
+  const std::int64_t n = n_rows(Z), b = n_rows(rows);
+  const int r = static_cast<int>(n_columns(Z));
+  const bool weighted = n_rows(w) > 0;
+  if (!has_shape(delta, b, n))
     throw std::invalid_argument("stress_rows: delta must have one row for each of rows and one column for each point");
-  if (weighted && (w.shape(0) != delta.shape(0) || w.shape(1) != delta.shape(1)))
-    throw std::invalid_argument("stress_rows: w must have the shape of delta");
-  if (static_cast<std::int64_t>(force.shape(0)) != n || static_cast<int>(force.shape(1)) != r ||
-      static_cast<std::int64_t>(row_force.shape(0)) != b || static_cast<int>(row_force.shape(1)) != r ||
-      static_cast<std::int64_t>(row_stress.shape(0)) != b)
+  if (weighted && !same_shape(w, delta)) throw std::invalid_argument("stress_rows: w must have the shape of delta");
+  if (!same_shape(force, Z) || !has_shape(row_force, b, r) || n_rows(row_stress) != b)
     throw std::invalid_argument("stress_rows: force, row_force and row_stress must fit Z and rows");
   for (std::int64_t i = 0; i < b; ++i)
     if (rows(i) < 0 || rows(i) >= n) throw std::invalid_argument("stress_rows: rows must be points");
@@ -306,19 +283,19 @@ void stress_rows(In2<T> delta, In2<T> w, In1<std::int64_t> rows, In2<double> Z, 
   parallel_for(strips, 1, n_threads, [&](std::int64_t s, std::int64_t, std::int64_t) {
     const std::int64_t left = s * kStrip, size = std::min(n, left + kStrip) - left;
     std::vector<T> strip(static_cast<std::size_t>(2 * kStrip * r)), xi(static_cast<std::size_t>(r));
-    Lanes<T> lanes(r);
+    PointSums<T> point(r);
     for (int k = 0; k < r; ++k) std::copy_n(x.data() + k * n + left, size, strip.data() + k * kStrip);
     for (std::int64_t i = 0; i < b; ++i) {
       for (int k = 0; k < r; ++k) xi[k] = x[k * n + rows(i)];
-      lanes.clear();
+      point.clear();
       const T* d = delta.data() + i * n + left;
       if (weighted)
         add_row_any<T, true>(xi.data(), strip.data(), kStrip, r, d, w.data() + i * n + left, size,
-                             strip.data() + r * kStrip, lanes);
+                             strip.data() + r * kStrip, point);
       else
-        add_row_any<T, false>(xi.data(), strip.data(), kStrip, r, d, nullptr, size, strip.data() + r * kStrip, lanes);
-      for (int k = 0; k < r; ++k) mine[(s * b + i) * r + k] = Lanes<T>::fold(lanes.force.data() + k * kLanes);
-      stress[s * b + i] = Lanes<T>::fold(lanes.stress);
+        add_row_any<T, false>(xi.data(), strip.data(), kStrip, r, d, nullptr, size, strip.data() + r * kStrip, point);
+      for (int k = 0; k < r; ++k) mine[(s * b + i) * r + k] = sum_by_halves<kLanes>(point.force.data() + k * kLanes);
+      stress[s * b + i] = sum_by_halves<kLanes>(point.stress);
     }
     for (std::int64_t j = 0; j < size; ++j)
       for (int k = 0; k < r; ++k) force(left + j, k) = static_cast<double>(strip[(r + k) * kStrip + j]);
@@ -334,12 +311,11 @@ void stress_rows(In2<T> delta, In2<T> w, In1<std::int64_t> rows, In2<double> Z, 
 // What each point's pairs add up to: their stress, and the diagonal of half the Hessian. Run once a fit: plain loops.
 template <class T>
 void stress_detail(In1<T> delta, In1<T> w, In2<double> Z, Out1<double> stress, Out2<double> curvature, int n_threads) {
-  const std::int64_t n = Z.shape(0);
-  const int r = static_cast<int>(Z.shape(1));
-  const bool weighted = w.shape(0) > 0;
-  if (static_cast<std::int64_t>(delta.shape(0)) != pairs_before(n, n) || (weighted && w.shape(0) != delta.shape(0)) ||
-      static_cast<std::int64_t>(stress.shape(0)) != n || static_cast<std::int64_t>(curvature.shape(0)) != n ||
-      static_cast<int>(curvature.shape(1)) != r)
+  const std::int64_t n = n_rows(Z);
+  const int r = static_cast<int>(n_columns(Z));
+  const bool weighted = n_rows(w) > 0;
+  if (n_rows(delta) != pairs_before(n, n) || (weighted && n_rows(w) != n_rows(delta)) || n_rows(stress) != n ||
+      !has_shape(curvature, n, r))
     throw std::invalid_argument("stress_detail: delta, w, stress and curvature must fit Z");
   nb::gil_scoped_release free;
   const double* z = Z.data();
@@ -375,30 +351,27 @@ void stress_detail(In1<T> delta, In1<T> w, In2<double> Z, Out1<double> stress, O
     }
 }
 
+template <class T>
+void bind_for(nb::module_& m) {
+  using namespace nb::literals;
+  m.def("stress_pass", &stress_pass<T>, "delta"_a.noconvert(), "w"_a.noconvert(), "Z"_a.noconvert(),
+        "force"_a.noconvert(), "n_threads"_a,
+        "Stress of Z against the pairs' dissimilarities (returned), and the force on each point.");
+  m.def("stress_rows", &stress_rows<T>, "delta"_a.noconvert(), "w"_a.noconvert(), "rows"_a.noconvert(),
+        "Z"_a.noconvert(), "force"_a.noconvert(), "row_force"_a.noconvert(), "row_stress"_a.noconvert(), "n_threads"_a,
+        "The same for some rows of dissimilarities: forces on all points, and on those rows.");
+  m.def("stress_detail", &stress_detail<T>, "delta"_a.noconvert(), "w"_a.noconvert(), "Z"_a.noconvert(),
+        "stress"_a.noconvert(), "curvature"_a.noconvert(), "n_threads"_a,
+        "The stress of each point's pairs, and the diagonal of half the Hessian.");
+  m.def("pair_distances", &pair_distances<T>, "Z"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a,
+        "Distances of all pairs i < j.");
+}
+
 }  // namespace
 
 void bind_stress(nb::module_& m) {
-  using namespace nb::literals;
-  const char* pass = "Stress of Z against the pairs' dissimilarities (returned), and the force on each point.";
-  const char* rows = "The same for some rows of dissimilarities: forces on all points, and on those rows.";
-  const char* far = "Distances of all pairs i < j.";
-  m.def("stress_pass", &stress_pass<float>, "delta"_a.noconvert(), "w"_a.noconvert(), "Z"_a.noconvert(),
-        "force"_a.noconvert(), "n_threads"_a, pass);
-  m.def("stress_pass", &stress_pass<double>, "delta"_a.noconvert(), "w"_a.noconvert(), "Z"_a.noconvert(),
-        "force"_a.noconvert(), "n_threads"_a, pass);
-  m.def("stress_rows", &stress_rows<float>, "delta"_a.noconvert(), "w"_a.noconvert(), "rows"_a.noconvert(),
-        "Z"_a.noconvert(), "force"_a.noconvert(), "row_force"_a.noconvert(), "row_stress"_a.noconvert(), "n_threads"_a,
-        rows);
-  m.def("stress_rows", &stress_rows<double>, "delta"_a.noconvert(), "w"_a.noconvert(), "rows"_a.noconvert(),
-        "Z"_a.noconvert(), "force"_a.noconvert(), "row_force"_a.noconvert(), "row_stress"_a.noconvert(), "n_threads"_a,
-        rows);
-  const char* detail = "The stress of each point's pairs, and the diagonal of half the Hessian.";
-  m.def("stress_detail", &stress_detail<float>, "delta"_a.noconvert(), "w"_a.noconvert(), "Z"_a.noconvert(),
-        "stress"_a.noconvert(), "curvature"_a.noconvert(), "n_threads"_a, detail);
-  m.def("stress_detail", &stress_detail<double>, "delta"_a.noconvert(), "w"_a.noconvert(), "Z"_a.noconvert(),
-        "stress"_a.noconvert(), "curvature"_a.noconvert(), "n_threads"_a, detail);
-  m.def("pair_distances", &pair_distances<float>, "Z"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a, far);
-  m.def("pair_distances", &pair_distances<double>, "Z"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a, far);
+  bind_for<float>(m);
+  bind_for<double>(m);
 }
 
 }  // namespace lowdim

@@ -1,8 +1,10 @@
 // One look at every cell of a table.
-#include <cstring>
-#include <type_traits>
+#include <algorithm>
+#include <atomic>
+#include <vector>
 
 #include "common/arrays.hpp"
+#include "common/float_bits.hpp"
 #include "common/parallel.hpp"
 #include "common/simd.hpp"
 
@@ -10,11 +12,7 @@ namespace lowdim {
 
 namespace {
 
-// Without its sign bit a float orders like the unsigned integer of its bits, and NaN lies above infinity: the largest
-// integer is the largest magnitude, or tells of a cell that is none.
-template <class T>
-using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-
+// The bits of the largest magnitude, or of a cell that is no number.
 template <class T>
 LOWDIM_INLINE inline Bits<T> largest_bits(const T* x, std::int64_t n) {
   constexpr int lanes = 64;
@@ -23,23 +21,17 @@ LOWDIM_INLINE inline Bits<T> largest_bits(const T* x, std::int64_t n) {
   std::int64_t i = 0;
   for (; i + lanes <= n; i += lanes)
     for (int l = 0; l < lanes; ++l) {
-      Bits<T> b;
-      std::memcpy(&b, x + i + l, sizeof(T));
-      b &= magnitude;
+      const Bits<T> b = bits_of(x[i + l]) & magnitude;
       most[l] = most[l] > b ? most[l] : b;
     }
-  for (; i < n; ++i) {
-    Bits<T> b;
-    std::memcpy(&b, x + i, sizeof(T));
-    most[0] = std::max(most[0], static_cast<Bits<T>>(b & magnitude));
-  }
+  for (; i < n; ++i) most[0] = std::max(most[0], bits_of(x[i]) & magnitude);
   for (int l = 1; l < lanes; ++l) most[0] = std::max(most[0], most[l]);
   return most[0];
 }
 
 template <class T>
 double largest(In1<T> x, int n_threads) {
-  const std::int64_t n = static_cast<std::int64_t>(x.shape(0)), chunk = std::int64_t{1} << 18;
+  const std::int64_t n = n_rows(x), chunk = std::int64_t{1} << 18;
   std::atomic<Bits<T>> most{0};
   {
     nb::gil_scoped_release release;
@@ -51,10 +43,7 @@ double largest(In1<T> x, int n_threads) {
       }
     });
   }
-  const Bits<T> bits = most.load();
-  T value;
-  std::memcpy(&value, &bits, sizeof(T));
-  return static_cast<double>(value);
+  return static_cast<double>(from_bits<T>(most.load()));
 }
 
 // Weight, sum and sum of squares of the observed cells of each column about a centre; adds to `out`, three runs
@@ -76,10 +65,8 @@ LOWDIM_INLINE inline void add_row(const T* LOWDIM_RESTRICT x, const double* LOWD
 
 template <class T>
 void column_sums(In2<T> X, In1<double> center, In1<double> weights, Out2<double> out, int n_threads) {
-  const std::int64_t n = X.shape(0), d = X.shape(1);
-  if (static_cast<std::int64_t>(center.shape(0)) != d || out.shape(0) != 3 ||
-      static_cast<std::int64_t>(out.shape(1)) != d ||
-      (weights.shape(0) && static_cast<std::int64_t>(weights.shape(0)) != n))
+  const std::int64_t n = n_rows(X), d = n_columns(X);
+  if (n_rows(center) != d || !has_shape(out, 3, d) || (n_rows(weights) && n_rows(weights) != n))
     throw std::invalid_argument("column_sums: the arrays must agree in their shapes");
   const std::int64_t lanes = std::clamp<std::int64_t>(n / 256, 1, 16), span = (n + lanes - 1) / lanes;
   std::vector<double> parts(static_cast<std::size_t>(lanes * 3 * d), 0.0);
@@ -89,7 +76,7 @@ void column_sums(In2<T> X, In1<double> center, In1<double> weights, Out2<double>
       double* part = parts.data() + lane * 3 * d;
       dispatch([&]() LOWDIM_INLINE {
         for (std::int64_t i = begin; i < end; ++i)
-          add_row(X.data() + i * d, center.data(), weights.shape(0) ? weights(i) : 1.0, d, part);
+          add_row(X.data() + i * d, center.data(), n_rows(weights) ? weights(i) : 1.0, d, part);
       });
     });
   }
@@ -100,18 +87,20 @@ void column_sums(In2<T> X, In1<double> center, In1<double> weights, Out2<double>
   }
 }
 
+template <class T>
+void bind_for(nb::module_& m) {
+  using namespace nb::literals;
+  m.def("largest", &largest<T>, "x"_a.noconvert(), "n_threads"_a, "The largest magnitude; NaN where there is any.");
+  m.def("column_sums", &column_sums<T>, "rows"_a.noconvert(), "center"_a.noconvert(), "weights"_a.noconvert(),
+        "out"_a.noconvert(), "n_threads"_a,
+        "Weight, sum and sum of squares of the observed cells of each column about a centre.");
+}
+
 }  // namespace
 
 void bind_cell_scans(nb::module_& m) {
-  using namespace nb::literals;
-  const char* about = "The largest magnitude; NaN where there is any.";
-  m.def("largest", &largest<float>, "x"_a.noconvert(), "n_threads"_a, about);
-  m.def("largest", &largest<double>, "x"_a.noconvert(), "n_threads"_a, about);
-  about = "Weight, sum and sum of squares of the observed cells of each column about a centre.";
-  m.def("column_sums", &column_sums<float>, "rows"_a.noconvert(), "center"_a.noconvert(), "weights"_a.noconvert(),
-        "out"_a.noconvert(), "n_threads"_a, about);
-  m.def("column_sums", &column_sums<double>, "rows"_a.noconvert(), "center"_a.noconvert(), "weights"_a.noconvert(),
-        "out"_a.noconvert(), "n_threads"_a, about);
+  bind_for<float>(m);
+  bind_for<double>(m);
 }
 
 }  // namespace lowdim

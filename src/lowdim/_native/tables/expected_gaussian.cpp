@@ -30,16 +30,16 @@ struct Blur {
 // Of the matrix whose factor `factor` left, with 1 / pivot on the diagonal.
 double log_determinant(const double* L, std::int64_t r) {
   double sum = 0.0;
-  for (std::int64_t k = 0; k < r; ++k) sum -= std::log(L[at(k, k)]);
+  for (std::int64_t k = 0; k < r; ++k) sum -= std::log(L[in_triangle(k, k)]);
   return 2.0 * sum;
 }
 
 Blurred blurred(In2<double> rows, In1<std::int64_t> start, In1<std::int32_t> cells, In2<double> roots,
                 const Blur& blur) {
-  const std::int64_t n = rows.shape(0), d = rows.shape(1), r = roots.shape(1), packed = at(r, 0);
-  const auto total = static_cast<std::int64_t>(cells.shape(0));
-  if (static_cast<std::int64_t>(start.shape(0)) != n + 1 || static_cast<std::int64_t>(roots.shape(0)) != total ||
-      start(0) != 0 || start(n) != total || static_cast<std::int64_t>(blur.one.size()) != d)
+  const std::int64_t n = n_rows(rows), d = n_columns(rows), r = n_columns(roots), packed = in_triangle(r, 0);
+  const auto total = n_rows(cells);
+  if (n_rows(start) != n + 1 || n_rows(roots) != total || start(0) != 0 || start(n) != total ||
+      static_cast<std::int64_t>(blur.one.size()) != d)
     throw std::invalid_argument("expected_gaussian: the arrays must agree in their shapes");
   Blurred out{rows.data(), start.data(), cells.data(), roots.data(), {}, {}, {}, {}};
   out.M.assign(static_cast<std::size_t>(n * packed), 0.0);
@@ -47,7 +47,7 @@ Blurred blurred(In2<double> rows, In1<std::int64_t> start, In1<std::int32_t> cel
   for (std::int64_t i = 0; i < n; ++i) {
     if (start(i + 1) < start(i)) throw std::invalid_argument("expected_gaussian: start must not decrease");
     double* M = out.M.data() + i * packed;
-    for (std::int64_t a = 0; a < r; ++a) M[at(a, a)] = 1.0;
+    for (std::int64_t a = 0; a < r; ++a) M[in_triangle(a, a)] = 1.0;
     for (std::int64_t c = start(i); c < start(i + 1); ++c) {
       if (cells(c) < 0 || cells(c) >= d) throw std::invalid_argument("expected_gaussian: no such column");
       const auto j = static_cast<std::size_t>(cells(c));
@@ -71,11 +71,11 @@ struct Meeting {  // of two rows, and room for it
 
 // The matrix of both rows, as long as they have no missing cell in common.
 void join(double* M, const double* A, const double* B, std::int64_t r) {
-  std::copy(A, A + at(r, 0), M);
+  std::copy(A, A + in_triangle(r, 0), M);
   for (std::int64_t a = 0; a < r; ++a) {
-    double* row = M + at(r + a, 0);
+    double* row = M + in_triangle(r + a, 0);
     std::fill(row, row + r, 0.0);
-    std::copy(B + at(a, 0), B + at(a, a) + 1, row + r);
+    std::copy(B + in_triangle(a, 0), B + in_triangle(a, a) + 1, row + r);
   }
 }
 
@@ -83,7 +83,7 @@ void join(double* M, const double* A, const double* B, std::int64_t r) {
 void add_shared(double* M, const double* f, const double* g, std::int64_t r, double change, double across) {
   add_outer(M, f, r, change);
   for (std::int64_t a = 0; a < r; ++a) {
-    double* row = M + at(r + a, 0);
+    double* row = M + in_triangle(r + a, 0);
     for (std::int64_t b = 0; b < r; ++b) row[b] += across * g[a] * f[b];
     for (std::int64_t b = 0; b <= a; ++b) row[r + b] += change * g[a] * g[b];
   }
@@ -94,7 +94,7 @@ void add_shared(double* M, const double* f, const double* g, std::int64_t r, dou
 double expected_of(const Blurred& X, std::int64_t i, const Blurred& Y, std::int64_t j, const Blur& blur, std::int64_t d,
                    std::int64_t r, double gamma, Meeting& s) {
   const double *x = X.mean + i * d, *y = Y.mean + j * d;
-  const std::int64_t packed = at(r, 0);
+  const std::int64_t packed = in_triangle(r, 0);
   for (std::int64_t k = 0; k < d; ++k) s.gap[k] = x[k] - y[k];
   double square = dot(s.gap.data(), s.gap.data(), d), log = X.log[i] + Y.log[j];
   double *v = s.v.data(), *u = v + r;
@@ -138,10 +138,8 @@ double expected_of(const Blurred& X, std::int64_t i, const Blurred& Y, std::int6
 void expected_gaussian(In2<double> x_rows, In1<std::int64_t> x_start, In1<std::int32_t> x_cells, In2<double> x_roots,
                        In2<double> y_rows, In1<std::int64_t> y_start, In1<std::int32_t> y_cells, In2<double> y_roots,
                        In1<double> noise, double gamma, Out2<double> out, int n_threads) {
-  const std::int64_t n = x_rows.shape(0), m = y_rows.shape(0), d = x_rows.shape(1), r = x_roots.shape(1);
-  const auto is = [](std::size_t a, std::int64_t b) { return static_cast<std::int64_t>(a) == b; };
-  if (!is(y_rows.shape(1), d) || !is(y_roots.shape(1), r) || !is(noise.shape(0), d) || !is(out.shape(0), n) ||
-      !is(out.shape(1), m))
+  const std::int64_t n = n_rows(x_rows), m = n_rows(y_rows), d = n_columns(x_rows), r = n_columns(x_roots);
+  if (n_columns(y_rows) != d || n_columns(y_roots) != r || n_rows(noise) != d || !has_shape(out, n, m))
     throw std::invalid_argument("expected_gaussian: the arrays must agree in their shapes");
   const auto width = static_cast<std::size_t>(d);
   Blur blur{std::vector<double>(width), std::vector<double>(width), std::vector<double>(width),

@@ -5,6 +5,7 @@
 // of threads.
 #include "common/arrays.hpp"
 #include "common/cholesky.hpp"
+#include "common/lane_sums.hpp"
 #include "common/parallel.hpp"
 #include "common/simd.hpp"
 
@@ -25,8 +26,7 @@ LOWDIM_INLINE inline void dots(const double* LOWDIM_RESTRICT A, const double* LO
     for (int a = 0; a < K; ++a)
       for (int l = 0; l < kLanes; ++l) lane[a][l] += A[a * d + j + l] * b[j + l];
   for (int a = 0; a < K; ++a) {
-    const double* x = lane[a];
-    out[a] = ((x[0] + x[4]) + (x[1] + x[5])) + ((x[2] + x[6]) + (x[3] + x[7]));
+    out[a] = sum_of_eight(lane[a]);
     for (std::int64_t m = j; m < d; ++m) out[a] += A[a * d + m] * b[m];
   }
 }
@@ -81,7 +81,7 @@ LOWDIM_INLINE inline void normal_matrix(const Model& model, Scratch& s) {
     const double* all = model.all.data();
     for (std::int64_t m = 0; m < model.packed; ++m) A[m] = all[m] - A[m];
   } else {
-    for (std::int64_t a = 0; a < r; ++a) A[at(a, a)] += model.ridge;
+    for (std::int64_t a = 0; a < r; ++a) A[in_triangle(a, a)] += model.ridge;
   }
 }
 
@@ -129,8 +129,7 @@ LOWDIM_INLINE inline double misfit(const T* LOWDIM_RESTRICT x, const double* LOW
       const double e = (static_cast<double>(x[j + l]) - mean[j + l]) * unit[j + l] - fit[j + l];
       lane[l] += e == e ? e * e : 0.0;
     }
-  double sum = 0.0;
-  for (int l = 0; l < 2 * kLanes; ++l) sum += lane[l];
+  double sum = sum_in_order<2 * kLanes>(lane);
   for (; j < d; ++j) {
     const double e = (static_cast<double>(x[j]) - mean[j]) * unit[j] - fit[j];
     sum += e == e ? e * e : 0.0;
@@ -165,8 +164,8 @@ void solve_short(const Model& model, Scratch& s) {
   const std::vector<std::int64_t>& seen = s.seen;
   const std::int64_t r = model.r, m = static_cast<std::int64_t>(seen.size());
   for (std::int64_t i = 0; i < m; ++i) {
-    for (std::int64_t k = 0; k <= i; ++k) s.A[at(i, k)] = dot(model.W + seen[i] * r, model.W + seen[k] * r, r);
-    s.A[at(i, i)] += model.ridge;
+    for (std::int64_t k = 0; k <= i; ++k) s.A[in_triangle(i, k)] = dot(model.W + seen[i] * r, model.W + seen[k] * r, r);
+    s.A[in_triangle(i, i)] += model.ridge;
     s.y[i] = s.x[seen[i]];
   }
   factor(s.A.data(), m, model.least);
@@ -229,14 +228,13 @@ double fill_row(const Model& model, const T* x, T* completed, T* leverage, bool 
 template <class T>
 void fill_missing(In2<T> X, In1<double> mean, In1<double> scale, In2<double> W, double ridge, bool whole,
                   Out2<T> completed, Out2<T> leverage, Out1<double> loss, int n_threads) {
-  const std::int64_t n = X.shape(0), d = X.shape(1), r = W.shape(1);
-  const auto is = [](std::size_t a, std::int64_t b) { return static_cast<std::int64_t>(a) == b; };
-  if (!is(mean.shape(0), d) || !is(scale.shape(0), d) || !is(W.shape(0), d) || !is(completed.shape(0), n) ||
-      !is(completed.shape(1), d) || !is(loss.shape(0), n) || (leverage.size() && !is(leverage.size(), n * d)))
+  const std::int64_t n = n_rows(X), d = n_columns(X), r = n_columns(W);
+  if (n_rows(mean) != d || n_rows(scale) != d || n_rows(W) != d || !same_shape(completed, X) || n_rows(loss) != n ||
+      (leverage.size() && !same_shape(leverage, X)))
     throw std::invalid_argument("fill_missing: the arrays must agree in their shapes");
 
   std::vector<double> Wt(static_cast<std::size_t>(d * r)), unit(static_cast<std::size_t>(d));
-  const std::int64_t packed = at(r, 0);
+  const std::int64_t packed = in_triangle(r, 0);
   const std::int64_t stride = (packed + kLanes - 1) / kLanes * kLanes;
   const auto size = static_cast<std::size_t>(stride);
   Model model{mean.data(), scale.data(), unit.data(), W.data(), Wt.data(), d,  r,
@@ -252,7 +250,7 @@ void fill_missing(In2<T> X, In1<double> mean, In1<double> scale, In2<double> W, 
   }
   double largest = 0.0;
   for (std::int64_t a = 0; a < r; ++a) {
-    double& entry = model.all[static_cast<std::size_t>(at(a, a))];
+    double& entry = model.all[static_cast<std::size_t>(in_triangle(a, a))];
     entry += ridge;
     largest = std::max(largest, entry);
   }
@@ -277,17 +275,20 @@ void fill_missing(In2<T> X, In1<double> mean, In1<double> scale, In2<double> W, 
   });
 }
 
+template <class T>
+void bind_for(nb::module_& m) {
+  using namespace nb::literals;
+  m.def("fill_missing", &fill_missing<T>, "rows"_a.noconvert(), "mean"_a.noconvert(), "scale"_a.noconvert(),
+        "weights"_a.noconvert(), "ridge"_a, "whole"_a, "completed"_a.noconvert(), "leverage"_a.noconvert(),
+        "loss"_a.noconvert(), "n_threads"_a,
+        "Fill the missing cells of rows under a low-rank model; each row's squared error where observed.");
+}
+
 }  // namespace
 
 void bind_fill_missing(nb::module_& m) {
-  using namespace nb::literals;
-  const char* about = "Fill the missing cells of rows under a low-rank model; each row's squared error where observed.";
-  m.def("fill_missing", &fill_missing<float>, "rows"_a.noconvert(), "mean"_a.noconvert(), "scale"_a.noconvert(),
-        "weights"_a.noconvert(), "ridge"_a, "whole"_a, "completed"_a.noconvert(), "leverage"_a.noconvert(),
-        "loss"_a.noconvert(), "n_threads"_a, about);
-  m.def("fill_missing", &fill_missing<double>, "rows"_a.noconvert(), "mean"_a.noconvert(), "scale"_a.noconvert(),
-        "weights"_a.noconvert(), "ridge"_a, "whole"_a, "completed"_a.noconvert(), "leverage"_a.noconvert(),
-        "loss"_a.noconvert(), "n_threads"_a, about);
+  bind_for<float>(m);
+  bind_for<double>(m);
 }
 
 }  // namespace lowdim

@@ -3,10 +3,12 @@
 // With m = exp(-2|y|) - 1, tanh|y| = -m / (2 + m) and log cosh y = |y| + log(2 + m) - log 2. The factors 2 + m lie in
 // (1, 2], so their product is logged once for many samples. Sums run in fixed lanes: every vector width gives the
 // same bits.
+#include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "common/arrays.hpp"
+#include "common/exp_reduction.hpp"
+#include "common/lane_sums.hpp"
 #include "common/simd.hpp"
 
 namespace lowdim {
@@ -15,59 +17,37 @@ namespace {
 constexpr int kLanes = 64;  // samples of a tile
 constexpr int kTiles = 64;  // tiles whose factors are multiplied before they are logged: at most 2^64
 
-// m = expm1(x) for x in [-64, 0]: x = n log 2 + r with |r| <= log(2) / 2, and expm1(r) by its Taylor series, whose
-// first term left out is below a quarter of the last bit. `shift` moves n to the low bits of the significand.
-template <class T>
-struct Series;
-template <>
-struct Series<double> {
-  using Bits = std::uint64_t;
-  static constexpr double shift = 6755399441055744.0, log2_high = 6.93147180369123816490e-01,
-                          log2_low = 1.90821492927058770002e-10, per_log2 = 1.44269504088896338700;
-  static constexpr unsigned mantissa = 52, bias = 1023;
-  static LOWDIM_INLINE inline double tail(double r) {  // (expm1(r) - r) / r^2
-    double p = 1.0 / 6227020800.0;
-    p = p * r + 1.0 / 479001600.0;
-    p = p * r + 1.0 / 39916800.0;
-    p = p * r + 1.0 / 3628800.0;
-    p = p * r + 1.0 / 362880.0;
-    p = p * r + 1.0 / 40320.0;
-    p = p * r + 1.0 / 5040.0;
-    p = p * r + 1.0 / 720.0;
-    p = p * r + 1.0 / 120.0;
-    p = p * r + 1.0 / 24.0;
-    p = p * r + 1.0 / 6.0;
-    return p * r + 0.5;
-  }
-};
-template <>
-struct Series<float> {
-  using Bits = std::uint32_t;
-  static constexpr float shift = 12582912.0f, log2_high = 0.693359375f, log2_low = -2.12194440e-4f,
-                         per_log2 = 1.44269504f;
-  static constexpr unsigned mantissa = 23, bias = 127;
-  static LOWDIM_INLINE inline float tail(float r) {
-    float p = 1.0f / 5040.0f;
-    p = p * r + 1.0f / 720.0f;
-    p = p * r + 1.0f / 120.0f;
-    p = p * r + 1.0f / 24.0f;
-    p = p * r + 1.0f / 6.0f;
-    return p * r + 0.5f;
-  }
-};
+// (expm1(r) - r) / r^2 for |r| <= log(2) / 2 by the Taylor series, whose first term left out is below a quarter of the
+// last bit of expm1(r).
+LOWDIM_INLINE inline double tail(double r) {
+  double p = 1.0 / 6227020800.0;
+  p = p * r + 1.0 / 479001600.0;
+  p = p * r + 1.0 / 39916800.0;
+  p = p * r + 1.0 / 3628800.0;
+  p = p * r + 1.0 / 362880.0;
+  p = p * r + 1.0 / 40320.0;
+  p = p * r + 1.0 / 5040.0;
+  p = p * r + 1.0 / 720.0;
+  p = p * r + 1.0 / 120.0;
+  p = p * r + 1.0 / 24.0;
+  p = p * r + 1.0 / 6.0;
+  return p * r + 0.5;
+}
+LOWDIM_INLINE inline float tail(float r) {
+  float p = 1.0f / 5040.0f;
+  p = p * r + 1.0f / 720.0f;
+  p = p * r + 1.0f / 120.0f;
+  p = p * r + 1.0f / 24.0f;
+  p = p * r + 1.0f / 6.0f;
+  return p * r + 0.5f;
+}
 
+// expm1(x) for x in [-64, 0].
 template <class T>
 LOWDIM_INLINE inline T expm1_negative(T x) {
-  using S = Series<T>;
-  const T shifted = x * S::per_log2 + S::shift;
-  const T n = shifted - S::shift;
-  const T r = (x - n * S::log2_high) - n * S::log2_low;
-  const T small = r * r * S::tail(r) + r;
-  typename S::Bits bits;
-  std::memcpy(&bits, &shifted, sizeof bits);
-  bits = (bits + S::bias) << S::mantissa;  // the low bits of `bits` are n
   T power;
-  std::memcpy(&power, &bits, sizeof power);
+  const T r = reduce_exponent(x, power);
+  const T small = r * r * tail(r) + r;
   return power * small + (power - T(1));
 }
 
@@ -89,11 +69,6 @@ struct Sums {
     }
     return logs + std::log(whole);
   }
-  static double fold(const T* lane) {
-    double sum = 0;
-    for (int l = 0; l < kLanes; ++l) sum += static_cast<double>(lane[l]);
-    return sum;
-  }
 };
 
 template <class T>
@@ -113,8 +88,8 @@ LOWDIM_INLINE inline void add_tile(T* LOWDIM_RESTRICT y, int count, Sums<T>& LOW
 // Y becomes tanh(Y); slope[i] = sum of 1 - tanh^2 and value[i] = sum of log cosh over row i.
 template <class T>
 void log_cosh(Out2<T> Y, Out1<double> slope, Out1<double> value) {
-  const std::int64_t k = Y.shape(0), n = Y.shape(1), stretch = std::int64_t{kLanes} * kTiles;
-  if (static_cast<std::int64_t>(slope.shape(0)) != k || static_cast<std::int64_t>(value.shape(0)) != k)
+  const std::int64_t k = n_rows(Y), n = n_columns(Y), stretch = std::int64_t{kLanes} * kTiles;
+  if (n_rows(slope) != k || n_rows(value) != k)
     throw std::invalid_argument("log_cosh: slope and value must have one entry for each row of Y");
   nb::gil_scoped_release free;
   for (std::int64_t i = 0; i < k; ++i) {
@@ -127,21 +102,26 @@ void log_cosh(Out2<T> Y, Out1<double> slope, Out1<double> value) {
         for (std::int64_t j = begin; j < whole; j += kLanes) add_tile(y + j, kLanes, sums);
         add_tile(y + whole, static_cast<int>(end - whole), sums);
       });
-      slopes += Sums<T>::fold(sums.slope);
-      values += Sums<T>::fold(sums.size) + sums.log_of_product();
+      slopes += sum_in_order<kLanes>(sums.slope);
+      values += sum_in_order<kLanes>(sums.size) + sums.log_of_product();
     }
     slope(i) = slopes;
     value(i) = values;
   }
 }
 
+template <class T>
+void bind_for(nb::module_& m) {
+  using namespace nb::literals;
+  m.def("log_cosh", &log_cosh<T>, "Y"_a.noconvert(), "slope"_a.noconvert(), "value"_a.noconvert(),
+        "Replace Y by tanh(Y); sums of 1 - tanh^2 and of log cosh over each row.");
+}
+
 }  // namespace
 
 void bind_log_cosh(nb::module_& m) {
-  using namespace nb::literals;
-  const char* about = "Replace Y by tanh(Y); sums of 1 - tanh^2 and of log cosh over each row.";
-  m.def("log_cosh", &log_cosh<float>, "Y"_a.noconvert(), "slope"_a.noconvert(), "value"_a.noconvert(), about);
-  m.def("log_cosh", &log_cosh<double>, "Y"_a.noconvert(), "slope"_a.noconvert(), "value"_a.noconvert(), about);
+  bind_for<float>(m);
+  bind_for<double>(m);
 }
 
 }  // namespace lowdim

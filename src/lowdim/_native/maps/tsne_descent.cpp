@@ -1,88 +1,19 @@
-// t-SNE: affinities of given perplexity, the forces between the points of a map, and the steps they make.
+// t-SNE's descent: the forces between the points of a map, and the steps they make.
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+#include <vector>
+
 #include "common/arrays.hpp"
+#include "common/exp_log.hpp"
+#include "maps/graph_edges.hpp"
 #include "maps/repulsion_field.hpp"
 
 namespace lowdim {
-
 namespace {
-
-void require(bool fits) {
-  if (!fits) throw std::invalid_argument("the arrays do not fit together");
-}
-
-// ---- affinities ----------------------------------------------------------------------------------------------------
-
-struct Moments {
-  double sum, mean, variance;  // of the weights; of d under them
-};
-
-// Weights exp(-beta d) of a row of squared distances less their smallest, and their moments.
-LOWDIM_INLINE inline Moments weigh(const double* d, std::int64_t count, double beta, double* weights) {
-  for (std::int64_t l = 0; l < count; ++l) weights[l] = exp_negative(-beta * d[l]);
-  constexpr std::int64_t strands = 8;
-  double s[strands] = {}, f[strands] = {}, g[strands] = {};
-  std::int64_t l = 0;
-  for (; l + strands <= count; l += strands)
-    for (std::int64_t e = 0; e < strands; ++e) {
-      const double weighted = weights[l + e] * d[l + e];
-      s[e] += weights[l + e], f[e] += weighted, g[e] += weighted * d[l + e];
-    }
-  for (; l < count; ++l) s[0] += weights[l], f[0] += weights[l] * d[l], g[0] += weights[l] * d[l] * d[l];
-  for (std::int64_t half = strands / 2; half > 0; half /= 2)
-    for (std::int64_t e = 0; e < half; ++e) s[e] += s[e + half], f[e] += f[e + half], g[e] += g[e + half];
-  const double mean = f[0] / s[0];
-  return {s[0], mean, g[0] / s[0] - mean * mean};
-}
-
-// The beta at which the entropy of the weights, log sum + beta mean, is log(perplexity); the weights, summing to 1, are
-// left in `weights`. The entropy falls with beta, by beta times the variance: Newton's steps, inside a bracket.
-LOWDIM_INLINE inline double calibrate(const double* d, std::int64_t count, double perplexity, double* weights) {
-  const double target = log_positive(perplexity);
-  double mean = 0;
-  for (std::int64_t l = 0; l < count; ++l) mean += d[l] / static_cast<double>(count);
-  double low = 0, high = std::numeric_limits<double>::infinity(), beta = mean > 0 ? 1 / mean : 1;
-  Moments found{1, 0, 0};
-  for (int step = 0; step < 200; ++step) {
-    found = weigh(d, count, beta, weights);
-    const double gap = log_positive(found.sum) + beta * found.mean - target;
-    if (gap < 1e-9 && gap > -1e-9) break;
-    (gap > 0 ? low : high) = beta;
-    double next = beta + gap / (beta * found.variance);
-    if (!(next > low && next < high))
-      next = high == std::numeric_limits<double>::infinity() ? beta * 2 : (low + high) / 2;
-    if (next > 4 * beta) next = 4 * beta;
-    if (next == beta || next > 1e300) break;
-    beta = next;
-  }
-  for (std::int64_t l = 0; l < count; ++l) weights[l] /= found.sum;
-  return beta;
-}
-
-// Weights of each row's neighbours whose perplexity is `perplexity`, or as near as their number and ties allow.
-void calibrate_rows(In1<std::int64_t> starts, In1<double> squares, double perplexity, int n_threads,
-                    Out1<double> weights, Out1<double> betas) {
-  const std::int64_t n = static_cast<std::int64_t>(starts.shape(0)) - 1;
-  require(n >= 0 && weights.shape(0) == squares.shape(0) && static_cast<std::int64_t>(betas.shape(0)) == n);
-  for (std::int64_t i = 0; i < n; ++i) require(starts.data()[i] <= starts.data()[i + 1]);
-  require(starts.data()[0] >= 0 && starts.data()[n] <= static_cast<std::int64_t>(squares.shape(0)));
-  parallel_for(n, 64, n_threads, [&](std::int64_t first, std::int64_t last, std::int64_t) {
-    std::vector<double> shifted;
-    for (std::int64_t i = first; i < last; ++i) {
-      const std::int64_t begin = starts.data()[i], count = starts.data()[i + 1] - begin;
-      if (count == 0) continue;
-      const double* d = squares.data() + begin;
-      const double least = *std::min_element(d, d + count);
-      shifted.resize(static_cast<std::size_t>(count));
-      double* out = weights.data() + begin;
-      dispatch([&]() LOWDIM_INLINE {
-        for (std::int64_t l = 0; l < count; ++l) shifted[l] = d[l] - least;
-        betas.data()[i] = calibrate(shifted.data(), count, perplexity, out);
-      });
-    }
-  });
-}
 
 // ---- attraction ----------------------------------------------------------------------------------------------------
 
@@ -104,7 +35,7 @@ LOWDIM_INLINE inline void differences(const std::int32_t* ends, const T* y, cons
   }
 }
 
-#if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
+#ifdef LOWDIM_SHUFFLES
 // The two floats of a row travel as one double: half the loads, and none through the stack.
 template <>
 LOWDIM_INLINE inline void differences<float, 2>(const std::int32_t* ends, const float* y, const float* own,
@@ -255,13 +186,8 @@ Norms step_rows(const T* pulled, const T* pushed, double z, const Rates& rates, 
 template <class T>
 Edges<T> open_edges(const In1<std::int64_t>& starts, const In1<std::int32_t>& ends, const In1<T>& weights,
                     std::int64_t n) {
-  require(static_cast<std::int64_t>(starts.shape(0)) == n + 1 && ends.shape(0) == weights.shape(0));
-  require(starts.data()[0] == 0 && starts.data()[n] == static_cast<std::int64_t>(ends.shape(0)));
-  for (std::int64_t i = 0; i < n; ++i) require(starts.data()[i] <= starts.data()[i + 1]);
-  std::int32_t least = 0, most = 0;
-  for (std::size_t e = 0; e < ends.shape(0); ++e)
-    least = std::min(least, ends.data()[e]), most = std::max(most, ends.data()[e]);
-  require(least >= 0 && most < n);
+  require_edges(starts, ends, n);
+  require(starts.data()[0] == 0 && starts.data()[n] == n_rows(ends) && n_rows(weights) == n_rows(ends));
   return {starts.data(), ends.data(), weights.data()};
 }
 
@@ -298,9 +224,8 @@ std::tuple<double, double, double> descend_map(In1<std::int64_t> starts, In1<std
                                                double exaggeration, double rate, double momentum, double most_gain,
                                                double theta, double dof, int n_iter, int n_threads, Out2<T> y,
                                                Out2<T> velocity, Out2<T> gains) {
-  const std::int64_t n = y.shape(0), dims = y.shape(1);
-  require(velocity.shape(0) == y.shape(0) && gains.shape(0) == y.shape(0) && velocity.shape(1) == y.shape(1) &&
-          gains.shape(1) == y.shape(1) && n > 1 && dims > 0);
+  const std::int64_t n = n_rows(y), dims = n_columns(y);
+  require(same_shape(velocity, y) && same_shape(gains, y) && n > 1 && dims > 0);
   const Edges<T> edges = open_edges(starts, ends, weights, n);
   const auto field = make_field<T>(n, dims, theta, dof);
   std::vector<T> pulled(static_cast<std::size_t>(n * dims)), pushed(pulled.size());
@@ -321,9 +246,8 @@ std::tuple<double, double, double> descend_map(In1<std::int64_t> starts, In1<std
 template <class T>
 double map_forces(In1<std::int64_t> starts, In1<std::int32_t> ends, In1<T> weights, In2<T> y, double theta, double dof,
                   int n_threads, Out2<T> pulled, Out2<T> pushed) {
-  const std::int64_t n = y.shape(0), dims = y.shape(1);
-  require(pulled.shape(0) == y.shape(0) && pushed.shape(0) == y.shape(0) && pulled.shape(1) == y.shape(1) &&
-          pushed.shape(1) == y.shape(1) && n > 1 && dims > 0);
+  const std::int64_t n = n_rows(y), dims = n_columns(y);
+  require(same_shape(pulled, y) && same_shape(pushed, y) && n > 1 && dims > 0);
   const Edges<T> edges = open_edges(starts, ends, weights, n);
   const auto field = make_field<T>(n, dims, theta, dof);
   field->follow(y.data(), true, n_threads);
@@ -334,8 +258,8 @@ double map_forces(In1<std::int64_t> starts, In1<std::int32_t> ends, In1<T> weigh
 template <class T>
 void pull_map(In1<std::int64_t> starts, In1<std::int32_t> ends, In1<T> weights, In2<T> y, double dof, int n_threads,
               Out2<T> pulled) {
-  const std::int64_t n = y.shape(0), dims = y.shape(1);
-  require(pulled.shape(0) == y.shape(0) && pulled.shape(1) == y.shape(1));
+  const std::int64_t n = n_rows(y), dims = n_columns(y);
+  require(same_shape(pulled, y));
   const Edges<T> edges = open_edges(starts, ends, weights, n);
   parallel_for(n, pull_chunk, n_threads, [&](std::int64_t first, std::int64_t last, std::int64_t) {
     pull_rows(edges, first, last, y.data(), dims, static_cast<T>(1 / dof), pulled.data());
@@ -347,12 +271,8 @@ template <class T>
 std::tuple<double, double> step_map(In2<T> pulled, In2<T> pushed, double z, double exaggeration, double rate,
                                     double momentum, double most_gain, int n_threads, Out2<T> y, Out2<T> velocity,
                                     Out2<T> gains) {
-  const std::int64_t n = y.shape(0), dims = y.shape(1);
-  for (const auto& shape : {std::pair{pulled.shape(0), pulled.shape(1)},
-                            {pushed.shape(0), pushed.shape(1)},
-                            {velocity.shape(0), velocity.shape(1)},
-                            {gains.shape(0), gains.shape(1)}})
-    require(shape.first == y.shape(0) && shape.second == y.shape(1));
+  const std::int64_t n = n_rows(y), dims = n_columns(y);
+  require(same_shape(pulled, y) && same_shape(pushed, y) && same_shape(velocity, y) && same_shape(gains, y));
   const Norms norms = step_rows(pulled.data(), pushed.data(), z, {exaggeration, rate, momentum, most_gain}, n, dims,
                                 n_threads, y.data(), velocity.data(), gains.data());
   return {std::sqrt(norms.gradient), std::sqrt(norms.pull)};
@@ -362,7 +282,7 @@ std::tuple<double, double> step_map(In2<T> pulled, In2<T> pushed, double z, doub
 template <class T>
 double edge_costs(In1<std::int64_t> starts, In1<std::int32_t> ends, In1<T> weights, In2<T> y, double dof,
                   int n_threads) {
-  const std::int64_t n = y.shape(0), dims = y.shape(1), chunk = 256;
+  const std::int64_t n = n_rows(y), dims = n_columns(y), chunk = 256;
   const Edges<T> edges = open_edges(starts, ends, weights, n);
   std::vector<double> sums(static_cast<std::size_t>((n + chunk - 1) / chunk));
   parallel_for(n, chunk, n_threads, [&](std::int64_t first, std::int64_t last, std::int64_t c) {
@@ -387,118 +307,30 @@ double edge_costs(In1<std::int64_t> starts, In1<std::int32_t> ends, In1<T> weigh
   return sum;
 }
 
-// ---- new rows ------------------------------------------------------------------------------------------------------
-
-// The least of sum_j p_j log(p_j / q_j) for one new point, the fitted points fixed. The attractive part is majorised by
-// a paraboloid whose minimum is the mean of the neighbours weighted by p q; the repulsion shifts it.
-template <int D>
-void place(const Tree<double, D>* tree, const std::vector<Point<double, D>>& points, const Student<double>& kernel,
-           double theta, const std::int32_t* near, const double* p, std::int64_t k, double exaggeration, int n_iter,
-           double* y) {
-  constexpr int listed_for = 10;
-  std::vector<std::int32_t> open, whole, single;
-  for (int step = 0; step < n_iter; ++step) {
-    if (tree != nullptr && step % listed_for == 0) {
-      whole.clear(), single.clear();
-      tree->list(y, y, theta, open, whole, single);
-    }
-    double force[D] = {}, total = 0;
-    dispatch([&]() LOWDIM_INLINE {
-      Pack<double> x[D];
-      Pushed<double, D> pushed;
-      for (int c = 0; c < D; ++c) x[c] = Pack<double>{} + y[c];
-      if (tree == nullptr) {
-        push_all<double, D>(x, points.data(), nullptr, static_cast<std::int64_t>(points.size()), kernel, pushed);
-      } else {
-        push_all<double, D>(x, tree->nodes(), whole.data(), static_cast<std::int64_t>(whole.size()), kernel, pushed);
-        push_all<double, D>(x, tree->points(), single.data(), static_cast<std::int64_t>(single.size()), kernel, pushed);
-      }
-      for (int c = 0; c < D; ++c) force[c] = pushed.force[c][0];
-      total = pushed.total[0];
-    });
-    double weight = 0, move[D] = {}, length = 0;
-    for (std::int64_t j = 0; j < k; ++j) {
-      const double* other = points[near[j]].at;
-      double s = 0;
-      for (int c = 0; c < D; ++c) s += (y[c] - other[c]) * (y[c] - other[c]);
-      const double pull = exaggeration * p[j] / (1 + s * kernel.over_dof);
-      weight += pull;
-      for (int c = 0; c < D; ++c) move[c] += pull * (other[c] - y[c]);
-    }
-    for (int c = 0; c < D; ++c) {
-      move[c] = (move[c] + force[c] / total) / std::max(weight, 1e-300);
-      length += move[c] * move[c];
-    }
-    const double shrink = length > 1 ? 1 / std::sqrt(length) : 1.0;
-    for (int c = 0; c < D; ++c) y[c] += shrink * move[c];
-    if (length < 1e-10) break;
-  }
-}
-
-template <int D>
-void place_all(const In2<double>& fitted, const In2<std::int32_t>& near, const In2<double>& p, double theta, double dof,
-               double exaggeration, int n_iter, int n_threads, const Out2<double>& y) {
-  const std::int64_t n = fitted.shape(0), m = y.shape(0), k = near.shape(1);
-  std::vector<Point<double, D>> points(static_cast<std::size_t>(n));
-  for (std::int64_t i = 0; i < n; ++i) std::copy(fitted.data() + i * D, fitted.data() + (i + 1) * D, points[i].at);
-  std::unique_ptr<Tree<double, D>> tree;
-  if (theta > 0 && n > 4) {
-    tree = std::make_unique<Tree<double, D>>(n, dof);
-    tree->build(fitted.data(), n_threads);
-  }
-  const Student<double> kernel(dof);
-  parallel_for(m, 8, n_threads, [&](std::int64_t first, std::int64_t last, std::int64_t) {
-    for (std::int64_t i = first; i < last; ++i)
-      place<D>(tree.get(), points, kernel, theta, near.data() + i * k, p.data() + i * k, k, exaggeration, n_iter,
-               y.data() + i * D);
-  });
-}
-
-// Moves new points y from where they are to where their neighbours among the fitted ones want them, each on its own.
-void place_rows(In2<double> fitted, In2<std::int32_t> near, In2<double> p, double theta, double dof,
-                double exaggeration, int n_iter, int n_threads, Out2<double> y) {
-  require(near.shape(0) == y.shape(0) && p.shape(0) == y.shape(0) && near.shape(1) == p.shape(1) &&
-          fitted.shape(1) == y.shape(1) && fitted.shape(0) > 0);
-  for (std::size_t e = 0; e < near.size(); ++e)
-    require(near.data()[e] >= 0 && near.data()[e] < static_cast<std::int64_t>(fitted.shape(0)));
-  const std::int64_t dims = y.shape(1);
-  require(dims >= 1 && dims <= most_dims);
-  if (dims == 1)
-    place_all<1>(fitted, near, p, theta, dof, exaggeration, n_iter, n_threads, y);
-  else if (dims == 2)
-    place_all<2>(fitted, near, p, theta, dof, exaggeration, n_iter, n_threads, y);
-  else
-    place_all<3>(fitted, near, p, theta, dof, exaggeration, n_iter, n_threads, y);
-}
-
 template <class T>
 void bind_for(nb::module_& m) {
   using namespace nb::literals;
   using release = nb::call_guard<nb::gil_scoped_release>;
   m.def("descend_map", &descend_map<T>, "starts"_a.noconvert(), "ends"_a.noconvert(), "weights"_a.noconvert(),
         "exaggeration"_a, "rate"_a, "momentum"_a, "most_gain"_a, "theta"_a, "dof"_a, "n_iter"_a, "n_threads"_a,
-        "y"_a.noconvert(), "velocity"_a.noconvert(), "gains"_a.noconvert(), release());
+        "y"_a.noconvert(), "velocity"_a.noconvert(), "gains"_a.noconvert(), release(),
+        "Steps of the map y under its edges; Z, the norm of the gradient and that of the attraction before the last.");
   m.def("map_forces", &map_forces<T>, "starts"_a.noconvert(), "ends"_a.noconvert(), "weights"_a.noconvert(),
-        "y"_a.noconvert(), "theta"_a, "dof"_a, "n_threads"_a, "pulled"_a.noconvert(), "pushed"_a.noconvert(),
-        release());
+        "y"_a.noconvert(), "theta"_a, "dof"_a, "n_threads"_a, "pulled"_a.noconvert(), "pushed"_a.noconvert(), release(),
+        "Both forces on every point of the map y; Z, the kernel summed over all pairs.");
   m.def("pull_map", &pull_map<T>, "starts"_a.noconvert(), "ends"_a.noconvert(), "weights"_a.noconvert(),
-        "y"_a.noconvert(), "dof"_a, "n_threads"_a, "pulled"_a.noconvert(), release());
+        "y"_a.noconvert(), "dof"_a, "n_threads"_a, "pulled"_a.noconvert(), release(), "The attraction alone.");
   m.def("step_map", &step_map<T>, "pulled"_a.noconvert(), "pushed"_a.noconvert(), "z"_a, "exaggeration"_a, "rate"_a,
         "momentum"_a, "most_gain"_a, "n_threads"_a, "y"_a.noconvert(), "velocity"_a.noconvert(), "gains"_a.noconvert(),
-        release());
+        release(), "One step of the map y from given forces; the norms of the gradient and of the attraction.");
   m.def("edge_costs", &edge_costs<T>, "starts"_a.noconvert(), "ends"_a.noconvert(), "weights"_a.noconvert(),
-        "y"_a.noconvert(), "dof"_a, "n_threads"_a, release());
+        "y"_a.noconvert(), "dof"_a, "n_threads"_a, release(),
+        "Sum of p log(p / w) over the edges, w the kernel of their points.");
 }
 
 }  // namespace
 
-void bind_tsne(nb::module_& m) {
-  using namespace nb::literals;
-  using release = nb::call_guard<nb::gil_scoped_release>;
-  m.def("calibrate_rows", &calibrate_rows, "starts"_a.noconvert(), "squares"_a.noconvert(), "perplexity"_a,
-        "n_threads"_a, "weights"_a.noconvert(), "betas"_a.noconvert(), release());
-  m.def("place_rows", &place_rows, "fitted"_a.noconvert(), "near"_a.noconvert(), "p"_a.noconvert(), "theta"_a, "dof"_a,
-        "exaggeration"_a, "n_iter"_a, "n_threads"_a, "y"_a.noconvert(), release());
+void bind_tsne_descent(nb::module_& m) {
   bind_for<float>(m);
   bind_for<double>(m);
 }
