@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "bindings.hpp"
 #include "common/arrays.hpp"
 #include "common/parallel.hpp"
 

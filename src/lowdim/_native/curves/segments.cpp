@@ -1,6 +1,7 @@
 // Separate segments of a k-segments curve: the nearest one of every row, and where a new one would gain most.
 #include <limits>
 
+#include "bindings.hpp"
 #include "common/arrays.hpp"
 #include "common/parallel.hpp"
 

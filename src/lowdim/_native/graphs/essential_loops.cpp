@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 
+#include "bindings.hpp"
 #include "graphs/graph_search.hpp"
 
 namespace lowdim {

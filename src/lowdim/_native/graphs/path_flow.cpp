@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bindings.hpp"
 #include "graphs/graph_search.hpp"
 
 namespace lowdim {

@@ -9,6 +9,7 @@
 //                  (n x lanes) table, and relaxing an edge is one vector minimum over the lanes. Nodes are swept in
 //                  the order of one Dijkstra from the group's first source, forwards and backwards in turn, until
 //                  nothing changes. A group that needs too many sweeps falls back to the heap.
+#include "bindings.hpp"
 #include "common/simd.hpp"
 #include "graphs/graph_search.hpp"
 

@@ -131,7 +131,7 @@ class TreeField : public Field<T> {
     if (!fresh && age_ < renewal) {
       tree_.refit(y, n_threads);
       // Lists made for a smaller map would take too much as one.
-      if (tree_.nodes()[0].spread() <= listed_spread_ * T{1.2}) {
+      if (tree_.nodes()[0].spread() <= listed_spread_ * T(1.2)) {
         ++age_;
         return;
       }

@@ -1,6 +1,7 @@
 // Charges on a regular grid, and what the grid says at points: B-splines of degree five in one and two dimensions.
 #include <algorithm>
 
+#include "bindings.hpp"
 #include "common/arrays.hpp"
 #include "common/parallel.hpp"
 

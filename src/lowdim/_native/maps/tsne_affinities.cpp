@@ -3,6 +3,7 @@
 #include <limits>
 #include <vector>
 
+#include "bindings.hpp"
 #include "common/arrays.hpp"
 #include "common/exp_log.hpp"
 #include "common/lane_sums.hpp"

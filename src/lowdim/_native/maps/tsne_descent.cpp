@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "bindings.hpp"
 #include "common/arrays.hpp"
 #include "common/exp_log.hpp"
 #include "maps/graph_edges.hpp"

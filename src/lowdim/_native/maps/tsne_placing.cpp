@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "bindings.hpp"
 #include "common/arrays.hpp"
 #include "common/parallel.hpp"
 #include "maps/repulsion_field.hpp"

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "bindings.hpp"
 #include "common/arrays.hpp"
 #include "common/parallel.hpp"
 #include "maps/graph_edges.hpp"
@@ -22,7 +23,7 @@ struct Near {
     float held = static_cast<float>(s), found;
     OneFactor::hold(held, 1e-12f, 1e12f);
     OneFactor::power(held, kernel.b, found);
-    power = kernel.a * static_cast<double>(found);
+    power = static_cast<double>(kernel.a) * static_cast<double>(found);
     q = 1 / (1 + power);
   }
 };

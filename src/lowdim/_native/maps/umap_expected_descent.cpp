@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "bindings.hpp"
 #include "common/arrays.hpp"
 #include "common/float_bits.hpp"
 #include "common/parallel.hpp"

@@ -1,8 +1,10 @@
 // UMAP's graph: how strongly neighbours belong to a row.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
+#include "bindings.hpp"
 #include "common/arrays.hpp"
 #include "common/exp_log.hpp"
 #include "common/parallel.hpp"
@@ -31,13 +33,14 @@ double width_of(const double* d, std::int64_t count, double reach, double target
   double largest = 0;
   for (std::int64_t e = 0; e < count; ++e) largest = std::max(largest, d[e] - reach);
   if (largest <= 0) return 0;
-  double low = 0, high = INFINITY, width = largest;
+  constexpr double unknown = std::numeric_limits<double>::infinity();
+  double low = 0, high = unknown, width = largest;
   for (int step = 0; step < 100; ++step) {
     double sum = 0;
     for (std::int64_t e = 0; e < count; ++e) sum += membership(d[e] - reach, width);
     if (std::abs(sum - target) < 1e-9) break;
     (sum > target ? high : low) = width;
-    width = high == INFINITY ? 2 * width : 0.5 * (low + high);
+    width = high == unknown ? 2 * width : 0.5 * (low + high);
     if (width > 1e30 * largest || width < 1e-30 * largest) break;
   }
   return width;

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "bindings.hpp"
 #include "common/arrays.hpp"
 #include "common/parallel.hpp"
 #include "common/simd.hpp"

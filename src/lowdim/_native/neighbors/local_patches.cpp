@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "bindings.hpp"
 #include "common/arrays.hpp"
 #include "common/parallel.hpp"
 #include "neighbors/patch.hpp"

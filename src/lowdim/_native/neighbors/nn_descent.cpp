@@ -10,6 +10,7 @@
 #include <numeric>
 #include <vector>
 
+#include "bindings.hpp"
 #include "common/arrays.hpp"
 #include "common/parallel.hpp"
 #include "common/splitmix.hpp"

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "bindings.hpp"
 #include "common/arrays.hpp"
 #include "common/lane_sums.hpp"
 #include "common/parallel.hpp"

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "bindings.hpp"
 #include "common/arrays.hpp"
 #include "common/float_bits.hpp"
 #include "common/parallel.hpp"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bindings.hpp"
 #include "common/arrays.hpp"
 #include "common/parallel.hpp"
 #include "common/simd.hpp"

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "bindings.hpp"
 #include "common/arrays.hpp"
 #include "common/simd.hpp"
 #include "neighbors/nearest_heap.hpp"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "bindings.hpp"
 #include "common/arrays.hpp"
 #include "common/lane_sums.hpp"
 

@@ -4,6 +4,7 @@
 // the sums are short, and near the minimum their differences are small.
 #include <cmath>
 
+#include "bindings.hpp"
 #include "common/arrays.hpp"
 #include "common/cholesky.hpp"
 #include "common/lane_sums.hpp"

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "bindings.hpp"
 #include "common/arrays.hpp"
 #include "common/float_bits.hpp"
 #include "common/lane_sums.hpp"

@@ -3,6 +3,7 @@
 // The difference of two rows is N(gap, S) with S the sum of both covariances, so the expectation is
 // |I + 2 gamma S|^-1/2 exp(-gamma gap' (I + 2 gamma S)^-1 gap). S is a diagonal plus a few roots, and only the cells
 // missing in both rows tie the two together: where there are none, each row's own factor does.
+#include "bindings.hpp"
 #include "common/arrays.hpp"
 #include "common/cholesky.hpp"
 #include "common/parallel.hpp"

@@ -3,6 +3,7 @@
 // exp(y) = 2^n exp(r) with |r| <= log(2) / 2, exp(r) by its Taylor series, whose first term left out is below a quarter
 // of the last bit. Element by element the same operations at every vector width and in the last, shorter stretch:
 // the same bits. What would be below the smallest normal number is 0.
+#include "bindings.hpp"
 #include "common/arrays.hpp"
 #include "common/exp_reduction.hpp"
 #include "common/simd.hpp"

@@ -3,6 +3,7 @@
 // For a row with observed cells O, t solves (W_O' W_O + ridge I) t = W_O' x_O, and a missing cell gets
 // mean + scale w' t. Only missing cells of `completed` are written. Each row is its own: the same bits for any number
 // of threads.
+#include "bindings.hpp"
 #include "common/arrays.hpp"
 #include "common/cholesky.hpp"
 #include "common/lane_sums.hpp"

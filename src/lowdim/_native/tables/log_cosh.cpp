@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bindings.hpp"
 #include "common/arrays.hpp"
 #include "common/exp_reduction.hpp"
 #include "common/lane_sums.hpp"
