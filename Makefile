@@ -6,7 +6,7 @@ VENV := .venv/bin/python
 .SHELLFLAGS := -euc
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo env lint test test-deep test-oldest asan bench web clean
+.PHONY: help demo env lint stubs test test-deep test-oldest asan bench web clean
 
 help:  ## show what can be made
 	@cd "$(HERE)"
@@ -24,6 +24,10 @@ env:  ## the environment of the developers
 lint: env  ## style, types, layers, spelling
 	@cd "$(HERE)"
 	bash tools/lint.sh .venv-test/bin/python
+
+stubs: env  ## write the types of the compiled core again, after its signatures changed
+	@cd "$(HERE)"
+	.venv-test/bin/python tools/make_stubs.py
 
 test: env  ## lint and the whole suite, within 12 minutes on two cores
 	@cd "$(HERE)"

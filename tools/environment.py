@@ -34,8 +34,9 @@ def stop(message):
     sys.exit(f"lowdim: {message}")
 
 
-def run(command):
-    result = subprocess.run(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+def run(command, settings):
+    env = {**os.environ, **settings}
+    result = subprocess.run(command, cwd=ROOT, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if result.returncode:
         print(result.stdout)
         stop(f"this command failed (see above): {' '.join(map(str, command))}")
@@ -70,7 +71,11 @@ def main():
     print(f"Installing lowdim[{options.extra}] and building its compiled core (a minute or two) ...", flush=True)
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     target = f".[{options.extra}]"
-    run([*pip, "--constraint", options.constraints, *(["--editable"] if options.editable else []), target])
+    # In the environment they also reach what pip installs to build the package: older versions of pip take them from
+    # the first variable, newer ones from the second. As an address, because pip cuts a list of paths at spaces.
+    constraints = (ROOT / options.constraints).as_uri()
+    settings = {"PIP_CONSTRAINT": constraints, "PIP_BUILD_CONSTRAINT": constraints}
+    run([*pip, *(["--editable"] if options.editable else []), target], settings)
     stamp.write_text(wanted)
 
 
