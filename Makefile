@@ -6,7 +6,7 @@ VENV := .venv/bin/python
 .SHELLFLAGS := -euc
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo env check lint test test-deep test-oldest asan bench web clean
+.PHONY: help demo env check lint stubs test test-deep test-oldest asan bench web clean
 
 help:  ## show what can be made
 	@cd "$(HERE)"
@@ -28,6 +28,10 @@ check: env  ## seconds, for the inner loop: make check FILES="src/lowdim/spectra
 lint: env  ## style, types, layers, spelling
 	@cd "$(HERE)"
 	bash tools/lint.sh .venv-test/bin/python
+
+stubs: env  ## write the types of the compiled core again, after its signatures changed
+	@cd "$(HERE)"
+	.venv-test/bin/python tools/make_stubs.py
 
 test: env  ## lint and the whole suite, within 9 minutes on two idle cores
 	@cd "$(HERE)"

@@ -21,7 +21,7 @@ COMPILERS = ("c++", "g++", "clang++", "cl")
 def fingerprint(options):
     """Changes whenever the environment has to be made again."""
     sources = [ROOT / "pyproject.toml", ROOT / "CMakeLists.txt", ROOT / options.constraints]
-    sources += sorted((ROOT / "src" / "lowdim" / "_native").glob("*.[ch]pp"))
+    sources += sorted((ROOT / "src" / "lowdim" / "_native").rglob("*.[ch]pp"))
     if not options.editable:
         sources += sorted(p for p in (ROOT / "src").rglob("*.*") if p.is_file() and p.suffix not in (".pyc", ".so"))
     digest = hashlib.sha256(f"{sys.version}|{options.extra}|{options.editable}|{ROOT}".encode())
@@ -34,8 +34,9 @@ def stop(message):
     sys.exit(f"lowdim: {message}")
 
 
-def run(command):
-    env = {"CMAKE_BUILD_PARALLEL_LEVEL": str(os.cpu_count() or 1), **os.environ}  # make, where there is no ninja
+def run(command, settings):
+    # CMAKE_BUILD_PARALLEL_LEVEL is for make, where there is no ninja.
+    env = {"CMAKE_BUILD_PARALLEL_LEVEL": str(os.cpu_count() or 1), **os.environ, **settings}
     result = subprocess.run(command, cwd=ROOT, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if result.returncode:
         print(result.stdout)
@@ -71,7 +72,11 @@ def main():
     print(f"Installing lowdim[{options.extra}] and building its compiled core (a minute or two) ...", flush=True)
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     target = f".[{options.extra}]"
-    run([*pip, "--constraint", options.constraints, *(["--editable"] if options.editable else []), target])
+    # In the environment they also reach what pip installs to build the package: older versions of pip take them from
+    # the first variable, newer ones from the second. As an address, because pip cuts a list of paths at spaces.
+    constraints = (ROOT / options.constraints).as_uri()
+    settings = {"PIP_CONSTRAINT": constraints, "PIP_BUILD_CONSTRAINT": constraints}
+    run([*pip, *(["--editable"] if options.editable else []), target], settings)
     stamp.write_text(wanted)
 
 

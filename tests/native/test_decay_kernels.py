@@ -1,4 +1,4 @@
-"""The compiled exponential of `_native/decay.cpp` against its twin in numpy."""
+"""The compiled exponential of `_native/tables/exponential_decay.cpp` against its twin in numpy."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The compiled loop of `_native/expected.cpp` against a twin in numpy."""
+"""The compiled loop of `_native/tables/expected_gaussian.cpp` against a twin in numpy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The compiled log cosh of `_native/ica.cpp` against its twin in numpy."""
+"""The compiled log cosh of `_native/tables/log_cosh.cpp` against its twin in numpy."""
 
 from __future__ import annotations
 

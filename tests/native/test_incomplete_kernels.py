@@ -1,4 +1,4 @@
-"""The compiled loop of `_native/incomplete.cpp` against a twin in numpy."""
+"""The compiled loop of `_native/tables/fill_missing.cpp` against a twin in numpy."""
 
 from __future__ import annotations
 

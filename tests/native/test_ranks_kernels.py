@@ -1,4 +1,4 @@
-"""The compiled loops of `_native/ranks.cpp` against twins in numpy."""
+"""The compiled loops of `_native/neighbors/ranks.cpp` against twins in numpy."""
 
 from __future__ import annotations
 

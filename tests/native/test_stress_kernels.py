@@ -1,4 +1,4 @@
-"""The compiled loops of `_native/stress.cpp`, `monotone.cpp` and `placing.cpp` against twins in numpy."""
+"""The compiled loops of `_native/stress` against twins in numpy."""
 
 from __future__ import annotations
 
