@@ -16,7 +16,7 @@ from lowdim.stress._dissimilarities import Dissimilarities
 from lowdim.stress._initial import classical_of_table, out_of_flat, principal_axes, random_configuration
 from lowdim.stress._levels import level_of
 from lowdim.stress._majorize import Pairs
-from lowdim.stress._report import measures
+from lowdim.stress._report import StressForms
 from lowdim.stress._solvers import Evaluated, Problem, minimize_stress
 from lowdim.stress._weights import check_connected, known, merged, over_power, same_rows, user_weights
 
@@ -56,7 +56,7 @@ class Fitted:
     curve: Any
     unit: float  # of dissimilarities
     scale: float  # factor of distances and disparities in the result
-    forms: dict[str, float]
+    forms: StressForms
     point_stress: Array
     loss: float
     history: Array
@@ -89,7 +89,7 @@ def fit_pairs(dissimilarities: Dissimilarities, settings: Settings) -> Fitted:
     stretch = 1.0 if settings.level == "ratio" else 1.0 / max(1.0 - best.loss, 1e-3)
     Z = (stretch * points[group]).astype(settings.dtype)
     exact = np.ascontiguousarray(Z, dtype=np.float64)
-    forms = measures(pairs, disparities, exact, settings.n_jobs)
+    forms = StressForms.of(pairs, disparities, exact, settings.n_jobs)
     return Fitted(
         Z,
         np.ascontiguousarray(points[group]),
@@ -97,9 +97,9 @@ def fit_pairs(dissimilarities: Dissimilarities, settings: Settings) -> Fitted:
         curve,
         unit,
         scale,
-        forms | {"stress_": weight_unit * forms["stress_"]},
+        replace(forms, raw=weight_unit * forms.raw),
         pairs.detail(exact / stretch, disparities, settings.n_jobs)[0],
-        _powered_loss(pairs, work, exact, settings) if settings.power else forms["stress_scale_optimal_"] ** 2,
+        _powered_loss(pairs, work, exact, settings) if settings.power else forms.scale_optimal**2,
         np.sqrt(run.losses),
         run.n_iter,
         run.converged,
@@ -158,7 +158,7 @@ def _with_power(pairs: Pairs, group: Array, power: float) -> Pairs:
 def _all_at_origin(pairs: Pairs, holes: Array | None, settings: Settings) -> Fitted:
     """All dissimilarities are 0: every row is at the origin."""
     Z = np.zeros((pairs.n, settings.r), settings.dtype)
-    nothing = measures(pairs, pairs.delta, np.zeros(Z.shape), settings.n_jobs)
+    nothing = StressForms.of(pairs, pairs.delta, np.zeros(Z.shape), settings.n_jobs)
     points, each, history = np.zeros(Z.shape), np.zeros(pairs.n), np.zeros(1)
     delta = _with_holes(pairs.delta, holes)
     return Fitted(Z, points, 1.0, None, 1.0, 1.0, nothing, each, 0.0, history, 1, True, pairs.n, delta, delta)

@@ -14,24 +14,34 @@ from lowdim.stress._majorize import Pairs, n_pairs
 Array = np.ndarray
 
 
-def measures(pairs: Pairs, disparities: Array, Z: Array, n_jobs: int | None) -> dict[str, float]:
-    """Stress in four forms, from the configuration and its disparities alone."""
-    stress, force = pairs.stress(Z, disparities, n_jobs)
-    return forms(stress, float((force * Z).sum()), pairs.spread(Z, n_jobs), pairs.total(disparities))
+@dataclass(frozen=True)
+class StressForms:
+    """The stress of a configuration: sum w (dhat - d)^2, Kruskal's stress-1, and over sum w dhat^2."""
 
+    raw: float
+    stress1: float
+    normalized: float
+    scale_optimal: float  # the normalised one at the best scale of the configuration
 
-def forms(stress: float, gain: float, size: float, length: float) -> dict[str, float]:
-    """From sums over pairs: w (dhat - d)^2, w (dhat - d) d, w d^2 and w dhat^2.
+    @classmethod
+    def of(cls, pairs: Pairs, disparities: Array, Z: Array, n_jobs: int | None) -> StressForms:
+        """From the configuration and its disparities alone."""
+        stress, force = pairs.stress(Z, disparities, n_jobs)
+        return cls.of_sums(stress, float((force * Z).sum()), pairs.spread(Z, n_jobs), pairs.total(disparities))
 
-    The best change of scale lowers the stress by gain^2 / size; so no difference of two large sums is needed.
-    """
-    best = max(stress - gain**2 / size, 0.0) if size > 0 else stress
-    return {
-        "stress_": stress,
-        "stress1_": float(np.sqrt(stress / size)) if size > 0 else (np.inf if stress > 0 else 0.0),
-        "stress_normalized_": float(np.sqrt(stress / length)) if length > 0 else 0.0,
-        "stress_scale_optimal_": float(np.sqrt(best / length)) if length > 0 else 0.0,
-    }
+    @classmethod
+    def of_sums(cls, stress: float, gain: float, size: float, length: float) -> StressForms:
+        """From sums over pairs: w (dhat - d)^2, w (dhat - d) d, w d^2 and w dhat^2.
+
+        The best change of scale lowers the stress by gain^2 / size; so no difference of two large sums is needed.
+        """
+        best = max(stress - gain**2 / size, 0.0) if size > 0 else stress
+        return cls(
+            stress,
+            float(np.sqrt(stress / size)) if size > 0 else (np.inf if stress > 0 else 0.0),
+            float(np.sqrt(stress / length)) if length > 0 else 0.0,
+            float(np.sqrt(best / length)) if length > 0 else 0.0,
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ same work per pair, no sequential order of pairs, and no table of all pairs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from lowdim.stress._dissimilarities import Dissimilarities
 from lowdim.stress._fit import Fitted, Settings
 from lowdim.stress._initial import classical_of_table, principal_axes, random_configuration
 from lowdim.stress._majorize import apart
-from lowdim.stress._report import forms
+from lowdim.stress._report import StressForms
 from lowdim.stress._weights import check_connected, weight_table
 
 compiled: Any = _native
@@ -51,7 +51,7 @@ def fit_stochastic(dissimilarities: Dissimilarities, settings: Settings) -> Fitt
     exact = np.ascontiguousarray(Z, dtype=np.float64)
     sums, point = _measure(plain, exact, settings.n_jobs)
     weighted = _measure(sampler, exact, settings.n_jobs)[0] if settings.power else sums
-    found = forms(*sums)
+    forms = StressForms.of_sums(*sums)
     return Fitted(
         Z,
         points,
@@ -59,7 +59,7 @@ def fit_stochastic(dissimilarities: Dissimilarities, settings: Settings) -> Fitt
         None,
         unit,
         unit,
-        found | {"stress_": weight_unit * found["stress_"]},
+        replace(forms, raw=weight_unit * forms.raw),
         point,
         _loss(weighted),
         np.sqrt(losses),
@@ -185,7 +185,7 @@ def _sums(W: Array, axis: int, count: int) -> Any:
 
 
 def _measure(sampler: Sampler, Z: Array, n_jobs: int | None) -> tuple[tuple[float, float, float, float], Array]:
-    """Over all pairs, some rows at a time: the sums that `forms` takes, and the stress of each point's pairs."""
+    """Over all pairs, some rows at a time: the sums that `StressForms` takes, and the stress of each point's pairs."""
     n, r = Z.shape
     point, gain, length, size = np.empty(n), 0.0, 0.0, 0.0
     scratch, n_threads = np.empty((n, r)), threads.n_threads(n_jobs)

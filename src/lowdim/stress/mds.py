@@ -251,8 +251,8 @@ class MDS(Reducer):
                 f"MDS: rows at dissimilarity 0 (to rounding) are merged and share coordinates: {found.n_groups} of {n} "
                 "rows are different."
             )
-        for name, value in found.forms.items():
-            setattr(self, name, value * scale**2 if name == "stress_" else value)
+        self.stress_, self.stress1_ = found.forms.raw * scale**2, found.forms.stress1
+        self.stress_normalized_, self.stress_scale_optimal_ = found.forms.normalized, found.forms.scale_optimal
         total = found.point_stress.sum()
         self.stress_per_point_ = found.point_stress / total if total > 0 else found.point_stress
         self.loss_, self.stress_history_ = found.loss, found.history
