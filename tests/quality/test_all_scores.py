@@ -181,7 +181,7 @@ def test_wrong_calls_are_explained():
         quality.scores_each(X, {"a": Z, "b": Z[:50]})
     with pytest.raises(ValueError, match="label for each of the 60 rows; got 59"):
         quality.scores(X, Z, y[:59])
-    with pytest.raises(ValueError, match="at least 3 rows must be placed"):
+    with pytest.raises(ValueError, match="at least 3 rows must be without NaN"):
         quality.scores(X, np.full((60, 2), np.nan))
     with pytest.raises(ValueError, match="the embedding Z must hold real numbers; got <U1"):
         quality.scores(X, np.array([["a"] * 2] * 60))
