@@ -46,7 +46,7 @@ def pieces(axes: np.ndarray, n: int) -> dict[str, float]:
     place, height = rng.uniform(0, 1.5 * np.pi, 3 * n), rng.uniform(0, 3, 3 * n)
     X = np.column_stack([np.cos(place) + 4 * piece, height, np.sin(place)])
     silent = LocallyLinearEmbedding(n_neighbors=10, n_components=2, eigen_solver="dense").fit_transform(X)
-    bridged, said = listen(lowdim.LLE(2, n_neighbors=10, random_state=0), X)
+    bridged, issued = listen(lowdim.LLE(2, n_neighbors=10, random_state=0), X)
     apart, _ = listen(lowdim.LLE(2, n_neighbors=10, disconnected="separate", random_state=0), X)
 
     axes[0].scatter(X[:, 0], X[:, 2], s=5, c=place)
@@ -61,7 +61,7 @@ def pieces(axes: np.ndarray, n: int) -> dict[str, float]:
         for i, marker in enumerate("o^s"):
             ax.scatter(*Z[piece == i].T, s=10, c=place[piece == i], marker=marker)
         ax.set(title=title, xticks=[], yticks=[])
-    axes[2].set_xlabel("it warns: " + fill(said[0], 60), fontsize=8)
+    axes[2].set_xlabel("it warns: " + fill(issued[0], 60), fontsize=8)
     shares = {name: spread(Z, piece) for name, Z in zip(("silent", "bridged", "separate"), maps, strict=True)}
     return {"graph parts": bridged.n_components_graph_} | {f"spread of a piece, {k}": v for k, v in shares.items()}
 
@@ -73,7 +73,7 @@ def outliers(axes: np.ndarray, n: int) -> dict[str, float]:
     aside *= rng.uniform(40, 80, (10, 1)) / np.linalg.norm(aside, axis=1, keepdims=True)
     X = np.vstack([roll.X, roll.X.mean(axis=0) + aside])
     color = roll.coordinates[:, 0]
-    model, said = listen(lowdim.LLE(2, random_state=0), X)
+    model, issued = listen(lowdim.LLE(2, random_state=0), X)
     clean, nothing = listen(lowdim.LLE(2, random_state=0), roll.X)
 
     axes[0].scatter(X[:n, 0], X[:n, 2], s=5, c=color)
@@ -87,22 +87,22 @@ def outliers(axes: np.ndarray, n: int) -> dict[str, float]:
         ax.scatter(*Z[:n].T, s=5, c=color)
         ax.scatter(*Z[n:].T, s=40, color="black", marker="x")
         ax.set(title=title, xticks=[], yticks=[])
-    axes[1].set_xlabel("it warns: " + fill(said[0], 60), fontsize=8)
+    axes[1].set_xlabel("it warns: " + fill(issued[0], 60), fontsize=8)
     axes[2].set_aspect("equal")
     return {
         "thickness of the roll, with outliers": thickness(model.embedding_[:n]),
         "thickness of the roll, without": thickness(clean.embedding_),
-        "warnings with outliers": len(said),
+        "warnings with outliers": len(issued),
         "warnings without": len(nothing),
     }
 
 
 def listen(model: lowdim.LLE, X: np.ndarray) -> tuple[lowdim.LLE, list[str]]:
     """The fitted model and its warnings."""
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as issued:
         warnings.simplefilter("always")
         model.fit(X)
-    return model, [str(warning.message) for warning in said]
+    return model, [str(warning.message) for warning in issued]
 
 
 def spread(Z: np.ndarray, piece: np.ndarray) -> float:

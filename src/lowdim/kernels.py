@@ -1,6 +1,6 @@
 """Kernels for KernelPCA and the other kernel methods, and the algebra that combines them.
 
-A kernel k(x, y) says how similar two rows are, as an inner product of features that are never written down.
+A kernel k(x, y) is a similarity of two rows: the inner product of their features, which are not computed.
 
     >>> from lowdim.kernels import RBF, Linear, Polynomial
     >>> k = 0.5 * RBF(gamma=0.1) + Linear() * Polynomial(degree=2)
@@ -8,7 +8,8 @@ A kernel k(x, y) says how similar two rows are, as an inner product of features 
     array([[4.5   , 0.4094]])
 
 Positive multiples, sums, products and non-negative integer powers of kernels are kernels. `bandwidth` finds a
-starting value for ``gamma``, the one parameter in which every width is kept. What others write, with d the distance:
+first value of ``gamma``, the parameter that stands for every width. Conventions of other texts and programs, with d
+the distance:
 
     ================================  ====================  ==========================================
     written                           by                    here

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import lowdim
-from lowdim.app import commands, input_table
+from lowdim.app import cli, commands, input_table
 from lowdim.app.cli import main
 from lowdim.app.read_options import ReadOptions
 
@@ -171,6 +171,12 @@ def test_compare_takes_every_format(flowers, capsys, extension):
 def test_compare_takes_arrays(flowers, capsys):
     np.save("a.npy", np.random.default_rng(0).normal(size=(20, 3)))
     assert say(capsys, "compare", "a.npy", "--methods", "pca")[0] == 0
+
+
+def test_the_old_name_of_the_graph_option_still_works():
+    words = "compare flowers.csv --reference geodesic"
+    assert cli.parser().parse_args([*words.split(), "--n-neighbors", "5"]).graph_neighbors == 5
+    assert cli.parser().parse_args(words.split()).graph_neighbors == 10
 
 
 def test_geodesic_reference_and_options(flowers, capsys):

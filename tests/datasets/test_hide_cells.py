@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import lowdim
 from lowdim.datasets import hide_cells
 
 MECHANISMS = ("mcar", "mar", "nmar", "block")
@@ -125,3 +126,10 @@ def test_seeds_precision_and_words():
             hide_cells(*arguments)
     with pytest.raises(ValueError, match="driver must be a column of X, by name or by number from 0 to 5; got 'z'"):
         hide_cells(X, 0.1, "mar", driver="z")
+
+
+def test_the_old_name_of_the_record_works_with_a_warning():
+    with pytest.warns(FutureWarning, match="Holes is now called HiddenCells"):
+        assert lowdim.datasets.Holes is lowdim.datasets.HiddenCells
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        lowdim.datasets.nothing

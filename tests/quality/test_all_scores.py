@@ -181,7 +181,7 @@ def test_wrong_calls_are_explained():
         quality.scores_each(X, {"a": Z, "b": Z[:50]})
     with pytest.raises(ValueError, match="label for each of the 60 rows; got 59"):
         quality.scores(X, Z, y[:59])
-    with pytest.raises(ValueError, match="at least 3 rows must be placed"):
+    with pytest.raises(ValueError, match="at least 3 rows must be without NaN"):
         quality.scores(X, np.full((60, 2), np.nan))
     with pytest.raises(ValueError, match="the embedding Z must hold real numbers; got <U1"):
         quality.scores(X, np.array([["a"] * 2] * 60))
@@ -192,3 +192,10 @@ def test_wrong_calls_are_explained():
         quality.scores(X, Z, reference="geodesic", graph_neighbors=60)
     with pytest.raises(ValueError, match="X must be finite"):
         quality.scores(np.where(X > 4, np.nan, X), Z)
+
+
+def test_the_old_name_of_the_neighbourhood_size_works_with_a_warning():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    with pytest.warns(FutureWarning, match="scores: k is now called n_neighbors"):
+        old = quality.scores(X, X[:, :2], k=5)
+    assert old["trustworthiness"] == quality.scores(X, X[:, :2], n_neighbors=5)["trustworthiness"]

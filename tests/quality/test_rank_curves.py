@@ -184,9 +184,9 @@ def test_wrong_calls_are_explained():
             quality.trustworthiness(ranks, **options)
     with pytest.raises(TypeError, match="pass the data and the embedding"):
         quality.rnx_auc(X)
-    with pytest.raises(TypeError, match="stands for X, Z and all options"):
+    with pytest.raises(TypeError, match="it replaces X, Z and all options"):
         quality.rnx_auc(ranks, Z)
-    with pytest.raises(TypeError, match="stands for X, Z and all options"):
+    with pytest.raises(TypeError, match="it replaces X, Z and all options"):
         quality.rnx_curve(ranks, metric="cosine")
 
 

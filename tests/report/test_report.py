@@ -109,7 +109,7 @@ def test_columns_travel_up_to_a_stated_cap(c, roll, monkeypatch):
     monkeypatch.setattr("lowdim.report.render.MOST_CELLS", 200)
     page = render(c, data=roll.X)
     assert len(json.loads(Elements(page).data)["columns"]) == 2
-    assert "the first 2 of 3 components; the others are not in this file" in page
+    assert "the first 2 of 3 columns; the others are not in this file" in page
     assert json.loads(Elements(render(c)).data)["columns"] == []
     with pytest.raises(ValueError, match="data must be a table with 90 rows; got shape"):
         render(c, data=roll.X[:5])
