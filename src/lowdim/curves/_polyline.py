@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from lowdim import _native
 from lowdim._core.runtime import threads
-
-compiled: Any = _native  # a compiled module has no types to check
 
 Array = np.ndarray
 
@@ -74,7 +71,7 @@ class Polyline:
         n, chain, lengths = len(X), self.chain, self.lengths
         segments, shares, squared = np.empty(n, dtype=np.int64), np.empty(n), np.empty(n)
         X = np.ascontiguousarray(X, dtype=np.float64)
-        compiled.project_polyline(X, chain, segments, shares, squared, threads.n_threads(n_jobs))
+        _native.project_polyline(X, chain, segments, shares, squared, threads.n_threads(n_jobs))
         parameters = lengths[segments] * (1.0 - shares) + lengths[segments + 1] * shares
         return Projection(parameters, segments, shares, squared)
 

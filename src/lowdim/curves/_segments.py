@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,6 @@ from lowdim._core.runtime import threads
 from lowdim._core.spectrum.singular import svd
 from lowdim.curves._polyline import Polyline
 
-compiled: Any = _native  # a compiled module has no types to check
 Array = np.ndarray
 
 REACH = 1.5  # standard deviations of a segment to both sides of its middle
@@ -116,7 +114,7 @@ class _Segments:
     def _assign(self, moved: Array) -> None:
         ends = self.ends.reshape(-1, self.X.shape[1])
         flags, cores = moved.astype(np.uint8), threads.n_threads(self.n_jobs)
-        compiled.nearest_segments(self.X, ends, flags, self.home, self.squared, cores)
+        _native.nearest_segments(self.X, ends, flags, self.home, self.squared, cores)
 
     def _new_cluster(self) -> Array | None:
         """The rows nearer to one of the rows than to the curve, for the row that lowers the distances most."""
@@ -124,7 +122,7 @@ class _Segments:
         order = np.argsort(squared, kind="stable")
         candidates = order[np.unique(np.linspace(0, len(order) - 1, min(len(order), CANDIDATES)).astype(int))]
         gains, counts = np.empty(len(candidates)), np.empty(len(candidates), dtype=np.int64)
-        compiled.segment_gains(X, squared, candidates, gains, counts, threads.n_threads(self.n_jobs))
+        _native.segment_gains(X, squared, candidates, gains, counts, threads.n_threads(self.n_jobs))
         gains[counts < LEAST] = -np.inf
         if not np.isfinite(gains).any():
             return None

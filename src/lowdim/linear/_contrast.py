@@ -10,8 +10,6 @@ import numpy as np
 
 from lowdim import _native
 
-compiled: Any = _native  # a compiled module has no types to check
-
 Array = np.ndarray
 Sums = tuple[Array, Array]
 
@@ -39,7 +37,7 @@ class Contrast:
 
 def _log_cosh(Y: Array) -> Sums:
     slope, value = np.empty(len(Y)), np.empty(len(Y))
-    compiled.log_cosh(Y, slope, value)
+    _native.log_cosh(Y, slope, value)
     return slope, value
 
 

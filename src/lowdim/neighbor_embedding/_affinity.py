@@ -18,8 +18,6 @@ from lowdim._core.neighbors import Neighbors
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
 
-compiled: Any = _native  # a compiled module has no types to check
-
 KINDS = ("gaussian", "uniform")
 
 
@@ -103,7 +101,7 @@ def weights(
 
 def _of_perplexity(squares: np.ndarray, starts: np.ndarray, perplexity: float, n_jobs: int | None) -> np.ndarray:
     found, betas = np.empty_like(squares), np.empty(len(starts) - 1)
-    compiled.calibrate_rows(starts, squares, perplexity, threads.n_threads(n_jobs), found, betas)
+    _native.calibrate_rows(starts, squares, perplexity, threads.n_threads(n_jobs), found, betas)
     return found
 
 

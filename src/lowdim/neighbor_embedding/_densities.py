@@ -8,14 +8,11 @@ variability through density-preserving data visualization, 2021.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from lowdim import _native
-
-compiled: Any = _native  # a compiled module has no types to check
 
 LEAST = 1e-8  # of the mean squared distance, added to that of each row: keeps the logarithm finite
 STEADY = 0.1  # added to the variance of radii in the map, which may be close to 0 at first
@@ -48,7 +45,7 @@ def map_radii(W: sparse.csr_array, Z: np.ndarray, a: float, b: float, n_threads:
     """The same in the map, weighted by the kernel of the map; and the sums of these weights."""
     radii, sums = np.empty((2, len(Z)))
     starts, ends = W.indptr.astype(np.int64), W.indices.astype(np.int32)
-    compiled.map_radii(starts, ends, a, b, n_threads, np.ascontiguousarray(Z, dtype=np.float32), radii, sums)
+    _native.map_radii(starts, ends, a, b, n_threads, np.ascontiguousarray(Z, dtype=np.float32), radii, sums)
     return radii, sums
 
 
@@ -69,7 +66,7 @@ class Densities:
         radii, sums = map_radii(W, Z, a, b, n_threads)
         slopes, moves = self.slopes(radii), np.empty(Z.shape)
         starts, ends = W.indptr.astype(np.int64), W.indices.astype(np.int32)
-        compiled.radii_gradient(starts, ends, a, b, radii, sums, slopes, n_threads, Z, moves)
+        _native.radii_gradient(starts, ends, a, b, radii, sums, slopes, n_threads, Z, moves)
         return np.clip(self.weight * float(W.data.sum() / W.data.max(initial=1e-300)) * moves, -MOST, MOST)
 
     def slopes(self, radii: np.ndarray) -> np.ndarray:

@@ -13,8 +13,6 @@ from lowdim._core.graph import Connected, connect
 from lowdim._core.manifold.random_walk import weakest_link, with_values
 from lowdim._core.runtime import threads
 
-compiled: Any = _native  # a compiled module has no types to check
-
 LEAST_WIDTH = 1e-3  # of the mean distance to the neighbours
 
 
@@ -36,7 +34,7 @@ def memberships(graph: sparse.csr_array, connectivity: float, n_jobs: int | None
     """
     starts, distances = graph.indptr.astype(np.int64), graph.data.astype(np.float64)
     found, (reaches, widths) = np.empty_like(distances), np.empty((2, graph.shape[0]))
-    compiled.fuzzy_rows(
+    _native.fuzzy_rows(
         starts, distances, float(connectivity), LEAST_WIDTH, threads.n_threads(n_jobs), found, reaches, widths
     )
     return with_values(graph, found)

@@ -15,8 +15,6 @@ from lowdim._core.iterate import Callback, Progress, wants_stop
 from lowdim._core.runtime import threads
 from lowdim.neighbor_embedding._grid import GridField
 
-compiled: Any = _native  # a compiled module has no types to check
-
 BLOCK = 50  # steps between two checks of the map
 EXACT = 500  # rows up to which all pairs are taken: a fifth of a millisecond a step
 ALL_PAIRS = 5000  # rows up to which the divergence is computed over all pairs
@@ -93,28 +91,28 @@ class Engine:
         if self.solver == "fft" and theta is None:
             field = field or GridField(self.dof, self.n_threads)
             if field.fits(Z):
-                compiled.pull_map(*edges.arguments, Z, self.dof, self.n_threads, pulled)
+                _native.pull_map(*edges.arguments, Z, self.dof, self.n_threads, pulled)
                 return pulled, *field(Z)
         theta = self.theta if theta is None else theta
-        return pulled, pushed, compiled.map_forces(*edges.arguments, Z, theta, self.dof, self.n_threads, pulled, pushed)
+        return pulled, pushed, _native.map_forces(*edges.arguments, Z, theta, self.dof, self.n_threads, pulled, pushed)
 
     def divergence(self, edges: Edges, Z: np.ndarray) -> float:
         """KL(P || Q); the kernel is summed by the engine, over all pairs where there are few."""
         total = self.forces(edges, Z, theta=0.0 if len(Z) <= ALL_PAIRS else None)[2]
-        return float(compiled.edge_costs(*edges.arguments, Z, self.dof, self.n_threads) + np.log(total))
+        return float(_native.edge_costs(*edges.arguments, Z, self.dof, self.n_threads) + np.log(total))
 
     def advance(self, edges: Edges, state: State, phase: Phase, n_iter: int) -> float:
         """Make steps; returns the norm of the last gradient relative to that of the attraction."""
         settings = (phase.exaggeration, phase.rate, phase.momentum, phase.most_gain)
         if self.solver != "fft":
-            _, gradient, pull = compiled.descend_map(
+            _, gradient, pull = _native.descend_map(
                 *edges.arguments, *settings, self.theta, self.dof, n_iter, self.n_threads, *state.arguments
             )
             return gradient / max(pull, 1e-300)
         field = GridField(self.dof, self.n_threads)
         for _ in range(n_iter):
             forces = self.forces(edges, state.Z, field=field)
-            gradient, pull = compiled.step_map(*forces, *settings, self.n_threads, *state.arguments)
+            gradient, pull = _native.step_map(*forces, *settings, self.n_threads, *state.arguments)
         return gradient / max(pull, 1e-300)
 
 

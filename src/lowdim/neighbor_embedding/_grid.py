@@ -16,8 +16,6 @@ from scipy import fft
 
 from lowdim import _native
 
-compiled: Any = _native  # a compiled module has no types to check
-
 # Of the nodes, in widths of the kernel. Late in a descent the gradient is a hundredth of the forces: these are within
 # 0.02 % (with a spacing of a third: 0.2 %), so that the gradient is accurate to a few percent at its smallest.
 SPACING = 1 / 4
@@ -82,7 +80,7 @@ class GridField:
     ) -> tuple[np.ndarray, float]:
         flat = (1, *used) if len(used) == 1 else tuple(used)
         charges = np.empty(flat, np.float32)
-        compiled.spread_grid(Z, low, over, self.n_threads, charges)
+        _native.spread_grid(Z, low, over, self.n_threads, charges)
         hat = fft.rfftn(charges.reshape(used), s=sizes, workers=self.n_threads)
         even, odd = self._kernels
         total = _power(hat, even, sizes)
@@ -90,7 +88,7 @@ class GridField:
         for field, kernel in zip(fields, odd, strict=True):
             whole = fft.irfftn(hat * (np.complex64(1j) * kernel), s=sizes, workers=self.n_threads)
             field[...] = whole[tuple(slice(0, cells) for cells in used)].reshape(flat)
-        compiled.gather_grid(Z, low, over, fields.reshape(-1, flat[1]), self.n_threads, pushed)
+        _native.gather_grid(Z, low, over, fields.reshape(-1, flat[1]), self.n_threads, pushed)
         return pushed, max(total - len(Z), 1e-6 * len(Z))
 
 

@@ -15,8 +15,6 @@ from lowdim._core.runtime.rng import generator
 from lowdim.neighbor_embedding._affinity import as_graph, weights
 from lowdim.neighbor_embedding._umap_descent import Forces
 
-compiled: Any = _native  # a compiled module has no types to check
-
 PERPLEXITY = 5.0  # of a new row in t-SNE: few neighbours, so that it joins one of their groups and is not between them
 EXAGGERATION = 1.5
 STEPS, UMAP_STEPS = 100, 50
@@ -66,7 +64,7 @@ def place_by_affinities(
         Z = np.einsum("ij,ijc->ic", p, near)
         if fitted.shape[1] <= TREE_DIMS:
             settings = (0.0 if len(fitted) <= EXACT else theta, dof, EXAGGERATION, STEPS, threads.n_threads(n_jobs))
-            compiled.place_rows(np.ascontiguousarray(fitted), found.indices, p, *settings, Z)
+            _native.place_rows(np.ascontiguousarray(fitted), found.indices, p, *settings, Z)
         else:
             with threads.single_blas():
                 Z = np.stack([_minimised(*row, fitted, dof) for row in zip(Z, p, near, strict=True)])
@@ -101,7 +99,7 @@ def place_by_memberships(
     for (new, found), w in zip(groups, memberships, strict=True):
         near = fitted[found.indices]
         Z = np.einsum("ij,ijc->ic", w / w.sum(axis=1, keepdims=True), near)
-        compiled.settle_rows(fitted, np.ascontiguousarray(repelling), found.indices, w, *settings, Z)
+        _native.settle_rows(fitted, np.ascontiguousarray(repelling), found.indices, w, *settings, Z)
         out[new] = _drawn_to_fitted(Z, found, near)
     return out
 

@@ -19,8 +19,6 @@ from lowdim._core.runtime.rng import generator
 from lowdim.neighbor_embedding._densities import Densities
 from lowdim.neighbor_embedding._gradient_descent import centred
 
-compiled: Any = _native  # a compiled module has no types to check
-
 EXACT = 500  # rows up to which the expected forces are computed, over all pairs
 EPOCHS = ((10_000, 500), (np.inf, 200))  # (rows, epochs up to so many rows), as in the original code
 # Shares of the epochs at the end, when the arrangement of groups is settled: in which the forces on a row are applied
@@ -91,10 +89,10 @@ class SampledDescent:
         left = 1 - (done + epochs) / self.schedule.epochs
         dense = self.densities if left < DENSE else None
         for first in range(done, done + epochs, 1 if dense else epochs):
-            when = (first, 1 if dense else epochs, self.schedule.epochs)
-            times = (*(HALVES * epoch for epoch in when), self.schedule.rate)
-            compiled.sample_map(
-                *self.edges, *self.forces.arguments, left >= ONE_BY_ONE, self.seed, *times, n_threads, self.Z
+            count = 1 if dense else epochs
+            when = (HALVES * first, HALVES * count, HALVES * self.schedule.epochs, self.schedule.rate)
+            _native.sample_map(
+                *self.edges, *self.forces.arguments, left >= ONE_BY_ONE, self.seed, *when, n_threads, self.Z
             )
             if dense:
                 rate = self.schedule.rate * (1 - first / self.schedule.epochs)
@@ -119,8 +117,8 @@ class ExpectedDescent:
         self.Z = np.array(start, dtype=np.float64, order="C")
 
     def advance(self, done: int, epochs: int, n_threads: int) -> None:
-        when = (done, epochs, self.schedule.epochs, self.schedule.rate)
-        compiled.settle_map(*self.edges, *self.forces.arguments, *when, n_threads, self.Z)
+        epochs_in_all, rate = self.schedule.epochs, self.schedule.rate
+        _native.settle_map(*self.edges, *self.forces.arguments, done, epochs, epochs_in_all, rate, n_threads, self.Z)
 
 
 SOLVERS = ("sampled", "exact")

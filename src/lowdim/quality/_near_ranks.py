@@ -18,8 +18,6 @@ from lowdim._core.ranks.reference import Reference
 from lowdim._core.runtime.threads import map_rows
 
 Array = NDArray[Any]
-compiled: Any = _native  # a compiled module has no types to check
-
 MOST_NEIGHBORS = 100  # beyond, sorting whole rows is no slower
 
 
@@ -68,12 +66,12 @@ class NearRanks:
 def nearest_columns(D: Array, rows: Array, k: int) -> Array:
     """The k nearest columns of each of `rows` (those of the block `D`), nearest first."""
     columns = np.empty((len(D), k), np.int32)
-    compiled.nearest_columns(D, rows, columns, 1)
+    _native.nearest_columns(D, rows, columns, 1)
     return columns
 
 
 def column_ranks(D: Array, rows: Array, columns: Array) -> Array:
     """Ranks of the given columns seen from `rows`."""
     ranks = np.empty(columns.shape, np.int32)
-    compiled.column_ranks(D, rows, columns, ranks, 1)
+    _native.column_ranks(D, rows, columns, ranks, 1)
     return ranks

@@ -7,16 +7,12 @@ side of the ring, the tube or the hole that is farthest from the centre.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 
 from lowdim import _native
 from lowdim._core.graph import components, edge_arrays, edge_rows, geodesics, join_edges, some_edges
 from lowdim._core.graph.repair import turned
-
-compiled: Any = _native  # a compiled module has no types to check
 
 Array = np.ndarray
 
@@ -50,7 +46,7 @@ def torn(G: sparse.csr_array, short: int = SHORT, *, n_jobs: int | None = None) 
     generator = np.maximum(generator, turned(G, generator))
     essential = np.empty(len(others), dtype=np.uint8)
     order = np.argsort(depth, kind="stable").astype(np.int32)
-    compiled.essential_loops(start, to, generator, order, max(1, (short - 1) // 2), essential)
+    _native.essential_loops(start, to, generator, order, max(1, (short - 1) // 2), essential)
 
     cut = others[essential > 0]
     kept = ~np.isin(generator, generator[cut]) | (generator < 0)

@@ -12,8 +12,6 @@ from lowdim import _native
 from lowdim._core.graph import edge_arrays
 from lowdim._core.runtime import threads
 
-compiled: Any = _native  # a compiled module has no types to check
-
 Array = np.ndarray
 
 AROUND = 24  # nearest rows that decide: of so many, 1 row in 100 inside is one-sided by chance
@@ -74,7 +72,7 @@ def trusted_pairs(graph: Any, D: Array, boundary: Array, n_near: int, n_jobs: in
     touched = np.empty((n, n), dtype=np.uint8)
     marks = np.ascontiguousarray(boundary, dtype=np.uint8)
     sources = np.arange(n, dtype=np.int32)
-    compiled.path_touches(*edge_arrays(graph), sources, marks, touched, threads.n_threads(n_jobs))
+    _native.path_touches(*edge_arrays(graph), sources, marks, touched, threads.n_threads(n_jobs))
     inland = D[:, boundary].min(axis=1, initial=np.inf)
     kept = touched == 0
     for rows in threads.blocks(n, BLOCK):

@@ -18,8 +18,6 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from lowdim import _native
 from lowdim._core.runtime import threads
 
-compiled: Any = _native  # a compiled module has no types to check
-
 Array = np.ndarray
 
 DENSE_UP_TO = 2000  # rows for which the Laplacian of the weights is factorised; beyond, conjugate gradients
@@ -76,7 +74,7 @@ class Pairs:
         force = np.empty(Z.shape)
         delta = self.delta if delta is None else delta
         w = self.no_weights if self.weights is None else self.weights
-        return compiled.stress_pass(delta, w, Z, force, threads.n_threads(n_jobs)), force
+        return _native.stress_pass(delta, w, Z, force, threads.n_threads(n_jobs)), force
 
     def spread(self, Z: Array, n_jobs: int | None = None) -> float:
         """sum w d^2."""
@@ -88,7 +86,7 @@ class Pairs:
     def distances(self, Z: Array, n_jobs: int | None = None, out: Array | None = None) -> Array:
         """Distances of all pairs."""
         out = np.empty_like(self.delta) if out is None else out
-        compiled.pair_distances(Z, out, threads.n_threads(n_jobs))
+        _native.pair_distances(Z, out, threads.n_threads(n_jobs))
         return out
 
     def detail(self, Z: Array, delta: Array | None = None, n_jobs: int | None = None) -> tuple[Array, Array]:
@@ -96,7 +94,7 @@ class Pairs:
         stress, curvature = np.empty(self.n), np.empty(Z.shape)
         w = self.no_weights if self.weights is None else self.weights
         delta = self.delta if delta is None else delta
-        compiled.stress_detail(delta, w, Z, stress, curvature, threads.n_threads(n_jobs))
+        _native.stress_detail(delta, w, Z, stress, curvature, threads.n_threads(n_jobs))
         return stress, curvature
 
     def row(self, vector: Array, i: int) -> Array:

@@ -12,8 +12,6 @@ import numpy as np
 
 from lowdim import _native
 
-compiled: Any = _native  # a compiled module has no types to check
-
 Array = np.ndarray
 
 TIES = ("primary", "secondary", "tertiary")
@@ -94,7 +92,7 @@ class Order:
         """
         fit = y if overwrite else y.copy()
         w = np.empty(0, y.dtype) if weights is None else weights
-        compiled.monotone(y, w, self.order, self.ties, TIES.index(ties), fit)
+        _native.monotone(y, w, self.order, self.ties, TIES.index(ties), fit)
         return fit
 
     def function(self, values: Array, fit: Array) -> StepFunction:

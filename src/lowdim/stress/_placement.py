@@ -12,8 +12,6 @@ from lowdim._core.distances import own_points
 from lowdim._core.runtime import threads
 from lowdim.stress._majorize import apart
 
-compiled: Any = _native  # a compiled module has no types to check
-
 Array = np.ndarray
 
 MAX_ITER = 100
@@ -54,7 +52,7 @@ class StressPlacement:
         no_weights = np.empty((0, 0))
         weights = no_weights if self.power == 0 and known.all() else np.ascontiguousarray(W)
         size = float(np.abs(self.points).max(initial=0.0))
-        compiled.place_rows(np.ascontiguousarray(D), weights, self.points, Z, MAX_ITER, size, threads.n_threads(n_jobs))
+        _native.place_rows(np.ascontiguousarray(D), weights, self.points, Z, MAX_ITER, size, threads.n_threads(n_jobs))
         return Z * self.scale
 
     def _disparities(self, D: Array, known: Array) -> Array:

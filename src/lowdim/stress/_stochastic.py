@@ -26,8 +26,6 @@ from lowdim.stress._majorize import apart
 from lowdim.stress._report import StressForms
 from lowdim.stress._weights import check_connected, weight_table
 
-compiled: Any = _native
-
 Array = np.ndarray
 
 # The best of fifteen settings on 3,000 digits; benchmarks/cases/mds.py measures them on 10,000.
@@ -160,7 +158,7 @@ def _run(sampler: Sampler, Z: Array, settings: Settings, callback: Callback | No
             order = settings.rng.permutation(n) if len(order) < batch else order
             chosen, order = np.sort(order[:batch]), order[batch:]
             D, W = sampler.rows(chosen)
-            compiled.stress_rows(D, W, chosen.astype(np.int64), Z, force, own, stress, n_threads)
+            _native.stress_rows(D, W, chosen.astype(np.int64), Z, force, own, stress, n_threads)
             losses[step] = stress.sum() / max(_squares(D, W), np.finfo(float).tiny)
             length = first * (last / first) ** (step / max(n_steps - 1, 1))
             full = Z[chosen] + own / _sums(W, 1, n)
@@ -193,12 +191,12 @@ def _measure(sampler: Sampler, Z: Array, n_jobs: int | None) -> tuple[tuple[floa
         chosen = np.arange(n, dtype=np.int64)[part]
         D, W = sampler.rows(chosen)
         own, stress = np.empty((len(chosen), r)), np.empty(len(chosen))
-        compiled.stress_rows(D, W, chosen, Z, scratch, own, stress, n_threads)
+        _native.stress_rows(D, W, chosen, Z, scratch, own, stress, n_threads)
         point[part] = stress
         gain += float((own * Z[part]).sum())
         length += _squares(D, W) / 2
         if W.size:
-            compiled.stress_rows(np.zeros_like(D), W, chosen, Z, scratch, own, stress, n_threads)
+            _native.stress_rows(np.zeros_like(D), W, chosen, Z, scratch, own, stress, n_threads)
             size += float(stress.sum()) / 2
     if size == 0:
         size = n * float(np.square(Z).sum()) - float(np.square(Z.sum(axis=0)).sum())

@@ -11,8 +11,6 @@ from lowdim import _native
 from lowdim._core.distances.metrics import Metric
 from lowdim._core.runtime import threads
 
-compiled: Any = _native  # a compiled module has no types to check
-
 
 def precision(dtype: Any) -> np.dtype:
     """The type rows are kept in: float32 for float32 in any byte order, float64 for everything else."""
@@ -161,7 +159,7 @@ def row_pairs(Q: Any, X: Any, q_scales: np.ndarray, x_scales: np.ndarray) -> Any
     """The compiled record that measures pairs (row of `Q`, row of `X`) by their differences in float64."""
     bits = 8 * X.dtype.itemsize
     if not sparse.issparse(X):
-        return getattr(compiled, f"DensePairs{bits}")(Q, X, q_scales, x_scales)
+        return getattr(_native, f"DensePairs{bits}")(Q, X, q_scales, x_scales)
     parts = [
         part
         for rows in (Q, X)
@@ -171,4 +169,4 @@ def row_pairs(Q: Any, X: Any, q_scales: np.ndarray, x_scales: np.ndarray) -> Any
             rows.indptr.astype(np.int64, copy=False),
         )
     ]
-    return getattr(compiled, f"SparsePairs{bits}")(*parts, q_scales, x_scales)
+    return getattr(_native, f"SparsePairs{bits}")(*parts, q_scales, x_scales)

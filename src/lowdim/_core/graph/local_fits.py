@@ -13,15 +13,12 @@ ltsa       F = I - G G', G = (1, tangent coordinates): the function is affine th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from lowdim import _native
 from lowdim._core.runtime.threads import n_threads
-
-compiled: Any = _native  # a compiled module has no types to check
 
 LLE_METHODS = ("standard", "modified", "hessian", "ltsa")
 _AUTO = -1.0  # what the compiled code takes for ridge="auto"
@@ -123,9 +120,7 @@ def weights(
     """
     W = np.empty(len(patches.members))
     X, Q = (np.ascontiguousarray(rows) for rows in (X, Q))
-    compiled.local_weights(
-        X, Q, patches.starts, patches.members, _ridge_number(ridge), rank, True, W, n_threads(n_jobs)
-    )
+    _native.local_weights(X, Q, patches.starts, patches.members, _ridge_number(ridge), rank, True, W, n_threads(n_jobs))
     return W
 
 
@@ -166,14 +161,14 @@ def alignment(
     F = np.empty(offsets[-1])
     which = LLE_METHODS.index(method)
     known = (patches.starts, patches.members, offsets, which, r, _ridge_number(ridge), eta)
-    compiled.local_forms(X, *known, F, threads)
+    _native.local_forms(X, *known, F, threads)
     return _sum(patches, offsets, F, len(X), threads)
 
 
 def _usual_ratio(X: np.ndarray, patches: Patches, r: int, threads: int) -> float:
     """The median over patches of the variance outside the r leading directions over that along them."""
     ratios = np.empty(len(patches.starts) - 1)
-    compiled.local_ratios(X, patches.starts, patches.members, r, ratios, threads)
+    _native.local_ratios(X, patches.starts, patches.members, r, ratios, threads)
     return float(np.median(ratios))
 
 
@@ -184,8 +179,8 @@ def _sum(patches: Patches, offsets: np.ndarray, F: np.ndarray, n: int, threads: 
     first, where = named.indptr.astype(np.int64), named.data.astype(np.int64)
     borders = np.zeros(n + 1, dtype=np.int64)
     known = (patches.starts, patches.members, offsets, F, patch_of, first, where, borders)
-    compiled.sum_forms(*known, np.empty(0, np.int32), np.empty(0), threads)
+    _native.sum_forms(*known, np.empty(0, np.int32), np.empty(0), threads)
     np.cumsum(borders, out=borders)
     columns, values = np.empty(borders[-1], np.int32), np.empty(borders[-1])
-    compiled.sum_forms(*known, columns, values, threads)
+    _native.sum_forms(*known, columns, values, threads)
     return sparse.csr_array((values, columns, borders.astype(np.int32)), shape=(n, n))

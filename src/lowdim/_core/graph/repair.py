@@ -26,8 +26,6 @@ from lowdim._core.graph import Edges, components, edge_arrays, edge_rows, join_e
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.rng import generator
 
-compiled: Any = _native  # a compiled module has no types to check
-
 Array = np.ndarray
 
 REPAIR_METHODS = ("flow", "linearity", "stability")
@@ -153,7 +151,7 @@ def flow_scores(G: sparse.csr_array, n_jobs: int | None = None) -> Array:
     group = np.zeros(G.nnz, dtype=np.int32)
     typical = float(np.median(G.data))
     quiet = edge_arrays(some_edges(G, along <= np.quantile(along, 1.0 - BUSIEST)))
-    compiled.neighbor_groups(*edge_arrays(G), *quiet, busy, DETOUR, typical, group, threads.n_threads(n_jobs))
+    _native.neighbor_groups(*edge_arrays(G), *quiet, busy, DETOUR, typical, group, threads.n_threads(n_jobs))
     outside = group != np.repeat(_largest_group(G, group), np.diff(G.indptr))
     scores = np.where(outside, (1.0 + flow[edge_rows(G)]) / (1.0 + float(np.median(flow))), 0.0)
     return np.maximum(scores, turned(G, scores))
@@ -168,7 +166,7 @@ def total_flow(G: sparse.csr_array, n_jobs: int | None = None) -> tuple[Array, A
     m = n if n <= EXACT_UP_TO else SOURCES
     sources = np.arange(n) if m == n else np.sort(generator(0).permutation(n)[:m])
     node, edge = np.empty(n), np.empty(G.nnz)
-    compiled.path_flow(*edge_arrays(G), sources.astype(np.int32), node, edge, threads.n_threads(n_jobs))
+    _native.path_flow(*edge_arrays(G), sources.astype(np.int32), node, edge, threads.n_threads(n_jobs))
     return node * (n / m), (edge + turned(G, edge)) * (n / m)
 
 
@@ -247,7 +245,7 @@ def stability_scores(G: sparse.csr_array, k: int, n_jobs: int | None = None) -> 
     for scale in SCALES:
         sparser = _joined(G, later < max(2, int(np.ceil(scale * k))))
         path = np.empty(G.nnz)
-        compiled.distances_within(*sparser, first, ends, reach, path, threads.n_threads(n_jobs))
+        _native.distances_within(*sparser, first, ends, reach, path, threads.n_threads(n_jobs))
         path = np.minimum(path, LONGEST * size)
         ratios.append(np.divide(path, size, out=np.ones_like(path), where=size > 0))
     scores = np.median(ratios, axis=0)

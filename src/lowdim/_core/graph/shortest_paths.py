@@ -10,8 +10,6 @@ from lowdim import _native
 from lowdim._core.graph.edges import Edges, edge_arrays
 from lowdim._core.runtime.threads import blocks, n_threads
 
-compiled: Any = _native  # a compiled module has no types to check
-
 # Sources searched together by vector width, and how often an edge may be relaxed on average before the heap
 # takes over: relaxing an edge costs 11 ns in the heap, and 0.3 ns (AVX-512) to 1.4 ns (baseline) a lane in a
 # group.
@@ -81,21 +79,21 @@ def _search(edges: Edges, sources: np.ndarray, out: np.ndarray, threads: int, pr
     """Fill row s of `out` with the distances from sources[s]."""
     rows, groups = _grouped(edges, sources, _lanes(out.shape[1], len(sources), threads))
     ordered = sources[rows]
-    patience, hopeless = _PATIENCE[compiled.simd_width()], False
+    patience, hopeless = _PATIENCE[_native.simd_width()], False
     for part in blocks(len(groups) - 1, max(_GROUPS_PER_CALL, 4 * threads)):
         if hopeless:
             some = slice(groups[part.start], groups[part.stop])
-            compiled.heap_paths(*edges, ordered[some], rows[some], out, threads)
+            _native.heap_paths(*edges, ordered[some], rows[some], out, threads)
         else:
             borders = groups[part.start : part.stop + 1]
-            hopeless = compiled.batched_paths(*edges, ordered, rows, borders, out, patience, threads) > 0
+            hopeless = _native.batched_paths(*edges, ordered, rows, borders, out, patience, threads) > 0
         if progress is not None:
             progress.advance()
 
 
 def _lanes(n: int, m: int, threads: int) -> int:
     """Sources in a group: what suits the vectors, less if the table gets too large or a thread idles."""
-    lanes = _LANES[compiled.simd_width()]
+    lanes = _LANES[_native.simd_width()]
     while lanes > 8 and (8 * n * lanes > _TABLE_BYTES or m <= (threads - 1) * lanes):
         lanes //= 2
     return lanes
@@ -105,7 +103,7 @@ def _grouped(edges: Edges, sources: np.ndarray, lanes: int) -> tuple[np.ndarray,
     """An order of the sources in which neighbours follow each other, and the borders of the groups in it."""
     order = np.empty(len(sources), dtype=np.int64)
     groups = np.empty(len(sources) + 1, dtype=np.int64)
-    count = compiled.source_groups(edges[0], edges[1], sources, lanes, order, groups)
+    count = _native.source_groups(edges[0], edges[1], sources, lanes, order, groups)
     return order, groups[: count + 1]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -13,8 +12,6 @@ from lowdim._core.runtime.notices import warn
 from lowdim._core.tables.deviations import deviations
 
 Array = np.ndarray
-
-compiled: Any = _native  # a compiled module has no types to check
 
 NO_RIDGE = 1e-14  # of the largest eigenvalue: keeps the equations of rows with few cells solvable
 
@@ -70,7 +67,7 @@ def fill_cells(
     loss = np.empty(len(X))
     spread = np.empty((0, 0), X.dtype) if leverage is None else leverage
     W, mean, scale = (np.ascontiguousarray(A, dtype=np.float64) for A in (W, mean, scale))
-    compiled.fill_missing(X, mean, scale, W, strength, whole, completed, spread, loss, threads.n_threads(n_jobs))
+    _native.fill_missing(X, mean, scale, W, strength, whole, completed, spread, loss, threads.n_threads(n_jobs))
     return loss
 
 
@@ -152,7 +149,7 @@ def column_sums(X: Array, center: Array, weights: Array | None, n_jobs: int | No
     """Weight, sum and sum of squares of the observed cells of each column about a centre: (3, d)."""
     out = np.empty((3, X.shape[1]))
     w = np.empty(0) if weights is None else weights
-    compiled.column_sums(X, center, w, out, threads.n_threads(n_jobs))
+    _native.column_sums(X, center, w, out, threads.n_threads(n_jobs))
     return out
 
 

@@ -48,8 +48,6 @@ from lowdim._core.kernels.algebra import parts_of
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.rng import generator
 
-compiled: Any = _native  # a compiled module has no types to check
-
 Array = np.ndarray
 
 # Of the normal distribution, in opposite pairs, for kernels whose expectation has no closed form: a pair of rows costs
@@ -221,9 +219,8 @@ def _expected_gaussian(gamma: float, A: Beliefs, B: Beliefs) -> Array:
     """|I + 2 gamma S|^-1/2 exp(-gamma m'(I + 2 gamma S)^-1 m): the difference of two rows is N(m, S)."""
     assert A.model is not None
     out = np.empty((len(A.rows), len(B.rows)))
-    sides = [part for side in (A, B) for part in _cells(side, gamma)]
     n_threads = threads.n_threads(A.model.n_jobs) if len(out) > _SIDE_BY_SIDE else 1
-    compiled.expected_gaussian(*sides, A.noise.copy(), float(gamma), out, n_threads)
+    _native.expected_gaussian(*_cells(A, gamma), *_cells(B, gamma), A.noise.copy(), float(gamma), out, n_threads)
     return out
 
 

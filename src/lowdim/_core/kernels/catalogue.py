@@ -10,7 +10,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -21,8 +21,6 @@ from lowdim import _native
 from lowdim._core.distances import excess, over_power, pairwise, row_scales, scaled
 from lowdim._core.kernels.algebra import Kernel, is_number, store, store_integer, store_positive
 from lowdim._core.kernels.widths import Rows
-
-compiled: Any = _native  # a compiled module has no types to check
 
 # Functions of the inner product -----------------------------------------------------------------------------
 
@@ -398,7 +396,7 @@ def _decay(D: np.ndarray, gamma: float, power: int = 0) -> np.ndarray:
         factor = min(float(np.ldexp(gamma, power)), np.finfo(np.float64).max)
         if 1e-30 < factor < 1e30:
             flat = D.reshape(-1)
-            compiled.decay(flat, factor)  # numpy's exp is four times slower where vectors are not 512 bits wide
+            _native.decay(flat, factor)  # numpy's exp is four times slower where vectors are not 512 bits wide
             return flat.reshape(D.shape)
         # The factor itself may leave float32, or meet an infinite distance as 0.
         np.minimum(D, np.finfo(D.dtype).max, out=D)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -16,8 +15,6 @@ from lowdim._core.distances import (
 from lowdim._core.neighbors.exact_radius import Pairs
 from lowdim._core.neighbors.prepared import NOBODY, Found, Search
 from lowdim._core.runtime import threads
-
-compiled: Any = _native  # a compiled module has no types to check
 
 MEASURED_ROWS, MEASURED_COLUMNS = 256, 4096  # a block of measured distances: 8 MB in float64
 
@@ -58,8 +55,8 @@ def nearest_listed(table: Measured, k: int, n_jobs: int | None) -> Found:
         indices = np.full(values.shape, NOBODY, np.int32)
         for columns in threads.blocks(n, MEASURED_COLUMNS):
             block = np.ascontiguousarray(table.read(rows, columns))
-            compiled.top_distances(block, columns.start, table.skip[rows], values, indices)
-        compiled.sort_top(values, indices)
+            _native.top_distances(block, columns.start, table.skip[rows], values, indices)
+        _native.sort_top(values, indices)
         return values, indices
 
     values, indices = zip(*threads.map_rows(find, m, min(MEASURED_ROWS, max(8, 2**21 // k)), n_jobs), strict=True)

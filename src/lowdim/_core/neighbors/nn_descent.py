@@ -24,8 +24,6 @@ import numpy as np
 from lowdim import _native
 from lowdim._core.runtime import rng, threads
 
-compiled: Any = _native  # a compiled module has no types to check
-
 # Chosen on MNIST (70,000 rows; 784 columns, and 50 principal coordinates): least time at a recall of 0.98.
 LEAF = 40  # fewest rows of a leaf; leaves are up to three times that
 TREES = 4
@@ -54,7 +52,7 @@ class _Search:
     def links(self, keys: np.ndarray, reach: int) -> np.ndarray:
         """Steps from each row: to its `reach` nearest, and half as many rows that have it among theirs."""
         links = np.empty((keys.shape[0], 2 + reach + math.ceil(NAMED * reach)), np.int32)
-        compiled.link_rows(keys, reach, _seed(self.stream), self.workers, links)
+        _native.link_rows(keys, reach, _seed(self.stream), self.workers, links)
         return links
 
     def walk(
@@ -70,7 +68,7 @@ class _Search:
         np.put_along_axis(places, self.trees, np.arange(n, dtype=np.int32)[None], axis=1)
         rows = (self.sketch, self.full, self.trees, places, self.order)
         steps = np.empty((n, 0), np.int32) if links is None else links
-        changed = compiled.search_links(*rows, steps, keys, known, stride, self.workers, lists)
+        changed = _native.search_links(*rows, steps, keys, known, stride, self.workers, lists)
         return lists, changed / (k * -(-n // stride))
 
 
@@ -131,7 +129,7 @@ def nearest_by_descent(
         search, keys = _plant(rows, depth, n_trees, short, stream, n_jobs)
         keys = _improve(search, keys, k, max_iter, tol)
     indices, distances = np.empty((n, k), np.int32), np.empty((n, k), np.float32)
-    compiled.read_lists(keys, search.order, metric == "euclidean", search.workers, indices, distances)
+    _native.read_lists(keys, search.order, metric == "euclidean", search.workers, indices, distances)
     if metric == "cosine":
         return indices, _cosine_distances(indices, distances, zero)
     return indices, distances / np.float32(scale)
@@ -269,14 +267,14 @@ def _plant(
     direct = d <= DIRECT or depth == 0
     sketch = _padded(rows, None, n_jobs) if direct else _sketch(rows, stream, n_jobs)
     order = np.empty((1, n), np.int32)
-    compiled.grow_trees(sketch, depth, 0, _seed(stream), workers, order)
+    _native.grow_trees(sketch, depth, 0, _seed(stream), workers, order)
     if depth > 0:
         sketch = _padded(sketch, order[0], n_jobs)
     orders = np.empty((max(1, n_trees), n), np.int32)
     orders[0] = np.arange(n)
-    compiled.grow_trees(sketch, depth, 1, _seed(stream), workers, orders[1:])
+    _native.grow_trees(sketch, depth, 1, _seed(stream), workers, orders[1:])
     keys = np.empty((n, k), np.uint64)
-    compiled.search_leaves(sketch, orders, depth, workers, keys)
+    _native.search_leaves(sketch, orders, depth, workers, keys)
     return _Search(sketch, np.empty((n, 0), np.float32) if direct else rows, order[0], orders, stream, workers), keys
 
 

@@ -26,8 +26,6 @@ from lowdim._core.distances import (
 )
 from lowdim._core.runtime import threads
 
-compiled: Any = _native  # a compiled module has no types to check
-
 NOBODY = np.iinfo(np.int32).max  # index of a place not filled yet; the kernels use the same
 BLOCK_ROWS, BLOCK_COLUMNS = 512, 1024  # a block of products; half and twice the size take the same time
 
@@ -50,7 +48,7 @@ class Products:
         values = np.full((len(rows), k), np.inf, self.half_norms.dtype)
         indices = np.full((len(rows), k), NOBODY, np.int32)
         for columns, product in self.blocks(rows):
-            compiled.top_products(product, self.half_norms[columns], columns.start, skip, values, indices)
+            _native.top_products(product, self.half_norms[columns], columns.start, skip, values, indices)
         return values, indices
 
     def blocks(self, rows: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:

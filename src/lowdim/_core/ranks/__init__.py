@@ -27,8 +27,6 @@ from lowdim._core.runtime.threads import map_rows
 Array = NDArray[Any]
 Interval = tuple[float, float]
 
-compiled: Any = _native  # a compiled module has no types to check
-
 EXACT_UP_TO = 20_000  # rows ranked one and all under anchors="auto"; more are sampled
 MOST_ENTRIES = 2**18  # of one block of distances
 
@@ -275,7 +273,7 @@ def auc_weights(n: int) -> Array:
 def rank_rows(D: Array, rows: Array) -> tuple[Array, int]:
     """Ranks of all columns seen from `rows` (those of the block `D`), and the number of zero distances."""
     ranks, zeros = np.empty(D.shape, np.int32), np.empty(len(D), np.int64)
-    compiled.rank_rows(np.ascontiguousarray(D), np.ascontiguousarray(rows, np.int64), ranks, zeros, 1)
+    _native.rank_rows(np.ascontiguousarray(D), np.ascontiguousarray(rows, np.int64), ranks, zeros, 1)
     return ranks, int(zeros.sum())
 
 
@@ -283,7 +281,7 @@ def tally_ranks(high: Array, low: Array, weight: Array, ks: tuple[int, ...]) -> 
     """Tallies (7, n), area of each row, and (rows, ks, 3): neighbours kept, depth of in- and extrusions."""
     tally = np.zeros((len(TALLIES), high.shape[1]), np.int64)
     area, terms = np.empty(len(high)), np.empty((len(high), 3 * len(ks)), np.int64)
-    compiled.tally_ranks(high, low, weight, np.array(ks, np.int64), tally, area, terms, 1)
+    _native.tally_ranks(high, low, weight, np.array(ks, np.int64), tally, area, terms, 1)
     return tally, area - 1, terms.reshape(len(high), len(ks), 3)
 
 

@@ -22,8 +22,6 @@ from lowdim._core.neighbors import nearest
 
 Array = NDArray[Any]
 
-compiled: Any = _native  # a compiled module has no types to check
-
 
 @dataclass(frozen=True, eq=False)
 class Reference:
@@ -108,7 +106,7 @@ def euclidean(X: Array, name: str) -> Reference:
 
     def block(rows: Array, order: bool) -> Array:
         out = np.empty((len(rows), len(scaled)), scaled.dtype)
-        compiled.square_rows(scaled[rows], scaled, out, 1)
+        _native.square_rows(scaled[rows], scaled, out, 1)
         return out if order else _grown(np.sqrt(out, out=out), exponent)
 
     def pairs(i: Array, j: Array) -> Array:

@@ -15,8 +15,6 @@ from lowdim import _native
 from lowdim._core.runtime import threads
 from lowdim._core.tables.columns import frame_columns, is_frame
 
-compiled: Any = _native  # a compiled module has no types to check
-
 
 def refuse_disguised(X: Any, owner: str, name: str = "X") -> None:
     """Masked cells are missing values, and dates are not numbers: refuse both before a conversion hides it."""
@@ -114,7 +112,7 @@ def _largest(cells: np.ndarray) -> float:
     n_threads = threads.n_threads() if cells.size > 2**20 else 1
     for layout in (cells, cells.T):  # row after row or column after column: either is one run through memory
         if layout.flags.c_contiguous and cells.dtype in (np.float32, np.float64):
-            return compiled.largest(layout.reshape(-1), n_threads)
+            return _native.largest(layout.reshape(-1), n_threads)
     rows = threads.blocks(len(cells), max(1, 2**20 // max(1, cells[:1].size)))
     found = [(float(cells[part].max()), -float(cells[part].min())) for part in rows]
     return float(np.max(np.abs(found)))

@@ -19,8 +19,6 @@ from lowdim._core.distances import LOSS, excess, origin, row_pairs, scaled, squa
 from lowdim._core.kernels import RBF, Kernel, Precomputed
 from lowdim._core.runtime import threads
 
-compiled: Any = _native  # a compiled module has no types to check
-
 Array = np.ndarray
 TILE = 512  # rows and columns of a tile: 2 MB in float64, the size of a second-level cache
 LANES = 16  # partial sums; a fixed number, so that bits do not depend on the number of threads
@@ -90,7 +88,7 @@ class GaussianTiles(Tiles):
             block = left @ self.centred[columns].T
             pairs = row_pairs(rows, self.X[columns], ones[: len(rows)], ones[: block.shape[1]])
             pairs.from_products(norms, self.norms[columns], tol, False, block)
-            compiled.decay(block.reshape(-1), gamma)
+            _native.decay(block.reshape(-1), gamma)
             return block
 
         return tile
