@@ -186,8 +186,8 @@ def test_wrong_calls_are_explained():
     with pytest.raises(ValueError, match="the embedding Z must hold real numbers; got <U1"):
         quality.scores(X, np.array([["a"] * 2] * 60))
     for k in (0, 2.5, True, "a"):
-        with pytest.raises(ValueError, match="scores: k must be a whole number >= 1; got"):
-            quality.scores(X, Z, k=k)
+        with pytest.raises(ValueError, match="scores: n_neighbors must be a whole number >= 1; got"):
+            quality.scores(X, Z, n_neighbors=k)
     with pytest.raises(ValueError, match="scores: graph_neighbors must be an integer from 1 to 59 for 60 rows; got 60"):
         quality.scores(X, Z, reference="geodesic", graph_neighbors=60)
     with pytest.raises(ValueError, match="X must be finite"):
