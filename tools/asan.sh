@@ -3,9 +3,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=$(realpath -s "$1")
-nanobind=build/asan-tools
-"$python" -m pip install --quiet --disable-pip-version-check --target "$nanobind" "nanobind>=2.2" cmake
-export PYTHONPATH="$PWD/$nanobind"
+tools=build/asan-tools
+"$python" -m pip install --quiet --disable-pip-version-check --target "$tools" cmake
+export PYTHONPATH="$PWD/$tools"
 stage=build/asan-package
 rm -rf "$stage" && mkdir -p "$stage"
 cp -r src/lowdim "$stage/lowdim"

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -70,8 +69,8 @@ void parallel_for(std::int64_t n, std::int64_t chunk, int n_threads, const Body&
   threads.reserve(static_cast<std::size_t>(std::max(helpers, 0)));
   try {
     for (int t = 0; t < helpers; ++t) threads.emplace_back(work, false);
-  } catch (const std::system_error&) {
-    // A limit on threads or memory: go on with those there are; the result is the same.
+  } catch (const std::exception&) {
+    // A limit on threads (system_error) or memory (bad_alloc): go on with those there are; the result is the same.
   }
   work(true);
   for (auto& thread : threads) thread.join();

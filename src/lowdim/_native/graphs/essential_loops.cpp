@@ -209,6 +209,8 @@ void essential_loops(In1<Offset> start, In1<Node> to, In1<Node> generator, In1<N
   const std::size_t n = static_cast<std::size_t>(graph.n);
   if (n_rows(generator) != n_rows(to) || n_rows(order) != graph.n)
     throw std::invalid_argument("essential_loops: one generator for each stored edge, one place for each node");
+  if (!all_below(to, graph.n) || !all_below(order, graph.n))
+    throw std::invalid_argument("essential_loops: an edge or the order leads outside the graph");
   Classes classes(essential.shape(0));
   Loops loops{graph, generator.data(), hops, classes, std::vector<Offset>(n, 0), std::vector<std::size_t>(n, 0), {},
               {}};
