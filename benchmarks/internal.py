@@ -15,7 +15,7 @@ from typing import Any
 from benchmarks.case import Skip
 
 
-def core(name: str, package: str = "lowdim._core") -> Any:
+def core(name: str, package: str = "lowdim") -> Any:
     """The function or class of that name, from the one module below the package that defines it."""
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:

@@ -20,8 +20,8 @@ def step(title, *files):
         ("src/lowdim/_core/graph/repair.py", "tests/_core/graph/test_repair.py"),
         ("src/lowdim/spectral/_tearing.py", "tests/spectral/test_tearing.py"),
         ("src/lowdim/stress/_majorize.py", "tests/stress/test_mds.py"),  # tested through its family
-        ("src/lowdim/_native/tsne.cpp", "tests/native/test_tsne_kernels.py"),
-        ("src/lowdim/_native/simd.hpp", "tests/native"),
+        ("src/lowdim/_native/maps/tsne_descent.cpp", "tests/native/test_tsne_kernels.py"),
+        ("src/lowdim/_native/common/simd.hpp", "tests/native"),
         ("tests/spectral/test_lle.py", "tests/spectral/test_lle.py"),
         ("tools/check.py", "tests/test_tools.py"),
     ],

@@ -111,15 +111,16 @@ def mirrors(path):
         exact = [folder / f"test_{inside.stem.lstrip('_')}.py", folder / inside.stem / f"test_{inside.stem}.py"]
     found = [str(test) for test in exact if (ROOT / test).exists()]
     while not found and folder != Path("tests"):
-        found = sorted(str(folder / test.name) for test in (ROOT / folder).glob("test_*.py"))
+        near = sorted((ROOT / folder).glob("test_*.py")) or sorted((ROOT / folder).rglob("test_*.py"))
+        found = [str(test.relative_to(ROOT)) for test in near]
         folder = folder.parent
     return found
 
 
 def kernel_tests(path):
     """Tests of a compiled kernel; build it first (tools/dev_build.sh)."""
-    name = f"tests/native/test_{path.stem}_kernels.py"
-    return [name] if (ROOT / name).exists() else ["tests/native"]
+    names = [f"tests/native/test_{word}_kernels.py" for word in (path.stem, path.stem.split("_")[0])]
+    return [name for name in names if (ROOT / name).exists()][:1] or ["tests/native"]
 
 
 def language_tests(path):

@@ -307,8 +307,8 @@ def test_pictures(maps):
     assert "where=tea shop" in names
     assert not set(names) & {str(i) for i in range(300)}
     assert lowdim.plot.factor_map(categories, rows=False).collections
-    with pytest.raises(ValueError, match="no columns of numbers"):
+    with pytest.raises(ValueError, match="must have numeric variables"):
         lowdim.plot.correlation_circle(categories)
-    with pytest.raises(ValueError, match="axes must be two of the 2 axes, from 0 to 1"):
+    with pytest.raises(ValueError, match="axes must be two numbers from 0 to 1"):
         lowdim.plot.factor_map(categories, (0, 2))
     matplotlib.pyplot.close("all")
