@@ -22,7 +22,7 @@ struct PackOf {
 template <class T>
 struct Lanes64 {
   static constexpr int count = 64 / sizeof(T);
-  T lane[count] = {};
+  T lane[count];
   T& operator[](std::int64_t l) { return lane[l]; }
   T operator[](std::int64_t l) const { return lane[l]; }
   template <class F>
