@@ -47,6 +47,7 @@ def test_a_wheel_from_the_sdist_works_on_its_own(sdist, tmp_path):
     names = zipfile.ZipFile(wheel).namelist()
     assert not [name for name in names if name.endswith((".cpp", ".hpp"))]
     assert {
+        "lowdim/_native.pyi",
         "lowdim/report/page/report.html",
         "lowdim/report/static/report.js",
         "lowdim/report/static/report.css",
