@@ -20,11 +20,15 @@ def core(name: str, package: str = "lowdim") -> Any:
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise Skip(f"needs {package}, which this lowdim does not have")
-    folder = Path(spec.submodule_search_locations[0])
     definition = re.compile(rf"^(?:def|class) {name}\b", re.MULTILINE)
-    homes = [path for path in sorted(folder.rglob("*.py")) if definition.search(path.read_text(encoding="utf-8"))]
+    homes = [
+        path.relative_to(folder)
+        for folder in map(Path, spec.submodule_search_locations)  # of an editable install, more than one
+        for path in sorted(folder.rglob("*.py"))
+        if definition.search(path.read_text(encoding="utf-8"))
+    ]
     if len(homes) != 1:
-        places = ", ".join(str(path.relative_to(folder)) for path in homes) or "no module"
+        places = ", ".join(map(str, homes)) or "no module"
         raise Skip(f"needs {name} from one module of {package}; got {places}")
-    parts = homes[0].relative_to(folder).with_suffix("").parts
+    parts = homes[0].with_suffix("").parts
     return getattr(import_module(".".join([package, *(part for part in parts if part != "__init__")])), name)
