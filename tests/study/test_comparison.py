@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 import lowdim
 from lowdim import quality
+from lowdim.study.methods import methods
 
 
 class Act(BaseEstimator):
@@ -408,9 +409,10 @@ def test_maps_are_turned_and_mirrored_to_lie_like_the_first(roll, sign):
     np.testing.assert_allclose(maps["turned"], 3 * maps["pca"], atol=1e-8)
 
 
-@pytest.mark.parametrize("method", ["nlpca", "autoencoder"])
-def test_networks_are_compared_like_every_other_method(method):
-    """Their `verbose` is the int that `compare` passes on."""
-    X = np.random.default_rng(0).normal(size=(30, 4))
-    found = lowdim.compare(X, methods=[method], random_state=0)
+@pytest.mark.parametrize("method", methods())
+def test_every_method_by_name_is_compared(method):
+    """Whatever `compare` passes on (`verbose`, `random_state`, `n_jobs`), every method of the table takes."""
+    X = np.random.default_rng(0).normal(size=(40, 4))
+    found = lowdim.compare(X, methods=[method], random_state=0, verbose=0)
     assert not found.failures
+    assert np.isfinite(found.embeddings[method]).all()
