@@ -12,24 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from lowdim._core.iterate import Callback, Progress, wants_stop
+from lowdim._core.iterate import Progress
 
 MEMORY = 20  # pairs of steps remembered: with 10 the helix needs half as many steps again
 WINDOW = 10  # steps over which the loss must change by more than tol
-
-
-class Watch:
-    """The user's callback over several runs: counts their steps and remembers whether it asked to stop."""
-
-    def __init__(self, callback: Callback) -> None:
-        self.callback = callback
-        self.steps, self.stopped = 0, False
-
-    def __call__(self, loss: float, state: Any) -> bool:
-        """Report one more step; True where the fit must stop."""
-        self.steps += 1
-        self.stopped = wants_stop(self.callback(self.steps, float(loss), state))
-        return self.stopped
 
 
 @dataclass(frozen=True, eq=False)

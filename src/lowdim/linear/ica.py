@@ -11,13 +11,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
+from lowdim._core.callbacks import Relay
 from lowdim._core.extend import Linear
 from lowdim._core.renamed import renamed_parameters
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum import fix_signs
-from lowdim.linear._callbacks import consecutive
 from lowdim.linear._contrast import CONTRASTS, Contrast, custom, gaussian
 from lowdim.linear._fastica_infomax import LOOSE, Limits, Unmixing, deflation, infomax, parallel, stability, unit, unmix
 from lowdim.linear._whitened import White, whiten
@@ -187,7 +187,7 @@ class ICA(Reducer):
     def _solver(self, dtype: np.dtype, matrix: np.ndarray) -> Any:
         """The algorithm as a function of the samples, the start, whether a rough result is enough and whether the start
         is near the solution; `matrix` whitens rows."""
-        callback = consecutive(self.callback, lambda W: W @ matrix)
+        callback = Relay(self.callback).showing(lambda W: W @ matrix)
         fine = Limits(max(self.tol, 8 * float(np.finfo(dtype).eps)), self.max_iter, self.verbose, callback)
         limits = {False: fine, True: replace(fine, tol=max(fine.tol, LOOSE))}
         if self.algorithm == "fastica":

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from lowdim._core.callbacks import Relay
 from lowdim._core.iterate import Callback, Run
-from lowdim._core.manifold.callbacks import Relay
 from lowdim._core.runtime.notices import warn
 from lowdim.stress._dissimilarities import Dissimilarities
 from lowdim.stress._initial import classical_of_table, out_of_flat, principal_axes, random_configuration

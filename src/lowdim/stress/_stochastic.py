@@ -15,8 +15,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from lowdim import _native
+from lowdim._core.callbacks import Relay
 from lowdim._core.iterate import Callback, Progress
-from lowdim._core.manifold.callbacks import Relay
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
 from lowdim.stress._dissimilarities import Dissimilarities

@@ -12,10 +12,10 @@ from scipy.linalg import lapack
 from scipy.sparse.csgraph import minimum_spanning_tree
 from sklearn.exceptions import ConvergenceWarning
 
+from lowdim._core.callbacks import Relay
 from lowdim._core.extend import Interpolation, NeighborWeights
 from lowdim._core.graph import geodesics, neighbor_graph
 from lowdim._core.iterate import Run
-from lowdim._core.manifold.callbacks import Relay
 from lowdim._core.manifold.reduced import SPARE
 from lowdim._core.neighbors import Neighbors
 from lowdim._core.runtime import threads

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from lowdim._core.callbacks import Relay
 from lowdim._core.iterate import Callback, Progress
 from lowdim._core.runtime.notices import warn
-from lowdim.latent._lbfgs import Watch, minimise
+from lowdim.latent._lbfgs import minimise
 from lowdim.latent.gp import _exact, _variational
 from lowdim.latent.gp._init import completed, inducing_points, row_kernel, whitening
 from lowdim.latent.gp._process import Patterns, Predictor
@@ -63,7 +64,7 @@ def fit_exact(
 ) -> Fitted:
     """From initial coordinates X: first a smooth function of the rows, which keeps a curve connected; then free."""
     q, back = settings.n_components, None
-    watch = None if settings.callback is None else Watch(settings.callback)
+    watch = None if settings.callback is None else Relay(settings.callback)
     free = _exact.Objective(table, settings.kernel, q)
     start, found = free.initial(X, noise), None
     if settings.smooth_init and settings.kernel == "rbf":
@@ -84,7 +85,7 @@ def fit_exact(
 
 def fit_variational(table: Patterns, X: Array, noise: float, settings: Settings) -> Fitted:
     """From initial coordinates X, with inducing points among them."""
-    watch = None if settings.callback is None else Watch(settings.callback)
+    watch = None if settings.callback is None else Relay(settings.callback)
     points = inducing_points(X, settings.n_inducing)
     objective = _variational.Objective(table, settings.n_components, len(points), settings.n_jobs)
     found = _maximise(objective, objective.initial(X, points, noise), settings, watch)
@@ -97,7 +98,7 @@ def _maximise(
     objective: Any,
     x: Array,
     settings: Settings,
-    watch: Watch | None,
+    watch: Relay | None,
     *,
     few: int | None = None,
     change: Callable[[Any, Array], tuple[Any, Array]] | None = None,
@@ -133,7 +134,7 @@ def _maximise(
     return _Maximum(objective, x, losses, run.converged, run.stopped)
 
 
-def _step(watch: Watch, objective: Any) -> Callable[[float, Array], bool]:
+def _step(watch: Relay, objective: Any) -> Callable[[float, Array], bool]:
     return lambda loss, x: watch(loss, objective.latent(x))
 
 

@@ -9,11 +9,12 @@ from typing import Any, Protocol
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from lowdim._core.callbacks import Relay
 from lowdim._core.iterate import Callback, Progress
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
-from lowdim.latent._lbfgs import Watch, minimise
+from lowdim.latent._lbfgs import minimise
 
 Array = np.ndarray
 ROUNDS = 3  # of a start, with codes improved between
@@ -76,7 +77,7 @@ def train(problem: Problem, settings: Restarts, rng: np.random.Generator, order:
     The callback sees the codes with row i of the problem at row ``order[i]``. With a callback the starts run one after
     the other, so that what it stops does not depend on `n_jobs`.
     """
-    watch = None if settings.callback is None else Watch(settings.callback)
+    watch = None if settings.callback is None else Relay(settings.callback)
     step = None if watch is None else _step(watch, problem, order)
     seeds = rng.integers(2**62, size=settings.n_init)
 
@@ -105,7 +106,7 @@ def train(problem: Problem, settings: Restarts, rng: np.random.Generator, order:
     return Found(last.x, last.loss, losses, restarts, last.converged, last.stopped)
 
 
-def _step(watch: Watch, problem: Problem, order: Array | None) -> Callable[[float, Array], bool]:
+def _step(watch: Relay, problem: Problem, order: Array | None) -> Callable[[float, Array], bool]:
     """The callback of one step, with the codes in the order of the user's rows."""
 
     def step(loss: float, x: Array) -> bool:

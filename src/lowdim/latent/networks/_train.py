@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from lowdim._core.callbacks import Relay
 from lowdim._core.iterate import Callback, Progress
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
-from lowdim.latent._lbfgs import Watch, minimise
+from lowdim.latent._lbfgs import minimise
 from lowdim.latent.networks import _torch
 from lowdim.latent.networks._checkpoint import ARRAYS, Checkpoint, State
 
@@ -89,7 +90,7 @@ class Trainer:
         self.held_rows, self.train_rows = np.sort(shuffled[:count]), np.sort(shuffled[count:])
         self.X = self.tensor(rows[self.train_rows])
         self.X_held = self.tensor(rows[self.held_rows]) if count else self.X
-        self.watch = None if training.callback is None else Watch(training.callback)
+        self.watch = None if training.callback is None else Relay(training.callback)
 
     def tensor(self, A: Array) -> Any:
         """An array on the device of the training."""

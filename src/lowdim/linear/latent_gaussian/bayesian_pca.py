@@ -8,11 +8,11 @@ import numpy as np
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
+from lowdim._core.callbacks import Relay
 from lowdim._core.incomplete.cells import within_reach
 from lowdim._core.incomplete.em import check_varies, observed_moments
 from lowdim._core.incomplete.gaussian import Gaussian
 from lowdim._core.runtime.notices import warn
-from lowdim.linear._callbacks import consecutive
 from lowdim.linear.latent_gaussian import _bayesian as bayesian
 from lowdim.linear.latent_gaussian._latent import (
     LatentGaussian,
@@ -142,7 +142,7 @@ class BayesianPCA(LatentGaussian, Reducer):
             self.completed_ = within_reach(X, self.completed_, self.reach, "BayesianPCA")
 
     def _settings(self) -> bayesian.Settings:
-        callback = consecutive(self.callback)
+        callback = Relay(self.callback).showing()
         return bayesian.Settings(
             self.tol, self.max_iter, self.random_state, self.n_jobs, verbose=self.verbose, callback=callback
         )

@@ -8,6 +8,7 @@ import numpy as np
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
+from lowdim._core.callbacks import Relay
 from lowdim._core.incomplete.em import check_varies, fit_gaussian
 from lowdim._core.incomplete.gaussian import FLOOR, Gaussian
 from lowdim._core.runtime.notices import warn
@@ -15,7 +16,6 @@ from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum import Moments
 from lowdim._core.spectrum.problem import sign_factors
 from lowdim.linear._batches import moments_of_stream
-from lowdim.linear._callbacks import consecutive
 from lowdim.linear.latent_gaussian._factors import canonical, factors
 from lowdim.linear.latent_gaussian._latent import (
     LatentGaussian,
@@ -172,7 +172,7 @@ class FactorAnalysis(LatentGaussian, Reducer):
             max_iter=self.max_iter,
             owner="FactorAnalysis",
             verbose=self.verbose,
-            callback=consecutive(self.callback, lambda L: L * size[:, None]),
+            callback=Relay(self.callback).showing(lambda L: L * size[:, None]),
         )
         model = Gaussian(moments.mean, L * size[:, None], psi * size**2, self.n_jobs)
         constant = len(S) * np.log(2 * np.pi) + 2 * np.log(size).sum()
@@ -192,7 +192,7 @@ class FactorAnalysis(LatentGaussian, Reducer):
             n_jobs=self.n_jobs,
             owner="FactorAnalysis",
             verbose=self.verbose,
-            callback=consecutive(self.callback, lambda model: model.loadings),
+            callback=Relay(self.callback).showing(lambda model: model.loadings),
         )
         cells = X.size - int(np.isnan(X).sum())
         return model, -run.losses[-1] * cells, (run.n_iter, run.converged, "em")

@@ -8,12 +8,12 @@ import numpy as np
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
+from lowdim._core.callbacks import Relay
 from lowdim._core.incomplete.em import check_varies, fit_gaussian
 from lowdim._core.incomplete.gaussian import FLOOR, Gaussian
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim.linear._batches import moments_of_stream
-from lowdim.linear._callbacks import consecutive
 from lowdim.linear._decompose import Spectrum, decompose_moments
 from lowdim.linear.latent_gaussian._latent import (
     LatentGaussian,
@@ -145,7 +145,7 @@ class ProbabilisticPCA(LatentGaussian, Reducer):
             n_jobs=self.n_jobs,
             owner="ProbabilisticPCA",
             verbose=self.verbose,
-            callback=consecutive(self.callback, lambda model: model.principal()[0].loadings),
+            callback=Relay(self.callback).showing(lambda model: model.principal()[0].loadings),
         )
         cells = X.size - int(np.isnan(X).sum())
         return model, -run.losses[-1] * cells, (run.n_iter, run.converged, "em")

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from lowdim._core.callbacks import Relay
 from lowdim._core.incomplete.cells import refuse_weightless
 from lowdim._core.iterate import Callback, Run, iterate
 from lowdim._core.runtime import threads
 from lowdim._core.tables.deviations import deviations
-from lowdim.linear._callbacks import consecutive
 
 Array = np.ndarray
 
@@ -131,7 +131,7 @@ def nipals(
         return np.where(seen, X, mean + fit * divide).astype(X.dtype, copy=False)
 
     loop: dict[str, Any] = {"max_iter": max_iter, "tol": 0.0, "owner": owner, "warn": False, "verbose": verbose}
-    loop |= {"callback": consecutive(callback, completed), "until": lambda i, state, loss: state.converged}
+    loop |= {"callback": Relay(callback).showing(completed), "until": lambda i, state, loss: state.converged}
     with threads.single_blas():
         for h in range(k):
             if errors[-1] <= nothing or (runs and runs[-1].stopped):

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from lowdim._core.callbacks import Relay
 from lowdim._core.distances import pairwise
 from lowdim._core.extend import NeighborWeights, Nystrom
 from lowdim._core.graph import geodesics
-from lowdim._core.manifold.callbacks import Relay
 from lowdim._core.manifold.geodesic_component import GeodesicComponent
 from lowdim._core.manifold.neighborhood import nearest_of_each
 from lowdim._core.scaling.centring import inner_products

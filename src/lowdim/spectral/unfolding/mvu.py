@@ -10,11 +10,11 @@ from scipy import sparse
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
+from lowdim._core.callbacks import Relay
 from lowdim._core.distances import check_metric
 from lowdim._core.extend import NeighborWeights
 from lowdim._core.graph.repair import REPAIR_METHODS, Repair
 from lowdim._core.landmarks import policy
-from lowdim._core.manifold.callbacks import Relay
 from lowdim._core.manifold.components import side_by_side
 from lowdim._core.manifold.neighborhood import Distinct, Neighborhood
 from lowdim._core.runtime.notices import warn

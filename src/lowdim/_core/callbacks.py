@@ -1,4 +1,4 @@
-"""The user's callback over a fit that consists of several runs."""
+"""The user's callback over a fit that consists of several loops: starts, connected components, components in turn."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ from lowdim._core.iterate import Callback, wants_stop
 
 
 class Relay:
-    """Passes steps of several runs to one callback: numbers them through, and stops every run after the first stop.
+    """Passes the steps of several loops to one callback: numbers them through, and stops every loop after a stop.
 
-    A connected component that comes after the stop makes one step only: its rows still need coordinates.
+    A loop that comes after the stop makes one step only: its part of the result is still needed.
     """
 
     def __init__(self, callback: Callback | None) -> None:
         self.callback, self.steps, self.stopped = callback, 0, False
 
-    def showing(self, show: Callable[[Any], Any]) -> Callback | None:
-        """A callback for one run that shows the user `show(state)`; None where the user gave none."""
+    def __call__(self, loss: float, state: Any) -> bool:
+        """Report one more step; True where the fit must stop."""
+        return self._pass_on(loss, lambda: state)
+
+    def showing(self, show: Callable[[Any], Any] = lambda state: state) -> Callback | None:
+        """A callback for one loop that shows the user `show(state)`; None where the user gave none."""
         if self.callback is None:
             return None
 

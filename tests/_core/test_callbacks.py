@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import lowdim
-from lowdim._core.manifold.callbacks import Relay
+from lowdim._core.callbacks import Relay
 
 
 def two_rolls():
