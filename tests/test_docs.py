@@ -162,7 +162,7 @@ def test_the_records_of_the_architecture_exist():
     found = 0
     for names, home in re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| `([\w/.]+)` \|", table, flags=re.M):
         place = ROOT / "src" / "lowdim" / home
-        source = "".join(p.read_text(encoding="utf-8") for p in ([place] if place.is_file() else place.glob("*.py")))
+        source = "".join(p.read_text(encoding="utf-8") for p in ([place] if place.is_file() else place.rglob("*.py")))
         for name in re.findall(r"`(\w+)`", names):
             assert re.search(rf"^class {name}\b", source, flags=re.M), f"{name} is not in {home}"
             found += 1

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -54,10 +55,14 @@ def test_columns_in_different_units_are_said_and_scaled(flowers, capsys):
     frame = pl.read_csv("flowers.csv").with_columns(pl.col("c2") * 1e6)
     frame.write_csv("wide.csv")
     words = ("compare", "wide.csv", "--label", "species", "--methods", "pca", "--out", "found")
-    assert "'c2' has 100.0% of the total variance of 4 columns" in "".join(say(capsys, *words)[1:])
+    assert "'c2' has 100.0% of the total variance of 4 columns" in "".join(say(capsys, *words, "--no-scale")[1:])
     scores = json.loads(Path("found/scores.json").read_text(encoding="utf-8"))
     assert any("--scale" in note for note in scores["notes"])
-    assert "--scale" not in "".join(say(capsys, *words, "--scale")[1:])
+    assert "scale" not in "".join(say(capsys, *words, "--scale")[1:]).replace("best scale", "")
+    code, out, err = say(capsys, *words)
+    assert "columns have different units" in out
+    assert "--no-scale leaves them as they are" in out
+    assert "replaces the earlier report in found" in err
     code, out, _ = say(
         capsys, "score", "wide.csv", "found/embeddings.csv", "--map", "pca", "--drop", "species", "--scale"
     )
@@ -68,9 +73,12 @@ def test_compare_writes_a_folder_and_says_where(flowers, capsys):
     code, out, err = say(capsys, "compare", "flowers.csv", "--label", "species", "--methods", "pca,isomap")
     assert code == 0
     folder = flowers / "lowdim-report-flowers"
-    assert set(os.listdir(folder)) == RESULTS
+    assert set(os.listdir(folder)) == {*RESULTS, "maps"}
     assert out.rstrip().endswith(f"report: {Path('lowdim-report-flowers/report.html').resolve()}")
-    assert "40 rows, 4 columns used (c0, c1, c2, c3); label: species" in err
+    assert "40 rows, 4 of 5 columns used" in err
+    assert re.search(r"species +category +label +2 different values: 'setosa', 'virginica'; as asked", err)
+    assert re.search(r"c0 +number +map +numbers, -?[0-9.]+ to [0-9.]+", err)
+    assert [line for line in err.splitlines() if line.startswith("isomap")] == ["isomap (3 of 6)"]
     assert "isomap" in out
 
 
@@ -116,7 +124,7 @@ def test_two_runs_in_a_row_give_the_same_files(flowers, capsys):
     before = pl.read_parquet("o/embeddings.parquet")
     assert say(capsys, *words)[0] == 0
     assert pl.read_parquet("o/embeddings.parquet").equals(before)
-    assert set(os.listdir("o")) == RESULTS
+    assert set(os.listdir("o")) == {*RESULTS, "maps"}
 
 
 def test_a_failing_write_leaves_the_old_report(flowers, capsys, monkeypatch):
@@ -126,7 +134,7 @@ def test_a_failing_write_leaves_the_old_report(flowers, capsys, monkeypatch):
     monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
     assert "No space left on device" in fails(capsys, *words)
     assert Path("o/report.html").read_bytes() == before
-    assert set(os.listdir("o")) == RESULTS
+    assert set(os.listdir("o")) == {*RESULTS, "maps"}
 
 
 def test_a_failure_of_the_table_writer_is_one_line(flowers, capsys, monkeypatch):
@@ -140,7 +148,7 @@ def test_a_failure_of_the_table_writer_is_one_line(flowers, capsys, monkeypatch)
 
     monkeypatch.setattr(pl.DataFrame, "write_parquet", fail)
     assert "cannot write o/embeddings.parquet: parquet: underlying IO error: No space left" in fails(capsys, *words)
-    assert {name: (Path("o") / name).read_bytes() for name in os.listdir("o")} == before
+    assert {name: (Path("o") / name).read_bytes() for name in RESULTS} == before
 
 
 def test_failing_method_is_reported_and_the_rest_is_written(flowers, capsys, monkeypatch):
@@ -159,7 +167,7 @@ def test_compare_a_built_in_set_by_either_spelling(flowers, capsys):
         code, _, err = say(capsys, "compare", name, "--methods", "pca", "--max-rows", "60")
         assert code == 0
         assert "a random sample of 60 of 2000 rows" in err
-    assert set(os.listdir("lowdim-report-swiss-roll")) == RESULTS
+    assert set(os.listdir("lowdim-report-swiss-roll")) == {*RESULTS, "maps"}
 
 
 @pytest.mark.parametrize("extension", ["tsv", "parquet", "arrow", "feather", "npz"])
@@ -306,7 +314,7 @@ def test_score(flowers, capsys):
     assert "Trust." in out
     assert "2 (pca0, pca1)" in out
     assert "Stress  " in out
-    assert "flowers: 40 rows, 4 columns used (c0, c1, c2, c3); label: species" in err
+    assert "flowers: 40 rows, 4 of 5 columns used" in err
     say(capsys, "compare", "flowers.csv", "--label", "species", "--methods", "pca", "--out", "o")
     words = [
         "score",
@@ -386,7 +394,7 @@ def test_numbers_of_a_label_stay_numbers_where_one_is_missing(flowers, capsys):
 
 def test_rows_that_are_all_the_same(flowers, capsys):
     Path("same.csv").write_text("a,b\n" + "5,1\n" * 20)
-    assert "the table must have at least two different rows; all 20 are equal" in fails(capsys, "compare", "same.csv")
+    assert "no column is left for the map ('a': always 5; 'b': always 1)" in fails(capsys, "compare", "same.csv")
     assert sorted(os.listdir()) == ["flowers.csv", "same.csv"]
 
 
@@ -394,11 +402,9 @@ def test_options_for_text(flowers, capsys):
     text = Path("flowers.csv").read_text().replace(",", ";").replace(".", ",").replace("setosa", "größe")
     Path("german.csv").write_bytes(text.encode("latin-1"))
     words = ["compare", "german.csv", "--label", "species", "--methods", "pca"]
-    assert "--encoding latin-1" in fails(capsys, *words)
-    assert "--decimal-comma" in fails(capsys, *words, "--encoding", "latin-1")
     code, _, err = say(capsys, *words, "--encoding", "latin-1", "--decimal-comma", "--separator", ";")
     assert code == 0
-    assert "40 rows, 4 columns used" in err
+    assert "40 rows, 4 of 5 columns used" in err
     assert pl.read_csv("lowdim-report-german/embeddings.csv")["label"][0] == "größe"
     assert "must be one character such as ';', or the word tab; got 'xx'" in fails(capsys, *words, "--separator", "xx")
 
@@ -406,7 +412,7 @@ def test_options_for_text(flowers, capsys):
 def test_memory_in_words_of_the_command_line(flowers, capsys):
     words = ["--method", "isomap", "--out", "m", "--drop", "species", "--memory-limit", "2kB"]
     message = fails(capsys, "fit", "flowers.csv", *words)
-    assert "--memory-limit" in message
+    assert "--limit-memory" in message
     assert "lowdim.config" not in message
     words = ["--methods", "isomap", "--drop", "species", "--memory-limit", "2kB"]
     assert "lowdim.config" not in say(capsys, "compare", "flowers.csv", *words)[1]
@@ -438,10 +444,14 @@ MISTAKES = [
         ["compare", "swis-roll"],
         "swis-roll is neither a file nor a built-in data set. Did you mean 'swiss-roll'?",
     ),
+    (["compare", "flowers.csv", "--as", "category"], "--as must be KIND:COLUMN, such as category:island"),
     (
-        ["compare", "flowers.csv"],
-        "column 'species' has 40 values that are not numbers (first: 'setosa', row 1)",
+        ["compare", "flowers.csv", "--as", "categry:c0"],
+        "must be one of number, category, date, text, id; got 'categry'",
     ),
+    (["compare", "flowers.csv", "--as", "number:species"], "column 'species' must hold numbers; got 'setosa'"),
+    (["compare", "flowers.csv", "--as", "date:c0"], "column 'c0' cannot be read as dates"),
+    (["compare", "flowers.csv", "--limit-time", "soon"], "must be a time such as 30, 30s or 10m; got 'soon'"),
     (["compare", "flowers.csv", "--label", "specis"], "Did you mean 'species'?"),
     (["compare", "flowers.csv", "--label", "species", "--methods", "isomapp"], "Did you mean 'isomap'?"),
     (

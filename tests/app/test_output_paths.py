@@ -14,7 +14,7 @@ import lowdim
 from lowdim._core.runtime.files import write_atomically, write_text
 from lowdim.app import output_paths
 from lowdim.app.errors import UserError
-from lowdim.app.output_paths import check_writable, make_folder
+from lowdim.app.output_paths import check_writable, output_folder, report_folder
 
 
 def test_failing_write_keeps_the_old_file_and_leaves_nothing_behind(tmp_path):
@@ -99,8 +99,46 @@ def test_text_is_utf8_with_plain_newlines(tmp_path):
 
 def test_folder_that_is_a_file(tmp_path):
     (tmp_path / "taken").write_text("")
-    with pytest.raises(UserError, match=r"cannot write into .*taken: it is a file.*--out"):
-        make_folder(tmp_path / "taken")
+    with (
+        pytest.raises(UserError, match=r"cannot write into .*taken: it is a file.*--out"),
+        output_folder(tmp_path / "taken"),
+    ):
+        pass
+
+
+def test_a_folder_that_stays_empty_is_removed_with_the_folders_made_for_it(tmp_path):
+    with output_folder(tmp_path / "a" / "b") as folder:
+        (folder / "maps").mkdir()
+    assert os.listdir(tmp_path) == []
+    with output_folder(tmp_path / "a") as folder:
+        (folder / "report.html").touch()
+    assert os.listdir(tmp_path) == ["a"]
+    (tmp_path / "mine").mkdir()
+    with output_folder(tmp_path / "mine"):
+        pass
+    assert sorted(os.listdir(tmp_path)) == ["a", "mine"]
+
+
+def test_an_earlier_report_is_not_replaced_without_a_word(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def finished(folder, run):
+        Path(folder).mkdir()
+        (Path(folder) / "report.html").touch()
+        (Path(folder) / "scores.json").write_text(f'{{"run": "{run}"}}')
+
+    assert report_folder(None, "t", "one") == (Path("lowdim-report-t"), None)
+    finished("lowdim-report-t", "one")
+    assert report_folder(None, "t", "one") == (Path("lowdim-report-t"), None)
+    folder, said = report_folder(None, "t", "two")
+    assert folder == Path("lowdim-report-t-2")
+    assert "has the report of other data or settings" in said
+    finished(folder, "two")
+    assert report_folder(None, "t", "two")[0] == folder
+    assert report_folder(None, "t", "three")[0] == Path("lowdim-report-t-3")
+    assert report_folder("lowdim-report-t", "t", "two")[1] == "replaces the earlier report in lowdim-report-t"
+    (Path("lowdim-report-t") / "scores.json").write_text("broken")
+    assert report_folder(None, "t", "one")[0] == Path("lowdim-report-t-3")
 
 
 def test_output_in_a_missing_folder_or_on_a_folder(tmp_path):
@@ -115,7 +153,10 @@ def test_folder_without_permission(tmp_path, monkeypatch):
         raise PermissionError(errno.EACCES, "Permission denied", str(dir))
 
     monkeypatch.setattr(output_paths.tempfile, "TemporaryFile", refuse)  # root may write anywhere, so it is played
-    with pytest.raises(UserError, match=r"cannot write into .*: permission denied; choose another folder"):
-        make_folder(tmp_path)
+    with (
+        pytest.raises(UserError, match=r"cannot write into .*: permission denied; choose another folder"),
+        output_folder(tmp_path),
+    ):
+        pass
     with pytest.raises(UserError, match=r"cannot write .*x\.csv: permission denied"):
         check_writable(tmp_path / "x.csv")

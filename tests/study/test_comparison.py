@@ -148,7 +148,7 @@ def test_ctrl_c_stops_everything(roll):
 
 
 def test_too_little_memory_is_a_failure_with_a_way_out(roll):
-    c = lowdim.compare(roll.X, methods=["pca", "isomap"], memory_limit="50kB")
+    c = lowdim.compare(roll.X, methods=["pca", "isomap"], limit_memory="50kB")
     assert c.failures["isomap"].startswith("MemoryError: Isomap: this needs about")
     assert "n_landmarks" in c.failures["isomap"]
 
@@ -385,7 +385,7 @@ def test_verbose_goes_to_the_error_stream(roll, capsys):
         ({"n_components": 0}, "n_components must be a whole number of at least 1; got 0"),
         ({"n_components": None}, "n_components must be a whole number"),
         ({"random_state": -1}, "random_state"),
-        ({"memory_limit": "lots"}, "memory_limit must be a positive size"),
+        ({"limit_memory": "lots"}, "limit_memory must be a positive size"),
     ],
 )
 def test_wrong_arguments(roll, change, message):

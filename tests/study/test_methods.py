@@ -7,19 +7,29 @@ import pytest
 
 import lowdim
 from lowdim.study.method_list import class_name
-from lowdim.study.methods import find, has_scale, method_of, methods
+from lowdim.study.methods import GROUPS, by_group, find, has_scale, method_of, methods
 
-# They need labels or a second table, or keep every column: no picture of a table alone.
-# A principal curve has one coordinate. Of a table of numbers FAMD draws what PCA draws of scaled columns; MCA takes
-# categories, CA counts.
-NO_PICTURE = {"LDA", "CCA", "KernelCCA", "Whitening", "FAMD", "MCA", "CA", "PrincipalCurve"}
+OWN = [method for method in methods().values() if ":" not in method.home and not method.preset]
 
 
-def test_every_public_estimator_has_a_line_and_every_line_an_estimator():
-    assert {method.home for method in methods().values()} == set(lowdim._ESTIMATORS) - NO_PICTURE
+def test_every_public_estimator_has_a_name_and_every_name_an_estimator():
+    assert sorted(method.home for method in OWN) == sorted(lowdim._ESTIMATORS)
 
 
-@pytest.mark.parametrize("name", list(methods()))
+def test_every_method_is_in_a_group():
+    assert {method.group for method in methods().values()} == set(GROUPS) - {"columns"}
+    assert sum(map(len, by_group().values())) == len(methods())
+
+
+@pytest.mark.parametrize("name", [m.name for m in methods().values() if m.library])
+def test_a_library_that_is_not_there_is_named_with_the_way_to_install_it(name, monkeypatch):
+    monkeypatch.setattr("lowdim.study.methods.find_spec", lambda name: None)
+    assert not find(name).installed
+    with pytest.raises(ImportError, match=f"{name} needs .*pip install {find(name).package}"):
+        find(name).estimator()
+
+
+@pytest.mark.parametrize("name", [method.name for method in OWN])
 def test_a_name_is_the_class_name_in_lower_case_with_dashes(name):
     estimator = find(name).estimator()
     assert type(estimator) is getattr(lowdim, methods()[name].home)
@@ -49,8 +59,8 @@ def test_the_table_of_the_documentation_says_the_same():
     text = (Path(__file__).resolve().parents[2] / "docs" / "methods.md").read_text(encoding="utf-8")
     lines = re.findall(r"^\| `(\w+)` \|(.*)\|$", text, flags=re.M)
     told = {name: [cell.strip() for cell in rest.split("|")] for name, rest in lines}
-    assert set(told) == {method.home for method in methods().values()} | NO_PICTURE
-    for method in methods().values():
+    assert set(told) == {method.home for method in OWN}
+    for method in OWN:
         linear, keeps, kind, new_rows, inverse = told[method.home][:5]
         assert linear.startswith("yes") == method.linear
         assert keeps.split(",")[0] == method.view

@@ -61,8 +61,17 @@ export function rangeOf(quantity: { values: ArrayLike<number> }): Range {
 /** What colours mean at the moment: "label", "quality", "none" or "column:3". */
 export type Choice = string;
 export function quantityOf(choice: Choice): Column | Label | null {
+  const source = sourceOf(choice);
+  return source && !source.classes ? source : null;
+}
+/** The label or column whose classes the colours show; null for quantities. */
+export function classesOf(choice: Choice): Column | Label | null {
+  const source = sourceOf(choice);
+  return source?.classes ? source : null;
+}
+function sourceOf(choice: Choice): Column | Label | null {
   if (choice.startsWith("column:")) return columns[+choice.slice(7)];
-  return choice === "label" && label && !label.classes ? label : null;
+  return choice === "label" ? label : null;
 }
 
 function byValue(out: Uint32Array, values: ArrayLike<number>, range: Range, stops: string[]): void {
@@ -75,7 +84,7 @@ function byValue(out: Uint32Array, values: ArrayLike<number>, range: Range, stop
   }
 }
 
-function byClass(out: Uint32Array, { classes, values }: Label): void {
+function byClass(out: Uint32Array, { classes, values }: Column | Label): void {
   const inks = Uint32Array.from(classes!, (_, k) => ink(classColour(k), classShape(k))),
     under = ink(grey(), UNDER);
   for (let i = 0; i < n; i++) out[i] = values[i] >= 0 ? inks[values[i]] : under;
@@ -83,10 +92,11 @@ function byClass(out: Uint32Array, { classes, values }: Label): void {
 
 /** The ink of every row in one map; where some are marked, the others turn grey. Says whether any lie underneath. */
 export function paintInks(out: Uint32Array, map: Places, choice: Choice, marked: Uint8Array | null): boolean {
-  const quantity = quantityOf(choice);
+  const quantity = quantityOf(choice),
+    grouped = classesOf(choice);
   if (quantity) byValue(out, quantity.values, rangeOf(quantity), AMOUNT);
   else if (choice === "quality") byValue(out, map.quality, { low: 0, high: 1, clipped: false }, goodRamp());
-  else if (choice === "label" && label) byClass(out, label);
+  else if (grouped) byClass(out, grouped);
   else out.fill(ink(classColour(0)));
   if (!marked) return out.some((word) => word >>> 24 >= UNDER);
   const under = ink(grey(), UNDER) & 0xffffff;

@@ -21,7 +21,8 @@ interface Packed {
   rows: string;
   names: string[] | null;
   label: PackedLabel | null;
-  columns: { name: string; values: string }[];
+  columns: { name: string; classes: string[] | null; values: string }[];
+  shown: { name: string; values: string[] }[];
   maps: PackedMap[];
   charts: { longest: number; low: number; lines: PackedLine[] }[];
 }
@@ -34,7 +35,8 @@ export interface Label {
 }
 export interface Column {
   name: string;
-  values: Float32Array;
+  classes: string[] | null;
+  values: Float32Array | Int32Array;
 }
 export interface Line {
   name: string;
@@ -76,14 +78,17 @@ export const charts: Chart[] = packed.charts.map((chart) => ({
 }));
 // Columns are decoded when they are first asked for: most are never looked at.
 export const columns: Column[] = packed.columns.map((column) => {
-  let values: Float32Array | null = null;
+  let values: Float32Array | Int32Array | null = null;
   return {
     name: column.name,
+    classes: column.classes,
     get values() {
-      return (values ??= floats(column.values));
+      return (values ??= column.classes ? ints(column.values) : floats(column.values));
     },
   };
 });
+/** Columns that no method saw: dates, names, free text, shown with a row. */
+export const shown = packed.shown;
 
 function decodeLabel(source: PackedLabel): Label {
   const values = source.classes ? ints(source.values) : floats(source.values);

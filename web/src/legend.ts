@@ -8,10 +8,11 @@ import {
   classShape,
   goodRamp,
   grey,
+  classesOf,
   quantityOf,
   rangeOf,
 } from "./colours";
-import { columns, label, n } from "./data";
+import { Column, Label, columns, label, n } from "./data";
 import * as selection from "./selection";
 import { digits } from "./tip";
 
@@ -51,20 +52,21 @@ function bar(colours: string[], from: string, to: string): void {
   legend.append(words(from), made, words(to));
 }
 
-function chip(name: string, k: number): HTMLElement {
+function chip(name: string, k: number, codes: ArrayLike<number>): HTMLElement {
   const made = document.createElement("button");
   made.type = "button";
   made.title = name;
   made.setAttribute("aria-pressed", String(selection.classes.has(k)));
   made.append(swatch(classColour(k), classShape(k)), words(name));
-  made.addEventListener("click", () => selection.toggleClass(k));
+  made.addEventListener("click", () => selection.toggleClass(k, codes));
   made.dataset.class = String(k);
   return made;
 }
 
-function chips(classes: string[], again: () => void): void {
+function chips(source: Column | Label, again: () => void): void {
+  const classes = source.classes!;
   const most = whole || classes.length <= MOST + 4 ? classes.length : MOST;
-  classes.slice(0, most).forEach((name, k) => legend.append(chip(name, k)));
+  classes.slice(0, most).forEach((name, k) => legend.append(chip(name, k, source.values)));
   if (most < classes.length) {
     const more = document.createElement("button");
     more.type = "button";
@@ -86,21 +88,22 @@ export function describe(choice: Choice): void {
     const { low, high, clipped } = rangeOf(quantity);
     bar(AMOUNT, (clipped ? "\u2264 " : "") + digits(low, 4), (clipped ? "\u2265 " : "") + digits(high, 4));
   }
-  if (choice === "label" && label?.classes) chips(label.classes, () => describe(choice));
+  const grouped = classesOf(choice);
+  if (grouped) chips(grouped, () => describe(choice));
   if (choice === "label" && label?.holes) legend.append(swatch(grey(), 0), words("no label"));
   if (choice.startsWith("column:") && missing(+choice.slice(7))) legend.append(swatch(grey(), 0), words("no value"));
-  if (choice === "label" && label?.classes && label.classes.length > N_COLOURS * N_SHAPES)
+  if (grouped && grouped.classes!.length > N_COLOURS * N_SHAPES)
     legend.append(
       words(
-        `${label.classes.length} classes, ${N_COLOURS * N_SHAPES} symbols: several classes share a symbol; ` +
+        `${grouped.classes!.length} classes, ${N_COLOURS * N_SHAPES} symbols: several classes share a symbol; ` +
           "press a class to show it alone.",
       ),
     );
 }
 
 function missing(k: number): boolean {
-  const { values } = columns[k];
-  for (let i = 0; i < n; i++) if (!Number.isFinite(values[i])) return true;
+  const { classes, values } = columns[k];
+  for (let i = 0; i < n; i++) if (classes ? values[i] < 0 : !Number.isFinite(values[i])) return true;
   return false;
 }
 

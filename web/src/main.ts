@@ -47,6 +47,7 @@ function work(): void {
 }
 
 function recolour(): void {
+  if (shared.choice !== chooser.value) selection.forget();
   shared.choice = chooser.value;
   describe(shared.choice);
   all(true);

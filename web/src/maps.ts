@@ -1,6 +1,6 @@
 // One map: its canvas, its view, and what pointer and keys do on it.
 import { Choice, N_COLOURS, paintInks } from "./colours";
-import { Places, columns, label, n, names, rows } from "./data";
+import { Column, Label, Places, columns, label, n, names, rows, shown } from "./data";
 import { Look, Painter, Sheet, View } from "./marks";
 import { Grid, inside } from "./places";
 import * as selection from "./selection";
@@ -9,6 +9,7 @@ import { Entry, digits, hideTip, showTip } from "./tip";
 const MARGIN = 14,
   REACH = 12,
   MOST_COLUMNS = innerWidth < 640 ? 2 : 6,
+  MOST_TEXT = 200, // characters of a text that are shown with a row
   MOST_ZOOM = 400;
 /** A screen that can be touched, without a pointer that hovers: there a finger scrolls unless drawing is switched on. */
 export const touched =
@@ -193,11 +194,12 @@ export class MapView {
 
   private facts(row: number): Entry[] {
     const facts: Entry[] = [];
-    if (label) facts.push({ name: label.name, value: labelOf(row) });
+    if (label) facts.push({ name: label.name, value: valueOf(label, row) });
+    for (const { name, values } of shown) if (values[row]) facts.push({ name, value: brief(values[row]) });
     const chosen = shared.choice.startsWith("column:") ? +shared.choice.slice(7) : -1;
     const first = columns.slice(0, MOST_COLUMNS).map((_, k) => k);
     if (chosen >= MOST_COLUMNS) first[MOST_COLUMNS - 1] = chosen;
-    for (const k of first) facts.push({ name: columns[k].name, value: digits(columns[k].values[row]) });
+    for (const k of first) facts.push({ name: columns[k].name, value: valueOf(columns[k], row) });
     for (const map of this.all) {
       const q = map.places.quality[row];
       if (Number.isFinite(q))
@@ -363,8 +365,10 @@ export class MapView {
 
 const how = (event: PointerEvent) => (event.shiftKey ? "add" : event.altKey ? "remove" : "replace");
 
-export function labelOf(row: number): string {
-  const { classes, values } = label!;
+/** One value of a label or column as text. */
+export function valueOf({ classes, values }: Column | Label, row: number): string {
   if (!classes) return digits(values[row]);
   return values[row] >= 0 ? classes[values[row]] : "none";
 }
+
+const brief = (text: string) => (text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT - 1)}\u2026` : text);

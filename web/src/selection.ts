@@ -1,5 +1,5 @@
 // The marked rows: one set for all maps.
-import { label, n, names, rows } from "./data";
+import { n, names, rows } from "./data";
 
 export type How = "replace" | "add" | "remove";
 const flags = new Uint8Array(n);
@@ -23,6 +23,9 @@ export function clear(): void {
   changed();
 }
 
+/** Marked classes are those of one label or column: with other colours only their rows stay marked. */
+export const forget = () => classes.clear();
+
 export function mark(each: (found: (row: number) => void) => void, how: How): void {
   if (how === "replace") flags.fill(0);
   if (how !== "add") classes.clear();
@@ -39,11 +42,11 @@ export function toggleRow(row: number): void {
   changed();
 }
 
-export function toggleClass(k: number): void {
+export function toggleClass(k: number, codes: ArrayLike<number>): void {
   if (!classes.size && count) flags.fill(0); // rows marked by hand give way
   const value = classes.delete(k) ? 0 : 1;
   if (value) classes.add(k);
-  for (let i = 0; i < n; i++) if (label!.values[i] === k) flags[i] = value;
+  for (let i = 0; i < n; i++) if (codes[i] === k) flags[i] = value;
   changed();
 }
 

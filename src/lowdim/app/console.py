@@ -10,19 +10,23 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table as Grid
 from rich.text import Text
 
 from lowdim.app.errors import with_option_names
+from lowdim.app.input_table import quoted
 
 if TYPE_CHECKING:
+    from lowdim.app.embedding_files import EmbeddingTable
     from lowdim.app.input_table import InputTable
+    from lowdim.study.columns import Column, Table
     from lowdim.study.comparison import Comparison
     from lowdim.study.reference_choice import ReferenceChoice
     from lowdim.study.reproductions import Line, Reproduction
 
 # Measures that fit on a terminal; the report and scores.json have all of them.
+MOST_LISTED = 12  # columns of one kind and use that have a line each
 BRIEF = ("auc", "trustworthiness", "continuity", "scale_optimal_stress", "knn_error")
 
 
@@ -48,24 +52,71 @@ def print_warnings(name: str) -> Iterator[None]:
 
 
 @contextmanager
-def progress(total: int) -> Iterator[Callable[[str, int, int], None]]:
-    """A progress bar on stderr, removed at the end; nothing where stderr is not a terminal."""
+def progress() -> Iterator[Callable[[str, float, int], None]]:
+    """Progress on stderr: a bar in a terminal, removed at the end; elsewhere one plain line for each step."""
     if not sys.stderr.isatty():
-        yield lambda step, done, of: None
+        yield _plain_progress()
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[where]}"), TimeElapsedColumn(),
+        TextColumn("left"), TimeRemainingColumn(),
+    )  # fmt: skip
     with Progress(*columns, console=console(True), transient=True) as bar:
-        task = bar.add_task("", total=total)
-        yield lambda step, done, of: bar.update(task, description=step, completed=done, total=of)
+        task = bar.add_task("", total=1, where="")
+
+        def show(step: str, done: float, of: int) -> None:
+            bar.update(task, description=step, completed=done, total=of, where=f"{int(done) + 1} of {of}")
+
+        yield show
 
 
-def print_notes(table: InputTable, what: str = "") -> None:
-    """Print the number of rows and columns used, and the notes about the file."""
-    names = ", ".join(table.columns[:8]) + (", ..." if len(table.columns) > 8 else "")
-    label = f"; label: {table.label_name}" if table.label_name else ""
-    line = f"{what or table.name}: {table.frame.height} rows, {table.frame.width} columns used ({names}){label}"
-    for text in (line, *(f"note: {note}" for note in table.notes)):
-        print_line(" ".join(text.split()), error=True)
+def _plain_progress() -> Callable[[str, float, int], None]:
+    last = ""
+
+    def show(step: str, done: float, of: int) -> None:
+        nonlocal last
+        if step != last:  # not again for parts of a step
+            last = step
+            print_line(f"{step} ({int(done) + 1} of {of})", error=True)
+
+    return show
+
+
+def print_notes(table: InputTable) -> None:
+    """Print the number of rows, what was done with each column, and the notes about the file."""
+    used, all_columns = len(table.columns), len(table.table.columns)
+    columns = f"{used} columns" if used == all_columns else f"{used} of {all_columns} columns"
+    print_line(f"{table.name}: {table.n_rows} rows, {columns} used", error=True)
+    for line in column_lines(table.table):
+        print_line(line, error=True)
+    for note in table.notes:
+        print_line(f"note: {' '.join(note.split())}", error=True)
+
+
+def column_lines(table: Table) -> list[str]:
+    """One line for each column: name, kind, use and reason; many columns of one kind and use in one line."""
+    groups: dict[tuple[str, str, bool], list[Column]] = {}
+    for column in table.columns:
+        groups.setdefault((column.kind, column.use, bool(column.doubt)), []).append(column)
+    rows: list[tuple[str, str, str, str]] = []
+    for (kind, use, _), columns in groups.items():
+        if len(columns) > MOST_LISTED:
+            name = f"{columns[0].name} ... {columns[-1].name}"
+            rows.append((name, kind, use, f"{len(columns)} columns; first: {columns[0].reason}"))
+        else:
+            rows += [(column.name, kind, use, _reason(column)) for column in columns]
+    widths = [min(28, max((len(row[j]) for row in rows), default=0)) for j in range(3)]
+    return [
+        "  " + "  ".join([*(cell[:28].ljust(w) for cell, w in zip(row, widths, strict=False)), row[3]]) for row in rows
+    ]
+
+
+def _reason(column: Column) -> str:
+    if not column.doubt:
+        return column.reason
+    name = quoted(column.name)
+    way = f"--label {name}" if column.other == "label" else f"--as {column.other}:{name}"
+    return f"{column.reason}; {column.doubt}: {way}" if column.other else f"{column.reason}; {column.doubt}"
 
 
 def print_comparison(result: Comparison) -> None:
@@ -84,19 +135,20 @@ def print_comparison(result: Comparison) -> None:
         width = "–" if row["n_components"] is None else str(row["n_components"])
         grid.add_row(method, width, row["embedded"], *(row["values"][m.key] for m in brief), f"{row['seconds']:.2f}")
     console().print(grid)
-    lines = [f"{name} failed: {with_option_names(message)}" for name, message in result.failures.items()]
+    lines = [f"{name} failed: {message}" for name, message in result.failures.items()]
     lines += [f"{name} warned: {text}" for name, texts in result.warnings.items() for text in texts]
-    for line in (*result.notes, *lines):
-        print_line(" ".join(line.split()))
+    chosen = [f"methods: {'; '.join(result.panel)}"] if result.panel else []
+    for line in (*chosen, *result.notes, *lines):
+        print_line(" ".join(with_option_names(line).split()))
 
 
-def print_scores(scores: dict[str, Any], against: ReferenceChoice, placed: InputTable, *, as_json: bool) -> None:
+def print_scores(scores: dict[str, Any], against: ReferenceChoice, placed: EmbeddingTable, *, as_json: bool) -> None:
     """Print the measures of one embedding, one per line."""
     from lowdim.report.measures import MEASURES
     from lowdim.study.json_values import plain
 
-    shape = placed.frame.shape
-    about = {"rows": shape[0], "n_components": shape[1], "columns": placed.columns, "reference": against.name}
+    shape = placed.Z.shape
+    about = {"rows": shape[0], "n_components": shape[1], "columns": list(placed.columns), "reference": against.name}
     if as_json:
         print_line(json.dumps({**about, **plain(scores)}, allow_nan=False, indent=1))
         return

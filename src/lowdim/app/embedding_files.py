@@ -15,8 +15,10 @@ import numpy as np
 import polars as pl
 
 from lowdim.app.errors import UserError
-from lowdim.app.input_table import InputTable, assemble, load
+from lowdim.app.input_table import InputTable, load
 from lowdim.app.read_options import ReadOptions
+from lowdim.study.columns.kinds import as_kind
+from lowdim.study.columns.raw_columns import named_columns
 from lowdim.study.suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -62,8 +64,11 @@ def _label_column(labels: np.ndarray) -> pl.Series:
 class EmbeddingTable:
     """An embedding read from a file; `rows` are the row numbers, None if the file has none."""
 
-    table: InputTable
+    name: str
+    columns: tuple[str, ...]
+    Z: np.ndarray
     rows: np.ndarray | None
+    notes: tuple[str, ...] = ()
 
 
 def read_embedding(path: str | Path, name: str | None = None, columns: tuple[str, ...] = ()) -> EmbeddingTable:
@@ -71,11 +76,25 @@ def read_embedding(path: str | Path, name: str | None = None, columns: tuple[str
     frame, notes = load(path, ReadOptions())
     ours = frame.columns[:1] == ["row"] and frame["row"].dtype.is_integer()
     chosen = columns or _columns_of(frame.columns, name, ours, path)
-    read = assemble(
-        Path(path).stem, frame, ReadOptions(columns=chosen, missing="keep"), source=str(path), notes=notes,
-        option="--embedding-columns",
-    )  # fmt: skip
-    return EmbeddingTable(read, frame["row"].to_numpy() if ours else None)
+    Z = np.column_stack([_coordinates(frame, column, path) for column in chosen])
+    holes = np.isnan(Z)
+    if holes.any():
+        notes = [*notes, f"{int(holes.sum())} missing values in {int(holes.any(axis=1).sum())} of {len(Z)} rows"]
+    return EmbeddingTable(Path(path).stem, tuple(chosen), Z, frame["row"].to_numpy() if ours else None, tuple(notes))
+
+
+def _coordinates(frame: pl.DataFrame, name: str, path: str | Path) -> np.ndarray:
+    """One column of coordinates; NaN for a row without a place."""
+    if name not in frame.columns:
+        hint = did_you_mean(name, frame.columns, cutoff=0.5)
+        raise UserError(f"{path}: --embedding-columns {name!r} is not a column.{hint}")
+    try:
+        values = as_kind(name, named_columns(frame.select(name), str(path))[name], "number", str(path)).values
+    except ValueError as error:
+        raise UserError(f"{error} Choose the columns of the embedding with --embedding-columns A,B.") from error
+    if np.isinf(values).any():
+        raise UserError(f"{path}: column {name!r} has {int(np.isinf(values).sum())} infinite values.")
+    return values
 
 
 def _columns_of(columns: list[str], name: str | None, ours: bool, path: str | Path) -> tuple[str, ...]:
@@ -110,15 +129,15 @@ def _maps(columns: list[str]) -> dict[str, tuple[str, ...]]:
 
 def matching_rows(embedding: EmbeddingTable, table: InputTable, path: str | Path) -> InputTable:
     """The rows of the table that are in the embedding, in its order; matched by row number if the file has it."""
-    here = embedding.table.frame.height
+    here = len(embedding.Z)
     if embedding.rows is None or np.array_equal(embedding.rows, table.numbers):
-        if here != table.frame.height:
-            raise UserError(f"{path} must have {table.frame.height} rows, as many as the data; got {here}.")
+        if here != table.n_rows:
+            raise UserError(f"{path} must have {table.n_rows} rows, as many as the data; got {here}.")
         return table
     where = {number: i for i, number in enumerate(table.numbers.tolist())}
     unknown = [number for number in embedding.rows.tolist() if number not in where]
     if unknown:
         raise UserError(f"{path} has the row number {unknown[0]}, which is not in the data.")
     rows = np.array([where[number] for number in embedding.rows.tolist()])
-    note = f"{here} of {table.frame.height} rows: those whose number is in {path}"
+    note = f"{here} of {table.n_rows} rows: those whose number is in {path}"
     return table.take(rows, note)

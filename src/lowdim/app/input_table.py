@@ -1,7 +1,7 @@
-"""Tables from files: numeric columns, labels and names, with notes about what was left out or looks unusual.
+"""Tables from files: columns that are understood, with notes about what was found and left out.
 
-Nothing is dropped or converted without a note. A column that is not numeric, a missing value or an infinite one is an
-error that names its position and the option that decides about it.
+Nothing is dropped or converted without a word: every column has a kind, a use and a reason, which are printed. What
+cannot be decided is an error that names its position and the option that decides it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,46 +18,66 @@ import polars as pl
 from lowdim.app.errors import UserError
 from lowdim.app.file_formats import EXTENSIONS, reader
 from lowdim.app.read_options import ReadOptions
+from lowdim.study.columns import Table, Wishes, read_table
 from lowdim.study.suggestions import did_you_mean
+
+OPTIONS = {"columns": "--columns", "drop": "--drop", "label": "--label", "names": "--names", "kinds": "--as"}
 
 
 @dataclass(frozen=True, eq=False)
 class InputTable:
-    """Rows of numbers, with their labels, names and numbers in the file.
+    """A table from a file or a built-in data set, its columns understood.
 
-    `frame` has the numeric columns only. `labels` and `names` are None if no column was chosen for them; a row without
-    a label has NaN or None there. `numbers` are the positions of the rows in the file, from 1, without blank lines.
-    `notes` are printed and shown in the report.
+    Attributes
+    ----------
+    name : str
+        What it is called in results.
+    table : Table
+        The columns, with their kinds and uses.
+    notes : tuple of str
+        About the file and its rows; printed and shown in the report.
     """
 
     name: str
-    frame: pl.DataFrame
-    labels: np.ndarray | None = None
-    label_name: str | None = None
-    names: list[str] | None = None
-    numbers: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    table: Table
     notes: tuple[str, ...] = ()
 
     @property
-    def X(self) -> np.ndarray:
-        """The numbers as a C-ordered array; missing cells are NaN."""
-        return np.ascontiguousarray(self.frame.to_numpy())
+    def n_rows(self) -> int:
+        return len(self.table.rows)
 
     @property
     def columns(self) -> list[str]:
-        return self.frame.columns
+        """Names of the columns that the methods see."""
+        return self.table.column_names
+
+    @property
+    def X(self) -> np.ndarray:
+        """The columns of numbers as a C-ordered array; missing cells are NaN."""
+        return self.table.numbers()
+
+    @property
+    def names(self) -> list[str] | None:
+        """The names of the rows."""
+        return self.table.names
+
+    @property
+    def labels(self) -> np.ndarray | None:
+        """The label of each row; NaN or None where there is none."""
+        return None if self.table.label is None else self.table.label.label_values()
+
+    @property
+    def label_name(self) -> str | None:
+        return None if self.table.label is None else self.table.label.name
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """Positions of the rows in the file, from 1, without blank lines."""
+        return self.table.rows + 1
 
     def take(self, rows: np.ndarray, note: str) -> InputTable:
         """The given rows, with a note that says why."""
-        return InputTable(
-            self.name,
-            self.frame[rows],
-            None if self.labels is None else self.labels[rows],
-            self.label_name,
-            None if self.names is None else [self.names[i] for i in rows],
-            self.numbers[rows],
-            (*self.notes, note),
-        )
+        return replace(self, table=self.table.take(rows), notes=(*self.notes, note))
 
 
 def read(path: str | Path, how: ReadOptions = ReadOptions()) -> InputTable:  # noqa: B008 (frozen: safe to share)
@@ -88,151 +108,69 @@ def _near_file(path: Path) -> str:
         return ""
 
 
-def assemble(
-    name: str,
-    frame: pl.DataFrame,
-    how: ReadOptions,
-    *,
-    source: str,
-    notes: Sequence[str] = (),
-    option: str = "--columns",
-) -> InputTable:
-    """Separate labels and names from the numbers, apply the options and check the result.
+def assemble(name: str, frame: pl.DataFrame, how: ReadOptions, *, source: str, notes: Sequence[str] = ()) -> InputTable:
+    """Find out what the columns are, apply the options and check the result."""
+    if not frame.width or not frame.height:
+        raise UserError(f"{source}: the table is empty ({frame.height} rows, {frame.width} columns).")
+    table = _understood(frame, how, source)
+    _check_finite(table, source)
+    found = InputTable(name, table, (*notes, *table.notes))
+    found = _without_holes(found, how, source)
+    if found.n_rows < how.min_rows:
+        raise UserError(f"{source}: at least {how.min_rows} rows are needed; got {found.n_rows}.")
+    return found
 
-    `option` is the command-line option that chose the columns, for error messages.
-    """
-    found = list(notes)
-    labels, names = _column(frame, how.label, "--label", source), _column(frame, how.names, "--names", source)
-    for column in (*how.drop, *how.columns):
-        _column(frame, column, "--drop" if column in how.drop else option, source)
-    for column in how.needed:
-        _column(frame, column, "the model needs", source)
-    aside = {how.label, how.names, *how.drop} if not how.needed else set()
-    chosen = [c for c in dict.fromkeys(how.needed or how.columns or frame.columns) if c not in aside]
-    if not chosen or not frame.height:
-        raise UserError(f"{source}: the table is empty ({frame.height} rows, {len(chosen)} columns to use).")
-    numbers = _numeric(frame.select(chosen), source, found)
-    table = InputTable(
-        name,
-        numbers,
-        None if labels is None else _labels(labels),
-        how.label,
-        None if names is None else names.cast(pl.String, strict=False).fill_null("").to_list(),
-        np.arange(1, frame.height + 1),
+
+def _understood(frame: pl.DataFrame, how: ReadOptions, source: str) -> Table:
+    wishes = Wishes(
+        columns=tuple(dict.fromkeys(how.needed or how.columns)),
+        drop=tuple(column for column in how.drop if column not in how.needed),
+        label=how.label,
+        names=how.names,
+        kinds={**dict(how.kinds), **dict(how.needed_kinds)},
+        find_label=not how.needed,
+        owner=source,
+        option={**OPTIONS, "columns": "the model needs", "kinds": "the model needs"} if how.needed else OPTIONS,
     )
-    table = _complete(table, how, source, found)
-    _note_row_numbers(table, found)
-    if table.frame.height < how.min_rows:
-        raise UserError(f"{source}: at least {how.min_rows} rows are needed; got {table.frame.height}.")
-    return InputTable(**{**table.__dict__, "notes": (*found, *table.notes)})
+    try:
+        return read_table(frame, wishes)
+    except ValueError as error:
+        raise UserError(str(error)) from error
 
 
-def _column(frame: pl.DataFrame, name: str | None, option: str, source: str) -> pl.Series | None:
-    if name is None:
-        return None
-    if name in frame.columns:
-        return frame[name]
-    hint = did_you_mean(name, frame.columns, cutoff=0.5)
-    shown = ", ".join(frame.columns[:12]) + (", ..." if frame.width > 12 else "")
-    wrong = f"{option} {name!r}, which" if not option.startswith("--") else f"{option} {name!r}"
-    raise UserError(f"{source}: {wrong} is not a column.{hint} Columns: {shown}.")
+def _check_finite(table: Table, source: str) -> None:
+    for column in table.used:
+        wrong = np.isinf(column.values) if column.values.dtype.kind == "f" else np.zeros(1, dtype=bool)
+        if wrong.any():
+            row = int(table.rows[wrong.argmax()]) + 1
+            raise UserError(
+                f"{source}: {int(wrong.sum())} infinite values (first: row {row}, column {column.name!r}); replace "
+                f"them, or leave the column out with --drop {quoted(column.name)}."
+            )
 
 
-def _numeric(frame: pl.DataFrame, source: str, notes: list[str]) -> pl.DataFrame:
-    """All columns as floats: float32 if all are float32 in the file, else float64."""
-    bad = [column.name for column in frame if not _is_numeric(column)]
-    if bad:
-        raise UserError(_not_numeric(frame[bad[0]], bad, source))
-    flags = [name for name, kind in frame.schema.items() if kind == pl.Boolean]
-    if flags:
-        notes.append(f"true/false read as 1/0: {_listed(flags)}")
-    narrow = all(kind == pl.Float32 for kind in frame.dtypes)
-    wide = frame.cast(pl.Float32 if narrow else pl.Float64)
-    return wide.with_columns(pl.all().fill_null(float("nan")))
-
-
-def _is_numeric(column: pl.Series) -> bool:
-    """Whether a column has numbers or true/false; a column whose cells are all missing counts as numeric."""
-    return column.dtype.is_numeric() or column.dtype == pl.Boolean or column.null_count() == len(column)
-
-
-def _not_numeric(column: pl.Series, bad: list[str], source: str) -> str:
-    """The error: which column, how many values, the first of them, and the options that solve it."""
-    nested = column.dtype.is_nested() or column.dtype == pl.Object
-    text = pl.Series([str(v) for v in column.to_list()]) if nested else column.cast(pl.String, strict=False)
-    wrong = text.is_not_null() & text.cast(pl.Float64, strict=False).is_null()
-    values = text.filter(wrong)
-    if not len(values):  # dates and other types that are not numbers
-        values, wrong = text.drop_nulls(), text.is_not_null()
-    row, name = int(wrong.arg_max() or 0) + 1, column.name
-    others = f" (and {len(bad) - 1} other columns: {_listed(bad[1:])})" if len(bad) > 1 else ""
-    first = repr(str(values[0])[:40]) if len(values) else "none"
-    if len(values) and values.str.contains(r"^[+-]?[0-9]{1,3}(,[0-9]{3})+$").all():
-        way = "If the comma separates thousands, remove it in the file; otherwise use"
-    elif len(values) and values.str.contains(r"^[+-]?[0-9]*,[0-9]+$").all():
-        way = "If the comma is the decimal point, add --decimal-comma; otherwise use"
-    elif len(values) < len(text.drop_nulls()) and values.n_unique() == 1:
-        way = f"If {first} means a missing value, add --na {first}; otherwise use"
-    else:
-        way = "Use"
-    return (
-        f"{source}: column {name!r}{others} has {len(values)} values that are not numbers (first: {first}, row {row}). "
-        f"{way} it for colours with --label {_quoted(name)}, for row names with --names {_quoted(name)}, "
-        f"or leave it out with --drop {_quoted(name)}."
-    )
-
-
-def _quoted(name: str) -> str:
-    return name if name and all(c.isalnum() or c in "_-." for c in name) else repr(name)
-
-
-def _listed(names: Sequence[str], most: int = 5) -> str:
-    return ", ".join(names[:most]) + (", ..." if len(names) > most else "")
-
-
-def _labels(column: pl.Series) -> np.ndarray:
-    """Labels as numbers or as text; NaN or None for a row without a label."""
-    if column.dtype.is_numeric():
-        return column.to_numpy()
-    if column.dtype == pl.Boolean and not column.null_count():
-        return column.to_numpy()
-    return np.array([text or None for text in column.cast(pl.String, strict=False).to_list()], dtype=object)
-
-
-def _complete(table: InputTable, how: ReadOptions, source: str, notes: list[str]) -> InputTable:
-    """Apply the options for missing cells; infinite values are an error."""
-    X = table.X
-    infinite = np.isinf(X)
-    if infinite.any():
-        where = _where(infinite, table)
-        raise UserError(
-            f"{source}: {infinite.sum()} infinite values ({where}); replace them, or leave the column out with --drop."
-        )
-    holes = np.isnan(X)
-    if not holes.any():
-        return table
-    rows, hit = np.flatnonzero(~holes.any(axis=1)), int(holes.any(axis=1).sum())
+def _without_holes(found: InputTable, how: ReadOptions, source: str) -> InputTable:
+    """Apply the options for missing cells."""
+    used = found.table.used
+    lost = np.logical_or.reduce([column.missing for column in used])
+    if not lost.any():
+        return found
+    cells, hit = sum(int(column.missing.sum()) for column in used), int(lost.sum())
+    first = next(column for column in used if column.missing.any())
+    where = f"first: row {found.numbers[int(first.missing.argmax())]}, column {first.name!r}"
+    rows = np.flatnonzero(~lost)
     if how.rows == "complete":
         if not len(rows):
-            raise UserError(f"{source}: no row is complete ({_where(holes, table)}); leave columns out with --drop.")
-        return table.take(rows, f"{hit} rows with missing values left out (--rows complete)")
+            raise UserError(f"{source}: no row is complete ({where}); leave columns out with --drop.")
+        return found.take(rows, f"{hit} rows with missing values left out (--rows complete)")
     if how.missing == "keep":
-        notes.append(f"{holes.sum()} missing values in {hit} of {len(X)} rows")
-        return table
+        return replace(found, notes=(*found.notes, f"{cells} missing values in {hit} of {found.n_rows} rows"))
     raise UserError(
-        f"{source}: {holes.sum()} missing values in {hit} of {len(X)} rows ({_where(holes, table)}). "
+        f"{source}: {cells} missing values in {hit} of {found.n_rows} rows ({where}). "
         f"--rows complete uses only the {len(rows)} complete rows; --drop COL leaves a column out."
     )
 
 
-def _where(mask: np.ndarray, table: InputTable) -> str:
-    row, column = np.argwhere(mask)[0]
-    return f"first: row {table.numbers[row]}, column {table.columns[column]!r}"
-
-
-def _note_row_numbers(table: InputTable, notes: list[str]) -> None:
-    """Add a note about a column of row numbers, which is usually not data."""
-    for name in table.columns:
-        values = table.frame[name].to_numpy()
-        if len(values) > 3 and np.array_equal(values, values[0] + np.arange(len(values))):
-            notes.append(f"column {name!r} is a row number; --drop {_quoted(name)} leaves it out")
+def quoted(name: str) -> str:
+    """A column name as it must be typed on a command line."""
+    return name if name and all(c.isalnum() or c in "_-." for c in name) else repr(name)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from lowdim.app.errors import UserError
+
+MAPS = "maps"  # the folder of finished maps, inside that of the report
 
 
 def check_apart(outputs: dict[str, str | os.PathLike[str]], inputs: dict[str, str | os.PathLike[str]]) -> None:
@@ -28,9 +33,39 @@ def _same(one: str, other: str) -> bool:
         return False
 
 
-def make_folder(path: str | os.PathLike[str]) -> Path:
-    """Make the folder if needed, and check that files can be written into it."""
+def report_folder(chosen: str | None, name: str, run: str) -> tuple[Path, str | None]:
+    """The folder of a report, and what is to be said about it.
+
+    The folder chosen, or lowdim-report-NAME. Where that one has the report of another run (`run` identifies data and
+    settings), the first of NAME-2, NAME-3, ... that is free or has the same run: no report is lost.
+    """
+    if chosen is not None:
+        other = _run_of(Path(chosen)) not in (None, run)
+        return Path(chosen), f"replaces the earlier report in {chosen}" if other else None
+    first = folder = Path(f"lowdim-report-{name}")
+    number = 1
+    while _run_of(folder) not in (None, run):
+        number += 1
+        folder = Path(f"{first}-{number}")
+    said = f"{first} has the report of other data or settings; this one goes to {folder}" if number > 1 else None
+    return folder, said
+
+
+def _run_of(folder: Path) -> str | None:
+    """What identifies the run whose report is in a folder; None if there is no report."""
+    if not (folder / "report.html").exists():
+        return None
+    try:
+        return str(json.loads((folder / "scores.json").read_text(encoding="utf-8")).get("run"))
+    except (OSError, ValueError, AttributeError):
+        return "unknown"
+
+
+@contextmanager
+def output_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Make the folder if needed, and check that files can be written into it; left empty, it is removed again."""
     folder = Path(path)
+    missing = [part for part in (folder, *folder.parents) if not part.exists()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -38,7 +73,13 @@ def make_folder(path: str | os.PathLike[str]) -> Path:
     except OSError as error:
         reason = "it is a file" if folder.is_file() else (error.strerror or str(error)).lower()
         raise UserError(f"cannot write into {folder}: {reason}; choose another folder with --out.") from error
-    return folder
+    try:
+        yield folder
+    finally:
+        with suppress(OSError):  # a folder that is not empty stays
+            for part in (folder / MAPS, *missing):
+                if part.is_dir():
+                    part.rmdir()
 
 
 def check_writable(path: str | os.PathLike[str]) -> Path:

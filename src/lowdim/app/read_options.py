@@ -17,6 +17,8 @@ class ReadOptions:
     drop: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     needed: tuple[str, ...] = ()
+    needed_kinds: tuple[tuple[str, str], ...] = ()  # (column, kind) as the saved model has them
+    kinds: tuple[tuple[str, str], ...] = ()  # (column, kind) as named on the command line
     rows: str = "all"  # or "complete"
     missing: str = "error"  # or "keep"
     na: tuple[str, ...] = ()

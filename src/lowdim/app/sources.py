@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -78,9 +79,16 @@ def _built_in(name: str, how: ReadOptions, seed: int) -> InputTable:
     frame = frame_of(data, coordinates=True)
     aside = [column for column in frame.columns if column == "label" or column.startswith("true_")]
     wanted = how.label or "label"
-    how = ReadOptions(**{**how.__dict__, "label": wanted, "drop": (*how.drop, *(c for c in aside if c != wanted))})
+    others = (column for column in aside if column != wanted)
+    how = replace(how, label=wanted, drop=(*how.drop, *others), kinds=_kinds(frame, wanted, how))
     note = data.description if data.description.endswith(".") else f"{data.description}."
     return assemble(data.name, frame, how, source=data.name, notes=[note])
+
+
+def _kinds(frame: pl.DataFrame, label: str, how: ReadOptions) -> tuple[tuple[str, str], ...]:
+    """All columns of a built-in set are numbers, whatever they look like, unless the user says otherwise."""
+    numbers = [c for c in frame.columns if c != label and frame[c].dtype.is_numeric()]
+    return (*((column, "number") for column in numbers), *how.kinds)
 
 
 def print_list() -> None:

@@ -38,6 +38,29 @@ class Label(Protocol):
     def codes(self) -> np.ndarray | None: ...
 
 
+class ShownColumn(Protocol):
+    """A column of the table: its kind, its use ("map", "label", "name", "shown", "left out") and the reason.
+
+    `values` are numbers with NaN for the kind "number", and objects with None for the kind "category".
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def use(self) -> str: ...
+    @property
+    def reason(self) -> str: ...
+    @property
+    def doubt(self) -> str: ...
+    @property
+    def values(self) -> np.ndarray: ...
+    @property
+    def missing(self) -> np.ndarray: ...
+    def texts(self) -> list[str]: ...
+
+
 class ReferenceText(Protocol):
     """The reference distances: a name, a phrase, and the number of columns they were computed from."""
 
@@ -85,6 +108,12 @@ class Compared(Protocol):
     def row_names(self) -> list[str] | None: ...
     @property
     def column_names(self) -> list[str] | None: ...
+    @property
+    def columns(self) -> Sequence[ShownColumn]: ...  # all columns of a table; empty if an array was compared
+    @property
+    def panel(self) -> Sequence[str]: ...  # why these methods
+    @property
+    def copies(self) -> Mapping[str, str]: ...  # method -> an earlier one with the same map
     @property
     def seed(self) -> int: ...
     @property

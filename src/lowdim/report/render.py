@@ -16,14 +16,13 @@ import numpy as np
 
 from lowdim._core.runtime.files import write_text
 from lowdim._core.runtime.rng import generator
+from lowdim.report.column_views import colour_columns, column_groups, pack, shown_columns
 from lowdim.report.curve_chart import curve_charts
 from lowdim.report.record import Compared
 from lowdim.report.score_table import score_cells
 
 PAGE = Path(__file__).parent / "page"
 STATIC = Path(__file__).parent / "static"
-# Columns that maps can be coloured by: at most this many, with at most this many numbers (5.3 bytes each as base64).
-MOST_COLUMNS, MOST_CELLS = 64, 2_000_000
 
 
 def write(
@@ -66,8 +65,8 @@ def render(
     row_numbers : ndarray, optional
         The number shown for each row. Default: 0, 1, 2, ...
     data : array of shape (n_rows, n_columns), optional
-        The data, so that maps can be coloured by a column and the values of a row are shown. Of many columns the
-        first ones, as the page states.
+        The data, so that maps can be coloured by a column and the values of a row are shown; of a comparison of a
+        table they are known. Of many columns the first ones, as the page states.
     notes : sequence of str
         Notes about the data.
     """
@@ -90,12 +89,14 @@ def render(
         charts=charts,
         data={
             **_payload(comparison, drawn, numbers),
-            "columns": _columns(comparison, data, names, drawn),
+            "columns": colour_columns(comparison, data, names, drawn),
+            "shown": shown_columns(comparison, drawn),
             "charts": [_curves(one) for one in charts],
         },
         n_drawn=len(drawn),
         sampled=any("±" in text for row in rows for text in row["values"].values()),
         n_known=int(_quality_known(comparison).sum()),
+        column_groups=column_groups(comparison),
         widths=sorted({o.n_components for o in comparison.outcomes if o.n_components is not None}),
     )  # fmt: skip
 
@@ -148,31 +149,15 @@ def _payload(comparison: Compared, drawn: np.ndarray, numbers: np.ndarray) -> di
     """The data that the script draws."""
     names = comparison.row_names
     return {
-        "rows": _pack(numbers[drawn], np.int32),
+        "rows": pack(numbers[drawn], np.int32),
         "names": None if names is None else [names[i] for i in drawn],
         "label": _label(comparison, drawn),
-        "maps": [_map(comparison, name, drawn, Z) for name, Z in comparison.aligned().items()],
+        "maps": [
+            _map(comparison, name, drawn, Z)
+            for name, Z in comparison.aligned().items()
+            if name not in comparison.copies
+        ],
     }
-
-
-def _pack(values: np.ndarray, kind: Any) -> str:
-    """Little-endian bytes as base64: exact, and half the size of decimal text."""
-    return base64.b64encode(np.ascontiguousarray(values, dtype=np.dtype(kind).newbyteorder("<")).tobytes()).decode()
-
-
-def _columns(comparison: Compared, data: Any, names: list[str], drawn: np.ndarray) -> list[dict[str, str]]:
-    """The first columns of the data, up to the limits above."""
-    if data is None:
-        return []
-    if np.ndim(data) != 2 or len(data) != comparison.n_rows:
-        raise ValueError(f"report: data must be a table with {comparison.n_rows} rows; got shape {np.shape(data)}.")
-    values = np.asarray(data)
-    most = min(values.shape[1], MOST_COLUMNS, max(1, MOST_CELLS // max(1, len(drawn))))
-    with np.errstate(over="ignore"):  # a number beyond single precision is shown as missing
-        return [
-            {"name": names[j] if j < len(names) else f"column {j}", "values": _pack(values[drawn, j], np.float32)}
-            for j in range(most)
-        ]
 
 
 def _curves(chart: dict[str, Any]) -> dict[str, Any]:
@@ -181,8 +166,8 @@ def _curves(chart: dict[str, Any]) -> dict[str, Any]:
         {
             "name": line["name"],
             "colour": line["colour"],
-            "k": _pack(line["k"], np.int32),
-            "r": _pack(line["values"], np.float32),
+            "k": pack(line["k"], np.int32),
+            "r": pack(line["values"], np.float32),
         }
         for line in chart["lines"]
     ]
@@ -197,9 +182,9 @@ def _label(comparison: Compared, drawn: np.ndarray) -> dict[str, Any] | None:
         return {
             "name": labels.name,
             "classes": labels.classes,
-            "values": _pack(labels.codes[drawn], np.int32),
+            "values": pack(labels.codes[drawn], np.int32),
         }
-    return {"name": labels.name, "classes": None, "values": _pack(labels.values[drawn], np.float32)}
+    return {"name": labels.name, "classes": None, "values": pack(labels.values[drawn], np.float32)}
 
 
 def _map(comparison: Compared, name: str, drawn: np.ndarray, Z: np.ndarray) -> dict[str, Any]:
@@ -207,8 +192,8 @@ def _map(comparison: Compared, name: str, drawn: np.ndarray, Z: np.ndarray) -> d
     return {
         "name": name,
         "flat": outcome.n_components == 1,
-        "xy": _pack(_unit_box(Z)[drawn], np.float32),
-        "quality": _pack(comparison.per_row[name][drawn], np.float32),
+        "xy": pack(_unit_box(Z)[drawn], np.float32),
+        "quality": pack(comparison.per_row[name][drawn], np.float32),
     }
 
 

@@ -1,16 +1,15 @@
 """Several methods on the same rows, scored the same way.
 
-`compare` runs the methods one after the other, adds the two baselines that every embedding is compared with (PCA with
-the same number of components, and random coordinates), ranks the distances of the data once for all of them, and
-returns a `Comparison`.
+`compare` finds out what the columns of the data are, runs the methods one after the other, adds the two baselines that
+every embedding is compared with (PCA with the same number of components, and random coordinates), ranks the distances
+of the data once for all of them, and returns a `Comparison`.
 """
 
 from __future__ import annotations
 
 import platform
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,35 +17,41 @@ import numpy as np
 import lowdim
 from lowdim._core.neighbors import shared
 from lowdim._core.renamed import renamed_arguments
-from lowdim._core.runtime.memory import config
 from lowdim._core.runtime.rng import generator
-from lowdim.study.baselines import baselines_for
-from lowdim.study.column_scales import note_on_units, scaled
+from lowdim.study.columns import Wishes
 from lowdim.study.comparison import Comparison
-from lowdim.study.labels import labels_of
-from lowdim.study.method_list import Entry, requested_methods
+from lowdim.study.data import Data, data_of
+from lowdim.study.labels import Labels, labels_of
+from lowdim.study.method_list import requested_methods
 from lowdim.study.notes import notes_on_scores, scored_rows
-from lowdim.study.reference_choice import check_rows_differ, choose_reference
-from lowdim.study.running import Outcome, run
+from lowdim.study.panel import ALL, Panel, Traits, choose_panel, every_method, traits_of
+from lowdim.study.reference_choice import choose_reference
+from lowdim.study.running import Checkpoint, Limits, Progress, Runner, Steps
 from lowdim.study.scoring import score_each
+from lowdim.study.settings import Settings
 
-Progress = Callable[[str, int, int], None]
 
-
-@renamed_arguments(callback="progress", n_neighbors="graph_neighbors")
+@renamed_arguments(callback="progress", n_neighbors="graph_neighbors", memory_limit="limit_memory")
 def compare(
     X: Any,
     y: Any = None,
     methods: Any = None,
     *,
     n_components: int = 2,
-    scale: bool = False,
+    scale: bool | str = "auto",
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    kinds: Mapping[str, str] | None = None,
     reference: Any = "ambient",
     graph_neighbors: int = 10,
     anchors: Any = "auto",
     label_name: str | None = None,
     row_names: Any = None,
-    memory_limit: int | float | str | None = None,
+    limit_time: float | None = None,
+    limit_memory: int | float | str | None = None,
+    own_process: bool = False,
+    checkpoint: Any = None,
+    on_interrupt: str = "raise",
     progress: Progress | None = None,
     metric: Any = "euclidean",
     random_state: Any = 0,
@@ -55,26 +60,38 @@ def compare(
 ) -> Comparison:
     """Embed the same rows by several methods and score every embedding the same way.
 
-    A method that fails is reported with its message and does not stop the others. Two baselines are always there:
-    PCA with the same number of components, and random coordinates.
+    Any table can be passed: columns of numbers and categories are mapped together, dates, names and free text are
+    shown with the rows, a column that looks like a label is used for colours; ``.columns`` of the result lists what was
+    done with each column and why. A method that fails is reported with its message and does not stop the others. Two
+    baselines are always there: PCA (FAMD or MCA for tables with categories) with the same number of components, and
+    random coordinates.
 
     Parameters
     ----------
-    X : array-like of shape (n, d)
-        The rows; a pandas or polars data frame can be passed. With missing cells (NaN), methods given by name use
-        their own model of incomplete rows or expected distances, and methods that need complete rows are reported as
-        failed; the reference distances are then the expected distances between the rows.
-    y : array-like of shape (n,), optional
-        A label for each row: classes (text, whole numbers) or a quantity. Classes add the 1-nearest-neighbour error.
-    methods : list, optional
-        Names such as ``"pca"`` or ``"isomap"``, estimators, or (name, estimator) pairs. Estimators are cloned and
-        keep their own parameters; a `random_state` or `n_jobs` of None is set. Default: a selection of methods; those
-        that need more than the memory limit are reported as failed.
+    X : data frame, dict of columns, or array-like of shape (n, d)
+        The rows. Of a data frame (pandas, polars) or dictionary, each column is looked at; an array of numbers is used
+        as it is. With missing cells (NaN), methods given by name use their own model of incomplete rows or expected
+        distances, and methods that need complete rows are reported as failed; the reference distances are then the
+        expected distances between the rows. With categories, distances are Gower's.
+    y : array-like of shape (n,) or str, optional
+        A label for each row, or the column of `X` that has it: classes (text, whole numbers) or a quantity. Classes
+        add the 1-nearest-neighbour error. Methods that need labels (LDA, CCA, ...) get it; the others do not see it.
+    methods : list, dict or "all", optional
+        Names such as ``"pca"`` or ``"isomap"``, estimators, or (name, estimator) pairs; a dictionary can also hold
+        embeddings that exist already: ``{"mine": Z}``. Estimators are cloned and keep their own parameters; a
+        `random_state` or `n_jobs` of None is set. Default: a selection that suits the data, with reasons in
+        ``.panel``. ``"all"``: every method.
     n_components : int
         Number of components for methods given by name.
-    scale : bool
+    scale : bool or "auto"
         Divide each column by its standard deviation first, for columns in different units; the methods and the
-        reference see the scaled columns. A note in the result says where a few columns dominate the distances.
+        reference see the scaled columns. "auto": where a few columns of a table would decide all distances; arrays
+        are not scaled, but a note says where that is so.
+    columns, drop : list of str, optional
+        Use only these columns of a table; leave these out.
+    kinds : dict of str, optional
+        Column -> what it is, whatever it looks like: "number", "category", "date", "text" or "id". A date asked for
+        as a number is counted in days.
     reference : {"ambient", "geodesic"} or array-like of n rows
         Distances to compare with: between the rows of `X`, along its neighbour graph,
         or between the rows of another array, such as complete data or true coordinates.
@@ -85,12 +102,23 @@ def compare(
         sample beyond; then the area under R_NX comes with a confidence interval.
     label_name : str, optional
         Name of `y` in the report.
-    row_names : list of str, optional
-        A name for each row, shown in the report.
-    memory_limit : int, float or str, optional
-        The largest memory that one method may need, such as ``"4GB"``; a method that needs more is reported as failed.
+    row_names : list of str or str, optional
+        A name for each row, shown in the report; or the column of `X` that has it.
+    limit_time : float, optional
+        Seconds that one method may take; it runs in a process of its own and is stopped and reported as failed beyond.
+    limit_memory : int, float or str, optional
+        The largest memory that one method may take, such as ``"4GB"``. A method that would need more is reported as
+        failed before it starts; one that takes more all the same is stopped, as it runs in a process of its own.
+    own_process : bool
+        Run each method in a process of its own also without limits: a crash of one is then its failure alone.
+    checkpoint : str or Path, optional
+        A folder where each finished map is kept. A run with the same data and settings goes on where it was stopped;
+        the estimators of maps found there are not fitted.
+    on_interrupt : {"raise", "score"}
+        On Ctrl-C while methods run: raise KeyboardInterrupt, or score the maps that are finished.
     progress : callable, optional
-        Called as ``progress(step, done, total)`` before each step: its name, the steps done, and their number.
+        Called as ``progress(step, done, total)`` before each step: its name, the steps done, and their number; during
+        a method that reports its iterations also with fractions of a step.
     metric : str or callable
         Distance between rows for the reference: a name, a function of two rows, or "precomputed" where `reference`
         holds distances.
@@ -105,7 +133,7 @@ def compare(
     Returns
     -------
     Comparison
-        ``.table``, ``.embeddings``, ``.curves``, ``.per_row``, ``.report(path)``, ...
+        ``.table``, ``.columns``, ``.embeddings``, ``.curves``, ``.per_row``, ``.report(path)``, ...
 
     Examples
     --------
@@ -115,62 +143,69 @@ def compare(
     >>> [row["method"] for row in c.table]
     ['pca', 'isomap', 'random']
     """
-    start = time.perf_counter()
-    rows, seed, columns = _rows(X, scale), _seed(random_state), _column_names(X)
-    common: dict[str, Any] = {"n_components": _width(n_components), "random_state": seed, "n_jobs": n_jobs}
-    common |= {"missing": "expected"} if np.isnan(rows).any() else {}
-    planned = requested_methods(methods, {**common, "verbose": max(0, verbose - 1)})
-    labels = None if y is None else labels_of(y, rows.shape[0], label_name or getattr(y, "name", None))
-    names = _row_names(row_names, rows.shape[0])
-    announce = _announcer(progress, verbose, len(planned) + 4)
-    outcomes: list[Outcome] = []
-    with shared(rows):
-        announce("reference distances")
-        against = choose_reference(reference, rows, metric=metric, graph_neighbors=graph_neighbors, n_jobs=n_jobs)
-        with config(memory_limit=memory_limit):
-            for entry in _with_baselines(planned, outcomes, rows.shape, seed, n_components):
-                announce(entry.name)
-                outcomes.append(run(entry, rows))
-        announce("scores")
+    start, seed, width = time.perf_counter(), _seed(random_state), _width(n_components)
+    limits = Limits.of(limit_time, limit_memory, own_process, "compare")
+    _check_choice(on_interrupt)
+    wishes = _wishes(y, row_names, columns, drop, kinds)
+    data = data_of(X, wishes, scale)
+    labels = _labels(y, data, label_name)
+    names = _row_names(row_names, data)
+    panel = _panel(methods, traits_of(data, labels, width), labels is not None)
+    settings = Settings.for_data(data, labels, width, seed, n_jobs, max(0, int(verbose) - 1))
+    planned = requested_methods(methods if panel is None else panel.names, settings)
+    steps = Steps(progress, verbose, len(planned) + 4)
+    with shared(data.rows):
+        steps.announce("reference distances")
+        against = choose_reference(reference, data, metric=metric, graph_neighbors=graph_neighbors, n_jobs=n_jobs)
+        kept = Checkpoint(checkpoint, data, labels)
+        runner = Runner(data, labels, limits, kept, limit_memory, steps, on_interrupt)
+        outcomes = runner.run_all(planned, settings)
+        steps.announce("scores")
         scored, warned = score_each(
             {o.name: o.embedding for o in outcomes if o.embedding is not None}, against,
             scale={o.name: o.has_scale for o in outcomes}, labels=labels, anchors=anchors, n_jobs=n_jobs, seed=seed,
         )  # fmt: skip
-    units = None if scale else note_on_units(rows, columns)
-    notes = (units, *notes_on_scores(outcomes, rows.shape), None if labels is None else labels.note, *warned)
+    notes = (*data.notes, *notes_on_scores(outcomes, data, planned), labels.note if labels else None, *warned)
     return Comparison(
-        outcomes=tuple(outcomes), scored=scored, rows_scored=scored_rows(outcomes), n_columns=rows.shape[1],
-        reference=against.without_rows(), seed=seed, labels=labels, row_names=names, column_names=columns,
+        outcomes=tuple(outcomes), scored=scored, rows_scored=scored_rows(outcomes), n_columns=data.n_columns,
+        reference=against.without_rows(), seed=seed, labels=labels, row_names=names, column_names=data.names,
         versions=versions(), notes=tuple(note for note in notes if note), seconds=time.perf_counter() - start,
+        columns=() if data.table is None else data.table.columns, panel=() if panel is None else panel.reasons,
+        rows_used=np.arange(data.n) if data.table is None else data.table.rows,
     )  # fmt: skip
 
 
-def _with_baselines(
-    planned: list[Entry], outcomes: list[Outcome], shape: tuple[int, ...], seed: int, n_components: int
-) -> Iterator[Entry]:
-    """The methods, then the baselines, which depend on the outcomes of the methods."""
-    yield from planned
-    yield from baselines_for(outcomes, shape, seed, n_components)
+def _wishes(y: Any, row_names: Any, columns: Any, drop: Any, kinds: Any) -> Wishes:
+    """What the user decided about the columns."""
+    return Wishes(
+        columns=_listed(columns, "columns"),
+        drop=_listed(drop, "drop"),
+        label=y if isinstance(y, str) else None,
+        names=row_names if isinstance(row_names, str) else None,
+        kinds=dict(kinds or {}),
+        find_label=y is None,
+        option={"columns": "columns", "drop": "drop", "label": "y =", "names": "row_names =", "kinds": "kinds"},
+    )
 
 
-def _rows(X: Any, scale: Any) -> np.ndarray:
-    """X checked and converted once, so that methods and measures need no copies of their own.
+def _listed(names: Any, what: str) -> tuple[str, ...]:
+    if names is None:
+        return ()
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise TypeError(f"compare: {what} must be a list of column names; got {names!r}.")
+    return tuple(str(name) for name in names)
 
-    The array is read-only: a method that works in place fails, and does not change the rows of the caller or of the
-    other methods.
-    """
-    from sklearn.utils import check_array
 
-    if not isinstance(scale, (bool, np.bool_)):
-        raise ValueError(f"compare: scale must be True or False; got {scale!r}.")
-    rows = check_array(
-        X, dtype=(np.float64, np.float32), order="C", ensure_all_finite="allow-nan", ensure_min_samples=3,
-        estimator="compare", input_name="X",
-    )  # fmt: skip
-    check_rows_differ(rows, "compare")
-    rows = scaled(rows) if scale else rows.view()
-    rows.flags.writeable = False
-    return rows
+def _check_choice(on_interrupt: Any) -> None:
+    if on_interrupt not in ("raise", "score"):
+        raise ValueError(f'compare: on_interrupt must be "raise" or "score"; got {on_interrupt!r}.')
+
+
+def _panel(methods: Any, traits: Traits, has_label: bool) -> Panel | None:
+    """The selection that suits the data; None where the user made one."""
+    if methods is None:
+        return choose_panel(traits)
+    return every_method(has_label) if isinstance(methods, str) and methods == ALL else None
 
 
 def _width(n_components: Any) -> int:
@@ -187,33 +222,26 @@ def _seed(random_state: Any) -> int:
     return int(generator(random_state).integers(2**31 - 1))
 
 
-def _row_names(names: Any, n: int) -> list[str] | None:
-    if names is None:
+def _labels(y: Any, data: Data, name: str | None) -> Labels | None:
+    """The labels given, or those of the column that is the label."""
+    column = None if data.table is None else data.table.label
+    if column is not None:
+        return labels_of(column.label_values(), data.n, name or column.name)
+    if y is None:
         return None
+    found = labels_of(y, data.n_given, name or getattr(y, "name", None))
+    return found if data.table is None else found.take(data.table.rows)
+
+
+def _row_names(names: Any, data: Data) -> list[str] | None:
+    if names is None or isinstance(names, str):
+        return None if data.table is None else data.table.names
     listed = [str(name) for name in names]
-    if len(listed) != n:
-        raise ValueError(f"compare: row_names must have one name for each of the {n} rows; got {len(listed)}.")
-    return listed
-
-
-def _column_names(X: Any) -> list[str] | None:
-    columns = getattr(X, "columns", None)
-    return None if columns is None else [str(name) for name in columns]
-
-
-def _announcer(progress: Progress | None, verbose: int | bool, total: int) -> Callable[[str], None]:
-    """A function that announces each step to `progress` and on stderr."""
-    done = 0
-
-    def announce(step: str) -> None:
-        nonlocal done
-        if progress is not None:
-            progress(step, done, max(total, done + 1))
-        if verbose:
-            sys.stderr.write(f"compare: {step}\n")
-        done += 1
-
-    return announce
+    if len(listed) != data.n_given:
+        raise ValueError(
+            f"compare: row_names must have one name for each of the {data.n_given} rows; got {len(listed)}."
+        )
+    return listed if data.table is None else [listed[i] for i in data.table.rows]
 
 
 def versions() -> dict[str, str]:

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from lowdim.study.alignment import aligned_maps
+from lowdim.study.columns import Column
 from lowdim.study.json_values import plain
 from lowdim.study.labels import Labels
+from lowdim.study.notes import copies
 from lowdim.study.reference_choice import ReferenceChoice
-from lowdim.study.running import Outcome
+from lowdim.study.running.one_method import Outcome
 from lowdim.study.scoring import Scored
 
 
@@ -52,6 +54,13 @@ class Comparison:
         What is needed to read the scores.
     seconds : float
         Total time.
+    columns : tuple of Column
+        What each column of a table is (``kind``), what it was used for (``use``) and why (``reason``); empty if an
+        array was passed.
+    panel : tuple of str
+        Why these methods were run, if the default selection was.
+    rows_used : ndarray of int or None
+        Positions of the rows in the table that was passed; rows without any value are left out.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -66,6 +75,9 @@ class Comparison:
     versions: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
+    columns: tuple[Column, ...] = ()
+    panel: tuple[str, ...] = ()
+    rows_used: np.ndarray | None = None
 
     @property
     def names(self) -> list[str]:
@@ -111,6 +123,11 @@ class Comparison:
         """
         found = {scored.scores.get("knn_error_data") for scored in self.scored.values()}
         return found.pop() if len(found) == 1 else None
+
+    @property
+    def copies(self) -> dict[str, str]:
+        """Method -> an earlier one with the same map, but for rotation, reflection and scale."""
+        return copies(list(self.outcomes))
 
     @property
     def failures(self) -> dict[str, str]:
@@ -165,6 +182,8 @@ class Comparison:
             "seed": self.seed,
             "versions": self.versions,
             "notes": list(self.notes),
+            "panel": list(self.panel),
+            "column_kinds": [column.to_dict() for column in self.columns],
             "methods": rows,
         }
 
@@ -187,7 +206,7 @@ class Comparison:
             The largest number of rows drawn in a map; of more rows a sample is drawn, as the page states. Scores do
             not depend on it.
         data : array or data frame of shape (n_rows, n_columns), optional
-            The data, so that maps can be coloured by a column; a comparison does not keep it.
+            The data, so that maps can be coloured by a column; the columns of a table are known without it.
 
         Returns
         -------

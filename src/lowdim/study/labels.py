@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -38,6 +38,11 @@ class Labels:
     missing: np.ndarray
     classes: list[str] | None = None
     codes: np.ndarray | None = None
+
+    def take(self, rows: np.ndarray) -> Labels:
+        """The labels of these rows; the classes stay as they are."""
+        codes = None if self.codes is None else self.codes[rows]
+        return replace(self, values=self.values[rows], missing=self.missing[rows], codes=codes)
 
     @property
     def note(self) -> str | None:

@@ -1,17 +1,21 @@
-"""The methods that a comparison runs: requested by name or as estimators, cloned, with distinct names."""
+"""The methods that a comparison runs: requested by name, as estimators or as ready-made maps, with distinct names."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import get_tags
 
-from lowdim.study.methods import find, method_of, usual
+from lowdim.study.methods import Method, find, method_of
+from lowdim.study.outside import ReadyMade
+from lowdim.study.settings import Settings
 
 # Parameters in which the PCA baseline may differ from PCA with default parameters.
 FREE = ("n_components", "random_state", "n_jobs", "verbose")
@@ -19,46 +23,76 @@ FREE = ("n_components", "random_state", "n_jobs", "verbose")
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """A method to run; `baseline` if the others are compared with it."""
+    """A method to run; `baseline` if the others are compared with it, `target` as in `Method`."""
 
     name: str
     estimator: Any
     baseline: bool = False
+    target: str = ""
 
 
 class Unprepared:
-    """Stands for an estimator that could not be cloned or set; its fit raises that error."""
+    """Stands for an estimator that could not be made, cloned or set; its fit raises that error."""
 
     def __init__(self, estimator: Any, problem: Exception) -> None:
         self.estimator, self.problem = estimator, problem
 
-    def fit_transform(self, X: Any) -> np.ndarray:
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         raise self.problem
 
 
-def requested_methods(wanted: Any, common: dict[str, Any]) -> list[Entry]:
+@dataclass(frozen=True, eq=False)
+class _Draft:
+    """An entry before names are made distinct."""
+
+    name: str
+    estimator: Any
+    by_caller: bool  # whether the caller chose the name
+    baseline: bool
+    target: str = ""
+
+
+def requested_methods(wanted: Any, settings: Settings) -> list[Entry]:
     """The methods to run, in the order given.
 
-    `common` parameters go to every method given by name. Estimators get of these only a `random_state` and `n_jobs` if
-    theirs is None, and `verbose` if theirs is 0.
+    Every method given by name gets the common `settings`. Estimators get of these only a `random_state` and `n_jobs`
+    if theirs is None, and `verbose` if theirs is 0.
     """
-    given = usual() if wanted is None else [wanted] if isinstance(wanted, str) else wanted
-    if not isinstance(given, Iterable):
-        given = [given]
-    listed = [_entry(item, common) for item in given]
-    if not listed:
+    if isinstance(wanted, Mapping):
+        given: Any = list(wanted.items())
+    else:
+        given = [wanted] if isinstance(wanted, (str, np.ndarray)) or not isinstance(wanted, Iterable) else wanted
+    drafts = [_draft(item, settings) for item in given]
+    if not drafts:
         raise ValueError("compare: methods must name at least one method; got an empty list.")
-    return _distinct(listed)
+    return _distinct(drafts)
 
 
-def _entry(item: Any, common: dict[str, Any]) -> tuple[str, Any, bool, bool]:
-    """(name, estimator, was the name chosen by the caller, is it the PCA baseline)."""
+def _draft(item: Any, settings: Settings) -> _Draft:
     if isinstance(item, str):
-        method = find(item)
-        return method.name, method.estimator(**common), True, method.name == "pca"
+        return _by_name(find(item), settings)
     if isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str):
-        return item[0], _prepared(item[1], common), True, _is_baseline(item[1])
-    return class_name(item), _prepared(item, common), False, _is_baseline(item)
+        name, value = item
+        if isinstance(value, str):
+            draft = _by_name(find(value), settings)
+            return _Draft(name, draft.estimator, True, draft.baseline, draft.target)
+        if _is_map(value):
+            return _Draft(name, ReadyMade(value), True, False)
+        return _Draft(name, _prepared(value, settings), True, _is_baseline(value), _target(value))
+    return _Draft(class_name(item), _prepared(item, settings), False, _is_baseline(item), _target(item))
+
+
+def _by_name(method: Method, settings: Settings) -> _Draft:
+    try:
+        estimator = method.estimator(**settings.of(method))
+    except ImportError as problem:  # a library that is not installed is one failed method
+        estimator = Unprepared(None, problem)
+    return _Draft(method.name, estimator, True, method.name == settings.baseline, method.target)
+
+
+def _is_map(value: Any) -> bool:
+    """Whether a value is an embedding that exists already, not an estimator."""
+    return not hasattr(value, "fit_transform") and not isinstance(value, type) and np.ndim(value) in (1, 2)
 
 
 def _is_baseline(estimator: Any) -> bool:
@@ -70,28 +104,33 @@ def _is_baseline(estimator: Any) -> bool:
     return all(own[key] is value or own[key] == value for key, value in plain_pca.items() if key not in FREE)
 
 
-def _prepared(estimator: Any, common: dict[str, Any]) -> Any:
+def _target(estimator: Any) -> str:
+    """What an estimator needs `y` for; of strangers by their tags."""
+    known = method_of(estimator)
+    if known is not None:
+        return known.target
+    try:
+        tags = get_tags(estimator)
+    except Exception:  # noqa: BLE001 (estimators of other libraries need not have tags)
+        return ""
+    return "classes or a quantity" if tags.target_tags.required else ""
+
+
+def _prepared(estimator: Any, settings: Settings) -> Any:
     """A clone with the common parameters set; the caller's estimator is not changed."""
     if isinstance(estimator, type) or not hasattr(estimator, "fit_transform"):
         raise TypeError(
-            "compare: methods must be names, estimators with fit_transform, or (name, estimator) pairs; "
-            f"got {estimator!r}."
+            "compare: methods must be names, estimators with fit_transform, (name, estimator) pairs, or a dictionary "
+            f"of these and of embeddings; got {estimator!r}."
         )
     try:
+        if not (hasattr(estimator, "get_params") and hasattr(estimator, "set_params")):
+            return deepcopy(estimator)
         copy = clone(estimator)
-        shared = _shared(copy.get_params(deep=False), common)
+        shared = settings.shared(copy.get_params(deep=False))
         return copy.set_params(**shared) if shared else copy
     except Exception as problem:  # noqa: BLE001 (an estimator that cannot be prepared is one failed method)
         return Unprepared(estimator, problem)
-
-
-def _shared(own: dict[str, Any], common: dict[str, Any]) -> dict[str, Any]:
-    """Common parameters for an estimator that has left them at None or 0."""
-    shared = {key: common[key] for key in ("random_state", "n_jobs") if own.get(key, 0) is None}
-    if "verbose" in own and common["verbose"] > 0 and own["verbose"] in (None, 0):
-        quiet = own["verbose"]
-        shared["verbose"] = bool(common["verbose"]) if isinstance(quiet, bool) else common["verbose"]
-    return {key: value for key, value in shared.items() if value is not None}
 
 
 def class_name(estimator: Any) -> str:
@@ -106,18 +145,18 @@ def class_name(estimator: Any) -> str:
     return known.name if known else words.lower()
 
 
-def _distinct(listed: list[tuple[str, Any, bool, bool]]) -> list[Entry]:
+def _distinct(drafts: list[_Draft]) -> list[Entry]:
     """Distinct names: a name given twice is an error, a class given twice is numbered."""
-    chosen = Counter(name for name, _, by_caller, _ in listed if by_caller)
+    chosen = Counter(draft.name for draft in drafts if draft.by_caller)
     twice = [name for name, count in chosen.items() if count > 1]
     if twice:
         raise ValueError(f"compare: method names must be different; {twice[0]!r} is given {chosen[twice[0]]} times.")
     taken = set(chosen)
     result = []
-    for name, estimator, by_caller, baseline in listed:
-        free = name if by_caller else free_name(name, taken)
+    for draft in drafts:
+        free = draft.name if draft.by_caller else free_name(draft.name, taken)
         taken.add(free)
-        result.append(Entry(free, estimator, baseline))
+        result.append(Entry(free, draft.estimator, draft.baseline, draft.target))
     return result
 
 

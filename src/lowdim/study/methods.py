@@ -1,4 +1,4 @@
-"""The table of methods: their names, the class of each, and its properties.
+"""The methods that can be asked for by name: the class of each, and its properties.
 
 The comparison and the command line read this table, and docs/methods.md is tested against it; nothing else lists the
 methods.
@@ -6,11 +6,28 @@ methods.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import lowdim
 from lowdim.study.suggestions import did_you_mean
+
+# Group -> its heading in lists of methods.
+GROUPS = {
+    "projection": "projections onto directions",
+    "labels": "directions and columns that tell labels apart (need a label)",
+    "mixed": "categories and counts",
+    "distances": "maps of distances",
+    "graph": "along a graph of neighbours",
+    "neighbors": "who is near whom",
+    "latent": "curves, networks and latent variables",
+    "columns": "columns chosen, scaled or mixed at random",
+    "outside": "of other libraries, where installed",
+}
 
 
 @dataclass(frozen=True)
@@ -22,76 +39,160 @@ class Method:
     name : str
         The name in `compare` and on the command line: the class name in lower case with dashes.
     home : str
-        The class, a public name of `lowdim`.
+        The class: a public name of `lowdim`, or "module:class" of another library.
     title : str
         The name in texts.
+    group : str
+        Where it stands in lists: a key of `GROUPS`.
     linear : bool
         The map is a linear function of the columns, with default parameters.
     view : str
-        ``"global"`` if all distances count, ``"local"`` if mostly those between near rows do.
+        ``"global"`` if all distances count, ``"local"`` if mostly those between near rows do; else in words.
     idea : str
-        ``"projection"`` (onto directions in a space of features) or ``"manifold"`` (unfolds a curved surface).
+        ``"projection"`` (onto directions in a space of features), ``"manifold"`` (unfolds a curved surface), or in
+        words.
     has_scale : bool
         Distances in the map approximate distances in the data, so the stress without rescaling is meaningful.
-    usual : bool
-        Part of the default selection. Not: methods whose map equals that of another one up to scale, and slow ones.
+    needs : str
+        What the columns must hold: "numbers", "counts", "categories", or "mixed" (numbers and categories).
+    target : str
+        What `y` is for: "" (not used), "classes", "classes or a quantity" (required), or "a second table".
+    preset : mapping
+        Parameters that make this method of its class.
+    library : str
+        The library of a class that is not of lowdim or scikit-learn: the name it is imported by.
+    package : str
+        The name it is installed by.
     """
 
     name: str
     home: str
     title: str
-    linear: bool
-    view: str
-    idea: str
-    has_scale: bool
-    usual: bool = True
+    group: str
+    linear: bool = False
+    view: str = "global"
+    idea: str = "projection"
+    has_scale: bool = False
+    needs: str = "numbers"
+    target: str = ""
+    preset: Mapping[str, Any] = field(default_factory=dict)
+    library: str = ""
+    package: str = ""
+
+    @property
+    def installed(self) -> bool:
+        """Whether the library of its class is there."""
+        return not self.library or find_spec(self.library) is not None
+
+    def cls(self) -> Any:
+        """Its class."""
+        if ":" not in self.home:
+            return getattr(lowdim, self.home)
+        if not self.installed:
+            raise ImportError(f"{self.name} needs {self.package}; install it with: pip install {self.package}")
+        module, name = self.home.split(":")
+        return getattr(import_module(module), name)
 
     def estimator(self, **parameters: Any) -> Any:
         """A new estimator; parameters that the class does not have are left out."""
-        cls = getattr(lowdim, self.home)
-        known = set(cls()._get_param_names() if hasattr(cls, "_get_param_names") else parameters)
-        if getattr(cls(), "missing", "error") != "error":  # it has its own model of incomplete rows
+        cls = self.cls()
+        plain = cls(**self.preset)
+        known = set(plain.get_params(deep=False) if hasattr(plain, "get_params") else parameters)
+        if getattr(plain, "missing", "error") != "error":  # it has its own model of incomplete rows
             known.discard("missing")
-        return cls(**{key: value for key, value in parameters.items() if key in known})
+        if isinstance(getattr(plain, "verbose", 0), bool) and "verbose" in parameters:
+            parameters["verbose"] = bool(parameters["verbose"])
+        return cls(**{**self.preset, **{key: value for key, value in parameters.items() if key in known}})
 
 
-_TABLE = (
-    Method("pca", "PCA", "PCA", True, "global", "projection", True),
-    Method("ica", "ICA", "ICA", True, "global", "projection", False),
-    Method(
-        "probabilistic-pca", "ProbabilisticPCA", "Probabilistic PCA", True, "global", "projection", False, usual=False
-    ),
-    Method("factor-analysis", "FactorAnalysis", "Factor analysis", True, "global", "projection", False),
-    Method("bayesian-pca", "BayesianPCA", "Bayesian PCA", True, "global", "projection", False, usual=False),
-    Method("kernel-pca", "KernelPCA", "Kernel PCA", False, "global", "projection", False),
-    Method("feature-map-pca", "FeatureMapPCA", "Feature-map PCA", False, "global", "projection", False, usual=False),
-    Method("classical-mds", "ClassicalMDS", "Classical MDS", True, "global", "projection", True),
-    Method("landmark-mds", "LandmarkMDS", "Landmark MDS", True, "global", "projection", True, usual=False),
-    Method("mds", "MDS", "MDS", False, "global", "projection", True, usual=False),
-    Method("isomap", "Isomap", "Isomap", False, "global", "manifold", True),
-    Method("tcie", "TCIE", "TCIE", False, "global", "manifold", True, usual=False),
-    Method("tsne", "TSNE", "t-SNE", False, "local", "manifold", False),
-    Method("umap", "UMAP", "UMAP", False, "local", "manifold", False),
-    Method("laplacian-eigenmaps", "LaplacianEigenmaps", "Laplacian eigenmaps", False, "local", "manifold", False),
-    Method("diffusion-maps", "DiffusionMaps", "Diffusion maps", False, "local", "manifold", False, usual=False),
-    Method("lle", "LLE", "LLE", False, "local", "manifold", False),
-    Method("gplvm", "GPLVM", "GPLVM", False, "global", "manifold", False, usual=False),
-    Method("autoencoder", "Autoencoder", "Autoencoder", False, "global", "manifold", False, usual=False),
-    Method("vae", "VAE", "VAE", False, "global", "manifold", False, usual=False),
-    Method("nlpca", "NLPCA", "NLPCA", False, "global", "manifold", False, usual=False),
-    Method("inverse-nlpca", "InverseNLPCA", "Inverse NLPCA", False, "global", "manifold", False, usual=False),
-    Method("mvu", "MVU", "MVU", False, "global", "manifold", True, usual=False),
-)
+def _projections() -> tuple[Method, ...]:
+    return (
+        Method("pca", "PCA", "PCA", "projection", linear=True, has_scale=True),
+        Method("ica", "ICA", "ICA", "projection", linear=True),
+        Method("probabilistic-pca", "ProbabilisticPCA", "Probabilistic PCA", "projection", linear=True),
+        Method("factor-analysis", "FactorAnalysis", "Factor analysis", "projection", linear=True),
+        Method("bayesian-pca", "BayesianPCA", "Bayesian PCA", "projection", linear=True),
+        Method("kernel-pca", "KernelPCA", "Kernel PCA", "projection"),
+        Method("feature-map-pca", "FeatureMapPCA", "Feature-map PCA", "projection"),
+        Method("whitening", "Whitening", "Whitening", "projection", linear=True),
+        Method("lda", "LDA", "LDA", "labels", linear=True, view="what separates labelled classes", target="classes"),
+        Method("cca", "CCA", "CCA", "labels", linear=True, view="what two tables share", target="a second table"),
+        Method(
+            "kernel-cca", "KernelCCA", "Kernel CCA", "labels", view="what two tables share", target="a second table"
+        ),
+        Method(
+            "famd", "FAMD", "FAMD", "mixed", linear=True, idea="projection of numbers and categories", needs="mixed"
+        ),
+        Method("mca", "MCA", "MCA", "mixed", linear=True, idea="projection of categories", needs="categories"),
+        Method("ca", "CA", "CA", "mixed", linear=True, idea="projection of counts", needs="counts"),
+    )
+
+
+def _maps() -> tuple[Method, ...]:
+    return (
+        Method("classical-mds", "ClassicalMDS", "Classical MDS", "distances", linear=True, has_scale=True),
+        Method("landmark-mds", "LandmarkMDS", "Landmark MDS", "distances", linear=True, has_scale=True),
+        Method("mds", "MDS", "MDS", "distances", has_scale=True),
+        Method("isomap", "Isomap", "Isomap", "graph", idea="manifold", has_scale=True),
+        Method("tcie", "TCIE", "TCIE", "graph", idea="manifold", has_scale=True),
+        Method("tsne", "TSNE", "t-SNE", "neighbors", view="local", idea="manifold"),
+        Method("umap", "UMAP", "UMAP", "neighbors", view="local", idea="manifold"),
+        Method(
+            "laplacian-eigenmaps", "LaplacianEigenmaps", "Laplacian eigenmaps", "graph", view="local", idea="manifold",
+        ),
+        Method("diffusion-maps", "DiffusionMaps", "Diffusion maps", "graph", view="local", idea="manifold"),
+        Method("lle", "LLE", "LLE", "graph", view="local", idea="manifold"),
+        Method("mvu", "MVU", "MVU", "graph", idea="manifold", has_scale=True),
+    )  # fmt: skip
+
+
+def _latent() -> tuple[Method, ...]:
+    return (
+        Method(
+            "principal-curve", "PrincipalCurve", "Principal curve", "latent", view="one curve through the middle",
+            idea="curve",
+        ),
+        Method("gplvm", "GPLVM", "GPLVM", "latent", idea="manifold"),
+        Method("autoencoder", "Autoencoder", "Autoencoder", "latent", idea="manifold"),
+        Method("vae", "VAE", "VAE", "latent", idea="manifold"),
+        Method("nlpca", "NLPCA", "NLPCA", "latent", idea="manifold"),
+        Method("inverse-nlpca", "InverseNLPCA", "Inverse NLPCA", "latent", idea="manifold"),
+    )  # fmt: skip
+
+
+def _outside() -> tuple[Method, ...]:
+    local: dict[str, Any] = {"group": "outside", "view": "local", "idea": "manifold"}
+    return (
+        Method("umap-learn", "umap:UMAP", "UMAP of umap-learn", library="umap", package="umap-learn", **local),
+        Method(
+            "opentsne",
+            "lowdim.study.outside:OpenTSNE",
+            "t-SNE of openTSNE",
+            library="openTSNE",
+            package="openTSNE",
+            **local,
+        ),
+        Method("pacmap", "pacmap:PaCMAP", "PaCMAP", library="pacmap", package="pacmap", **local),
+        Method("phate", "phate:PHATE", "PHATE", library="phate", package="phate", **local),
+    )
+
+
+@cache
+def _table() -> dict[str, Method]:
+    return {m.name: m for m in (*_projections(), *_maps(), *_latent(), *_outside())}
 
 
 def methods() -> dict[str, Method]:
     """The methods by name, in the order of the table."""
-    return {method.name: method for method in _TABLE}
+    return dict(_table())
 
 
-def usual() -> list[str]:
-    """The names of the default selection."""
-    return [method.name for method in methods().values() if method.usual]
+def by_group() -> dict[str, list[str]]:
+    """Heading -> names of the methods under it."""
+    found: dict[str, list[str]] = {}
+    for method in methods().values():
+        found.setdefault(GROUPS[method.group], []).append(method.name)
+    return found
 
 
 def find(name: str, owner: str = "compare") -> Method:
@@ -111,7 +212,7 @@ def method_of(estimator: object) -> Method | None:
     cls = type(estimator)
     if not cls.__module__.startswith("lowdim."):
         return None
-    return next((method for method in methods().values() if method.home == cls.__name__), None)
+    return next((m for m in methods().values() if m.home == cls.__name__ and not m.preset), None)
 
 
 def has_scale(estimator: object) -> bool:

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from lowdim.study.running import Outcome
+from lowdim.study.data import Data, takes_categories
+from lowdim.study.method_list import Entry
+from lowdim.study.outside import ReadyMade
+from lowdim.study.running.baselines import RandomEmbedding
+from lowdim.study.running.one_method import Outcome
 from lowdim.study.scoring import LEAST_ROWS, embedded_by_all
+
+SAME = 1e-8  # two maps whose overlap is this close to 1 are the same
 
 
 def scored_rows(outcomes: list[Outcome]) -> np.ndarray:
@@ -16,8 +22,9 @@ def scored_rows(outcomes: list[Outcome]) -> np.ndarray:
     return np.logical_or.reduce([embedded_by_all({name: Z}) for name, Z in embeddings.items()])
 
 
-def notes_on_scores(outcomes: list[Outcome], shape: tuple[int, ...]) -> tuple[str, ...]:
-    """Why some scores may not be comparable, for data of this shape."""
+def notes_on_scores(outcomes: list[Outcome], data: Data, planned: list[Entry]) -> tuple[str, ...]:
+    """Why some scores may not be comparable, and which maps are the same."""
+    shape = data.rows.shape
     common = _common(outcomes)
     notes = [] if common.all() else [_note_on_rows(outcomes, common)]
     widths = sorted({o.n_components for o in outcomes if o.n_components is not None})
@@ -30,11 +37,73 @@ def notes_on_scores(outcomes: list[Outcome], shape: tuple[int, ...]) -> tuple[st
     beyond = [str(r) for r in widths if r > min(shape)]
     if beyond:
         notes.append(
-            f"No PCA baseline with {' or '.join(beyond)} components: {shape[0]} rows with {shape[1]} columns have at "
-            f"most {min(shape)} principal components."
+            f"No {data.baseline.upper()} baseline with {' or '.join(beyond)} components: {shape[0]} rows with "
+            f"{shape[1]} columns have at most {min(shape)} principal components."
         )
+    return (*notes, *_notes_on_columns(outcomes, data, planned), *_notes_on_maps(outcomes))
+
+
+def _notes_on_columns(outcomes: list[Outcome], data: Data, planned: list[Entry]) -> list[str]:
+    """Which methods saw the labels, and which saw categories as numbers."""
+    notes = []
+    there = {o.name for o in outcomes if o.embedding is not None}
+    saw = ", ".join(entry.name for entry in planned if entry.target and entry.name in there)
+    if saw:
+        notes.append(
+            f"{saw} saw the labels: how well the classes are separated there, and the 1-NN error, say nothing about "
+            "new rows."
+        )
+    coded = ", ".join(_coded(outcomes, data))
+    if coded:
+        notes.append(
+            f"{coded}: these methods need numbers. They saw the numbers standardised and each category as a column of "
+            "its own, as FAMD weights them."
+        )
+    return notes
+
+
+def _notes_on_maps(outcomes: list[Outcome]) -> list[str]:
+    """Maps that are the same, and what must not be read from a map."""
+    alike = "but for rotation, reflection and scale"
+    notes = [f"{name} is the same map as {first}, {alike}." for name, first in copies(outcomes).items()]
     unread = {o.estimator.not_shown_: o.name for o in outcomes if hasattr(o.estimator, "not_shown_")}
-    return (*notes, *(f"{name}: {sentence}" for sentence, name in unread.items()))
+    return [*notes, *(f"{name}: {sentence}" for sentence, name in unread.items())]
+
+
+def copies(outcomes: list[Outcome]) -> dict[str, str]:
+    """Method -> an earlier one with the same map up to rotation, reflection and scale; random maps are never equal."""
+    found: dict[str, str] = {}
+    shapes: dict[str, np.ndarray] = {}
+    for name, Z in _embeddings(outcomes).items():
+        if np.isnan(Z).any():
+            continue
+        largest = float(np.abs(Z).max())
+        centred = Z / (largest or 1.0) - (Z / (largest or 1.0)).mean(axis=0)
+        size = float(np.linalg.norm(centred))
+        if not size:
+            continue
+        shape = centred / size
+        same = next((first for first, other in shapes.items() if _overlap(shape, other) > 1 - SAME), None)
+        if same is None:
+            shapes[name] = shape
+        else:
+            found[name] = same
+    return found
+
+
+def _overlap(A: np.ndarray, B: np.ndarray) -> float:
+    """1 if two centred maps of unit size are equal after the best rotation; less otherwise."""
+    return float(np.linalg.svd(A.T @ B, compute_uv=False).sum()) if A.shape == B.shape else 0.0
+
+
+def _coded(outcomes: list[Outcome], data: Data) -> list[str]:
+    """Methods for numbers that were fitted to a table with categories."""
+    if data.mixed is None:
+        return []
+    there = [
+        o for o in outcomes if o.embedding is not None and not isinstance(o.estimator, (RandomEmbedding, ReadyMade))
+    ]
+    return [o.name for o in there if not takes_categories(o.estimator)]
 
 
 def _embeddings(outcomes: list[Outcome]) -> dict[str, np.ndarray]:

@@ -16,6 +16,7 @@ from sklearn.utils import check_array
 from lowdim._core.incomplete.holes import METRICS, Holes
 from lowdim._core.runtime.rng import generator
 from lowdim._core.tables import missing
+from lowdim.study.data import Data, check_rows_differ
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +56,7 @@ class ReferenceChoice:
 
 def choose_reference(
     reference: Any,
-    X: np.ndarray,
+    data: Data,
     *,
     metric: Any = "euclidean",
     graph_neighbors: int = 10,
@@ -63,6 +64,7 @@ def choose_reference(
     owner: str = "compare",
 ) -> ReferenceChoice:
     """The reference distances requested by name or as an array of rows."""
+    X = data.rows
     if not isinstance(reference, str):
         return _given(reference, X.shape[0], metric, owner)
     if reference not in ("ambient", "geodesic"):
@@ -97,12 +99,6 @@ def _expected(
         return made
     made = replace(made, name="geodesic", kind="geodesic", graph_neighbors=min(graph_neighbors, X.shape[0] - 1))
     return replace(made, text=f"{_geodesic_text(made, n_jobs)}; expected distances, {share}")
-
-
-def check_rows_differ(X: np.ndarray, owner: str, name: str = "X") -> None:
-    """An error if all rows are equal: their distances are all zero."""
-    if np.equal(X, X[0]).all():
-        raise ValueError(f"{owner}: {name} must have at least two different rows; all {len(X)} are equal.")
 
 
 def _given(reference: Any, n: int, metric: Any, owner: str) -> ReferenceChoice:

@@ -38,7 +38,7 @@ def config(*, memory_limit: int | float | str | None = None) -> Iterator[None]:
         _limit.reset(token)
 
 
-def parse_size(size: int | float | str, owner: str) -> int:
+def parse_size(size: int | float | str, owner: str, name: str = "memory_limit") -> int:
     """Bytes from a number or from text with a unit."""
     text = str(size).strip().lower().replace(" ", "")
     number = text.rstrip("bkmgti")
@@ -47,7 +47,7 @@ def parse_size(size: int | float | str, owner: str) -> int:
     except (ValueError, KeyError):
         count = -1.0
     if isinstance(size, bool) or not 0 < count < float("inf"):
-        raise ValueError(f"{owner}: memory_limit must be a positive size such as 2e9 or '2GB'; got {size!r}.")
+        raise ValueError(f"{owner}: {name} must be a positive size such as 2e9 or '2GB'; got {size!r}.")
     return int(count)
 
 

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_iris, load_wine
 
 import lowdim
-from lowdim.study.column_scales import deviations, note_on_units, scaled
+from lowdim.study.columns.scales import deviations, note_on_units, scaled
 
 
 def test_deviations_are_those_of_the_observed_cells():
@@ -54,5 +54,5 @@ def test_scaling_does_not_change_the_maps_with_the_unit_of_a_column():
 
 
 def test_bad_scale_is_refused():
-    with pytest.raises(ValueError, match="scale must be True or False; got 'std'"):
+    with pytest.raises(ValueError, match=r"scale must be True, False or .auto.; got 'std'"):
         lowdim.compare(load_iris().data, methods=["pca"], scale="std")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,8 @@ import numpy as np
 from lowdim._core.runtime.rng import generator
 from lowdim.study.method_list import Entry, free_name
 from lowdim.study.methods import find
-from lowdim.study.running import Outcome
+from lowdim.study.running.one_method import Outcome
+from lowdim.study.settings import Settings
 
 
 class RandomEmbedding:
@@ -22,23 +24,24 @@ class RandomEmbedding:
     def get_params(self, deep: bool = False) -> dict[str, Any]:
         return {"n_components": self.n_components, "random_state": self.random_state}
 
-    def fit_transform(self, X: Any) -> np.ndarray:
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         # Its own random stream: the seed alone would repeat the normal draws of a synthetic data set.
         seed = generator(self.random_state).integers(2**32)
         return np.random.default_rng([int(seed), 0x72616E64]).standard_normal((X.shape[0], self.n_components))
 
 
-def baselines_for(outcomes: list[Outcome], shape: tuple[int, ...], seed: int, n_components: int) -> list[Entry]:
-    """PCA and random coordinates for each number of components: only embeddings with the same number are comparable."""
-    widths = sorted({o.n_components for o in outcomes if o.n_components is not None}) or [n_components]
+def baselines_for(outcomes: list[Outcome], shape: tuple[int, ...], settings: Settings) -> list[Entry]:
+    """The linear method and random coordinates for each number of components: only equal numbers are comparable."""
+    widths = sorted({o.n_components for o in outcomes if o.n_components is not None}) or [settings.n_components]
     there = {_width_of(outcome) for outcome in outcomes if outcome.baseline}
     taken = {o.name for o in outcomes}
+    method = find(settings.baseline)
     added = []
     for r in widths:
         tail = f"-{r}d" if len(widths) > 1 else ""
-        pca = find("pca").estimator(n_components=r, random_state=seed)
-        wanted = [("pca", pca)] if r not in there and r <= min(shape) else []
-        for name, estimator in [*wanted, ("random", RandomEmbedding(r, seed))]:
+        linear = method.estimator(**replace(settings, n_components=r).of(method))
+        wanted = [(method.name, linear)] if r not in there and r <= min(shape) else []
+        for name, estimator in [*wanted, ("random", RandomEmbedding(r, settings.seed))]:
             free = free_name(f"{name}{tail}", taken)
             taken.add(free)
             added.append(Entry(free, estimator, True))

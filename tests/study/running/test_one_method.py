@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,12 +11,14 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 
 import lowdim
-from lowdim.study.baselines import RandomEmbedding
+from lowdim.study.data import Data
 from lowdim.study.json_values import plain
 from lowdim.study.method_list import Entry, class_name, requested_methods
 from lowdim.study.running import run
+from lowdim.study.running.baselines import RandomEmbedding
+from lowdim.study.settings import Settings
 
-COMMON = {"n_components": 2, "random_state": 3, "n_jobs": 1, "verbose": 0}
+COMMON = Settings(2, 20, seed=3, n_jobs=1)
 
 
 class Custom(BaseEstimator):
@@ -30,18 +33,12 @@ class Custom(BaseEstimator):
 
 
 def outcome(act, X):
-    return run(Entry("custom", Custom(act)), X)
+    return run(Entry("custom", Custom(act)), Data(X))
 
 
 @pytest.fixture
 def X(rng):
     return rng.normal(size=(20, 3))
-
-
-def test_default_is_every_method_with_a_map_of_its_own():
-    linear = ["pca", "ica", "factor-analysis"]  # the other relatives of PCA draw what it draws
-    curved = ["kernel-pca", "classical-mds", "isomap", "tsne", "umap", "laplacian-eigenmaps", "lle"]
-    assert [e.name for e in requested_methods(None, COMMON)] == [*linear, *curved]
 
 
 def test_order_and_names_are_those_given():
@@ -75,14 +72,15 @@ def test_what_an_estimator_says_itself_is_kept():
     assert pipe.estimator.verbose is False
     quiet, loud, pipe = requested_methods(
         [("q", manifold.TSNE()), ("l", manifold.TSNE(verbose=3)), make_pipeline(decomposition.PCA(2))],
-        {**COMMON, "verbose": 2},
+        replace(COMMON, verbose=2),
     )
     assert (quiet.estimator.verbose, loud.estimator.verbose, pipe.estimator.verbose) == (2, 3, True)
 
 
-def test_estimators_that_cannot_be_prepared_fail_in_their_place(X):
+def test_anything_with_fit_transform_runs(X):
     class Bare:
         def fit_transform(self, X, y=None):
+            self.fitted = True
             return X[:, :2]
 
     class Stiff(Bare):
@@ -92,10 +90,23 @@ def test_estimators_that_cannot_be_prepared_fail_in_their_place(X):
         def get_params(self, deep=True):
             return {"random_state": self.random_state}
 
-    bare, stiff = (run(entry, X) for entry in requested_methods([Bare(), Stiff()], COMMON))
-    assert "get_params" in bare.error
+    mine = Bare()
+    bare, stiff = (run(entry, Data(X)) for entry in requested_methods([mine, Stiff()], COMMON))
     assert bare.name == "bare"
-    assert "set_params" in stiff.error
+    assert bare.error is stiff.error is None
+    assert not hasattr(mine, "fitted")
+
+
+def test_estimators_that_cannot_be_prepared_fail_in_their_place(X):
+    class Odd(BaseEstimator):
+        def __init__(self, width=2):
+            self.width = width + 1
+
+        def fit_transform(self, X, y=None):
+            return X[:, :2]
+
+    (odd,) = (run(entry, Data(X)) for entry in requested_methods([Odd()], COMMON))
+    assert "Cannot clone" in odd.error
 
 
 def test_leaving_the_program_is_a_failure_of_the_method(X):
@@ -107,7 +118,7 @@ def test_leaving_the_program_is_a_failure_of_the_method(X):
 
 def test_estimators_are_cloned(X):
     mine = decomposition.PCA(2)
-    run(requested_methods([mine], COMMON)[0], X)
+    run(requested_methods([mine], COMMON)[0], Data(X))
     assert mine.random_state is None
     assert not hasattr(mine, "components_")
 
@@ -119,7 +130,7 @@ def test_estimators_are_cloned(X):
         (["pca", "pca"], ValueError, "'pca' is given 2 times"),
         ([("a", decomposition.PCA()), ("a", decomposition.PCA())], ValueError, "must be different"),
         ([decomposition.PCA], TypeError, "names, estimators with fit_transform"),
-        ([3], TypeError, r"\(name, estimator\) pairs; got 3"),
+        ([3], TypeError, r"\(name, estimator\) pairs, or a dictionary .*; got 3"),
         (["pcaa"], ValueError, "Did you mean 'pca'"),
     ],
 )

@@ -5,14 +5,21 @@ from __future__ import annotations
 import time
 import warnings
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from lowdim.study.data import Data
 from lowdim.study.json_values import plain
+from lowdim.study.labels import Labels
 from lowdim.study.method_list import Entry
 from lowdim.study.methods import has_scale
+from lowdim.study.running.targets import target_of
+
+Tell = Callable[[float], None]  # the share of a fit that is done
 
 # Fitted attributes that are shown in the report, in this order.
 DIAGNOSTICS = (
@@ -62,28 +69,63 @@ class Outcome:
         return has_scale(self.estimator)
 
 
-def run(entry: Entry, X: Any) -> Outcome:
-    """Fit one method. Its warnings are collected and an exception becomes its error; Ctrl-C is not caught."""
+def run(entry: Entry, data: Data, labels: Labels | None = None, tell: Tell | None = None) -> Outcome:
+    """Fit one method. Its warnings are collected and an exception becomes its error; Ctrl-C is not caught.
+
+    `tell` is called with the share of the fit that is done, for methods that know it.
+    """
     estimator, start = entry.estimator, time.perf_counter()
     embedding, error = None, None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            embedding = _checked(estimator.fit_transform(X), X.shape[0])
+            with _listening(estimator, tell):
+                embedding = _checked(fitted(entry, data, labels), data.n)
         except (Exception, SystemExit) as problem:  # noqa: BLE001 (an error in one method must not stop the others)
             error = f"{type(problem).__name__}: {problem}"
-    seconds = time.perf_counter() - start
     return Outcome(
         entry.name,
         entry.baseline,
         estimator,
         plain_parameters(estimator),
-        seconds,
+        time.perf_counter() - start,
         embedding,
         error,
         _messages(caught),
         diagnostics(estimator) if error is None else {},
     )
+
+
+def fitted(entry: Entry, data: Data, labels: Labels | None, named: bool = False) -> Any:
+    """Fit, and return the embedding of all rows; a method that needs labels is fitted to the rows that have one.
+
+    `named`: pass a data frame where there is one, so that the model knows the names of its columns.
+    """
+    X = data.seen_by(entry.estimator, named=named)
+    if not entry.target:
+        return entry.estimator.fit_transform(X)
+    known, y = target_of(entry.target, labels, entry.name)
+    if known.all():
+        return entry.estimator.fit_transform(X, y)
+    return entry.estimator.fit(X[known], y[known]).transform(X)
+
+
+@contextmanager
+def _listening(estimator: Any, tell: Tell | None) -> Iterator[None]:
+    """Within the block, an iterative estimator without a callback of its own reports its steps."""
+    most = getattr(estimator, "max_iter", None)
+    if tell is None or most is None or getattr(estimator, "callback", 0) is not None:
+        yield
+        return
+
+    def report(step: int, loss: Any, state: Any) -> None:
+        tell(min(1.0, step / most))
+
+    estimator.callback = report
+    try:
+        yield
+    finally:
+        estimator.callback = None
 
 
 def _checked(embedding: Any, n: int) -> np.ndarray:

@@ -1,0 +1,125 @@
+"""`lowdim compare`: maps of a table by several methods, scores, and a report."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from argparse import Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import lowdim
+from lowdim._core.runtime.files import write_text
+from lowdim.app import sources
+from lowdim.app.arguments import read_options, scale, words
+from lowdim.app.console import print_comparison, print_line, print_notes, progress
+from lowdim.app.embedding_files import comparison_frame
+from lowdim.app.file_formats import write
+from lowdim.app.input_table import InputTable
+from lowdim.app.output_paths import MAPS, check_apart, output_folder, report_folder
+from lowdim.study.methods import find
+from lowdim.study.running.all_methods import STOPPED
+from lowdim.study.running.checkpoint import fingerprint_of
+
+if TYPE_CHECKING:
+    from lowdim.study.comparison import Comparison
+
+RESULTS = ("embeddings.parquet", "embeddings.csv", "scores.json", "report.html")
+
+
+def compare(arguments: Namespace) -> int:
+    """Embed a table by several methods; write embeddings, scores and a report into one folder."""
+    chosen = _chosen(arguments.methods)
+    limits = {"limit_time": arguments.limit_time, "limit_memory": arguments.limit_memory}
+    table = sources.load(arguments.source, read_options(arguments, missing="keep"), seed=arguments.seed)
+    if arguments.max_rows is not None:
+        table = _sample(table, arguments.max_rows, arguments.seed)
+    run = _run_id(table, arguments)
+    folder, said = report_folder(arguments.out, table.name, run)
+    check_apart({f"{name} in --out": folder / name for name in RESULTS}, {"the table that is read": arguments.source})
+    with output_folder(folder):
+        print_notes(table)
+        if said:
+            print_line(f"note: {said}", error=True)
+        with progress() as advance:
+            result = lowdim.compare(
+                table.table,
+                methods=chosen,
+                n_components=arguments.n_components,
+                reference=arguments.reference,
+                graph_neighbors=arguments.graph_neighbors,
+                scale=scale(arguments),
+                random_state=arguments.seed,
+                n_jobs=arguments.n_jobs,
+                own_process=arguments.own_process,
+                checkpoint=None if arguments.fresh else folder / MAPS,
+                on_interrupt="score",
+                progress=advance,
+                **limits,
+            )
+        print_comparison(result)
+        page = _write_results(result, table, folder, arguments.title, run)
+    print_line(f"report: {page.resolve()}")
+    return _say_if_stopped(result)
+
+
+def _run_id(table: InputTable, arguments: Namespace) -> str:
+    """Identifies data and settings: the same command on the same data has the same one."""
+    ignored = ("command", "traceback", "source", "out", "title", "n_jobs", "fresh", "json", "own_process")
+    settings = {key: value for key, value in vars(arguments).items() if key not in ignored}
+    text = json.dumps(settings, sort_keys=True, default=str)
+    return hashlib.sha256(f"{fingerprint_of(table.table)} {text}".encode()).hexdigest()[:32]
+
+
+def _say_if_stopped(result: Comparison) -> int:
+    """After Ctrl-C: what is in the report, and how to go on."""
+    left = [name for name, text in result.failures.items() if text == STOPPED]
+    if not left:
+        return 0
+    print_line(
+        f"stopped: without {', '.join(left)}. The same command goes on where it was: finished maps are kept.",
+        error=True,
+    )
+    return 130
+
+
+def _chosen(text: str | None) -> Any:
+    """The methods named on the command line: a list, "all", or None for the default selection."""
+    named = words(text)
+    return "all" if named == ["all"] else [find(name).name for name in named] or None
+
+
+def _sample(table: InputTable, most: int, seed: int) -> InputTable:
+    from lowdim._core.runtime.rng import generator
+
+    n = table.n_rows
+    if most >= n:
+        return table
+    rows = np.sort(generator(seed).choice(n, most, replace=False))
+    return table.take(
+        rows, f"a random sample of {most} of {n} rows is used (--max-rows); all results are about the sample"
+    )
+
+
+def _write_results(result: Comparison, table: InputTable, folder: Path, title: str | None, run: str) -> Path:
+    """Write all files, the report last: where it exists, the other files do too."""
+    from lowdim.report import render
+
+    frame = comparison_frame(result, table)
+    for name in RESULTS[:2]:
+        write(folder / name, frame)
+    about = {"source": table.name, "run": run, "column_names": table.columns, "notes_on_data": list(table.notes)}
+    text = json.dumps({**about, **result.to_dict()}, indent=1, allow_nan=False, ensure_ascii=False)
+    write_text(folder / "scores.json", text + "\n")
+    maps = len(result.embeddings)
+    return render.write(
+        result,
+        folder / "report.html",
+        title=title or f"{table.name}: {maps} map{'' if maps == 1 else 's'} compared",
+        source=table.name,
+        columns=table.columns,
+        row_numbers=table.numbers,
+        notes=table.notes,
+    )

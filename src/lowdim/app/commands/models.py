@@ -1,0 +1,87 @@
+"""`lowdim fit` and `lowdim transform`: models in files."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import lowdim
+from lowdim.app import sources
+from lowdim.app.arguments import parameters_of, read_options
+from lowdim.app.console import print_line, print_notes, print_warnings, progress
+from lowdim.app.embedding_files import embedding_frame
+from lowdim.app.errors import UserError
+from lowdim.app.file_formats import check_extension, write
+from lowdim.app.input_table import InputTable, read
+from lowdim.app.output_paths import check_apart, check_writable
+from lowdim.study.columns import Wishes
+from lowdim.study.data import data_of
+from lowdim.study.labels import labels_of
+from lowdim.study.method_list import Entry
+from lowdim.study.methods import find
+from lowdim.study.running.one_method import fitted
+from lowdim.study.settings import Settings
+
+
+def fit(arguments: Namespace) -> None:
+    """Fit one method; save the model and the embedding."""
+    method = find(arguments.method, "fit")
+    out = check_writable(arguments.out)
+    embedding = Path(arguments.embedding or out.with_name(f"{out.stem}-embedding.csv"))
+    check_extension(embedding)
+    check_writable(embedding)
+    check_apart({"the model": out, "the embedding": embedding}, {"the table that is read": arguments.source})
+    parameters_of(arguments.set, method.estimator(), method.name)  # a mistake is said before the table is read
+    table = sources.load(arguments.source, read_options(arguments, missing="keep", min_rows=2), seed=arguments.seed)
+    print_notes(table)
+    data = data_of(table.table, Wishes(owner="fit"), False, least_rows=2)
+    labels = None if table.labels is None else labels_of(table.labels, table.n_rows, table.label_name, "fit")
+    settings = Settings.for_data(data, labels, arguments.n_components, arguments.seed, arguments.n_jobs)
+    estimator = method.estimator(**settings.of(method))
+    estimator.set_params(**parameters_of(arguments.set, estimator, method.name))
+    for note in data.notes:
+        print_line(f"note: {note}", error=True)
+    with progress() as advance, print_warnings(method.name), lowdim.config(memory_limit=arguments.limit_memory):
+        advance(method.title, 0, 1)
+        entry = Entry(method.name, estimator, target=method.target)
+        Z = np.asarray(fitted(entry, data, labels, named=True))
+    lowdim.save(estimator, out)
+    _write_embedding(embedding, estimator, Z, table)
+    print_line(f"model: {out}\nembedding: {embedding}")
+
+
+def _write_embedding(path: str | Path, estimator: Any, Z: np.ndarray, table: InputTable) -> Path:
+    names = [str(name) for name in estimator.get_feature_names_out()]
+    return write(path, embedding_frame(names, Z, table), names)
+
+
+def transform(arguments: Namespace) -> None:
+    """Embed new rows with a saved model; columns are matched by name if the model was fitted with names."""
+    if not Path(arguments.model).is_file():
+        raise UserError(f"no such model file: {arguments.model}")
+    check_extension(arguments.out)
+    check_writable(arguments.out)
+    inputs = {"the table that is read": arguments.source, "the model": arguments.model}
+    check_apart({"--out": arguments.out}, inputs)
+    model = lowdim.load(arguments.model)
+    names = tuple(str(name) for name in getattr(model, "feature_names_in_", []))
+    table = read(arguments.source, read_options(arguments, missing="keep", min_rows=1, **_needed(model, names)))
+    width = getattr(model, "n_features_in_", len(table.columns))
+    if len(table.columns) != width:
+        raise UserError(
+            f"{arguments.source}: must have {width} columns, as the model was fitted with; got {len(table.columns)}."
+        )
+    print_notes(table)
+    with print_warnings("transform"), lowdim.config(memory_limit=arguments.limit_memory):
+        Z = np.asarray(model.transform(table.table.frame() if names else table.X))
+    print_line(f"embedding: {_write_embedding(arguments.out, model, Z, table)}")
+
+
+def _needed(model: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    """The columns that a model was fitted with, and what they held."""
+    categories = getattr(model, "categories_", None) or [None] * len(names)
+    kinds = ["number" if found is None else "category" for found in categories]
+    return {"needed": names, "needed_kinds": tuple(zip(names, kinds, strict=True))}

@@ -1,0 +1,145 @@
+"""Groups of options that several commands share, and converters of their values."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+
+def whole(least: int) -> Callable[[str], int]:
+    """A converter for argparse: a whole number of at least `least`."""
+
+    def number(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = least - 1
+        if value < least:
+            raise argparse.ArgumentTypeError(f"must be a whole number of at least {least}; got {text!r}")
+        return value
+
+    return number
+
+
+def separator(text: str) -> str:
+    """A converter for argparse: the character between columns."""
+    found = {"tab": "\t", "\\t": "\t"}.get(text, text)
+    if len(found) != 1 or not found.isascii() or found in '"\r\n' or found.isalnum():
+        raise argparse.ArgumentTypeError(f"must be one character such as ';', or the word tab; got {text!r}")
+    return found
+
+
+def table_options(command: argparse.ArgumentParser) -> None:
+    group = command.add_argument_group("reading the table")
+    group.add_argument(
+        "--label",
+        metavar="COL",
+        help="column with a class or a number for each row, used for colours and scores, not for fitting",
+    )
+    group.add_argument("--names", metavar="COL", help="column with a name for each row, not used for fitting")
+    group.add_argument("--drop", metavar="A,B,...", action="append", default=[], help="leave columns out")
+    group.add_argument("--columns", metavar="A,B,...", help="use only these columns in the map")
+    group.add_argument(
+        "--as", dest="kinds", metavar="KIND:COL", action="append", default=[],
+        help="what a column is, whatever it looks like: number, category, date, text or id; such as category:island "
+        "(repeatable)",
+    )  # fmt: skip
+    group.add_argument(
+        "--rows",
+        choices=("all", "complete"),
+        default="all",
+        help="complete: leave out rows with missing values (default: all)",
+    )
+    group.add_argument(
+        "--na", metavar="TEXT", action="append", default=[], help="text that means a missing value (repeatable)"
+    )
+    group.add_argument(
+        "--no-header", action="store_true", help="the first line of a text file is data, not column names"
+    )
+    group.add_argument(
+        "--separator",
+        type=separator,
+        metavar="CHAR",
+        help="character between the columns of a text file, or tab (default: detected)",
+    )
+    group.add_argument(
+        "--decimal-comma", action="store_true", help="numbers in a text file have a decimal comma, as in 1,5"
+    )
+    group.add_argument("--encoding", metavar="NAME", help="encoding of a text file, such as latin-1 (default: UTF-8)")
+    group.add_argument("--array", metavar="NAME", help="array of an .npz file with the rows")
+
+
+def run_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--n-components",
+        type=whole(1),
+        default=2,
+        metavar="R",
+        help="number of components of the embedding (default: 2)",
+    )
+    seed_option(command)
+    jobs_option(command)
+    memory_option(command)
+
+
+def seed_option(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--seed", type=whole(0), default=0, metavar="S", help="seed; the same seed gives the same result (default: 0)"
+    )
+
+
+def jobs_option(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--n-jobs", type=int, default=None, metavar="N", help="number of threads (default: all cores)")
+
+
+def memory_option(command: argparse.ArgumentParser) -> None:
+    text = "largest memory that one method may take, such as 4GB (default: the memory available)"
+    command.add_argument("--limit-memory", metavar="SIZE", help=text)
+    command.add_argument("--memory-limit", dest="limit_memory", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+
+
+def limit_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--limit-time", type=seconds, metavar="S",
+        help="seconds that one method may take; beyond, it is stopped and reported (each runs in its own process)",
+    )  # fmt: skip
+    command.add_argument(
+        "--own-process", action="store_true", help="each method in a process of its own: a crash ends that method alone"
+    )
+    command.add_argument(
+        "--fresh", action="store_true", help="compute every map again, also those that an earlier run finished"
+    )
+
+
+def seconds(text: str) -> float:
+    """A converter for argparse: seconds, or minutes and hours such as 10m and 2h."""
+    units = {"s": 1.0, "m": 60.0, "h": 3600.0}
+    number, unit = (text[:-1], units[text[-1]]) if text[-1:] in units else (text, 1.0)
+    try:
+        value = float(number) * unit
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be a time such as 30, 30s or 10m; got {text!r}")
+    return value
+
+
+def reference_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--reference", choices=("ambient", "geodesic"), default="ambient",
+        help="distances in the data that maps are compared with: straight (ambient, the default) or along the "
+        "neighbour graph (geodesic)",
+    )  # fmt: skip
+    text = "neighbours of each row in the graph of the geodesic reference (default: 10)"
+    command.add_argument("--graph-neighbors", type=whole(1), default=10, metavar="K", help=text)
+    # The name until 0.1; it read as if it set the neighbours of the methods.
+    command.add_argument(
+        "--n-neighbors", dest="graph_neighbors", type=whole(1), default=argparse.SUPPRESS, help=argparse.SUPPRESS
+    )
+
+
+def scale_option(command: argparse.ArgumentParser) -> None:
+    text = "divide each column by its standard deviation first (default: where columns seem to have different units)"
+    group = command.add_mutually_exclusive_group()
+    group.add_argument("--scale", action="store_true", help=text)
+    group.add_argument("--no-scale", action="store_true", help="leave columns as they are, whatever their units")

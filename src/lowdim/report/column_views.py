@@ -1,0 +1,84 @@
+"""The columns of a table on the page: colours of the maps, texts shown with a row, and the list of what was done."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import numpy as np
+
+from lowdim.report.record import Compared, ShownColumn
+
+# Columns that maps can be coloured by: at most this many, with at most this many numbers (5.3 bytes each as base64).
+MOST_COLUMNS, MOST_CELLS = 64, 2_000_000
+MOST_TEXT = 4_000_000  # characters of the columns that are only shown
+MOST_LISTED = 12  # columns of one kind and use that have a line each
+
+
+def pack(values: np.ndarray, kind: Any) -> str:
+    """Little-endian bytes as base64: exact, and half the size of decimal text."""
+    return base64.b64encode(np.ascontiguousarray(values, dtype=np.dtype(kind).newbyteorder("<")).tobytes()).decode()
+
+
+def colour_columns(comparison: Compared, data: Any, names: list[str], drawn: np.ndarray) -> list[dict[str, Any]]:
+    """The first columns that the methods saw, up to the limits above."""
+    most = min(MOST_COLUMNS, max(1, MOST_CELLS // max(1, len(drawn))))
+    if data is not None:
+        return _of_array(comparison, data, names, drawn, most)
+    used = [column for column in comparison.columns if column.use == "map"]
+    return [_coloured(column, drawn) for column in used[:most]]
+
+
+def _of_array(comparison: Compared, data: Any, names: list[str], drawn: np.ndarray, most: int) -> list[dict[str, Any]]:
+    if np.ndim(data) != 2 or len(data) != comparison.n_rows:
+        raise ValueError(f"report: data must be a table with {comparison.n_rows} rows; got shape {np.shape(data)}.")
+    values = np.asarray(data)
+    with np.errstate(over="ignore"):  # a number beyond single precision is shown as missing
+        return [
+            {
+                "name": names[j] if j < len(names) else f"column {j}",
+                "classes": None,
+                "values": pack(values[drawn, j], np.float32),
+            }
+            for j in range(min(values.shape[1], most))
+        ]
+
+
+def _coloured(column: ShownColumn, drawn: np.ndarray) -> dict[str, Any]:
+    if column.kind == "number":
+        with np.errstate(over="ignore"):
+            return {"name": column.name, "classes": None, "values": pack(column.values[drawn], np.float32)}
+    known = ~column.missing
+    classes, places = np.unique(column.values[known].astype(str), return_inverse=True)
+    codes = np.full(len(known), -1, dtype=np.int32)
+    codes[known] = places.ravel()
+    return {"name": column.name, "classes": classes.tolist(), "values": pack(codes[drawn], np.int32)}
+
+
+def shown_columns(comparison: Compared, drawn: np.ndarray) -> list[dict[str, Any]]:
+    """Columns that no method saw, as texts; long ones are cut so that the page stays small."""
+    shown = [column for column in comparison.columns if column.use == "shown"]
+    most = MOST_TEXT // max(1, len(shown) * len(drawn)) if shown else 0
+    found = []
+    for column in shown:
+        texts = column.texts()
+        found.append({"name": column.name, "values": [texts[i][: max(most, 8)] for i in drawn]})
+    return found
+
+
+def column_groups(comparison: Compared) -> list[dict[str, str]]:
+    """What was done with each column: a line for each, or one for many of the same kind and use."""
+    groups: dict[tuple[str, str, bool], list[ShownColumn]] = {}
+    for column in comparison.columns:
+        groups.setdefault((column.kind, column.use, bool(column.doubt)), []).append(column)
+    lines = []
+    for (kind, use, _), columns in groups.items():
+        many = len(columns) > MOST_LISTED
+        for column in columns[:1] if many else columns:
+            name = f"{column.name} … {columns[-1].name} ({len(columns)} columns)" if many else column.name
+            missing = sum(int(one.missing.sum()) for one in (columns if many else [column]))
+            lines.append({
+                "name": name, "kind": kind, "use": use, "reason": column.reason, "doubt": column.doubt,
+                "missing": f"{missing:,}" if missing else "",
+            })  # fmt: skip
+    return lines

@@ -1,0 +1,115 @@
+"""One column of a table: its kind, what it is used for, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+# Kind -> what it means in a list of columns.
+KINDS = {
+    "number": "a quantity",
+    "category": "one of a few values, without order",
+    "date": "a date or a time",
+    "text": "free text",
+    "id": "a name or a number of its own for each row",
+    "constant": "the same value everywhere",
+    "empty": "no values",
+}
+# Uses: "map" (the methods see it), "label" (colours and scores), "name" (of the rows), "shown" (with the row in the
+# report, not seen by the methods), "left out".
+USES = ("map", "label", "name", "shown", "left out")
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column of a table and the decision about it.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    kind : str
+        One of `KINDS`.
+    values : ndarray
+        Numbers as float64 with NaN, dates as datetime64 with NaT, everything else as objects with None.
+    why : str
+        The reason for the kind.
+    use : str
+        One of "map", "label", "name", "shown", "left out".
+    why_use : str
+        The reason for the use, where the kind alone does not say it.
+    doubt : str
+        What may be wrong with the decision; empty where nothing speaks against it.
+    other : str
+        The decision that `doubt` suggests: a kind, or "label".
+    """
+
+    name: str
+    kind: str
+    values: np.ndarray = field(repr=False)
+    why: str
+    use: str = "left out"
+    why_use: str = ""
+    doubt: str = ""
+    other: str = ""
+
+    def used(self, use: str, why: str = "") -> Column:
+        """The same column with this use."""
+        return replace(self, use=use, why_use=why)
+
+    def take(self, rows: np.ndarray) -> Column:
+        """The same column, of these rows."""
+        return replace(self, values=self.values[rows])
+
+    @property
+    def missing(self) -> np.ndarray:
+        """Which cells are missing."""
+        return is_missing(self.values)
+
+    def texts(self) -> list[str]:
+        """The cells as text; empty where missing."""
+        return ["" if lost else as_text(value) for value, lost in zip(self.values, self.missing, strict=True)]
+
+    def label_values(self) -> np.ndarray:
+        """The values as labels: numbers as they are, dates as days since the first, the rest as text or None."""
+        if self.values.dtype.kind == "M":
+            return np.asarray((self.values - np.nanmin(self.values)) / np.timedelta64(1, "D"), dtype=np.float64)
+        return self.values
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was decided, as JSON can hold it."""
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "use": self.use,
+            "why": self.reason,
+            "missing": int(self.missing.sum()),
+            "doubt": self.doubt or None,
+            "suggestion": self.other or None,
+        }
+
+    @property
+    def reason(self) -> str:
+        """Why it is used so, as one phrase."""
+        return "; ".join(part for part in (self.why, self.why_use) if part)
+
+
+def is_missing(values: np.ndarray) -> np.ndarray:
+    """Which cells of a column are missing."""
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype.kind == "M":
+        return np.isnat(values)
+    return np.array([value is None for value in values.tolist()], dtype=bool)
+
+
+def as_text(value: Any) -> str:
+    """One value as text: 3.0 is 3, midnight is left out of a date."""
+    if isinstance(value, np.datetime64):
+        text = str(value.astype("datetime64[s]")).replace("T", " ")
+        return text.removesuffix(" 00:00:00")
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

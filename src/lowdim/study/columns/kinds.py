@@ -1,0 +1,220 @@
+"""The kind of a column, from its values and its name.
+
+Each rule looks at a column and answers with a `Column`, or with None where it does not apply; the first answer counts.
+Only text is converted, and only where every cell can be read (or is named as one that cannot).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+
+from lowdim.study.columns.column import Column, as_text, is_missing
+from lowdim.study.columns.text_values import Reading, as_dates, as_numbers, as_yes_no
+
+MOST_LEVELS = 50  # different values of a category
+MOST_CODES = 12  # different whole numbers that may be codes
+ENOUGH_ROWS = 8  # that whole numbers in ascending order are no accident
+LONG = 60  # characters of a text that is no name
+_ID_NAME = re.compile(
+    r"^(.*[ _.-])?(id|ids|uuid|guid|index|idx|row|rowid|rownames?|nr|no|number)$|^unnamed: ?[0-9]+$|^$"
+)
+_ID_CAMEL = re.compile(r"[a-z]I[Dd]$")
+_CODE_NAME = re.compile(
+    r"(^|[ _.-])(code|type|class|kind|zip|postcode|region|area|group|category|status|gender|sex|month|weekday|race|"
+    r"site|batch|plate|cluster|district|sector|origin)([ _.-]|$)"
+)
+_SAMPLE = 64  # cells looked at before a whole column is
+
+
+def kind_of(name: str, values: np.ndarray) -> Column:
+    """The column with its kind; `values` as `raw_columns.named_columns` gives them."""
+    rules: tuple[Callable[[str, np.ndarray], Column | None], ...] = (_empty, _date, _number, _flag, _text)
+    return next(found for rule in rules if (found := rule(name, values)) is not None)
+
+
+def as_kind(name: str, values: np.ndarray, kind: str, owner: str) -> Column:
+    """The column as the kind that the user names; an error where its cells cannot be that."""
+    missing = is_missing(values)
+    if kind == "number":
+        return Column(name, kind, _as_number(name, values, owner), "as asked")
+    if kind == "date":
+        found = kind_of(name, values)
+        if found.kind != "date":
+            raise ValueError(f"{owner}: column {name!r} cannot be read as dates; {found.why}.")
+        return Column(name, kind, found.values, "as asked")
+    texts = [None if lost else as_text(v) for v, lost in zip(values.tolist(), missing, strict=True)]
+    return Column(name, kind, _objects(texts), "as asked")
+
+
+def _as_number(name: str, values: np.ndarray, owner: str) -> np.ndarray:
+    """Numbers of a column of numbers, yes/no, numbers as text, or dates (days since the first)."""
+    if values.dtype.kind == "f":
+        return values
+    found = kind_of(name, values)
+    if found.kind == "date":
+        days = (found.values - np.nanmin(found.values)) / np.timedelta64(1, "D")
+        return np.asarray(days, dtype=np.float64)
+    if found.values.dtype.kind == "f":
+        return found.values
+    read = as_numbers(_different(values))
+    if read is not None:
+        return read.column(values, np.nan, np.float64)
+    first = next((text for text in _different(values) if as_numbers([text]) is None), None)
+    raise ValueError(f"{owner}: column {name!r} must hold numbers; got {first!r}.")
+
+
+# ---- rules, in the order in which they are tried --------------------------------------------------------------
+
+
+def _empty(name: str, values: np.ndarray) -> Column | None:
+    if values.dtype.kind == "f" and len(values) and not np.isnan(values[:_SAMPLE]).all():
+        return None
+    return Column(name, "empty", values, "no values") if is_missing(values).all() else None
+
+
+def _date(name: str, values: np.ndarray) -> Column | None:
+    if values.dtype.kind != "M":
+        return None
+    return _dates(name, values, "dates")
+
+
+def _dates(name: str, values: np.ndarray, how: str) -> Column:
+    low, high = np.nanmin(values), np.nanmax(values)
+    if low == high:
+        return Column(name, "constant", values, f"always {as_text(low)}")
+    return Column(name, "date", values, f"{how}, {as_text(low)} to {as_text(high)}")
+
+
+def _number(name: str, values: np.ndarray) -> Column | None:
+    return _numbers(name, values, "") if values.dtype.kind == "f" else None
+
+
+def _numbers(name: str, values: np.ndarray, how: str) -> Column:
+    """A column of floats: constant, an id, or numbers; `how` says where they were written otherwise."""
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    if low == high:
+        return Column(name, "constant", values, f"always {as_text(low)}")
+    span = f"{as_text(low)} to {as_text(high)}"
+    if not _whole(values):
+        return Column(name, "number", values, f"{how or 'numbers'}, {span}")
+    reason = _id_reason(name, values)
+    if reason:
+        return Column(name, "id", values, reason)
+    levels = np.unique(values[~np.isnan(values)])
+    why = f"{how or 'whole numbers'}, {span}"
+    if len(levels) == 2 and not how:
+        why = f"two values, {as_text(float(levels[0]))} and {as_text(float(levels[1]))}"
+    return Column(name, "number", values, why, **_code_doubt(name, levels, len(values)))
+
+
+def _whole(values: np.ndarray) -> bool:
+    for part in (values[:_SAMPLE], values):
+        there = part[~np.isnan(part)]
+        if not (np.isfinite(there).all() and (there == np.round(there)).all()):
+            return False
+    return True
+
+
+def _id_reason(name: str, values: np.ndarray) -> str:
+    """Why whole numbers are an id; empty if they are not."""
+    if np.isnan(values).any() or len(values) < 4:
+        return ""
+    steps = np.diff(values)
+    if (steps > 0).all() and (len(values) >= ENOUGH_ROWS or _named_id(name)):
+        span = values[-1] - values[0] + 1
+        if span == len(values):
+            return f"row numbers, {as_text(float(values[0]))} to {as_text(float(values[-1]))}"
+        if span <= 2 * len(values) + 10 or _named_id(name):
+            return "whole numbers that only increase, as row numbers with gaps do"
+    if _named_id(name) and len(np.unique(values)) == len(values):
+        return "a different whole number in each row, and the name of an id"
+    return ""
+
+
+def _named_id(name: str) -> bool:
+    return bool(_ID_NAME.match(name.strip().lower()) or _ID_CAMEL.search(name.strip()))
+
+
+def _code_doubt(name: str, levels: np.ndarray, n: int) -> dict[str, str]:
+    """A doubt where whole numbers may be codes of categories."""
+    few = 2 < len(levels) <= MOST_CODES and n >= 5 * len(levels) and levels[-1] - levels[0] < 4 * len(levels)
+    named = 2 < len(levels) <= MOST_LEVELS and n >= 2 * len(levels) and bool(_CODE_NAME.search(name.lower()))
+    if not few and not named:
+        return {}
+    shown = ", ".join(as_text(float(v)) for v in levels[:4]) + (", ..." if len(levels) > 4 else "")
+    return {"doubt": f"{len(levels)} different whole numbers ({shown}) may be codes of categories", "other": "category"}
+
+
+def _flag(name: str, values: np.ndarray) -> Column | None:
+    """True and false, as 1 and 0."""
+    there = [value for value in values.tolist() if value is not None]
+    if not all(isinstance(value, bool) for value in there):
+        return None
+    numbers = np.array([np.nan if v is None else float(v) for v in values.tolist()])
+    if len(set(there)) == 1:
+        return Column(name, "constant", numbers, f"always {str(there[0]).lower()}")
+    return Column(name, "number", numbers, "true/false as 1/0")
+
+
+def _text(name: str, values: np.ndarray) -> Column:
+    cells = _objects([None if v is None or not str(v).strip() else str(v) for v in values.tolist()])
+    different = _different(cells)
+    if not different:
+        return Column(name, "empty", cells, "no values")
+    if len(different) == 1:
+        return Column(name, "constant", cells, f"always {_short(different[0])}")
+    read = as_numbers(different)
+    if read is not None:
+        return _read_numbers(name, cells, read)
+    flags = as_yes_no(different)
+    if flags is not None:
+        return Column(name, "number", flags.column(cells, np.nan, np.float64), flags.how)
+    dates = as_dates(different)
+    if dates is not None:
+        return _dates(name, dates.column(cells, np.datetime64("NaT", "s"), "datetime64[s]"), dates.how)
+    return _words(name, cells, different)
+
+
+def _read_numbers(name: str, cells: np.ndarray, read: Reading) -> Column:
+    found = _numbers(name, read.column(cells, np.nan, np.float64), read.how)
+    if not read.words:
+        return found
+    listed = ", ".join(_short(word) for word in read.words)
+    count = sum(cell in read.words for cell in cells)
+    what = "1 cell is no number" if count == 1 else f"{count} cells are no numbers"
+    doubt = f"{what} ({listed}) and read as missing"
+    return Column(name, found.kind, found.values, found.why, doubt=doubt, other="category")
+
+
+def _words(name: str, cells: np.ndarray, different: list[str]) -> Column:
+    """Text that is nothing but text: a category, a name for each row, or free text."""
+    n, levels = sum(cell is not None for cell in cells), len(different)
+    longest = max(map(len, different))
+    if levels == n and n > 3 and longest <= LONG:
+        return Column(name, "id", cells, "a different text in each row")
+    if levels <= max(2, n // 2) and levels <= MOST_LEVELS and longest <= 4 * LONG:
+        shown = ", ".join(_short(text, 20) for text in different[:3]) + (", ..." if levels > 3 else "")
+        return Column(name, "category", cells, f"{levels} different values: {shown}")
+    why = f"{levels} different texts in {n} rows" if levels < n else "a different, long text in each row"
+    repeats = levels <= n // 2 and longest <= 4 * LONG
+    doubt = {"doubt": f"{levels} values are too many for a category", "other": "category"} if repeats else {}
+    return Column(name, "text", cells, why, **doubt)
+
+
+def _objects(values: list[str | None]) -> np.ndarray:
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
+    return column
+
+
+def _different(cells: np.ndarray) -> list[str]:
+    """The different values, most frequent first come first."""
+    return [str(value) for value in dict.fromkeys(cells.tolist()) if value is not None]
+
+
+def _short(text: str, most: int = 40) -> str:
+    text = " ".join(text.split())
+    return repr(text if len(text) <= most else text[: most - 3] + "...")

@@ -1,0 +1,73 @@
+"""The columns of data frames, dictionaries, arrays and lists: float64, datetime64 or objects, missing cells marked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from lowdim._core.tables.columns import as_cells, frame_columns, is_frame, raw_columns
+
+
+def named_columns(X: Any, owner: str) -> dict[str, np.ndarray]:
+    """Name -> values, in the order of the table; columns without names are "1", "2", ...
+
+    Numbers are float64 with NaN, dates datetime64 with NaT, everything else objects with None.
+    """
+    if isinstance(X, Mapping):
+        return _of_mapping(X, owner)
+    if is_frame(X):
+        names = [str(name) for name in X.columns]
+        twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
+        if twice is not None:
+            raise ValueError(f"{owner}: column names must be different; {twice!r} appears {names.count(twice)} times.")
+        return dict(zip(names, _of_frame(X), strict=True))
+    cells = as_cells(X)
+    if cells.ndim != 2:
+        raise ValueError(f"{owner}: X must be a table of rows and columns; got shape {cells.shape}.")
+    return {str(j + 1): column for j, column in enumerate(raw_columns(cells))}
+
+
+def _of_mapping(X: Mapping[Any, Any], owner: str) -> dict[str, np.ndarray]:
+    lengths = {str(name): len(values) for name, values in X.items()}
+    if len(set(lengths.values())) != 1:
+        listed = ", ".join(f"{name!r} {length}" for name, length in list(lengths.items())[:4])
+        raise ValueError(f"{owner}: the columns must be equally long; got {listed or 'none'}.")
+    columns = {}
+    for name, values in X.items():
+        array = np.asarray(values) if isinstance(values, np.ndarray) else np.array(list(values), dtype=object)
+        dates = array.dtype.kind == "M"
+        columns[str(name)] = array.astype("datetime64[s]") if dates else raw_columns(array[:, None])[0]
+    return columns
+
+
+def _of_frame(X: Any) -> list[np.ndarray]:
+    kinds = [_is_date(X, j) for j in range(X.shape[1])]
+    if not any(kinds):
+        return list(frame_columns(X))
+    return [
+        _date(X, j) if date else column for j, (date, column) in enumerate(zip(kinds, _others(X, kinds), strict=True))
+    ]
+
+
+def _others(X: Any, dates: list[bool]) -> list[Any]:
+    """The columns that hold no dates; None at the others."""
+    kept = [j for j, date in enumerate(dates) if not date]
+    part = X[:, kept] if hasattr(X, "get_columns") else X.iloc[:, kept]
+    columns = iter(frame_columns(part))
+    return [None if date else next(columns) for date in dates]
+
+
+def _is_date(X: Any, j: int) -> bool:
+    dtype = X.dtypes[j] if hasattr(X, "get_columns") else X.dtypes.iloc[j]
+    if hasattr(dtype, "is_temporal"):
+        return bool(dtype.is_temporal()) and str(dtype).startswith(("Date", "Datetime"))
+    return getattr(dtype, "kind", "O") == "M"
+
+
+def _date(X: Any, j: int) -> np.ndarray:
+    column = X.get_columns()[j] if hasattr(X, "get_columns") else X.iloc[:, j]
+    if getattr(column.dtype, "tz", None) is not None:
+        column = column.dt.tz_convert("UTC").dt.tz_localize(None)
+    return np.asarray(column.to_numpy(), dtype="datetime64[s]")

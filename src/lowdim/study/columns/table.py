@@ -1,0 +1,171 @@
+"""A table whose columns are understood: the rows that the methods see, labels, names, and what was decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from lowdim._core.tables.columns import has_categories, is_frame
+from lowdim.study.columns.column import Column
+from lowdim.study.columns.kinds import as_kind, kind_of
+from lowdim.study.columns.raw_columns import named_columns
+from lowdim.study.columns.uses import decide
+from lowdim.study.columns.wishes import Wishes
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The columns of a table with their kinds and uses.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        All columns in their order, with the rows that were kept.
+    rows : ndarray of int
+        Positions of these rows in the table that was given.
+    n_given : int
+        Number of rows that were given.
+    notes : tuple of str
+        What was done with rows.
+    """
+
+    columns: tuple[Column, ...]
+    rows: np.ndarray
+    n_given: int
+    notes: tuple[str, ...] = ()
+    _frame: Any = field(default=None, repr=False)  # class of the data frame that was given, to make one like it
+    _single: bool = False  # whether all numbers were in single precision
+
+    @property
+    def used(self) -> list[Column]:
+        """The columns that the methods see."""
+        return [column for column in self.columns if column.use == "map"]
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of the columns that the methods see."""
+        return [column.name for column in self.used]
+
+    @property
+    def categories(self) -> list[str]:
+        """Names of the columns of categories that the methods see."""
+        return [column.name for column in self.used if column.kind == "category"]
+
+    @property
+    def label(self) -> Column | None:
+        """The column with the labels."""
+        return next((column for column in self.columns if column.use == "label"), None)
+
+    @property
+    def names(self) -> list[str] | None:
+        """The names of the rows."""
+        found = next((column for column in self.columns if column.use == "name"), None)
+        return None if found is None else found.texts()
+
+    @property
+    def shown(self) -> dict[str, list[str]]:
+        """Columns that are shown with a row, as text."""
+        return {column.name: column.texts() for column in self.columns if column.use == "shown"}
+
+    def numbers(self) -> np.ndarray:
+        """The columns of numbers that the methods see, as one C-ordered array."""
+        kept = [column.values for column in self.used if column.kind == "number"]
+        dtype = np.float32 if self._single else np.float64
+        out = np.empty((len(self.rows), len(kept)), dtype=dtype)
+        for j, values in enumerate(kept):
+            out[:, j] = values
+        return out
+
+    def frame(self) -> Any:
+        """The columns that the methods see: a data frame like the one given, else an array (of objects if mixed)."""
+        cells = {column.name: column.values for column in self.used}
+        if self._frame is not None:
+            return self._frame({name: v if v.dtype.kind == "f" else v.tolist() for name, v in cells.items()})
+        if not self.categories:
+            return self.numbers()
+        table = np.empty((len(self.rows), len(cells)), dtype=object)
+        for j, values in enumerate(cells.values()):
+            table[:, j] = [None if v is None or v != v else v for v in values.tolist()]
+        return table
+
+    def take(self, rows: np.ndarray, note: str | None = None) -> Table:
+        """These rows of the table, with a note that says why."""
+        kept = tuple(column.take(rows) for column in self.columns)
+        notes = self.notes if note is None else (*self.notes, note)
+        return replace(self, columns=kept, rows=self.rows[rows], notes=notes)
+
+
+def is_plain_numbers(X: Any) -> bool:
+    """Whether X is an array of numbers (or sparse): nothing about its columns has to be found out."""
+    if sparse.issparse(X):
+        return True
+    if isinstance(X, Mapping) or is_frame(X):
+        return False
+    return not has_categories(X)
+
+
+def read_table(X: Any, wishes: Wishes = Wishes()) -> Table:  # noqa: B008 (frozen: safe to share)
+    """Look at every column of a table and decide what it is used for.
+
+    Parameters
+    ----------
+    X : data frame, mapping of columns, array or list of rows
+        The table.
+    wishes : Wishes
+        What the user has decided.
+
+    Returns
+    -------
+    Table
+        Without the rows that have no value in any column that the methods see.
+    """
+    raw = named_columns(X, wishes.owner)
+    wishes.check(list(raw))
+    raw = {name: raw[name] for name in dict.fromkeys((*wishes.columns, *raw))}  # in the order asked for
+    columns = [
+        as_kind(name, values, wishes.kinds[name], wishes.owner) if name in wishes.kinds else kind_of(name, values)
+        for name, values in raw.items()
+    ]
+    n = len(next(iter(raw.values()))) if raw else 0
+    frame = type(X) if is_frame(X) else None
+    table = Table(tuple(decide(columns, wishes)), np.arange(n), n, (), frame, _is_single(X))
+    if not table.used:
+        raise ValueError(_nothing_left(table, wishes))
+    return _without_empty_rows(table)
+
+
+def _is_single(X: Any) -> bool:
+    """Whether all numbers of a data frame are in single precision."""
+    if not is_frame(X):
+        return getattr(X, "dtype", None) == np.float32
+    kinds = [str(kind).lower() for kind in X.dtypes]
+    return "float32" in kinds and not any(k.startswith(("float64", "int", "uint", "bool")) for k in kinds)
+
+
+def _nothing_left(table: Table, wishes: Wishes) -> str:
+    seen = "; ".join(f"{c.name!r}: {c.reason}" for c in table.columns[:6]) or "the table has no columns"
+    more = f"; and {len(table.columns) - 6} more" if len(table.columns) > 6 else ""
+    return (
+        f"{wishes.owner}: no column is left for the map ({seen}{more}). Ask for a column as a number or as categories "
+        f"({wishes.option['kinds']})."
+    )
+
+
+def _without_empty_rows(table: Table) -> Table:
+    empty = np.logical_and.reduce([column.missing for column in table.used])
+    if not empty.any():
+        return table
+    names = table.names
+    which = np.flatnonzero(empty)
+    called = [f"{i + 1}" if names is None or not names[i] else f"{i + 1} ({names[i]})" for i in which[:5]]
+    listed = ", ".join(called) + (", ..." if len(which) > 5 else "")
+    plural = "rows have" if len(which) > 1 else "row has"
+    return table.take(
+        np.flatnonzero(~empty),
+        f"{len(which)} {plural} no value in any column of the map and {'are' if len(which) > 1 else 'is'} left out: "
+        f"row {listed}",
+    )

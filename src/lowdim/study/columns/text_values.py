@@ -1,0 +1,124 @@
+"""Numbers, yes/no and dates that are written as text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+YES_NO = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"))
+_GROUPED = re.compile(r"^[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?$")
+_COMMA = re.compile(r"^[+-]?[0-9]*,[0-9]+$")
+_SIGNS = re.compile(r"^[+-]?\s*[$€£¥]\s*|\s*([$€£¥]|%)$")
+_DATES = (
+    *("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%d.%m.%y", "%m/%d/%y", "%d/%m/%y"),
+    *("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%d-%b-%Y", "%d-%b-%y", "%b %Y", "%B %Y"),
+)
+_TIMES = ("", " %H:%M", " %H:%M:%S")
+# Of the different values of a column, so many must be numbers for the others to count as missing cells; and there may
+# be so many others.
+MOSTLY, FEW_WORDS = 0.8, 3
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Text read as something else: text -> value, how it was read, and the words that were not."""
+
+    values: dict[str, Any]
+    how: str
+    words: tuple[str, ...] = ()
+
+    def column(self, cells: Iterable[Any], empty: Any, dtype: Any) -> np.ndarray:
+        """The cells of a column, read."""
+        return np.array([self.values.get(cell, empty) for cell in cells], dtype=dtype)
+
+
+def as_numbers(different: list[str]) -> Reading | None:
+    """The different values of a column as numbers, if all of them (or all but a few words) are; None otherwise."""
+    styles: tuple[tuple[str, Callable[[str], float | None]], ...] = (
+        ("numbers written as text", _number),
+        (
+            "numbers with a comma between thousands",
+            lambda text: _number(text.replace(",", "")) if _fits(text) else None,
+        ),
+        ("numbers with a decimal comma", _with_comma),
+        ("numbers with a currency or percent sign", lambda text: _number(_SIGNS.sub("", text).replace(",", ""))),
+    )
+    for how, parse in styles:
+        read = {text: value for text in different if (value := parse(text.strip())) is not None}
+        if len(read) == len(different):
+            return Reading(read, how)
+        words = tuple(text for text in different if text not in read)
+        if len(read) >= MOSTLY * len(different) and len(words) <= FEW_WORDS and not any(map(_has_digit, words)):
+            return Reading(read, how, words)
+    return None
+
+
+def _fits(text: str) -> bool:
+    return bool(_GROUPED.match(text)) or "," not in text
+
+
+def _with_comma(text: str) -> float | None:
+    return _number(text.replace(",", ".")) if _COMMA.match(text) or ("," not in text and "." not in text) else None
+
+
+def _has_digit(text: str) -> bool:
+    return any(c.isdigit() for c in text)
+
+
+def _number(text: str) -> float | None:
+    if "_" in text:  # float() takes 1_000
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def as_yes_no(different: list[str]) -> Reading | None:
+    """Two words for yes and no as 1 and 0; None for anything else."""
+    lower = {text: text.strip().lower() for text in different}
+    for no, yes in YES_NO:
+        if set(lower.values()) == {no, yes}:
+            return Reading({text: float(word == yes) for text, word in lower.items()}, f"{yes}/{no} as 1/0")
+    return None
+
+
+def as_dates(different: list[str]) -> Reading | None:
+    """The different values of a column as dates, if all of them are written in one way; None otherwise."""
+    if not all(_has_digit(text) and 6 <= len(text.strip()) <= 40 for text in different[:50]):
+        return None
+    for how, parse in (("dates", _iso), *((f"dates as {form}", _by(form)) for form in _formats())):
+        if any(parse(text.strip()) is None for text in different[:20]):
+            continue
+        read = {text: parse(text.strip()) for text in different}
+        if all(value is not None for value in read.values()):
+            return Reading(read, how)
+    return None
+
+
+def _formats() -> list[str]:
+    return [day + time for day in _DATES for time in _TIMES]
+
+
+def _iso(text: str) -> np.datetime64 | None:
+    if "-" not in text[1:] and ":" not in text:  # 20240131 is a number first of all
+        return None
+    try:
+        return np.datetime64(datetime.fromisoformat(text).replace(tzinfo=None), "s")
+    except ValueError:
+        return None
+
+
+def _by(form: str) -> Callable[[str], np.datetime64 | None]:
+    def parse(text: str) -> np.datetime64 | None:
+        try:
+            return np.datetime64(datetime.strptime(text, form), "s")
+        except ValueError:
+            return None
+
+    return parse

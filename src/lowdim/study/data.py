@@ -1,0 +1,169 @@
+"""The data of a comparison, as each method sees it: numbers, or numbers and categories."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_array, get_tags
+
+from lowdim.study.columns import Column, Table, Wishes, read_table
+from lowdim.study.columns.scales import note_on_units, scaled, units_differ
+from lowdim.study.columns.table import is_plain_numbers
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Rows that methods are fitted to.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n, d)
+        What methods for numbers see: the numbers; of a mixed table the numbers standardised and each category as a
+        column of its own (as FAMD weights them). Read-only.
+    mixed : data frame, array of objects or None
+        The table of numbers and categories, for the methods that take it; None for a table of numbers.
+    table : Table or None
+        What each column is, if the data came as a table.
+    names : list of str or None
+        Names of the columns.
+    notes : tuple of str
+        What was done to the rows and columns.
+    """
+
+    rows: Array
+    mixed: Any = None
+    table: Table | None = None
+    names: list[str] | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.rows.shape[0])
+
+    @property
+    def n_given(self) -> int:
+        """Number of rows that were given; rows without any value are left out."""
+        return self.n if self.table is None else self.table.n_given
+
+    @property
+    def baseline(self) -> str:
+        """The linear method that suits the columns: what the others are compared with."""
+        if self.table is None or not self.table.categories:
+            return "pca"
+        return "mca" if len(self.table.categories) == len(self.table.used) else "famd"
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether a cell is missing."""
+        return bool(np.isnan(self.rows).any())
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of the table."""
+        return self.rows.shape[1] if self.table is None else len(self.table.used)
+
+    def seen_by(self, estimator: Any, named: bool = False) -> Any:
+        """What this estimator is fitted to: the mixed table if there is one and it takes categories, else numbers.
+
+        `named`: as a data frame where the numbers are those of the table.
+        """
+        if self.mixed is not None:
+            return self.mixed if takes_categories(estimator) else self.rows
+        return self.table.frame() if named and self.table is not None else self.rows
+
+
+def takes_categories(estimator: Any) -> bool:
+    """Whether an estimator takes a table with categories, by its tags; a column transformer does."""
+    first = estimator.steps[0][1] if hasattr(estimator, "steps") else estimator
+    if type(first).__name__ == "ColumnTransformer":
+        return True
+    try:
+        tags = get_tags(first).input_tags
+    except Exception:  # noqa: BLE001 (estimators of other libraries need not have tags)
+        return False
+    return bool(tags.categorical or tags.string)
+
+
+def data_of(X: Any, wishes: Wishes, scale: Any, least_rows: int = 3) -> Data:
+    """The data from what the user passed: an array of numbers as it is, anything else by its columns."""
+    if not (isinstance(scale, (bool, np.bool_)) or (isinstance(scale, str) and scale == "auto")):
+        raise ValueError(f'{wishes.owner}: scale must be True, False or "auto"; got {scale!r}.')
+    if not isinstance(X, Table) and is_plain_numbers(X) and not _asks(wishes):
+        rows = _checked(X, wishes.owner, least_rows)
+        rows, notes = _scaled(rows, None, scale is True, wishes.owner)
+        return Data(rows, notes=notes)
+    table = X if isinstance(X, Table) else read_table(X, wishes)
+    notes = table.notes
+    if table.categories:
+        if scale is False:
+            notes = (*notes, "numbers are put on a common scale all the same, as they stand beside categories")
+        rows = _checked(coded(table.used), wishes.owner, least_rows)
+        return Data(_frozen(rows), table.frame(), table, table.column_names, notes)
+    rows = _checked(table.numbers(), wishes.owner, least_rows)
+    wanted = units_differ(rows) if isinstance(scale, str) else bool(scale)
+    rows, more = _scaled(rows, table.column_names, wanted, wishes.owner, chosen=isinstance(scale, str) and wanted)
+    return Data(rows, None, table, table.column_names, (*notes, *more))
+
+
+def check_rows_differ(X: np.ndarray, owner: str, name: str = "X") -> None:
+    """An error if all rows are equal: their distances are all zero."""
+    if np.equal(X, X[0]).all():
+        raise ValueError(f"{owner}: {name} must have at least two different rows; all {len(X)} are equal.")
+
+
+def _asks(wishes: Wishes) -> bool:
+    return bool(wishes.columns or wishes.drop or wishes.label or wishes.names or wishes.kinds)
+
+
+def _checked(X: Any, owner: str, least: int) -> Array:
+    """Finite numbers (or NaN) in enough rows, converted once, so that nobody needs copies."""
+    rows = check_array(
+        X, dtype=(np.float64, np.float32), order="C", ensure_all_finite="allow-nan", ensure_min_samples=least,
+        estimator=owner, input_name="X",
+    )  # fmt: skip
+    check_rows_differ(rows, owner)
+    return np.asarray(rows)
+
+
+def _scaled(
+    rows: Array, names: list[str] | None, scale: bool, owner: str, chosen: bool = False
+) -> tuple[Array, tuple[str, ...]]:
+    """The rows, scaled if wanted, and what is to be said about units."""
+    if not scale:
+        note = note_on_units(rows, names)
+        return _frozen(rows.view()), () if note is None else (note,)
+    said = (
+        "columns have different units (a few would decide all distances), so each is divided by its standard "
+        "deviation; scale=False (on the command line: --no-scale) leaves them as they are",
+    )
+    return _frozen(scaled(rows)), said if chosen else ()
+
+
+def _frozen(rows: Array) -> Array:
+    """Read-only: a method that works in place fails, and changes nobody else's rows."""
+    rows.flags.writeable = False
+    return rows
+
+
+def coded(columns: list[Column]) -> Array:
+    """Numbers standardised; a category of share p as a column (1 or 0) / sqrt(p): distances as FAMD has them.
+
+    All columns of a missing category are NaN.
+    """
+    parts = []
+    for column in columns:
+        if column.kind == "number":
+            spread = float(np.nanstd(column.values)) or 1.0
+            parts.append((column.values - np.nanmean(column.values))[:, None] / spread)
+            continue
+        lost = column.missing
+        levels, codes = np.unique(column.values[~lost].astype(str), return_inverse=True)
+        ones = np.full((len(lost), len(levels)), np.nan)
+        ones[~lost] = np.eye(len(levels))[codes.ravel()]
+        parts.append(ones / np.sqrt(np.nanmean(ones, axis=0)))
+    return np.ascontiguousarray(np.hstack(parts))
