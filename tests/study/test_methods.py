@@ -11,8 +11,11 @@ from lowdim.study.methods import find, has_scale, method_of, methods
 
 # They need labels or a second table, or keep every column: no picture of a table alone.
 # A principal curve has one coordinate. Of a table of numbers FAMD draws what PCA draws of scaled columns; MCA takes
-# categories, CA counts.
-NO_PICTURE = {"LDA", "CCA", "KernelCCA", "Whitening", "FAMD", "MCA", "CA", "PrincipalCurve"}
+# categories, CA counts. Columns as they are, scaled columns and random directions are no map of a table.
+NO_PICTURE = {
+    *("LDA", "CCA", "KernelCCA", "Whitening", "FAMD", "MCA", "CA", "PrincipalCurve"),
+    *("TruncatedSVD", "RandomProjection", "ColumnSelection", "MinMax"),
+}
 
 
 def test_every_public_estimator_has_a_line_and_every_line_an_estimator():

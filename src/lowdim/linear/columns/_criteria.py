@@ -1,0 +1,169 @@
+"""Criteria of single columns for their selection, and the regression of the other columns on the chosen ones.
+
+Every criterion is a function of the rows that gives one number for each column; larger is better.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lowdim._core.runtime import threads
+from lowdim._core.tables.deviations import rounding_of
+from lowdim._core.tables.labels import Target
+
+_SAME = 1e-4  # variances this near to each other, relatively, are those of standardised columns
+_NEIGHBORS = 3  # of the estimate of mutual information
+_DIGITS = 9  # weights of a linear model that agree so far are equal
+
+
+def moments(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Number of observed cells, mean and variance of each column; a column that is constant but for rounding has 0."""
+    d = X.shape[1]
+    count, mean, variance = np.empty(d), np.empty(d), np.empty(d)
+    for part in _column_blocks(X):
+        cells = X[:, part].astype(np.float64)
+        seen = ~np.isnan(cells)
+        count[part] = seen.sum(axis=0)
+        mean[part] = np.where(seen, cells, 0.0).sum(axis=0) / count[part]
+        gaps = np.where(seen, cells - mean[part], 0.0)
+        variance[part] = (gaps**2).sum(axis=0) / np.maximum(count[part] - 1, 1)
+    constant = np.sqrt(variance) <= rounding_of(mean, len(X), X.dtype)
+    return count, mean, np.where(constant, 0.0, variance)
+
+
+def _column_blocks(X: np.ndarray) -> list[slice]:
+    return threads.blocks(X.shape[1], max(1, 2**22 // max(1, len(X))))
+
+
+def standardized(X: np.ndarray) -> np.ndarray:
+    """Columns of mean 0 and variance 1 over their observed cells, in float64; constant ones are 0."""
+    _, mean, variance = moments(X)
+    Y = X.astype(np.float64)
+    Y -= mean
+    Y /= np.where(variance > 0, np.sqrt(variance), np.inf)
+    return Y
+
+
+def by_variance(X: np.ndarray, k: int, owner: str) -> np.ndarray:
+    """The variance of each column over its observed cells; an error where k of them cannot be chosen by it."""
+    count, _, variance = moments(X)
+    if k < X.shape[1]:
+        _refuse_equal(variance, count, k, owner)
+    return variance
+
+
+def _refuse_equal(variance: np.ndarray, count: np.ndarray, k: int, owner: str) -> None:
+    vary = variance > 0
+    if not vary.any():
+        raise ValueError(f"{owner}: X must vary; all columns are constant.")
+    if vary.sum() <= k:  # only constant columns are left out
+        return
+    # With missing cells, columns standardised with one divisor have different variances with the other.
+    for values in (variance[vary], (variance * (count - 1) / count)[vary]):
+        if np.ptp(values) <= _SAME * values.max():
+            raise ValueError(
+                f"{owner}: criterion='variance' must have columns of different variance; got {vary.sum()} columns of "
+                f"variance {values.max():.4g}. A variance filter after standardising has nothing to choose from: "
+                "filter first, then scale."
+            )
+
+
+def by_mutual_information(Y: np.ndarray, target: Target, seed: int, n_jobs: int | None, owner: str) -> np.ndarray:
+    """Mutual information of each column and the target, in nats, from nearest neighbours (Kraskov; Ross)."""
+    from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
+
+    estimate: Any = mutual_info_classif if target.classes else mutual_info_regression
+
+    def score(column: np.ndarray) -> float:
+        seen = ~np.isnan(column)
+        x, y = column[seen], target.values[seen]
+        if len(x) <= _NEIGHBORS:
+            raise ValueError(
+                f"{owner}: criterion='mutual-information' needs columns of at least {_NEIGHBORS + 1} cells in rows "
+                f"with a label; got one of {len(x)}. Drop the column, or use criterion='variance'."
+            )
+        different = len(np.unique(y))
+        # The estimate of a constant column would be that of the noise that breaks ties in it.
+        if np.ptp(x) == 0 or different == 1 or (target.classes and different == len(y)):
+            return 0.0
+        found = estimate(x[:, None], y, discrete_features=False, n_neighbors=_NEIGHBORS, random_state=seed)
+        return float(found[0])
+
+    def scores(columns: slice) -> list[float]:
+        return [score(column) for column in Y[:, columns].T]
+
+    return np.concatenate(threads.map_rows(scores, Y.shape[1], 16, n_jobs))
+
+
+def by_elimination(Y: np.ndarray, target: Target, k: int, step: int) -> np.ndarray:
+    """How many columns recursive elimination by a linear model removes before each column."""
+    from sklearn.feature_selection import RFE
+    from sklearn.linear_model import LogisticRegression, Ridge
+
+    model = LogisticRegression(max_iter=1000) if target.classes else Ridge()
+    y = target.values if target.classes else _unit(target.values)
+    with threads.single_blas():
+        first = RFE(model, n_features_to_select=k, step=step, importance_getter=_positions).fit(Y, y)
+        kept = first.support_
+        # The chosen columns are put in order one at a time, whatever the step was before.
+        last = RFE(model, n_features_to_select=1, step=1, importance_getter=_positions).fit(Y[:, kept], y)
+    place = first.ranking_ + k
+    place[kept] = last.ranking_
+    return len(place) - np.searchsorted(np.sort(place), place, side="right").astype(np.float64)
+
+
+def _positions(model: Any) -> np.ndarray:
+    """Columns by the squared weights of a linear model, the smallest 0; of equal ones, the last column is smallest."""
+    weights = np.square(np.atleast_2d(model.coef_)).sum(axis=0)
+    weights = np.round(weights / (weights.max() or 1.0), _DIGITS)
+    order = np.lexsort((-np.arange(len(weights)), weights))
+    positions = np.empty(len(weights))
+    positions[order] = np.arange(len(weights))
+    return positions
+
+
+def by_forest(Y: np.ndarray, target: Target, n_trees: int, seed: int, n_jobs: int | None) -> np.ndarray:
+    """The mean decrease in impurity that each column brings to the trees of a random forest."""
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+    kind: Any = RandomForestClassifier if target.classes else RandomForestRegressor
+    y = target.values if target.classes else _unit(target.values)
+    return kind(n_trees, random_state=seed, n_jobs=threads.n_threads(n_jobs)).fit(Y, y).feature_importances_
+
+
+def _unit(y: np.ndarray) -> np.ndarray:
+    """A quantity of mean 0 and variance 1; scaled before it is squared, so that large numbers do not overflow."""
+    y = y / np.abs(y).max()
+    y = y - y.mean()
+    return y / y.std()
+
+
+def best_first(scores: np.ndarray, k: int) -> np.ndarray:
+    """The numbers of the k columns with the largest scores; of equal ones, the first."""
+    return np.argsort(-scores, kind="stable")[:k]
+
+
+def regression(X: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """All columns from the chosen ones by least squares: x = offset + (x[chosen] - offset[chosen]) coef.
+
+    A column with missing cells is regressed over the rows in which it and all chosen columns are observed.
+    """
+    d, k = X.shape[1], len(chosen)
+    _, offset, variance = moments(X)
+    coef = np.zeros((k, d))
+    coef[np.arange(k), chosen] = 1.0
+    others = np.setdiff1d(np.arange(d), chosen)
+    scale = np.where(variance > 0, np.sqrt(variance), 1.0)[chosen]
+    A = np.column_stack([np.ones(len(X)), (X[:, chosen] - offset[chosen]) / scale])
+    rows = ~np.isnan(A).any(axis=1)
+    groups = [others] if not np.isnan(X).any() else [others[j : j + 1] for j in range(len(others))]
+    for columns in groups:
+        B = X[:, columns] - offset[columns]
+        used = rows & ~np.isnan(B).any(axis=1)
+        if used.any() and len(columns):
+            found = np.linalg.lstsq(A[used], B[used], rcond=None)[0]
+            offset[columns] += found[0]
+            coef[:, columns] = found[1:] / scale[:, None]
+    return offset, coef
