@@ -30,22 +30,21 @@ def test_distances_are_kept_as_the_lemma_says(kind):
 
 @kinds
 def test_a_squared_length_is_right_on_average(kind):
-    """E |Rx|^2 = |x|^2: over many draws of two components."""
-    x = rows(2, 30)
-    lengths = [
-        (RandomProjection(2, kind=kind, density=1 / 3, random_state=s).fit_transform(x)[0] ** 2).sum()
-        for s in range(600)
-    ]
-    assert np.mean(lengths) == pytest.approx((x[0] ** 2).sum(), rel=0.12)
+    """E |Rx|^2 = |x|^2, with a relative standard deviation of sqrt(2 / k)."""
+    x = rows(2, 2500)
+    for density in (1 / 3, 0.01):
+        Z = RandomProjection(2000, kind=kind, density=density, random_state=0).fit_transform(x)
+        np.testing.assert_allclose((Z**2).sum(axis=1), (x**2).sum(axis=1), rtol=0.12)
 
 
 @pytest.mark.parametrize("density", ["auto", 1 / 3, 1.0])
 def test_sparse_entries(density):
     model = RandomProjection(50, kind="sparse", density=density, random_state=0).fit(rows(5, 400))
     share = 1 / 20 if density == "auto" else density
-    assert sparse.issparse(model.components_)
-    assert model.components_.nnz == pytest.approx(share * 50 * 400, rel=0.1)
-    np.testing.assert_allclose(np.abs(model.components_.data), 1 / np.sqrt(share * 50))
+    assert sparse.issparse(model.components_) == (share < 1)
+    entries = sparse.csr_array(model.components_).data
+    assert len(entries) == pytest.approx(share * 50 * 400, rel=0.1)
+    np.testing.assert_allclose(np.abs(entries), 1 / np.sqrt(share * 50))
 
 
 @kinds
@@ -74,13 +73,10 @@ def test_the_inverse_is_the_nearest_row_to_the_mean_with_these_coordinates(kind)
     np.testing.assert_allclose((back - X.mean(axis=0)) @ null.T, 0, atol=1e-9)
 
 
-@kinds
-def test_as_many_components_as_columns_can_be_inverted_exactly(kind):
+def test_as_many_components_as_columns_can_be_inverted_exactly():
     X = rows(20, 5)
     with pytest.warns(UserWarning, match="RandomProjection: n_components=9 is more than the 5 columns; keeping 5"):
-        model = RandomProjection(9, kind=kind, density=1.0, random_state=1).fit(X)
-    rank = np.linalg.matrix_rank(model.components_.toarray() if kind == "sparse" else model.components_)
-    assert rank == 5
+        model = RandomProjection(9, random_state=1).fit(X)
     np.testing.assert_allclose(model.inverse_transform(model.transform(X)), X, atol=1e-8)
 
 

@@ -31,7 +31,7 @@ def table(n=200, seed=0):
 
 
 def select(criterion, k=2, **settings):
-    return ColumnSelection(k, criterion=criterion, random_state=0, **settings)
+    return ColumnSelection(k, **{"criterion": criterion, "n_trees": 40, "random_state": 0} | settings)
 
 
 # ---- what is chosen ---------------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ def test_classes_can_be_text_and_a_quantity_as_large_as_it_likes():
 
 def test_the_kind_of_target_can_be_given():
     X, _, quantity = table()
-    grades = np.round(3 * quantity)
+    grades = np.round(2 * quantity)
     assert select("rfe").fit(X, grades).target_ == "classes"
     model = select("rfe", target="quantity").fit(X, grades)
     assert model.target_ == "quantity"
@@ -161,12 +161,13 @@ NOTHING = "variance filter after standardising has nothing to choose from: filte
 def test_standardised_columns_have_nothing_to_choose_from(dtype, divisor, holes):
     X, _, _ = table()
     X[:, :3] = np.where(np.random.default_rng(1).random((200, 3)) < [0.3, 0.1, 0.0], np.nan, X[:, :3]) if holes else 1
-    X = np.hstack([X, table(200, 5)[0]]).astype(dtype)
+    X = np.hstack([X, table(200, 5)[0]])
     spread = np.nanstd(X, axis=0, ddof=divisor)
     Y = (X - np.nanmean(X, axis=0)) / np.where(spread > 1e-12, spread, 1)
+    Y = Y.astype(dtype)
     with pytest.raises(ValueError, match=f"ColumnSelection: criterion='variance' must .*{NOTHING}"):
-        ColumnSelection(2).fit(Y.astype(dtype))
-    np.testing.assert_array_equal(ColumnSelection(12).fit(Y).transform(Y).shape, Y.shape)  # nothing to choose
+        ColumnSelection(2).fit(Y)
+    assert ColumnSelection(12).fit(Y).transform(Y).shape == Y.shape  # nothing is left out
     ColumnSelection(2).fit(X)
 
 
@@ -252,7 +253,7 @@ def test_models_need_complete_rows(criterion):
 def test_a_column_with_too_few_cells_is_an_error():
     X, classes, _ = table()
     X[3:, 1] = np.nan
-    with pytest.raises(ValueError, match="ColumnSelection: criterion='mutual-information' needs .* at least 4 cells"):
+    with pytest.raises(ValueError, match=r"ColumnSelection: criterion='mutual-information' needs .* at least 4 cells"):
         select("mutual-information").fit(X, classes)
 
 
@@ -273,10 +274,9 @@ def test_labels_are_needed_and_must_say_something(criterion):
     X, classes, _ = table(20)
     with pytest.raises(ValueError, match=f"ColumnSelection: y must hold a label .*criterion='{criterion}'; got None"):
         select(criterion).fit(X)
-    for y, message in ((np.ones(20), "different labels"), (classes[:5], "one label for each"), (np.arange(20), None)):
-        if message:
-            with pytest.raises(ValueError, match=f"ColumnSelection: y must have .*{message}"):
-                select(criterion).fit(X, y)
+    for y, message in ((np.ones(20), "different labels"), (classes[:5], "one label for each")):
+        with pytest.raises(ValueError, match=f"ColumnSelection: y must have {message}"):
+            select(criterion).fit(X, y)
     with pytest.raises(ValueError, match="each of 20 rows has its own"):
         select(criterion).fit(X, [f"name {i}" for i in range(20)])
 

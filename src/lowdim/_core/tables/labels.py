@@ -30,7 +30,9 @@ def target_of(y: Any, n: int, kind: str, owner: str) -> Target:
     values = values.ravel() if values.ndim == 2 and 1 in values.shape else values
     if values.shape != (n,):
         raise ValueError(f"{owner}: y must have one label for each of the {n} rows; got shape {values.shape}.")
-    missing = missing_labels(values) | np.ma.getmaskarray(y).reshape(n)
+    missing = missing_labels(values)
+    if isinstance(y, np.ma.MaskedArray):
+        missing |= np.ma.getmaskarray(y).reshape(n)
     if missing.all():
         raise ValueError(f"{owner}: y must have at least one label; all {n} are missing.")
     there = plain_labels(values[~missing])

@@ -75,10 +75,11 @@ def by_mutual_information(Y: np.ndarray, target: Target, seed: int, n_jobs: int 
     from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 
     estimate: Any = mutual_info_classif if target.classes else mutual_info_regression
+    values = _in_units(target)
 
     def score(column: np.ndarray) -> float:
         seen = ~np.isnan(column)
-        x, y = column[seen], target.values[seen]
+        x, y = column[seen], values[seen]
         if len(x) <= _NEIGHBORS:
             raise ValueError(
                 f"{owner}: criterion='mutual-information' needs columns of at least {_NEIGHBORS + 1} cells in rows "
@@ -99,19 +100,25 @@ def by_mutual_information(Y: np.ndarray, target: Target, seed: int, n_jobs: int 
 
 def by_elimination(Y: np.ndarray, target: Target, k: int, step: int) -> np.ndarray:
     """How many columns recursive elimination by a linear model removes before each column."""
-    from sklearn.feature_selection import RFE
     from sklearn.linear_model import LogisticRegression, Ridge
 
     model = LogisticRegression(max_iter=1000) if target.classes else Ridge()
-    y = target.values if target.classes else _unit(target.values)
+    y = _in_units(target)
     with threads.single_blas():
-        first = RFE(model, n_features_to_select=k, step=step, importance_getter=_positions).fit(Y, y)
-        kept = first.support_
+        place = _ranking(model, Y, y, k, step) + k
+        kept = place == k + 1
         # The chosen columns are put in order one at a time, whatever the step was before.
-        last = RFE(model, n_features_to_select=1, step=1, importance_getter=_positions).fit(Y[:, kept], y)
-    place = first.ranking_ + k
-    place[kept] = last.ranking_
+        place[kept] = _ranking(model, Y[:, kept], y, 1, 1)
     return len(place) - np.searchsorted(np.sort(place), place, side="right").astype(np.float64)
+
+
+def _ranking(model: Any, Y: np.ndarray, y: np.ndarray, k: int, step: int) -> np.ndarray:
+    """1 for the k columns that are left, larger numbers for those that were eliminated earlier."""
+    from sklearn.feature_selection import RFE
+
+    if Y.shape[1] == k:
+        return np.ones(k, dtype=int)
+    return RFE(model, n_features_to_select=k, step=step, importance_getter=_positions).fit(Y, y).ranking_
 
 
 def _positions(model: Any) -> np.ndarray:
@@ -129,13 +136,15 @@ def by_forest(Y: np.ndarray, target: Target, n_trees: int, seed: int, n_jobs: in
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
     kind: Any = RandomForestClassifier if target.classes else RandomForestRegressor
-    y = target.values if target.classes else _unit(target.values)
+    y = _in_units(target)
     return kind(n_trees, random_state=seed, n_jobs=threads.n_threads(n_jobs)).fit(Y, y).feature_importances_
 
 
-def _unit(y: np.ndarray) -> np.ndarray:
-    """A quantity of mean 0 and variance 1; scaled before it is squared, so that large numbers do not overflow."""
-    y = y / np.abs(y).max()
+def _in_units(target: Target) -> np.ndarray:
+    """The classes, or a quantity of mean 0 and variance 1; scaled before it is squared, so that nothing overflows."""
+    if target.classes:
+        return target.values
+    y = target.values / np.abs(target.values).max()
     y = y - y.mean()
     return y / y.std()
 

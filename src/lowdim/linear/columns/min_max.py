@@ -77,9 +77,9 @@ class MinMax(OneToOneFeatureMixin, Reducer):
     def _check_rows(self, X: Any, *, fitting: bool) -> tuple[Any, np.dtype]:
         if sparse.issparse(X):
             raise TypeError(
-                f"MinMax: X must be dense; got a sparse matrix of shape {X.shape}, and subtracting the smallest cell of "
-                "a column would fill its zeros. Divide by the largest magnitudes (sklearn.preprocessing.MaxAbsScaler), "
-                "or make it dense if memory allows: X.toarray()."
+                f"MinMax: X must be dense; got a sparse matrix of shape {X.shape}, and subtracting the smallest cell "
+                "of a column would fill its zeros. Divide by the largest magnitudes instead "
+                "(sklearn.preprocessing.MaxAbsScaler), or make it dense if memory allows: X.toarray()."
             )
         return super()._check_rows(X, fitting=fitting)
 
