@@ -99,19 +99,22 @@ class RandomProjection(Reducer):
         self.mean_ = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
 
     def _wanted(self, n: int, d: int) -> int:
-        from sklearn.random_projection import johnson_lindenstrauss_min_dim
-
         if self.n_components != "auto":
             if self.n_components > d:
                 warn(f"RandomProjection: n_components={self.n_components} is more than the {d} columns; keeping {d}.")
             return min(int(self.n_components), d)
-        needed = int(johnson_lindenstrauss_min_dim(n, eps=self.eps))
+        needed = self._needed(n)
         if needed > d:
             raise ValueError(
                 f"RandomProjection: n_components='auto' must have at least {needed} columns to choose from, as many as "
                 f"eps={self.eps:g} needs for {n} rows; got {d}. Raise eps, or give n_components."
             )
         return needed
+
+    def _needed(self, n: int) -> int:
+        from sklearn.random_projection import johnson_lindenstrauss_min_dim
+
+        return int(johnson_lindenstrauss_min_dim(n, eps=self.eps))
 
     def _extend(self, X: Any) -> np.ndarray:
         R = self.components_.astype(X.dtype, copy=False)
@@ -122,7 +125,7 @@ class RandomProjection(Reducer):
         return self.mean_ + (Z - self.components_ @ self.mean_) @ pseudo_inverse(self.components_).T
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
-        k = d if self.n_components == "auto" else min(int(self.n_components), d)
+        k = min(self._needed(n) if self.n_components == "auto" else int(self.n_components), d)
         share = 1.0
         if self.kind == "sparse":
             share = min(1.0, 2.0 * (d**-0.5 if self.density == "auto" else self.density))

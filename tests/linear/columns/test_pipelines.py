@@ -29,28 +29,28 @@ def noise(seed, columns):
     ("criterion", "columns", "classifier"),
     [
         ("rfe", 60, LogisticRegression()),
-        ("forest-importance", 300, ExtraTreesClassifier(30, random_state=0)),
+        ("forest-importance", 300, ExtraTreesClassifier(20, random_state=0)),
     ],
     ids=["rfe", "forest-importance"],
 )
 def test_selection_inside_cross_validation_learns_nothing_from_noise(criterion, columns, classifier):
     """Noise and random labels: the accuracy is that of chance, unless columns were chosen by the labels of all rows."""
     honest, leaking = [], []
-    for seed in range(4):
+    for seed in range(3):
         X, y = noise(seed, columns)
-        chosen = ColumnSelection(8, criterion=criterion, step=10, n_trees=40, random_state=0)
+        chosen = ColumnSelection(8, criterion=criterion, step=15, n_trees=30, random_state=0)
         folds = StratifiedKFold(3, shuffle=True, random_state=0)
         honest.append(cross_val_score(make_pipeline(chosen, MinMax(), classifier), X, y, cv=folds).mean())
         leaking.append(cross_val_score(classifier, chosen.fit_transform(X, y), y, cv=folds).mean())
-    # 160 rows are tested: the standard deviation of chance is 0.04.
-    assert abs(np.mean(honest) - 0.5) < 0.12
+    # 120 rows are tested: the standard deviation of chance is 0.05.
+    assert abs(np.mean(honest) - 0.5) < 0.13
     assert np.mean(leaking) > 0.68
 
 
 @pytest.mark.parametrize("criterion", ["mutual-information", "rfe", "forest-importance"])
 def test_labels_of_tested_rows_do_not_choose(criterion):
     """The choice of a fold is that of its training rows, and stays when the labels of the other rows change."""
-    X, y = noise(0, 20)
+    X, y = noise(0, 9)
     steps = make_pipeline(
         ColumnSelection(4, criterion=criterion, n_trees=10, random_state=0), MinMax(), LogisticRegression()
     )
@@ -80,6 +80,7 @@ SCALERS = {
     "PCA": PCA(whiten=True),
     "scikit-learn's PCA": SklearnPCA(whiten=True),
     "ICA": ICA(random_state=0),
+    "ICA by infomax": ICA(algorithm="infomax", random_state=0),
     "FastICA": FastICA(random_state=0),
 }
 FILTERS = {"VarianceThreshold": VarianceThreshold(0.5), "ColumnSelection": ColumnSelection(2)}

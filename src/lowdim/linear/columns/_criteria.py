@@ -5,6 +5,7 @@ Every criterion is a function of the rows that gives one number for each column;
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from lowdim._core.runtime import threads
 from lowdim._core.tables.deviations import rounding_of
 from lowdim._core.tables.labels import Target
 
+_CELLS = 2**20  # of rows that are read at a time
 _SAME = 1e-4  # variances this near to each other, relatively, are those of standardised columns
 _NEIGHBORS = 3  # of the estimate of mutual information
 _DIGITS = 9  # weights of a linear model that agree so far are equal
@@ -20,21 +22,17 @@ _DIGITS = 9  # weights of a linear model that agree so far are equal
 
 def moments(X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Number of observed cells, mean and variance of each column; a column that is constant but for rounding has 0."""
-    d = X.shape[1]
-    count, mean, variance = np.empty(d), np.empty(d), np.empty(d)
-    for part in _column_blocks(X):
-        cells = X[:, part].astype(np.float64)
-        seen = ~np.isnan(cells)
-        count[part] = seen.sum(axis=0)
-        mean[part] = np.where(seen, cells, 0.0).sum(axis=0) / count[part]
-        gaps = np.where(seen, cells - mean[part], 0.0)
-        variance[part] = (gaps**2).sum(axis=0) / np.maximum(count[part] - 1, 1)
+    parts = _row_blocks(X)
+    count = sum((~np.isnan(X[rows])).sum(axis=0) for rows in parts)
+    mean = sum(np.nansum(X[rows], axis=0, dtype=np.float64) for rows in parts) / count
+    squares = sum(np.nansum((X[rows] - mean) ** 2, axis=0) for rows in parts)
+    variance = squares / np.maximum(count - 1, 1)
     constant = np.sqrt(variance) <= rounding_of(mean, len(X), X.dtype)
     return count, mean, np.where(constant, 0.0, variance)
 
 
-def _column_blocks(X: np.ndarray) -> list[slice]:
-    return threads.blocks(X.shape[1], max(1, 2**22 // max(1, len(X))))
+def _row_blocks(X: np.ndarray) -> list[slice]:
+    return threads.blocks(len(X), max(1, _CELLS // X.shape[1]))
 
 
 def standardized(X: np.ndarray) -> np.ndarray:
@@ -164,15 +162,26 @@ def regression(X: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarra
     coef = np.zeros((k, d))
     coef[np.arange(k), chosen] = 1.0
     others = np.setdiff1d(np.arange(d), chosen)
+    if not len(others):
+        return offset, coef
     scale = np.where(variance > 0, np.sqrt(variance), 1.0)[chosen]
     A = np.column_stack([np.ones(len(X)), (X[:, chosen] - offset[chosen]) / scale])
-    rows = ~np.isnan(A).any(axis=1)
-    groups = [others] if not np.isnan(X).any() else [others[j : j + 1] for j in range(len(others))]
-    for columns in groups:
-        B = X[:, columns] - offset[columns]
-        used = rows & ~np.isnan(B).any(axis=1)
-        if used.any() and len(columns):
-            found = np.linalg.lstsq(A[used], B[used], rcond=None)[0]
-            offset[columns] += found[0]
-            coef[:, columns] = found[1:] / scale[:, None]
+    for columns, found in _solutions(A, X, others, offset):
+        offset[columns] += found[0]
+        coef[:, columns] = found[1:] / scale[:, None]
     return offset, coef
+
+
+def _solutions(
+    A: np.ndarray, X: np.ndarray, others: np.ndarray, offset: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Column numbers, and the least-squares solutions of A w = x - offset for these columns x."""
+    if not np.isnan(X).any():
+        inverse = np.linalg.pinv(A, rcond=max(A.shape) * float(np.finfo(np.float64).eps))
+        yield others, sum(inverse[:, rows] @ (X[rows][:, others] - offset[others]) for rows in _row_blocks(X))
+        return
+    complete = ~np.isnan(A).any(axis=1)
+    for j in others:
+        rows = complete & ~np.isnan(X[:, j])
+        if rows.any():
+            yield np.array([j]), np.linalg.lstsq(A[rows], X[rows, j : j + 1] - offset[j], rcond=None)[0]

@@ -31,9 +31,9 @@ class ColumnSelection(OneToOneFeatureMixin, Reducer):
     criterion : {"variance", "mutual-information", "rfe", "forest-importance"}
         What the best columns have most of. All but "variance" need `y`. "variance" depends on the units of the
         columns, and is an error where all have the same variance, as after standardising. "mutual-information": of
-        each column with `y`, from 3 nearest neighbours. "rfe": recursive feature elimination by logistic (L2 penalty,
-        C = 1) or ridge (penalty 1) regression. "forest-importance": mean decrease in impurity, which favours columns
-        of many different values.
+        each column, taken as continuous, with `y`, from 3 nearest neighbours. "rfe": recursive feature elimination by
+        logistic (L2 penalty, C = 1) or ridge (penalty 1) regression. "forest-importance": mean decrease in impurity,
+        which favours columns of many different values.
     target : {"auto", "classes", "quantity"}
         What `y` holds. "auto": text, true/false and whole numbers with at most 30 different values are classes, other
         numbers a quantity.
@@ -136,12 +136,6 @@ class ColumnSelection(OneToOneFeatureMixin, Reducer):
         self : ColumnSelection
             The fitted model.
         """
-        if y is None and self.criterion != "variance":
-            raise ValueError(
-                f"ColumnSelection: y must hold a label for each row with criterion={self.criterion!r}; got None. "
-                "ColumnSelection requires y to be passed, but the target y is None; without labels use "
-                "criterion='variance'."
-            )
         self._fit_rows(X, y=None if self.criterion == "variance" else y)
         return self
 
@@ -165,7 +159,7 @@ class ColumnSelection(OneToOneFeatureMixin, Reducer):
 
     def _embed(self, X: np.ndarray, y: Any = None) -> None:
         k = self._wanted(X.shape[1])
-        target = None if y is None else self._target(y, len(X))
+        target = None if self.criterion == "variance" else self._target(y, len(X))
         self.target_ = None if target is None else ("classes" if target.classes else "quantity")
         self.scores_ = self._scores(X, target, k)
         self.selected_ = criteria.best_first(self.scores_, k)
@@ -178,6 +172,12 @@ class ColumnSelection(OneToOneFeatureMixin, Reducer):
         return min(int(self.n_components), d)
 
     def _target(self, y: Any, n: int) -> Target:
+        if y is None:
+            raise ValueError(
+                f"ColumnSelection: y must hold a label for each row with criterion={self.criterion!r}; got None. "
+                "ColumnSelection requires y to be passed, but the target y is None; without labels use "
+                "criterion='variance'."
+            )
         target = target_of(y, n, self.target, "ColumnSelection")
         without = n - int(target.labelled.sum())
         if without:
@@ -223,7 +223,8 @@ class ColumnSelection(OneToOneFeatureMixin, Reducer):
         return super().get_feature_names_out(input_features)[self.selected_]
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
-        regression = {"regression on the chosen columns": 2 * n * d * 8}
+        k = min(int(self.n_components), d)
+        regression = {"regression on the chosen columns": 8 * (5 * n * (k + 1) + 4 * min(n * d, 2**20))}
         if self.criterion == "variance":
             return regression
         forest = {"trees": 64 * n * self.n_trees} if self.criterion == "forest-importance" else {}

@@ -92,8 +92,11 @@ class MinMax(OneToOneFeatureMixin, Reducer):
     def _extend(self, X: np.ndarray) -> np.ndarray:
         low, high = map(float, self.feature_range)
         # Subtract, then divide: so the ends are met exactly.
-        Z = low + (X - self.data_min_) / self._divisor() * (high - low)
-        return np.clip(Z, low, high) if self.clip else Z
+        Z = X - self.data_min_
+        Z /= self._divisor()
+        Z *= high - low
+        Z += low
+        return np.clip(Z, low, high, out=Z) if self.clip else Z
 
     def _invert(self, Z: np.ndarray) -> np.ndarray:
         low, high = map(float, self.feature_range)
