@@ -14,6 +14,12 @@ def thirds(X):
     return np.argsort(np.argsort(np.asarray(X, dtype=float)[:, 0], kind="stable")) * 3 // len(X)
 
 
+def quadrants(X):
+    """Labels that the first two columns make: low or high in each."""
+    X = np.asarray(X, dtype=float)[:, :2]
+    return (np.median(X, axis=0) < X) @ [1, 2][: X.shape[1]]
+
+
 def second_view(X):
     """Another table of the same rows, that each column of X says something about."""
     X = np.asarray(X, dtype=float)
@@ -39,8 +45,12 @@ class Case:
     continuous: bool = True
     # A curve has one coordinate.
     columns: int = 2
-    # Settings that give a warning on rows of rank three or less.
-    complains: dict = field(default_factory=lambda: {"n_components": 4})
+    # Settings that give a warning on rows of rank three or less; None where nothing about them is worth one.
+    complains: dict | None = field(default_factory=lambda: {"n_components": 4})
+    # A map of single cells: columns keep their names, and missing cells stay missing.
+    of_cells: bool = False
+    # The share of the variance that the inverse transform may lose.
+    loses: float = 0.5
     # What a supervised method is fitted with beside X, made from X.
     target: Callable | None = None
     # Equal rows push each other apart, so that no function of a row can lead all of them to their places.
@@ -89,6 +99,37 @@ CASES = [
         ),
     ),
     Case(lowdim.Whitening(n_components=2), keeps_embedding=False, exact_inverse=True),
+    Case(lowdim.TruncatedSVD(n_components=2), keeps_embedding=False, exact_inverse=True, invariant_to_shift=False),
+    # Directions that look at no row keep half of the variance of four columns, on average.
+    Case(
+        lowdim.RandomProjection(n_components=2, random_state=0),
+        keeps_embedding=False,
+        exact_inverse=True,
+        invariant_to_rotation=False,
+        invariant_to_shift=False,
+        loses=1.0,
+    ),
+    Case(
+        lowdim.ColumnSelection(n_components=2),
+        keeps_embedding=False,
+        exact_inverse=True,
+        invariant_to_rotation=False,
+        invariant_to_shift=False,
+        of_cells=True,
+        expected_failures=dict.fromkeys(
+            ("check_transformer_general", "check_transformer_data_not_an_array", "check_transformer_preserve_dtypes"),
+            "the check standardises its columns, after which a variance filter has nothing to choose from",
+        ),
+    ),
+    Case(
+        lowdim.MinMax(),
+        keeps_embedding=False,
+        exact_inverse=True,
+        invariant_to_rotation=False,
+        columns=4,
+        complains=None,
+        of_cells=True,
+    ),
     Case(
         lowdim.FAMD(n_components=2),
         keeps_embedding=False,
@@ -194,6 +235,34 @@ VARIANTS = [
         target=second_view,
     ),
     Case(lowdim.Whitening(n_components=2, ridge=0.1), keeps_embedding=False, exact_inverse=True),
+    Case(
+        lowdim.RandomProjection(n_components=2, kind="sparse", random_state=0),
+        keeps_embedding=False,
+        exact_inverse=True,
+        invariant_to_rotation=False,
+        invariant_to_shift=False,
+        loses=1.0,
+    ),
+    *(
+        Case(
+            lowdim.ColumnSelection(n_components=2, criterion=criterion, n_trees=10, random_state=0),
+            keeps_embedding=False,
+            exact_inverse=True,
+            invariant_to_rotation=False,
+            invariant_to_shift=False,
+            of_cells=True,
+            target=quadrants,
+        )
+        for criterion in ("mutual-information", "rfe", "forest-importance")
+    ),
+    Case(
+        lowdim.MinMax(feature_range=(-2, 3), clip=True),
+        keeps_embedding=False,
+        exact_inverse=True,
+        invariant_to_rotation=False,
+        columns=4,
+        of_cells=True,
+    ),
     Case(
         lowdim.ICA(n_components=2, mode="deflation", fun="cube", tol=1e-9, n_init=2, random_state=0),
         keeps_embedding=False,

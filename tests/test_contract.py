@@ -161,7 +161,13 @@ def test_names_of_columns_and_frames_out(case):
     assert list(model.feature_names_in_) == list("abcd")
     assert model.n_features_in_ == 4
     names = [f"{case.name.lower()}{i}" for i in range(case.columns)]
-    assert list(model.get_feature_names_out()) == names
+    named = list(model.get_feature_names_out())
+    if case.of_cells:
+        assert set(named) <= set("abcd")
+        names = [f"x{'abcd'.index(name)}" for name in named]
+        assert len(set(names)) == case.columns
+    else:
+        assert named == names
     for kind, frame_type in (("pandas", pd.DataFrame), ("polars", pl.DataFrame)):
         out = case.fit_transform(clone(case.estimator).set_output(transform=kind), X)
         assert isinstance(out, frame_type)
@@ -190,7 +196,7 @@ def test_the_way_back(case):
     back = model.inverse_transform(Z)
     assert back.shape == X.shape
     # Better than the mean, by far: two numbers a row carry most of this cloud.
-    assert ((back - X) ** 2).sum() < 0.5 * ((X - X.mean(axis=0)) ** 2).sum()
+    assert ((back - X) ** 2).sum() < case.loses * ((X - X.mean(axis=0)) ** 2).sum()
     with pytest.raises(ValueError, match=f"Z must have {case.columns} columns, one per component; got 3"):
         model.inverse_transform(np.zeros((4, 3)))
     if case.exact_inverse:
@@ -314,13 +320,15 @@ def test_missing_cells_are_taken_as_they_are(case):
     holes[np.arange(80), np.arange(80) % 4] = False
     Y = np.where(holes, np.nan, X)
     model, Z = fit(case, Y)
-    assert np.isfinite(Z).all()
+    kept = [int(name[1:]) for name in model.get_feature_names_out()] if case.of_cells else []
+    np.testing.assert_array_equal(np.isnan(Z), holes[:, kept] if case.of_cells else np.zeros(Z.shape, dtype=bool))
     np.testing.assert_array_equal(np.isnan(Y), holes)
-    np.testing.assert_allclose(model.transform(Y), Z, atol=case.transform_tolerance * spread(Z))
+    size = spread(Z[np.isfinite(Z).all(axis=1)])
+    np.testing.assert_allclose(model.transform(Y), Z, atol=case.transform_tolerance * size)
     alone = np.vstack([model.transform(Y[i : i + 1]) for i in range(len(Y))])
-    np.testing.assert_allclose(alone, Z, atol=1e-10 * spread(Z))
+    np.testing.assert_allclose(alone, Z, atol=1e-10 * size)
     for container in (np.ma.masked_array(X, holes), pd.DataFrame(Y)):
-        np.testing.assert_allclose(fit(case, container)[1], Z, atol=1e-9 * spread(Z))
+        np.testing.assert_allclose(fit(case, container)[1], Z, atol=1e-9 * size)
     for where, what in ((np.s_[5], "row"), (np.s_[:, 2], "column")):
         empty = Y.copy()
         empty[where] = np.nan
@@ -385,6 +393,8 @@ def test_disguised_values_are_refused(case):
 
 @each
 def test_warnings_point_at_the_caller(case):
+    if case.complains is None:
+        pytest.skip("has no warnings")
     X = np.repeat(rows(4), 10, axis=0)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -19,6 +19,7 @@ from lowdim import (
     LandmarkMDS,
     LaplacianEigenmaps,
     ProbabilisticPCA,
+    TruncatedSVD,
     Whitening,
 )
 from lowdim.kernels import Linear, Polynomial
@@ -32,6 +33,7 @@ SAME_AS_PCA = {
     "power": lambda X: PCA(2, solver="power", tol=1e-11, max_iter=10_000, random_state=0).fit_transform(X),
     "a stream": lambda X: PCA(2).fit(iter([X[:20], X[20:]])).transform(X),
     "singular vectors": lambda X: _singular_vectors(X),
+    "truncated decomposition of centred rows": lambda X: TruncatedSVD(2).fit_transform(X - X.mean(axis=0)),
     "probabilistic, its shrinkage undone": lambda X: _on_axes(ProbabilisticPCA(2), X),
     "probabilistic by EM": lambda X: _on_axes(ProbabilisticPCA(2, solver="em", tol=0.0, random_state=0), X),
     "classical scaling of rows": lambda X: ClassicalMDS(2).fit_transform(X),

@@ -9,15 +9,25 @@ import lowdim
 from lowdim.study.method_list import class_name
 from lowdim.study.methods import GROUPS, by_group, find, has_scale, method_of, methods
 
-OWN = [method for method in methods().values() if ":" not in method.home and not method.preset]
+ALL = [method for method in methods().values() if ":" not in method.home]
+OWN = [method for method in ALL if not method.preset]
 
 
 def test_every_public_estimator_has_a_name_and_every_name_an_estimator():
-    assert sorted(method.home for method in OWN) == sorted(lowdim._ESTIMATORS)
+    assert {method.home for method in ALL} == set(lowdim._ESTIMATORS)
+    assert len({method.home for method in OWN}) == len(OWN)
+
+
+@pytest.mark.parametrize("name", [method.name for method in ALL if method.preset])
+def test_a_preset_is_found_again(name):
+    estimator = find(name).estimator(n_components=3)
+    assert method_of(estimator) is find(name)
+    assert class_name(estimator) == name
+    assert estimator.n_components == 3
 
 
 def test_every_method_is_in_a_group():
-    assert {method.group for method in methods().values()} == set(GROUPS) - {"columns"}
+    assert {method.group for method in methods().values()} == set(GROUPS)
     assert sum(map(len, by_group().values())) == len(methods())
 
 
@@ -59,8 +69,8 @@ def test_the_table_of_the_documentation_says_the_same():
     text = (Path(__file__).resolve().parents[2] / "docs" / "methods.md").read_text(encoding="utf-8")
     lines = re.findall(r"^\| `(\w+)` \|(.*)\|$", text, flags=re.M)
     told = {name: [cell.strip() for cell in rest.split("|")] for name, rest in lines}
-    assert set(told) == {method.home for method in OWN}
-    for method in OWN:
+    assert set(told) == {method.home for method in ALL}
+    for method in ALL:
         linear, keeps, kind, new_rows, inverse = told[method.home][:5]
         assert linear.startswith("yes") == method.linear
         assert keeps.split(",")[0] == method.view

@@ -46,6 +46,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _holes: Any = None  # how distances see missing cells, where `missing` is "pairwise" or "expected"
     _reads_holes: ClassVar[type[Holes]] = Holes  # the record that makes tables of incomplete rows
     _incomplete: Any = False  # during a fit: whether a cell is missing
+    _missing_stays: ClassVar[bool] = False  # a map of single cells: missing cells of X are missing cells of Z
     _min_rows: ClassVar[int] = 2
     _keeps_embedding: ClassVar[bool] = True  # linear methods have no need to
     _ways_out: ClassVar[str] = ""  # what to do when the data is too large
@@ -200,7 +201,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Only with ``return_outside=True``.
         """
         check_is_fitted(self)
-        Z = check_array(Z, dtype=FLOATS, input_name="Z")
+        finite: Any = "allow-nan" if self._missing_stays and self._takes_nan else True
+        Z = check_array(Z, dtype=FLOATS, input_name="Z", ensure_all_finite=finite)
         if Z.shape[1] != self._n_features_out:
             raise ValueError(
                 f"{type(self).__name__}: Z must have {self._n_features_out} columns, one per component; "

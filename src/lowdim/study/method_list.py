@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
+from lowdim.linear.columns.pipelines import refuse_variance_after_scaling
 from lowdim.study.methods import Method, find, method_of
 from lowdim.study.outside import ReadyMade
 from lowdim.study.settings import Settings
@@ -124,6 +125,7 @@ def _prepared(estimator: Any, settings: Settings) -> Any:
             f"of these and of embeddings; got {estimator!r}."
         )
     try:
+        refuse_variance_after_scaling(estimator, "compare")
         if not (hasattr(estimator, "get_params") and hasattr(estimator, "set_params")):
             return deepcopy(estimator)
         copy = clone(estimator)

@@ -160,6 +160,28 @@ def _latent() -> tuple[Method, ...]:
     )  # fmt: skip
 
 
+def _columns() -> tuple[Method, ...]:
+    linear: dict[str, Any] = {"linear": True, "has_scale": True}
+    chosen: dict[str, Any] = {"group": "labels", "target": "classes or a quantity", **linear}
+    return (
+        Method(
+            "variance-filter", "ColumnSelection", "Variance filter", "columns", preset={"criterion": "variance"}, **linear
+        ),
+        Method(
+            "mutual-information", "ColumnSelection", "Mutual information", preset={"criterion": "mutual-information"},
+            **chosen,
+        ),
+        Method("rfe", "ColumnSelection", "Recursive feature elimination", preset={"criterion": "rfe"}, **chosen),
+        Method(
+            "forest-importance", "ColumnSelection", "Forest importance", preset={"criterion": "forest-importance"},
+            **chosen,
+        ),
+        Method("min-max", "MinMax", "Min-max scaling", "columns", **linear),
+        Method("random-projection", "RandomProjection", "Random projection", "columns", **linear),
+        Method("truncated-svd", "TruncatedSVD", "Truncated SVD", "projection", **linear),
+    )  # fmt: skip
+
+
 def _outside() -> tuple[Method, ...]:
     local: dict[str, Any] = {"group": "outside", "view": "local", "idea": "manifold"}
     return (
@@ -179,7 +201,7 @@ def _outside() -> tuple[Method, ...]:
 
 @cache
 def _table() -> dict[str, Method]:
-    return {m.name: m for m in (*_projections(), *_maps(), *_latent(), *_outside())}
+    return {m.name: m for m in (*_projections(), *_maps(), *_latent(), *_columns(), *_outside())}
 
 
 def methods() -> dict[str, Method]:
@@ -212,7 +234,9 @@ def method_of(estimator: object) -> Method | None:
     cls = type(estimator)
     if not cls.__module__.startswith("lowdim."):
         return None
-    return next((m for m in methods().values() if m.home == cls.__name__ and not m.preset), None)
+    own = [method for method in methods().values() if method.home == cls.__name__]
+    alike = (m for m in own if all(getattr(estimator, key, None) == value for key, value in m.preset.items()))
+    return next(alike, None)
 
 
 def has_scale(estimator: object) -> bool:

@@ -10,6 +10,7 @@ from lowdim.study.labels import Labels
 from lowdim.study.methods import Method
 
 NEIGHBORS, PERPLEXITY = 10, 30.0  # defaults of the methods; fewer rows get fewer
+DIRECTIONS = ("classes", "a second table")  # targets that limit the number of components
 
 
 @dataclass(frozen=True)
@@ -69,10 +70,8 @@ class Settings:
 
     def _components(self, method: Method) -> int:
         """Two classes have one direction that separates them, and a label of numbers is one column."""
-        if not method.target:
-            return self.n_components
         most = self.n_classes - 1 if self.n_classes else 1
-        return max(1, min(self.n_components, most)) if method.group == "labels" else self.n_components
+        return max(1, min(self.n_components, most)) if method.target in DIRECTIONS else self.n_components
 
     def _measures(self, method: Method) -> bool:
         return method.group in ("distances", "graph", "neighbors")

@@ -1,0 +1,109 @@
+"""Truncated singular value decomposition."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import sparse
+
+from lowdim._core import params
+from lowdim._core.base import Reducer
+from lowdim._core.runtime.notices import warn
+from lowdim._core.spectrum import svd
+
+
+class TruncatedSVD(Reducer):
+    """Truncated singular value decomposition: principal axes through the origin, instead of through the mean.
+
+    With X = U S V' and the largest singular values first, a row's scores are z = V_k' x, and x is approximated by
+    V_k z: no other table of rank k is nearer to X. Of centred rows it is PCA. Without centring, sparse rows such as
+    counts of words stay sparse (latent semantic analysis), and the first axis mostly points at the mean.
+
+    Parameters
+    ----------
+    n_components : int or None
+        Number of components to keep. None: all.
+    random_state : int, generator or None
+        Seed; the same int gives the same result. For the start vectors of iterative solvers; None is a fixed seed.
+    n_jobs : int or None
+        Number of threads; None means all cores. Results do not depend on it.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components_, n_features)
+        The right singular vectors, one row a component; the entry of largest magnitude is positive.
+    singular_values_ : ndarray of shape (n_components_,)
+        The singular values of X, which was not centred.
+    explained_variance_ : ndarray of shape (n_components_,)
+        Variance of the scores, with divisor n - 1. The first need not be the largest.
+    explained_variance_ratio_ : ndarray of shape (n_components_,)
+        Their share of the total variance of the columns.
+    n_components_ : int
+        Number of components kept.
+
+    References
+    ----------
+    Eckart and Young, The approximation of one matrix by another of lower rank, 1936. Deerwester, Dumais, Furnas,
+    Landauer and Harshman, Indexing by latent semantic analysis, 1990.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> from scipy import sparse
+    >>> counts = sparse.csr_array([[2, 1, 0, 0], [4, 2, 0, 0], [0, 0, 1, 3]])
+    >>> model = lowdim.TruncatedSVD(2).fit(counts)
+    >>> model.singular_values_.round(4), model.transform(counts).shape
+    (array([5.    , 3.1623]), (3, 2))
+    """
+
+    _rules: ClassVar = {"n_components": params.whole(1) | params.none()}
+    _sparse_rows = True
+    _keeps_embedding = False
+    _block_rows = 65536
+    _ways_out = "Ask for fewer components, or fit on a part of the rows."
+
+    def __init__(self, n_components=2, *, random_state=None, n_jobs=None):
+        self.n_components = n_components
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _embed(self, X: Any) -> None:
+        found = svd(X, self._wanted(min(X.shape)), rng=self.random_state, owner="TruncatedSVD")
+        if found.values[0] == 0:
+            raise ValueError("TruncatedSVD: X must have a cell that is not 0; all are.")
+        self.components_, self.singular_values_ = found.Vt, found.values
+        self.explained_variance_ = np.var(found.U * found.values, axis=0, ddof=1)
+        total = _total_variance(X)
+        self.explained_variance_ratio_ = self.explained_variance_ / total if total > 0 else np.zeros(len(found.values))
+        self.n_components_ = self._n_features_out = len(found.values)
+
+    def _wanted(self, most: int) -> int:
+        wanted = most if self.n_components is None else int(self.n_components)
+        if wanted > most:
+            warn(
+                f"TruncatedSVD: n_components={wanted} is more than min(n_samples, n_features) = {most}; keeping {most}."
+            )
+        return min(wanted, most)
+
+    def _extend(self, X: Any) -> np.ndarray:
+        return np.asarray(X @ self.components_.T.astype(X.dtype))
+
+    def _invert(self, Z: np.ndarray) -> np.ndarray:
+        return Z @ self.components_
+
+    def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        k = min(n, d) if self.n_components is None else min(int(self.n_components), n, d)
+        block = min(2 * k + 32, n, d)
+        if stored is not None:
+            return {"rows": 24 * stored, "singular vectors": 4 * (n + d) * block * 8}
+        return {"factors": 3 * n * d * 8, "singular vectors": 3 * (n + d) * k * 8}
+
+
+def _total_variance(X: Any) -> float:
+    """The sum of the variances of the columns."""
+    n = X.shape[0]
+    if not sparse.issparse(X):
+        return float(np.var(X, axis=0, ddof=1, dtype=np.float64).sum())
+    mean = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
+    return max(0.0, float((X.data.astype(np.float64) ** 2).sum() - n * (mean @ mean))) / (n - 1)
