@@ -11,135 +11,10 @@ import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import NoReturn
 
-from lowdim import __version__
-from lowdim.app import options
+from lowdim.app.parsers import parser
 
-SOURCE = "a table, or a built-in data set (see: lowdim datasets)"
-EPILOG = """examples:
-  lowdim compare flowers.csv --label species     (maps and scores of several methods, and a report)
-  lowdim compare swiss-roll --methods pca,isomap --reference geodesic
-  lowdim fit flowers.csv --method isomap --set n_neighbors=12 --drop species --out flowers.lowdim
-  lowdim transform flowers.lowdim new.csv --out new-embedding.csv
-"""
-
-
-class _Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line, as all errors of the command line."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"lowdim: {message}. See {self.prog} --help.\n")
-
-
-def parser() -> argparse.ArgumentParser:
-    """The parser of all commands and options."""
-    top = _Parser(
-        prog="lowdim",
-        description="Dimensionality reduction of tables: maps of the rows, and measures of how faithful they are.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    top.add_argument("--version", action="version", version=f"lowdim {__version__}")
-    top.add_argument("--traceback", action="store_true", help="show the full Python traceback of an error")
-    commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
-    for add in (_compare, _fit, _transform, _score, _datasets, _reproduce):
-        add(commands)
-    return top
-
-
-def _compare(commands: argparse._SubParsersAction) -> None:
-    text = (
-        "Embed a table by several methods, score every embedding and write a report (report.html), the scores "
-        "(scores.json) and the embeddings (embeddings.csv, embeddings.parquet)."
-    )
-    command = commands.add_parser(
-        "compare", help="embed a table by several methods, score them, write a report", description=text
-    )
-    command.add_argument("source", metavar="FILE|NAME", help=SOURCE)
-    command.add_argument(
-        "--methods", metavar="A,B,...", help="methods to run (default: a selection; a wrong name lists all)"
-    )
-    command.add_argument("--out", metavar="DIR", help="folder for the results (default: lowdim-report-NAME)")
-    command.add_argument("--max-rows", type=options.whole(3), metavar="N", help="use a random sample of N rows")
-    command.add_argument("--title", help="heading of the report")
-    options.scale_option(command)
-    options.run_options(command)
-    options.limit_options(command)
-    options.reference_options(command)
-    options.table_options(command)
-
-
-def _fit(commands: argparse._SubParsersAction) -> None:
-    text = "Fit one method, save the model and the embedding."
-    command = commands.add_parser("fit", help="fit one method, save the model and the embedding", description=text)
-    command.add_argument("source", metavar="FILE|NAME", help=SOURCE)
-    command.add_argument("--method", required=True, metavar="NAME", help="the method, such as isomap (required)")
-    command.add_argument(
-        "--set",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
-        help="a parameter of the method, such as n_neighbors=12 (repeatable)",
-    )
-    command.add_argument("--out", required=True, metavar="MODEL", help="file for the fitted model (required)")
-    command.add_argument("--embedding", metavar="FILE", help="file for the embedding (default: MODEL-embedding.csv)")
-    options.run_options(command)
-    options.table_options(command)
-
-
-def _transform(commands: argparse._SubParsersAction) -> None:
-    text = "Embed new rows with a saved model."
-    command = commands.add_parser("transform", help="embed new rows with a saved model", description=text)
-    command.add_argument("model", metavar="MODEL", help="a file that lowdim fit wrote")
-    command.add_argument("source", metavar="FILE", help="the table with the new rows")
-    command.add_argument("--out", required=True, metavar="FILE", help="file for their embedding (required)")
-    options.memory_option(command)
-    options.table_options(command)
-
-
-def _score(commands: argparse._SubParsersAction) -> None:
-    text = "Score an embedding, made by any program, against the table it was made from."
-    command = commands.add_parser("score", help="score an embedding made by any program", description=text)
-    command.add_argument("source", metavar="FILE|NAME", help=SOURCE)
-    command.add_argument("embedding", metavar="EMBEDDING", help="a file with the embedding of the same rows")
-    command.add_argument("--embedding-columns", metavar="A,B,...", help="columns of EMBEDDING to use (default: all)")
-    command.add_argument("--map", metavar="NAME", help="method to score, if EMBEDDING was written by lowdim compare")
-    command.add_argument(
-        "--has-scale",
-        action="store_true",
-        help="distances in the embedding have the scale of the data: show the stress without rescaling too",
-    )
-    command.add_argument("--json", action="store_true", help="print the scores as JSON")
-    options.seed_option(command)
-    options.jobs_option(command)
-    options.scale_option(command)
-    options.memory_option(command)
-    options.reference_options(command)
-    options.table_options(command)
-
-
-def _datasets(commands: argparse._SubParsersAction) -> None:
-    text = "List the built-in data sets, or write one to a file."
-    command = commands.add_parser(
-        "datasets", help="list the built-in data sets, or write one to a file", description=text
-    )
-    command.add_argument("name", nargs="?", metavar="NAME", help="the data set (default: list them)")
-    command.add_argument("--out", metavar="FILE", help="file for the rows and their labels")
-    command.add_argument("--coordinates", action="store_true", help="also write the true coordinates")
-    command.add_argument("--n-samples", type=options.whole(1), metavar="N", help="number of rows")
-    command.add_argument("--noise", type=float, metavar="SD", help="standard deviation of the noise")
-    options.seed_option(command)
-
-
-def _reproduce(commands: argparse._SubParsersAction) -> None:
-    text = "Repeat a published experiment and print our results beside the published ones."
-    command = commands.add_parser("reproduce", help="repeat a published experiment", description=text)
-    command.add_argument("name", nargs="?", metavar="NAME", help="the experiment (default: list them)")
-    help_repeats = "number of independent runs (default: 10, or 5 for long experiments)"
-    command.add_argument("--repeats", type=options.whole(1), metavar="N", help=help_repeats)
-    options.seed_option(command)
-    command.add_argument("--json", action="store_true", help="print the results as JSON")
+EXTRA = ("jinja2", "markupsafe", "matplotlib", "polars", "rich")  # libraries of the extra [app]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -189,7 +64,14 @@ def _run(arguments: argparse.Namespace) -> int:
     except expected as error:
         if arguments.traceback:
             raise
-        return _fail(_one_line(error), 2)
+        return _fail(_missing_extra(error) or _one_line(error), 2)
+
+
+def _missing_extra(error: BaseException) -> str | None:
+    """What to install, where the libraries of the command line are not there."""
+    if not isinstance(error, ModuleNotFoundError) or (error.name or "").split(".")[0] not in EXTRA:
+        return None
+    return f"the command line needs {error.name}; install it with: pip install 'lowdim[app]'"
 
 
 def _one_line(error: BaseException) -> str:

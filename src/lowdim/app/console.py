@@ -41,6 +41,13 @@ def print_line(text: str, error: bool = False) -> None:
     console(error).print(text, soft_wrap=True, markup=False, highlight=False)
 
 
+def print_json(value: Any) -> None:
+    """Print a result as JSON on stdout."""
+    from lowdim.study.json_values import plain
+
+    print_line(json.dumps(plain(value), indent=1, allow_nan=False, ensure_ascii=False))
+
+
 @contextmanager
 def print_warnings(name: str) -> Iterator[None]:
     """Print the warnings issued inside the block, one line each, on stderr."""

@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 
 import lowdim
-from lowdim.app.console import print_line
 from lowdim.app.errors import UserError
 from lowdim.app.file_formats import EXTENSIONS
 from lowdim.app.input_table import InputTable, assemble, read
@@ -91,8 +90,7 @@ def _kinds(frame: pl.DataFrame, label: str, how: ReadOptions) -> tuple[tuple[str
     return (*((column, "number") for column in numbers), *how.kinds)
 
 
-def print_list() -> None:
-    """Print every built-in data set with its description."""
-    for name in lowdim.datasets.names():
-        # A few rows are enough: the description does not depend on their number.
-        print_line(f"{name:22}{lowdim.datasets.load(name, 40, random_state=0).description}")
+def descriptions() -> dict[str, str]:
+    """Every built-in data set with its description."""
+    # A few rows are enough: the description does not depend on their number.
+    return {name: lowdim.datasets.load(name, 40, random_state=0).description for name in lowdim.datasets.names()}

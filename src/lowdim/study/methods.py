@@ -165,7 +165,8 @@ def _columns() -> tuple[Method, ...]:
     chosen: dict[str, Any] = {"group": "labels", "target": "classes or a quantity", **linear}
     return (
         Method(
-            "variance-filter", "ColumnSelection", "Variance filter", "columns", preset={"criterion": "variance"}, **linear
+            "variance-filter", "ColumnSelection", "Variance filter", "columns", preset={"criterion": "variance"},
+            **linear,
         ),
         Method(
             "mutual-information", "ColumnSelection", "Mutual information", preset={"criterion": "mutual-information"},
@@ -176,7 +177,10 @@ def _columns() -> tuple[Method, ...]:
             "forest-importance", "ColumnSelection", "Forest importance", preset={"criterion": "forest-importance"},
             **chosen,
         ),
-        Method("min-max", "MinMax", "Min-max scaling", "columns", **linear),
+        Method(
+            "min-max", "MinMax", "Min-max scaling", "columns", view="single columns", idea="scaling of columns",
+            **linear,
+        ),
         Method("random-projection", "RandomProjection", "Random projection", "columns", **linear),
         Method("truncated-svd", "TruncatedSVD", "Truncated SVD", "projection", **linear),
     )  # fmt: skip

@@ -7,7 +7,7 @@ from argparse import Namespace
 from dataclasses import asdict
 
 from lowdim.app import sources
-from lowdim.app.console import print_line, print_pairs, print_reproduced, print_reproduction, progress
+from lowdim.app.console import print_json, print_line, print_pairs, print_reproduced, print_reproduction, progress
 from lowdim.app.errors import UserError
 from lowdim.app.file_formats import check_extension, write
 from lowdim.app.output_paths import check_writable
@@ -18,7 +18,10 @@ def datasets(arguments: Namespace) -> None:
     if arguments.name is None:
         if arguments.out:
             raise UserError("--out needs the name of a data set: lowdim datasets NAME --out FILE.")
-        sources.print_list()
+        if arguments.json:
+            print_json(sources.descriptions())
+        else:
+            print_pairs(sources.descriptions().items())
         return
     data = sources.generate(arguments.name, n_samples=arguments.n_samples, noise=arguments.noise, seed=arguments.seed)
     if arguments.out is None:
@@ -27,7 +30,10 @@ def datasets(arguments: Namespace) -> None:
     check_extension(arguments.out)
     check_writable(arguments.out)
     path = write(arguments.out, sources.frame_of(data, coordinates=arguments.coordinates))
-    print_line(f"data: {path}")
+    if arguments.json:
+        print_json({"data": str(path), "rows": len(data.X)})
+    else:
+        print_line(f"data: {path}")
 
 
 def reproduce(arguments: Namespace) -> None:

@@ -14,7 +14,7 @@ import lowdim
 from lowdim._core.runtime.files import write_text
 from lowdim.app import sources
 from lowdim.app.arguments import read_options, scale, words
-from lowdim.app.console import print_comparison, print_line, print_notes, progress
+from lowdim.app.console import print_comparison, print_json, print_line, print_notes, progress
 from lowdim.app.embedding_files import comparison_frame
 from lowdim.app.file_formats import write
 from lowdim.app.input_table import InputTable
@@ -59,9 +59,13 @@ def compare(arguments: Namespace) -> int:
                 progress=advance,
                 **limits,
             )
-        print_comparison(result)
+        if not arguments.json:
+            print_comparison(result)
         page = _write_results(result, table, folder, arguments.title, run)
-    print_line(f"report: {page.resolve()}")
+    if arguments.json:
+        print_json({"report": str(page.resolve()), **result.to_dict()})
+    else:
+        print_line(f"report: {page.resolve()}")
     return _say_if_stopped(result)
 
 

@@ -1,4 +1,4 @@
-"""`lowdim fit` and `lowdim transform`: models in files."""
+"""`lowdim fit`, `lowdim transform` and `lowdim inverse`: models in files."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 import lowdim
 from lowdim.app import sources
-from lowdim.app.arguments import parameters_of, read_options
-from lowdim.app.console import print_line, print_notes, print_warnings, progress
-from lowdim.app.embedding_files import embedding_frame
+from lowdim.app.arguments import parameters_of, read_options, words
+from lowdim.app.console import print_json, print_line, print_notes, print_warnings, progress
+from lowdim.app.embedding_files import embedding_frame, read_embedding
 from lowdim.app.errors import UserError
 from lowdim.app.file_formats import check_extension, write
 from lowdim.app.input_table import InputTable, read
@@ -22,7 +23,7 @@ from lowdim.study.data import data_of
 from lowdim.study.labels import labels_of
 from lowdim.study.method_list import Entry
 from lowdim.study.methods import find
-from lowdim.study.running.one_method import fitted
+from lowdim.study.running.one_method import diagnostics, fitted, plain_parameters
 from lowdim.study.settings import Settings
 
 
@@ -50,7 +51,11 @@ def fit(arguments: Namespace) -> None:
         Z = np.asarray(fitted(entry, data, labels, named=True))
     lowdim.save(estimator, out)
     _write_embedding(embedding, estimator, Z, table)
-    print_line(f"model: {out}\nembedding: {embedding}")
+    if arguments.json:
+        about = {"parameters": plain_parameters(estimator), "diagnostics": diagnostics(estimator)}
+        print_json({"method": method.name, "model": str(out), "embedding": str(embedding), **about})
+    else:
+        print_line(f"model: {out}\nembedding: {embedding}")
 
 
 def _write_embedding(path: str | Path, estimator: Any, Z: np.ndarray, table: InputTable) -> Path:
@@ -60,13 +65,11 @@ def _write_embedding(path: str | Path, estimator: Any, Z: np.ndarray, table: Inp
 
 def transform(arguments: Namespace) -> None:
     """Embed new rows with a saved model; columns are matched by name if the model was fitted with names."""
-    if not Path(arguments.model).is_file():
-        raise UserError(f"no such model file: {arguments.model}")
+    model = _load(arguments.model)
     check_extension(arguments.out)
     check_writable(arguments.out)
     inputs = {"the table that is read": arguments.source, "the model": arguments.model}
     check_apart({"--out": arguments.out}, inputs)
-    model = lowdim.load(arguments.model)
     names = tuple(str(name) for name in getattr(model, "feature_names_in_", []))
     table = read(arguments.source, read_options(arguments, missing="keep", min_rows=1, **_needed(model, names)))
     width = getattr(model, "n_features_in_", len(table.columns))
@@ -77,7 +80,39 @@ def transform(arguments: Namespace) -> None:
     print_notes(table)
     with print_warnings("transform"), lowdim.config(memory_limit=arguments.limit_memory):
         Z = np.asarray(model.transform(table.table.frame() if names else table.X))
-    print_line(f"embedding: {_write_embedding(arguments.out, model, Z, table)}")
+    path = _write_embedding(arguments.out, model, Z, table)
+    if arguments.json:
+        print_json({"embedding": str(path), "rows": len(Z), "n_components": Z.shape[1]})
+    else:
+        print_line(f"embedding: {path}")
+
+
+def inverse(arguments: Namespace) -> None:
+    """Rows from coordinates, with a saved model."""
+    check_extension(arguments.out)
+    check_writable(arguments.out)
+    check_apart({"--out": arguments.out}, {"the coordinates": arguments.embedding, "the model": arguments.model})
+    model = _load(arguments.model)
+    if not hasattr(model, "inverse_transform"):
+        raise UserError(f"{arguments.model}: {type(model).__name__} has no inverse.")
+    given = read_embedding(arguments.embedding, arguments.map, tuple(words(arguments.embedding_columns)))
+    if np.isnan(given.Z).any():
+        raise UserError(f"{arguments.embedding}: {int(np.isnan(given.Z).sum())} coordinates are missing.")
+    with print_warnings("inverse"), lowdim.config(memory_limit=arguments.limit_memory):
+        rows = np.asarray(model.inverse_transform(given.Z))
+    names = getattr(model, "feature_names_in_", [str(j + 1) for j in range(rows.shape[1])])
+    columns = {str(name): rows[:, j].tolist() for j, name in enumerate(names)}
+    path = write(arguments.out, pl.DataFrame(columns, strict=False))
+    if arguments.json:
+        print_json({"rows": str(path), "n_rows": len(rows), "n_columns": rows.shape[1]})
+    else:
+        print_line(f"rows: {path}")
+
+
+def _load(path: str) -> Any:
+    if not Path(path).is_file():
+        raise UserError(f"no such model file: {path}")
+    return lowdim.load(path)
 
 
 def _needed(model: Any, names: tuple[str, ...]) -> dict[str, Any]:

@@ -43,12 +43,11 @@ def _of_mapping(X: Mapping[Any, Any], owner: str) -> dict[str, np.ndarray]:
 
 
 def _of_frame(X: Any) -> list[np.ndarray]:
-    kinds = [_is_date(X, j) for j in range(X.shape[1])]
-    if not any(kinds):
+    dates = [_is_date(kind) for kind in X.dtypes]
+    if not any(dates):
         return list(frame_columns(X))
-    return [
-        _date(X, j) if date else column for j, (date, column) in enumerate(zip(kinds, _others(X, kinds), strict=True))
-    ]
+    others = _others(X, dates)
+    return [_date(X, j) if date else others[j] for j, date in enumerate(dates)]
 
 
 def _others(X: Any, dates: list[bool]) -> list[Any]:
@@ -59,11 +58,11 @@ def _others(X: Any, dates: list[bool]) -> list[Any]:
     return [None if date else next(columns) for date in dates]
 
 
-def _is_date(X: Any, j: int) -> bool:
-    dtype = X.dtypes[j] if hasattr(X, "get_columns") else X.dtypes.iloc[j]
-    if hasattr(dtype, "is_temporal"):
-        return bool(dtype.is_temporal()) and str(dtype).startswith(("Date", "Datetime"))
-    return getattr(dtype, "kind", "O") == "M"
+def _is_date(kind: Any) -> bool:
+    """Whether a type of a column (pandas, polars) is that of dates."""
+    if hasattr(kind, "is_temporal"):
+        return bool(kind.is_temporal()) and str(kind).startswith(("Date", "Datetime"))
+    return getattr(kind, "kind", "O") == "M"
 
 
 def _date(X: Any, j: int) -> np.ndarray:

@@ -1,0 +1,117 @@
+"""What a column is taken for, and why."""
+
+import numpy as np
+import pytest
+
+from lowdim.study.columns.kinds import as_kind, kind_of
+from lowdim.study.columns.raw_columns import named_columns
+
+
+def column(values, name="x"):
+    return kind_of(name, named_columns({name: values}, "test")[name])
+
+
+N = 40
+CASES = {
+    "numbers": ([0.5 + i / 3 for i in range(N)], "number", "numbers, 0.5 to 13.5"),
+    "missing numbers": ([None if i % 5 == 0 else i / 7 for i in range(N)], "number", "numbers, "),
+    "whole numbers": ([i * i % 97 for i in range(N)], "number", "whole numbers, 0 to "),
+    "zero and one": ([i % 2 for i in range(N)], "number", "two values, 0 and 1"),
+    "true and false": ([i % 3 == 0 for i in range(N)], "number", "true/false as 1/0"),
+    "yes and no": (["Yes" if i % 3 else "no" for i in range(N)], "number", "yes/no as 1/0"),
+    "row numbers": (list(range(1, N + 1)), "id", "row numbers, 1 to 40"),
+    "row numbers with gaps": ([i + i // 5 for i in range(N)], "id", "whole numbers that only increase"),
+    "sorted ages": (sorted(20 + (i * 7) % 31 for i in range(N)), "number", "whole numbers"),
+    "constant number": ([7] * N, "constant", "always 7"),
+    "constant with missing cells": ([None if i % 2 else 7 for i in range(N)], "constant", "always 7"),
+    "constant text": (["PAL0708"] * N, "constant", "always 'PAL0708'"),
+    "nothing": ([None] * N, "empty", "no values"),
+    "blanks": (["  "] * N, "empty", "no values"),
+    "numbers as text": ([f" {i / 4} " for i in range(N)], "number", "numbers written as text"),
+    "thousands": ([f"{1000 + 377 * i:,}" for i in range(N)], "number", "a comma between thousands"),
+    "decimal comma": ([f"{i},{i % 10}5" for i in range(N)], "number", "a decimal comma"),
+    "money": ([f"${12.5 + 100 * i:,.2f}" for i in range(N)], "number", "currency or percent sign"),
+    "percent": ([f"{i}.5%" for i in range(N)], "number", "currency or percent sign"),
+    "mostly numbers": (["unknown" if i == 3 else str(i * 3 % 37 + 0.5) for i in range(N)], "number", "numbers"),
+    "iso dates": ([f"2007-11-{i % 28 + 1:02d}" for i in range(N)], "date", "dates, 2007-11-01 to 2007-11-28"),
+    "german dates": ([f"{i % 28 + 1:02d}.11.2007" for i in range(N)], "date", "dates as %d.%m.%Y"),
+    "us dates": ([f"11/{i % 28 + 1:02d}/2007" for i in range(N)], "date", "dates as %m/%d/%Y"),
+    "times": ([f"2007-11-02 {i % 24:02d}:30" for i in range(N)], "date", "dates, 2007-11-02 00:30"),
+    "datetime64": (np.array(["2020-01-01", "NaT", "2021-05-01"] * 5, dtype="datetime64[D]"), "date", "dates"),
+    "categories": ([["a", "b", "c"][i % 3] for i in range(N)], "category", "3 different values: 'a', 'b', 'c'"),
+    "names": ([f"sample {i}" for i in range(N)], "id", "a different text in each row"),
+    "prose": ([f"{'word ' * 20}{i}" for i in range(N)], "text", "a different, long text in each row"),
+    "many levels": ([f"city {i % 35}" for i in range(N)], "text", "35 different texts in 40 rows"),
+    "markup": ([["<script>alert(1)</script>", "&amp;"][i % 2] for i in range(N)], "category", "2 different values"),
+    "versions": ([f"1.{i % 3}.0" for i in range(N)], "category", "3 different values"),
+    "phone numbers": ([f"030-{1000 + i}" for i in range(N)], "id", "a different text in each row"),
+    "ranges": ([["<5", "5-10", ">10"][i % 3] for i in range(N)], "category", "3 different values"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_kinds(case):
+    values, kind, why = CASES[case]
+    found = column(values)
+    assert found.kind == kind, found.why
+    assert why in found.why
+    assert len(found.values) == len(values)
+
+
+@pytest.mark.parametrize("name", ["id", "ID", "customer_id", "sampleId", "Index", "Unnamed: 0", ""])
+def test_names_of_ids(name):
+    shuffled = [(i * 17) % 101 + 1000 for i in range(N)]
+    assert column(shuffled, name).kind == "id"
+    assert column(shuffled, "weight").kind == "number"
+    assert column([1, 1, *shuffled], name).kind == "number"  # an id is different in each row
+
+
+def test_codes_are_pointed_out_and_stay_numbers():
+    found = column([1 + i % 4 for i in range(N)])
+    assert (found.kind, found.other) == ("number", "category")
+    assert "4 different whole numbers (1, 2, 3, 4) may be codes" in found.doubt
+    assert column([(i * 13) % 30 for i in range(80)], "region").other == "category"
+    assert column([(i * 13) % 30 for i in range(80)], "height").doubt == ""
+    assert column([i % 2 for i in range(N)]).doubt == ""  # two values are the same as categories and as numbers
+
+
+def test_words_among_numbers_are_said():
+    found = column(["n.d." if i in (3, 8) else str(i * 3 % 37 + 0.5) for i in range(N)])
+    assert "2 cells are no numbers ('n.d.') and read as missing" in found.doubt
+    assert np.isnan(found.values[[3, 8]]).all()
+    assert np.isnan(found.values).sum() == 2
+    # a word with a digit may be a number in another notation: nothing is thrown away
+    assert column(["<0.1" if i == 3 else str(i * 3 % 37 + 0.5) for i in range(N)]).kind != "number"
+
+
+def test_values_survive():
+    np.testing.assert_array_equal(column(["1,234.5", "2,000", "-3"]).values, [1234.5, 2000, -3])
+    np.testing.assert_array_equal(column(["1,5", "2", "-3,25"]).values, [1.5, 2, -3.25])
+    np.testing.assert_array_equal(column(["$1.50", "$-2", "3€"]).values[:1], [1.5])
+    assert column(["1_000", "2", "3"]).kind != "number"
+
+
+@pytest.mark.parametrize(
+    ("values", "kind", "expected"),
+    [
+        (["2020-01-01", "2020-01-11", None], "number", [0, 10, np.nan]),
+        ([1, 2, 1], "category", ["1", "2", "1"]),
+        ([1.5, None, 2.5], "category", ["1.5", None, "2.5"]),
+        ([True, False, None], "category", ["True", "False", None]),
+        (["a", "b", "c"], "text", ["a", "b", "c"]),
+    ],
+)
+def test_what_is_asked_for(values, kind, expected):
+    found = as_kind("x", named_columns({"x": values}, "test")["x"], kind, "test")
+    assert found.kind == kind
+    if kind == "number":
+        np.testing.assert_array_equal(found.values, expected)
+    else:
+        assert found.values.tolist() == expected
+
+
+def test_what_cannot_be():
+    with pytest.raises(ValueError, match="test: column 'x' must hold numbers; got 'a'"):
+        as_kind("x", named_columns({"x": ["a", "1"]}, "test")["x"], "number", "test")
+    with pytest.raises(ValueError, match="test: column 'x' cannot be read as dates; numbers"):
+        as_kind("x", named_columns({"x": [1.5, 2.5]}, "test")["x"], "date", "test")
