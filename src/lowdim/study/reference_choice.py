@@ -69,7 +69,7 @@ def choose_reference(
         raise ValueError(
             f"{owner}: reference must be 'ambient', 'geodesic' or an array of {X.shape[0]} rows; got {reference!r}."
         )
-    if np.isnan(X).any():
+    if np.isnan(X).any() and metric != "gower":
         return _expected(X, reference, metric, graph_neighbors, n_jobs, owner)
     if reference == "ambient":
         text = f"{_name(metric)} distances between the rows of the data, {X.shape[1]} columns"
@@ -122,11 +122,13 @@ def _name(metric: Any) -> str:
 
 def _geodesic_text(reference: ReferenceChoice, n_jobs: int | None) -> str:
     """The graph as a phrase, with the number of its connected components, which are joined by bridges."""
+    from lowdim._core.distances import comparable
     from lowdim._core.graph import components, neighbor_graph
     from lowdim._core.neighbors import nearest
 
     k, metric = reference.graph_neighbors, reference.metric
-    near = nearest(reference.rows, k, metric=metric, n_jobs=n_jobs, owner="geodesic reference")
+    rows, inside = comparable(reference.rows, metric, "geodesic reference")
+    near = nearest(rows, k, metric=inside, n_jobs=n_jobs, owner="geodesic reference")
     count = components(neighbor_graph(near))[0]
     shown = "expected Euclidean" if metric == METRICS["expected"] else _name(metric)
     text = f"shortest paths over the graph of {k} nearest neighbours ({shown} distances)"
