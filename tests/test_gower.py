@@ -19,7 +19,7 @@ METRIC = {case.name: case for case in CASES if "metric" in case.estimator.get_pa
 each = pytest.mark.parametrize("name", METRIC)
 
 
-def frame(n=60, holes=0.0, seed=0):
+def frame(n=45, holes=0.0, seed=0):
     return pd.DataFrame(mixed_rows(n, np.random.default_rng(seed), holes), columns=NAMES)
 
 
@@ -27,8 +27,16 @@ def lists(X):
     return X.astype(object).where(X.notna(), None).to_numpy().tolist()
 
 
+# Gower's distances are not Euclidean: classical scaling corrects them, unfolding keeps them loosely.
+LOOSE = {
+    "ClassicalMDS": {"correction": "lingoes"},
+    "LandmarkMDS": {"correction": "lingoes"},
+    "MVU": {"slack": 1.0, "tol": 1e-2, "n_neighbors": 8},
+}
+
+
 def model(name, **settings):
-    return clone(METRIC[name].estimator).set_params(metric="gower", **settings)
+    return clone(METRIC[name].estimator).set_params(metric="gower", **LOOSE.get(name, {}) | settings)
 
 
 def spread(Z):
@@ -54,18 +62,17 @@ def test_maps_are_those_of_the_distances_alone(name, holes):
     if name == "TSNE":
         settings["init"] = "random"  # by default it starts from the coordinates of the rows
     Z = model(name, **settings).fit_transform(X)
-    assert Z.shape == (60, 2)
+    assert Z.shape == (45, 2)
     assert np.isfinite(Z).all()
     if name == "LLE":
         return  # needs coordinates; see below
+    # Not the oracle's own table: many distances are equal, and its rounding would order them in another way.
+    D = lowdim.dissimilarities(X, metric="gower")
+    np.testing.assert_allclose(
+        D, gower(lists(X)), atol=1e-13
+    )  # of categories many are equal, and rounding would order them
     given = model(name, **settings).set_params(metric="precomputed", missing="error")
-    D = gower(lists(X))
-    wanted = given.fit_transform((D + D.T) / 2)
-    if name in ("MVU", "TSNE", "UMAP"):  # iterations magnify the rounding of distances
-        ours, theirs = (lowdim.quality.trustworthiness(D, e, 5, metric="precomputed") for e in (Z, wanted))
-        assert abs(float(ours) - float(theirs)) < 0.05
-    else:
-        up_to_sign(Z, wanted, 1e-6)
+    up_to_sign(Z, given.fit_transform(D), 1e-9)
 
 
 def test_lle_fits_in_the_coded_columns():
@@ -145,7 +152,7 @@ def test_what_cannot_be_measured_is_refused(name):
     for table, message in (
         (frame(holes=0.1), rf"{name}: X has \d+ missing values"),
         (X.assign(born=pd.Timestamp("2020-01-01")), rf"{name}: X holds dates or durations \(column 'born'\)"),
-        (X.assign(key=[f"k{i}" for i in range(60)]), rf"{name}: column 'key' has a different text in each"),
+        (X.assign(key=[f"k{i}" for i in range(45)]), rf"{name}: column 'key' has a different text in each"),
     ):
         with pytest.raises(ValueError, match=message):
             model(name).fit(table)
@@ -194,8 +201,8 @@ def test_landmarks_and_repair(name):
 def test_measures_are_those_of_the_distances(holes):
     X = frame(holes=holes)
     D = gower(lists(X))
-    Z = lowdim.ClassicalMDS(metric="precomputed").fit_transform(D)
-    y = np.arange(60) % 3
+    Z = lowdim.ClassicalMDS(metric="precomputed", correction="lingoes").fit_transform(D)
+    y = np.arange(45) % 3
     # Equal distances must be equal in both, or ranks differ by rounding.
     D = lowdim.dissimilarities(X, metric="gower")
     ours = lowdim.quality.scores(X, Z, y, metric="gower")
@@ -224,7 +231,7 @@ def test_a_comparison_can_use_it_as_its_reference():
     X = np.random.default_rng(0).normal(size=(40, 4))
     X[::7, 1] = np.nan
     for reference in ("ambient", "geodesic"):
-        found = lowdim.compare(X, methods=["pca"], reference=reference, metric="gower", baselines=False)
+        found = lowdim.compare(X, methods=["pca"], reference=reference, metric="gower")
         assert "gower" in found.reference.text
 
 

@@ -13,8 +13,8 @@ from lowdim._core import params
 from lowdim._core.runtime.threads import blocks
 from lowdim._core.spectrum import SVD, svd
 from lowdim._core.tables.arrays import FLOATS, native
-from lowdim._core.tables.missing import admit, refuse, refuse_disguised, undisguised
 from lowdim._core.tables.kinds import naming_text
+from lowdim._core.tables.missing import admit, refuse, refuse_disguised, undisguised
 from lowdim._core.vocabulary import SHARED
 from lowdim.linear._soft_impute import shrunken, soft_impute
 

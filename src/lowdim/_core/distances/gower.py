@@ -1,9 +1,9 @@
 """Gower's distance between rows of numbers and categories.
 
-d_ij = sum_k s_ik s_jk d_ijk / sum_k s_ik s_jk, where s_ik says whether cell k of row i is observed. Of numbers, d_ijk is
-|x_ik - x_jk| over the range of column k among the fitted rows; of categories it is 1 where they differ, else 0. A cell of
-a new row outside of the range may contribute more than 1, and a category that was not there at fit differs from all
-others. A column that does not vary at fit contributes 0 and counts; a new row that differs in it contributes 1.
+d_ij = sum_k s_ik s_jk d_ijk / sum_k s_ik s_jk, where s_ik says whether cell k of row i is observed. Of numbers, d_ijk
+is |x_ik - x_jk| over the range of column k among the fitted rows; of categories it is 1 where they differ, else 0. A
+cell of a new row outside of the range may contribute more than 1, and a category that was not there at fit differs from
+all others. A column that does not vary at fit contributes 0 and counts; a new row that differs in it contributes 1.
 
 Rows are given to the distance, neighbour and graph functions as finite tables under a metric of their own: the cells
 (numbers over their range, codes of categories), their marks (0: missing, 1: a number, -1: a category), and the distance

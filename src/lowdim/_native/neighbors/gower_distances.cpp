@@ -1,8 +1,9 @@
 // Gower's distance between rows of numbers and categories, some of whose cells may be missing.
 //
-// A row has q cells, then q marks, then one number: the distance to rows with which it shares no observed cell. A mark is
-// 0 for a missing cell, 1 for a number (divided by its range) and -1 for the code of a category. Codes are whole numbers,
-// so that min(|a - b|, 1) says whether two of them differ. The product of two marks is 1 where both cells are observed.
+// A row has q cells, then q marks, then one number: the distance to rows with which it shares no observed cell. A mark
+// is 0 for a missing cell, 1 for a number (divided by its range) and -1 for the code of a category. Codes are whole
+// numbers, so that min(|a - b|, 1) says whether two of them differ. The product of two marks is 1 where both cells are
+// observed.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -53,22 +54,21 @@ void gower_rows(In2<T> x, In2<T> y, Out2<T> out, int n_threads) {
   if (n_columns(y) != width || width % 2 == 0 || !has_shape(out, b, n))
     throw std::invalid_argument("gower_rows: the arrays must agree in their shapes");
   nb::gil_scoped_release free;
-  parallel_for((n + kTileColumns - 1) / kTileColumns, 16, n_threads,
-               [&](std::int64_t first, std::int64_t last, std::int64_t) {
-                 std::vector<T> panel(static_cast<std::size_t>(width * kTileColumns));
-                 for (std::int64_t c = first * kTileColumns; c < std::min(n, last * kTileColumns); c += kTileColumns) {
-                   const std::int64_t points = std::min(kTileColumns, n - c);
-                   pack_panel(y.data() + c * width, width, points, panel.data());
-                   dispatch([&]() LOWDIM_INLINE {
-                     std::int64_t i = 0;
-                     for (; i + kTileRows <= b; i += kTileRows)
-                       gower_tile<T, kTileRows>(x.data() + i * width, q, panel.data(), out.data() + i * n + c, n,
-                                                points);
-                     for (; i < b; ++i)
-                       gower_tile<T, 1>(x.data() + i * width, q, panel.data(), out.data() + i * n + c, n, points);
-                   });
-                 }
-               });
+  parallel_for(
+      (n + kTileColumns - 1) / kTileColumns, 16, n_threads, [&](std::int64_t first, std::int64_t last, std::int64_t) {
+        std::vector<T> panel(static_cast<std::size_t>(width * kTileColumns));
+        for (std::int64_t c = first * kTileColumns; c < std::min(n, last * kTileColumns); c += kTileColumns) {
+          const std::int64_t points = std::min(kTileColumns, n - c);
+          pack_panel(y.data() + c * width, width, points, panel.data());
+          dispatch([&]() LOWDIM_INLINE {
+            std::int64_t i = 0;
+            for (; i + kTileRows <= b; i += kTileRows)
+              gower_tile<T, kTileRows>(x.data() + i * width, q, panel.data(), out.data() + i * n + c, n, points);
+            for (; i < b; ++i)
+              gower_tile<T, 1>(x.data() + i * width, q, panel.data(), out.data() + i * n + c, n, points);
+          });
+        }
+      });
 }
 
 template <class T>
