@@ -9,8 +9,10 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.utils.estimator_checks import check_estimator
 
 import lowdim
+from lowdim._core.distances import Gower
 from tests.estimators import CASES
 from tests.mixed_tables import gower, mixed_rows
 
@@ -117,7 +119,9 @@ def test_new_rows_in_any_container_one_by_one(name):
 def test_new_rows_may_be_incomplete_where_the_fitted_ones_are_not(name):
     X, new = frame(), frame(5, holes=0.3, seed=7)
     assert np.isfinite(model(name, missing="pairwise").fit(X).transform(new)).all()
-    with pytest.raises(ValueError, match=rf"{name}: X has \d+ missing values in \d of 5 rows .*missing='pairwise'"):
+    with pytest.raises(
+        ValueError, match=rf"{name}: X has \d+ missing values \(NaN\) in \d of 5 rows .*missing='pairwise'"
+    ):
         model(name).fit(X).transform(new)
 
 
@@ -178,6 +182,29 @@ def test_tags_say_what_is_taken(name):
     assert not tags.categorical
 
 
+WEIGHTS = dict.fromkeys(
+    ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"),
+    "ranges are those of all rows, of those with weight 0 too",
+)
+
+
+@pytest.mark.parametrize("name", ["ClassicalMDS", "Isomap", "LaplacianEigenmaps", "MDS"])
+def test_the_checks_of_scikit_learn(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = WEIGHTS if name == "ClassicalMDS" else {}
+        check_estimator(model(name), expected_failed_checks=expected, on_skip=None)
+
+
+def test_memory_is_that_of_the_fit():
+    X = frame()
+    estimator = model("Isomap")
+    _, table = Gower.of(X, "test")
+    size = estimator.estimate_memory(X)
+    assert size == sum(estimator._memory(*table.shape, 8, None).values())
+    assert size == estimator.estimate_memory(X.shape) == estimator.estimate_memory(lists(X))
+
+
 def test_single_precision_stays():
     X = np.random.default_rng(0).normal(size=(40, 3)).astype(np.float32)
     assert model("Isomap").fit_transform(X).dtype == np.float32
@@ -197,32 +224,54 @@ def test_landmarks_and_repair(name):
 # ---- measures --------------------------------------------------------------------------------------------------
 
 
+MEASURES = [name for name in lowdim.quality.__all__ if inspect.isfunction(getattr(lowdim.quality, name))]
+OF_EMBEDDINGS = ("procrustes",)  # compares two of them
+
+
+def numbers(found):
+    """All numbers of a result: of scores, curves, tables, records and dicts."""
+    if isinstance(found, dict):
+        return [x for value in found.values() if value is not None for x in numbers(value)]
+    if isinstance(found, str):
+        return []
+    if hasattr(found, "__dataclass_fields__"):
+        return numbers({name: getattr(found, name) for name in found.__dataclass_fields__})
+    if isinstance(found, (tuple, list)):
+        return [x for value in found for x in numbers(value)]
+    return np.asarray(found, dtype=float).ravel().tolist()
+
+
+@pytest.mark.parametrize("measure", [name for name in MEASURES if name not in OF_EMBEDDINGS])
 @pytest.mark.parametrize("holes", [0.0, 0.1])
-def test_measures_are_those_of_the_distances(holes):
-    X = frame(holes=holes)
-    D = gower(lists(X))
-    Z = lowdim.ClassicalMDS(metric="precomputed", correction="lingoes").fit_transform(D)
-    y = np.arange(45) % 3
-    # Equal distances must be equal in both, or ranks differ by rounding.
+def test_measures_are_those_of_the_distances(measure, holes):
+    X, y = frame(holes=holes), np.arange(45) % 3
     D = lowdim.dissimilarities(X, metric="gower")
-    ours = lowdim.quality.scores(X, Z, y, metric="gower")
-    theirs = lowdim.quality.scores(D, Z, y, metric="precomputed")
-    assert ours["metric"] == "gower"
-    for measure in ("auc", "trustworthiness", "continuity", "normalized_stress", "pearson", "knn_error_data"):
-        np.testing.assert_allclose(ours[measure], theirs[measure], rtol=1e-9, err_msg=measure)
-    for function in (lowdim.quality.trustworthiness, lowdim.quality.stress, lowdim.quality.truncated_auc):
-        extra = {"k_up": 20} if function is lowdim.quality.truncated_auc else {}
-        found = [
-            float(function(X, Z, metric="gower", **extra)),
-            float(function(D, Z, metric="precomputed", **extra)),
-        ]
-        np.testing.assert_allclose(*found, rtol=1e-9)
+    Z = np.random.default_rng(0).normal(size=(45, 2))
+    function = getattr(lowdim.quality, measure)
+    arguments = {"scores": (Z, y), "scores_each": ({"map": Z}, y), "knn_error": (y,), "truncated_auc": (Z, 20)}
+    given = arguments.get(measure, (Z,))
+    ours, theirs = function(X, *given, metric="gower"), function(D, *given, metric="precomputed")
+    assert len(numbers(ours)) > 0
+    np.testing.assert_allclose(numbers(ours), numbers(theirs), rtol=1e-9, atol=1e-12)
+
+
+def test_geodesic_references_and_names():
+    X = frame(holes=0.1)
+    D = lowdim.dissimilarities(X, metric="gower")
+    Z = np.random.default_rng(0).normal(size=(45, 2))
     ours, theirs = (
         lowdim.quality.trustworthiness(rows, Z, reference="geodesic", metric=metric)
         for rows, metric in ((X, "gower"), (D, "precomputed"))
     )
     np.testing.assert_allclose(float(ours), float(theirs), rtol=1e-9)
-    assert lowdim.quality.knn_error(X, y, metric="gower") == lowdim.quality.knn_error(D, y, metric="precomputed")
+    assert lowdim.quality.scores(X, Z, metric="gower")["metric"] == "gower"
+    Z[3] = np.nan  # a row that the method left out
+    assert lowdim.quality.scores(X, Z, metric="gower")["n_scored"] == 44
+
+
+def test_the_number_of_dimensions():
+    X = frame(holes=0.1)
+    D = lowdim.dissimilarities(X, metric="gower")
     ours, theirs = lowdim.select.n_dimensions(X, metric="gower"), lowdim.select.n_dimensions(D)
     np.testing.assert_allclose(ours.eigenvalues, theirs.eigenvalues, atol=1e-12)
 

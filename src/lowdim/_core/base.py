@@ -356,8 +356,10 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Bytes.
         """
         params.check(type(self).__name__, vars(self), rules_of(type(self)))
-        if isinstance(X, tuple) and len(X) == 2 and all(isinstance(v, (int, np.integer)) for v in X):
-            return sum(self._memory(int(X[0]), int(X[1]), 8, None).values())
+        shape = isinstance(X, tuple) and len(X) == 2 and all(isinstance(v, (int, np.integer)) for v in X)
+        if shape or self._is_mixed():
+            n, d = X if shape else np.shape(X)
+            return sum(self._memory(int(n), int(2 * d + 1 if self._is_mixed() else d), 8, None).values())
         return sum(self._needs(X if hasattr(X, "shape") else np.asarray(X)).values())
 
     def _needs(self, X: Any) -> dict[str, int]:
@@ -366,7 +368,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._sparse_rows
+        tags.input_tags.sparse = self._sparse_rows and not self._is_mixed()
         tags.input_tags.pairwise = self._precomputed()
         tags.input_tags.allow_nan = bool(self._takes_nan)
         tags.input_tags.string = tags.input_tags.categorical = self._is_mixed()

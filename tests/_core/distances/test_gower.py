@@ -151,9 +151,10 @@ BAD = {
     "an empty column": ([[1.0, None], [2.0, None]], "1 columns of X have no observed cell"),
     "infinity": ([[1.0, "a"], [np.inf, "b"]], "infinity"),
     "too large": ([[1.0, "a"], [1e200, "b"]], "out of range"),
-    "one dimension": (["a", "b"], "must be a table of rows and columns"),
+    "one dimension": (["a", "b"], "must be a table of rows and columns.*Reshape your data"),
     "ragged rows": ([[1.0, "a"], [2.0]], "must be a table"),
-    "no columns": (np.empty((3, 0)), "must be a table of rows and columns"),
+    "no columns": (np.empty((3, 0)), r"X has 0 feature\(s\)"),
+    "imaginary parts": (np.eye(3) * 1j, "Complex data not supported"),
 }
 
 

@@ -162,9 +162,10 @@ def _check(coded: Array, owner: str, complete: bool, fitting: bool) -> None:
         raise ValueError(f"{owner}: the largest value of X is {largest:.1e}, out of range. Multiply X by a constant.")
     if incomplete and complete:
         holes = np.isnan(coded)
+        rows, columns = (int(holes.any(axis=axis).sum()) for axis in (1, 0))
         raise ValueError(
-            f"{owner}: X has {int(holes.sum())} missing values in {int(holes.any(axis=1).sum())} of {len(coded)} rows "
-            f"and {int(holes.any(axis=0).sum())} columns. Use missing='pairwise', which compares two rows by the "
+            f"{owner}: X has {int(holes.sum())} missing values (NaN) in {rows} of {len(coded)} rows and {columns} "
+            f"columns. Use missing='pairwise', which compares two rows by the "
             "columns that both have, as Gower's distance is defined, or keep the complete rows."
         )
 

@@ -21,7 +21,7 @@ def column_names(X: Any) -> list[str]:
 
 
 def some_of(names: list[str]) -> str:
-    """ "column 'a'", "columns 'a' and 'b'", "columns 'a', 'b', 'c' and 4 more"."""
+    """A few columns and how many more there are, such as: columns 'a', 'b', 'c' and 4 more."""
     if len(names) == 1:
         return f"column {names[0]}"
     shown = names if len(names) <= _NAMED else [*names[:_NAMED], f"{len(names) - _NAMED} more"]

@@ -19,6 +19,10 @@ def mixed_cells(X: Any, owner: str) -> Any:
         X = _unmasked(X)
     if not is_frame(X):
         X = _two_dimensional(X, owner)
+    if X.shape[1] == 0:
+        raise ValueError(f"{owner}: X has 0 feature(s) (shape={X.shape}) while a minimum of 1 is required.")
+    if any(getattr(kind, "kind", "") == "c" for kind in getattr(X, "dtypes", [getattr(X, "dtype", None)])):
+        raise ValueError(f"{owner}: Complex data not supported. Pass real and imaginary parts as columns.")
     refuse_dates(X, owner)
     return X
 
@@ -56,6 +60,9 @@ def _two_dimensional(X: Any, owner: str) -> np.ndarray:
         cells = as_cells(X)
     except ValueError as error:
         raise ValueError(f"{owner}: X must be a table whose rows have equally many cells; got {error}.") from error
-    if cells.ndim != 2 or cells.shape[1] == 0:
-        raise ValueError(f"{owner}: X must be a table of rows and columns; got an array of shape {cells.shape}.")
+    if cells.ndim != 2:
+        raise ValueError(
+            f"{owner}: X must be a table of rows and columns; got an array of shape {cells.shape}. Reshape your data: "
+            "X.reshape(1, -1) is a single row, X.reshape(-1, 1) a single column."
+        )
     return cells
