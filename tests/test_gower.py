@@ -338,6 +338,8 @@ def test_dates_are_named_where_numbers_are_needed(case):
         (pl.DataFrame({"size": X["size"].to_list(), "born": days.date.tolist()}), "'born'"),
         (X.assign(born=days.date), "'born'"),
         ([[size, day] for size, day in zip(X["size"], days.date, strict=True)], "1"),
+        ([[size, day] for size, day in zip(X["size"], days.to_numpy(), strict=True)], "1"),
+        (np.array([[1.0, day - days.to_numpy()[0]] for day in days.to_numpy()], dtype=object), "1"),
     ):
         with pytest.raises(ValueError, match=rf"{case.name}: X holds dates or durations \(column {column}\)"):
             clone(case.estimator).fit(table, *y)

@@ -11,7 +11,8 @@ import numpy as np
 
 from lowdim._core.tables.columns import as_cells, is_frame
 
-_DATES = (date, time, timedelta, np.datetime64, np.timedelta64)
+_NUMPY_DATES = (np.datetime64, np.timedelta64)
+_DATES = (date, time, timedelta, *_NUMPY_DATES)
 _NAMED = 3  # columns that an error message names
 
 
@@ -47,6 +48,8 @@ def naming_text(X: Any, owner: str, name: str = "X", way: str = "") -> Iterator[
 
     `way` is a way out of the caller's own, beside FAMD.
     """
+    if _has_numpy_dates(X) and (dates := dates_among_objects(X)):  # numpy would turn them into numbers
+        raise ValueError(dates_refused(owner, name, dates))
     try:
         yield
     except (TypeError, ValueError) as error:
@@ -81,6 +84,15 @@ def _object_columns(X: Any) -> Iterator[tuple[str, list[Any]]]:
     cells = _cells(X)
     if cells is not None and cells.ndim == 2 and cells.dtype.kind in "OUS":
         yield from ((name, cells[:, j].tolist()) for j, name in enumerate(column_names(cells)))
+
+
+def _has_numpy_dates(X: Any) -> bool:
+    """Whether a cell of an array of objects or of lists is a date or a duration of numpy; makes no copy of them."""
+    if isinstance(X, np.ndarray):
+        return X.dtype.kind == "O" and X.ndim == 2 and any(isinstance(value, _NUMPY_DATES) for value in X.flat)
+    if not isinstance(X, (list, tuple)):
+        return False
+    return any(isinstance(value, _NUMPY_DATES) for row in X if isinstance(row, (list, tuple)) for value in row)
 
 
 def _cells(X: Any) -> np.ndarray | None:
