@@ -467,6 +467,12 @@ def sample_map(
     """
 
 @overload
+def gower_rows(x: _In2[np.float32], y: _In2[np.float32], out: _Out2[np.float32], n_threads: int) -> None: ...
+@overload
+def gower_rows(x: _In2[np.float64], y: _In2[np.float64], out: _Out2[np.float64], n_threads: int) -> None:
+    """Gower's distances of the rows x to the rows y: cells, marks, and the distance where nothing is shared."""
+
+@overload
 def local_weights(
     X: _In2[np.float32],
     Q: _In2[np.float32],

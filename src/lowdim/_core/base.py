@@ -15,13 +15,14 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from lowdim._core import params, validate
-from lowdim._core.distances import check_metric
+from lowdim._core.distances import GOWER, Gower, check_metric
 from lowdim._core.distances.with_holes import METRICS
 from lowdim._core.incomplete.holes import Holes
 from lowdim._core.renamed import current, renamed_of
 from lowdim._core.runtime import memory, threads
 from lowdim._core.runtime.rng import generator
 from lowdim._core.tables.arrays import FLOATS, extent, native
+from lowdim._core.tables.kinds import naming_text
 from lowdim._core.validate import Accepts
 from lowdim._core.vocabulary import rules_of
 
@@ -196,7 +197,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         X : ndarray of shape (n_samples, n_features)
-            The rows.
+            The rows; under ``metric="gower"`` numbers and the most likely categories, as objects.
         outside : ndarray of shape (n_samples,)
             Only with ``return_outside=True``.
         """
@@ -213,7 +214,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 raise ValueError(f"{type(self).__name__}: return_outside needs a learned inverse; this one is exact.")
             return np.asarray(self._invert(Z), dtype=Z.dtype)
         X, outside = self._learned_inverse()(Z)
-        X = X.astype(Z.dtype, copy=False)
+        X = self._holes.decoded(X) if isinstance(self._holes, Gower) else X.astype(Z.dtype, copy=False)
         return (X, outside) if return_outside else X
 
     def _learned_inverse(self) -> LearnedInverse:
@@ -262,6 +263,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             nan=bool(self._takes_nan),
             unknown_distances=self._unknown_distances,
             policies=self._hole_policies if hasattr(self, "missing") else (),
+            mixed=hasattr(self, "metric") and not distances,
             sparse_rows=self._sparse_rows,
             sparse_graphs=self._sparse_graphs,
             min_rows=self._min_rows if fitting else 1,
@@ -270,24 +272,43 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _check_rows(self, X: Any, *, fitting: bool) -> tuple[Any, np.dtype]:
         """Rows as a float array (or CSR where sparse rows are meant), checked; the precision of the answer."""
         accepts = self._accepts(fitting)
+        if self._is_mixed():
+            return self._check_mixed(X, accepts, fitting)
         X = validate.refuse_foreign(X, accepts)
         X = self._items(X, accepts, fitting) if accepts.distances else X
         if not self._is_plain(X, fitting):
-            X = validate_data(
-                self,
-                native(X),
-                reset=fitting,
-                accept_sparse="csr" if self._sparse_rows else False,
-                dtype=FLOATS,
-                ensure_all_finite=False,
-                ensure_min_samples=accepts.min_rows,
-            )
+            with naming_text(X, accepts.owner, way=", or metric='gower' here" if accepts.mixed else ""):
+                X = validate_data(
+                    self,
+                    native(X),
+                    reset=fitting,
+                    accept_sparse="csr" if self._sparse_rows else False,
+                    dtype=FLOATS,
+                    ensure_all_finite=False,
+                    ensure_min_samples=accepts.min_rows,
+                )
         if accepts.distances:
             X = self._check_distances(X, accepts) if fitting else validate.check_new_distances(X, accepts)
         checked = validate.check_cells(X, accepts, fitting=fitting)
         if fitting and accepts.nan and not accepts.distances:
             self._incomplete = checked.incomplete  # for `_embed`, which would have to look at every cell again
         return self._with_holes(checked.rows, fitting), checked.dtype
+
+    def _is_mixed(self) -> bool:
+        """Whether X is a table of numbers and categories, compared by Gower's distance."""
+        metric = getattr(self, "metric", None)
+        return isinstance(metric, str) and metric == GOWER
+
+    def _check_mixed(self, X: Any, accepts: Accepts, fitting: bool) -> tuple[np.ndarray, np.dtype]:
+        """Numbers and categories as the finite table in which Gower's distance is measured."""
+        policy, name = getattr(self, "missing", "error"), accepts.owner
+        X = validate.check_mixed(X, policy, accepts)
+        validate_data(self, X, reset=fitting, skip_check_array=True)
+        dtype = np.dtype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
+        if fitting:
+            self._holes, table = Gower.of(X, name, complete=policy == "error")
+            return table, dtype
+        return self._holes.table(X, name, complete=policy == "error"), dtype
 
     def _is_plain(self, X: Any, fitting: bool) -> bool:
         """Whether X is what `validate_data` would return: of a small table it takes longer than the fit."""
@@ -312,8 +333,9 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             return X
         if fitting:
             if check_metric(getattr(self, "metric", "euclidean"), name) != "euclidean":
+                also = " or 'gower'" if policy == "pairwise" else ""
                 raise ValueError(
-                    f"{name}: missing={policy!r} must go with metric='euclidean'; got metric={self.metric!r}."
+                    f"{name}: missing={policy!r} must go with metric='euclidean'{also}; got metric={self.metric!r}."
                 )
             self._holes = self._reads_holes.of(X, policy, generator(self.random_state), self.n_jobs, name)
         return self._holes.table(X)
@@ -336,8 +358,10 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Bytes.
         """
         params.check(type(self).__name__, vars(self), rules_of(type(self)))
-        if isinstance(X, tuple) and len(X) == 2 and all(isinstance(v, (int, np.integer)) for v in X):
-            return sum(self._memory(int(X[0]), int(X[1]), 8, None).values())
+        shape = isinstance(X, tuple) and len(X) == 2 and all(isinstance(v, (int, np.integer)) for v in X)
+        if shape or self._is_mixed():
+            n, d = X if shape else np.shape(X)
+            return sum(self._memory(int(n), int(2 * d + 1 if self._is_mixed() else d), 8, None).values())
         return sum(self._needs(X if hasattr(X, "shape") else np.asarray(X)).values())
 
     def _needs(self, X: Any) -> dict[str, int]:
@@ -346,8 +370,9 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._sparse_rows
+        tags.input_tags.sparse = self._sparse_rows and not self._is_mixed()
         tags.input_tags.pairwise = self._precomputed()
         tags.input_tags.allow_nan = bool(self._takes_nan)
+        tags.input_tags.string = tags.input_tags.categorical = self._is_mixed()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

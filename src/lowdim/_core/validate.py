@@ -16,6 +16,7 @@ from lowdim._core.distances import check_dissimilarities
 from lowdim._core.distances.labelled import with_named_columns
 from lowdim._core.tables import missing
 from lowdim._core.tables.arrays import FLOATS
+from lowdim._core.tables.mixed import mixed_cells
 
 _RANGE = (1e-140, 1e140)  # magnitudes whose squares float64 holds
 _SINGLE_RANGE = (1e-15, 1e15)  # and those of float32
@@ -32,6 +33,7 @@ class Accepts:
     nan: bool = False  # missing cells as they are
     unknown_distances: bool = False  # distances of which some are unknown (NaN)
     policies: tuple[str, ...] = ()  # values of `missing` under which missing cells would be taken
+    mixed: bool = False  # rows of numbers and categories, if its metric were "gower"
     sparse_rows: bool = False
     sparse_graphs: bool = False
     min_rows: int = 1
@@ -49,8 +51,7 @@ class Checked:
 def refuse_foreign(X: Any, accepts: Accepts) -> Any:
     """X without masks; an error for iterators, dates, sparse tables and items that this estimator does not take."""
     owner = accepts.owner
-    if isinstance(X, Iterator):
-        raise TypeError(f"{owner}: X must be an array of rows; got an iterator. Pass its batches one by one.")
+    _refuse_iterator(X, owner)
     if accepts.nan or (accepts.distances and accepts.unknown_distances):
         X = missing.undisguised(X, owner)
     missing.refuse_disguised(X, owner)
@@ -59,6 +60,26 @@ def refuse_foreign(X: Any, accepts: Accepts) -> Any:
     if accepts.by_function:
         _refuse_items(X, owner)
     return X
+
+
+def check_mixed(X: Any, policy: str, accepts: Accepts) -> Any:
+    """A table of numbers and categories for Gower's distance, of enough rows, under a policy that it can follow."""
+    owner = accepts.owner
+    _refuse_iterator(X, owner)
+    if policy not in ("error", "pairwise"):
+        raise ValueError(
+            f"{owner}: missing={policy!r} must go with metric='euclidean'; got metric='gower'. Use missing='pairwise', "
+            "which compares two rows by the columns that both have, as Gower's distance is defined."
+        )
+    X = mixed_cells(X, owner)
+    if len(X) < accepts.min_rows:
+        raise ValueError(f"{owner}: X must have at least {accepts.min_rows} rows; got {len(X)} sample(s).")
+    return X
+
+
+def _refuse_iterator(X: Any, owner: str) -> None:
+    if isinstance(X, Iterator):
+        raise TypeError(f"{owner}: X must be an array of rows; got an iterator. Pass its batches one by one.")
 
 
 def _refuse_items(X: Any, owner: str) -> None:

@@ -37,7 +37,8 @@ SHARED = {
         params.text() | params.function(),
         "euclidean",
         "str or callable",
-        'Distance between rows: a name, a function of two rows, or "precomputed" where X holds distances.',
+        'Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or '
+        '"precomputed" where X holds distances.',
     ),
     "search": Shared(
         params.one_of(*SEARCH),

@@ -21,6 +21,7 @@ void bind_umap_expected_descent(nb::module_& m);
 void bind_umap_memberships(nb::module_& m);
 void bind_umap_sampled_descent(nb::module_& m);
 
+void bind_gower_distances(nb::module_& m);
 void bind_local_patches(nb::module_& m);
 void bind_nn_descent(nb::module_& m);
 void bind_rank_tally(nb::module_& m);

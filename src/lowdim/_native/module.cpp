@@ -33,6 +33,7 @@ NB_MODULE(_native, m) {
   lowdim::bind_umap_memberships(m);
   lowdim::bind_umap_sampled_descent(m);
 
+  lowdim::bind_gower_distances(m);
   lowdim::bind_local_patches(m);
   lowdim::bind_nn_descent(m);
   lowdim::bind_rank_tally(m);

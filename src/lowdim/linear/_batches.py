@@ -10,13 +10,15 @@ from sklearn.utils.validation import check_array
 
 from lowdim._core.spectrum import Moments
 from lowdim._core.tables.arrays import FLOATS
+from lowdim._core.tables.kinds import naming_text
 from lowdim._core.tables.missing import refuse, refuse_sparse
 
 
 def rows_of(batch: Any, owner: str, width: int | None, name: str = "X") -> np.ndarray:
     """A batch as a finite float table with `width` columns (None: any number)."""
     refuse_sparse(batch, owner, f"a batch of {name}")
-    rows = check_array(batch, dtype=FLOATS, ensure_all_finite=False, input_name=f"a batch of {name}")
+    with naming_text(batch, owner, f"a batch of {name}"):
+        rows = check_array(batch, dtype=FLOATS, ensure_all_finite=False, input_name=f"a batch of {name}")
     refuse(rows, owner, whole="complete rows where they come in batches")
     if width is not None and rows.shape[1] != width:
         raise ValueError(f"{owner}: every batch of {name} must have {width} columns; got {rows.shape[1]}.")

@@ -20,6 +20,7 @@ from lowdim._core.runtime.rng import generator
 from lowdim._core.tables import missing
 from lowdim._core.tables.align import procrustes
 from lowdim._core.tables.arrays import FLOATS
+from lowdim._core.tables.kinds import naming_text
 from lowdim._core.vocabulary import SHARED
 from lowdim.linear._baselines import by_means, by_regression
 
@@ -249,13 +250,14 @@ def _checked(X: Any, given: dict[str, Any]) -> np.ndarray:
             f"impute: n_imputations must be 1 with method={given['method']!r}, which draws nothing; got "
             f"{given['n_imputations']}."
         )
-    X = check_array(
-        missing.undisguised(X, "impute"),
-        dtype=FLOATS,
-        ensure_all_finite=False,
-        ensure_min_samples=3,
-        estimator="impute",
-    )
+    with naming_text(X, "impute"):
+        X = check_array(
+            missing.undisguised(X, "impute"),
+            dtype=FLOATS,
+            ensure_all_finite=False,
+            ensure_min_samples=3,
+            estimator="impute",
+        )
     missing.admit(X, "impute")
     memory.check(
         "impute", {"tables": given["n_imputations"] * X.nbytes, "fits": 8 * X.size * 8}, "Use fewer imputations."

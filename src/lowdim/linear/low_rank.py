@@ -13,6 +13,7 @@ from lowdim._core import params
 from lowdim._core.runtime.threads import blocks
 from lowdim._core.spectrum import SVD, svd
 from lowdim._core.tables.arrays import FLOATS, native
+from lowdim._core.tables.kinds import naming_text
 from lowdim._core.tables.missing import admit, refuse, refuse_disguised, undisguised
 from lowdim._core.vocabulary import SHARED
 from lowdim.linear._soft_impute import shrunken, soft_impute
@@ -166,7 +167,8 @@ def _table(X: Any, owner: str, holes: bool = False, way: str = "") -> tuple[Any,
     """A finite table in float32 or float64, in units (a power of two) in which its squares are in range."""
     X = undisguised(X, owner) if holes else X
     refuse_disguised(X, owner)
-    X = check_array(native(X), accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False)
+    with naming_text(X, owner):
+        X = check_array(native(X), accept_sparse="csr", dtype=FLOATS, ensure_all_finite=False)
     largest = admit(X, owner) if holes and not sparse.issparse(X) else refuse(X, owner, way=way)
     if largest == 0 or 1e-12 < largest < 1e12:
         return X, 1.0

@@ -83,8 +83,9 @@ class UMAP(Reducer):
         Weight of the correlation between local densities in the data and in the map (densMAP); 0: none, 2: the usual
         weight in densMAP; smaller ones keep more of the rest. Uses "sampled" for any number of rows.
     metric : str or callable
-        Distance between rows: a name, a function of two rows, or "precomputed" where X holds distances. These may be
-        dense, condensed, or a sparse graph whose stored entries are the neighbours, also for new rows.
+        Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
+        "precomputed" where X holds distances. These may be dense, condensed, or a sparse graph whose stored entries are
+        the neighbours, also for new rows.
     search : {"auto", "exact", "approximate"}
         Neighbour search. "auto" is exact up to 20,000 rows and wherever a tree is fast, else approximate (with a
         recall of 98 % and more on data with structure).

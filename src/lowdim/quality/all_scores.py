@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from lowdim._core import params
-from lowdim._core.distances import check_dissimilarities, real_array, real_sparse
+from lowdim._core.distances import check_dissimilarities, comparable, real_array, real_sparse
 from lowdim._core.distances.labelled import labelled
 from lowdim._core.ranks import Ranks
 from lowdim._core.ranks.reference import Reference, embedding, reference_of
@@ -101,7 +101,8 @@ def scores_each(
     pairs : "auto", None or int
         Pairs of rows: all (None), or a random sample of this size. "auto": all up to 5,000 rows, 200,000 pairs beyond.
     metric : str or callable
-        Distance between rows: a name, a function of two rows, or "precomputed" where X holds distances.
+        Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
+        "precomputed" where X holds distances.
     random_state : int, generator or None
         Seed; the same int gives the same result.
     n_jobs : int or None
@@ -128,6 +129,7 @@ def scores_each(
     if len(n) > 1:
         raise ValueError(f"scores: all embeddings must have the same number of rows; got {sorted(n)}.")
     common = np.logical_and.reduce(list(kept.values()))
+    X, metric = comparable(X, metric, "scores")
     task = _Task(
         _rows(X, metric, reference), None if y is None else label_codes(y, "scores"), has_scale, n_neighbors, metric,
         reference, graph_neighbors, anchors, pairs, int(generator(random_state).integers(2**31)), n_jobs,

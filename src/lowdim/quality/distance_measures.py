@@ -81,7 +81,8 @@ def stress(
     graph_neighbors : int
         Neighbours of each row in the graph, with ``reference="geodesic"``.
     metric : str or callable
-        Distance between rows: a name, a function of two rows, or "precomputed" where X holds distances.
+        Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
+        "precomputed" where X holds distances.
     random_state : int, generator or None
         Seed; the same int gives the same result.
     n_jobs : int or None
@@ -132,7 +133,8 @@ def sammon(
     graph_neighbors : int
         Neighbours of each row in the graph, with ``reference="geodesic"``.
     metric : str or callable
-        Distance between rows: a name, a function of two rows, or "precomputed" where X holds distances.
+        Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
+        "precomputed" where X holds distances.
     random_state : int, generator or None
         Seed; the same int gives the same result.
     n_jobs : int or None
@@ -171,7 +173,8 @@ def residual_variance(
     graph_neighbors : int
         Neighbours of each row in the graph, with ``reference="geodesic"``.
     metric : str or callable
-        Distance between rows: a name, a function of two rows, or "precomputed" where X holds distances.
+        Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
+        "precomputed" where X holds distances.
     random_state : int, generator or None
         Seed; the same int gives the same result.
     n_jobs : int or None
@@ -235,7 +238,8 @@ def shepard(
     graph_neighbors : int
         Neighbours of each row in the graph, with ``reference="geodesic"``.
     metric : str or callable
-        Distance between rows: a name, a function of two rows, or "precomputed" where X holds distances.
+        Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
+        "precomputed" where X holds distances.
     random_state : int, generator or None
         Seed; the same int gives the same result.
     n_jobs : int or None

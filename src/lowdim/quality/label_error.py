@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from lowdim._core import params
-from lowdim._core.distances import real_array
+from lowdim._core.distances import comparable, real_array
 from lowdim._core.neighbors import nearest
 from lowdim.quality.score import Score
 
@@ -31,7 +31,8 @@ def knn_error(Z: Any, y: Any, n_neighbors: int = 1, *, metric: Any = "euclidean"
     n_neighbors : int
         Number of neighbours, in 1..n-1. Of rows at the same distance those with the lower number come first.
     metric : str or callable
-        Distance between rows: a name, a function of two rows, or "precomputed" where Z holds distances.
+        Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
+        "precomputed" where Z holds distances.
     n_jobs : int or None
         Number of threads; None means all cores. Results do not depend on it.
 
@@ -47,6 +48,7 @@ def knn_error(Z: Any, y: Any, n_neighbors: int = 1, *, metric: Any = "euclidean"
     Score(0.5, reference='own rows', n_neighbors=1, duplicates=0)
     """
     labels = label_codes(y, "knn_error")
+    Z, metric = comparable(Z, metric, "knn_error")
     Z = Z if issparse(Z) else real_array(Z, "knn_error: Z")
     Z = Z[:, None] if Z.ndim == 1 else Z
     if len(labels) != Z.shape[0]:

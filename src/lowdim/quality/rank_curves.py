@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim._core.distances import comparable
 from lowdim._core.neighbors import nearest
 from lowdim._core.ranks import rank_rows, sizes
 from lowdim._core.ranks.reference import embedded_rows, embedding, reference_of
@@ -220,7 +221,8 @@ def coranking_matrix(
     graph_neighbors : int
         Neighbours of each row in the graph, with ``reference="geodesic"``.
     metric : str or callable
-        Distance between rows: a name, a function of two rows, or "precomputed" where X holds distances.
+        Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
+        "precomputed" where X holds distances.
 
     Returns
     -------
@@ -252,7 +254,8 @@ def truncated_auc(X: Any, Z: Any, k_up: int = 100, *, metric: Any = "euclidean",
     k_up : int
         Largest neighbourhood size, in 1..n-2.
     metric : str or callable
-        Distance between rows: a name, a function of two rows, or "precomputed" where X holds distances.
+        Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
+        "precomputed" where X holds distances.
     n_jobs : int or None
         Number of threads; None means all cores. Results do not depend on it.
 
@@ -264,6 +267,7 @@ def truncated_auc(X: Any, Z: Any, k_up: int = 100, *, metric: Any = "euclidean",
     owner = "truncated_auc"
     if len(shape := np.shape(X)) == 2:
         check_size(k_up, shape[0], owner, "k_up")
+    X, metric = comparable(X, metric, owner)
     near_high = nearest(X, k_up, metric=metric, n_jobs=n_jobs, owner=owner, name="k_up").indices
     n = len(near_high)
     check_size(k_up, n, owner, "k_up")

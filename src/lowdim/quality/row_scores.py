@@ -44,7 +44,8 @@ def per_row(
         Rows to rank from: all (None), a random sample of this size, or these rows. "auto": all up to 20,000 rows, a
         sample beyond.
     metric : str or callable
-        Distance between rows: a name, a function of two rows, or "precomputed" where X holds distances.
+        Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
+        "precomputed" where X holds distances.
     random_state : int, generator or None
         Seed; the same int gives the same result.
     n_jobs : int or None

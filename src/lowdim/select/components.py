@@ -26,6 +26,7 @@ from lowdim._core.incomplete.rank import gcv, in_own_units, k_fold, most_compone
 from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum.singular import svd
 from lowdim._core.tables import missing
+from lowdim._core.tables.kinds import naming_text
 from lowdim.select import _component_rules as rules_of
 from lowdim.select._component_rules import Verdict
 
@@ -205,7 +206,8 @@ def n_components(
     params.check("n_components", given, _SETTINGS)
     X = missing.undisguised(X, "n_components")
     missing.refuse_disguised(X, "n_components")
-    X = check_array(X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2, input_name="X")
+    with naming_text(X, "n_components"):
+        X = check_array(X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2, input_name="X")
     if np.isnan(X).any():
         return _incomplete(X, wanted, scale, n_folds, generator(random_state))
     Z, R = _prepare(X, scale)

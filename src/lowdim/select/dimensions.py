@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from lowdim._core import params
-from lowdim._core.distances import check_dissimilarities, check_metric, pairwise
+from lowdim._core.distances import check_dissimilarities, check_metric, comparable, pairwise
 from lowdim._core.distances.labelled import labelled
 from lowdim._core.runtime import memory
 from lowdim._core.scaling.centring import inner_products
@@ -88,7 +88,8 @@ def n_dimensions(D: Any, *, n_components: int = 10, metric: Any = "precomputed")
     n_components : int
         Solutions of 1, 2, ... up to this many dimensions are listed with their fit and stress.
     metric : str or callable
-        Distance between rows: a name, a function of two rows, or "precomputed" where D holds distances.
+        Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
+        "precomputed" where D holds distances.
 
     Returns
     -------
@@ -130,7 +131,8 @@ def n_dimensions(D: Any, *, n_components: int = 10, metric: Any = "precomputed")
 def _dissimilarities(D: Any, metric: Any) -> Array:
     if check_metric(metric, "n_dimensions") == "precomputed":
         return np.asarray(check_dissimilarities(labelled(D, "n_dimensions")[0], "n_dimensions"))
-    return pairwise(D, metric=metric)
+    rows, metric = comparable(D, metric, "n_dimensions")
+    return pairwise(rows, metric=metric)
 
 
 def _stress(D: Array, Z: Array) -> Array:

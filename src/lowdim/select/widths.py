@@ -15,6 +15,7 @@ from lowdim._core.kernels.preimage import PREIMAGE_METHODS, check_preimage
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.tables import missing
+from lowdim._core.tables.kinds import naming_text
 from lowdim.select import _kernel_criteria
 from lowdim.select._kernel_criteria import CRITERIA, Distances, Task
 
@@ -268,7 +269,8 @@ _SETTINGS = {
 
 def _checked(X: Any, y: Any, criterion: str) -> tuple[np.ndarray, np.ndarray | None]:
     missing.refuse_disguised(X, OWNER)
-    X = check_array(X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=4, input_name="X")
+    with naming_text(X, OWNER):
+        X = check_array(X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=4, input_name="X")
     missing.refuse(X, OWNER)
     if not np.ptp(X, axis=0).any():
         raise ValueError(f"{OWNER}: X must have at least two different rows; all {len(X)} are equal.")

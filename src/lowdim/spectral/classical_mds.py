@@ -32,14 +32,15 @@ class ClassicalMDS(Reducer):
         Add the smallest constant that makes the distances Euclidean: to the distances (Cailliez), or twice it to their
         squares (Lingoes). Rows of weight 0 are ignored in it.
     metric : str or callable
-        Distance between rows: a name, a function of two rows, or "precomputed" where X holds distances. Names are
-        those of `scipy.spatial.distance.cdist`; distances are a square table or a condensed vector.
+        Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
+        "precomputed" where X holds distances. Names are those of `scipy.spatial.distance.cdist`; distances are a square
+        table or a condensed vector.
     missing : {"error", "pairwise", "expected"}
         Missing cells (NaN), at fit and in new rows: an error; distances over the columns that both rows have, scaled
-        up; or the expected distance under a Gaussian model of the rows, so that a row with few known cells is not
-        close to everything. Euclidean distances only.
-        Under "expected", `transform` of an incomplete fitted row is that of another row with the same cells: (1 - v /
-        eigenvalue) times its coordinate on each axis, v being the variance of its missing cells.
+        up; or the expected distance under a Gaussian model of the rows, so that a row with few known cells is not close
+        to everything. Euclidean distances only; "pairwise" also Gower's. Under "expected", `transform` of an incomplete
+        fitted row is that of another row with the same cells: (1 - v / eigenvalue) times its coordinate on each axis, v
+        being the variance of its missing cells.
     random_state : int, generator or None
         Seed; the same int gives the same result. For the start of the iterative eigensolver.
     n_jobs : int or None

@@ -62,18 +62,18 @@ class Isomap(Reducer):
         Kernel Isomap: add to all geodesic distances between different rows the least constant that makes them
         Euclidean (Cailliez'), so that the inner products have no negative eigenvalue and form a kernel.
     metric : str or callable
-        Distance between rows: a name, a function of two rows, or "precomputed" where X holds distances. These are a
-        square table, a condensed vector, or a sparse graph whose stored entries are the edges (`n_neighbors` is not
-        used then).
+        Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
+        "precomputed" where X holds distances. These are a square table, a condensed vector, or a sparse graph whose
+        stored entries are the edges (`n_neighbors` is not used then).
     search : {"auto", "exact", "approximate"}
         Neighbour search. "auto" is exact up to 20,000 rows and wherever a tree is fast, else approximate (with a
         recall of 98 % and more on data with structure).
     missing : {"error", "pairwise", "expected"}
         Missing cells (NaN), at fit and in new rows: an error; distances over the columns that both rows have, scaled
-        up; or the expected distance under a Gaussian model of the rows, so that a row with few known cells is not
-        close to everything. Euclidean distances only. Under "expected", `transform` of an incomplete fitted row is
-        that of another row with the same cells: near its coordinates (on average within a tenth of the spread), not
-        equal to them.
+        up; or the expected distance under a Gaussian model of the rows, so that a row with few known cells is not close
+        to everything. Euclidean distances only; "pairwise" also Gower's. Under "expected", `transform` of an incomplete
+        fitted row is that of another row with the same cells: near its coordinates (on average within a tenth of the
+        spread), not equal to them.
     disconnected : {"bridge", "separate", "largest", "error"}
         If the neighbour graph is not connected: join its components by their shortest edges; embed each and tile
         them; embed the largest (other rows are NaN); or raise an error. All but the last warn.

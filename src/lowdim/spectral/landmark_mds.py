@@ -53,13 +53,14 @@ class LandmarkMDS(Reducer):
         Add the smallest constant that makes the distances among landmarks Euclidean: to the distances (Cailliez), or
         twice it to their squares (Lingoes).
     metric : str or callable
-        Distance between rows: a name, a function of two rows, or "precomputed" where X holds distances. Names are
-        those of `scipy.spatial.distance.cdist`; distances are a square table or a condensed vector; or, with
-        `landmarks` given by number, the distances of all rows to these alone, one column for each.
+        Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
+        "precomputed" where X holds distances. Names are those of `scipy.spatial.distance.cdist`; distances are a square
+        table or a condensed vector; or, with `landmarks` given by number, the distances of all rows to these alone, one
+        column for each.
     missing : {"error", "pairwise", "expected"}
         Missing cells (NaN), at fit and in new rows: an error; distances over the columns that both rows have, scaled
-        up; or the expected distance under a Gaussian model of the rows, so that a row with few known cells is not
-        close to everything. Euclidean distances only.
+        up; or the expected distance under a Gaussian model of the rows, so that a row with few known cells is not close
+        to everything. Euclidean distances only; "pairwise" also Gower's.
     random_state : int, generator or None
         Seed; the same int gives the same result. For the choice of landmarks and the start of the eigensolver.
     n_jobs : int or None

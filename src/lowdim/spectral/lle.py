@@ -61,8 +61,9 @@ class LLE(Reducer):
         of the landmarks: many rows in little memory, at some loss of detail. "auto": all rows, but 1,000 landmarks with
         a warning where the sparse factors of M would not fit into memory or take very long; None: all rows.
     metric : str or callable
-        Distance between rows: a name, a function of two rows, or "precomputed" where X holds distances. It chooses the
-        neighbours; the local fits need coordinates, so that "precomputed" is an error here.
+        Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
+        "precomputed" where X holds distances. It chooses the neighbours; the local fits need coordinates, so that
+        "precomputed" is an error here. Under "gower" these are numbers over their range and one column per category.
     search : {"auto", "exact", "approximate"}
         Neighbour search. "auto" is exact up to 20,000 rows and wherever a tree is fast, else approximate (with a
         recall of 98 % and more on data with structure).

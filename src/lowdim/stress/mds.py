@@ -62,13 +62,14 @@ class MDS(Reducer):
         "stochastic" draws rows and stores no pairs: for very many rows, at level "ratio". "auto" is "accelerated", and
         "stochastic" beyond 15,000 rows.
     metric : str or callable
-        Distance between rows: a name, a function of two rows, or "precomputed" where X holds distances. Names are
-        those of `scipy.spatial.distance.cdist`; distances are a square table or a condensed vector with NaN
-        for unknown ones.
+        Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
+        "precomputed" where X holds distances. Names are those of `scipy.spatial.distance.cdist`; distances are a square
+        table or a condensed vector with NaN for unknown ones.
     missing : {"error", "pairwise", "expected"}
         Missing cells (NaN), at fit and in new rows: an error; distances over the columns that both rows have, scaled
-        up; or the expected distance under a Gaussian model of the rows. Euclidean distances only. Under "expected",
-        `transform` of an incomplete fitted row is that of another row with the same cells, which may be elsewhere.
+        up; or the expected distance under a Gaussian model of the rows. Euclidean distances only; "pairwise" also
+        Gower's. Under "expected", `transform` of an incomplete fitted row is that of another row with the same cells,
+        which may be elsewhere.
     init : {"classical", "random"} or array of shape (n_samples, n_components)
         The first initial configuration: classical scaling (of ranks at level "ordinal"; through 1,000 landmarks beyond
         4,000 rows, unless of Euclidean rows), a random one, or a given one.

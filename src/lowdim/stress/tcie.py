@@ -59,16 +59,16 @@ class TCIE(Reducer):
     solver : {"accelerated", "majorize", "gradient", "conjugate_gradient", "pseudo_newton"}
         How the stress is minimised; see `MDS`.
     metric : str or callable
-        Distance between rows: a name, a function of two rows, or "precomputed" where X holds distances. These are a
-        square table, a condensed vector, or a sparse graph whose stored entries are the edges (`n_neighbors` is not
-        used then).
+        Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
+        "precomputed" where X holds distances. These are a square table, a condensed vector, or a sparse graph whose
+        stored entries are the edges (`n_neighbors` is not used then).
     search : {"auto", "exact", "approximate"}
         Neighbour search. "auto" is exact up to 20,000 rows and wherever a tree is fast, else approximate (with a
         recall of 98 % and more on data with structure).
     missing : {"error", "pairwise", "expected"}
         Missing cells (NaN), at fit and in new rows: an error; distances over the columns that both rows have, scaled
-        up; or the expected distance under a Gaussian model of the rows, so that a row with few known cells is not
-        close to everything. Euclidean distances only.
+        up; or the expected distance under a Gaussian model of the rows, so that a row with few known cells is not close
+        to everything. Euclidean distances only; "pairwise" also Gower's.
     disconnected : {"bridge", "separate", "largest", "error"}
         If the neighbour graph is not connected: join its components by their shortest edges; embed each and tile
         them; embed the largest (other rows are NaN); or raise an error. All but the last warn.

@@ -71,7 +71,9 @@ def choose_reference(
         raise ValueError(
             f"{owner}: reference must be 'ambient', 'geodesic' or an array of {X.shape[0]} rows; got {reference!r}."
         )
-    if np.isnan(X).any():
+    if data.mixed is not None:
+        return _gower(data, reference, metric, graph_neighbors, n_jobs, owner)
+    if np.isnan(X).any() and metric != "gower":
         return _expected(X, reference, metric, graph_neighbors, n_jobs, owner)
     if reference == "ambient":
         text = f"{_name(metric)} distances between the rows of the data, {X.shape[1]} columns"
@@ -101,6 +103,24 @@ def _expected(
     return replace(made, text=f"{_geodesic_text(made, n_jobs)}; expected distances, {share}")
 
 
+def _gower(
+    data: Data, reference: str, metric: Any, graph_neighbors: int, n_jobs: int | None, owner: str
+) -> ReferenceChoice:
+    """Gower's distances between rows of numbers and categories, over the columns that both rows have."""
+    from lowdim._core.distances import comparable
+
+    if metric not in ("euclidean", "gower"):  # the default stands for what suits the columns
+        raise ValueError(f"{owner}: metric must be 'gower' for a table with categories; got {metric!r}.")
+    rows, inside = comparable(data.mixed, "gower", owner)
+    share = f"; {np.isnan(data.rows).any(axis=1).mean():.1%} of the rows have missing cells" if data.incomplete else ""
+    text = f"Gower distances between the rows of the data, {data.n_columns} columns of numbers and categories{share}"
+    made = ReferenceChoice("gower", text, rows, inside, "ambient", n_columns=data.n_columns)
+    if reference == "ambient":
+        return made
+    made = replace(made, name="geodesic", kind="geodesic", graph_neighbors=min(graph_neighbors, data.n - 1))
+    return replace(made, text=f"{_geodesic_text(made, n_jobs)}; Gower distances{share}")
+
+
 def _given(reference: Any, n: int, metric: Any, owner: str) -> ReferenceChoice:
     rows = check_array(reference, dtype=(np.float64, np.float32), estimator=owner, input_name="reference")
     if rows.shape[0] != n:
@@ -118,11 +138,13 @@ def _name(metric: Any) -> str:
 
 def _geodesic_text(reference: ReferenceChoice, n_jobs: int | None) -> str:
     """The graph as a phrase, with the number of its connected components, which are joined by bridges."""
+    from lowdim._core.distances import comparable
     from lowdim._core.graph import components, neighbor_graph
     from lowdim._core.neighbors import nearest
 
     k, metric = reference.graph_neighbors, reference.metric
-    near = nearest(reference.rows, k, metric=metric, n_jobs=n_jobs, owner="geodesic reference")
+    rows, inside = comparable(reference.rows, metric, "geodesic reference")
+    near = nearest(rows, k, metric=inside, n_jobs=n_jobs, owner="geodesic reference")
     count = components(neighbor_graph(near))[0]
     shown = "expected Euclidean" if metric == METRICS["expected"] else _name(metric)
     text = f"shortest paths over the graph of {k} nearest neighbours ({shown} distances)"

@@ -2,7 +2,8 @@
 
 from lowdim._core.distances.blocks import LOSS, own_points, pairwise
 from lowdim._core.distances.checks import check_dissimilarities, condensed_rows
-from lowdim._core.distances.metrics import OWN, Metric, check_metric
+from lowdim._core.distances.gower import Gower, comparable
+from lowdim._core.distances.metrics import CODED, GOWER, OWN, Metric, check_metric
 from lowdim._core.distances.rows import (
     as_rows,
     excess,
@@ -18,12 +19,16 @@ from lowdim._core.distances.rows import (
 )
 
 __all__ = [
+    "CODED",
+    "GOWER",
     "LOSS",
     "OWN",
+    "Gower",
     "Metric",
     "as_rows",
     "check_dissimilarities",
     "check_metric",
+    "comparable",
     "condensed_rows",
     "excess",
     "origin",

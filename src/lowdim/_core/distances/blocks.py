@@ -13,7 +13,8 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from lowdim._core.distances.metrics import OWN, Metric, check_metric
+from lowdim._core.distances.gower import gower_block
+from lowdim._core.distances.metrics import CODED, GOWER, OWN, Metric, check_metric
 from lowdim._core.distances.rows import (
     excess,
     origin,
@@ -59,6 +60,8 @@ def pairwise(X: Any, Y: Any = None, metric: Metric = "euclidean", *, squared: bo
     metric = check_metric(metric, "pairwise")
     if metric == "precomputed":
         raise ValueError("pairwise: metric must not be 'precomputed'; the distances are there already.")
+    if metric == GOWER:
+        raise ValueError("pairwise: metric must not be 'gower', whose ranges are those of all rows; see `comparable`.")
     if squared and metric != "euclidean":
         raise ValueError(f"pairwise: squared=True must go with metric='euclidean'; got metric={metric!r}.")
     Q, R = two_tables(X, Y, "pairwise")
@@ -72,6 +75,8 @@ def pairwise(X: Any, Y: Any = None, metric: Metric = "euclidean", *, squared: bo
         block = expected_block(Q, R, lambda A, B: pairwise(A, B, squared=True))
     elif metric == METRICS["pairwise"]:
         block = pairwise_block(Q, R)
+    elif metric == CODED:
+        block = gower_block(Q, R)
     else:
         block = _measured(Q, R, metric)
     if Y is None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lowdim._core.distances import check_dissimilarities, pairwise, real_array
+from lowdim._core.distances import GOWER, Gower, check_dissimilarities, pairwise, real_array
 from lowdim._core.distances.labelled import frame_like, labelled
 from lowdim._core.runtime import memory
 
@@ -138,8 +138,9 @@ def dissimilarities(
     other : sequence of items, optional
         With `metric`: the fitted items, `items` being new ones. The table then is what `transform` takes.
     metric : callable or str, optional
-        A function of two items, called once for each pair, or the name of a metric between rows. It gives
-        dissimilarities, or similarities where a `conversion` is named.
+        A function of two items, called once for each pair, or the name of a metric between rows, such as "gower" for
+        tables of numbers and categories; its ranges are those of the fitted items. It gives dissimilarities, or
+        similarities where a `conversion` is named.
     conversion : str or float, optional
         How similarities become dissimilarities.
     symmetrize : {"mean", "geometric", "min", "max"}, optional
@@ -213,6 +214,10 @@ def _check_choice(metric: Any, conversion: Any, symmetrize: Any, other: Any) -> 
 
 def _measured(items: Any, other: Any, metric: Any, *, both: bool, own: bool) -> Array:
     """`metric` of all pairs; of i <= j alone where it may be taken to be symmetric."""
+    if isinstance(metric, str) and metric == GOWER:
+        fitted, table = Gower.of(items if other is None else other, "dissimilarities")
+        new, old = (table, None) if other is None else (fitted.table(items, "dissimilarities"), table)
+        return pairwise(new, old, fitted.metric)
     if isinstance(metric, str):
         return pairwise(items, other, metric).astype(np.float64)
     left = list(items)

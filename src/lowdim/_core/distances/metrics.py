@@ -11,6 +11,9 @@ from lowdim._core.distances.with_holes import METRICS
 
 Metric = str | Callable[[np.ndarray, np.ndarray], float]
 
+GOWER = "gower"  # of tables of numbers and categories
+CODED = "coded rows of numbers and categories"  # the metric of the tables that `gower.Gower` makes of them
+
 OWN = ("euclidean", "cosine", "manhattan")
 _ALIASES = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}
 _SCIPY = (
@@ -34,9 +37,9 @@ def check_metric(metric: Any, owner: str) -> Metric:
     if callable(metric):
         return metric
     name = _ALIASES.get(metric, metric) if isinstance(metric, str) else metric
-    if isinstance(name, str) and name in (*OWN, *_SCIPY, *METRICS.values(), "precomputed"):
+    if isinstance(name, str) and name in (*OWN, *_SCIPY, *METRICS.values(), GOWER, CODED, "precomputed"):
         return name
     if isinstance(name, str) and name in _FITTED:
         raise ValueError(f"{owner}: metric {name!r} depends on all rows at once; {_FITTED[name]}.")
-    known = ", ".join(sorted((*OWN, *_SCIPY, "precomputed")))
+    known = ", ".join(sorted((*OWN, *_SCIPY, GOWER, "precomputed")))
     raise ValueError(f"{owner}: metric must be a function of two rows or one of {known}; got {metric!r}.")

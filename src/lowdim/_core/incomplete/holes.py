@@ -25,11 +25,11 @@ from lowdim._core.incomplete.em import fit_gaussian
 from lowdim._core.incomplete.gaussian import Gaussian
 from lowdim._core.incomplete.rank import gcv, in_own_units, most_components
 from lowdim._core.runtime.notices import warn
+from lowdim._core.tables import missing
 
 Array = np.ndarray
 
 POLICIES = ("error", "pairwise", "expected")
-MOST_PATTERNS = 3000  # of holes, compared for a warning
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,30 +78,15 @@ class Holes:
 
         `neighbors` (indices and distances) are rows of the same table, or where given of the completed rows `known`.
         """
-        rows = self.rows(table)
+        rows, width = self.rows(table), len(self.center)
         if self.model is not None:
             return rows
-        width = len(self.center)
-        seen = table[:, width : 2 * width] > 0
-        for i in np.flatnonzero(~seen.all(axis=1)):
-            near, holes = neighbors.indices[i], ~seen[i]
-            cells = (rows if known is None else known)[near][:, holes]
-            counts = seen[near][:, holes] if known is None else np.ones(cells.shape, dtype=bool)
-            weights = counts / np.maximum(neighbors.distances[i], 1e-30)[:, None].astype(np.float64)
-            total = weights.sum(axis=0)
-            mean = (weights * cells).sum(axis=0) / np.where(total > 0, total, 1.0)
-            rows[i, holes] = np.where(total > 0, mean, self.center[holes])
-        return rows
+        return missing.filled_from_neighbors(rows, table[:, width : 2 * width] > 0, self.center, neighbors, known)
 
 
 def _warn_of_strangers(X: Array, owner: str) -> None:
-    """Some pairs of rows may share no column; found among the different patterns of holes."""
-    patterns, counts = np.unique(~np.isnan(X), axis=0, return_counts=True)
-    if len(patterns) > MOST_PATTERNS:
-        patterns, counts = patterns[:MOST_PATTERNS], counts[:MOST_PATTERNS]
-    strangers = (patterns.astype(np.float32) @ patterns.T.astype(np.float32)) == 0
-    pairs = int(counts @ strangers @ counts) // 2
-    if pairs:
+    """Some pairs of rows may share no column."""
+    if pairs := missing.pairs_that_share_nothing(~np.isnan(X)):
         warn(
             f"{owner}: {pairs} or more pairs of rows have no observed column in common; they are taken to be as far "
             "apart as two rows are on average. missing='expected' knows more about them."

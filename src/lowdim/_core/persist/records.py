@@ -27,6 +27,7 @@ RECORDS = {
     },
     "extension:Rebuilt": ("lowdim._core.extend", "NeighborWeights"),
     "inverse:Learned": ("lowdim._core.inverse", "LearnedInverse"),
+    "distances:Gower": ("lowdim._core.distances.gower", "Gower"),
     "incomplete:Gaussian": ("lowdim._core.incomplete.gaussian", "Gaussian"),
     "incomplete:Distances": ("lowdim._core.incomplete.holes", "Holes"),
     "incomplete:Kernels": ("lowdim._core.incomplete.kernels", "KernelHoles"),

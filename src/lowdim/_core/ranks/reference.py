@@ -15,7 +15,16 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from lowdim import _native
-from lowdim._core.distances import check_dissimilarities, check_metric, pairwise, real_array, real_sparse
+from lowdim._core.distances import (
+    CODED,
+    GOWER,
+    check_dissimilarities,
+    check_metric,
+    comparable,
+    pairwise,
+    real_array,
+    real_sparse,
+)
 from lowdim._core.distances.labelled import labelled
 from lowdim._core.graph import connect, geodesics, neighbor_graph
 from lowdim._core.neighbors import nearest
@@ -52,8 +61,8 @@ def reference_of(
         return X
     if reference not in ("ambient", "geodesic", "precomputed"):
         raise ValueError(f'{owner}: reference must be "ambient", "geodesic" or "precomputed"; got {reference!r}.')
-    metric = check_metric(metric, owner)
-    named = metric if isinstance(metric, str) else getattr(metric, "__name__", "callable")
+    X, metric = comparable(X, check_metric(metric, owner), owner)
+    named = GOWER if metric == CODED else metric if isinstance(metric, str) else getattr(metric, "__name__", "callable")
     if reference == "geodesic":
         return _geodesic(X, metric, named, graph_neighbors, n_jobs, owner)
     if reference == "precomputed" or named == "precomputed":

@@ -14,6 +14,7 @@ from scipy import sparse
 from lowdim import _native
 from lowdim._core.runtime import threads
 from lowdim._core.tables.columns import frame_columns, is_frame
+from lowdim._core.tables.kinds import dates_by_type, dates_refused
 
 
 def refuse_disguised(X: Any, owner: str, name: str = "X") -> None:
@@ -23,12 +24,8 @@ def refuse_disguised(X: Any, owner: str, name: str = "X") -> None:
             f"{owner}: {name} has {int(np.ma.getmaskarray(X).sum())} masked cells; they are missing values, and "
             f"{owner} needs complete rows. Fill them ({name}.filled(...)) or keep the rows without any."
         )
-    types = getattr(X, "dtypes", None)
-    types = [getattr(X, "dtype", None)] if types is None else list(types)
-    if any(getattr(kind, "kind", "") in ("m", "M") for kind in types):
-        raise ValueError(
-            f"{owner}: {name} holds dates or durations; convert them to numbers first, in a unit you choose."
-        )
+    if dates := dates_by_type(X):
+        raise ValueError(dates_refused(owner, name, dates))
 
 
 def refuse_sparse(X: Any, owner: str, name: str = "X") -> None:
@@ -105,6 +102,33 @@ def refuse(X: Any, owner: str, policies: tuple[str, ...] = (), whole: str = "com
         + " the complete rows, X[~np.isnan(X).any(axis=1)], or fill the cells first, with "
         f"lowdim.PCA().fit(X).completed_ or lowdim.impute(X).{way}"
     )
+
+
+def pairs_that_share_nothing(seen: np.ndarray, most: int = 3000) -> int:
+    """Pairs of rows without a common observed column, found among at most so many different patterns of holes."""
+    patterns, counts = np.unique(seen, axis=0, return_counts=True)
+    patterns, counts = patterns[:most], counts[:most]
+    strangers = (patterns.astype(np.float32) @ patterns.T.astype(np.float32)) == 0
+    return int(counts @ strangers @ counts) // 2
+
+
+def filled_from_neighbors(
+    rows: np.ndarray, seen: np.ndarray, center: np.ndarray, neighbors: Any, known: np.ndarray | None = None
+) -> np.ndarray:
+    """Rows whose missing cells are means of the neighbours' cells, nearer ones counting more; `center` where none has.
+
+    `neighbors` (indices and distances) are rows of the same table, or where given of the completed rows `known`.
+    """
+    rows = rows.copy()
+    for i in np.flatnonzero(~seen.all(axis=1)):
+        near, holes = neighbors.indices[i], ~seen[i]
+        cells = (rows if known is None else known)[near][:, holes]
+        counts = seen[near][:, holes] if known is None else np.ones(cells.shape, dtype=bool)
+        weights = counts / np.maximum(neighbors.distances[i], 1e-30)[:, None].astype(np.float64)
+        total = weights.sum(axis=0)
+        mean = (weights * cells).sum(axis=0) / np.where(total > 0, total, 1.0)
+        rows[i, holes] = np.where(total > 0, mean, center[holes])
+    return rows
 
 
 def _largest(cells: np.ndarray) -> float:

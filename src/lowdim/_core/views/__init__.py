@@ -14,6 +14,7 @@ from lowdim._core.runtime.threads import blocks
 from lowdim._core.spectrum import Moments, eigenpairs, mean_and_variance, svd
 from lowdim._core.tables import missing
 from lowdim._core.tables.arrays import FLOATS, native
+from lowdim._core.tables.kinds import naming_text
 
 _EPS = float(np.finfo(np.float64).eps)
 
@@ -153,9 +154,10 @@ def second_table(Y: Any, n: int, owner: str, *, sparse_ok: bool = False) -> tupl
     if not sparse_ok:
         missing.refuse_sparse(Y, owner, "Y")
     form = "csr" if sparse_ok else False
-    Y = check_array(
-        native(Y), accept_sparse=form, dtype=FLOATS, ensure_2d=False, ensure_all_finite=False, input_name="Y"
-    )
+    with naming_text(Y, owner, "Y"):
+        Y = check_array(
+            native(Y), accept_sparse=form, dtype=FLOATS, ensure_2d=False, ensure_all_finite=False, input_name="Y"
+        )
     shape, Y = Y.shape[1:], Y if sparse.issparse(Y) else Y.reshape(len(Y), -1)
     if Y.shape[0] != n:
         raise ValueError(f"{owner}: X and Y must have the same number of rows; got {n} and {Y.shape[0]}.")

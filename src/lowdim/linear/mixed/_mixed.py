@@ -15,16 +15,16 @@ from lowdim._core.tables.columns import (
     UNSEEN,
     as_cells,
     categories_of,
-    code,
     decode,
     has_categories,
     is_frame,
     raw_columns,
 )
+from lowdim._core.tables.indicators import Layout
+from lowdim._core.tables.mixed import code_column, refuse_dates
 from lowdim.linear.mixed._weighted import (
     Axes,
     FillSettings,
-    Layout,
     count_axes,
     fill,
     find_axes,
@@ -156,24 +156,15 @@ class MixedTable(_Base):
         """scikit-learn's bookkeeping for tables that are not arrays of floats."""
         name = type(self).__name__
         missing.refuse_disguised(X, name)
-        if any(getattr(kind, "is_temporal", bool)() for kind in getattr(X, "dtypes", ())):
-            raise ValueError(f"{name}: X holds dates or durations; turn them into numbers first, in a unit you choose.")
         X = X if is_frame(X) else as_cells(X)
+        refuse_dates(X, name)
         validate_data(self, X, reset=fitting, skip_check_array=True)
         if len(X) < (self._min_rows if fitting else 1):
             raise ValueError(f"{name}: X must have at least {self._min_rows} rows; got {len(X)} sample(s).")
         return X
 
     def _code(self, column: np.ndarray, j: int) -> np.ndarray:
-        found = self.categories_[j]
-        if found is not None:
-            return code(column, found)
-        if column.dtype.kind == "O" and any(value is not None for value in column):
-            raise ValueError(
-                f"{type(self).__name__}: column {self._name(j)} held numbers at fit; got "
-                f"{next(value for value in column if value is not None)!r}."
-            )
-        return column.astype(np.float64)
+        return code_column(column, self.categories_[j], self._name(j), type(self).__name__)
 
     def _unseen(self, coded: np.ndarray, columns: list[np.ndarray]) -> np.ndarray:
         """Cells whose category was not seen at fit: an error, or treated as missing."""

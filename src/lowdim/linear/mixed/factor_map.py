@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from lowdim._core.tables import missing
 from lowdim._core.tables.columns import categories_of, code, is_frame, raw_columns
+from lowdim._core.tables.indicators import Layout
 from lowdim.linear._decompose import rank_tolerance
 from lowdim.linear.mixed._describe import Description, describe
-from lowdim.linear.mixed._weighted import Layout
 from lowdim.linear.mixed.famd import FAMD
 from lowdim.linear.mixed.mca import MCA
 from lowdim.linear.pca.pca import PCA

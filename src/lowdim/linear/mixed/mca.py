@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from lowdim._core.base import Reducer
+from lowdim._core.tables.indicators import Layout
 from lowdim.linear.mixed._mixed import MixedTable
-from lowdim.linear.mixed._weighted import Axes, Layout
+from lowdim.linear.mixed._weighted import Axes
 
 
 class MCA(MixedTable, Reducer):

@@ -67,9 +67,9 @@ class MVU(Reducer):
         others are transformed like new rows. "auto": all rows, but 1,000 landmarks with a warning where all rows would
         not fit into memory or take very long (beyond 5,000 rows); None: all rows.
     metric : str or callable
-        Distance between rows: a name, a function of two rows, or "precomputed" where X holds distances. These are a
-        square table, a condensed vector, or a sparse graph whose stored entries are the edges (`n_neighbors` is not
-        used then).
+        Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
+        "precomputed" where X holds distances. These are a square table, a condensed vector, or a sparse graph whose
+        stored entries are the edges (`n_neighbors` is not used then).
     search : {"auto", "exact", "approximate"}
         Neighbour search. "auto" is exact up to 20,000 rows and wherever a tree is fast, else approximate (with a
         recall of 98 % and more on data with structure).
