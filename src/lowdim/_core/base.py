@@ -18,7 +18,7 @@ from lowdim._core import params, validate
 from lowdim._core.distances import check_metric
 from lowdim._core.distances.with_holes import METRICS
 from lowdim._core.incomplete.holes import Holes
-from lowdim._core.renamed import current, renamed_of
+from lowdim._core.renamed import current, refuse_unknown, renamed_of, with_known_parameters
 from lowdim._core.runtime import memory, threads
 from lowdim._core.runtime.rng import generator
 from lowdim._core.tables.arrays import FLOATS, extent, native
@@ -64,6 +64,12 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _takes_nan(self) -> bool:
         """Whether rows with missing cells are taken as they are (a class attribute where the model always does)."""
         return getattr(self, "missing", "error") != "error"
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        init = cls.__init__  # type: ignore[misc]
+        if init is not object.__init__ and not hasattr(init, "answers"):
+            cls.__init__ = with_known_parameters(init)  # type: ignore[method-assign]
 
     # ---- fit ------------------------------------------------------------------------------------------------
 
@@ -147,7 +153,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             del self.__dict__[name]
 
     def set_params(self, **params: Any) -> Reducer:
-        """Set parameters by name; names of an earlier release are taken with a warning.
+        """Set parameters by name; names of an earlier release are taken with a warning, unknown ones are an error.
 
         Parameters
         ----------
@@ -159,7 +165,10 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self : object
             The estimator.
         """
-        return super().set_params(**current(type(self).__name__, params, renamed_of(type(self))))
+        params = current(type(self).__name__, params, renamed_of(type(self)))
+        known = self.get_params(deep=False)
+        refuse_unknown(type(self), (name for name in params if "__" not in name), known, known)
+        return super().set_params(**params)
 
     # ---- new rows and inverse -------------------------------------------------------------------------------
 
