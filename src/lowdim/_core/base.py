@@ -67,7 +67,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        init = cls.__init__  # type: ignore[misc]
+        init = cls.__init__
         if init is not object.__init__ and not hasattr(init, "answers"):
             cls.__init__ = with_known_parameters(init)  # type: ignore[method-assign]
 
