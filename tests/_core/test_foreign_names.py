@@ -5,6 +5,7 @@ import pickle
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import sklearn.cross_decomposition
@@ -208,6 +209,23 @@ def test_names_of_other_libraries(name):
         for part in answer.name.split("."):
             found = getattr(found, part)
         assert callable(found)
+
+
+def test_the_page_of_the_documentation_is_the_table():
+    page = (Path(__file__).parents[2] / "docs" / "other-libraries.md").read_text(encoding="utf-8").splitlines()
+    names = [f"| `{name}` | {in_words(answer)} |" for name, answer in NAMES.items()]
+    parameters = [
+        f"| `{owner}` | `{name}` | {in_words(answer)} |"
+        for owner, answers in PARAMETERS.items()
+        for name, answer in answers.items()
+    ]
+    assert [line for line in page if line.startswith("| `")] == names + parameters
+
+
+def in_words(answer):
+    if isinstance(answer, str):
+        return answer
+    return f"`{answer.name}`" + (f" ({answer.note})" if answer.note else "")
 
 
 def test_names_in_another_case_and_misspelt():

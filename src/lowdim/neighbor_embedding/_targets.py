@@ -153,8 +153,15 @@ def read(y: Any, n: int, metric: Any) -> Target:
     """The target of n rows: labels, or numbers where `metric` measures them."""
     if isinstance(metric, str) and metric == "categorical":
         return Labels.of(y, n)
-    if check_metric(metric, "UMAP: target_metric:") == "precomputed":
-        raise ValueError("UMAP: target_metric must be 'categorical' or a metric of numbers; got 'precomputed'.")
+    try:
+        known = check_metric(metric, "UMAP") != "precomputed"
+    except ValueError:
+        known = False
+    if not known:
+        raise ValueError(
+            "UMAP: target_metric must be 'categorical', the name of a metric such as 'euclidean', or a function of two "
+            f"targets; got {metric!r}."
+        )
     return Numbers.of(y, n)
 
 

@@ -55,6 +55,9 @@ class UMAP(Reducer):
     What a map does not show: how large or dense a group is, and how far it is from groups that it does not touch.
     Groups can appear in data that have none; look at several `n_neighbors`.
 
+    With labels or numbers ``fit(X, y)`` is supervised: w_ij is intersected with the graph of the target, so that rows
+    of one class come together. Such a map does not show how well the rows alone separate the classes; new rows do.
+
     Parameters
     ----------
     n_components : int
