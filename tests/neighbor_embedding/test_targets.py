@@ -223,6 +223,11 @@ def test_labels_of_equal_rows():
     np.testing.assert_array_equal(numbers[:, 0], [2.0, np.nan, 5.0])
 
 
+def test_numbers_that_are_not_known():
+    for y in ([1.5, None, 2.0], [1.5, np.nan, 2.0], np.array([1.5, None, 2], dtype=object), [[1.5], [None], [2]]):
+        np.testing.assert_array_equal(_targets.Numbers.of(y, 3).values, [[1.5], [np.nan], [2.0]])
+
+
 def test_numbers_that_look_like_something_else():
     with pytest.warns(UserWarning, match="UMAP: y holds numbers that are not whole.*target_metric='euclidean'"):
         labels([0.5, 1.0, 2.0])
@@ -317,6 +322,20 @@ def test_precomputed_distances_and_equal_rows():
     np.testing.assert_allclose(given, rows, atol=1e-3 * np.abs(rows).max())
 
 
+def test_sparse_rows_and_sparse_graphs():
+    X, y = DIGITS.data[:120], DIGITS.target[:120]
+    settings = {"random_state": 0, "max_iter": 30, "n_neighbors": 8}
+    expected = UMAP(**settings).fit_transform(X, y)
+    found = UMAP(**settings).fit_transform(sparse.csr_array(X), y)
+    np.testing.assert_allclose(found, expected, atol=1e-3 * np.abs(expected).max())
+    edges = _affinity.as_graph(nearest(X, 8), 120)
+    free, silent, bound = (
+        UMAP(metric="precomputed", **settings).fit_transform(edges, target) for target in (None, [None] * 120, y)
+    )
+    np.testing.assert_array_equal(free, silent)
+    assert silhouette_score(bound, y) > silhouette_score(free, y)
+
+
 # ---- around the fit ---------------------------------------------------------------------------------------------
 
 
@@ -349,6 +368,7 @@ def test_saved_with_its_parameters(tmp_path):
         ({"target_metric": "euclidean"}, np.zeros(39), r"a number, or several, for each of the 40 rows; got .*39"),
         ({"target_metric": "euclidean"}, np.full(40, np.inf), "UMAP: y must hold finite numbers, or NaN"),
         ({"target_metric": "euclidean"}, ["a"] * 40, "UMAP: y must hold real numbers"),
+        ({"target_metric": "euclidean"}, [1.0, "a"] * 20, "UMAP: y must hold real numbers"),
         ({"target_metric": "euclid"}, np.zeros(40), "UMAP: target_metric must be 'categorical', .*; got 'euclid'"),
         ({"target_metric": "precomputed"}, np.zeros(40), "UMAP: target_metric must be .*; got 'precomputed'"),
         ({"target_metric": 3}, np.zeros(40), "UMAP: target_metric must be a name or a callable; got 3"),

@@ -100,7 +100,7 @@ class Numbers:
 
     @classmethod
     def of(cls, y: Any, n: int) -> Numbers:
-        values = real_array(y, "UMAP: y").astype(np.float64)
+        values = real_array(_numbers_of_objects(y), "UMAP: y").astype(np.float64)
         values = values[:, None] if values.ndim == 1 else values
         if values.ndim != 2 or len(values) != n or not values.shape[1]:
             raise ValueError(
@@ -221,6 +221,15 @@ def _lengths(values: np.ndarray, W: sparse.csr_array, metric: Any) -> np.ndarray
     parts = zip(W.indptr[:-1], W.indptr[1:], strict=True)
     rows = (pairwise(values[i : i + 1], values[W.indices[a:b]], metric)[0] for i, (a, b) in enumerate(parts))
     return np.concatenate(list(rows))
+
+
+def _numbers_of_objects(y: Any) -> Any:
+    """Objects such as None for a number that is not known become NaN; whatever else there is stays as it is."""
+    cells = np.asarray(y)
+    if cells.dtype.kind != "O" or cells.ndim not in (1, 2):
+        return y
+    columns = raw_columns(cells if cells.ndim == 2 else cells[:, None])
+    return np.stack(columns, axis=1) if all(column.dtype.kind == "f" for column in columns) else cells
 
 
 # ---- labels -------------------------------------------------------------------------------------------------
