@@ -10,6 +10,7 @@ Estimators with the interface of scikit-learn, measures of how faithful an embed
 """
 
 from importlib import import_module
+from sys import _getframe
 
 __version__ = "0.1.0"
 
@@ -76,9 +77,21 @@ def __getattr__(name):
     elif name in _MODULES:
         value = import_module(f"lowdim.{name}")
     else:
-        raise AttributeError(f"module 'lowdim' has no attribute {name!r}")
+        raise _unknown(name)
     globals()[name] = value
     return value
+
+
+def _unknown(name):
+    """The error about a name that is not here; an import statement would lose the text of an AttributeError."""
+    text = f"module 'lowdim' has no attribute {name!r}"
+    if name.startswith("_"):
+        return AttributeError(text)
+    from lowdim._core import foreign_names
+
+    text += foreign_names.about_name(name, __all__)
+    importing = _getframe(2).f_globals.get("__name__") == "importlib._bootstrap"
+    return (ImportError if importing and name in foreign_names.NAMES else AttributeError)(text)
 
 
 def __dir__():

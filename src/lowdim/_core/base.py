@@ -18,8 +18,9 @@ from lowdim._core import params, validate
 from lowdim._core.distances import GOWER, Gower, check_metric
 from lowdim._core.distances.with_holes import METRICS
 from lowdim._core.incomplete.holes import Holes
-from lowdim._core.renamed import current, renamed_of
+from lowdim._core.renamed import current, refuse_unknown, renamed_of, with_known_parameters
 from lowdim._core.runtime import memory, threads
+from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.tables.arrays import FLOATS, extent, native
 from lowdim._core.tables.kinds import naming_text
@@ -52,6 +53,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _keeps_embedding: ClassVar[bool] = True  # linear methods have no need to
     _ways_out: ClassVar[str] = ""  # what to do when the data is too large
     _block_rows: ClassVar[int] = 2048  # new rows placed at a time
+    _reproduces_rows: ClassVar[bool] = False  # a network, which in other libraries takes the rows to reproduce as y
 
     # ---- what a method writes -------------------------------------------------------------------------------
 
@@ -66,6 +68,12 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _takes_nan(self) -> bool:
         """Whether rows with missing cells are taken as they are (a class attribute where the model always does)."""
         return getattr(self, "missing", "error") != "error"
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        init = cls.__init__
+        if init is not object.__init__ and not hasattr(init, "answers"):
+            cls.__init__ = with_known_parameters(init)  # type: ignore[method-assign]
 
     # ---- fit ------------------------------------------------------------------------------------------------
 
@@ -84,6 +92,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self : object
             The fitted model.
         """
+        self._warn_ignored(X, y)
         self._fit_rows(X)
         return self
 
@@ -103,7 +112,19 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             The embedding.
         """
         self._refuse_stream(X)
+        self._warn_ignored(X, y)
         return self._fit_rows(X) if self._keeps_embedding else self.fit(X).transform(X)
+
+    def _warn_ignored(self, X: Any, y: Any) -> None:
+        """Labels are ignored without a warning, as pipelines pass them to every step; other rows are not labels."""
+        if not self._reproduces_rows or y is None or y is X or np.ndim(y) != 2 or np.shape(y) != np.shape(X):
+            return
+        rows, given = np.asarray(X), np.asarray(y)
+        if not ((rows == given) | ((rows != rows) & (given != given))).all():
+            warn(
+                f"{type(self).__name__}: y is ignored: the network reproduces the rows of X. To restore rows from "
+                "corrupted ones fit Autoencoder(penalty='denoising') on the rows as they should be."
+            )
 
     def _refuse_stream(self, X: Any) -> None:
         if isinstance(X, Iterator):
@@ -149,7 +170,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             del self.__dict__[name]
 
     def set_params(self, **params: Any) -> Reducer:
-        """Set parameters by name; names of an earlier release are taken with a warning.
+        """Set parameters by name; names of an earlier release are taken with a warning, unknown ones are an error.
 
         Parameters
         ----------
@@ -161,7 +182,10 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self : object
             The estimator.
         """
-        return super().set_params(**current(type(self).__name__, params, renamed_of(type(self))))
+        params = current(type(self).__name__, params, renamed_of(type(self)))
+        known = self.get_params(deep=False)
+        refuse_unknown(type(self), (name for name in params if "__" not in name), known, known)
+        return super().set_params(**params)
 
     # ---- new rows and inverse -------------------------------------------------------------------------------
 

@@ -1,11 +1,13 @@
-"""Public names that changed: the old ones work for one release, with a warning that gives the new one."""
+"""Names of parameters: old ones work for one release, with a warning; unknown ones get an error that says more."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
+from inspect import Parameter, signature
 from typing import Any, ParamSpec, TypeVar
 
+from lowdim._core.params import InvalidParameter
 from lowdim._core.runtime.notices import warn
 
 P = ParamSpec("P")
@@ -59,3 +61,34 @@ def current(owner: str, given: dict[str, Any], names: dict[str, str]) -> dict[st
 def renamed_of(cls: type) -> dict[str, str]:
     """Old parameter names of an estimator and what they are called now."""
     return getattr(cls.__init__, "renamed", {})  # type: ignore[misc]
+
+
+def with_known_parameters(init: Callable[..., None]) -> Callable[..., None]:
+    """An `__init__` that answers a parameter it does not have by the name that it has here, or the nearest one.
+
+    Signature, `get_params` and `clone` see the function behind it. One that takes any parameter stays as it is.
+    """
+    found = signature(init).parameters
+    if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in found.values()):
+        return init
+    names = [name for name in found if name != "self"]
+    taken = {*names, *getattr(init, "renamed", {})}
+
+    @wraps(init)
+    def wrapper(self: Any, *args: Any, **given: Any) -> None:
+        if not taken.issuperset(given):
+            refuse_unknown(type(self), given, names, taken)
+        init(self, *args, **given)
+
+    wrapper.answers = True  # type: ignore[attr-defined]
+    return wrapper
+
+
+def refuse_unknown(cls: type, given: Iterable[str], names: Iterable[str], taken: Iterable[str]) -> None:
+    """Raise an error about the first parameter that is not among those taken."""
+    for name in given:
+        if name not in taken:
+            from lowdim._core.foreign_names import about_parameter  # a long table that few need
+
+            families = [base.__name__ for base in cls.__mro__]
+            raise InvalidParameter(about_parameter(cls.__name__, name, names, families))

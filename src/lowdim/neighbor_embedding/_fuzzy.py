@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,16 @@ from lowdim._core.runtime import threads
 LEAST_WIDTH = 1e-3  # of the mean distance to the neighbours
 
 
-def memberships(graph: sparse.csr_array, connectivity: float, n_jobs: int | None = None) -> sparse.csr_array:
+@dataclass(frozen=True, eq=False)
+class Calibrated:
+    """Memberships exp(-(d - reach) / width) of neighbours, and the reach and width of each row."""
+
+    memberships: sparse.csr_array
+    reaches: np.ndarray
+    widths: np.ndarray
+
+
+def calibrated(graph: sparse.csr_array, connectivity: float, n_jobs: int | None = None) -> Calibrated:
     """exp(-(d_ij - rho_i) / sigma_i) for each stored distance: 1 for the nearest, and of k in sum log2(k + 1).
 
     Parameters
@@ -30,14 +40,20 @@ def memberships(graph: sparse.csr_array, connectivity: float, n_jobs: int | None
 
     Returns
     -------
-    csr_array of shape (m, n), float64
+    Calibrated
+        The memberships are a csr_array of shape (m, n), float64.
     """
     starts, distances = graph.indptr.astype(np.int64), graph.data.astype(np.float64)
     found, (reaches, widths) = np.empty_like(distances), np.empty((2, graph.shape[0]))
     _native.fuzzy_rows(
         starts, distances, float(connectivity), LEAST_WIDTH, threads.n_threads(n_jobs), found, reaches, widths
     )
-    return with_values(graph, found)
+    return Calibrated(with_values(graph, found), reaches, widths)
+
+
+def memberships(graph: sparse.csr_array, connectivity: float, n_jobs: int | None = None) -> sparse.csr_array:
+    """The memberships alone, see `calibrated`."""
+    return calibrated(graph, connectivity, n_jobs).memberships
 
 
 def union(W: sparse.csr_array, mix: float) -> sparse.csr_array:

@@ -17,7 +17,7 @@ from lowdim._core.manifold.neighborhood import Distinct, Neighborhood
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
-from lowdim.neighbor_embedding import _affinity, _densities, _fuzzy, _init, _new_rows
+from lowdim.neighbor_embedding import _affinity, _densities, _fuzzy, _init, _new_rows, _targets
 from lowdim.neighbor_embedding._gradient_descent import centred
 from lowdim.neighbor_embedding._umap_descent import (
     EXACT,
@@ -55,6 +55,9 @@ class UMAP(Reducer):
     What a map does not show: how large or dense a group is, and how far it is from groups that it does not touch.
     Groups can appear in data that have none; look at several `n_neighbors`.
 
+    With labels or numbers ``fit(X, y)`` is supervised: w_ij is intersected with the graph of the target, so that rows
+    of one class come together. Such a map does not show how well the rows alone separate the classes; new rows do.
+
     Parameters
     ----------
     n_components : int
@@ -82,6 +85,14 @@ class UMAP(Reducer):
     densities : float
         Weight of the correlation between local densities in the data and in the map (densMAP); 0: none, 2: the usual
         weight in densMAP; smaller ones keep more of the rest. Uses "sampled" for any number of rows.
+    target_weight : float
+        Of the target `y` of a supervised fit, from 0 (the map of the rows alone) to 1. At 0.5 a neighbour of another
+        class has exp(-5) of its weight; one without label exp(-1).
+    target_metric : str or callable
+        "categorical": `y` holds labels. Otherwise it holds numbers, and this is the distance between them, such as
+        "euclidean".
+    target_n_neighbors : int or None
+        Neighbours of a number in `y`. None: `n_neighbors`.
     metric : str or callable
         Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
         "precomputed" where X holds distances. These may be dense, condensed, or a sparse graph whose stored entries are
@@ -172,6 +183,9 @@ class UMAP(Reducer):
         "repulsion": params.real(0),
         "negative_sample_rate": params.real(0),
         "densities": params.real(0),
+        "target_weight": params.real(0, 1),
+        "target_metric": params.text() | params.function(),
+        "target_n_neighbors": params.none() | params.whole(1),
         "init": _init.rule(),
         "max_iter": params.none() | params.whole(1),
     }
@@ -193,6 +207,9 @@ class UMAP(Reducer):
         repulsion=1.0,
         negative_sample_rate=5.0,
         densities=0.0,
+        target_weight=0.5,
+        target_metric="categorical",
+        target_n_neighbors=None,
         metric="euclidean",
         search="auto",
         missing="error",
@@ -215,6 +232,9 @@ class UMAP(Reducer):
         self.repulsion = repulsion
         self.negative_sample_rate = negative_sample_rate
         self.densities = densities
+        self.target_weight = target_weight
+        self.target_metric = target_metric
+        self.target_n_neighbors = target_n_neighbors
         self.metric = metric
         self.search = search
         self.missing = missing
@@ -226,8 +246,47 @@ class UMAP(Reducer):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _embed(self, X: Any) -> np.ndarray:
-        self._check()
+    def fit(self, X: Any, y: Any = None) -> UMAP:
+        """Fit to the rows of X, and to their labels or numbers where these are given.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows: numpy, pandas, polars, lists.
+        y : array-like of shape (n_samples,) or None
+            Labels (numbers or text), by which neighbours of the same class attract more than others. None, NaN and the
+            number -1 are rows without label. With another `target_metric` numbers, one or several for each row, NaN
+            where they are not known. New rows are transformed without them.
+
+        Returns
+        -------
+        self : UMAP
+            The fitted model.
+        """
+        self._fit_rows(X, y=y)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """Fit to the rows of X, and to their labels or numbers where these are given; return the map.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,) or None
+            Labels or numbers, see `fit`.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_components)
+            The embedding.
+        """
+        self._refuse_stream(X)
+        return np.asarray(self._fit_rows(X, y=y))
+
+    def _embed(self, X: Any, y: Any = None) -> np.ndarray:
+        self._check(supervised=y is not None)
+        target = None if y is None else _targets.read(y, X.shape[0], self.target_metric)
         rng, self.not_shown_ = generator(self.random_state), NOT_SHOWN
         self.a_, self.b_ = _fuzzy.curve(self.min_dist, self.spread, "UMAP")
         X = X if sparse.issparse(X) else np.ascontiguousarray(X)  # the same sums for every layout
@@ -236,6 +295,8 @@ class UMAP(Reducer):
 
         graph = self._graph(rows, same)
         W = _fuzzy.union(_fuzzy.memberships(graph, self.local_connectivity, self.n_jobs), self.set_op_mix_ratio)
+        if target is not None and self.target_weight > 0:
+            W = _targets.supervised(W, target.picked(same), self._target_settings())
         radii = _densities.data_radii(graph, W) if self.densities else None
         settings = {"policy": self.disconnected, "metric": self._distance(), "owner": "UMAP", "n_jobs": self.n_jobs}
         W, joined = _fuzzy.joined(W, rows, **settings)
@@ -249,8 +310,13 @@ class UMAP(Reducer):
         self._rows = None if self._precomputed() else X[self._extension]
         return self.spread * Z[same.kind]
 
-    def _check(self) -> None:
+    def _check(self, *, supervised: bool) -> None:
         check_metric(self.metric, "UMAP")
+        if self.densities and supervised and self.target_weight > 0:
+            raise ValueError(
+                f"UMAP: densities must be 0 for a fit with y; got {self.densities:g}. Leave out y, or set "
+                "target_weight=0."
+            )
         if self.densities and self.solver == "exact":
             raise ValueError(
                 f"UMAP: densities must be 0 for solver='exact'; got {self.densities:g}. Use solver='sampled'."
@@ -264,6 +330,10 @@ class UMAP(Reducer):
         if k > n - 1:
             warn(f"UMAP: n_neighbors={k} is more than the {n - 1} other rows; all of them were taken.")
         return _affinity.as_graph(self._neighborhood().nearest(rows, min(k, n - 1)), n)
+
+    def _target_settings(self) -> _targets.Settings:
+        k = self.n_neighbors if self.target_n_neighbors is None else self.target_n_neighbors
+        return _targets.Settings(float(self.target_weight), self.target_metric, k, self.n_jobs)
 
     def _neighborhood(self) -> Neighborhood:
         return Neighborhood(self.n_neighbors, None, self._distance(), self.search, self.n_jobs, "UMAP")
@@ -358,8 +428,9 @@ class UMAP(Reducer):
         return np.ascontiguousarray(self.embedding_[self._extension])
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        of_target = 0 if self.target_metric == "categorical" else self._target_settings().n_neighbors
         return {
-            "graph": 120 * n * min(self.n_neighbors, max(1, n - 1)),
+            "graph": 120 * n * sum(min(k, max(1, n - 1)) for k in (self.n_neighbors, of_target)),
             "start": 64 * n * (self.n_components + 20),
             "map": 24 * n * self.n_components,
             "rows": 2 * n * d * itemsize if stored is None else 24 * stored,

@@ -132,6 +132,7 @@ class InverseNLPCA(Reducer):
     }
     _takes_nan = True
     _ways_out = "Fit on a sample of the rows and transform the others."
+    _reproduces_rows = True
 
     def __init__(
         self,

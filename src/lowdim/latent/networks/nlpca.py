@@ -122,6 +122,7 @@ class NLPCA(Reducer):
         "scale": params.flag(),
     }
     _ways_out = "Use Autoencoder, which trains on mini-batches."
+    _reproduces_rows = True
 
     def __init__(
         self,

@@ -153,6 +153,7 @@ class VAE(Reducer):
     }
     _block_rows = 16384
     _ways_out = "Fit on a sample of the rows and transform the others."
+    _reproduces_rows = True
 
     def __init__(
         self,
