@@ -1,0 +1,113 @@
+"""Maps that show nothing: few places, one place and some outliers, one direction only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim._core.distances import real_array
+from lowdim._core.spectrum.null_axes import crowding
+
+Array = NDArray[Any]
+
+FEW = 20  # rows of which a third are soon at one place
+GRID = 1000  # places along the diameter of a map that can be distinguished
+PLACES = 0.1  # of the rows: a map with fewer places, and fewer than MANY, has few
+MANY = 100
+CROWDED = 0.5  # of the rows within 1 % of the diameter of one place
+OUTLYING = 0.02  # of the rows
+PAID = 0.9  # of the variance along a direction, made by the outlying rows
+FLAT = 0.01  # deviation along the second direction over that along the first
+
+
+def degeneracy(Z: Any, *, n_distinct: int | None = None) -> tuple[str, ...]:
+    """What is degenerate about a map, as sentences with the numbers; none for a map that shows its rows.
+
+    A map is degenerate if its rows have few distinct places, if most of them are in one place and few outlying rows
+    span the map, or if they lie along one direction. Maps of fewer than 20 rows are not judged.
+
+    Parameters
+    ----------
+    Z : array (n, r)
+        Embedding; rows with NaN are left out.
+    n_distinct : int or None
+        Number of different rows of the data: equal rows must have the same place. None: all are different.
+
+    Returns
+    -------
+    tuple of str
+        One sentence for each problem.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Z = np.random.default_rng(0).normal(size=(200, 2))
+    >>> degeneracy(Z)
+    ()
+    >>> degeneracy(Z * [1, 0.001])[0][:44]
+    'The map is a line: the deviation along its s'
+    """
+    Z = real_array(Z, "degeneracy: Z")
+    if Z.ndim not in (1, 2):
+        raise ValueError(f"degeneracy: Z must be a table of rows and columns; got shape {Z.shape}.")
+    Z = Z[:, None] if Z.ndim == 1 else Z
+    Z = np.asarray(Z, np.float64)[np.isfinite(Z).all(axis=1)]
+    if len(Z) < FEW:
+        return ()
+    Z = Z - Z.mean(axis=0)
+    size = np.abs(Z).max()
+    if not size > 0:
+        return (f"All {len(Z)} rows are at one place.",)
+    Z = Z / size
+    distinct = min(len(Z), n_distinct or len(Z))
+    found = [_few_places(Z, distinct) or _one_place(Z, distinct) or _outliers(Z), _one_direction(Z)]
+    return tuple(sentence for sentence in found if sentence)
+
+
+def _few_places(Z: Array, distinct: int) -> str | None:
+    """Places that differ by a thousandth of the map."""
+    places = len(np.unique(np.rint(Z * (GRID / 2)), axis=0))
+    if places > min(PLACES * distinct, MANY):
+        return None
+    return f"The {len(Z)} rows are at {places} places only (places closer than 0.1 % of the map's extent count as one)."
+
+
+def _one_place(Z: Array, distinct: int) -> str | None:
+    share = crowding(Z)
+    equal = 1 - distinct / len(Z)  # these may be at one place in the data already
+    if share <= CROWDED + equal:
+        return None
+    far = round((1 - share) * len(Z))
+    return (
+        f"{len(Z) - far} of {len(Z)} rows ({share:.0%}) lie within 1 % of the map's diameter of one place: the map "
+        f"shows {far} outlying rows."
+    )
+
+
+def _outliers(Z: Array) -> str | None:
+    """A direction whose variance a few rows make."""
+    values, vectors = np.linalg.eigh(Z.T @ Z / len(Z))
+    kept = values > 1e-12 * values[-1]
+    white = Z @ (vectors[:, kept] / np.sqrt(values[kept]))
+    count = int(np.ceil(OUTLYING * len(Z)))
+    rows = np.argsort(-np.square(white).sum(axis=1), kind="stable")[:count]
+    paid = float(np.linalg.norm(white[rows], 2) ** 2 / len(Z))
+    if paid <= PAID:
+        return None
+    return (
+        f"{count} of {len(Z)} rows make {paid:.0%} of the variance along a direction of the map, along which the "
+        "others are at one place."
+    )
+
+
+def _one_direction(Z: Array) -> str | None:
+    if Z.shape[1] < 2:
+        return None
+    first, second = np.sqrt(np.maximum(np.linalg.eigvalsh(Z.T @ Z)[::-1][:2], 0))
+    if second > FLAT * first:
+        return None
+    return (
+        f"The map is a line: the deviation along its second direction is {second / first:.2%} of that along the first."
+    )
