@@ -13,13 +13,15 @@ from lowdim._core.spectrum.null_axes import crowding
 Array = NDArray[Any]
 
 FEW = 20  # rows of which a third are soon at one place
-GRID = 1000  # places along the diameter of a map that can be distinguished
-PLACES = 0.1  # of the rows: a map with fewer places, and fewer than MANY, has few
-MANY = 100
+ROUNDING = 1e-14  # of the largest coordinate
+GRID = 1000  # places along a map that can be distinguished
+# Of maps by PCA, scaling, Isomap, t-SNE and UMAP of curves, surfaces, clusters, digits, tables and noise, none had more
+# than 0.08 of the rows at one place, fewer places than half of the rows, more than 0.46 of the variance of a direction
+# in 2 % of the rows, or a second direction of less than 0.0097 of the first. Collapsed maps are far beyond.
 CROWDED = 0.5  # of the rows within 1 % of the diameter of one place
-OUTLYING = 0.02  # of the rows
-PAID = 0.9  # of the variance along a direction, made by the outlying rows
-FLAT = 0.01  # deviation along the second direction over that along the first
+PLACES, MANY = 0.1, 100  # fewer places than this share of the rows and than this number are few
+OUTLYING, PAID = 0.02, 0.8  # of the rows, and of the variance along a direction that they make
+FLAT = 0.003  # deviation along the second direction over that along the first
 
 
 def degeneracy(Z: Any, *, n_distinct: int | None = None) -> tuple[str, ...]:
@@ -56,13 +58,14 @@ def degeneracy(Z: Any, *, n_distinct: int | None = None) -> tuple[str, ...]:
     Z = np.asarray(Z, np.float64)[np.isfinite(Z).all(axis=1)]
     if len(Z) < FEW:
         return ()
+    Z = Z / (np.abs(Z).max() or 1.0)
     Z = Z - Z.mean(axis=0)
-    size = np.abs(Z).max()
-    if not size > 0:
+    extent = np.abs(Z).max()
+    if extent <= ROUNDING:
         return (f"All {len(Z)} rows are at one place.",)
-    Z = Z / size
+    Z = Z / extent
     distinct = min(len(Z), n_distinct or len(Z))
-    found = [_few_places(Z, distinct) or _one_place(Z, distinct) or _outliers(Z), _one_direction(Z)]
+    found = [_one_place(Z, distinct) or _few_places(Z, distinct) or _outliers(Z), _one_direction(Z)]
     return tuple(sentence for sentence in found if sentence)
 
 

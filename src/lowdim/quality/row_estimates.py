@@ -2,7 +2,7 @@
 
 Ranking all rows from all rows takes time that grows with their square. But small neighbourhoods need only the nearest
 neighbours of a row in the data and in the embedding, and large ones are estimated well by its ranks among a sample of
-the rows: a neighbourhood of K of n rows holds about K m / n of m sampled ones.
+the rows. Where the sample is thin, the nearest rows in a larger sample stand for the sizes between.
 """
 
 from __future__ import annotations
@@ -16,17 +16,20 @@ from numpy.typing import NDArray
 
 from lowdim._core import params
 from lowdim._core.neighbors import nearest
-from lowdim._core.ranks import MOST_ENTRIES, auc_weights, rank_rows, sizes, tally_ranks
+from lowdim._core.ranks import MOST_ENTRIES, rank_rows, sizes, tally_ranks
 from lowdim._core.ranks.reference import Reference, embedded_rows, euclidean, reference_of
 from lowdim._core.runtime import memory
 from lowdim._core.runtime.rng import generator
 from lowdim._core.runtime.threads import map_rows
+from lowdim.quality._size_shares import matched_ranks, size_shares, weights_of_ranks
 from lowdim.quality.rank_input import check_size
 
 Array = NDArray[Any]
 
 K_UP = 100  # neighbours of each row
-SAMPLED = 500  # rows that stand for all beyond the neighbours
+SAMPLED = 1000  # rows that stand for all beyond the neighbours
+ENOUGH = 12  # sampled rows that estimate R_NX of a neighbourhood well
+MIDDLE = 5000  # most rows of the larger sample
 _ROWS = 1024  # of a block of neighbour lists
 
 
@@ -71,9 +74,9 @@ def per_row_estimate(
     n_neighbors : int
         Neighbourhood size K of ``kept``, in 1..k_up.
     k_up : int
-        Neighbours of each row that are searched; at most n-2.
+        Neighbours of each row that are searched; of fewer rows n-2.
     n_sampled : int
-        Rows drawn for the larger neighbourhoods; at most n.
+        Rows drawn for the larger neighbourhoods; of fewer rows all.
     reference : {"ambient", "precomputed"}
         Distances to compare with: between the rows of `X`, or given in `X`.
     metric : str or callable
@@ -105,9 +108,9 @@ def per_row_estimate(
         )
     source = reference_of(X, metric=metric, reference=reference, n_jobs=n_jobs, owner=owner)
     rows = embedded_rows(Z, source.n, f"{owner}: Z")
-    check_size(k_up, source.n, owner, "k_up")
-    check_size(n_neighbors, k_up + 2, owner)
-    params.check(owner, {"n_sampled": n_sampled}, {"n_sampled": params.whole(3, source.n)})
+    given, rules = {"k_up": k_up, "n_sampled": n_sampled}, {"k_up": params.whole(1), "n_sampled": params.whole(3)}
+    params.check(owner, given, rules)
+    check_size(n_neighbors, min(source.n, k_up + 2), owner)
     metric = "precomputed" if source.name == "precomputed" else metric
     found = estimate_rows(
         X, source, {"Z": rows}, metric=metric, k=n_neighbors, k_up=k_up, n_sampled=n_sampled,
@@ -138,54 +141,82 @@ def estimate_rows(
     owner: str = "per_row_estimate",
 ) -> dict[str, RowEstimates]:
     """`RowEstimates` of several embeddings of the same rows, whose own neighbours and ranks are found once."""
-    n = source.n
+    n, rng = source.n, generator(random_state)
     k_up, n_sampled = min(k_up, n - 2), min(n_sampled, n)
-    k = min(k, k_up)
-    memory.check(owner, {"neighbours": 3 * 12 * n * k_up}, "Lower k_up.")
-    near = nearest(X, k_up, metric=metric, n_jobs=n_jobs, approximate=None, owner=owner).indices
-    sample = np.sort(generator(random_state).choice(n, size=n_sampled, replace=False))
-    far = _far_areas(source, {name: euclidean(Z, name) for name, Z in embeddings.items()}, sample, k_up, n_jobs)
+    k, middle = min(k, k_up), _middle_size(n, n_sampled, k_up)
+    memory.check(owner, {"neighbours": 5 * 12 * n * k_up}, "Lower k_up.")
+    search = _Lists(k_up, n_jobs, owner, np.sort(rng.choice(n, size=middle, replace=False)))
+    sample = np.sort(rng.choice(n, size=n_sampled, replace=False))
+    levels = [(n - 1, k_up), *([(middle, k_up)] if middle else []), (n_sampled, n_sampled - 1)]
+    *shares, far_share = size_shares(n, levels)
+    far = _far_areas(source, {name: euclidean(Z, name) for name, Z in embeddings.items()}, sample, far_share, n_jobs)
+    high = search.of(X, metric, source)
     found = {}
     for name, Z in embeddings.items():
-        low = nearest(Z, k_up, n_jobs=n_jobs, approximate=None, owner=owner).indices
-        area, kept = _near_areas(near, low, k, n_jobs)
-        found[name] = RowEstimates(area + far[name], kept / k, k, k_up, n_sampled)
+        low = search.of(Z)
+        parts = [
+            _list_areas(high[at], low[at], k, weights_of_ranks(share, levels[at][0]), n_jobs)
+            for at, share in enumerate(shares)
+        ]
+        auc = far[name] + np.sum([area for area, _ in parts], axis=0)
+        found[name] = RowEstimates(auc, parts[0][1] / k, k, k_up, n_sampled + middle)
     return found
 
 
-def _near_areas(high: Array, low: Array, k: int, n_jobs: int | None) -> tuple[Array, Array]:
-    """The part of each row's area for K up to the number of neighbours, and how many of its k nearest are preserved."""
+def _middle_size(n: int, n_sampled: int, k_up: int) -> int:
+    """Rows of a larger sample whose nearest are searched, if a neighbourhood of `k_up` rows holds few sampled rows."""
+    return min(MIDDLE, n * ENOUGH // k_up) if k_up * n_sampled < ENOUGH * n and k_up > 2 * ENOUGH else 0
+
+
+@dataclass(frozen=True, eq=False)
+class _Lists:
+    """Searches the nearest of each row among all rows, and among those of `middle` if there are any."""
+
+    k: int
+    n_jobs: int | None
+    owner: str
+    middle: Array
+
+    def of(self, X: Any, metric: Any = "euclidean", given: Reference | None = None) -> list[Array]:
+        """The lists of each row; `given` has the distances if these are not between rows of `X`."""
+        near = nearest(X, self.k, metric=metric, n_jobs=self.n_jobs, approximate=None, owner=self.owner).indices
+        if not len(self.middle):
+            return [near]
+        if given is not None and given.columns is not None and given.name == "precomputed":
+            return [near, self._among_middle(None, given.columns(np.arange(given.n), self.middle), metric)]
+        return [near, self._among_middle(X[self.middle], X, metric)]
+
+    def _among_middle(self, rows: Any, queries: Any, metric: Any) -> Array:
+        found = nearest(rows, self.k + 1, metric=metric, queries=queries, n_jobs=self.n_jobs, owner=self.owner).indices
+        own = np.full(len(found), -1)
+        own[self.middle] = np.arange(len(self.middle))
+        itself = found == own[:, None]
+        dropped = np.where(itself.any(axis=1), itself.argmax(axis=1), self.k)
+        return found[np.arange(self.k + 1) != dropped[:, None]].reshape(len(found), self.k)
+
+
+def _list_areas(
+    high: Array, low: Array, k: int, weights: tuple[Array, float], n_jobs: int | None
+) -> tuple[Array, Array]:
+    """The part of each row's area that its lists of nearest rows give, and how many of its k nearest are preserved."""
+    weight, by_chance = weights
     n, k_up = high.shape
-    weight = auc_weights(n)[: k_up + 2]
-    weight = weight - weight[k_up + 1]
-    K = sizes(k_up)
-    by_chance = np.sum(1 / (n - 1 - K)) / np.sum(1 / sizes(n - 2))
+    r = sizes(k_up)
 
     def add(part: slice) -> tuple[Array, Array]:
-        rho = matched_ranks(high[part], low[part], n)
-        worst = np.where(rho > 0, np.maximum(rho, K), k_up + 1)  # at k_up + 1 the weight is zero
+        rho = matched_ranks(high[part], low[part])
+        worst = np.where(rho > 0, np.maximum(rho, r), k_up + 1)  # at k_up + 1 the weight is zero
         return weight[worst].sum(axis=1) - by_chance, (worst <= k).sum(axis=1)
 
     areas, kept = zip(*map_rows(add, n, _ROWS, n_jobs), strict=True)
     return np.concatenate(areas), np.concatenate(kept)
 
 
-def matched_ranks(high: Array, low: Array, n: int) -> Array:
-    """The rank in the lists `high` of each entry of the lists `low` (rows of both belong together); 0 if not there."""
-    k = high.shape[1]
-    start = np.arange(len(high), dtype=np.int64)[:, None] * n
-    keys, wanted = (start + high).ravel(), (start + low).ravel()
-    order = np.argsort(keys, kind="stable")
-    at = np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)
-    found = order[at]
-    return np.where(keys[found] == wanted, found % k + 1, 0).reshape(low.shape)
-
-
 def _far_areas(
-    source: Reference, spaces: Mapping[str, Reference], sample: Array, k_up: int, n_jobs: int | None
+    source: Reference, spaces: Mapping[str, Reference], sample: Array, share: Array, n_jobs: int | None
 ) -> dict[str, Array]:
-    """The part of each row's area for K beyond `k_up`, from its ranks among the sampled rows."""
-    weight, by_chance = _far_weights(source.n, len(sample), k_up)
+    """Each row's sum of R_NX(k) times share[k-1] over k, from its ranks among the sampled rows."""
+    weight, by_chance = weights_of_ranks(share, len(sample))
 
     def areas(part: slice) -> list[Array]:
         rows = np.arange(part.start, part.stop)
@@ -195,17 +226,6 @@ def _far_areas(
 
     parts = map_rows(areas, source.n, max(1, MOST_ENTRIES // len(sample)), n_jobs)
     return {name: np.concatenate([part[at] for part in parts]) for at, name in enumerate(spaces)}
-
-
-def _far_weights(n: int, m: int, k_up: int) -> tuple[Array, float]:
-    """w and c with: area of a row beyond `k_up` = sum over the sampled rows of w[larger of both ranks], minus c."""
-    K = np.arange(k_up + 1, n - 1)
-    size = np.clip(np.rint(K * ((m + 1) / n)), 1, m - 1).astype(np.int64)  # sampled rows in a neighbourhood of K
-    share = np.bincount(size, weights=1 / K, minlength=m) / np.sum(1 / sizes(n - 2))
-    k = sizes(m - 1)
-    gain = share[1:] * m / (k * (m - k))
-    tail = np.cumsum(gain[::-1])[::-1]
-    return np.concatenate([[0.0], tail, [0.0]]), float(np.sum(share[1:] * k / (m - k)))
 
 
 def _sample_ranks(space: Reference, rows: Array, sample: Array) -> Array:
