@@ -26,7 +26,7 @@ from lowdim.quality.rank_input import check_size
 
 Array = NDArray[Any]
 
-K_UP = 100  # neighbours of each row
+K_UP = 90  # neighbours of each row: as many as t-SNE uses by default, so that one search serves both
 SAMPLED = 1000  # rows that stand for all beyond the neighbours
 ENOUGH = 12  # sampled rows that estimate R_NX of a neighbourhood well
 MIDDLE = 5000  # most rows of the larger sample
@@ -56,7 +56,6 @@ def per_row_estimate(
     *,
     k_up: int = K_UP,
     n_sampled: int = SAMPLED,
-    reference: str = "ambient",
     metric: Any = "euclidean",
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -65,7 +64,7 @@ def per_row_estimate(
 
     R_NX of a row for K = 1..k_up comes from its nearest neighbours in the data and in the embedding, which are searched
     approximately where the table is large; for larger K it is estimated by its ranks among `n_sampled` rows. `per_row`
-    has the exact values, for few rows or for a sample of rows.
+    has the exact values, for few rows or for a sample of rows, also with geodesic distances.
 
     Parameters
     ----------
@@ -77,8 +76,6 @@ def per_row_estimate(
         Neighbours of each row that are searched; of fewer rows n-2.
     n_sampled : int
         Rows drawn for the larger neighbourhoods; of fewer rows all.
-    reference : {"ambient", "precomputed"}
-        Distances to compare with: between the rows of `X`, or given in `X`.
     metric : str or callable
         Distance between rows: a name, a function of two rows, or "precomputed" where X holds distances.
     random_state : int, generator or None
@@ -101,17 +98,11 @@ def per_row_estimate(
     (True, True)
     """
     owner = "per_row_estimate"
-    if reference == "geodesic":
-        raise ValueError(
-            f'{owner}: reference must be "ambient" or "precomputed"; got {reference!r}. per_row has the values of '
-            "sampled rows for geodesic distances."
-        )
-    source = reference_of(X, metric=metric, reference=reference, n_jobs=n_jobs, owner=owner)
+    source = reference_of(X, metric=metric, n_jobs=n_jobs, owner=owner)
     rows = embedded_rows(Z, source.n, f"{owner}: Z")
     given, rules = {"k_up": k_up, "n_sampled": n_sampled}, {"k_up": params.whole(1), "n_sampled": params.whole(3)}
     params.check(owner, given, rules)
     check_size(n_neighbors, min(source.n, k_up + 2), owner)
-    metric = "precomputed" if source.name == "precomputed" else metric
     found = estimate_rows(
         X, source, {"Z": rows}, metric=metric, k=n_neighbors, k_up=k_up, n_sampled=n_sampled,
         random_state=random_state, n_jobs=n_jobs, owner=owner,
