@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.spatial.distance import cdist, squareform
 
 import lowdim
@@ -133,6 +134,27 @@ def test_scores_have_estimates_where_rows_were_sampled():
     noise = np.random.default_rng(0).normal(size=(200, 3))
     paths = quality.scores(noise, noise[:, :2], anchors=100, every_row=True, reference="geodesic")
     assert paths["row_estimate"] is None
+
+
+@pytest.mark.parametrize("n", [3, 4, 7, 25])
+def test_few_rows(n):
+    X = clusters(n, 3)
+    found = quality.per_row_estimate(X.tolist(), X[:, :2].tolist(), 1)
+    np.testing.assert_allclose(found["auc"], quality.per_row(X, X[:, :2], 1)["auc"], atol=1e-12)
+
+
+@pytest.mark.parametrize(("k_up", "n_sampled"), [(90, 3), (1, 3), (1, 300), (25, 40), (298, 3)])
+def test_any_number_of_neighbours_and_sampled_rows(k_up, n_sampled):
+    X = clusters(300, 3)
+    found = quality.per_row_estimate(X, X[:, ::-1], 1, k_up=k_up, n_sampled=n_sampled, random_state=0)
+    np.testing.assert_allclose(found["auc"], 1, atol=1e-12)
+
+
+def test_sparse_rows():
+    X = np.maximum(clusters(300), 0)
+    options = {"k_up": 30, "n_sampled": 40, "random_state": 0}
+    dense, thin = (quality.per_row_estimate(A, X[:, :2], **options)["auc"] for A in (X, sparse.csr_array(X)))
+    np.testing.assert_allclose(dense, thin, atol=1e-12)
 
 
 def test_wrong_calls_are_explained():

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from lowdim._core import params
 from lowdim._core.neighbors import nearest
 from lowdim._core.ranks import MOST_ENTRIES, rank_rows, sizes, tally_ranks
-from lowdim._core.ranks.reference import Reference, embedded_rows, euclidean, reference_of
+from lowdim._core.ranks.reference import Reference, embedded_rows, euclidean, reference_of, rows_of
 from lowdim._core.runtime import memory
 from lowdim._core.runtime.rng import generator
 from lowdim._core.runtime.threads import map_rows
@@ -87,7 +87,8 @@ def per_row_estimate(
     -------
     dict
         ``auc`` and ``kept`` (share of the K nearest neighbours preserved), arrays with a value for each row; ``k``
-        (that is K), ``k_up``, ``n_sampled``, ``reference``, and ``approximate``, which is True.
+        (that is K), ``k_up``, ``n_sampled`` (with the rows of a larger sample, whose nearest were searched for sizes
+        between), ``reference``, and ``approximate``, which is True.
 
     Examples
     --------
@@ -99,6 +100,7 @@ def per_row_estimate(
     """
     owner = "per_row_estimate"
     source = reference_of(X, metric=metric, n_jobs=n_jobs, owner=owner)
+    X = X if source.name == "precomputed" else rows_of(X, f"{owner}: X", "fill the holes in first")
     rows = embedded_rows(Z, source.n, f"{owner}: Z")
     given, rules = {"k_up": k_up, "n_sampled": n_sampled}, {"k_up": params.whole(1), "n_sampled": params.whole(3)}
     params.check(owner, given, rules)
@@ -156,7 +158,9 @@ def estimate_rows(
 
 def _middle_size(n: int, n_sampled: int, k_up: int) -> int:
     """Rows of a larger sample whose nearest are searched, if a neighbourhood of `k_up` rows holds few sampled rows."""
-    return min(MIDDLE, n * ENOUGH // k_up) if k_up * n_sampled < ENOUGH * n and k_up > 2 * ENOUGH else 0
+    size = min(MIDDLE, n * ENOUGH // k_up)
+    helps = k_up * n_sampled < ENOUGH * n and size > max(2 * k_up, n_sampled)
+    return size if helps and k_up > 2 * ENOUGH else 0
 
 
 @dataclass(frozen=True, eq=False)
