@@ -20,6 +20,8 @@ KEYS = {
     "rnx",
     "ranked",
     "row_auc",
+    "row_estimate",
+    "row_estimate_from",
     "auc",
     "auc_interval",
     "k",

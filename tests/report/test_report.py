@@ -165,7 +165,7 @@ def test_only_a_stated_sample_is_drawn_but_all_rows_are_scored(c):
 
 
 def test_a_sample_of_anchors_is_stated_and_drawn(roll):
-    c = lowdim.compare(roll.X, methods=["pca"], anchors=20)
+    c = lowdim.compare(roll.X, methods=["pca"], anchors=20, reference="geodesic")
     page = render(c, max_points=25)
     data = json.loads(Elements(page).data)
     quality = np.frombuffer(base64.b64decode(data["maps"][0]["quality"]), "<f4")
@@ -175,6 +175,14 @@ def test_a_sample_of_anchors_is_stated_and_drawn(roll):
     assert "A value with ± was estimated" in page
     assert "±" in page.split("<table ")[1]
     assert "A value with ±" not in render(lowdim.compare(roll.X, methods=["pca"]))
+
+
+def test_estimated_quality_is_drawn_for_every_row_and_stated(roll):
+    page = render(lowdim.compare(roll.X, methods=["pca"], anchors=20))
+    data = json.loads(Elements(page).data)
+    assert np.isfinite(np.frombuffer(base64.b64decode(data["maps"][0]["quality"]), "<f4")).all()
+    assert "The quality of each row is estimated from its" in page
+    assert "the others are grey" not in page
 
 
 def test_widths_are_kept_apart(roll):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,11 @@ from lowdim._core.ranks import Ranks
 from lowdim._core.ranks.reference import Reference, embedding, reference_of
 from lowdim._core.renamed import renamed_arguments
 from lowdim._core.runtime.rng import generator
-from lowdim.quality.distance_measures import shepard_of, stresses
+from lowdim.quality.distance_measures import distance_scores
 from lowdim.quality.label_error import knn_error, label_codes
 from lowdim.quality.rank_input import row_penalty
+from lowdim.quality.row_estimates import RowEstimates, estimate_rows
+from lowdim.quality.score import Score
 
 Array = NDArray[Any]
 
@@ -70,6 +72,7 @@ def scores_each(
     graph_neighbors: int = 10,
     anchors: Any = "auto",
     pairs: Any = "auto",
+    every_row: bool = False,
     metric: Any = "euclidean",
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -100,6 +103,9 @@ def scores_each(
         sample beyond.
     pairs : "auto", None or int
         Pairs of rows: all (None), or a random sample of this size. "auto": all up to 5,000 rows, 200,000 pairs beyond.
+    every_row : bool
+        If only some rows are ranked from, also estimate the R_NX area of all of them, as `per_row_estimate` does; not
+        for geodesic distances.
     metric : str or callable
         Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
         "precomputed" where X holds distances.
@@ -114,6 +120,8 @@ def scores_each(
         For each embedding: ``n_given``, ``n_embedded``, ``n_scored``, ``rows`` ("all" or "common"),
         ``n_components``, ``reference``, ``metric``, ``n_anchors``, ``rnx`` (curve over K = 1..n-2), ``auc``,
         ``ranked`` (positions among the scored rows that were ranked from) and ``row_auc`` (R_NX area of each of them),
+        ``row_estimate`` (R_NX area of all scored rows, estimated; None unless `every_row` asks for it and rows were
+        sampled) and ``row_estimate_from`` (a phrase),
         ``k``, ``trustworthiness``, ``continuity``, ``k_max``, ``q_local``, ``q_global``,
         ``normalized_stress``, ``scale_optimal_stress``, ``pearson``, ``spearman``, ``zeros_data`` and
         ``zeros_embedding`` (ordered pairs of different rows at distance 0), ``knn_error``, ``knn_error_data``
@@ -132,7 +140,7 @@ def scores_each(
     X, metric = comparable(X, metric, "scores")
     task = _Task(
         _rows(X, metric, reference), None if y is None else label_codes(y, "scores"), has_scale, n_neighbors, metric,
-        reference, graph_neighbors, anchors, pairs, int(generator(random_state).integers(2**31)), n_jobs,
+        reference, graph_neighbors, anchors, pairs, every_row, int(generator(random_state).integers(2**31)), n_jobs,
     )  # fmt: skip
     found = task.on(common, tables)
     own = _own(task, tables, kept, common)
@@ -175,7 +183,7 @@ def _own(
     own: dict[str, dict[str, Any]] = {}
     for names in groups.values():
         mask = kept[names[0]]
-        found = task.on(mask, {name: tables[name] for name in names})
+        found = replace(task, every_row=False).on(mask, {name: tables[name] for name in names})
         own |= {name: {**_facts(found[name], mask, mask), "rows": "own"} for name in names}
     return own
 
@@ -193,6 +201,7 @@ class _Task:
     graph_neighbors: int
     anchors: Any
     pairs: Any
+    every_row: bool
     seed: int
     n_jobs: int | None
 
@@ -209,17 +218,30 @@ class _Task:
             source, low, anchors=self.anchors, ks=(self.k,), random_state=self.seed,
             n_jobs=self.n_jobs,
         )  # fmt: skip
+        estimates = self._estimates(X, source, tables, any(found.sampled for found in ranks.values()))
+        distances = dict(distance_scores(source, low, self.pairs, self.seed, self.n_jobs))
         given = self._error(X, mask, self.metric if source.name != "precomputed" else "precomputed")
         return {
             name: {
                 "n_components": Z.shape[1],
                 **_rank_part(ranks[name]),
-                **self._distance_part(source, low[name], name),
+                **_row_part(estimates.get(name)),
+                **self._distance_part(distances[name], name),
                 "knn_error": self._error(Z, mask, "euclidean"),
                 "knn_error_data": given,
             }
             for name, Z in tables.items()
         }
+
+    def _estimates(
+        self, X: Any, source: Reference, tables: Mapping[str, Array], sampled: bool
+    ) -> dict[str, RowEstimates]:
+        if not (self.every_row and sampled) or source.columns is None:
+            return {}
+        metric = "precomputed" if source.name == "precomputed" else self.metric
+        return estimate_rows(
+            X, source, tables, metric=metric, k=self.k, random_state=self.seed, n_jobs=self.n_jobs, owner="scores"
+        )
 
     def _data(self, mask: Array) -> Any:
         n = self.X.shape[0]
@@ -238,19 +260,18 @@ class _Task:
             raise ValueError(f"scores: y must have a label for each of the {len(mask)} rows; got {len(self.y)}.")
         return float(knn_error(rows, self.y[mask], metric=metric, n_jobs=self.n_jobs))
 
-    def _distance_part(self, source: Reference, low: Reference, name: str) -> dict[str, Any]:
-        plain, optimal = stresses(source, low, self.pairs, self.seed, self.n_jobs)
-        diagram = shepard_of(source, low, self.pairs, self.seed)
+    def _distance_part(self, measured: dict[str, Score], name: str) -> dict[str, Any]:
         scaled = self.has_scale if isinstance(self.has_scale, bool) else self.has_scale.get(name, True)
-        found = {
-            "normalized_stress": plain if scaled else None,
-            "scale_optimal_stress": optimal,
-            "pearson": diagram.pearson,
-            "spearman": diagram.spearman,
-        }
+        found = {key: value if scaled or key != "normalized_stress" else None for key, value in measured.items()}
         values = {key: None if value is None else float(value) for key, value in found.items()}
         intervals = {f"{key}_interval": getattr(value, "interval", None) for key, value in found.items()}
         return {**values, **intervals}
+
+
+def _row_part(estimates: RowEstimates | None) -> dict[str, Any]:
+    if estimates is None:
+        return {"row_estimate": None, "row_estimate_from": None}
+    return {"row_estimate": estimates.auc, "row_estimate_from": estimates.text}
 
 
 def _rank_part(ranks: Ranks) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,10 @@ from scipy.stats import rankdata
 from lowdim._core.ranks.reference import Reference, embedding, reference_of
 from lowdim._core.runtime import memory
 from lowdim._core.runtime.rng import generator
+from lowdim.quality import pair_statistics as statistics
 from lowdim.quality import pair_sums as sums
+from lowdim.quality.pair_samples import RowPairs, draw, every_pair, rank_influence
+from lowdim.quality.pair_statistics import Statistic
 from lowdim.quality.pair_sums import PairSums
 from lowdim.quality.score import Score
 
@@ -23,32 +26,11 @@ Array = NDArray[Any]
 SPEARMAN_UP_TO = 1_500  # rows whose pairs are all ranked with pairs="auto"
 
 
-def _normalized(s: Array) -> Array:
-    return np.sqrt(s[..., sums.GAP2] / s[..., sums.DELTA2])
-
-
-def _stress1(s: Array) -> Array:
-    size = s[..., sums.DD]
-    ratio = np.divide(s[..., sums.GAP2], size, out=np.full_like(size, np.inf), where=size > 0)
-    return np.sqrt(ratio)
-
-
-def _sammon(s: Array) -> Array:
-    return s[..., sums.SAMMON] / s[..., sums.DELTA]
-
-
-def _mean_gap(s: Array) -> Array:  # times the number of all pairs: the raw stress, also from a sample
-    return s[..., sums.GAP2] / s[..., sums.COUNT]
-
-
-# Each kind as a function of the sums, and the power of two that converts it into true units: delta has the unit
-# 2**u, d the unit 2**v, their difference the larger of both, 2**top.
-_KINDS: dict[str, tuple[Callable[[Array], Array], Callable[[int, int, int], int]]] = {
-    "normalized": (_normalized, lambda u, v, top: top - u),
-    "scale_optimal": (sums.scale_optimal, lambda u, v, top: 0),
-    "stress1": (_stress1, lambda u, v, top: top - v),
-    "raw": (_mean_gap, lambda u, v, top: 2 * top),
-    "sammon": (_sammon, lambda u, v, top: 2 * (top - u)),
+KINDS = {
+    "normalized": statistics.normalized,
+    "scale_optimal": statistics.scale_optimal,
+    "stress1": statistics.stress1,
+    "raw": statistics.mean_gap,
 }
 
 
@@ -91,7 +73,7 @@ def stress(
     Returns
     -------
     Score
-        With a bootstrap confidence interval if pairs were sampled.
+        With a confidence interval if pairs were sampled.
 
     Examples
     --------
@@ -100,11 +82,12 @@ def stress(
     >>> round(stress(X, 2 * X), 12), round(stress(X, 2 * X, "scale_optimal"), 12)
     (1.0, 0.0)
     """
-    if kind not in ("raw", "normalized", "scale_optimal", "stress1"):
+    if kind not in KINDS:
         raise ValueError(f'stress: kind must be "raw", "normalized", "scale_optimal" or "stress1"; got {kind!r}.')
     source, low = spaces(X, Z, metric, reference, graph_neighbors, n_jobs, "stress")
     found = _sums(source, low, pairs, random_state, n_jobs, "stress")
-    return _of_kind(found, kind, kind=kind)
+    every = found.n * (found.n - 1) / 2 if kind == "raw" else 1.0
+    return _score(found, KINDS[kind], every, kind=kind)
 
 
 def sammon(
@@ -146,7 +129,7 @@ def sammon(
         At least 0; 0 if all distances are preserved.
     """
     source, low = spaces(X, Z, metric, reference, graph_neighbors, n_jobs, "sammon")
-    return _of_kind(_sums(source, low, pairs, random_state, n_jobs, "sammon"), "sammon")
+    return _score(_sums(source, low, pairs, random_state, n_jobs, "sammon"), statistics.sammon)
 
 
 def residual_variance(
@@ -187,10 +170,13 @@ def residual_variance(
     """
     owner = "residual_variance"
     source, low = spaces(X, Z, metric, reference, graph_neighbors, n_jobs, owner)
-    found = _score(_sums(source, low, pairs, random_state, n_jobs, owner), lambda s: 1 - sums.pearson(s) ** 2)
-    if np.isnan(found):
+    r, interval = _sums(source, low, pairs, random_state, n_jobs, owner).estimate(statistics.pearson)
+    if np.isnan(r):
         warnings.warn(f"{owner}: all distances of one space are equal; the result is undefined (NaN).", stacklevel=2)
-    return found
+    if interval is not None:  # that of the correlation, squared: near 0 the square is not normally distributed
+        nearest, furthest = 0.0 if interval[0] < 0 < interval[1] else min(map(abs, interval)), max(map(abs, interval))
+        interval = 1 - furthest**2, 1 - nearest**2
+    return Score(1 - r**2, reference=source.name, interval=interval)
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,43 +244,49 @@ def shepard(
     Score(1.0, reference='ambient')
     """
     source, low = spaces(X, Z, metric, reference, graph_neighbors, n_jobs, "shepard")
-    return shepard_of(source, low, pairs, random_state)
+    return _shepard(_pairs(source, pairs, random_state), source, low)
 
 
-def shepard_of(source: Reference, low: Reference, pairs: Any, random_state: Any) -> Shepard:
-    """`shepard` of two spaces."""
+def _pairs(source: Reference, pairs: Any, random_state: Any) -> RowPairs:
+    """The pairs of a Shepard diagram."""
     number = sums.wanted(pairs, source.n, SPEARMAN_UP_TO, "shepard")
-    if number is None:
-        entries = source.n * (source.n - 1) // 2
-        memory.check("shepard", {"pairs": 96 * entries}, "Draw a sample with pairs=200_000.")
-        delta, d = sums.all_pairs(source, low)
-        both = _values_and_ranks(delta, d)
-        found = [_sums_of(*xy, source, None) for xy in both]
-    else:
-        rng = generator(random_state)
-        delta, d, group = sums.draw(source, low, number, rng)
-        both = _values_and_ranks(delta, d)
-        # A resample keeps the ranks of the whole sample: ranking again would change little and take long.
-        tables = [sums.columns(x, y, sums.pilot_of(x, y))[:, : sums.UV + 1] for x, y in both]
-        resampled = np.split(sums.bootstrap(np.hstack(tables), group, rng), 2, axis=1)
-        found = [_sums_of(*xy, source, again) for xy, again in zip(both, resampled, strict=True)]
-    linear, ordered = (_score(f, sums.pearson) for f in found)
+    if number is not None:
+        return draw(source, number, generator(random_state))
+    entries = source.n * (source.n - 1) // 2
+    memory.check("shepard", {"pairs": 96 * entries}, "Draw a sample with pairs=200_000.")
+    return every_pair(source)
+
+
+def _shepard(pairs: RowPairs, source: Reference, low: Reference) -> Shepard:
+    delta, d = pairs.delta, pairs.distances(low)
+    _check_finite(delta, "shepard")
+    _check_finite(d, "shepard")
+    linear, ordered = _linear(pairs, d, source), _ordered(pairs, d, source)
     if np.isnan(linear):
         warnings.warn("shepard: all distances of one space are equal; correlations are undefined (NaN).", stacklevel=3)
     return Shepard(linear, ordered, delta, d, source.name)
 
 
-def _values_and_ranks(delta: Array, d: Array) -> list[tuple[Array, Array]]:
-    """The pairs of values behind the two correlations, in any unit."""
-    _check_finite(delta, "shepard")
-    _check_finite(d, "shepard")
-    x, y = (sums.in_unit(values, sums.unit_of(values)) for values in (delta, d))
-    return [(x, y), (rankdata(delta), rankdata(d))]
-
-
-def _sums_of(x: Array, y: Array, source: Reference, resampled: Array | None) -> PairSums:
+def _linear(pairs: RowPairs, d: Array, source: Reference) -> Score:
+    """Pearson's correlation."""
+    x, y = (sums.in_unit(values, sums.unit_of(values)) for values in (pairs.delta, d))
     pilot = sums.pilot_of(x, y)
-    return PairSums(sums.column_sums(x, y, pilot), pilot, source.n, source.name, resampled)
+    summands = sums.columns(x, y, pilot) if pairs.sampled else None
+    return _score(
+        PairSums(sums.column_sums(x, y, pilot), pilot, source.n, source.name, pairs, summands), statistics.pearson
+    )
+
+
+def _ordered(pairs: RowPairs, d: Array, source: Reference) -> Score:
+    """Spearman's correlation."""
+    x, y = pairs.ranks, rankdata(d)
+    pilot = sums.pilot_of(x, y)
+    value = statistics.pearson.value(sums.column_sums(x, y, pilot))
+    interval = None
+    if pairs.sampled:
+        influence = rank_influence(x, y)
+        interval = (np.nan, np.nan) if np.isnan(value) else pairs.interval(value, influence, -1.0, 1.0)
+    return Score(value, reference=source.name, interval=interval)
 
 
 def spaces(
@@ -311,9 +303,14 @@ def spaces(
 
 def _sums(source: Reference, low: Reference, pairs: Any, random_state: Any, n_jobs: int | None, owner: str) -> PairSums:
     number = sums.wanted(pairs, source.n, sums.EXACT_UP_TO, owner)
-    found = sums.pair_sums(source, low, number, random_state, n_jobs)
+    if number is None:
+        return _checked(sums.sums_of_all(source, {"Z": low}, n_jobs)["Z"], owner)
+    return _checked(sums.sums_of_sample(draw(source, number, generator(random_state)), source, low), owner)
+
+
+def _checked(found: PairSums, owner: str) -> PairSums:
     _check_finite(found.sums, owner)
-    if not found.sums[sums.DELTA2] > 0:
+    if not found.sums[statistics.DELTA2] > 0:
         raise ValueError(f"{owner}: X must have at least two different rows; all distances are zero.")
     return found
 
@@ -325,20 +322,28 @@ def _check_finite(values: Array, owner: str) -> None:
         )
 
 
-def _score(found: PairSums, statistic: Callable[[Array], Array], power: int = 0, **facts: Any) -> Score:
-    value, interval = found.estimate(statistic, power)
+def _score(found: PairSums, statistic: Statistic, times: float = 1.0, **facts: Any) -> Score:
+    value, interval = found.estimate(statistic, times)
     return Score(value, reference=found.reference, interval=interval, **facts)
 
 
-def _of_kind(found: PairSums, which: str, **facts: Any) -> Score:
-    statistic, power = _KINDS[which]
-    every = found.n * (found.n - 1) / 2 if which == "raw" else 1.0
-    return _score(found, lambda s: statistic(s) * every, power(*found.pilot.units, max(found.pilot.units)), **facts)
-
-
-def stresses(
-    source: Reference, low: Reference, pairs: Any, random_state: Any, n_jobs: int | None
-) -> tuple[Score, Score]:
-    """Normalised stress, and the same after the best rescaling, from the same sums."""
-    found = _sums(source, low, pairs, random_state, n_jobs, "scores")
-    return _of_kind(found, "normalized"), _of_kind(found, "scale_optimal")
+def distance_scores(
+    source: Reference, spaces: Mapping[str, Reference], pairs: Any, random_state: Any, n_jobs: int | None
+) -> Iterator[tuple[str, dict[str, Score]]]:
+    """Stresses and correlations of each embedding, over the same pairs, whose distances in the data are found once."""
+    drawn = _pairs(source, pairs, random_state)
+    exact = None
+    if sums.wanted(pairs, source.n, sums.EXACT_UP_TO, "scores") is None:
+        exact = sums.sums_of_all(source, spaces, n_jobs)
+    for name, low in spaces.items():
+        found = _checked(exact[name] if exact else sums.sums_of_sample(drawn, source, low), "scores")
+        diagram = _shepard(drawn, source, low)
+        yield (
+            name,
+            {
+                "normalized_stress": _score(found, statistics.normalized),
+                "scale_optimal_stress": _score(found, statistics.scale_optimal),
+                "pearson": diagram.pearson,
+                "spearman": diagram.spearman,
+            },
+        )

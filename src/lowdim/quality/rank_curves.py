@@ -17,10 +17,12 @@ from lowdim._core.ranks import rank_rows, sizes
 from lowdim._core.ranks.reference import embedded_rows, embedding, reference_of
 from lowdim._core.runtime import memory
 from lowdim._core.runtime.threads import blocks
+from lowdim.quality._size_shares import matched_ranks
 from lowdim.quality.rank_input import check_size, ranks_of
 from lowdim.quality.score import Score
 
 Array = NDArray[Any]
+_LISTS = 1024  # rows of a block of neighbour lists
 
 
 def rnx_curve(X: Any, Z: Any = None, **options: Any) -> Array:
@@ -285,10 +287,8 @@ def _shared(high: Array, low: Array) -> Array:
     """Histogram of max(rho, r) over pairs found in both lists of neighbours."""
     n, k = high.shape
     total = np.zeros(k + 1, np.int64)
-    for part in blocks(n, max(1, 2**22 // n)):
-        ranks = np.zeros((len(high[part]), n), np.int32)
-        np.put_along_axis(ranks, high[part].astype(np.int64), sizes(k)[None, :].astype(np.int32), axis=1)
-        rho = np.take_along_axis(ranks, low[part].astype(np.int64), axis=1)
+    for part in blocks(n, _LISTS):
+        rho = matched_ranks(high[part], low[part])
         worst = np.maximum(rho, sizes(k)[None, :])[rho > 0]
         total += np.bincount(worst, minlength=k + 1)
     return total

@@ -111,7 +111,10 @@ class Comparison:
 
     @property
     def per_row(self) -> dict[str, np.ndarray]:
-        """Method -> R_NX area of each row's neighbourhood; NaN for rows that were not scored."""
+        """Method -> R_NX area of each row's neighbourhood; NaN for rows that were not scored.
+
+        Estimated where only some rows were ranked from: ``scored[method].estimated_from`` says from what.
+        """
         return {name: scored.per_row for name, scored in self.scored.items()}
 
     @property
@@ -136,8 +139,13 @@ class Comparison:
 
     @property
     def warnings(self) -> dict[str, tuple[str, ...]]:
-        """Method -> its warnings, for the methods that issued any."""
-        return {o.name: o.warnings for o in self.outcomes if o.warnings}
+        """Method -> its warnings and what is degenerate about its map, for the methods that have any."""
+        found = {o.name: self._warnings_of(o) for o in self.outcomes}
+        return {name: texts for name, texts in found.items() if texts}
+
+    def _warnings_of(self, outcome: Outcome) -> tuple[str, ...]:
+        scored = self.scored.get(outcome.name)
+        return outcome.warnings if scored is None else (*outcome.warnings, *scored.warnings)
 
     @property
     def table(self) -> list[dict[str, Any]]:
@@ -159,7 +167,7 @@ class Comparison:
             **{key: plain(value) for key, value in measures.items()},
             "seconds": round(outcome.seconds, 4),
             "seed": self.seed,
-            "warnings": len(outcome.warnings),
+            "warnings": len(self._warnings_of(outcome)),
             "error": outcome.error,
         }
 
@@ -171,7 +179,7 @@ class Comparison:
             outcome = about[row["method"]]
             more = {"parameters": outcome.parameters, "diagnostics": outcome.diagnostics}
             curve = {"rnx": plain(list(self.curves[outcome.name]))} if outcome.name in self.scored else {}
-            rows.append({**row, "warnings": list(outcome.warnings), **more, **curve})
+            rows.append({**row, "warnings": list(self._warnings_of(outcome)), **more, **curve})
         return {
             "rows": self.n_rows,
             "rows_scored": int(self.rows_scored.sum()),

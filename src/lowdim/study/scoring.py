@@ -17,6 +17,8 @@ from lowdim.study.reference_choice import ReferenceChoice
 NOT_SCORES = (
     "rnx",
     "row_auc",
+    "row_estimate",
+    "row_estimate_from",
     "ranked",
     "own",
     "rows",
@@ -31,11 +33,17 @@ LEAST_ROWS = 3  # ranks need three
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """Scores of one embedding, its R_NX curve for K = 1, 2, ..., and the R_NX area of each row (NaN: not scored)."""
+    """Scores of one embedding, its R_NX curve for K = 1, 2, ..., and the R_NX area of each row (NaN: not scored).
+
+    `estimated_from` is what the areas of the rows were estimated from; None if they are exact. `warnings` say what is
+    degenerate about the map.
+    """
 
     scores: dict[str, Any]
     rnx: np.ndarray
     per_row: np.ndarray
+    estimated_from: str | None = None
+    warnings: tuple[str, ...] = ()
 
 
 def embedded_by_all(embeddings: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -61,7 +69,8 @@ def score_each(
         for group in groups:
             scored |= _scored_together(group, against, **options)
     notes = dict.fromkeys(f"While scoring: {warning.message}" for warning in caught)
-    return scored, tuple(notes)
+    sources = dict.fromkeys(answer.estimated_from for answer in scored.values() if answer.estimated_from)
+    return scored, (*notes, *(f"The quality of each row is estimated from {source}." for source in sources))
 
 
 def _scored_together(
@@ -87,6 +96,7 @@ def _scored_together(
         reference=against.kind,
         graph_neighbors=against.graph_neighbors,
         anchors=anchors,
+        every_row=True,
         random_state=seed,
         n_jobs=n_jobs,
     )
@@ -94,7 +104,13 @@ def _scored_together(
     if incomplete:
         errors = _errors(embeddings, against, np.asarray(classes), rows, n_jobs)
         found = {name: {**answer, **errors[name]} for name, answer in found.items()}
-    return {name: _scored(answer, np.flatnonzero(rows), len(rows)) for name, answer in found.items()}
+    different = _different_rows(against)
+    return {
+        name: _scored(
+            answer, np.flatnonzero(rows), len(rows), quality.degeneracy(embeddings[name], n_distinct=different)
+        )
+        for name, answer in found.items()
+    }
 
 
 def _errors(
@@ -117,9 +133,20 @@ def _errors(
     }
 
 
-def _scored(answer: Mapping[str, Any], scored: np.ndarray, n: int) -> Scored:
+def _different_rows(against: ReferenceChoice) -> int | None:
+    """The number of different rows of the data; None if only their distances are known."""
+    if against.kind == "precomputed" or not isinstance(against.rows, np.ndarray):
+        return None
+    rows = np.ascontiguousarray(against.rows)
+    return len(np.unique(rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()))
+
+
+def _scored(answer: Mapping[str, Any], scored: np.ndarray, n: int, warned: tuple[str, ...]) -> Scored:
     """One record from the answer of `quality.scores_each`; values of rows at their row numbers."""
     per_row = np.full(n, np.nan)
-    per_row[scored[answer["ranked"]]] = answer["row_auc"]
+    if answer["row_estimate"] is None:
+        per_row[scored[answer["ranked"]]] = answer["row_auc"]
+    else:
+        per_row[scored] = answer["row_estimate"]
     scores = {key: value for key, value in answer.items() if key not in NOT_SCORES}
-    return Scored(scores, np.asarray(answer["rnx"]), per_row)
+    return Scored(scores, np.asarray(answer["rnx"]), per_row, answer["row_estimate_from"], warned)

@@ -31,6 +31,7 @@ __all__ = [
     "comparable",
     "condensed_rows",
     "excess",
+    "fitted_categories",
     "origin",
     "over_power",
     "own_points",

@@ -120,6 +120,12 @@ class Gower:
         return layout.spread(cells) * np.where(layout.numeric, 1.0, 0.5)
 
 
+def fitted_categories(model: Any) -> list[tuple[Any, ...] | None] | None:
+    """The categories of each column that a model was fitted with, None for numbers; None if it knows of no columns."""
+    found, holes = getattr(model, "categories_", None), getattr(model, "_holes", None)
+    return list(holes.categories) if isinstance(holes, Gower) else found
+
+
 def gower_block(Q: Array, R: Array) -> Array:
     """Distances between the rows of two such tables."""
     block = np.empty((len(Q), len(R)), R.dtype)

@@ -28,8 +28,11 @@ from lowdim._core.distances import (
 from lowdim._core.distances.labelled import labelled
 from lowdim._core.graph import connect, geodesics, neighbor_graph
 from lowdim._core.neighbors import nearest
+from lowdim._core.runtime.threads import blocks
 
 Array = NDArray[Any]
+
+PAIR_CELLS = 2**20  # cells of the differences of pairs of rows that are held at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +48,7 @@ class Reference:
     metric: str
     block: Callable[[Array, bool], Array]
     pairs: Callable[[Array, Array], Array] | None = None  # distances of rows i to rows j, one by one, where cheap
+    columns: Callable[[Array, Array], Array] | None = None  # ordered like distances of rows to given rows, where cheap
 
 
 def reference_of(
@@ -67,11 +71,15 @@ def reference_of(
         return _geodesic(X, metric, named, graph_neighbors, n_jobs, owner)
     if reference == "precomputed" or named == "precomputed":
         D = np.asarray(check_dissimilarities(labelled(X, owner)[0], owner))
-        return Reference(len(D), "precomputed", "precomputed", lambda rows, order: D[rows], lambda i, j: D[i, j])
+        return Reference(
+            len(D), "precomputed", "precomputed", lambda rows, order: D[rows], lambda i, j: D[i, j],
+            lambda rows, columns: D[np.ix_(rows, columns)],
+        )  # fmt: skip
     X = rows_of(X, f"{owner}: X", "fill the holes in first")
     if named == "euclidean" and not issparse(X):
         return euclidean(X, "ambient")
-    return Reference(X.shape[0], "ambient", named, _metric_blocks(X, metric, named, owner))
+    block = _metric_blocks(X, metric, named, owner)
+    return Reference(X.shape[0], "ambient", named, lambda rows, order: block(rows, None), None, block)
 
 
 def embedding(Z: Any, n: int, owner: str) -> Reference:
@@ -119,9 +127,16 @@ def euclidean(X: Array, name: str) -> Reference:
         return out if order else _grown(np.sqrt(out, out=out), exponent)
 
     def pairs(i: Array, j: Array) -> Array:
-        return _grown(np.sqrt(np.sum((scaled[i] - scaled[j]) ** 2, axis=1)), exponent)
+        size = max(1, PAIR_CELLS // scaled.shape[1])
+        squares = [np.sum((scaled[i[part]] - scaled[j[part]]) ** 2, axis=1) for part in blocks(len(i), size)]
+        return _grown(np.sqrt(np.concatenate(squares)), exponent)
 
-    return Reference(len(X), name, "euclidean", block, pairs)
+    def columns(rows: Array, others: Array) -> Array:
+        out = np.empty((len(rows), len(others)), scaled.dtype)
+        _native.square_rows(scaled[rows], scaled[others], out, 1)
+        return out
+
+    return Reference(len(X), name, "euclidean", block, pairs, columns)
 
 
 def _grown(lengths: Array, exponent: int) -> Array:
@@ -130,17 +145,20 @@ def _grown(lengths: Array, exponent: int) -> Array:
         return np.ldexp(lengths.astype(np.float64, copy=False), exponent)
 
 
-def _metric_blocks(X: Any, metric: Any, named: str, owner: str) -> Callable[[Array, bool], Array]:
-    def block(rows: Array, order: bool) -> Array:
+def _metric_blocks(X: Any, metric: Any, named: str, owner: str) -> Callable[[Array, Array | None], Array]:
+    """Distances of rows to given rows, or to all."""
+
+    def block(rows: Array, given: Array | None) -> Array:
+        others = np.arange(X.shape[0]) if given is None else given
         with np.errstate(over="ignore", invalid="ignore"):
-            found = pairwise(X[rows], X, metric)
+            found = pairwise(X[rows], X if given is None else X[given], metric)
         if not np.isfinite(found).all():
             i, j = (int(at[0]) for at in np.nonzero(~np.isfinite(found)))
             raise ValueError(
-                f"{owner}: metric {named!r} must give finite distances; got {found[i, j]} for rows {rows[i]} and {j}. "
-                "Drop such rows, rescale the data or use another metric."
+                f"{owner}: metric {named!r} must give finite distances; got {found[i, j]} for rows {rows[i]} and "
+                f"{others[j]}. Drop such rows, rescale the data or use another metric."
             )
-        found[np.arange(len(rows)), rows] = 0.0  # a row is where it is, however little is known about it
+        found[rows[:, None] == others] = 0.0  # a row is where it is, however little is known about it
         return found
 
     return block

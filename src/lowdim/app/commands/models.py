@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 import lowdim
+from lowdim._core.distances import fitted_categories
 from lowdim.app import sources
 from lowdim.app.arguments import parameters_of, read_options, words
 from lowdim.app.console import print_json, print_line, print_notes, print_warnings, progress
@@ -117,6 +118,6 @@ def _load(path: str) -> Any:
 
 def _needed(model: Any, names: tuple[str, ...]) -> dict[str, Any]:
     """The columns that a model was fitted with, and what they held."""
-    categories = getattr(model, "categories_", None) or [None] * len(names)
+    categories = fitted_categories(model) or [None] * len(names)
     kinds = ["number" if found is None else "category" for found in categories]
     return {"needed": names, "needed_kinds": tuple(zip(names, kinds, strict=True))}

@@ -1,0 +1,225 @@
+"""Commands on tables as people have them: describe, impute, inverse, JSON, and a stop in the middle."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import lowdim
+from lowdim.app import cli
+
+SOURCE = str(Path(lowdim.__file__).parents[1])
+
+
+def say(capsys, *words):
+    code = cli.main(list(words))
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+@pytest.fixture
+def penguins(tmp_path, monkeypatch, rng):
+    """A table with an id, a label, categories, dates, text, codes, missing cells, constants and markup."""
+    monkeypatch.chdir(tmp_path)
+    n = 60
+    species = rng.choice(["Adelie", "Gentoo"], n)
+    frame = pl.DataFrame({
+        "rowid": [i + (i > 30) for i in range(n)],
+        "species": species,
+        "<b>island</b>": rng.choice(["Dream", "Biscoe", "<i>T</i>"], n),
+        "bill": 40 + 5 * (species == "Gentoo") + rng.normal(size=n),
+        "mass": [None if i % 9 == 7 else 4000.5 + 900 * (kind == "Gentoo") + i * 17 % 29 for i, kind in enumerate(species)],
+        "sex": [None if i % 11 == 3 else ["male", "female"][i % 2] for i in range(n)],
+        "date": [f"2007-11-{i % 28 + 1:02d}" for i in range(n)],
+        "study": ["PAL"] * n,
+        "comment": [f"{'a long remark ' * 6}{i}" for i in range(n)],
+    })  # fmt: skip
+    frame.write_csv("penguins.csv")
+    return frame
+
+
+def test_any_table_without_an_option(penguins, capsys):
+    code, out, err = say(capsys, "compare", "penguins.csv")
+    assert code == 0
+    assert re.search(r"^  sex +category +map ", err, re.M)
+    assert re.search(r"^  date +date +shown .*--as number:date", err, re.M)
+    assert "methods: numbers and categories: famd" in out
+    page = Path("lowdim-report-penguins/report.html").read_text(encoding="utf-8")
+    assert "&lt;b&gt;island&lt;/b&gt;" in page
+    assert "<b>island</b>" not in page
+    assert "<i>T</i>" not in page.split('id="data"')[0]
+    found = json.loads(Path("lowdim-report-penguins/scores.json").read_text())
+    assert not [row for row in found["methods"] if row["error"]]
+    assert found["reference"] == "gower"
+    kinds = {column["name"]: column["kind"] for column in found["column_kinds"]}
+    assert (kinds["rowid"], kinds["study"], kinds["comment"]) == ("id", "constant", "text")
+
+
+def test_options_change_what_is_done(penguins, capsys):
+    words = ["compare", "penguins.csv", "--methods", "pca", "--out", "o", "--json"]
+    options = ["--as", "number:date", "--drop", "sex,<b>island</b>", "--label", "sex"]
+    code, _, _ = say(capsys, *words, *options)
+    assert code == 0
+    found = json.loads(Path("o/scores.json").read_text())
+    assert found["column_names"] == ["species", "bill", "mass", "date"]
+    assert found["label"] == "sex"
+
+
+def test_describe(penguins, capsys):
+    code, out, _ = say(capsys, "describe", "penguins.csv")
+    assert code == 0
+    assert "60 rows; 4 of 9 columns would be in the map (2 of numbers, 2 of categories)" in out
+    assert "missing together in" in out
+    found = json.loads(say(capsys, "describe", "penguins.csv", "--json")[1])
+    assert found["rows"] == 60
+    assert found["missing_cells"] == penguins["mass"].null_count() + penguins["sex"].null_count()
+    assert found["duplicate_rows"] == 0
+    pl.concat([penguins, penguins.head(5)]).drop("rowid", "comment").write_csv("twice.csv")
+    assert "5 rows are equal to an earlier one" in say(capsys, "describe", "twice.csv")[1]
+
+
+def test_impute(penguins, capsys):
+    code, out, _ = say(capsys, "impute", "penguins.csv", "--out", "full.csv", "--draws", "5")
+    assert code == 0
+    full, cells = pl.read_csv("full.csv"), pl.read_csv("full-cells.csv")
+    assert full.columns == penguins.columns
+    assert full.select("mass", "sex").null_count().sum_horizontal().item() == 0
+    known = penguins["mass"].is_not_null()
+    np.testing.assert_allclose(full["mass"].filter(known), penguins["mass"].filter(known))
+    assert full["rowid"].to_list() == penguins["rowid"].to_list()
+    assert len(cells) == penguins["mass"].null_count() + penguins["sex"].null_count()
+    assert f"{len(cells)} cells filled" in out
+    masses = cells.filter(pl.col("column") == "mass")
+    assert (masses["standard_deviation"] > 0).all()
+    assert cells.filter(pl.col("column") == "sex")["agreement"].is_between(0, 1).all()
+
+
+def test_fit_transform_and_inverse_of_a_mixed_table(penguins, capsys):
+    assert say(capsys, "fit", "penguins.csv", "--method", "famd", "--out", "m.lowdim")[0] == 0
+    penguins.head(3).drop("species").write_csv("new.csv")
+    code, _, err = say(capsys, "transform", "m.lowdim", "new.csv", "--out", "z.csv")
+    assert code == 0, err
+    first = pl.read_csv("m-embedding.csv").head(3).select("famd0", "famd1").to_numpy()
+    np.testing.assert_allclose(pl.read_csv("z.csv").select("famd0", "famd1").to_numpy(), first, atol=1e-8)
+    assert say(capsys, "inverse", "m.lowdim", "z.csv", "--embedding-columns", "famd0,famd1", "--out", "r.csv")[0] == 0
+    rows = pl.read_csv("r.csv")
+    assert rows.columns == ["<b>island</b>", "bill", "mass", "sex"]
+    assert set(rows["sex"]) <= {"male", "female"}
+
+
+def test_one_new_row_is_enough(penguins, capsys):
+    assert say(capsys, "fit", "penguins.csv", "--method", "umap", "--out", "m.lowdim")[0] == 0
+    penguins.head(1).write_csv("one.csv")
+    code, _, err = say(capsys, "transform", "m.lowdim", "one.csv", "--out", "z.csv")
+    assert code == 0, err
+    assert len(pl.read_csv("z.csv")) == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["compare", "penguins.csv", "--methods", "famd", "--out", "o"],
+        ["describe", "penguins.csv"],
+        ["impute", "penguins.csv", "--out", "full.csv", "--draws", "2"],
+        ["fit", "penguins.csv", "--method", "famd", "--out", "m"],
+        ["datasets"],
+        ["datasets", "helix", "--out", "h.csv"],
+    ],
+)
+def test_json_everywhere(penguins, capsys, words):
+    code, out, _ = say(capsys, *words, "--json")
+    assert code == 0
+    assert json.loads(out, parse_constant=pytest.fail)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["comparre", "penguins.csv"], "Did you mean 'compare'?"),
+        (["compare", "penguins.csv", "--methds", "pca"], "Did you mean '--methods'?"),
+        (["compare", "penguins.csv", "--methods", "lda,pca", "--no-label"], "See lowdim"),
+    ],
+)
+def test_typos_get_a_suggestion(penguins, capsys, words, message):
+    code, _, err = say(capsys, *words)
+    assert code == 2
+    assert message in err
+    assert os.listdir() == ["penguins.csv"]
+
+
+def test_errors_of_methods_are_in_words_of_the_command_line(penguins, capsys):
+    _, out, _ = say(capsys, "compare", "penguins.csv", "--methods", "lda,ica,pca", "--columns", "bill,mass")
+    assert "np." not in out
+    assert "X[" not in out
+    assert "--rows complete" in out
+
+
+def test_help_lists_the_methods_in_groups(capsys):
+    with pytest.raises(SystemExit):
+        cli.parser().parse_args(["compare", "--help"])
+    text = capsys.readouterr().out
+    assert "who is near whom:" in text
+    assert all(name in text for name in ("laplacian-eigenmaps", "mutual-information", "opentsne", "inverse-nlpca"))
+
+
+def test_without_the_libraries_of_the_command_line(penguins):
+    block = "import sys; sys.modules['polars'] = None; from lowdim.app.cli import main; sys.exit(main(sys.argv[1:]))"
+    for words in (["compare", "penguins.csv"], ["describe", "penguins.csv"], ["datasets"]):
+        done = subprocess.run(
+            [sys.executable, "-c", block, *words],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PYTHONPATH": SOURCE},
+        )
+        assert done.returncode == 2
+        assert done.stderr == "lowdim: the command line needs polars; install it with: pip install 'lowdim[app]'\n"
+
+
+KILLED = [sys.executable, "-m", "lowdim.app", "compare", "penguins.csv", "--out", "o", "--seed", "3"]
+
+
+@pytest.mark.parametrize("moment", [pytest.param(k, marks=[pytest.mark.deep] if k > 1 else []) for k in range(10)])
+def test_a_run_that_is_killed_loses_nothing(penguins, capsys, moment):
+    environment = {**os.environ, "PYTHONPATH": SOURCE}
+    say(capsys, "compare", "penguins.csv", "--methods", "famd", "--out", "o")
+    before = {name: Path("o", name).read_bytes() for name in ("report.html", "scores.json", "embeddings.parquet")}
+    child = subprocess.Popen(KILLED, env=environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    with child:
+        wait = np.random.default_rng(moment).uniform(0, 3)
+        lines = iter(child.stderr.readline, "")
+        next((line for line in lines if line.startswith("famd")), None)
+        time.sleep(wait)
+        child.send_signal(signal.SIGKILL)
+        child.wait(30)
+    after = {name: Path("o", name).read_bytes() for name in before}
+    assert after == before or json.loads(after["scores.json"])["seed"] == 3  # the old report, or the new one, whole
+    kept = {path.name: path.stat().st_mtime_ns for path in Path("o/maps").glob("*.npy")}
+    code, _, _ = say(capsys, "compare", "penguins.csv", "--out", "o", "--seed", "3")
+    assert code == 0
+    assert json.loads(Path("o/scores.json").read_text())["seed"] == 3
+    assert {path.name: path.stat().st_mtime_ns for path in Path("o/maps").glob("*.npy") if path.name in kept} == kept
+    assert not [name for name in os.listdir("o") if name.startswith(".lowdim-")]
+
+
+def test_ctrl_c_writes_the_report_of_what_is_finished(penguins, capsys, monkeypatch):
+    def stop(self, X, y=None):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(lowdim.Isomap, "fit_transform", stop)
+    code, out, err = say(capsys, "compare", "penguins.csv", "--methods", "famd,isomap,tsne", "--out", "o")
+    assert code == 130
+    assert "stopped: without isomap, tsne. The same command goes on where it was" in err
+    assert "famd" in out
+    assert Path("o/report.html").exists()
+    monkeypatch.setattr(lowdim.Isomap, "fit_transform", lowdim.PCA.__mro__[1].fit_transform)
+    code, out, err = say(capsys, "compare", "penguins.csv", "--methods", "famd,isomap,tsne", "--out", "o")
+    assert code == 0
+    assert "failed" not in out
