@@ -36,7 +36,7 @@ def penguins(tmp_path, monkeypatch, rng):
         "species": species,
         "<b>island</b>": rng.choice(["Dream", "Biscoe", "<i>T</i>"], n),
         "bill": 40 + 5 * (species == "Gentoo") + rng.normal(size=n),
-        "mass": [None if i % 9 == 7 else 4000.5 + 900 * (kind == "Gentoo") + i * 17 % 29 for i, kind in enumerate(species)],
+        "mass": [None if i % 9 == 7 else 4000.5 + 900 * (s == "Gentoo") + i * 17 % 29 for i, s in enumerate(species)],
         "sex": [None if i % 11 == 3 else ["male", "female"][i % 2] for i in range(n)],
         "date": [f"2007-11-{i % 28 + 1:02d}" for i in range(n)],
         "study": ["PAL"] * n,
