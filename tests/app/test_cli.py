@@ -252,7 +252,7 @@ def test_places_come_with_number_name_and_label(flowers, capsys, extension):
             assert found["name"][2] == "p2"
             assert np.isnan(found["label"][3])
         return
-    found = pl.DataFrame(input_table.load(places, ReadOptions())[0])
+    found = pl.DataFrame(input_table.load(places, ReadOptions()).frame)
     assert found.columns == ["row", "name", "label", "pca0", "pca1"]
     assert found["label"].to_list() == numeric.to_list()
     np.testing.assert_allclose(found.select("pca0", "pca1").to_numpy(), Z)

@@ -68,7 +68,8 @@ class EmbeddingTable:
 
 def read_embedding(path: str | Path, name: str | None = None, columns: tuple[str, ...] = ()) -> EmbeddingTable:
     """Read an embedding: that of a method from the file of a comparison, the named columns, or all columns."""
-    frame, notes = load(path, ReadOptions())
+    loaded = load(path, ReadOptions(distances="no"))
+    frame, notes = loaded.frame, loaded.notes
     ours = frame.columns[:1] == ["row"] and frame["row"].dtype.is_integer()
     chosen = columns or _columns_of(frame.columns, name, ours, path)
     read = assemble(

@@ -16,8 +16,10 @@ import numpy as np
 import polars as pl
 
 from lowdim.app.errors import UserError
-from lowdim.app.file_formats import EXTENSIONS, reader
 from lowdim.app.read_options import ReadOptions
+from lowdim.app.reading.any_file import read_any
+from lowdim.app.reading.loaded import Loaded
+from lowdim.app.reading.source import PACKED_EXTENSIONS, STANDARD_INPUT
 from lowdim.study.suggestions import did_you_mean
 
 
@@ -62,23 +64,34 @@ class InputTable:
 
 def read(path: str | Path, how: ReadOptions = ReadOptions()) -> InputTable:  # noqa: B008 (frozen: safe to share)
     """Read and check the table in a file."""
-    frame, notes = load(path, how)
-    return assemble(Path(path).stem, frame, how, source=str(path), notes=notes)
+    loaded = load(path, how)
+    if loaded.kind == "distances":
+        raise UserError(
+            f"{path}: {loaded.notes[-1]}. Rows are needed here; --distances no reads the table as rows and columns."
+        )
+    roles = {"names": how.names or loaded.names, "label": how.label or loaded.label}
+    how = ReadOptions(**{**how.__dict__, **roles})
+    return assemble(table_name(path), loaded.frame, how, source=str(path), notes=loaded.notes)
 
 
-def load(path: str | Path, how: ReadOptions) -> tuple[pl.DataFrame, list[str]]:
-    """All columns of a file as they are, and notes about its format."""
+def load(path: str | Path, how: ReadOptions) -> Loaded:
+    """All columns of a file as they are, and notes about its format. "-" is standard input, a folder has images."""
     path = Path(path)
-    if path.is_dir():
-        raise UserError(f"{path} is a folder; give one file ({', '.join(EXTENSIONS)}).")
-    if not path.exists():
+    if str(path) != STANDARD_INPUT and not path.exists():
         raise UserError(f"no such file: {path}.{_near_file(path)}")
-    parse = reader(path)
     try:
-        return parse(path, how)
+        return read_any(path, how)
     except (pl.exceptions.PolarsError, OSError, EOFError, zipfile.BadZipFile, csv.Error, ValueError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise UserError(f"{path} cannot be read as {path.suffix[1:]}: {reason.rstrip('.')}.") from error
+        raise UserError(f"{path} cannot be read as {path.suffix[1:] or 'a table'}: {reason.rstrip('.')}.") from error
+
+
+def table_name(path: str | Path) -> str:
+    """The name of a table: that of its file without extensions."""
+    if str(path) == STANDARD_INPUT:
+        return "standard-input"
+    path = Path(path)
+    return Path(path.stem).stem if path.suffix.lower() in PACKED_EXTENSIONS else path.stem
 
 
 def _near_file(path: Path) -> str:
