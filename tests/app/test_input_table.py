@@ -82,7 +82,7 @@ ERRORS = [
     ("a,b\n1,2\n3,4\n", ReadOptions(), "at least 3 rows are needed; got 2"),
     (TEXT, ReadOptions(), r"column 'kind' has 4 values that are not numbers \(first: 'x', row 1\)\. Use it for colours "
                       r"with --label kind.*--names kind.*--drop kind"),
-    ("a,b\n1,2\n2,gone\n3,4\n", ReadOptions(), r"column 'b' has 1 values .*\(first: 'gone', row 2\)\. If 'gone' means a "
+    ("a,b\n1,2\n2,gone\n3,4\n", ReadOptions(), r"column .b. has 1 values .*first: .gone., row 2.*If .gone. means a "
                                            r"missing value, add --na 'gone'"),
     ("a,b,c\nx,1,y\nz,2,w\nx,3,y\n", ReadOptions(), r"column 'a' \(and 1 other columns: c\) has 3 values"),
     ("a,b\n1,2\n2,\n3,4\n4,NA\n", ReadOptions(), r"2 missing values in 2 of 4 rows \(first: row 2, column 'b'\)\. "

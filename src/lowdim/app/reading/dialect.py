@@ -6,8 +6,10 @@ import csv
 import io
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from lowdim.app.errors import UserError
 from lowdim.app.read_options import ReadOptions
@@ -17,6 +19,8 @@ from lowdim.app.reading.source import Source
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 HEAD, LARGEST_HEAD = 2**16, 2**26  # bytes looked at
 ENOUGH = 20  # lines
+MOST_CELLS = 5000  # that are looked at to choose the separator
+LARGEST_CELL = 2**31 - 1
 SPACED = ""  # runs of spaces
 COMMENTS = ("#", "%", "//")
 
@@ -53,10 +57,16 @@ def find_dialect(source: Source, how: ReadOptions, lines: list[str]) -> Dialect:
     return Dialect(separator, quote, rows, sizes)
 
 
+def rows_of(lines: Iterable[str], separator: str, quote: str = '"', *, strict: bool = False) -> Any:
+    """A reader of rows; a cell may be as long as it is."""
+    csv.field_size_limit(LARGEST_CELL)
+    return csv.reader(lines, delimiter=separator, quotechar=quote, strict=strict)
+
+
 def _separated(lines: list[str], separator: str, quote: str = '"') -> tuple[list[list[str]], list[int]]:
     """Rows and the number of bytes of each; a row may have several lines."""
     text = [line.removeprefix("\ufeff") if not i else line for i, line in enumerate(lines)]
-    reader = csv.reader(text, delimiter=separator, quotechar=quote)
+    reader = rows_of(text, separator, quote)
     rows, sizes, done = [], [], 0
     for row in reader:
         rows.append(row)
@@ -81,7 +91,7 @@ def _separator(source: Source, how: ReadOptions, lines: list[str]) -> str:
 def _fit(lines: list[str], mark: str) -> tuple[float, float]:
     """The share of lines with the usual number of cells (0 if that is one), and the share of cells that are whole."""
     told = [line for line in lines if line.strip() and not line.lstrip().startswith(COMMENTS)] or lines
-    if _breaks_quotes(told, mark):
+    if not any(mark in line for line in told) or _breaks_quotes(told, mark):
         return 0.0, 0.0
     rows = [row for row in _separated(told, mark)[0] if any(cell.strip() for cell in row)]
     if not rows:
@@ -90,7 +100,7 @@ def _fit(lines: list[str], mark: str) -> tuple[float, float]:
     width, count = Counter(len(row) for row in rows).most_common(1)[0]
     if width < 2:
         return 0.0, 0.0
-    cells = [cell for row in rows for cell in row]
+    cells = [cell for row in rows for cell in row[: max(2, MOST_CELLS // len(rows))]]
     others = [other for other in SEPARATORS if other not in (mark, ",")]
     whole = sum(is_number(cell) or not any(other in cell for other in others) for cell in cells)
     return round(count / len(rows), 1), round(whole / len(cells), 2)
@@ -99,7 +109,7 @@ def _fit(lines: list[str], mark: str) -> tuple[float, float]:
 def _breaks_quotes(lines: list[str], mark: str) -> bool:
     """Whether text goes on after a closing quote: the character that separates must stand there."""
     try:
-        list(csv.reader(lines, delimiter=mark, strict=True))
+        list(rows_of(lines, mark, strict=True))
     except csv.Error as error:
         return "expected after" in str(error)
     return False

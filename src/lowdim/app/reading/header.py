@@ -17,7 +17,8 @@ from lowdim.app.reading.number_text import is_missing, is_number
 
 COMMENTS = ("#", "%", "//")
 MOST_TITLES = 10
-LOOKED_AT = 50  # rows that decide whether a column has numbers
+LOOKED_AT = 50  # rows that decide whether a column has numbers; fewer of them in wide tables
+MOST_CELLS = 20_000
 LONGEST_UNIT = 20
 YEARS = range(1800, 2101)
 
@@ -44,7 +45,7 @@ def find_header(rows: Rows, how: ReadOptions, notes: list[str]) -> Header:
     top = _skip_comments(rows, top, notes)
     top = _skip_titles(rows, top, notes)
     names = [cell.strip() for cell in rows[top]]
-    rest = [row for row in rows[top + 1 : top + 1 + LOOKED_AT] if _filled(row)]
+    rest = [row for row in rows[top + 1 : top + 1 + max(4, min(LOOKED_AT, MOST_CELLS // len(names)))] if _filled(row)]
     width = _usual_width(rest) if rest else len(names)
     if not how.header or (not how.has_header and _is_data(names, rest, how, notes)):
         return Header([str(i + 1) for i in range(max(width, len(names)))], top, False)
@@ -61,8 +62,8 @@ def find_header(rows: Rows, how: ReadOptions, notes: list[str]) -> Header:
     return Header(names, first, plain, row_names)
 
 
-def _filled(row: Sequence[str]) -> int:
-    return sum(bool(cell.strip()) for cell in row)
+def _filled(row: Sequence[str]) -> bool:
+    return any(cell.strip() for cell in row)
 
 
 def _skip_blank(rows: Rows, top: int) -> int:
@@ -87,7 +88,7 @@ def _skip_comments(rows: Rows, top: int, notes: list[str]) -> int:
             break
         top = below
     if top > begin:
-        count = sum(bool(_filled(row)) for row in rows[begin:top])
+        count = sum(_filled(row) for row in rows[begin:top])
         notes.append(f"{count} comment lines above the column names left out")
     return top
 
@@ -106,7 +107,8 @@ def _skip_titles(rows: Rows, top: int, notes: list[str]) -> int:
 def _is_title(rows: Rows, top: int) -> bool:
     row, below = rows[top], rows[_skip_blank(rows, top + 1)]
     rest = [other for other in rows[top + 1 : top + LOOKED_AT] if _filled(other)]
-    if not rest or _filled(row) != 1 or is_number(next(cell for cell in row if cell.strip())):
+    told = [cell for cell in row if cell.strip()]
+    if not rest or len(told) != 1 or is_number(told[0]):
         return False
     usual = _usual_width(rest)
     if usual < 2 or not row[0].strip():

@@ -63,7 +63,10 @@ def _looked_at(paths: list[Path], image: Any) -> Iterator[tuple[tuple[int, int],
     """Size and mode of every image; pixels are not read."""
     for path in paths:
         with _opened(path, image) as picture:
-            turned = picture.getexif().get(0x0112, 1) >= 5  # stored on its side
+            try:
+                turned = picture.getexif().get(0x0112, 1) >= 5  # stored on its side
+            except (OSError, ValueError, SyntaxError) as error:
+                raise _unreadable(path, error) from error
             yield (picture.size[::-1] if turned else picture.size), picture.mode
 
 
@@ -73,7 +76,11 @@ def _opened(path: Path, image: Any) -> Any:
             warnings.simplefilter("error", image.DecompressionBombWarning)
             return image.open(path)
     except (OSError, ValueError, SyntaxError, image.DecompressionBombError, image.DecompressionBombWarning) as error:
-        raise UserError(f"{path} cannot be read as an image: {str(error).splitlines()[0].rstrip('.')}.") from error
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: BaseException) -> UserError:
+    return UserError(f"{path} cannot be read as an image: {(str(error).splitlines() or ['damaged'])[0].rstrip('.')}.")
 
 
 def _size(how: ReadOptions, sizes: tuple[tuple[int, int], ...], notes: list[str]) -> tuple[int, int]:
@@ -96,23 +103,28 @@ def _in_colour(how: ReadOptions, modes: tuple[str, ...]) -> bool:
 
 
 def _pixels(path: Path, image: Any, size: tuple[int, int], colour: bool) -> np.ndarray:
-    """The numbers of one image, 0 to 255, turned as its camera says, on white where it is transparent."""
+    """The numbers of one image, 0 to 255."""
+    with _opened(path, image) as picture:
+        try:
+            return _as_numbers(picture, image, size, colour)
+        except (OSError, ValueError, SyntaxError) as error:  # pixels are read here, not when a file is opened
+            raise _unreadable(path, error) from error
+
+
+def _as_numbers(picture: Any, image: Any, size: tuple[int, int], colour: bool) -> np.ndarray:
+    """An image turned as its camera says, on white where it is transparent, in the common size."""
     from PIL import ImageOps
 
-    with _opened(path, image) as opened:
-        try:
-            picture = ImageOps.exif_transpose(opened)
-        except (OSError, ValueError, SyntaxError) as error:
-            raise UserError(f"{path} cannot be read as an image: {str(error).splitlines()[0].rstrip('.')}.") from error
-        if picture.mode.startswith("I") or picture.mode == "F":
-            picture = _eight_bits(picture, image)
-        if "A" in picture.getbands() or "transparency" in picture.info:
-            picture = picture.convert("RGBA")
-            picture = image.alpha_composite(image.new("RGBA", picture.size, "white"), picture)
-        picture = picture.convert("RGB" if colour else "L")
-        if picture.size != size:
-            picture = picture.resize(size, image.Resampling.LANCZOS)
-        return np.asarray(picture, dtype=np.uint8).ravel()
+    picture = ImageOps.exif_transpose(picture)
+    if picture.mode.startswith("I") or picture.mode == "F":
+        picture = _eight_bits(picture, image)
+    if "A" in picture.getbands() or "transparency" in picture.info:
+        picture = picture.convert("RGBA")
+        picture = image.alpha_composite(image.new("RGBA", picture.size, "white"), picture)
+    picture = picture.convert("RGB" if colour else "L")
+    if picture.size != size:
+        picture = picture.resize(size, image.Resampling.LANCZOS)
+    return np.asarray(picture, dtype=np.uint8).ravel()
 
 
 def _eight_bits(picture: Any, image: Any) -> Any:

@@ -185,6 +185,12 @@ def shows_decimal_comma(cells: list[str]) -> bool:
 
 def is_number(text: str) -> bool:
     """Whether a cell is a number in any of the styles."""
+    try:
+        float(text)
+        return "_" not in text
+    except ValueError:
+        if not any(letter.isdigit() for letter in text):
+            return False
     bare = text.strip().replace("\u2212", "-").rstrip(f"%{CURRENCIES}").lstrip(CURRENCIES).strip()
     try:
         float(bare)

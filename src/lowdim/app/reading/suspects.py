@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 
 from lowdim.app.reading.loaded import listed
@@ -14,10 +16,11 @@ def note_suspects(frame: pl.DataFrame, notes: list[str]) -> None:
     """A note for each number that looks like a mark for missing cells."""
     found: dict[float, list[str]] = {}
     for column in frame:
-        if column.dtype.is_numeric() and len(column) and (least := column.min()) in SUSPECTS:
-            others = column.filter(column != least).drop_nulls()
-            if len(others) and float(others.min()) > APART * float(least):  # type: ignore[arg-type]
-                found.setdefault(float(least), []).append(column.name)  # type: ignore[arg-type]
+        least: Any = column.min() if column.dtype.is_numeric() else None
+        if least in SUSPECTS:
+            others = column.filter(column != least).drop_nulls().to_numpy()
+            if len(others) and others.min() > APART * least:
+                found.setdefault(float(least), []).append(column.name)
     for value, columns in found.items():
         notes.append(
             f"{value:g} in columns {listed(columns)} may stand for missing cells; it is used as a number "

@@ -6,7 +6,6 @@ file with a usual header is read in place.
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ import polars as pl
 
 from lowdim.app.errors import UserError
 from lowdim.app.read_options import ReadOptions
-from lowdim.app.reading.dialect import SPACED, Dialect, find_dialect, first_lines, with_tabs
+from lowdim.app.reading.dialect import SPACED, Dialect, find_dialect, first_lines, rows_of, with_tabs
 from lowdim.app.reading.encodings import as_bytes, as_utf8, blocks
 from lowdim.app.reading.header import Header, find_header
 from lowdim.app.reading.loaded import Loaded, listed, unique_names
@@ -165,14 +164,16 @@ def _some_width_differs(text: _Text) -> bool:
 def _rows(text: _Text) -> Iterator[tuple[list[str], int]]:
     """All rows of cells, with the number of the line that each ends in."""
     stream = io.TextIOWrapper(io.BytesIO(as_bytes(text.content)), encoding="utf-8-sig", newline="")
-    reader = csv.reader(stream, delimiter=text.dialect.separator, quotechar=text.dialect.quote)
+    reader = rows_of(stream, text.dialect.separator, text.dialect.quote)
     for row in reader:
         yield row, reader.line_num
 
 
 def _without_blank_lines(frame: pl.DataFrame, text: _Text) -> pl.DataFrame:
     """Remove blank lines, which polars reads as rows of missing values."""
-    empty = np.logical_and.reduce([column.is_null().to_numpy() for column in frame])
+    if not frame.height or min(frame.null_count().row(0)) == 0:
+        return frame
+    empty = frame.select(pl.all_horizontal(pl.all().is_null())).to_series().to_numpy()
     if not empty.any():
         return frame
     blank = np.array([len(row) < 2 and not "".join(row).strip() for row, _ in _rows(text)][text.header.first :], bool)

@@ -15,6 +15,7 @@ from lowdim.app.reading.loaded import Loaded
 from lowdim.app.reading.number_text import is_number
 from lowdim.app.reading.source import Source
 
+LOOKED_AT = 6  # lines that tell whether the others have to be read
 BETWEEN = re.compile(r"\s*[,;\t]\s*| +")
 
 
@@ -22,7 +23,7 @@ def triangle_in(content: Path | bytes, lines: list[str], source: Source, how: Re
     """Distances, if the text is a matrix of PHYLIP or a lower triangle; else None."""
     if how.distances not in (None, "lower", "square"):
         return None
-    first = [_cells(line) for line in lines if line.strip("\ufeff \t\r\n")]
+    first = [_cells(line) for line in lines[:LOOKED_AT] if line.strip("\ufeff \t\r\n")]
     if not _could_be_phylip(first) and not (how.distances == "lower" or _could_be_triangle(first)):
         return None
     rows = [_cells(line) for line in as_bytes(content).decode("utf-8-sig").splitlines() if line.strip()]
