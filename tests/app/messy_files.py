@@ -315,6 +315,14 @@ TEXT = [
 ]
 
 ERRORS = [
+    wrong("a quote that is not closed", b'a,b\n-1,234",1.5\n"', "line 2 has 3 fields"),
+    wrong(
+        "a numpy array with a damaged header", saved(np.save, np.eye(2)).replace(b"}", b" "), "cannot be read as csv"
+    ),
+    text("a comment and nothing else", "#a,b\r\n\n", {"#a": [], "b": []}),
+    wrong("only separators", ",,\n \n,,\n", "has no cells, only separators"),
+    wrong("JSON of rows with a bracket too many", "[[1, 2],  -1], [3, 0]]", "line 1 is not JSON", name="t.json"),
+    wrong("JSON nested too deeply", "[" * 100_000, "cannot be read as json|is not JSON", name="t.json"),
     wrong("empty", b"", r"t\.csv is empty\."),
     wrong("only blank lines", "\n \n\r\n", "is empty"),
     wrong("only a byte order mark", b"\xef\xbb\xbf", "is empty"),

@@ -7,6 +7,7 @@ error that names its position and the option that decides about it.
 from __future__ import annotations
 
 import csv
+import tokenize
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,6 +22,12 @@ from lowdim.app.reading.any_file import read_any
 from lowdim.app.reading.loaded import Loaded
 from lowdim.app.reading.source import PACKED_EXTENSIONS, STANDARD_INPUT
 from lowdim.study.suggestions import did_you_mean
+
+# What libraries raise for files that are damaged or of another kind than they seem.
+DAMAGED = (
+    pl.exceptions.PolarsError, pl.exceptions.PanicException, tokenize.TokenError, zipfile.BadZipFile, csv.Error,
+    OSError, EOFError, RecursionError, ValueError,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +88,7 @@ def load(path: str | Path, how: ReadOptions) -> Loaded:
         raise UserError(f"no such file: {path}.{_near_file(path)}")
     try:
         return read_any(path, how)
-    except (pl.exceptions.PolarsError, OSError, EOFError, zipfile.BadZipFile, csv.Error, ValueError) as error:
+    except DAMAGED as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise UserError(f"{path} cannot be read as {path.suffix[1:] or 'a table'}: {reason.rstrip('.')}.") from error
 

@@ -81,6 +81,8 @@ def _skip_comments(rows: Rows, top: int, notes: list[str]) -> int:
     begin = top
     while top < len(rows) - 1 and rows[top] and rows[top][0].lstrip().startswith(COMMENTS):
         below = _skip_blank(rows, top + 1)
+        if not _filled(rows[below]):
+            break
         is_last = not (rows[below] and rows[below][0].lstrip().startswith(COMMENTS))
         remark = rows[top][0].lstrip("#%/ ") != rows[top][0].lstrip("#%/")
         over_numbers = len(rows[top]) > 1 and any(is_number(cell) for cell in rows[below])

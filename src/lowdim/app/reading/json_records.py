@@ -35,9 +35,10 @@ def read_json(source: Source, how: ReadOptions) -> Loaded:
 
 def read_json_lines(source: Source, how: ReadOptions, text: str | None = None) -> Loaded:
     """One record per line."""
-    text = _text(source, how) if text is None else text
-    if text.lstrip().startswith("["):
-        return read_json(source, how)
+    if text is None:
+        text = _text(source, how)
+        if text.lstrip().startswith("["):
+            return read_json(source, how)
     records = []
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():

@@ -63,6 +63,8 @@ def read_text(source: Source, how: ReadOptions) -> Loaded:
         content = with_tabs(as_bytes(content), source.notes)
         lines = first_lines(content)
         dialect = find_dialect(source, ReadOptions(**{**how.__dict__, "separator": "\t"}), lines)
+    if not any(cell.strip() for row in dialect.rows for cell in row):
+        raise UserError(f"{source.shown} has no cells, only separators.")
     header = find_header(dialect.rows, how, source.notes)
     decimal_comma = how.decimal_comma or _has_decimal_comma(dialect, header, source.notes)
     text = _Text(source, content, dialect, header, sum(dialect.sizes[: header.first]), decimal_comma)
@@ -120,7 +122,7 @@ def _parsed(text: _Text, how: ReadOptions, decimal_comma: bool, **more: Any) -> 
     data = data if isinstance(data, Path) else io.BytesIO(data)
     try:
         frame = pl.read_csv(data, has_header=text.in_place, **options)
-    except pl.exceptions.PolarsError:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         _check_widths(text)
         if isinstance(data, io.BytesIO):
             data.seek(0)

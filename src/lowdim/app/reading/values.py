@@ -40,7 +40,7 @@ def _is_number(cell: Any) -> bool:
 
 def _numeric(name: str, values: list[Any]) -> pl.Series:
     whole = all(cell is None or (float(cell).is_integer() and abs(cell) < 2**53) for cell in values)
-    if whole and any(isinstance(cell, int) for cell in values):
+    if whole:  # spreadsheets and SPSS have floats only; whole numbers are often classes or identifiers
         return pl.Series(name, [None if cell is None else int(cell) for cell in values], dtype=pl.Int64)
     if any(isinstance(cell, int) and abs(cell) > 2**53 for cell in values):  # identifiers: floats would lose digits
         return pl.Series(name, [None if cell is None else str(cell) for cell in values], dtype=pl.String)
