@@ -315,7 +315,7 @@ TEXT = [
 ]
 
 ERRORS = [
-    wrong("a quote that is not closed", b'a,b\n-1,234",1.5\n"', "line 2 has 3 fields"),
+    wrong("a quote that is not closed", b'a,b\n-1,234",1.5\n"', "cannot be read as csv|line 2 has 3 fields"),
     wrong(
         "a numpy array with a damaged header", saved(np.save, np.eye(2)).replace(b"}", b" "), "cannot be read as csv"
     ),

@@ -146,8 +146,8 @@ def test_the_sheet_can_be_chosen(load_rows):
     assert notes == ("the sheet 'first' is read (--sheet chooses one of empty, first, second)",)
     assert load_rows(sheets, ReadOptions(sheet="second"))[0] == {"z": [1.5, 2.5]}
     assert load_rows(sheets, ReadOptions(sheet="3"))[0] == {"z": [1.5, 2.5]}
-    with pytest.raises(UserError, match=r"--sheet 'secnd' is not a sheet\. Did you mean 'second'\? Sheets: empty"):
-        load_rows(sheets, ReadOptions(sheet="secnd"))
+    with pytest.raises(UserError, match=r"--sheet 'secondd' is not a sheet\. Did you mean 'second'\? Sheets: empty"):
+        load_rows(sheets, ReadOptions(sheet="secondd"))
     with pytest.raises(UserError, match="the sheet 'empty' has no cells"):
         load_rows(sheets, ReadOptions(sheet="empty"))
 

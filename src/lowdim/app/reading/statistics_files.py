@@ -26,12 +26,13 @@ def read_stata(source: Source, how: ReadOptions) -> Loaded:
 
 def _read(source: Source, how: ReadOptions, function: str, program: str) -> Loaded:
     pyreadstat = library("pyreadstat", "formats", source.shown, f"reading {program} files")
+    damaged = (pyreadstat.ReadstatError, getattr(pyreadstat, "PyreadstatError", pyreadstat.ReadstatError))
     try:
         with source.path() as path:
             columns, about = getattr(pyreadstat, function)(
                 str(path), output_format="dict", encoding=how.encoding, user_missing=False
             )
-    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError) as error:
+    except damaged as error:
         raise UserError(f"{source.shown} cannot be read as {program}: {str(error).rstrip('.')}.") from error
     notes, labelled, found = source.notes, [], []
     for name, cells in columns.items():

@@ -16,17 +16,17 @@ from lowdim.app.reading.number_text import is_number
 from lowdim.app.reading.source import Source
 
 LOOKED_AT = 6  # lines that tell whether the others have to be read
-BETWEEN = re.compile(r"\s*[,;\t]\s*| +")
+MARKS, SPACES = re.compile(r"[,;\t]"), re.compile(r"\s+")
 
 
 def triangle_in(content: Path | bytes, lines: list[str], source: Source, how: ReadOptions) -> Loaded | None:
     """Distances, if the text is a matrix of PHYLIP or a lower triangle; else None."""
     if how.distances not in (None, "lower", "square"):
         return None
-    first = [_cells(line) for line in lines[:LOOKED_AT] if line.strip("\ufeff \t\r\n")]
+    first = _separated(lines[:LOOKED_AT])
     if not _could_be_phylip(first) and not (how.distances == "lower" or _could_be_triangle(first)):
         return None
-    rows = [_cells(line) for line in as_bytes(content).decode("utf-8-sig").splitlines() if line.strip()]
+    rows = _separated(as_bytes(content).decode("utf-8").splitlines())
     found = _phylip(rows, source) or _triangle(rows, source, asked=how.distances == "lower")
     if found is None and how.distances == "lower" and len({len(row) for row in rows[1:]}) > 1:
         raise UserError(
@@ -40,8 +40,15 @@ def _widths(rows: list[list[str]]) -> str:
     return ", ".join(str(len(row)) for row in rows[:4])
 
 
-def _cells(line: str) -> list[str]:
-    cells = [cell.strip().strip('"') for cell in BETWEEN.split(line.strip("\ufeff \r\n"))]
+def _separated(lines: list[str]) -> list[list[str]]:
+    """The cells of all lines that are not blank; spaces separate them if nothing else does."""
+    told = [line for line in (line.strip("\ufeff \t\r\n") for line in lines) if line]
+    between = MARKS if any(MARKS.search(line) for line in told) else SPACES
+    return [_cells(line, between) for line in told]
+
+
+def _cells(line: str, between: re.Pattern[str]) -> list[str]:
+    cells = [cell.strip().strip('"') for cell in between.split(line)]
     while cells and not cells[-1]:
         cells.pop()
     return cells
@@ -90,11 +97,9 @@ def _triangle(rows: list[list[str]], source: Source, *, asked: bool) -> Loaded |
     body = rows[1:] if header else rows
     named = any(row and not is_number(row[0]) for row in body)
     D = _lower([row[1:] if named else row for row in body])
-    if D is None:
+    if D is None or (named and len(D) > len(body)):  # the first item has no line, so no name
         return None
     names = [row[0] for row in body] if named else [str(i + 1) for i in range(len(D))]
-    if not named and len(D) > len(body):  # the first item has no line of its own
-        names = [str(i + 1) for i in range(len(D))]
     notes = [*source.notes, f"a lower triangle: distances between {len(D)} items (--distances no: rows)"]
     return distances_of(D, names, notes)
 
