@@ -20,6 +20,44 @@ MOST_TITLES = 10
 LOOKED_AT = 50  # rows that decide whether a column has numbers; fewer of them in wide tables
 MOST_CELLS = 20_000
 LONGEST_UNIT = 20
+UNITS = frozenset(
+    [
+        "m",
+        "cm",
+        "mm",
+        "µm",
+        "nm",
+        "km",
+        "kg",
+        "g",
+        "mg",
+        "µg",
+        "t",
+        "s",
+        "ms",
+        "min",
+        "h",
+        "d",
+        "%",
+        "°C",
+        "°F",
+        "K",
+        "Hz",
+        "kHz",
+        "MHz",
+        "V",
+        "mV",
+        "A",
+        "mA",
+        "W",
+        "Pa",
+        "kPa",
+        "bar",
+        "mol",
+        "l",
+        "ml",
+    ]
+)
 YEARS = range(1800, 2101)
 
 Rows = Sequence[Sequence[str]]
@@ -85,7 +123,7 @@ def _skip_comments(rows: Rows, top: int, notes: list[str]) -> int:
             break
         is_last = not (rows[below] and rows[below][0].lstrip().startswith(COMMENTS))
         remark = rows[top][0].lstrip("#%/ ") != rows[top][0].lstrip("#%/")
-        over_numbers = len(rows[top]) > 1 and any(is_number(cell) for cell in rows[below])
+        over_numbers = any(is_number(cell) for cell in rows[below])
         if is_last and len(rows[top]) == len(rows[below]) and (over_numbers or not remark):
             break
         top = below
@@ -143,7 +181,9 @@ def _is_data(first: list[str], rest: Rows, how: ReadOptions, notes: list[str]) -
             return False
         names = len(first) > 1 and _are_names(cells) and len(set(first)) == len(first)
         if names and not _is_square_of_distances([first, *rest]):
-            notes.append("the first line has whole numbers, read as column names (--no-header reads it as data)")
+            notes.append(
+                "the first line has evenly spaced numbers or years, read as names (--no-header reads it as data)"
+            )
             return False
         found = True
     if found:
@@ -166,15 +206,17 @@ def _is_square_of_distances(rows: Rows) -> bool:
 
 
 def _are_names(cells: list[str]) -> bool:
-    """Whether numbers look like names of columns: counted (0, 1, 2) or years."""
+    """Whether numbers look like names of columns: evenly spaced (0, 1, 2, or wavelengths) or years."""
     try:
-        values = [int(cell) for cell in cells]
+        values = [float(cell) for cell in cells]
     except ValueError:
         return False
-    steps = {after - before for before, after in pairwise(values)}
-    counted = len(steps) == 1 and steps.pop() > 0
+    steps = [after - before for before, after in pairwise(values)]
+    whole = all(value.is_integer() for value in values)
+    enough = len(steps) >= (1 if whole else 3)  # three numbers with decimals are evenly spaced by chance too often
+    even = enough and min(steps) > 0 and max(steps) - min(steps) < 1e-6 * max(steps)
     years = all(value in YEARS for value in values) and values == sorted(set(values))
-    return counted or years
+    return even or years
 
 
 def _with_short_header(names: list[str], rest: Rows, notes: list[str]) -> tuple[list[str], bool]:
@@ -200,5 +242,11 @@ def _is_units(names: list[str], rest: Rows, how: ReadOptions) -> bool:
         return False
     if any(len(unit) > LONGEST_UNIT for unit in told):
         return False
+    if len(told) == 1 and not (told[0].strip("()[]<>") in UNITS or _in_brackets(told[0])):
+        return False  # one word above one column can be anything
     others = [units[j] for j in range(len(units)) if j not in numeric]
-    return all(not unit or unit == "-" or unit[0] + unit[-1] in ("()", "[]", "<>") for unit in others)
+    return all(not unit or unit == "-" or _in_brackets(unit) for unit in others)
+
+
+def _in_brackets(text: str) -> bool:
+    return len(text) > 2 and text[0] + text[-1] in ("()", "[]", "<>")
