@@ -2,7 +2,9 @@
 
 import gzip
 import io
+import os
 import sys
+import threading
 from types import SimpleNamespace
 
 import numpy as np
@@ -40,6 +42,18 @@ def test_standard_input(monkeypatch, content):
     table = sources.load("-", ReadOptions())
     np.testing.assert_array_equal(table.X, [[1, 2], [3, 4], [5, 9]])
     assert table.name == "standard-input"
+
+
+def test_a_pipe_is_read_once(tmp_path):
+    pipe = tmp_path / "pipe"
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("pipes with names are of Unix")
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(TEXT,))
+    writer.start()
+    found = load(pipe, ReadOptions())
+    writer.join()
+    assert found.frame.rows() == [(1, 2), (3, 4), (5, 9)]
 
 
 def test_errors_name_standard_input(monkeypatch):

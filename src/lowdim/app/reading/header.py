@@ -20,44 +20,10 @@ MOST_TITLES = 10
 LOOKED_AT = 50  # rows that decide whether a column has numbers; fewer of them in wide tables
 MOST_CELLS = 20_000
 LONGEST_UNIT = 20
-UNITS = frozenset(
-    [
-        "m",
-        "cm",
-        "mm",
-        "µm",
-        "nm",
-        "km",
-        "kg",
-        "g",
-        "mg",
-        "µg",
-        "t",
-        "s",
-        "ms",
-        "min",
-        "h",
-        "d",
-        "%",
-        "°C",
-        "°F",
-        "K",
-        "Hz",
-        "kHz",
-        "MHz",
-        "V",
-        "mV",
-        "A",
-        "mA",
-        "W",
-        "Pa",
-        "kPa",
-        "bar",
-        "mol",
-        "l",
-        "ml",
-    ]
-)
+UNITS = {
+    "m", "cm", "mm", "µm", "nm", "km", "kg", "g", "mg", "µg", "t", "s", "ms", "min", "h", "d", "%", "°C", "°F", "K",
+    "Hz", "kHz", "MHz", "V", "mV", "A", "mA", "W", "Pa", "kPa", "bar", "mol", "l", "ml",
+}  # fmt: skip
 YEARS = range(1800, 2101)
 
 Rows = Sequence[Sequence[str]]

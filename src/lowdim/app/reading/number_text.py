@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from lowdim.app.reading.loaded import listed
+
 # Read as missing everywhere, as most programs do.
 MISSING_WORDS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL"]
 # Read as missing in columns whose other cells are numbers, with a note.
@@ -69,8 +71,6 @@ class Findings:
             self.words[word] = (cells + count, [*columns, column])
 
     def notes(self) -> list[str]:
-        from lowdim.app.reading.loaded import listed
-
         read = [
             f"{called} read in columns {listed(columns)} ({self.examples[called]})"
             for called, columns in self.styles.items()

@@ -61,7 +61,9 @@ def source_of(path: str | Path) -> Source:
     if str(path) == STANDARD_INPUT:
         source = Source("standard input", "", sys.stdin.buffer.read())
     else:
-        source = Source(str(path), Path(path).suffix.lower(), Path(path))
+        place = Path(path)  # a pipe can be read only once
+        content: Path | bytes = place if place.is_file() else place.read_bytes()
+        source = Source(str(path), place.suffix.lower(), content)
     for _ in range(3):  # a compressed file in an archive; nobody packs more often
         inner = _unpacked(source)
         if inner is None:

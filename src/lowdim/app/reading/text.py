@@ -69,8 +69,7 @@ def read_text(source: Source, how: ReadOptions) -> Loaded:
     decimal_comma = how.decimal_comma or _has_decimal_comma(dialect, header, source.notes)
     text = _Text(source, content, dialect, header, sum(dialect.sizes[: header.first]), decimal_comma)
     frame = _frame(text, how)
-    names = "row_name" if header.row_names else None
-    return Loaded(frame, tuple(source.notes), names=names and frame.columns[0])
+    return Loaded(frame, tuple(source.notes), names=frame.columns[0] if header.row_names else None)
 
 
 def _has_decimal_comma(dialect: Dialect, header: Header, notes: list[str]) -> bool:
