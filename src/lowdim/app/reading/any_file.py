@@ -13,9 +13,9 @@ from lowdim.app.reading.loaded import Loaded
 
 READERS = {  # kind -> module of this package and function
     "text": ("text", "read_text"),
-    "parquet": ("columnar", "read_parquet"),
-    "arrow": ("columnar", "read_arrow"),
-    "arrow stream": ("columnar", "read_arrow_stream"),
+    "parquet": ("arrays", "read_parquet"),
+    "arrow": ("arrays", "read_arrow"),
+    "arrow stream": ("arrays", "read_arrow_stream"),
     "npy": ("arrays", "read_npy"),
     "npz": ("arrays", "read_npz"),
     "workbook": ("workbook", "read_workbook"),

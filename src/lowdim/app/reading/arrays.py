@@ -1,4 +1,4 @@
-"""Numpy files. They are read with ``allow_pickle=False``, so that no file can execute code."""
+"""Parquet and Arrow, by polars, and numpy files. The latter are read with ``allow_pickle=False``, so that no file can execute code."""
 
 from __future__ import annotations
 
@@ -65,3 +65,15 @@ def _frame_of(array: np.ndarray, source: str) -> pl.DataFrame:
             for i in range(array.shape[1])
         }
     )
+
+
+def read_parquet(source: Source, how: ReadOptions) -> Loaded:
+    return Loaded(pl.read_parquet(source.content), tuple(source.notes))
+
+
+def read_arrow(source: Source, how: ReadOptions) -> Loaded:
+    return Loaded(pl.read_ipc(source.content), tuple(source.notes))
+
+
+def read_arrow_stream(source: Source, how: ReadOptions) -> Loaded:
+    return Loaded(pl.read_ipc_stream(source.content), tuple(source.notes))
