@@ -1,4 +1,4 @@
-"""Parquet and Arrow, by polars, and numpy files. The latter are read with ``allow_pickle=False``, so that no file can execute code."""
+"""Parquet and Arrow, by polars, and numpy files, with ``allow_pickle=False``, so that no file can execute code."""
 
 from __future__ import annotations
 
