@@ -260,7 +260,7 @@ def test_places_come_with_number_name_and_label(flowers, capsys, extension):
             assert found["name"][2] == "p2"
             assert np.isnan(found["label"][3])
         return
-    found = pl.DataFrame(input_table.load(places, ReadOptions())[0])
+    found = pl.DataFrame(input_table.load(places, ReadOptions()).frame)
     assert found.columns == ["row", "name", "label", "pca0", "pca1"]
     assert found["label"].to_list() == numeric.to_list()
     np.testing.assert_allclose(found.select("pca0", "pca1").to_numpy(), Z)
@@ -402,9 +402,11 @@ def test_options_for_text(flowers, capsys):
     text = Path("flowers.csv").read_text().replace(",", ";").replace(".", ",").replace("setosa", "größe")
     Path("german.csv").write_bytes(text.encode("latin-1"))
     words = ["compare", "german.csv", "--label", "species", "--methods", "pca"]
-    code, _, err = say(capsys, *words, "--encoding", "latin-1", "--decimal-comma", "--separator", ";")
-    assert code == 0
-    assert "40 rows, 4 of 5 columns used" in err
+    for options in ([], ["--encoding", "latin-1", "--decimal-comma", "--separator", ";"]):
+        code, _, err = say(capsys, *words, *options)
+        assert code == 0
+        assert "40 rows, 4 of 5 columns used" in err
+        assert ("numbers have a decimal comma" in err) == (not options)
     assert pl.read_csv("lowdim-report-german/embeddings.csv")["label"][0] == "größe"
     assert "must be one character such as ';', or the word tab; got 'xx'" in fails(capsys, *words, "--separator", "xx")
 

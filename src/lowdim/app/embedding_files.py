@@ -73,13 +73,14 @@ class EmbeddingTable:
 
 def read_embedding(path: str | Path, name: str | None = None, columns: tuple[str, ...] = ()) -> EmbeddingTable:
     """Read an embedding: that of a method from the file of a comparison, the named columns, or all columns."""
-    frame, notes = load(path, ReadOptions())
+    loaded = load(path, ReadOptions(distances="no"))
+    frame, notes = loaded.frame, loaded.notes
     ours = frame.columns[:1] == ["row"] and frame["row"].dtype.is_integer()
     chosen = columns or _columns_of(frame.columns, name, ours, path)
     Z = np.column_stack([_coordinates(frame, column, path) for column in chosen])
     holes = np.isnan(Z)
     if holes.any():
-        notes = [*notes, f"{int(holes.sum())} missing values in {int(holes.any(axis=1).sum())} of {len(Z)} rows"]
+        notes = (*notes, f"{int(holes.sum())} missing values in {int(holes.any(axis=1).sum())} of {len(Z)} rows")
     return EmbeddingTable(Path(path).stem, tuple(chosen), Z, frame["row"].to_numpy() if ours else None, tuple(notes))
 
 

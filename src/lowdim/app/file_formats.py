@@ -1,11 +1,7 @@
-"""The file formats: known extensions, and how each is read and written.
-
-Numpy files are read with ``allow_pickle=False``, so that no file can execute code.
-"""
+"""The file formats that results are written in; `reading` has those that are read."""
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,81 +10,9 @@ import numpy as np
 import polars as pl
 
 from lowdim._core.runtime.files import write_atomically
-from lowdim.app.delimited_text import read_text
 from lowdim.app.errors import UserError
-from lowdim.app.read_options import ReadOptions
 
 EXTENSIONS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".ipc", ".npy", ".npz")
-
-
-def reader(path: Path) -> Callable[[Path, ReadOptions], tuple[pl.DataFrame, list[str]]]:
-    """The function that reads a file with this extension: a data frame and notes about the file."""
-    readers: dict[str, Callable[[Path, ReadOptions], tuple[pl.DataFrame, list[str]]]] = {
-        ".csv": read_text,
-        ".tsv": read_text,
-        ".parquet": lambda p, how: (pl.read_parquet(p), []),
-        ".arrow": lambda p, how: (pl.read_ipc(p), []),
-        ".feather": lambda p, how: (pl.read_ipc(p), []),
-        ".ipc": lambda p, how: (pl.read_ipc(p), []),
-        ".npy": _read_npy,
-        ".npz": _read_npz,
-    }
-    try:
-        return readers[path.suffix.lower()]
-    except KeyError:
-        kind = f"the extension {path.suffix!r}" if path.suffix else "a file without an extension"
-        raise UserError(f"{path}: {kind} is not supported; use one of {', '.join(EXTENSIONS)}.") from None
-
-
-def _read_npy(path: Path, how: ReadOptions) -> tuple[pl.DataFrame, list[str]]:
-    return _frame_of(np.load(path, allow_pickle=False), str(path)), []
-
-
-def _read_npz(path: Path, how: ReadOptions) -> tuple[pl.DataFrame, list[str]]:
-    tables = _tables_of(path)
-    with np.load(path, allow_pickle=False) as archive:
-        wanted = how.array or ("X" if "X" in tables else tables[0] if len(tables) == 1 else None)
-        if wanted not in archive.files:
-            listed = ", ".join(archive.files) or "none"
-            raise UserError(f"{path}: choose the array with the rows by --array NAME; the file has: {listed}.")
-        frame = _frame_of(archive[wanted], f"{path} ({wanted})")
-        notes = [f"rows read from the array {wanted!r}"]
-        for name in {how.label, how.names} & set(archive.files) - {None, *frame.columns}:
-            values = archive[str(name)]
-            if values.shape != (frame.height,):
-                raise UserError(f"{path}: {name!r} must have one value for each of the {frame.height} rows.")
-            frame = frame.with_columns(pl.Series(str(name), values))
-    return frame, notes
-
-
-def _tables_of(path: Path) -> list[str]:
-    """Names of the two-dimensional arrays of an archive; only their headers are read."""
-    tables = []
-    with zipfile.ZipFile(path) as archive:
-        for name in archive.namelist():
-            with archive.open(name) as member:
-                first = np.lib.format.read_magic(member) == (1, 0)
-                header = np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
-                if len(header(member)[0]) == 2:
-                    tables.append(name.removesuffix(".npy"))
-    return tables
-
-
-def _frame_of(array: np.ndarray, source: str) -> pl.DataFrame:
-    if array.ndim != 2:
-        raise UserError(f"{source}: the array must have two dimensions, rows and columns; got shape {array.shape}.")
-    if array.dtype.kind not in "buif":
-        raise UserError(f"{source}: the array must hold real numbers; got dtype {array.dtype}.")
-    if array.dtype == np.float16:
-        array = array.astype(np.float32)
-    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
-        array = array.astype(np.float64)
-    return pl.DataFrame(
-        {
-            str(i + 1): np.ascontiguousarray(array[:, i]).astype(array.dtype.newbyteorder("="))
-            for i in range(array.shape[1])
-        }
-    )
 
 
 def write(path: str | Path, frame: pl.DataFrame, measured: Sequence[str] | None = None) -> Path:

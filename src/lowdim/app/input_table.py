@@ -7,6 +7,7 @@ cannot be decided is an error that names its position and the option that decide
 from __future__ import annotations
 
 import csv
+import tokenize
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,12 +17,20 @@ import numpy as np
 import polars as pl
 
 from lowdim.app.errors import UserError
-from lowdim.app.file_formats import EXTENSIONS, reader
 from lowdim.app.read_options import ReadOptions
-from lowdim.study.columns import Table, Wishes, read_table
+from lowdim.app.reading.any_file import read_any
+from lowdim.app.reading.loaded import Loaded
+from lowdim.app.reading.source import PACKED_EXTENSIONS, STANDARD_INPUT
+from lowdim.study.columns import Column, Table, Wishes, read_table
 from lowdim.study.suggestions import did_you_mean
 
 OPTIONS = {"columns": "--columns", "drop": "--drop", "label": "--label", "names": "--names", "kinds": "--as"}
+
+# What libraries raise for files that are damaged or of another kind than they seem.
+DAMAGED = (
+    pl.exceptions.PolarsError, pl.exceptions.PanicException, tokenize.TokenError, zipfile.BadZipFile, csv.Error,
+    OSError, EOFError, RecursionError, ValueError,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,11 +45,14 @@ class InputTable:
         The columns, with their kinds and uses.
     notes : tuple of str
         About the file and its rows; printed and shown in the report.
+    distances : ndarray or None
+        Distances between the items, if the file has these instead of rows; `table` then has the names of the items.
     """
 
     name: str
     table: Table
     notes: tuple[str, ...] = ()
+    distances: np.ndarray | None = None
 
     @property
     def n_rows(self) -> int:
@@ -77,28 +89,52 @@ class InputTable:
 
     def take(self, rows: np.ndarray, note: str) -> InputTable:
         """The given rows, with a note that says why."""
-        return replace(self, table=self.table.take(rows), notes=(*self.notes, note))
+        kept = None if self.distances is None else np.ascontiguousarray(self.distances[np.ix_(rows, rows)])
+        return replace(self, table=self.table.take(rows), notes=(*self.notes, note), distances=kept)
 
 
 def read(path: str | Path, how: ReadOptions = ReadOptions()) -> InputTable:  # noqa: B008 (frozen: safe to share)
     """Read and check the table in a file."""
-    frame, notes = load(path, how)
-    return assemble(Path(path).stem, frame, how, source=str(path), notes=notes)
+    loaded = load(path, how)
+    if loaded.kind == "distances":
+        return _of_distances(loaded, how, path)
+    roles = {"names": how.names or loaded.names, "label": how.label or loaded.label}
+    how = ReadOptions(**{**how.__dict__, **roles})
+    return assemble(table_name(path), loaded.frame, how, source=str(path), notes=loaded.notes)
 
 
-def load(path: str | Path, how: ReadOptions) -> tuple[pl.DataFrame, list[str]]:
-    """All columns of a file as they are, and notes about its format."""
+def _of_distances(loaded: Loaded, how: ReadOptions, path: str | Path) -> InputTable:
+    """Items and the distances between them."""
+    if not how.takes_distances:
+        raise UserError(
+            f"{path}: {loaded.notes[-1]}. Rows are needed here; --distances no reads the table as rows and columns."
+        )
+    D = loaded.frame.to_numpy().astype(np.float64)
+    if np.isnan(D).any():
+        raise UserError(f"{path}: {int(np.isnan(D).sum()) // 2} pairs of items have no distance; all are needed here.")
+    names = np.array(loaded.frame.columns, dtype=object)
+    items = Column("item", "id", names, "the items between which distances are given", "name")
+    return InputTable(table_name(path), Table((items,), np.arange(len(D)), len(D)), loaded.notes, D)
+
+
+def load(path: str | Path, how: ReadOptions) -> Loaded:
+    """All columns of a file as they are, and notes about its format. "-" is standard input, a folder has images."""
     path = Path(path)
-    if path.is_dir():
-        raise UserError(f"{path} is a folder; give one file ({', '.join(EXTENSIONS)}).")
-    if not path.exists():
+    if str(path) != STANDARD_INPUT and not path.exists():
         raise UserError(f"no such file: {path}.{_near_file(path)}")
-    parse = reader(path)
     try:
-        return parse(path, how)
-    except (pl.exceptions.PolarsError, OSError, EOFError, zipfile.BadZipFile, csv.Error, ValueError) as error:
+        return read_any(path, how)
+    except DAMAGED as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise UserError(f"{path} cannot be read as {path.suffix[1:]}: {reason.rstrip('.')}.") from error
+        raise UserError(f"{path} cannot be read as {path.suffix[1:] or 'a table'}: {reason.rstrip('.')}.") from error
+
+
+def table_name(path: str | Path) -> str:
+    """The name of a table: that of its file without extensions."""
+    if str(path) == STANDARD_INPUT:
+        return "standard-input"
+    path = Path(path)
+    return Path(path.stem).stem if path.suffix.lower() in PACKED_EXTENSIONS else path.stem
 
 
 def _near_file(path: Path) -> str:

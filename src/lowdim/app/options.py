@@ -65,8 +65,37 @@ def table_options(command: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--decimal-comma", action="store_true", help="numbers in a text file have a decimal comma, as in 1,5"
     )
-    group.add_argument("--encoding", metavar="NAME", help="encoding of a text file, such as latin-1 (default: UTF-8)")
+    group.add_argument(
+        "--encoding", metavar="NAME", help="encoding of a text file, such as latin-1 (default: detected)"
+    )
     group.add_argument("--array", metavar="NAME", help="array of an .npz file with the rows")
+    _format_options(group)
+
+
+def _format_options(group: argparse._ArgumentGroup) -> None:
+    """Options for single formats; most of what they say is detected."""
+    group.add_argument("--header", action="store_true", help="the first line of a text file has the column names")
+    group.add_argument("--thousands", metavar="CHAR", help="character between groups of three digits, such as ,")
+    group.add_argument("--sheet", metavar="NAME|NUMBER", help="sheet of a spreadsheet (default: the first with cells)")
+    group.add_argument("--layer", metavar="NAME", help="table of an .h5ad file: a layer, or X_pca and the like")
+    group.add_argument(
+        "--distances", choices=("square", "lower", "condensed", "pairs", "no"),
+        help="the file has distances between items, in this arrangement; no: it has rows (default: detected)",
+    )  # fmt: skip
+    group.add_argument("--image-size", type=size_of_images, metavar="WxH", help="size that images are brought to")
+    group.add_argument(
+        "--image-colour",
+        action=argparse.BooleanOptionalAction,
+        help="colour or grey values of images (default: detected)",
+    )
+
+
+def size_of_images(text: str) -> tuple[int, int]:
+    """A converter for argparse: width and height such as 32x32."""
+    parts = text.lower().split("x")
+    if len(parts) != 2 or not all(part.isdigit() and int(part) > 0 for part in parts):
+        raise argparse.ArgumentTypeError(f"must be a size such as 32x32; got {text!r}")
+    return int(parts[0]), int(parts[1])
 
 
 def run_options(command: argparse.ArgumentParser) -> None:

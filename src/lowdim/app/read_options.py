@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """Roles of the columns, rows to keep, and the format of text files.
+    """Roles of the columns, rows to keep, and the format of the file.
 
     `needed` are the columns a saved model was fitted with; `columns` are those named on the command line.
     """
@@ -22,9 +22,17 @@ class ReadOptions:
     rows: str = "all"  # or "complete"
     missing: str = "error"  # or "keep"
     na: tuple[str, ...] = ()
-    header: bool = True
+    header: bool = True  # False: the first line is data; True: detected
+    has_header: bool = False  # True: the first line has names, whatever it looks like
     separator: str | None = None  # None: detected
-    decimal_comma: bool = False
-    encoding: str | None = None  # None: UTF-8, or UTF-16 with a byte order mark
+    decimal_comma: bool = False  # False: detected
+    thousands: str | None = None  # the character between groups of three digits; None: detected
+    encoding: str | None = None  # None: detected
     array: str | None = None
+    sheet: str | None = None  # name or number (from 1) of the sheet of a spreadsheet; None: the first with cells
+    layer: str | None = None  # table of an .h5ad file: X, a layer, or an entry of obsm; None: X
+    distances: str | None = None  # "square", "lower", "condensed", "pairs", or "no"; None: detected
+    image_size: tuple[int, int] | None = None  # width and height of images; None: their own, or 32 x 32
+    image_colour: bool | None = None  # True: red, green and blue; False: grey; None: colour if any image has it
+    takes_distances: bool = False  # whether the command can use distances instead of rows
     min_rows: int = 3

@@ -11,9 +11,10 @@ import polars as pl
 
 import lowdim
 from lowdim.app.errors import UserError
-from lowdim.app.file_formats import EXTENSIONS
 from lowdim.app.input_table import InputTable, assemble, read
 from lowdim.app.read_options import ReadOptions
+from lowdim.app.reading.kinds import SUPPORTED
+from lowdim.app.reading.source import STANDARD_INPUT
 from lowdim.study.suggestions import did_you_mean
 
 PREFIX = "dataset:"
@@ -25,6 +26,8 @@ def load(source: str, how: ReadOptions, *, seed: int = 0) -> InputTable:
     """The table that the first argument of a command names. A name that could be a file or a data set is an error."""
     if source.startswith(PREFIX):
         return _built_in(source.removeprefix(PREFIX), how, seed)
+    if source == STANDARD_INPUT:
+        return read(source, how)
     is_file, is_name = Path(source).exists(), _known(source) is not None
     if is_file and is_name:
         raise UserError(
@@ -48,7 +51,7 @@ def _known(name: str) -> str | None:
 
 def _near(name: str) -> str:
     hint = did_you_mean(name.lower().replace("_", "-"), lowdim.datasets.names())
-    return f"{hint} `lowdim datasets` lists the data sets; supported files are {', '.join(EXTENSIONS)}."
+    return f"{hint} `lowdim datasets` lists the data sets; supported files are {', '.join(SUPPORTED)}."
 
 
 def generate(name: str, *, seed: int = 0, n_samples: int | None = None, noise: float | None = None) -> Any:

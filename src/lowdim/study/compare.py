@@ -20,7 +20,7 @@ from lowdim._core.renamed import renamed_arguments
 from lowdim._core.runtime.rng import generator
 from lowdim.study.columns import Wishes
 from lowdim.study.comparison import Comparison
-from lowdim.study.data import Data, data_of
+from lowdim.study.data import Data, data_of, data_of_distances
 from lowdim.study.labels import Labels, labels_of
 from lowdim.study.method_list import requested_methods
 from lowdim.study.notes import notes_on_scores, scored_rows
@@ -121,7 +121,7 @@ def compare(
         a method that reports its iterations also with fractions of a step.
     metric : str or callable
         Distance between rows for the reference: a name, a function of two rows, or "precomputed" where `reference`
-        holds distances.
+        (or, without one, `X`) holds distances.
     random_state : int, generator or None
         Seed; the same int gives the same result. The result has the seed that was used.
     n_jobs : int or None
@@ -147,7 +147,8 @@ def compare(
     limits = Limits.of(limit_time, limit_memory, own_process, "compare")
     _check_choice(on_interrupt)
     wishes = _wishes(y, row_names, columns, drop, kinds)
-    data = data_of(X, wishes, scale)
+    items = isinstance(metric, str) and metric == "precomputed" and isinstance(reference, str)
+    data = data_of_distances(X, "compare") if items else data_of(X, wishes, scale)
     labels = _labels(y, data, label_name)
     names = _row_names(row_names, data)
     panel = _panel(methods, traits_of(data, labels, width), labels is not None)
@@ -168,7 +169,7 @@ def compare(
     notes = (*data.notes, *notes_on_scores(outcomes, data, planned), labels.note if labels else None, *warned)
     return Comparison(
         outcomes=tuple(outcomes), scored=scored, rows_scored=scored_rows(outcomes), n_columns=data.n_columns,
-        reference=against.without_rows(), seed=seed, labels=labels, row_names=names, column_names=data.names,
+        reference=against.without_rows(), seed=seed, labels=labels, row_names=names, column_names=None if data.distances else data.names,
         versions=versions(), notes=tuple(note for note in notes if note), seconds=time.perf_counter() - start,
         columns=() if data.table is None else data.table.columns, panel=() if panel is None else panel.reasons,
         rows_used=np.arange(data.n) if data.table is None else data.table.rows,
@@ -235,7 +236,7 @@ def _labels(y: Any, data: Data, name: str | None) -> Labels | None:
 
 def _row_names(names: Any, data: Data) -> list[str] | None:
     if names is None or isinstance(names, str):
-        return None if data.table is None else data.table.names
+        return data.names if data.distances else None if data.table is None else data.table.names
     listed = [str(name) for name in names]
     if len(listed) != data.n_given:
         raise ValueError(

@@ -32,6 +32,8 @@ class Data:
         Names of the columns.
     notes : tuple of str
         What was done to the rows and columns.
+    distances : bool
+        `rows` holds distances between items instead of rows.
     """
 
     rows: Array
@@ -39,6 +41,7 @@ class Data:
     table: Table | None = None
     names: list[str] | None = None
     notes: tuple[str, ...] = ()
+    distances: bool = False
 
     @property
     def n(self) -> int:
@@ -53,6 +56,8 @@ class Data:
     @property
     def baseline(self) -> str:
         """The linear method that suits the columns: what the others are compared with."""
+        if self.distances:
+            return "classical-mds"
         if self.table is None or not self.table.categories:
             return "pca"
         return "mca" if len(self.table.categories) == len(self.table.used) else "famd"
@@ -72,9 +77,21 @@ class Data:
 
         `named`: as a data frame where the numbers are those of the table.
         """
+        if self.distances and not takes_distances(estimator):
+            raise ValueError(f"{type(estimator).__name__} needs rows; only distances between them are given.")
         if self.mixed is not None:
             return self.mixed if takes_categories(estimator) else self.rows
         return self.table.frame() if named and self.table is not None else self.rows
+
+
+def takes_distances(estimator: Any) -> bool:
+    """Whether an estimator takes distances as it is set up, by its tags; maps that exist already need nothing."""
+    if not getattr(estimator, "needs_rows", True):
+        return True
+    try:
+        return bool(get_tags(estimator).input_tags.pairwise)
+    except Exception:  # noqa: BLE001 (estimators of other libraries need not have tags)
+        return False
 
 
 def takes_categories(estimator: Any) -> bool:
@@ -108,6 +125,15 @@ def data_of(X: Any, wishes: Wishes, scale: Any, least_rows: int = 3) -> Data:
     wanted = units_differ(rows) if isinstance(scale, str) else bool(scale)
     rows, more = _scaled(rows, table.column_names, wanted, wishes.owner, chosen=isinstance(scale, str) and wanted)
     return Data(rows, None, table, table.column_names, (*notes, *more))
+
+
+def data_of_distances(D: Any, owner: str) -> Data:
+    """The data of items between which all distances are known."""
+    from lowdim._core.distances import check_dissimilarities
+    from lowdim._core.distances.labelled import labelled
+
+    values, names = labelled(D, owner)
+    return Data(_frozen(np.asarray(check_dissimilarities(values, owner))), names=names, distances=True)
 
 
 def check_rows_differ(X: np.ndarray, owner: str, name: str = "X") -> None:

@@ -29,6 +29,8 @@ class OpenTSNE(BaseEstimator):
 class ReadyMade(BaseEstimator):
     """An embedding that exists already: the coordinates of the rows, made by any program."""
 
+    needs_rows = False
+
     def __init__(self, embedding=None):
         self.embedding = embedding
 

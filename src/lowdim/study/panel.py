@@ -32,19 +32,20 @@ class Traits:
     n_categories: int = 0  # columns of categories
     n_classes: int = 0  # classes of the label; 0 without a label
     reduced: int = 2  # components
+    distances: bool = False  # distances between items instead of rows
 
 
 def traits_of(data: Data, labels: Labels | None, n_components: int) -> Traits:
     """What the choice depends on, of this data."""
     classes = 0 if labels is None or labels.classes is None else len(labels.classes)
     categories = 0 if data.table is None else len(data.table.categories)
-    return Traits(data.n, data.n_columns, data.incomplete, categories, classes, n_components)
+    return Traits(data.n, data.n_columns, data.incomplete, categories, classes, n_components, data.distances)
 
 
 def choose_panel(traits: Traits) -> Panel:
     """The methods that suit the data."""
     reasons: list[str] = []
-    names = _mixed(traits, reasons) if traits.n_categories else _numbers(traits, reasons)
+    names = _first_choice(traits, reasons)
     if traits.n_rows < FEW_ROWS:
         names = [name for name in names if find(name).group not in ("graph", "neighbors")]
         reasons.append(f"{traits.n_rows} rows are too few for methods on neighbours")
@@ -54,10 +55,18 @@ def choose_panel(traits: Traits) -> Panel:
         if lost:
             reasons.append(f"cells are missing, which {_and(lost)} cannot take")
         names = able
-    if traits.n_classes > traits.reduced and not traits.incomplete and not traits.n_categories:
+    rows = not (traits.incomplete or traits.n_categories or traits.distances)
+    if traits.n_classes > traits.reduced and rows:
         names.append("lda")
         reasons.append(f"lda because there are {traits.n_classes} classes (it sees the labels, the others do not)")
     return Panel(tuple(names), tuple(reasons))
+
+
+def _first_choice(traits: Traits, reasons: list[str]) -> list[str]:
+    if traits.distances:
+        reasons.append("distances between items: methods that need nothing else")
+        return ["classical-mds", "mds", "isomap", "tsne", "umap", "laplacian-eigenmaps"]
+    return _mixed(traits, reasons) if traits.n_categories else _numbers(traits, reasons)
 
 
 def _numbers(traits: Traits, reasons: list[str]) -> list[str]:

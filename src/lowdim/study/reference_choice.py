@@ -71,6 +71,10 @@ def choose_reference(
         raise ValueError(
             f"{owner}: reference must be 'ambient', 'geodesic' or an array of {X.shape[0]} rows; got {reference!r}."
         )
+    if data.distances:
+        if reference != "ambient":
+            raise ValueError(f"{owner}: reference must be 'ambient' for distances between items; got {reference!r}.")
+        return ReferenceChoice("given", "the distances given", X, "precomputed", "precomputed")
     if data.mixed is not None:
         return _gower(data, reference, metric, graph_neighbors, n_jobs, owner)
     if np.isnan(X).any() and metric != "gower":

@@ -33,6 +33,8 @@ class Settings:
         Classes of the label; 0 if it has none.
     baseline : str
         The method that the others are compared with.
+    distances : bool
+        The data are distances between items.
     """
 
     n_components: int
@@ -44,6 +46,7 @@ class Settings:
     mixed: bool = False
     n_classes: int = 0
     baseline: str = "pca"
+    distances: bool = False
 
     @classmethod
     def for_data(
@@ -52,13 +55,17 @@ class Settings:
         """What this data asks for."""
         classes = 0 if labels is None or labels.classes is None else len(labels.classes)
         mixed = data.mixed is not None
-        return cls(n_components, data.n, seed, n_jobs, verbose, data.incomplete, mixed, classes, data.baseline)
+        return cls(
+            n_components, data.n, seed, n_jobs, verbose, data.incomplete, mixed, classes, data.baseline, data.distances
+        )
 
     def of(self, method: Method) -> dict[str, Any]:
         """For a method given by name; parameters that its class does not have are ignored there."""
         found: dict[str, Any] = {"random_state": self.seed, "n_jobs": self.n_jobs, "verbose": self.verbose}
         found["n_components"] = self._components(method)
-        if self.mixed and self._measures(method):
+        if self.distances and self._measures(method):
+            found["metric"] = "precomputed"
+        elif self.mixed and self._measures(method):
             found |= {"metric": "gower"} | ({"missing": "pairwise"} if self.incomplete else {})
         elif self.incomplete:
             found["missing"] = "expected"

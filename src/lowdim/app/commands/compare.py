@@ -33,7 +33,9 @@ def compare(arguments: Namespace) -> int:
     """Embed a table by several methods; write embeddings, scores and a report into one folder."""
     chosen = _chosen(arguments.methods)
     limits = {"limit_time": arguments.limit_time, "limit_memory": arguments.limit_memory}
-    table = sources.load(arguments.source, read_options(arguments, missing="keep"), seed=arguments.seed)
+    table = sources.load(
+        arguments.source, read_options(arguments, missing="keep", takes_distances=True), seed=arguments.seed
+    )
     if arguments.max_rows is not None:
         table = _sample(table, arguments.max_rows, arguments.seed)
     run = _run_id(table, arguments)
@@ -45,8 +47,9 @@ def compare(arguments: Namespace) -> int:
             print_line(f"note: {said}", error=True)
         with progress() as advance:
             result = lowdim.compare(
-                table.table,
+                table.table if table.distances is None else table.distances,
                 methods=chosen,
+                **_given_distances(table),
                 n_components=arguments.n_components,
                 reference=arguments.reference,
                 graph_neighbors=arguments.graph_neighbors,
@@ -67,6 +70,11 @@ def compare(arguments: Namespace) -> int:
     else:
         print_line(f"report: {page.resolve()}")
     return _say_if_stopped(result)
+
+
+def _given_distances(table: InputTable) -> dict[str, Any]:
+    """What `lowdim.compare` must know about distances instead of rows."""
+    return {} if table.distances is None else {"metric": "precomputed", "row_names": table.names}
 
 
 def _run_id(table: InputTable, arguments: Namespace) -> str:

@@ -17,6 +17,8 @@ from lowdim.study.settings import Settings
 class RandomEmbedding:
     """Random coordinates: the baseline whose R_NX is near zero at every K."""
 
+    needs_rows = False
+
     def __init__(self, n_components: int, random_state: Any = 0) -> None:
         self.n_components = n_components
         self.random_state = random_state

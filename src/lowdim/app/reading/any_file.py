@@ -1,0 +1,42 @@
+"""Reading of any supported file: where its bytes are, what it holds, which reader takes it.
+
+A reader is imported when a file needs it.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+from lowdim.app.read_options import ReadOptions
+from lowdim.app.reading.loaded import Loaded
+
+READERS = {  # kind -> module of this package and function
+    "text": ("text", "read_text"),
+    "parquet": ("arrays", "read_parquet"),
+    "arrow": ("arrays", "read_arrow"),
+    "arrow stream": ("arrays", "read_arrow_stream"),
+    "npy": ("arrays", "read_npy"),
+    "npz": ("arrays", "read_npz"),
+    "workbook": ("workbook", "read_workbook"),
+    "json": ("json_records", "read_json"),
+    "json lines": ("json_records", "read_json_lines"),
+    "spss": ("statistics_files", "read_spss"),
+    "stata": ("statistics_files", "read_stata"),
+    "anndata": ("annotated", "read_anndata"),
+}
+
+
+def read_any(path: str | Path, how: ReadOptions) -> Loaded:
+    """The table, or the distances, in a file, a folder of images or standard input ("-")."""
+    from lowdim.app.reading.distances import as_distances
+    from lowdim.app.reading.images import read_images
+    from lowdim.app.reading.kinds import kind_of
+    from lowdim.app.reading.source import source_of
+
+    if Path(path).is_dir():
+        return read_images(Path(path), how)
+    source = source_of(path)
+    module, function = READERS[kind_of(source)]
+    loaded: Loaded = getattr(import_module(f"lowdim.app.reading.{module}"), function)(source, how)
+    return as_distances(loaded, how.distances, source.shown)

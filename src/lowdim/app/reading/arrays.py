@@ -1,0 +1,79 @@
+"""Parquet and Arrow, by polars, and numpy files, with ``allow_pickle=False``, so that no file can execute code."""
+
+from __future__ import annotations
+
+import zipfile
+
+import numpy as np
+import polars as pl
+
+from lowdim.app.errors import UserError
+from lowdim.app.read_options import ReadOptions
+from lowdim.app.reading.loaded import Loaded
+from lowdim.app.reading.source import Source
+
+
+def read_npy(source: Source, how: ReadOptions) -> Loaded:
+    with source.open() as stream:
+        array = np.load(stream, allow_pickle=False)
+    if how.distances == "condensed" and array.ndim == 1:
+        array = array[:, None]
+    return Loaded(_frame_of(array, source.shown), tuple(source.notes))
+
+
+def read_npz(source: Source, how: ReadOptions) -> Loaded:
+    tables = _tables_of(source)
+    with source.open() as stream, np.load(stream, allow_pickle=False) as archive:
+        wanted = how.array or ("X" if "X" in tables else tables[0] if len(tables) == 1 else None)
+        if wanted not in archive.files:
+            listed = ", ".join(archive.files) or "none"
+            raise UserError(f"{source.shown}: choose the array with the rows by --array NAME; the file has: {listed}.")
+        frame = _frame_of(archive[wanted], f"{source.shown} ({wanted})")
+        for name in {how.label, how.names} & set(archive.files) - {None, *frame.columns}:
+            values = archive[str(name)]
+            if values.shape != (frame.height,):
+                raise UserError(f"{source.shown}: {name!r} must have one value for each of the {frame.height} rows.")
+            frame = frame.with_columns(pl.Series(str(name), values))
+    return Loaded(frame, (*source.notes, f"rows read from the array {wanted!r}"))
+
+
+def _tables_of(source: Source) -> list[str]:
+    """Names of the two-dimensional arrays of an archive; only their headers are read."""
+    tables = []
+    with source.open() as raw, zipfile.ZipFile(raw) as archive:
+        for name in archive.namelist():
+            with archive.open(name) as member:
+                first = np.lib.format.read_magic(member) == (1, 0)
+                header = np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
+                if len(header(member)[0]) == 2:
+                    tables.append(name.removesuffix(".npy"))
+    return tables
+
+
+def _frame_of(array: np.ndarray, source: str) -> pl.DataFrame:
+    if array.ndim != 2:
+        raise UserError(f"{source}: the array must have two dimensions, rows and columns; got shape {array.shape}.")
+    if array.dtype.kind not in "buif":
+        raise UserError(f"{source}: the array must hold real numbers; got dtype {array.dtype}.")
+    if array.dtype == np.float16:
+        array = array.astype(np.float32)
+    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
+        array = array.astype(np.float64)
+    return pl.DataFrame(
+        {
+            str(i + 1): np.ascontiguousarray(array[:, i]).astype(array.dtype.newbyteorder("="))
+            for i in range(array.shape[1])
+        }
+    )
+
+
+def read_parquet(source: Source, how: ReadOptions) -> Loaded:
+    return Loaded(pl.read_parquet(source.content), tuple(source.notes))
+
+
+def read_arrow(source: Source, how: ReadOptions) -> Loaded:
+    return Loaded(pl.read_ipc(source.content), tuple(source.notes))
+
+
+def read_arrow_stream(source: Source, how: ReadOptions) -> Loaded:
+    return Loaded(pl.read_ipc_stream(source.content), tuple(source.notes))

@@ -1,0 +1,218 @@
+"""The lines above the data: comments, a title, column names, units. Shared by text files and spreadsheets.
+
+Rows are lists of cells as text; a blank line is a row without text. What is recognised is left out of the data, with a
+note.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from lowdim.app.read_options import ReadOptions
+from lowdim.app.reading.loaded import listed
+from lowdim.app.reading.number_text import is_missing, is_number
+
+COMMENTS = ("#", "%", "//")
+MOST_TITLES = 10
+LOOKED_AT = 50  # rows that decide whether a column has numbers; fewer of them in wide tables
+MOST_CELLS = 20_000
+LONGEST_UNIT = 20
+UNITS = {
+    "m", "cm", "mm", "µm", "nm", "km", "kg", "g", "mg", "µg", "t", "s", "ms", "min", "h", "d", "%", "°C", "°F", "K",
+    "Hz", "kHz", "MHz", "V", "mV", "A", "mA", "W", "Pa", "kPa", "bar", "mol", "l", "ml",
+}  # fmt: skip
+YEARS = range(1800, 2101)
+
+Rows = Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Header:
+    """The names of all columns as the file has them, and the position of the first row of data.
+
+    `plain`: the names are the first row and nothing else is above the data. `row_names`: the first column has row names
+    and no name of its own.
+    """
+
+    names: list[str]
+    first: int
+    plain: bool
+    row_names: bool = False
+
+
+def find_header(rows: Rows, how: ReadOptions, notes: list[str]) -> Header:
+    """What the first rows are. There is at least one row with text."""
+    top = _skip_blank(rows, 0)
+    top = _skip_comments(rows, top, notes)
+    top = _skip_titles(rows, top, notes)
+    names = [cell.strip() for cell in rows[top]]
+    rest = [row for row in rows[top + 1 : top + 1 + max(4, min(LOOKED_AT, MOST_CELLS // len(names)))] if _filled(row)]
+    width = _usual_width(rest) if rest else len(names)
+    if not how.header or (not how.has_header and _is_data(names, rest, how, notes)):
+        return Header([str(i + 1) for i in range(max(width, len(names)))], top, False)
+    first, row_names = top + 1, False
+    if len(names) == width - 1 and all(len(row) == width for row in rest):
+        names, row_names = _with_short_header(names, rest, notes)
+    elif len(names) == width + 1 and not names[-1]:
+        names = names[:-1]
+    if _is_units(names, rest, how):
+        units = [cell.strip() for cell in rest[0] if cell.strip()]
+        notes.append(f"the line under the column names has units ({listed(units)}), not used as data")
+        first = next(i for i in range(first, len(rows)) if _filled(rows[i])) + 1
+    plain = first == 1 and not row_names and list(rows[0]) == names
+    return Header(names, first, plain, row_names)
+
+
+def _filled(row: Sequence[str]) -> bool:
+    return any(cell.strip() for cell in row)
+
+
+def _skip_blank(rows: Rows, top: int) -> int:
+    while top < len(rows) - 1 and not _filled(rows[top]):
+        top += 1
+    return top
+
+
+def _usual_width(rows: Rows) -> int:
+    return Counter(len(row) for row in rows if _filled(row)).most_common(1)[0][0]
+
+
+def _skip_comments(rows: Rows, top: int, notes: list[str]) -> int:
+    """The row after the comments. A last one with as many cells as the next row has the column names: "#a,b"."""
+    begin = top
+    while top < len(rows) - 1 and rows[top] and rows[top][0].lstrip().startswith(COMMENTS):
+        below = _skip_blank(rows, top + 1)
+        if not _filled(rows[below]):
+            break
+        is_last = not (rows[below] and rows[below][0].lstrip().startswith(COMMENTS))
+        remark = rows[top][0].lstrip("#%/ ") != rows[top][0].lstrip("#%/")
+        over_numbers = any(is_number(cell) for cell in rows[below])
+        if is_last and len(rows[top]) == len(rows[below]) and (over_numbers or not remark):
+            break
+        top = below
+    if top > begin:
+        count = sum(_filled(row) for row in rows[begin:top])
+        notes.append(f"{count} comment lines above the column names left out")
+    return top
+
+
+def _skip_titles(rows: Rows, top: int, notes: list[str]) -> int:
+    """The row after a title: rows with one text above rows that have several."""
+    begin = top
+    while top < min(len(rows) - 1, begin + MOST_TITLES) and _is_title(rows, top):
+        top = _skip_blank(rows, top + 1)
+    if top > begin:
+        said = next(cell.strip() for cell in rows[begin] if cell.strip())
+        notes.append(f"the text above the column names is a title, not used as data: {said[:60]!r}")
+    return top
+
+
+def _is_title(rows: Rows, top: int) -> bool:
+    row, below = rows[top], rows[_skip_blank(rows, top + 1)]
+    rest = [other for other in rows[top + 1 : top + LOOKED_AT] if _filled(other)]
+    told = [cell for cell in row if cell.strip()]
+    if not rest or len(told) != 1 or is_number(told[0]):
+        return False
+    usual = _usual_width(rest)
+    if usual < 2 or not row[0].strip():
+        return False
+    if len(row) < usual - 1 or (len(row) == 1 and not any(is_number(cell) for cell in below)):
+        return True  # with one cell fewer it could be a header without a name for the row names
+    names = [cell for cell in below if cell.strip()]
+    return len(row) == usual > 2 and len(names) >= 2 and not any(is_number(cell) for cell in names)
+
+
+def _numeric_columns(rest: Rows, how: ReadOptions) -> list[int]:
+    """Columns whose cells are numbers or missing, with one number at least."""
+    found = []
+    for j in range(_usual_width(rest) if rest else 0):
+        cells = [row[j] for row in rest if j < len(row) and not is_missing(row[j], how.na)]
+        if cells and all(is_number(cell) for cell in cells):
+            found.append(j)
+    return found
+
+
+def _is_data(first: list[str], rest: Rows, how: ReadOptions, notes: list[str]) -> bool:
+    """Whether the first row is data: numbers where the other rows have numbers, and not like 1, 2, 3 or 2019, 2020."""
+    if not rest:
+        numbers = [cell for cell in first if cell]
+        found = bool(numbers) and all(is_number(cell) for cell in numbers)
+    else:
+        columns = [j for j in _numeric_columns(rest, how) if j < len(first)]
+        cells = [first[j] for j in columns if not is_missing(first[j], how.na)]
+        if not cells or not all(is_number(cell) for cell in cells):
+            return False
+        names = len(first) > 1 and _are_names(cells) and len(set(first)) == len(first)
+        if names and not _is_square_of_distances([first, *rest]):
+            notes.append(
+                "the first line has evenly spaced numbers or years, read as names (--no-header reads it as data)"
+            )
+            return False
+        found = True
+    if found:
+        notes.append(
+            "the first line has numbers, read as data; columns are named 1, 2, ... (--header reads it as names)"
+        )
+    return found
+
+
+def _is_square_of_distances(rows: Rows) -> bool:
+    """Whether all rows together are a symmetric table with a zero diagonal: its first row can be 0, 1, 2."""
+    try:
+        numbers = [[float(cell) for cell in row] for row in rows]
+    except ValueError:
+        return False
+    n = len(numbers)
+    return all(len(row) == n for row in numbers) and all(
+        numbers[i][j] == (numbers[j][i] if i != j else 0.0) for i in range(n) for j in range(i + 1)
+    )
+
+
+def _are_names(cells: list[str]) -> bool:
+    """Whether numbers look like names of columns: evenly spaced (0, 1, 2, or wavelengths) or years."""
+    try:
+        values = [float(cell) for cell in cells]
+    except ValueError:
+        return False
+    steps = [after - before for before, after in pairwise(values)]
+    whole = all(value.is_integer() for value in values)
+    enough = len(steps) >= (1 if whole else 3)  # three numbers with decimals are evenly spaced by chance too often
+    even = enough and min(steps) > 0 and max(steps) - min(steps) < 1e-6 * max(steps)
+    years = all(value in YEARS for value in values) and values == sorted(set(values))
+    return even or years
+
+
+def _with_short_header(names: list[str], rest: Rows, notes: list[str]) -> tuple[list[str], bool]:
+    """A header with one name fewer than the rows have cells: row names come first, or lines end in a separator."""
+    if not any(row[-1].strip() for row in rest):
+        return [*names, ""], False
+    name = "row_name"
+    while name in names:
+        name += "_"
+    notes.append(f"the header has one name fewer than the rows have cells: the first column is named {name!r}")
+    return [name, *names], True
+
+
+def _is_units(names: list[str], rest: Rows, how: ReadOptions) -> bool:
+    """Whether the first row has units: short text above numbers, nothing (or a remark in brackets) above text."""
+    if len(rest) < 3 or len(rest[0]) != len(names):
+        return False
+    units = [cell.strip() for cell in rest[0]]
+    numeric = set(_numeric_columns(rest[1:], how))
+    above = [units[j] for j in numeric if j < len(units)]
+    told = [unit for unit in above if unit and not is_missing(unit, how.na)]
+    if not told or len(told) * 2 < len(above) or any(is_number(unit) and unit != "%" for unit in above if unit):
+        return False
+    if any(len(unit) > LONGEST_UNIT for unit in told):
+        return False
+    if len(told) == 1 and not (told[0].strip("()[]<>") in UNITS or _in_brackets(told[0])):
+        return False  # one word above one column can be anything
+    others = [units[j] for j in range(len(units)) if j not in numeric]
+    return all(not unit or unit == "-" or _in_brackets(unit) for unit in others)
+
+
+def _in_brackets(text: str) -> bool:
+    return len(text) > 2 and text[0] + text[-1] in ("()", "[]", "<>")

@@ -1,0 +1,159 @@
+"""Where the bytes of a table are: a file, standard input, or the content of a compressed file."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePath
+from typing import IO, Any
+
+from lowdim._core.runtime.memory import limit
+from lowdim.app.errors import UserError
+from lowdim.app.reading.loaded import library
+
+STANDARD_INPUT = "-"
+PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+PACKED_EXTENSIONS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd", ".zip": "zip"}
+BLOCK = 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A table's bytes. `shown` is its name in messages, `suffix` the extension of the table itself (without .gz)."""
+
+    shown: str
+    suffix: str
+    content: Path | bytes
+    notes: list[str] = field(default_factory=list)
+
+    def open(self) -> IO[bytes]:
+        return open(self.content, "rb") if isinstance(self.content, Path) else io.BytesIO(self.content)
+
+    def head(self, size: int) -> bytes:
+        with self.open() as stream:
+            return stream.read(size)
+
+    def bytes(self) -> bytes:
+        return self.content if isinstance(self.content, bytes) else self.content.read_bytes()
+
+    @contextmanager
+    def path(self) -> Iterator[Path]:
+        """A file with the bytes, for libraries that read files only."""
+        if isinstance(self.content, Path):
+            yield self.content
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / f"table{self.suffix}"
+            path.write_bytes(self.content)
+            yield path
+
+
+def source_of(path: str | Path) -> Source:
+    """The bytes of a file or of standard input, unpacked if they are compressed."""
+    if str(path) == STANDARD_INPUT:
+        source = Source("standard input", "", sys.stdin.buffer.read())
+    else:
+        place = Path(path)  # a pipe can be read only once
+        content: Path | bytes = place if place.is_file() else place.read_bytes()
+        source = Source(str(path), place.suffix.lower(), content)
+    for _ in range(3):  # a compressed file in an archive; nobody packs more often
+        inner = _unpacked(source)
+        if inner is None:
+            return source
+        source = inner
+    raise UserError(f"{source.shown} is compressed several times; unpack it first.")
+
+
+def _unpacked(source: Source) -> Source | None:
+    """The content of a compressed file; None if it is not compressed. Decided by the first bytes."""
+    head = source.head(8)
+    packing = next((name for mark, name in PACKED.items() if head.startswith(mark)), None)
+    if packing is None and head.startswith(b"PK\x03\x04"):
+        return _member(source)
+    inner = _inner_suffix(source)
+    if packing is None:
+        if source.suffix in PACKED_EXTENSIONS and not (source.suffix == ".zip" and head.startswith(b"PK")):
+            source.notes.append(f"the file is not compressed, though its name ends in {source.suffix}")
+            return replace(source, suffix=inner)
+        return None
+    if PACKED_EXTENSIONS.get(source.suffix) != packing:
+        inner = source.suffix
+        if source.shown != "standard input":
+            source.notes.append(f"the file is compressed ({packing}), though its name does not say so")
+    with source.open() as raw:
+        return replace(source, suffix=inner, content=_limited(source, _stream(source, packing, raw)))
+
+
+def _inner_suffix(source: Source) -> str:
+    if source.suffix not in PACKED_EXTENSIONS:
+        return source.suffix
+    return PurePath(PurePath(source.shown).stem).suffix.lower()
+
+
+def _stream(source: Source, packing: str, raw: IO[bytes]) -> IO[bytes]:
+    if packing == "gzip":
+        return gzip.GzipFile(fileobj=raw)  # type: ignore[return-value]
+    if packing == "bzip2":
+        return bz2.BZ2File(raw)
+    if packing == "xz":
+        return lzma.LZMAFile(raw)
+    zstd: Any = library("zstandard", "formats", source.shown, "reading zstd")
+    return zstd.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
+
+
+def _limited(source: Source, stream: IO[bytes]) -> bytes:
+    """All bytes of a stream; an error before they exceed the memory limit, or where the packed data is damaged."""
+    most, parts, size = limit(), [], 0
+    try:
+        with stream:
+            while block := stream.read(BLOCK):
+                size += len(block)
+                if size > most:
+                    raise UserError(
+                        f"{source.shown}: unpacked it is larger than the memory limit ({most} bytes). Unpack the file, "
+                        "or raise --memory-limit."
+                    )
+                parts.append(block)
+    except UserError:
+        raise
+    except Exception as error:
+        raise UserError(f"{source.shown} cannot be unpacked: {str(error).rstrip('.')}.") from error
+    return b"".join(parts)
+
+
+def _member(source: Source) -> Source | None:
+    """The only file of a zip archive; None for formats that are zip archives themselves."""
+    with source.open() as raw, zipfile.ZipFile(raw) as archive:
+        files = [info for info in archive.infolist() if not info.is_dir() and not _is_clutter(info.filename)]
+        names = [info.filename for info in files]
+        if is_own_format(names):
+            return None
+        if len(files) != 1:
+            shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "") or "none"
+            raise UserError(
+                f"{source.shown} must hold one file; it holds {len(names)}: {shown}. Unpack it and name one."
+            )
+        if files[0].flag_bits & 1:
+            raise UserError(f"{source.shown} is encrypted; unpack it first.")
+        content = _limited(source, archive.open(files[0]))
+    if source.suffix != ".zip":
+        source.notes.append("the file is a zip archive, whatever its name says")
+    return Source(f"{source.shown} ({names[0]})", PurePath(names[0]).suffix.lower(), content, source.notes)
+
+
+def _is_clutter(name: str) -> bool:
+    return name.startswith("__MACOSX/") or PurePath(name).name in (".DS_Store", "Thumbs.db")
+
+
+def is_own_format(names: list[str]) -> bool:
+    """Whether the members of a zip archive are those of a workbook, of a text document or of numpy arrays."""
+    office = any(name.startswith(("xl/", "word/", "ppt/")) or name == "mimetype" for name in names)
+    return office or (bool(names) and all(name.endswith(".npy") for name in names))

@@ -1,0 +1,216 @@
+"""Delimited text (CSV, TSV and the like): a table with notes about everything that is unusual in the file.
+
+The first lines decide about separator, header and decimal comma; whole columns are looked at by polars alone. A UTF-8
+file with a usual header is read in place.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from lowdim.app.errors import UserError
+from lowdim.app.read_options import ReadOptions
+from lowdim.app.reading.dialect import SPACED, Dialect, find_dialect, first_lines, rows_of, with_tabs
+from lowdim.app.reading.encodings import as_bytes, as_utf8, blocks
+from lowdim.app.reading.header import Header, find_header
+from lowdim.app.reading.loaded import Loaded, listed, unique_names
+from lowdim.app.reading.number_text import MISSING_WORDS, Findings, numbers_in, shows_decimal_comma
+from lowdim.app.reading.source import Source
+from lowdim.app.reading.suspects import note_suspects, with_numeric_words
+from lowdim.app.reading.triangle import triangle_in
+
+UNIT_SEPARATOR = "\x1f"
+
+
+@dataclass(frozen=True, eq=False)
+class _Text:
+    """A text in UTF-8, its separator and its header; `start` is the number of bytes above the data."""
+
+    source: Source
+    content: Path | bytes
+    dialect: Dialect
+    header: Header
+    start: int
+    decimal_comma: bool
+
+    @property
+    def width(self) -> int:
+        return len(self.header.names)
+
+    @property
+    def in_place(self) -> bool:
+        names = self.header.names
+        return self.header.plain and all(names) and len(set(names)) == len(names)
+
+
+def read_text(source: Source, how: ReadOptions) -> Loaded:
+    """The table in a text file."""
+    content = as_utf8(source, how.encoding)
+    lines = first_lines(content)
+    if not any(line.strip(" \t\r\n\ufeff") for line in lines):
+        raise UserError(f"{source.shown} is empty.")
+    if (found := triangle_in(content, lines, source, how)) is not None:
+        return found
+    dialect = find_dialect(source, how, lines)
+    if dialect.separator == SPACED:
+        content = with_tabs(as_bytes(content), source.notes)
+        lines = first_lines(content)
+        dialect = find_dialect(source, ReadOptions(**{**how.__dict__, "separator": "\t"}), lines)
+    if not any(cell.strip() for row in dialect.rows for cell in row):
+        raise UserError(f"{source.shown} has no cells, only separators.")
+    header = find_header(dialect.rows, how, source.notes)
+    decimal_comma = how.decimal_comma or _has_decimal_comma(dialect, header, source.notes)
+    text = _Text(source, content, dialect, header, sum(dialect.sizes[: header.first]), decimal_comma)
+    frame = _frame(text, how)
+    return Loaded(frame, tuple(source.notes), names=frame.columns[0] if header.row_names else None)
+
+
+def _has_decimal_comma(dialect: Dialect, header: Header, notes: list[str]) -> bool:
+    rows = [row for row in dialect.rows[header.first :] if len(row) == len(header.names)]
+    if dialect.separator == "," or not any(
+        shows_decimal_comma([row[j] for row in rows]) for j in range(len(header.names))
+    ):
+        return False
+    notes.append("numbers have a decimal comma: 1,5 is read as 1.5")
+    return True
+
+
+def _frame(text: _Text, how: ReadOptions) -> pl.DataFrame:
+    raw = _parsed(text, how, text.decimal_comma)
+    names, notes = text.header.names, text.source.notes
+    if not names[-1] and raw.width > 1 and raw[:, -1].null_count() == raw.height:
+        notes.append("lines end in a separator; the empty last column is left out")
+        raw, names = raw[:, :-1], names[:-1]
+    raw.columns = unique_names(names, notes)
+    frame, findings = _converted(raw, how, text.decimal_comma)
+    late = "decimal commas" in findings.styles and not text.decimal_comma and text.dialect.separator != ","
+    if late:  # a column that polars read as 1.234 could be a thousand: all columns are read again
+        notes.append("numbers have a decimal comma: 1,5 is read as 1.5")
+        again = _parsed(text, how, decimal_comma=True)[:, : raw.width]
+        again.columns = raw.columns
+        frame, findings = _converted(again, how, decimal_comma=True)
+    notes += findings.notes()
+    _note_words_in_text(frame, text, how)
+    frame = with_numeric_words(_without_blank_lines(frame, text), how.na)
+    note_suspects(frame, notes)
+    return frame
+
+
+def _parsed(text: _Text, how: ReadOptions, decimal_comma: bool, **more: Any) -> pl.DataFrame:
+    """The table as polars reads it. A line with too many or too few cells is an error with its number."""
+    options = {
+        "separator": text.dialect.separator,
+        "quote_char": text.dialect.quote,
+        "infer_schema_length": None,
+        "null_values": [*MISSING_WORDS, *how.na],
+        "decimal_comma": decimal_comma,
+        **more,
+    }
+    data: Any = text.content
+    if not text.in_place and text.start:
+        data = as_bytes(text.content)[text.start :]
+        if not data.strip():
+            return pl.DataFrame(schema={str(i): pl.String for i in range(text.width)})
+    data = data if isinstance(data, Path) else io.BytesIO(data)
+    try:
+        frame = pl.read_csv(data, has_header=text.in_place, **options)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        _check_widths(text)
+        if isinstance(data, io.BytesIO):
+            data.seek(0)
+        # Numbers that no type of polars holds, for example: all cells as text, which are converted later.
+        frame = pl.read_csv(data, has_header=text.in_place, **{**options, "infer_schema": False})
+    if "columns" not in more and (frame.width != text.width or (frame.height and frame[:, -1].null_count())):
+        _check_widths(text)
+    return frame
+
+
+def _check_widths(text: _Text) -> None:
+    """An error that names the first line with another number of cells than the header."""
+    if text.width < 2 or (_has_no_quotes(text) and not _some_width_differs(text)):
+        return
+    before = 0
+    for i, (row, line) in enumerate(_rows(text)):
+        if i >= text.header.first and len(row) != text.width and "".join(row).strip():
+            raise UserError(
+                f"{text.source.shown}: line {before + 1} has {len(row)} fields; {text.width} are expected. Correct the "
+                "line, put quotes around cells that contain the separator, or choose it with --separator."
+            )
+        before = line
+
+
+def _has_no_quotes(text: _Text) -> bool:
+    return not any(text.dialect.quote.encode() in block for block in blocks(text.content))
+
+
+def _some_width_differs(text: _Text) -> bool:
+    """The same question for text without quotes, at the speed of polars."""
+    data: Any = text.content if isinstance(text.content, Path) else io.BytesIO(text.content)
+    lines = pl.read_csv(
+        data, has_header=False, separator=UNIT_SEPARATOR, quote_char=None, schema={"line": pl.String},
+        truncate_ragged_lines=True,
+    )["line"]  # fmt: skip
+    counts = lines.str.count_matches(text.dialect.separator, literal=True)
+    told = lines.str.strip_chars() != ""
+    return bool((told & (counts != text.width - 1)).fill_null(False).any())
+
+
+def _rows(text: _Text) -> Iterator[tuple[list[str], int]]:
+    """All rows of cells, with the number of the line that each ends in."""
+    stream = io.TextIOWrapper(io.BytesIO(as_bytes(text.content)), encoding="utf-8-sig", newline="")
+    reader = rows_of(stream, text.dialect.separator, text.dialect.quote)
+    for row in reader:
+        yield row, reader.line_num
+
+
+def _without_blank_lines(frame: pl.DataFrame, text: _Text) -> pl.DataFrame:
+    """Remove blank lines, which polars reads as rows of missing values."""
+    if not frame.height or min(frame.null_count().row(0)) == 0:
+        return frame
+    empty = frame.select(pl.all_horizontal(pl.all().is_null())).to_series().to_numpy()
+    if not empty.any():
+        return frame
+    blank = np.array([len(row) < 2 and not "".join(row).strip() for row, _ in _rows(text)][text.header.first :], bool)
+    if len(blank) > len(empty):  # polars skips blank lines before the first line of text
+        blank = blank[np.argmin(blank) :]
+    lost = empty & blank if len(blank) == len(empty) else empty
+    inside = int(lost[: np.flatnonzero(~lost).max(initial=-1) + 1].sum())
+    if inside:
+        text.source.notes.append(f"{inside} blank lines between the rows left out")
+    return frame.filter(pl.Series(~lost))
+
+
+def _converted(raw: pl.DataFrame, how: ReadOptions, decimal_comma: bool) -> tuple[pl.DataFrame, Findings]:
+    """Columns of text as numbers where every cell is one; other text as it is, text of spaces alone as missing."""
+    known = "," if decimal_comma else "." if pl.Float64 in raw.dtypes else None
+    findings, columns = Findings(decimal=known, thousands=how.thousands), []
+    for column in raw:
+        if column.dtype == pl.String:
+            numbers = numbers_in(column, how.na, findings)
+            blank = column.str.strip_chars() == ""
+            column = numbers if numbers is not None else pl.select(pl.when(~blank).then(column)).to_series()
+        columns.append(column)
+    frame = pl.DataFrame(columns)
+    frame.columns = raw.columns
+    return frame, findings
+
+
+def _note_words_in_text(frame: pl.DataFrame, text: _Text, how: ReadOptions) -> None:
+    """A note about words such as NA that were read as missing in columns of text, where they could be names."""
+    places = [j for j, column in enumerate(frame) if column.dtype == pl.String and column.null_count()]
+    if not places:
+        return
+    raw = _parsed(text, how, False, columns=places, null_values=None, infer_schema=False)
+    for j, column in zip(places, raw, strict=True):
+        words = column.str.strip_chars()
+        words = words.filter(words.is_in([word for word in MISSING_WORDS if word])).drop_nulls()
+        for word, count in words.value_counts(sort=True).rows():
+            name = listed([frame.columns[j]])
+            text.source.notes.append(f"{word!r} read as missing: {count} cells in the text of column {name}")

@@ -1,0 +1,525 @@
+"""Files as people have them, each with what `load` must make of it. Other tests may import and extend `MESSY`.
+
+Every entry says all notes: a note that nobody expected is a failure, as is one that is missing.
+"""
+
+import bz2
+import codecs
+import gzip
+import io
+import lzma
+import zipfile
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from lowdim.app.read_options import ReadOptions
+
+
+@dataclass(frozen=True)
+class Messy:
+    """A file and its outcome: columns with their cells, and one pattern for each note; or a pattern of the error."""
+
+    id: str
+    content: bytes
+    cells: dict = field(default_factory=dict)
+    notes: tuple = ()
+    error: str | None = None
+    name: str = "t.csv"
+    how: ReadOptions = ReadOptions()  # noqa: RUF009 (frozen: safe to share)
+    kind: str = "table"
+
+
+def text(id, content, cells=None, *notes, encoding="utf-8", **more):
+    return Messy(id, content.encode(encoding), cells or {}, notes, **more)
+
+
+def wrong(id, content, error, **more):
+    return Messy(id, content if isinstance(content, bytes) else content.encode(), error=error, **more)
+
+
+def zipped(members):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return out.getvalue()
+
+
+def saved(function, *arguments):
+    out = io.BytesIO()
+    function(out, *arguments)
+    return out.getvalue()
+
+
+PLAIN = "a,b\n1,2.5\n2,-1\n3,0\n"
+AB = {"a": [1, 2, 3], "b": [2.5, -1.0, 0.0]}
+FRAME = pl.DataFrame(AB)
+SEMICOLONS = "columns are separated by semicolons"
+COMMA = "numbers have a decimal comma"
+FIRST = "the first line has numbers, read as data"
+LATIN = r"the text is not UTF-8, read as cp1252 \(Western European\) \(--encoding chooses"
+NAME = "x" * 5000
+MARKUP = '<script>alert("1")</script>'
+
+# Clean files: nothing may be said about them but what is true.
+CLEAN = [
+    text("plain", PLAIN, AB),
+    text("windows line ends", PLAIN.replace("\n", "\r\n"), AB),
+    text("no line end at the end", PLAIN.rstrip("\n"), AB),
+    text("blank lines at the end", PLAIN + "\n\n", AB),
+    text("UTF-8 with a byte order mark", "\ufeff" + PLAIN, AB),
+    text("tabs in a tsv", PLAIN.replace(",", "\t"), AB, name="t.tsv"),
+    text("numbers in quotes", '"a","b"\n"1","2.5"\n"2","-1"\n"3","0"\n', AB),
+    text(
+        "text with commas",
+        'city,b\n"Paris, Texas",1\n"Rome, Italy",2\n',
+        {"city": ["Paris, Texas", "Rome, Italy"], "b": [1, 2]},
+    ),
+    text("text with semicolons", "t,b\nx;y,1\nz;w,2\n", {"t": ["x;y", "z;w"], "b": [1, 2]}),
+    text("text with spaces", "city\nNew York\nLos Angeles\n", {"city": ["New York", "Los Angeles"]}),
+    text("text with apostrophes", "t,b\nit's,1\ndon't,2\n", {"t": ["it's", "don't"], "b": [1, 2]}),
+    text("text with percent", "t,b\n100% wool,1\ncotton,2\n", {"t": ["100% wool", "cotton"], "b": [1, 2]}),
+    text("names like units", "sex,kg\nm,60\nf,70\nm,80\nf,50\n", {"sex": ["m", "f", "m", "f"], "kg": [60, 70, 80, 50]}),
+    text("dashes are a class", "t,b\n-,1\n+,2\n-,3\n", {"t": ["-", "+", "-"], "b": [1, 2, 3]}),
+    text("dates", "d,b\n2020-01-02,1\n2020-01-03,2\n", {"d": ["2020-01-02", "2020-01-03"], "b": [1, 2]}),
+    text("codes with points", "v,b\n1.2.3,1\n1.2.4,2\n", {"v": ["1.2.3", "1.2.4"], "b": [1, 2]}),
+    text("telephone numbers", "p,b\n030 123,1\n030 456,2\n", {"p": ["030 123", "030 456"], "b": [1, 2]}),
+    text(
+        "years as names",
+        "g,2019,2020\nx,1.5,2\ny,3,4\n",
+        {"g": ["x", "y"], "2019": [1.5, 3.0], "2020": [2, 4]},
+        "evenly spaced numbers or years, read as names",
+    ),
+    text("right to left and emoji", "שלום,🦆\n1,2\n3,4\n", {"שלום": [1, 3], "🦆": [2, 4]}),
+    text(
+        "markup in a name", '"<b onclick=""x"">","""&amp;"\n1,2\n3,4\n', {'<b onclick="x">': [1, 3], '"&amp;': [2, 4]}
+    ),
+    text(
+        "markup in cells", f't,b\n"{MARKUP.replace(chr(34), chr(34) * 2)}",1\nx,2\n', {"t": [MARKUP, "x"], "b": [1, 2]}
+    ),
+    text("line ends in a name", '"a\nb",c\n1,2\n3,4\n', {"a\nb": [1, 3], "c": [2, 4]}),
+    text("line ends in a cell", 't,b\n"x\n\ny",1\n"z\r\nw",2\n', {"t": ["x\n\ny", "z\r\nw"], "b": [1, 2]}),
+    text("carriage return in a cell", 't,b\n"x\ry",1\nz,2\n', {"t": ["x\ry", "z"], "b": [1, 2]}),
+    text(
+        "separators of Unicode lines in a cell",
+        "t,b\nx\u2028y,1\nz\x0bw,2\n",
+        {"t": ["x\u2028y", "z\x0bw"], "b": [1, 2]},
+    ),
+    text("a long name", f"{NAME},b\n1,2\n3,4\n", {NAME: [1, 3], "b": [2, 4]}),
+    text("a percent sign in a name", "% fat\n1\n2\n", {"% fat": [1, 2]}),
+    text("a hash in a name", "# of eggs,b\n1,2\n3,4\n", {"# of eggs": [1, 3], "b": [2, 4]}),
+    text("one word above numbers", "a\nunknown\n1\n2\n3\n", {"a": ["unknown", "1", "2", "3"]}),
+    text(
+        "wavelengths as names",
+        "400.5,401,401.5,402\n0.1,0.2,0.3,0.4\n0.5,0.6,0.7,0.9\n",
+        {"400.5": [0.1, 0.5], "401": [0.2, 0.6], "401.5": [0.3, 0.7], "402": [0.4, 0.9]},
+        "evenly spaced numbers or years",
+    ),
+    text("one column", "a\n1\n2\n", {"a": [1, 2]}),
+    text("one row", "a,b\n1,2\n", {"a": [1], "b": [2]}),
+    text("only a header", "a,b\n", {"a": [], "b": []}),
+    text(
+        "a symmetric table of zeros and ones",
+        "a,b,c\n0,1,1\n1,0,0\n1,0,0\n",
+        {"a": [0, 1, 1], "b": [1, 0, 0], "c": [1, 0, 0]},
+    ),
+    text(
+        "correlations",
+        "a,b,c\n1,.5,.2\n.5,1,.1\n.2,.1,1\n",
+        {"a": [1, 0.5, 0.2], "b": [0.5, 1, 0.1], "c": [0.2, 0.1, 1]},
+    ),
+    text(
+        "long identifiers",
+        "id,b\n123456789012345678901234567890123456789012345,1\nx,2\n",
+        {"id": ["123456789012345678901234567890123456789012345", "x"], "b": [1, 2]},
+    ),
+    text("usual words for missing", "a,b\n1,NA\n,2\nnan,3\n", {"a": [1, None, None], "b": [None, 2, 3]}),
+]
+
+TEXT = [
+    text("semicolons", "a;b\n1;2.5\n2;-1\n3;0\n", AB, SEMICOLONS),
+    text("semicolons and decimal commas", "a;b\n1;2,5\n2;-1\n3;0\n", AB, SEMICOLONS, COMMA),
+    text(
+        "decimal commas without a header",
+        "1,5;2,5\n1,0;3,1\n",
+        {"1": [1.5, 1.0], "2": [2.5, 3.1]},
+        SEMICOLONS,
+        FIRST,
+        COMMA,
+    ),
+    text(
+        "decimal commas after many whole numbers",
+        "a;b\n" + "1;2\n" * 20000 + "1;2,5\n",
+        {"a": [1] * 20001, "b": [2.0] * 20000 + [2.5]},
+        SEMICOLONS,
+        COMMA,
+    ),
+    text(
+        "points for thousands",
+        "a;b\n1.234,5;1\n2.000.000,25;2\n",
+        {"a": [1234.5, 2000000.25], "b": [1, 2]},
+        SEMICOLONS,
+        r"thousands separators read in columns a \(1.234,5 is 1234.5\)",
+    ),
+    text(
+        "commas for thousands",
+        'a,b\n"1,234,567",1\n"2,000",2\n950,3\n',
+        {"a": [1234567, 2000, 950], "b": [1, 2, 3]},
+        r"thousands separators read in columns a \(1,234,567 is 1234567\)",
+    ),
+    text("a comma that can be two things", 'a,b\n"1,234",1\n"2,000",2\n', {"a": ["1,234", "2,000"], "b": [1, 2]}),
+    text(
+        "a comma that the file decides",
+        'a,b\n"1,234",1.5\n"2,000",2\n',
+        {"a": [1234, 2000], "b": [1.5, 2]},
+        "thousands separators read in columns a",
+    ),
+    text(
+        "thousands by option",
+        'a,b\n"1,234",1\n"2,000",2\n',
+        {"a": [1234, 2000], "b": [1, 2]},
+        "thousands separators read",
+        how=ReadOptions(thousands=","),
+    ),
+    text(
+        "spaces for thousands",
+        "a,b\n1 234.5,1\n12\u00a0000,2\n",
+        {"a": [1234.5, 12000], "b": [1, 2]},
+        "thousands separators read",
+    ),
+    text(
+        "percent signs",
+        "a,b\n12%,1\n3.5 %,2\nNA,3\n",
+        {"a": [12, 3.5, None], "b": [1, 2, 3]},
+        r"percent signs .* a \(12% is 12\)",
+    ),
+    text("percent signs in some cells", "a,b\n12%,1\n3.5,2\n", {"a": ["12%", "3.5"], "b": [1, 2]}),
+    text(
+        "currency signs",
+        'a,b\n"$1,234.50",1\n-$3,2\n',
+        {"a": [1234.5, -3], "b": [1, 2]},
+        r"currency signs .*\$1,234.50 is 1234.5",
+        "thousands separators",
+    ),
+    text("euros", "a;b\n12,50 €;1\n3,00 €;2\n", {"a": [12.5, 3], "b": [1, 2]}, SEMICOLONS, "currency signs", COMMA),
+    text("a minus of typesetters", "a,b\n\u22125,1\n3,2\n", {"a": [-5, 3], "b": [1, 2]}, "minus signs"),
+    text(
+        "words for missing",
+        "a,b,c\n?,-,1\n2,n/a,missing\n3,4,.\n",
+        {"a": [None, 2, 3], "b": [None, None, 4], "c": [1, None, None]},
+        r"'\?' read as missing: 1 cells in columns a",
+        "'-' read as missing",
+        "'n/a' read",
+        "'missing' read",
+        r"'\.' read",
+    ),
+    text("words of Excel", "a,b\n#N/A,1\n2,#DIV/0!\n3,4\n", {"a": [None, 2, 3], "b": [1, None, 4]}, "#N/A", "#DIV/0!"),
+    text("only words for missing", "a,b\n?,1\n?,2\n", {"a": ["?", "?"], "b": [1, 2]}),
+    text(
+        "NA in text",
+        "t,b\nNA,1\nDE,2\n",
+        {"t": [None, "DE"], "b": [1, 2]},
+        "'NA' read as missing: 1 cells in the text of column t",
+    ),
+    text(
+        "-999",
+        "a,b\n1,5\n-999,6\n3,7\n",
+        {"a": [1, -999, 3], "b": [5, 6, 7]},
+        r"-999 in columns a may stand .*--na -999",
+    ),
+    text(
+        "-999 by option",
+        "a,b\n1,5\n-999.0,6\n3,7\n",
+        {"a": [1, None, 3], "b": [5, 6, 7]},
+        how=ReadOptions(na=("-999",)),
+    ),
+    text("-999 among such numbers", "a,b\n-900,5\n-999,6\n-950,7\n", {"a": [-900, -999, -950], "b": [5, 6, 7]}),
+    text("comments", "# made by x\n# on a day\n" + PLAIN, AB, "2 comment lines above"),
+    text("a comment with commas", "# made by x, y and z\n" + PLAIN, AB, "1 comment lines above"),
+    text("names behind a hash", "#a,b\n1,2\n3,4\n", {"#a": [1, 3], "b": [2, 4]}),
+    text("a title", "Results of 2020\n" + PLAIN, AB, "is a title, not used as data: 'Results of 2020'"),
+    text("a title and a blank line", "Results of 2020\n\n" + PLAIN, AB, "is a title"),
+    text(
+        "a title as spreadsheets write it",
+        "Results,,\n,,\nx,y,z\n1,2,3\n4,5,6\n",
+        {"x": [1, 4], "y": [2, 5], "z": [3, 6]},
+        "is a title",
+    ),
+    text(
+        "no header",
+        "5.1,3.5,setosa\n4.9,3.0,setosa\n",
+        {"1": [5.1, 4.9], "2": [3.5, 3.0], "3": ["setosa", "setosa"]},
+        FIRST,
+    ),
+    text("no header, whole numbers", "5,3\n4,9\n7,7\n", {"1": [5, 4, 7], "2": [3, 9, 7]}, FIRST),
+    text("numbers as names by option", "5,3\n4,9\n7,7\n", {"5": [4, 7], "3": [9, 7]}, how=ReadOptions(has_header=True)),
+    text("no header by option", "a,b\nc,d\n", {"1": ["a", "c"], "2": ["b", "d"]}, how=ReadOptions(header=False)),
+    text(
+        "units",
+        "height,weight,name\ncm,kg,\n170,60,x\n180,70,y\n",
+        {"height": [170, 180], "weight": [60, 70], "name": ["x", "y"]},
+        r"has units \(cm, kg\)",
+    ),
+    text("trailing separators", "a,b,\n1,2.5,\n2,-1,\n3,0,\n", AB, "lines end in a separator"),
+    text("trailing separators in the rows", "a,b\n1,2.5,\n2,-1,\n3,0,\n", AB, "lines end in a separator"),
+    text("trailing separators in the header", "a,b,\n1,2.5\n2,-1\n3,0\n", AB),
+    text(
+        "row names of R",
+        '"a","b"\n"x",1,2\n"y",3,4\n',
+        {"row_name": ["x", "y"], "a": [1, 3], "b": [2, 4]},
+        "first column is named 'row_name'",
+    ),
+    text(
+        "an empty name",
+        ",b\nx,1\ny,2\n",
+        {"column_1": ["x", "y"], "b": [1, 2]},
+        "1 columns without a name are named column_1",
+    ),
+    text(
+        "a repeated name",
+        "a,a,a_2\n1,2,3\n4,5,6\n",
+        {"a": [1, 4], "a_3": [2, 5], "a_2": [3, 6]},
+        "made different: 'a' -> 'a_3'",
+    ),
+    text("spaces around names", "a, b\n1,2\n3,4\n", {"a": [1, 3], "b": [2, 4]}),
+    text("blank lines", "a,b\n\n1,2.5\n\n2,-1\n  \n3,0\n", AB, "3 blank lines between the rows left out"),
+    text(
+        "single quotes",
+        "a,t\n1,'x, y'\n2,'z'\n3,'w'\n",
+        {"a": [1, 2, 3], "t": ["x, y", "z", "w"]},
+        "single quotes stand around cells",
+    ),
+    text(
+        "spaces between columns",
+        "  x   y\n 1.0  2\n 3.5 40\n",
+        {"x": [1.0, 3.5], "y": [2, 40]},
+        "columns are separated by spaces",
+        name="t.dat",
+    ),
+    text("old line ends of Macs", PLAIN.replace("\n", "\r"), AB, "lines end in carriage returns alone"),
+    text("mixed line ends", "a,b\r\n1,2.5\r2,-1\n3,0\r\n", AB, "some lines end in carriage returns alone"),
+    text("zero bytes", "a,b\n1,2.5\n2,-1\0\n3,0\n", AB, "1 zero bytes in the text left out"),
+    text("latin-1", "größe,b\n1,2\n3,4\n", {"größe": [1, 3], "b": [2, 4]}, LATIN, encoding="latin-1"),
+    text("UTF-16", PLAIN, AB, "read as UTF-16, by its byte order mark", encoding="utf-16"),
+    Messy("UTF-16 without a mark", PLAIN.encode("utf-16-le"), AB, ("read as UTF-16 without a byte order mark",)),
+    Messy("UTF-16, the other order", codecs.BOM_UTF16_BE + PLAIN.encode("utf-16-be"), AB, ("read as UTF-16",)),
+    text("UTF-32", PLAIN, AB, "read as UTF-32", encoding="utf-32"),
+    text("text in a file without an extension", PLAIN, AB, name="t"),
+    text("text with an unknown extension", PLAIN, AB, name="t.xyz"),
+    text(
+        "text called xls",
+        PLAIN.replace(",", "\t"),
+        AB,
+        "the file is delimited text, whatever its extension .xls says",
+        "separated by tabs",
+        name="t.xls",
+    ),
+    text(
+        "a wide table",
+        ",".join(f"c{i}" for i in range(9000)) + "\n" + ("1," * 9000)[:-1] + "\n",
+        {f"c{i}": [1] for i in range(9000)},
+    ),
+]
+
+ERRORS = [
+    wrong("a quote that is not closed", b'a,b\n-1,234",1.5\n"', "cannot be read as csv|line 2 has 3 fields"),
+    wrong(
+        "a numpy array with a damaged header", saved(np.save, np.eye(2)).replace(b"}", b" "), "cannot be read as csv"
+    ),
+    text("a comment and nothing else", "#a,b\r\n\n", {"#a": [], "b": []}),
+    wrong("only separators", ",,\n \n,,\n", "has no cells, only separators"),
+    wrong("JSON of rows with a bracket too many", "[[1, 2],  -1], [3, 0]]", "line 1 is not JSON", name="t.json"),
+    wrong("JSON nested too deeply", "[" * 100_000, "cannot be read as json|is not JSON", name="t.json"),
+    wrong("empty", b"", r"t\.csv is empty\."),
+    wrong("only blank lines", "\n \n\r\n", "is empty"),
+    wrong("only a byte order mark", b"\xef\xbb\xbf", "is empty"),
+    wrong(
+        "binary garbage", np.random.default_rng(0).integers(0, 256, 4000, dtype=np.uint8).tobytes(), "has binary data"
+    ),
+    wrong("a line too long", "a,b\n1,2\n3,4,5\n5,6\n", "line 3 has 3 fields; 2 are expected"),
+    wrong("a line too short", "a,b,c\n1,2,3\n\n3,4\n5,6,7\n", "line 4 has 2 fields; 3 are expected"),
+    wrong("a line too short after a cell of two lines", 'a,b,c\n"x\ny",2,3\n3,4\n5,6,7\n', "line 4 has 2 fields"),
+    wrong("a cut file", "a,b,c\n1,2,3\n4,5,6\n7\n", "line 4 has 1 fields"),
+    wrong(
+        "damaged UTF-8",
+        "größe,b,ü\n1,2,ö\n".encode() + b"3,4,\xff\n",
+        "1 bytes are not UTF-8, though the other text is",
+    ),
+    wrong("a web page", "<!DOCTYPE html><html><table></table></html>", "is a web page or XML, not a table"),
+    wrong("a PDF", b"%PDF-1.7 ...", "is a PDF document; save the table as CSV"),
+    wrong("an image", b"\x89PNG\r\n\x1a\n" + bytes(50), "is one image; give the folder"),
+    wrong("a database", b"SQLite format 3\0" + bytes(50), "export the table as CSV"),
+    wrong(
+        "bytes of an unknown kind", bytes(range(256)) * 4, "is not supported and the content is not known", name="t.bin"
+    ),
+    wrong(
+        "an archive of two files",
+        zipped({"a.csv": "a\n1\n", "b.csv": "a\n1\n"}),
+        "must hold one file; it holds 2: a.csv, b.csv",
+        name="t.zip",
+    ),
+    wrong(
+        "a text document",
+        zipped({"word/document.xml": "x"}),
+        "is a text document; save the table as CSV",
+        name="t.docx",
+    ),
+    wrong("damaged gzip", gzip.compress(PLAIN.encode())[:-12], "cannot be unpacked", name="t.csv.gz"),
+    wrong("JSON that ends early", '[{"a": 1}, {"a": 2}', "is not JSON: line 1, character 20", name="t.json"),
+    wrong("a line that is not JSON", '{"a": 1}\n{"a": \n', "line 2 is not JSON", name="t.jsonl"),
+    wrong("JSON without records", "[1, 2, 3]", "must be an array of records", name="t.json"),
+    wrong("rubbish called xlsx", b"\x00\x01\x02" * 50, "cannot be read as", name="t.xlsx"),
+    wrong("an unknown encoding", PLAIN, "--encoding 'klingon' is not known", how=ReadOptions(encoding="klingon")),
+]
+
+PACKED = [
+    Messy("gzip", gzip.compress(PLAIN.encode()), AB, name="t.csv.gz"),
+    Messy("bzip2", bz2.compress(PLAIN.encode()), AB, name="t.csv.bz2"),
+    Messy("xz", lzma.compress(PLAIN.encode()), AB, name="t.csv.xz"),
+    Messy("a zip archive", zipped({"t.csv": PLAIN}), AB, name="t.zip"),
+    Messy("a zip archive of a Mac", zipped({"t.csv": PLAIN, "__MACOSX/._t.csv": "x"}), AB, name="t.csv.zip"),
+    Messy("gzip called csv", gzip.compress(PLAIN.encode()), AB, (r"the file is compressed \(gzip\)",)),
+    Messy("csv called gzip", PLAIN.encode(), AB, ("the file is not compressed",), name="t.csv.gz"),
+    Messy("tabs in gzip", gzip.compress(PLAIN.replace(",", "\t").encode()), AB, name="t.tsv.gz"),
+    Messy("Parquet in gzip", gzip.compress(saved(lambda out: FRAME.write_parquet(out))), AB, name="t.parquet.gz"),
+    Messy(
+        "Parquet called csv",
+        saved(lambda out: FRAME.write_parquet(out)),
+        AB,
+        ("the file is Parquet, whatever its extension .csv",),
+    ),
+    Messy("Arrow called csv", saved(lambda out: FRAME.write_ipc(out)), AB, ("the file is Arrow",)),
+    Messy("an Arrow stream", saved(lambda out: FRAME.write_ipc_stream(out)), AB, name="t.arrows"),
+    Messy(
+        "numpy called csv",
+        saved(np.save, np.eye(2)),
+        {"1": [1.0, 0.0], "2": [0.0, 1.0]},
+        ("the file is a numpy array",),
+    ),
+]
+
+RECORDS = [
+    text("JSON lines", '{"a": 1, "b": 2.5}\n{"a": 2, "b": -1}\n\n{"a": 3, "b": 0}\n', AB, name="t.jsonl"),
+    text("JSON", '[{"a": 1, "b": 2.5}, {"a": 2, "b": -1}, {"a": 3, "b": 0}]', AB, name="t.json"),
+    text("JSON lines called json", '{"a": 1}\n{"a": 2}\n', {"a": [1, 2]}, name="t.json"),
+    text("JSON called csv", '[{"a": 1}, {"a": 2}]', {"a": [1, 2]}, "the file is JSON, whatever its extension"),
+    text("JSON of columns", '{"a": [1, 2, 3], "b": [2.5, -1, 0]}', AB, name="t.json"),
+    text("JSON of rows", "[[1, 2.5], [2, -1], [3, 0]]", {"1": [1, 2, 3], "2": [2.5, -1, 0]}, name="t.json"),
+    text(
+        "records inside an object",
+        '{"count": 2, "data": [{"a": 1}, {"a": 2}]}',
+        {"a": [1, 2]},
+        "records read from 'data'",
+        name="t.json",
+    ),
+    text(
+        "objects inside records",
+        '[{"a": {"x": 1, "y": "u"}}, {"a": {"x": 2, "y": "v"}}]',
+        {"a.x": [1, 2], "a.y": ["u", "v"]},
+        "columns such as a.x, a.y",
+        name="t.json",
+    ),
+    text(
+        "records with other fields",
+        '[{"a": 1}, {"a": 2, "b": 3}]',
+        {"a": [1, 2], "b": [None, 3]},
+        "1 fields that some records",
+        name="t.json",
+    ),
+    text("a field of several types", '[{"a": 1}, {"a": "x"}, {"a": null}]', {"a": ["1", "x", None]}, name="t.json"),
+    text(
+        "a field of numbers and a word",
+        '[{"a": 1.5}, {"a": "n/a"}]',
+        {"a": [1.5, None]},
+        "'n/a' read as missing",
+        name="t.json",
+    ),
+    text(
+        "long whole numbers",
+        '[{"a": 12345678901234567890}, {"a": 1}]',
+        {"a": ["12345678901234567890", "1"]},
+        name="t.json",
+    ),
+]
+
+SQUARE = {"x": [0, 1, 2], "y": [1, 0, 3], "z": [2, 3, 0]}
+THREE = {"1": [0, 1, 2], "2": [1, 0, 3], "3": [2, 3, 0]}
+SYMMETRIC = "symmetric with a zero diagonal.*: distances between 3 items"
+PHYLIP = "a PHYLIP matrix: distances between 3 items"
+LOWER = "a lower triangle: distances between 3 items"
+DISTANCES = [
+    text("square", "x,y,z\n0,1,2\n1,0,3\n2,3,0\n", SQUARE, SYMMETRIC),
+    text("square with names", ",x,y,z\nx,0,1,2\ny,1,0,3\nz,2,3,0\n", SQUARE, "without a name", SYMMETRIC),
+    text(
+        "square with numbers as names",
+        "id,7,8,9\n7,0,1,2\n8,1,0,3\n9,2,3,0\n",
+        {"7": [0, 1, 2], "8": [1, 0, 3], "9": [2, 3, 0]},
+        SYMMETRIC,
+    ),
+    text("square without names", "0,1,2\n1,0,3\n2,3,0\n", THREE, FIRST, SYMMETRIC),
+    text("columns in another order", "item,z,x,y\nx,2,0,1\ny,3,1,0\nz,0,2,3\n", SQUARE, SYMMETRIC),
+    text("one side of a square", "item,x,y,z\nx,0,1,2\ny,,0,3\nz,,,0\n", SQUARE, "one side of which is given"),
+    text("the lower side of a square", ",x,y,z\nx,0,,\ny,1,0,\nz,2,3,0\n", SQUARE, LOWER),
+    text("a lower triangle", "0\n1 0\n2 3 0\n", THREE, LOWER, name="t.txt"),
+    text("a lower triangle with names", "x,0\ny,1,0\nz,2,3,0\n", SQUARE, LOWER),
+    text("a lower triangle without its diagonal", "1\n2,3\n", THREE, LOWER, how=ReadOptions(distances="lower")),
+    text("PHYLIP", "3\nx 0 1 2\ny 1 0 3\nz 2 3 0\n", SQUARE, PHYLIP, name="t.phy"),
+    text("PHYLIP, lower triangle", "   3\nx\ny  1\nz  2 3\n", SQUARE, PHYLIP, name="t.dist"),
+    text(
+        "condensed",
+        "d\n1\n2\n3\n",
+        THREE,
+        "condensed distances between 3 items",
+        how=ReadOptions(distances="condensed"),
+    ),
+    text(
+        "pairs",
+        "from,to,d\nx,y,1\nx,z,2\nz,y,3\n",
+        SQUARE,
+        "distances between 3 items from 3 pairs",
+        how=ReadOptions(distances="pairs"),
+    ),
+    text(
+        "pairs, one unknown",
+        "from,to,d\nx,y,1\nz,y,3\n",
+        {"x": [0, 1, None], "y": [1, 0, 3], "z": [None, 3, 0]},
+        "from 2 pairs",
+        "1 pairs of items have no distance",
+        how=ReadOptions(distances="pairs"),
+    ),
+]
+DISTANCES = [Messy(**{**entry.__dict__, "kind": "distances"}) for entry in DISTANCES]
+NOT_DISTANCES = [
+    text("square by option is a table", "x,y,z\n0,1,2\n1,0,3\n2,3,0\n", SQUARE, how=ReadOptions(distances="no")),
+    text("not symmetric", "x,y,z\n0,1,2\n1,0,3\n2,4,0\n", {**SQUARE, "y": [1, 0, 4]}),
+    wrong(
+        "not symmetric, asked for",
+        "x,y,z\n0,1,2\n1,0,3\n2,4,0\n",
+        "'y' to 'z' is 3 and back 4",
+        how=ReadOptions(distances="square"),
+    ),
+    wrong(
+        "not square, asked for",
+        PLAIN,
+        "as many columns of numbers as rows; got 3 rows and 2",
+        how=ReadOptions(distances="square"),
+    ),
+    wrong(
+        "four condensed", "d\n1\n2\n3\n4\n", r"are n\(n - 1\)/2 numbers.*got 4", how=ReadOptions(distances="condensed")
+    ),
+    wrong(
+        "a pair with two distances",
+        "a,b,d\nx,y,1\ny,x,2\n",
+        "'y', 'x' has two distances, 1 and 2",
+        how=ReadOptions(distances="pairs"),
+    ),
+    wrong("pairs of two columns", PLAIN, "needs three columns", how=ReadOptions(distances="pairs")),
+    wrong(
+        "no triangle", "1,2\n3\n4,5,6\n", "--distances lower needs lines of 1, 2, 3", how=ReadOptions(distances="lower")
+    ),
+    wrong("an unknown form", PLAIN, "--distances must be one of square, lower", how=ReadOptions(distances="round")),
+]
+
+MESSY = [*CLEAN, *TEXT, *ERRORS, *PACKED, *RECORDS, *DISTANCES, *NOT_DISTANCES]
