@@ -1,6 +1,7 @@
 """Several methods on the same rows."""
 
 import json
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -409,10 +410,90 @@ def test_maps_are_turned_and_mirrored_to_lie_like_the_first(roll, sign):
     np.testing.assert_allclose(maps["turned"], 3 * maps["pca"], atol=1e-8)
 
 
-@pytest.mark.parametrize("method", methods())
-def test_every_method_by_name_is_compared(method):
-    """Whatever `compare` passes on (`verbose`, `random_state`, `n_jobs`), every method of the table takes."""
-    X = np.random.default_rng(0).normal(size=(40, 4))
-    found = lowdim.compare(X, methods=[method], random_state=0, verbose=0)
+@pytest.mark.parametrize("method", list(methods().values()), ids=lambda method: method.name)
+@pytest.mark.parametrize("table", ["numbers", "mixed"])
+def test_every_method_by_name_is_compared(method, table):
+    """Whatever `compare` passes on (`verbose`, `random_state`, labels), every method takes, with categories too."""
+    if not method.installed:
+        pytest.skip(f"{method.package} is not installed")
+    rng = np.random.default_rng(0)
+    X = np.abs(rng.normal(size=(40, 4))) * [1, 2, 3, 4]  # counts are not negative
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(y=np.arange(40) % 3)
+    if table == "mixed":
+        if method.needs == "counts" or method.name == "variance-filter":
+            pytest.skip("it has no use for categories")
+        sizes = np.array(list("SML"))[rng.integers(3, size=40)]
+        frame = frame.assign(colour=np.array(["red", "green"])[np.arange(40) % 2], size=sizes)
+    found = lowdim.compare(frame, "y", methods=[method.name], random_state=0, verbose=0)
     assert not found.failures
-    assert np.isfinite(found.embeddings[method]).all()
+    assert np.isfinite(found.embeddings[method.name]).all()
+
+
+def test_labels_reach_only_the_methods_that_need_them(roll):
+    class Spy(Act):
+        seen: ClassVar[list] = []
+
+        def fit_transform(self, X, y=None):
+            self.seen.append(y)
+            return np.asarray(X)[:, :2]
+
+    lowdim.compare(roll.X, roll.labels, methods=[Spy()])
+    assert Spy.seen == [None]
+    without = lowdim.compare(roll.X, methods=["lda", "cca", "rfe"])
+    assert all("needs a label for each row" in text for text in without.failures.values())
+    assert len(without.failures) == 3
+
+
+def test_rows_without_a_label_are_placed_by_supervised_methods(rng):
+    y = np.array(["a", "b", "c", None] * 20, dtype=object)
+    X = rng.normal(size=(80, 4)) + 3 * (y == "a")[:, None]
+    c = lowdim.compare(X, y, methods=["lda"])
+    known = np.array([label is not None for label in y])
+    expected = lowdim.LDA(2).fit(X[known], y[known].astype(str)).transform(X)
+    np.testing.assert_allclose(np.abs(c.embeddings["lda"]), np.abs(expected), atol=1e-8)
+    assert any("lda saw the labels" in note for note in c.notes)
+
+
+def test_a_variance_filter_after_standardising_is_refused(roll):
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    wrong = make_pipeline(StandardScaler(), lowdim.ColumnSelection(2))
+    c = lowdim.compare(roll.X, methods=[("wrong", wrong), ("right", lowdim.ColumnSelection(2))])
+    assert set(c.failures) == {"wrong"}
+    assert "filter first" in c.failures["wrong"]
+
+
+def test_maps_that_exist_are_scored_beside_the_others(roll):
+    mine = roll.X[:, :2] * 7
+    c = lowdim.compare(roll.X, methods={"mine": mine, "first": "pca", "other": lowdim.PCA(2, scale=True)})
+    assert list(c.embeddings) == ["mine", "first", "other", "random"]
+    np.testing.assert_array_equal(c.embeddings["mine"], mine)
+    short = lowdim.compare(roll.X, methods={"short": mine[:5]})
+    assert "one row for each of the" in short.failures["short"]
+
+
+def test_the_same_map_is_named_once(roll):
+    c = lowdim.compare(roll.X, methods=["pca", "classical-mds", "isomap"])
+    assert c.copies == {"classical-mds": "pca"}
+    assert any("classical-mds is the same map as pca" in note for note in c.notes)
+
+
+def test_all_means_all(roll):
+    from lowdim.study.panel import every_method
+
+    names = {method.name for method in methods().values() if method.installed}
+    assert set(every_method(has_label=True).names) == names
+    assert set(every_method(has_label=False).names) == {name for name in names if not methods()[name].target}
+
+
+def test_distances_between_items(roll):
+    from scipy.spatial.distance import pdist, squareform
+
+    D = pd.DataFrame(squareform(pdist(roll.X)))
+    D.index = D.columns = [f"item {i}" for i in range(len(D))]
+    c = lowdim.compare(D, methods=["classical-mds", "mds", "pca"], metric="precomputed")
+    rows = lowdim.compare(roll.X, methods=["classical-mds"])
+    assert "PCA needs rows" in c.failures["pca"]
+    assert c.row_names[1] == "item 1"
+    assert c.scores["classical-mds"]["auc"] == pytest.approx(rows.scores["classical-mds"]["auc"], abs=1e-6)

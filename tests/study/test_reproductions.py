@@ -202,4 +202,4 @@ def test_numbers_of_a_long_table_are_printed_as_they_come(monkeypatch, tmp_path,
     assert "NiSIS" not in err
     assert "Mean and standard deviation over 5 runs." in out
     main(["reproduce", "incomplete-swiss-roll", "--repeats", "1"])  # its lines come all at once
-    assert capsys.readouterr().err == ""
+    assert capsys.readouterr().err == "roll 1 (1 of 1)\n"

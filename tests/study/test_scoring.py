@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator
 import lowdim
 from lowdim import quality
 from lowdim._core.ranks import reference as distances
+from lowdim.study.data import Data
 from lowdim.study.reference_choice import choose_reference
 from lowdim.study.scoring import score_each
 
@@ -110,7 +111,7 @@ def test_distances_of_the_data_are_found_once_for_all_maps(monkeypatch, options)
 def test_scores_of_several_maps_are_those_of_each_alone():
     X = table(300)
     maps = {"a": X[:, :2], "b": X[:, 2:4] ** 3}
-    against = choose_reference("ambient", X)
+    against = choose_reference("ambient", Data(X))
     together, _ = score_each(maps, against, scale={}, seed=3, anchors=60)
     for name, Z in maps.items():
         alone, _ = score_each({name: Z}, against, scale={}, seed=3, anchors=60)

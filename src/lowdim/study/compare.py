@@ -169,7 +169,8 @@ def compare(
     notes = (*data.notes, *notes_on_scores(outcomes, data, planned), labels.note if labels else None, *warned)
     return Comparison(
         outcomes=tuple(outcomes), scored=scored, rows_scored=scored_rows(outcomes), n_columns=data.n_columns,
-        reference=against.without_rows(), seed=seed, labels=labels, row_names=names, column_names=None if data.distances else data.names,
+        reference=against.without_rows(), seed=seed, labels=labels, row_names=names,
+        column_names=None if data.distances else data.names,
         versions=versions(), notes=tuple(note for note in notes if note), seconds=time.perf_counter() - start,
         columns=() if data.table is None else data.table.columns, panel=() if panel is None else panel.reasons,
         rows_used=np.arange(data.n) if data.table is None else data.table.rows,

@@ -6,6 +6,7 @@ methods.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -91,7 +92,9 @@ class Method:
         if not self.installed:
             raise ImportError(f"{self.name} needs {self.package}; install it with: pip install {self.package}")
         module, name = self.home.split(":")
-        return getattr(import_module(module), name)
+        with warnings.catch_warnings():  # of the library, about parts of it that are not asked for
+            warnings.simplefilter("ignore")
+            return getattr(import_module(module), name)
 
     def estimator(self, **parameters: Any) -> Any:
         """A new estimator; parameters that the class does not have are left out."""
@@ -102,7 +105,10 @@ class Method:
             known.discard("missing")
         if isinstance(getattr(plain, "verbose", 0), bool) and "verbose" in parameters:
             parameters["verbose"] = bool(parameters["verbose"])
-        return cls(**{**self.preset, **{key: value for key, value in parameters.items() if key in known}})
+        given = {key: value for key, value in parameters.items() if key in known}
+        if self.library:  # what None means there is not known
+            given = {key: value for key, value in given.items() if value is not None}
+        return cls(**{**self.preset, **given})
 
 
 def _projections() -> tuple[Method, ...]:

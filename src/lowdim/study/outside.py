@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,9 @@ class OpenTSNE(BaseEstimator):
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         """The embedding of the rows of X."""
-        from openTSNE import TSNE
+        with warnings.catch_warnings():  # of its import, not of the fit
+            warnings.simplefilter("ignore")
+            from openTSNE import TSNE
 
         jobs = -1 if self.n_jobs is None else self.n_jobs
         options = {"n_components": self.n_components, "perplexity": self.perplexity, "n_jobs": jobs}

@@ -1,0 +1,47 @@
+"""The default selection, chosen from the data."""
+
+import pytest
+
+from lowdim.study.methods import find
+from lowdim.study.panel import Traits, choose_panel, takes_holes
+
+
+def test_numbers():
+    panel = choose_panel(Traits(300, 10))
+    assert panel.names[0] == "pca"
+    assert {"isomap", "tsne", "umap", "lle"} <= set(panel.names)
+    assert "classical-mds" not in panel.names  # the same map as pca
+    assert panel.reasons
+
+
+def test_many_rows_leave_out_what_does_not_scale():
+    panel = choose_panel(Traits(70_000, 784))
+    assert "kernel-pca" not in panel.names
+    assert any("70,000 rows" in reason for reason in panel.reasons)
+
+
+def test_missing_cells_leave_out_what_cannot_take_them():
+    panel = choose_panel(Traits(300, 10, incomplete=True))
+    assert all(takes_holes(find(name)) for name in panel.names)
+    assert "ica" not in panel.names
+    assert any("which ica cannot take" in reason for reason in panel.reasons)
+
+
+@pytest.mark.parametrize(("categories", "first"), [(3, "famd"), (10, "mca")])
+def test_categories(categories, first):
+    panel = choose_panel(Traits(300, 10, n_categories=categories))
+    assert panel.names[0] == first
+    assert "pca" not in panel.names
+    assert any("Gower" in reason for reason in panel.reasons)
+
+
+def test_labels_add_lda_where_it_has_a_map():
+    assert "lda" in choose_panel(Traits(300, 10, n_classes=3)).names
+    assert "lda" not in choose_panel(Traits(300, 10, n_classes=2)).names  # one direction is no map of two
+    assert "lda" not in choose_panel(Traits(300, 10, n_classes=3, incomplete=True)).names
+
+
+def test_few_rows_and_wide_tables_and_distances():
+    assert not {"isomap", "tsne"} & set(choose_panel(Traits(6, 3)).names)
+    assert "ica" not in choose_panel(Traits(50, 500)).names
+    assert "pca" not in choose_panel(Traits(50, 50, distances=True)).names
