@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
-MOST_CLASSES = 30
+from lowdim._core.tables.labels import are_classes, missing_labels, plain_labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,45 +61,17 @@ def labels_of(y: Any, n: int, name: str | None = None, owner: str = "compare") -
     if values.shape != (n,):
         raise ValueError(f"{owner}: y must have one label for each of the {n} rows; got shape {values.shape}.")
     name = str(name) if name else "label"
-    missing = _missing(values)
+    missing = missing_labels(values)
     if missing.all():
         raise ValueError(f"{owner}: y must have at least one label; all {n} are missing.")
-    there = _plain(values[~missing])
+    there = plain_labels(values[~missing])
     if there.dtype.kind == "f" and np.isinf(there).any():
         raise ValueError(f"{owner}: y must be finite; {int(np.isinf(there).sum())} labels are infinite.")
-    if there.dtype.kind in "iuf" and not _few_whole_numbers(there):
+    if not are_classes(there):
         quantity = np.full(n, np.nan)
         quantity[~missing] = there
         return Labels(quantity, name, missing)
     return _classes(values, there, missing, name)
-
-
-def _missing(values: np.ndarray) -> np.ndarray:
-    if values.dtype.kind == "f":
-        return np.isnan(values)
-    if values.dtype.kind in "Mm":
-        return np.isnat(values)
-    if values.dtype.kind == "O":
-        return np.array([_is_missing(value) for value in values], dtype=bool)
-    return np.zeros(values.shape, dtype=bool)
-
-
-def _is_missing(value: Any) -> bool:
-    """None, NaN, and the missing values of data frames, whose comparison is neither true nor false."""
-    try:
-        return value is None or bool(value != value)
-    except (TypeError, ValueError):
-        return True
-
-
-def _plain(values: np.ndarray) -> np.ndarray:
-    """Objects as numbers or true/false if all of them are, else as text."""
-    if values.dtype.kind != "O":
-        return values if values.dtype.kind in "biuf" else values.astype(str)
-    flags = [isinstance(value, (bool, np.bool_)) for value in values]
-    if all(flags):
-        return values.astype(bool)
-    return values.astype(float if not any(flags) and all(isinstance(value, Real) for value in values) else str)
 
 
 def _classes(values: np.ndarray, there: np.ndarray, missing: np.ndarray, name: str) -> Labels:
@@ -121,10 +92,6 @@ def _order(names: list[str]) -> list[int]:
         parts = [re.split(r"([0-9]+)", name) for name in names]
         keys = [[(int(p), "") if j % 2 else (0, p) for j, p in enumerate(part)] for part in parts]
         return sorted(range(len(names)), key=lambda i: keys[i])
-
-
-def _few_whole_numbers(values: np.ndarray) -> bool:
-    return bool((values == np.round(values)).all()) and len(np.unique(values)) <= MOST_CLASSES
 
 
 def _shown(value: Any) -> str:

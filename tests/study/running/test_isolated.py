@@ -1,6 +1,7 @@
 """Methods in processes of their own: crashes, endless loops and too much memory are failures of one method."""
 
 import os
+import re
 import signal
 import time
 
@@ -11,7 +12,7 @@ from sklearn.base import BaseEstimator
 import lowdim
 from lowdim.study.data import Data
 from lowdim.study.method_list import Entry
-from lowdim.study.running.isolated import Limits, resident_memory, run_isolated
+from lowdim.study.running.isolated import Limits, Worker, resident_memory
 
 
 class Does(BaseEstimator):
@@ -45,53 +46,48 @@ class Does(BaseEstimator):
         return np.asarray(X)[:, :2]
 
 
-def outcome(what, rng, tell=None, **limits):
-    data = Data(rng.normal(size=(20, 3)))
-    return run_isolated(Entry("it", Does(what)), data, None, Limits(**limits), {"memory_limit": None}, tell), data
+@pytest.fixture(scope="module")
+def rows():
+    return np.random.default_rng(0).normal(size=(30, 4))
 
 
-@pytest.mark.parametrize(
-    ("what", "limits", "message"),
-    [
-        ("crash", {}, "RuntimeError: its process ended by SIGSEGV"),
-        ("killed", {}, "by SIGKILL, perhaps for lack of memory"),
-        ("leave", {}, "ended with exit status 7"),
-        ("hang", {"seconds": 3.0}, "TimeoutError: stopped after 3 s"),
-        ("eat", {"memory": 2 * 10**8}, r"MemoryError: stopped after .* \(the limit of memory is 200 MB\)"),
-        ("error", {}, "RuntimeError: no luck"),
-    ],
-)
-def test_what_goes_wrong_is_the_failure_of_one_method(rng, what, limits, message):
-    import re
-
-    found, _ = outcome(what, rng, **limits)
-    assert found.embedding is None
-    assert re.search(message, found.error)
-    assert found.seconds > 0
-
-
-def test_a_map_comes_back_with_its_fitted_estimator(rng):
-    data = Data(rng.normal(size=(30, 4)))
-    entry = Entry("pca", lowdim.PCA(2, random_state=0))
-    found = run_isolated(entry, data, None, Limits(own_process=True), {"memory_limit": "1GB"})
-    assert found.error is None
-    np.testing.assert_allclose(found.embedding, lowdim.PCA(2, random_state=0).fit_transform(data.rows))
-    np.testing.assert_allclose(found.estimator.transform(data.rows), found.embedding)
+def test_what_goes_wrong_is_the_failure_of_one_method(rows):
+    """One after the other with the same worker: each failure leaves the next method unharmed."""
+    expected = {
+        "crash": "RuntimeError: its process ended by SIGSEGV",
+        "map": None,
+        "killed": "by SIGKILL, perhaps for lack of memory",
+        "leave": "ended with exit status 7",
+        "error": "RuntimeError: no luck",
+        "hang": "TimeoutError: stopped after 2 s",
+        "eat": r"MemoryError: stopped after .* \(the limit of memory is 200 MB\)",
+    }
+    limits = Limits(seconds=2.0, memory=2 * 10**8)
+    with Worker(Data(rows), None, limits, {"memory_limit": None}) as worker:
+        folder = worker.path
+        for what, message in expected.items():
+            found = worker.run(Entry("it", Does(what)))
+            if message is None:
+                assert found.error is None
+                np.testing.assert_array_equal(found.embedding, rows[:, :2])
+            else:
+                assert found.embedding is None
+                assert re.search(message, found.error)
+                assert found.seconds > 0
+    assert not folder.exists()
 
 
-def test_steps_are_told_across_processes(rng):
+def test_a_map_comes_back_with_its_fitted_estimator_and_steps_are_told(rows):
     told = []
-    found, _ = outcome("steps", rng, told.append)
-    assert found.error is None
-    assert told
-    assert 0 < told[0] <= told[-1] <= 1
-
-
-def test_what_cannot_be_sent_is_a_failure(rng):
-    found = run_isolated(
-        Entry("it", Does(lambda: 0)), Data(rng.normal(size=(9, 3))), None, Limits(own_process=True), {}
-    )
-    assert "cannot be sent to another process" in found.error
+    with Worker(Data(rows), None, Limits(own_process=True), {"memory_limit": "1GB"}) as worker:
+        found = worker.run(Entry("pca", lowdim.PCA(2, random_state=0)))
+        assert found.error is None
+        np.testing.assert_allclose(found.embedding, lowdim.PCA(2, random_state=0).fit_transform(rows))
+        np.testing.assert_allclose(found.estimator.transform(rows), found.embedding)
+        assert worker.run(Entry("steps", Does("steps")), told.append).error is None
+        assert told
+        assert 0 < told[0] <= told[-1] <= 1
+        assert "cannot be sent to another process" in worker.run(Entry("it", Does(lambda: 0))).error
 
 
 def test_memory_of_a_process_is_known():

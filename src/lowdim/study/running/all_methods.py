@@ -14,7 +14,7 @@ from lowdim.study.labels import Labels
 from lowdim.study.method_list import Entry
 from lowdim.study.running.baselines import baselines_for
 from lowdim.study.running.checkpoint import Checkpoint
-from lowdim.study.running.isolated import Limits, run_isolated
+from lowdim.study.running.isolated import Limits, Worker
 from lowdim.study.running.one_method import Outcome, plain_parameters, run
 from lowdim.study.settings import Settings
 
@@ -60,6 +60,12 @@ class Runner:
 
     def run_all(self, planned: list[Entry], settings: Settings) -> list[Outcome]:
         """The outcomes of the methods, then of the baselines."""
+        if not self.limits.isolate:
+            return self._run_each(planned, settings, None)
+        with Worker(self.data, self.labels, self.limits, {"memory_limit": self.memory_limit}) as worker:
+            return self._run_each(planned, settings, worker)
+
+    def _run_each(self, planned: list[Entry], settings: Settings, worker: Worker | None) -> list[Outcome]:
         outcomes: list[Outcome] = []
         stopped = False
         for entry in self._with_baselines(planned, outcomes, settings):
@@ -68,7 +74,7 @@ class Runner:
                 continue
             self.steps.announce(entry.name)
             try:
-                outcomes.append(self._one(entry))
+                outcomes.append(self._one(entry, worker))
             except KeyboardInterrupt:
                 if self.on_interrupt == "raise":
                     raise
@@ -81,14 +87,12 @@ class Runner:
         yield from planned
         yield from baselines_for(outcomes, self.data.rows.shape, settings)
 
-    def _one(self, entry: Entry) -> Outcome:
+    def _one(self, entry: Entry, worker: Worker | None) -> Outcome:
         found = self.checkpoint.find(entry)
         if found is not None:
             return found
-        own = self.limits.isolate and not _is_light(entry)
-        if own:
-            settings = {"memory_limit": self.memory_limit}
-            outcome = run_isolated(entry, self.data, self.labels, self.limits, settings, self.steps.tell)
+        if worker is not None and not _is_light(entry):
+            outcome = worker.run(entry, self.steps.tell)
         else:
             with config(memory_limit=self.memory_limit):
                 outcome = run(entry, self.data, self.labels, self.steps.tell)

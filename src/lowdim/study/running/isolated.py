@@ -1,4 +1,4 @@
-"""One method in a process of its own, with limits on time and memory: a crash is a failed method, not the end.
+"""Methods in another process, with limits on time and memory: a crash is a failed method, not the end.
 
 The rows travel through a file that the other process maps; the result comes back through a file that appears complete
 or not at all. Both lie in a temporary folder that is removed whatever happens.
@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -55,81 +56,127 @@ class Limits:
         size = None if memory is None else parse_size(memory, owner, "limit_memory")
         return cls(None if time is None else float(time), size, bool(own_process))
 
+    def exceeded(self, seconds: float, memory: int) -> str | None:
+        """Which limit is exceeded, as an error of the method; None if none is."""
+        if self.seconds is not None and seconds > self.seconds:
+            return f"TimeoutError: stopped after {self.seconds:g} s (the limit of time)"
+        if self.memory is not None and memory > max(self.memory, SMALL):
+            return (
+                f"MemoryError: stopped after {seconds:.1f} s at {show(memory)} "
+                f"(the limit of memory is {show(self.memory)})"
+            )
+        return None
+
     @property
     def isolate(self) -> bool:
         """Whether a process of its own is needed."""
         return self.own_process or self.seconds is not None or self.memory is not None
 
 
-def run_isolated(
-    entry: Entry, data: Data, labels: Labels | None, limits: Limits, settings: dict[str, Any], tell: Tell | None = None
-) -> Outcome:
-    """Fit one method in another process; an outcome also where that process crashes or goes beyond a limit.
+class Worker:
+    """Another process that fits one method after the other; a new one where it crashed or was stopped.
 
-    `settings` go to `lowdim.config` there.
+    The rows are written once; `close` (or the end of a `with` block) ends the process and removes all files.
     """
-    start = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="lowdim-") as name:
-        folder = Path(name)
+
+    def __init__(self, data: Data, labels: Labels | None, limits: Limits, settings: dict[str, Any]) -> None:
+        self.data, self.labels, self.limits, self.settings = data, labels, limits, settings
+        self._folder = tempfile.TemporaryDirectory(prefix="lowdim-")
+        self._process: subprocess.Popen[bytes] | None = None
+        self._count = 0
+        np.save(self.path / "rows.npy", data.rows, allow_pickle=False)
+
+    @property
+    def path(self) -> Path:
+        """Where the files are."""
+        return Path(self._folder.name)
+
+    def __enter__(self) -> Worker:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the process, remove the files."""
+        self._stop()
+        self._folder.cleanup()
+
+    def _stop(self) -> None:
+        if self._process is None:
+            return
+        self._process.kill()
+        self._process.wait()
+        if self._process.stdin is not None:
+            with suppress(OSError):
+                self._process.stdin.close()
+        self._process = None
+
+    def run(self, entry: Entry, tell: Tell | None = None) -> Outcome:
+        """Fit one method there; an outcome also where the process crashes or goes beyond a limit."""
+        start = time.perf_counter()
+        self._count += 1
+        job = self.path / f"job-{self._count}"
+        job.mkdir()
         try:
-            _write_job(folder, entry, data, labels, settings)
+            self._write(job, entry)
         except (pickle.PicklingError, AttributeError, TypeError) as problem:
             return _failed(entry, start, f"TypeError: it cannot be sent to another process ({problem})")
-        process = _start(folder)
+        process = self._started()
         try:
-            reason = _watch(process, limits, start, folder, tell)
-        finally:
-            if process.poll() is None:
-                process.kill()
-            process.wait()
+            self._send(process, job)
+            reason = self._watch(process, job, tell)
+        except BaseException:
+            self._stop()
+            raise
+        if reason or process.poll() is not None:
+            self._stop()
         if reason:
             return _failed(entry, start, reason)
-        return _result(folder, entry, process.returncode, start)
+        return _result(job, self.path / "stderr", entry, process.returncode, start)
 
+    def _write(self, job: Path, entry: Entry) -> None:
+        without_rows = replace(self.data, rows=np.empty((0, 0)))
+        with open(job / "job.pickle", "wb") as stream:
+            pickle.dump((entry, without_rows, self.labels, self.settings), stream)
 
-def _write_job(folder: Path, entry: Entry, data: Data, labels: Labels | None, settings: dict[str, Any]) -> None:
-    np.save(folder / "rows.npy", data.rows, allow_pickle=False)
-    without_rows = replace(data, rows=np.empty((0, 0)))
-    with open(folder / "job.pickle", "wb") as stream:
-        pickle.dump((entry, without_rows, labels, settings), stream)
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is None or self._process.poll() is not None:
+            self._stop()
+            self._process = _start(self.path)
+        return self._process
+
+    def _send(self, process: subprocess.Popen[bytes], job: Path) -> None:
+        with suppress(OSError):  # a process that is gone is seen by `_watch`
+            stream: Any = process.stdin
+            stream.write(f"{job}\n".encode())
+            stream.flush()
+
+    def _watch(self, process: subprocess.Popen[bytes], job: Path, tell: Tell | None) -> str | None:
+        """Wait for the outcome; the reason why the process was stopped, or None. Time counts from the first step."""
+        start, base = None, 0
+        while process.poll() is None and not (job / "outcome.pickle").exists():
+            time.sleep(WATCH)
+            if start is None:
+                if (job / "ready").exists():
+                    start, base = time.perf_counter(), resident_memory(process.pid)
+                continue
+            reason = self.limits.exceeded(time.perf_counter() - start, resident_memory(process.pid) - base)
+            if reason:
+                return reason
+            if tell is not None:
+                _pass_on(job / "share", tell)
+        return None
 
 
 def _start(folder: Path) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "lowdim.study.running.child", str(folder)]
     path = os.pathsep.join(entry for entry in sys.path if entry)  # so that the same modules are found
-    errors = open(folder / "stderr", "wb")  # noqa: SIM115 (the child writes to it; closed here at once)
-    try:
+    with open(folder / "stderr", "wb") as errors:
         return subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
+            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=errors,
             env={**os.environ, "PYTHONPATH": path}, start_new_session=True,
         )  # fmt: skip
-    finally:
-        errors.close()
-
-
-def _watch(
-    process: subprocess.Popen[bytes], limits: Limits, start: float, folder: Path, tell: Tell | None
-) -> str | None:
-    """Wait for a process; the reason why it was stopped, or None."""
-    base: int | None = None
-    while process.poll() is None:
-        time.sleep(WATCH)
-        spent = time.perf_counter() - start
-        if limits.seconds is not None and spent > limits.seconds:
-            process.kill()
-            return f"TimeoutError: stopped after {limits.seconds:g} s (the limit of time)"
-        if limits.memory is not None and (folder / "ready").exists():
-            used = resident_memory(process.pid)
-            base = used if base is None else base
-            if used - base > max(limits.memory, SMALL):
-                process.kill()
-                return (
-                    f"MemoryError: stopped after {spent:.1f} s at {show(used - base)} "
-                    f"(the limit of memory is {show(limits.memory)})"
-                )
-        if tell is not None:
-            _pass_on(folder / "share", tell)
-    return None
 
 
 def _pass_on(path: Path, tell: Tell) -> None:
@@ -153,15 +200,15 @@ def resident_memory(pid: int) -> int:
         return 0
 
 
-def _result(folder: Path, entry: Entry, code: int, start: float) -> Outcome:
-    answer = folder / "outcome.pickle"
+def _result(job: Path, errors: Path, entry: Entry, code: int | None, start: float) -> Outcome:
+    answer = job / "outcome.pickle"
     if answer.exists():
         with open(answer, "rb") as stream:
             outcome: Outcome = pickle.load(stream)
         return outcome
-    lines = (folder / "stderr").read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    lines = errors.read_text(encoding="utf-8", errors="replace").strip().splitlines()
     last = f": {lines[-1][:300]}" if lines else ""
-    return _failed(entry, start, f"RuntimeError: its process ended {_how(code)}{last}")
+    return _failed(entry, start, f"RuntimeError: its process ended {_how(code or 0)}{last}")
 
 
 def _how(code: int) -> str:
