@@ -143,7 +143,7 @@ def test_json_everywhere(penguins, capsys, words):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["comparre", "penguins.csv"], "Did you mean 'compare'?"),
+        (["kompare", "penguins.csv"], "Did you mean 'compare'?"),
         (["compare", "penguins.csv", "--methds", "pca"], "Did you mean '--methods'?"),
         (["compare", "penguins.csv", "--methods", "lda,pca", "--no-label"], "See lowdim"),
     ],
