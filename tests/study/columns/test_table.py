@@ -77,7 +77,7 @@ def test_a_single_column_of_categories_beside_numbers_is_the_label(rng):
         (Wishes(columns=("bil",)), "columns 'bil' is not a column. Did you mean 'bill'"),
         (Wishes(drop=("zzz",)), "drop 'zzz' is not a column. Columns: rowid, species"),
         (Wishes(label="nothing"), "label 'nothing' has no values"),
-        (Wishes(kinds={"bill": "nummber"}), "kinds of 'bill' must be one of .*; got 'nummber'. Did you mean 'number'"),
+        (Wishes(kinds={"bill": "numbir"}), "kinds of 'bill' must be one of .*; got 'numbir'. Did you mean 'number'"),
         (Wishes(columns=("date",)), "column 'date' cannot be in the map: dates, .* ask for it as a number"),
         (Wishes(columns=("comment",)), "column 'comment' cannot be in the map: .* use it as categories"),
         (Wishes(drop=("island", "bill", "mass", "sex", "year", "species")), "no column is left for the map"),
