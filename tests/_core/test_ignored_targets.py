@@ -8,7 +8,7 @@ import pytest
 import lowdim
 from tests.estimators import CASES
 
-USE_Y = {"LDA", "CCA", "KernelCCA", "UMAP"}
+USE_Y = {"LDA", "CCA", "KernelCCA", "UMAP", "ColumnSelection"}
 NETWORKS = ("Autoencoder", "VAE", "NLPCA", "InverseNLPCA")
 FAST = ("PCA", "KernelPCA", "ClassicalMDS", "Isomap", "LaplacianEigenmaps", "TSNE", "NLPCA", "FactorAnalysis")
 

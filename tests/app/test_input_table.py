@@ -243,7 +243,13 @@ def test_distances_are_no_rows(csv):
     path = csv("x,y,z\n0,1,2\n1,0,3\n2,3,0\n")
     with pytest.raises(UserError, match=r"distances between 3 items .*Rows are needed here; --distances no reads"):
         read(path)
-    assert read(path, ReadOptions(distances="no")).columns == ["x", "y", "z"]
+    table = read(path, ReadOptions(distances="no", kinds=(("y", "number"),)))
+    assert table.distances is None
+    assert "z" in table.columns
+    found = read(path, ReadOptions(takes_distances=True))
+    assert found.distances.tolist() == [[0, 1, 2], [1, 0, 3], [2, 3, 0]]
+    assert found.names == ["x", "y", "z"]
+    assert found.take(np.array([0, 2]), "two").distances.tolist() == [[0, 2], [2, 0]]
 
 
 def test_columns_named_twice_are_used_once(csv):

@@ -22,7 +22,7 @@ from lowdim._core.renamed import current, refuse_unknown, renamed_of, with_known
 from lowdim._core.runtime import memory, threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
-from lowdim._core.tables.arrays import FLOATS, extent, native
+from lowdim._core.tables.arrays import FLOATS, extent, native, same_shape
 from lowdim._core.tables.kinds import naming_text
 from lowdim._core.validate import Accepts
 from lowdim._core.vocabulary import rules_of
@@ -117,7 +117,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _warn_ignored(self, X: Any, y: Any) -> None:
         """Labels are ignored without a warning, as pipelines pass them to every step; other rows are not labels."""
-        if not self._reproduces_rows or y is None or y is X or np.ndim(y) != 2 or np.shape(y) != np.shape(X):
+        if not self._reproduces_rows or y is None or y is X or not same_shape(X, y):
             return
         rows, given = np.asarray(X), np.asarray(y)
         if not ((rows == given) | ((rows != rows) & (given != given))).all():

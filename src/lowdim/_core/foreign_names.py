@@ -170,7 +170,6 @@ NAMES: Mapping[str, Ours | str] = {
     "LinearDiscriminantAnalysis": Ours("LDA"),
     "IncrementalPCA": Ours("PCA", "give fit an iterator of batches"),
     "RandomizedPCA": Ours("PCA", "solver='randomized'"),
-    "TruncatedSVD": Ours("low_rank", "a function, without centring; PCA takes sparse rows too, and centres them"),
     "DiffusionMap": Ours("DiffusionMaps"),
     "Nystroem": Ours("KernelPCA", "with n_landmarks="),
     "smacof": Ours("MDS"),

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim._core import params
+from lowdim._core.distances import check_metric, comparable
 from lowdim._core.neighbors import nearest
 from lowdim._core.ranks import MOST_ENTRIES, rank_rows, sizes, tally_ranks
 from lowdim._core.ranks.reference import Reference, embedded_rows, euclidean, reference_of, rows_of
@@ -77,7 +78,8 @@ def per_row_estimate(
     n_sampled : int
         Rows drawn for the larger neighbourhoods; of fewer rows all.
     metric : str or callable
-        Distance between rows: a name, a function of two rows, or "precomputed" where X holds distances.
+        Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
+        "precomputed" where X holds distances.
     random_state : int, generator or None
         Seed; the same int gives the same result.
     n_jobs : int or None
@@ -99,6 +101,7 @@ def per_row_estimate(
     (True, True)
     """
     owner = "per_row_estimate"
+    X, metric = comparable(X, check_metric(metric, owner), owner)
     source = reference_of(X, metric=metric, n_jobs=n_jobs, owner=owner)
     X = X if source.name == "precomputed" else rows_of(X, f"{owner}: X", "fill the holes in first")
     rows = embedded_rows(Z, source.n, f"{owner}: Z")

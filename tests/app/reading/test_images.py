@@ -51,8 +51,8 @@ def test_colour_images(save):
 
 
 def test_folders_are_labels(save):
-    for name in ("cat/1.png", "cat/2.png", "dog/1.png", "dog/young/1.png"):
-        folder = save(name, GREY)
+    for step, name in enumerate(("cat/1.png", "cat/2.png", "dog/1.png", "dog/young/1.png")):
+        folder = save(name, GREY // (1 + step % 3) + step**2 % 7)
     (folder / "cat" / "readme.txt").write_text("x")
     save(".hidden/1.png", GREY)
     loaded = load(folder, ReadOptions())

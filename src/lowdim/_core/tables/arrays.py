@@ -10,6 +10,12 @@ from scipy import sparse
 FLOATS = (np.float64, np.float32)
 
 
+def same_shape(X: Any, y: Any) -> bool:
+    """Whether both are tables of the same shape; what has no shape of its own is looked at as an array."""
+    shapes = [tuple(getattr(table, "shape", None) or np.asarray(table, dtype=object).shape) for table in (X, y)]
+    return len(shapes[0]) == 2 and shapes[0] == shapes[1]
+
+
 def extent(X: Any) -> tuple[int, int, int, int | None]:
     """Rows, columns, bytes of a number, and how many are stored where X is sparse (else None)."""
     n, d = X.shape if len(X.shape) == 2 else 2 * (int((1 + np.sqrt(1 + 8 * len(X))) // 2),)
