@@ -94,7 +94,9 @@ def test_impute(penguins, capsys):
     assert full.select("mass", "sex").null_count().sum_horizontal().item() == 0
     known = penguins["mass"].is_not_null()
     np.testing.assert_allclose(full["mass"].filter(known), penguins["mass"].filter(known))
-    assert full["rowid"].to_list() == penguins["rowid"].to_list()
+    for name in penguins.columns:
+        kept = penguins[name].is_not_null()
+        assert full[name].filter(kept).to_list() == penguins[name].filter(kept).to_list()
     assert len(cells) == penguins["mass"].null_count() + penguins["sex"].null_count()
     assert f"{len(cells)} cells filled" in out
     masses = cells.filter(pl.col("column") == "mass")
@@ -113,6 +115,39 @@ def test_fit_transform_and_inverse_of_a_mixed_table(penguins, capsys):
     rows = pl.read_csv("r.csv")
     assert rows.columns == ["<b>island</b>", "bill", "mass", "sex"]
     assert set(rows["sex"]) <= {"male", "female"}
+
+
+def test_fit_refuses_what_transform_could_not_use(penguins, capsys):
+    code, _, err = say(capsys, "fit", "penguins.csv", "--method", "pca", "--out", "m")
+    assert code == 2
+    assert "pca needs numbers, and '<b>island</b>', 'sex' are categories: use famd" in err
+    assert os.listdir() == ["penguins.csv"]
+
+
+def test_mca_of_numbers_places_the_same_rows_again(penguins, capsys):
+    penguins.select("sex", "species", pl.col("rowid") % 4).write_csv("answers.csv")
+    words = ["fit", "answers.csv", "--method", "mca", "--out", "m", "--as", "category:species", "--as", "number:rowid"]
+    assert say(capsys, *words)[0] == 0
+    code, _, err = say(capsys, "transform", "m", "answers.csv", "--out", "z.csv")
+    assert code == 0, err
+    first, again = (pl.read_csv(name).select("mca0", "mca1").to_numpy() for name in ("m-embedding.csv", "z.csv"))
+    assert np.nanmax(np.abs(first - again)) < 1e-6
+
+
+def test_cautions_are_there_when_a_map_is_used_again(penguins, capsys):
+    words = ["compare", "penguins.csv", "--methods", "tsne", "--out", "o"]
+    first, second = say(capsys, *words)[1], say(capsys, *words)[1]
+    assert "tsne: a t-SNE map does not show" in first
+    assert "tsne: a t-SNE map does not show" in second
+
+
+def test_another_distance_matrix_gets_another_folder(penguins, capsys):
+    for scale in (1, 2):
+        text = "x,y,z,w\n" + "\n".join(",".join(str(abs(i - j) ** scale) for j in range(4)) for i in range(4))
+        Path("d.csv").write_text(text + "\n")
+        assert say(capsys, "compare", "d.csv", "--methods", "classical-mds")[0] == 0
+    assert Path("lowdim-report-d/report.html").exists()
+    assert Path("lowdim-report-d-2/report.html").exists()
 
 
 def test_one_new_row_is_enough(penguins, capsys):

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from lowdim.app.errors import with_option_names
 from lowdim.app.input_table import quoted
+from lowdim.study.running.all_methods import STOPPED
 
 if TYPE_CHECKING:
     from lowdim.app.embedding_files import EmbeddingTable
@@ -142,7 +143,10 @@ def print_comparison(result: Comparison) -> None:
         width = "–" if row["n_components"] is None else str(row["n_components"])
         grid.add_row(method, width, row["embedded"], *(row["values"][m.key] for m in brief), f"{row['seconds']:.2f}")
     console().print(grid)
-    lines = [f"{name} failed: {message}" for name, message in result.failures.items()]
+    lines = [
+        f"{name}: {message}" if message == STOPPED else f"{name} failed: {message}"
+        for name, message in result.failures.items()
+    ]
     lines += [f"{name} warned: {text}" for name, texts in result.warnings.items() for text in texts]
     chosen = [f"methods: {'; '.join(result.panel)}"] if result.panel else []
     for line in (*chosen, *result.notes, *lines):

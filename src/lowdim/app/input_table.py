@@ -53,6 +53,7 @@ class InputTable:
     table: Table
     notes: tuple[str, ...] = ()
     distances: np.ndarray | None = None
+    frame: pl.DataFrame | None = None  # all rows and columns as they are in the file
 
     @property
     def n_rows(self) -> int:
@@ -98,9 +99,17 @@ def read(path: str | Path, how: ReadOptions = ReadOptions()) -> InputTable:  # n
     loaded = load(path, how)
     if loaded.kind == "distances":
         return _of_distances(loaded, how, path)
-    roles = {"names": how.names or loaded.names, "label": how.label or loaded.label}
-    how = ReadOptions(**{**how.__dict__, **roles})
+    columns = how.columns or _asked_features(loaded, how)
+    how = replace(how, names=how.names or loaded.names, label=how.label or loaded.label, columns=columns)
     return assemble(table_name(path), loaded.frame, how, source=str(path), notes=loaded.notes)
+
+
+def _asked_features(loaded: Loaded, how: ReadOptions) -> tuple[str, ...]:
+    """The columns of measurements, and of the annotations those that the user gives a kind."""
+    if not loaded.features:
+        return ()
+    asked = {column for column, kind in how.kinds if kind in ("number", "category")}
+    return tuple(c for c in loaded.frame.columns if (c in loaded.features or c in asked) and c not in how.drop)
 
 
 def _of_distances(loaded: Loaded, how: ReadOptions, path: str | Path) -> InputTable:
@@ -150,7 +159,7 @@ def assemble(name: str, frame: pl.DataFrame, how: ReadOptions, *, source: str, n
         raise UserError(f"{source}: the table is empty ({frame.height} rows, {frame.width} columns).")
     table = _understood(frame, how, source)
     _check_finite(table, source)
-    found = InputTable(name, table, (*notes, *table.notes))
+    found = InputTable(name, table, (*notes, *table.notes), frame=frame)
     found = _without_holes(found, how, source)
     if found.n_rows < how.min_rows:
         raise UserError(f"{source}: at least {how.min_rows} rows are needed; got {found.n_rows}.")

@@ -66,7 +66,7 @@ def _notes_on_maps(outcomes: list[Outcome]) -> list[str]:
     """Maps that are the same, and what must not be read from a map."""
     alike = "but for rotation, reflection and scale"
     notes = [f"{name} is the same map as {first}, {alike}." for name, first in copies(outcomes).items()]
-    unread = {o.estimator.not_shown_: o.name for o in outcomes if hasattr(o.estimator, "not_shown_")}
+    unread = {o.caution: o.name for o in outcomes if o.caution}
     return [*notes, *(f"{name}: {sentence}" for sentence, name in unread.items())]
 
 

@@ -43,6 +43,21 @@ CASES = {
     "prose": ([f"{'word ' * 20}{i}" for i in range(N)], "text", "a different, long text in each row"),
     "many levels": ([f"city {i % 35}" for i in range(N)], "text", "35 different texts in 40 rows"),
     "markup": ([["<script>alert(1)</script>", "&amp;"][i % 2] for i in range(N)], "category", "2 different values"),
+    "percent with a decimal comma": (
+        [f"{i},5 %" for i in range(N)],
+        "number",
+        "a decimal comma and a currency or percent",
+    ),
+    "euros": ([f"{1 + i}.{100 + i},43 €" for i in range(N)], "number", "a decimal comma and a currency"),
+    "kilograms": ([f"{i}.96 kg" for i in range(N)], "number", "and the unit kg"),
+    "zero-padded codes": ([f"{i % 7:03d}" for i in range(N)], "category", "7 different values"),
+    "long ids": ([2**60 + i % 39 for i in range(N)], "text", "39 different texts"),
+    "dates with words": (["n/a" if i == 3 else f"2007-11-{i % 28 + 1:02d}" for i in range(N)], "date", "dates"),
+    "categories with words": (
+        [["a", "n/a", "b", "-"][i % 4] for i in range(N)],
+        "category",
+        "2 different values: 'a', 'b'",
+    ),
     "versions": ([f"1.{i % 3}.0" for i in range(N)], "category", "3 different values"),
     "phone numbers": ([f"030-{1000 + i}" for i in range(N)], "id", "a different text in each row"),
     "ranges": ([["<5", "5-10", ">10"][i % 3] for i in range(N)], "category", "3 different values"),
@@ -87,7 +102,11 @@ def test_words_among_numbers_are_said():
 def test_values_survive():
     np.testing.assert_array_equal(column(["1,234.5", "2,000", "-3"]).values, [1234.5, 2000, -3])
     np.testing.assert_array_equal(column(["1,5", "2", "-3,25"]).values, [1.5, 2, -3.25])
-    np.testing.assert_array_equal(column(["$1.50", "$-2", "3€"]).values[:1], [1.5])
+    np.testing.assert_array_equal(column(["$1.50", "$-2", "3€"]).values, [1.5, -2, 3])
+    np.testing.assert_array_equal(
+        column(["34,7 %", "2 %", "unknown", *(f"{i},5 %" for i in range(9))]).values[:2], [34.7, 2]
+    )
+    np.testing.assert_array_equal(column(["14.041,43 €", "2,50 €", "3 €"]).values, [14041.43, 2.5, 3])
     assert column(["1_000", "2", "3"]).kind != "number"
 
 

@@ -56,3 +56,18 @@ def test_scaling_does_not_change_the_maps_with_the_unit_of_a_column():
 def test_bad_scale_is_refused():
     with pytest.raises(ValueError, match=r"scale must be True, False or .auto.; got 'std'"):
         lowdim.compare(load_iris().data, methods=["pca"], scale="std")
+
+
+def test_units_differ_where_columns_are_of_another_size(rng):
+    from lowdim.study.columns.scales import units_differ
+
+    X = rng.normal(size=(100, 4))
+    assert not units_differ(X)
+    assert units_differ(X * [20000, 30000, 10, 1])
+    assert units_differ(X[:, :3] * [1, 1000, 1000])
+    assert units_differ(X * [1e300, 1, 1, 1])
+    assert not units_differ(rng.normal(size=(100, 200)) * np.geomspace(1, 1e4, 200))  # wide tables have one unit
+    from sklearn.datasets import load_digits, load_iris
+
+    assert not units_differ(load_digits().data)
+    assert not units_differ(load_iris().data)

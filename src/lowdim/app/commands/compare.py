@@ -82,7 +82,8 @@ def _run_id(table: InputTable, arguments: Namespace) -> str:
     ignored = ("command", "traceback", "source", "out", "title", "n_jobs", "fresh", "json", "own_process")
     settings = {key: value for key, value in vars(arguments).items() if key not in ignored}
     text = json.dumps(settings, sort_keys=True, default=str)
-    return hashlib.sha256(f"{fingerprint_of(table.table)} {text}".encode()).hexdigest()[:32]
+    distances = b"" if table.distances is None else table.distances.tobytes()
+    return hashlib.sha256(f"{fingerprint_of(table.table)} {text}".encode() + distances).hexdigest()[:32]
 
 
 def _say_if_stopped(result: Comparison) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from lowdim.app.file_formats import check_extension, write
 from lowdim.app.input_table import InputTable, read
 from lowdim.app.output_paths import check_apart, check_writable
 from lowdim.study.columns import Wishes
-from lowdim.study.data import data_of
+from lowdim.study.data import data_of, takes_categories
 from lowdim.study.labels import labels_of
 from lowdim.study.method_list import Entry
 from lowdim.study.methods import find
@@ -44,6 +45,12 @@ def fit(arguments: Namespace) -> None:
     settings = Settings.for_data(data, labels, arguments.n_components, arguments.seed, arguments.n_jobs)
     estimator = method.estimator(**settings.of(method))
     estimator.set_params(**parameters_of(arguments.set, estimator, method.name))
+    if data.mixed is not None and not takes_categories(estimator):
+        listed = ", ".join(map(repr, table.table.categories))
+        raise UserError(
+            f"{method.name} needs numbers, and {listed} are categories: use famd or a method on distances (isomap, "
+            "umap, ...), or leave them out with --drop."
+        )
     for note in data.notes:
         print_line(f"note: {note}", error=True)
     with progress() as advance, print_warnings(method.name), lowdim.config(memory_limit=arguments.limit_memory):
@@ -88,6 +95,11 @@ def transform(arguments: Namespace) -> None:
         print_line(f"embedding: {path}")
 
 
+def _are_numbers(categories: Iterable[Any]) -> bool:
+    """Whether categories are numbers: of columns of numbers in MCA."""
+    return all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in categories)
+
+
 def inverse(arguments: Namespace) -> None:
     """Rows from coordinates, with a saved model."""
     check_extension(arguments.out)
@@ -119,5 +131,5 @@ def _load(path: str) -> Any:
 def _needed(model: Any, names: tuple[str, ...]) -> dict[str, Any]:
     """The columns that a model was fitted with, and what they held."""
     categories = fitted_categories(model) or [None] * len(names)
-    kinds = ["number" if found is None else "category" for found in categories]
+    kinds = ["number" if found is None or _are_numbers(found) else "category" for found in categories]
     return {"needed": names, "needed_kinds": tuple(zip(names, kinds, strict=True))}

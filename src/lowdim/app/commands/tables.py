@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -17,6 +17,7 @@ from lowdim.app.file_formats import check_extension, write
 from lowdim.app.output_paths import check_apart, check_writable
 
 if TYPE_CHECKING:
+    from lowdim.app.input_table import InputTable
     from lowdim.study.columns import Column
     from lowdim.study.completion import FilledCell
 
@@ -50,7 +51,7 @@ def impute(arguments: Namespace) -> None:
         found = fill(table.table, draws=arguments.draws, seed=arguments.seed, n_jobs=arguments.n_jobs)
     for note in found.notes:
         print_line(f"note: {' '.join(note.split())}", error=True)
-    write(out, pl.DataFrame([_series(column, found.columns.get(column.name)) for column in table.table.columns]))
+    write(out, _completed(table, found.columns))
     write(cells, _cell_frame(found.cells))
     about = {"completed": str(out), "cells": str(cells), "filled": len(found.cells), "how": found.how}
     if arguments.json:
@@ -59,16 +60,33 @@ def impute(arguments: Namespace) -> None:
         print_line(f"{len(found.cells)} cells filled: {found.how}\ncompleted: {out}\ncells: {cells}")
 
 
-def _series(column: Column, completed: np.ndarray | None) -> pl.Series:
-    """A column as it is written: completed if it is in the map, whole numbers without decimals, dates as text."""
-    values = column.values if completed is None else completed
-    if values.dtype.kind == "M":
-        return pl.Series(column.name, [text or None for text in column.texts()])
-    made = pl.Series(column.name, values.tolist(), strict=False)
-    if made.dtype != pl.Float64:
-        return made
-    made = made.fill_nan(None)
-    return made.cast(pl.Int64) if (made.drop_nulls() == made.drop_nulls().round()).all() else made
+def _completed(table: InputTable, filled: Mapping[str, np.ndarray]) -> pl.DataFrame:
+    """The table of the file with its missing cells filled; all other cells, rows and columns are as they were."""
+    assert table.frame is not None
+    rows, frame = table.table.rows, table.frame
+    for column in table.table.used:
+        lost = column.missing
+        if not lost.any():
+            continue
+        given = frame[column.name].to_list()
+        values = _rounded(column, filled[column.name])
+        if column.kind == "number" and not frame[column.name].dtype.is_numeric():  # numbers that are text in the file
+            given = [None] * frame.height
+            lost = np.ones_like(lost)
+        for i in np.flatnonzero(lost):
+            given[rows[i]] = values[i]
+        frame = frame.with_columns(pl.Series(column.name, given, strict=False))
+    return frame
+
+
+def _rounded(column: Column, values: np.ndarray) -> list[Any]:
+    """Filled values with as many decimals as the observed ones have (at most six)."""
+    if column.kind != "number":
+        return values.tolist()
+    seen = column.values[~column.missing]
+    places = next((k for k in range(6) if np.allclose(seen, np.round(seen, k), rtol=1e-12, atol=0)), 6)
+    found = np.round(values, places)
+    return [int(value) for value in found] if places == 0 else found.tolist()
 
 
 def _cell_frame(cells: Sequence[FilledCell]) -> pl.DataFrame:

@@ -39,13 +39,14 @@ def read_anndata(source: Source, how: ReadOptions) -> Loaded:
         obs = file["obs"]
         table[names] = _strings(obs[_index_of(obs)])
         renamed = []
+        features = tuple(name for name in table if name != names)
         for name in _columns_of(obs):
             free = _free(name, table)
             renamed += [f"{name} -> {free}"] if free != name else []
             table[free] = _annotation(obs, name)
     if renamed:
         notes.append(f"columns of obs with the name of a variable are renamed: {listed(renamed)}")
-    return Loaded(pl.DataFrame(table), tuple(notes), names=names)
+    return Loaded(pl.DataFrame(table), tuple(notes), names=names, features=features)
 
 
 def _tables(file: Any) -> list[str]:

@@ -27,6 +27,7 @@ class Loaded:
     kind: Literal["table", "distances"] = "table"
     names: str | None = None
     label: str | None = None
+    features: tuple[str, ...] = ()  # columns that are measurements, where the format tells them from annotations
 
 
 def library(name: str, extra: str, shown: str, task: str) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from lowdim.study.columns.text_values import Reading, as_dates, as_numbers, as_y
 MOST_LEVELS = 50  # different values of a category
 MOST_CODES = 12  # different whole numbers that may be codes
 ENOUGH_ROWS = 8  # that whole numbers in ascending order are no accident
+NOTHING = ("", "na", "n/a", "#n/a", "nan", "-", "--", "?", ".")  # texts that stand for a missing cell
 LONG = 60  # characters of a text that is no name
 _ID_NAME = re.compile(
     r"^(.*[ _.-])?(id|ids|uuid|guid|index|idx|row|rowid|rownames?|nr|no|number)$|^unnamed: ?[0-9]+$|^$"
@@ -160,7 +162,7 @@ def _flag(name: str, values: np.ndarray) -> Column | None:
 
 
 def _text(name: str, values: np.ndarray) -> Column:
-    cells = _objects([None if v is None or not str(v).strip() else str(v) for v in values.tolist()])
+    cells = _objects([None if v is None or str(v).strip().lower() in NOTHING else str(v) for v in values.tolist()])
     different = _different(cells)
     if not different:
         return Column(name, "empty", cells, "no values")
@@ -174,19 +176,24 @@ def _text(name: str, values: np.ndarray) -> Column:
         return Column(name, "number", flags.column(cells, np.nan, np.float64), flags.how)
     dates = as_dates(different)
     if dates is not None:
-        return _dates(name, dates.column(cells, np.datetime64("NaT", "s"), "datetime64[s]"), dates.how)
+        found = _dates(name, dates.column(cells, np.datetime64("NaT", "s"), "datetime64[s]"), dates.how)
+        return _with_words(found, cells, dates)
     return _words(name, cells, different)
 
 
 def _read_numbers(name: str, cells: np.ndarray, read: Reading) -> Column:
-    found = _numbers(name, read.column(cells, np.nan, np.float64), read.how)
+    return _with_words(_numbers(name, read.column(cells, np.nan, np.float64), read.how), cells, read)
+
+
+def _with_words(found: Column, cells: np.ndarray, read: Reading) -> Column:
+    """The column with a doubt about the words that could not be read."""
     if not read.words:
         return found
     listed = ", ".join(_short(word) for word in read.words)
     count = sum(cell in read.words for cell in cells)
-    what = "1 cell is no number" if count == 1 else f"{count} cells are no numbers"
-    doubt = f"{what} ({listed}) and read as missing"
-    return Column(name, found.kind, found.values, found.why, doubt=doubt, other="category")
+    kind = "date" if found.kind == "date" else "number"
+    what = f"1 cell is no {kind}" if count == 1 else f"{count} cells are no {kind}s"
+    return replace(found, doubt=f"{what} ({listed}) and read as missing", other="category")
 
 
 def _words(name: str, cells: np.ndarray, different: list[str]) -> Column:

@@ -37,17 +37,36 @@ def _of_mapping(X: Mapping[Any, Any], owner: str) -> dict[str, np.ndarray]:
     columns = {}
     for name, values in X.items():
         array = np.asarray(values) if isinstance(values, np.ndarray) else np.array(list(values), dtype=object)
+        if array.dtype.kind in "iuO" and any(map(_is_long, array.tolist())):
+            array = np.array([None if v is None else str(v) for v in array.tolist()], dtype=object)
         dates = array.dtype.kind == "M"
         columns[str(name)] = array.astype("datetime64[s]") if dates else raw_columns(array[:, None])[0]
     return columns
 
 
+def _is_long(value: Any) -> bool:
+    """Whether a value is a whole number that a float cannot hold."""
+    return isinstance(value, int) and abs(value) >= 2**53
+
+
 def _of_frame(X: Any) -> list[np.ndarray]:
     dates = [_is_date(kind) for kind in X.dtypes]
     if not any(dates):
-        return list(frame_columns(X))
+        return [_exact(X, j, column) for j, column in enumerate(frame_columns(X))]
     others = _others(X, dates)
-    return [_date(X, j) if date else others[j] for j, date in enumerate(dates)]
+    return [_date(X, j) if date else _exact(X, j, others[j]) for j, date in enumerate(dates)]
+
+
+def _exact(X: Any, j: int, column: np.ndarray) -> np.ndarray:
+    """The column; as text where it has whole numbers that floats cannot hold, such as long ids."""
+    if column.dtype.kind != "f" or not (np.abs(column) >= 2**53).any():
+        return column
+    source = X.get_columns()[j] if hasattr(X, "get_columns") else X.iloc[:, j]
+    if "int" not in str(source.dtype).lower():
+        return column
+    values = np.empty(len(column), dtype=object)
+    values[:] = [None if value is None or value != value else str(value) for value in source.to_list()]
+    return values
 
 
 def _others(X: Any, dates: list[bool]) -> list[Any]:

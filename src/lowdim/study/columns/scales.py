@@ -9,6 +9,7 @@ from lowdim._core.runtime.threads import blocks
 # A note is made if this share of the variance is in at most one of this many columns, and the median column has a
 # standard deviation this many times smaller than the largest one.
 SHARE, FEW, UNEVEN = 0.95, 5, 10.0
+FEW_COLUMNS = 10  # of which each counts
 HAND_MADE = 100  # columns of a table whose columns may have different units; wider ones are measured all alike
 
 
@@ -37,9 +38,13 @@ def units_differ(X: np.ndarray) -> bool:
     """Whether the columns of a table seem to have different units, so that a few would decide all distances."""
     if not 2 <= X.shape[1] <= HAND_MADE:
         return False
-    spread = deviations(X)
-    pair = len(spread) == 2 and 0 < spread.min() * UNEVEN < spread.max()
-    return bool(pair) or note_on_units(X, None) is not None
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = deviations(X)
+    varying = spread[spread > 0]
+    if len(varying) < 2:
+        return False
+    low = np.quantile(varying, 0.0 if len(varying) <= FEW_COLUMNS else 0.25)  # a few quiet columns are no other unit
+    return bool(low * UNEVEN <= varying.max())
 
 
 def note_on_units(X: np.ndarray, names: list[str] | None) -> str | None:

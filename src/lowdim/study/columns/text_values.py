@@ -12,8 +12,10 @@ import numpy as np
 
 YES_NO = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"))
 _GROUPED = re.compile(r"^[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?$")
-_COMMA = re.compile(r"^[+-]?[0-9]*,[0-9]+$")
-_SIGNS = re.compile(r"^[+-]?\s*[$€£¥]\s*|\s*([$€£¥]|%)$")
+_COMMA = re.compile(r"^[+-]?([0-9]{1,3}(\.[0-9]{3})+|[0-9]+)?(,[0-9]+)?$")
+_LEADING_ZERO = re.compile(r"^[+-]?0[0-9]+$")
+_UNIT = re.compile(r"^[+-]?[0-9][0-9.,]*\s*([A-Za-zµ°²³/]{1,12})$")
+_SIGNS = re.compile(r"^(?<![0-9])[$€£¥]\s*|\s*([$€£¥]|%)$")
 _DATES = (
     *("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%d.%m.%y", "%m/%d/%y", "%d/%m/%y"),
     *("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%d-%b-%Y", "%d-%b-%y", "%b %Y", "%B %Y"),
@@ -38,32 +40,39 @@ class Reading:
 
 
 def as_numbers(different: list[str]) -> Reading | None:
-    """The different values of a column as numbers, if all of them (or all but a few words) are; None otherwise."""
-    styles: tuple[tuple[str, Callable[[str], float | None]], ...] = (
-        ("numbers written as text", _number),
-        (
-            "numbers with a comma between thousands",
-            lambda text: _number(text.replace(",", "")) if _fits(text) else None,
-        ),
-        ("numbers with a decimal comma", _with_comma),
-        ("numbers with a currency or percent sign", lambda text: _number(_SIGNS.sub("", text).replace(",", ""))),
-    )
-    for how, parse in styles:
-        read = {text: value for text in different if (value := parse(text.strip())) is not None}
-        if len(read) == len(different):
-            return Reading(read, how)
-        words = tuple(text for text in different if text not in read)
-        if len(read) >= MOSTLY * len(different) and len(words) <= FEW_WORDS and not any(map(_has_digit, words)):
-            return Reading(read, how, words)
+    """The different values of a column as numbers, if all of them (or all but a few words) are; None otherwise.
+
+    One notation must fit the whole column: 34,7 is never read as 347. Codes with leading zeros are no numbers.
+    """
+    stripped = {text: text.strip() for text in different}
+    if any(_LEADING_ZERO.match(text) for text in stripped.values()):
+        return None
+    bare = {text: _SIGNS.sub("", _SIGNS.sub("", cell)).strip() for text, cell in stripped.items()}
+    unit = _common_unit(list(stripped.values()))
+    measured = {text: cell.removesuffix(unit).strip() for text, cell in stripped.items()} if unit else None
+    written = [(stripped, ""), (bare, " and a currency or percent sign"), (measured, f" and the unit {unit}")]
+    for cells, also in written:
+        for how, parse in _NOTATIONS if cells is not None else ():
+            read = {text: value for text, cell in (cells or {}).items() if (value := parse(cell)) is not None}
+            words = tuple(text for text in different if text not in read)
+            few = len(read) >= MOSTLY * len(different) and len(words) <= FEW_WORDS and not any(map(_has_digit, words))
+            if not words or few:
+                return Reading(read, how + also, words)
     return None
 
 
-def _fits(text: str) -> bool:
-    return bool(_GROUPED.match(text)) or "," not in text
+def _common_unit(cells: list[str]) -> str:
+    """The word that all cells with a digit end in, such as kg; empty if there is none."""
+    found = {match.group(1) if (match := _UNIT.search(cell)) else "" for cell in cells if _has_digit(cell)}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _with_thousands(text: str) -> float | None:
+    return _number(text.replace(",", "")) if _GROUPED.match(text) or "," not in text else None
 
 
 def _with_comma(text: str) -> float | None:
-    return _number(text.replace(",", ".")) if _COMMA.match(text) or ("," not in text and "." not in text) else None
+    return _number(text.replace(".", "").replace(",", ".")) if _COMMA.match(text) else None
 
 
 def _has_digit(text: str) -> bool:
@@ -79,6 +88,13 @@ def _number(text: str) -> float | None:
         return None
 
 
+_NOTATIONS: tuple[tuple[str, Callable[[str], float | None]], ...] = (
+    ("numbers written as text", _number),
+    ("numbers with a comma between thousands", _with_thousands),
+    ("numbers with a decimal comma", _with_comma),
+)
+
+
 def as_yes_no(different: list[str]) -> Reading | None:
     """Two words for yes and no as 1 and 0; None for anything else."""
     lower = {text: text.strip().lower() for text in different}
@@ -89,15 +105,19 @@ def as_yes_no(different: list[str]) -> Reading | None:
 
 
 def as_dates(different: list[str]) -> Reading | None:
-    """The different values of a column as dates, if all of them are written in one way; None otherwise."""
-    if not all(_has_digit(text) and 6 <= len(text.strip()) <= 40 for text in different[:50]):
+    """The different values of a column as dates, if all of them (or all but a few words) are written in one way."""
+    words = tuple(text for text in different if not _has_digit(text))
+    dates = [text for text in different if _has_digit(text)]
+    if not dates or len(words) > FEW_WORDS or len(dates) < MOSTLY * len(different):
+        return None
+    if not all(6 <= len(text.strip()) <= 40 for text in dates[:50]):
         return None
     for how, parse in (("dates", _iso), *((f"dates as {form}", _by(form)) for form in _formats())):
-        if any(parse(text.strip()) is None for text in different[:20]):
+        if any(parse(text.strip()) is None for text in dates[:20]):
             continue
-        read = {text: parse(text.strip()) for text in different}
+        read = {text: parse(text.strip()) for text in dates}
         if all(value is not None for value in read.values()):
-            return Reading(read, how)
+            return Reading(read, how, words)
     return None
 
 

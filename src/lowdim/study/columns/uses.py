@@ -45,7 +45,8 @@ def _first_use(column: Column, wishes: Wishes) -> Column:
     if chosen or wishes.kinds.get(column.name) == "date":
         raise ValueError(_cannot_map(column, wishes))
     if column.kind == "date":
-        return replace(column.used("shown"), doubt="dates are not measured in the map", other="number")
+        doubt = "; ".join(part for part in (column.doubt, "dates are not measured in the map") if part)
+        return replace(column.used("shown"), doubt=doubt, other="number")
     return column.used("shown" if column.kind in ("text", "id") else "left out")
 
 
@@ -71,6 +72,8 @@ def _with_label(columns: list[Column], wishes: Wishes) -> list[Column]:
         return columns
     open_ = [c for c in columns if c.name not in wishes.kinds and c.name not in wishes.columns]
     free = [c for c in open_ if c.use == "map" or c.why_use == NOT_ASKED]
+    if {"x", "y"} <= {c.name.lower() for c in columns}:  # coordinates
+        free = [c for c in free if c.name.lower() != "y"]
     inside = [c for c in columns if c.use == "map"]
     ranked = sorted((c for c in free if _label_rank(c) is not None), key=lambda c: _label_rank(c) or 0)
     if ranked and (len(inside) > 1 or ranked[0] not in inside):

@@ -19,7 +19,7 @@ from lowdim.study.running.one_method import Outcome, plain_parameters, run
 from lowdim.study.settings import Settings
 
 Progress = Callable[[str, float, int], None]
-STOPPED = "KeyboardInterrupt: stopped by the user before it was finished"
+STOPPED = "stopped by the user before it was finished"
 EVERY = 0.1  # seconds between two reports from inside a method
 
 

@@ -78,11 +78,12 @@ class Checkpoint:
         try:
             about = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
             embedding = np.load(path.with_suffix(".npy"), allow_pickle=False)
-        except (OSError, ValueError):  # a file that cannot be read is made again
+            about["caution"]
+        except (OSError, ValueError, KeyError):  # a file that cannot be read is made again
             return None
         return Outcome(
             entry.name, entry.baseline, entry.estimator, about["parameters"], about["seconds"], embedding, None,
-            tuple(about["warnings"]), about["diagnostics"],
+            tuple(about["warnings"]), about["diagnostics"], about["caution"],
         )  # fmt: skip
 
     def keep(self, entry: Entry, outcome: Outcome) -> None:
@@ -98,6 +99,7 @@ class Checkpoint:
             "seconds": outcome.seconds,
             "warnings": list(outcome.warnings),
             "diagnostics": outcome.diagnostics,
+            "caution": outcome.caution,
         }
         write_text(path.with_suffix(".json"), json.dumps(about, allow_nan=False, default=str))
 

@@ -52,6 +52,7 @@ class Outcome:
     error: str | None = None
     warnings: tuple[str, ...] = ()
     diagnostics: dict[str, Any] = field(default_factory=dict)
+    caution: str | None = None  # what must not be read from the map
 
     @property
     def n_components(self) -> int | None:
@@ -93,6 +94,7 @@ def run(entry: Entry, data: Data, labels: Labels | None = None, tell: Tell | Non
         error,
         _messages(caught),
         diagnostics(estimator) if error is None else {},
+        getattr(estimator, "not_shown_", None) if error is None else None,
     )
 
 
