@@ -13,7 +13,7 @@ import numpy as np
 YES_NO = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"))
 _GROUPED = re.compile(r"^[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?$")
 _COMMA = re.compile(r"^[+-]?([0-9]{1,3}(\.[0-9]{3})+|[0-9]+)?(,[0-9]+)?$")
-_LEADING_ZERO = re.compile(r"^[+-]?0[0-9]+$")
+_CODE = re.compile(r"^[+-]?(0[0-9]+|[0-9]{16,})$")  # zero-padded, or longer than a float holds
 _UNIT = re.compile(r"^[+-]?[0-9][0-9.,]*\s*([A-Za-zµ°²³/]{1,12})$")
 _SIGNS = re.compile(r"^(?<![0-9])[$€£¥]\s*|\s*([$€£¥]|%)$")
 _DATES = (
@@ -42,10 +42,10 @@ class Reading:
 def as_numbers(different: list[str]) -> Reading | None:
     """The different values of a column as numbers, if all of them (or all but a few words) are; None otherwise.
 
-    One notation must fit the whole column: 34,7 is never read as 347. Codes with leading zeros are no numbers.
+    One notation must fit the whole column: 34,7 is never read as 347. Zero-padded and very long codes are no numbers.
     """
     stripped = {text: text.strip() for text in different}
-    if any(_LEADING_ZERO.match(text) for text in stripped.values()):
+    if any(_CODE.match(text) for text in stripped.values()):
         return None
     bare = {text: _SIGNS.sub("", _SIGNS.sub("", cell)).strip() for text, cell in stripped.items()}
     unit = _common_unit(list(stripped.values()))
