@@ -497,3 +497,14 @@ def test_distances_between_items(roll):
     assert "PCA needs rows" in c.failures["pca"]
     assert c.row_names[1] == "item 1"
     assert c.scores["classical-mds"]["auc"] == pytest.approx(rows.scores["classical-mds"]["auc"], abs=1e-6)
+
+
+def test_methods_in_the_place_of_labels_are_named(roll):
+    with pytest.raises(TypeError, match=r"y must hold labels; got estimators. Pass them as methods=\[...\]"):
+        lowdim.compare(roll.X, [lowdim.PCA(), lowdim.Isomap()])
+
+
+def test_mca_of_numbers_says_what_it_does(rng):
+    frame = pd.DataFrame({"a": rng.integers(3, size=40) + 0.5, "b": ["x", "y"] * 20, "c": list("pqrs") * 10})
+    c = lowdim.compare(frame, methods=["mca"])
+    assert any("mca takes each value of the 1 columns of numbers for a category" in note for note in c.notes)

@@ -143,6 +143,8 @@ def compare(
     >>> [row["method"] for row in c.table]
     ['pca', 'isomap', 'random']
     """
+    if isinstance(y, (list, tuple)) and any(hasattr(item, "fit_transform") for item in y):
+        raise TypeError("compare: y must hold labels; got estimators. Pass them as methods=[...].")
     start, seed, width = time.perf_counter(), _seed(random_state), _width(n_components)
     limits = Limits.of(limit_time, limit_memory, own_process, "compare")
     _check_choice(on_interrupt)
@@ -161,7 +163,7 @@ def compare(
         kept = Checkpoint(checkpoint, data, labels)
         runner = Runner(data, labels, limits, kept, limit_memory, steps, on_interrupt)
         outcomes = runner.run_all(planned, settings)
-        steps.announce("scores")
+        steps.announce("scores", last=True)
         scored, warned = score_each(
             {o.name: o.embedding for o in outcomes if o.embedding is not None}, against,
             scale={o.name: o.has_scale for o in outcomes}, labels=labels, anchors=anchors, n_jobs=n_jobs, seed=seed,

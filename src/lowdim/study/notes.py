@@ -53,6 +53,9 @@ def _notes_on_columns(outcomes: list[Outcome], data: Data, planned: list[Entry])
             f"{saw} saw the labels: how well the classes are separated there, and the 1-NN error, say nothing about "
             "new rows."
         )
+    numbers = data.n_columns - (0 if data.table is None else len(data.table.categories))
+    if numbers and any(entry.name in there and type(entry.estimator).__name__ == "MCA" for entry in planned):
+        notes.append(f"mca takes each value of the {numbers} columns of numbers for a category; famd measures numbers.")
     coded = ", ".join(_coded(outcomes, data))
     if coded:
         notes.append(

@@ -93,7 +93,7 @@ class Column:
     @property
     def reason(self) -> str:
         """Why it is used so, as one phrase."""
-        return "; ".join(part for part in (self.why, self.why_use) if part)
+        return "; ".join(dict.fromkeys(part for part in (self.why, self.why_use) if part))
 
 
 def is_missing(values: np.ndarray) -> np.ndarray:

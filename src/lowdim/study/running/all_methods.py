@@ -30,9 +30,10 @@ class Steps:
         self.progress, self.verbose, self.total = progress, verbose, total
         self.done, self.name, self._last = 0, "", 0.0
 
-    def announce(self, name: str) -> None:
-        """A step begins."""
+    def announce(self, name: str, last: bool = False) -> None:
+        """A step begins; with the last one, the number of steps is known."""
         self.name = name
+        self.total = self.done + 1 if last else self.total
         if self.progress is not None:
             self.progress(name, self.done, max(self.total, self.done + 1))
         if self.verbose:
