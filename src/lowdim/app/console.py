@@ -16,6 +16,7 @@ from rich.text import Text
 
 from lowdim.app.errors import with_option_names
 from lowdim.app.input_table import quoted
+from lowdim.report.column_views import MOST_LISTED, alike
 from lowdim.study.running.all_methods import STOPPED
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from lowdim.study.reproductions import Line, Reproduction
 
 # Measures that fit on a terminal; the report and scores.json have all of them.
-MOST_LISTED = 12  # columns of one kind and use that have a line each
 BRIEF = ("auc", "trustworthiness", "continuity", "scale_optimal_stress", "knn_error")
 
 
@@ -103,11 +103,9 @@ def print_notes(table: InputTable) -> None:
 
 def column_lines(table: Table) -> list[str]:
     """One line for each column: name, kind, use and reason; many columns of one kind and use in one line."""
-    groups: dict[tuple[str, str, bool], list[Column]] = {}
-    for column in table.columns:
-        groups.setdefault((column.kind, column.use, bool(column.doubt)), []).append(column)
     rows: list[tuple[str, str, str, str]] = []
-    for (kind, use, _), columns in groups.items():
+    for columns in alike(table.columns):
+        kind, use = columns[0].kind, columns[0].use
         if len(columns) > MOST_LISTED:
             name = f"{columns[0].name} ... {columns[-1].name}"
             rows.append((name, kind, use, f"{len(columns)} columns; first: {columns[0].reason}"))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import base64
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from lowdim.report.record import Compared, ShownColumn
 # Columns that maps can be coloured by: at most this many, with at most this many numbers (5.3 bytes each as base64).
 MOST_COLUMNS, MOST_CELLS = 64, 2_000_000
 MOST_TEXT = 4_000_000  # characters of the columns that are only shown
+C = TypeVar("C", bound=ShownColumn)
 MOST_LISTED = 12  # columns of one kind and use that have a line each
 
 
@@ -66,14 +68,19 @@ def shown_columns(comparison: Compared, drawn: np.ndarray) -> list[dict[str, Any
     return found
 
 
+def alike(columns: Sequence[C]) -> list[list[C]]:
+    """Columns of the same kind and use, with or without a doubt, together."""
+    groups: dict[tuple[str, str, bool], list[C]] = {}
+    for column in columns:
+        groups.setdefault((column.kind, column.use, bool(column.doubt)), []).append(column)
+    return list(groups.values())
+
+
 def column_groups(comparison: Compared) -> list[dict[str, str]]:
     """What was done with each column: a line for each, or one for many of the same kind and use."""
-    groups: dict[tuple[str, str, bool], list[ShownColumn]] = {}
-    for column in comparison.columns:
-        groups.setdefault((column.kind, column.use, bool(column.doubt)), []).append(column)
     lines = []
-    for (kind, use, _), columns in groups.items():
-        many = len(columns) > MOST_LISTED
+    for columns in alike(comparison.columns):
+        kind, use, many = columns[0].kind, columns[0].use, len(columns) > MOST_LISTED
         for column in columns[:1] if many else columns:
             name = f"{column.name} … {columns[-1].name} ({len(columns)} columns)" if many else column.name
             missing = sum(int(one.missing.sum()) for one in (columns if many else [column]))

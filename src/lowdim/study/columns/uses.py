@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from lowdim._core.tables.labels import MOST_CLASSES, are_classes
 from lowdim.study.columns.column import Column
 from lowdim.study.columns.wishes import Wishes
 
@@ -15,7 +16,6 @@ LABEL_NAMES = (
     *("clusters", "group", "groups", "cohort", "condition", "treatment"),
 )
 QUANTITY_NAMES = ("label", "target", "y")  # labels also where they are quantities
-MOST_CLASSES = 30
 NOT_ASKED = "not among the columns asked for"
 ROW_NAMES = ("name", "names", "id", "title", "label", "sample", "samplename", "sampleid")
 
@@ -90,16 +90,15 @@ def _label_rank(column: Column) -> int | None:
     word = "".join(c for c in column.name.lower() if c.isalnum())
     if word not in LABEL_NAMES:
         return None
-    if column.kind == "number" and not _few_whole(column) and word not in QUANTITY_NAMES:
+    if (
+        column.kind == "number"
+        and not are_classes(column.values[~np.isnan(column.values)])
+        and word not in QUANTITY_NAMES
+    ):
         return None
     if column.kind == "category" and _levels(column) > MOST_CLASSES:
         return None
     return LABEL_NAMES.index(word)
-
-
-def _few_whole(column: Column) -> bool:
-    there = column.values[~np.isnan(column.values)]
-    return bool((there == np.round(there)).all()) and len(np.unique(there)) <= MOST_CLASSES
 
 
 def _levels(column: Column) -> int:
