@@ -66,7 +66,7 @@ _OTHERS = {
     "save": "lowdim._core.persist",
 }
 _HOMES = _ESTIMATORS | _OTHERS
-_MODULES = ("datasets", "kernels", "plot", "quality", "select")
+_MODULES = ("datasets", "kernels", "plot", "quality", "select", "trust")
 
 __all__ = [*_HOMES, *_MODULES]
 

@@ -218,15 +218,15 @@ def _far_areas(
 
     def areas(part: slice) -> list[Array]:
         rows = np.arange(part.start, part.stop)
-        high = _sample_ranks(source, rows, sample)
-        lows = (_sample_ranks(space, rows, sample) for space in spaces.values())
+        high = sample_ranks(source, rows, sample)
+        lows = (sample_ranks(space, rows, sample) for space in spaces.values())
         return [tally_ranks(high, low, weight, (1,))[1] + 1 - by_chance for low in lows]
 
     parts = map_rows(areas, source.n, max(1, MOST_ENTRIES // len(sample)), n_jobs)
     return {name: np.concatenate([part[at] for part in parts]) for at, name in enumerate(spaces)}
 
 
-def _sample_ranks(space: Reference, rows: Array, sample: Array) -> Array:
+def sample_ranks(space: Reference, rows: Array, sample: Array) -> Array:
     """Ranks of the sampled rows seen from `rows`, after a column for the row itself; in the sample it comes last."""
     if space.columns is None:
         raise TypeError("ranks among sampled rows need distances of rows to given rows.")
