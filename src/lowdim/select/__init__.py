@@ -1,4 +1,4 @@
-"""Choose settings from the data: the number of components or dimensions, the kernel and its width.
+"""Choose settings from the data: the number of components or dimensions, the intrinsic dimension, the kernel and its width.
 
 Every choice comes with the curve of the criterion behind it.
 
@@ -10,13 +10,16 @@ Every choice comes with the curve of the criterion behind it.
 
 from lowdim.select.components import ComponentChoice, n_components
 from lowdim.select.dimensions import DimensionChoice, n_dimensions
+from lowdim.select.intrinsic import IntrinsicDimension, intrinsic_dimension
 from lowdim.select.widths import KernelChoice, WidthCurve, kernel_width
 
 __all__ = [
     "ComponentChoice",
     "DimensionChoice",
+    "IntrinsicDimension",
     "KernelChoice",
     "WidthCurve",
+    "intrinsic_dimension",
     "kernel_width",
     "n_components",
     "n_dimensions",
