@@ -8,7 +8,8 @@
     ['misplaced', 'trusted', 'unsure']
 """
 
+from lowdim.trust.groups import Group, GroupPair, GroupTrust, groups
 from lowdim.trust.rows import RowTrust, rows
 from lowdim.trust.structure import StructureTest, structure
 
-__all__ = ["RowTrust", "StructureTest", "rows", "structure"]
+__all__ = ["Group", "GroupPair", "GroupTrust", "RowTrust", "StructureTest", "groups", "rows", "structure"]

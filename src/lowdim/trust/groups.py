@@ -1,0 +1,370 @@
+"""Is this group a group, and may distances between groups be read?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lowdim._core import params
+from lowdim._core.distances import check_metric, comparable
+from lowdim._core.neighbors import nearest
+from lowdim._core.ranks.reference import Reference, embedded_rows, euclidean
+from lowdim._core.runtime.rng import generator
+from lowdim.select import intrinsic_dimension
+from lowdim.trust.agreement import Compared
+from lowdim.trust.modes import Modes, modes
+
+Array = NDArray[Any]
+
+VERDICTS = ("holds together", "torn", "mixture", "overlaps", "too few rows")
+FEW = 20  # rows of a group that is not judged
+SAMPLED = 2000  # rows of a group whose density is looked at
+PARTS = 10  # a neighbourhood for densities holds this part of the group
+# Deepest valley, in standard deviations of a log density: over 0.95 quantiles of Gaussian, uniform and heavy-tailed
+# rows of 1 to 10 dimensions, 60 to 600 rows; two Gaussians four deviations apart reach 6 with 600 rows.
+VALLEY = 4.0
+SHARED = 0.5  # of the neighbours of a group's rows: below, most of them are in other groups
+ALONE = 0.95  # of the neighbours of a group's rows: above, it has no border to speak of
+APART = 0.25  # by which the map shows a group more separate than it is
+NEAR = 0.2  # relative error of a distance between groups that can be read
+KEPT = 0.9  # of the comparisons with other pairs of groups that must come out the same way
+PAIRS = 2000  # pairs of rows that the distance between two groups is taken from
+
+
+@dataclass(frozen=True)
+class Group:
+    """What is known about one group.
+
+    Attributes
+    ----------
+    name : object
+        Its label.
+    size : int
+        Rows.
+    verdict : str
+        "holds together", "torn" (one group in the data, but in several places of the map, or cut off there from rows
+        it belongs with), "mixture" (several groups in the data), "overlaps" (it passes into other rows without a
+        gap) or "too few rows".
+    reason : str
+        The numbers behind it, as a sentence.
+    inside, inside_map : float
+        Share of the neighbours of its rows that are in the group, in the data and in the map.
+    chance : float
+        The same for a group of this size drawn at random.
+    conductance : float
+        Edges of the data's neighbour graph that leave the group, relative to all its edges (or those of the rest,
+        where it has fewer): 0 for a group of its own.
+    pieces, pieces_map : int
+        Connected components with at least a twentieth of the rows, in the data and in the map.
+    valley, valley_map : float
+        Depth of the deepest valley of density inside the group, in standard deviations.
+    border : float
+        By how much the density at the border of the group is below that inside it and beyond, in the data, in
+        standard deviations; infinite where no neighbour of its rows is outside.
+    """
+
+    name: Any
+    size: int
+    verdict: str
+    reason: str
+    inside: float = np.nan
+    inside_map: float = np.nan
+    chance: float = np.nan
+    conductance: float = np.nan
+    pieces: int = 0
+    pieces_map: int = 0
+    valley: float = np.nan
+    valley_map: float = np.nan
+    border: float = np.nan
+
+
+@dataclass(frozen=True)
+class GroupPair:
+    """The distance between two groups, in the data and in the map.
+
+    Attributes
+    ----------
+    first, second : object
+        Labels of the groups.
+    distance, distance_map : float
+        Mean distance between their rows; that of the map in the unit that fits all pairs best.
+    ratio : float
+        Map over data.
+    interval : tuple of two floats
+        95 % interval of the ratio.
+    kept : float
+        Share of the other distances (between and within groups) that compare the same way in data and map.
+    verdict : str
+        "yes" (right within 20 %), "order only" or "no": may the distance be read?
+    """
+
+    first: Any
+    second: Any
+    distance: float
+    distance_map: float
+    ratio: float
+    interval: tuple[float, float]
+    kept: float
+    verdict: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupTrust:
+    """Verdicts on groups of rows and on the distances between them.
+
+    Attributes
+    ----------
+    table : list of Group
+        One for each group.
+    pairs : list of GroupPair
+        One for each pair of groups.
+    """
+
+    table: list[Group]
+    pairs: list[GroupPair]
+
+    def __repr__(self) -> str:
+        lines = [f"{group.name!s:>16} {group.size:>7}  {group.verdict}: {group.reason}" for group in self.table]
+        read = {verdict: sum(pair.verdict == verdict for pair in self.pairs) for verdict in ("yes", "order only", "no")}
+        shown = ", ".join(f"{verdict} {count}" for verdict, count in read.items())
+        return "\n".join([f"{len(self.table)} groups; distances between them may be read: {shown}", *lines])
+
+
+def groups(
+    X: Any,
+    Z: Any,
+    labels: Any,
+    *,
+    n_neighbors: int = 15,
+    metric: Any = "euclidean",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> GroupTrust:
+    """Judge whether groups seen in a map are groups in the data, and whether distances between them may be read.
+
+    A group holds together if most neighbours of its rows in the data are in the group and its density in the data has
+    one peak. The same is looked up in the map, so that tears and mixtures that only the map has are found.
+
+    Parameters
+    ----------
+    X, Z : arrays (n, d) and (n, r)
+        Data and embedding.
+    labels : array of n labels, or of n booleans
+        Group of each row: classes, clusters, or a selection (True). Rows labelled None, NaN or -1 are in no group.
+    n_neighbors : int
+        Neighbours of a row.
+    metric : str or callable
+        Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
+        "precomputed" where X holds distances.
+    random_state : int, generator or None
+        Seed; the same int gives the same result.
+    n_jobs : int or None
+        Number of threads; None means all cores. Results do not depend on it.
+
+    Returns
+    -------
+    GroupTrust
+        A verdict with its numbers for each group and each pair of groups.
+
+    Examples
+    --------
+    >>> import numpy as np, lowdim
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(size=(60, 5)), rng.normal(8, 1, size=(60, 5))])
+    >>> found = lowdim.trust.groups(X, lowdim.PCA(n_components=2).fit_transform(X), [0] * 60 + [1] * 60)
+    >>> [group.verdict for group in found.table]
+    ['holds together', 'holds together']
+    """
+    owner = "trust.groups"
+    params.check(owner, {"n_neighbors": n_neighbors}, {"n_neighbors": params.whole(1)})
+    compared = Compared(metric=metric, n_jobs=n_jobs, owner=owner)
+    source = compared.source(X)
+    placed = embedded_rows(Z, source.n, f"{owner}: Z")
+    names, codes = group_codes(labels, source.n, owner)
+    rng, k = generator(random_state), min(n_neighbors, source.n - 2)
+    rows, inside = comparable(X, check_metric(metric, owner), owner)
+    data = _Space.of(rows, inside, source, k, n_jobs)
+    drawn = _Space.of(placed, "euclidean", euclidean(placed, "embedding"), k, n_jobs)
+    found = [_judge(name, codes == code, data, drawn, rng) for code, name in enumerate(names)]
+    return GroupTrust(found, _pairs(names, codes, data, drawn, rng))
+
+
+def group_codes(labels: Any, n: int, owner: str) -> tuple[list[Any], Array]:
+    """The names of the groups and the number of each row's group, -1 for none."""
+    given = np.asarray(labels)
+    if given.shape != (n,):
+        raise ValueError(f"{owner}: labels must be an array of {n} values, one for each row; got shape {given.shape}.")
+    if given.dtype == bool:
+        if not given.any():
+            raise ValueError(f"{owner}: labels must select at least one row; got none.")
+        return ["selection"], np.where(given, 0, -1)
+    blank = np.array([value is None or value != value or (value == -1 and not isinstance(value, str)) for value in given])
+    names, inverse = np.unique(given[~blank].astype(str) if given.dtype == object else given[~blank], return_inverse=True)
+    codes = np.full(n, -1)
+    codes[~blank] = inverse
+    return names.tolist(), codes
+
+
+@dataclass(frozen=True, eq=False)
+class _Space:
+    """Data or map: its rows, distances and the nearest neighbours of each row."""
+
+    rows: Any
+    metric: Any
+    distances: Reference
+    near: Array
+    radii: Array  # distance to the last of them
+    n_jobs: int | None
+
+    @classmethod
+    def of(cls, rows: Any, metric: Any, distances: Reference, k: int, n_jobs: int | None) -> _Space:
+        """With the k nearest neighbours of each row."""
+        found = nearest(rows, k, metric=metric, n_jobs=n_jobs, approximate=None, owner="trust.groups")
+        return cls(rows, metric, distances, found.indices, np.asarray(found.distances[:, -1], float), n_jobs)
+
+    def inside(self, chosen: Array) -> float:
+        """Share of the neighbours of the chosen rows that are chosen too."""
+        return float(chosen[self.near[chosen]].mean())
+
+    def conductance(self, chosen: Array) -> float:
+        """Edges between the chosen rows and the rest over all edges of the smaller side."""
+        of_row = np.repeat(chosen, self.near.shape[1])
+        to = chosen[self.near.ravel()]
+        cut = float((of_row != to).sum())
+        volume = float(of_row.sum() + to.sum())
+        return cut / max(1.0, min(volume, 2.0 * of_row.size - volume))
+
+    def border(self, chosen: Array, members: Array) -> float:
+        """How far the density drops between the chosen rows and the rest, in standard deviations."""
+        crossing = chosen[self.near] != chosen[:, None]
+        inner, outer = np.flatnonzero(crossing.any(axis=1) & chosen), np.unique(self.near[chosen][crossing[chosen]])
+        if not len(inner) or not len(outer):
+            return np.inf
+        density = -self._dimension(self._rows(members)) * np.log(np.maximum(self.radii, np.finfo(float).tiny))
+        around = np.unique(self.near[outer][~chosen[self.near[outer]]])
+        peaks = [np.quantile(density[rows], 0.9) for rows in (np.flatnonzero(chosen), np.union1d(outer, around))]
+        at_border = np.quantile(density[np.union1d(inner, outer)], 0.9)
+        return float((min(peaks) - at_border) * np.sqrt(self.near.shape[1]))
+
+    def _rows(self, members: Array) -> Any:
+        given = isinstance(self.metric, str) and self.metric == "precomputed"
+        return self.rows[np.ix_(members, members)] if given else self.rows[members]
+
+    def modes(self, members: Array) -> Modes:
+        """Pieces and peaks of density of a set of rows."""
+        rows = self._rows(members)
+        k = int(np.clip(len(members) // PARTS, 8, 128))
+        near = nearest(rows, k, metric=self.metric, n_jobs=self.n_jobs, approximate=None, owner="trust.groups")
+        return modes(np.asarray(near.distances, float), near.indices, self._dimension(rows), max(8, len(members) // 20))
+
+    def _dimension(self, rows: Any) -> float:
+        try:
+            return intrinsic_dimension(rows, correct=False, metric=self.metric, n_jobs=self.n_jobs).estimates["mle"][0]
+        except ValueError:  # nearly all rows are copies: any dimension will do
+            return 1.0
+
+
+def _judge(name: Any, chosen: Array, data: _Space, drawn: _Space, rng: np.random.Generator) -> Group:
+    size = int(chosen.sum())
+    if size < FEW:
+        return Group(name, size, "too few rows", f"{size} rows, fewer than {FEW}")
+    members = np.flatnonzero(chosen)
+    if size > SAMPLED:
+        members = np.sort(rng.choice(members, SAMPLED, replace=False))
+    high, low = data.modes(members), drawn.modes(members)
+    facts = {
+        "inside": data.inside(chosen),
+        "inside_map": drawn.inside(chosen),
+        "chance": (size - 1) / (len(chosen) - 1),
+        "conductance": data.conductance(chosen),
+        "pieces": high.n_components,
+        "pieces_map": low.n_components,
+        "valley": high.valley,
+        "valley_map": low.valley,
+        "border": data.border(chosen, members),
+    }
+    verdict, reason = _verdict(**facts)
+    return Group(name, size, verdict, reason, **facts)
+
+
+def _verdict(
+    *, inside: float, inside_map: float, chance: float, conductance: float, pieces: int, pieces_map: int,
+    valley: float, valley_map: float, border: float,
+) -> tuple[str, str]:  # fmt: skip
+    """The rules, in order; the first that holds decides."""
+    kept = f"{inside:.0%} of the neighbours of its rows in the data are in the group"
+    if pieces > 1:
+        return "mixture", f"in the data it has {pieces} pieces that are not connected"
+    if valley > VALLEY:
+        return "mixture", f"in the data it has two peaks of density, with a valley of {valley:.1f} deviations between them"
+    if pieces_map > 1 or valley_map > VALLEY:
+        return "torn", "one group in the data, but in several places of the map"
+    if inside < SHARED and inside_map - inside > APART:
+        return "torn", f"the map shows it apart ({inside_map:.0%} of its neighbours there are its own), but only {kept}"
+    if inside < SHARED or (inside < ALONE and border < VALLEY):
+        return "overlaps", f"{kept}, and no drop in density separates it from the others"
+    return "holds together", kept
+
+
+def _pairs(names: list[Any], codes: Array, data: _Space, drawn: _Space, rng: np.random.Generator) -> list[GroupPair]:
+    """The distances between all groups, and within them for comparison."""
+    members = [np.flatnonzero(codes == code) for code in range(len(names))]
+    within = [(code, code) for code, rows in enumerate(members) if len(rows) > 1]
+    between = list(combinations(range(len(names)), 2))
+    if not between:
+        return []
+    samples = [_sampled(members[a], members[b], data, drawn, rng) for a, b in [*between, *within]]
+    means = np.array([[high.mean(), low.mean()] for high, low in samples])
+    unit = float(means[:, 0] @ means[:, 1] / max(means[:, 1] @ means[:, 1], np.finfo(float).tiny))
+    found = []
+    for at, (a, b) in enumerate(between):
+        ratio = unit * means[at, 1] / means[at, 0] if means[at, 0] > 0 else np.nan
+        interval = _ratio_interval(*samples[at], unit)
+        kept = _kept(means, at)
+        found.append(
+            GroupPair(
+                names[a], names[b], float(means[at, 0]), float(unit * means[at, 1]), float(ratio), interval, kept,
+                _readable(interval, kept),
+            )
+        )  # fmt: skip
+    return found
+
+
+def _sampled(a: Array, b: Array, data: _Space, drawn: _Space, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Distances of pairs of rows, one of each group, in data and map."""
+    i, j = rng.choice(a, PAIRS), rng.choice(b, PAIRS)
+    different = i != j
+    return _lengths(data.distances, i[different], j[different]), _lengths(drawn.distances, i[different], j[different])
+
+
+def _lengths(space: Reference, i: Array, j: Array) -> Array:
+    if space.pairs is not None:
+        return np.asarray(space.pairs(i, j), float)
+    rows, at = np.unique(i, return_inverse=True)
+    return np.asarray(space.block(rows, False), float)[at, j]
+
+
+def _ratio_interval(high: Array, low: Array, unit: float) -> tuple[float, float]:
+    """95 % interval of the ratio of two means of the same pairs, by the delta method."""
+    ratio = unit * low.mean() / high.mean() if high.mean() > 0 else np.nan
+    error = np.std(unit * low - ratio * high) / np.sqrt(len(high)) / high.mean() if high.mean() > 0 else np.nan
+    return float(ratio - 1.96 * error), float(ratio + 1.96 * error)
+
+
+def _kept(means: Array, at: int) -> float:
+    """Share of the other distances that are larger or smaller than this one in both spaces."""
+    others = np.delete(means, at, axis=0)
+    if not len(others):
+        return 1.0
+    return float(np.mean(np.sign(others[:, 0] - means[at, 0]) == np.sign(others[:, 1] - means[at, 1])))
+
+
+def _readable(interval: tuple[float, float], kept: float) -> str:
+    low, high = interval
+    if low >= 1 - NEAR and high <= 1 + NEAR:
+        return "yes"
+    return "order only" if kept >= KEPT else "no"
