@@ -10,6 +10,18 @@
 
 from lowdim.trust.groups import Group, GroupPair, GroupTrust, groups
 from lowdim.trust.rows import RowTrust, rows
+from lowdim.trust.stability import Stability, stability
 from lowdim.trust.structure import StructureTest, structure
 
-__all__ = ["Group", "GroupPair", "GroupTrust", "RowTrust", "StructureTest", "groups", "rows", "structure"]
+__all__ = [
+    "Group",
+    "GroupPair",
+    "GroupTrust",
+    "RowTrust",
+    "Stability",
+    "StructureTest",
+    "groups",
+    "rows",
+    "stability",
+    "structure",
+]

@@ -1,0 +1,108 @@
+"""Verdicts on groups: each rule appears where it should and not elsewhere."""
+
+import numpy as np
+import pytest
+
+import lowdim
+from lowdim._core.neighbors import nearest
+from lowdim.trust.modes import modes
+
+
+def blobs(centres, size=80, d=6, seed=0):
+    rng = np.random.default_rng(seed)
+    return np.concatenate([rng.standard_normal((size, d)) + np.resize(c, d) for c in centres])
+
+
+def verdicts(X, Z, labels, **options):
+    return {group.name: group.verdict for group in lowdim.trust.groups(X, Z, labels, random_state=0, **options).table}
+
+
+def test_separate_groups_hold_together():
+    X = blobs([0, 6, -6])
+    labels = np.repeat(["a", "b", "c"], 80)
+    assert verdicts(X, X[:, :2], labels) == dict.fromkeys("abc", "holds together")
+
+
+def test_two_groups_under_one_label_are_a_mixture():
+    X = blobs([0, 6, -6])
+    labels = np.repeat(["one", "one", "two"], 80)
+    assert verdicts(X, X[:, :2], labels) == {"one": "mixture", "two": "holds together"}
+
+
+def test_a_valley_is_enough_for_a_mixture():
+    X = blobs([0, [5, 0, 0, 0, 0, 0]], size=300)
+    found = lowdim.trust.groups(X, X[:, :2], np.zeros(600, int), random_state=0).table[0]
+    assert found.verdict == "mixture"
+    assert found.pieces == 1 or found.valley > 4
+
+
+def test_a_group_in_two_places_of_the_map_is_torn():
+    X = blobs([0, 6])
+    Z = X[:, :2].copy()
+    Z[:40] += 50
+    assert verdicts(X, Z, np.repeat([0, 1], 80)) == {0: "torn", 1: "holds together"}
+
+
+def test_half_of_a_group_that_the_map_shows_apart_is_torn():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 5))
+    chosen = np.arange(200) < 40
+    Z = rng.standard_normal((200, 2))
+    Z[chosen] += 30
+    assert verdicts(X, Z, chosen) == {"selection": "torn"}
+
+
+def test_patches_of_noise_overlap():
+    X = np.random.default_rng(0).standard_normal((300, 5))
+    labels = (X[:, 0] > 0).astype(int) + 2 * (X[:, 1] > 0)
+    assert set(verdicts(X, X[:, :2], labels).values()) == {"overlaps"}
+
+
+def test_few_rows_are_not_judged():
+    X = blobs([0, 6])
+    labels = np.where(np.arange(160) < 5, "few", "many")
+    assert verdicts(X, X[:, :2], labels)["few"] == "too few rows"
+
+
+@pytest.mark.parametrize("make", ["gauss", "uniform", "heavy"])
+def test_one_peak_rarely_has_a_valley(make):
+    def rows(seed):
+        rng = np.random.default_rng(seed)
+        draw = {"gauss": rng.standard_normal, "uniform": rng.random, "heavy": lambda size: rng.standard_t(4, size)}
+        return draw[make]((150, 3))
+
+    found = []
+    for seed in range(20):
+        near = nearest(rows(seed), 15)
+        found.append(modes(near.distances, near.indices, 3.0, 8))
+    assert sum(each.n_components > 1 or each.valley > 4 for each in found) <= 2
+
+
+def test_distances_of_an_exact_map_may_be_read():
+    X = blobs([0, 4, -9], d=2)
+    pairs = lowdim.trust.groups(X, 3 * X, np.repeat([0, 1, 2], 80), random_state=0).pairs
+    assert [pair.verdict for pair in pairs] == ["yes"] * 3
+    assert [pair.ratio for pair in pairs] == pytest.approx([1] * 3)
+
+
+def test_distances_that_the_map_turns_round_may_not_be_read():
+    X = blobs([[0, 0], [2, 0], [30, 0]], d=2)
+    Z = blobs([[0, 0], [30, 0], [2, 0]], d=2)
+    found = {(p.first, p.second): p.verdict for p in lowdim.trust.groups(X, Z, np.repeat([0, 1, 2], 80)).pairs}
+    assert found[0, 1] == "no"
+    assert found[0, 2] == "no"
+
+
+def test_rows_in_no_group_are_left_out():
+    X = blobs([0, 6])
+    labels = np.repeat([0.0, 1.0], 80)
+    labels[:3] = np.nan
+    assert [group.size for group in lowdim.trust.groups(X, X[:, :2], labels).table] == [77, 80]
+
+
+def test_labels_must_fit():
+    X = blobs([0, 6])
+    with pytest.raises(ValueError, match="labels must be an array of 160 values"):
+        lowdim.trust.groups(X, X[:, :2], [0, 1])
+    with pytest.raises(ValueError, match="select at least one row"):
+        lowdim.trust.groups(X, X[:, :2], np.zeros(160, bool))
