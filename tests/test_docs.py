@@ -61,6 +61,13 @@ RECORDS = {
     "select.KernelChoice",
     "select.WidthCurve",
     "select.DimensionChoice",
+    "select.IntrinsicDimension",
+    "trust.Group",
+    "trust.GroupPair",
+    "trust.GroupTrust",
+    "trust.RowTrust",
+    "trust.Stability",
+    "trust.StructureTest",
     "Comparison",
     "Imputation",
 }

@@ -10,7 +10,7 @@ import lowdim
 from lowdim._core.vocabulary import LAST, SHARED
 from tests.test_vocabulary import PRIVATE_WORDS
 
-MODULES = ("quality", "select", "datasets", "plot", "kernels")
+MODULES = ("quality", "select", "datasets", "plot", "kernels", "trust")
 
 
 def functions():

@@ -19,6 +19,13 @@ RECORDS = {
     "lowdim.select.KernelChoice",
     "lowdim.select.WidthCurve",
     "lowdim.select.DimensionChoice",
+    "lowdim.select.IntrinsicDimension",
+    "lowdim.trust.Group",
+    "lowdim.trust.GroupPair",
+    "lowdim.trust.GroupTrust",
+    "lowdim.trust.RowTrust",
+    "lowdim.trust.Stability",
+    "lowdim.trust.StructureTest",
     "lowdim.Comparison",
     "lowdim.Imputation",
 }

@@ -39,7 +39,8 @@ def test_random_maps_have_nothing_in_common():
     found = lowdim.trust.stability(rows(), Random(), n_resamples=8, vary=["seed"], random_state=0)
     assert abs(found.overall) < 0.03
     low, high = found.interval
-    assert low < 0.02 and high > -0.02
+    assert low < 0.02
+    assert high > -0.02
     with pytest.raises(TypeError, match="no transform"):
         lowdim.trust.stability(rows(), Random(), n_resamples=2)
 
@@ -64,7 +65,11 @@ def test_an_unstable_group_is_seen():
 def test_no_map_remains_from_before():
     calls = []
     lowdim.trust.stability(
-        rows(), lowdim.PCA(n_components=2), n_resamples=3, random_state=0, progress=lambda done, of: calls.append((done, of))
+        rows(),
+        lowdim.PCA(n_components=2),
+        n_resamples=3,
+        random_state=0,
+        progress=lambda done, of: calls.append((done, of)),
     )
     assert calls == [(1, 3), (2, 3), (3, 3)]
 

@@ -30,7 +30,7 @@ class RowCurves:
     Attributes
     ----------
     scales : ndarray of int
-        Neighbourhood sizes K: 4, 8, 16, ... below half of the rows.
+        Neighbourhood sizes K: 4, 8, 16, ... and half of the rows.
     values : ndarray of shape (n, number of scales)
         R_NX(K) of each row: 1 where its K nearest rows are kept, 0 on average where it is placed at random.
     """
@@ -40,10 +40,10 @@ class RowCurves:
 
 
 def scales_of(n: int) -> Array:
-    """Neighbourhood sizes 4, 8, 16, ... below half of n rows; one size where there are few rows."""
+    """Neighbourhood sizes 4, 8, 16, ..., and half of n rows, so that two groups of equal size are seen."""
     most = max(1, (n - 1) // 2)
-    count = max(1, int(np.log2(max(most / SMALLEST, 1))) + 1)
-    return np.minimum(SMALLEST * 2 ** np.arange(count), most)
+    count = max(0, int(np.ceil(np.log2(max(most / SMALLEST, 1)))))
+    return np.append(SMALLEST * 2 ** np.arange(count), most)
 
 
 def row_curves(
@@ -145,6 +145,4 @@ def _kept_by_sample(
 
     parts = map_rows(part_of, n, max(1, MOST_ENTRIES // m), n_jobs)
     K = np.array(inside)
-    return {
-        name: _rnx(np.concatenate([part[at] for part in parts]) / K, K, m + 1) for at, name in enumerate(maps)
-    }
+    return {name: _rnx(np.concatenate([part[at] for part in parts]) / K, K, m + 1) for at, name in enumerate(maps)}

@@ -1,4 +1,4 @@
-"""Choose settings from the data: the number of components or dimensions, the intrinsic dimension, the kernel and its width.
+"""Choose settings from the data: the number of components, the intrinsic dimension, the kernel and its width.
 
 Every choice comes with the curve of the criterion behind it.
 

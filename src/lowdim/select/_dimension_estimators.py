@@ -1,8 +1,9 @@
 """Intrinsic dimension from distances to nearest neighbours: estimators, their standard errors, and the effect of edges.
 
-Around a row of a d-dimensional sheet, the number of rows within a distance r grows like r^d. Each estimator reads d from
-this growth at some scale (number of neighbours). Contributions of neighbouring rows depend on each other, so standard
-errors add the products of contributions of rows and their neighbours (as for time series and maps, Conley 1999).
+Around a row of a d-dimensional sheet, the number of rows within a distance r grows like r^d. Each estimator reads d
+from this growth at some scale (number of neighbours). Contributions of neighbouring rows depend on each other, so
+standard errors add the products of contributions of rows and their neighbours (as for time series and maps, Conley
+1999).
 """
 
 from __future__ import annotations

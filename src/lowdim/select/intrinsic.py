@@ -58,7 +58,9 @@ class IntrinsicDimension:
     note: str
 
     def __repr__(self) -> str:
-        rows = [f"{name:>12} {value:6.2f}  ({low:.2f} to {high:.2f})" for name, (value, low, high) in self.estimates.items()]
+        rows = [
+            f"{name:>12} {value:6.2f}  ({low:.2f} to {high:.2f})" for name, (value, low, high) in self.estimates.items()
+        ]
         scales = [f"{m:>12} {value:6.2f}  ({low:.2f} to {high:.2f})" for m, (value, low, high) in self.curve.items()]
         low, high = self.interval
         head = f"Intrinsic dimension {self.value:.1f} ({low:.1f} to {high:.1f}), {self.note}; {self.n_rows} rows"
@@ -174,8 +176,9 @@ def _warn_about_ties(distances: Array, owner: str) -> None:
     tied = float(np.mean(distances[:, 0] == distances[:, 1]))
     if tied > 0.1:
         warn(
-            f"{owner}: for {tied:.0%} of the rows the two nearest neighbours are equally far, as in tables of integers or "
-            "categories. The estimates at small scales (TwoNN) are then too large; read the curve at larger scales."
+            f"{owner}: for {tied:.0%} of the rows the two nearest neighbours are equally far, as in tables of "
+            "integers or categories. The estimates at small scales (TwoNN) are then too large; read the curve at "
+            "larger scales."
         )
 
 

@@ -41,9 +41,7 @@ class Compared:
     def curves(self, X: Any, maps: dict[str, Array], rng: np.random.Generator) -> dict[str, RowCurves]:
         """The R_NX curve of every row, for several maps of the same rows."""
         rows, inside = comparable(X, check_metric(self.metric, self.owner), self.owner)
-        return row_curves(
-            rows, self.source(X), maps, metric=inside, rng=rng, n_jobs=self.n_jobs, owner=self.owner
-        )
+        return row_curves(rows, self.source(X), maps, metric=inside, rng=rng, n_jobs=self.n_jobs, owner=self.owner)
 
     def neighbours(self, X: Any, k: int) -> Array:
         """The k nearest rows of every row in the data."""

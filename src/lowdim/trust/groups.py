@@ -202,8 +202,12 @@ def group_codes(labels: Any, n: int, owner: str) -> tuple[list[Any], Array]:
         if not given.any():
             raise ValueError(f"{owner}: labels must select at least one row; got none.")
         return ["selection"], np.where(given, 0, -1)
-    blank = np.array([value is None or value != value or (value == -1 and not isinstance(value, str)) for value in given])
-    names, inverse = np.unique(given[~blank].astype(str) if given.dtype == object else given[~blank], return_inverse=True)
+    blank = np.array(
+        [value is None or value != value or (value == -1 and not isinstance(value, str)) for value in given]
+    )
+    names, inverse = np.unique(
+        given[~blank].astype(str) if given.dtype == object else given[~blank], return_inverse=True
+    )
     codes = np.full(n, -1)
     codes[~blank] = inverse
     return names.tolist(), codes
@@ -276,7 +280,7 @@ def _judge(name: Any, chosen: Array, data: _Space, drawn: _Space, rng: np.random
     if size > SAMPLED:
         members = np.sort(rng.choice(members, SAMPLED, replace=False))
     high, low = data.modes(members), drawn.modes(members)
-    facts = {
+    facts: dict[str, Any] = {
         "inside": data.inside(chosen),
         "inside_map": drawn.inside(chosen),
         "chance": (size - 1) / (len(chosen) - 1),
@@ -300,7 +304,10 @@ def _verdict(
     if pieces > 1:
         return "mixture", f"in the data it has {pieces} pieces that are not connected"
     if valley > VALLEY:
-        return "mixture", f"in the data it has two peaks of density, with a valley of {valley:.1f} deviations between them"
+        return (
+            "mixture",
+            f"in the data it has two peaks of density, with a valley of {valley:.1f} deviations between them",
+        )
     if pieces_map > 1 or valley_map > VALLEY:
         return "torn", "one group in the data, but in several places of the map"
     if inside < SHARED and inside_map - inside > APART:

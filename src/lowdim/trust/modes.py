@@ -39,7 +39,7 @@ class Modes:
 
 def modes(distances: Array, indices: Array, dimension: float, least: int) -> Modes:
     """Peaks from neighbour lists within the set."""
-    n, k = indices.shape
+    k = indices.shape[1]
     density = -dimension * np.log(np.maximum(distances[:, -1], np.finfo(float).tiny))
     order = np.argsort(-density, kind="stable")
     forest = _Forest(density, least)

@@ -19,6 +19,10 @@ Array = NDArray[Any]
 VERDICTS = ("trusted", "unsure", "misplaced")
 NEIGHBORS = 15
 NO_BETTER = 0.5  # a row whose p-value is larger is no better than half of the rows of noise
+# Shares of right neighbours, beyond chance, that decide whatever noise does: two or three columns of noise can be
+# mapped well, and rows of such a map are where they belong. Of noise in ten columns, no row reaches the first.
+RIGHT, WRONG = 0.8, 0.5
+COUNTED = 16  # neighbourhoods at least so large are counted for that
 POOLED = 20_000  # rows of noise that are enough: a p-value of 0.05 is then known to 0.003
 
 
@@ -29,8 +33,9 @@ class RowTrust:
     Attributes
     ----------
     verdict : ndarray of str
-        "trusted" (at its best neighbourhood size, the row is better than all but `level` of the rows of noise),
-        "misplaced" (no better than half of them at any size, or all its neighbours in the map are false) or "unsure".
+        "trusted": at its best neighbourhood size, the row is better than all but `level` of the rows of noise, or four
+        fifths of its neighbours are right. "misplaced": all its neighbours in the map are false, or it is no better
+        than half of the rows of noise and less than half of its neighbours are right at any size. "unsure": between.
     p_values : ndarray
         Share of the rows of noise that are at least as good at their own best size.
     q_values : ndarray
@@ -143,11 +148,12 @@ def rows(
 
     Examples
     --------
-    >>> import lowdim
-    >>> X = lowdim.datasets.swiss_roll(200, random_state=0).X
+    >>> import numpy as np, lowdim
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(size=(60, 5)), rng.normal(8, 1, size=(60, 5))])
     >>> model = lowdim.PCA(n_components=2)
     >>> found = lowdim.trust.rows(X, model.fit_transform(X), estimator=model, random_state=0)
-    >>> found.counts["misplaced"] < 100
+    >>> found.counts["trusted"] > 100
     True
     """
     owner = "trust.rows"
@@ -174,7 +180,7 @@ def rows(
     at_scales = share_as_good(found.values, noise)
     p = p_values(at_scales, share_as_good(noise, noise))
     return RowTrust(
-        verdict=verdicts(p, level, false.all(axis=1)),
+        verdict=verdicts(p, level, _kept_at_best(found.values, found.scales), np.asarray(false.all(axis=1))),
         p_values=p,
         q_values=q_values(p),
         scale=_smallest(at_scales, found.scales, level),
@@ -197,7 +203,9 @@ def enough_tables(n: int) -> int:
 def share_as_good(values: Array, null: Array) -> Array:
     """For each value the share of the null values of its column that are at least as large."""
     ordered = np.sort(null, axis=0)
-    larger = [len(null) - np.searchsorted(column, x, side="left") for column, x in zip(ordered.T, values.T, strict=True)]
+    larger = [
+        len(null) - np.searchsorted(column, x, side="left") for column, x in zip(ordered.T, values.T, strict=True)
+    ]
     return (1 + np.stack(larger, axis=1)) / (1 + len(null))
 
 
@@ -216,12 +224,17 @@ def q_values(p: Array) -> Array:
     return adjusted
 
 
-def verdicts(p: Array, level: float, all_false: Array) -> Array:
-    """The verdict of each row."""
+def verdicts(p: Array, level: float, kept: Array, all_false: Array) -> Array:
+    """The verdict of each row from its p-value, the share of its neighbours that are right, and whether none is."""
     found = np.full(len(p), "unsure", dtype="<U9")
-    found[p <= level] = "trusted"
-    found[(p > NO_BETTER) | all_false] = "misplaced"
+    found[(p <= level) | (kept >= RIGHT)] = "trusted"
+    found[((p > NO_BETTER) & (kept < WRONG)) | all_false] = "misplaced"
     return found
+
+
+def _kept_at_best(values: Array, scales: Array) -> Array:
+    """R_NX of each row at the size where it is largest, small sizes left out: there it is often large by chance."""
+    return np.asarray(values[:, scales >= min(COUNTED, scales[-1])].max(axis=1))
 
 
 def _smallest(at_scales: Array, scales: Array, level: float) -> Array:

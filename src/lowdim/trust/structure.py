@@ -98,30 +98,30 @@ def structure(
 
     Examples
     --------
-    >>> import lowdim
-    >>> X = lowdim.datasets.swiss_roll(150, random_state=0).X
+    >>> import numpy as np, lowdim
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(size=(60, 5)), rng.normal(8, 1, size=(60, 5))])
     >>> lowdim.trust.structure(X, lowdim.PCA(n_components=2), random_state=0).p_value < 0.05
     True
     """
     owner = "trust.structure"
-    params.check(
-        owner, {"null": null, "n_null": n_null}, {"null": params.one_of(*NULLS), "n_null": params.whole(1)}
-    )
+    params.check(owner, {"null": null, "n_null": n_null}, {"null": params.one_of(*NULLS), "n_null": params.whole(1)})
     rng = generator(random_state)
     compared = Compared(metric, reference, graph_neighbors, n_jobs, owner)
     copy = clone(estimator)
     if "random_state" in copy.get_params(deep=False):
         copy.set_params(random_state=int(rng.integers(2**31)))
     curves = compared.curves(X, {"Z": np.asarray(copy.fit_transform(X))}, rng)["Z"]
-    null_curves, example = [], None
+    null_curves: list[Array] = []
+    examples: list[tuple[Any, Array]] = []
     for rows, placed in null_maps(X, estimator, null, n_null, rng, owner):
         null_curves.append(compared.curves(rows, {"Z": placed}, rng)["Z"].values.mean(axis=0))
-        example = example or (rows, placed)
+        examples = examples or [(rows, placed)]
     values, observed = np.array(null_curves), curves.values.mean(axis=0)
     z, null_z = stand_out(observed, values)
     larger = int((null_z >= z.max()).sum())
     return StructureTest(
-        (1 + larger) / (1 + n_null), int(curves.scales[z.argmax()]), observed, curves.scales, values, example
+        (1 + larger) / (1 + n_null), int(curves.scales[z.argmax()]), observed, curves.scales, values, examples[0]
     )
 
 
