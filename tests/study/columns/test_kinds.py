@@ -60,7 +60,7 @@ CASES = {
     ),
     "versions": ([f"1.{i % 3}.0" for i in range(N)], "category", "3 different values"),
     "phone numbers": ([f"030-{1000 + i}" for i in range(N)], "id", "a different text in each row"),
-    "ranges": ([["<5", "5-10", ">10"][i % 3] for i in range(N)], "category", "3 different values"),
+    "ranges": ([["<5", "5-10", ">10"][i % 3] for i in range(N)], "ordinal", "'<5' < '5-10' < '>10'"),
 }
 
 

@@ -39,13 +39,14 @@ class Reading:
         return np.array([self.values.get(cell, empty) for cell in cells], dtype=dtype)
 
 
-def as_numbers(different: list[str]) -> Reading | None:
+def as_numbers(different: list[str], *, codes: bool = False) -> Reading | None:
     """The different values of a column as numbers, if all of them (or all but a few words) are; None otherwise.
 
-    One notation must fit the whole column: 34,7 is never read as 347. Zero-padded and very long codes are no numbers.
+    One notation must fit the whole column: 34,7 is never read as 347. Zero-padded and very long codes are no numbers,
+    unless `codes` says that they are.
     """
     stripped = {text: text.strip() for text in different}
-    if any(_CODE.match(text) for text in stripped.values()):
+    if not codes and any(_CODE.match(text) for text in stripped.values()):
         return None
     bare = {text: _SIGNS.sub("", _SIGNS.sub("", cell)).strip() for text, cell in stripped.items()}
     unit = _common_unit(list(stripped.values()))
