@@ -273,7 +273,7 @@ TEXT = [
         "postcodes",
         "zip,b\n01234,5\n10115,6\nNA,7\n",
         {"zip": ["01234", "10115", None], "b": [5, 6, 7]},
-        "leading zeros kept in columns zip: codes",
+        "leading zeros kept in columns zip: read as codes",
         "'NA' read as missing: 1 cells",
     ),
     text(

@@ -33,21 +33,28 @@ _WORDS = (
 )
 # A parameter and its value: name='value', name=True, name=0.5; not those that are options already.
 _SETTING = re.compile(
-    r"(?P<before>--set )?(?P<verb>\b[Ss]et )?(?<![\w:'\"-])(?P<name>[a-z][a-z_]*)="
+    r"(?P<before>--set |\b[Gg]ot |\b[Ss]et )?(?<![\w:'\"-])(?P<name>[a-z][a-z_]*)="
     r"(?:'(?P<quoted>[^']*)'|(?P<plain>[A-Za-z0-9][^ ,;:)]*?))(?=[ ,;:)]|\.?$|\. )"
 )
 
 
 def with_option_names(message: str, command: str = "fit") -> str:
-    """The text of an error or note, with options of this command instead of Python."""
+    """The text of an error or note, with options of this command instead of Python.
+
+    A value that is asked for or explained becomes an option of `lowdim fit`; one that is only stated, words.
+    """
     for python, words in _WORDS:
         message = re.sub(python, words, message)
     prefix = "" if command == "fit" else "lowdim fit "
 
     def option(found: re.Match[str]) -> str:
-        if found["before"]:
+        before, name = found["before"] or "", found["name"]
+        value = found["plain"] or found["quoted"] or ""
+        if before == "--set ":
             return found.group()
-        verb = "use " if found["verb"] else ""
-        return f"{verb}{prefix}--set {found['name']}={found['quoted'] or found['plain'] or ''}"
+        if before.lower() == "got " or (not before and value[:1].isdigit()):
+            return f"{before}{name} {value}"
+        verb = {"Set ": "Use ", "set ": "use "}.get(before, before)
+        return f"{verb}{prefix}--set {name}={value}"
 
     return _SETTING.sub(option, message)

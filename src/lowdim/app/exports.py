@@ -45,7 +45,7 @@ def harmless(frame: pl.DataFrame) -> tuple[pl.DataFrame, int]:
         if column.dtype == pl.String:
             runs = _runs(column)
             count += int(runs.sum())
-            column = pl.select(pl.when(runs).then("'" + column).otherwise(column)).to_series()
+            column = pl.select(pl.when(runs).then("'" + column).otherwise(column).alias(column.name)).to_series()
         columns.append(column)
     names = pl.Series(frame.columns, dtype=pl.String)
     risky = _runs(names)

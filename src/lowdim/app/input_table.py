@@ -201,6 +201,7 @@ def _understood(frame: pl.DataFrame, how: ReadOptions, source: str) -> Table:
         label=how.label,
         names=how.names,
         kinds={**dict(how.kinds), **dict(how.needed_kinds)},
+        fitted=dict(how.needed_values),
         find_label=not how.needed,
         need_columns=how.need_columns,
         owner=source,

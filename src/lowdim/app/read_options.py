@@ -22,6 +22,7 @@ class ReadOptions:
     columns: tuple[str, ...] = ()
     needed: tuple[str, ...] = ()
     needed_kinds: tuple[tuple[str, Kind], ...] = ()  # (column, kind) as the saved model has them
+    needed_values: tuple[tuple[str, tuple[object, ...]], ...] = ()  # (column, categories) as the saved model has them
     kinds: tuple[tuple[str, Kind], ...] = ()  # (column, kind) as named on the command line
     asked: tuple[str, ...] = ()  # KIND:COLUMN as typed
     rows: str = "all"  # or "complete"

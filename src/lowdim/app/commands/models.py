@@ -138,4 +138,5 @@ def _needed(model: Any, names: tuple[str, ...]) -> dict[str, Any]:
     for found, ordered in zip(categories, orders, strict=True):
         number = found is None or _are_numbers(found)
         kinds.append(tuple(found or ()) if ordered else "number" if number else "category")
-    return {"needed": names, "needed_kinds": tuple(zip(names, kinds, strict=True))}
+    values = tuple((name, tuple(found)) for name, found in zip(names, categories, strict=True) if found is not None)
+    return {"needed": names, "needed_kinds": tuple(zip(names, kinds, strict=True)), "needed_values": values}

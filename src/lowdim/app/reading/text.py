@@ -100,7 +100,7 @@ def _frame(text: _Text, how: ReadOptions) -> pl.DataFrame:
         again.columns = raw.columns
         frame, findings = _converted(again, how, decimal_comma=True)
     notes += findings.notes()
-    frame = _as_written(with_numeric_words(frame, how.na), text, how)
+    frame = _as_written(with_numeric_words(frame, how.na), text, how, findings)
     frame = _without_blank_lines(frame, text)
     note_suspects(frame, notes)
     return frame
@@ -206,7 +206,7 @@ def _converted(raw: pl.DataFrame, how: ReadOptions, decimal_comma: bool) -> tupl
     return frame, findings
 
 
-def _as_written(frame: pl.DataFrame, text: _Text, how: ReadOptions) -> pl.DataFrame:
+def _as_written(frame: pl.DataFrame, text: _Text, how: ReadOptions, findings: Findings) -> pl.DataFrame:
     """The table again, with codes such as 01234 as text; notes about these and about words read as missing."""
     whole = [j for j, column in enumerate(frame) if column.dtype.is_integer()]
     codes = whole if whole and _has_leading_zeros(text) else []
@@ -215,7 +215,8 @@ def _as_written(frame: pl.DataFrame, text: _Text, how: ReadOptions) -> pl.DataFr
         return frame
     raw = _parsed(text, how, False, columns=places, null_values=None, infer_schema=False)
     written = {frame.columns[j]: column.str.strip_chars() for j, column in zip(places, raw, strict=True)}
-    note_words(frame, {name: written[name] for name in written if name not in how.unmarked}, text.source.notes)
+    marked = {name: column for name, column in written.items() if name not in how.unmarked}
+    note_words(frame, marked, findings, text.source.notes)
     return with_codes(frame, {frame.columns[j]: written[frame.columns[j]] for j in codes}, how.na, text.source.notes)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from lowdim.app.reading.loaded import listed
-from lowdim.app.reading.number_text import MISSING_IN_NUMBERS, MISSING_WORDS, are_codes
+from lowdim.app.reading.number_text import MISSING_WORDS, Findings, are_codes
 
 FEW = 3  # columns with leading zeros: of many columns, it is the way in which all numbers were written
 
@@ -35,8 +35,8 @@ def _texts(column: pl.Series, absent: Sequence[str]) -> pl.Series:
     return pl.select(pl.when(~column.is_in(absent)).then(column)).to_series()
 
 
-def note_words(frame: pl.DataFrame, written: Mapping[str, pl.Series], notes: list[str]) -> None:
-    """Notes that name the words read as missing, how often they are there and in which columns."""
+def note_words(frame: pl.DataFrame, written: Mapping[str, pl.Series], findings: Findings, notes: list[str]) -> None:
+    """Notes that name the words read as missing, how often they are there and where, but for those in `findings`."""
     numbers: dict[str, tuple[int, list[str]]] = {}
     for name, column in written.items():
         lost = column.filter(frame[name].is_null() & (column != "").fill_null(False))
@@ -44,7 +44,7 @@ def note_words(frame: pl.DataFrame, written: Mapping[str, pl.Series], notes: lis
         for word, count in lost.value_counts(sort=True).rows():
             if text:
                 notes.append(f"{word!r} read as missing: {count} cells in the text of column {listed([name])}")
-            elif word in MISSING_WORDS or word.lower() not in MISSING_IN_NUMBERS:  # of those, others have told
+            elif name not in findings.words.get(word, (0, []))[1]:
                 cells, columns = numbers.get(word, (0, []))
                 numbers[word] = (cells + count, [*columns, name])
     for word, (count, columns) in numbers.items():

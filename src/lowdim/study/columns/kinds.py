@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -57,6 +57,14 @@ def as_kind(name: str, values: np.ndarray, kind: Kind, owner: str) -> Column:
     return Column(name, kind, _texts(values), "as asked")
 
 
+def without_marks(values: np.ndarray, known: Sequence[object] | None) -> np.ndarray:
+    """Text without words for missing cells that are none of the known values; as it is where nothing is known."""
+    if known is None or values.dtype.kind != "O":
+        return values
+    marks = {v for v in values.tolist() if isinstance(v, str) and v.strip().lower() in NOTHING and v not in known}
+    return _objects([None if v in marks else v for v in values.tolist()]) if marks else values
+
+
 def _texts(values: np.ndarray) -> np.ndarray:
     lost = is_missing(values)
     return _objects([None if gone else as_text(v) for v, gone in zip(values.tolist(), lost, strict=True)])
@@ -64,7 +72,7 @@ def _texts(values: np.ndarray) -> np.ndarray:
 
 def _as_order(name: str, values: np.ndarray, levels: tuple[str, ...] | None, owner: str) -> Column:
     """Ordered categories: in the order that the user gives, of a known scale of words, or of numbers."""
-    cells = _texts(values)
+    cells = _texts(without_marks(values, levels or ()))
     different = _different(cells)
     if levels is None:
         numbers = as_numbers(different, codes=True)

@@ -12,7 +12,7 @@ from scipy import sparse
 from lowdim._core.tables.columns import has_categories, is_frame
 from lowdim._core.tables.orders import ordered_column, orders_of
 from lowdim.study.columns.column import Column
-from lowdim.study.columns.kinds import as_kind, kind_of
+from lowdim.study.columns.kinds import as_kind, kind_of, without_marks
 from lowdim.study.columns.raw_columns import named_columns
 from lowdim.study.columns.row_index import with_index
 from lowdim.study.columns.uses import decide
@@ -138,7 +138,7 @@ def read_table(X: Any, wishes: Wishes = Wishes()) -> Table:  # noqa: B008 (froze
     raw = {name: raw[name] for name in dict.fromkeys((*wishes.columns, *raw))}  # in the order asked for
     orders = _orders(X)
     columns = [
-        as_kind(name, values, wishes.kinds[name], wishes.owner)
+        as_kind(name, without_marks(values, wishes.fitted.get(name)), wishes.kinds[name], wishes.owner)
         if name in wishes.kinds
         else kind_of(name, values, orders.get(name))
         for name, values in raw.items()

@@ -28,6 +28,8 @@ class Wishes:
         The column with the names of the rows.
     kinds : mapping of str
         Column -> kind it has, whatever it looks like; a list of values in their order is the kind "ordinal".
+    fitted : mapping of str
+        Column -> categories that a model was fitted with: other words for missing cells are missing, as they were.
     find_label : bool
         Look for a column that is a label; False where labels come from elsewhere.
     need_columns : bool
@@ -43,6 +45,7 @@ class Wishes:
     label: str | None = None
     names: str | None = None
     kinds: Mapping[str, Kind] = field(default_factory=dict)
+    fitted: Mapping[str, Sequence[object]] = field(default_factory=dict)
     find_label: bool = True
     need_columns: bool = True
     owner: str = "compare"
