@@ -91,7 +91,7 @@ def test_describe(penguins, capsys):
     [
         ("name,note\nann,long story\nbob,\ncec,another\ndan,x\n", "4 rows; none of 2 columns can be in a map as it is"),
         ("a,b\n", "no rows, 2 columns"),
-        ("a,b\n1,x\n", "1 rows; none of 2 columns can be in a map"),
+        ("a,b\n1,x\n", "1 row; none of 2 columns can be in a map"),
         ("a\n\n", "no rows, 1 columns"),
         (",x,y,z\nx,0,1,2\ny,1,0,3\nz,2,3,0\n", "distances between 3 items: 1 to 3"),
         (",x,y,z\nx,0,1,\ny,1,0,3\nz,,3,0\n", "1 of 3 pairs have no distance"),

@@ -99,9 +99,12 @@ def print_notes(table: InputTable) -> None:
     """Print the number of rows, what was done with each column, and the notes about the file."""
     used, all_columns = len(table.columns), len(table.table.columns)
     columns = f"{used} columns" if used == all_columns else f"{used} of {all_columns} columns"
-    print_line(f"{table.name}: {table.n_rows} rows, {columns} used", error=True)
-    for line in column_lines(table.table):
-        print_line(line, error=True)
+    if table.distances is not None:
+        print_line(f"{table.name}: distances between {table.n_rows} items", error=True)
+    else:
+        print_line(f"{table.name}: {table.n_rows} rows, {columns} used", error=True)
+        for line in column_lines(table.table):
+            print_line(line, error=True)
     for note in table.notes:
         print_note(note)
 

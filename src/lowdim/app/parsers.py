@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 import textwrap
 from collections.abc import Iterable, Sequence
-from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import ClassVar, NoReturn
 
 from lowdim import __version__
 from lowdim.app import options
@@ -35,9 +34,7 @@ COMPARE_EXAMPLES = """examples:
 class _Parser(argparse.ArgumentParser):
     """A parser whose errors are one line, as all errors of the command line, with the nearest word for a typo."""
 
-    def __init__(self, *arguments: Any, given: Sequence[str] = (), **more: Any) -> None:
-        super().__init__(*arguments, **more)
-        self._given = given  # all words of the command line
+    given: ClassVar[Sequence[str]] = ()  # all words of the command line
 
     def error(self, message: str) -> NoReturn:
         hint = self._near(message) + self._dashed_file()
@@ -45,7 +42,7 @@ class _Parser(argparse.ArgumentParser):
 
     def _dashed_file(self) -> str:
         """What to write for a file whose name begins with a dash."""
-        found = next((word for word in self._given if word.startswith("-") and Path(word).is_file()), None)
+        found = next((word for word in self.given if word.startswith("-") and Path(word).is_file()), None)
         return "" if found is None else f" Write ./{found} for the file of that name."
 
     def _near(self, message: str) -> str:
@@ -70,8 +67,11 @@ class _Parser(argparse.ArgumentParser):
 
 def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     """The parser of all commands and options; `words` are those of the command line, for hints in errors."""
-    top = _Parser(
-        given=words,
+
+    class Parser(_Parser):
+        given = tuple(words)
+
+    top = Parser(
         prog="lowdim",
         description="Dimensionality reduction of tables: maps of the rows, and measures of how faithful they are.",
         epilog=EPILOG,
@@ -79,7 +79,7 @@ def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"lowdim {__version__}")
     top.add_argument("--traceback", action="store_true", help="show the full Python traceback of an error")
-    commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=partial(_Parser, given=words))
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     for add in (_compare, _describe, _impute, _fit, _transform, _inverse, _score, _datasets, _reproduce):
         add(commands)
     return top

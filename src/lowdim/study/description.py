@@ -87,15 +87,16 @@ class Description:
         used, all_columns = self.table.used, len(self.table.columns)
         if not self.n_rows:
             return f"no rows, {all_columns} columns"
+        rows = "1 row" if self.n_rows == 1 else f"{self.n_rows:,} rows"
         if not used:
             return (
-                f"{self.n_rows:,} rows; none of {all_columns} columns can be in a map as it is: ask for one as a "
+                f"{rows}; none of {all_columns} columns can be in a map as it is: ask for one as a "
                 "number or as categories"
             )
         ordered = sum(bool(column.levels) for column in used)
         kinds = f"{len(used) - len(self.table.categories)} of numbers, {len(self.table.categories)} of categories"
         kinds += f", {ordered} of which have an order" if ordered else ""
-        return f"{self.n_rows:,} rows; {len(used)} of {all_columns} columns would be in the map ({kinds})"
+        return f"{rows}; {len(used)} of {all_columns} columns would be in the map ({kinds})"
 
     def _spread_of(self, name: str) -> float:
         return self.spread[name]

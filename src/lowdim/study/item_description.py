@@ -15,6 +15,7 @@ from lowdim._core.spectrum.eigenvalues import all_eigenvalues
 MOST_ITEMS = 1500  # of which all eigenvalues are computed
 MOST_TRIANGLES = 100_000  # looked at; a sample of more
 ROUNDING = 1e-9
+NOTABLE = 1e-3  # share of negative eigenvalues that rounding of a file does not explain
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +75,9 @@ class ItemDescription:
         return found
 
     def _on_eigenvalues(self) -> str:
-        if not self.negative:
-            return "they are distances between points of a Euclidean space"
+        if self.negative is None or self.negative < NOTABLE:
+            nearly = ", but for rounding" if self.negative else ""
+            return f"they are distances between points of a Euclidean space{nearly}"
         return (
             f"they are not distances between points of a Euclidean space: {self.negative:.1%} of the eigenvalues (by "
             "size) are negative"

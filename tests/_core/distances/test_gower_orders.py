@@ -35,7 +35,7 @@ def test_ranks_are_numbers(make):
 
 @pytest.mark.parametrize("make", [pandas_frame, polars_frame])
 def test_a_model_keeps_the_order(make, tmp_path):
-    model = lowdim.ClassicalMDS(2, metric="gower").fit(make())
+    model = lowdim.Isomap(2, metric="gower", n_neighbors=8).fit(make())
     lowdim.save(model, tmp_path / "m")
     again = lowdim.load(tmp_path / "m")
     text = pd.DataFrame({"o": WORDS[:5], "x": X[:5]})

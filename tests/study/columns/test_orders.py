@@ -159,3 +159,29 @@ def test_the_index_of_a_frame_names_the_rows(case):
     kept = read_table(frame).names
     assert kept == (names if case in ("text", "dates", "two levels") else ["w", "x", "y", "z"])
     assert read_table(frame, Wishes(names="id")).names == ["w", "x", "y", "z"]
+
+
+@pytest.mark.parametrize(
+    ("name", "start", "step"), [("time_ms", 1.7e12, 20), ("timestamp", 1.7e9, 1), ("ts", 1.7e15, 2e4)]
+)
+def test_moments_as_numbers_are_dates(name, start, step):
+    values = start + step * np.arange(12.0) + np.arange(12) % 3
+    column = read_table({name: values, "u": np.arange(12.0) ** 2}).columns[0]
+    assert (column.kind, column.use) == ("date", "shown")
+    assert "since 1970, 2023-11-14" in column.why
+    seconds = (column.values - column.values[0]) / np.timedelta64(1, "ms")
+    size = {"time_ms": 1, "timestamp": 1e-3, "ts": 1e3}[name]
+    np.testing.assert_allclose(seconds, (values - values[0]) / size, atol=1.0)
+
+
+def test_other_numbers_stay_numbers():
+    found = read_table(
+        {"price": 1.7e9 + np.arange(12.0) ** 2, "time": np.arange(12.0) ** 1.5, "u": np.arange(12.0) ** 2}
+    )
+    assert [column.kind for column in found.columns] == ["number"] * 3
+
+
+def test_digits_name_rows_only_where_nothing_else_does():
+    values = {"respondent": range(100, 124), "zip": [f"0{i}" for i in range(1000, 1024)], "u": np.arange(24.0) ** 2}
+    assert read_table(values).names[0] == "100"
+    assert read_table({**values, "who": [f"p{i}" for i in range(24)]}).names[0] == "p0"

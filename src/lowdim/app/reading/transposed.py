@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-import numpy as np
 import polars as pl
 
 from lowdim.app.errors import UserError
@@ -75,7 +74,7 @@ def _has_numbers(column: pl.Series) -> bool:
     if column.dtype != pl.String:
         return False
     present = column.drop_nulls().to_list()
-    return bool(present) and np.mean([is_number(cell) for cell in present]) >= 0.5
+    return bool(present) and 2 * sum(is_number(cell) for cell in present) >= len(present)
 
 
 def note_on_items_in_columns(loaded: Loaded) -> Loaded:

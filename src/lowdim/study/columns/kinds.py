@@ -10,12 +10,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from lowdim.study.columns.column import Column, as_text, is_missing
 from lowdim.study.columns.scales_of_words import order_of
-from lowdim.study.columns.text_values import Reading, as_dates, as_numbers, as_yes_no
+from lowdim.study.columns.text_values import Reading, as_dates, as_moments, as_numbers, as_yes_no
 from lowdim.study.columns.wishes import Kind
 
 MOST_LEVELS = 50  # different values of a category
@@ -148,6 +149,8 @@ def _numbers(name: str, values: np.ndarray, how: str) -> Column:
     if low == high:
         return Column(name, "constant", values, f"always {as_text(low)}")
     span = f"{as_text(low)} to {as_text(high)}"
+    if not how and (moments := as_moments(name, values)) is not None:
+        return _dates(name, *moments)
     if not _whole(values):
         return Column(name, "number", values, f"{how or 'numbers'}, {span}")
     reason = _id_reason(name, values)
@@ -188,7 +191,7 @@ def _named_id(name: str) -> bool:
     return bool(_ID_NAME.match(name.strip().lower()) or _ID_CAMEL.search(name.strip()))
 
 
-def _code_doubt(name: str, levels: np.ndarray, n: int) -> dict[str, str]:
+def _code_doubt(name: str, levels: np.ndarray, n: int) -> dict[str, Any]:
     """A doubt where whole numbers may be codes of categories."""
     few = 2 < len(levels) <= MOST_CODES and n >= 5 * len(levels) and levels[-1] - levels[0] < 4 * len(levels)
     named = 2 < len(levels) <= MOST_LEVELS and n >= 2 * len(levels) and bool(_CODE_NAME.search(name.lower()))
@@ -272,7 +275,9 @@ def _words(name: str, cells: np.ndarray, different: list[str]) -> Column:
         return Column(name, "category", cells, f"{levels} different values: {shown}")
     why = f"{levels} different texts in {n} rows" if levels < n else "a different, long text in each row"
     repeats = levels <= n // 2 and longest <= 4 * LONG
-    doubt = {"doubt": f"{levels} values are too many for a category", "other": "category"} if repeats else {}
+    doubt: dict[str, Any] = (
+        {"doubt": f"{levels} values are too many for a category", "other": "category"} if repeats else {}
+    )
     return Column(name, "text", cells, why, **doubt)
 
 

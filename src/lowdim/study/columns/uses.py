@@ -107,16 +107,17 @@ def _levels(column: Column) -> int:
 
 
 def _with_names(columns: list[Column], wishes: Wishes) -> list[Column]:
-    """The column with the names of the rows: text before numbers, a telling name before others."""
+    """The column with the names of the rows: without gaps, text before numbers, a telling name before others."""
     if wishes.names is not None:
         return columns
     ids = [c for c in columns if c.kind == "id" and c.use == "shown"]
     if not ids:
         return columns
 
-    def rank(column: Column) -> tuple[bool, bool]:
+    def rank(column: Column) -> tuple[bool, bool, bool]:
         word = "".join(c for c in column.name.lower() if c.isalnum())
-        return column.values.dtype.kind == "f", word not in ROW_NAMES
+        numbers = column.values.dtype.kind == "f" or all(text.isdigit() for text in column.texts())
+        return bool(column.missing.any()), numbers, word not in ROW_NAMES
 
     return _replace(columns, min(ids, key=rank).used("name", "names of the rows"))
 
