@@ -79,3 +79,37 @@ def test_a_leading_dash_gets_a_hint(tmp_path, monkeypatch, capsys):
     assert "Write ./-x.csv for the file of that name." in capsys.readouterr().err
     assert main(["describe", "./-x.csv"]) == 0
     assert main(["describe", "--", "-x.csv"]) == 0
+
+
+def saved_by_libraries(path):
+    """The same table in formats that other libraries write, a folder of images, and distances."""
+    from tests.app.reading.test_workbook import xlsx
+
+    pyreadstat, h5py, image = (pytest.importorskip(name) for name in ("pyreadstat", "h5py", "PIL.Image"))
+    rows = [FRAME.columns, *map(list, FRAME.rows())]
+    with open(f"{path}.xlsx", "wb") as stream:
+        stream.write(xlsx({"one": rows}))
+    table = pytest.importorskip("pandas").DataFrame(FRAME.to_dict(as_series=False))
+    pyreadstat.write_sav(table, os.path.abspath(f"{path}.sav"))
+    pyreadstat.write_dta(table, os.path.abspath(f"{path}.dta"))
+    with open(f"{path}.h5ad", "wb+") as stream, h5py.File(stream, "w") as file:
+        file["X"] = FRAME.to_numpy()
+        for group, names in (("obs", ["r1", "r2", "r3"]), ("var", FRAME.columns)):
+            file.create_group(group).attrs["_index"] = "_index"
+            file[group]["_index"] = names
+    os.mkdir(path)
+    for i in range(3):
+        image.fromarray(np.full((2, 2), 40 * i, dtype=np.uint8)).save(f"{path}/{i}[1].png")
+    with open(f"{path}.phy", "w") as stream:
+        stream.write("3\nx 0 1 2\ny 1 0 3\nz 2 3 0\n")
+
+
+@pytest.mark.parametrize("name", ["t[1]", "~", "a *?{b}"])
+def test_formats_of_other_libraries(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    saved_by_libraries(name)
+    for extension in ("xlsx", "sav", "dta", "h5ad"):
+        found = load(f"{name}.{extension}", ReadOptions()).frame.select("a", "b")
+        np.testing.assert_array_equal(found.to_numpy(), FRAME.to_numpy(), err_msg=extension)
+    assert load(name, ReadOptions()).frame.shape == (3, 5)
+    assert load(f"{name}.phy", ReadOptions()).kind == "distances"

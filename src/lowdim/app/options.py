@@ -31,6 +31,13 @@ def separator(text: str) -> str:
 
 def table_options(command: argparse.ArgumentParser) -> None:
     group = command.add_argument_group("reading the table")
+    _column_options(group)
+    _row_options(group)
+    _format_options(group)
+
+
+def _column_options(group: argparse._ArgumentGroup) -> None:
+    """Which columns there are, and what they are."""
     group.add_argument(
         "--label",
         metavar="COL",
@@ -50,6 +57,10 @@ def table_options(command: argparse.ArgumentParser) -> None:
         help="what a column is, whatever it looks like: number, category, ordinal, date, text or id; such as "
         "category:island, or with the order of the values ordinal:size=small,medium,large (repeatable)",
     )  # fmt: skip
+
+
+def _row_options(group: argparse._ArgumentGroup) -> None:
+    """Which rows, how missing cells are marked, and how text is written."""
     group.add_argument(
         "--rows",
         choices=("all", "complete"),
@@ -80,7 +91,6 @@ def table_options(command: argparse.ArgumentParser) -> None:
         "--encoding", metavar="NAME", help="encoding of a text file, such as latin-1 (default: detected)"
     )
     group.add_argument("--array", metavar="NAME", help="array of an .npz file with the rows")
-    _format_options(group)
 
 
 def _format_options(group: argparse._ArgumentGroup) -> None:

@@ -129,7 +129,7 @@ def _limited(source: Source, stream: IO[bytes]) -> bytes:
                 if size > most:
                     raise UserError(
                         f"{source.shown}: unpacked it is larger than the memory limit ({most} bytes). Unpack the file, "
-                        "or raise --memory-limit."
+                        "or raise --limit-memory."
                     )
                 parts.append(block)
     except UserError:
