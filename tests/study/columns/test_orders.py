@@ -6,9 +6,11 @@ import polars as pl
 import pytest
 
 import lowdim
+from lowdim._core.distances.gower import gower_block
 from lowdim.study.columns import Wishes, read_table
 from lowdim.study.columns.scales_of_words import order_of
 from lowdim.study.data import data_of
+from lowdim.study.reference_choice import choose_reference
 
 SCALES = {
     "low": ["high", "low", "Medium"],
@@ -93,6 +95,12 @@ def test_ranks_under_gower_and_categories_elsewhere(make):
     assert [None if found is None else set(found) for found in model.categories_] == [
         {"small", "medium", "large"}, {"red", "blue"}, None,
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame])
+def test_maps_are_compared_with_distances_by_rank(make):
+    against = choose_reference("ambient", data_of(table(make), Wishes(), "auto"))
+    np.testing.assert_allclose(gower_block(against.rows, against.rows), expected_distances(), atol=1e-12)
 
 
 def test_compare_measures_and_says_so():
