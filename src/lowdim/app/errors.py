@@ -36,7 +36,7 @@ _WORDS = (
 )
 # A parameter and its value: name='value', name=True, name=0.5; not those that are options already.
 _SETTING = re.compile(
-    r"(?P<before>--set |\b[Gg]ot |\b[Ss]et )?(?<![\w:'\"-])(?P<name>[a-z][a-z_]*)="
+    r"(?P<before>--set |\bgot |\bset |\bSet )?(?<![\w:'\"-])(?P<name>[a-z][a-z_]*)="
     r"(?:'(?P<quoted>[^']*)'|(?P<plain>[A-Za-z0-9][^ ,;:)]*?))(?=[ ,;:)]|\.?$|\. )"
 )
 
@@ -55,7 +55,7 @@ def with_option_names(message: str, command: str = "fit") -> str:
         value = found["plain"] or found["quoted"] or ""
         if before == "--set ":
             return found.group()
-        if before.lower() == "got " or (not before and value[:1].isdigit()):
+        if before == "got " or (not before and value[:1].isdigit()):
             return f"{before}{name} {value}"
         verb = {"Set ": "Use ", "set ": "use "}.get(before, before)
         return f"{verb}{prefix}--set {name}={value}"

@@ -17,7 +17,7 @@ ITEM = "item"
 FEWEST = 3  # columns of numbers that may be items
 MOSTLY = 0.8
 _FEATURES = re.compile(
-    r"^(gene|probe|protein|peptide|transcript|metabolite|feature|variable|taxon|otu|snp|marker|wavelength|ensembl|"
+    r"^(gene|probe|protein|peptide|transcript|metabolite|feature|variable|taxon|snp|marker|wavelength|ensembl|"
     r"symbol)"
     r"([ _.-]?(s|id|ids|name|names|symbol|symbols|set))?$|^geneid$|^genesymbol$"
 )
