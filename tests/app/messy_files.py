@@ -121,21 +121,15 @@ CLEAN = [
     text("one row", "a,b\n1,2\n", {"a": [1], "b": [2]}),
     text("only a header", "a,b\n", {"a": [], "b": []}),
     text(
-        "a symmetric table of zeros and ones",
-        "a,b,c\n0,1,1\n1,0,0\n1,0,0\n",
-        {"a": [0, 1, 1], "b": [1, 0, 0], "c": [1, 0, 0]},
-    ),
-    text(
-        "correlations",
-        "a,b,c\n1,.5,.2\n.5,1,.1\n.2,.1,1\n",
-        {"a": [1, 0.5, 0.2], "b": [0.5, 1, 0.1], "c": [0.2, 0.1, 1]},
-    ),
-    text(
         "long identifiers",
         "id,b\n123456789012345678901234567890123456789012345,1\nx,2\n",
         {"id": ["123456789012345678901234567890123456789012345", "x"], "b": [1, 2]},
     ),
-    text("usual words for missing", "a,b\n1,NA\n,2\nnan,3\n", {"a": [1, None, None], "b": [None, 2, 3]}),
+    text("empty cells", "a,b\n1,\n,2\n4,3\n", {"a": [1, None, 4], "b": [None, 2, 3]}),
+    text("zeros before a point", "a,b\n0.5,0\n0.25,10\n0,20\n", {"a": [0.5, 0.25, 0.0], "b": [0, 10, 20]}),
+    text("-1 beside 0 and 1", "a,b\n-1,5\n0,6\n1,7\n", {"a": [-1, 0, 1], "b": [5, 6, 7]}),
+    text("99 among ages", "age,b\n99,5\n34,6\n51,7\n", {"age": [99, 34, 51], "b": [5, 6, 7]}),
+    text("an id of 99", "id,b\n97,5\n98,6\n99,7\n", {"id": [97, 98, 99], "b": [5, 6, 7]}),
 ]
 
 TEXT = [
@@ -194,6 +188,7 @@ TEXT = [
         "a,b\n12%,1\n3.5 %,2\nNA,3\n",
         {"a": [12, 3.5, None], "b": [1, 2, 3]},
         r"percent signs .* a \(12% is 12\)",
+        "'NA' read as missing: 1 cells in columns a",
     ),
     text("percent signs in some cells", "a,b\n12%,1\n3.5,2\n", {"a": ["12%", "3.5"], "b": [1, 2]}),
     text(
@@ -227,13 +222,79 @@ TEXT = [
         "-999",
         "a,b\n1,5\n-999,6\n3,7\n",
         {"a": [1, -999, 3], "b": [5, 6, 7]},
-        r"-999 in columns a may stand .*--na -999",
+        r"-999 may stand for missing cells in columns a \(1 cell\).*--na -999",
     ),
     text(
         "-999 by option",
         "a,b\n1,5\n-999.0,6\n3,7\n",
         {"a": [1, None, 3], "b": [5, 6, 7]},
+        "'-999.0' read as missing: 1 cells in columns a",
         how=ReadOptions(na=("-999",)),
+    ),
+    text(
+        "usual words for missing",
+        "a,b\n1,NA\n,2\nnan,3\n",
+        {"a": [1, None, None], "b": [None, 2, 3]},
+        "'nan' read as missing: 1 cells in columns a",
+        "'NA' read as missing: 1 cells in columns b",
+    ),
+    text(
+        "codes of a questionnaire",
+        "q1,q2\n1,-9\n99,2\n5,3\n3,-9\n99,1\n",
+        {"q1": [1, 99, 5, 3, 99], "q2": [-9, 2, 3, -9, 1]},
+        r"99 may stand for missing cells in columns q1 \(2 cells\).*--na 99",
+        r"-9 may stand for missing cells in columns q2 \(2 cells\).*--na -9",
+    ),
+    text(
+        "999 and -1",
+        "a,b\n1,-1\n999,2\n5,3\n3,4\n",
+        {"a": [1, 999, 5, 3], "b": [-1, 2, 3, 4]},
+        r"999 may stand .* a \(1 cell\)",
+        r"-1 may stand .* b \(1 cell\)",
+    ),
+    text(
+        "99 by option, but not in the ids",
+        "id,q\n97,1\n98,99\n99,3\n100,2\n",
+        {"id": [97, 98, 99, 100], "q": [1, None, 3, 2]},
+        "'99' read as missing: 1 cells in columns q",
+        "99 stays as it is in columns id, which name the rows",
+        how=ReadOptions(na=("99",)),
+    ),
+    text(
+        "a word by option, but not in the names",
+        "name,q,r\nAnn,1,x\nnone,none,none\nBob,3,x\nEve,2,x\n",
+        {"name": ["Ann", "none", "Bob", "Eve"], "q": [1, None, 3, 2], "r": ["x", None, "x", "x"]},
+        "'none' read as missing: 1 cells in the text of column r",
+        "'none' read as missing: 1 cells in columns q",
+        "none stays as it is in columns name, which name the rows",
+        how=ReadOptions(na=("none",)),
+    ),
+    text(
+        "postcodes",
+        "zip,b\n01234,5\n10115,6\nNA,7\n",
+        {"zip": ["01234", "10115", None], "b": [5, 6, 7]},
+        "leading zeros kept in columns zip: read as codes",
+        "'NA' read as missing: 1 cells",
+    ),
+    text(
+        "postcodes and a word",
+        "zip;b\n01234;5\nn/a;6\n10115;7\n",
+        {"zip": ["01234", "n/a", "10115"], "b": [5, 6, 7]},
+        SEMICOLONS,
+    ),
+    text(
+        "leading zeros everywhere",
+        "a,b,c,d\n001,002,003,010\n011,012,013,100\n",
+        {"a": [1, 11], "b": [2, 12], "c": [3, 13], "d": [10, 100]},
+        "leading zeros in 4 columns; read as numbers",
+    ),
+    text(
+        "a table of R",
+        '"len" "dose" "supp"\n"1" 4.2 0.5 "V C"\n"2" 11.5 1 "O J"\n',
+        {"row_name": [1, 2], "len": [4.2, 11.5], "dose": [0.5, 1.0], "supp": ["V C", "O J"]},
+        "columns are separated by spaces",
+        "one name fewer",
+        name="t.txt",
     ),
     text("-999 among such numbers", "a,b\n-900,5\n-999,6\n-950,7\n", {"a": [-900, -999, -950], "b": [5, 6, 7]}),
     text("comments", "# made by x\n# on a day\n" + PLAIN, AB, "2 comment lines above"),
@@ -448,6 +509,11 @@ SQUARE = {"x": [0, 1, 2], "y": [1, 0, 3], "z": [2, 3, 0]}
 THREE = {"1": [0, 1, 2], "2": [1, 0, 3], "3": [2, 3, 0]}
 SYMMETRIC = "symmetric with a zero diagonal.*: distances between 3 items"
 PHYLIP = "a PHYLIP matrix: distances between 3 items"
+CORRELATED = {"a": [0, 1, 2], "b": [1, 0, 0.5], "c": [2, 0.5, 0]}
+SIMILAR = (
+    r"with 1 on the diagonal: similarities between 3 items, taken as the distances sqrt\(2 - 2s\) \(--distances no"
+)
+LOWER_HOW = ReadOptions(distances="lower")
 LOWER = "a lower triangle: distances between 3 items"
 DISTANCES = [
     text("square", "x,y,z\n0,1,2\n1,0,3\n2,3,0\n", SQUARE, SYMMETRIC),
@@ -486,14 +552,129 @@ DISTANCES = [
         "from,to,d\nx,y,1\nz,y,3\n",
         {"x": [0, 1, None], "y": [1, 0, 3], "z": [None, 3, 0]},
         "from 2 pairs",
-        "1 pairs of items have no distance",
+        "1 pair of items has no distance",
         how=ReadOptions(distances="pairs"),
+    ),
+    text("all pairs", "from,to,d\nx,y,1\nx,z,2\nz,y,3\n", SQUARE, "every pair once: distances between 3 items from 3"),
+    text("all pairs, the number first", "d,a,b\n1,x,y\n2,x,z\n3,y,z\n", SQUARE, "every pair once"),
+    text(
+        "all pairs in both directions",
+        "a,b,d\nx,y,1\ny,x,1\nx,z,2\nz,x,2\ny,z,3\nz,y,3\n",
+        SQUARE,
+        "every pair once: distances between 3 items from 6",
+    ),
+    text(
+        "all pairs of numbers", "i,j,d\n1,2,1.5\n1,3,2\n2,3,3\n", {**THREE, "1": [0, 1.5, 2], "2": [1.5, 0, 3]}, "pairs"
+    ),
+    text(
+        "rounded on both sides",
+        "x,y,z\n0,1.2,2.5\n1.3,0,3.5\n2.5,3.5,0\n",
+        {"x": [0, 1.25, 2.5], "y": [1.25, 0, 3.5], "z": [2.5, 3.5, 0]},
+        r"sides differ by up to 0\.1, as rounding does; the mean is used",
+    ),
+    text(
+        "an unknown pair",
+        "item,x,y,z\nx,0,1,\ny,1,0,3\nz,,3,0\n",
+        {"x": [0, 1, None], "y": [1, 0, 3], "z": [None, 3, 0]},
+        SYMMETRIC,
+        "1 pair of items has no distance",
+    ),
+    text("a cell that the other side has", "item,x,y,z\nx,0,1,\ny,1,0,3\nz,2,3,0\n", SQUARE, SYMMETRIC),
+    text("the upper side without names", "0,1,2\n,0,3\n,,0\n", THREE, FIRST, "one side of which is given"),
+    text(
+        "the lower side with NA",
+        "item,x,y,z\nx,0,NA,NA\ny,1,0,NA\nz,2,3,0\n",
+        SQUARE,
+        "one side of which is given",
+        "'NA' read as missing: 3 cells",
+    ),
+    text("the lower side with zeros by option", "x,y,z\n0,0,0\n1,0,0\n2,3,0\n", SQUARE, "between 3", how=LOWER_HOW),
+    text(
+        "write.table of R",
+        '"x" "y" "z"\n"x" 0 1 2\n"y" 1 0 3\n"z" 2 3 0\n',
+        SQUARE,
+        "separated by spaces",
+        "one name fewer",
+        SYMMETRIC,
+        name="t.txt",
+    ),
+    text("distances as R prints them", "  x y\ny 1  \nz 2 3\n", SQUARE, LOWER, name="t.txt"),
+    text("distances as R prints them, numbered", "  1 2\n2 1  \n3 2 3\n", THREE, LOWER, name="t.txt"),
+    text("distances as R prints them with zeros", "  x y z\nx 0    \ny 1 0  \nz 2 3 0\n", SQUARE, LOWER, name="t.txt"),
+    text(
+        "distances as R prints them with zeros, numbered",
+        "  1 2 3\n1 0    \n2 1 0  \n3 2 3 0\n",
+        THREE,
+        LOWER,
+        name="t.txt",
+    ),
+    text("correlations", "a,b,c\n1,.5,-1\n.5,1,.875\n-1,.875,1\n", CORRELATED, SIMILAR),
+    text("correlations with names", "v,a,b,c\na,1,.5,-1\nb,.5,1,.875\nc,-1,.875,1\n", CORRELATED, SIMILAR),
+    text("correlations, one side", "v,a,b,c\na,1,,\nb,.5,1,\nc,-1,.875,1\n", CORRELATED, SIMILAR),
+    text(
+        "similarities in percent",
+        "v,a,b,c\na,100,50,98\nb,50,100,68\nc,98,68,100\n",
+        {"a": [0, 10, 2], "b": [10, 0, 8], "c": [2, 8, 0]},
+        r"100 on the diagonal.*sqrt\(200 - 2s\)",
+    ),
+    text(
+        "covariances by option",
+        "a,b,c\n4,2,0\n2,9,0\n0,0,5\n",
+        {"a": [0, 3, 3], "b": [3, 0, 14**0.5], "c": [3, 14**0.5, 0]},
+        r"sqrt\(s_ii \+ s_jj - 2 s_ij\)",
+        how=ReadOptions(distances="similarities"),
     ),
 ]
 DISTANCES = [Messy(**{**entry.__dict__, "kind": "distances"}) for entry in DISTANCES]
 NOT_DISTANCES = [
     text("square by option is a table", "x,y,z\n0,1,2\n1,0,3\n2,3,0\n", SQUARE, how=ReadOptions(distances="no")),
-    text("not symmetric", "x,y,z\n0,1,2\n1,0,3\n2,4,0\n", {**SQUARE, "y": [1, 0, 4]}),
+    text(
+        "not symmetric",
+        "x,y,z\n0,1,2\n1,0,3\n2,4,0\n",
+        {**SQUARE, "y": [1, 0, 4]},
+        "not symmetric .'y' to 'z' is 3 and back 4.: read as rows.*--distances square",
+    ),
+    text(
+        "one side of zeros",
+        "x,y,z\n0,0,0\n1,0,0\n2,3,0\n",
+        {"x": [0, 1, 2], "y": [0, 0, 3], "z": [0, 0, 0]},
+        "zeros on the diagonal and on one side of it: read as rows .--distances lower",
+    ),
+    text(
+        "covariances",
+        "v,a,b,c\na,4,2,0\nb,2,9,0\nc,0,0,5\n",
+        {"v": ["a", "b", "c"], "a": [4, 2, 0], "b": [2, 9, 0], "c": [0, 0, 5]},
+        "square and symmetric: read as 3 rows.*--distances similarities",
+    ),
+    text(
+        "a symmetric table of zeros and ones",
+        "a,b,c\n0,1,1\n1,0,0\n1,0,0\n",
+        {"a": [0, 1, 1], "b": [1, 0, 0], "c": [1, 0, 0]},
+        "two different numbers only: read as 3 rows .--distances square",
+    ),
+    text(
+        "correlations by option are rows",
+        "a,b,c\n1,.5,-1\n.5,1,.875\n-1,.875,1\n",
+        {"a": [1, 0.5, -1], "b": [0.5, 1, 0.875], "c": [-1, 0.875, 1]},
+        how=ReadOptions(distances="no"),
+    ),
+    text(
+        "some pairs",
+        "a,b,d\nx,y,1\ny,z,2\nz,w,3\n",
+        {"a": ["x", "y", "z"], "b": ["y", "z", "w"], "d": [1, 2, 3]},
+        "two of the same 4 items and has a number: read as rows .--distances pairs",
+    ),
+    text(
+        "two texts that are no pairs",
+        "sex,town,d\nm,Rome,1\nf,Oslo,2\nm,Oslo,3\n",
+        {"sex": ["m", "f", "m"], "town": ["Rome", "Oslo", "Oslo"], "d": [1, 2, 3]},
+    ),
+    wrong(
+        "similarities with a small diagonal",
+        "a,b,c\n1,2,0\n2,1,0\n0,0,5\n",
+        "the largest of its row; of some item it is smaller",
+        how=ReadOptions(distances="similarities"),
+    ),
     wrong(
         "not symmetric, asked for",
         "x,y,z\n0,1,2\n1,0,3\n2,4,0\n",

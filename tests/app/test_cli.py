@@ -449,7 +449,7 @@ MISTAKES = [
     (["compare", "flowers.csv", "--as", "category"], "--as must be KIND:COLUMN, such as category:island"),
     (
         ["compare", "flowers.csv", "--as", "categry:c0"],
-        "must be one of number, category, date, text, id; got 'categry'",
+        "must be one of number, category, ordinal, date, text, id; got 'categry'",
     ),
     (["compare", "flowers.csv", "--as", "number:species"], "column 'species' must hold numbers; got 'setosa'"),
     (["compare", "flowers.csv", "--as", "date:c0"], "column 'c0' cannot be read as dates"),

@@ -86,6 +86,96 @@ def test_describe(penguins, capsys):
     assert "5 rows are equal to an earlier one" in say(capsys, "describe", "twice.csv")[1]
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("name,note\nann,long story\nbob,\ncec,another\ndan,x\n", "4 rows; none of 2 columns can be in a map as it is"),
+        ("a,b\n", "no rows, 2 columns"),
+        ("a,b\n1,x\n", "1 row; none of 2 columns can be in a map"),
+        ("a\n\n", "no rows, 1 columns"),
+        (",x,y,z\nx,0,1,2\ny,1,0,3\nz,2,3,0\n", "distances between 3 items: 1 to 3"),
+        (",x,y,z\nx,0,1,\ny,1,0,3\nz,,3,0\n", "1 of 3 pairs have no distance"),
+        (",x,y,z\nx,1,.5,.2\ny,.5,1,.1\nz,.2,.1,1\n", "distances between points of a Euclidean space"),
+    ],
+)
+def test_describe_answers_for_every_table(tmp_path, monkeypatch, capsys, text, said):
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text(text)
+    code, out, err = say(capsys, "describe", "t.csv")
+    assert code == 0, err
+    assert said in out
+    code, out, _ = say(capsys, "describe", "t.csv", "--json")
+    assert code == 0
+    assert json.loads(out)["source"] == "t"
+
+
+def test_score_takes_missing_cells_and_distances(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 3))
+    holes = X.copy()
+    holes[3, 1] = np.nan
+    pl.DataFrame(holes, schema=["a", "b", "c"]).fill_nan(None).write_csv("t.csv")
+    pl.DataFrame(X[:, :2], schema=["u", "v"]).write_csv("z.csv")
+    code, out, err = say(capsys, "score", "t.csv", "z.csv")
+    assert code == 0, err
+    assert "expected distances between the rows of the data under a Gaussian model" in out
+    kinds = pl.Series("kind", ["x", "y", "z"] * 10)
+    pl.read_csv("t.csv").with_columns(kinds).write_csv("k.csv")
+    code, out, err = say(capsys, "score", "k.csv", "z.csv", "--as", "category:kind")
+    assert (code, "Gower distances" in out, "3.3% of the rows have missing cells" in " ".join(out.split())) == (
+        0,
+        True,
+        True,
+    )
+    D = np.linalg.norm(X[:, None] - X, axis=2)
+    np.save("d.npy", D)
+    found = json.loads(say(capsys, "score", "d.npy", "z.csv", "--json")[1])
+    pl.DataFrame(X, schema=["a", "b", "c"]).write_csv("full.csv")
+    rows = json.loads(say(capsys, "score", "full.csv", "z.csv", "--no-scale", "--json")[1])
+    assert found["auc"] == pytest.approx(rows["auc"])
+    assert found["reference"] == "given"
+
+
+def test_incomplete_distances_have_a_way_out(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    D = np.linalg.norm(X[:, None] - X, axis=2)
+    D[2, 5] = D[5, 2] = D[2, 7] = D[7, 2] = np.nan
+    np.save("d.npy", D)
+    code, _, err = say(capsys, "compare", "d.npy", "--methods", "mds")
+    assert code == 2
+    assert "2 pairs of items have no distance (first: '3' and '6')" in err
+    assert "--rows complete uses 11 of 12 items" in err
+    code, _, err = say(capsys, "compare", "d.npy", "--methods", "classical-mds", "--rows", "complete")
+    assert code == 0
+    assert "1 items with unknown distances left out (--rows complete): 3" in err
+
+
+def test_ordered_categories_go_through_a_model(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    size = [["small", "medium", "large"][i] for i in rng.integers(3, size=30)]
+    frame = pl.DataFrame({"size": size, "mood": ["a", "b", "c"] * 10, "u": rng.normal(size=30)})
+    frame.write_csv("t.csv")
+    words = ("--method", "isomap", "--out", "m", "--as", "ordinal:mood=c,a,b")
+    code, _, err = say(capsys, "fit", "t.csv", *words)
+    assert code == 0, err
+    assert "ordinal  map  3 values in an order: 'small' < 'medium' < 'large'" in err
+    assert "ordinal  map  as asked, 'c' < 'a' < 'b'" in err
+    code, _, err = say(capsys, "transform", "m", "t.csv", "--out", "z.csv")
+    assert code == 0, err
+    first, again = pl.read_csv("m-embedding.csv"), pl.read_csv("z.csv")
+    np.testing.assert_allclose(again.to_numpy(), first.to_numpy(), atol=1e-6)
+    frame.with_columns(pl.Series("size", ["huge"] * 30)).write_csv("new.csv")
+    code, _, err = say(capsys, "transform", "m", "new.csv", "--out", "z.csv")
+    assert code == 2
+    assert "one of its ordered values (small, medium, large); got 'huge'" in err
+    code, _, err = say(capsys, "describe", "t.csv", "--as", "ordinal:mood")
+    assert "--as 'ordinal:mood=LOW,...,HIGH'" in err
+    assert "kinds=" not in err
+
+
 def test_impute(penguins, capsys):
     code, out, _ = say(capsys, "impute", "penguins.csv", "--out", "full.csv", "--draws", "5")
     assert code == 0

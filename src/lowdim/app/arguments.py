@@ -6,6 +6,7 @@ import ast
 from argparse import Namespace
 from typing import Any
 
+from lowdim.app.column_names import check_asked
 from lowdim.app.errors import UserError
 from lowdim.app.read_options import ReadOptions
 from lowdim.study.suggestions import did_you_mean
@@ -16,12 +17,14 @@ def words(text: str | None) -> list[str]:
 
 
 def read_options(arguments: Namespace, **more: Any) -> ReadOptions:
+    """The options for reading; the columns they name are looked up when the file is known."""
+    check_asked(arguments.kinds)
     return ReadOptions(
         label=arguments.label,
         names=arguments.names,
-        drop=tuple(word for text in arguments.drop for word in words(text)),
-        columns=tuple(words(arguments.columns)),
-        kinds=_kinds(arguments.kinds),
+        drop=tuple(arguments.drop),
+        columns=tuple(arguments.columns),
+        asked=tuple(arguments.kinds),
         rows=arguments.rows,
         na=tuple(arguments.na),
         header=not arguments.no_header,
@@ -30,6 +33,7 @@ def read_options(arguments: Namespace, **more: Any) -> ReadOptions:
         sheet=arguments.sheet,
         layer=arguments.layer,
         distances=arguments.distances,
+        transpose=arguments.transpose,
         image_size=arguments.image_size,
         image_colour=arguments.image_colour,
         separator=arguments.separator,
@@ -38,17 +42,6 @@ def read_options(arguments: Namespace, **more: Any) -> ReadOptions:
         array=arguments.array,
         **more,
     )
-
-
-def _kinds(pairs: list[str]) -> tuple[tuple[str, str], ...]:
-    """KIND:COLUMN arguments as (column, kind); several columns of a kind are separated by commas."""
-    found = []
-    for pair in pairs:
-        kind, colon, columns = pair.partition(":")
-        if not colon or not words(columns):
-            raise UserError(f"--as must be KIND:COLUMN, such as category:island; got {pair!r}.")
-        found += [(column, kind.strip().lower()) for column in words(columns)]
-    return tuple(found)
 
 
 def scale(arguments: Namespace) -> bool | str:

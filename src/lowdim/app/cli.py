@@ -20,7 +20,7 @@ EXTRA = ("jinja2", "markupsafe", "matplotlib", "polars", "rich")  # libraries of
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. Returns 0 if it is done, 2 after an error of the user, 130 after Ctrl-C."""
     try:
-        arguments = parser().parse_args(argv)
+        arguments = parser(sys.argv[1:] if argv is None else argv).parse_args(argv)
         if arguments.command is None:
             parser().print_help()
             return 0
@@ -64,7 +64,7 @@ def _run(arguments: argparse.Namespace) -> int:
     except expected as error:
         if arguments.traceback:
             raise
-        return _fail(_missing_extra(error) or _one_line(error), 2)
+        return _fail(_missing_extra(error) or _one_line(error, arguments.command), 2)
 
 
 def _missing_extra(error: BaseException) -> str | None:
@@ -74,14 +74,19 @@ def _missing_extra(error: BaseException) -> str | None:
     return f"the command line needs {error.name}; install it with: pip install 'lowdim[app]'"
 
 
-def _one_line(error: BaseException) -> str:
-    from lowdim.app.errors import with_option_names
+def _one_line(error: BaseException, command: str) -> str:
+    from lowdim.app.errors import UserError, with_option_names
 
-    return " ".join(with_option_names(str(error)).split()) or type(error).__name__
+    said = str(error)
+    if not isinstance(error, UserError):  # of the library, which speaks Python
+        said = with_option_names(said, command)
+    return " ".join(said.split()) or type(error).__name__
 
 
 def _fail(message: str, code: int) -> int:
-    print(f"lowdim: {message}", file=sys.stderr)
+    from lowdim.app.printable import printable
+
+    print(f"lowdim: {printable(message)}", file=sys.stderr)
     return code
 
 

@@ -14,8 +14,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table as Grid
 from rich.text import Text
 
+from lowdim.app.column_names import quoted
 from lowdim.app.errors import with_option_names
-from lowdim.app.input_table import quoted
+from lowdim.app.printable import printable, printable_json
 from lowdim.report.column_views import MOST_LISTED, alike
 from lowdim.study.running.all_methods import STOPPED
 
@@ -38,7 +39,11 @@ def console(error: bool = False) -> Console:
 
 
 def print_line(text: str, error: bool = False) -> None:
-    """Print text as it is: no markup, no wrapped lines."""
+    """Print one line of text: no markup, not wrapped, control characters as escapes."""
+    _print(printable(text), error)
+
+
+def _print(text: str, error: bool = False) -> None:
     console(error).print(text, soft_wrap=True, markup=False, highlight=False)
 
 
@@ -46,7 +51,7 @@ def print_json(value: Any) -> None:
     """Print a result as JSON on stdout."""
     from lowdim.study.json_values import plain
 
-    print_line(json.dumps(plain(value), indent=1, allow_nan=False, ensure_ascii=False))
+    _print(printable_json(json.dumps(plain(value), indent=1, allow_nan=False, ensure_ascii=False)))
 
 
 @contextmanager
@@ -56,7 +61,7 @@ def print_warnings(name: str) -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     for text in dict.fromkeys(str(warning.message) for warning in caught):
-        print_line(f"{name} warned: {' '.join(text.split())}", error=True)
+        print_line(f"{name} warned: {in_words(text)}", error=True)
 
 
 @contextmanager
@@ -94,11 +99,24 @@ def print_notes(table: InputTable) -> None:
     """Print the number of rows, what was done with each column, and the notes about the file."""
     used, all_columns = len(table.columns), len(table.table.columns)
     columns = f"{used} columns" if used == all_columns else f"{used} of {all_columns} columns"
-    print_line(f"{table.name}: {table.n_rows} rows, {columns} used", error=True)
-    for line in column_lines(table.table):
-        print_line(line, error=True)
+    if table.distances is not None:
+        print_line(f"{table.name}: distances between {table.n_rows} items", error=True)
+    else:
+        print_line(f"{table.name}: {table.n_rows} rows, {columns} used", error=True)
+        for line in column_lines(table.table):
+            print_line(line, error=True)
     for note in table.notes:
-        print_line(f"note: {' '.join(note.split())}", error=True)
+        print_note(note)
+
+
+def print_note(note: str) -> None:
+    """Print a note on stderr, in words of the command line."""
+    print_line(f"note: {in_words(note)}", error=True)
+
+
+def in_words(text: str, command: str = "fit") -> str:
+    """A text of the library as one line, in words of the command line."""
+    return " ".join(with_option_names(text, command).split())
 
 
 def column_lines(table: Table) -> list[str]:
@@ -137,7 +155,7 @@ def print_comparison(result: Comparison) -> None:
     for name in ("r", "rows", *(m.heading for m in brief), "seconds"):
         grid.add_column(name, justify="right")
     for row in rows:
-        method = Text(row["method"] + (" (baseline)" if row["baseline"] else ""))
+        method = Text(printable(row["method"]) + (" (baseline)" if row["baseline"] else ""))
         width = "–" if row["n_components"] is None else str(row["n_components"])
         grid.add_row(method, width, row["embedded"], *(row["values"][m.key] for m in brief), f"{row['seconds']:.2f}")
     console().print(grid)
@@ -148,7 +166,7 @@ def print_comparison(result: Comparison) -> None:
     lines += [f"{name} warned: {text}" for name, texts in result.warnings.items() for text in texts]
     chosen = [f"methods: {'; '.join(result.panel)}"] if result.panel else []
     for line in (*chosen, *result.notes, *lines):
-        print_line(" ".join(with_option_names(line).split()))
+        print_line(in_words(line, "compare"))
 
 
 def print_scores(scores: dict[str, Any], against: ReferenceChoice, placed: EmbeddingTable, *, as_json: bool) -> None:
@@ -159,11 +177,11 @@ def print_scores(scores: dict[str, Any], against: ReferenceChoice, placed: Embed
     shape = placed.Z.shape
     about = {"rows": shape[0], "n_components": shape[1], "columns": list(placed.columns), "reference": against.name}
     if as_json:
-        print_line(json.dumps({**about, **plain(scores)}, allow_nan=False, indent=1))
+        print_json({**about, **scores})
         return
     grid = Grid(box=None, pad_edge=False, show_header=False)
     grid.add_row("rows", str(shape[0]))
-    grid.add_row("columns", Text(f"{shape[1]} ({', '.join(placed.columns)})"))
+    grid.add_row("columns", Text(printable(f"{shape[1]} ({', '.join(placed.columns)})")))
     grid.add_row("reference", Text(against.text))
     for measure in MEASURES:
         if scores.get(measure.key) is not None:

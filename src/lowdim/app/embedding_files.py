@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from lowdim.app.column_names import all_names
 from lowdim.app.errors import UserError
 from lowdim.app.input_table import InputTable, load
 from lowdim.app.read_options import ReadOptions
@@ -76,7 +77,7 @@ def read_embedding(path: str | Path, name: str | None = None, columns: tuple[str
     loaded = load(path, ReadOptions(distances="no"))
     frame, notes = loaded.frame, loaded.notes
     ours = frame.columns[:1] == ["row"] and frame["row"].dtype.is_integer()
-    chosen = columns or _columns_of(frame.columns, name, ours, path)
+    chosen = all_names(columns, frame.columns) or _columns_of(frame.columns, name, ours, path)
     Z = np.column_stack([_coordinates(frame, column, path) for column in chosen])
     holes = np.isnan(Z)
     if holes.any():

@@ -16,12 +16,14 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from lowdim.app.errors import UserError
+from lowdim.app.column_names import quoted, resolved
+from lowdim.app.errors import UserError, with_option_names
 from lowdim.app.read_options import ReadOptions
 from lowdim.app.reading.any_file import read_any
-from lowdim.app.reading.loaded import Loaded
+from lowdim.app.reading.loaded import Loaded, listed
 from lowdim.app.reading.source import PACKED_EXTENSIONS, STANDARD_INPUT
 from lowdim.study.columns import Column, Table, Wishes, read_table
+from lowdim.study.columns.column import MAPPED
 from lowdim.study.suggestions import did_you_mean
 
 OPTIONS = {"columns": "--columns", "drop": "--drop", "label": "--label", "names": "--names", "kinds": "--as"}
@@ -99,6 +101,7 @@ def read(path: str | Path, how: ReadOptions = ReadOptions()) -> InputTable:  # n
     loaded = load(path, how)
     if loaded.kind == "distances":
         return _of_distances(loaded, how, path)
+    how = resolved(how, loaded.frame.columns)
     columns = how.columns or _asked_features(loaded, how)
     how = replace(how, names=how.names or loaded.names, label=how.label or loaded.label, columns=columns)
     return assemble(table_name(path), loaded.frame, how, source=str(path), notes=loaded.notes)
@@ -108,7 +111,7 @@ def _asked_features(loaded: Loaded, how: ReadOptions) -> tuple[str, ...]:
     """The columns of measurements, and of the annotations those that the user gives a kind."""
     if not loaded.features:
         return ()
-    asked = {column for column, kind in how.kinds if kind in ("number", "category")}
+    asked = {column for column, kind in how.kinds if kind in MAPPED or not isinstance(kind, str)}
     return tuple(c for c in loaded.frame.columns if (c in loaded.features or c in asked) and c not in how.drop)
 
 
@@ -119,11 +122,36 @@ def _of_distances(loaded: Loaded, how: ReadOptions, path: str | Path) -> InputTa
             f"{path}: {loaded.notes[-1]}. Rows are needed here; --distances no reads the table as rows and columns."
         )
     D = loaded.frame.to_numpy().astype(np.float64)
-    if np.isnan(D).any():
-        raise UserError(f"{path}: {int(np.isnan(D).sum()) // 2} pairs of items have no distance; all are needed here.")
     names = np.array(loaded.frame.columns, dtype=object)
     items = Column("item", "id", names, "the items between which distances are given", "name")
-    return InputTable(table_name(path), Table((items,), np.arange(len(D)), len(D)), loaded.notes, D)
+    found = InputTable(table_name(path), Table((items,), np.arange(len(D)), len(D)), loaded.notes, D)
+    return _with_known_pairs(found, how, path)
+
+
+def _with_known_pairs(found: InputTable, how: ReadOptions, path: str | Path) -> InputTable:
+    """Items between which all distances are known, unless the command can do without some."""
+    assert found.distances is not None
+    unknown = np.isnan(found.distances)
+    if not unknown.any() or not how.need_columns:
+        return found
+    rows = _known_to_each_other(unknown)
+    if how.rows == "complete":
+        left = [name for i, name in enumerate(found.names or []) if i not in set(rows.tolist())]
+        return found.take(rows, f"{len(left)} items with unknown distances left out (--rows complete): {listed(left)}")
+    i, j = np.argwhere(unknown)[0]
+    names = found.names or []
+    raise UserError(
+        f"{path}: {int(unknown.sum()) // 2} pairs of items have no distance (first: {names[i]!r} and {names[j]!r}); "
+        f"all are needed here. --rows complete uses {len(rows)} of {len(unknown)} items, between which all are known."
+    )
+
+
+def _known_to_each_other(unknown: np.ndarray) -> np.ndarray:
+    """Items between which all distances are known: the one with most unknown distances goes first, and so on."""
+    left = np.arange(len(unknown))
+    while (counts := unknown[np.ix_(left, left)].sum(axis=0)).any():
+        left = np.delete(left, counts.argmax())
+    return left
 
 
 def load(path: str | Path, how: ReadOptions) -> Loaded:
@@ -155,9 +183,9 @@ def _near_file(path: Path) -> str:
 
 def assemble(name: str, frame: pl.DataFrame, how: ReadOptions, *, source: str, notes: Sequence[str] = ()) -> InputTable:
     """Find out what the columns are, apply the options and check the result."""
-    if not frame.width or not frame.height:
+    if not frame.width or (not frame.height and how.need_columns):
         raise UserError(f"{source}: the table is empty ({frame.height} rows, {frame.width} columns).")
-    table = _understood(frame, how, source)
+    table = _understood(frame, resolved(how, frame.columns), source)
     _check_finite(table, source)
     found = InputTable(name, table, (*notes, *table.notes), frame=frame)
     found = _without_holes(found, how, source)
@@ -173,14 +201,16 @@ def _understood(frame: pl.DataFrame, how: ReadOptions, source: str) -> Table:
         label=how.label,
         names=how.names,
         kinds={**dict(how.kinds), **dict(how.needed_kinds)},
+        fitted=dict(how.needed_values),
         find_label=not how.needed,
+        need_columns=how.need_columns,
         owner=source,
         option={**OPTIONS, "columns": "the model needs", "kinds": "the model needs"} if how.needed else OPTIONS,
     )
     try:
         return read_table(frame, wishes)
     except ValueError as error:
-        raise UserError(str(error)) from error
+        raise UserError(with_option_names(str(error))) from error
 
 
 def _check_finite(table: Table, source: str) -> None:
@@ -197,6 +227,8 @@ def _check_finite(table: Table, source: str) -> None:
 def _without_holes(found: InputTable, how: ReadOptions, source: str) -> InputTable:
     """Apply the options for missing cells."""
     used = found.table.used
+    if not used:
+        return found
     lost = np.logical_or.reduce([column.missing for column in used])
     if not lost.any():
         return found
@@ -214,8 +246,3 @@ def _without_holes(found: InputTable, how: ReadOptions, source: str) -> InputTab
         f"{source}: {cells} missing values in {hit} of {found.n_rows} rows ({where}). "
         f"--rows complete uses only the {len(rows)} complete rows; --drop COL leaves a column out."
     )
-
-
-def quoted(name: str) -> str:
-    """A column name as it must be typed on a command line."""
-    return name if name and all(c.isalnum() or c in "_-." for c in name) else repr(name)

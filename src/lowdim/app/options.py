@@ -31,19 +31,36 @@ def separator(text: str) -> str:
 
 def table_options(command: argparse.ArgumentParser) -> None:
     group = command.add_argument_group("reading the table")
+    _column_options(group)
+    _row_options(group)
+    _format_options(group)
+
+
+def _column_options(group: argparse._ArgumentGroup) -> None:
+    """Which columns there are, and what they are."""
     group.add_argument(
         "--label",
         metavar="COL",
         help="column with a class or a number for each row, used for colours and scores, not for fitting",
     )
     group.add_argument("--names", metavar="COL", help="column with a name for each row, not used for fitting")
-    group.add_argument("--drop", metavar="A,B,...", action="append", default=[], help="leave columns out")
-    group.add_argument("--columns", metavar="A,B,...", help="use only these columns in the map")
+    group.add_argument(
+        "--drop", metavar="A,B,...", action="append", default=[],
+        help="leave columns out (repeatable; a name with a comma alone in its option, or in double quotes)",
+    )  # fmt: skip
+    group.add_argument(
+        "--columns", metavar="A,B,...", action="append", default=[],
+        help="use only these columns in the map (repeatable, names as for --drop)",
+    )  # fmt: skip
     group.add_argument(
         "--as", dest="kinds", metavar="KIND:COL", action="append", default=[],
-        help="what a column is, whatever it looks like: number, category, date, text or id; such as category:island "
-        "(repeatable)",
+        help="what a column is, whatever it looks like: number, category, ordinal, date, text or id; such as "
+        "category:island, or with the order of the values ordinal:size=small,medium,large (repeatable)",
     )  # fmt: skip
+
+
+def _row_options(group: argparse._ArgumentGroup) -> None:
+    """Which rows, how missing cells are marked, and how text is written."""
     group.add_argument(
         "--rows",
         choices=("all", "complete"),
@@ -51,8 +68,13 @@ def table_options(command: argparse.ArgumentParser) -> None:
         help="complete: leave out rows with missing values (default: all)",
     )
     group.add_argument(
-        "--na", metavar="TEXT", action="append", default=[], help="text that means a missing value (repeatable)"
-    )
+        "--na", metavar="TEXT", action="append", default=[],
+        help="text or number that means a missing value, but in names and ids of rows (repeatable)",
+    )  # fmt: skip
+    group.add_argument(
+        "--transpose", action="store_true",
+        help="exchange rows and columns: for files whose columns are the items, such as genes in rows",
+    )  # fmt: skip
     group.add_argument(
         "--no-header", action="store_true", help="the first line of a text file is data, not column names"
     )
@@ -69,7 +91,6 @@ def table_options(command: argparse.ArgumentParser) -> None:
         "--encoding", metavar="NAME", help="encoding of a text file, such as latin-1 (default: detected)"
     )
     group.add_argument("--array", metavar="NAME", help="array of an .npz file with the rows")
-    _format_options(group)
 
 
 def _format_options(group: argparse._ArgumentGroup) -> None:
@@ -79,8 +100,9 @@ def _format_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--sheet", metavar="NAME|NUMBER", help="sheet of a spreadsheet (default: the first with cells)")
     group.add_argument("--layer", metavar="NAME", help="table of an .h5ad file: a layer, or X_pca and the like")
     group.add_argument(
-        "--distances", choices=("square", "lower", "condensed", "pairs", "no"),
-        help="the file has distances between items, in this arrangement; no: it has rows (default: detected)",
+        "--distances", choices=("square", "lower", "condensed", "pairs", "similarities", "no"),
+        help="the file has distances between items, in this arrangement, or similarities such as correlations; no: it "
+        "has rows (default: detected)",
     )  # fmt: skip
     group.add_argument("--image-size", type=size_of_images, metavar="WxH", help="size that images are brought to")
     group.add_argument(
@@ -151,6 +173,21 @@ def seconds(text: str) -> float:
     if not 0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"must be a time such as 30, 30s or 10m; got {text!r}")
     return value
+
+
+def embedding_columns_option(command: argparse.ArgumentParser, where: str) -> None:
+    command.add_argument(
+        "--embedding-columns", metavar="A,B,...", action="append", default=[],
+        help=f"columns of {where} to use (default: all; repeatable)",
+    )  # fmt: skip
+
+
+def formulas_option(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--keep-formulas", action="store_true",
+        help="write text that begins with = + - @ or a tab as it is; without it, such text gets an apostrophe in front "
+        "in CSV files, so that a spreadsheet does not run it as a formula",
+    )  # fmt: skip
 
 
 def reference_options(command: argparse.ArgumentParser) -> None:

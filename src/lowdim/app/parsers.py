@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import textwrap
-from collections.abc import Iterable
-from typing import NoReturn
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import ClassVar, NoReturn
 
 from lowdim import __version__
 from lowdim.app import options
+from lowdim.app.printable import printable
 from lowdim.study.suggestions import did_you_mean
 
 SOURCE = "a table, or a built-in data set (see: lowdim datasets)"
@@ -32,8 +34,16 @@ COMPARE_EXAMPLES = """examples:
 class _Parser(argparse.ArgumentParser):
     """A parser whose errors are one line, as all errors of the command line, with the nearest word for a typo."""
 
+    given: ClassVar[Sequence[str]] = ()  # all words of the command line
+
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"lowdim: {message}.{self._near(message)} See {self.prog} --help.\n")
+        hint = self._near(message) + self._dashed_file()
+        self.exit(2, f"lowdim: {printable(message)}.{printable(hint)} See {self.prog} --help.\n")
+
+    def _dashed_file(self) -> str:
+        """What to write for a file whose name begins with a dash."""
+        found = next((word for word in self.given if word.startswith("-") and Path(word).is_file()), None)
+        return "" if found is None else f" Write ./{found} for the file of that name."
 
     def _near(self, message: str) -> str:
         """The nearest command or option to an unknown one."""
@@ -55,9 +65,13 @@ class _Parser(argparse.ArgumentParser):
                 yield from command._all_options()
 
 
-def parser() -> argparse.ArgumentParser:
-    """The parser of all commands and options."""
-    top = _Parser(
+def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """The parser of all commands and options; `words` are those of the command line, for hints in errors."""
+
+    class Parser(_Parser):
+        given = tuple(words)
+
+    top = Parser(
         prog="lowdim",
         description="Dimensionality reduction of tables: maps of the rows, and measures of how faithful they are.",
         epilog=EPILOG,
@@ -65,7 +79,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"lowdim {__version__}")
     top.add_argument("--traceback", action="store_true", help="show the full Python traceback of an error")
-    commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     for add in (_compare, _describe, _impute, _fit, _transform, _inverse, _score, _datasets, _reproduce):
         add(commands)
     return top
@@ -113,6 +127,7 @@ def _compare(commands: argparse._SubParsersAction) -> None:
     options.run_options(command)
     options.limit_options(command)
     options.reference_options(command)
+    options.formulas_option(command)
     options.table_options(command)
 
 
@@ -134,6 +149,7 @@ def _impute(commands: argparse._SubParsersAction) -> None:
     command.add_argument("source", metavar="FILE|NAME", help=SOURCE)
     command.add_argument("--out", required=True, metavar="FILE", help="file for the completed table (required)")
     command.add_argument("--cells", metavar="FILE", help="file for the filled cells (default: OUT-cells.csv)")
+    options.formulas_option(command)
     command.add_argument(
         "--draws", type=options.whole(2), default=20, metavar="M", help="draws of each cell, for its uncertainty"
     )
@@ -149,9 +165,10 @@ def _inverse(commands: argparse._SubParsersAction) -> None:
     command = _command(commands, "inverse", "rows from coordinates, with a saved model", text, epilog)
     command.add_argument("model", metavar="MODEL", help="a file that lowdim fit wrote")
     command.add_argument("embedding", metavar="FILE", help="a table with the coordinates")
-    command.add_argument("--embedding-columns", metavar="A,B,...", help="columns of FILE to use (default: all)")
+    options.embedding_columns_option(command, "FILE")
     command.add_argument("--map", metavar="NAME", help="method to use, if FILE was written by lowdim compare")
     command.add_argument("--out", required=True, metavar="FILE", help="file for the rows (required)")
+    options.formulas_option(command)
     options.memory_option(command)
 
 
@@ -171,6 +188,7 @@ def _fit(commands: argparse._SubParsersAction) -> None:
     )
     command.add_argument("--out", required=True, metavar="MODEL", help="file for the fitted model (required)")
     command.add_argument("--embedding", metavar="FILE", help="file for the embedding (default: MODEL-embedding.csv)")
+    options.formulas_option(command)
     options.run_options(command)
     options.table_options(command)
 
@@ -182,6 +200,7 @@ def _transform(commands: argparse._SubParsersAction) -> None:
     command.add_argument("model", metavar="MODEL", help="a file that lowdim fit wrote")
     command.add_argument("source", metavar="FILE", help="the table with the new rows")
     command.add_argument("--out", required=True, metavar="FILE", help="file for their embedding (required)")
+    options.formulas_option(command)
     options.memory_option(command)
     options.table_options(command)
 
@@ -192,7 +211,7 @@ def _score(commands: argparse._SubParsersAction) -> None:
     command = _command(commands, "score", "score an embedding made by any program", text, epilog)
     command.add_argument("source", metavar="FILE|NAME", help=SOURCE)
     command.add_argument("embedding", metavar="EMBEDDING", help="a file with the embedding of the same rows")
-    command.add_argument("--embedding-columns", metavar="A,B,...", help="columns of EMBEDDING to use (default: all)")
+    options.embedding_columns_option(command, "EMBEDDING")
     command.add_argument("--map", metavar="NAME", help="method to score, if EMBEDDING was written by lowdim compare")
     command.add_argument(
         "--has-scale",

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lowdim.study.columns.wishes import Kind
+
 
 @dataclass(frozen=True)
 class ReadOptions:
     """Roles of the columns, rows to keep, and the format of the file.
 
-    `needed` are the columns a saved model was fitted with; `columns` are those named on the command line.
+    `needed` are the columns a saved model was fitted with; `columns` are those named on the command line. Before the
+    names in the file are known, `label`, `names`, `drop` and `columns` hold what the user typed, and `asked` the values
+    of --as; `column_names.resolved` finds the columns that are meant.
     """
 
     label: str | None = None
@@ -17,11 +21,14 @@ class ReadOptions:
     drop: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     needed: tuple[str, ...] = ()
-    needed_kinds: tuple[tuple[str, str], ...] = ()  # (column, kind) as the saved model has them
-    kinds: tuple[tuple[str, str], ...] = ()  # (column, kind) as named on the command line
+    needed_kinds: tuple[tuple[str, Kind], ...] = ()  # (column, kind) as the saved model has them
+    needed_values: tuple[tuple[str, tuple[object, ...]], ...] = ()  # (column, categories) as the saved model has them
+    kinds: tuple[tuple[str, Kind], ...] = ()  # (column, kind) as named on the command line
+    asked: tuple[str, ...] = ()  # KIND:COLUMN as typed
     rows: str = "all"  # or "complete"
     missing: str = "error"  # or "keep"
     na: tuple[str, ...] = ()
+    unmarked: tuple[str, ...] = ()  # columns that name the rows, in which `na` does not count
     header: bool = True  # False: the first line is data; True: detected
     has_header: bool = False  # True: the first line has names, whatever it looks like
     separator: str | None = None  # None: detected
@@ -31,8 +38,10 @@ class ReadOptions:
     array: str | None = None
     sheet: str | None = None  # name or number (from 1) of the sheet of a spreadsheet; None: the first with cells
     layer: str | None = None  # table of an .h5ad file: X, a layer, or an entry of obsm; None: X
-    distances: str | None = None  # "square", "lower", "condensed", "pairs", or "no"; None: detected
+    transpose: bool = False  # True: rows and columns of the file are exchanged
+    distances: str | None = None  # "square", "lower", "condensed", "pairs", "similarities" or "no"; None: detected
     image_size: tuple[int, int] | None = None  # width and height of images; None: their own, or 32 x 32
     image_colour: bool | None = None  # True: red, green and blue; False: grey; None: colour if any image has it
     takes_distances: bool = False  # whether the command can use distances instead of rows
     min_rows: int = 3
+    need_columns: bool = True  # False: a table without a column for the map, or without rows, is taken too

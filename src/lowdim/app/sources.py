@@ -10,11 +10,13 @@ import numpy as np
 import polars as pl
 
 import lowdim
+from lowdim.app.column_names import resolved
 from lowdim.app.errors import UserError
 from lowdim.app.input_table import InputTable, assemble, read
 from lowdim.app.read_options import ReadOptions
 from lowdim.app.reading.kinds import SUPPORTED
 from lowdim.app.reading.source import STANDARD_INPUT
+from lowdim.study.columns import Kind
 from lowdim.study.suggestions import did_you_mean
 
 PREFIX = "dataset:"
@@ -79,6 +81,7 @@ def frame_of(data: Any, *, coordinates: bool = False) -> pl.DataFrame:
 def _built_in(name: str, how: ReadOptions, seed: int) -> InputTable:
     data = generate(name, seed=seed, n_samples=None if _known(name) in FIXED else ROWS)
     frame = frame_of(data, coordinates=True)
+    how = resolved(how, frame.columns)
     aside = [column for column in frame.columns if column == "label" or column.startswith("true_")]
     wanted = how.label or "label"
     others = (column for column in aside if column != wanted)
@@ -87,7 +90,7 @@ def _built_in(name: str, how: ReadOptions, seed: int) -> InputTable:
     return assemble(data.name, frame, how, source=data.name, notes=[note])
 
 
-def _kinds(frame: pl.DataFrame, label: str, how: ReadOptions) -> tuple[tuple[str, str], ...]:
+def _kinds(frame: pl.DataFrame, label: str, how: ReadOptions) -> tuple[tuple[str, Kind], ...]:
     """All columns of a built-in set are numbers, whatever they look like, unless the user says otherwise."""
     numbers = [c for c in frame.columns if c != label and frame[c].dtype.is_numeric()]
     return (*((column, "number") for column in numbers), *how.kinds)

@@ -52,6 +52,10 @@ def _coloured(column: ShownColumn, drawn: np.ndarray) -> dict[str, Any]:
             return {"name": column.name, "classes": None, "values": pack(column.values[drawn], np.float32)}
     known = ~column.missing
     classes, places = np.unique(column.values[known].astype(str), return_inverse=True)
+    if column.levels:
+        order = {level: i for i, level in enumerate(column.levels)}
+        placed = np.argsort([order.get(name, len(order)) for name in classes], kind="stable")
+        classes, places = classes[placed], np.argsort(placed)[places]
     codes = np.full(len(known), -1, dtype=np.int32)
     codes[known] = places.ravel()
     return {"name": column.name, "classes": classes.tolist(), "values": pack(codes[drawn], np.int32)}

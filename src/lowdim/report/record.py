@@ -41,7 +41,8 @@ class Label(Protocol):
 class ShownColumn(Protocol):
     """A column of the table: its kind, its use ("map", "label", "name", "shown", "left out") and the reason.
 
-    `values` are numbers with NaN for the kind "number", and objects with None for the kind "category".
+    `values` are numbers with NaN for the kind "number", and objects with None for the kinds "category" and "ordinal";
+    `levels` are the values of the kind "ordinal" in their order, else empty.
     """
 
     @property
@@ -54,6 +55,8 @@ class ShownColumn(Protocol):
     def reason(self) -> str: ...
     @property
     def doubt(self) -> str: ...
+    @property
+    def levels(self) -> Sequence[str]: ...
     @property
     def values(self) -> np.ndarray: ...
     @property

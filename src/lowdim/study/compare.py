@@ -18,7 +18,7 @@ import lowdim
 from lowdim._core.neighbors import shared
 from lowdim._core.renamed import renamed_arguments
 from lowdim._core.runtime.rng import generator
-from lowdim.study.columns import Wishes
+from lowdim.study.columns import Kind, Wishes
 from lowdim.study.comparison import Comparison
 from lowdim.study.data import Data, data_of, data_of_distances
 from lowdim.study.labels import Labels, labels_of
@@ -41,7 +41,7 @@ def compare(
     scale: bool | str = "auto",
     columns: Sequence[str] | None = None,
     drop: Sequence[str] = (),
-    kinds: Mapping[str, str] | None = None,
+    kinds: Mapping[str, Kind] | None = None,
     reference: Any = "ambient",
     graph_neighbors: int = 10,
     anchors: Any = "auto",
@@ -90,8 +90,9 @@ def compare(
     columns, drop : list of str, optional
         Use only these columns of a table; leave these out.
     kinds : dict of str, optional
-        Column -> what it is, whatever it looks like: "number", "category", "date", "text" or "id". A date asked for
-        as a number is counted in days.
+        Column -> what it is, whatever it looks like: "number", "category", "ordinal", "date", "text" or "id". A date
+        asked for as a number is counted in days. A list of values, lowest first, is the order of an ordinal column,
+        which Gower's distance measures by rank; elsewhere it is a category.
     reference : {"ambient", "geodesic"} or array-like of n rows
         Distances to compare with: between the rows of `X`, along its neighbour graph,
         or between the rows of another array, such as complete data or true coordinates.
@@ -103,7 +104,8 @@ def compare(
     label_name : str, optional
         Name of `y` in the report.
     row_names : list of str or str, optional
-        A name for each row, shown in the report; or the column of `X` that has it.
+        A name for each row, shown in the report; or the column of `X` that has it. Default: the index of a pandas
+        frame where it is more than 0, 1, 2, ..., else a column of names.
     limit_time : float, optional
         Seconds that one method may take; it runs in a process of its own and is stopped and reported as failed beyond.
     limit_memory : int, float or str, optional

@@ -26,6 +26,8 @@ class Data:
         column of its own (as FAMD weights them). Read-only.
     mixed : data frame, array of objects or None
         The table of numbers and categories, for the methods that take it; None for a table of numbers.
+    ranked : data frame, array of objects or None
+        The same for Gower's distance, which measures ordered categories by their ranks.
     table : Table or None
         What each column is, if the data came as a table.
     names : list of str or None
@@ -42,6 +44,7 @@ class Data:
     names: list[str] | None = None
     notes: tuple[str, ...] = ()
     distances: bool = False
+    ranked: Any = None
 
     @property
     def n(self) -> int:
@@ -80,7 +83,8 @@ class Data:
         if self.distances and not takes_distances(estimator):
             raise ValueError(f"{type(estimator).__name__} needs rows; only distances between them are given.")
         if self.mixed is not None:
-            return self.mixed if takes_categories(estimator) else self.rows
+            seen = self.ranked if _measures_gower(estimator) else self.mixed
+            return seen if takes_categories(estimator) else self.rows
         return self.table.frame() if named and self.table is not None else self.rows
 
 
@@ -92,6 +96,11 @@ def takes_distances(estimator: Any) -> bool:
         return bool(get_tags(estimator).input_tags.pairwise)
     except Exception:  # noqa: BLE001 (estimators of other libraries need not have tags)
         return False
+
+
+def _measures_gower(estimator: Any) -> bool:
+    metric = getattr(estimator, "metric", None)
+    return isinstance(metric, str) and metric == "gower"
 
 
 def takes_categories(estimator: Any) -> bool:
@@ -120,7 +129,8 @@ def data_of(X: Any, wishes: Wishes, scale: Any, least_rows: int = 3) -> Data:
         if scale is False:
             notes = (*notes, "numbers are put on a common scale all the same, as they stand beside categories")
         rows = _checked(coded(table.used), wishes.owner, least_rows)
-        return Data(_frozen(rows), table.frame(), table, table.column_names, notes)
+        ranked = table.frame(ranks=True)
+        return Data(_frozen(rows), table.frame(), table, table.column_names, notes, ranked=ranked)
     rows = _checked(table.numbers(), wishes.owner, least_rows)
     wanted = units_differ(rows) if isinstance(scale, str) else bool(scale)
     rows, more = _scaled(rows, table.column_names, wanted, wishes.owner, chosen=isinstance(scale, str) and wanted)

@@ -62,10 +62,9 @@ class Description:
         """The same in words, without the list of columns."""
         used = self.table.used
         cells = self.n_rows * len(used)
-        found = [
-            f"{self.n_rows:,} rows; {len(used)} of {len(self.table.columns)} columns would be in the map "
-            f"({len(used) - len(self.table.categories)} of numbers, {len(self.table.categories)} of categories)"
-        ]
+        found = [self._size()]
+        if not used or not self.n_rows:
+            return found
         if self.missing:
             found.append(
                 f"{self.missing:,} of {cells:,} cells are missing ({self.missing / cells:.1%}); "
@@ -84,6 +83,21 @@ class Description:
             )
         return found
 
+    def _size(self) -> str:
+        used, all_columns = self.table.used, len(self.table.columns)
+        if not self.n_rows:
+            return f"no rows, {all_columns} columns"
+        rows = "1 row" if self.n_rows == 1 else f"{self.n_rows:,} rows"
+        if not used:
+            return (
+                f"{rows}; none of {all_columns} columns can be in a map as it is: ask for one as a "
+                "number or as categories"
+            )
+        ordered = sum(bool(column.levels) for column in used)
+        kinds = f"{len(used) - len(self.table.categories)} of numbers, {len(self.table.categories)} of categories"
+        kinds += f", {ordered} of which have an order" if ordered else ""
+        return f"{rows}; {len(used)} of {all_columns} columns would be in the map ({kinds})"
+
     def _spread_of(self, name: str) -> float:
         return self.spread[name]
 
@@ -91,18 +105,21 @@ class Description:
 def describe(table: Table) -> Description:
     """What is in a table."""
     used = table.used
-    holes = np.column_stack([column.missing for column in used])
+    n = len(table.rows)
+    holes = np.column_stack([column.missing for column in used]) if used else np.zeros((n, 0), dtype=bool)
     numbers = [column for column in used if column.kind == "number"]
     X = table.numbers()
     return Description(
         table, len(holes), int((~holes.any(axis=1)).sum()), int(holes.sum()), _patterns(holes, used),
-        _duplicates(used), bool(numbers) and units_differ(X),
+        _duplicates(used) if used else 0, bool(numbers) and units_differ(X),
         dict(zip((c.name for c in numbers), map(float, deviations(X)), strict=True)),
     )  # fmt: skip
 
 
 def _patterns(holes: np.ndarray, used: list[Column]) -> list[tuple[tuple[str, ...], int]]:
     rows = holes[holes.any(axis=1)]
+    if not len(rows):
+        return []
     patterns, counts = np.unique(rows, axis=0, return_counts=True)
     order = np.argsort(-counts, kind="stable")[:MOST_PATTERNS]
     return [(tuple(used[j].name for j in np.flatnonzero(patterns[i])), int(counts[i])) for i in order]

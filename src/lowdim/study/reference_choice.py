@@ -115,7 +115,7 @@ def _gower(
 
     if metric not in ("euclidean", "gower"):  # the default stands for what suits the columns
         raise ValueError(f"{owner}: metric must be 'gower' for a table with categories; got {metric!r}.")
-    rows, inside = comparable(data.mixed, "gower", owner)
+    rows, inside = comparable(data.ranked, "gower", owner)
     share = f"; {np.isnan(data.rows).any(axis=1).mean():.1%} of the rows have missing cells" if data.incomplete else ""
     text = f"Gower distances between the rows of the data, {data.n_columns} columns of numbers and categories{share}"
     made = ReferenceChoice("gower", text, rows, inside, "ambient", n_columns=data.n_columns)

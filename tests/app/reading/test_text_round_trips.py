@@ -10,14 +10,16 @@ from hypothesis import strategies as st
 from lowdim.app.errors import UserError
 from lowdim.app.input_table import load
 from lowdim.app.read_options import ReadOptions
-from lowdim.app.reading.suspects import SUSPECTS
+from lowdim.app.reading.marks import HIGH, LOW
 
 # Text that begins with a letter is no number, no comment and no word for missing.
 WORDS = st.text(st.characters(exclude_categories=["Cs", "Cc"], include_characters="\n\t"), max_size=8).map(
     "w{}v".format
 )
 NUMBERS = (
-    st.floats(-1e6, 1e6, allow_nan=False).map(lambda value: round(value, 4)).filter(lambda value: value not in SUSPECTS)
+    st.floats(-1e6, 1e6, allow_nan=False)
+    .map(lambda value: round(value, 4))
+    .filter(lambda value: value not in (*LOW, *HIGH))
 )
 
 
@@ -28,6 +30,10 @@ def frames(draw):
     # A column of numbers, so that the first line is told from the others; a column of text, so that it is no distances.
     kinds = [NUMBERS, WORDS, *draw(st.lists(st.sampled_from([NUMBERS, WORDS]), min_size=width - 2, max_size=width - 2))]
     columns = [draw(st.lists(kind, min_size=n, max_size=n)) for kind in kinds]
+    # No word in two columns, so that lines do not look like pairs of the same items.
+    columns = [
+        [f"w{j}{cell}" if isinstance(cell, str) else cell for cell in column] for j, column in enumerate(columns)
+    ]
     return pl.DataFrame(dict(zip(names, columns, strict=True)))
 
 

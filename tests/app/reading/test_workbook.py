@@ -152,6 +152,26 @@ def test_the_sheet_can_be_chosen(load_rows):
         load_rows(sheets, ReadOptions(sheet="empty"))
 
 
+PREFACE = [["Results of the survey"], ["made in May"], [None], ["see the other sheets"]]
+
+
+def test_the_only_sheet_with_a_table_is_taken(load_rows):
+    cells, notes = load_rows({"Read me": PREFACE, "data": ROWS, "empty": []})
+    assert cells == CELLS
+    assert "the first sheet, 'Read me', has no table; 'data' is the only sheet that has one" in notes
+    cells, notes = load_rows({"Read me": PREFACE, "one column": [["z"], [1.5], [2.5], [3]]})
+    assert cells == {"z": [1.5, 2.5, 3]}
+    assert len(load_rows({"Read me": PREFACE, "data": ROWS}, ReadOptions(sheet="Read me", header=False))[0]["1"]) == 3
+
+
+def test_several_sheets_with_tables_are_named(load_rows):
+    sheets = {"Read me": PREFACE, "year 2020": ROWS, "b": ROWS}
+    with pytest.raises(UserError, match="'Read me', has no table; choose another: --sheet 'year 2020', --sheet b"):
+        load_rows(sheets)
+    assert load_rows(sheets, ReadOptions(sheet="b"))[0] == CELLS
+    assert load_rows({"data": ROWS, "other": ROWS})[0] == CELLS
+
+
 def test_a_table_of_distances_in_a_sheet(tmp_path):
     (tmp_path / "d.xlsx").write_bytes(
         xlsx({"one": [[None, "x", "y", "z"], ["x", 0, 1, 2], ["y", 1, 0, 3], ["z", 2, 3, 0]]})

@@ -34,8 +34,8 @@ CASES = {
     "percent": ([f"{i}.5%" for i in range(N)], "number", "currency or percent sign"),
     "mostly numbers": (["unknown" if i == 3 else str(i * 3 % 37 + 0.5) for i in range(N)], "number", "numbers"),
     "iso dates": ([f"2007-11-{i % 28 + 1:02d}" for i in range(N)], "date", "dates, 2007-11-01 to 2007-11-28"),
-    "german dates": ([f"{i % 28 + 1:02d}.11.2007" for i in range(N)], "date", "dates as %d.%m.%Y"),
-    "us dates": ([f"11/{i % 28 + 1:02d}/2007" for i in range(N)], "date", "dates as %m/%d/%Y"),
+    "german dates": ([f"{i % 28 + 1:02d}.11.2007" for i in range(N)], "date", "dates as dd.mm.yyyy"),
+    "us dates": ([f"11/{i % 28 + 1:02d}/2007" for i in range(N)], "date", "dates as mm/dd/yyyy"),
     "times": ([f"2007-11-02 {i % 24:02d}:30" for i in range(N)], "date", "dates, 2007-11-02 00:30"),
     "datetime64": (np.array(["2020-01-01", "NaT", "2021-05-01"] * 5, dtype="datetime64[D]"), "date", "dates"),
     "categories": ([["a", "b", "c"][i % 3] for i in range(N)], "category", "3 different values: 'a', 'b', 'c'"),
@@ -60,7 +60,7 @@ CASES = {
     ),
     "versions": ([f"1.{i % 3}.0" for i in range(N)], "category", "3 different values"),
     "phone numbers": ([f"030-{1000 + i}" for i in range(N)], "id", "a different text in each row"),
-    "ranges": ([["<5", "5-10", ">10"][i % 3] for i in range(N)], "category", "3 different values"),
+    "ranges": ([["<5", "5-10", ">10"][i % 3] for i in range(N)], "ordinal", "'<5' < '5-10' < '>10'"),
 }
 
 

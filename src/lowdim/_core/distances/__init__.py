@@ -2,7 +2,7 @@
 
 from lowdim._core.distances.blocks import LOSS, own_points, pairwise
 from lowdim._core.distances.checks import check_dissimilarities, condensed_rows
-from lowdim._core.distances.gower import Gower, comparable, fitted_categories
+from lowdim._core.distances.gower import Gower, comparable, fitted_categories, fitted_orders
 from lowdim._core.distances.metrics import CODED, GOWER, OWN, Metric, check_metric
 from lowdim._core.distances.rows import (
     as_rows,
@@ -32,6 +32,7 @@ __all__ = [
     "condensed_rows",
     "excess",
     "fitted_categories",
+    "fitted_orders",
     "origin",
     "over_power",
     "own_points",

@@ -4,6 +4,7 @@ d_ij = sum_k s_ik s_jk d_ijk / sum_k s_ik s_jk, where s_ik says whether cell k o
 is |x_ik - x_jk| over the range of column k among the fitted rows; of categories it is 1 where they differ, else 0. A
 cell of a new row outside of the range may contribute more than 1, and a category that was not there at fit differs from
 all others. A column that does not vary at fit contributes 0 and counts; a new row that differs in it contributes 1.
+Ordered categories are numbers: their ranks (Kaufman and Rousseeuw, Finding Groups in Data, 1990).
 
 Rows are given to the distance, neighbour and graph functions as finite tables under a metric of their own: the cells
 (numbers over their range, codes of categories), their marks (0: missing, 1: a number, -1: a category), and the distance
@@ -13,7 +14,7 @@ to rows with which nothing is shared.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from lowdim._core.tables.columns import categories_of, decode, raw_columns
 from lowdim._core.tables.indicators import Layout
 from lowdim._core.tables.kinds import column_names
 from lowdim._core.tables.mixed import code_column, mixed_cells
+from lowdim._core.tables.orders import check_levels, orders_of
 
 Array = np.ndarray
 
@@ -43,22 +45,25 @@ class Gower:
     span: Array  # their range; 0 where it does not vary, 1 for categories
     center: Array  # mean of each column of `rows`
     apart: float  # mean distance between two rows, by the columns
+    ordered: tuple[bool, ...] = ()  # which columns have ordered categories, `categories` being in that order
 
     @classmethod
     def of(cls, X: Any, owner: str, *, complete: bool = False) -> tuple[Gower, Array]:
         """Categories and ranges of the rows X, and their table. `complete`: missing cells are refused."""
         X = mixed_cells(X, owner)
         columns, names = raw_columns(X), tuple(column_names(X))
-        categories = tuple(None if column.dtype.kind == "f" else categories_of(column) for column in columns)
-        _refuse_ids(columns, categories, names, owner)
-        coded = _coded(columns, categories, names, owner)
+        orders = orders_of(X)
+        categories = tuple(map(_categories, columns, orders))
+        ordered = tuple(order is not None for order in orders)
+        _refuse_ids(columns, categories, ordered, names, owner)
+        coded = _coded(columns, categories, ordered, names, owner)
         _check(coded, owner, complete, fitting=True)
-        numeric = np.array([found is None for found in categories])
+        numeric = np.array([found is None for found in categories]) | np.array(ordered)
         low, high = np.nanmin(coded, axis=0), np.nanmax(coded, axis=0)
         low, span = np.where(numeric, low, 0.0), np.where(numeric, high - low, 1.0)
         apart = float(np.mean([_mean_gap(c, s, n) for c, s, n in zip(coded.T, span, numeric, strict=True)]))
-        plain = cls(categories, names, low, span, np.zeros(0), apart)
-        made = cls(categories, names, low, span, np.nanmean(plain._spread(plain._scaled(coded)), axis=0), apart)
+        plain = cls(categories, names, low, span, np.zeros(0), apart, ordered)
+        made = replace(plain, center=np.nanmean(plain._spread(plain._scaled(coded)), axis=0))
         _warn_of_strangers(coded, owner)
         return made, made._table(coded)
 
@@ -72,7 +77,7 @@ class Gower:
         columns = raw_columns(mixed_cells(X, owner))
         if len(columns) != len(self.categories):
             raise ValueError(f"{owner}: X must have the {len(self.categories)} columns of the fitted rows.")
-        coded = _coded(columns, self.categories, self.names, owner)
+        coded = _coded(columns, self.categories, self.orders, self.names, owner)
         _check(coded, owner, complete, fitting=False)
         return self._table(coded)
 
@@ -94,12 +99,26 @@ class Gower:
 
     def decoded(self, rows: Array) -> Array:
         """From coordinates as `rows` gives them to numbers and the most likely categories."""
-        cells = Layout.of(self.categories).gather(rows)
-        return decode(np.where(self._numeric, self.low + cells * self.span, cells), self.categories)
+        cells = self._layout.gather(rows)
+        coded = np.where(self._numeric, self.low + cells * self.span, cells)
+        for j, (ordered, found) in enumerate(zip(self.orders, self.categories, strict=True)):
+            if ordered and found is not None:
+                coded[:, j] = np.clip(np.round(coded[:, j]), 0, len(found) - 1)
+        return decode(coded, self.categories)
+
+    @property
+    def orders(self) -> tuple[bool, ...]:
+        """Which columns have ordered categories; models of earlier releases have none."""
+        return self.ordered or (False,) * len(self.categories)
 
     @property
     def _numeric(self) -> Array:
-        return np.array([found is None for found in self.categories])
+        return np.array([found is None for found in self.categories]) | np.array(self.orders)
+
+    @property
+    def _layout(self) -> Layout:
+        parts = zip(self.categories, self.orders, strict=True)
+        return Layout.of([None if ordered else found for found, ordered in parts])
 
     def _scaled(self, coded: Array) -> Array:
         """Numbers over their range, codes as they are; 0 and 1 for same and other where a column did not vary."""
@@ -116,7 +135,7 @@ class Gower:
         return np.where(table[:, q : 2 * q] != 0, table[:, :q], np.nan)
 
     def _spread(self, cells: Array) -> Array:
-        layout = Layout.of(self.categories)
+        layout = self._layout
         return layout.spread(cells) * np.where(layout.numeric, 1.0, 0.5)
 
 
@@ -124,6 +143,12 @@ def fitted_categories(model: Any) -> list[tuple[Any, ...] | None] | None:
     """The categories of each column that a model was fitted with, None for numbers; None if it knows of no columns."""
     found, holes = getattr(model, "categories_", None), getattr(model, "_holes", None)
     return list(holes.categories) if isinstance(holes, Gower) else found
+
+
+def fitted_orders(model: Any) -> list[bool]:
+    """Which columns that a model was fitted with have ordered categories; empty if it measures no order."""
+    holes = getattr(model, "_holes", None)
+    return list(holes.orders) if isinstance(holes, Gower) else []
 
 
 def gower_block(Q: Array, R: Array) -> Array:
@@ -140,10 +165,21 @@ def comparable(X: Any, metric: Any, owner: str) -> tuple[Any, Any]:
     return Gower.of(X, owner)[1], CODED
 
 
-def _coded(columns: list[Array], categories: Sequence[Any], names: Sequence[str], owner: str) -> Array:
+def _categories(column: Array, order: tuple[str, ...] | None) -> tuple[Any, ...] | None:
+    return order or (None if column.dtype.kind == "f" else categories_of(column))
+
+
+def _coded(
+    columns: list[Array], categories: Sequence[Any], ordered: Sequence[bool], names: Sequence[str], owner: str
+) -> Array:
     """Numbers and codes as one float array, NaN where a cell is missing."""
-    parts = zip(columns, categories, names, strict=True)
-    return np.column_stack([code_column(_alike(c, found, name, owner), found, name, owner) for c, found, name in parts])
+    coded = []
+    for column, found, ranks, name in zip(columns, categories, ordered, names, strict=True):
+        codes = code_column(_alike(column, found, name, owner), found, name, owner)
+        if ranks:
+            check_levels(codes, column, found, name, owner)
+        coded.append(codes)
+    return np.column_stack(coded)
 
 
 def _alike(column: Array, found: Sequence[Any] | None, name: str, owner: str) -> Array:
@@ -176,10 +212,17 @@ def _check(coded: Array, owner: str, complete: bool, fitting: bool) -> None:
         )
 
 
-def _refuse_ids(columns: list[Array], categories: Sequence[Any], names: Sequence[str], owner: str) -> None:
+def _refuse_ids(
+    columns: list[Array], categories: Sequence[Any], ordered: Sequence[bool], names: Sequence[str], owner: str
+) -> None:
     """A text that is different in every row says which row it is, and nothing about how alike rows are."""
-    for column, found, name in zip(columns, categories, names, strict=True):
-        if found is not None and len(found) == len(column) >= _IDS and all(isinstance(value, str) for value in found):
+    for column, found, ranks, name in zip(columns, categories, ordered, names, strict=True):
+        if (
+            found is not None
+            and not ranks
+            and len(found) == len(column) >= _IDS
+            and all(isinstance(value, str) for value in found)
+        ):
             raise ValueError(
                 f"{owner}: column {name} has a different text in each of the {len(column)} rows: it identifies rows "
                 "and does not compare them. Leave it out."

@@ -9,7 +9,8 @@ from dataclasses import asdict
 from lowdim.app import sources
 from lowdim.app.console import print_json, print_line, print_pairs, print_reproduced, print_reproduction, progress
 from lowdim.app.errors import UserError
-from lowdim.app.file_formats import check_extension, write
+from lowdim.app.exports import export
+from lowdim.app.file_formats import check_extension
 from lowdim.app.output_paths import check_writable
 
 
@@ -25,11 +26,12 @@ def datasets(arguments: Namespace) -> None:
         return
     data = sources.generate(arguments.name, n_samples=arguments.n_samples, noise=arguments.noise, seed=arguments.seed)
     if arguments.out is None:
-        print_line(str(data))
+        for line in str(data).splitlines():
+            print_line(line)
         return
     check_extension(arguments.out)
     check_writable(arguments.out)
-    path = write(arguments.out, sources.frame_of(data, coordinates=arguments.coordinates))
+    path = export(arguments.out, sources.frame_of(data, coordinates=arguments.coordinates))
     if arguments.json:
         print_json({"data": str(path), "rows": len(data.X)})
     else:

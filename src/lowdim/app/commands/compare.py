@@ -14,9 +14,9 @@ import lowdim
 from lowdim._core.runtime.files import write_text
 from lowdim.app import sources
 from lowdim.app.arguments import read_options, scale, words
-from lowdim.app.console import print_comparison, print_json, print_line, print_notes, progress
+from lowdim.app.console import print_comparison, print_json, print_line, print_note, print_notes, progress
 from lowdim.app.embedding_files import comparison_frame
-from lowdim.app.file_formats import write
+from lowdim.app.exports import export
 from lowdim.app.input_table import InputTable
 from lowdim.app.output_paths import MAPS, check_apart, output_folder, report_folder
 from lowdim.study.methods import find
@@ -44,7 +44,7 @@ def compare(arguments: Namespace) -> int:
     with output_folder(folder):
         print_notes(table)
         if said:
-            print_line(f"note: {said}", error=True)
+            print_note(said)
         with progress() as advance:
             result = lowdim.compare(
                 table.table if table.distances is None else table.distances,
@@ -64,7 +64,7 @@ def compare(arguments: Namespace) -> int:
             )
         if not arguments.json:
             print_comparison(result)
-        page = _write_results(result, table, folder, arguments.title, run)
+        page = _write_results(result, table, folder, arguments, run)
     if arguments.json:
         print_json({"report": str(page.resolve()), **result.to_dict()})
     else:
@@ -116,13 +116,13 @@ def _sample(table: InputTable, most: int, seed: int) -> InputTable:
     )
 
 
-def _write_results(result: Comparison, table: InputTable, folder: Path, title: str | None, run: str) -> Path:
+def _write_results(result: Comparison, table: InputTable, folder: Path, arguments: Namespace, run: str) -> Path:
     """Write all files, the report last: where it exists, the other files do too."""
     from lowdim.report import render
 
     frame = comparison_frame(result, table)
     for name in RESULTS[:2]:
-        write(folder / name, frame)
+        export(folder / name, frame, keep_formulas=arguments.keep_formulas)
     about = {"source": table.name, "run": run, "column_names": table.columns, "notes_on_data": list(table.notes)}
     text = json.dumps({**about, **result.to_dict()}, indent=1, allow_nan=False, ensure_ascii=False)
     write_text(folder / "scores.json", text + "\n")
@@ -130,7 +130,7 @@ def _write_results(result: Comparison, table: InputTable, folder: Path, title: s
     return render.write(
         result,
         folder / "report.html",
-        title=title or f"{table.name}: {maps} map{'' if maps == 1 else 's'} compared",
+        title=arguments.title or f"{table.name}: {maps} map{'' if maps == 1 else 's'} compared",
         source=table.name,
         columns=table.columns,
         row_numbers=table.numbers,

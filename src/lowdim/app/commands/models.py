@@ -11,16 +11,17 @@ import numpy as np
 import polars as pl
 
 import lowdim
-from lowdim._core.distances import fitted_categories
+from lowdim._core.distances import fitted_categories, fitted_orders
 from lowdim.app import sources
-from lowdim.app.arguments import parameters_of, read_options, words
-from lowdim.app.console import print_json, print_line, print_notes, print_warnings, progress
+from lowdim.app.arguments import parameters_of, read_options
+from lowdim.app.console import print_json, print_line, print_note, print_notes, print_warnings, progress
 from lowdim.app.embedding_files import embedding_frame, read_embedding
 from lowdim.app.errors import UserError
-from lowdim.app.file_formats import check_extension, write
+from lowdim.app.exports import export
+from lowdim.app.file_formats import check_extension
 from lowdim.app.input_table import InputTable, read
 from lowdim.app.output_paths import check_apart, check_writable
-from lowdim.study.columns import Wishes
+from lowdim.study.columns import Kind, Wishes
 from lowdim.study.data import data_of, takes_categories
 from lowdim.study.labels import labels_of
 from lowdim.study.method_list import Entry
@@ -52,23 +53,24 @@ def fit(arguments: Namespace) -> None:
             "umap, ...), or leave them out with --drop."
         )
     for note in data.notes:
-        print_line(f"note: {note}", error=True)
+        print_note(note)
     with progress() as advance, print_warnings(method.name), lowdim.config(memory_limit=arguments.limit_memory):
         advance(method.title, 0, 1)
         entry = Entry(method.name, estimator, target=method.target)
         Z = np.asarray(fitted(entry, data, labels, named=True))
     lowdim.save(estimator, out)
-    _write_embedding(embedding, estimator, Z, table)
+    _write_embedding(embedding, estimator, Z, table, arguments)
     if arguments.json:
         about = {"parameters": plain_parameters(estimator), "diagnostics": diagnostics(estimator)}
         print_json({"method": method.name, "model": str(out), "embedding": str(embedding), **about})
     else:
-        print_line(f"model: {out}\nembedding: {embedding}")
+        print_line(f"model: {out}")
+        print_line(f"embedding: {embedding}")
 
 
-def _write_embedding(path: str | Path, estimator: Any, Z: np.ndarray, table: InputTable) -> Path:
+def _write_embedding(path: str | Path, estimator: Any, Z: np.ndarray, table: InputTable, arguments: Namespace) -> Path:
     names = [str(name) for name in estimator.get_feature_names_out()]
-    return write(path, embedding_frame(names, Z, table), names)
+    return export(path, embedding_frame(names, Z, table), names, keep_formulas=arguments.keep_formulas)
 
 
 def transform(arguments: Namespace) -> None:
@@ -88,7 +90,7 @@ def transform(arguments: Namespace) -> None:
     print_notes(table)
     with print_warnings("transform"), lowdim.config(memory_limit=arguments.limit_memory):
         Z = np.asarray(model.transform(table.table.frame() if names else table.X))
-    path = _write_embedding(arguments.out, model, Z, table)
+    path = _write_embedding(arguments.out, model, Z, table, arguments)
     if arguments.json:
         print_json({"embedding": str(path), "rows": len(Z), "n_components": Z.shape[1]})
     else:
@@ -108,14 +110,14 @@ def inverse(arguments: Namespace) -> None:
     model = _load(arguments.model)
     if not hasattr(model, "inverse_transform"):
         raise UserError(f"{arguments.model}: {type(model).__name__} has no inverse.")
-    given = read_embedding(arguments.embedding, arguments.map, tuple(words(arguments.embedding_columns)))
+    given = read_embedding(arguments.embedding, arguments.map, tuple(arguments.embedding_columns))
     if np.isnan(given.Z).any():
         raise UserError(f"{arguments.embedding}: {int(np.isnan(given.Z).sum())} coordinates are missing.")
     with print_warnings("inverse"), lowdim.config(memory_limit=arguments.limit_memory):
         rows = np.asarray(model.inverse_transform(given.Z))
     names = getattr(model, "feature_names_in_", [str(j + 1) for j in range(rows.shape[1])])
     columns = {str(name): rows[:, j].tolist() for j, name in enumerate(names)}
-    path = write(arguments.out, pl.DataFrame(columns, strict=False))
+    path = export(arguments.out, pl.DataFrame(columns, strict=False), keep_formulas=arguments.keep_formulas)
     if arguments.json:
         print_json({"rows": str(path), "n_rows": len(rows), "n_columns": rows.shape[1]})
     else:
@@ -131,5 +133,10 @@ def _load(path: str) -> Any:
 def _needed(model: Any, names: tuple[str, ...]) -> dict[str, Any]:
     """The columns that a model was fitted with, and what they held."""
     categories = fitted_categories(model) or [None] * len(names)
-    kinds = ["number" if found is None or _are_numbers(found) else "category" for found in categories]
-    return {"needed": names, "needed_kinds": tuple(zip(names, kinds, strict=True))}
+    orders = fitted_orders(model) or [False] * len(names)
+    kinds: list[Kind] = []
+    for found, ordered in zip(categories, orders, strict=True):
+        number = found is None or _are_numbers(found)
+        kinds.append(tuple(found or ()) if ordered else "number" if number else "category")
+    values = tuple((name, tuple(found)) for name, found in zip(names, categories, strict=True) if found is not None)
+    return {"needed": names, "needed_kinds": tuple(zip(names, kinds, strict=True)), "needed_values": values}

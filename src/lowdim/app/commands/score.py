@@ -6,11 +6,11 @@ from argparse import Namespace
 
 import lowdim
 from lowdim.app import sources
-from lowdim.app.arguments import read_options, scale, words
-from lowdim.app.console import print_line, print_notes, print_scores
+from lowdim.app.arguments import read_options, scale
+from lowdim.app.console import print_note, print_notes, print_scores
 from lowdim.app.embedding_files import matching_rows, read_embedding
 from lowdim.study.columns import Wishes
-from lowdim.study.data import data_of
+from lowdim.study.data import data_of, data_of_distances
 from lowdim.study.labels import labels_of
 
 
@@ -19,13 +19,17 @@ def score(arguments: Namespace) -> None:
     from lowdim.study.reference_choice import choose_reference
     from lowdim.study.scoring import score_each
 
-    table = sources.load(arguments.source, read_options(arguments), seed=arguments.seed)
-    embedding = read_embedding(arguments.embedding, arguments.map, tuple(words(arguments.embedding_columns)))
+    how = read_options(arguments, missing="keep", takes_distances=True)
+    table = sources.load(arguments.source, how, seed=arguments.seed)
+    embedding = read_embedding(arguments.embedding, arguments.map, tuple(arguments.embedding_columns))
     table = matching_rows(embedding, table, arguments.embedding)
     print_notes(table)
     for note in embedding.notes:
-        print_line(f"note: {note}", error=True)
-    data = data_of(table.table, Wishes(owner="score"), scale(arguments))
+        print_note(note)
+    if table.distances is not None:
+        data = data_of_distances(table.distances, "score")
+    else:
+        data = data_of(table.table, Wishes(owner="score"), scale(arguments))
     against = choose_reference(
         arguments.reference, data, graph_neighbors=arguments.graph_neighbors, n_jobs=arguments.n_jobs, owner="score"
     )
@@ -37,5 +41,5 @@ def score(arguments: Namespace) -> None:
             seed=arguments.seed,
         )  # fmt: skip
     for note in (*data.notes, *notes, *([labels.note] if labels is not None and labels.note else [])):
-        print_line(f"note: {note}", error=True)
+        print_note(note)
     print_scores(scored[name].scores, against, embedding, as_json=arguments.json)

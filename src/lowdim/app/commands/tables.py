@@ -12,8 +12,9 @@ import polars as pl
 import lowdim
 from lowdim.app import sources
 from lowdim.app.arguments import read_options
-from lowdim.app.console import column_lines, print_json, print_line, print_notes
-from lowdim.app.file_formats import check_extension, write
+from lowdim.app.console import column_lines, in_words, print_json, print_line, print_note, print_notes
+from lowdim.app.exports import export
+from lowdim.app.file_formats import check_extension
 from lowdim.app.output_paths import check_apart, check_writable
 
 if TYPE_CHECKING:
@@ -25,13 +26,20 @@ if TYPE_CHECKING:
 def describe(arguments: Namespace) -> None:
     """Say what is in a table."""
     from lowdim.study.description import describe as described
+    from lowdim.study.item_description import describe_distances
 
-    table = sources.load(arguments.source, read_options(arguments, missing="keep", min_rows=1), seed=arguments.seed)
-    found = described(table.table)
+    how = read_options(arguments, missing="keep", min_rows=0, takes_distances=True, need_columns=False)
+    table = sources.load(arguments.source, how, seed=arguments.seed)
+    found: Any = described(table.table) if table.distances is None else describe_distances(table.distances, table.names)
     if arguments.json:
         print_json({"source": table.name, **found.to_dict(), "notes": list(table.notes)})
         return
-    lines = [table.name, *column_lines(table.table), *found.sentences(), *(f"note: {note}" for note in table.notes)]
+    lines = [
+        table.name,
+        *column_lines(table.table),
+        *found.sentences(),
+        *(f"note: {in_words(note)}" for note in table.notes),
+    ]
     for line in lines:
         print_line(line)
 
@@ -50,14 +58,15 @@ def impute(arguments: Namespace) -> None:
     with lowdim.config(memory_limit=arguments.limit_memory):
         found = fill(table.table, draws=arguments.draws, seed=arguments.seed, n_jobs=arguments.n_jobs)
     for note in found.notes:
-        print_line(f"note: {' '.join(note.split())}", error=True)
-    write(out, _completed(table, found.columns))
-    write(cells, _cell_frame(found.cells))
+        print_note(note)
+    export(out, _completed(table, found.columns), keep_formulas=arguments.keep_formulas)
+    export(cells, _cell_frame(found.cells), keep_formulas=arguments.keep_formulas)
     about = {"completed": str(out), "cells": str(cells), "filled": len(found.cells), "how": found.how}
     if arguments.json:
         print_json(about)
     else:
-        print_line(f"{len(found.cells)} cells filled: {found.how}\ncompleted: {out}\ncells: {cells}")
+        for line in (f"{len(found.cells)} cells filled: {found.how}", f"completed: {out}", f"cells: {cells}"):
+            print_line(line)
 
 
 def _completed(table: InputTable, filled: Mapping[str, np.ndarray]) -> pl.DataFrame:

@@ -82,7 +82,7 @@ def _numbers(item: Any, where: str, file: Any, source: Source) -> np.ndarray:
         way = f"Choose a smaller table with --layer, such as {others[0]}" if others else "Reduce it first"
         raise UserError(
             f"{source.shown}: {where} is sparse, {shape[0]} x {shape[1]}; as a dense table it needs "
-            f"{needed / 1e9:.3g} GB, more than the memory limit. {way}, or raise --memory-limit."
+            f"{needed / 1e9:.3g} GB, more than the memory limit. {way}, or raise --limit-memory."
         )
     from scipy import sparse
 

@@ -32,11 +32,17 @@ def read_any(path: str | Path, how: ReadOptions) -> Loaded:
     from lowdim.app.reading.distances import as_distances
     from lowdim.app.reading.images import read_images
     from lowdim.app.reading.kinds import kind_of
+    from lowdim.app.reading.marks import without_marks_in_names
     from lowdim.app.reading.source import source_of
+    from lowdim.app.reading.transposed import note_on_items_in_columns, transposed
 
     if Path(path).is_dir():
         return read_images(Path(path), how)
     source = source_of(path)
     module, function = READERS[kind_of(source)]
-    loaded: Loaded = getattr(import_module(f"lowdim.app.reading.{module}"), function)(source, how)
-    return as_distances(loaded, how.distances, source.shown)
+    reader = getattr(import_module(f"lowdim.app.reading.{module}"), function)
+    loaded: Loaded = without_marks_in_names(source, how, reader)
+    if how.transpose:
+        return as_distances(transposed(loaded, how, source.shown), how.distances, source.shown)
+    found = as_distances(loaded, how.distances, source.shown)
+    return note_on_items_in_columns(found) if found.kind == "table" else found

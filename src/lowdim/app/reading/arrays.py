@@ -68,12 +68,14 @@ def _frame_of(array: np.ndarray, source: str) -> pl.DataFrame:
 
 
 def read_parquet(source: Source, how: ReadOptions) -> Loaded:
-    return Loaded(pl.read_parquet(source.content), tuple(source.notes))
+    return Loaded(pl.read_parquet(source.content, glob=False), tuple(source.notes))
 
 
 def read_arrow(source: Source, how: ReadOptions) -> Loaded:
-    return Loaded(pl.read_ipc(source.content), tuple(source.notes))
+    with source.open() as stream:  # a path would be expanded where it has * or [
+        return Loaded(pl.read_ipc(stream), tuple(source.notes))
 
 
 def read_arrow_stream(source: Source, how: ReadOptions) -> Loaded:
-    return Loaded(pl.read_ipc_stream(source.content), tuple(source.notes))
+    with source.open() as stream:
+        return Loaded(pl.read_ipc_stream(stream), tuple(source.notes))

@@ -23,6 +23,7 @@ MOST_CELLS = 5000  # that are looked at to choose the separator
 LARGEST_CELL = 2**31 - 1
 SPACED = ""  # runs of spaces
 COMMENTS = ("#", "%", "//")
+_SPACED_CELL = re.compile(r'"(?:[^"]|"")*"|\S+')
 
 
 @dataclass(frozen=True)
@@ -117,20 +118,28 @@ def _breaks_quotes(lines: list[str], mark: str) -> bool:
 
 def _are_spaced(lines: list[str]) -> bool:
     """Whether spaces separate numbers: all columns have numbers, or all but one of three or more."""
-    rows = [line.split() for line in lines if line.strip() and not line.lstrip().startswith(COMMENTS)]
-    if len(rows) < 2 or any('"' in line for line in lines):
+    rows = [_SPACED_CELL.findall(line) for line in lines if line.strip() and not line.lstrip().startswith(COMMENTS)]
+    quoted = any('"' in line for line in lines)
+    if len(rows) < 2 or (quoted and any(_has_open_quote(row) for row in rows)):
         return False
     width = len(rows[-1])
     if width < 2 or any(len(row) != width for row in rows[1:]) or len(rows[0]) not in (width, width - 1):
         return False
     numeric = sum(all(is_number(row[j]) or is_missing(row[j]) for row in rows[1:]) for j in range(width))
+    if quoted:  # as R writes tables: text in quotes, one space between cells
+        return numeric > 0
     return numeric == width or (width > 2 and numeric == width - 1)
+
+
+def _has_open_quote(cells: list[str]) -> bool:
+    return any('"' in cell and not (len(cell) > 1 and cell[0] == cell[-1] == '"') for cell in cells)
 
 
 def with_tabs(data: bytes, notes: list[str]) -> bytes:
     """Text whose columns are separated by spaces, with tabs instead."""
     notes.append("columns are separated by spaces (--separator chooses another separator)")
-    return re.sub(rb"[ \t]+", b"\t", re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?$)", b"", data))
+    trimmed = re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?$)", b"", data)
+    return re.sub(rb'("(?:[^"]|"")*")|[ \t]+', lambda found: found.group(1) or b"\t", trimmed)
 
 
 def _quote(lines: list[str], separator: str, notes: list[str]) -> str:

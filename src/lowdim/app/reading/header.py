@@ -162,13 +162,14 @@ def _is_data(first: list[str], rest: Rows, how: ReadOptions, notes: list[str]) -
 def _is_square_of_distances(rows: Rows) -> bool:
     """Whether all rows together are a symmetric table with a zero diagonal: its first row can be 0, 1, 2."""
     try:
-        numbers = [[float(cell) for cell in row] for row in rows]
+        numbers = [[None if is_missing(cell) else float(cell) for cell in row] for row in rows]
     except ValueError:
         return False
     n = len(numbers)
-    return all(len(row) == n for row in numbers) and all(
-        numbers[i][j] == (numbers[j][i] if i != j else 0.0) for i in range(n) for j in range(i + 1)
-    )
+    if any(len(row) != n for row in numbers) or any(numbers[i][i] != 0.0 for i in range(n)):
+        return False
+    pairs = [(numbers[i][j], numbers[j][i]) for i in range(n) for j in range(i)]
+    return all(None in pair or pair[0] == pair[1] for pair in pairs)
 
 
 def _are_names(cells: list[str]) -> bool:

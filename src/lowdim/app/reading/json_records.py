@@ -11,9 +11,9 @@ from lowdim.app.errors import UserError
 from lowdim.app.read_options import ReadOptions
 from lowdim.app.reading.encodings import as_bytes, as_utf8
 from lowdim.app.reading.loaded import Loaded, listed
+from lowdim.app.reading.marks import note_suspects, with_numeric_words
 from lowdim.app.reading.number_text import Findings
 from lowdim.app.reading.source import Source
-from lowdim.app.reading.suspects import note_suspects, with_numeric_words
 from lowdim.app.reading.values import column_of
 
 DEEPEST = 4

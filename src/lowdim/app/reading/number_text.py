@@ -47,6 +47,7 @@ STYLES = (
     Style("decimal commas", rf"^{SIGN}(?:\d*,\d+|\d+){POWER}$",
           rf"^{SIGN}(?:0|\d{{4,}})?,|,(?:\d{{1,2}}|\d{{4,}}){POWER}$|,\d+[eE]", "", ","),
 )  # fmt: skip
+CODE, DIGITS = r"^0\d+$", r"^\d+$"  # a column of digits with leading zeros has codes, such as postcodes
 LONG_NUMBER = r"^[+-]?\d{17,}$"  # an identifier: as a number it would lose digits
 AMBIGUOUS = r"^[+-]?\d{1,3},\d{3}$"
 
@@ -88,14 +89,14 @@ def numbers_in(column: pl.Series, na: tuple[str, ...], findings: Findings) -> pl
     text = _where(~absent, stripped)
     if text.null_count() == len(text):
         return None
-    if text.str.contains(LONG_NUMBER).any():
+    if text.str.contains(LONG_NUMBER).any() or are_codes(text):
         return None
     numbers = _plain(text, findings.decimal)
     if numbers.null_count() == text.null_count():
         return numbers.alias(column.name)
     words = text.is_in(_words_of(text.filter(numbers.is_null())))
     left = _where(~words.fill_null(False), text)
-    if left.null_count() == len(left):
+    if left.null_count() == len(left) or are_codes(left):
         return None
     found = _plain(left, findings.decimal)
     if found.null_count() > left.null_count():
@@ -105,6 +106,12 @@ def numbers_in(column: pl.Series, na: tuple[str, ...], findings: Findings) -> pl
         found = styled
     findings.add_words(text.filter(words.fill_null(False)), column.name)
     return found.alias(column.name)
+
+
+def are_codes(text: pl.Series) -> bool:
+    """Whether all cells are digits, and one begins with a zero before other digits."""
+    present = text.drop_nulls()
+    return bool(present.str.contains(CODE).any()) and bool(present.str.contains(DIGITS).all())
 
 
 def _words_of(text: pl.Series) -> list[str]:

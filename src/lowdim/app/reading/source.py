@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import os
 import sys
 import tempfile
 import zipfile
@@ -61,8 +62,8 @@ def source_of(path: str | Path) -> Source:
     if str(path) == STANDARD_INPUT:
         source = Source("standard input", "", sys.stdin.buffer.read())
     else:
-        place = Path(path)  # a pipe can be read only once
-        content: Path | bytes = place if place.is_file() else place.read_bytes()
+        place = Path(path)
+        content: Path | bytes = _in_place(place) if place.is_file() else place.read_bytes()  # a pipe is read once
         source = Source(str(path), place.suffix.lower(), content)
     for _ in range(3):  # a compressed file in an archive; nobody packs more often
         inner = _unpacked(source)
@@ -70,6 +71,15 @@ def source_of(path: str | Path) -> Source:
             return source
         source = inner
     raise UserError(f"{source.shown} is compressed several times; unpack it first.")
+
+
+def _in_place(place: Path) -> Path | bytes:
+    """The absolute path, in which no library sees a home folder (~) or an address; bytes if its name is not text."""
+    try:
+        os.fspath(place).encode("utf-8")
+    except UnicodeEncodeError:
+        return place.read_bytes()
+    return place.absolute()
 
 
 def _unpacked(source: Source) -> Source | None:
@@ -119,7 +129,7 @@ def _limited(source: Source, stream: IO[bytes]) -> bytes:
                 if size > most:
                     raise UserError(
                         f"{source.shown}: unpacked it is larger than the memory limit ({most} bytes). Unpack the file, "
-                        "or raise --memory-limit."
+                        "or raise --limit-memory."
                     )
                 parts.append(block)
     except UserError:

@@ -7,6 +7,7 @@ file with a usual header is read in place.
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,15 +19,17 @@ import polars as pl
 from lowdim.app.errors import UserError
 from lowdim.app.read_options import ReadOptions
 from lowdim.app.reading.dialect import SPACED, Dialect, find_dialect, first_lines, rows_of, with_tabs
+from lowdim.app.reading.distances import triangle_in
 from lowdim.app.reading.encodings import as_bytes, as_utf8, blocks
 from lowdim.app.reading.header import Header, find_header
-from lowdim.app.reading.loaded import Loaded, listed, unique_names
+from lowdim.app.reading.loaded import Loaded, unique_names
+from lowdim.app.reading.marks import note_suspects, with_numeric_words
 from lowdim.app.reading.number_text import MISSING_WORDS, Findings, numbers_in, shows_decimal_comma
 from lowdim.app.reading.source import Source
-from lowdim.app.reading.suspects import note_suspects, with_numeric_words
-from lowdim.app.reading.triangle import triangle_in
+from lowdim.app.reading.written import note_words, with_codes
 
 UNIT_SEPARATOR = "\x1f"
+LEADING_ZERO = re.compile(rb"(?:^|[\s,;|\"'])0[0-9]")  # at the beginning of a cell
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,8 +100,8 @@ def _frame(text: _Text, how: ReadOptions) -> pl.DataFrame:
         again.columns = raw.columns
         frame, findings = _converted(again, how, decimal_comma=True)
     notes += findings.notes()
-    _note_words_in_text(frame, text, how)
-    frame = with_numeric_words(_without_blank_lines(frame, text), how.na)
+    frame = _as_written(with_numeric_words(frame, how.na), text, how, findings)
+    frame = _without_blank_lines(frame, text)
     note_suspects(frame, notes)
     return frame
 
@@ -109,6 +112,7 @@ def _parsed(text: _Text, how: ReadOptions, decimal_comma: bool, **more: Any) -> 
         "separator": text.dialect.separator,
         "quote_char": text.dialect.quote,
         "infer_schema_length": None,
+        "glob": False,
         "null_values": [*MISSING_WORDS, *how.na],
         "decimal_comma": decimal_comma,
         **more,
@@ -155,7 +159,7 @@ def _some_width_differs(text: _Text) -> bool:
     data: Any = text.content if isinstance(text.content, Path) else io.BytesIO(text.content)
     lines = pl.read_csv(
         data, has_header=False, separator=UNIT_SEPARATOR, quote_char=None, schema={"line": pl.String},
-        truncate_ragged_lines=True,
+        truncate_ragged_lines=True, glob=False,
     )["line"]  # fmt: skip
     counts = lines.str.count_matches(text.dialect.separator, literal=True)
     told = lines.str.strip_chars() != ""
@@ -202,15 +206,19 @@ def _converted(raw: pl.DataFrame, how: ReadOptions, decimal_comma: bool) -> tupl
     return frame, findings
 
 
-def _note_words_in_text(frame: pl.DataFrame, text: _Text, how: ReadOptions) -> None:
-    """A note about words such as NA that were read as missing in columns of text, where they could be names."""
-    places = [j for j, column in enumerate(frame) if column.dtype == pl.String and column.null_count()]
+def _as_written(frame: pl.DataFrame, text: _Text, how: ReadOptions, findings: Findings) -> pl.DataFrame:
+    """The table again, with codes such as 01234 as text; notes about these and about words read as missing."""
+    whole = [j for j, column in enumerate(frame) if column.dtype.is_integer()]
+    codes = whole if whole and _has_leading_zeros(text) else []
+    places = sorted({*codes, *(j for j, column in enumerate(frame) if column.null_count())})
     if not places:
-        return
+        return frame
     raw = _parsed(text, how, False, columns=places, null_values=None, infer_schema=False)
-    for j, column in zip(places, raw, strict=True):
-        words = column.str.strip_chars()
-        words = words.filter(words.is_in([word for word in MISSING_WORDS if word])).drop_nulls()
-        for word, count in words.value_counts(sort=True).rows():
-            name = listed([frame.columns[j]])
-            text.source.notes.append(f"{word!r} read as missing: {count} cells in the text of column {name}")
+    written = {frame.columns[j]: column.str.strip_chars() for j, column in zip(places, raw, strict=True)}
+    marked = {name: column for name, column in written.items() if name not in how.unmarked}
+    note_words(frame, marked, findings, text.source.notes)
+    return with_codes(frame, {frame.columns[j]: written[frame.columns[j]] for j in codes}, how.na, text.source.notes)
+
+
+def _has_leading_zeros(text: _Text) -> bool:
+    return any(LEADING_ZERO.search(block) for block in blocks(text.content))

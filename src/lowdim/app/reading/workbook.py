@@ -5,6 +5,7 @@ Cells come with their own types; comments, titles, names and units above the dat
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 import polars as pl
@@ -13,11 +14,13 @@ from lowdim.app.errors import UserError
 from lowdim.app.read_options import ReadOptions
 from lowdim.app.reading.header import find_header
 from lowdim.app.reading.loaded import Loaded, library, listed, unique_names
+from lowdim.app.reading.marks import note_suspects, with_numeric_words
 from lowdim.app.reading.number_text import Findings
 from lowdim.app.reading.source import Source
-from lowdim.app.reading.suspects import note_suspects, with_numeric_words
 from lowdim.app.reading.values import column_of, text_of
 from lowdim.study.suggestions import did_you_mean
+
+LEAST, ROWS = 2, 3  # columns and rows (the header is one) of a table
 
 
 def read_workbook(source: Source, how: ReadOptions) -> Loaded:
@@ -51,12 +54,31 @@ def _cells(book: Any, source: Source, how: ReadOptions) -> list[list[Any]]:
     names = list(book.sheet_names)
     if how.sheet is not None:
         return _filled(book, _chosen(how.sheet, names, source)) or _no_cells(source, f"the sheet {how.sheet!r}")
-    for name in names:
-        if cells := _filled(book, name):
-            if len(names) > 1:
-                source.notes.append(f"the sheet {name!r} is read (--sheet chooses one of {listed(names)})")
-            return cells
-    return _no_cells(source, "the file")
+    filled = {name: cells for name in names if (cells := _filled(book, name))}
+    if not filled:
+        return _no_cells(source, "the file")
+    first = next(iter(filled))
+    tables = [name for name, cells in filled.items() if _is_table(cells)]
+    chosen = first if first in tables or not tables else tables[0]
+    if chosen != first and len(tables) > 1:
+        ways = ", ".join(f"--sheet {shlex.quote(name)}" for name in tables[:8])
+        raise UserError(f"{source.shown}: the first sheet, {first!r}, has no table; choose another: {ways}.")
+    if chosen != first:
+        source.notes.append(f"the first sheet, {first!r}, has no table; {chosen!r} is the only sheet that has one")
+    if len(names) > 1:
+        source.notes.append(f"the sheet {chosen!r} is read (--sheet chooses one of {listed(names)})")
+    return filled[chosen]
+
+
+def _is_table(rows: list[list[Any]]) -> bool:
+    """Whether several rows have cells in the same columns: two columns or more, or one of numbers."""
+    counts = [sum(cell not in (None, "") for cell in row) for row in rows]
+    if sum(count >= LEAST for count in counts) >= ROWS:
+        return True
+    numbers = [
+        sum(isinstance(row[j], (int, float)) for row in rows if j < len(row)) for j in range(max(map(len, rows)))
+    ]
+    return max(numbers) >= ROWS
 
 
 def _no_cells(source: Source, what: str) -> list[list[Any]]:

@@ -5,6 +5,6 @@
 
 from lowdim.study.columns.column import KINDS, Column
 from lowdim.study.columns.table import Table, read_table
-from lowdim.study.columns.wishes import Wishes
+from lowdim.study.columns.wishes import Kind, Wishes
 
-__all__ = ["KINDS", "Column", "Table", "Wishes", "read_table"]
+__all__ = ["KINDS", "Column", "Kind", "Table", "Wishes", "read_table"]

@@ -11,12 +11,14 @@ import numpy as np
 KINDS = {
     "number": "a quantity",
     "category": "one of a few values, without order",
+    "ordinal": "one of a few values that have an order",
     "date": "a date or a time",
     "text": "free text",
     "id": "a name or a number of its own for each row",
     "constant": "the same value everywhere",
     "empty": "no values",
 }
+MAPPED = ("number", "category", "ordinal")  # kinds that the methods can see
 # Uses: "map" (the methods see it), "label" (colours and scores), "name" (of the rows), "shown" (with the row in the
 # report, not seen by the methods), "left out".
 USES = ("map", "label", "name", "shown", "left out")
@@ -44,6 +46,8 @@ class Column:
         What may be wrong with the decision; empty where nothing speaks against it.
     other : str
         The decision that `doubt` suggests: a kind, or "label".
+    levels : tuple of str
+        The values of the kind "ordinal" in their order, lowest first; else empty.
     """
 
     name: str
@@ -54,6 +58,7 @@ class Column:
     why_use: str = ""
     doubt: str = ""
     other: str = ""
+    levels: tuple[str, ...] = ()
 
     def used(self, use: str, why: str = "") -> Column:
         """The same column with this use."""
@@ -72,6 +77,11 @@ class Column:
         """The cells as text; empty where missing."""
         return ["" if lost else as_text(value) for value, lost in zip(self.values, self.missing, strict=True)]
 
+    def ranks(self) -> np.ndarray:
+        """The place of each cell in the order of the levels, from 0, as float64; NaN where missing."""
+        places = {level: float(i) for i, level in enumerate(self.levels)}
+        return np.array([places.get(value, np.nan) for value in self.values.tolist()])
+
     def label_values(self) -> np.ndarray:
         """The values as labels: numbers as they are, dates as days since the first, the rest as text or None."""
         if self.values.dtype.kind == "M":
@@ -88,6 +98,7 @@ class Column:
             "missing": int(self.missing.sum()),
             "doubt": self.doubt or None,
             "suggestion": self.other or None,
+            **({"levels": list(self.levels)} if self.levels else {}),
         }
 
     @property

@@ -7,13 +7,17 @@ Only text is converted, and only where every cell can be read (or is named as on
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from lowdim.study.columns.column import Column, as_text, is_missing
-from lowdim.study.columns.text_values import Reading, as_dates, as_numbers, as_yes_no
+from lowdim.study.columns.scales_of_words import order_of
+from lowdim.study.columns.text_values import Reading, as_dates, as_moments, as_numbers, as_yes_no
+from lowdim.study.columns.wishes import Kind
 
 MOST_LEVELS = 50  # different values of a category
 MOST_CODES = 12  # different whole numbers that may be codes
@@ -31,24 +35,69 @@ _CODE_NAME = re.compile(
 _SAMPLE = 64  # cells looked at before a whole column is
 
 
-def kind_of(name: str, values: np.ndarray) -> Column:
-    """The column with its kind; `values` as `raw_columns.named_columns` gives them."""
+def kind_of(name: str, values: np.ndarray, order: tuple[str, ...] | None = None) -> Column:
+    """The column with its kind; `values` as `raw_columns.named_columns` gives them, `order` as their type has it."""
+    if order is not None and len(_different(values)) > 1:
+        why = f"ordered categories: {_in_order(order)}"
+        return Column(name, "ordinal", values, why, levels=order)
     rules: tuple[Callable[[str, np.ndarray], Column | None], ...] = (_empty, _date, _number, _flag, _text)
     return next(found for rule in rules if (found := rule(name, values)) is not None)
 
 
-def as_kind(name: str, values: np.ndarray, kind: str, owner: str) -> Column:
-    """The column as the kind that the user names; an error where its cells cannot be that."""
-    missing = is_missing(values)
+def as_kind(name: str, values: np.ndarray, kind: Kind, owner: str) -> Column:
+    """The column as the kind that the user names (a list: these values in this order); an error where it cannot be."""
     if kind == "number":
         return Column(name, kind, _as_number(name, values, owner), "as asked")
+    if kind == "ordinal" or not isinstance(kind, str):
+        return _as_order(name, values, None if isinstance(kind, str) else tuple(map(str, kind)), owner)
     if kind == "date":
         found = kind_of(name, values)
         if found.kind != "date":
             raise ValueError(f"{owner}: column {name!r} cannot be read as dates; {found.why}.")
         return Column(name, kind, found.values, "as asked")
-    texts = [None if lost else as_text(v) for v, lost in zip(values.tolist(), missing, strict=True)]
-    return Column(name, kind, _objects(texts), "as asked")
+    return Column(name, kind, _texts(values), "as asked")
+
+
+def without_marks(values: np.ndarray, known: Sequence[object] | None) -> np.ndarray:
+    """Text without words for missing cells that are none of the known values; as it is where nothing is known."""
+    if known is None or values.dtype.kind != "O":
+        return values
+    marks = {v for v in values.tolist() if isinstance(v, str) and v.strip().lower() in NOTHING and v not in known}
+    return _objects([None if v in marks else v for v in values.tolist()]) if marks else values
+
+
+def _texts(values: np.ndarray) -> np.ndarray:
+    lost = is_missing(values)
+    return _objects([None if gone else as_text(v) for v, gone in zip(values.tolist(), lost, strict=True)])
+
+
+def _as_order(name: str, values: np.ndarray, levels: tuple[str, ...] | None, owner: str) -> Column:
+    """Ordered categories: in the order that the user gives, of a known scale of words, or of numbers."""
+    cells = _texts(without_marks(values, levels or ()))
+    different = _different(cells)
+    if levels is None:
+        numbers = as_numbers(different, codes=True)
+        if numbers is not None and not numbers.words:
+            levels = tuple(sorted(different, key=lambda text: numbers.values[text]))
+        else:
+            levels = order_of(name, different)
+    if levels is None:
+        shown = ", ".join(_short(text, 20) for text in different[:6])
+        raise ValueError(
+            f"{owner}: the order of the values of column {name!r} is not known ({shown}). List them, lowest first: "
+            f"kinds={{{name!r}: [...]}} (on the command line: --as 'ordinal:{name}=LOW,...,HIGH')."
+        )
+    strange = next((text for text in different if text not in levels), None)
+    if strange is not None:
+        raise ValueError(
+            f"{owner}: column {name!r} must hold one of its ordered values ({', '.join(levels)}); got {strange!r}."
+        )
+    return Column(name, "ordinal", cells, f"as asked, {_in_order(levels)}", levels=levels)
+
+
+def _in_order(levels: tuple[str, ...]) -> str:
+    shown = [_short(level, 20) for level in levels]
+    return " < ".join(shown if len(shown) <= 7 else [*shown[:3], "...", *shown[-2:]])
 
 
 def _as_number(name: str, values: np.ndarray, owner: str) -> np.ndarray:
@@ -61,10 +110,10 @@ def _as_number(name: str, values: np.ndarray, owner: str) -> np.ndarray:
         return np.asarray(days, dtype=np.float64)
     if found.values.dtype.kind == "f":
         return found.values
-    read = as_numbers(_different(values))
+    read = as_numbers(_different(values), codes=True)
     if read is not None:
         return read.column(values, np.nan, np.float64)
-    first = next((text for text in _different(values) if as_numbers([text]) is None), None)
+    first = next((text for text in _different(values) if as_numbers([text], codes=True) is None), None)
     raise ValueError(f"{owner}: column {name!r} must hold numbers; got {first!r}.")
 
 
@@ -100,6 +149,8 @@ def _numbers(name: str, values: np.ndarray, how: str) -> Column:
     if low == high:
         return Column(name, "constant", values, f"always {as_text(low)}")
     span = f"{as_text(low)} to {as_text(high)}"
+    if not how and (moments := as_moments(name, values)) is not None:
+        return _dates(name, *moments)
     if not _whole(values):
         return Column(name, "number", values, f"{how or 'numbers'}, {span}")
     reason = _id_reason(name, values)
@@ -140,7 +191,7 @@ def _named_id(name: str) -> bool:
     return bool(_ID_NAME.match(name.strip().lower()) or _ID_CAMEL.search(name.strip()))
 
 
-def _code_doubt(name: str, levels: np.ndarray, n: int) -> dict[str, str]:
+def _code_doubt(name: str, levels: np.ndarray, n: int) -> dict[str, Any]:
     """A doubt where whole numbers may be codes of categories."""
     few = 2 < len(levels) <= MOST_CODES and n >= 5 * len(levels) and levels[-1] - levels[0] < 4 * len(levels)
     named = 2 < len(levels) <= MOST_LEVELS and n >= 2 * len(levels) and bool(_CODE_NAME.search(name.lower()))
@@ -162,7 +213,21 @@ def _flag(name: str, values: np.ndarray) -> Column | None:
 
 
 def _text(name: str, values: np.ndarray) -> Column:
-    cells = _objects([None if v is None or str(v).strip().lower() in NOTHING else str(v) for v in values.tolist()])
+    marks = Counter(str(v).strip() for v in values.tolist() if v is not None and str(v).strip().lower() in NOTHING)
+    cells = _objects([None if v is None or str(v).strip() in marks else str(v) for v in values.tolist()])
+    return _with_marks(_of_text(name, cells), marks)
+
+
+def _with_marks(found: Column, marks: Counter[str]) -> Column:
+    """The column with a doubt that names the texts read as missing cells."""
+    named = [f"{word!r} ({count} cell{'s' if count > 1 else ''})" for word, count in marks.most_common(4) if word]
+    if not named:
+        return found
+    doubt = "; ".join(part for part in (found.doubt, f"read as missing: {', '.join(named)}") if part)
+    return replace(found, doubt=doubt, other=found.other or "category")
+
+
+def _of_text(name: str, cells: np.ndarray) -> Column:
     different = _different(cells)
     if not different:
         return Column(name, "empty", cells, "no values")
@@ -199,6 +264,9 @@ def _with_words(found: Column, cells: np.ndarray, read: Reading) -> Column:
 def _words(name: str, cells: np.ndarray, different: list[str]) -> Column:
     """Text that is nothing but text: a category, a name for each row, or free text."""
     n, levels = sum(cell is not None for cell in cells), len(different)
+    order = order_of(name, different)
+    if order is not None:
+        return Column(name, "ordinal", cells, f"{levels} values in an order: {_in_order(order)}", levels=order)
     longest = max(map(len, different))
     if levels == n and n > 3 and longest <= LONG:
         return Column(name, "id", cells, "a different text in each row")
@@ -207,7 +275,9 @@ def _words(name: str, cells: np.ndarray, different: list[str]) -> Column:
         return Column(name, "category", cells, f"{levels} different values: {shown}")
     why = f"{levels} different texts in {n} rows" if levels < n else "a different, long text in each row"
     repeats = levels <= n // 2 and longest <= 4 * LONG
-    doubt = {"doubt": f"{levels} values are too many for a category", "other": "category"} if repeats else {}
+    doubt: dict[str, Any] = (
+        {"doubt": f"{levels} values are too many for a category", "other": "category"} if repeats else {}
+    )
     return Column(name, "text", cells, why, **doubt)
 
 

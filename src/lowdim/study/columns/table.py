@@ -10,9 +10,11 @@ import numpy as np
 from scipy import sparse
 
 from lowdim._core.tables.columns import has_categories, is_frame
+from lowdim._core.tables.orders import ordered_column, orders_of
 from lowdim.study.columns.column import Column
-from lowdim.study.columns.kinds import as_kind, kind_of
+from lowdim.study.columns.kinds import as_kind, kind_of, without_marks
 from lowdim.study.columns.raw_columns import named_columns
+from lowdim.study.columns.row_index import with_index
 from lowdim.study.columns.uses import decide
 from lowdim.study.columns.wishes import Wishes
 
@@ -52,8 +54,8 @@ class Table:
 
     @property
     def categories(self) -> list[str]:
-        """Names of the columns of categories that the methods see."""
-        return [column.name for column in self.used if column.kind == "category"]
+        """Names of the columns of categories that the methods see, ordered ones too."""
+        return [column.name for column in self.used if column.kind != "number"]
 
     @property
     def label(self) -> Column | None:
@@ -80,17 +82,25 @@ class Table:
             out[:, j] = values
         return out
 
-    def frame(self) -> Any:
-        """The columns that the methods see: a data frame like the one given, else an array (of objects if mixed)."""
-        cells = {column.name: column.values for column in self.used}
+    def frame(self, *, ranks: bool = False) -> Any:
+        """The columns that the methods see: a data frame like the one given, else an array (of objects if mixed).
+
+        Ordered categories have a type of their own in a data frame. An array has none: `ranks` gives their ranks.
+        """
         if self._frame is not None:
-            return self._frame({name: v if v.dtype.kind == "f" else v.tolist() for name, v in cells.items()})
+            return self._frame({column.name: self._typed(column) for column in self.used})
         if not self.categories:
             return self.numbers()
-        table = np.empty((len(self.rows), len(cells)), dtype=object)
-        for j, values in enumerate(cells.values()):
+        table = np.empty((len(self.rows), len(self.used)), dtype=object)
+        for j, column in enumerate(self.used):
+            values = column.ranks() if ranks and column.levels else column.values
             table[:, j] = [None if v is None or v != v else v for v in values.tolist()]
         return table
+
+    def _typed(self, column: Column) -> Any:
+        if column.levels:
+            return ordered_column(self._frame, column.values.tolist(), column.levels)
+        return column.values if column.values.dtype.kind == "f" else column.values.tolist()
 
     def take(self, rows: np.ndarray, note: str | None = None) -> Table:
         """These rows of the table, with a note that says why."""
@@ -126,16 +136,30 @@ def read_table(X: Any, wishes: Wishes = Wishes()) -> Table:  # noqa: B008 (froze
     raw = named_columns(X, wishes.owner)
     wishes.check(list(raw))
     raw = {name: raw[name] for name in dict.fromkeys((*wishes.columns, *raw))}  # in the order asked for
+    orders = _orders(X)
     columns = [
-        as_kind(name, values, wishes.kinds[name], wishes.owner) if name in wishes.kinds else kind_of(name, values)
+        as_kind(name, without_marks(values, wishes.fitted.get(name)), wishes.kinds[name], wishes.owner)
+        if name in wishes.kinds
+        else kind_of(name, values, orders.get(name))
         for name, values in raw.items()
     ]
     n = len(next(iter(raw.values()))) if raw else 0
     frame = type(X) if is_frame(X) else None
-    table = Table(tuple(decide(columns, wishes)), np.arange(n), n, (), frame, _is_single(X))
+    decided = with_index(decide(columns, wishes), X, wishes)
+    table = Table(tuple(decided), np.arange(n), n, (), frame, _is_single(X))
     if not table.used:
+        if not wishes.need_columns:
+            return table
         raise ValueError(_nothing_left(table, wishes))
     return _without_empty_rows(table)
+
+
+def _orders(X: Any) -> dict[str, tuple[str, ...]]:
+    """The columns of a data frame whose type has an order, and their values in that order."""
+    if not is_frame(X):
+        return {}
+    found = zip(map(str, X.columns), orders_of(X), strict=True)
+    return {name: levels for name, levels in found if levels is not None}
 
 
 def _is_single(X: Any) -> bool:

@@ -20,7 +20,23 @@ _DATES = (
     *("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%d.%m.%y", "%m/%d/%y", "%d/%m/%y"),
     *("%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%d-%b-%Y", "%d-%b-%y", "%b %Y", "%B %Y"),
 )
+_LETTERS = {
+    "%d": "dd",
+    "%m": "mm",
+    "%Y": "yyyy",
+    "%y": "yy",
+    "%b": "Mon",
+    "%B": "Month",
+    "%H": "hh",
+    "%M": "mm",
+    "%S": "ss",
+}
 _TIMES = ("", " %H:%M", " %H:%M:%S")
+_TIME_NAME = re.compile(
+    r"(^|[ _.-])(time|timestamp|ts|epoch|unix|unixtime|datetime|utc|created|updated)([ _.-]|$)|time$"
+)
+_EPOCH = (1e9, 3e9)  # seconds since 1970
+_CLOCKS = ((1.0, "seconds"), (1e3, "milliseconds"), (1e6, "microseconds"), (1e9, "nanoseconds"))
 # Of the different values of a column, so many must be numbers for the others to count as missing cells; and there may
 # be so many others.
 MOSTLY, FEW_WORDS = 0.8, 3
@@ -39,13 +55,14 @@ class Reading:
         return np.array([self.values.get(cell, empty) for cell in cells], dtype=dtype)
 
 
-def as_numbers(different: list[str]) -> Reading | None:
+def as_numbers(different: list[str], *, codes: bool = False) -> Reading | None:
     """The different values of a column as numbers, if all of them (or all but a few words) are; None otherwise.
 
-    One notation must fit the whole column: 34,7 is never read as 347. Zero-padded and very long codes are no numbers.
+    One notation must fit the whole column: 34,7 is never read as 347. Zero-padded and very long codes are no numbers,
+    unless `codes` says that they are.
     """
     stripped = {text: text.strip() for text in different}
-    if any(_CODE.match(text) for text in stripped.values()):
+    if not codes and any(_CODE.match(text) for text in stripped.values()):
         return None
     bare = {text: _SIGNS.sub("", _SIGNS.sub("", cell)).strip() for text, cell in stripped.items()}
     unit = _common_unit(list(stripped.values()))
@@ -112,7 +129,7 @@ def as_dates(different: list[str]) -> Reading | None:
         return None
     if not all(6 <= len(text.strip()) <= 40 for text in dates[:50]):
         return None
-    for how, parse in (("dates", _iso), *((f"dates as {form}", _by(form)) for form in _formats())):
+    for how, parse in (("dates", _iso), *((f"dates as {_in_letters(form)}", _by(form)) for form in _formats())):
         if any(parse(text.strip()) is None for text in dates[:20]):
             continue
         read = {text: parse(text.strip()) for text in dates}
@@ -121,8 +138,29 @@ def as_dates(different: list[str]) -> Reading | None:
     return None
 
 
+def as_moments(name: str, values: np.ndarray) -> tuple[np.ndarray, str] | None:
+    """Numbers that count the time since 1970 (2001 to 2065) in a column whose name says time; how they are counted."""
+    if not _TIME_NAME.search(name.lower()):
+        return None
+    low, high = np.nanmin(values), np.nanmax(values)
+    for size, called in _CLOCKS:
+        if _EPOCH[0] * size <= low and high <= _EPOCH[1] * size:
+            moments = np.full(len(values), np.datetime64("NaT", "ms"))
+            there = ~np.isnan(values)
+            moments[there] = np.round(values[there] * (1000 / size)).astype("int64").astype("datetime64[ms]")
+            return moments, f"times as {called} since 1970"
+    return None
+
+
 def _formats() -> list[str]:
     return [day + time for day in _DATES for time in _TIMES]
+
+
+def _in_letters(form: str) -> str:
+    """A form of dates as people write it: %d.%m.%Y is dd.mm.yyyy."""
+    for code, letters in _LETTERS.items():
+        form = form.replace(code, letters)
+    return form
 
 
 def _iso(text: str) -> np.datetime64 | None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from lowdim._core.tables.labels import MOST_CLASSES, are_classes
-from lowdim.study.columns.column import Column
+from lowdim.study.columns.column import MAPPED, Column
 from lowdim.study.columns.wishes import Wishes
 
 # Names that say "label", the clearest first; compared in lower case without separators.
@@ -15,6 +15,7 @@ LABEL_NAMES = (
     *("label", "labels", "target", "class", "classes", "y", "species", "diagnosis", "outcome", "celltype", "cluster"),
     *("clusters", "group", "groups", "cohort", "condition", "treatment"),
 )
+GROUPS = ("category", "ordinal")
 QUANTITY_NAMES = ("label", "target", "y")  # labels also where they are quantities
 NOT_ASKED = "not among the columns asked for"
 ROW_NAMES = ("name", "names", "id", "title", "label", "sample", "samplename", "sampleid")
@@ -36,11 +37,11 @@ def _first_use(column: Column, wishes: Wishes) -> Column:
     if column.name in wishes.drop:
         return column.used("left out", "as asked")
     chosen = column.name in wishes.columns
-    if wishes.columns and not chosen and column.kind in ("number", "category"):
+    if wishes.columns and not chosen and column.kind in MAPPED:
         return column.used("left out", NOT_ASKED)
     if column.kind in ("empty", "constant"):
         return column.used("left out")
-    if column.kind in ("number", "category"):
+    if column.kind in MAPPED:
         return column.used("map", "as asked" if chosen else "")
     if chosen or wishes.kinds.get(column.name) == "date":
         raise ValueError(_cannot_map(column, wishes))
@@ -78,7 +79,7 @@ def _with_label(columns: list[Column], wishes: Wishes) -> list[Column]:
     ranked = sorted((c for c in free if _label_rank(c) is not None), key=lambda c: _label_rank(c) or 0)
     if ranked and (len(inside) > 1 or ranked[0] not in inside):
         return _replace(columns, ranked[0].used("label", "by its name; the methods do not see it"))
-    categories = [c for c in inside if c.kind == "category"]
+    categories = [c for c in inside if c.kind in GROUPS]
     if len(categories) == 1 and categories[0] in free and len(inside) > 2 and _levels(categories[0]) <= MOST_CLASSES:
         why = "the only categories beside numbers; the methods do not see it"
         return _replace(columns, categories[0].used("label", why))
@@ -96,7 +97,7 @@ def _label_rank(column: Column) -> int | None:
         and word not in QUANTITY_NAMES
     ):
         return None
-    if column.kind == "category" and _levels(column) > MOST_CLASSES:
+    if column.kind in GROUPS and _levels(column) > MOST_CLASSES:
         return None
     return LABEL_NAMES.index(word)
 
@@ -106,16 +107,17 @@ def _levels(column: Column) -> int:
 
 
 def _with_names(columns: list[Column], wishes: Wishes) -> list[Column]:
-    """The column with the names of the rows: text before numbers, a telling name before others."""
+    """The column with the names of the rows: without gaps, text before numbers, a telling name before others."""
     if wishes.names is not None:
         return columns
     ids = [c for c in columns if c.kind == "id" and c.use == "shown"]
     if not ids:
         return columns
 
-    def rank(column: Column) -> tuple[bool, bool]:
+    def rank(column: Column) -> tuple[bool, bool, bool]:
         word = "".join(c for c in column.name.lower() if c.isalnum())
-        return column.values.dtype.kind == "f", word not in ROW_NAMES
+        numbers = column.values.dtype.kind == "f" or all(text.isdigit() for text in column.texts())
+        return bool(column.missing.any()), numbers, word not in ROW_NAMES
 
     return _replace(columns, min(ids, key=rank).used("name", "names of the rows"))
 

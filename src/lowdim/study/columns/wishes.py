@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lowdim.study.columns.column import KINDS
 from lowdim.study.suggestions import did_you_mean
 
-ASKED = ("number", "category", "date", "text", "id")
+ASKED = ("number", "category", "ordinal", "date", "text", "id")
+Kind = str | Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -26,9 +27,13 @@ class Wishes:
     names : str or None
         The column with the names of the rows.
     kinds : mapping of str
-        Column -> kind it has, whatever it looks like.
+        Column -> kind it has, whatever it looks like; a list of values in their order is the kind "ordinal".
+    fitted : mapping of str
+        Column -> categories that a model was fitted with: other words for missing cells are missing, as they were.
     find_label : bool
         Look for a column that is a label; False where labels come from elsewhere.
+    need_columns : bool
+        A table without a column for the map is an error.
     owner : str
         Who asks; errors begin with it.
     option : mapping of str
@@ -39,8 +44,10 @@ class Wishes:
     drop: tuple[str, ...] = ()
     label: str | None = None
     names: str | None = None
-    kinds: Mapping[str, str] = field(default_factory=dict)
+    kinds: Mapping[str, Kind] = field(default_factory=dict)
+    fitted: Mapping[str, Sequence[object]] = field(default_factory=dict)
     find_label: bool = True
+    need_columns: bool = True
     owner: str = "compare"
     option: Mapping[str, str] = field(
         default_factory=lambda: {key: key for key in ("columns", "drop", "label", "names", "kinds")}
@@ -61,8 +68,20 @@ class Wishes:
                 f"{self.owner}: {self.option[key]} {name!r}{which} is not a column.{hint} Columns: {shown}."
             )
         for name, kind in self.kinds.items():
-            if kind not in ASKED:
+            if not isinstance(kind, str):
+                self._check_order(name, kind)
+            elif kind not in ASKED:
                 raise ValueError(
                     f"{self.owner}: {self.option['kinds']} of {name!r} must be one of {', '.join(ASKED)}; got {kind!r}."
                     f"{did_you_mean(kind, KINDS)}"
                 )
+
+    def _check_order(self, name: str, levels: Sequence[str]) -> None:
+        given = [str(level) for level in levels]
+        twice = next((level for level in given if given.count(level) > 1), None)
+        if len(given) < 2 or twice is not None:
+            wrong = f"{twice!r} twice" if twice is not None else f"{len(given)}"
+            raise ValueError(
+                f"{self.owner}: {self.option['kinds']} of {name!r} must list at least two different values, lowest "
+                f"first; got {wrong}."
+            )

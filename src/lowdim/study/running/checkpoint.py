@@ -41,6 +41,7 @@ def fingerprint_of(table: Table, use: str | None = None) -> str:
     for column in table.columns:
         if use in (None, column.use):
             digest.update(f"{column.name}\0{column.kind}\0{column.use}\0".encode())
+            digest.update("\0".join(column.levels).encode())
             plain = column.values.dtype.kind != "O"
             digest.update(column.values.tobytes() if plain else "\0".join(column.texts()).encode())
     return digest.hexdigest()

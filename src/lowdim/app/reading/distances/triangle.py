@@ -9,7 +9,7 @@ import numpy as np
 
 from lowdim.app.errors import UserError
 from lowdim.app.read_options import ReadOptions
-from lowdim.app.reading.distances import FEWEST, distances_of, is_symmetric
+from lowdim.app.reading.distances.record import FEWEST, are_rounded, distances_of
 from lowdim.app.reading.encodings import as_bytes
 from lowdim.app.reading.loaded import Loaded
 from lowdim.app.reading.number_text import is_number
@@ -24,10 +24,11 @@ def triangle_in(content: Path | bytes, lines: list[str], source: Source, how: Re
     if how.distances not in (None, "lower", "square"):
         return None
     first = _separated(lines[:LOOKED_AT])
-    if not _could_be_phylip(first) and not (how.distances == "lower" or _could_be_triangle(first)):
+    possible = _could_be_phylip(first) or _could_be_triangle(first) or _could_be_printed(first)
+    if not possible and how.distances != "lower":
         return None
     rows = _separated(as_bytes(content).decode("utf-8").splitlines())
-    found = _phylip(rows, source) or _triangle(rows, source, asked=how.distances == "lower")
+    found = _phylip(rows, source) or _printed(rows, source) or _triangle(rows, source, asked=how.distances == "lower")
     if found is None and how.distances == "lower" and len({len(row) for row in rows[1:]}) > 1:
         raise UserError(
             f"{source.shown}: --distances lower needs lines of 1, 2, 3, ... numbers (each may begin with a name), or a "
@@ -60,11 +61,41 @@ def _could_be_phylip(rows: list[list[str]]) -> bool:
 
 def _could_be_triangle(rows: list[list[str]]) -> bool:
     """Whether each line has one cell more than the one above it and ends in a zero; a header may come first."""
-    body = rows[1:] if rows and not any(is_number(cell) for cell in rows[0][1:]) and len(rows[0]) > 2 else rows
+    body = rows[1:] if _has_header(rows) else rows
     if len(body) < FEWEST or len(body[0]) not in (1, 2):
         return False
     growing = all(len(row) == len(body[0]) + i for i, row in enumerate(body))
     return growing and all(_numbers(row[-1:]) == [0.0] for row in body)
+
+
+def _has_header(rows: list[list[str]]) -> bool:
+    """Whether the first line has names: no numbers, or those that begin the lines under it."""
+    if len(rows) < 2 or len(rows[0]) < 3:
+        return False
+    named = not any(is_number(cell) for cell in rows[0][1:])
+    starts = [row[0] for row in rows[1:] if row]
+    return named or starts == rows[0][: len(starts)]
+
+
+def _could_be_printed(rows: list[list[str]]) -> bool:
+    """Whether lines are as R prints distances: names of all items but the last, then lines of one more number each."""
+    if len(rows) < FEWEST or len(rows[0]) < 2:
+        return False
+    header, body = rows[0], rows[1:]
+    starts = [row[0] for row in body if row]
+    below = header[1 : 1 + len(starts)]
+    return starts[: len(below)] == below and all(len(row) == i + 2 for i, row in enumerate(body))
+
+
+def _printed(rows: list[list[str]], source: Source) -> Loaded | None:
+    if not _could_be_printed(rows) or len(rows) != len(rows[0]) + 1:
+        return None
+    D = _lower([[], *([*row[1:]] for row in rows[1:])])
+    if D is None:
+        return None
+    names = [rows[0][0], *(row[0] for row in rows[1:])]
+    notes = [*source.notes, f"a lower triangle: distances between {len(D)} items (--distances no: rows)"]
+    return distances_of(D, names, notes)
 
 
 def _numbers(cells: list[str]) -> list[float] | None:
@@ -80,8 +111,9 @@ def _phylip(rows: list[list[str]], source: Source) -> Loaded | None:
     body, n = rows[1:], len(rows) - 1
     if all(len(row) == n + 1 for row in body):
         D = _matrix([row[1:] for row in body])
-        if D is None or not is_symmetric(D):
+        if D is None or not are_rounded(D) or np.diag(D).any() or D.min() < 0:
             return None
+        D = (D + D.T) / 2
     else:
         D = _lower([row[1:] for row in body])
         if D is None:
@@ -93,9 +125,9 @@ def _phylip(rows: list[list[str]], source: Source) -> Loaded | None:
 def _triangle(rows: list[list[str]], source: Source, *, asked: bool) -> Loaded | None:
     if not asked and not _could_be_triangle(rows):
         return None
-    header = len(rows) > 1 and len(rows[0]) > 2 and not any(is_number(cell) for cell in rows[0][1:])
+    header = _has_header(rows)
     body = rows[1:] if header else rows
-    named = any(row and not is_number(row[0]) for row in body)
+    named = any(row and not is_number(row[0]) for row in body) or (header and len(body[0]) == 2)
     D = _lower([row[1:] if named else row for row in body])
     if D is None or (named and len(D) > len(body)):  # the first item has no line, so no name
         return None
