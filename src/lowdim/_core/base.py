@@ -137,6 +137,14 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Check, embed, keep. After any failure (Ctrl-C included) the model is as it was before."""
         before = dict(self.__dict__)
         try:
+            return self._fit_checked(X, **options)
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    def _fit_checked(self, X: Any, **options: Any) -> Any:
+        with threads.single_blas():  # so that the bits depend neither on the caller's setting nor on other fits
             self._forget()
             params.check(type(self).__name__, vars(self), rules_of(type(self)))
             if isinstance(X, Iterator):
@@ -149,10 +157,6 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 self.embedding_ = Z = np.asarray(Z, dtype=dtype)
                 self._n_features_out = Z.shape[1]
             return Z
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
 
     def _fit_batches(self, batches: Iterator[Any], **options: Any) -> None:
         for name in [name for name, value in options.items() if value is not None]:
@@ -204,7 +208,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X, dtype = self._check_rows(X, fitting=False)
-        parts = [self._extend(X[rows]) for rows in threads.blocks(X.shape[0], self._block_rows)]
+        with threads.single_blas():
+            parts = [self._extend(X[rows]) for rows in threads.blocks(X.shape[0], self._block_rows)]
         return np.concatenate(parts).astype(dtype, copy=False)
 
     def inverse_transform(self, Z: Any, *, return_outside: bool = False) -> Any:
@@ -236,8 +241,10 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if self._invert is not None:
             if return_outside:
                 raise ValueError(f"{type(self).__name__}: return_outside needs a learned inverse; this one is exact.")
-            return np.asarray(self._invert(Z), dtype=Z.dtype)
-        X, outside = self._learned_inverse()(Z)
+            with threads.single_blas():
+                return np.asarray(self._invert(Z), dtype=Z.dtype)
+        with threads.single_blas():
+            X, outside = self._learned_inverse()(Z)
         X = self._holes.decoded(X) if isinstance(self._holes, Gower) else X.astype(Z.dtype, copy=False)
         return (X, outside) if return_outside else X
 

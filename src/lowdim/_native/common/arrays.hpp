@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <stdexcept>
 
+#include "common/gil.hpp"
+
 namespace lowdim {
 
 namespace nb = nanobind;

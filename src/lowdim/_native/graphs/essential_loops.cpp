@@ -251,7 +251,7 @@ void essential_loops(In1<Offset> start, In1<Node> to, In1<Node> generator, In1<N
 void bind_essential_loops(nb::module_& m) {
   using namespace nb::literals;
   m.def("essential_loops", &essential_loops, "start"_a.noconvert(), "to"_a.noconvert(), "generator"_a.noconvert(),
-        "order"_a.noconvert(), "hops"_a, "essential"_a.noconvert(), nb::call_guard<nb::gil_scoped_release>(),
+        "order"_a.noconvert(), "hops"_a, "essential"_a.noconvert(), nb::call_guard<WithoutGil>(),
         "Mark the edges outside a spanning tree whose loop is not a sum of loops inside balls of `hops` edges.");
 }
 

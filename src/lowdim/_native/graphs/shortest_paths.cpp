@@ -224,11 +224,11 @@ void bind_paths_for(nb::module_& m) {
   using namespace nb::literals;
   m.def("heap_paths", &heap_paths<Out>, "start"_a.noconvert(), "to"_a.noconvert(), "length"_a.noconvert(),
         "sources"_a.noconvert(), "rows"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a,
-        nb::call_guard<nb::gil_scoped_release>(),
+        nb::call_guard<WithoutGil>(),
         "Write the distances from sources[s] to out[rows[s]], one Dijkstra per source.");
   m.def("batched_paths", &batched_paths<Out>, "start"_a.noconvert(), "to"_a.noconvert(), "length"_a.noconvert(),
         "sources"_a.noconvert(), "rows"_a.noconvert(), "groups"_a.noconvert(), "out"_a.noconvert(), "patience"_a,
-        "n_threads"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "n_threads"_a, nb::call_guard<WithoutGil>(),
         "Write the distances from sources[s] to out[rows[s]], one vectorised search per group of sources; an edge may "
         "be relaxed `patience` times on average before the heap takes over. Returns how many groups gave up.");
 }
@@ -240,7 +240,7 @@ void bind_shortest_paths(nb::module_& m) {
   bind_paths_for<float>(m);
   bind_paths_for<double>(m);
   m.def("source_groups", &source_groups, "start"_a.noconvert(), "to"_a.noconvert(), "sources"_a.noconvert(), "lanes"_a,
-        "order"_a.noconvert(), "groups"_a.noconvert(), nb::call_guard<nb::gil_scoped_release>(),
+        "order"_a.noconvert(), "groups"_a.noconvert(), nb::call_guard<WithoutGil>(),
         "Order distinct sources into groups of neighbours of at most `lanes`; returns the number of groups.");
 }
 

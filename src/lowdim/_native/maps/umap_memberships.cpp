@@ -76,7 +76,7 @@ void fuzzy_rows(In1<std::int64_t> starts, In1<double> distances, double connecti
 
 void bind_umap_memberships(nb::module_& m) {
   using namespace nb::literals;
-  using release = nb::call_guard<nb::gil_scoped_release>;
+  using release = nb::call_guard<WithoutGil>;
   m.def("fuzzy_rows", &fuzzy_rows, "starts"_a.noconvert(), "distances"_a.noconvert(), "connectivity"_a, "least"_a,
         "n_threads"_a, "weights"_a.noconvert(), "reaches"_a.noconvert(), "widths"_a.noconvert(), release(),
         "Turn each row's distances to its neighbours into memberships between 0 and 1; their reach and width.");

@@ -251,7 +251,7 @@ void sample_map(In1<std::int64_t> starts, In1<std::int32_t> ends, In1<std::uint1
 
 void bind_umap_sampled_descent(nb::module_& m) {
   using namespace nb::literals;
-  using release = nb::call_guard<nb::gil_scoped_release>;
+  using release = nb::call_guard<WithoutGil>;
   m.def("sample_map", &sample_map, "starts"_a.noconvert(), "ends"_a.noconvert(), "steps"_a.noconvert(),
         "clocks"_a.noconvert(), "a"_a, "b"_a, "strength"_a, "per_pull"_a, "together"_a, "seed"_a, "first"_a,
         "n_steps"_a, "total"_a, "rate"_a, "n_threads"_a, "y"_a.noconvert(), release(),

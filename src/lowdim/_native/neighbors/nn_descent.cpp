@@ -310,7 +310,7 @@ void tile_distances(In2<float> a, In2<float> b, Out2<float> out) {
 
 void bind_nn_descent(nb::module_& m) {
   using namespace nb::literals;
-  using release = nb::call_guard<nb::gil_scoped_release>;
+  using release = nb::call_guard<WithoutGil>;
   m.def("grow_trees", &grow_trees, "rows"_a.noconvert(), "depth"_a, "first_tree"_a, "seed"_a, "n_threads"_a,
         "orders"_a.noconvert(), release(), "Rows in the order of the leaves of random projection trees, a tree a row.");
   m.def("search_leaves", &search_leaves, "sketch"_a.noconvert(), "orders"_a.noconvert(), "depth"_a, "n_threads"_a,

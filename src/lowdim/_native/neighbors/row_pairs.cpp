@@ -175,7 +175,7 @@ void bind_pairs(nb::class_<Pairs>& cls) {
   using namespace nb::literals;
   using T = typename Pairs::Value;
   using Queries = In1<std::int32_t>;
-  const auto no_gil = nb::call_guard<nb::gil_scoped_release>();
+  const auto no_gil = nb::call_guard<WithoutGil>();
   cls.def(
       "refine",
       [](const Pairs& self, int p, Queries queries, Out2<double> values, Out2<std::int32_t> indices) {

@@ -96,7 +96,7 @@ void sort_top(Out2<T> values, Out2<std::int32_t> indices) {
 template <class T>
 void bind_for(nb::module_& m) {
   using namespace nb::literals;
-  const auto no_gil = nb::call_guard<nb::gil_scoped_release>();
+  const auto no_gil = nb::call_guard<WithoutGil>();
   m.def("top_distances", &top_distances<T>, "block"_a.noconvert(), "offset"_a, "skip"_a.noconvert(),
         "values"_a.noconvert(), "indices"_a.noconvert(), no_gil,
         "Offer a block of distances (columns offset, offset + 1, ...) to the heaps of its rows' smallest values.");

@@ -188,7 +188,7 @@ std::int64_t monotone(In1<T> y, In1<T> w, Out1<std::uint32_t> order, In2<std::in
   for (std::int64_t t = 0; t < n_ties; ++t)
     if (ties(t, 0) < (t ? ties(t - 1, 1) : 0) || ties(t, 1) <= ties(t, 0) || ties(t, 1) > m)
       throw std::invalid_argument("monotone: ties must be increasing runs of places");
-  nb::gil_scoped_release free;
+  WithoutGil free;
   const Values<T> v{y.data(), n_rows(w) ? w.data() : nullptr};
   if (approach == 0) return untied(v, order.data(), m, ties.data(), n_ties, fit.data());
   return tied(v, order.data(), m, ties.data(), n_ties, approach == 2, fit.data());

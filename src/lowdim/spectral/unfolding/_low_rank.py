@@ -205,9 +205,8 @@ class _Problem:
         """The factors of L_(|y| + s) + mass."""
         weights = self.scales * (np.abs(state.multipliers) + state.penalty)
         L = self.Bt @ (sparse.diags_array(weights) @ self.B) + sparse.diags_array(self.mass)
-        return splu(
-            sparse.csc_matrix(L), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
-        )
+        options = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
+        return threads.aside(lambda: splu(sparse.csc_matrix(L), **options))
 
     def gradient(self, R: Array, BR: Array, forces: Array) -> Array:
         G = self.Bt @ ((self.scales * forces)[:, None] * BR) - self.mass[:, None] * R
