@@ -22,7 +22,7 @@ from lowdim._core.renamed import current, refuse_unknown, renamed_of, with_known
 from lowdim._core.runtime import memory, threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
-from lowdim._core.tables.arrays import FLOATS, extent, native, same_shape
+from lowdim._core.tables.arrays import FLOATS, contiguous, extent, native, same_shape
 from lowdim._core.tables.kinds import naming_text
 from lowdim._core.validate import Accepts
 from lowdim._core.vocabulary import rules_of
@@ -137,11 +137,19 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Check, embed, keep. After any failure (Ctrl-C included) the model is as it was before."""
         before = dict(self.__dict__)
         try:
-            return self._fit_checked(X, **options)
+            Z = self._fit_checked(X, **options)
+            self._settle(before)
+            return Z
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
+
+    def _settle(self, before: dict[str, Any]) -> None:
+        """Arrays in the memory order that a model file keeps, so that a loaded model multiplies them the same way."""
+        for name, value in self.__dict__.items():
+            if value is not before.get(name):
+                self.__dict__[name] = contiguous(value)
 
     def _fit_checked(self, X: Any, **options: Any) -> Any:
         with threads.single_blas():  # so that the bits depend neither on the caller's setting nor on other fits

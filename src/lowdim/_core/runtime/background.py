@@ -47,7 +47,7 @@ class _Helper(threading.Thread):
         self._work, self._may_stop = work, may_stop
         self._context = contextvars.copy_context()
         self._ending = threading.Lock()
-        self._ended = False
+        self._ended = self.left = False
 
     def run(self) -> None:
         """Do the work, unless it is stopped."""
@@ -61,7 +61,8 @@ class _Helper(threading.Thread):
                 _Helper.started.discard(self)
 
     def stop(self) -> None:
-        """Raise `_Stopped` there before the next line; a call of a library ends first."""
+        """Raise `_Stopped` there before the next line; a call of a library ends first, and is left behind."""
+        self.left = True
         with self._ending:  # its number may belong to another thread as soon as it has ended
             if self._may_stop and not self._ended and self.ident is not None:
                 _native.raise_in(self.ident, _Stopped)
@@ -176,12 +177,13 @@ def _at_exit() -> None:
     if not (busy := _busy()):
         return
     _native.stop_other_threads()
+    waited_for = [thread for thread in busy if not (isinstance(thread, _Helper) and thread.left)]
     for thread in busy:
         if isinstance(thread, _Helper):
             thread.stop()
         elif thread.ident is not None:
             _native.raise_in(thread.ident, SystemExit)
-    _wait(busy, AT_EXIT)
+    _wait(waited_for, AT_EXIT)
     if _busy():
         _native.end_at_once()
 

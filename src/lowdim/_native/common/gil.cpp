@@ -16,7 +16,8 @@ namespace {
 thread_local bool hears_signals = false;  // of the kernel that runs in this thread
 std::atomic<bool> others_stop{false};
 
-// Whether Python runs signal handlers in this thread; it follows a fork, after which another thread may be the main one.
+// Whether Python runs signal handlers in this thread; it follows a fork, after which another thread may be the main
+// one.
 bool in_main_thread() {
   static PyObject* const main_thread = [] {
     PyObject* module = PyImport_ImportModule("threading");

@@ -1,8 +1,8 @@
 // The interpreter's lock around a kernel, and what a kernel may ask while it runs without it.
 //
 // Only the main thread hears signals, so only a kernel that was called there takes the lock to ask for them. A thread
-// that takes it while the interpreter ends is never given it: before Python 3.14 the thread is unwound instead, which no
-// C++ frame with running threads or a destructor survives. So no kernel takes it in another thread before all its
+// that takes it while the interpreter ends is never given it: before Python 3.14 the thread is unwound instead, which
+// no C++ frame with running threads or a destructor survives. So no kernel takes it in another thread before all its
 // threads have ended, and one that then finds the interpreter gone stays where it is until the process ends.
 #pragma once
 

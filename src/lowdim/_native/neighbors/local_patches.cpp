@@ -224,8 +224,17 @@ void sum_forms(In1<std::int64_t> starts, In1<std::int32_t> members, In1<std::int
   const bool fills = n_rows(values) > 0;
   check_patches(starts, members, n, "sum_forms");
   bool good = n_rows(patch_of) == n_rows(members) && n_rows(where) == n_rows(members) && n_rows(borders) == n + 1 &&
-              n_rows(offsets) == m + 1 && n_rows(columns) == n_rows(values) && first(n) == n_rows(where) &&
-              (!fills || borders(n) == n_rows(values));
+              n_rows(offsets) == m + 1 && n_rows(columns) == n_rows(values) && are_borders(first, n_rows(where)) &&
+              (!fills || (are_borders(borders, n_rows(values)) && are_borders(offsets, n_rows(F)))) &&
+              all_below(patch_of, m);
+  for (std::int64_t q = 0; good && q < n_rows(where); ++q) {
+    good = where(q) >= 0 && where(q) < n_rows(members);
+    good = good && starts(patch_of(where(q))) <= where(q) && where(q) < starts(patch_of(where(q)) + 1);
+  }
+  for (std::int64_t i = 0; good && fills && i < m; ++i) {
+    const std::int64_t p = starts(i + 1) - starts(i);
+    good = offsets(i + 1) - offsets(i) == p * (p + 1) / 2;
+  }
   if (!good) throw std::invalid_argument("sum_forms: the arrays do not belong together");
   WithoutGil free;
   const std::int64_t chunk = std::max<std::int64_t>(512, n / 64 + 1);

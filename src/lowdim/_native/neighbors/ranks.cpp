@@ -144,6 +144,7 @@ std::int64_t rank_row(const T* d, std::int64_t n, std::int64_t self, std::int32_
 }
 
 void check_self(In1<std::int64_t> self, std::int64_t n) {
+  if (n > most_numbered) throw std::invalid_argument("ranks are 32 bits: a row can have at most 2^31 - 1 distances");
   for (std::int64_t i = 0; i < n_rows(self); ++i)
     if (self(i) < 0 || self(i) >= n) throw std::invalid_argument("self must be a column of the block");
 }
