@@ -18,7 +18,8 @@ SOURCES = (np.array([0], np.int32), np.array([0], np.int64))
 
 
 @pytest.mark.parametrize(
-    "edges", [graph(to=(1, 2)), graph(to=(-1, 0)), graph(start=(0, 3, 2)), graph(start=(1, 1, 2)), graph(start=(0, 1, 3))]
+    "edges",
+    [graph(to=(1, 2)), graph(to=(-1, 0)), graph(start=(0, 3, 2)), graph(start=(1, 1, 2)), graph(start=(0, 1, 3))],
 )
 def test_graphs_whose_edges_lead_nowhere(edges):
     out = np.empty((1, 2))
@@ -119,10 +120,9 @@ def test_forms_of_patches_that_do_not_belong_together():
     room = (np.empty(4, np.int32), np.empty(4))
     patch_of = np.zeros(2, np.int32)
     _native.sum_forms(starts, members, offsets, F, patch_of, first, where, borders, *room, 1)
-    for changed in ({5: np.array([0, 2, 1])}, {6: np.array([0, 2])}, {4: np.array([0, 1], np.int32)}, {2: np.array([0, 4])}):
+    for place, value in (5, [0, 2, 1]), (6, [0, 2]), (4, [0, 1]), (2, [0, 4]):
         arguments = [starts, members, offsets, F, patch_of, first, where, borders]
-        for place, value in changed.items():
-            arguments[place] = value
+        arguments[place] = np.array(value, arguments[place].dtype)
         with pytest.raises(ValueError, match="sum_forms"):
             _native.sum_forms(*arguments, *room, 1)
 

@@ -11,6 +11,13 @@ def hear_ctrl_c():
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+def filled(code, **values):
+    """The code with <name> replaced by values (braces mean something in Python)."""
+    for name, value in values.items():
+        code = code.replace(f"<{name}>", repr(value))
+    return code
+
+
 def python(code, seconds=60, env=None):
     """Run some lines; a process that hangs fails the test."""
     command = [sys.executable, "-X", "faulthandler", "-c", textwrap.dedent(code)]

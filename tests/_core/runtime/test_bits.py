@@ -11,6 +11,7 @@ import lowdim
 from tests.estimators import CASES
 
 NAMES = [case.name for case in CASES]
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # of rows that are none of the methods' best
 QUICK = ["Isomap", "KernelCCA", "MDS", "TCIE", "PCA", "GPLVM"]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests._core.runtime.children import FITS, python
+from tests._core.runtime.children import FITS, filled, python
 
 FORK = (
     FITS
@@ -14,11 +14,11 @@ lowdim.PCA(2).fit(small)
 
 def work():
     while True:
-        FITS[{name!r}]()
+        FITS[<name>]()
 
 threading.Thread(target=work, daemon=True).start()
 bad = 0
-for turn in range({turns}):
+for turn in range(<turns>):
     time.sleep(rng.uniform(0.0, 0.05))
     child = os.fork()
     if child == 0:
@@ -37,7 +37,7 @@ print(bad)
 
 
 def check_forks(name, turns):
-    done = python(FORK.format(name=name, turns=turns), seconds=20 * turns + 60)
+    done = python(filled(FORK, name=name, turns=turns), seconds=20 * turns + 60)
     assert done.stdout.strip() == "0", done.stderr[-3000:]
     assert done.returncode == 0
 
@@ -95,12 +95,12 @@ def one(_):
 if __name__ == "__main__":
     threading.Thread(target=lambda: [FITS["isomap"]() for _ in range(1000)], daemon=True).start()
     right = one(0)
-    if {how!r} == "loky":
+    if <how> == "loky":
         from joblib import Parallel, delayed
         found = Parallel(2, backend="loky")(delayed(one)(i) for i in range(4))
     else:
         import multiprocessing
-        with multiprocessing.get_context({how!r}).Pool(2) as pool:
+        with multiprocessing.get_context(<how>).Pool(2) as pool:
             found = pool.map(one, range(4))
     print(all(np.array_equal(right, other) for other in found))
 """
@@ -112,7 +112,7 @@ if __name__ == "__main__":
 def test_pools_of_processes_under_load(tmp_path, how):
     """From a file: children that are not forked import it."""
     script = tmp_path / "pools.py"
-    script.write_text(POOLS.format(how=how))
+    script.write_text(filled(POOLS, how=how))
     done = python(f"import runpy; runpy.run_path({str(script)!r}, run_name='__main__')", 300)
     if how in ("spawn", "forkserver"):  # pickled by the name of a module: run as a program
         import subprocess

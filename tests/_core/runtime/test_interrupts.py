@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from tests._core.runtime.children import FITS, hear_ctrl_c, python
+from tests._core.runtime.children import FITS, filled, hear_ctrl_c, python
 
 AGAIN = (
     FITS
@@ -28,9 +28,9 @@ def latency(fit, delay):
         return time.monotonic() - sent[0]
 
 right = lowdim.PCA(2).fit_transform(X)
-for name in {names!r}:
-    for _ in range({turns}):
-        print(name, latency(FITS[name], rng.uniform(0.02, {longest})), flush=True)
+for name in <names>:
+    for _ in range(<turns>):
+        print(name, latency(FITS[name], rng.uniform(0.02, <longest>)), flush=True)
 assert np.array_equal(right, lowdim.PCA(2).fit_transform(X))
 print("end", flush=True)
 """
@@ -38,7 +38,7 @@ print("end", flush=True)
 
 
 def check_latency(names, turns, longest, seconds=1.0):
-    done = python(AGAIN.format(names=names, turns=turns, longest=longest), 120 + 20 * turns * len(names))
+    done = python(filled(AGAIN, names=names, turns=turns, longest=longest), 120 + 20 * turns * len(names))
     *lines, last = done.stdout.splitlines() or [""]
     assert last == "end", done.stdout + done.stderr[-3000:]
     assert done.returncode == 0, done.stderr
@@ -50,12 +50,11 @@ def test_ctrl_c_in_a_fit_of_each_family():
     check_latency(["svd", "isomap", "mds", "tsne", "curve", "nlpca"], 1, 0.25)
 
 
+FAMILIES = ["tsne", "umap", "isomap", "mds", "pca", "svd", "neighbors", "lle", "gplvm", "nlpca", "inverse-nlpca"]
+
+
 @pytest.mark.deep
-@pytest.mark.parametrize(
-    "name",
-    ["tsne", "umap", "isomap", "mds", "pca", "svd", "neighbors", "lle", "gplvm", "nlpca", "inverse-nlpca", "curve", "em"]
-    + ["mvu", "autoencoder", "scaling"],
-)
+@pytest.mark.parametrize("name", [*FAMILIES, "curve", "em", "mvu", "autoencoder", "scaling"])
 def test_ctrl_c_at_many_moments(name):
     check_latency([name], 12, 1.5)
 

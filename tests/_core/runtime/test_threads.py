@@ -60,7 +60,7 @@ def test_an_error_in_a_block_reaches_the_caller():
 def test_blas_setting_survives_blocks_in_several_threads():
     """Blocks that overlap in time must not restore each other's limit."""
     np.ones((50, 50)) @ np.ones((50, 50))
-    before = blas_threads()
+    before, seen = blas_threads(), []
     first_in, first_out = threading.Event(), threading.Event()
 
     def first():
@@ -73,14 +73,58 @@ def test_blas_setting_survives_blocks_in_several_threads():
         with threads.single_blas():
             first_out.set()
             time.sleep(0.05)
-            assert set(blas_threads()) == {1}
+            seen.append(set(blas_threads()))
 
     workers = [threading.Thread(target=f) for f in (first, second)]
     for w in workers:
         w.start()
     for w in workers:
         w.join()
+    assert seen == [{1}]
     assert blas_threads() == before
+
+
+@pytest.mark.parametrize("layer", ["pthreads", "openmp"])
+def test_every_thread_of_a_team_has_one_blas_thread(monkeypatch, layer):
+    """With one setting for all threads, and with one for each, as where OpenMP runs BLAS."""
+
+    class Library:
+        threading_layer = layer
+        counts: dict = {}
+
+        def place(self):
+            return threading.get_ident() if layer == "openmp" else 0
+
+        def get_num_threads(self):
+            return self.counts.get(self.place(), 4)
+
+        def set_num_threads(self, count):
+            self.counts[self.place()] = count
+
+    library = Library()
+    monkeypatch.setattr(blas, "_libraries", lambda: [library])
+    assert threads.map_rows(lambda _: time.sleep(0.01) or library.get_num_threads(), 8, 1, 4) == [1] * 8
+    assert library.get_num_threads() == 4
+
+
+@pytest.mark.parametrize("thread", ["main", "other"])
+def test_one_blas_thread_in_any_thread(thread):
+    """threadpoolctl lets one thread set OpenBLAS, and ignores the others."""
+    found = []
+
+    def look():
+        with threads.single_blas():
+            found.append(set(blas_threads()))
+        found.append(set(blas_threads()))
+
+    with threadpool_limits(2, user_api="blas"):
+        if thread == "main":
+            look()
+        else:
+            worker = threading.Thread(target=look)
+            worker.start()
+            worker.join()
+    assert found == [{1}, {2}]
 
 
 def test_a_call_aside_gives_values_and_errors():

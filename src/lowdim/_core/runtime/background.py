@@ -20,7 +20,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from lowdim import _native
@@ -101,8 +101,9 @@ class _Team:
     def result(self, place: int) -> Any:
         """What was found for one task; waits for it. Errors come in the order of the tasks."""
         while place not in self._early:
-            found, value, error = self._found.get()
-            self._early[found] = value, error
+            with suppress(Empty):  # not every system wakes a waiting thread for a signal
+                found, value, error = self._found.get(timeout=0.1)
+                self._early[found] = value, error
         value, error = self._early.pop(place)
         if error is not None:
             raise error

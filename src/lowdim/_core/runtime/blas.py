@@ -2,6 +2,7 @@
 
 Inside a fit it is one, so that the bits depend neither on the caller's setting nor on what else runs. The threads of
 BLAS are given back only to long decompositions (`callers_blas`), and only while no other thread is inside a block.
+Where OpenMP runs BLAS, each thread has a setting of its own, and opens a block of its own.
 """
 
 from __future__ import annotations
@@ -24,37 +25,61 @@ _wide = False  # whether a long decomposition has them back
 @lru_cache(maxsize=1)
 def _libraries() -> list[Any]:
     """The loaded BLAS libraries; cached, as asking the loader takes longer than a small product."""
-    import numpy.linalg  # noqa: F401, ICN001 (numpy and scipy may bring one each, which has to be there to be found)
+    import numpy.linalg  # noqa: F401 (numpy and scipy may bring one each, which has to be there to be found)
     import scipy.linalg  # noqa: F401
 
     return [library for library in ThreadpoolController().lib_controllers if library.user_api == "blas"]
 
 
+def _shared() -> list[Any]:
+    """Those whose setting is one for all threads."""
+    return [library for library in _libraries() if getattr(library, "threading_layer", None) != "openmp"]
+
+
+def _of_each_thread() -> list[Any]:
+    """Those that are run by OpenMP, where each thread has a setting of its own."""
+    return [library for library in _libraries() if getattr(library, "threading_layer", None) == "openmp"]
+
+
 def _set(counts: list[int]) -> None:
-    for library, count in zip(_libraries(), counts, strict=True):
+    for library, count in zip(_shared(), counts, strict=True):
+        # threadpoolctl (from 3.8) heeds the first thread that sets OpenBLAS, and nobody else, without a word.
+        forget = getattr(library, "clear_controlling_thread", lambda **_: None)
+        forget(force=True)
         library.set_num_threads(count)
+        forget(force=True)
 
 
-class single_blas:  # noqa: N801 (used like a function)
+class single_blas:
     """One BLAS thread inside the block; the caller's setting is back when the last open block ends.
 
     Blocks opened by several Python threads at once are counted, so that none restores what another had set. A block
     that Ctrl-C ends between two lines is closed when it is dropped: each line leaves a state that closing can undo.
     """
 
+    def __init__(self) -> None:
+        self._own: list[tuple[Any, int]] = []  # settings of this thread, where it has some of its own
+
     def __enter__(self) -> None:
         global _before, _wide
+        here = threading.get_ident()
         with _lock:
             if not _open:
-                _before = [library.get_num_threads() for library in _libraries()]
+                _before = [library.get_num_threads() for library in _shared()]
+            if here not in _open.values():
+                self._own = [(library, library.get_num_threads()) for library in _of_each_thread()]
             first = not _open or _wide
-            _open[id(self)] = threading.get_ident()
+            _open[id(self)] = here
             if first:
                 _wide = False
                 _set([1] * len(_before))
+            for library, _ in self._own:
+                library.set_num_threads(1)
 
     def __exit__(self, *_: object) -> None:
         with _lock:
+            for library, count in self._own:
+                library.set_num_threads(count)
             if _open.keys() == {id(self)}:
                 _set(_before)
             _open.pop(id(self), None)

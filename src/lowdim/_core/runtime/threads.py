@@ -49,8 +49,8 @@ LONG = 5e8  # multiplications from which a decomposition takes long enough for C
 def lapack(function: Callable[..., T], A: np.ndarray, *more: Any, **options: Any) -> T:
     """`function(A, *more, **options)`: a decomposition or product of a matrix that may be large.
 
-    A short one runs on one BLAS thread: its bits depend on nothing else. A long one runs beside the calling thread, which
-    hears Ctrl-C meanwhile, on as many BLAS threads as the caller has set, unless other threads fit at the same time.
+    A short one runs on one BLAS thread: its bits depend on nothing else. A long one runs beside the calling thread,
+    which hears Ctrl-C meanwhile, on as many BLAS threads as the caller has set, unless other threads fit at the time.
     """
     short, long = sorted(A.shape[-2:])
     if float(short) * short * long < LONG:
@@ -75,7 +75,12 @@ def map_rows(
     """
     parts = blocks(n, block)
     workers = min(n_threads(n_jobs), len(parts))
-    found = (function(part) for part in parts) if workers < 2 else side_by_side(function, parts, workers)
+
+    def one(part: slice) -> T:
+        with single_blas():  # of the thread that does the work
+            return function(part)
+
+    found = (function(part) for part in parts) if workers < 2 else side_by_side(one, parts, workers)
     results: list[T] = []
     with single_blas(), closing(found):
         for value in found:

@@ -33,7 +33,7 @@ def native(X: Any) -> Any:
 
 
 def contiguous(value: Any) -> Any:
-    """The same with every array in one piece, in its order or as rows; arrays in records, lists and mappings included."""
+    """The same with every array in one piece, also those in records, lists and mappings; strided ones become rows."""
     if isinstance(value, np.ndarray):
         return value if value.flags.forc or value.dtype == object else np.ascontiguousarray(value)
     if isinstance(value, dict):
