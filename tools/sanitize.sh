@@ -5,9 +5,13 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 python=$(realpath -s "$1")
 kind=$2
-tools=build/sanitize-tools
-"$python" -m pip install --quiet --disable-pip-version-check --target "$tools" cmake
-export PYTHONPATH="$PWD/$tools"
+cmake=(cmake)
+if ! command -v cmake >/dev/null; then
+  tools=build/sanitize-tools
+  "$python" -m pip install --quiet --disable-pip-version-check --target "$tools" cmake
+  export PYTHONPATH="$PWD/$tools"
+  cmake=("$python" -m cmake)
+fi
 stage=$PWD/build/$kind-package
 rm -rf "$stage" && mkdir -p "$stage"
 cp -r src/lowdim "$stage/lowdim"
@@ -17,9 +21,9 @@ case $kind in
   thread) flags=thread libraries=libtsan.so ;;
   *) echo "sanitize.sh: address or thread; got $kind" >&2; exit 2 ;;
 esac
-"$python" -m cmake -S . -B "build/$kind" -DPython_EXECUTABLE="$python" -DLOWDIM_SANITIZE="$flags" -DCMAKE_BUILD_TYPE=Release \
+"${cmake[@]}" -S . -B "build/$kind" -DPython_EXECUTABLE="$python" -DLOWDIM_SANITIZE="$flags" -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_LIBRARY_OUTPUT_DIRECTORY="$stage/lowdim"
-"$python" -m cmake --build "build/$kind" --parallel 2
+"${cmake[@]}" --build "build/$kind" --parallel 2
 export PYTHONPATH="$stage"
 preload=""
 for library in $libraries; do preload="$preload $(g++ -print-file-name=$library)"; done
