@@ -92,6 +92,7 @@ class _Team:
 
     def _work(self) -> None:
         while not self._stopped and (place := next(self._next)) < len(self._tasks):
+            found: tuple[int, Any, BaseException | None]
             try:
                 found = place, self._function(self._tasks[place]), None
             except BaseException as error:  # noqa: BLE001 (handed to the thread that waits)
