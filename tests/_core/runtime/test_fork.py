@@ -44,7 +44,7 @@ def check_forks(name, turns):
 
 @pytest.mark.parametrize("name", ["pca"])
 def test_a_child_forked_while_another_thread_fits(name):
-    check_forks(name, 8)
+    check_forks(name, 5)
 
 
 @pytest.mark.deep

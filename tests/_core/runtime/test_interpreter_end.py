@@ -29,7 +29,7 @@ def check_end(name, delay):
     assert "Traceback" not in done.stderr, done.stderr
 
 
-@pytest.mark.parametrize("name", ["tsne", "svd"])
+@pytest.mark.parametrize("name", ["tsne"])
 def test_the_interpreter_ends_during_a_fit(name):
     check_end(name, 0.2)
 

@@ -179,6 +179,7 @@ def _at_exit() -> None:
     if not (busy := _busy()):
         return
     _native.stop_other_threads()
+    blas.narrow()
     waited_for = [thread for thread in busy if not (isinstance(thread, _Helper) and thread.left)]
     for thread in busy:
         if isinstance(thread, _Helper):

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, wraps
+from typing import Any, TypeVar, cast
 
 from threadpoolctl import ThreadpoolController
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _lock = threading.RLock()  # a block may be dropped by the garbage collector while its thread holds the lock
 _open: dict[int, int] = {}  # blocks open now, by number, and the thread of each
@@ -89,6 +91,17 @@ class single_blas:
             self.__exit__()
 
 
+def on_one_blas_thread(function: F) -> F:
+    """The function inside a block, so that its bits depend neither on the caller's setting nor on other fits."""
+
+    @wraps(function)
+    def inside(*args: Any, **options: Any) -> Any:
+        with single_blas():
+            return function(*args, **options)
+
+    return cast(F, inside)
+
+
 @contextmanager
 def callers_blas() -> Iterator[None]:
     """The caller's number of BLAS threads, for a long call inside blocks of this thread alone."""
@@ -105,6 +118,12 @@ def callers_blas() -> Iterator[None]:
             if widens and _wide:
                 _wide = False
                 _set([1] * len(_before) if _open else _before)
+
+
+def narrow() -> None:
+    """One BLAS thread from now on: what is still at work when the process ends must not hold it up."""
+    with _lock:
+        _set([1] * len(_shared()))
 
 
 def threads_in_blocks() -> set[int]:

@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from lowdim._core.runtime.background import aside, side_by_side
-from lowdim._core.runtime.blas import callers_blas, single_blas
+from lowdim._core.runtime.blas import callers_blas, on_one_blas_thread, single_blas
 
-__all__ = ["aside", "blocks", "lapack", "map_rows", "n_threads", "single_blas"]
+__all__ = ["aside", "blocks", "lapack", "map_rows", "n_threads", "on_one_blas_thread", "single_blas"]
 
 T = TypeVar("T")
 
