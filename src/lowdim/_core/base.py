@@ -156,7 +156,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             self._n_features_out = Z.shape[1]
         return Z
 
-    def _fit_batches(self, batches: Iterator[Any], **options: Any) -> None:
+    def _fit_batches(self, batches: Iterator[Any], **options: Any) -> Any:
         for name in [name for name, value in options.items() if value is not None]:
             raise ValueError(f"{type(self).__name__}: {name} must be None for an iterator of batches.")
         if self._embed_batches is None:
@@ -164,7 +164,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 f"{type(self).__name__}: X must be an array of rows; got an iterator, and {type(self).__name__} cannot "
                 "fit from a stream. Stack the batches first (np.concatenate)."
             )
-        self._embed_batches(batches)
+        return self._embed_batches(batches)
 
     def _forget(self) -> None:
         """Drop what an earlier fit left, so that nothing stale survives a second one."""
