@@ -1,5 +1,8 @@
 """Processes made while another thread fits: their fits end, and find what every other process finds."""
 
+import subprocess
+import sys
+
 import pytest
 
 from tests._core.runtime.children import FITS, filled, python
@@ -113,10 +116,5 @@ def test_pools_of_processes_under_load(tmp_path, how):
     """From a file: children that are not forked import it."""
     script = tmp_path / "pools.py"
     script.write_text(filled(POOLS, how=how))
-    done = python(f"import runpy; runpy.run_path({str(script)!r}, run_name='__main__')", 300)
-    if how in ("spawn", "forkserver"):  # pickled by the name of a module: run as a program
-        import subprocess
-        import sys
-
-        done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=300, check=False)
     assert done.stdout.strip() == "True", done.stderr[-3000:]
