@@ -7,7 +7,7 @@ is exact, `_invert`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -22,13 +22,10 @@ from lowdim._core.renamed import current, refuse_unknown, renamed_of, with_known
 from lowdim._core.runtime import memory, threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
-from lowdim._core.tables.arrays import FLOATS, extent, native, same_shape
+from lowdim._core.tables.arrays import FLOATS, contiguous, extent, native, same_shape
 from lowdim._core.tables.kinds import naming_text
 from lowdim._core.validate import Accepts
 from lowdim._core.vocabulary import rules_of
-
-if TYPE_CHECKING:
-    from lowdim._core.inverse import LearnedInverse
 
 # What a fit may leave beside the public attributes (which end in "_"); scikit-learn keeps private ones of its own.
 _FITTED = (
@@ -133,28 +130,33 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 "batch by batch."
             )
 
+    @threads.on_one_blas_thread
     def _fit_rows(self, X: Any, **options: Any) -> Any:
         """Check, embed, keep. After any failure (Ctrl-C included) the model is as it was before."""
         before = dict(self.__dict__)
         try:
             self._forget()
             params.check(type(self).__name__, vars(self), rules_of(type(self)))
-            if isinstance(X, Iterator):
-                return self._fit_batches(X, **options)
-            X, dtype = self._check_rows(X, fitting=True)
-            memory.check(type(self).__name__, self._needs(X), self._ways_out)
-            Z = self._embed(X, **options)
-            self.__dict__.pop("_incomplete", None)
-            if self._keeps_embedding:
-                self.embedding_ = Z = np.asarray(Z, dtype=dtype)
-                self._n_features_out = Z.shape[1]
+            Z = self._fit_batches(X, **options) if isinstance(X, Iterator) else self._fit_table(X, **options)
+            # In the memory order that a model file keeps, so that a loaded model multiplies them the same way.
+            self.__dict__.update(contiguous({k: v for k, v in self.__dict__.items() if v is not before.get(k)}))
             return Z
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
 
-    def _fit_batches(self, batches: Iterator[Any], **options: Any) -> None:
+    def _fit_table(self, X: Any, **options: Any) -> Any:
+        X, dtype = self._check_rows(X, fitting=True)
+        memory.check(type(self).__name__, self._needs(X), self._ways_out)
+        Z = self._embed(X, **options)
+        self.__dict__.pop("_incomplete", None)
+        if self._keeps_embedding:
+            self.embedding_ = Z = np.asarray(Z, dtype=dtype)
+            self._n_features_out = Z.shape[1]
+        return Z
+
+    def _fit_batches(self, batches: Iterator[Any], **options: Any) -> Any:
         for name in [name for name, value in options.items() if value is not None]:
             raise ValueError(f"{type(self).__name__}: {name} must be None for an iterator of batches.")
         if self._embed_batches is None:
@@ -162,7 +164,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 f"{type(self).__name__}: X must be an array of rows; got an iterator, and {type(self).__name__} cannot "
                 "fit from a stream. Stack the batches first (np.concatenate)."
             )
-        self._embed_batches(batches)
+        return self._embed_batches(batches)
 
     def _forget(self) -> None:
         """Drop what an earlier fit left, so that nothing stale survives a second one."""
@@ -189,6 +191,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     # ---- new rows and inverse -------------------------------------------------------------------------------
 
+    @threads.on_one_blas_thread
     def transform(self, X: Any) -> np.ndarray:
         """Coordinates of new rows. Each row is treated on its own: the result does not depend on the rows beside it.
 
@@ -207,6 +210,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         parts = [self._extend(X[rows]) for rows in threads.blocks(X.shape[0], self._block_rows)]
         return np.concatenate(parts).astype(dtype, copy=False)
 
+    @threads.on_one_blas_thread
     def inverse_transform(self, Z: Any, *, return_outside: bool = False) -> Any:
         """Rows from coordinates in the embedding.
 
@@ -233,15 +237,15 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 f"{type(self).__name__}: Z must have {self._n_features_out} columns, one per component; "
                 f"got {Z.shape[1]}."
             )
+        if self._invert is not None and return_outside:
+            raise ValueError(f"{type(self).__name__}: return_outside needs a learned inverse; this one is exact.")
         if self._invert is not None:
-            if return_outside:
-                raise ValueError(f"{type(self).__name__}: return_outside needs a learned inverse; this one is exact.")
             return np.asarray(self._invert(Z), dtype=Z.dtype)
         X, outside = self._learned_inverse()(Z)
         X = self._holes.decoded(X) if isinstance(self._holes, Gower) else X.astype(Z.dtype, copy=False)
         return (X, outside) if return_outside else X
 
-    def _learned_inverse(self) -> LearnedInverse:
+    def _learned_inverse(self) -> Any:
         """Fitted on first use, then kept: many users never call it."""
         from lowdim._core.inverse import LearnedInverse
 

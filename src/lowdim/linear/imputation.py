@@ -14,7 +14,7 @@ from lowdim._core import params
 from lowdim._core.incomplete.completion import Completion, complete
 from lowdim._core.incomplete.rank import gcv, in_own_units, most_components
 from lowdim._core.iterate import Progress
-from lowdim._core.runtime import memory
+from lowdim._core.runtime import memory, threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.tables import missing
@@ -300,7 +300,7 @@ def _principal(X: np.ndarray, r: int, scale: bool) -> tuple[np.ndarray, np.ndarr
     if scale:
         deviation = Z.std(axis=0)
         Z /= np.where(deviation > 0, deviation, 1.0)
-    U, s, Vt = np.linalg.svd(Z, full_matrices=False)
+    U, s, Vt = threads.lapack(np.linalg.svd, Z, full_matrices=False)
     return U[:, :r] * s[:r], Vt[:r].T * s[:r] / np.sqrt(len(X))
 
 

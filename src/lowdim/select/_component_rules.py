@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import chdtrc, gammaln
 
-from lowdim._core.runtime.threads import single_blas
+from lowdim._core.runtime.threads import lapack, single_blas
 from lowdim._core.spectrum.singular import svd
 
 _EPS = float(np.finfo(np.float64).eps)
@@ -186,7 +186,7 @@ def velicer(R: np.ndarray) -> Verdict:
     d = len(R)
     if d < 3:
         return Verdict(None, "needs at least three columns")
-    values, vectors = np.linalg.eigh(R)
+    values, vectors = lapack(np.linalg.eigh, R)
     loadings = (vectors * np.sqrt(np.maximum(values, 0.0)))[:, ::-1]
     curve, left = [], R.copy()
     for q in range(d - 1):
@@ -205,7 +205,7 @@ def velicer(R: np.ndarray) -> Verdict:
 
 def kmo(R: np.ndarray) -> tuple[float, np.ndarray]:
     """Kaiser, Meyer and Olkin: r^2 / (r^2 + partial r^2), in total and for each column; below 0.5 is poor."""
-    inverse = np.linalg.inv(R)
+    inverse = lapack(np.linalg.inv, R)
     partial = inverse / np.sqrt(np.outer(np.diag(inverse), np.diag(inverse)))
     squares, partials = R**2 - np.eye(len(R)), partial**2 - np.eye(len(R))
     each = squares.sum(axis=0) / (squares.sum(axis=0) + partials.sum(axis=0))

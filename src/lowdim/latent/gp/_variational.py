@@ -115,8 +115,8 @@ def _collapsed(table: Patterns, at: Posterior, P1: Array, P2: Array) -> dict[str
 
 def _inverse(A: Array) -> tuple[Array, float]:
     """Inverse and logarithm of the determinant."""
-    L = sla.cholesky(A, lower=True, check_finite=False)
-    inverse = sla.lapack.dpotri(L, lower=1)[0]
+    L = threads.lapack(sla.cholesky, A, lower=True, check_finite=False)
+    inverse = threads.lapack(sla.lapack.dpotri, L, lower=1)[0]
     return np.tril(inverse) + np.tril(inverse, -1).T, 2.0 * float(np.log(np.diag(L)).sum())
 
 

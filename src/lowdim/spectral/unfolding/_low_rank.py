@@ -29,7 +29,6 @@ from lowdim._core.runtime import notices, threads
 Array = np.ndarray
 
 SHORT = 1e-4  # of the median: errors of squared lengths below it are measured relative to it
-RIDGE = 1e-13  # share of the largest entry, so that the factors exist
 PENALTY = 10.0  # first s over the largest variance of an axis: multipliers are about an eighth of a squared extent
 STEPS = 200  # of the quasi-Newton method between two updates of the multipliers
 PAIRS = 15  # of steps and gradient changes that it keeps
@@ -205,12 +204,9 @@ class _Problem:
     def metric(self, state: _State) -> Any:
         """The factors of L_(|y| + s) + mass, at which steps are scaled."""
         weights = self.scales * (np.abs(state.multipliers) + state.penalty)
-        L = self.Bt @ (sparse.diags_array(weights) @ self.B)
-        # Multipliers of distances that are not Euclidean grow until the mass is lost in rounding.
-        L = L + sparse.diags_array(np.maximum(self.mass, RIDGE * L.diagonal().max(initial=0.0)))
-        return splu(
-            sparse.csc_matrix(L), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
-        )
+        L = self.Bt @ (sparse.diags_array(weights) @ self.B) + sparse.diags_array(self.mass)
+        options = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
+        return threads.aside(lambda: splu(sparse.csc_matrix(L), **options))
 
     def gradient(self, R: Array, BR: Array, forces: Array) -> Array:
         G = self.Bt @ ((self.scales * forces)[:, None] * BR) - self.mass[:, None] * R
