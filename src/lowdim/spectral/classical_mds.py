@@ -78,6 +78,7 @@ class ClassicalMDS(Reducer):
         "correction": params.none() | params.one_of("cailliez", "lingoes"),
     }
     _sparse_rows = True
+    _crowding_advice = "Drop these, or take logarithms or ranks of columns with long tails."
     _ways_out = "metric='euclidean' on rows needs no n x n matrix; or fit on a sample and transform the rest."
 
     def __init__(

@@ -30,7 +30,8 @@ from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.runtime.threads import blocks
 from lowdim._core.tables.arrays import extent
-from lowdim.spectral._diffusion_kernel import NEIGHBOR, WIDTH_RULES, Falloff, all_distances, falloff, full_kernel
+from lowdim.spectral._diffusion_kernel import all_distances, full_kernel
+from lowdim.spectral._falloff import NEIGHBOR, ROW_SCALES, WIDTH_RULES, Falloff, falloff
 from lowdim.spectral._walk_weights import WIDTH_CONVENTIONS, shortest_edges
 
 _NAME = "DiffusionMaps"
@@ -65,10 +66,12 @@ class DiffusionMaps(Reducer):
     time : float or "multiscale"
         Steps t of the walk, the power of lambda: the longer, the coarser. 0 leaves psi as it is; "multiscale" is the
         sum over all times, lambda / (1 - lambda).
-    width : {"median", "self-tuning", "kernel-sum"} or float
-        The width of the kernel. "median": eps is the median squared distance to the 10th neighbour. "self-tuning":
-        exp(-d²/(s_i s_j)) with a scale s_i for each row, the distance to its 7th neighbour. "kernel-sum": the eps at
-        which the sum of the kernel grows fastest. A number is the s of the formula that `convention` names.
+    width : {"adaptive", "self-tuning", "median", "kernel-sum"} or float
+        The width of the kernel. "adaptive": exp(-d²/(s_i s_j)) with a scale s_i for each row, the distance to its 10th
+        neighbour but at least the median of these: outlying rows reach further, and do not take an axis each.
+        "self-tuning": the same with the distance to the 7th neighbour alone. "median": one eps, the median squared
+        distance to the 10th neighbour. "kernel-sum": the eps at which the sum of the kernel grows fastest. A number is
+        the s of the formula that `convention` names.
     convention : {"exp(-d2/s)", "exp(-d2/s2)", "exp(-d2/(2*s2))"}
         The formula in which a number as `width` is s: eps itself by default, as in the papers on diffusion maps; in the
         last one it is the standard deviation of a Gaussian, as in the other estimators.
@@ -109,9 +112,9 @@ class DiffusionMaps(Reducer):
     landmarks_ : ndarray of int or None
         Row numbers of the landmarks; None where the walk is between all rows.
     gamma_ : float or None
-        1 / eps; None for self-tuning.
+        1 / eps; None where each row has a scale.
     scales_ : ndarray or None
-        The scales of the rows under self-tuning (equal rows counting once where there is a graph).
+        The scales of the rows, under "adaptive" and "self-tuning" (equal rows counting once where there is a graph).
     n_components_graph_ : int
         Number of connected components of the walk, before joining: how often 1 is an eigenvalue.
     component_labels_ : ndarray of shape (n_samples,)
@@ -156,6 +159,8 @@ class DiffusionMaps(Reducer):
     _sparse_rows = True
     _sparse_graphs = True
     _block_rows = 256
+    _unit_axes = True
+    _crowding_advice = "Drop these, take a larger width or width='adaptive', or use another method."
     _ways_out = "Set n_neighbors=64 or so (memory then grows with n_samples x n_neighbors), or n_landmarks=1000."
 
     def __init__(
@@ -167,7 +172,7 @@ class DiffusionMaps(Reducer):
         repair=None,
         alpha=1.0,
         time=1,
-        width="median",
+        width="adaptive",
         convention="exp(-d2/s)",
         n_landmarks="auto",
         metric="euclidean",
@@ -236,7 +241,7 @@ class DiffusionMaps(Reducer):
         around = self._neighborhood(wanted)
         with shared(rows):
             found = None
-            if not (self._precomputed() and sparse.issparse(rows)) and self.width in ("median", "self-tuning"):
+            if not (self._precomputed() and sparse.issparse(rows)) and self.width in (*ROW_SCALES, "median"):
                 found = around.nearest(rows, min(rows.shape[0] - 1, max(NEIGHBOR, wanted)))
             repair = Repair(self.repair, self.n_components, self._holes)
             G, suspicious = around.repaired(rows, repair, first=same.first)
@@ -284,7 +289,7 @@ class DiffusionMaps(Reducer):
         return _Diffusion(walk, c, degrees / degrees.sum() / m)
 
     def _extend(self, X: Any) -> np.ndarray:
-        walk, fall = self._extension, Falloff(self.gamma_, self.scales_)
+        walk, fall = self._extension, Falloff(self.gamma_, self.scales_, ROW_SCALES.get(self.width, 0))
         X = walk.columns_of(X) if self._precomputed() else X
         if self._on_graph(X):
             reach = self._neighborhood(self.n_neighbors or NEIGHBOR).reach(self._rows, X, len(walk.labels))

@@ -105,6 +105,7 @@ class LandmarkMDS(Reducer):
     }
     _sparse_rows = True
     _block_rows = 2**16
+    _crowding_advice = "Drop these, or take logarithms or ranks of columns with long tails."
     _ways_out = "Use fewer landmarks, or fit on a sample and transform the rest."
 
     def __init__(

@@ -25,7 +25,7 @@ from lowdim._core.manifold.reduced import SPARE, landmark_choice, landmark_weigh
 from lowdim._core.renamed import renamed_parameters
 from lowdim._core.runtime.rng import generator
 from lowdim._core.runtime.threads import blocks
-from lowdim._core.spectrum.null_axes import null_axes, warn_of_ambiguous_axes, warn_of_crowding
+from lowdim._core.spectrum.null_axes import null_axes, warn_of_ambiguous_axes
 from lowdim._core.spectrum.solvers import graph_factor_bytes
 
 
@@ -132,6 +132,8 @@ class LLE(Reducer):
         "n_landmarks": policy.rule(3),
     }
     _extension: Any
+    _unit_axes = True
+    _crowding_advice = "Drop these, raise n_neighbors, or use another method."
     _ways_out = "Use fewer neighbours, or fit on a sample and transform the other rows."
 
     @renamed_parameters(reg="ridge")
@@ -235,7 +237,6 @@ class LLE(Reducer):
         found = [null_axes(M, r, counts=c, **settings) for M, c in zip(forms, counted, strict=True)]
         for axes in found:
             warn_of_ambiguous_axes(axes, "LLE")
-            warn_of_crowding(axes.embedding, "LLE")
         self.eigenvalues_ = found[0].of_axes
         error = sum(axes.values[1 : r + 1].sum() * len(axes.embedding) for axes in found)
         self.embedding_error_ = float(error) / sum(len(axes.embedding) for axes in found)
@@ -261,9 +262,7 @@ class LLE(Reducer):
         self.eigenvalues_ = axes.of_axes
         self.embedding_error_ = float(axes.values[1 : r + 1].sum())
         self._extension = replace(reduced.extension, embedding=axes.embedding)
-        Z = np.concatenate([self._extend(X[rows]) for rows in blocks(len(X), self._block_rows)])
-        warn_of_crowding(Z, "LLE")
-        return Z
+        return np.concatenate([self._extend(X[rows]) for rows in blocks(len(X), self._block_rows)])
 
     @property
     def reconstruction_error_(self) -> float:

@@ -150,6 +150,7 @@ class KernelPCA(Reducer):
     _sparse_rows = True
     _reads_holes = KernelHoles
     _block_rows = 2**30  # `_extend` has blocks of its own
+    _crowding_advice = "Take a smaller gamma (a wider kernel), drop these rows, or use another kernel."
     _ways_out = (
         "Set n_landmarks=2000 or so: memory then grows with n_samples x n_components; or solver='operator', which "
         "never holds the kernel matrix."

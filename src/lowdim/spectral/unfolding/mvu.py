@@ -159,6 +159,7 @@ class MVU(Reducer):
     _sparse_graphs = True
     _extension: Any
     _most_rows: ClassVar[int] = 5000  # that are unfolded within a few minutes
+    _crowding_advice = "Drop these, raise n_neighbors, or look at the others alone."
     _ways_out = "Set n_landmarks=1000 or so: the other rows are then transformed like new ones."
 
     def __init__(

@@ -1,0 +1,115 @@
+"""How weights between rows fall with distance: one width for all, or a scale for each row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from lowdim._core.distances import pairwise
+from lowdim._core.kernels.catalogue import RBF
+from lowdim._core.manifold.neighborhood import Neighborhood, nearest_of_each
+from lowdim._core.manifold.random_walk import nearness
+from lowdim._core.runtime.rng import generator
+from lowdim.spectral._walk_weights import EDGE_WIDTH_RULES, kernel_sum_gamma, kth_lengths
+
+NEIGHBOR = 10  # whose distance the rules "adaptive" and "median" take
+# Rules with a scale for each row, and the neighbour whose distance it is (7: Zelnik-Manor and Perona).
+ROW_SCALES = {"adaptive": NEIGHBOR, "self-tuning": 7}
+WIDTH_RULES = (*ROW_SCALES, "median", "kernel-sum")
+_SAMPLED = 400_000  # distances that the rule "kernel-sum" uses
+
+
+@dataclass(frozen=True, eq=False)
+class Falloff:
+    """exp(-gamma d²), or with a scale for each row exp(-d² / (s_i s_j))."""
+
+    gamma: float | None
+    scales: np.ndarray | None
+    nth: int = 0  # the neighbour whose distance is the scale of a row
+
+    @classmethod
+    def adaptive(cls, reach: np.ndarray, nth: int) -> Falloff:
+        """Scales from the distances to the n-th neighbours: these, but at least their median.
+
+        Where rows are dense the width is the same for all, and rows that lie apart reach their neighbours.
+        """
+        return cls(None, np.maximum(reach, float(EDGE_WIDTH_RULES["median"](reach[reach > 0] ** 2)) ** 0.5), nth)
+
+    def exponents(self, squares: np.ndarray, own: Any, other: Any) -> np.ndarray:
+        """The exponents for rows with the scales `own` and `other` (not used with a gamma)."""
+        return squares / (own * other) if self.gamma is None else self.gamma * squares
+
+    def along(self, G: sparse.csr_array, own: np.ndarray | None = None) -> np.ndarray:
+        """The exponents of the edges of a graph of lengths; `own`: scales of its rows where they are new ones."""
+        squares = np.square(G.data, dtype=np.float64)
+        if self.scales is None:
+            return self.exponents(squares, None, None)
+        rows = np.repeat(np.arange(G.shape[0]), np.diff(G.indptr))
+        return self.exponents(squares, (self.scales if own is None else own)[rows], self.scales[G.indices])
+
+    def weigh(self, G: sparse.csr_array) -> np.ndarray:
+        return np.exp(-self.along(G))
+
+    def along_new(self, reach: sparse.csr_array, gaps: np.ndarray) -> np.ndarray:
+        """The exponents from new rows to their neighbours, given the lengths."""
+        if self.scales is None:
+            return self.along(reach)
+        nearest, least = nearest_of_each(reach)
+        return self.along(reach, self._own(_reach(reach, self.nth), nearness(least, gaps[nearest]), nearest))
+
+    def to_all(self, D: np.ndarray, gaps: np.ndarray) -> np.ndarray:
+        """The exponents from new rows to all fitted ones, given the distances."""
+        squares = np.square(D, dtype=np.float64)
+        if self.scales is None:
+            return self.exponents(squares, None, None)
+        nearest, k = np.argmin(D, axis=1), min(self.nth, D.shape[1]) - 1
+        close = nearness(D.min(axis=1), gaps[nearest])
+        own = self._own(np.partition(D, k, axis=1)[:, k].astype(np.float64), close, nearest)
+        return self.exponents(squares, own[:, None], self.scales)
+
+    def _own(self, reach: np.ndarray, close: np.ndarray, nearest: np.ndarray) -> np.ndarray:
+        """Scales of new rows: the distance to their n-th neighbour; next to a fitted row, the scale of that one."""
+        scales: Any = self.scales
+        return close * scales[nearest] + (1.0 - close) * np.maximum(reach, scales.min())
+
+
+def falloff(X: Any, width: Any, convention: str, around: Neighborhood, found: Any) -> Falloff:
+    """From a number or a rule; `found` are neighbours of all rows, or a sparse graph of distances."""
+    if not isinstance(width, str):
+        return Falloff(RBF.from_width(width, convention).gamma, None)
+    if width == "kernel-sum":
+        return Falloff(kernel_sum_gamma(_sample_of_squares(X, around), around.owner), None)
+    nth = ROW_SCALES.get(width, NEIGHBOR)
+    reach = _reach(found, nth)
+    positive = reach[reach > 0]
+    if not positive.size:
+        raise ValueError(
+            f"{around.owner}: X must have different rows for a width to be found; got none at a positive distance "
+            f"among the nearest {NEIGHBOR} of each. Pass a number as width."
+        )
+    if width == "median":
+        return Falloff(1.0 / float(EDGE_WIDTH_RULES["median"](positive**2)), None)
+    return (
+        Falloff.adaptive(reach, nth) if width == "adaptive" else Falloff(None, np.maximum(reach, positive.min()), nth)
+    )
+
+
+def _reach(found: Any, k: int) -> np.ndarray:
+    """The distance of each row to its k-th neighbour, or to the last one there is."""
+    if sparse.issparse(found):
+        return kth_lengths(found, k)
+    return found.distances[:, min(k, found.distances.shape[1]) - 1].astype(np.float64)
+
+
+def _sample_of_squares(X: Any, around: Neighborhood) -> np.ndarray:
+    """Squared distances from some rows, drawn with a fixed seed, to all."""
+    n = X.shape[0]
+    some = np.sort(generator(0).permutation(n)[: max(20, min(n, 1000, _SAMPLED // n))])
+    if around.metric == "precomputed":
+        block = np.append(X.data, np.zeros(n)) if sparse.issparse(X) else X[some]  # a row is 0 from itself
+    else:
+        block = pairwise(X[some], X, around.metric)
+    return np.square(block, dtype=np.float64)
