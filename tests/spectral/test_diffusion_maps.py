@@ -143,9 +143,10 @@ def test_width_rules():
     tenth = np.sort(D, axis=1)[:, 10]
     assert DiffusionMaps(width="median").fit(X).gamma_ == pytest.approx(1 / np.median(tenth**2))
     adaptive = DiffusionMaps(alpha=0).fit(X)
-    scales = np.maximum(tenth, np.sqrt(np.median(tenth**2)))
+    scales = np.maximum(tenth / 1.5, np.sqrt(np.median(tenth**2)))
     np.testing.assert_allclose(adaptive.scales_, scales, rtol=1e-10)
-    K = np.exp(-(D**2) / np.outer(scales, scales))
+    K = np.exp(-((D / scales) ** 2))
+    K = K + K.T
     np.testing.assert_allclose(adaptive.stationary_, K.sum(axis=1) / K.sum(), rtol=1e-9)
     conventions = {"exp(-d2/s)": 1 / 3, "exp(-d2/s2)": 1 / 9, "exp(-d2/(2*s2))": 1 / 18}
     for convention, gamma in conventions.items():

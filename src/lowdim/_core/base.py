@@ -52,9 +52,6 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _min_rows: ClassVar[int] = 2
     _keeps_embedding: ClassVar[bool] = True  # linear methods have no need to
     _ways_out: ClassVar[str] = ""  # what to do when the data is too large
-    # What to do where the map shows a few outlying rows and the others at one place; None: maps are not judged.
-    _crowding_advice: ClassVar[str | None] = None
-    _unit_axes: ClassVar[bool] = False  # every axis has the same variance, whatever it shows
     _block_rows: ClassVar[int] = 2048  # new rows placed at a time
     _reproduces_rows: ClassVar[bool] = False  # a network, which in other libraries takes the rows to reproduce as y
 
@@ -64,6 +61,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _extend: Any  # X -> Z: place new rows, each on its own
     _rows: Any = None  # the fitted rows, where new rows or the learned inverse need them
     _memory: Any  # (n, d, itemsize, stored) -> {name: bytes} at the peak; stored: values of a sparse X, else None
+    _judge_map: Any = None  # (Z, X) -> None: warn of a map that shows nothing
     _invert: Any = None  # Z -> rows, where the method has an exact inverse
     _embed_batches: Any = None  # an iterator of batches -> fitted attributes, where the method can stream
 
@@ -151,21 +149,13 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             if self._keeps_embedding:
                 self.embedding_ = Z = np.asarray(Z, dtype=dtype)
                 self._n_features_out = Z.shape[1]
-                self._judge_map(Z, X)
+                if self._judge_map is not None:
+                    self._judge_map(Z, X)
             return Z
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
-
-    def _judge_map(self, Z: np.ndarray, X: Any) -> None:
-        """Warn of a map of few outlying rows; components that lie side by side are judged one by one."""
-        from lowdim._core.manifold.crowding import warn_of_crowding
-
-        if self._crowding_advice is not None:
-            aside = getattr(self, "disconnected", None) == "separate"
-            labels, owner = self.component_labels_ if aside else None, type(self).__name__
-            warn_of_crowding(Z.astype(np.float64), X, labels, owner, self._crowding_advice, unit_axes=self._unit_axes)
 
     def _fit_batches(self, batches: Iterator[Any], **options: Any) -> None:
         for name in [name for name, value in options.items() if value is not None]:

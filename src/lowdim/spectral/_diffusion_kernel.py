@@ -32,7 +32,7 @@ def full_kernel(D: np.ndarray, fall: Falloff, found: Any, X: Any, **settings: An
     """Weights of all pairs (written over D), bridges included, and the connected graph."""
     for rows in threads.blocks(len(D), max(1, 2**20 // len(D))):
         own = None if fall.scales is None else fall.scales[rows, None]
-        D[rows] = np.exp(-fall.exponents(D[rows] ** 2, own, fall.scales))
+        D[rows] = fall.weights(D[rows] ** 2, own, fall.scales)
     K = _symmetric(D)
     near = neighbor_graph(found)
     weights = fall.weigh(near)

@@ -15,6 +15,7 @@ from lowdim._core.manifold.random_walk import nearness
 from lowdim._core.runtime.rng import generator
 from lowdim.spectral._walk_weights import EDGE_WIDTH_RULES, kernel_sum_gamma, kth_lengths
 
+APART = 1.5  # times the usual distance: rows whose neighbours are further away have a wider kernel
 NEIGHBOR = 10  # whose distance the rules "adaptive" and "median" take
 # Rules with a scale for each row, and the neighbour whose distance it is (7: Zelnik-Manor and Perona).
 ROW_SCALES = {"adaptive": NEIGHBOR, "self-tuning": 7}
@@ -24,23 +25,38 @@ _SAMPLED = 400_000  # distances that the rule "kernel-sum" uses
 
 @dataclass(frozen=True, eq=False)
 class Falloff:
-    """exp(-gamma d²), or with a scale for each row exp(-d² / (s_i s_j))."""
+    """exp(-gamma d²), or with a scale for each row: exp(-d²/(s_i s_j)), or the mean of exp(-d²/s_i²) and exp(-d²/s_j²).
+
+    The mean is as large as the larger scale makes it: a row that lies apart is joined by its own scale alone.
+    """
 
     gamma: float | None
     scales: np.ndarray | None
     nth: int = 0  # the neighbour whose distance is the scale of a row
+    mean: bool = False
 
     @classmethod
     def adaptive(cls, reach: np.ndarray, nth: int) -> Falloff:
-        """Scales from the distances to the n-th neighbours: these, but at least their median.
+        """From the distances to the n-th neighbours: their median, and more for rows that lie apart.
 
-        Where rows are dense the width is the same for all, and rows that lie apart reach their neighbours.
+        Where rows are about equally dense the width is one for all.
         """
-        return cls(None, np.maximum(reach, float(EDGE_WIDTH_RULES["median"](reach[reach > 0] ** 2)) ** 0.5), nth)
+        usual = float(EDGE_WIDTH_RULES["median"](reach[reach > 0] ** 2)) ** 0.5
+        return cls(None, np.maximum(reach / APART, usual), nth, mean=True)
 
     def exponents(self, squares: np.ndarray, own: Any, other: Any) -> np.ndarray:
         """The exponents for rows with the scales `own` and `other` (not used with a gamma)."""
-        return squares / (own * other) if self.gamma is None else self.gamma * squares
+        if self.gamma is not None:
+            return self.gamma * squares
+        if not self.mean:
+            return squares / (own * other)
+        return np.log(2.0) - np.logaddexp(-squares / own**2, -squares / other**2)
+
+    def weights(self, squares: np.ndarray, own: Any, other: Any) -> np.ndarray:
+        """exp(-exponents), where it is no matter that small ones become 0."""
+        if self.gamma is not None or not self.mean:
+            return np.exp(-self.exponents(squares, own, other))
+        return 0.5 * (np.exp(-squares / own**2) + np.exp(-squares / other**2))
 
     def along(self, G: sparse.csr_array, own: np.ndarray | None = None) -> np.ndarray:
         """The exponents of the edges of a graph of lengths; `own`: scales of its rows where they are new ones."""
@@ -73,7 +89,7 @@ class Falloff:
     def _own(self, reach: np.ndarray, close: np.ndarray, nearest: np.ndarray) -> np.ndarray:
         """Scales of new rows: the distance to their n-th neighbour; next to a fitted row, the scale of that one."""
         scales: Any = self.scales
-        return close * scales[nearest] + (1.0 - close) * np.maximum(reach, scales.min())
+        return close * scales[nearest] + (1.0 - close) * np.maximum(reach / (APART if self.mean else 1.0), scales.min())
 
 
 def falloff(X: Any, width: Any, convention: str, around: Neighborhood, found: Any) -> Falloff:

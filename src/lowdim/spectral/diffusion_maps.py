@@ -16,6 +16,7 @@ from lowdim._core.distances import check_metric, pairwise
 from lowdim._core.graph.repair import NO_REPAIR, REPAIR_METHODS, Repair
 from lowdim._core.landmarks import policy
 from lowdim._core.landmarks.policy import solved
+from lowdim._core.manifold.crowding import JudgedMap
 from lowdim._core.manifold.neighborhood import Distinct, Neighborhood
 from lowdim._core.manifold.random_walk import (
     Transitions,
@@ -37,7 +38,7 @@ from lowdim.spectral._walk_weights import WIDTH_CONVENTIONS, shortest_edges
 _NAME = "DiffusionMaps"
 
 
-class DiffusionMaps(Reducer):
+class DiffusionMaps(JudgedMap, Reducer):
     """Diffusion maps: two rows are close when random walks from them reach the same rows.
 
     The kernel is K_ij = exp(-d_ij²/eps). Dividing by the densities q_i = sum_j K_ij, K_ij / (q_i q_j)^alpha, makes the
@@ -67,11 +68,11 @@ class DiffusionMaps(Reducer):
         Steps t of the walk, the power of lambda: the longer, the coarser. 0 leaves psi as it is; "multiscale" is the
         sum over all times, lambda / (1 - lambda).
     width : {"adaptive", "self-tuning", "median", "kernel-sum"} or float
-        The width of the kernel. "adaptive": exp(-d²/(s_i s_j)) with a scale s_i for each row, the distance to its 10th
-        neighbour but at least the median of these: outlying rows reach further, and do not take an axis each.
-        "self-tuning": the same with the distance to the 7th neighbour alone. "median": one eps, the median squared
-        distance to the 10th neighbour. "kernel-sum": the eps at which the sum of the kernel grows fastest. A number is
-        the s of the formula that `convention` names.
+        The width of the kernel. "median": one eps, the median squared distance to the 10th neighbour. "adaptive":
+        the same, but rows whose 10th neighbour is more than 1.5 times as far have a wider kernel of their own,
+        ½ exp(-d²/s_i²) + ½ exp(-d²/s_j²), so that outlying rows stay joined to the others and do not take an axis each.
+        "self-tuning": exp(-d²/(s_i s_j)), s_i being the distance to the 7th neighbour of each row. "kernel-sum": the
+        eps at which the sum of the kernel grows fastest. A number is the s of the formula that `convention` names.
     convention : {"exp(-d2/s)", "exp(-d2/s2)", "exp(-d2/(2*s2))"}
         The formula in which a number as `width` is s: eps itself by default, as in the papers on diffusion maps; in the
         last one it is the standard deviation of a Gaussian, as in the other estimators.
@@ -264,6 +265,10 @@ class DiffusionMaps(Reducer):
         self.gamma_, self.scales_ = fall.gamma, fall.scales
         return fall
 
+    def _falloff(self) -> Falloff:
+        rule = self.width if isinstance(self.width, str) else "median"
+        return Falloff(self.gamma_, self.scales_, ROW_SCALES.get(rule, 0), mean=rule == "adaptive")
+
     def _connecting(self) -> dict[str, Any]:
         return {"policy": self.disconnected, "metric": self._distance(), "owner": _NAME, "n_jobs": self.n_jobs}
 
@@ -289,7 +294,7 @@ class DiffusionMaps(Reducer):
         return _Diffusion(walk, c, degrees / degrees.sum() / m)
 
     def _extend(self, X: Any) -> np.ndarray:
-        walk, fall = self._extension, Falloff(self.gamma_, self.scales_, ROW_SCALES.get(self.width, 0))
+        walk, fall = self._extension, self._falloff()
         X = walk.columns_of(X) if self._precomputed() else X
         if self._on_graph(X):
             reach = self._neighborhood(self.n_neighbors or NEIGHBOR).reach(self._rows, X, len(walk.labels))

@@ -17,6 +17,7 @@ from lowdim._core.graph.repair import NO_REPAIR, REPAIR_METHODS, Repair
 from lowdim._core.landmarks import policy
 from lowdim._core.landmarks.choose import choose
 from lowdim._core.landmarks.policy import LandmarkChoice, solved
+from lowdim._core.manifold.crowding import JudgedMap
 from lowdim._core.manifold.neighborhood import Distinct, Neighborhood
 from lowdim._core.manifold.random_walk import Transitions, Walk, WalkComponent, slow_axes, weighted_graph
 from lowdim._core.manifold.reduced import SPARE, landmark_choice, landmark_weights, reduced_bytes, reduced_pairs
@@ -37,7 +38,7 @@ from lowdim.spectral._walk_weights import (
 _NAME = "LaplacianEigenmaps"
 
 
-class LaplacianEigenmaps(Reducer):
+class LaplacianEigenmaps(JudgedMap, Reducer):
     """Laplacian eigenmaps: neighbours stay close; distances between far rows are not kept.
 
     Rows are joined to their neighbours with weights W, and each axis is a function y on the rows that changes least
@@ -67,11 +68,11 @@ class LaplacianEigenmaps(Reducer):
         neighbours from drawing everything together; 0 joins only rows that are neighbours of each other. Not used with
         `radius` or given graphs.
     width : {"adaptive", "median", "mean", "largest"} or float
-        The width of the heat weights. "adaptive": exp(-d²/(s_i s_j)) with a scale s_i for each row, the length of its
-        edge number `n_neighbors` but at least the median of these, so that outlying rows stay joined to the others.
-        "median" ("mean", "largest"): one s, the root of the median (mean, largest) squared length of the edges. A
-        number: s itself. For these, in the formula that `convention` names; by default s is the standard deviation of a
-        Gaussian.
+        The width of the heat weights. "adaptive": ½ exp(-d²/s_i²) + ½ exp(-d²/s_j²), s_i being the median length of
+        edges number `n_neighbors`, or where this is more that of the row's own over 1.5: outlying rows stay joined to
+        the others. "median" ("mean", "largest"): one s, the root of the median (mean, largest) squared length of the
+        edges. A number: s itself. For these, in the formula that `convention` names; by default s is the standard
+        deviation of a Gaussian.
     convention : {"exp(-d2/(2*s2))", "exp(-d2/s2)", "exp(-d2/s)"}
         The formula of the heat weights in terms of the width s. Texts call both of the first two the heat kernel; in
         the last one s is a squared length.
@@ -272,7 +273,8 @@ class LaplacianEigenmaps(Reducer):
     def _weighted(self, rows: Any, same: Distinct) -> tuple[Any, Any, np.ndarray]:
         """Weights W, the connected graph, and each row's distance to its nearest neighbour."""
         settings = {"policy": self.disconnected, "owner": _NAME, "n_jobs": self.n_jobs}
-        self.gamma_ = self.scales_ = None
+        self.gamma_: float | None = None
+        self.scales_ = None
         self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = NO_REPAIR
         if self.weights == "given":
             G = sparse.csr_array(rows, dtype=np.float64)
@@ -300,9 +302,12 @@ class LaplacianEigenmaps(Reducer):
             width = "median" if adaptive else self.width  # which says that no edge has a length
             self.gamma_ = edge_gamma(G.data, width, self.convention, self.gamma, _NAME)
 
+    def _falloff(self, k: int = 0) -> Falloff:
+        return Falloff(self.gamma_, self.scales_, k, mean=True)
+
     def _weigh(self, k: int, rows: Any, G: sparse.csr_array) -> np.ndarray:
         """The weights of the edges of a graph of lengths."""
-        weights = Falloff(self.gamma_, self.scales_).weigh(G) if self.weights == "heat" else np.ones(G.nnz)
+        weights = self._falloff().weigh(G) if self.weights == "heat" else np.ones(G.nnz)
         if self._by_number(rows):
             weights = np.where(one_sided_edges(G, k), self.one_sided, 1.0) * weights
         return weights
@@ -326,7 +331,7 @@ class LaplacianEigenmaps(Reducer):
         if self.weights == "given":
             return walk.transform(Transitions.given(X, _NAME))
         reach = self._neighborhood(self.n_neighbors).reach(self._rows, X, len(walk.labels))
-        fall = Falloff(self.gamma_, self.scales_, self.n_neighbors if self._by_number(X) else NEIGHBOR)
+        fall = self._falloff(self.n_neighbors if self._by_number(X) else NEIGHBOR)
         exponents = None if self.weights == "binary" else fall.along_new(reach, walk.gaps)
         return walk.transform(Transitions.along(reach, exponents, walk.gaps))
 

@@ -20,6 +20,7 @@ from lowdim._core.landmarks import policy
 from lowdim._core.landmarks.choose import choose
 from lowdim._core.landmarks.policy import LandmarkChoice, by_factors, factors_fit, solved
 from lowdim._core.manifold.components import side_by_side
+from lowdim._core.manifold.crowding import JudgedMap
 from lowdim._core.manifold.neighborhood import Distinct, Neighborhood
 from lowdim._core.manifold.reduced import SPARE, landmark_choice, landmark_weights, reduced_axes, reduced_bytes
 from lowdim._core.renamed import renamed_parameters
@@ -29,7 +30,7 @@ from lowdim._core.spectrum.null_axes import null_axes, warn_of_ambiguous_axes
 from lowdim._core.spectrum.solvers import graph_factor_bytes
 
 
-class LLE(Reducer):
+class LLE(JudgedMap, Reducer):
     """Locally linear embedding: keeps the linear relations between each row and its neighbours.
 
     Standard LLE reconstructs each row from its neighbours, x_i = sum_j w_ij x_j with weights of sum 1, and looks for

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from lowdim._core.manifold.crowding import crowding, outlying, warn_of_crowding
+from lowdim._core.manifold.crowding import JudgedMap, crowding, outlying, warn_of_crowding
 from tests.estimators import CASES
 
 
@@ -30,7 +30,7 @@ def test_crowding_is_a_share():
     assert crowding(np.ones((5, 2))) == 1.0
 
 
-FAMILY = [case for case in CASES if type(case.estimator)._crowding_advice is not None]
+FAMILY = [case for case in CASES if isinstance(case.estimator, JudgedMap)]
 
 
 def said(model, X):

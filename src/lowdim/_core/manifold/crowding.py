@@ -6,7 +6,7 @@ others can pay for all of it. Such a map is a solution of its problem, and shows
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,6 +21,19 @@ AXES = 3  # that a picture shows; further ones of many may well describe few row
 # Outlying rows and the variance they pay for. Maps of sheets, clusters, digits and faces were seen to have at most 0.42
 # of a direction in 2 % of the rows, maps with outliers that shrink the rest 0.67 and more, mostly over 0.9.
 OUTLYING, PAID = 0.02, 0.6
+
+
+class JudgedMap:
+    """Beside `Reducer`: warns after a fit where the map shows a few outlying rows and nothing else."""
+
+    _crowding_advice: ClassVar[str]  # what to do about it
+    _unit_axes: ClassVar[bool] = False  # every axis has the same variance, whatever it shows
+    component_labels_: Any
+
+    def _judge_map(self, Z: Array, X: Any) -> None:
+        """Components that lie side by side are judged one by one."""
+        labels = self.component_labels_ if getattr(self, "disconnected", None) == "separate" else None
+        warn_of_crowding(Z, X, labels, type(self).__name__, self._crowding_advice, unit_axes=self._unit_axes)
 
 
 def warn_of_crowding(

@@ -21,6 +21,7 @@ from lowdim._core.kernels.preimage import (
     shifted,
 )
 from lowdim._core.landmarks.choose import LANDMARK_METHODS, choose
+from lowdim._core.manifold.crowding import JudgedMap
 from lowdim._core.runtime import memory
 from lowdim._core.runtime.rng import generator
 from lowdim.spectral.kernel import _axes as all_rows
@@ -32,7 +33,7 @@ _TILES = 2**26  # bytes of the blocks of the kernel in memory
 _CANDIDATES = 1000  # rows among which sparse kernel PCA chooses (a few seconds)
 
 
-class KernelPCA(Reducer):
+class KernelPCA(JudgedMap, Reducer):
     """Kernel PCA: principal components of the rows in the feature space of a kernel.
 
     With K_ij = k(x_i, x_j) = phi(x_i)'phi(x_j) and Kc = HKH its centred form, the eigenvectors v of Kc with the largest

@@ -16,6 +16,7 @@ from lowdim._core.extend import NeighborWeights
 from lowdim._core.graph.repair import REPAIR_METHODS, Repair
 from lowdim._core.landmarks import policy
 from lowdim._core.manifold.components import side_by_side
+from lowdim._core.manifold.crowding import JudgedMap
 from lowdim._core.manifold.neighborhood import Distinct, Neighborhood
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
@@ -31,7 +32,7 @@ from lowdim.spectral.unfolding._component import (
 )
 
 
-class MVU(Reducer):
+class MVU(JudgedMap, Reducer):
     """Maximum variance unfolding: keeps the distances between neighbours and maximises the variance.
 
     Neighbours keep their distances d_ij, and under these constraints the variance of the embedding is as large as
