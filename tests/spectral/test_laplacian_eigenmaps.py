@@ -162,18 +162,18 @@ def test_definition():
 
 
 def test_the_default_weights():
-    """The mean of exp(-d²/s_i²) and exp(-d²/s_j²), s the usual distance of the last neighbour, more for rows apart."""
+    """exp(-d²/(s_i s_j)), s the distance to the last neighbour but at least its median; half for one-sided pairs."""
     X = datasets.swiss_roll(150, random_state=1).X
     X[0] += 30.0  # outside: its neighbours are far
     D = squareform(pdist(X))
     last = np.sort(D, axis=1)[:, 9]
-    scales = np.maximum(last / 1.5, np.sqrt(np.median(last**2)))
-    K = np.exp(-((D / scales) ** 2))
+    scales = np.maximum(last, np.sqrt(np.median(last**2)))
+    K = np.exp(-(D**2) / np.outer(scales, scales))
     nearest = (last[:, None] >= D) & ~np.eye(150, dtype=bool)
     for share in (0.5, 1.0, 0.25):
         model = LaplacianEigenmaps(3, n_neighbors=9, one_sided=share).fit(X)
         sides = nearest.astype(int) + nearest.T
-        W = (K + K.T) / 2 * np.choose(sides, [0.0, share, 1.0])
+        W = K * np.choose(sides, [0.0, share, 1.0])
         np.testing.assert_allclose(model.scales_, scales, rtol=1e-10)
         root = np.sqrt(W.sum(axis=1))
         values, V = np.linalg.eigh(np.eye(150) - W / np.outer(root, root))
@@ -325,11 +325,8 @@ def test_the_formula_for_a_new_row():
     gaps = np.sort(squareform(pdist(X)), axis=1)[:, 1]
     free = D.min(axis=1) > gaps[D.argmin(axis=1)] / 2
     assert free.sum() > 3
-    own = np.maximum(np.sort(D, axis=1)[:, [5]] / 1.5, model.scales_.min())
-    W = np.exp(-((D / own) ** 2)) + np.exp(-((D / model.scales_) ** 2))
-    W = W * (
-        np.argsort(np.argsort(D, axis=1), axis=1) < 6
-    )
+    own = np.maximum(np.sort(D, axis=1)[:, 5], model.scales_.min())
+    W = np.exp(-(D**2) / np.outer(own, model.scales_)) * (np.argsort(np.argsort(D, axis=1), axis=1) < 6)
     expected = W @ model.embedding_ / W.sum(axis=1, keepdims=True) / (1 - model.eigenvalues_)
     np.testing.assert_allclose(model.transform(new)[free], expected[free], atol=1e-9)
 

@@ -68,9 +68,9 @@ class LaplacianEigenmaps(JudgedMap, Reducer):
         neighbours from drawing everything together; 0 joins only rows that are neighbours of each other. Not used with
         `radius` or given graphs.
     width : {"adaptive", "median", "mean", "largest"} or float
-        The width of the heat weights. "adaptive": ½ exp(-d²/s_i²) + ½ exp(-d²/s_j²), s_i being the median length of
-        edges number `n_neighbors`, or where this is more that of the row's own over 1.5: outlying rows stay joined to
-        the others. "median" ("mean", "largest"): one s, the root of the median (mean, largest) squared length of the
+        The width of the heat weights. "adaptive": exp(-d²/(s_i s_j)) with a scale s_i for each row, the length of
+        its edge number `n_neighbors` but at least the median of these, so that outlying rows stay joined to the others.
+        "median" ("mean", "largest"): one s, the root of the median (mean, largest) squared length of the
         edges. A number: s itself. For these, in the formula that `convention` names; by default s is the standard
         deviation of a Gaussian.
     convention : {"exp(-d2/(2*s2))", "exp(-d2/s2)", "exp(-d2/s)"}
@@ -297,13 +297,14 @@ class LaplacianEigenmaps(JudgedMap, Reducer):
     def _set_falloff(self, G: sparse.csr_array, k: int) -> None:
         adaptive = self.gamma is None and isinstance(self.width, str) and self.width == "adaptive"
         if adaptive and (G.data > 0).any():
-            self.scales_ = Falloff.adaptive(kth_lengths(G, k), k).scales
+            reach = kth_lengths(G, k)
+            self.scales_ = np.maximum(reach, np.sqrt(np.median(reach[reach > 0] ** 2)))
         else:
             width = "median" if adaptive else self.width  # which says that no edge has a length
             self.gamma_ = edge_gamma(G.data, width, self.convention, self.gamma, _NAME)
 
     def _falloff(self, k: int = 0) -> Falloff:
-        return Falloff(self.gamma_, self.scales_, k, mean=True)
+        return Falloff(self.gamma_, self.scales_, k)
 
     def _weigh(self, k: int, rows: Any, G: sparse.csr_array) -> np.ndarray:
         """The weights of the edges of a graph of lengths."""

@@ -55,14 +55,15 @@ class MVU(JudgedMap, Reducer):
         neighbourhood; or edges whose ends are far apart in sparser graphs. See `Isomap`.
     slack : float
         By what share the distance between neighbours may change. A little makes the problem well-posed; noise and
-        distances that are not Euclidean need more, about 0.1.
+        distances that are not Euclidean need more, about 0.1. With 0 the last digits come slowly, or not at all.
     angles : bool
         Also keep the distance of two rows that share a neighbour, as in the first paper: more constraints.
     solver : {"low_rank", "exact"}
         "low_rank" optimises K = RR' with few columns; "exact" solves the semidefinite program for up to about 100 rows
         by Clarabel (``pip install 'lowdim[mvu]'``).
     rank : int or None
-        Columns of R; None takes 6 more than `n_components`.
+        Columns of R; None takes 6 more than `n_components`, and twice as many where the distances cannot be kept in
+        so few.
     n_landmarks : int, "auto" or None
         Number of landmarks (farthest-point choice) that are unfolded, each counting for the rows nearest to it; the
         others are transformed like new rows. "auto": all rows, but 1,000 landmarks with a warning where all rows would
