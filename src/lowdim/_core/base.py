@@ -61,7 +61,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _extend: Any  # X -> Z: place new rows, each on its own
     _rows: Any = None  # the fitted rows, where new rows or the learned inverse need them
     _memory: Any  # (n, d, itemsize, stored) -> {name: bytes} at the peak; stored: values of a sparse X, else None
-    _judge_map: Any = None  # (Z, X) -> None: warn of a map that shows nothing
+    _judge_map: Any = staticmethod(lambda Z, X: None)  # warn of a map that shows nothing
     _invert: Any = None  # Z -> rows, where the method has an exact inverse
     _embed_batches: Any = None  # an iterator of batches -> fitted attributes, where the method can stream
 
@@ -149,8 +149,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             if self._keeps_embedding:
                 self.embedding_ = Z = np.asarray(Z, dtype=dtype)
                 self._n_features_out = Z.shape[1]
-                if self._judge_map is not None:
-                    self._judge_map(Z, X)
+                validate.refuse_overflow(Z, type(self).__name__, getattr(self, "disconnected", None) == "largest")
+                self._judge_map(Z, X)
             return Z
         except BaseException:
             self.__dict__.clear()

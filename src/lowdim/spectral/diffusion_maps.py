@@ -30,6 +30,7 @@ from lowdim._core.neighbors import shared
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.runtime.threads import blocks
+from lowdim._core.spectrum.choice import DENSE
 from lowdim._core.tables.arrays import extent
 from lowdim.spectral._diffusion_kernel import all_distances, full_kernel
 from lowdim.spectral._falloff import NEIGHBOR, ROW_SCALES, WIDTH_RULES, Falloff, falloff
@@ -289,6 +290,7 @@ class DiffusionMaps(JudgedMap, Reducer):
         quiet = self.disconnected == "separate"
         values, Y = slow_axes(W, r, rng=rng, owner=_NAME, quiet=quiet, give_up=give_up)
         values = _without_dead(1.0 - values, Y, quiet)
+        values[len(rows) - 1 :] = 0.0  # axes that so few rows do not have
         powers = values / (1.0 - values) if self.time == "multiscale" else np.abs(values) ** self.time
         walk = WalkComponent(rows, values, Y, np.sqrt(degrees.sum()) * powers, None, np.zeros(r))
         return _Diffusion(walk, c, degrees / degrees.sum() / m)
@@ -345,8 +347,8 @@ class DiffusionMaps(JudgedMap, Reducer):
         if self._precomputed() and stored is not None:
             return {**common, "neighbour graph": 120 * stored}
         if self.n_neighbors is None and self.radius is None:
-            # Eigenvalues near 1 are often too close together for iterative solvers; the dense solver needs copies.
-            return {**common, "kernel matrix": 8 * m * m, "dense solver": 26 * m * m}
+            # Where eigenvalues are too close together for an iterative solver, the dense one asks for its memory then.
+            return {**common, "kernel matrix": 8 * m * m, "solver": (26 if m <= DENSE else 4) * m * m}
         # How many edges a radius makes depends on the rows.
         return {**common, "neighbour graph": 200 * m * self.n_neighbors if self.radius is None else 0}
 

@@ -21,6 +21,7 @@ from lowdim._core.landmarks.choose import choose
 from lowdim._core.landmarks.policy import LandmarkChoice, by_factors, factors_fit, solved
 from lowdim._core.manifold.components import side_by_side
 from lowdim._core.manifold.crowding import JudgedMap
+from lowdim._core.manifold.dimension import neighbor_dimension
 from lowdim._core.manifold.neighborhood import Distinct, Neighborhood
 from lowdim._core.manifold.reduced import SPARE, landmark_choice, landmark_weights, reduced_axes, reduced_bytes
 from lowdim._core.renamed import renamed_parameters
@@ -28,6 +29,7 @@ from lowdim._core.runtime.rng import generator
 from lowdim._core.runtime.threads import blocks
 from lowdim._core.spectrum.null_axes import null_axes, warn_of_ambiguous_axes
 from lowdim._core.spectrum.solvers import graph_factor_bytes
+from lowdim._core.tables.arrays import extent
 
 
 class LLE(JudgedMap, Reducer):
@@ -284,20 +286,29 @@ class LLE(JudgedMap, Reducer):
     def _fitted_places(self) -> np.ndarray:
         return self._extension.embedding
 
+    def _needs(self, X: Any) -> dict[str, int]:
+        """Rows that fill more dimensions than the map has make larger factors."""
+        n, d, itemsize, _ = extent(X)
+        return self._tables(n, d, itemsize, max(self.n_components, neighbor_dimension(X, self.n_neighbors)))
+
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        """For rows on a sheet of the map's dimension; a shape alone does not say more."""
+        return self._tables(n, d, itemsize, self.n_components)
+
+    def _tables(self, n: int, d: int, itemsize: int, dimension: int) -> dict[str, int]:
         p = self.n_neighbors + 1
         return {
             "local forms": 4 * n * p * (p + 1),
             "alignment matrix": 50 * n * 4 * p,
-            "sparse factors": self._factors(n),
+            "sparse factors": self._factors(n, dimension),
             "search": 2 * n * 64 * 8,
             "neighbour graph": 100 * n * p,
             "rows": 2 * n * d * itemsize,
         }
 
-    def _factors(self, n: int) -> int:
+    def _factors(self, n: int, dimension: int) -> int:
         """Bytes of the sparse factors, or of the reduced problem of landmarks, which has none."""
-        size = graph_factor_bytes(n, self.n_neighbors + 1, self.n_components)
+        size = graph_factor_bytes(n, self.n_neighbors + 1, dimension)
         one_component = self.disconnected not in ("separate", "largest")
         choice = LandmarkChoice.of(self.n_landmarks, n, one_component)
         m = choice.n_landmarks if factors_fit(size) else choice.not_all_rows("too large").n_landmarks

@@ -1,7 +1,7 @@
 """The likelihood of a Gaussian-process latent variable model through inducing points (deterministic training
 conditional, DTC; Lawrence 2007).
 
-Each column is a draw from N(0, C Q^-1 C' + noise I), C = k(X, points) and Q = k(points, points) = LL'. With W = CL'^-1,
+Each column is a draw from N(0, C Q^-1 C' + noise I), C = k(X, points), Q = k(points, points) = LL'. With W = CL'^-1,
 b = 1/noise and A = I + b W'W, which is well conditioned,
 
     ln p(Y | X) = sum over columns of ½ [n ln(b / 2 pi) - ln |A| - b y'y + b² y'W A^-1 W'y].

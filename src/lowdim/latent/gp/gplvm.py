@@ -13,7 +13,7 @@ from lowdim._core.runtime.rng import generator
 from lowdim.latent.gp import _exact, _variational
 from lowdim.latent.gp._fit import Settings, fit_exact, fit_sparse, fit_variational
 from lowdim.latent.gp._init import Units, initial_latent, row_kernel
-from lowdim.latent.gp._placement import Placement
+from lowdim.latent.gp._placement import CELLS, Placement
 from lowdim.latent.gp._process import Patterns
 
 EXACT = 500  # rows up to which "auto" is exact, and
@@ -251,6 +251,9 @@ class GPLVM(Reducer):
         exact = self.solver == "exact" or self.kernel == "linear" or (self.solver == "auto" and n <= EXACT)
         memory = {"rows": 6 * n * d * 8, "optimiser": 60 * n * q * 8}
         if exact:
-            return memory | {"covariances": 8 * n * n * 8, "transform": 8 * 2**22 * 8 // 4}
-        block = _variational.BLOCK * (1 + threads.n_threads(self.n_jobs))
-        return memory | {"expectations": 4 * n * m * 8, "blocks": 6 * block * 8}
+            placed = min(CELLS, q * min(n, self._block_rows) * (n + d))
+            return memory | {"covariances": 8 * n * n * 8, "transform": 2 * placed * 8}
+        pairs = m * (m + 1) // 2
+        block = min(_variational.BLOCK, n * pairs)
+        at_once = min(1 + threads.n_threads(self.n_jobs), -(-n * pairs // block))
+        return memory | {"expectations": 4 * n * m * 8, "blocks": 3 * block * at_once * 8}
