@@ -1,4 +1,4 @@
-"""Settings and numbers that no method can serve: refused with a reason before they start, never NaN under another name."""
+"""Settings and numbers that no method can serve: refused with a reason, never NaN under another name."""
 
 import numpy as np
 import pytest

@@ -21,7 +21,6 @@ from lowdim._core.kernels.preimage import (
     shifted,
 )
 from lowdim._core.landmarks.choose import LANDMARK_METHODS, choose
-from lowdim._core.manifold.crowding import JudgedMap
 from lowdim._core.runtime import memory
 from lowdim._core.runtime.rng import generator
 from lowdim.spectral.kernel import _axes as all_rows
@@ -33,7 +32,7 @@ _TILES = 2**26  # bytes of the blocks of the kernel in memory
 _CANDIDATES = 1000  # rows among which sparse kernel PCA chooses (a few seconds)
 
 
-class KernelPCA(JudgedMap, Reducer):
+class KernelPCA(Reducer):
     """Kernel PCA: principal components of the rows in the feature space of a kernel.
 
     With K_ij = k(x_i, x_j) = phi(x_i)'phi(x_j) and Kc = HKH its centred form, the eigenvectors v of Kc with the largest
@@ -151,7 +150,6 @@ class KernelPCA(JudgedMap, Reducer):
     _sparse_rows = True
     _reads_holes = KernelHoles
     _block_rows = 2**30  # `_extend` has blocks of its own
-    _crowding_advice = "Take a smaller gamma (a wider kernel), drop these rows, or use another kernel."
     _ways_out = (
         "Set n_landmarks=2000 or so: memory then grows with n_samples x n_components; or solver='operator', which "
         "never holds the kernel matrix."
