@@ -58,6 +58,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _extend: Any  # X -> Z: place new rows, each on its own
     _rows: Any = None  # the fitted rows, where new rows or the learned inverse need them
     _memory: Any  # (n, d, itemsize, stored) -> {name: bytes} at the peak; stored: values of a sparse X, else None
+    _judge_map: Any = staticmethod(lambda Z, X: None)  # warn of a map that shows nothing
     _invert: Any = None  # Z -> rows, where the method has an exact inverse
     _embed_batches: Any = None  # an iterator of batches -> fitted attributes, where the method can stream
 
@@ -154,6 +155,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if self._keeps_embedding:
             self.embedding_ = Z = np.asarray(Z, dtype=dtype)
             self._n_features_out = Z.shape[1]
+            validate.refuse_overflow(Z, type(self).__name__, getattr(self, "disconnected", None) == "largest")
+            self._judge_map(Z, X)
         return Z
 
     def _fit_batches(self, batches: Iterator[Any], **options: Any) -> Any:

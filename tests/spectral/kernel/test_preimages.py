@@ -134,6 +134,7 @@ def test_gradients_are_those_of_the_kernel(kernel):
         )
 
 
+@pytest.mark.filterwarnings("ignore:KernelPCA. .* of the rows lie within 1 %")
 @pytest.mark.parametrize("gamma", [0.02, 0.3, 3.0, 30.0])
 def test_the_distance_is_never_larger_than_at_any_start(gamma):
     X, new = cloud(80), cloud(40, seed=2)

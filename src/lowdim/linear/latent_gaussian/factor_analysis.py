@@ -227,9 +227,10 @@ class FactorAnalysis(LatentGaussian, Reducer):
     def _turn(self) -> np.ndarray:
         return np.linalg.inv(self.rotation_)
 
-    def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+    def _tables(self, n: int, d: int, itemsize: int, holes: bool) -> dict[str, int]:
         r = max(1, min(self.n_components, n, d))
-        return working_memory(n, d, r, itemsize, self.n_jobs) | {"covariance": 14 * min(d, _NEWTON_COLUMNS) ** 2 * 8}
+        em = working_memory(n, d, r, itemsize, self.n_jobs, holes=holes)
+        return em | {"covariance": 14 * min(d, _NEWTON_COLUMNS) ** 2 * 8}
 
 
 def _rotated(L: np.ndarray, rotation: str | None) -> tuple[np.ndarray, np.ndarray]:
