@@ -45,7 +45,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _sparse_graphs: ClassVar[bool] = False  # takes precomputed distances as a sparse graph
     _unknown_distances: ClassVar[bool] = False  # takes precomputed distances of which some are unknown (NaN)
     _hole_policies: ClassVar[tuple[str, ...]] = tuple(METRICS)  # values of `missing` that take incomplete rows
-    _holes: Any = None  # how distances see missing cells, where `missing` is "pairwise" or "expected"
+    _holes: Any = None  # how missing cells are seen, where `missing` is not "error": by distances, or as a distribution
     _reads_holes: ClassVar[type[Holes]] = Holes  # the record that makes tables of incomplete rows
     _incomplete: Any = False  # during a fit: whether a cell is missing
     _missing_stays: ClassVar[bool] = False  # a map of single cells: missing cells of X are missing cells of Z
