@@ -82,6 +82,15 @@ class JointGaussian:
         found = [-0.5 * (_expect(X - mean, P).twice_loss + logdet) for mean in self.means]
         return np.transpose(found) - 0.5 * np.log(2 * np.pi) * (~np.isnan(X)).sum(axis=1, keepdims=True)
 
+    def known_share(self, hole: Array, matrix: Array) -> Array:
+        """Share of the variance of the scores matrix (x - mean), all of variance 1, that the observed cells explain."""
+        P = np.linalg.inv(self.covariance)
+        unknown = np.zeros(len(hole))
+        for rows, which, columns, C in _expect(np.where(hole, np.nan, 0.0), P).inverses:
+            A = matrix.T[columns]  # (patterns, m, k)
+            unknown[rows] = np.einsum("pik,pij,pjk->p", A, C, A, optimize=True)[which]
+        return 1.0 - unknown / len(matrix)
+
     def _means(self, groups: Array | None, n: int) -> Array:
         return self.means[np.zeros(n, dtype=np.int64) if groups is None else groups]
 
