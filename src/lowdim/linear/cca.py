@@ -179,7 +179,7 @@ class CCA(Reducer):
         """From the expected moments of both tables side by side."""
         if self.solver == "svd":
             raise ValueError("CCA: solver must be 'covariance' or 'auto' for incomplete rows; got 'svd'.")
-        admit(both, "CCA")
+        admit(both[:, d:], "CCA", name="Y", rows=False)
         found = expected_moments(both, None, weights, owner="CCA", n_jobs=self.n_jobs)
         self._keep(self._from_moments(found.parts[0], d, dtype)[0], int(found.parts[0].weight))
         self._holes = (found.model.marginal(slice(0, d)), found.model.marginal(slice(d, None)))
