@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +11,7 @@ from scipy import sparse
 from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.extend import Linear
+from lowdim._core.incomplete.patterns import ByPattern
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum import Moments
@@ -222,7 +223,9 @@ class PCA(Reducer):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features), or an iterator of such batches
-            The rows. An iterator is read once, in batches, so the table never has to be in memory.
+            The rows. An iterator is read once, in batches, so the table never has to be in memory. Of incomplete
+            batches the moments of each pattern of missing cells are kept, which give the same fit as all rows
+            (without `completed_`).
         y : None
             Ignored; there for pipelines.
         sample_weight : array-like of shape (n_samples,) or None
@@ -311,10 +314,23 @@ class PCA(Reducer):
                 "PCA: missing='nipals' reads the rows many times, and a stream of batches is read once. Stack the "
                 "batches first (np.concatenate), or use another `missing` for batches of complete rows."
             )
-        moments, dtype = moments_of_stream(batches, "PCA", self._min_rows, self.n_jobs)
+        settings: dict[str, Any] = {"policies": _COMPLETIONS[:2], "nan": self._takes_nan}
+        moments, dtype = moments_of_stream(batches, "PCA", self._min_rows, self.n_jobs, **settings)
+        if isinstance(moments, ByPattern):
+            self._embed_patterns(*moments.table())
+            return
         self.n_features_in_ = len(moments.mean)
         wanted = self._wanted(min(int(moments.weight), len(moments.mean)))
         self._keep_spectrum(decompose_moments(moments, wanted, scale=self.scale, ddof=self.ddof, dtype=dtype))
+
+    def _embed_patterns(self, X: np.ndarray, weights: np.ndarray) -> None:
+        """From weighted rows that have the moments of a stream of incomplete ones, which are not completed."""
+        missing.admit(X, "PCA")
+        self.n_features_in_, self._incomplete = X.shape[1], True
+        found = self._fit_incomplete(X, weights)
+        del self._incomplete
+        share = float(weights @ np.isnan(X).mean(axis=1) / weights.sum())
+        self._keep(replace(found, completed=None, completed_variance=None, agreement=None, missing_share=share))
 
     def _solver(self, n: int, d: int, is_sparse: bool) -> str:
         whole = self._needs_spectrum()
