@@ -33,13 +33,14 @@ from lowdim.linear.pca import _complete as complete
 from lowdim.linear.pca import _incomplete as incomplete
 from lowdim.linear.pca import _nipals as nipals
 from lowdim.linear.pca._component_rule import choose_r
+from lowdim.linear.pca._density import PCADensity
 from lowdim.linear.pca._fitted import FittedPCA
 from lowdim.linear.pca._settings import IncompleteSettings
 
 _COMPLETIONS = ("regularized", "em", "nipals")
 
 
-class PCA(Reducer):
+class PCA(PCADensity, Reducer):
     """Principal component analysis: the directions along which the rows vary most.
 
     With centred rows Xc and covariance C = Xc'Xc / (n - ddof), the loadings V solve C v = lambda v with the largest
@@ -48,10 +49,11 @@ class PCA(Reducer):
 
     Parameters
     ----------
-    n_components : int, float, "drop" or None
+    n_components : int, float, "drop", "mle" or None
         How many components to keep. An int: that many (at most min(n, d)). A share such as 0.85: the fewest that
         explain more than that share of the variance. "drop": up to the largest drop of the spectrum on a log scale, an
-        error where no eigenvalue is twice the next. None: all of them. With missing cells, everything but an int means
+        error where no eigenvalue is twice the next. "mle": the largest evidence of probabilistic PCA (Minka, 2000), for
+        at least as many rows as columns. None: all of them. With missing cells, everything but an int means
         the number that generalised cross-validation chooses, with a warning that gives it; where it chooses none, the
         column means fill the cells, and one component of the rows so filled is kept.
     max_error : float or None
@@ -163,7 +165,7 @@ class PCA(Reducer):
     """
 
     _rules: ClassVar = {
-        "n_components": params.whole(1) | params.share() | params.one_of("drop") | params.none(),
+        "n_components": params.whole(1) | params.share() | params.one_of("drop", "mle") | params.none(),
         "max_error": params.share() | params.none(),
         "solver": params.one_of("auto", *SOLVERS),
         "scale": params.flag(),
@@ -275,7 +277,8 @@ class PCA(Reducer):
         k, (n, d) = self._wanted(min(X.shape)), X.shape
         found = self._decompose(X, weights, k, self._solver(n, d, sparse.issparse(X)))
         if self.solver == "auto" and found.solver in ("covariance", "gram") and not sparse.issparse(X):
-            wanted = choose_r(found.variances, found.total_variance, self.n_components, self.max_error, found.most)
+            rule = self.n_components, self.max_error, found.most, found.divisor + found.ddof
+            wanted = choose_r(found.variances, found.total_variance, *rule)
             found = refined(found, wanted, k, X, weights)
         return found
 
