@@ -246,17 +246,21 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         from lowdim._core.inverse import LearnedInverse
 
         if "_inverse" not in self.__dict__:
-            if self._rows is None:
-                raise ValueError(
-                    f"{type(self).__name__}: inverse_transform needs the rows of X; this model was fitted on distances "
-                    "or similarities alone. Fit on rows instead."
-                )
-            rows = self._rows.toarray() if sparse.issparse(self._rows) else self._rows
-            rows = rows if self._holes is None else self._holes.rows(rows)
-            places = self._fitted_places()
-            placed = np.isfinite(places).all(axis=1)
-            self._inverse = LearnedInverse.fit(places[placed], rows[placed])
+            self._inverse = LearnedInverse.fit(*self._placed_rows())
         return self._inverse
+
+    def _placed_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """The coordinates and the cells of the rows that were kept, those without coordinates left out."""
+        if self._rows is None:
+            raise ValueError(
+                f"{type(self).__name__}: inverse_transform needs the rows of X; this model was fitted on distances or "
+                "similarities alone. Fit on rows instead."
+            )
+        rows = self._rows.toarray() if sparse.issparse(self._rows) else self._rows
+        rows = rows if self._holes is None else self._holes.rows(rows)
+        places = self._fitted_places()
+        placed = np.isfinite(places).all(axis=1)
+        return places[placed], rows[placed]
 
     def _fitted_places(self) -> np.ndarray:
         """The embedding of the rows that were kept."""

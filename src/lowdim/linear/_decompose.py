@@ -143,10 +143,8 @@ class Spectrum:
 
 
 def count_rows(X: Any, weights: np.ndarray | None) -> int:
-    """Number of rows: a whole weight counts as so many copies, other positive weights as one row each."""
-    if weights is None:
-        return X.shape[0]
-    return int(weights.sum() if (weights == np.floor(weights)).all() else (weights > 0).sum())
+    """Number of rows with a positive weight."""
+    return X.shape[0] if weights is None else int((weights > 0).sum())
 
 
 def pick_solver(n: int, d: int, k: int | None, is_sparse: bool) -> str:

@@ -22,9 +22,8 @@ def fitted(
     if n_components == "mle" and rows < len(found.mean):
         values = np.append(values, np.zeros(len(found.mean) - len(values)))
     r = choose_r(values, total, n_components, max_error, min(found.most, found.varying), rows)
-    values = np.where(values > found.resolution**2 * values[0], values, 0.0)  # the others are rounding
-    if max_error is None and isinstance(n_components, (int, np.integer)) and r > (alive := int((values > 0).sum())):
-        warn(f"PCA: the rows vary in {alive} directions; the components after that have no variance.")
+    if max_error is None and isinstance(n_components, (int, np.integer)) and r > found.most:
+        warn(f"PCA: the rows vary in at most {found.most} directions; the components after that have no variance.")
     if whiten:
         r = whitenable(values, r, found.rank_tolerance)
     return FittedPCA(

@@ -274,7 +274,7 @@ class PCA(PCADensity, Reducer):
             self._keep_spectrum(self._fit_complete(X, weights))
 
     def _fit_complete(self, X: Any, weights: np.ndarray | None) -> Spectrum:
-        k, (n, d) = self._wanted(min(X.shape)), X.shape
+        k, (n, d) = self._wanted(min(count_rows(X, weights), X.shape[1])), X.shape  # as without rows of weight 0
         found = self._decompose(X, weights, k, self._solver(n, d, sparse.issparse(X)))
         if self.solver == "auto" and found.solver in ("covariance", "gram") and not sparse.issparse(X):
             rule = self.n_components, self.max_error, found.most, found.divisor + found.ddof
