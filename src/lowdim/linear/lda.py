@@ -59,13 +59,13 @@ class LDA(ClassifierMixin, Reducer):
     solver : {"auto", "covariance", "svd"}
         "covariance" makes one pass over the rows; "svd" does not square them and keeps the digits of nearly dependent
         columns. "auto" takes the first for tall tables unless it is too inaccurate there.
-    tol : float
-        An axis along which the share of the variance within classes is below this counts as perfect separation, that
-        is, W as singular.
     missing : {"error", "em"}
         Missing cells (NaN), at fit and in new rows: an error; or class means and the covariance within classes by EM
         under normal classes of equal covariance. New rows are classified by the density of their observed cells, and
         transformed at their conditional mean: that of each class, weighted by its probability.
+    tol : float
+        An axis along which the share of the variance within classes is below this counts as perfect separation, that
+        is, W as singular.
     n_jobs : int or None
         Number of threads; None means all cores. Results do not depend on it.
 
