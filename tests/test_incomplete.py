@@ -125,7 +125,9 @@ def batches(model, X, y=None):
     return model.fit((X[i] if y is None else (X[i], y[i])) for i in parts)
 
 
-@pytest.mark.parametrize("model", [lowdim.PCA(2), lowdim.PCA(2, missing="em", scale=True), lowdim.Whitening(2, missing="em")])
+@pytest.mark.parametrize(
+    "model", [lowdim.PCA(2), lowdim.PCA(2, missing="em", scale=True), lowdim.Whitening(2, missing="em")]
+)
 def test_a_stream_of_incomplete_batches_is_the_table(model):
     _, Y = structured(200)
     Y[:, 3:] = Y[:, 3:] + 0 * Y[:, 2:3]  # few patterns with many rows: their moments are kept
@@ -206,7 +208,7 @@ def test_expected_features_have_the_expected_kernel(degree, coef0):
 
 
 def test_features_of_a_function_are_averaged_over_points():
-    X, Y = structured(40)
+    _, Y = structured(40)
     settings = {"feature_map": lambda T: np.column_stack([T, T**2]), "random_state": 0}
     model = lowdim.FeatureMapPCA(2, missing="expected", **settings).fit(Y)
     assert np.isfinite(model.embedding_).all()

@@ -154,7 +154,8 @@ class PrincipalCurve(Reducer):
         self.verbose = verbose
 
     def _embed(self, X: np.ndarray) -> np.ndarray:
-        rows, self.df_ = X.astype(np.float64, copy=False), None
+        rows = X.astype(np.float64, copy=False)
+        self.df_: Any = None
         closed = bool(self.closed or self.smoother == "periodic")
         whole = completed(rows, X.dtype, self._incomplete, self.n_jobs)
         if self.smoother == "segments":

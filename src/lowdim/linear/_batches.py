@@ -35,7 +35,14 @@ def rows_of(
     return rows
 
 
-def moments_of_stream(
+def moments_of_stream(batches: Iterable[Any], owner: str, least: int, n_jobs: int | None) -> tuple[Moments, np.dtype]:
+    """Weight, mean and scatter of complete batches with at least so many rows, and the precision of the last."""
+    found, dtype = stream_of_rows(batches, owner, least, n_jobs, nan=False)
+    assert isinstance(found, Moments)
+    return found, dtype
+
+
+def stream_of_rows(
     batches: Iterable[Any], owner: str, least: int, n_jobs: int | None, policies: tuple[str, ...] = (), *, nan: bool
 ) -> tuple[Moments | ByPattern, np.dtype]:
     """Weight, mean and scatter of batches with at least so many rows, and the precision of the last.

@@ -188,7 +188,7 @@ class CCA(Reducer):
         if self.solver == "svd":
             raise ValueError("CCA: solver must be 'covariance' or 'auto' for a stream of batches; got 'svd'.")
         total, holes, dtype = None, ByPattern("CCA"), np.dtype(np.float32)
-        settings = {"nan": self._takes_nan, "policies": self._hole_policies}
+        settings: dict[str, Any] = {"nan": self._takes_nan, "policies": self._hole_policies}
         for X_batch, Y_batch in pairs_of(batches, "CCA", "Y"):
             X = rows_of(X_batch, "CCA", getattr(self, "n_features_in_", None), **settings)
             Y, shape = self._second(Y_batch, len(X))

@@ -237,10 +237,10 @@ class LDA(ClassifierMixin, Reducer):
 
     def _embed_batches(self, batches: Any) -> None:
         self._refuse_svd("a stream of batches")
-        settings = {"policies": self._hole_policies, "nan": self._takes_nan}
+        settings: dict[str, Any] = {"policies": self._hole_policies, "nan": self._takes_nan}
         found, self.n_features_in_, dtype = discriminant.moments_of_classes(batches, self.n_jobs, **settings)
         self.classes_ = refuse_one(discriminant.sorted_labels(found))
-        parts = [found[name] for name in self.classes_.tolist()]
+        parts: list[Any] = [found[name] for name in self.classes_.tolist()]
         if any(isinstance(part, ByPattern) for part in parts):
             self._embed_incomplete(*discriminant.labelled_table(parts), dtype)
             return

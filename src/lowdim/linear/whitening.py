@@ -15,7 +15,7 @@ from lowdim._core.incomplete.patterns import ByPattern
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum import Moments
-from lowdim.linear._batches import moments_of_stream
+from lowdim.linear._batches import stream_of_rows
 from lowdim.linear._decompose import Rows, Spectrum, decompose, decompose_moments, pick_solver, refined
 
 
@@ -114,8 +114,8 @@ class Whitening(Reducer):
             self._holes = JointGaussian.of_moments((Moments.of(X, n_jobs=self.n_jobs),))
 
     def _embed_batches(self, batches: Any) -> None:
-        settings = {"policies": self._hole_policies, "nan": self._takes_nan}
-        moments, dtype = moments_of_stream(batches, "Whitening", self._min_rows, self.n_jobs, **settings)
+        settings: dict[str, Any] = {"policies": self._hole_policies, "nan": self._takes_nan}
+        moments, dtype = stream_of_rows(batches, "Whitening", self._min_rows, self.n_jobs, **settings)
         if isinstance(moments, ByPattern):
             X, weights = moments.table()
             self.n_features_in_ = X.shape[1]

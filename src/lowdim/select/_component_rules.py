@@ -96,7 +96,6 @@ def minka(values: np.ndarray, n: int, d: int) -> Verdict:
     return Verdict(choice, "the largest evidence (Minka)", np.concatenate([[np.nan], evidence]), "criterion")
 
 
-
 def gcv(values: np.ndarray, n: int, d: int) -> Verdict:
     """Generalised cross-validation: mean squared error over the squared share of residual degrees of freedom."""
     q = np.arange(min(n - 2, d - 1) + 1)

@@ -59,7 +59,7 @@ def test_more_columns_than_rows():
 
 
 def test_groups_have_means_of_their_own():
-    X, Y = incomplete()
+    _, Y = incomplete()
     groups = np.arange(120) % 2
     shift = 10.0 * groups[:, None]
     apart, together = expected_moments(Y + shift, groups, owner="test"), expected_moments(Y, groups, owner="test")

@@ -187,7 +187,6 @@ def test_pictures_with_ellipses_arrows_and_selected_names():
     matplotlib.pyplot.close("all")
 
 
-
 @pytest.mark.parametrize("axis", [0, 1])
 def test_descriptions_are_those_of_factominer(maps, axis):
     name = "factominer_dimdesc_decathlon"

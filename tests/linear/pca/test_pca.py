@@ -377,7 +377,7 @@ def test_bad_streams():
     with pytest.raises(ValueError, match="at least 2 rows together"):
         PCA(2).fit(iter([]))
     hole = np.where(np.arange(5) == 2, np.nan, X[:2])
-    with pytest.raises(ValueError, match="missing values.*missing='regularized' or missing='em'"):
+    with pytest.raises(ValueError, match=r"missing values.*missing='regularized' or missing='em'"):
         PCA(2, missing="error").fit(iter([X, hole]))
     with pytest.raises(ValueError, match="2 rows of X have no observed cell"):
         PCA(2).fit(iter([X, np.full((2, 5), np.nan)]))

@@ -97,4 +97,3 @@ def _spread(rows: Array, pattern: bytes) -> Array:
     table = np.full((len(rows), len(hole)), np.nan)
     table[:, ~hole] = rows
     return table
-

@@ -17,8 +17,7 @@ def selected(points: Any, rule: str | int, axes: tuple[int, ...]) -> np.ndarray:
         quality = {"cos2": points.cos2, "contribution": points.contributions, "contrib": points.contributions}
         if name not in quality or not _is_positive(number):
             raise ValueError(
-                "FactorMap: select must be a whole number, 'cos2 10', 'cos2 0.6' or 'contribution 10'; "
-                f"got {rule!r}."
+                f"FactorMap: select must be a whole number, 'cos2 10', 'cos2 0.6' or 'contribution 10'; got {rule!r}."
             )
         values, limit = np.nansum(quality[name][:, chosen], axis=1), float(number)
         values = np.where(points.active, values, -1.0) if name != "cos2" else values

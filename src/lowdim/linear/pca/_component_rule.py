@@ -10,9 +10,7 @@ from lowdim._core.runtime.notices import warn
 from lowdim._core.spectrum.evidence import minka_evidence
 
 
-def choose_r(
-    values: np.ndarray, total: float, n_components: Any, max_error: float | None, most: int, n: float
-) -> int:
+def choose_r(values: np.ndarray, total: float, n_components: Any, max_error: float | None, most: int, n: float) -> int:
     """Number of components by the rule asked for; `values` in decreasing order, of which `most` can be above 0.
 
     `n` is the number of rows, or the sum of their weights.

@@ -17,7 +17,7 @@ from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum import Moments
 from lowdim._core.tables import missing
 from lowdim._core.tables.weights import check_weights
-from lowdim.linear._batches import moments_of_stream
+from lowdim.linear._batches import stream_of_rows
 from lowdim.linear._decompose import (
     SOLVERS,
     Rows,
@@ -318,7 +318,7 @@ class PCA(PCADensity, Reducer):
                 "batches first (np.concatenate), or use another `missing` for batches of complete rows."
             )
         settings: dict[str, Any] = {"policies": _COMPLETIONS[:2], "nan": self._takes_nan}
-        moments, dtype = moments_of_stream(batches, "PCA", self._min_rows, self.n_jobs, **settings)
+        moments, dtype = stream_of_rows(batches, "PCA", self._min_rows, self.n_jobs, **settings)
         if isinstance(moments, ByPattern):
             self._embed_patterns(*moments.table())
             return
