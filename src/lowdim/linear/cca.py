@@ -16,8 +16,8 @@ from lowdim._core.incomplete.patterns import ByPattern
 from lowdim._core.runtime import memory, threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.spectrum import Moments, fix_signs
-from lowdim._core.views import Setting, Views, permutation, second_table
 from lowdim._core.tables.missing import admit
+from lowdim._core.views import Setting, Views, permutation, second_table
 from lowdim.linear._batches import pairs_of, rows_of
 
 _RIDGE = params.Rule(

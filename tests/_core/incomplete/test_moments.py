@@ -18,7 +18,7 @@ def incomplete(n=120, d=5, share=0.2, seed=0):
 
 
 def test_two_columns_of_which_one_is_often_missing_have_a_closed_form(monkeypatch):
-    """Anderson (1957): the regression of the complete rows, applied to the moments of the column that is always there."""
+    """Anderson (1957): the regression of the complete rows, applied to the moments of the complete column."""
     monkeypatch.setattr(module, "shrinkage_of", lambda S, n: 1e-13)
     rng = np.random.default_rng(0)
     x = rng.standard_normal(200)

@@ -1,4 +1,4 @@
-"""Means and covariance of rows with missing cells, by EM under a normal distribution with one covariance for all groups.
+"""Means and covariance of rows with missing cells, by EM under normal groups of equal covariance.
 
 With P the inverse of the covariance, the missing cells m of a row have the conditional mean
 mean_m - P_mm^-1 P_mo (x_o - mean_o) and the conditional covariance P_mm^-1: one small inverse for each pattern of

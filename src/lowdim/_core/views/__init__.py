@@ -173,8 +173,8 @@ def second_table(
         bad = n if sparse.issparse(Y) else int((~np.isfinite(Y)).any(axis=1).sum())
         ways = "".join(f"Use missing={policy!r}, or keep" for policy in policies) or "Keep"
         raise ValueError(
-            f"{owner}: Y has missing (NaN) or infinite values in {bad} of {n} rows; {owner} needs complete rows. {ways} "
-            "the rows complete in both tables, or fill the cells first, for example with lowdim.impute."
+            f"{owner}: Y has missing (NaN) or infinite values in {bad} of {n} rows; {owner} needs complete rows. "
+            f"{ways} the rows complete in both tables, or fill the cells first, for example with lowdim.impute."
         )
     largest = float(np.nanmax(np.abs(cells), initial=0.0))
     if largest and not 1e-140 < largest < 1e140:

@@ -39,8 +39,9 @@ class FeatureMapPCA(Reducer):
     coef0 : float
         At least 0; weighs the products of fewer columns.
     missing : {"error", "expected"}
-        Missing cells (NaN), at fit and in new rows: an error; or the expected features of the row under a Gaussian model
-        of the rows, given its observed cells: in closed form for polynomials, for a callable the mean over eight points.
+        Missing cells (NaN), at fit and in new rows: an error; or the expected features of the row under a Gaussian
+        model of the rows, given its observed cells: in closed form for polynomials, for a callable the mean over eight
+        points.
     random_state : int, generator or None
         Seed; the same int gives the same result. For the start of the iterative solver, for wide tables of features.
     n_jobs : int or None

@@ -70,9 +70,9 @@ class KernelCCA(Reducer):
         Number of landmarks, rows drawn at random in whose span the axes lie (Nystrom), so that no n x n matrix is
         formed; None: all rows.
     missing : {"error", "expected"}
-        Missing cells (NaN), at fit and in new rows: an error; or in either table features averaged over the distribution
-        of the row under a Gaussian model of that table, so that k(x, y) is an expected value. What the other table says
-        about a missing cell is not used, as it would count as correlation.
+        Missing cells (NaN), at fit and in new rows: an error; or in either table features averaged over the
+        distribution of the row under a Gaussian model of that table, so that k(x, y) is an expected value. What the
+        other table says about a missing cell is not used, as it would count as correlation.
     random_state : int, generator or None
         Seed; the same int gives the same result. Draws landmarks and folds.
     n_jobs : int or None
