@@ -21,6 +21,7 @@ class PCADensity:
     explained_variance_ratio_: np.ndarray
     singular_values_: np.ndarray
     missing_share_: float
+    resolution_: float
     ddof: int
     n_jobs: int | None
     _check_rows: Any
@@ -47,7 +48,8 @@ class PCADensity:
             In the inverse units of X.
         """
         V, (spread, noise), unit = self.components_.T, self._variances(), self._unit()
-        if not spread.min(initial=np.inf) > 0 or (noise == 0 and len(self.components_) < len(V)):
+        null = self.resolution_**2 * spread.max(initial=0.0)  # less is rounding
+        if not spread.min(initial=np.inf) > null or (noise == 0 and len(self.components_) < len(V)):
             raise ValueError(
                 "PCA: get_precision must have a covariance of full rank; the rows do not vary in some direction. Fit "
                 "with fewer n_components than directions that vary, so that the rest counts as noise."
