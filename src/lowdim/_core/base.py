@@ -42,7 +42,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _sparse_graphs: ClassVar[bool] = False  # takes precomputed distances as a sparse graph
     _unknown_distances: ClassVar[bool] = False  # takes precomputed distances of which some are unknown (NaN)
     _hole_policies: ClassVar[tuple[str, ...]] = tuple(METRICS)  # values of `missing` that take incomplete rows
-    _holes: Any = None  # how distances see missing cells, where `missing` is "pairwise" or "expected"
+    _holes: Any = None  # how missing cells are seen, where `missing` is not "error": by distances, or as a distribution
     _reads_holes: ClassVar[type[Holes]] = Holes  # the record that makes tables of incomplete rows
     _incomplete: Any = False  # during a fit: whether a cell is missing
     _missing_stays: ClassVar[bool] = False  # a map of single cells: missing cells of X are missing cells of Z
@@ -253,17 +253,21 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         from lowdim._core.inverse import LearnedInverse
 
         if "_inverse" not in self.__dict__:
-            if self._rows is None:
-                raise ValueError(
-                    f"{type(self).__name__}: inverse_transform needs the rows of X; this model was fitted on distances "
-                    "or similarities alone. Fit on rows instead."
-                )
-            rows = self._rows.toarray() if sparse.issparse(self._rows) else self._rows
-            rows = rows if self._holes is None else self._holes.rows(rows)
-            places = self._fitted_places()
-            placed = np.isfinite(places).all(axis=1)
-            self._inverse = LearnedInverse.fit(places[placed], rows[placed])
+            self._inverse = LearnedInverse.fit(*self._placed_rows())
         return self._inverse
+
+    def _placed_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """The coordinates and the cells of the rows that were kept, those without coordinates left out."""
+        if self._rows is None:
+            raise ValueError(
+                f"{type(self).__name__}: inverse_transform needs the rows of X; this model was fitted on distances or "
+                "similarities alone. Fit on rows instead."
+            )
+        rows = self._rows.toarray() if sparse.issparse(self._rows) else self._rows
+        rows = rows if self._holes is None else self._holes.rows(rows)
+        places = self._fitted_places()
+        placed = np.isfinite(places).all(axis=1)
+        return places[placed], rows[placed]
 
     def _fitted_places(self) -> np.ndarray:
         """The embedding of the rows that were kept."""

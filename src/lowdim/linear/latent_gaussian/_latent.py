@@ -137,6 +137,20 @@ class LatentGaussian:
         """
         return self._model().covariance
 
+    def get_precision(self) -> np.ndarray:
+        """The inverse of `get_covariance`, by inverting a matrix as large as the number of components only.
+
+        Returns
+        -------
+        precision : ndarray of shape (n_features, n_features)
+            Positive definite.
+        """
+        model = self._model()
+        noise = np.broadcast_to(np.asarray(model.noise, dtype=np.float64), model.mean.shape)
+        B = model.loadings / noise[:, None]
+        inner = np.eye(model.rank) + model.loadings.T @ B
+        return np.diag(1.0 / noise) - B @ np.linalg.solve(inner, B.T)
+
     def _needs(self, X: Any) -> dict[str, int]:
         n, d, itemsize, _ = extent(X)
         return self._tables(n, d, itemsize, missing.has_holes(X))
