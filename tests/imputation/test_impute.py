@@ -6,7 +6,7 @@ import pytest
 import lowdim
 from lowdim import impute
 from lowdim._core.incomplete import rank
-from lowdim.linear._baselines import by_regression
+from lowdim.linear.regression_fill import by_regression
 from tests import oracles
 
 

@@ -23,13 +23,24 @@ class _State:
     moved: float  # length of the last step, over that of Z
 
 
-def soft_impute(X: Array, r: int, penalty: float, *, tol: float, max_iter: int, owner: str) -> tuple[SVD, Run]:
+def soft_impute(
+    X: Array,
+    r: int,
+    penalty: float,
+    *,
+    tol: float,
+    max_iter: int,
+    owner: str,
+    start: Array | None = None,
+    quiet: bool = False,
+) -> tuple[SVD, Run]:
     """The minimum over Z of (1/2) sum over observed cells of (x - z)² + penalty times the singular values of Z.
 
     Missing cells are filled from Z and the singular values of the filled table lowered by the penalty (Mazumder, Hastie
-    and Tibshirani, 2010), with Nesterov's momentum, which starts again from 1 where it raises the objective.
+    and Tibshirani, 2010), with Nesterov's momentum, which starts again from 1 where it raises the objective. `start` is a first Z, such as
+    the solution for a larger penalty; `quiet` says nothing where `max_iter` was not enough.
     """
-    holes, zero = X != X, np.zeros(X.shape)
+    holes, zero = X != X, np.zeros(X.shape) if start is None else start
 
     def step(state: _State) -> tuple[_State, float]:
         found = shrunken(svd(np.where(holes, state.ahead, X), r, owner=owner), penalty)
@@ -50,6 +61,7 @@ def soft_impute(X: Array, r: int, penalty: float, *, tol: float, max_iter: int, 
         max_iter=max_iter,
         tol=0.0,
         owner=owner,
+        warn=not quiet,
         until=lambda i, state, loss: state.moved <= tol,
     )
     found = run.state.found
