@@ -18,13 +18,15 @@ from lowdim._core.iterate import Progress
 from lowdim.imputation.candidates import Candidate, Choice, choice_of
 from lowdim.imputation.cells import Cells
 from lowdim.imputation.left_out import Errors, left_out
+from lowdim.imputation.models.blend import Blend
 from lowdim.imputation.models.means import Means
 from lowdim.imputation.models.model import Array, Effort, Model
 
 SCREEN_ROWS, SCREEN_TABLES = 400, 4
 CLOSE = 1.15  # times the lowest error: what is further off is not compared again
 PATIENCE = 3  # settings without improvement after which a path ends
-CLOSE_TABLES = 10  # with cells left out, at most, to compare those that are close
+MOST_BLENDED, BLEND_GAIN = 3, 0.99  # models, and the share of the best one's error that a mean of them must reach
+CLOSE_TABLES = 6  # with cells left out, at most, to compare those that are close
 SCREEN_CELLS, CLOSE_CELLS = 150, 1000  # left out in all tables together, in the first and the second comparison
 COMPARED_ROWS = 2000
 
@@ -72,6 +74,7 @@ class Tried:
     standard_error: float
     seconds: float  # for one table
     rows: int
+    filled: Sequence[Array]
     note: str = ""
 
 
@@ -98,7 +101,9 @@ def choose(
     Choice
     """
     start = time.monotonic()
-    screen = Trial.of(cells, rng, SCREEN_ROWS, SCREEN_CELLS, SCREEN_TABLES)
+    alone = len(models) == 1  # its setting is all there is to choose
+    sizes = (COMPARED_ROWS, CLOSE_CELLS, CLOSE_TABLES) if alone else (SCREEN_ROWS, SCREEN_CELLS, SCREEN_TABLES)
+    screen = Trial.of(cells, rng, *sizes)
     skipped: list[Candidate] = []
     found: list[Tried] = []
     with Progress("impute: models", len(models), verbose) as progress:
@@ -108,7 +113,7 @@ def choose(
                 reason = f"not tried: the budget of {budget:g} s was spent"
             if reason:
                 skipped.append(Candidate.skipped(model, reason))
-            elif isinstance(tried := along_path(model, screen.first(model.screen_tables), None, start + budget), str):
+            elif isinstance(tried := along_path(model, screen if alone else screen.first(model.screen_tables), None, start + budget), str):
                 skipped.append(Candidate.skipped(model, tried))
             else:
                 found.append(tried)
@@ -125,31 +130,33 @@ def choose(
 def compared_again(
     cells: Cells, found: list[Tried], rng: np.random.Generator, deadline: float, screen: Trial
 ) -> list[Tried]:
-    """Those close to the best, on more rows, or with more cells left out where there are no more rows."""
+    """Those close to the best, on more rows and with more cells left out; and means of them."""
     lowest = min(one.error for one in found)
     close = sorted((one for one in found if one.error <= CLOSE * lowest), key=lambda one: one.error)
     if len(close) == 1:
         return close
-    n, seen = len(cells.coded), len(screen.cells.coded)
+    seen = len(screen.cells.coded)
     trial = Trial.of(cells, rng, COMPARED_ROWS, CLOSE_CELLS, CLOSE_TABLES)
     needed = 2 * sum(one.seconds for one in close) * len(trial.hidden) * len(trial.cells.coded) / seen
     if time.monotonic() + needed > deadline:
         return [replace(one, note="the budget left no time to compare it again") for one in close]
     again = [along_path(one.model, trial, one.setting, deadline) for one in close]
-    kept = [one for one in again if isinstance(one, Tried)]
-    if n == seen:  # the same rows: both sets of left-out cells count
-        kept = [_pooled(one, close, screen, trial) for one in kept]
-    return sorted(kept or close, key=lambda one: one.error)
+    kept = sorted((one for one in again if isinstance(one, Tried)), key=lambda one: one.error) or close
+    return sorted([*kept, *blends(kept, trial)], key=lambda one: one.error)
 
 
-def _pooled(one: Tried, close: list[Tried], screen: Trial, trial: Trial) -> Tried:
-    """Errors of both trials together, where the setting is the same."""
-    first = next(other for other in close if other.model is one.model)
-    if first.setting != one.setting:
-        return one
-    errors = Errors.joined([first.errors, one.errors])
-    error, spread = errors.relative(Errors.joined([screen.first(one.model.screen_tables).base, trial.base]))
-    return Tried(one.model, one.setting, errors, error, spread, one.seconds, one.rows, one.note)
+def blends(ranked: list[Tried], trial: Trial) -> list[Tried]:
+    """The mean of the best two or three models, where that lowers the error enough to be worth fitting all of them."""
+    found: list[Tried] = []
+    for count in range(2, min(len(ranked), MOST_BLENDED) + 1):
+        parts = ranked[:count]
+        filled = [np.asarray(np.mean(tables, axis=0)) for tables in zip(*(one.filled for one in parts), strict=True)]
+        errors = trial.errors(filled)
+        error, spread = errors.relative(trial.base)
+        model = Blend(parts[0].model.effort, tuple((one.model, one.setting) for one in parts))
+        found.append(Tried(model, count, errors, error, spread, sum(p.seconds for p in parts), parts[0].rows, filled))
+    best = min(found, key=lambda one: one.error, default=None)
+    return [best] if best is not None and best.error < BLEND_GAIN * ranked[0].error else []
 
 
 def along_path(model: Model, trial: Trial, known: Any, deadline: float) -> Tried | str:
@@ -172,7 +179,7 @@ def along_path(model: Model, trial: Trial, known: Any, deadline: float) -> Tried
         errors = trial.errors(filled)
         error, spread = errors.relative(trial.base)
         if best is None or error < best.error:
-            best, worse = Tried(model, setting, errors, error, spread, seconds, len(trial.cells.coded)), 0
+            best, worse = Tried(model, setting, errors, error, spread, seconds, len(trial.cells.coded), filled), 0
         else:
             worse += 1
         if worse >= PATIENCE or time.monotonic() > deadline:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,13 +10,13 @@ import numpy as np
 from lowdim._core import params
 from lowdim._core.incomplete.rank import most_components
 from lowdim._core.runtime import memory
-from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.vocabulary import SHARED
 from lowdim.imputation.candidates import Choice
 from lowdim.imputation.cells import Cells
 from lowdim.imputation.choice import choose
 from lowdim.imputation.draws import Noise, bootstrap_tables, posterior_tables
+from lowdim.imputation.models.blend import Blend
 from lowdim.imputation.models.chains import ForestChain, RidgeChain
 from lowdim.imputation.models.low_rank import EM, PCA, Factors, MixedAxes, SoftThreshold, noise_of
 from lowdim.imputation.models.means import Means
@@ -76,6 +76,7 @@ def impute(
         are baselines for comparison: they bias variances and correlations, see `Imputation.distortion`.
     n_components : int or None
         Components, factors or axes of "regularized", "em", "factors" and "famd"; None chooses them by left-out cells.
+        With "auto" a number means "regularized", or "famd" where the table has categories.
     scale : bool
         Divide columns by their standard deviations; use it where they have different units.
     ridge : float or None
@@ -159,7 +160,7 @@ def _refuse_combinations(method: str, n_imputations: int, n_components: int | No
         raise ValueError(
             f"impute: n_imputations must be 1 with method={method!r}, which draws nothing; got {n_imputations}."
         )
-    if n_components is not None and method not in WITH_COMPONENTS:
+    if n_components is not None and method not in ("auto", *WITH_COMPONENTS):
         ways = ", ".join(map(repr, WITH_COMPONENTS))
         raise ValueError(f"impute: n_components must be None with method={method!r}; got {n_components}. Use {ways}.")
     if draws == "bayes" and method in MODELS and not MODELS[method].posterior:
@@ -176,20 +177,29 @@ def _check_memory(given: Given, n_imputations: int) -> None:
 def _chosen(cells: Cells, asked: dict[str, Any], effort: Effort, rng: np.random.Generator) -> Chosen:
     """The model named, or the best of all; its setting as given, or that of the lowest error."""
     method, r = asked["method"], asked["n_components"]
+    if method == "auto" and r is not None:
+        method = "regularized" if cells.only_numbers else "famd"
     if method in BASELINES:
         return Chosen(MODELS[method](effort), None, None)
     if r is not None:
-        effort = Effort(**{**effort.__dict__, "ridge": 1.0 if effort.ridge is None else effort.ridge})
+        effort = replace(effort, ridge=1.0 if effort.ridge is None else effort.ridge)
         _check_rank(cells, method, r)
         if method in ("regularized", "em"):
             return Chosen(MODELS[method](effort), r, None)
-    rough = Effort(**{**effort.__dict__, "tol": max(effort.tol, CHOICE_TOL)})
+    rough = replace(effort, tol=max(effort.tol, CHOICE_TOL))
     kinds = CANDIDATES if method == "auto" else (MODELS[method],)
     if asked["draws"] == "bayes":
         kinds = tuple(kind for kind in kinds if kind.posterior or kind is Means)
     models = [_fixed(kind, r)(rough) for kind in kinds]
     choice = choose(cells, models, rng, budget=asked["budget"], verbose=asked["verbose"])
-    return Chosen(MODELS[choice.model.name](effort), choice.setting, choice)
+    return Chosen(_finer(choice.model, effort), choice.setting, choice)
+
+
+def _finer(model: Model, effort: Effort) -> Model:
+    """The model with the tolerances of the final fit."""
+    if isinstance(model, Blend):
+        return replace(model, parts=tuple((_finer(part, effort), own) for part, own in model.parts))
+    return MODELS[model.name](effort)
 
 
 def _fixed(kind: type[Model], r: int | None) -> type[Model]:

@@ -11,6 +11,8 @@ from lowdim._core.spectrum import SVD, svd
 
 Array = np.ndarray
 
+SMALL = 50_000  # cells
+
 
 @dataclass(frozen=True, eq=False)
 class _State:
@@ -43,7 +45,7 @@ def soft_impute(
     holes, zero = X != X, np.zeros(X.shape) if start is None else start
 
     def step(state: _State) -> tuple[_State, float]:
-        found = shrunken(svd(np.where(holes, state.ahead, X), r, owner=owner), penalty)
+        found = shrunken(_decomposed(np.where(holes, state.ahead, X), r, owner), penalty)
         Z = (found.U * found.values) @ found.Vt
         gaps = np.where(holes, 0.0, X - Z)
         error = float(np.vdot(gaps, gaps))
@@ -67,6 +69,16 @@ def soft_impute(
     found = run.state.found
     assert found is not None
     return found, replace(run, converged=run.converged or run.state.moved <= tol)
+
+
+def _decomposed(X: Array, r: int, owner: str) -> SVD:
+    """Hundreds of small decompositions: without what only large ones need (interrupts, a choice of solver)."""
+    if X.size > SMALL:
+        return svd(X, r, owner=owner)
+    U, values, Vt = np.linalg.svd(X.astype(np.float64), full_matrices=False)
+    sign = np.where(np.take_along_axis(Vt, np.abs(Vt).argmax(axis=1)[:, None], axis=1) < 0, -1.0, 1.0)
+    U, Vt = U * sign.T, Vt * sign
+    return SVD(U[:, :r], values[:r], Vt[:r], np.zeros(min(r, len(values))), "lapack")
 
 
 def shrunken(found: SVD, penalty: float) -> SVD:

@@ -23,9 +23,10 @@ SWEEPS = 10
 EVIDENCE_STEPS = 30
 DRAWN_SWEEPS = 5  # between two tables drawn from the posterior
 DRAWN_TREES, DRAWN_ROWS = 20, 2000  # of a forest that is grown for one draw
+FOREST_ROWS = 50
 FOREST_COLUMNS = 100  # with missing cells, beyond which forests take too long
 LEAF = 2  # least rows in a leaf
-ROUGH_TREES = 25  # where models are compared
+ROUGH_TREES = (10, 25)  # of the sweeps where models are compared
 TRAIN_ROWS = 8000  # that a forest is grown from; of larger tables so many are drawn
 ROUGH = 1e-5  # tolerance of fits that are compared; the last one is finer
 
@@ -77,8 +78,10 @@ def ridge_fit(A: Array, Y: Array) -> RidgeFit:
         b = c / (values + ratio)
         known = (values / (values + ratio)).sum(axis=0)
         left = np.maximum(total - 2 * (b * c).sum(axis=0) + (values * b**2).sum(axis=0), 0.0)
-        penalty = (known + 1e-6) / ((b**2).sum(axis=0) + 1e-6)
+        before, penalty = penalty, (known + 1e-6) / ((b**2).sum(axis=0) + 1e-6)
         noise = np.maximum(left / np.maximum(n - 1 - known, 1e-3), tiny)
+        if (np.abs(penalty - before) <= 1e-3 * before).all():
+            break
     shrunk = values + noise * penalty
     return RidgeFit(centre, target, turn @ (c / shrunk), turn, shrunk, noise, np.maximum(n - 1 - known, 1.0), n)
 
@@ -137,14 +140,16 @@ class ForestChain(Model):
 
     def refusal(self, cells: Cells) -> str:
         columns = int(cells.holes.any(axis=0).sum())
+        if len(cells.coded) < FOREST_ROWS:
+            return f"needs at least {FOREST_ROWS} rows"
         if columns > FOREST_COLUMNS:
             return f"is slow for more than {FOREST_COLUMNS} columns with missing cells"
         return "" if cells.coded.shape[1] > 1 else "needs at least 2 columns"
 
     def fill(self, cells: Cells, setting: Any, start: Array | None = None) -> Array:
         D, rough = _begin(cells, start), self.effort.tol > ROUGH
-        for _ in range(2 if rough else self.sweeps):
-            D = sweep(cells, D, self._grow(ROUGH_TREES if rough else self.trees, None), all_predictors=True)
+        for trees in ROUGH_TREES if rough else (self.trees,) * self.sweeps:
+            D = sweep(cells, D, self._grow(trees, None), all_predictors=True)
         return D
 
     def bootstrap(

@@ -185,7 +185,7 @@ class Factors(Model):
 
     def _model(self, X: Array, r: int) -> Gaussian:
         e = self.effort
-        options: dict[str, Any] = {"floor": 0.005, "tol": 0.01 * e.tol, "max_iter": min(e.max_iter, 500)}
+        options: dict[str, Any] = {"floor": 0.005, "tol": 0.1 * e.tol, "max_iter": min(e.max_iter, 300)}
         return fit_gaussian(
             X, r, noise="diagonal", rng=generator(e.seed), n_jobs=e.n_jobs, owner="impute", warn=False, **options
         )[0]
