@@ -113,7 +113,12 @@ def choose(
                 reason = f"not tried: the budget of {budget:g} s was spent"
             if reason:
                 skipped.append(Candidate.skipped(model, reason))
-            elif isinstance(tried := along_path(model, screen if alone else screen.first(model.screen_tables), None, start + budget), str):
+            elif isinstance(
+                tried := along_path(
+                    model, screen if alone else screen.first(model.screen_tables), None, start + budget
+                ),
+                str,
+            ):
                 skipped.append(Candidate.skipped(model, tried))
             else:
                 found.append(tried)

@@ -219,9 +219,7 @@ def _check_rank(cells: Cells, method: str, r: int) -> None:
         raise ValueError(f"impute: n_components must be at most {rule} = {most}; got {r}.")
 
 
-def _imputed(
-    given: Given, cells: Cells, found: Chosen, asked: dict[str, Any], rng: np.random.Generator
-) -> Imputation:
+def _imputed(given: Given, cells: Cells, found: Chosen, asked: dict[str, Any], rng: np.random.Generator) -> Imputation:
     """The filled table, and tables drawn about it."""
     model, setting, count = found.model, found.setting, asked["n_imputations"]
     filled = _warned(model, cells, setting)

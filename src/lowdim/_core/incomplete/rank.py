@@ -20,6 +20,7 @@ from lowdim._core.tables.deviations import deviations
 Array = np.ndarray
 
 EACH = 8  # up to so many components each number is tried
+EARLY_TOL, EARLY_ITER = 1e-5, 50
 PATIENCE = 5  # numbers in a row that are no better than the best, after which the search ends
 
 
@@ -61,8 +62,9 @@ def gcv(
     """Generalised cross-validation: the mean squared error of the observed cells, as if each were predicted.
 
     GCV(q) = mean over N observed cells of (N (x - fit_q) / (N - d - q (n + d - q - 1)))². The lowest value is taken of
-    those tried, or with `first` the first local minimum, as missMDA does it. Complete rows are not shrunk and need one spectrum; with `scale`, their criterion is that of the scaled
-    columns (as in FactoMineR), that of incomplete rows is in the units of X (as in missMDA).
+    those tried, or with `first` the first local minimum, as missMDA does it. Complete rows are not shrunk and need one
+    spectrum; with `scale`, their criterion is that of the scaled columns (as in FactoMineR), that of incomplete rows is
+    in the units of X (as in missMDA).
 
     Parameters
     ----------
@@ -105,6 +107,8 @@ def gcv(
     if (observed == d).all():
         return choose(_residuals(X, limit, scale) / cells * factor)
     settings: dict[str, Any] = {"method": method, "scale": scale, "ridge": ridge, "tol": tol, "max_iter": max_iter}
+    if early:  # a search: models of many components converge slowly, and their criterion is known long before
+        settings |= {"tol": max(tol, EARLY_TOL), "max_iter": min(max_iter, EARLY_ITER)}
 
     def criterion(q: int) -> float:
         found = complete(X, q, weights=weights, n_jobs=n_jobs, quiet=True, **settings)

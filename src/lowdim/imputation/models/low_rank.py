@@ -144,9 +144,7 @@ class SoftThreshold(Model):
             return np.broadcast_to(mean, X.shape)
         steps: dict[str, Any] = {"tol": SOFT_TOL, "max_iter": self.effort.max_iter}
         first = None if start is None else start - mean
-        found, _ = soft_impute(
-            centred, min(X.shape), share * largest, owner="impute", start=first, quiet=True, **steps
-        )
+        found, _ = soft_impute(centred, min(X.shape), share * largest, owner="impute", start=first, quiet=True, **steps)
         return mean + (found.U * found.values) @ found.Vt
 
     def bootstrap(
