@@ -1,7 +1,7 @@
 """Multiple imputation: tables drawn about a model, so that they differ as much as the missing cells are uncertain.
 
-Bootstrap: models of resampled rows or residuals differ by what is not known of the model; noise is added to each
-cell. Its variance for a column is the squared error of the left-out cells of that column, less what the models differ by.
+Bootstrap: models of resampled rows or residuals differ by what is not known of the model; noise is added to each cell.
+Its variance for a column is the squared error of the left-out cells of that column, less what the models differ by.
 Bayes: the model given the cells and the cells given the model are drawn in turns; see the models.
 """
 

@@ -39,13 +39,13 @@ def soft_impute(
     """The minimum over Z of (1/2) sum over observed cells of (x - z)² + penalty times the singular values of Z.
 
     Missing cells are filled from Z and the singular values of the filled table lowered by the penalty (Mazumder, Hastie
-    and Tibshirani, 2010), with Nesterov's momentum, which starts again from 1 where it raises the objective. `start` is a first Z, such as
-    the solution for a larger penalty; `quiet` says nothing where `max_iter` was not enough.
+    and Tibshirani, 2010), with Nesterov's momentum, which starts again from 1 where it raises the objective. `start` is
+    a first Z, such as the solution for a larger penalty; `quiet` says nothing where `max_iter` was not enough.
     """
     holes, zero = X != X, np.zeros(X.shape) if start is None else start
 
     def step(state: _State) -> tuple[_State, float]:
-        found = shrunken(_decomposed(np.where(holes, state.ahead, X), r, owner), penalty)
+        found = shrunken(decomposed(np.where(holes, state.ahead, X), r, owner), penalty)
         Z = (found.U * found.values) @ found.Vt
         gaps = np.where(holes, 0.0, X - Z)
         error = float(np.vdot(gaps, gaps))
@@ -71,8 +71,8 @@ def soft_impute(
     return found, replace(run, converged=run.converged or run.state.moved <= tol)
 
 
-def _decomposed(X: Array, r: int, owner: str) -> SVD:
-    """Hundreds of small decompositions: without what only large ones need (interrupts, a choice of solver)."""
+def decomposed(X: Array, r: int, owner: str) -> SVD:
+    """The first r singular values; of a small table without what only large ones need (interrupts, a choice of solver)."""
     if X.size > SMALL:
         return svd(X, r, owner=owner)
     U, values, Vt = np.linalg.svd(X.astype(np.float64), full_matrices=False)

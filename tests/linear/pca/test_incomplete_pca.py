@@ -704,13 +704,13 @@ def test_few_ranks_are_tried_and_a_local_minimum_does_not_end_the_search():
 
 def test_em_that_is_worse_than_means_says_so():
     rng = np.random.default_rng(0)
-    noise = hide_cells(rng.standard_normal((60, 8)), 0.1, random_state=0).X
+    noise = lowdim.datasets.hide_cells(rng.standard_normal((60, 8)), 0.1, random_state=0).X
     with pytest.warns(UserWarning, match="missing='em' with 4 components fills .* worse than column means"):
-        PCA(4, missing="em", tol=1e-4).fit(noise)
+        PCA(4, missing="em", tol=1e-4, reach=None).fit(noise)
     signal = np.outer(rng.standard_normal(60), np.ones(8)) + 0.1 * rng.standard_normal((60, 8))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        PCA(1, missing="em").fit(hide_cells(signal, 0.1, random_state=0).X)
+        PCA(1, missing="em").fit(lowdim.datasets.hide_cells(signal, 0.1, random_state=0).X)
 
 
 def test_the_first_local_minimum_is_taken():

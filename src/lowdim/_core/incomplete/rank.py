@@ -75,8 +75,8 @@ def gcv(
     method, scale, ridge, tol, max_iter, n_jobs
         As in `completion.complete`.
     early : bool
-        Try few numbers: all up to `EACH`, from there on about a quarter more each time, until `PATIENCE` in a row are no
-        better than the best; then those next to the best. The criterion of the others is NaN.
+        Try few numbers: all up to `EACH`, from there on about a quarter more each time, until `PATIENCE` in a row are
+        no better than the best; then those next to the best. The criterion of the others is NaN.
     first : bool
         Take the first local minimum.
     weights : ndarray of shape (n,), optional

@@ -65,7 +65,7 @@ def ridge_fit(A: Array, Y: Array) -> RidgeFit:
     Fixed points of penalty = g / sum of squared coefficients and noise = squared error / (n - g), with g the number of
     coefficients that the rows determine.
     """
-    n, p = A.shape
+    n = len(A)
     centre, target = A.mean(axis=0), Y.mean(axis=0)
     A, Y = A - centre, Y - target
     values, turn = np.linalg.eigh(A.T @ A)

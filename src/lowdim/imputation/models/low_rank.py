@@ -12,13 +12,12 @@ from lowdim._core.incomplete.em import fit_gaussian
 from lowdim._core.incomplete.gaussian import Gaussian
 from lowdim._core.incomplete.rank import most_components
 from lowdim._core.runtime.rng import generator
-from lowdim._core.spectrum import svd
 from lowdim._core.spectrum.noise_variance import observed_ridge, shrinking_variance
 from lowdim._core.tables.deviations import deviations
 from lowdim.imputation.cells import Cells
 from lowdim.imputation.models.model import Array, Model, growing, resample
 from lowdim.linear.mixed.completion import completed, completed_by, most_axes
-from lowdim.linear.soft_impute import soft_impute
+from lowdim.linear.soft_impute import decomposed, soft_impute
 
 NUMBERS = "needs numbers, and the table has categories"
 FACTOR_COLUMNS = 200  # beyond, a step of EM costs more than the other models together
@@ -68,7 +67,7 @@ class PCA(Model):
     def posterior_draws(
         self, cells: Cells, setting: int, filled: Array, count: int, rng: np.random.Generator
     ) -> Iterator[Array]:
-        """Data augmentation (Audigier, Husson and Josse, 2016): the model given the cells, and cells given the model."""
+        """Data augmentation (Audigier, Husson and Josse, 2016): the model given the cells, cells given the model."""
         D = filled
         for step in range(BURN_IN + count * THINNING):
             D = np.where(cells.holes, drawn_about(D, setting, self.effort.scale, rng), cells.coded)
@@ -109,7 +108,7 @@ def drawn_about(X: Array, r: int, scale: bool, rng: np.random.Generator) -> Arra
     (n, d), mean = X.shape, X.mean(axis=0)
     Z = X - mean
     unit = deviations((Z**2).mean(axis=0), mean, n) if scale else np.ones(d)
-    found = svd(Z / unit, r + 1, owner="impute")
+    found = decomposed(Z / unit, r + 1, "impute")
     values, total = found.values**2 / n, float(((Z / unit) ** 2).sum()) / n
     eigen = shrinking_variance(values, total, n, d, 1.0)
     shrink = np.maximum(values[:r] - eigen, 0.0) / np.where(values[:r] > 0, values[:r], 1.0)

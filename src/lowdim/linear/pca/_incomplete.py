@@ -122,8 +122,8 @@ def _warn_of_overfitting(X: Array, settings: IncompleteSettings, r: int) -> None
     if left_out.sum() >= JUDGED_CELLS and error > means > 0:
         warn(
             f"PCA: missing='em' with {r} components fills {int(left_out.sum())} left-out cells worse than column means "
-            f"do, with {error / means:.2g} times their error: it overfits. Use missing='regularized', fewer components, "
-            "or lowdim.impute, which chooses a model."
+            f"do, with {error / means:.2g} times their error: it overfits. Use missing='regularized', fewer "
+            "components, or lowdim.impute, which chooses a model."
         )
 
 
