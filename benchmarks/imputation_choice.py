@@ -4,10 +4,10 @@
 
 Data: every table of the folder (`X`, and `kind` "num" or "cat" of each column where there are categories); constant
 columns are left out, of large tables N rows are drawn, of wide ones 300 columns. One observed cell in ten is hidden at
-random ("mcar") or in blocks of rows and columns ("block"). The number is the root mean squared error of the hidden numbers in deviations of
-their columns; of tables with categories also the share of wrong categories. "auto / best" is the ratio of the two
-errors, the best being that of the best single model on the hidden cells themselves, which no user knows.
-"cover" is the share of hidden numbers inside their 95 % interval.
+random ("mcar") or in blocks of rows and columns ("block"). The number is the root mean squared error of the hidden
+numbers in deviations of their columns; of tables with categories also the share of wrong categories. "auto / best" is
+the ratio of the two errors, the best being that of the best single model on the hidden cells themselves, which no user
+knows. "cover" is the share of hidden numbers inside their 95 % interval.
 """
 
 from __future__ import annotations
@@ -110,7 +110,8 @@ def trial(X: np.ndarray, numeric: np.ndarray, mechanism: str, seed: int) -> Reco
 def loss(pair: tuple[float, float], numeric: np.ndarray) -> float:
     """One number to compare by: both kinds weighed by their columns."""
     share = float(numeric.mean())
-    return share * (pair[0] if share else 0.0) ** 2 + (1 - share) * (pair[1] if share < 1 else 0.0)
+    rmse, wrong = np.nan_to_num(pair)
+    return float(share * rmse**2 + (1 - share) * wrong)
 
 
 def study(paths: list[Path], rows: int, seeds: int, mechanisms: tuple[str, ...]) -> Iterator[Record]:
@@ -160,9 +161,8 @@ def main(arguments: list[str] | None = None) -> int:
     if not paths or not all(path.exists() for path in paths):
         parser.error("needs tables; name the folder that has them in LOWDIM_DATA.")
     warnings.simplefilter("ignore")
-    sys.stdout.write(
-        "| table | hidden | auto | chosen | best single | auto / best | cover | s | all |\n" + "|---" * 9 + "|\n"
-    )
+    head = "| table | hidden | auto | chosen | best single | auto / best | cover | s | all |"
+    sys.stdout.write(f"{head}\n{'|---' * 9}|\n")
     records = []
     for record in study(paths, options.rows, options.seeds, tuple(options.mechanisms.split(","))):
         records.append(record)

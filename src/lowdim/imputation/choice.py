@@ -169,19 +169,20 @@ def along_path(model: Model, trial: Trial, known: Any, deadline: float) -> Tried
     path = model.path(trial.cells)
     if known is not None and known in path:
         path = path[max(0, path.index(known) - 1) :]
-    tables, filled, best, worse, note = trial.tables, [None] * len(trial.hidden), None, 0, ""
+    tables, best, worse, note = trial.tables, None, 0, ""
+    starts: Sequence[Array | None] = [None] * len(tables)
     for setting in path:
         start = time.monotonic()
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                filled = [model.fill(t, setting, before) for t, before in zip(tables, filled, strict=True)]
-        except (ValueError, np.linalg.LinAlgError) as error:
+                filled = [model.fill(t, setting, before) for t, before in zip(tables, starts, strict=True)]
+        except (ValueError, np.linalg.LinAlgError) as problem:
             if best is None:
-                return f"failed: {str(error).split('.')[0]}"
+                return f"failed: {str(problem).split('.')[0]}"
             break
         seconds = (time.monotonic() - start) / len(tables)
-        errors = trial.errors(filled)
+        starts, errors = filled, trial.errors(filled)
         error, spread = errors.relative(trial.base)
         if best is None or error < best.error:
             best, worse = Tried(model, setting, errors, error, spread, seconds, len(trial.cells.coded), filled), 0

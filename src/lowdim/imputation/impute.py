@@ -29,7 +29,7 @@ from lowdim.linear.regression_fill import by_regression
 CANDIDATES: tuple[type[Model], ...] = (
     Means, PCA, SoftThreshold, MixedAxes, NearestRows, RidgeChain, Factors, ForestChain,
 )  # fmt: skip
-MODELS: dict[str, type[Model]] = {model.name: model for model in (*CANDIDATES, EM)}
+MODELS: dict[str, type[Model]] = {**{model.name: model for model in CANDIDATES}, EM.name: EM}
 WITH_COMPONENTS = ("regularized", "em", "factors", "famd")
 BASELINES = ("mean", "regression")
 CHOICE_TOL = 1e-4  # of the fits that are compared

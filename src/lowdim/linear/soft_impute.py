@@ -72,7 +72,7 @@ def soft_impute(
 
 
 def decomposed(X: Array, r: int, owner: str) -> SVD:
-    """The first r singular values; of a small table without what only large ones need (interrupts, a choice of solver)."""
+    """The first r singular values; of a small table without the interrupts and the choice that large ones need."""
     if X.size > SMALL:
         return svd(X, r, owner=owner)
     U, values, Vt = np.linalg.svd(X.astype(np.float64), full_matrices=False)

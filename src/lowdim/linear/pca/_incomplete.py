@@ -39,7 +39,7 @@ def fit(X: Array, weights: Array | None, settings: IncompleteSettings, incomplet
     else:
         found = _by_completion(X, weights, settings, r)
         if settings.missing == "em" and r:
-            _warn_of_overfitting(X, settings, r)
+            _warn_of_overfitting(X if weights is None else X[weights > 0], settings, r)
         if settings.missing == "nipals":  # no component predicts: column means fill the cells, and one gives scores
             one = _nipals_fit.fit(X, weights, settings, 1, incomplete)
             found = replace(one, completed=found.completed, completed_variance=found.completed_variance)
