@@ -142,8 +142,8 @@ def line(record: Record) -> str:
     others = ", ".join(f"{name} {said(pair)}" for name, pair in record["errors"].items() if name != "auto")
     cover = "" if record["cover"] is None else f"{record['cover']:.2f}"
     cells = [f"{record['table']} {record['shape'][0]} x {record['shape'][1]}", record["mechanism"],
-             said(record["errors"]["auto"]), "/".join(record["chosen"]), record["best"], f"{record['ratio']:.3f}", cover,
-             f"{record['seconds']:.0f}", others]  # fmt: skip
+             said(record["errors"]["auto"]), "/".join(record["chosen"]), record["best"],
+             f"{record['ratio']:.3f}", cover, f"{record['seconds']:.0f}", others]  # fmt: skip
     return "| " + " | ".join(cells) + " |"
 
 
