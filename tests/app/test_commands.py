@@ -117,6 +117,27 @@ def test_fit_transform_and_inverse_of_a_mixed_table(penguins, capsys):
     assert set(rows["sex"]) <= {"male", "female"}
 
 
+@pytest.mark.parametrize("method", ["famd", "umap"])
+def test_transform_of_other_values_and_columns_than_the_model_has(penguins, capsys, method):
+    assert say(capsys, "fit", "penguins.csv", "--method", method, "--out", "m.lowdim")[0] == 0
+    penguins.head(3).with_columns(sex=pl.lit("unknown sex")).write_csv("new.csv")
+    words = ["transform", "m.lowdim", "new.csv", "--out", "z.csv"]
+    code, _, err = say(capsys, *words)
+    assert code == 0
+    assert err.count("column 'sex' has 'unknown sex' (3 cells): not there at fit") == 1
+    assert len(pl.read_csv("z.csv")) == 3
+    os.remove("z.csv")
+    for option, message in (
+        (["--drop", "sex,mass"], "--drop leaves out columns 'mass' and 'sex', which the model was fitted with"),
+        (["--columns", "mass,bill,sex"], "--columns leaves out column '<b>island</b>', which the model was fitted"),
+        (["--as", "category:mass"], "--as category:mass is not what the model was fitted with: 'mass' was a number"),
+    ):
+        code, _, err = say(capsys, *words, *option)
+        assert (code, os.path.exists("z.csv")) == (2, False)
+        assert message in err
+    assert say(capsys, *words, "--drop", "comment,species")[0] == 0
+
+
 def test_fit_refuses_what_transform_could_not_use(penguins, capsys):
     code, _, err = say(capsys, "fit", "penguins.csv", "--method", "pca", "--out", "m")
     assert code == 2

@@ -25,12 +25,13 @@ from lowdim._core.tables import missing
 from lowdim._core.tables.columns import categories_of, decode, raw_columns
 from lowdim._core.tables.indicators import Layout
 from lowdim._core.tables.kinds import column_names
-from lowdim._core.tables.mixed import code_column, mixed_cells
+from lowdim._core.tables.mixed import code_column, mixed_cells, warn_of_unseen
 
 Array = np.ndarray
 
 _IDS = 10  # so many rows or more, each with a text of its own, are no categories
 _LARGEST = 1e140
+_THEN = "Such a value differs from all others, so that the other columns decide which rows are near."
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +75,7 @@ class Gower:
             raise ValueError(f"{owner}: X must have the {len(self.categories)} columns of the fitted rows.")
         coded = _coded(columns, self.categories, self.names, owner)
         _check(coded, owner, complete, fitting=False)
+        warn_of_unseen(coded, columns, self.categories, self.names, then=_THEN, owner=owner)
         return self._table(coded)
 
     def rows(self, table: Array) -> Array:
