@@ -14,8 +14,9 @@ import polars as pl
 import pytest
 
 import lowdim
-from lowdim.app import cli, commands, input_table
+from lowdim.app import commands, input_table
 from lowdim.app.cli import main
+from lowdim.app.parsers import parser
 from lowdim.app.read_options import ReadOptions
 
 RESULTS = {"report.html", "embeddings.parquet", "embeddings.csv", "scores.json"}
@@ -183,8 +184,8 @@ def test_compare_takes_arrays(flowers, capsys):
 
 def test_the_old_name_of_the_graph_option_still_works():
     words = "compare flowers.csv --reference geodesic"
-    assert cli.parser().parse_args([*words.split(), "--n-neighbors", "5"]).graph_neighbors == 5
-    assert cli.parser().parse_args(words.split()).graph_neighbors == 10
+    assert parser().parse_args([*words.split(), "--n-neighbors", "5"]).graph_neighbors == 5
+    assert parser().parse_args(words.split()).graph_neighbors == 10
 
 
 def test_geodesic_reference_and_options(flowers, capsys):

@@ -15,6 +15,7 @@ import pytest
 
 import lowdim
 from lowdim.app import cli
+from lowdim.app.parsers import parser
 
 SOURCE = str(Path(lowdim.__file__).parents[1])
 
@@ -220,7 +221,7 @@ def test_errors_of_methods_are_in_words_of_the_command_line(penguins, capsys):
 
 def test_help_lists_the_methods_in_groups(capsys):
     with pytest.raises(SystemExit):
-        cli.parser().parse_args(["compare", "--help"])
+        parser().parse_args(["compare", "--help"])
     text = capsys.readouterr().out
     assert "who is near whom:" in text
     assert all(name in text for name in ("laplacian-eigenmaps", "mutual-information", "opentsne", "inverse-nlpca"))
@@ -263,6 +264,24 @@ def test_a_run_that_is_killed_loses_nothing(penguins, capsys, moment):
     assert json.loads(Path("o/scores.json").read_text())["seed"] == 3
     assert {path.name: path.stat().st_mtime_ns for path in Path("o/maps").glob("*.npy") if path.name in kept} == kept
     assert not [name for name in os.listdir("o") if name.startswith(".lowdim-")]
+
+
+@pytest.mark.deep
+def test_two_runs_into_one_folder_lose_nothing(penguins):
+    environment = {**os.environ, "PYTHONPATH": SOURCE}
+    words = [sys.executable, "-m", "lowdim.app", "compare", "penguins.csv", "--methods", "famd", "--out", "o"]
+    runs = [
+        subprocess.Popen([*words, "--seed", seed], env=environment, stdout=subprocess.PIPE, text=True) for seed in "123"
+    ]
+    said = [run.communicate(timeout=120)[0] for run in runs]
+    assert [run.returncode for run in runs] == [0, 0, 0]
+    found = {
+        Path(folder): json.loads((Path(folder) / "scores.json").read_text())["seed"] for folder in ("o", "o-2", "o-3")
+    }
+    assert sorted(found.values()) == [1, 2, 3]
+    for text, seed in zip(said, (1, 2, 3), strict=True):
+        folder = next(folder for folder, other in found.items() if other == seed)
+        assert f"report: {(folder / 'report.html').resolve()}" in text
 
 
 def test_ctrl_c_writes_the_report_of_what_is_finished(penguins, capsys, monkeypatch):

@@ -133,7 +133,7 @@ def islands(Z):
 
 @pytest.mark.filterwarnings("ignore:UMAP. the neighbour graph has 2 components")
 def test_few_rows_are_not_torn_apart():
-    """Iris: two or three groups, as umap-learn draws them over ten seeds, at a smaller divergence than either solver."""
+    """Iris: two or three groups, as umap-learn draws over ten seeds, at a smaller divergence than either solver."""
     X = load_iris().data
     models = [UMAP(random_state=seed).fit(X) for seed in range(3)]
     assert {islands(model.embedding_) for model in models} <= {2, 3}

@@ -1,18 +1,20 @@
 """The command line: commands, options, and errors as one line.
 
-Heavy modules are imported only when a command runs, so that --help and --version are fast.
+Heavy modules are imported only when a command runs, so that --help and --version are fast. Nearly everything else is
+imported inside `main`, so that Ctrl-C at any time after the first milliseconds is one line and not a traceback.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import signal
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
-from lowdim.app.parsers import parser
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
 
 EXTRA = ("jinja2", "markupsafe", "matplotlib", "polars", "rich")  # libraries of the extra [app]
 
@@ -20,6 +22,8 @@ EXTRA = ("jinja2", "markupsafe", "matplotlib", "polars", "rich")  # libraries of
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. Returns 0 if it is done, 2 after an error of the user, 130 after Ctrl-C."""
     try:
+        from lowdim.app.parsers import parser
+
         arguments = parser().parse_args(argv)
         if arguments.command is None:
             parser().print_help()
