@@ -64,6 +64,17 @@ def test_any_table_without_an_option(penguins, capsys):
     assert (kinds["rowid"], kinds["study"], kinds["comment"]) == ("id", "constant", "text")
 
 
+def test_in_a_pipe_each_step_is_one_plain_line(penguins, capsys):
+    code, out, err = say(capsys, "compare", "penguins.csv", "--methods", "famd,classical-mds", "--out", "o")
+    assert code == 0
+    steps = re.findall(r"^([^ ].*) \((\d+) of (\d+)\)$", err, re.M)
+    assert [name for name, _, _ in steps[:3]] == ["reference distances", "famd", "classical-mds"]
+    assert steps[-1][0] == "scores"
+    assert [int(number) for _, number, _ in steps] == list(range(1, len(steps) + 1))
+    assert len({name for name, _, _ in steps}) == len(steps)
+    assert not re.search("[\x1b\r]", out + err)
+
+
 def test_options_change_what_is_done(penguins, capsys):
     words = ["compare", "penguins.csv", "--methods", "pca", "--out", "o", "--json"]
     options = ["--as", "number:date", "--drop", "sex,<b>island</b>", "--label", "sex"]

@@ -68,14 +68,15 @@ class Gower:
         """The name under which `distances.pairwise` measures the tables made here."""
         return CODED
 
-    def table(self, X: Any, owner: str, *, complete: bool = False) -> Array:
-        """New rows as a finite table."""
+    def table(self, X: Any, owner: str, *, complete: bool = False, quiet: bool = False) -> Array:
+        """New rows as a finite table; a warning (unless `quiet`) names values that the fitted rows do not have."""
         columns = raw_columns(mixed_cells(X, owner))
         if len(columns) != len(self.categories):
             raise ValueError(f"{owner}: X must have the {len(self.categories)} columns of the fitted rows.")
         coded = _coded(columns, self.categories, self.names, owner)
         _check(coded, owner, complete, fitting=False)
-        warn_of_unseen(coded, columns, self.categories, self.names, then=_THEN, owner=owner)
+        if not quiet:
+            warn_of_unseen(coded, columns, self.categories, self.names, then=_THEN, owner=owner)
         return self._table(coded)
 
     def rows(self, table: Array) -> Array:
