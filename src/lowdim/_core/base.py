@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from lowdim._core import params, validate
-from lowdim._core.distances import GOWER, PARTLY_SEEN, Gower, check_metric
+from lowdim._core.distances import GOWER, Gower, check_metric
 from lowdim._core.distances.with_holes import METRICS
 from lowdim._core.incomplete.holes import Holes
 from lowdim._core.renamed import current, refuse_unknown, renamed_of, with_known_parameters
@@ -23,7 +23,7 @@ from lowdim._core.runtime import memory, threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.tables.arrays import FLOATS, extent, native, same_shape
-from lowdim._core.tables.equal_rows import equal_row
+from lowdim._core.tables.equal_rows import placed_like
 from lowdim._core.tables.kinds import naming_text
 from lowdim._core.validate import Accepts
 from lowdim._core.vocabulary import rules_of
@@ -205,19 +205,11 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X, dtype = self._check_rows(X, fitting=False)
-        parts = [self._extend(X[rows]) for rows in threads.blocks(X.shape[0], self._block_rows)]
-        return self._with_fitted_rows(X, np.concatenate(parts).astype(dtype, copy=False))
-
-    def _with_fitted_rows(self, X: Any, Z: np.ndarray) -> np.ndarray:
-        """Where cells are missing, a fitted row may be at distance 0 from other rows too: its coordinates are known.
-
-        With landmarks there is no need: the coordinates of fitted rows are found as those of new ones.
-        """
-        by_cells = self._holes is not None and self._distance() in PARTLY_SEEN and hasattr(self, "metric")
-        if by_cells and self._rows is not None and getattr(self, "landmarks_", None) is None:
-            known = equal_row(self._rows, X)
-            Z[known >= 0] = self._fitted_places()[known[known >= 0]]
-        return Z
+        Z = np.concatenate([self._extend(X[rows]) for rows in threads.blocks(X.shape[0], self._block_rows)])
+        by_landmarks = getattr(self, "landmarks_", None) is not None  # fitted rows were placed as new ones are
+        if self._rows is not None and getattr(self._holes, "partly_seen", False) and not by_landmarks:
+            Z = placed_like(Z, X, self._rows, self._fitted_places())
+        return Z.astype(dtype, copy=False)
 
     def inverse_transform(self, Z: Any, *, return_outside: bool = False) -> Any:
         """Rows from coordinates in the embedding.
@@ -332,8 +324,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _is_mixed(self) -> bool:
         """Whether X is a table of numbers and categories, compared by Gower's distance."""
-        metric = getattr(self, "metric", None)
-        return isinstance(metric, str) and metric == GOWER
+        return isinstance(getattr(self, "metric", None), str) and self.metric == GOWER
 
     def _check_mixed(self, X: Any, accepts: Accepts, fitting: bool) -> tuple[np.ndarray, np.dtype]:
         """Numbers and categories as the finite table in which Gower's distance is measured."""

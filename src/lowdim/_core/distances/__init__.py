@@ -3,7 +3,7 @@
 from lowdim._core.distances.blocks import LOSS, own_points, pairwise
 from lowdim._core.distances.checks import check_dissimilarities, condensed_rows
 from lowdim._core.distances.gower import Gower, comparable, fitted_categories
-from lowdim._core.distances.metrics import CODED, GOWER, OWN, PARTLY_SEEN, Metric, check_metric
+from lowdim._core.distances.metrics import CODED, GOWER, OWN, Metric, check_metric
 from lowdim._core.distances.rows import (
     as_rows,
     excess,
@@ -23,7 +23,6 @@ __all__ = [
     "GOWER",
     "LOSS",
     "OWN",
-    "PARTLY_SEEN",
     "Gower",
     "Metric",
     "as_rows",

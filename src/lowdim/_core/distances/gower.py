@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -44,6 +44,8 @@ class Gower:
     span: Array  # their range; 0 where it does not vary, 1 for categories
     center: Array  # mean of each column of `rows`
     apart: float  # mean distance between two rows, by the columns
+
+    partly_seen: ClassVar[bool] = True  # where cells are missing, different rows may be at distance 0
 
     @classmethod
     def of(cls, X: Any, owner: str, *, complete: bool = False) -> tuple[Gower, Array]:

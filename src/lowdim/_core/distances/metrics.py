@@ -13,7 +13,6 @@ Metric = str | Callable[[np.ndarray, np.ndarray], float]
 
 GOWER = "gower"  # of tables of numbers and categories
 CODED = "coded rows of numbers and categories"  # the metric of the tables that `gower.Gower` makes of them
-PARTLY_SEEN = (CODED, METRICS["pairwise"])  # of the columns that two rows share: different rows may be at distance 0
 
 OWN = ("euclidean", "cosine", "manhattan")
 _ALIASES = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}

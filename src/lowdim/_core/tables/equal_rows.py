@@ -13,6 +13,15 @@ from lowdim._core.runtime.threads import blocks
 _ODD = np.uint64(0xBF58476D1CE4E5B9)  # a multiplier that spreads bits well (Stafford, 2011)
 
 
+def placed_like(Z: np.ndarray, X: np.ndarray, rows: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Coordinates Z of the rows X, with those of `places` where X has the cells of one of `rows`.
+
+    Where rows are compared by the cells that both have, a distance of 0 does not say that they are the same.
+    """
+    known = equal_row(rows, X)
+    return np.where((known >= 0)[:, None], places[known], Z)
+
+
 def equal_row(rows: np.ndarray, X: np.ndarray) -> np.ndarray:
     """For each row of X the number of a row of `rows` with the same cells, -1 where there is none."""
     keys = hashes(rows)

@@ -55,7 +55,7 @@ def unseen_cells(coded: np.ndarray, categories: Sequence[Sequence[Any] | None]) 
 def name_unseen(unseen: np.ndarray, columns: Sequence[np.ndarray], names: Sequence[str]) -> str:
     """Columns and values of such cells (at least one): column 'a' has 'x' and 'y' (3 cells): not there at fit."""
     parts = []
-    for j in np.flatnonzero(unseen.any(axis=0)):
+    for j in np.flatnonzero(unseen.any(axis=0)).tolist():
         values = sorted({repr(value) for value in columns[j][unseen[:, j]].tolist()})
         parts.append(f"column {names[j]} has {_listed(values)} ({_counted(int(unseen[:, j].sum()), 'cell')})")
     shown = "; ".join(parts[:_NAMED])
