@@ -544,6 +544,32 @@ def test_ctrl_c_while_a_table_is_read(flowers):
     assert os.listdir(flowers) == ["flowers.csv"]
 
 
+INTERRUPTED = """
+import os, signal, sys
+from lowdim.app import cli
+class Compiled:
+    def find_spec(self, name, path=None, target=None):
+        if name != "polars":
+            return None
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            while True: pass
+        except KeyboardInterrupt:
+            raise {error}("initialisation failed")
+sys.meta_path.insert(0, Compiled())
+sys.argv = ["lowdim", "compare", "flowers.csv"]
+sys.exit(cli.main())
+"""
+
+
+@pytest.mark.parametrize("error", ["ImportError", "SystemError"])
+def test_ctrl_c_that_a_compiled_module_turns_into_another_error(flowers, error):
+    environment = {**os.environ, "PYTHONPATH": str(Path(lowdim.__file__).parents[1])}
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED.format(error=error)], cwd=flowers, env=environment,
+                          capture_output=True, text=True, timeout=60, check=False, preexec_fn=hear_ctrl_c)  # fmt: skip
+    assert (done.returncode, done.stderr) == (130, "lowdim: stopped\n")
+
+
 @pytest.mark.parametrize("wait", [0.15, 0.3, 0.45])
 def test_ctrl_c_at_any_moment(flowers, wait):
     environment = {**os.environ, "PYTHONPATH": str(Path(lowdim.__file__).parents[1])}

@@ -277,6 +277,35 @@ def test_a_run_that_is_killed_loses_nothing(penguins, capsys, moment):
     assert not [name for name in os.listdir("o") if name.startswith(".lowdim-")]
 
 
+def hear_ctrl_c():
+    """A test run in the background of a shell ignores the signal, and its children would inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("moment", range(10))
+def test_ctrl_c_at_any_moment_is_one_line_and_leaves_whole_files(penguins, moment):
+    """From the imports to the writing of the page: a code and a line that say so, and no part of a file."""
+    child = subprocess.Popen(
+        KILLED, env={**os.environ, "PYTHONPATH": SOURCE}, preexec_fn=hear_ctrl_c, stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    with child:
+        time.sleep(0.3 + np.random.default_rng(moment).uniform(0, 4))
+        child.send_signal(signal.SIGINT)
+        err = child.communicate(timeout=60)[1]
+    assert child.returncode in (0, 130)
+    assert "Traceback" not in err
+    assert (child.returncode == 0) == Path("o/report.html").exists() or "stopped" in err
+    if Path("o").exists():
+        left = [path.name for path in Path("o").rglob("*")]
+        assert left
+        assert not [name for name in left if name.startswith(".lowdim-")]
+        if "report.html" in left:
+            assert Path("o/report.html").read_text(encoding="utf-8").rstrip().endswith("</html>")
+            json.loads(Path("o/scores.json").read_text())
+
+
 @pytest.mark.deep
 def test_two_runs_into_one_folder_lose_nothing(penguins):
     environment = {**os.environ, "PYTHONPATH": SOURCE}

@@ -21,6 +21,7 @@ EXTRA = ("jinja2", "markupsafe", "matplotlib", "polars", "rich")  # libraries of
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. Returns 0 if it is done, 2 after an error of the user, 130 after Ctrl-C."""
+    pressed = _listen() if argv is None else []
     try:
         from lowdim.app.parsers import parser
 
@@ -28,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if arguments.command is None:
             parser().print_help()
             return 0
-        return _run(arguments)
+        return _run(arguments, pressed)
     except KeyboardInterrupt:
         try:
             return _stopped(as_program=argv is None)
@@ -36,6 +37,24 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _stopped(as_program=argv is None)
     except SystemExit as done:  # help, version and errors of the options
         return done.code if isinstance(done.code, int) else 0
+    except Exception:
+        if not pressed:
+            raise
+        return _stopped(as_program=argv is None)  # what an interrupted import has left behind
+
+
+def _listen() -> list[int]:
+    """Keys pressed from now on: a compiled module that is interrupted while it is imported raises another error."""
+    pressed: list[int] = []
+
+    def press(number: int, frame: object) -> None:
+        pressed.append(number)
+        raise KeyboardInterrupt
+
+    with suppress(ValueError):  # not in the main thread
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, press)
+    return pressed
 
 
 def _stopped(as_program: bool) -> int:
@@ -52,7 +71,7 @@ def _stopped(as_program: bool) -> int:
     return 130
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def _run(arguments: argparse.Namespace, pressed: list[int]) -> int:
     from lowdim.app.errors import UserError
 
     expected = (UserError, ValueError, TypeError, OSError, MemoryError, ImportError)
@@ -68,6 +87,8 @@ def _run(arguments: argparse.Namespace) -> int:
     except expected as error:
         if arguments.traceback:
             raise
+        if pressed and isinstance(error, ImportError):
+            raise KeyboardInterrupt from error
         return _fail(_missing_extra(error) or _one_line(error), 2)
 
 

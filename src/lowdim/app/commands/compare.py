@@ -41,8 +41,7 @@ def compare(arguments: Namespace) -> int:
         table = _sample(table, arguments.max_rows, arguments.seed)
     run = _run_id(table, arguments)
     with report_folder(arguments.out, table.name, run, started) as (folder, said):
-        outputs = {f"{name} in --out": folder / name for name in RESULTS}
-        check_apart(outputs, {"the table that is read": arguments.source})
+        check_apart({f"{n} in --out": folder / n for n in RESULTS}, {"the table that is read": arguments.source})
         print_notes(table)
         if said:
             print_line(f"note: {said}", error=True)
