@@ -29,7 +29,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         if arguments.command is None:
             parser().print_help()
             return 0
-        return _run(arguments, pressed)
+        code = _run(arguments, pressed)
+        if argv is None:
+            _ignore()  # all is written: the end of the interpreter is not a stop
+        return code
     except KeyboardInterrupt:
         try:
             return _stopped(as_program=argv is None)
@@ -57,11 +60,16 @@ def _listen() -> list[int]:
     return pressed
 
 
+def _ignore() -> None:
+    """Further Ctrl-C."""
+    with suppress(ValueError):  # not in the main thread
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 def _stopped(as_program: bool) -> int:
     """Ctrl-C: one line on stderr, whatever the interpreter was doing; further Ctrl-C are ignored."""
     if as_program:
-        with suppress(ValueError):  # not in the main thread
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        _ignore()
     _fail("stopped", 130)
     if as_program:  # a normal exit can end in a signal if an import was interrupted
         with suppress(OSError):
