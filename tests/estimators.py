@@ -184,7 +184,8 @@ CASES = [
         exact_inverse=True,
         invariant_to_rotation=False,
     ),
-    Case(lowdim.UMAP(n_components=2, n_neighbors=5, random_state=0)),
+    # Sampled forces, which "auto" begins with, depend on the order of the rows and on rounding.
+    Case(lowdim.UMAP(n_components=2, n_neighbors=5, solver="exact", random_state=0)),
 ]
 
 # More settings of the same classes, where the contract could break differently.
@@ -432,7 +433,17 @@ VARIANTS = [
         exact_inverse=True,
         invariant_to_rotation=False,
     ),
-    Case(lowdim.UMAP(n_components=2, n_neighbors=8, min_dist=0.5, init="pca", set_op_mix_ratio=0.5, random_state=0)),
+    Case(
+        lowdim.UMAP(
+            n_components=2,
+            n_neighbors=8,
+            min_dist=0.5,
+            init="pca",
+            set_op_mix_ratio=0.5,
+            solver="exact",
+            random_state=0,
+        )
+    ),
 ]
 
 ALL = CASES + VARIANTS

@@ -23,6 +23,7 @@ from lowdim._core.runtime import memory, threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.tables.arrays import FLOATS, contiguous, extent, native, same_shape
+from lowdim._core.tables.equal_rows import placed_like
 from lowdim._core.tables.kinds import naming_text
 from lowdim._core.validate import Accepts
 from lowdim._core.vocabulary import rules_of
@@ -210,8 +211,11 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X, dtype = self._check_rows(X, fitting=False)
-        parts = [self._extend(X[rows]) for rows in threads.blocks(X.shape[0], self._block_rows)]
-        return np.concatenate(parts).astype(dtype, copy=False)
+        Z = np.concatenate([self._extend(X[rows]) for rows in threads.blocks(X.shape[0], self._block_rows)])
+        by_landmarks = getattr(self, "landmarks_", None) is not None  # fitted rows were placed as new ones are
+        if self._rows is not None and getattr(self._holes, "partly_seen", False) and not by_landmarks:
+            Z = placed_like(Z, X, self._rows, self._fitted_places())
+        return Z.astype(dtype, copy=False)
 
     @threads.on_one_blas_thread
     def inverse_transform(self, Z: Any, *, return_outside: bool = False) -> Any:
@@ -331,8 +335,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _is_mixed(self) -> bool:
         """Whether X is a table of numbers and categories, compared by Gower's distance."""
-        metric = getattr(self, "metric", None)
-        return isinstance(metric, str) and metric == GOWER
+        return isinstance(getattr(self, "metric", None), str) and self.metric == GOWER
 
     def _check_mixed(self, X: Any, accepts: Accepts, fitting: bool) -> tuple[np.ndarray, np.dtype]:
         """Numbers and categories as the finite table in which Gower's distance is measured."""

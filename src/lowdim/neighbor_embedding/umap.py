@@ -27,6 +27,7 @@ from lowdim.neighbor_embedding._umap_descent import (
     Optimised,
     SampledDescent,
     Schedule,
+    SettledDescent,
     divergence,
     run_epochs,
 )
@@ -75,7 +76,8 @@ class UMAP(Reducer):
         Both directions of an edge are combined by the fuzzy union (1), the intersection (0), or a mixture.
     solver : {"auto", "sampled", "exact"}
         "sampled": edges and repelling rows are drawn. "exact": their expectation, with nothing random, which takes time
-        n_samples² in each epoch. "auto" is exact up to 500 rows.
+        n_samples² in each epoch; it keeps what `init` tears apart. "auto" samples, and up to 500 rows lets the map
+        settle under the expected forces in the second half of the epochs.
     learning_rate : float
         Of the first epoch; 1, as in umap-learn, keeps a little less of the local structure.
     repulsion : float
@@ -114,7 +116,7 @@ class UMAP(Reducer):
         "random"; or an array, rescaled where it is far too wide or narrow for the forces. For distances alone "pca"
         means "spectral".
     max_iter : int or None
-        Number of epochs. None: 500 up to 10,000 rows, then 200.
+        Number of epochs. None: 500 up to 10,000 rows, then 200; 800 where the map settles ("auto", up to 500 rows).
     callback : callable or None
         Called as ``callback(step, loss, state)``; returning True stops the fit. Every 10 epochs, of all connected
         components in turn with "separate"; `loss` is the `kl_divergence_` of the map so far (exact up to 1,400 rows,
@@ -366,11 +368,15 @@ class UMAP(Reducer):
         self, W: Any, start: np.ndarray, radii: np.ndarray | None, show: Any, rng: np.random.Generator
     ) -> Optimised:
         """The map of one connected component (or of all rows), by sampled or by expected forces."""
-        n = len(start)
-        exact = n <= EXACT and not self.densities if self.solver == "auto" else self.solver == "exact"
-        task = (W, start, self._forces(), Schedule.of(self.max_iter, self.learning_rate, n))
+        task, schedule = (W, start, self._forces()), Schedule.of(self.max_iter, self.learning_rate, len(start))
         densities = None if radii is None else _densities.Densities.of(radii, float(self.densities))
-        descent = ExpectedDescent(*task) if exact else SampledDescent(*task, rng, densities)
+        descent: SampledDescent | ExpectedDescent | SettledDescent
+        if self.solver == "exact":
+            descent = ExpectedDescent(*task, schedule)
+        elif self.solver == "auto" and len(start) <= EXACT and densities is None:
+            descent = SettledDescent(*task, self.max_iter, self.learning_rate, rng)
+        else:
+            descent = SampledDescent(*task, schedule, rng, densities)
         return run_epochs(descent, callback=show, n_jobs=self.n_jobs, verbose=self.verbose, owner="UMAP")
 
     def _show(self, component: np.ndarray, same: Distinct, before: int, n_iter: int, loss: float, Z: Any) -> Any:

@@ -14,8 +14,7 @@ from lowdim._core.landmarks.choose import choose
 from lowdim._core.neighbors import SEARCH, nearest, within
 from lowdim._core.runtime import memory
 from lowdim._core.runtime.notices import warn
-from lowdim._core.runtime.rng import generator
-from lowdim._core.runtime.threads import blocks
+from lowdim._core.tables.equal_rows import hashes, same_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,9 +155,9 @@ class Distinct:
         `given`: the rows are nodes of a graph, which are all different.
         """
         n = X.shape[0]
-        keys = np.arange(n) if given else _hashes(X)
+        keys = np.arange(n) if given else hashes(X)
         _, first, kind, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
-        if len(first) == n or not _same_rows(X, first[kind]):
+        if len(first) == n or not same_rows(X, first[kind]):
             return cls(np.arange(n), np.arange(n), np.ones(n, dtype=np.int64))
         order = np.argsort(first)
         number = np.empty(len(first), dtype=np.int64)
@@ -202,35 +201,3 @@ class Distinct:
             return wanted
         warn(f"{owner}: X has {most + 1} different rows, so that n_neighbors={wanted} is too many; {most} are used.")
         return most
-
-
-def _hashes(X: Any) -> np.ndarray:
-    """A hash of each row: its bits times fixed odd numbers, added up modulo 2**64."""
-    factors = generator(0).integers(2**62, size=X.shape[1], dtype=np.int64).astype(np.uint64) * np.uint64(
-        2
-    ) + np.uint64(1)
-    if sparse.issparse(X):
-        rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-        keys = np.zeros(X.shape[0], dtype=np.uint64)
-        np.add.at(keys, rows, _bits(X.data) * factors[X.indices])
-        return keys
-    keys = np.empty(X.shape[0], dtype=np.uint64)
-    for part in blocks(X.shape[0], max(1, 2**18 // max(1, X.shape[1]))):
-        keys[part] = (_bits(X[part]) * factors).sum(axis=1, dtype=np.uint64)
-    return keys
-
-
-def _bits(values: np.ndarray) -> np.ndarray:
-    """The bits of floats as integers; adding 0 turns -0 into 0."""
-    values = np.ascontiguousarray(values + values.dtype.type(0))
-    return values.view(f"u{values.dtype.itemsize}").astype(np.uint64, copy=False)
-
-
-def _same_rows(X: Any, other: np.ndarray) -> bool:
-    """Whether each row equals the other one given for it: different rows may have the same hash, if hardly ever."""
-    moved = np.flatnonzero(other != np.arange(len(other)))
-    for part in blocks(len(moved), max(1, 2**20 // max(1, X.shape[1]))):
-        a, b = X[moved[part]], X[other[moved[part]]]
-        if (a != b).nnz if sparse.issparse(X) else (a != b).any():
-            return False
-    return True
