@@ -23,6 +23,7 @@ from lowdim._core.runtime import memory, threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.tables.arrays import FLOATS, extent, native, same_shape
+from lowdim._core.tables.form import canonical
 from lowdim._core.tables.kinds import naming_text
 from lowdim._core.validate import Accepts
 from lowdim._core.vocabulary import rules_of
@@ -138,7 +139,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         before = dict(self.__dict__)
         try:
             self._forget()
-            params.check(type(self).__name__, vars(self), rules_of(type(self)))
+            self._check_parameters()
             if isinstance(X, Iterator):
                 return self._fit_batches(X, **options)
             X, dtype = self._check_rows(X, fitting=True)
@@ -153,6 +154,11 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
+
+    def _check_parameters(self) -> None:
+        """Each parameter follows its rule; those that are numbers of numpy become Python's, equal in value."""
+        params.check(type(self).__name__, vars(self), rules_of(type(self)))
+        vars(self).update({name: params.plain(value) for name, value in self.get_params(deep=False).items()})
 
     def _fit_batches(self, batches: Iterator[Any], **options: Any) -> None:
         for name in [name for name, value in options.items() if value is not None]:
@@ -227,7 +233,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         finite: Any = "allow-nan" if self._missing_stays and self._takes_nan else True
-        Z = check_array(Z, dtype=FLOATS, input_name="Z", ensure_all_finite=finite)
+        with naming_text(Z, type(self).__name__, "Z"):
+            Z = check_array(Z, dtype=FLOATS, input_name="Z", ensure_all_finite=finite)
         if Z.shape[1] != self._n_features_out:
             raise ValueError(
                 f"{type(self).__name__}: Z must have {self._n_features_out} columns, one per component; "
@@ -311,6 +318,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                     ensure_all_finite=False,
                     ensure_min_samples=accepts.min_rows,
                 )
+        X = canonical(X)
         if accepts.distances:
             X = self._check_distances(X, accepts) if fitting else validate.check_new_distances(X, accepts)
         checked = validate.check_cells(X, accepts, fitting=fitting)
@@ -381,7 +389,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         size : int
             Bytes.
         """
-        params.check(type(self).__name__, vars(self), rules_of(type(self)))
+        self._check_parameters()
         shape = isinstance(X, tuple) and len(X) == 2 and all(isinstance(v, (int, np.integer)) for v in X)
         if shape or self._is_mixed():
             n, d = X if shape else np.shape(X)

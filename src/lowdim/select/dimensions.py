@@ -132,7 +132,7 @@ def _dissimilarities(D: Any, metric: Any) -> Array:
     if check_metric(metric, "n_dimensions") == "precomputed":
         return np.asarray(check_dissimilarities(labelled(D, "n_dimensions")[0], "n_dimensions"))
     rows, metric = comparable(D, metric, "n_dimensions")
-    return pairwise(rows, metric=metric)
+    return pairwise(rows, metric=metric, owner="n_dimensions")
 
 
 def _stress(D: Array, Z: Array) -> Array:

@@ -219,7 +219,7 @@ def _measured(items: Any, other: Any, metric: Any, *, both: bool, own: bool) -> 
         new, old = (table, None) if other is None else (fitted.table(items, "dissimilarities"), table)
         return pairwise(new, old, fitted.metric)
     if isinstance(metric, str):
-        return pairwise(items, other, metric).astype(np.float64)
+        return pairwise(items, other, metric, owner="dissimilarities").astype(np.float64)
     left = list(items)
     right = left if other is None else list(other)
     memory.check("dissimilarities", {"table": 8 * len(left) * len(right)}, "Take fewer items.")

@@ -10,6 +10,7 @@ from scipy import sparse
 from lowdim import _native
 from lowdim._core.distances.metrics import Metric
 from lowdim._core.runtime import threads
+from lowdim._core.tables.form import check_structure
 
 
 def precision(dtype: Any) -> np.dtype:
@@ -53,6 +54,7 @@ def _first_odd(table: np.ndarray) -> str:
 def real_sparse(X: Any, what: str) -> Any:
     """The same for sparse matrices: compressed sparse rows of float32 or float64."""
     _refuse_kind(X.dtype, what)
+    check_structure(X, what)
     return sparse.csr_array(X, dtype=precision(X.dtype))
 
 

@@ -35,7 +35,7 @@ def measured_blocks(search: Search, owner: str) -> Callable[[slice, slice], np.n
     Q, X = (rows if own else rows.astype(np.float64, copy=False) for rows in (search.Q, search.X))
 
     def read(rows: slice, columns: slice) -> np.ndarray:
-        block = pairwise(Q[rows], X[columns], search.metric)
+        block = pairwise(Q[rows], X[columns], search.metric, owner=owner)
         if np.isnan(block).any():
             i, j = (int(found[0]) for found in np.nonzero(np.isnan(block)))
             raise ValueError(

@@ -19,6 +19,8 @@ from lowdim._core.distances import (
     CODED,
     GOWER,
     check_dissimilarities,
+    check_domain,
+    check_function,
     check_metric,
     comparable,
     pairwise,
@@ -78,6 +80,8 @@ def reference_of(
     X = rows_of(X, f"{owner}: X", "fill the holes in first")
     if named == "euclidean" and not issparse(X):
         return euclidean(X, "ambient")
+    check_domain(X, metric, owner)
+    check_function(X, metric, owner)
     block = _metric_blocks(X, metric, named, owner)
     return Reference(X.shape[0], "ambient", named, lambda rows, order: block(rows, None), None, block)
 
@@ -151,7 +155,7 @@ def _metric_blocks(X: Any, metric: Any, named: str, owner: str) -> Callable[[Arr
     def block(rows: Array, given: Array | None) -> Array:
         others = np.arange(X.shape[0]) if given is None else given
         with np.errstate(over="ignore", invalid="ignore"):
-            found = pairwise(X[rows], X if given is None else X[given], metric)
+            found = pairwise(X[rows], X if given is None else X[given], metric, owner=owner)
         if not np.isfinite(found).all():
             i, j = (int(at[0]) for at in np.nonzero(~np.isfinite(found)))
             raise ValueError(
