@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from lowdim._core import params, validate
-from lowdim._core.distances import GOWER, Gower, check_metric
+from lowdim._core.distances import GOWER, Gower, called_by, check_metric
 from lowdim._core.distances.with_holes import METRICS
 from lowdim._core.incomplete.holes import Holes
 from lowdim._core.renamed import current, refuse_unknown, renamed_of, with_known_parameters
@@ -144,16 +144,36 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 return self._fit_batches(X, **options)
             X, dtype = self._check_rows(X, fitting=True)
             memory.check(type(self).__name__, self._needs(X), self._ways_out)
+            self._warn_of_equal_distances(X)
             Z = self._embed(X, **options)
             self.__dict__.pop("_incomplete", None)
             if self._keeps_embedding:
                 self.embedding_ = Z = np.asarray(Z, dtype=dtype)
                 self._n_features_out = Z.shape[1]
+            self._warn_of_one_place(Z if self._keeps_embedding else X)
             return Z
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
+
+    def _warn_of_equal_distances(self, X: Any) -> None:
+        """Where every pair of rows is equally far apart, a map of them says nothing."""
+        if not hasattr(self, "metric") or sparse.issparse(X):
+            return
+        if (value := validate.equal_distances(X, self.metric, self._distance(), type(self).__name__)) is not None:
+            warn(
+                f"{type(self).__name__}: all distances between rows are equal ({value:.4g}, metric {called_by(self.metric)}), so "
+                "the places in the map are arbitrary. Choose a metric that suits the columns."
+            )
+
+    def _warn_of_one_place(self, Z: Any) -> None:
+        """Where all rows are put in one place, as a method that keeps no embedding does with equal rows."""
+        if validate.in_one_place(Z):
+            warn(
+                f"{type(self).__name__}: the map puts all {Z.shape[0]} rows in one place; they are equal, or this "
+                "method sees no difference between them. Look at the columns, or use another metric or method."
+            )
 
     def _check_parameters(self) -> None:
         """Each parameter follows its rule; those that are numbers of numpy become Python's, equal in value."""
@@ -321,6 +341,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         X = canonical(X)
         if accepts.distances:
             X = self._check_distances(X, accepts) if fitting else validate.check_new_distances(X, accepts)
+        else:
+            validate.check_measurable(X, getattr(self, "metric", None), accepts, fitting=fitting)
         checked = validate.check_cells(X, accepts, fitting=fitting)
         if fitting and accepts.nan and not accepts.distances:
             self._incomplete = checked.incomplete  # for `_embed`, which would have to look at every cell again

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from lowdim._core.distances import check_dissimilarities
+from lowdim._core.distances import all_equal, check_dissimilarities, check_domain, check_function, pairwise
 from lowdim._core.distances.labelled import with_named_columns
 from lowdim._core.tables import missing
 from lowdim._core.tables.arrays import FLOATS
@@ -133,6 +133,31 @@ def check_cells(X: Any, accepts: Accepts, *, fitting: bool) -> Checked:
     if dtype == np.float32 and largest and not _SINGLE_RANGE[0] < largest < _SINGLE_RANGE[1]:
         X = X.astype(np.float64)
     return Checked(X, dtype, incomplete)
+
+
+def check_measurable(X: Any, metric: Any, accepts: Accepts, *, fitting: bool) -> None:
+    """Rows in the domain of a metric of that name; at fit, a function of the user that is a metric on some of them."""
+    if sparse.issparse(X) or metric is None:
+        return
+    check_domain(X, metric, accepts.owner)
+    if fitting and np.isfinite(X).all():
+        check_function(X, metric, accepts.owner)
+
+
+def equal_distances(X: Any, metric: Any, measured: Any, owner: str) -> float | None:
+    """The distance that all rows have from each other; None where they differ. `measured` is the metric used inside."""
+    if isinstance(metric, str) and metric == "precomputed":
+        n = X.shape[0]
+        return all_equal(np.arange(n)[:, None], lambda A, B: X[np.ix_(A[:, 0], B[:, 0])]) if X.shape == (n, n) else None
+    return all_equal(X, lambda A, B: pairwise(A, B, measured, owner=owner, undefined=True))
+
+
+def in_one_place(Z: Any) -> bool:
+    """Whether all rows are equal but for rounding; rows that were not placed (NaN) do not count."""
+    if sparse.issparse(Z) or len(Z) < 2 or np.abs(Z[0] - Z[-1]).max(initial=0.0) > 1e-9 * np.abs(Z[0]).max(initial=0.0):
+        return False  # settles it for nearly all data
+    placed = Z[np.isfinite(Z).all(axis=1)]
+    return len(placed) > 1 and not (np.ptp(placed, axis=0) > 1e-12 * np.abs(placed).max()).any()
 
 
 def check_fitted_distances(D: Any, accepts: Accepts) -> Any:

@@ -104,7 +104,7 @@ def _sample_of_squares(X: Any, around: Neighborhood) -> np.ndarray:
     if around.metric == "precomputed":
         block = np.append(X.data, np.zeros(n)) if sparse.issparse(X) else X[some]  # a row is 0 from itself
     else:
-        block = pairwise(X[some], X, around.metric)
+        block = pairwise(X[some], X, around.metric, owner="DiffusionMaps")
     return np.square(block, dtype=np.float64)
 
 
@@ -115,7 +115,7 @@ def all_distances(X: Any, metric: Any, n_jobs: int | None) -> np.ndarray:
     D = np.empty((X.shape[0], X.shape[0]))
 
     def fill(rows: slice) -> None:
-        D[rows] = pairwise(X[rows], X, metric)
+        D[rows] = pairwise(X[rows], X, metric, owner="DiffusionMaps")
 
     threads.map_rows(fill, len(D), max(1, 2**22 // len(D)), n_jobs)
     np.fill_diagonal(D, 0.0)

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from lowdim._core.distances.domains import called, check_symmetric, measured_by_name
+from lowdim._core.distances.domains import called, check_symmetric, measured_by_name, refuse_undefined
 from lowdim._core.distances.gower import gower_block
 from lowdim._core.distances.metrics import CODED, GOWER, OWN, Metric, check_metric
 from lowdim._core.distances.rows import (
@@ -35,7 +35,15 @@ LOSS = {np.dtype(np.float32): 0.05, np.dtype(np.float64): 1e-3}
 _LONG = 40  # columns from which our kernel for manhattan distances is as fast as scipy's (benchmarks, landmark-mds)
 
 
-def pairwise(X: Any, Y: Any = None, metric: Metric = "euclidean", *, squared: bool = False, owner: str = "pairwise") -> np.ndarray:
+def pairwise(
+    X: Any,
+    Y: Any = None,
+    metric: Metric = "euclidean",
+    *,
+    squared: bool = False,
+    owner: str = "pairwise",
+    undefined: bool = False,
+) -> np.ndarray:
     """The block of distances between the rows of `X` and the rows of `Y`.
 
     Parameters
@@ -48,6 +56,8 @@ def pairwise(X: Any, Y: Any = None, metric: Metric = "euclidean", *, squared: bo
         Leave out the square root (euclidean only).
     owner : str
         Who asks; error messages begin with it.
+    undefined : bool
+        Leave NaN where a metric that is not one of ours has no value for a pair, instead of an error.
 
     Returns
     -------
@@ -76,6 +86,8 @@ def pairwise(X: Any, Y: Any = None, metric: Metric = "euclidean", *, squared: bo
         block = gower_block(Q, R)
     else:
         block = _measured(Q, R, metric, owner)
+        if not undefined:
+            refuse_undefined(block, metric, owner)
     if Y is None:
         if callable(metric):
             check_symmetric(block, owner)

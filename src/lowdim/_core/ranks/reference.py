@@ -155,7 +155,7 @@ def _metric_blocks(X: Any, metric: Any, named: str, owner: str) -> Callable[[Arr
     def block(rows: Array, given: Array | None) -> Array:
         others = np.arange(X.shape[0]) if given is None else given
         with np.errstate(over="ignore", invalid="ignore"):
-            found = pairwise(X[rows], X if given is None else X[given], metric, owner=owner)
+            found = pairwise(X[rows], X if given is None else X[given], metric, owner=owner, undefined=True)
         if not np.isfinite(found).all():
             i, j = (int(at[0]) for at in np.nonzero(~np.isfinite(found)))
             raise ValueError(
