@@ -30,6 +30,9 @@ from lowdim._core.renamed import renamed_of
 from lowdim._core.runtime import memory
 
 
+_OBJECTS = 30  # bytes of Python objects for a byte of JSON such as {"a":0}, at most
+
+
 def read(stream: BinaryIO) -> Any:
     size = stream.seek(0, os.SEEK_END)
     stream.seek(0)
@@ -37,7 +40,8 @@ def read(stream: BinaryIO) -> Any:
         raise ValueError("it is not a zip file")
     with ZipFile(stream) as archive:
         members = _members(archive, size)
-        memory.check("load", {"the model": size})
+        text = members[DOCUMENT].file_size
+        memory.check("load", {"arrays": size - text, f"the objects of {DOCUMENT}": _OBJECTS * text})
         document = _document(archive.read(members.pop(DOCUMENT)))
         reader = Reader(archive, members)
         model = reader.value(document["model"])

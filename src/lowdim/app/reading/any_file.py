@@ -33,10 +33,13 @@ def read_any(path: str | Path, how: ReadOptions) -> Loaded:
     from lowdim.app.reading.images import read_images
     from lowdim.app.reading.kinds import kind_of
     from lowdim.app.reading.source import source_of
+    from lowdim.app.unpacked_size import check_size
 
     if Path(path).is_dir():
         return read_images(Path(path), how)
     source = source_of(path)
-    module, function = READERS[kind_of(source)]
+    kind = kind_of(source)
+    check_size(source, kind)
+    module, function = READERS[kind]
     loaded: Loaded = getattr(import_module(f"lowdim.app.reading.{module}"), function)(source, how)
     return as_distances(loaded, how.distances, source.shown)

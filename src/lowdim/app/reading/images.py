@@ -43,7 +43,7 @@ def read_images(folder: Path, how: ReadOptions) -> Loaded:
     if needed > limit():
         raise UserError(
             f"{folder}: {len(paths)} images of {size[0]} x {size[1]} pixels need {needed / 1e9:.3g} GB, more than the "
-            "memory limit; choose a smaller --image-size, or raise --memory-limit."
+            "memory limit; choose a smaller --image-size, or raise --limit-memory."
         )
     notes.append(f"read as {size[0]} x {size[1]} pixels in {'colour' if colour else 'grey'}")
     rows = np.empty((len(paths), size[1] * size[0] * channels), dtype=np.uint8)
