@@ -298,6 +298,18 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         return None if self._precomputed() else X.copy()
 
+    def _probe(self) -> Any:
+        """A few rows that the fitted model must be able to place; `load` tries it on them."""
+        d = self.n_features_in_
+        if self._precomputed():
+            return np.eye(2, d)
+        if self._rows is None:
+            return np.asarray(getattr(self, "mean_", np.zeros(d)), dtype=np.float64).reshape(1, d)
+        few = self._rows[np.unique([0, self._rows.shape[0] // 2, self._rows.shape[0] - 1])]
+        if isinstance(self._holes, Gower):
+            return self._holes.decoded(self._holes.rows(few))
+        return few if self._holes is None else self._holes.rows(few)
+
     def _precomputed(self) -> bool:
         """Whether X holds distances or similarities instead of rows."""
         kernel = getattr(self, "kernel", None)

@@ -26,6 +26,7 @@ from lowdim._core.persist.nodes import (
     describe,
     is_estimator,
 )
+from lowdim._core.persist.usable import check_usable, digest_of
 from lowdim._core.renamed import renamed_of
 from lowdim._core.runtime import memory
 
@@ -49,6 +50,9 @@ def read(stream: BinaryIO) -> Any:
         raise ValueError(f"it holds no estimator but {describe(model)}")
     if unused := set(members) - set(reader.arrays):
         raise ValueError(f"it has members the model does not use: {sorted(unused)}")
+    if document["version"] >= 3 and document["digest"] != digest_of(document["model"], reader.arrays):
+        raise ValueError("it was changed after it was written: its digest is another one")
+    check_usable(model)
     return model
 
 
@@ -77,7 +81,7 @@ def _document(text: bytes) -> dict[str, Any]:
             f"it has format version {version}, written by lowdim {document.get('lowdim')}; this lowdim "
             f"({lowdim.__version__}) reads up to version {VERSION}. Upgrade lowdim"
         )
-    _only(document, "format", "version", "lowdim", "model")
+    _only(document, "format", "version", "lowdim", "model", *(["digest"] if version >= 3 else []))
     return document
 
 

@@ -90,6 +90,9 @@ class CA(Reducer):
             raise ValueError(f"CA: X must have {len(self.row_masses_)} rows, those of the fitted table; got {len(X)}.")
         return _profiles(X.T, "column") @ (self.row_coordinates_ / np.sqrt(self.eigenvalues_[: self.n_components_]))
 
+    def _probe(self) -> np.ndarray:
+        return np.ones((1, self.n_features_in_))
+
     def _embed(self, X: np.ndarray) -> None:
         X = X.astype(np.float64)
         if X.shape[1] < 2:
