@@ -38,6 +38,9 @@ _FITTED = (
 )
 
 
+_PROBED = 64  # fitted rows that `load` tries a model on
+
+
 class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of every method; users meet its `fit`, `transform` and `inverse_transform`."""
 
@@ -143,12 +146,13 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             if isinstance(X, Iterator):
                 return self._fit_batches(X, **options)
             X, dtype = self._check_rows(X, fitting=True)
+            self._refuse_absurd(X)
             memory.check(type(self).__name__, self._needs(X), self._ways_out)
             self._warn_of_equal_distances(X)
             Z = self._embed(X, **options)
             self.__dict__.pop("_incomplete", None)
             if self._keeps_embedding:
-                self.embedding_ = Z = np.asarray(Z, dtype=dtype)
+                self.embedding_ = Z = self._in_precision(Z, dtype)
                 self._n_features_out = Z.shape[1]
             self._warn_of_one_place(Z if self._keeps_embedding else X)
             return Z
@@ -156,6 +160,13 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
+
+    def _refuse_absurd(self, X: Any) -> None:
+        """More components than rows and columns are axes of zeros; they must fit into memory too."""
+        (n, d), k = X.shape, getattr(self, "n_components", None)
+        if isinstance(k, int) and k > max(n, d):
+            size = 8 * (n + d) * k
+            memory.check(type(self).__name__, {f"coordinates of {k} components": size}, "Use fewer components.")
 
     def _warn_of_equal_distances(self, X: Any) -> None:
         """Where every pair of rows is equally far apart, a map of them says nothing."""
@@ -231,7 +242,18 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         X, dtype = self._check_rows(X, fitting=False)
         parts = [self._extend(X[rows]) for rows in threads.blocks(X.shape[0], self._block_rows)]
-        return np.concatenate(parts).astype(dtype, copy=False)
+        return self._in_precision(np.concatenate(parts), dtype)
+
+    def _in_precision(self, Z: Any, dtype: np.dtype, what: str = "coordinates") -> np.ndarray:
+        """The answer in the precision of the input; ValueError where that cannot hold it."""
+        with np.errstate(over="ignore"):
+            found = np.asarray(Z, dtype=dtype)
+        if found.dtype.kind == "f" and np.isinf(found).any():
+            raise ValueError(
+                f"{type(self).__name__}: {what} are beyond the range of {dtype}. Multiply X by a constant first, so that "
+                f"its numbers are near 1{', or pass float64' if dtype == np.float32 else ''}."
+            )
+        return found
 
     def inverse_transform(self, Z: Any, *, return_outside: bool = False) -> Any:
         """Rows from coordinates in the embedding.
@@ -263,7 +285,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if self._invert is not None:
             if return_outside:
                 raise ValueError(f"{type(self).__name__}: return_outside needs a learned inverse; this one is exact.")
-            return np.asarray(self._invert(Z), dtype=Z.dtype)
+            return self._in_precision(self._invert(Z), Z.dtype, "rows")
         X, outside = self._learned_inverse()(Z)
         X = self._holes.decoded(X) if isinstance(self._holes, Gower) else X.astype(Z.dtype, copy=False)
         return (X, outside) if return_outside else X
@@ -305,7 +327,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             return np.eye(2, d)
         if self._rows is None:
             return np.asarray(getattr(self, "mean_", np.zeros(d)), dtype=np.float64).reshape(1, d)
-        few = self._rows[np.unique([0, self._rows.shape[0] // 2, self._rows.shape[0] - 1])]
+        few = self._rows[np.unique(np.linspace(0, self._rows.shape[0] - 1, _PROBED).astype(np.intp))]
         if isinstance(self._holes, Gower):
             return self._holes.decoded(self._holes.rows(few))
         return few if self._holes is None else self._holes.rows(few)
@@ -350,7 +372,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                     ensure_all_finite=False,
                     ensure_min_samples=accepts.min_rows,
                 )
-        X = canonical(X)
+        X = validate.alike(canonical(X), None if fitting else self._rows)
         if accepts.distances:
             X = self._check_distances(X, accepts) if fitting else validate.check_new_distances(X, accepts)
         else:

@@ -18,8 +18,7 @@ from lowdim._core.tables import missing
 from lowdim._core.tables.arrays import FLOATS
 from lowdim._core.tables.mixed import mixed_cells
 
-_RANGE = (1e-140, 1e140)  # magnitudes whose squares float64 holds
-_SINGLE_RANGE = (1e-15, 1e15)  # and those of float32
+_SINGLE_RANGE = (1e-15, 1e15)  # magnitudes whose squares float32 holds
 
 
 @dataclass(frozen=True)
@@ -125,14 +124,17 @@ def check_cells(X: Any, accepts: Accepts, *, fitting: bool) -> Checked:
     else:
         policies = () if sparse.issparse(X) or accepts.similarities else accepts.policies
         largest = missing.refuse(X, accepts.owner, policies)
-    if largest and not _RANGE[0] < largest < _RANGE[1]:
-        raise ValueError(
-            f"{accepts.owner}: the largest value of X is {largest:.1e}, and its square is out of range. Multiply X by "
-            "a constant first."
-        )
+    missing.refuse_scale(largest, accepts.owner)
     if dtype == np.float32 and largest and not _SINGLE_RANGE[0] < largest < _SINGLE_RANGE[1]:
         X = X.astype(np.float64)
     return Checked(X, dtype, incomplete)
+
+
+def alike(X: Any, rows: Any) -> Any:
+    """New rows in the form of the fitted ones: dense or sparse. Where none were kept, as they are."""
+    if rows is None or sparse.issparse(X) == sparse.issparse(rows):
+        return X
+    return X.toarray() if sparse.issparse(X) else sparse.csr_array(X)
 
 
 def check_measurable(X: Any, metric: Any, accepts: Accepts, *, fitting: bool) -> None:

@@ -244,7 +244,7 @@ _RULES = {
 
 
 def _checked(X: Any, given: dict[str, Any]) -> np.ndarray:
-    params.check("impute", {name: given[name] for name in _RULES}, _RULES)
+    given = params.check("impute", {name: given[name] for name in _RULES}, _RULES)
     if given["method"] in BASELINES and given["n_imputations"] != 1:
         raise ValueError(
             f"impute: n_imputations must be 1 with method={given['method']!r}, which draws nothing; got "

@@ -324,6 +324,11 @@ def _check_finite(values: Array, owner: str) -> None:
 
 def _score(found: PairSums, statistic: Statistic, times: float = 1.0, **facts: Any) -> Score:
     value, interval = found.estimate(statistic, times)
+    if np.isinf(value):
+        raise ValueError(
+            "stress: the distances of X and Z are of such different sizes that no number holds their ratio. Rescale the "
+            "data."
+        )
     return Score(value, reference=found.reference, interval=interval, **facts)
 
 

@@ -110,6 +110,8 @@ def n_dimensions(D: Any, *, n_components: int = 10, metric: Any = "precomputed")
     params.check("n_dimensions", {"n_components": n_components}, {"n_components": params.whole(1)})
     table = _dissimilarities(D, metric)
     n = len(table)
+    if n < 2:
+        raise ValueError(f"n_dimensions: D must be about at least 2 rows; got {n}.")
     memory.check("n_dimensions", {"inner products": 5 * n * n * 8}, "Use a sample of the rows.")
     B, _ = inner_products(table)
     values = all_eigenvalues(B, owner="n_dimensions")

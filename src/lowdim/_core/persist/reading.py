@@ -128,8 +128,12 @@ class Reader:
         if not isinstance(kind, str) or kind not in self._DECODERS:
             raise ValueError(f"it has an entry of the unknown kind {kind!r:.80}")
         keys, decode = self._DECODERS[kind]
-        _only(node, "kind", *keys)
-        return decode(self, *(node[key] for key in keys))
+        said = [key for key in ("finite",) if kind == "array" and key in node]  # since version 3
+        _only(node, "kind", *keys, *said)
+        found = decode(self, *(node[key] for key in keys))
+        if said and node["finite"] and found.dtype.kind in "fc" and not np.isfinite(found).all():
+            raise ValueError(f"its array {node['member']!r} must be finite; it holds NaN or infinity")
+        return found
 
     def _values(self, nodes: Any) -> dict[str, Any]:
         return {name: self.value(node) for name, node in _typed(nodes, dict, "a table").items()}

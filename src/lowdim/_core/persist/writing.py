@@ -60,7 +60,14 @@ class Writer:
             self._numbers[id(value)] = len(self.arrays)
             self.arrays.append(value)
         name = member(self._numbers[id(value)])
-        return {"kind": "array", "member": name, "dtype": value.dtype.str, "shape": list(value.shape)}
+        finite = value.dtype.kind not in "fc" or bool(np.isfinite(value).all())
+        return {
+            "kind": "array",
+            "member": name,
+            "dtype": value.dtype.str,
+            "shape": list(value.shape),
+            "finite": finite,
+        }
 
     def _names(self, value: np.ndarray, path: str, depth: int) -> dict[str, Any]:
         return {"kind": "names", "items": value.tolist()}

@@ -93,14 +93,14 @@ def embedding(Z: Any, n: int, owner: str) -> Reference:
     return euclidean(embedded_rows(Z, n, owner), "embedding")
 
 
-def embedded_rows(Z: Any, n: int, owner: str) -> Array:
-    """An embedding of n rows as a table; a vector is a table of one column."""
+def embedded_rows(Z: Any, n: int | None, owner: str) -> Array:
+    """An embedding of n rows (None: any number) as a table; a vector is a table of one column."""
     if issparse(Z):
         raise TypeError(f"{owner} must be a dense array; got a sparse matrix. Pass its toarray().")
     Z = real_array(Z, owner)
     way_out = "score the rows that have a place in every embedding, as lowdim.quality.scores does"
     Z = rows_of(Z[:, None] if Z.ndim == 1 else Z, owner, way_out)
-    if Z.shape[0] != n:
+    if n is not None and Z.shape[0] != n:
         raise ValueError(f"{owner} must have the {n} rows of X; got {Z.shape[0]}.")
     return np.asarray(Z)
 

@@ -30,7 +30,7 @@ def refuse_no_table(X: Any, owner: str, name: str = "X") -> None:
     elif isinstance(X, np.ndarray):
         _refuse_kind(X.dtype, owner, name)
     elif isinstance(X, (list, tuple)):
-        _refuse_ragged(X, owner, name)
+        refuse_ragged(X, f"{owner}: {name}")
 
 
 def _refuse_names(columns: list[Any], owner: str, name: str) -> None:
@@ -59,13 +59,14 @@ def _refuse_kind(dtype: np.dtype, owner: str, name: str) -> None:
         )
 
 
-def _refuse_ragged(X: Any, owner: str, name: str) -> None:
+def refuse_ragged(X: Any, what: str) -> None:
+    """ValueError for lists of different lengths."""
     lengths = [len(row) for row in X if isinstance(row, (list, tuple))]
     if len(lengths) == len(X) and len(set(lengths)) > 1:
         odd = next(i for i, length in enumerate(lengths) if length != lengths[0])
         raise ValueError(
-            f"{owner}: the rows of {name} must have the same length; row 0 has {lengths[0]} cells, row {odd} "
-            f"{lengths[odd]}. Fill the others with float('nan') where cells are missing."
+            f"{what} must have rows of the same length; row 0 has {lengths[0]} cells, row {odd} {lengths[odd]}. Fill "
+            "the others with float('nan') where cells are missing."
         )
 
 
