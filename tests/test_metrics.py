@@ -26,7 +26,7 @@ def with_metric(case, metric):
 # ---- domains ------------------------------------------------------------------------------------------------
 
 INSIDE = {
-    **{name: BITS for name in ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")},
+    **dict.fromkeys(("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule"), BITS),
     "braycurtis": np.abs(odd.plain()),
     "jensenshannon": np.abs(odd.plain()),
     "correlation": odd.plain(),
@@ -54,7 +54,9 @@ def test_rows_outside_the_domain_are_refused_by_name(name):
         lambda X: lowdim.dissimilarities(X, metric=name),
         lambda X: lowdim.quality.stress(X, X[:, :2], metric=name),
         lambda X: lowdim.select.n_dimensions(X, metric=name),
-        lambda X: lowdim.MDS(metric=name, random_state=0).fit(inside).transform(X[:, [0, 1, 2, 3, 0, 1][: inside.shape[1]]]),
+        lambda X: (
+            lowdim.MDS(metric=name, random_state=0).fit(inside).transform(X[:, [0, 1, 2, 3, 0, 1][: inside.shape[1]]])
+        ),
     ):
         with pytest.raises(ValueError, match=rf"\w+: metric='{name}' must get "):
             call(OUTSIDE[name])

@@ -20,7 +20,7 @@ from lowdim._core.distances.with_holes import METRICS
 from lowdim._core.incomplete.holes import Holes
 from lowdim._core.renamed import current, refuse_unknown, renamed_of, with_known_parameters
 from lowdim._core.runtime import memory, threads
-from lowdim._core.runtime.notices import warn
+from lowdim._core.runtime.notices import listening, warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.tables.arrays import FLOATS, extent, native, same_shape
 from lowdim._core.tables.form import canonical
@@ -38,6 +38,7 @@ _FITTED = (
 )
 
 
+ZERO_AXES = "the others are zero"  # what methods say about axes without an extent
 _PROBED = 64  # fitted rows that `load` tries a model on
 
 
@@ -149,12 +150,14 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             self._refuse_absurd(X)
             memory.check(type(self).__name__, self._needs(X), self._ways_out)
             self._warn_of_equal_distances(X)
-            Z = self._embed(X, **options)
+            with listening() as said:
+                Z = self._embed(X, **options)
             self.__dict__.pop("_incomplete", None)
             if self._keeps_embedding:
                 self.embedding_ = Z = self._in_precision(Z, dtype)
                 self._n_features_out = Z.shape[1]
-            self._warn_of_one_place(Z if self._keeps_embedding else X)
+            if not any(ZERO_AXES in text for text in said):
+                self._warn_of_one_place(Z if self._keeps_embedding else X)
             return Z
         except BaseException:
             self.__dict__.clear()
@@ -174,8 +177,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             return
         if (value := validate.equal_distances(X, self.metric, self._distance(), type(self).__name__)) is not None:
             warn(
-                f"{type(self).__name__}: all distances between rows are equal ({value:.4g}, metric {called_by(self.metric)}), so "
-                "the places in the map are arbitrary. Choose a metric that suits the columns."
+                f"{type(self).__name__}: all distances between rows are equal ({value:.4g}, metric "
+                f"{called_by(self.metric)}), so the places in the map are arbitrary. Choose a metric that suits the columns."
             )
 
     def _warn_of_one_place(self, Z: Any) -> None:
@@ -189,7 +192,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         """Each parameter follows its rule; those that are numbers of numpy become Python's, equal in value."""
         params.check(type(self).__name__, vars(self), rules_of(type(self)))
-        vars(self).update({name: params.plain(value) for name, value in self.get_params(deep=False).items()})
+        self.__dict__.update({name: params.plain(value) for name, value in self.get_params(deep=False).items()})
 
     def _fit_batches(self, batches: Iterator[Any], **options: Any) -> None:
         for name in [name for name, value in options.items() if value is not None]:
@@ -250,8 +253,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             found = np.asarray(Z, dtype=dtype)
         if found.dtype.kind == "f" and np.isinf(found).any():
             raise ValueError(
-                f"{type(self).__name__}: {what} are beyond the range of {dtype}. Multiply X by a constant first, so that "
-                f"its numbers are near 1{', or pass float64' if dtype == np.float32 else ''}."
+                f"{type(self).__name__}: {what} are beyond the range of {dtype}. Multiply X by a constant first, so "
+                f"that its numbers are near 1{', or pass float64' if dtype == np.float32 else ''}."
             )
         return found
 

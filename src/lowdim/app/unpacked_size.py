@@ -84,7 +84,7 @@ def _statistics_size(function: str) -> Callable[[Source], float]:
         with source.path() as path:
             try:
                 about = getattr(pyreadstat, function)(str(path), metadataonly=True)[1]
-            except Exception:
+            except Exception:  # noqa: BLE001 (errors of that library have no class in common)
                 return float(file_size(source))  # the reader says what is wrong with it
         return float(LABELLED_CELL * max(0, about.number_rows or 0) * max(1, about.number_columns or 1))
 

@@ -166,8 +166,8 @@ def pseudo_inverse(X: Any, *, tol: float | None = None) -> np.ndarray:
         B = (B / unit).astype(X.dtype, copy=False)
     if not np.isfinite(B).all():
         raise ValueError(
-            f"pseudo_inverse: the numbers of X are too small: their inverses are beyond the range of {X.dtype}. Multiply "
-            "X by a constant first."
+            f"pseudo_inverse: the numbers of X are too small: their inverses are beyond the range of {X.dtype}. "
+            "Multiply X by a constant first."
         )
     return B
 

@@ -87,7 +87,10 @@ def stress(
     source, low = spaces(X, Z, metric, reference, graph_neighbors, n_jobs, "stress")
     found = _sums(source, low, pairs, random_state, n_jobs, "stress")
     every = found.n * (found.n - 1) / 2 if kind == "raw" else 1.0
-    return _score(found, KINDS[kind], every, kind=kind)
+    score = _score(found, KINDS[kind], every, kind=kind)
+    if kind != "raw" and np.isinf(float(score)):
+        raise ValueError("stress: distances in X and in Z differ beyond the range of float64. Rescale the data.")
+    return score
 
 
 def sammon(
@@ -324,11 +327,6 @@ def _check_finite(values: Array, owner: str) -> None:
 
 def _score(found: PairSums, statistic: Statistic, times: float = 1.0, **facts: Any) -> Score:
     value, interval = found.estimate(statistic, times)
-    if np.isinf(value):
-        raise ValueError(
-            "stress: the distances of X and Z are of such different sizes that no number holds their ratio. Rescale the "
-            "data."
-        )
     return Score(value, reference=found.reference, interval=interval, **facts)
 
 

@@ -86,7 +86,9 @@ def _declare(document, arrays):
 
 def drop(rng, document, arrays):
     places = [(document["model"]["state"], name) for name in document["model"]["state"]]
-    places += [(node["fields"], name) for t, k in nodes_of(document, "record") for node in [t[k]] for name in node["fields"]]
+    places += [
+        (node["fields"], name) for t, k in nodes_of(document, "record") for node in [t[k]] for name in node["fields"]
+    ]
     table, key = places[rng.integers(len(places))]
     del table[key]
 
@@ -149,12 +151,12 @@ def changed(case, rng, change):
 
 
 def judged(case, path):
-    """"" where the file is refused, or loads and transforms; what is wrong otherwise."""
+    """ "" where the file is refused, or loads and transforms; what is wrong otherwise."""
     try:
         model = lowdim.load(path)
     except lowdim.ModelFileError:
         return ""
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 (anything else is what is looked for)
         return f"load raised {type(error).__name__}: {error}"
     said = odd.outcome(lambda: model.transform(rows_for(case)), (case.name,))
     return "" if said.startswith("warned") else said  # numbers far out of range may overflow on the way
@@ -190,7 +192,9 @@ def test_every_change_after_writing_is_seen(case, tmp_path):
     assert lowdim.load(write(tmp_path / "good", json.loads(text), dict(arrays), sealed=False)) is not None
     for change in CHANGES:
         document, spoilt = changed(case, rng, change)
-        same = document == json.loads(text) and all(np.array_equal(spoilt[k], v, equal_nan=v.dtype.kind == "f") for k, v in arrays.items())
+        same = document == json.loads(text) and all(
+            np.array_equal(spoilt[k], v, equal_nan=v.dtype.kind == "f") for k, v in arrays.items()
+        )
         if not same:
             with pytest.raises(lowdim.ModelFileError, match="cannot be read as a model"):
                 lowdim.load(write(tmp_path / "bad", document, spoilt, sealed=False))

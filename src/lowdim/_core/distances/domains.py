@@ -94,8 +94,8 @@ def check_function(rows: Array, metric: Metric, owner: str) -> None:
     allowed, own = 1e-6 * float(block.max()), float(np.diagonal(block).max())
     if own > allowed:
         raise ValueError(
-            f"{owner}: metric must give 0 for a row and itself; the function gave {own:g}. If it measures how alike rows "
-            "are, pass lowdim.dissimilarities(X, metric=..., conversion=...) with metric='precomputed'."
+            f"{owner}: metric must give 0 for a row and itself; the function gave {own:g}. If it measures how alike "
+            "rows are, pass lowdim.dissimilarities(X, metric=..., conversion=...) with metric='precomputed'."
         )
 
 
@@ -121,7 +121,9 @@ def called(Q: Array, R: Array, function: Callable[..., Any], owner: str) -> Arra
         try:
             return float(value)
         except (TypeError, ValueError):
-            raise TypeError(f"{owner}: metric must give a number for two rows; the function gave {value!r:.80}.") from None
+            raise TypeError(
+                f"{owner}: metric must give a number for two rows; the function gave {value!r:.80}."
+            ) from None
 
     block: Array = cdist(Q, R, number)
     if (block < 0).any():
@@ -138,8 +140,8 @@ def refuse_undefined(block: Array, metric: Metric, owner: str, rows: Array | Non
         i, j = (int(found[0]) for found in np.nonzero(~np.isfinite(block)))
         pair = f"rows {i} and {j}" if rows is None else f"rows {rows[i]} and {rows[j]}"
         raise ValueError(
-            f"{owner}: metric {called_by(metric)} must be defined for every pair of rows; got {block[i, j]} for {pair}. "
-            "Drop such rows or use another metric."
+            f"{owner}: metric {called_by(metric)} must be defined for every pair of rows; got {block[i, j]} for {pair}."
+            " Drop such rows or use another metric."
         )
 
 

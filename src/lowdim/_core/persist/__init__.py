@@ -1,7 +1,8 @@
 """Models in files: arrays and JSON in one zip, readable next year and unable to run anything.
 
 A file holds ``model.json`` (format, version, class, parameters, fitted state) and a ``.npy`` member for each
-array, and a digest of both. Only data can be written: numbers, text, arrays, and the records and estimators of lowdim itself.
+array, and a digest of both. Only data can be written: numbers, text, arrays, and the records and estimators of lowdim
+itself.
 Classes are named by tags (`records`), never by modules, so that a file outlives a move of the code. Reading looks
 tags up in fixed tables, and checks every size before memory is taken.
 """

@@ -30,7 +30,6 @@ from lowdim._core.persist.usable import check_usable, digest_of
 from lowdim._core.renamed import renamed_of
 from lowdim._core.runtime import memory
 
-
 _OBJECTS = 30  # bytes of Python objects for a byte of JSON such as {"a":0}, at most
 
 

@@ -2,7 +2,7 @@
 
 A file can be whole and yet hold no model: an array left out, cut, exchanged for another. A digest of its content shows
 that it was changed after it was written (files of versions 1 and 2 have none). And a few rows are placed by the model
-before it is handed out, so that what was changed together with its digest fails here, and not in the user's `transform`.
+before it is handed out, so that what was changed together with its digest fails here, not in the user's `transform`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def digest_of(model: Any, arrays: Mapping[str, np.ndarray]) -> str:
 
 
 def check_usable(model: Any) -> None:
-    """ValueError where a fitted model has parameters that break their rules, or cannot place rows and bring them back."""
+    """ValueError where a model has parameters that break their rules, or cannot place rows and bring them back."""
     if not isinstance(model, Reducer):
         return
     model = copy(model)  # what is computed on first use stays out of the model

@@ -1,4 +1,4 @@
-"""Whether something is a table at all, asked once at the door: before anything is converted or compiled code reads it."""
+"""Whether something is a table at all, asked once at the door: before it is converted or compiled code reads it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ def _refuse_names(columns: list[Any], owner: str, name: str) -> None:
     twins = [column for column, count in Counter(map(str, columns)).items() if count > 1]
     if twins and len(set(columns)) < len(columns):
         count = sum(str(column) == twins[0] for column in columns)
-        raise ValueError(f"{owner}: the columns of {name} must have different names; {twins[0]!r} is there {count} times. {way}")
+        raise ValueError(
+            f"{owner}: the columns of {name} must have different names; {twins[0]!r} is there {count} times. {way}"
+        )
     kinds = sorted({type(column).__name__ for column in columns if not isinstance(column, str)})
     if kinds and any(isinstance(column, str) for column in columns):
         raise TypeError(
@@ -145,7 +147,7 @@ _CHECKS = {
 
 
 def canonical(X: Any) -> Any:
-    """Sparse rows with sorted indices and no cell twice, as a copy where they are not: the table given stays as it is."""
+    """Sparse rows with sorted indices and no cell twice, as a copy where they are not: the table given is not changed."""
     if not sparse.issparse(X) or X.has_canonical_format:
         return X
     X = X.copy()

@@ -108,8 +108,8 @@ def refuse_scale(largest: float, owner: str, name: str = "X") -> None:
     """ValueError for magnitudes whose squares float64 cannot hold."""
     if largest and not 1e-140 < largest < 1e140:
         raise ValueError(
-            f"{owner}: the largest value of {name} is {largest:.1e}, and its square is out of range. Multiply {name} by "
-            "a constant first."
+            f"{owner}: the largest value of {name} is {largest:.1e}, and its square is out of range. Multiply {name} "
+            "by a constant first."
         )
 
 

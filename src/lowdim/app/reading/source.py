@@ -134,8 +134,8 @@ def _limited(source: Source, stream: IO[bytes], start: bytes = b"") -> bytes:
                 size += len(block)
                 if size > most:
                     raise UserError(
-                        f"{source.shown}: its content does not end within half of the memory limit ({show(most)}). Take "
-                        "fewer rows, write it to a file first, or raise --limit-memory."
+                        f"{source.shown}: its content does not end within half of the memory limit ({show(most)}). "
+                        "Take fewer rows, write it to a file first, or raise --limit-memory."
                     )
                 parts.append(block)
     except UserError:
