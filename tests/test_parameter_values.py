@@ -59,7 +59,7 @@ def test_functions_take_numbers_of_numpy():
         lambda k: lowdim.quality.trustworthiness(X, Z, k),
         lambda k: lowdim.quality.scores(X, Z, n_neighbors=k)["trustworthiness"],
         lambda k: lowdim.quality.knn_error(X, np.arange(30) % 2, k),
-        lambda k: lowdim.select.n_dimensions(X, k, metric="euclidean").goodness_of_fit.sum(),
+        lambda k: lowdim.select.n_dimensions(X, n_components=k, metric="euclidean").goodness_of_fit.sum(),
         lambda k: lowdim.low_rank(X, k).error,
         lambda k: lowdim.impute(np.where(X > 11, np.nan, X), k, n_components=k, random_state=0).mean.sum(),
         lambda k: lowdim.datasets.swiss_roll(30 * k, random_state=k).X.sum(),

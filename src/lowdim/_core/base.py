@@ -15,14 +15,14 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from lowdim._core import params, validate
-from lowdim._core.distances import GOWER, Gower, called_by, check_metric
+from lowdim._core.distances import GOWER, Gower, check_metric
 from lowdim._core.distances.with_holes import METRICS
 from lowdim._core.incomplete.holes import Holes
 from lowdim._core.renamed import current, refuse_unknown, renamed_of, with_known_parameters
 from lowdim._core.runtime import memory, threads
-from lowdim._core.runtime.notices import listening, warn
+from lowdim._core.runtime.notices import listening
 from lowdim._core.runtime.rng import generator
-from lowdim._core.tables.arrays import FLOATS, extent, native, same_shape
+from lowdim._core.tables.arrays import FLOATS, extent, native
 from lowdim._core.tables.form import canonical
 from lowdim._core.tables.kinds import naming_text
 from lowdim._core.validate import Accepts
@@ -39,7 +39,6 @@ _FITTED = (
 
 
 ZERO_AXES = "the others are zero"  # what methods say about axes without an extent
-_PROBED = 64  # fitted rows that `load` tries a model on
 
 
 class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -122,21 +121,12 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _warn_ignored(self, X: Any, y: Any) -> None:
         """Labels are ignored without a warning, as pipelines pass them to every step; other rows are not labels."""
-        if not self._reproduces_rows or y is None or y is X or not same_shape(X, y):
-            return
-        rows, given = np.asarray(X), np.asarray(y)
-        if not ((rows == given) | ((rows != rows) & (given != given))).all():
-            warn(
-                f"{type(self).__name__}: y is ignored: the network reproduces the rows of X. To restore rows from "
-                "corrupted ones fit Autoencoder(penalty='denoising') on the rows as they should be."
-            )
+        if self._reproduces_rows and y is not None and y is not X:
+            validate.warn_of_other_rows(X, y, type(self).__name__)
 
     def _refuse_stream(self, X: Any) -> None:
         if isinstance(X, Iterator):
-            raise TypeError(
-                f"{type(self).__name__}: an iterator of batches can be read only once; call fit, then transform "
-                "batch by batch."
-            )
+            validate.refuse_second_reading(type(self).__name__)
 
     def _fit_rows(self, X: Any, **options: Any) -> Any:
         """Check, embed, keep. After any failure (Ctrl-C included) the model is as it was before."""
@@ -147,47 +137,23 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             if isinstance(X, Iterator):
                 return self._fit_batches(X, **options)
             X, dtype = self._check_rows(X, fitting=True)
-            self._refuse_absurd(X)
+            validate.refuse_absurd(X, getattr(self, "n_components", None), type(self).__name__)
             memory.check(type(self).__name__, self._needs(X), self._ways_out)
-            self._warn_of_equal_distances(X)
+            if hasattr(self, "metric"):
+                validate.warn_of_equal_distances(X, self.metric, self._distance(), type(self).__name__)
             with listening() as said:
                 Z = self._embed(X, **options)
             self.__dict__.pop("_incomplete", None)
             if self._keeps_embedding:
-                self.embedding_ = Z = self._in_precision(Z, dtype)
+                self.embedding_ = Z = validate.in_precision(Z, dtype, type(self).__name__)
                 self._n_features_out = Z.shape[1]
             if not any(ZERO_AXES in text for text in said):
-                self._warn_of_one_place(Z if self._keeps_embedding else X)
+                validate.warn_of_one_place(Z if self._keeps_embedding else X, type(self).__name__)
             return Z
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
-
-    def _refuse_absurd(self, X: Any) -> None:
-        """More components than rows and columns are axes of zeros; they must fit into memory too."""
-        (n, d), k = X.shape, getattr(self, "n_components", None)
-        if isinstance(k, int) and k > max(n, d):
-            size = 8 * (n + d) * k
-            memory.check(type(self).__name__, {f"coordinates of {k} components": size}, "Use fewer components.")
-
-    def _warn_of_equal_distances(self, X: Any) -> None:
-        """Where every pair of rows is equally far apart, a map of them says nothing."""
-        if not hasattr(self, "metric") or sparse.issparse(X):
-            return
-        if (value := validate.equal_distances(X, self.metric, self._distance(), type(self).__name__)) is not None:
-            warn(
-                f"{type(self).__name__}: all distances between rows are equal ({value:.4g}, metric "
-                f"{called_by(self.metric)}), so the places in the map are arbitrary. Choose a metric that suits the columns."
-            )
-
-    def _warn_of_one_place(self, Z: Any) -> None:
-        """Where all rows are put in one place, as a method that keeps no embedding does with equal rows."""
-        if validate.in_one_place(Z):
-            warn(
-                f"{type(self).__name__}: the map puts all {Z.shape[0]} rows in one place; they are equal, or this "
-                "method sees no difference between them. Look at the columns, or use another metric or method."
-            )
 
     def _check_parameters(self) -> None:
         """Each parameter follows its rule; those that are numbers of numpy become Python's, equal in value."""
@@ -245,18 +211,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         X, dtype = self._check_rows(X, fitting=False)
         parts = [self._extend(X[rows]) for rows in threads.blocks(X.shape[0], self._block_rows)]
-        return self._in_precision(np.concatenate(parts), dtype)
-
-    def _in_precision(self, Z: Any, dtype: np.dtype, what: str = "coordinates") -> np.ndarray:
-        """The answer in the precision of the input; ValueError where that cannot hold it."""
-        with np.errstate(over="ignore"):
-            found = np.asarray(Z, dtype=dtype)
-        if found.dtype.kind == "f" and np.isinf(found).any():
-            raise ValueError(
-                f"{type(self).__name__}: {what} are beyond the range of {dtype}. Multiply X by a constant first, so "
-                f"that its numbers are near 1{', or pass float64' if dtype == np.float32 else ''}."
-            )
-        return found
+        return validate.in_precision(np.concatenate(parts), dtype, type(self).__name__)
 
     def inverse_transform(self, Z: Any, *, return_outside: bool = False) -> Any:
         """Rows from coordinates in the embedding.
@@ -288,7 +243,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if self._invert is not None:
             if return_outside:
                 raise ValueError(f"{type(self).__name__}: return_outside needs a learned inverse; this one is exact.")
-            return self._in_precision(self._invert(Z), Z.dtype, "rows")
+            return validate.in_precision(self._invert(Z), Z.dtype, type(self).__name__, "rows")
         X, outside = self._learned_inverse()(Z)
         X = self._holes.decoded(X) if isinstance(self._holes, Gower) else X.astype(Z.dtype, copy=False)
         return (X, outside) if return_outside else X
@@ -322,18 +277,6 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         A copy, so that a later change of the table does not change the model.
         """
         return None if self._precomputed() else X.copy()
-
-    def _probe(self) -> Any:
-        """A few rows that the fitted model must be able to place; `load` tries it on them."""
-        d = self.n_features_in_
-        if self._precomputed():
-            return np.eye(2, d)
-        if self._rows is None:
-            return np.asarray(getattr(self, "mean_", np.zeros(d)), dtype=np.float64).reshape(1, d)
-        few = self._rows[np.unique(np.linspace(0, self._rows.shape[0] - 1, _PROBED).astype(np.intp))]
-        if isinstance(self._holes, Gower):
-            return self._holes.decoded(self._holes.rows(few))
-        return few if self._holes is None else self._holes.rows(few)
 
     def _precomputed(self) -> bool:
         """Whether X holds distances or similarities instead of rows."""

@@ -12,10 +12,19 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from lowdim._core.distances import all_equal, check_dissimilarities, check_domain, check_function, pairwise
+from lowdim._core.distances import (
+    all_equal,
+    called_by,
+    check_dissimilarities,
+    check_domain,
+    check_function,
+    pairwise,
+)
 from lowdim._core.distances.labelled import with_named_columns
+from lowdim._core.runtime import memory
+from lowdim._core.runtime.notices import warn
 from lowdim._core.tables import missing
-from lowdim._core.tables.arrays import FLOATS
+from lowdim._core.tables.arrays import FLOATS, same_shape
 from lowdim._core.tables.mixed import mixed_cells
 
 _SINGLE_RANGE = (1e-15, 1e15)  # magnitudes whose squares float32 holds
@@ -154,9 +163,62 @@ def equal_distances(X: Any, metric: Any, measured: Any, owner: str) -> float | N
     return all_equal(X, lambda A, B: pairwise(A, B, measured, owner=owner, undefined=True))
 
 
+def warn_of_equal_distances(X: Any, metric: Any, measured: Any, owner: str) -> None:
+    """Where every pair of rows is equally far apart, a map of them says nothing."""
+    if not sparse.issparse(X) and (value := equal_distances(X, metric, measured, owner)) is not None:
+        warn(
+            f"{owner}: all distances between rows are equal ({value:.4g}, metric {called_by(metric)}), so the places "
+            "in the map are arbitrary. Choose a metric that suits the columns."
+        )
+
+
+def warn_of_one_place(Z: Any, owner: str) -> None:
+    """Where all rows are put in one place, as a method that keeps no embedding does with equal rows."""
+    if in_one_place(Z):
+        warn(
+            f"{owner}: the map puts all {Z.shape[0]} rows in one place; they are equal, or this method sees no "
+            "difference between them. Look at the columns, or use another metric or method."
+        )
+
+
+def warn_of_other_rows(X: Any, y: Any, owner: str) -> None:
+    """Where a network that reproduces its rows is given others to reproduce."""
+    if not same_shape(X, y):
+        return
+    rows, given = np.asarray(X), np.asarray(y)
+    if not ((rows == given) | ((rows != rows) & (given != given))).all():
+        warn(
+            f"{owner}: y is ignored: the network reproduces the rows of X. To restore rows from corrupted ones fit "
+            "Autoencoder(penalty='denoising') on the rows as they should be."
+        )
+
+
+def refuse_second_reading(owner: str) -> None:
+    raise TypeError(f"{owner}: an iterator of batches can be read only once; call fit, then transform batch by batch.")
+
+
+def refuse_absurd(X: Any, k: Any, owner: str) -> None:
+    """More components than rows and columns are axes of zeros; they must fit into memory too."""
+    n, d = X.shape
+    if isinstance(k, int) and k > max(n, d):
+        memory.check(owner, {f"coordinates of {k} components": 8 * (n + d) * k}, "Use fewer components.")
+
+
+def in_precision(Z: Any, dtype: np.dtype, owner: str, what: str = "coordinates") -> np.ndarray:
+    """The answer in the precision of the input; ValueError where that cannot hold it."""
+    with np.errstate(over="ignore"):
+        found = np.asarray(Z, dtype=dtype)
+    if found.dtype.kind == "f" and np.isinf(found).any():
+        raise ValueError(
+            f"{owner}: {what} are beyond the range of {dtype}. Multiply X by a constant first, so that its numbers are "
+            f"near 1{', or pass float64' if dtype == np.float32 else ''}."
+        )
+    return found
+
+
 def in_one_place(Z: Any) -> bool:
     """Whether all rows are equal but for rounding; rows that were not placed (NaN) do not count."""
-    if sparse.issparse(Z) or len(Z) < 2 or np.abs(Z[0] - Z[-1]).max(initial=0.0) > 1e-9 * np.abs(Z[0]).max(initial=0.0):
+    if sparse.issparse(Z) or len(Z) < 2 or np.abs(Z[0] - Z[-1]).max() > 1e-9 * np.abs(Z[0]).max():
         return False  # settles it for nearly all data
     placed = Z[np.isfinite(Z).all(axis=1)]
     return len(placed) > 1 and not (np.ptp(placed, axis=0) > 1e-12 * np.abs(placed).max()).any()

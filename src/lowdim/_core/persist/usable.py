@@ -17,6 +17,9 @@ from typing import Any
 import numpy as np
 
 from lowdim._core.base import Reducer
+from lowdim._core.distances import Gower
+
+_PROBED = 64  # fitted rows that a model is tried on
 
 
 def digest_of(model: Any, arrays: Mapping[str, np.ndarray]) -> str:
@@ -52,10 +55,10 @@ def check_usable(model: Any) -> None:
 
 
 def _try(model: Any) -> None:
-    rows = model._probe()
+    rows = model._probe() if hasattr(model, "_probe") else _probe(model)
     Z = model.transform(rows)
-    if Z.shape != (len(rows), model._n_features_out):
-        raise ValueError(f"{len(rows)} rows get coordinates of shape {Z.shape}")
+    if Z.shape != (rows.shape[0], model._n_features_out):
+        raise ValueError(f"{rows.shape[0]} rows get coordinates of shape {Z.shape}")
     if not np.isfinite(Z).all():
         raise ValueError("a row gets coordinates that are not finite")
     embedding = getattr(model, "embedding_", None)
@@ -63,5 +66,20 @@ def _try(model: Any) -> None:
         raise ValueError(f"the embedding has shape {embedding.shape}")
     if model._invert is not None or "_inverse" in vars(model):
         back = np.asarray(model.inverse_transform(Z))
-        if back.shape != (len(rows), model.n_features_in_) or (back.dtype.kind == "f" and not np.isfinite(back).all()):
+        if back.shape != (rows.shape[0], model.n_features_in_) or (
+            back.dtype.kind == "f" and not np.isfinite(back).all()
+        ):
             raise ValueError(f"coordinates are brought back to rows of shape {back.shape}, or not finite")
+
+
+def _probe(model: Any) -> Any:
+    """A few rows that the fitted model must be able to place."""
+    d = model.n_features_in_
+    if model._precomputed():
+        return np.eye(2, d)
+    if model._rows is None:
+        return np.asarray(getattr(model, "mean_", np.zeros(d)), dtype=np.float64).reshape(1, d)
+    few = model._rows[np.unique(np.linspace(0, model._rows.shape[0] - 1, _PROBED).astype(np.intp))]
+    if isinstance(model._holes, Gower):
+        return model._holes.decoded(model._holes.rows(few))
+    return few if model._holes is None else model._holes.rows(few)

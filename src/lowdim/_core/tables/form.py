@@ -147,7 +147,7 @@ _CHECKS = {
 
 
 def canonical(X: Any) -> Any:
-    """Sparse rows with sorted indices and no cell twice, as a copy where they are not: the table given is not changed."""
+    """Sparse rows with sorted indices and no cell twice; a copy where they are not: the one given stays."""
     if not sparse.issparse(X) or X.has_canonical_format:
         return X
     X = X.copy()
