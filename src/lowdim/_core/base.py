@@ -38,9 +38,6 @@ _FITTED = (
 )
 
 
-ZERO_AXES = "the others are zero"  # what methods say about axes without an extent
-
-
 class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of every method; users meet its `fit`, `transform` and `inverse_transform`."""
 
@@ -147,8 +144,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             if self._keeps_embedding:
                 self.embedding_ = Z = validate.in_precision(Z, dtype, type(self).__name__)
                 self._n_features_out = Z.shape[1]
-            if not any(ZERO_AXES in text for text in said):
-                validate.warn_of_one_place(Z if self._keeps_embedding else X, type(self).__name__)
+            validate.warn_of_one_place(Z if self._keeps_embedding else X, type(self).__name__, said)
             return Z
         except BaseException:
             self.__dict__.clear()
@@ -235,11 +231,9 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         finite: Any = "allow-nan" if self._missing_stays and self._takes_nan else True
         with naming_text(Z, type(self).__name__, "Z"):
             Z = check_array(Z, dtype=FLOATS, input_name="Z", ensure_all_finite=finite)
-        if Z.shape[1] != self._n_features_out:
-            raise ValueError(
-                f"{type(self).__name__}: Z must have {self._n_features_out} columns, one per component; "
-                f"got {Z.shape[1]}."
-            )
+        name, k = type(self).__name__, self._n_features_out
+        if Z.shape[1] != k:
+            raise ValueError(f"{name}: Z must have {k} columns, one per component; got {Z.shape[1]}.")
         if self._invert is not None:
             if return_outside:
                 raise ValueError(f"{type(self).__name__}: return_outside needs a learned inverse; this one is exact.")

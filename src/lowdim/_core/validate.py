@@ -172,9 +172,12 @@ def warn_of_equal_distances(X: Any, metric: Any, measured: Any, owner: str) -> N
         )
 
 
-def warn_of_one_place(Z: Any, owner: str) -> None:
-    """Where all rows are put in one place, as a method that keeps no embedding does with equal rows."""
-    if in_one_place(Z):
+def warn_of_one_place(Z: Any, owner: str, said: list[str]) -> None:
+    """Where all rows are put in one place, as a method that keeps no embedding does with equal rows.
+
+    Not where the method itself has `said` that its axes have no extent.
+    """
+    if not any("the others are zero" in text for text in said) and in_one_place(Z):
         warn(
             f"{owner}: the map puts all {Z.shape[0]} rows in one place; they are equal, or this method sees no "
             "difference between them. Look at the columns, or use another metric or method."
