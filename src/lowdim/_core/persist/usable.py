@@ -61,6 +61,9 @@ def _try(model: Any) -> None:
         raise ValueError(f"{rows.shape[0]} rows get coordinates of shape {Z.shape}")
     if not np.isfinite(Z).all():
         raise ValueError("a row gets coordinates that are not finite")
+    alone = model.transform(rows[:1])
+    if not np.allclose(alone, Z[:1], rtol=1e-5, atol=1e-6 * float(np.abs(Z).max())):
+        raise ValueError("the place of a row depends on the rows beside it")
     embedding = getattr(model, "embedding_", None)
     if embedding is not None and embedding.shape[1:] != Z.shape[1:]:
         raise ValueError(f"the embedding has shape {embedding.shape}")
@@ -78,7 +81,8 @@ def _probe(model: Any) -> Any:
     if model._precomputed():
         return np.eye(2, d)
     if model._rows is None:
-        return np.asarray(getattr(model, "mean_", np.zeros(d)), dtype=np.float64).reshape(1, d)
+        center = np.asarray(getattr(model, "mean_", np.zeros(d)), dtype=np.float64).reshape(1, d)
+        return np.vstack([center, center + np.arange(1.0, d + 1.0)])
     few = model._rows[np.unique(np.linspace(0, model._rows.shape[0] - 1, _PROBED).astype(np.intp))]
     if isinstance(model._holes, Gower):
         return model._holes.decoded(model._holes.rows(few))
