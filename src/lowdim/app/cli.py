@@ -80,13 +80,15 @@ def _stopped(as_program: bool) -> int:
 
 
 def _run(arguments: argparse.Namespace, pressed: list[int]) -> int:
+    from lowdim._core.runtime.memory import config
     from lowdim.app.errors import UserError
 
     expected = (UserError, ValueError, TypeError, OSError, MemoryError, ImportError)
     try:
         from lowdim.app import commands
 
-        code = getattr(commands, arguments.command)(arguments)
+        with config(memory_limit=getattr(arguments, "limit_memory", None)):  # reading included
+            code = getattr(commands, arguments.command)(arguments)
         sys.stdout.flush()
         return code or 0
     except BrokenPipeError:  # the reader of the pipe has closed it

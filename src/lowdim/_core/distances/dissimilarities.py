@@ -220,7 +220,7 @@ def _measured(items: Any, other: Any, metric: Any, *, both: bool, own: bool) -> 
             return pairwise(table, None, fitted.metric)
         return pairwise(fitted.table(items, "dissimilarities", quiet=True), table, fitted.metric)
     if isinstance(metric, str):
-        return pairwise(items, other, metric).astype(np.float64)
+        return pairwise(items, other, metric, owner="dissimilarities").astype(np.float64)
     left = list(items)
     right = left if other is None else list(other)
     memory.check("dissimilarities", {"table": 8 * len(left) * len(right)}, "Take fewer items.")

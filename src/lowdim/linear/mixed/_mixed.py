@@ -117,6 +117,9 @@ class MixedTable(_Base):
 
     # ---- input ----------------------------------------------------------------------------------------------
 
+    def _probe(self) -> np.ndarray:
+        return np.array([[0.0 if found is None else found[0] for found in self.categories_]], dtype=object)
+
     def _check_rows(self, X: Any, *, fitting: bool) -> tuple[np.ndarray, np.dtype]:
         """Numbers and codes of categories as one float array, NaN for missing cells; the precision of the answer."""
         name, dtype = type(self).__name__, np.dtype(np.float64)
