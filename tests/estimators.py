@@ -170,7 +170,16 @@ CASES = [
         invariant_to_rotation=False,
     ),
     Case(
-        lowdim.VAE(n_components=2, hidden=4, batch_size=16, learning_rate=0.03, max_iter=30, random_state=0),
+        lowdim.VAE(
+            n_components=2,
+            hidden=4,
+            batch_size=8,
+            learning_rate=0.03,
+            schedule="constant",
+            patience=1,
+            tol=1.0,
+            random_state=0,
+        ),
         exact_inverse=True,
         invariant_to_rotation=False,
     ),

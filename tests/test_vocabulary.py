@@ -19,6 +19,9 @@ VARIES = {
     ("PCA", "missing"): "PCA has a model of incomplete rows; by default it is used",
     ("FAMD", "missing"): "as PCA",
     ("MCA", "missing"): "as PCA",
+    ("Autoencoder", "missing"): "the network has a likelihood of the observed cells, and two ways to encode such rows",
+    ("VAE", "missing"): "as Autoencoder",
+    ("NLPCA", "missing"): "as Autoencoder",
     ("LDA", "tol"): "not of a stopping rule: an axis with less variance within classes counts as perfect separation",
     ("UMAP", "max_iter"): "None: a number that depends on the number of rows",
 }

@@ -8,6 +8,9 @@ import lowdim
 from lowdim.latent.networks._evidence import Evidence, divergence
 from lowdim.latent.networks._network import Network
 
+# Many trainings here are short on purpose.
+pytestmark = pytest.mark.filterwarnings("ignore:.*not converged after max_iter")
+
 
 def plane(n=300, seed=0):
     rng = np.random.default_rng(seed)

@@ -90,6 +90,19 @@ def forward(torch: Any, net: Network, layers: Any, A: Any) -> list[Any]:
     return values
 
 
+def split(torch: Any, rows: Any, incomplete: bool) -> tuple[Any, Any]:
+    """Rows with 0 in the place of missing cells, and which cells are observed; None where all are."""
+    if not incomplete:
+        return rows, None
+    seen = ~rows.isnan()
+    return torch.where(seen, rows, torch.zeros_like(rows)), seen
+
+
+def mean_square(errors: Any, seen: Any) -> Any:
+    """Mean squared error of the observed cells."""
+    return errors.square().mean() if seen is None else (errors.square() * seen).sum() / seen.sum().clamp(min=1)
+
+
 def squared_weights(layers: Any) -> Any:
     """Sum of squared weights, for weight decay; biases are not penalised."""
     return sum(W.square().sum() for W, _ in layers)

@@ -20,11 +20,11 @@ from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim.latent._lbfgs import minimise
-from lowdim.latent.networks import _torch
+from lowdim.latent.networks import _plateau, _torch
 from lowdim.latent.networks._checkpoint import ARRAYS, Checkpoint, State
 
 Array = np.ndarray
-SCHEDULES = ("cosine", "plateau", "constant")
+SCHEDULES = ("plateau", "cosine", "constant")
 SMALL = 2**20  # cells: up to here in double precision and on one thread, whatever `n_jobs`
 ROUND_STEPS = 200  # of L-BFGS between two checkpoints
 BETAS, TINY = (0.9, 0.999), 1e-8  # of Adam (Kingma and Ba, 2015)
@@ -120,11 +120,9 @@ class Trainer:
             raise RuntimeError(f"{self.training.owner}: no start was trained.")
         if not self.stopped:
             self._save(best, n_init, restarts, best, now=not begun or begun["start"] < n_init)
-        # At the end of a cosine schedule the learning rate is 0.
-        ended = best.done or (not self.training.full_batch and self.training.schedule == "cosine")
-        self._warn(best, ended)
+        self._warn(best, best.done)
         curves = np.array(best.losses), np.array(best.held if len(self.held_rows) else [])
-        converged = ended and not self.stopped
+        converged = best.done and not self.stopped
         return Trained(best.best, *curves, np.array(restarts), converged, self.train_rows, self.held_rows)
 
     def _warn(self, best: State, ended: bool) -> None:
@@ -137,8 +135,9 @@ class Trainer:
             )
         if not (ended or self.stopped):
             warn(
-                f"{owner}: not converged after max_iter={self.training.max_iter} epochs (loss {best.losses[-1]:.6g}). "
-                "Raise max_iter (with `checkpoint` training goes on), learning_rate or tol.",
+                f"{owner}: not converged after max_iter={self.training.max_iter} epochs: the loss, {best.losses[-1]:.6g}, "
+                "was still decreasing or may have been. Raise max_iter (with `checkpoint` training goes on), "
+                "learning_rate or tol.",
                 ConvergenceWarning,
             )
 
@@ -192,7 +191,7 @@ class Trainer:
                 self._save(state, start, restarts, best)
 
     def _judge(self, state: State, x: Array, loss: float) -> bool:
-        """Keep the best weights; True once they have not improved for `patience` epochs."""
+        """Keep the best weights; True (for L-BFGS) once they have not improved for `patience` epochs."""
         judged = loss
         if len(self.held_rows):
             with self.torch.no_grad():
@@ -264,11 +263,22 @@ class Trainer:
         state.steps, state.epoch = steps, state.epoch + 1
         state.losses.append(loss)
         progress.advance(f"loss {loss:.6g}")
-        state.done = self._judge(state, state.x, loss)
-        patience = max(1, self.training.patience // 3)
-        if self.training.schedule == "plateau" and state.stalled and state.stalled % patience == 0:
-            state.rate /= 2
+        self._judge(state, state.x, loss)
+        self._slow_down(state, share=rate / (self.training.learning_rate * state.rate))
         self._report(loss, state.x)
+
+    def _slow_down(self, state: State, share: float) -> None:
+        """At a plateau: smaller steps from the best weights, or the end. `share` is left of the rate by a cosine."""
+        judged = state.held if len(self.held_rows) else state.losses
+        gained, since = max(judged[0], *judged) - state.best_loss, judged[state.begun :]
+        window = _plateau.window(self.training.patience, -(-len(self.X) // self.training.batch_size), state.decays)
+        if share < _plateau.LEAST_RATE or not _plateau.reached(since, window, self.training.tol, gained):
+            return
+        if self.training.schedule != "plateau" or state.decays == _plateau.DECAYS:
+            state.done = True
+            return
+        state.x, state.rate, state.decays = state.best.copy(), state.rate / _plateau.DECAY, state.decays + 1
+        state.begun = len(judged)
 
     def pretrain(self, objective: Any, rows: Any, x: Array, epochs: int, rng: np.random.Generator) -> Array:
         """Some epochs of the loss of a single layer, from the weights x."""
