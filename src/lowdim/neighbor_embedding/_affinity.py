@@ -139,6 +139,19 @@ def joint(P: sparse.csr_array) -> sparse.csr_array:
     return both
 
 
+def given(X: Any, owner: str) -> sparse.csr_array:
+    """The affinities that a user gives, as a symmetric distribution over pairs of different rows."""
+    P = sparse.csr_array(X, dtype=np.float64)
+    if P.shape[0] != P.shape[1]:
+        raise ValueError(f"{owner}: affinities must be a square table, one row and column a row; got shape {P.shape}.")
+    if P.nnz and not (float(P.data.min()) >= 0 and np.isfinite(P.data).all()):
+        raise ValueError(f"{owner}: affinities must be finite and not negative; got {float(P.data.min()):g}.")
+    P = P - sparse.diags_array(P.diagonal()).tocsr()
+    P.eliminate_zeros()
+    check_neighbors((P + P.T).tocsr(), owner)
+    return joint(P)
+
+
 def check_neighbors(graph: Any, owner: str) -> None:
     """Every row must have a neighbour: without one no force would attract it."""
     alone = np.flatnonzero(np.diff(graph.indptr) == 0)
