@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
@@ -183,7 +186,10 @@ class Isomap(Reducer):
         self._rows = self._own_rows(X)
 
         repair = Repair(self.repair, self.n_components, self._holes)
-        joined, suspicious = self._neighborhood().connected(X, self.disconnected, repair)
+        hood = self._neighborhood()
+        if self.radius is None and not (self._precomputed() and sparse.issparse(X)):
+            hood = replace(hood, n_neighbors=self._wanted_neighbors(X.shape[0]))
+        joined, suspicious = hood.connected(X, self.disconnected, repair)
         self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = suspicious
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels
         graph, self.torn_edges_ = self._torn(joined.graph)
@@ -237,6 +243,26 @@ class Isomap(Reducer):
         for component, rows, D in geodesics_of_new_rows(self._components, reach, one_fold=one_fold):
             Z[rows] = component.transform(D)
         return Z
+
+    def reconstruction_error(self) -> float:
+        """How much of the inner products of the geodesic distances the embedding does not have.
+
+        Returns
+        -------
+        error : float
+            The Frobenius norm of B - ZZ', B being the doubly centred matrix of -1/2 squared geodesic distances, over the
+            number of rows; over all connected components. With landmarks, of these alone.
+        """
+        check_is_fitted(self)
+        squares, n = 0.0, 0
+        for component in self._components:
+            among = component.geodesics[:, np.searchsorted(component.rows, component.sources)]
+            if component.constant:
+                among = shift_distances(among, component.constant, "cailliez")
+            B, _ = inner_products(np.ascontiguousarray(among))
+            squares += float(np.square(B).sum() - np.square(component.eigenvalues).sum())
+            n += len(component.sources)
+        return float(np.sqrt(max(squares, 0.0))) / n
 
     @property
     def residual_variance_(self) -> np.ndarray:

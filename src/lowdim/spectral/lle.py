@@ -170,7 +170,7 @@ class LLE(Reducer):
         """Neighbourhoods -> local fits -> the matrix M of each connected component -> its smallest eigenvectors."""
         self._check_settings()
         same = Distinct.of(X)
-        X, k = same.pick(X, square=False), same.n_neighbors(self.n_neighbors, "LLE")
+        X, k = same.pick(X, square=False), same.n_neighbors(self._wanted_neighbors(len(X)), "LLE")
         self._check_size(k)
         around = self._neighborhood(k)
         near = around.nearest(X, k)

@@ -186,8 +186,8 @@ def test_the_best_of_several_starts_is_kept():
 
 @pytest.mark.parametrize("schedule", ["cosine", "plateau", "constant"])
 def test_schedules(schedule):
-    settings = {"hidden": 4, "solver": "adam", "schedule": schedule, "max_iter": 30, "patience": 4, "tol": 0.05}
-    model = lowdim.Autoencoder(1, random_state=0, **settings).fit(curve())
+    settings = {"hidden": 4, "solver": "adam", "schedule": schedule, "max_iter": 300, "patience": 4, "tol": 0.05}
+    model = lowdim.Autoencoder(1, batch_size=20, random_state=0, **settings).fit(curve())
     assert model.converged_
     assert model.loss_curve_[-1] < model.loss_curve_[0]
 

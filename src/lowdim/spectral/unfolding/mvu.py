@@ -214,7 +214,8 @@ class MVU(Reducer):
         rows = some.pick(X, square=self._precomputed())
         self.landmarks_ = None if m is None else some.first
 
-        k = min(self.n_neighbors, same.n_neighbors(self.n_neighbors, "MVU"), len(some.first) - 1)
+        wanted = self._wanted_neighbors(len(same.kind))
+        k = min(wanted, same.n_neighbors(wanted, "MVU"), len(some.first) - 1)
         hood = self._neighborhood(k)
         repair = Repair(self.repair, self.n_components, self._holes)
         joined, suspicious = hood.connected(rows, self.disconnected, repair, first=some.first)
