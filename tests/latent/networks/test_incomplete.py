@@ -147,3 +147,13 @@ def test_holes_are_refused_where_asked_and_models_are_kept(tmp_path):
     lowdim.save(model, tmp_path / "model.lowdim")
     again = lowdim.load(tmp_path / "model.lowdim")
     np.testing.assert_array_equal(again.transform(holes), model.transform(holes))
+
+
+def test_models_of_earlier_releases_say_that_they_know_no_holes():
+    X, holes, _ = surface(60)
+    model = lowdim.NLPCA(1, n_init=1, tol=1e-2, random_state=0).fit(X)
+    Z = model.transform(X)
+    del model._parts
+    np.testing.assert_array_equal(model.transform(X), Z)
+    with pytest.raises(ValueError, match="fitted by an earlier release"):
+        model.transform(holes)

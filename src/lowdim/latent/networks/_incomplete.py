@@ -105,13 +105,18 @@ def reference(coder: Coder, rows: Array) -> tuple[Array, float]:
 
 
 def all_codes(
-    coder: Callable[[], Coder], complete: Any, rows: Array, kept: dict[str, Any], n_jobs: int | None
+    coder: Callable[[], Coder], complete: Any, rows: Array, kept: dict[str, Any] | None, n_jobs: int | None
 ) -> tuple[Array, Any]:
     """Codes and log variances of scaled rows; `complete` gives those of rows without missing cells."""
     holes = np.isnan(rows).any(axis=1)
     if not holes.any():
         found: tuple[Array, Any] = complete(rows)
         return found
+    if kept is None:
+        raise ValueError(
+            "This model was fitted by an earlier release, which kept nothing to encode rows with missing cells by. Fit it "
+            "again."
+        )
     if holes.all():
         return encoded(coder(), rows, kept["policy"], n_jobs)
     parts = encoded(coder(), rows[holes], kept["policy"], n_jobs), complete(rows[~holes])

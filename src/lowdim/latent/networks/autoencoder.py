@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -180,6 +180,7 @@ class Autoencoder(Reducer):
     _ways_out = "Fit on a sample of the rows and transform the others."
     _reproduces_rows = True
     _hole_policies = incomplete.POLICIES
+    _parts: Any = None  # what incomplete rows are encoded with; None in models of earlier releases
 
     def __init__(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -135,6 +135,7 @@ class NLPCA(Reducer):
     _ways_out = "Use Autoencoder, which trains on mini-batches."
     _reproduces_rows = True
     _hole_policies = incomplete.POLICIES
+    _parts: Any = None  # what incomplete rows are encoded with; None in models of earlier releases
 
     def __init__(
         self,

@@ -170,6 +170,7 @@ class VAE(Reducer):
     _ways_out = "Fit on a sample of the rows and transform the others."
     _reproduces_rows = True
     _hole_policies = incomplete.POLICIES
+    _parts: Any = None  # what incomplete rows are encoded with; None in models of earlier releases
 
     def __init__(
         self,
