@@ -25,7 +25,7 @@ from lowdim._core.runtime.rng import generator
 from lowdim._core.tables.arrays import FLOATS, extent, native, same_shape
 from lowdim._core.tables.kinds import naming_text
 from lowdim._core.validate import Accepts
-from lowdim._core.vocabulary import default_of, rules_of
+from lowdim._core.vocabulary import rules_of
 
 if TYPE_CHECKING:
     from lowdim._core.inverse import LearnedInverse
@@ -53,7 +53,6 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _keeps_embedding: ClassVar[bool] = True  # linear methods have no need to
     _ways_out: ClassVar[str] = ""  # what to do when the data is too large
     _block_rows: ClassVar[int] = 2048  # new rows placed at a time
-    n_neighbors: Any
     _reproduces_rows: ClassVar[bool] = False  # a network, which in other libraries takes the rows to reproduce as y
 
     # ---- what a method writes -------------------------------------------------------------------------------
@@ -271,17 +270,6 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         A copy, so that a later change of the table does not change the model.
         """
         return None if self._precomputed() else X.copy()
-
-    def _wanted_neighbors(self, n: int) -> int:
-        """`n_neighbors`; on fewer rows than its default needs, all others, with a warning. Another value is refused."""
-        wanted: int = self.n_neighbors
-        if wanted < n or n < 2 or wanted != default_of(type(self), "n_neighbors"):
-            return wanted
-        warn(
-            f"{type(self).__name__}: the default n_neighbors={wanted} is too large for {n} rows; {n - 1} were used "
-            "instead."
-        )
-        return n - 1
 
     def _precomputed(self) -> bool:
         """Whether X holds distances or similarities instead of rows."""

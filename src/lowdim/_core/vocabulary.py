@@ -94,8 +94,3 @@ def rules_of(cls: Any) -> dict[str, params.Rule]:
         names = [name for name in signature(cls).parameters if name in own or name in SHARED]
         _RULES[cls] = {name: own[name] if name in own else SHARED[name].rule for name in names}
     return _RULES[cls]
-
-
-def default_of(cls: Any, name: str) -> Any:
-    """The default of a parameter."""
-    return signature(cls).parameters[name].default

@@ -50,6 +50,16 @@ def n_neighbors(perplexity: float | Sequence[float], n: int, owner: str) -> int:
     return max(1, min(n - 1, int(np.ceil(3 * largest))))
 
 
+def fitting(perplexity: Any, default: float, n: int, owner: str, *, say: bool) -> Any:
+    """A perplexity as given; the default, on too few rows for it, a third of them, with a warning if asked."""
+    if not isinstance(perplexity, (int, float)) or perplexity != default or n - 1 >= default:
+        return perplexity
+    fewer = max(1.0, (n - 1) / 3)
+    if say:
+        warn(f"{owner}: the default perplexity {default:g} is too large for {n} rows; {fewer:.3g} was used instead.")
+    return fewer
+
+
 def weights(
     graph: sparse.csr_array,
     *,

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from lowdim import _native
+from lowdim._core import params
 from lowdim._core.manifold.neighborhood import Neighborhood
 from lowdim._core.neighbors import Neighbors
 from lowdim._core.runtime import threads
@@ -24,12 +25,29 @@ TREE_DIMS = 3
 REPELLING = 2000  # fitted rows that repel a new one in UMAP
 ON = 0.1  # of the distance to the last neighbour: nearer to a fitted row than that, a new row is drawn to its point
 
+NO_ROWS = (
+    "TSNE: transform needs the rows of X, or distances; this model was fitted on p_ij alone (affinity='precomputed'). Fit "
+    "on rows, or with metric='precomputed', instead."
+)
+
 Groups = list[tuple[np.ndarray, Neighbors]]
 
 
 def n_near(n: int, perplexity: float = PERPLEXITY) -> int:
     """How many fitted rows a new one is compared with in t-SNE."""
     return min(n, NEAR if perplexity == PERPLEXITY else max(NEAR, int(np.ceil(3 * perplexity))))
+
+
+def check_perplexity(perplexity: Any, n: int, owner: str) -> float:
+    """The perplexity of new rows among n fitted ones; None is the default."""
+    if perplexity is None:
+        return PERPLEXITY
+    if not params.real(1).accepts(perplexity) or perplexity > n - 1:
+        raise ValueError(
+            f"{owner}: perplexity must be None or a number from 1 to the number of fitted rows less 1, {n - 1}; got "
+            f"{perplexity!r}."
+        )
+    return float(perplexity)
 
 
 def neighbors_of_new(neighborhood: Neighborhood, rows: Any, X: Any, k: int) -> Groups:

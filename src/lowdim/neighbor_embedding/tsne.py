@@ -320,12 +320,7 @@ class TSNE(Reducer):
 
     def _perplexity(self, n: int, *, say: bool = False) -> Any:
         """As given; the default, on too few rows for it, a third of them."""
-        if not isinstance(self.perplexity, (int, float)) or self.perplexity != PERPLEXITY or n - 1 >= PERPLEXITY:
-            return self.perplexity
-        fewer = max(1.0, (n - 1) / 3)
-        if say:
-            warn(f"TSNE: the default perplexity {PERPLEXITY:g} is too large for {n} rows; {fewer:.3g} was used instead.")
-        return fewer
+        return _affinity.fitting(self.perplexity, PERPLEXITY, n, "TSNE", say=say)
 
     def _precomputed(self) -> bool:
         return self.affinity == "precomputed" or super()._precomputed()
@@ -408,18 +403,10 @@ class TSNE(Reducer):
         """
         check_is_fitted(self)
         if self.affinity == "precomputed":
-            raise ValueError(
-                "TSNE: transform needs the rows of X, or distances; this model was fitted on p_ij alone "
-                "(affinity='precomputed'). Fit on rows, or with metric='precomputed', instead."
-            )
-        wanted = _new_rows.PERPLEXITY if perplexity is None else perplexity
-        if not params.real(1).accepts(wanted) or (perplexity is not None and wanted > len(self.embedding_) - 1):
-            raise ValueError(
-                f"TSNE: perplexity must be None or a number from 1 to the number of fitted rows less 1, "
-                f"{len(self.embedding_) - 1}; got {perplexity!r}."
-            )
+            raise ValueError(_new_rows.NO_ROWS)
+        wanted = _new_rows.check_perplexity(perplexity, len(self.embedding_), "TSNE")
         X, dtype = self._check_rows(X, fitting=False)
-        parts = [self._extend(X[rows], float(wanted)) for rows in threads.blocks(X.shape[0], self._block_rows)]
+        parts = [self._extend(X[rows], wanted) for rows in threads.blocks(X.shape[0], self._block_rows)]
         return np.concatenate(parts).astype(dtype, copy=False)
 
     def _extend(self, X: Any, perplexity: float = _new_rows.PERPLEXITY) -> np.ndarray:

@@ -27,7 +27,6 @@ Array = np.ndarray
 SCHEDULES = ("plateau", "cosine", "constant")
 SMALL = 2**20  # cells: up to here in double precision and on one thread, whatever `n_jobs`
 ROUND_STEPS = 200  # of L-BFGS between two checkpoints
-BETAS, TINY = (0.9, 0.999), 1e-8  # of Adam (Kingma and Ba, 2015)
 DIVERGED = 100.0  # times the first loss: the learning rate is too large
 RETREATS = 5  # times the learning rate may be divided by ten
 
@@ -253,7 +252,7 @@ class Trainer:
             (slope,) = self.torch.autograd.grad(loss, point)
             known = float(loss.detach()) if math.isnan(known) else known
             steps += 1
-            _adam(x, slope, first, second, rate, steps)
+            _torch.adam(x, slope, first, second, rate, steps)
             total += loss.detach() * len(rows)
         loss = float(total) / len(self.X)
         if not math.isfinite(loss) or not bool(self.torch.isfinite(x).all()) or loss > DIVERGED * (1 + abs(known)):
@@ -289,7 +288,7 @@ class Trainer:
             for i, batch in enumerate(batches):
                 leaf = point.detach().requires_grad_()
                 (slope,) = self.torch.autograd.grad(objective.loss(leaf, rows[order[batch]], None), leaf)
-                _adam(point, slope, first, second, self.training.learning_rate, step * len(batches) + i + 1)
+                _torch.adam(point, slope, first, second, self.training.learning_rate, step * len(batches) + i + 1)
         return point.cpu().numpy()
 
     def _rate(self, state: State) -> float:
@@ -307,11 +306,3 @@ class Trainer:
             )
         state.x, state.first, state.second = state.best.copy(), 0 * state.first, 0 * state.second
         state.steps, state.rate, state.retreats = 0, state.rate / 10, state.retreats + 1
-
-
-def _adam(x: Any, slope: Any, first: Any, second: Any, rate: float, step: int) -> None:
-    """One step, in place."""
-    first.lerp_(slope, 1 - BETAS[0])
-    second.mul_(BETAS[1]).addcmul_(slope, slope, value=1 - BETAS[1])
-    size = second.sqrt().div_(math.sqrt(1 - BETAS[1] ** step)).add_(TINY)
-    x.addcdiv_(first, size, value=-rate / (1 - BETAS[0] ** step))

@@ -144,7 +144,7 @@ class VAE(Reducer):
     --------
     >>> import lowdim
     >>> X = lowdim.datasets.swiss_roll(300, random_state=0).X
-    >>> model = lowdim.VAE(2, hidden=16, max_iter=50, random_state=0).fit(X)
+    >>> model = lowdim.VAE(2, hidden=16, tol=1e-3, random_state=0).fit(X)
     >>> model.transform(X[:5]).shape, model.posterior_spread(X[:5]).shape, model.sample(3, random_state=0).shape
     ((5, 2), (5, 2), (3, 3))
     """
