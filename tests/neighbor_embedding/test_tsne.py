@@ -348,8 +348,8 @@ def test_uniform_and_fixed_width_affinities():
 
 def test_too_large_perplexities():
     X = digits(30)
-    with pytest.raises(ValueError, match=r"TSNE: perplexity must be less than the number of rows; got 30 for 30 rows"):
-        TSNE(perplexity=30).fit(X)
+    with pytest.raises(ValueError, match=r"TSNE: perplexity must be less than the number of rows; got 31 for 30 rows"):
+        TSNE(perplexity=31).fit(X)
     with pytest.warns(UserWarning, match="more than a third of the 29 other rows"):
         assert TSNE(perplexity=15).fit(X).kl_divergence_ >= 0
     with pytest.raises(ValueError, match=r"TSNE: perplexity must be .*a list of such; got \[\]"):

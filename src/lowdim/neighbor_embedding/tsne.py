@@ -32,7 +32,6 @@ NOT_SHOWN = (
     "in data that have none. Compare several perplexities."
 )
 RATE = 50.0  # the least rate of "auto" (maps of few rows hardly move), up to twice the usual: beyond, steps overshoot
-WIDE = 10.0  # square roots of n: digits (600 rows, divergence .45) end at .68 from an `init` 24 of them wide
 PERPLEXITY = 30.0
 ALL_PAIRS = 3000  # rows up to which the exact solver takes all others as neighbours, as the original method does
 
@@ -130,8 +129,8 @@ class TSNE(Reducer):
     tol : float
         Convergence tolerance: norm of the gradient relative to that of the attraction alone.
     callback : callable or None
-        Called as ``callback(step, loss, state)``; returning True stops the fit. Every `callback_every` steps; `loss` is KL(P || Q)
-        without exaggeration, `state` the embedding so far.
+        Called as ``callback(step, loss, state)``; returning True stops the fit. Every `callback_every` steps; `loss`
+        is KL(P || Q) without exaggeration, `state` the embedding so far.
     random_state : int, generator or None
         Seed; the same int gives the same result. Only ``init="random"`` is random.
     n_jobs : int or None
@@ -305,7 +304,12 @@ class TSNE(Reducer):
         else:
             k = self._n_near(X.shape[0], solver)
             graph = _affinity.as_graph(self._neighborhood(k).nearest(X, k), X.shape[0])
-        settings = {"perplexity": self._perplexity(X.shape[0]), "sigma": self.sigma, "kind": self.affinity, "n_jobs": self.n_jobs}
+        settings = {
+            "perplexity": self._perplexity(X.shape[0]),
+            "sigma": self.sigma,
+            "kind": self.affinity,
+            "n_jobs": self.n_jobs,
+        }
         return _affinity.joint(_affinity.weights(graph, **settings))
 
     def _n_near(self, n: int, solver: str) -> int:
@@ -336,7 +340,7 @@ class TSNE(Reducer):
                 raise ValueError(
                     "TSNE: init must not have all points at the same coordinates: no force would separate them."
                 )
-            _warn_width(start)
+            _init.warn_width(start, "TSNE")
             return start
         if self.init == "random":
             return _init.SPREAD * generator(self.random_state).standard_normal((n, k))
@@ -425,13 +429,3 @@ class TSNE(Reducer):
             "map and forces": 40 * n * self.n_components,
             "rows": 2 * n * d * itemsize if stored is None else 24 * stored,
         }
-
-
-def _warn_width(start: np.ndarray) -> None:
-    """Maps are some square roots of n wide; in a far wider one forces vanish, and it would count as converged."""
-    width = float(np.ptp(start, axis=0).max())
-    if width > 100 + WIDE * np.sqrt(len(start)):
-        warn(
-            f"TSNE: init is {width:.2g} wide, far more than maps of {len(start)} rows are. Points this far apart exert "
-            "no force on each other. Rescale it, such as init * (1e-4 / init[:, 0].std())."
-        )

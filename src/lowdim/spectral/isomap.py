@@ -250,8 +250,8 @@ class Isomap(Reducer):
         Returns
         -------
         error : float
-            The Frobenius norm of B - ZZ', B being the doubly centred matrix of -1/2 squared geodesic distances, over the
-            number of rows; over all connected components. With landmarks, of these alone.
+            The Frobenius norm of B - ZZ', B being the doubly centred matrix of -1/2 squared geodesic distances, over
+            the number of rows; over all connected components. With landmarks, of these alone.
         """
         check_is_fitted(self)
         squares, n = 0.0, 0

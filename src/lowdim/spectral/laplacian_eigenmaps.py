@@ -282,7 +282,9 @@ class LaplacianEigenmaps(Reducer):
             G = sparse.csr_array(given, dtype=np.float64)
             W, joined = weighted_graph(G, None, None, metric="precomputed", **settings)
             return W, joined, np.zeros(len(joined.labels))
-        around = self._neighborhood(same.n_neighbors(enough_neighbors(type(self), self.n_neighbors, len(same.kind)), _NAME))
+        around = self._neighborhood(
+            same.n_neighbors(enough_neighbors(type(self), self.n_neighbors, len(same.kind)), _NAME)
+        )
         repair = Repair(self.repair, self.n_components, self._holes)
         G, suspicious = around.repaired(rows, repair, first=same.first)
         self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = suspicious

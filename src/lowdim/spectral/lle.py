@@ -170,7 +170,10 @@ class LLE(Reducer):
         """Neighbourhoods -> local fits -> the matrix M of each connected component -> its smallest eigenvectors."""
         self._check_settings()
         same = Distinct.of(X)
-        X, k = same.pick(X, square=False), same.n_neighbors(enough_neighbors(type(self), self.n_neighbors, len(X)), "LLE")
+        X, k = (
+            same.pick(X, square=False),
+            same.n_neighbors(enough_neighbors(type(self), self.n_neighbors, len(X)), "LLE"),
+        )
         self._check_size(k)
         around = self._neighborhood(k)
         near = around.nearest(X, k)

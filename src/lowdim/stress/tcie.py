@@ -196,7 +196,9 @@ class TCIE(Reducer):
         same = Distinct.of(X, given=self._precomputed() and sparse.issparse(X))
         rows = same.pick(X, square=self._precomputed())
         self._rows = self._own_rows(rows)
-        around = self._neighborhood(same.n_neighbors(enough_neighbors(type(self), self.n_neighbors, len(same.kind)), "TCIE"))
+        around = self._neighborhood(
+            same.n_neighbors(enough_neighbors(type(self), self.n_neighbors, len(same.kind)), "TCIE")
+        )
         repair = Repair(self.repair, self.n_components, self._holes)
         joined, suspicious = around.connected(rows, self.disconnected, repair, first=same.first)
         self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = suspicious
@@ -299,7 +301,7 @@ def _warn_of_boundary(boundary: np.ndarray, kept: float, r: int) -> None:
     if share > MOSTLY and kept < HARDLY and len(boundary) >= FEW:
         warn(
             f"TCIE: {100 * share:.0f} % of the rows have their nearest rows on one side, as rows at a boundary do, and "
-            f"{100 * kept:.0f} % of the pairs count: the rows do not lie on a surface of dimension {r}, but in groups or "
-            "in more dimensions, and the map keeps little of their neighbours. Use Isomap, or boundary=1.6, with which "
+            f"{100 * kept:.0f} % of the pairs count: the rows do not lie on a surface of dimension {r}, but in groups "
+            "or in more dimensions, and the map keeps little of their neighbours. Use Isomap, or boundary=1.6, with which "
             "all pairs count."
         )

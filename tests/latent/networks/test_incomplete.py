@@ -117,9 +117,7 @@ def test_codes_and_spreads_of_a_linear_model_are_the_posterior():
     expected = np.linalg.solve(precision, W @ (row[0, seen] - b) / model.noise_variance_)
     raw = row * model.scale_ + model.mean_
     np.testing.assert_allclose(model.transform(raw)[0], expected, atol=1e-6)
-    np.testing.assert_allclose(
-        model.posterior_spread(raw)[0] ** 2, np.diag(np.linalg.inv(precision)), rtol=1e-5
-    )
+    np.testing.assert_allclose(model.posterior_spread(raw)[0] ** 2, np.diag(np.linalg.inv(precision)), rtol=1e-5)
     missing = model.elbo(raw, n_draws=2000)[0]
     S = W.T @ W + model.noise_variance_ * np.eye(seen.sum())
     centred = row[0, seen] - b

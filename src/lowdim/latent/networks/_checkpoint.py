@@ -60,7 +60,19 @@ class State:
         return {name: getattr(self, name) for name in ARRAYS}
 
     def values(self) -> dict[str, Any]:
-        held = ("best_loss", "steps", "epoch", "stalled", "rate", "retreats", "decays", "begun", "losses", "held", "done")
+        held = (
+            "best_loss",
+            "steps",
+            "epoch",
+            "stalled",
+            "rate",
+            "retreats",
+            "decays",
+            "begun",
+            "losses",
+            "held",
+            "done",
+        )
         return {name: getattr(self, name) for name in held}
 
 

@@ -63,7 +63,8 @@ class Evidence:
         draws = self.torch.randn(mean.shape, generator=noise, dtype=mean.dtype).to(mean.device)
         output = forward(self.torch, self.decoder, decoder, mean + (0.5 * log_variance).exp() * draws)[-1]
         loss = (
-            -self.likelihood(output, rows, log_noise, seen).mean() + self.beta * divergence(mean, log_variance).sum(1).mean()
+            -self.likelihood(output, rows, log_noise, seen).mean()
+            + self.beta * divergence(mean, log_variance).sum(1).mean()
         )
         if self.weight_decay:
             loss = loss + self.weight_decay * (squared_weights(encoder) + squared_weights(decoder))

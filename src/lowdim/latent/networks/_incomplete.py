@@ -82,9 +82,7 @@ def some(n: int, most: int) -> Array:
     return np.unique(np.linspace(0, n - 1, min(n, most)).astype(int))
 
 
-def refining(
-    net: Network, layers: Layers, levels: Levels, kept: dict[str, Any], *, circular: bool = False
-) -> Decoder:
+def refining(net: Network, layers: Layers, levels: Levels, kept: dict[str, Any], *, circular: bool = False) -> Decoder:
     """The decoder of standardised codes, to find codes by Newton steps.
 
     Of codes with mean 0 and variance 1 the variance of a cell is also the weight of the squared code in the cost, which
@@ -114,8 +112,8 @@ def all_codes(
         return found
     if kept is None:
         raise ValueError(
-            "This model was fitted by an earlier release, which kept nothing to encode rows with missing cells by. Fit it "
-            "again."
+            "This model was fitted by an earlier release, which kept nothing to encode rows with missing cells by. Fit "
+            "it again."
         )
     if holes.all():
         return encoded(coder(), rows, kept["policy"], n_jobs)

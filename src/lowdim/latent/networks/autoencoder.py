@@ -78,8 +78,8 @@ class Autoencoder(Reducer):
         Share of the rows that is not trained on: training stops when their error stops decreasing, and the weights with
         the lowest error on them are kept. 0 trains on all rows.
     patience : int
-        Epochs over which a plateau is seen: their mean loss is compared with that of as many before them. Of small tables
-        at least 100 steps. Of "lbfgs", the steps without a lower held-out error after which it stops.
+        Epochs over which a plateau is seen: their mean loss is compared with that of as many before them. Of small
+        tables at least 100 steps. Of "lbfgs", the steps without a lower held-out error after which it stops.
     checkpoint : str, path or None
         File for the state of the training, written every few seconds. An interrupted training is resumed from it and
         ends with the same bits; a finished one goes on where `max_iter` was raised.
@@ -95,8 +95,8 @@ class Autoencoder(Reducer):
     max_iter : int
         Maximum number of iterations (epochs) of a start.
     tol : float
-        Convergence tolerance: of "lbfgs", the relative decrease of the loss in ten steps; of "adam", 50 times as much, as
-        a share of all that training has gained, in `patience` epochs.
+        Convergence tolerance: of "lbfgs", the relative decrease of the loss in ten steps; of "adam", 50 times as much,
+        as a share of all that training has gained, in `patience` epochs.
     callback : callable or None
         Called as ``callback(step, loss, state)``; returning True stops the fit. After every epoch, of all starts in
         turn; `loss` is that of the epoch in scaled units, `state` the codes of all rows so far.

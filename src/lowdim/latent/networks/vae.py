@@ -70,8 +70,8 @@ class VAE(Reducer):
         Share of the rows that is not trained on: training stops when their bound stops rising, and the weights with the
         highest bound on them are kept. 0 trains on all rows.
     patience : int
-        Epochs over which a plateau is seen: their mean bound is compared with that of as many before them. Of small tables
-        at least 100 steps.
+        Epochs over which a plateau is seen: their mean bound is compared with that of as many before them. Of small
+        tables at least 100 steps.
     checkpoint : str, path or None
         File for the state of the training; see `Autoencoder`.
     missing : {"iterative", "multiple", "error"}
