@@ -386,7 +386,7 @@ def test_single_precision_and_files(tmp_path):
 
 
 def test_the_unnormalised_laplacian():
-    """Eigenvectors of D - W; new rows that equal fitted ones have their coordinates, and those near them about these."""
+    """Eigenvectors of D - W; rows that equal fitted ones have their coordinates, and those near them about these."""
     X = datasets.swiss_roll(120, random_state=0).X
     model = LaplacianEigenmaps(3, n_neighbors=8, normalization="none", random_state=0).fit(X)
     plain = LaplacianEigenmaps(3, n_neighbors=8, random_state=0).fit(X)

@@ -26,8 +26,8 @@ REPELLING = 2000  # fitted rows that repel a new one in UMAP
 ON = 0.1  # of the distance to the last neighbour: nearer to a fitted row than that, a new row is drawn to its point
 
 NO_ROWS = (
-    "TSNE: transform needs the rows of X, or distances; this model was fitted on p_ij alone (affinity='precomputed'). Fit "
-    "on rows, or with metric='precomputed', instead."
+    "TSNE: transform needs the rows of X, or distances; this model was fitted on p_ij alone (affinity='precomputed'). "
+    "Fit on rows, or with metric='precomputed', instead."
 )
 
 Groups = list[tuple[np.ndarray, Neighbors]]

@@ -302,6 +302,6 @@ def _warn_of_boundary(boundary: np.ndarray, kept: float, r: int) -> None:
         warn(
             f"TCIE: {100 * share:.0f} % of the rows have their nearest rows on one side, as rows at a boundary do, and "
             f"{100 * kept:.0f} % of the pairs count: the rows do not lie on a surface of dimension {r}, but in groups "
-            "or in more dimensions, and the map keeps little of their neighbours. Use Isomap, or boundary=1.6, with which "
-            "all pairs count."
+            "or in more dimensions, and the map keeps little of their neighbours. Use Isomap, or boundary=1.6, with "
+            "which all pairs count."
         )

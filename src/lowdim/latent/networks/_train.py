@@ -135,8 +135,8 @@ class Trainer:
         if not (ended or self.stopped):
             warn(
                 f"{owner}: not converged after max_iter={self.training.max_iter} epochs: the loss, "
-                f"{best.losses[-1]:.6g}, was still decreasing or may have been. Raise max_iter (with `checkpoint` training goes on), "
-                "learning_rate or tol.",
+                f"{best.losses[-1]:.6g}, was still decreasing or may have been. Raise max_iter (with `checkpoint` "
+                "training goes on), learning_rate or tol.",
                 ConvergenceWarning,
             )
 
