@@ -54,7 +54,7 @@ OURS = {
 SUITES = ("test_isomap", "test_locally_linear", "test_spectral_embedding")
 
 
-def tests_of(name):
+def functions_of(name):
     """The test functions of one module of scikit-learn, which see our estimators."""
     home = importlib.util.find_spec(f"sklearn.manifold.tests.{name}")
     spec = importlib.util.spec_from_file_location(f"lowdim_peers_{name}", home.origin)
@@ -76,7 +76,7 @@ pytestmark = [
 ]
 
 for _suite in SUITES:
-    globals().update(tests_of(_suite))
+    globals().update(functions_of(_suite))
 
 
 @pytest.fixture

@@ -296,8 +296,8 @@ class UMAP(Reducer):
         self._check(supervised=y is not None)
         target = None if y is None else _targets.read(y, X.shape[0], self.target_metric)
         rng, self.not_shown_ = generator(self.random_state), NOT_SHOWN
-        given = self.a is not None and self.b is not None
-        self.a_, self.b_ = (self.a, self.b) if given else _fuzzy.curve(self.min_dist, self.spread, "UMAP")
+        given = None if self.a is None else (float(self.a), float(self.b))
+        self.a_, self.b_ = given or _fuzzy.curve(self.min_dist, self.spread, "UMAP")
         X = X if sparse.issparse(X) else np.ascontiguousarray(X)  # the same sums for every layout
         same = Distinct.of(X, given=self._precomputed() and sparse.issparse(X))
         rows = same.pick(X, square=self._precomputed())

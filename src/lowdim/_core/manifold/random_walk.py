@@ -117,7 +117,7 @@ def plain_axes(
     if count < r and not quiet:
         warn(f"{owner}: {n} different rows have {count} axes; the other axes of n_components={r} are zero.")
     if count:
-        settings = {"skip": np.ones((n, 1)), "tol": 1e-10 if n < _MANY else 1e-8, "give_up": give_up}
+        settings: Any = {"skip": np.ones((n, 1)), "tol": 1e-10 if n < _MANY else 1e-8, "give_up": give_up}
         pairs = eigenpairs(laplacian(W)[0], count, which="smallest", rng=rng, owner=owner, **settings)
         values[:count], Y[:, :count] = np.maximum(pairs.values, 0.0), pairs.vectors
     return values, Y
@@ -274,5 +274,5 @@ def _unnormalized(component: WalkComponent, mean: np.ndarray, degrees: np.ndarra
 
     A row of so little weight that l is more than half of d(x) gets that mean: the formula would divide by about 0.
     """
-    part = np.divide(component.rates, degrees[:, None], out=np.ones_like(mean), where=degrees[:, None] > 0)
+    part = np.divide(np.asarray(component.rates), degrees[:, None], out=np.ones_like(mean), where=degrees[:, None] > 0)
     return component.scaled(mean / np.where(part > 0.5, 1.0, 1.0 - part), None)

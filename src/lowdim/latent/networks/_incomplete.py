@@ -182,7 +182,8 @@ def _laplace(decoder: Decoder, Z: Array, rows: Array) -> Array:
 def _multiple(coder: Coder, rows: Array) -> tuple[Array, Array | None]:
     observed, rng = ~np.isnan(rows), generator(0)
     filled = np.where(observed, rows, coder.fill)
-    found, within = [], []
+    found: list[Any] = []
+    within: list[Any] = []
     for i in range(BURN_IN + DRAWS):
         codes, spreads = coder.encode(filled)
         drawn = codes if spreads is None else codes + np.exp(0.5 * spreads) * rng.standard_normal(codes.shape[1])
