@@ -124,6 +124,7 @@ def test_a_larger_beta_buys_a_smaller_divergence_with_a_larger_error():
     assert errors[0] <= 1.02 * errors[1] < errors[2]
 
 
+@pytest.mark.deep
 def test_defaults_train_to_the_plateau():
     """Few rows: an epoch is one step, and a schedule of 300 epochs would stop at half of the bound."""
     X = plane(60)
