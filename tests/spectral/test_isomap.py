@@ -388,3 +388,13 @@ def test_the_default_number_of_neighbours_fits_few_rows(name):
     if name != "MVU":  # which takes as many as there are
         with pytest.raises(ValueError, match="n_neighbors"):
             getattr(lowdim, name)(n_neighbors=7, random_state=0).fit(X)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", ["Isomap", "LaplacianEigenmaps", "MVU", "TCIE"])
+def test_a_default_that_is_not_used_is_not_told_of(name):
+    """Of a sparse graph the edges count, and within a radius all rows."""
+    X = np.random.default_rng(0).standard_normal((6, 3))
+    cls, graph = getattr(lowdim, name), sparse.csr_array(squareform(pdist(X)))
+    cls(1, metric="precomputed", random_state=0).fit(graph)
+    cls(1, radius=100.0, random_state=0).fit(X)

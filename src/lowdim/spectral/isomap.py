@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim._core import params
@@ -21,7 +20,7 @@ from lowdim._core.landmarks import policy
 from lowdim._core.landmarks.choose import sources_among
 from lowdim._core.manifold.components import tile
 from lowdim._core.manifold.geodesic_component import GeodesicComponent, geodesics_of_new_rows
-from lowdim._core.manifold.neighborhood import Neighborhood, enough_neighbors
+from lowdim._core.manifold.neighborhood import Neighborhood, are_searched, enough_neighbors
 from lowdim._core.runtime.rng import generator
 from lowdim._core.scaling.additive import additive_constant, shift_distances
 from lowdim._core.scaling.centring import inner_products
@@ -187,8 +186,8 @@ class Isomap(Reducer):
 
         repair = Repair(self.repair, self.n_components, self._holes)
         hood = self._neighborhood()
-        if self.radius is None and not (self._precomputed() and sparse.issparse(X)):
-            hood = replace(hood, n_neighbors=enough_neighbors(type(self), self.n_neighbors, X.shape[0]))
+        searched = are_searched(X, self.radius, self._precomputed())
+        hood = replace(hood, n_neighbors=enough_neighbors(type(self), self.n_neighbors, X.shape[0], searched))
         joined, suspicious = hood.connected(X, self.disconnected, repair)
         self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = suspicious
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels

@@ -17,7 +17,7 @@ from lowdim._core.graph.repair import NO_REPAIR, REPAIR_METHODS, Repair
 from lowdim._core.landmarks import policy
 from lowdim._core.landmarks.choose import choose
 from lowdim._core.landmarks.policy import LandmarkChoice, solved
-from lowdim._core.manifold.neighborhood import Distinct, Neighborhood, enough_neighbors
+from lowdim._core.manifold.neighborhood import Distinct, Neighborhood, are_searched, enough_neighbors
 from lowdim._core.manifold.random_walk import Transitions, Walk, WalkComponent, plain_axes, slow_axes, weighted_graph
 from lowdim._core.manifold.reduced import SPARE, landmark_choice, landmark_weights, reduced_bytes, reduced_pairs
 from lowdim._core.runtime.rng import generator
@@ -282,9 +282,9 @@ class LaplacianEigenmaps(Reducer):
             G = sparse.csr_array(given, dtype=np.float64)
             W, joined = weighted_graph(G, None, None, metric="precomputed", **settings)
             return W, joined, np.zeros(len(joined.labels))
-        around = self._neighborhood(
-            same.n_neighbors(enough_neighbors(type(self), self.n_neighbors, len(same.kind)), _NAME)
-        )
+        searched = are_searched(rows, self.radius, self._precomputed())
+        wanted = enough_neighbors(type(self), self.n_neighbors, len(same.kind), searched)
+        around = self._neighborhood(same.n_neighbors(wanted, _NAME))
         repair = Repair(self.repair, self.n_components, self._holes)
         G, suspicious = around.repaired(rows, repair, first=same.first)
         self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = suspicious

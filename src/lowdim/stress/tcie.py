@@ -19,7 +19,7 @@ from lowdim._core.iterate import Progress
 from lowdim._core.landmarks import policy
 from lowdim._core.landmarks.choose import sources_among
 from lowdim._core.manifold.components import gathered, side_by_side
-from lowdim._core.manifold.neighborhood import Distinct, Neighborhood, enough_neighbors
+from lowdim._core.manifold.neighborhood import Distinct, Neighborhood, are_searched, enough_neighbors
 from lowdim._core.neighbors import Neighbors
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
@@ -196,9 +196,9 @@ class TCIE(Reducer):
         same = Distinct.of(X, given=self._precomputed() and sparse.issparse(X))
         rows = same.pick(X, square=self._precomputed())
         self._rows = self._own_rows(rows)
-        around = self._neighborhood(
-            same.n_neighbors(enough_neighbors(type(self), self.n_neighbors, len(same.kind)), "TCIE")
-        )
+        searched = are_searched(rows, self.radius, self._precomputed())
+        wanted = enough_neighbors(type(self), self.n_neighbors, len(same.kind), searched)
+        around = self._neighborhood(same.n_neighbors(wanted, "TCIE"))
         repair = Repair(self.repair, self.n_components, self._holes)
         joined, suspicious = around.connected(rows, self.disconnected, repair, first=same.first)
         self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = suspicious

@@ -134,12 +134,17 @@ class Neighborhood:
         return sparse.csr_array((data, ends), shape=near.shape)
 
 
-def enough_neighbors(estimator: type, wanted: int, n: int) -> int:
+def are_searched(X: Any, radius: float | None, precomputed: bool) -> bool:
+    """Whether rows get a number of neighbours: not within a radius, nor where a sparse graph has them."""
+    return radius is None and not (precomputed and sparse.issparse(X))
+
+
+def enough_neighbors(estimator: type, wanted: int, n: int, searched: bool = True) -> int:
     """As many as wanted; of fewer rows than the default of the class needs, all others, with a warning.
 
-    A number that was chosen is left to be refused.
+    A number that was chosen is left to be refused, and one that is not used (not `searched`) is left as it is.
     """
-    if wanted < n or n < 2 or wanted != signature(estimator).parameters["n_neighbors"].default:
+    if not searched or wanted < n or n < 2 or wanted != signature(estimator).parameters["n_neighbors"].default:
         return wanted
     warn(
         f"{estimator.__name__}: the default n_neighbors={wanted} is too large for {n} rows; {n - 1} were used instead."
