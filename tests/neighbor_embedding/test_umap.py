@@ -481,3 +481,13 @@ def test_interrupted_while_it_runs():
 
 def test_what_a_map_does_not_show_is_said():
     assert "does not show how large or dense a group is" in UMAP(max_iter=10).fit(digits(60)).not_shown_
+
+
+def test_a_and_b_may_be_given():
+    X = datasets.swiss_roll(80, random_state=0).X
+    plain = UMAP(n_neighbors=8, max_iter=20, random_state=0).fit(X)
+    model = UMAP(n_neighbors=8, a=plain.a_, b=plain.b_, min_dist=0.9, max_iter=20, random_state=0).fit(X)
+    np.testing.assert_array_equal(model.embedding_, plain.embedding_)
+    np.testing.assert_array_equal(model.transform(X[:3] + 0.1), plain.transform(X[:3] + 0.1))
+    with pytest.raises(ValueError, match=r"UMAP: a and b must both be given, or both be None; got a=1.0 and b=None"):
+        UMAP(a=1.0).fit(X)

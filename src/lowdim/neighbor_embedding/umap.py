@@ -70,6 +70,8 @@ class UMAP(Reducer):
         Approximate least distance of neighbours in the map; at most `spread`. Small makes tight groups.
     spread : float
         Scale of the map: strength falls as exp(-(d - min_dist) / spread).
+    a, b : float or None
+        Of the map's kernel 1 / (1 + a d^2b), both given, instead of `min_dist` and `spread`.
     local_connectivity : float
         How many neighbours have membership 1.
     set_op_mix_ratio : float
@@ -142,7 +144,7 @@ class UMAP(Reducer):
     not_shown_ : str
         What must not be read from the map, in a sentence; `lowdim.compare` repeats it.
     a_, b_ : float
-        Of the map's kernel, fitted to `min_dist` and `spread`.
+        Of the map's kernel: as given, or fitted to `min_dist` and `spread`.
     n_iter_ : int
         Number of epochs, the largest one of all connected components.
     converged_ : bool
@@ -178,6 +180,8 @@ class UMAP(Reducer):
         "n_neighbors": params.whole(1),
         "min_dist": params.real(0),
         "spread": params.real(1e-15, 1e15),
+        "a": params.none() | params.real(0, open_low=True),
+        "b": params.none() | params.real(0, open_low=True),
         "local_connectivity": params.real(0),
         "set_op_mix_ratio": params.real(0, 1),
         "solver": params.one_of("auto", *SOLVERS),
@@ -202,6 +206,8 @@ class UMAP(Reducer):
         n_neighbors=15,
         min_dist=0.1,
         spread=1.0,
+        a=None,
+        b=None,
         local_connectivity=1.0,
         set_op_mix_ratio=1.0,
         solver="auto",
@@ -227,6 +233,8 @@ class UMAP(Reducer):
         self.n_neighbors = n_neighbors
         self.min_dist = min_dist
         self.spread = spread
+        self.a = a
+        self.b = b
         self.local_connectivity = local_connectivity
         self.set_op_mix_ratio = set_op_mix_ratio
         self.solver = solver
@@ -290,7 +298,8 @@ class UMAP(Reducer):
         self._check(supervised=y is not None)
         target = None if y is None else _targets.read(y, X.shape[0], self.target_metric)
         rng, self.not_shown_ = generator(self.random_state), NOT_SHOWN
-        self.a_, self.b_ = _fuzzy.curve(self.min_dist, self.spread, "UMAP")
+        given = None if self.a is None else (float(self.a), float(self.b))
+        self.a_, self.b_ = given or _fuzzy.curve(self.min_dist, self.spread, "UMAP")
         X = X if sparse.issparse(X) else np.ascontiguousarray(X)  # the same sums for every layout
         same = Distinct.of(X, given=self._precomputed() and sparse.issparse(X))
         rows = same.pick(X, square=self._precomputed())
@@ -314,6 +323,8 @@ class UMAP(Reducer):
 
     def _check(self, *, supervised: bool) -> None:
         check_metric(self.metric, "UMAP")
+        if (self.a is None) != (self.b is None):
+            raise ValueError(f"UMAP: a and b must both be given, or both be None; got a={self.a!r} and b={self.b!r}.")
         if self.densities and supervised and self.target_weight > 0:
             raise ValueError(
                 f"UMAP: densities must be 0 for a fit with y; got {self.densities:g}. Leave out y, or set "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -130,6 +131,24 @@ class Neighborhood:
         data = np.concatenate([entries.data, found.distances[:, 0]])
         ends = np.concatenate([entries.row, alone]), np.concatenate([entries.col, found.indices[:, 0]])
         return sparse.csr_array((data, ends), shape=near.shape)
+
+
+def are_searched(X: Any, radius: float | None, precomputed: bool) -> bool:
+    """Whether rows get a number of neighbours: not within a radius, nor where a sparse graph has them."""
+    return radius is None and not (precomputed and sparse.issparse(X))
+
+
+def enough_neighbors(estimator: type, wanted: int, n: int, searched: bool = True) -> int:
+    """As many as wanted; of fewer rows than the default of the class needs, all others, with a warning.
+
+    A number that was chosen is left to be refused, and one that is not used (not `searched`) is left as it is.
+    """
+    if not searched or wanted < n or n < 2 or wanted != signature(estimator).parameters["n_neighbors"].default:
+        return wanted
+    warn(
+        f"{estimator.__name__}: the default n_neighbors={wanted} is too large for {n} rows; {n - 1} were used instead."
+    )
+    return n - 1
 
 
 def nearest_of_each(near: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
