@@ -78,9 +78,9 @@ def _workbook_size(source: Source) -> float:
     return SHEET_CELLS * said
 
 
-def _statistics_size(function: str) -> Callable[[Source], float]:
+def _statistics_size(function: str, program: str) -> Callable[[Source], float]:
     def size(source: Source) -> float:
-        pyreadstat = library("pyreadstat", "formats", source.shown, "reading this file")
+        pyreadstat = library("pyreadstat", "formats", source.shown, f"reading {program} files")
         with source.path() as path:
             try:
                 about = getattr(pyreadstat, function)(str(path), metadataonly=True)[1]
@@ -98,8 +98,8 @@ _SIZES: dict[str, Callable[[Source], float]] = {
     "parquet": _frame_size(lambda stream: pl.scan_parquet(stream)),
     "arrow": _frame_size(lambda stream: pl.scan_ipc(stream)),
     "workbook": _workbook_size,
-    "spss": _statistics_size("read_sav"),
-    "stata": _statistics_size("read_dta"),
+    "spss": _statistics_size("read_sav", "SPSS"),
+    "stata": _statistics_size("read_dta", "Stata"),
 }
 
 

@@ -89,7 +89,7 @@ def _measure(rows: Any, metric: Any, owner: str) -> Callable[[int], np.ndarray]:
             raise ValueError(f"{owner}: precomputed distances must be a dense square table; got {rows.shape}.")
         return lambda i: rows[i]
     if name != "euclidean":
-        return lambda i: pairwise(rows[i : i + 1], rows, name)[0]
+        return lambda i: pairwise(rows[i : i + 1], rows, name, owner=owner)[0]
     rows = over_power(rows, excess(rows, 50))  # squares must fit into float32; the choice does not depend on scale
     ones = np.ones(rows.shape[0])
 

@@ -68,7 +68,8 @@ def _pairs_by_products(search: Search, radius: float) -> Callable[[np.ndarray], 
 
     def propose(rows: np.ndarray) -> Found:
         bound = reach + products.slack(rows, np.full(len(rows), reach)) * (1 + 1e-6)
-        limits = ((bound - products.q_norms[rows]) / 2).astype(products.half_norms.dtype)[:, None]
+        with np.errstate(over="ignore"):  # beyond the range of single precision every row is within reach
+            limits = ((bound - products.q_norms[rows]) / 2).astype(products.half_norms.dtype)[:, None]
         limits = np.nextafter(limits, np.inf, dtype=limits.dtype)
         found = []
         for columns, product in products.blocks(rows):
