@@ -151,6 +151,7 @@ def test_volume_of_ball_and_cube():
     assert len(np.unique(np.indices((2,) * 4).reshape(4, -1), axis=1).T) == 16
 
 
+@pytest.mark.filterwarnings("ignore:.*all distances between rows are equal")
 @pytest.mark.parametrize("n", [5, 80, 300, 450])
 @pytest.mark.filterwarnings("ignore:KernelPCA. the spectrum is flat")
 def test_equidistant_rows_are_placed_somewhere_in_the_tie(n):

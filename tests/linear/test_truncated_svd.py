@@ -78,6 +78,7 @@ def test_all_components():
         TruncatedSVD(13).fit(X)
 
 
+@pytest.mark.filterwarnings("ignore:.*the map puts all .* rows in one place")
 def test_zeros_have_no_axis():
     with pytest.raises(ValueError, match="TruncatedSVD: X must have a cell that is not 0"):
         TruncatedSVD(1).fit(np.zeros((5, 3)))

@@ -366,6 +366,7 @@ def test_few_rows(n, solver):
     assert len(np.unique(Z.round(6), axis=0)) >= n // 2
 
 
+@pytest.mark.filterwarnings("ignore:.*the map puts all .* rows in one place")
 @BRIEF
 @pytest.mark.parametrize("solver", ["exact", "barnes_hut", "fft"])
 def test_equal_rows(solver):

@@ -135,6 +135,7 @@ def test_landmarks_by_number_survive_a_model_file(tmp_path):
         np.testing.assert_array_equal(lowdim.load(tmp_path / "m").transform(X), model.embedding_)
 
 
+@pytest.mark.filterwarnings("ignore:.*the map puts all .* rows in one place")
 @pytest.mark.parametrize("landmarks", LANDMARK_METHODS)
 def test_copies_of_a_few_rows(landmarks):
     X = np.repeat(cloud(3, 4), 30, axis=0)

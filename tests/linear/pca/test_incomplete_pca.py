@@ -614,6 +614,7 @@ def test_rows_and_columns_without_cells_are_refused(route):
     assert np.isfinite(model.transform(column)).all()
 
 
+@pytest.mark.filterwarnings("ignore:.*the map puts all .* rows in one place")
 @each_method
 @pytest.mark.parametrize("scale", [False, True])
 def test_odd_tables(method, scale):
