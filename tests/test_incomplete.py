@@ -14,7 +14,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:ICA")  # some sources of few row
 DOCS = (Path(__file__).parents[1] / "docs" / "methods.md").read_text(encoding="utf-8")
 COLUMN = dict(re.findall(r"^\| `(\w+)` \|(?:[^|]*\|){5} ([^|]*?) \|", DOCS, flags=re.MULTILINE))
 # Those that cannot: the reason is in the documentation.
-REFUSE = {"TruncatedSVD", "RandomProjection", "Autoencoder", "VAE", "NLPCA"}
+REFUSE = {"TruncatedSVD", "RandomProjection"}
 ESTIMATORS = [getattr(lowdim, name) for name in COLUMN]
 
 

@@ -107,7 +107,8 @@ def test_answers_speak_of_parameters_that_exist(name):
         (
             "CA",
             {"nonsense": 5},
-            "CA: there is no parameter 'nonsense'. Parameters: n_components, random_state, n_jobs.",
+            "CA: there is no parameter 'nonsense'. Parameters: n_components, ridge, missing, max_iter, tol, callback, "
+            "random_state, n_jobs.",
         ),
     ],
 )

@@ -101,7 +101,7 @@ def is_number(cell):
 
 
 WRITING = [
-    (["impute", "{}", "--out", "o.csv", "--draws", "2"], ["o.csv", "o-cells.csv"]),
+    (["impute", "{}", "--out", "o.csv", "--draws", "2", "--method", "neighbors"], ["o.csv", "o-cells.csv"]),
     (["compare", "{}", "--methods", "famd", "--out", "r"], ["r/embeddings.csv"]),
     (["fit", "{}", "--method", "famd", "--out", "m"], ["m-embedding.csv"]),
     (["transform", "m", "{}", "--out", "t.csv"], ["t.csv"]),

@@ -443,12 +443,12 @@ def test_single_precision_and_files(tmp_path):
 def test_the_unnormalised_laplacian():
     """Eigenvectors of D - W; rows that equal fitted ones have their coordinates, and those near them about these."""
     X = datasets.swiss_roll(120, random_state=0).X
-    model = LaplacianEigenmaps(3, n_neighbors=8, normalization="none", random_state=0).fit(X)
-    plain = LaplacianEigenmaps(3, n_neighbors=8, random_state=0).fit(X)
+    settings = {"n_neighbors": 8, "width": "median", "one_sided": 1, "random_state": 0}
+    model = LaplacianEigenmaps(3, normalization="none", **settings).fit(X)
     near = np.argsort(cdist(X, X), axis=1)[:, 1:9]
     joined = np.zeros((120, 120), dtype=bool)
     np.put_along_axis(joined, near, True, axis=1)
-    W = np.where(joined | joined.T, np.exp(-plain.gamma_ * cdist(X, X) ** 2), 0.0)
+    W = np.where(joined | joined.T, np.exp(-model.gamma_ * cdist(X, X) ** 2), 0.0)
     values, vectors = np.linalg.eigh(np.diag(W.sum(axis=1)) - W)
     np.testing.assert_allclose(model.eigenvalues_, values[1:4], rtol=1e-6)
     np.testing.assert_allclose(up_to_sign(model.embedding_, vectors[:, 1:4]), model.embedding_, atol=1e-6)

@@ -4,6 +4,7 @@ import pytest
 
 from lowdim.study.methods import find
 from lowdim.study.panel import Traits, choose_panel, takes_holes
+from lowdim.study.settings import Settings
 
 
 def test_numbers():
@@ -20,11 +21,25 @@ def test_many_rows_leave_out_what_does_not_scale():
     assert any("70,000 rows" in reason for reason in panel.reasons)
 
 
-def test_missing_cells_leave_out_what_cannot_take_them():
+def test_missing_cells_leave_out_what_cannot_take_them(monkeypatch):
     panel = choose_panel(Traits(300, 10, incomplete=True))
     assert all(takes_holes(find(name)) for name in panel.names)
-    assert "ica" not in panel.names
-    assert any("which ica cannot take" in reason for reason in panel.reasons)
+    assert panel.names == choose_panel(Traits(300, 10)).names  # all of them have a way with missing cells
+    assert not any("cannot take" in reason for reason in panel.reasons)
+    assert not takes_holes(find("truncated-svd"))
+    monkeypatch.setattr("lowdim.study.panel._numbers", lambda traits, reasons: ["pca", "truncated-svd"])
+    panel = choose_panel(Traits(300, 10, incomplete=True))
+    assert panel.names == ("pca",)
+    assert panel.reasons == ("cells are missing, which truncated-svd cannot take",)
+
+
+@pytest.mark.parametrize(
+    ("name", "missing"),
+    [("isomap", "expected"), ("ica", "em"), ("lda", "em"), ("cca", "em"), ("whitening", "em"),
+     ("kernel-cca", "expected"), ("ca", "regularized"), ("pca", "regularized"), ("vae", "iterative")],
+)  # fmt: skip
+def test_each_method_has_its_way_with_missing_cells(name, missing):
+    assert find(name).estimator(**Settings(2, 300, incomplete=True).of(find(name))).missing == missing
 
 
 @pytest.mark.parametrize(("categories", "first"), [(3, "famd"), (10, "mca")])

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lowdim._core import params, validate
 from lowdim._core.distances import GOWER, Gower, check_metric
@@ -151,9 +151,9 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Z = self._embed(X, **options)
         self.__dict__.pop("_incomplete", None)
         if self._keeps_embedding:
-            self.embedding_ = Z = validate.in_precision(Z, dtype, name)
+            validate.refuse_overflow(Z, dtype, name, getattr(self, "disconnected", None) == "largest")
+            self.embedding_ = Z = np.asarray(Z, dtype=dtype)
             self._n_features_out = Z.shape[1]
-            validate.refuse_overflow(Z, name, getattr(self, "disconnected", None) == "largest")
             self._judge_map(Z, X)
         validate.warn_of_one_place(Z if self._keeps_embedding else X, name, said)
         return Z
@@ -164,13 +164,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.__dict__.update({name: params.plain(value) for name, value in self.get_params(deep=False).items()})
 
     def _fit_batches(self, batches: Iterator[Any], **options: Any) -> Any:
-        for name in [name for name, value in options.items() if value is not None]:
-            raise ValueError(f"{type(self).__name__}: {name} must be None for an iterator of batches.")
-        if self._embed_batches is None:
-            raise TypeError(
-                f"{type(self).__name__}: X must be an array of rows; got an iterator, and {type(self).__name__} cannot "
-                "fit from a stream. Stack the batches first (np.concatenate)."
-            )
+        validate.refuse_stream(type(self).__name__, options, can_stream=self._embed_batches is not None)
         return self._embed_batches(batches)
 
     def _forget(self) -> None:
@@ -213,8 +207,11 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Their coordinates in the embedding.
         """
         check_is_fitted(self)
-        X, dtype = self._check_rows(X, fitting=False)
-        Z = np.concatenate([self._extend(X[rows]) for rows in threads.blocks(X.shape[0], self._block_rows)])
+        return self._extended(*self._check_rows(X, fitting=False))
+
+    def _extended(self, X: Any, dtype: np.dtype, **options: Any) -> np.ndarray:
+        """Coordinates of checked rows, with `options` for `_extend`; rows with the cells of fitted ones are these."""
+        Z = np.concatenate([self._extend(X[rows], **options) for rows in threads.blocks(X.shape[0], self._block_rows)])
         by_landmarks = getattr(self, "landmarks_", None) is not None  # fitted rows were placed as new ones are
         if self._rows is not None and getattr(self._holes, "partly_seen", False) and not by_landmarks:
             Z = placed_like(Z, X, self._rows, self._fitted_places())
@@ -241,11 +238,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         finite: Any = "allow-nan" if self._missing_stays and self._takes_nan else True
-        with naming_text(Z, type(self).__name__, "Z"):
-            Z = check_array(Z, dtype=FLOATS, input_name="Z", ensure_all_finite=finite)
-        name, k = type(self).__name__, self._n_features_out
-        if Z.shape[1] != k:
-            raise ValueError(f"{name}: Z must have {k} columns, one per component; got {Z.shape[1]}.")
+        name = type(self).__name__
+        Z = validate.coordinates(Z, self._n_features_out, name, finite)
         if self._invert is not None and return_outside:
             raise ValueError(f"{name}: return_outside needs a learned inverse; this one is exact.")
         if self._invert is not None:
@@ -264,11 +258,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _placed_rows(self) -> tuple[np.ndarray, np.ndarray]:
         """The coordinates and the cells of the rows that were kept, those without coordinates left out."""
-        if self._rows is None:
-            raise ValueError(
-                f"{type(self).__name__}: inverse_transform needs the rows of X; this model was fitted on distances or "
-                "similarities alone. Fit on rows instead."
-            )
+        validate.refuse_without_rows(self._rows, type(self).__name__)
         rows = self._rows.toarray() if sparse.issparse(self._rows) else self._rows
         rows = rows if self._holes is None else self._holes.rows(rows)
         places = self._fitted_places()

@@ -110,7 +110,6 @@ PARAMETERS: Mapping[str, Answers] = {
         "remove_zero_eig": "is not needed: n_components=None keeps the positive eigenvalues",
     },
     "ICA": {
-        "whiten": "is not needed: rows are always whitened first",
         "whiten_solver": "is not needed: the solver is chosen by shape",
         "fun_args": "is not a parameter: give fun= a function of y that returns g(y) and g'(y)",
     },

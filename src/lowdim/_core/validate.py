@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import check_array
 
 from lowdim._core.distances import (
     all_equal,
@@ -25,6 +26,7 @@ from lowdim._core.runtime import memory
 from lowdim._core.runtime.notices import warn
 from lowdim._core.tables import missing
 from lowdim._core.tables.arrays import FLOATS, same_shape
+from lowdim._core.tables.kinds import naming_text
 from lowdim._core.tables.mixed import mixed_cells
 
 _SINGLE_RANGE = (1e-15, 1e15)  # magnitudes whose squares float32 holds
@@ -247,8 +249,39 @@ def check_new_distances(D: Any, accepts: Accepts) -> Any:
     return D
 
 
-def refuse_overflow(Z: np.ndarray, owner: str, unplaced: bool) -> None:
-    """A map of numbers only; `unplaced`: rows may be left out of it, as NaN."""
+def refuse_without_rows(rows: Any, owner: str) -> None:
+    """A learned inverse, where a model has kept no rows."""
+    if rows is None:
+        raise ValueError(
+            f"{owner}: inverse_transform needs the rows of X; this model was fitted on distances or similarities "
+            "alone. Fit on rows instead."
+        )
+
+
+def refuse_stream(owner: str, options: dict[str, Any], *, can_stream: bool) -> None:
+    """An iterator of batches, for a method that cannot read one, or with options that need all rows."""
+    for name in [name for name, value in options.items() if value is not None]:
+        raise ValueError(f"{owner}: {name} must be None for an iterator of batches.")
+    if not can_stream:
+        raise TypeError(
+            f"{owner}: X must be an array of rows; got an iterator, and {owner} cannot fit from a stream. Stack the "
+            "batches first (np.concatenate)."
+        )
+
+
+def coordinates(Z: Any, k: int, owner: str, finite: Any) -> np.ndarray:
+    """Coordinates of a map of k components."""
+    with naming_text(Z, owner, "Z"):
+        Z = check_array(Z, dtype=FLOATS, input_name="Z", ensure_all_finite=finite)
+    if Z.shape[1] != k:
+        raise ValueError(f"{owner}: Z must have {k} columns, one per component; got {Z.shape[1]}.")
+    return Z
+
+
+def refuse_overflow(Z: np.ndarray, dtype: np.dtype, owner: str, unplaced: bool) -> None:
+    """A map of numbers only, in the precision of the input; `unplaced`: rows may be left out of it, as NaN."""
+    with np.errstate(over="ignore"):
+        Z = np.asarray(Z, dtype=dtype)
     bad = np.isinf(Z) if unplaced else ~np.isfinite(Z)
     if bad.any():
         raise ValueError(

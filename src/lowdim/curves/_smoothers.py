@@ -63,6 +63,8 @@ class Spline:
 def df_by_gcv(t: Array, Y: Array, period: float | None = None) -> float:
     """Degrees of freedom with the least generalised cross-validation, mean square / (1 - df / n)², for given t."""
     tried = [df for df in TRIED if df <= len(t) / 3] or [TRIED[0]]
+    if len(tried) == 1:
+        return tried[0]
     squares = [float(np.nanmean((Y - Spline(df)(t, Y, t, period)) ** 2)) / (1 - df / len(t)) ** 2 for df in tried]
     return tried[int(np.argmin(squares))]
 

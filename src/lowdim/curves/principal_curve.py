@@ -154,7 +154,7 @@ class PrincipalCurve(Reducer):
         self.verbose = verbose
 
     def _embed(self, X: np.ndarray) -> np.ndarray:
-        if self.df > max(len(X), 5):
+        if self.df != "auto" and self.df > max(len(X), 5):
             raise ValueError(
                 f"PrincipalCurve: df must be at most n_samples={len(X)}; got {self.df:g}. A smoother has no more "
                 "degrees of freedom than rows; 5 to 10 are usual."

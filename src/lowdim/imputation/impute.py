@@ -120,7 +120,8 @@ def impute(
     ((5, 100, 3), 1)
     """
     asked = {name: value for name, value in locals().items() if name != "X"}
-    params.check("impute", asked, _RULES)
+    asked |= params.check("impute", asked, _RULES)
+    n_imputations, n_components = asked["n_imputations"], asked["n_components"]
     _refuse_combinations(method, n_imputations, n_components, draws)
     given = Given.of(X, "impute", scale=scale)
     _check_memory(given, n_imputations)

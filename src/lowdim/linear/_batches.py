@@ -29,7 +29,7 @@ def rows_of(
     if nan:
         admit(rows, owner, columns=False)
     else:
-        refuse(rows, owner, policies, whole="complete rows")
+        refuse(rows, owner, policies, whole="complete rows" if policies else "complete rows where they come in batches")
     if width is not None and rows.shape[1] != width:
         raise ValueError(f"{owner}: every batch of {name} must have {width} columns; got {rows.shape[1]}.")
     return rows

@@ -390,6 +390,7 @@ class TSNE(Reducer):
             if steps
         ]
 
+    @threads.on_one_blas_thread
     def transform(self, X: Any, perplexity: float | None = None) -> np.ndarray:
         """Coordinates of new rows. Each row is treated on its own: the result does not depend on the rows beside it.
 
@@ -409,9 +410,7 @@ class TSNE(Reducer):
         if self.affinity == "precomputed":
             raise ValueError(_new_rows.NO_ROWS)
         wanted = _new_rows.check_perplexity(perplexity, len(self.embedding_), "TSNE")
-        X, dtype = self._check_rows(X, fitting=False)
-        parts = [self._extend(X[rows], wanted) for rows in threads.blocks(X.shape[0], self._block_rows)]
-        return np.concatenate(parts).astype(dtype, copy=False)
+        return self._extended(*self._check_rows(X, fitting=False), perplexity=wanted)
 
     def _extend(self, X: Any, perplexity: float = _new_rows.PERPLEXITY) -> np.ndarray:
         fitted = np.asarray(self.embedding_, dtype=np.float64)

@@ -96,6 +96,11 @@ class Method:
             warnings.simplefilter("ignore")
             return getattr(import_module(module), name)
 
+    def for_holes(self) -> str:
+        """The value of `missing` under which its class takes rows with missing cells: "expected" if it can be."""
+        policies = getattr(self.cls(), "_hole_policies", ())
+        return "expected" if "expected" in policies or not policies else policies[0]
+
     def estimator(self, **parameters: Any) -> Any:
         """A new estimator; parameters that the class does not have are left out."""
         cls = self.cls()

@@ -68,7 +68,7 @@ class Settings:
         elif self.mixed and self._measures(method):
             found |= {"metric": "gower"} | ({"missing": "pairwise"} if self.incomplete else {})
         elif self.incomplete:
-            found["missing"] = "expected"
+            found["missing"] = method.for_holes()
         if self.n_rows <= 3 * PERPLEXITY:
             found["perplexity"] = max(1.0, min(PERPLEXITY, (self.n_rows - 1) / 3))
         if self.n_rows <= NEIGHBORS:

@@ -98,7 +98,12 @@ def _side_by_side(A: sparse.csr_array, B: sparse.csr_array) -> sparse.csr_array:
 
 def _added(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Borders of the rows of two graphs together; each may have 2^31 entries, their sum more."""
-    return a.astype(np.int64) + b
+    return _short(a.astype(np.int64) + b)
+
+
+def _short(start: np.ndarray) -> np.ndarray:
+    """Borders in 32 bits where they fit, so that the numbers of columns stay so too."""
+    return start.astype(np.int32) if start[-1] <= np.iinfo(np.int32).max else start
 
 
 def _shortest_of_each_pair(G: sparse.csr_array) -> sparse.csr_array:
@@ -111,7 +116,7 @@ def _shortest_of_each_pair(G: sparse.csr_array) -> sparse.csr_array:
     data = np.minimum.reduceat(G.data, first) if len(first) else G.data
     proper = rows[first] != G.indices[first]
     first, data = first[proper], data[proper]
-    start = np.concatenate([[0], np.cumsum(np.bincount(rows[first], minlength=n))])
+    start = _short(np.concatenate([[0], np.cumsum(np.bincount(rows[first], minlength=n))]))
     return sparse.csr_array((data, G.indices[first].astype(np.int32), start), shape=(n, n))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from argparse import Namespace
 from dataclasses import asdict
 
@@ -49,6 +48,6 @@ def reproduce(arguments: Namespace) -> None:
         settings = {"repeats": arguments.repeats, "random_state": arguments.seed}
         found = reproductions.reproduce(arguments.name, **settings, advance=advance, tell=print_reproduced)
     if arguments.json:
-        print_line(json.dumps(asdict(found), indent=2))
+        print_json(asdict(found))
     else:
         print_reproduction(found)

@@ -72,11 +72,16 @@ def _given(init: Any, n: int, q: int) -> Array:
 
 
 def inducing_points(X: Array, m: int) -> Array:
-    """Initial inducing points: latent coordinates of m rows, evenly spaced in the order of the first coordinate."""
+    """Initial inducing points: latent coordinates of m rows, evenly spaced in the order of the first coordinate.
+
+    Halfway between two rows it is their mean: the sign of the coordinate, which is arbitrary, then does not matter.
+    """
     if m >= len(X):
         return X.copy()
     order = np.argsort(X[:, 0], kind="stable")
-    return X[order[np.round(np.linspace(0, len(X) - 1, m)).astype(int)]]
+    at = np.round(np.linspace(0, len(X) - 1, m), 6)
+    below, above = (X[order[side.astype(int)]] for side in (np.ceil(at - 0.5), np.floor(at + 0.5)))
+    return (below + above) / 2
 
 
 def with_more_points(at: Any, m: int) -> Array:
