@@ -6,7 +6,7 @@ VENV := .venv/bin/python
 .SHELLFLAGS := -euc
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo env check lint stubs test test-deep test-oldest asan bench web clean
+.PHONY: help demo env check lint stubs test test-deep test-oldest asan tsan bench web clean
 
 help:  ## show what can be made
 	@cd "$(HERE)"
@@ -38,7 +38,7 @@ test: env  ## lint and the whole suite, within 9 minutes on two idle cores
 	bash tools/lint.sh .venv-test/bin/python
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 HYPOTHESIS_PROFILE=quick .venv-test/bin/python -m pytest -n 2 --dist worksteal -m "not deep" --durations=15
 
-test-deep: env asan test-oldest  ## what takes minutes: many examples, memory, sanitizers, oldest dependencies
+test-deep: env asan tsan test-oldest  ## what takes minutes: many examples, memory, sanitizers, oldest dependencies
 	@cd "$(HERE)"
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 HYPOTHESIS_PROFILE=deep LOWDIM_TEST_SECONDS=120 .venv-test/bin/python -m pytest -n 2 --durations=25
 
@@ -47,9 +47,13 @@ test-oldest:  ## the suite with the oldest dependencies the package declares
 	"$(PYTHON)" tools/environment.py --venv .venv-oldest --extra test --editable --constraints tools/oldest.txt
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 HYPOTHESIS_PROFILE=quick LOWDIM_TEST_SECONDS=30 .venv-oldest/bin/python -m pytest -n 2 -m "not deep"
 
-asan: env  ## kernel tests under address and undefined-behaviour sanitizers
+asan: env  ## kernel tests under address and undefined-behaviour sanitizers, at every vector width of the machine
 	@cd "$(HERE)"
-	bash tools/asan.sh .venv-test/bin/python
+	bash tools/sanitize.sh .venv-test/bin/python address
+
+tsan: env  ## kernel tests under the thread sanitizer
+	@cd "$(HERE)"
+	bash tools/sanitize.sh .venv-test/bin/python thread
 
 web:  ## build the script of the report page again (needs node); its result is committed
 	@cd "$(HERE)/web"

@@ -19,6 +19,9 @@ VARIES = {
     ("PCA", "missing"): "PCA has a model of incomplete rows; by default it is used",
     ("FAMD", "missing"): "as PCA",
     ("MCA", "missing"): "as PCA",
+    **{(name, "missing"): "a normal distribution of the rows" for name in ("LDA", "CCA", "Whitening", "ICA")},
+    ("CA", "missing"): "as MCA, but counts are seldom missing: an error by default",
+    **{(name, "missing"): "expected features only" for name in ("FeatureMapPCA", "KernelCCA")},
     ("LDA", "tol"): "not of a stopping rule: an axis with less variance within classes counts as perfect separation",
     ("UMAP", "max_iter"): "None: a number that depends on the number of rows",
 }

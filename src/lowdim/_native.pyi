@@ -21,6 +21,15 @@ def simd_width() -> str:
 def force_baseline(forced: bool) -> None:
     """Use only baseline instructions from now on (for tests)."""
 
+def raise_in(thread: int, type: object) -> bool:
+    """Raise an exception in another Python thread before its next line; False where there is no such thread."""
+
+def stop_other_threads() -> None:
+    """Kernels outside the main thread stop with SystemExit from now on: the interpreter is about to end."""
+
+def end_at_once() -> None:
+    """Skip what libraries do at the end of the process: one of them is still at work in a thread."""
+
 def project_polyline(
     X: _In2[np.float64],
     vertices: _In2[np.float64],
@@ -809,6 +818,24 @@ def monotone(
     y: _In1[np.float64],
     w: _In1[np.float64],
     order: _Out1[np.uint32],
+    ties: _In2[np.int64],
+    approach: int,
+    fit: _Out1[np.float64],
+) -> int: ...
+@overload
+def monotone(
+    y: _In1[np.float32],
+    w: _In1[np.float32],
+    order: _Out1[np.uint64],
+    ties: _In2[np.int64],
+    approach: int,
+    fit: _Out1[np.float32],
+) -> int: ...
+@overload
+def monotone(
+    y: _In1[np.float64],
+    w: _In1[np.float64],
+    order: _Out1[np.uint64],
     ties: _In2[np.int64],
     approach: int,
     fit: _Out1[np.float64],

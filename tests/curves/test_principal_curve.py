@@ -358,3 +358,38 @@ def test_a_callback_sees_the_curve_and_stops(smoother):
     np.testing.assert_allclose(model.loss_curve_, [loss for _, loss, _ in seen])
     curve = Polyline(seen[-1][2], model.closed_)  # the last curve seen is the one kept, but for its free ends
     np.testing.assert_allclose(curve.project(model.curve_).squared, 0, atol=1e-20)
+
+
+# ---- smoothing by generalised cross-validation ---------------------------------------------------------------
+
+
+def _from_truth(model, truth):
+    """Mean squared distance of the curve and the true one from each other, both ways."""
+    gaps = np.sqrt(((model.curve_[:, None] - truth) ** 2).sum(axis=2))
+    return float((gaps.min(axis=0) ** 2).mean() + (gaps.min(axis=1) ** 2).mean())
+
+
+@pytest.mark.filterwarnings("ignore:PrincipalCurve")  # of the fits that it is compared with
+@pytest.mark.parametrize(
+    ("shape", "low", "high"),
+    [
+        (lambda u: np.column_stack([4 * u, 0 * u]), 2, 2),
+        (lambda u: np.column_stack([4 * u - 2, (4 * u - 2) ** 2 / 2]), 6, 12),
+        (lambda u: np.column_stack([6 * u, np.sin(9 * u)]), 10, 22),
+    ],
+)
+def test_df_by_cross_validation_follows_the_bends(shape, low, high):
+    rng = np.random.default_rng(0)
+    X = shape(rng.random(200)) + 0.1 * rng.standard_normal((200, 2))
+    model = PrincipalCurve(df="auto").fit(X)
+    assert low <= model.df_ <= high
+    truth = shape(np.linspace(0, 1, 400))
+    fixed = [_from_truth(PrincipalCurve(df=df).fit(X), truth) for df in (3.0, 5.0, 30.0)]
+    assert _from_truth(model, truth) <= 1.05 * min(fixed)
+
+
+def test_df_is_kept_as_given():
+    X = lowdim.datasets.noisy_circle(100, random_state=0).X
+    assert PrincipalCurve(smoother="periodic", df=4).fit(X).df_ == 4.0
+    assert 4 <= PrincipalCurve(smoother="periodic", df="auto").fit(X).df_ <= 15
+    assert PrincipalCurve(smoother="lowess").fit(X).df_ is None

@@ -402,3 +402,13 @@ def test_permutation_test_leaves_the_model_and_the_bits_alone():
         model.permutation_test(X, Y, 0)
     with pytest.warns(UserWarning, match="too few"):
         assert (CCA().permutation_test(X[:7], Y[:7], 19, random_state=0) > 0.5).all()  # always 1: no evidence
+
+
+def test_fit_transform_takes_the_second_table_as_y():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 3))
+    Y = X[:, :2] + rng.standard_normal((40, 2))
+    np.testing.assert_array_equal(CCA().fit_transform(X, y=Y), CCA().fit(X, Y).transform(X))
+    np.testing.assert_array_equal(CCA().fit_transform(X, Y=Y), CCA().fit_transform(X, Y))
+    with pytest.raises(TypeError, match="give the second table once"):
+        CCA().fit_transform(X, Y, Y=Y)

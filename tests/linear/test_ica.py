@@ -489,3 +489,18 @@ def test_steps_are_counted_over_all_starts():
     X, steps = mixed()[2], []
     ICA(n_init=3, random_state=0, callback=lambda step, *_: steps.append(step)).fit(X)
     assert steps == list(range(1, len(steps) + 1))
+
+
+def test_white_rows_are_rotated_as_by_scikit_learn():
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-1.7, 1.7, (600, 3)) @ rng.standard_normal((3, 3))
+    Z = lowdim.Whitening(ddof=0).fit_transform(X)
+    start = np.linalg.qr(rng.standard_normal((3, 3)))[0]
+    ours = ICA(whiten=False, init=start, tol=1e-9).fit(Z)
+    theirs = FastICA(whiten=False, w_init=start, tol=1e-10, max_iter=1000).fit(Z)
+    alike = np.abs(ours.components_ @ theirs.components_.T)
+    np.testing.assert_allclose(np.sort(alike, axis=1), [[0.0, 0.0, 1.0]] * 3, atol=1e-4)
+    with pytest.warns(UserWarning, match="whiten=False takes the columns to have mean 0"):
+        ICA(whiten=False, random_state=0).fit(X)
+    with pytest.raises(ValueError, match="whiten must be True"):
+        ICA(2, whiten=False).fit(Z)

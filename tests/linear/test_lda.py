@@ -483,3 +483,11 @@ def test_sparse_rows_are_not_filled_and_give_the_same(weighting, weighted):
         LDA(solver="svd").fit(X, y)
     ours, dense = (LDA(shrinkage="auto", weighting=weighting).fit(rows, y, weights) for rows in (X, X.toarray()))
     assert ours.shrinkage_ == pytest.approx(dense.shrinkage_, rel=1e-9)
+
+
+@pytest.mark.parametrize("solver", ["svd", "covariance"])
+def test_covariance_and_log_probabilities_are_those_of_scikit_learn(solver):
+    X, y = load_wine(return_X_y=True)
+    ours, theirs = LDA(solver=solver).fit(X, y), LinearDiscriminantAnalysis(store_covariance=True).fit(X, y)
+    np.testing.assert_allclose(ours.covariance_ * (len(X) - 3) / len(X), theirs.covariance_, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(ours.predict_log_proba(X), np.log(ours.predict_proba(X)), rtol=1e-8)

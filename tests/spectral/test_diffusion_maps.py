@@ -6,10 +6,12 @@ from scipy import sparse
 from scipy.spatial.distance import cdist, pdist, squareform
 
 from lowdim import DiffusionMaps, config, datasets
+from lowdim._core.manifold.crowding import crowding
 from tests.linear.pca.test_pca import cloud, numeric, up_to_sign
 from tests.oracles import case, load_expected
 
 APART = "ignore:DiffusionMaps. the neighbour graph"
+NARROW = pytest.mark.filterwarnings("ignore:DiffusionMaps. [0-9]+.* of .*rows")  # widths that leave single rows apart
 
 
 def spread(Z):
@@ -81,17 +83,18 @@ def test_distances_in_all_axes_are_diffusion_distances(alpha, time):
 
 def test_eigenvectors_of_the_walk():
     X = datasets.swiss_roll(100, random_state=1).X
-    model = DiffusionMaps(4, time=0, alpha=1).fit(X)
+    model = DiffusionMaps(4, time=0, alpha=1, width="median").fit(X)
     P, pi = walk(X, model.gamma_, 1)
     psi = model.embedding_
     np.testing.assert_allclose(P @ psi, psi * model.eigenvalues_, atol=1e-9)
     np.testing.assert_allclose(psi.T @ (pi[:, None] * psi), np.eye(4), atol=1e-9)
     np.testing.assert_allclose(pi @ psi, 0, atol=1e-9)
     assert ((model.eigenvalues_ > 0) & (model.eigenvalues_ < 1)).all()
-    later = DiffusionMaps(4, time=2.5, alpha=1).fit(X)
+    later = DiffusionMaps(4, time=2.5, alpha=1, width="median").fit(X)
     np.testing.assert_allclose(later.embedding_, psi * model.eigenvalues_**2.5, atol=1e-9)
 
 
+@NARROW
 def test_time_is_not_alpha():
     """drtoolbox's parameter t is the density exponent, and nothing there is scaled by lambda^t."""
     X = datasets.swiss_roll(120, random_state=0).X * np.linspace(1, 2, 120)[:, None]
@@ -133,11 +136,18 @@ def test_alpha_removes_the_density():
 # ---- widths ----------------------------------------------------------------------------------------------------
 
 
+@NARROW
 def test_width_rules():
     X = datasets.swiss_roll(200, random_state=0).X
     D = squareform(pdist(X))
     tenth = np.sort(D, axis=1)[:, 10]
-    assert DiffusionMaps().fit(X).gamma_ == pytest.approx(1 / np.median(tenth**2))
+    assert DiffusionMaps(width="median").fit(X).gamma_ == pytest.approx(1 / np.median(tenth**2))
+    adaptive = DiffusionMaps(alpha=0).fit(X)
+    scales = np.maximum(tenth / 1.5, np.sqrt(np.median(tenth**2)))
+    np.testing.assert_allclose(adaptive.scales_, scales, rtol=1e-10)
+    K = np.exp(-((D / scales) ** 2))
+    K = K + K.T
+    np.testing.assert_allclose(adaptive.stationary_, K.sum(axis=1) / K.sum(), rtol=1e-9)
     conventions = {"exp(-d2/s)": 1 / 3, "exp(-d2/s2)": 1 / 9, "exp(-d2/(2*s2))": 1 / 18}
     for convention, gamma in conventions.items():
         assert DiffusionMaps(width=3.0, convention=convention).fit(X).gamma_ == pytest.approx(gamma)
@@ -146,6 +156,18 @@ def test_width_rules():
     np.testing.assert_allclose(own.scales_, seventh, rtol=1e-10)
     K = np.exp(-(D[:60, :60] ** 2) / np.outer(seventh, seventh))
     np.testing.assert_allclose(own.stationary_, K.sum(axis=1) / K.sum(), rtol=1e-9)
+
+
+def test_outlying_rows_do_not_take_the_axes():
+    """A roll and five rows far from it: with one width they are the map, with scales of their own they are not."""
+    rng = np.random.default_rng(0)
+    roll = datasets.swiss_roll(200, random_state=0).X
+    aside = rng.standard_normal((5, 3))
+    X = np.vstack([roll, roll.mean(axis=0) + 30 * aside / np.linalg.norm(aside, axis=1, keepdims=True)])
+    with pytest.warns(UserWarning, match=r"DiffusionMaps: 9\d% of the rows lie within 1 % .* width='adaptive'"):
+        DiffusionMaps(2, width=20.0).fit(X)
+    model = DiffusionMaps(2).fit(X)  # no warning
+    assert crowding(model.embedding_) < 0.1
 
 
 def test_kernel_sum_finds_the_dimension():
@@ -161,6 +183,7 @@ def test_kernel_sum_finds_the_dimension():
 # ---- graphs ----------------------------------------------------------------------------------------------------
 
 
+@NARROW
 def test_all_neighbours_are_all_pairs():
     X = cloud(80, 3)
     for options in ({"width": 4.0}, {"width": "self-tuning"}, {"width": 4.0, "alpha": 0.5, "time": "multiscale"}):
@@ -177,6 +200,7 @@ def test_all_neighbours_are_all_pairs():
     np.testing.assert_allclose(graph.transform(new)[free], dense.transform(new)[free], atol=1e-2)
 
 
+@NARROW
 def test_equal_rows_are_density():
     """Copies are more of the same place: on a graph too, where they count with their number."""
     X = cloud(50, 2)
@@ -201,7 +225,7 @@ def test_distances_given_in_every_form():
     graph = DiffusionMaps(2, metric="precomputed", width=4.0).fit(stored)
     rows = DiffusionMaps(2, n_neighbors=12, width=4.0).fit(X)
     np.testing.assert_allclose(graph.embedding_, rows.embedding_, atol=1e-8)
-    for rule in ("median", "self-tuning", "kernel-sum"):
+    for rule in ("adaptive", "median", "self-tuning", "kernel-sum"):
         assert np.isfinite(DiffusionMaps(2, metric="precomputed", width=rule).fit_transform(stored)).all()
 
 
@@ -210,7 +234,14 @@ def test_distances_given_in_every_form():
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"width": "self-tuning"}, {"n_neighbors": 8}, {"n_neighbors": 8, "width": "self-tuning"}, {"radius": 6.0}],
+    [
+        {},
+        {"width": "median"},
+        {"width": "self-tuning"},
+        {"n_neighbors": 8},
+        {"n_neighbors": 8, "width": "self-tuning"},
+        {"radius": 6.0},
+    ],
 )
 @pytest.mark.filterwarnings(APART)
 def test_fitted_rows_come_out_where_they_are(options):

@@ -1,15 +1,20 @@
 """Laplacian eigenmaps on graphs whose spectra are known, against loe and scikit-learn, its identities and new rows."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist, pdist, squareform
+from sklearn.base import clone
 from sklearn.manifold import spectral_embedding
+from sklearn.neighbors import kneighbors_graph
 
 from lowdim import LaplacianEigenmaps, datasets, load, save
 from tests.linear.pca.test_pca import cloud, numeric, up_to_sign
 from tests.oracles import load_expected
 
+CLASSIC = {"one_sided": 1.0, "width": "median"}  # the graph and weights of Belkin and Niyogi
 APART = "ignore:LaplacianEigenmaps. the neighbour graph"
 
 
@@ -127,7 +132,7 @@ def test_loe():
     points = load_expected("laplacian_spec_emb_scurve_norm", "points.csv")
     values = load_expected("laplacian_spec_emb_scurve_norm", "smallest_eigs.csv")
     given = LaplacianEigenmaps(2, metric="precomputed", weights="given", normalization="symmetric").fit(A)
-    rows = LaplacianEigenmaps(2, n_neighbors=10, weights="binary", normalization="symmetric").fit(numeric("scurve_300"))
+    rows = LaplacianEigenmaps(2, one_sided=1, weights="binary", normalization="symmetric").fit(numeric("scurve_300"))
     for model in (given, rows):
         np.testing.assert_allclose(model.eigenvalues_, values[1:3], rtol=1e-6)
         np.testing.assert_allclose(up_to_sign(points[:, ::-1], model.embedding_), points[:, ::-1], atol=1e-6)
@@ -148,7 +153,7 @@ def test_scikit_learn_on_the_same_weights(drop):
 
 def test_definition():
     X = datasets.swiss_roll(200, random_state=1).X
-    model = LaplacianEigenmaps(3, n_neighbors=9).fit(X)
+    model = LaplacianEigenmaps(3, n_neighbors=9, **CLASSIC).fit(X)
     D, joined = or_graph(X, 9)
     assert model.gamma_ == pytest.approx(0.5 / np.median(D[joined] ** 2))
     _, values, Y = walk_of(X, 9, model.gamma_)
@@ -156,12 +161,59 @@ def test_definition():
     np.testing.assert_allclose(up_to_sign(Y[:, 1:4], model.embedding_), Y[:, 1:4], atol=1e-8 * spread(Y[:, 1:4]))
 
 
+def test_the_default_weights():
+    """exp(-d²/(s_i s_j)), s the distance to the last neighbour but at least its median; half for one-sided pairs."""
+    X = datasets.swiss_roll(150, random_state=1).X
+    X[0] += 30.0  # outside: its neighbours are far
+    D = squareform(pdist(X))
+    last = np.sort(D, axis=1)[:, 9]
+    scales = np.maximum(last, np.sqrt(np.median(last**2)))
+    K = np.exp(-(D**2) / np.outer(scales, scales))
+    nearest = (last[:, None] >= D) & ~np.eye(150, dtype=bool)
+    for share in (0.5, 1.0, 0.25):
+        model = LaplacianEigenmaps(3, n_neighbors=9, one_sided=share).fit(X)
+        sides = nearest.astype(int) + nearest.T
+        W = K * np.choose(sides, [0.0, share, 1.0])
+        np.testing.assert_allclose(model.scales_, scales, rtol=1e-10)
+        root = np.sqrt(W.sum(axis=1))
+        values, V = np.linalg.eigh(np.eye(150) - W / np.outer(root, root))
+        np.testing.assert_allclose(model.eigenvalues_, values[1:4], rtol=1e-8)
+        Y = (V / root[:, None])[:, 1:4]
+        np.testing.assert_allclose(up_to_sign(Y, model.embedding_), Y, atol=1e-8 * spread(Y))
+    assert scales[0] > 2 * np.median(scales)
+
+
+def test_half_weights_are_those_of_scikit_learn():
+    """Binary weights, half for one-sided pairs: what its graph of neighbours becomes when it is made symmetric."""
+    X = cloud(120, 3)
+    theirs = kneighbors_graph(X, 10, include_self=False)
+    W = 0.5 * (theirs + theirs.T)
+    expected = spectral_embedding(W, n_components=3, drop_first=True, eigen_solver="arpack", random_state=0)
+    ours = LaplacianEigenmaps(3, n_neighbors=10, weights="binary").fit(X).embedding_
+    scale = np.abs(expected).max() / np.abs(ours).max()
+    np.testing.assert_allclose(up_to_sign(expected, scale * ours), expected, atol=1e-6 * np.abs(expected).max())
+
+
+def test_mutual_neighbours_alone():
+    """one_sided=0: pairs of which only one has the other among its neighbours are no edges."""
+    X = cloud(60, 2)
+    model = LaplacianEigenmaps(2, n_neighbors=8, one_sided=0, weights="binary", disconnected="separate")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X)
+    D = squareform(pdist(X))
+    nearest = (np.sort(D, axis=1)[:, [8]] >= D) & ~np.eye(60, dtype=bool)
+    count, labels = sparse.csgraph.connected_components(sparse.csr_array(nearest & nearest.T))
+    assert model.n_components_graph_ == count
+    assert len(np.unique(np.column_stack([labels, model.component_labels_]), axis=0)) == count
+
+
 # ---- identities ------------------------------------------------------------------------------------------------
 
 
 def test_what_is_minimised_and_what_is_fixed():
     X = datasets.swiss_roll(150, random_state=2).X
-    model = LaplacianEigenmaps(4, n_neighbors=8, gamma=0.05).fit(X)
+    model = LaplacianEigenmaps(4, n_neighbors=8, gamma=0.05, one_sided=1).fit(X)
     W, values, _ = walk_of(X, 8, 0.05)
     Y, d = model.embedding_, W.sum(axis=1)
     np.testing.assert_allclose(Y.T @ (d[:, None] * Y), np.eye(4), atol=1e-10)
@@ -177,7 +229,7 @@ def test_what_is_minimised_and_what_is_fixed():
 def test_both_normalisations_differ_by_the_root_of_the_degree():
     X = cloud(60, 3)
     plain, symmetric = (
-        LaplacianEigenmaps(2, n_neighbors=7, normalization=n).fit(X) for n in ("random_walk", "symmetric")
+        LaplacianEigenmaps(2, n_neighbors=7, normalization=n, **CLASSIC).fit(X) for n in ("random_walk", "symmetric")
     )
     W, _, _ = walk_of(X, 7, plain.gamma_)
     expected = plain.embedding_ * np.sqrt(W.sum(axis=1))[:, None]
@@ -202,27 +254,28 @@ def test_width_conventions():
     largest = LaplacianEigenmaps(2, n_neighbors=8, width="largest", convention="exp(-d2/s2)").fit(X)
     D, joined = or_graph(X, 8)
     assert largest.gamma_ == pytest.approx(1 / D[joined].max() ** 2)
-    halves = [LaplacianEigenmaps(2, n_neighbors=8, convention=c).fit(X).gamma_ for c in ("exp(-d2/s2)", "exp(-d2/s)")]
-    assert halves == pytest.approx([2 * LaplacianEigenmaps(2, n_neighbors=8).fit(X).gamma_] * 2)
+    median = LaplacianEigenmaps(2, n_neighbors=8, width="median")
+    halves = [clone(median).set_params(convention=c).fit(X).gamma_ for c in ("exp(-d2/s2)", "exp(-d2/s)")]
+    assert halves == pytest.approx([2 * median.fit(X).gamma_] * 2)
 
 
 def test_distances_given_in_every_form():
     X = cloud(70, 4)
     D = squareform(pdist(X))
-    expected = LaplacianEigenmaps(2, n_neighbors=8).fit(X)
-    table = LaplacianEigenmaps(2, n_neighbors=8, metric="precomputed")
+    expected = LaplacianEigenmaps(2, n_neighbors=8, one_sided=1, width="median").fit(X)
+    table = LaplacianEigenmaps(2, n_neighbors=8, metric="precomputed", **CLASSIC)
     for distances in (D, pdist(X)):
         np.testing.assert_allclose(table.fit(distances).embedding_, expected.embedding_, atol=1e-8)
     np.testing.assert_allclose(table.transform(D[:5]), expected.embedding_[:5], atol=1e-8)
     stored = sparse.csr_array(np.where(or_graph(X, 8)[1], D, 0))
-    model = LaplacianEigenmaps(2, metric="precomputed").fit(stored)
+    model = LaplacianEigenmaps(2, metric="precomputed", width="median").fit(stored)
     np.testing.assert_allclose(model.embedding_, expected.embedding_, atol=1e-8)
     np.testing.assert_allclose(model.transform(stored[:5]), model.embedding_[:5], atol=1e-8)
     with pytest.raises(
         ValueError, match="LaplacianEigenmaps: every row of X must store a distance to a fitted row; row 0"
     ):
         model.transform(sparse.csr_array((1, 70)))
-    rows = LaplacianEigenmaps(2, n_neighbors=8).fit(sparse.csr_array(X))
+    rows = LaplacianEigenmaps(2, n_neighbors=8, **CLASSIC).fit(sparse.csr_array(X))
     np.testing.assert_allclose(rows.embedding_, expected.embedding_, atol=1e-8)
 
 
@@ -272,7 +325,8 @@ def test_the_formula_for_a_new_row():
     gaps = np.sort(squareform(pdist(X)), axis=1)[:, 1]
     free = D.min(axis=1) > gaps[D.argmin(axis=1)] / 2
     assert free.sum() > 3
-    W = np.exp(-model.gamma_ * D**2) * (np.argsort(np.argsort(D, axis=1), axis=1) < 6)
+    own = np.maximum(np.sort(D, axis=1)[:, 5], model.scales_.min())
+    W = np.exp(-(D**2) / np.outer(own, model.scales_)) * (np.argsort(np.argsort(D, axis=1), axis=1) < 6)
     expected = W @ model.embedding_ / W.sum(axis=1, keepdims=True) / (1 - model.eigenvalues_)
     np.testing.assert_allclose(model.transform(new)[free], expected[free], atol=1e-9)
 
@@ -301,7 +355,7 @@ def islands(count=3, n=25):
 def test_zeros_are_components():
     X = islands()
     with pytest.warns(UserWarning, match="3 components"):
-        model = LaplacianEigenmaps(2, n_neighbors=5, disconnected="largest").fit(X)
+        model = LaplacianEigenmaps(2, n_neighbors=5, disconnected="largest", **CLASSIC).fit(X)
     _, values, _ = walk_of(X, 5, model.gamma_)
     assert model.n_components_graph_ == 3 == (values < 1e-9).sum()
     np.testing.assert_array_equal(np.bincount(model.component_labels_), [25, 25, 25])
@@ -317,7 +371,7 @@ def test_policies():
         # The bridge is as heavy as the weakest link, so the first axis tells the islands apart.
         groups = [Z[25 * c : 25 * c + 25, 0] for c in range(3)]
         assert max(g.std() for g in groups) < 0.3 * Z[:, 0].std()
-    apart = LaplacianEigenmaps(2, n_neighbors=5, disconnected="separate").fit(X)
+    apart = LaplacianEigenmaps(2, n_neighbors=5, disconnected="separate", width="median").fit(X)
     np.testing.assert_allclose(apart.transform(X), apart.embedding_, atol=1e-8 * spread(apart.embedding_))
     alone = LaplacianEigenmaps(2, n_neighbors=5, gamma=apart.gamma_).fit(X[:25])
     moved = apart.embedding_[:25] - apart.embedding_[:25].mean(axis=0)
@@ -365,8 +419,9 @@ def test_incomplete_rows(policy):
     X = datasets.swiss_roll(200, random_state=0).X
     X = np.hstack([X, X @ np.random.default_rng(0).standard_normal((3, 3))])
     holes = np.random.default_rng(1).random(X.shape) < 0.05
-    complete = LaplacianEigenmaps(2, n_neighbors=8).fit(X)
-    model = LaplacianEigenmaps(2, n_neighbors=8, missing=policy, random_state=0).fit(np.where(holes, np.nan, X))
+    complete = LaplacianEigenmaps(2, n_neighbors=8, **CLASSIC).fit(X)
+    settings = {"missing": policy, "random_state": 0, **CLASSIC}
+    model = LaplacianEigenmaps(2, n_neighbors=8, **settings).fit(np.where(holes, np.nan, X))
     Z = model.embedding_
     assert abs(np.corrcoef(Z[:, 0], complete.embedding_[:, 0])[0, 1]) > 0.8
     whole = ~holes.any(axis=1)
@@ -394,5 +449,5 @@ def test_more_axes_than_there_are():
 def test_many_rows():
     """Where scikit-learn's lobpcg and amg stop unconverged: the first eigenvalues of 70,000 rows, residuals checked."""
     X = datasets.swiss_roll(70_000, random_state=0).X
-    model = LaplacianEigenmaps(2, n_neighbors=15, weights="binary").fit(X)
+    model = LaplacianEigenmaps(2, n_neighbors=15, weights="binary", one_sided=1).fit(X)
     np.testing.assert_allclose(model.eigenvalues_, [2.93978660e-05, 1.19962438e-04], rtol=1e-6)

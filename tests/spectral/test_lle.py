@@ -10,7 +10,7 @@ from sklearn.manifold import LocallyLinearEmbedding
 import lowdim
 from lowdim._core.graph.local_fits import LLE_METHODS, Patches, alignment
 from lowdim._core.neighbors import nearest
-from lowdim._core.spectrum.null_axes import crowding, null_axes, outlying, warn_of_ambiguous_axes
+from lowdim._core.spectrum.null_axes import null_axes, warn_of_ambiguous_axes
 from lowdim._core.tables.align import procrustes
 from tests.oracles import load_expected, load_input
 
@@ -289,31 +289,10 @@ def test_a_sheet_that_shrinks_to_a_line_is_reported(settings):
     model.fit(roll)
 
 
-def test_what_outlying_rows_pay_does_not_change_with_a_turn():
-    Z = np.random.default_rng(0).normal(size=(200, 2))
-    Z[[3, 7]] = [[20.0, 20.0], [-30.0, -30.0]]
-    Z = np.linalg.qr(Z - Z.mean(axis=0))[0] * np.sqrt(200)
-    rows, paid = outlying(Z)
-    assert {3, 7} <= set(rows.tolist())
-    assert len(rows) == 4
-    assert paid > 0.75
-    turn = np.array([[0.6, -0.8], [0.8, 0.6]])
-    np.testing.assert_allclose(outlying(Z @ turn)[1], paid)
-    assert outlying(np.random.default_rng(0).uniform(-(3**0.5), 3**0.5, (500, 2)))[1] < 0.1
-
-
 def test_a_small_gap_is_reported():
     X = np.random.default_rng(0).normal(size=(300, 6))  # no direction stands out
     with pytest.warns(UserWarning, match=r"LLE: the gap after the last axis is small .*ratio 1\.\d\d"):
         lowdim.LLE(n_neighbors=20).fit(X)
-
-
-def test_crowding_is_a_share():
-    Z = np.random.default_rng(0).random((1000, 2))
-    assert crowding(Z) < 0.01
-    Z[:400] = 0.5
-    assert 0.4 <= crowding(Z) < 0.41
-    assert crowding(np.ones((5, 2))) == 1.0
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ is exact, `_invert`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -22,13 +22,10 @@ from lowdim._core.renamed import current, refuse_unknown, renamed_of, with_known
 from lowdim._core.runtime import memory, threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
-from lowdim._core.tables.arrays import FLOATS, extent, native, same_shape
+from lowdim._core.tables.arrays import FLOATS, contiguous, extent, native, same_shape
 from lowdim._core.tables.kinds import naming_text
 from lowdim._core.validate import Accepts
 from lowdim._core.vocabulary import rules_of
-
-if TYPE_CHECKING:
-    from lowdim._core.inverse import LearnedInverse
 
 # What a fit may leave beside the public attributes (which end in "_"); scikit-learn keeps private ones of its own.
 _FITTED = (
@@ -45,7 +42,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _sparse_graphs: ClassVar[bool] = False  # takes precomputed distances as a sparse graph
     _unknown_distances: ClassVar[bool] = False  # takes precomputed distances of which some are unknown (NaN)
     _hole_policies: ClassVar[tuple[str, ...]] = tuple(METRICS)  # values of `missing` that take incomplete rows
-    _holes: Any = None  # how distances see missing cells, where `missing` is "pairwise" or "expected"
+    _holes: Any = None  # how missing cells are seen, where `missing` is not "error": by distances, or as a distribution
     _reads_holes: ClassVar[type[Holes]] = Holes  # the record that makes tables of incomplete rows
     _incomplete: Any = False  # during a fit: whether a cell is missing
     _missing_stays: ClassVar[bool] = False  # a map of single cells: missing cells of X are missing cells of Z
@@ -61,6 +58,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _extend: Any  # X -> Z: place new rows, each on its own
     _rows: Any = None  # the fitted rows, where new rows or the learned inverse need them
     _memory: Any  # (n, d, itemsize, stored) -> {name: bytes} at the peak; stored: values of a sparse X, else None
+    _judge_map: Any = staticmethod(lambda Z, X: None)  # warn of a map that shows nothing
     _invert: Any = None  # Z -> rows, where the method has an exact inverse
     _embed_batches: Any = None  # an iterator of batches -> fitted attributes, where the method can stream
 
@@ -133,28 +131,35 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 "batch by batch."
             )
 
+    @threads.on_one_blas_thread
     def _fit_rows(self, X: Any, **options: Any) -> Any:
         """Check, embed, keep. After any failure (Ctrl-C included) the model is as it was before."""
         before = dict(self.__dict__)
         try:
             self._forget()
             params.check(type(self).__name__, vars(self), rules_of(type(self)))
-            if isinstance(X, Iterator):
-                return self._fit_batches(X, **options)
-            X, dtype = self._check_rows(X, fitting=True)
-            memory.check(type(self).__name__, self._needs(X), self._ways_out)
-            Z = self._embed(X, **options)
-            self.__dict__.pop("_incomplete", None)
-            if self._keeps_embedding:
-                self.embedding_ = Z = np.asarray(Z, dtype=dtype)
-                self._n_features_out = Z.shape[1]
+            Z = self._fit_batches(X, **options) if isinstance(X, Iterator) else self._fit_table(X, **options)
+            # In the memory order that a model file keeps, so that a loaded model multiplies them the same way.
+            self.__dict__.update(contiguous({k: v for k, v in self.__dict__.items() if v is not before.get(k)}))
             return Z
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
 
-    def _fit_batches(self, batches: Iterator[Any], **options: Any) -> None:
+    def _fit_table(self, X: Any, **options: Any) -> Any:
+        X, dtype = self._check_rows(X, fitting=True)
+        memory.check(type(self).__name__, self._needs(X), self._ways_out)
+        Z = self._embed(X, **options)
+        self.__dict__.pop("_incomplete", None)
+        if self._keeps_embedding:
+            self.embedding_ = Z = np.asarray(Z, dtype=dtype)
+            self._n_features_out = Z.shape[1]
+            validate.refuse_overflow(Z, type(self).__name__, getattr(self, "disconnected", None) == "largest")
+            self._judge_map(Z, X)
+        return Z
+
+    def _fit_batches(self, batches: Iterator[Any], **options: Any) -> Any:
         for name in [name for name, value in options.items() if value is not None]:
             raise ValueError(f"{type(self).__name__}: {name} must be None for an iterator of batches.")
         if self._embed_batches is None:
@@ -162,7 +167,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 f"{type(self).__name__}: X must be an array of rows; got an iterator, and {type(self).__name__} cannot "
                 "fit from a stream. Stack the batches first (np.concatenate)."
             )
-        self._embed_batches(batches)
+        return self._embed_batches(batches)
 
     def _forget(self) -> None:
         """Drop what an earlier fit left, so that nothing stale survives a second one."""
@@ -189,6 +194,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     # ---- new rows and inverse -------------------------------------------------------------------------------
 
+    @threads.on_one_blas_thread
     def transform(self, X: Any) -> np.ndarray:
         """Coordinates of new rows. Each row is treated on its own: the result does not depend on the rows beside it.
 
@@ -207,6 +213,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         parts = [self._extend(X[rows]) for rows in threads.blocks(X.shape[0], self._block_rows)]
         return np.concatenate(parts).astype(dtype, copy=False)
 
+    @threads.on_one_blas_thread
     def inverse_transform(self, Z: Any, *, return_outside: bool = False) -> Any:
         """Rows from coordinates in the embedding.
 
@@ -233,30 +240,34 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 f"{type(self).__name__}: Z must have {self._n_features_out} columns, one per component; "
                 f"got {Z.shape[1]}."
             )
+        if self._invert is not None and return_outside:
+            raise ValueError(f"{type(self).__name__}: return_outside needs a learned inverse; this one is exact.")
         if self._invert is not None:
-            if return_outside:
-                raise ValueError(f"{type(self).__name__}: return_outside needs a learned inverse; this one is exact.")
             return np.asarray(self._invert(Z), dtype=Z.dtype)
         X, outside = self._learned_inverse()(Z)
         X = self._holes.decoded(X) if isinstance(self._holes, Gower) else X.astype(Z.dtype, copy=False)
         return (X, outside) if return_outside else X
 
-    def _learned_inverse(self) -> LearnedInverse:
+    def _learned_inverse(self) -> Any:
         """Fitted on first use, then kept: many users never call it."""
         from lowdim._core.inverse import LearnedInverse
 
         if "_inverse" not in self.__dict__:
-            if self._rows is None:
-                raise ValueError(
-                    f"{type(self).__name__}: inverse_transform needs the rows of X; this model was fitted on distances "
-                    "or similarities alone. Fit on rows instead."
-                )
-            rows = self._rows.toarray() if sparse.issparse(self._rows) else self._rows
-            rows = rows if self._holes is None else self._holes.rows(rows)
-            places = self._fitted_places()
-            placed = np.isfinite(places).all(axis=1)
-            self._inverse = LearnedInverse.fit(places[placed], rows[placed])
+            self._inverse = LearnedInverse.fit(*self._placed_rows())
         return self._inverse
+
+    def _placed_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """The coordinates and the cells of the rows that were kept, those without coordinates left out."""
+        if self._rows is None:
+            raise ValueError(
+                f"{type(self).__name__}: inverse_transform needs the rows of X; this model was fitted on distances or "
+                "similarities alone. Fit on rows instead."
+            )
+        rows = self._rows.toarray() if sparse.issparse(self._rows) else self._rows
+        rows = rows if self._holes is None else self._holes.rows(rows)
+        places = self._fitted_places()
+        placed = np.isfinite(places).all(axis=1)
+        return places[placed], rows[placed]
 
     def _fitted_places(self) -> np.ndarray:
         """The embedding of the rows that were kept."""

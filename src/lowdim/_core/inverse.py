@@ -61,6 +61,28 @@ class LearnedInverse:
             coefficients = _reduced_ridge(Z, centres, left, gamma, alpha)
         return cls(affine, centres, coefficients, gamma, Z, spacing)
 
+    @classmethod
+    def smooth(cls, Z: np.ndarray, X: Any, noise: float) -> LearnedInverse:
+        """The smooth map from coordinates to rows of which a given part is noise.
+
+        The posterior mean of a Gaussian process: its width is the median distance in the embedding, and `noise` the
+        variance of the noise relative to that of the process. Leave-one-out error cannot find this number, as the
+        coordinates have the same noise as the rows.
+        """
+        Z, X = np.asarray(Z, dtype=np.float64), np.asarray(X.toarray() if sparse.issparse(X) else X, dtype=np.float64)
+        constant = np.vstack([np.zeros((Z.shape[1], X.shape[1])), X.mean(axis=0)])
+        rng = generator(0)
+        some = Z[np.sort(rng.permutation(len(Z))[:_MOST_CENTRES])]
+        apart = pairwise(some, some)[np.triu_indices(len(some), 1)]
+        width = float(np.median(apart[apart > 0])) if (apart > 0).any() else 1.0
+        gamma, left = 0.5 / width**2, X - X.mean(axis=0)
+        centres = Z if len(Z) <= _MOST_CENTRES else Z[choose(Z, _MOST_CENTRES, method="kmeans++", rng=rng)]
+        if len(centres) == len(Z):
+            coefficients = np.linalg.solve(_gaussian(Z, Z, gamma) + noise * np.eye(len(Z)), left)
+        else:
+            coefficients = _reduced_ridge(Z, centres, left, gamma, noise)
+        return cls(constant, centres, coefficients, gamma, Z, _spacing(Z))
+
     def __call__(self, Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         Z = np.asarray(Z, dtype=np.float64)
         X = _with_one(Z) @ self.affine

@@ -153,3 +153,14 @@ def check_new_distances(D: Any, accepts: Accepts) -> Any:
         lost = int(unknown.all(axis=1).argmax())
         raise ValueError(f"{owner}: row {lost} of X has no known distance to a fitted row, so it cannot be placed.")
     return D
+
+
+def refuse_overflow(Z: np.ndarray, owner: str, unplaced: bool) -> None:
+    """A map of numbers only; `unplaced`: rows may be left out of it, as NaN."""
+    bad = np.isinf(Z) if unplaced else ~np.isfinite(Z)
+    if bad.any():
+        raise ValueError(
+            f"{owner}: the coordinates must be finite; got {int(bad.any(axis=1).sum())} rows of {len(Z)} that are not, "
+            "as numbers left the range of their precision on the way. Rescale X, for example X / np.abs(X).max(), "
+            "or pass float64."
+        )

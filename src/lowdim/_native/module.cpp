@@ -1,6 +1,6 @@
 // The Python module: every kernel binds itself in the file that holds it.
 #include "bindings.hpp"
-#include "common/parallel.hpp"
+#include "common/gil.hpp"
 #include "common/simd.hpp"
 
 NB_MODULE(_native, m) {
@@ -10,12 +10,21 @@ NB_MODULE(_native, m) {
     try {
       std::rethrow_exception(p);
     } catch (const lowdim::Interrupted&) {
-      // PyErr_CheckSignals has set KeyboardInterrupt already.
+      if (!PyErr_Occurred()) PyErr_SetNone(PyExc_SystemExit);  // else PyErr_CheckSignals has set KeyboardInterrupt
     }
   });
   m.def("simd_width", &lowdim::width_name, "Name of the vector width in use.");
   m.def("force_baseline", &lowdim::force_baseline, nanobind::arg("forced"),
         "Use only baseline instructions from now on (for tests).");
+  m.def(
+      "raise_in",
+      [](unsigned long thread, nanobind::handle type) { return PyThreadState_SetAsyncExc(thread, type.ptr()) == 1; },
+      nanobind::arg("thread"), nanobind::arg("type"),
+      "Raise an exception in another Python thread before its next line; False where there is no such thread.");
+  m.def("stop_other_threads", &lowdim::stop_other_threads,
+        "Kernels outside the main thread stop with SystemExit from now on: the interpreter is about to end.");
+  m.def("end_at_once", &lowdim::end_at_once,
+        "Skip what libraries do at the end of the process: one of them is still at work in a thread.");
 
   lowdim::bind_polyline(m);
   lowdim::bind_segments(m);

@@ -23,6 +23,9 @@ EPILOG = """examples:
 
 lowdim COMMAND --help shows the options of a command, with examples; lowdim compare --help lists the methods.
 """
+IMPUTATION_METHODS = (
+    "auto", "regularized", "em", "soft", "factors", "famd", "ridge", "forest", "neighbors",
+)  # fmt: skip
 COMPARE_EXAMPLES = """examples:
   lowdim compare penguins.csv                                   any table: categories, dates, names, missing cells
   lowdim compare penguins.csv --label species --as category:year --drop comments
@@ -141,8 +144,9 @@ def _describe(commands: argparse._SubParsersAction) -> None:
 
 def _impute(commands: argparse._SubParsersAction) -> None:
     text = (
-        "Fill the missing cells of a table: numbers by regularised PCA, numbers and categories by FAMD. Writes the "
-        "completed table, and a second file with each filled cell and its uncertainty (NAME-cells.csv)."
+        "Fill the missing cells of a table, numbers and categories, by the model that fills observed cells best that "
+        "were left out. Prints the models with their errors; writes the completed table, and a second file with each "
+        "filled cell and its uncertainty (NAME-cells.csv)."
     )
     epilog = "example:\n  lowdim impute penguins.csv --out complete.csv\n"
     command = _command(commands, "impute", "fill the missing cells of a table", text, epilog)
@@ -152,6 +156,16 @@ def _impute(commands: argparse._SubParsersAction) -> None:
     options.formulas_option(command)
     command.add_argument(
         "--draws", type=options.whole(2), default=20, metavar="M", help="draws of each cell, for its uncertainty"
+    )
+    command.add_argument(
+        "--method",
+        default="auto",
+        metavar="NAME",
+        choices=IMPUTATION_METHODS,
+        help=f"model to fill cells with: {', '.join(IMPUTATION_METHODS)} (default: auto, the best)",
+    )
+    command.add_argument(
+        "--budget", type=float, default=60.0, metavar="S", help="seconds after which no further model is tried"
     )
     options.seed_option(command)
     options.jobs_option(command)

@@ -18,6 +18,7 @@ Array = np.ndarray
 
 KNOTS = 40  # at least: the penalty determines smoothness, not their number (100 changed a fit by < 1e-3 of its spread)
 LEAST = 1e-10  # penalty so small that it only decides between curves that fit equally well
+TRIED = (2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 10.0, 12.0, 15.0, 18.0, 22.0, 27.0, 33.0)  # degrees of freedom
 GROUPS = 2000  # of consecutive rows; far narrower than the span of a local line
 EVALUATED = 200  # parameters at which local lines are fitted, with linear interpolation between
 
@@ -57,6 +58,13 @@ class Spline:
         if not np.isnan(Y).any():
             return (axes / (m + (penalty / s) * (1.0 - m))) @ (axes.T @ (B.T @ Y))
         return np.column_stack([_column(B, y, penalty * bending, LEAST * s * bending) for y in Y.T])
+
+
+def df_by_gcv(t: Array, Y: Array, period: float | None = None) -> float:
+    """Degrees of freedom with the least generalised cross-validation, mean square / (1 - df / n)², for given t."""
+    tried = [df for df in TRIED if df <= len(t) / 3] or [TRIED[0]]
+    squares = [float(np.nanmean((Y - Spline(df)(t, Y, t, period)) ** 2)) / (1 - df / len(t)) ** 2 for df in tried]
+    return tried[int(np.argmin(squares))]
 
 
 def _column(B: Array, y: Array, penalty: Array, least: Array) -> Array:

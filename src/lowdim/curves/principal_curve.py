@@ -14,7 +14,7 @@ from lowdim.curves._init import completed, initial_curve
 from lowdim.curves._polygon import polygonal_line
 from lowdim.curves._polyline import Fit, Polyline
 from lowdim.curves._segments import k_segments
-from lowdim.curves._smoothers import Lowess, Spline
+from lowdim.curves._smoothers import Lowess, Spline, df_by_gcv
 
 SMOOTHERS = ("spline", "lowess", "periodic", "segments", "polygon")
 
@@ -33,8 +33,10 @@ class PrincipalCurve(Reducer):
     smoother : {"spline", "lowess", "periodic", "segments", "polygon"}
         Cubic smoothing splines, local lines, or periodic splines for a closed curve (all by Hastie and Stuetzle's
         algorithm); k segments; a polygonal line.
-    df : float
-        Degrees of freedom of a spline: 2 is a straight line, 5 bends once or twice, a spiral needs more.
+    df : float or "auto"
+        Degrees of freedom of a spline: 2 is a straight line, 5 bends once or twice, a spiral needs more. "auto": by
+        generalised cross-validation of the columns as functions of the arc length along the curve of 5 degrees of
+        freedom. (Along a curve that follows the noise, the arc length does too, and the criterion would be too small.)
     span : float
         Share of the rows that a local line of "lowess" is fitted to.
     n_segments : int or None
@@ -70,6 +72,8 @@ class PrincipalCurve(Reducer):
         Whether the last is joined to the first.
     length_ : float
         Of the curve.
+    df_ : float or None
+        Degrees of freedom of the spline; None for the other smoothers.
     embedding_ : ndarray of shape (n_samples, 1)
         Arc length of the curve up to the point nearest to each row. An open curve starts at the end with more rows.
     parameters_ : ndarray of shape (n_samples,)
@@ -107,7 +111,7 @@ class PrincipalCurve(Reducer):
 
     _rules: ClassVar = {
         "smoother": params.one_of(*SMOOTHERS),
-        "df": params.real(2),
+        "df": params.real(2) | params.one_of("auto"),
         "span": params.real(0, 1, open_low=True),
         "n_segments": params.none() | params.whole(1),
         "closed": params.flag(),
@@ -150,7 +154,13 @@ class PrincipalCurve(Reducer):
         self.verbose = verbose
 
     def _embed(self, X: np.ndarray) -> np.ndarray:
+        if self.df > max(len(X), 5):
+            raise ValueError(
+                f"PrincipalCurve: df must be at most n_samples={len(X)}; got {self.df:g}. A smoother has no more "
+                "degrees of freedom than rows; 5 to 10 are usual."
+            )
         rows = X.astype(np.float64, copy=False)
+        self.df_: Any = None
         closed = bool(self.closed or self.smoother == "periodic")
         whole = completed(rows, X.dtype, self._incomplete, self.n_jobs)
         if self.smoother == "segments":
@@ -168,7 +178,17 @@ class PrincipalCurve(Reducer):
         return found.parameters[:, None]
 
     def _by_smoothing(self, X: np.ndarray, start: Polyline) -> Fit:
-        smoother: Any = Lowess(self.span) if self.smoother == "lowess" else Spline(self.df)
+        if self.smoother == "lowess":
+            return self._alternated(X, start, Lowess(self.span))
+        self.df_ = 5.0 if self.df == "auto" else float(self.df)
+        fit = self._alternated(X, start, Spline(self.df_))
+        if self.df != "auto":
+            return fit
+        period = float(fit.curve.lengths[-1]) if start.closed else None
+        self.df_ = df_by_gcv(fit.curve.project(X, self.n_jobs).parameters, X, period)
+        return self._alternated(X, fit.curve, Spline(self.df_))
+
+    def _alternated(self, X: np.ndarray, start: Polyline, smoother: Any) -> Fit:
         alternation = HastieStuetzle(X, smoother, start.closed, self.bias_correction, self.n_vertices, self.n_jobs)
         settings: Any = {"tol": self.tol, "max_iter": self.max_iter, "callback": self.callback, "verbose": self.verbose}
         return alternation.fit(start, owner="PrincipalCurve", **settings)

@@ -8,18 +8,28 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array
 
+from lowdim._core.incomplete.patterns import ByPattern
 from lowdim._core.spectrum import Moments
 from lowdim._core.tables.arrays import FLOATS
 from lowdim._core.tables.kinds import naming_text
-from lowdim._core.tables.missing import refuse, refuse_sparse
+from lowdim._core.tables.missing import admit, refuse, refuse_sparse, undisguised
 
 
-def rows_of(batch: Any, owner: str, width: int | None, name: str = "X") -> np.ndarray:
-    """A batch as a finite float table with `width` columns (None: any number)."""
+def rows_of(
+    batch: Any, owner: str, width: int | None, name: str = "X", *, nan: bool = False, policies: tuple[str, ...] = ()
+) -> np.ndarray:
+    """A batch as a finite float table with `width` columns (None: any number), missing cells as NaN if `nan`.
+
+    `policies` are the values of `missing` that would take missing cells, for the error.
+    """
+    batch = undisguised(batch, owner) if nan else batch
     refuse_sparse(batch, owner, f"a batch of {name}")
     with naming_text(batch, owner, f"a batch of {name}"):
         rows = check_array(batch, dtype=FLOATS, ensure_all_finite=False, input_name=f"a batch of {name}")
-    refuse(rows, owner, whole="complete rows where they come in batches")
+    if nan:
+        admit(rows, owner, columns=False)
+    else:
+        refuse(rows, owner, policies, whole="complete rows")
     if width is not None and rows.shape[1] != width:
         raise ValueError(f"{owner}: every batch of {name} must have {width} columns; got {rows.shape[1]}.")
     return rows
@@ -27,14 +37,32 @@ def rows_of(batch: Any, owner: str, width: int | None, name: str = "X") -> np.nd
 
 def moments_of_stream(batches: Iterable[Any], owner: str, least: int, n_jobs: int | None) -> tuple[Moments, np.dtype]:
     """Weight, mean and scatter of complete batches with at least so many rows, and the precision of the last."""
-    total = None
+    found, dtype = stream_of_rows(batches, owner, least, n_jobs, nan=False)
+    assert isinstance(found, Moments)
+    return found, dtype
+
+
+def stream_of_rows(
+    batches: Iterable[Any], owner: str, least: int, n_jobs: int | None, policies: tuple[str, ...] = (), *, nan: bool
+) -> tuple[Moments | ByPattern, np.dtype]:
+    """Weight, mean and scatter of batches with at least so many rows, and the precision of the last.
+
+    With `nan`, where a cell is missing, those of each pattern of missing cells instead.
+    """
+    total: Moments | None = None
+    found, dtype = ByPattern(owner), np.dtype(np.float64)
     for batch in batches:
-        rows = rows_of(batch, owner, None if total is None else len(total.mean))
+        rows = rows_of(batch, owner, None if total is None else len(total.mean), nan=nan, policies=policies)
+        dtype = rows.dtype
+        if found.incomplete or (nan and np.isnan(rows).any()):
+            found.add(rows)
+            total = total or Moments(0.0, np.zeros(rows.shape[1]), np.zeros((rows.shape[1], rows.shape[1])))
+            continue
         part = Moments.of(rows, n_jobs=n_jobs)
         total = part if total is None else total + part
-    if total is None or total.weight < least:
+    if total is None or total.weight + found.weight < least:
         raise ValueError(f"{owner}: the batches must hold at least {least} rows together.")
-    return total, rows.dtype
+    return (found.joined(total) if found.incomplete else total), dtype
 
 
 def pairs_of(batches: Iterable[Any], owner: str, name: str) -> Iterator[tuple[Any, Any]]:

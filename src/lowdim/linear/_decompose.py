@@ -14,7 +14,7 @@ from scipy.sparse.linalg import LinearOperator
 from lowdim._core.extend import centred
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
-from lowdim._core.runtime.threads import blocks, map_rows
+from lowdim._core.runtime.threads import blocks, lapack, map_rows
 from lowdim._core.spectrum import Moments, eigenpairs, fix_signs, gram, mean_and_variance, svd
 from lowdim._core.spectrum.moments import n_sums
 from lowdim._core.spectrum.problem import unit_of
@@ -62,7 +62,8 @@ class Rows:
         n, d = self.X.shape
         R = np.zeros((0, d))
         for part in blocks(n, max(4 * d, 2**18 // d)):
-            R = sla.qr(np.vstack([R, self.dense(part=part)]), mode="r", overwrite_a=True, check_finite=False)[0][:d]
+            stack = np.vstack([R, self.dense(part=part)])
+            R = lapack(sla.qr, stack, mode="r", overwrite_a=True, check_finite=False)[0][:d]
         return R
 
     def operator(self) -> LinearOperator:

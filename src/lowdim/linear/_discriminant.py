@@ -14,9 +14,12 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.special import softmax
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from lowdim._core.incomplete.moments import JointGaussian
+from lowdim._core.incomplete.patterns import ByPattern
 from lowdim._core.runtime.threads import blocks
 from lowdim._core.spectrum import Moments, eigenpairs, fix_signs, svd
 from lowdim._core.tables.deviations import rounding_of
@@ -128,18 +131,61 @@ def refuse_one(classes: np.ndarray) -> np.ndarray:
     return classes
 
 
-def moments_of_classes(batches: Any, n_jobs: int | None) -> tuple[dict[Any, Moments], int, Any]:
-    """Moments of the rows of each label in a stream of (X_batch, y_batch), the number of columns and the precision."""
+def moments_of_classes(
+    batches: Any, n_jobs: int | None, policies: tuple[str, ...] = (), *, nan: bool = False
+) -> tuple[dict[Any, Moments | ByPattern], int, Any]:
+    """Moments of the rows of each label in a stream of (X_batch, y_batch), the number of columns and the precision.
+
+    With `nan`, of each pattern of missing cells where a class has incomplete rows.
+    """
     found: dict[Any, Moments] = {}
+    holes: dict[Any, ByPattern] = {}
     width, dtype = None, np.dtype(np.float32)
     for X_batch, y_batch in pairs_of(batches, "LDA", "y"):
-        X = rows_of(X_batch, "LDA", width)
+        X = rows_of(X_batch, "LDA", width, nan=nan, policies=policies)
         width, dtype = X.shape[1], np.promote_types(dtype, X.dtype)
         names, codes = encode(y_batch, len(X))
         for code, name in enumerate(names.tolist()):
-            part = Moments.of(X[codes == code], n_jobs=n_jobs)
-            found[name] = found[name] + part if name in found else part
-    return found, width or 0, dtype
+            rows = X[codes == code]
+            if (hole := np.isnan(rows).any(axis=1)).any():
+                holes.setdefault(name, ByPattern("LDA")).add(rows[hole])
+                rows = rows[~hole]
+            if len(rows):
+                part = Moments.of(rows, n_jobs=n_jobs)
+                found[name] = found[name] + part if name in found else part
+    none = Moments(0.0, np.zeros(width or 0), np.zeros((width or 0, width or 0)))
+    return found | {name: part.joined(found.get(name, none)) for name, part in holes.items()}, width or 0, dtype
+
+
+def labelled_table(parts: list[Moments | ByPattern]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows, class numbers and weights with the same moments of each class and pattern of missing cells."""
+    tables = [(part if isinstance(part, ByPattern) else ByPattern("LDA").joined(part)).table() for part in parts]
+    codes = np.repeat(np.arange(len(tables)), [len(rows) for rows, _ in tables])
+    return np.vstack([rows for rows, _ in tables]), codes, np.concatenate([weights for _, weights in tables])
+
+
+def refuse_unobserved(X: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> None:
+    """The mean of a column in a class cannot be known where no row of the class has a cell there."""
+    for code, name in enumerate(classes.tolist()):
+        empty = np.isnan(X[codes == code]).all(axis=0)
+        if empty.any():
+            raise ValueError(
+                f"LDA: every column must have an observed cell in every class; column {int(empty.argmax())} has none "
+                f"in class {name!r} ({int(empty.sum())} such columns). Drop these columns or that class."
+            )
+
+
+def joint(means: np.ndarray, covariance: np.ndarray, n: float) -> JointGaussian:
+    """The classes as normal distributions, for the missing cells of new rows; `n` rows the covariance comes from."""
+    within = Moments(n, means[0], covariance * n)
+    return JointGaussian(means, JointGaussian.of_moments((within,)).covariance)
+
+
+def expected_rows(X: np.ndarray, model: JointGaussian, priors: np.ndarray) -> np.ndarray:
+    """Conditional means of incomplete rows of unknown class: those of each class weighted by its probability."""
+    shares = softmax(model.log_density(X) + np.log(priors), axis=1)
+    rows = (model.conditional(X, np.full(len(X), code)) * share[:, None] for code, share in enumerate(shares.T))
+    return np.where(np.isnan(X), reduce(np.add, rows), X)
 
 
 def scatters_of_sparse(X: Any, codes: np.ndarray, weights: np.ndarray | None) -> Iterator[np.ndarray]:
@@ -215,6 +261,14 @@ class Separation:
     between: np.ndarray  # (q,) variances in coordinates where the total (the shrunken one, if shrunken) is 1
     within: np.ndarray
     space: WhitenedTotal
+    shrinkage: float
+
+    def covariance(self, scale: np.ndarray) -> np.ndarray:
+        """(d, d): within the classes (divisor n), shrunk as the axes were; 0 for constant columns."""
+        space = self.space
+        dual = space.A * np.where(np.isfinite(scale), scale, 0.0)[:, None] ** 2 * space.sizes**2
+        W, unit = dual @ space.within @ dual.T, np.where(np.isfinite(scale), scale, 0.0)
+        return (1 - self.shrinkage) * W + self.shrinkage * np.diag(unit**2)
 
     def loadings(self, r: int, scale: np.ndarray) -> np.ndarray:
         """(d, r): least-squares coefficients of the columns on the first r scores, T a (a'T a)^-1."""
@@ -243,7 +297,7 @@ def separate(space: WhitenedTotal, shrinkage: float = 0.0) -> Separation:
     C = size[:, None] * C / np.sqrt(np.maximum(within, 1e-300))
     axes = space.A @ C
     signs = np.where((fix_signs(axes) * axes).sum(axis=0) < 0, -1.0, 1.0)
-    return Separation(axes * signs, C * signs, found.values[keep] ** 2, within, space)
+    return Separation(axes * signs, C * signs, found.values[keep] ** 2, within, space, shrinkage)
 
 
 def ledoit_wolf(rows: Labelled, classes: Classes, scale: np.ndarray) -> float:

@@ -8,7 +8,9 @@ from functools import reduce
 import numpy as np
 
 from lowdim._core.extend import centred
+from lowdim._core.incomplete.moments import JointGaussian, expected_moments
 from lowdim._core.runtime import threads
+from lowdim._core.runtime.notices import warn
 from lowdim._core.spectrum import Moments, eigenpairs
 from lowdim.linear._contrast import Contrast
 from lowdim.linear._decompose import Rows, Spectrum, decompose, decompose_moments, pick_solver
@@ -16,6 +18,8 @@ from lowdim.linear._decompose import Rows, Spectrum, decompose, decompose_moment
 Array = np.ndarray
 
 BLOCK_CELLS = 2**15  # of the samples multiplied at once: with their sources they fit the second-level cache
+KNOWN = 0.9  # share of the variance of its scores that must be known of a row for it to enter the rotation
+LEAST_ROWS = 50  # rows per direction that enter it all the same, the best known first
 LANES = 16  # independent sums, so that the bits do not depend on the number of threads
 
 
@@ -88,6 +92,7 @@ class WhitenedRows:
     white: White
     matrix: Array  # (k, d)
     mean: Array
+    model: JointGaussian | None = None  # of incomplete rows
 
 
 def whiten(X: Array, k: int, n_jobs: int | None, rng: np.random.Generator) -> WhitenedRows:
@@ -107,6 +112,42 @@ def whiten(X: Array, k: int, n_jobs: int | None, rng: np.random.Generator) -> Wh
     if np.abs(C - np.eye(rank)).max() > max(1e-6, 1000 * np.finfo(X.dtype).eps):
         blocks = _project(X, found.mean, matrix, n_jobs)
     return WhitenedRows(White(blocks, len(X), n_jobs), matrix, found.mean)
+
+
+def given(X: Array, n_jobs: int | None) -> WhitenedRows:
+    """Rows that are white already, as they are; a warning where they are not."""
+    d = X.shape[1]
+    blocks = _project(X, np.zeros(d), np.eye(d), n_jobs)
+    off = float(np.abs(np.cov(X.T, bias=True).reshape(d, d) - np.eye(d)).max())
+    off = max(off, float(np.abs(X.mean(axis=0)).max()))
+    if off > 0.1:
+        warn(
+            f"ICA: whiten=False takes the columns to have mean 0, variance 1 and no correlations; a mean or covariance "
+            f"is off by {off:.2g}, and the sources are wrong then. Use whiten=True, or lowdim.Whitening first."
+        )
+    return WhitenedRows(White(blocks, len(X), n_jobs), np.eye(d), np.zeros(d))
+
+
+def whiten_incomplete(X: Array, k: int, n_jobs: int | None) -> WhitenedRows:
+    """Of incomplete rows: the whitening map from the moments of EM, the samples from the rows that are known well.
+
+    A conditional mean is nearer to 0 than the score it stands for, and a mixture of both looks peaked. Rows of which
+    less than a share `KNOWN` of the variance of the scores is known are left out of the samples.
+    """
+    found = expected_moments(X, owner="ICA", n_jobs=n_jobs)
+    spectrum = decompose_moments(found.parts[0], k, scale=False, ddof=0, dtype=np.float64)
+    rank = int((spectrum.variances > spectrum.rank_tolerance * spectrum.variances[0]).sum())
+    matrix = spectrum.loadings[:rank] / np.sqrt(spectrum.variances[:rank])[:, None]
+    known = found.model.known_share(np.isnan(X), matrix)
+    enough = min(KNOWN, float(np.sort(known)[::-1][: LEAST_ROWS * rank][-1]))
+    rows = found.model.conditional(X[known >= enough].astype(np.float64))
+    blocks = _project(rows, spectrum.mean, matrix, n_jobs)
+    samples = np.hstack(blocks)
+    samples -= samples.mean(axis=1, keepdims=True)
+    pairs = eigenpairs(samples @ samples.T / len(rows), rank, owner="ICA")
+    samples = (pairs.vectors / np.sqrt(pairs.values)) @ pairs.vectors.T @ samples
+    blocks = tuple(np.ascontiguousarray(samples[:, part]) for part in threads.blocks(len(rows), _width(rank)))
+    return WhitenedRows(White(blocks, len(rows), n_jobs), matrix, spectrum.mean, found.model)
 
 
 def _spectrum(X: Array, k: int, n_jobs: int | None, rng: np.random.Generator) -> Spectrum:

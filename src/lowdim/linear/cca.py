@@ -11,9 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 from lowdim._core import params, views
 from lowdim._core.base import Reducer
 from lowdim._core.extend import Linear
+from lowdim._core.incomplete.moments import JointGaussian, completed, expected_moments
+from lowdim._core.incomplete.patterns import ByPattern
 from lowdim._core.runtime import memory, threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.spectrum import Moments, fix_signs
+from lowdim._core.tables.missing import admit
 from lowdim._core.views import Setting, Views, permutation, second_table
 from lowdim.linear._batches import pairs_of, rows_of
 
@@ -46,6 +49,11 @@ class CCA(Reducer):
     solver : {"auto", "covariance", "svd"}
         "covariance" makes one pass over the rows; "svd" does not square them and keeps the digits of nearly dependent
         columns. "auto" takes the first for tall tables unless it is too inaccurate there.
+    missing : {"error", "em"}
+        Missing cells (NaN), at fit and in new rows: an error; or the covariances of both tables by EM under one normal
+        distribution of all columns, so that a cell may be missing in either table. New rows are transformed at their
+        conditional mean given the observed cells of the same table alone, so that what X says about Y is not counted
+        as a score of Y.
     n_jobs : int or None
         Number of threads; None means all cores. Results do not depend on it.
 
@@ -93,16 +101,19 @@ class CCA(Reducer):
         "ridge": _RIDGE,
         "scale": params.flag(),
         "solver": params.one_of("auto", "covariance", "svd"),
+        "missing": params.one_of("error", "em"),
     }
+    _hole_policies = ("em",)
     _keeps_embedding = False
     _block_rows = 65536
     _ways_out = 'Use solver="covariance", fit on an iterator of (X_batch, Y_batch) pairs, or reduce with PCA first.'
 
-    def __init__(self, n_components=None, *, ridge=0.0, scale=False, solver="auto", n_jobs=None):
+    def __init__(self, n_components=None, *, ridge=0.0, scale=False, solver="auto", missing="error", n_jobs=None):
         self.n_components = n_components
         self.ridge = ridge
         self.scale = scale
         self.solver = solver
+        self.missing = missing
         self.n_jobs = n_jobs
 
     # ---- fit ------------------------------------------------------------------------------------------------
@@ -130,15 +141,17 @@ class CCA(Reducer):
         self._fit_rows(X, Y=Y)
         return self
 
-    def fit_transform(self, X: Any, Y: Any = None) -> np.ndarray:
+    def fit_transform(self, X: Any, y: Any = None, *, Y: Any = None) -> np.ndarray:
         """Fit to the rows of two tables and return the scores of X.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             The first table.
-        Y : array-like of shape (n_samples, n_targets) or (n_samples,)
-            The second table.
+        y : array-like of shape (n_samples, n_targets) or (n_samples,)
+            The second table, under the name that pipelines use.
+        Y : array-like
+            The same under the name that `fit` uses.
 
         Returns
         -------
@@ -146,28 +159,59 @@ class CCA(Reducer):
             The scores of X alone, so that a pipeline can go on with them; `transform(X, Y)` gives those of both.
         """
         self._refuse_stream(X)
-        return self.fit(X, Y).transform(X)
+        if y is not None and Y is not None:
+            raise TypeError("CCA: give the second table once, as y or as Y.")
+        return self.fit(X, Y if y is None else y).transform(X)
 
     def _embed(self, X: np.ndarray, Y: Any = None) -> None:
-        Y, self.target_shape_ = second_table(Y, len(X), "CCA")
+        Y, self.target_shape_ = self._second(Y, len(X))
+        if self._incomplete or np.isnan(Y).any():
+            self._keep_incomplete(np.hstack([X, Y]), None, X.shape[1], np.result_type(X, Y))
+            return
         self._keep(self._both(X, Y), len(X))
+        if self._takes_nan:
+            self._holes = _models((views.joint_moments(X, Y, self.n_jobs),), X.shape[1])
+
+    def _second(self, Y: Any, n: int) -> tuple[np.ndarray, tuple[int, ...]]:
+        return second_table(Y, n, "CCA", nan=self._takes_nan, policies=self._hole_policies)
+
+    def _keep_incomplete(self, both: np.ndarray, weights: np.ndarray | None, d: int, dtype: Any) -> None:
+        """From the expected moments of both tables side by side."""
+        if self.solver == "svd":
+            raise ValueError("CCA: solver must be 'covariance' or 'auto' for incomplete rows; got 'svd'.")
+        admit(both[:, d:], "CCA", name="Y", rows=False)
+        found = expected_moments(both, None, weights, owner="CCA", n_jobs=self.n_jobs)
+        self._keep(self._from_moments(found.parts[0], d, dtype)[0], int(found.parts[0].weight))
+        self._holes = (found.model.marginal(slice(0, d)), found.model.marginal(slice(d, None)))
 
     def _embed_batches(self, batches: Any) -> None:
         if self.solver == "svd":
             raise ValueError("CCA: solver must be 'covariance' or 'auto' for a stream of batches; got 'svd'.")
-        total, dtype = None, np.dtype(np.float32)
+        total, holes, dtype = None, ByPattern("CCA"), np.dtype(np.float32)
+        settings: dict[str, Any] = {"nan": self._takes_nan, "policies": self._hole_policies}
         for X_batch, Y_batch in pairs_of(batches, "CCA", "Y"):
-            X = rows_of(X_batch, "CCA", getattr(self, "n_features_in_", None))
-            Y, shape = second_table(Y_batch, len(X), "CCA")
+            X = rows_of(X_batch, "CCA", getattr(self, "n_features_in_", None), **settings)
+            Y, shape = self._second(Y_batch, len(X))
             if getattr(self, "target_shape_", shape) != shape:
                 raise ValueError(f"CCA: every batch of Y must have rows of shape {self.target_shape_}; got {shape}.")
             self.n_features_in_, self.target_shape_ = X.shape[1], shape
             dtype = np.promote_types(dtype, np.result_type(X, Y))
-            part = views.joint_moments(X, Y, self.n_jobs)
-            total = part if total is None else total + part
-        if total is None or total.weight < self._min_rows:
+            hole = np.isnan(X).any(axis=1) | np.isnan(Y).any(axis=1)
+            if hole.any():
+                holes.add(np.hstack([X, Y])[hole])
+            if not hole.all():
+                part = views.joint_moments(X[~hole], Y[~hole], self.n_jobs)
+                total = part if total is None else total + part
+        if holes.weight + (0 if total is None else total.weight) < self._min_rows:
             raise ValueError(f"CCA: the batches must hold at least {self._min_rows} rows together.")
+        if holes.incomplete:
+            table, weights = (holes if total is None else holes.joined(total)).table()
+            self._keep_incomplete(table, weights, self.n_features_in_, dtype)
+            return
+        assert total is not None
         self._keep(self._from_moments(total, self.n_features_in_, dtype)[0], int(total.weight))
+        if self._takes_nan:
+            self._holes = _models((total,), self.n_features_in_)
 
     def _setting(self) -> Setting:
         rx, ry = self.ridge if isinstance(self.ridge, (tuple, list)) else (self.ridge, self.ridge)
@@ -233,10 +277,10 @@ class CCA(Reducer):
         Zx = super().transform(X)
         if Y is None:
             return Zx
-        Y, _ = second_table(Y, len(Zx), "CCA")
+        Y, _ = self._second(Y, len(Zx))
         if Y.shape[1] != len(self.y_mean_):
             raise ValueError(f"CCA: Y must have {len(self.y_mean_)} columns, as at fit; got {Y.shape[1]}.")
-        return Zx, Linear(self.y_mean_, None, self.y_weights_)(Y)
+        return Zx, Linear(self.y_mean_, None, self.y_weights_)(completed(Y, self._holes and self._holes[1]))
 
     def predict(self, X: Any) -> np.ndarray:
         """Y from X through the canonical scores, by least squares (reduced-rank regression).
@@ -255,17 +299,20 @@ class CCA(Reducer):
         """
         check_is_fitted(self)
         X, dtype = self._check_rows(X, fitting=False)
+        X = completed(X, self._holes and self._holes[0])
         parts = [(X[rows] - self.x_mean_) @ self.coef_.T for rows in threads.blocks(len(X), self._block_rows)]
         return (np.concatenate(parts) + self.y_mean_).reshape(len(X), *self.target_shape_).astype(dtype, copy=False)
 
     def _extend(self, X: np.ndarray) -> np.ndarray:
-        return Linear(self.x_mean_, None, self.x_weights_)(X)
+        return Linear(self.x_mean_, None, self.x_weights_)(completed(X, self._holes and self._holes[0]))
 
     def _invert(self, Z: np.ndarray) -> np.ndarray:
         return self.x_mean_ + Z @ self.x_loadings_.T
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         """As for a second table as wide as the first."""
+        if self._takes_nan and self._incomplete:
+            return {"completed rows": 12 * n * d * 8, "covariances": 16 * (2 * d) ** 2 * 8}
         if self.solver == "covariance" or (self.solver == "auto" and n >= 8 * d):
             return {"covariances": 8 * (2 * d) ** 2 * 8, "blocks": 3 * min(2 * n * d, 2**23) * 8}
         return {"centred rows": 10 * n * d * 8, "covariances": 8 * (2 * min(n, d)) ** 2 * 8}
@@ -299,7 +346,7 @@ class CCA(Reducer):
         values = {"n_permutations": n_permutations, "random_state": random_state, **self.get_params(deep=False)}
         rules = {"n_permutations": params.whole(1), "random_state": params.seed(), **self._rules}
         params.check("CCA", values, rules)
-        model = type(self)(**self.get_params(deep=False))
+        model = type(self)(**{**self.get_params(deep=False), "missing": "error"})
         X, _ = model._check_rows(X, fitting=True)
         Y, _ = second_table(Y, len(X), "CCA")
         both = self._both(X, Y)
@@ -313,6 +360,12 @@ class CCA(Reducer):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
+
+
+def _models(parts: tuple[Moments, ...], d: int) -> tuple[JointGaussian, JointGaussian]:
+    """The distribution of each table, for the missing cells of new rows."""
+    both = JointGaussian.of_moments(parts)
+    return both.marginal(slice(0, d)), both.marginal(slice(d, None))
 
 
 def _vary(both: Views) -> Views:

@@ -13,14 +13,15 @@ from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.callbacks import Relay
 from lowdim._core.extend import Linear
+from lowdim._core.incomplete.moments import JointGaussian, completed
 from lowdim._core.renamed import renamed_parameters
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
-from lowdim._core.spectrum import fix_signs
+from lowdim._core.spectrum import Moments, fix_signs
 from lowdim.linear._contrast import CONTRASTS, Contrast, custom, gaussian
 from lowdim.linear._fastica_infomax import LOOSE, Limits, Unmixing, deflation, infomax, parallel, stability, unit, unmix
-from lowdim.linear._whitened import White, whiten
+from lowdim.linear._whitened import White, WhitenedRows, given, whiten, whiten_incomplete
 
 
 class ICA(Reducer):
@@ -44,8 +45,15 @@ class ICA(Reducer):
         The contrast that sources make extreme. "logcosh" suits most; "exp" is robust to outliers (the holes and
         central-mass indices of projection pursuit); "cube" is kurtosis; "skew" is skewness. A function of y that
         returns g(y) and g'(y), both in the shape of y. Infomax takes "logcosh" only.
+    whiten : bool
+        Find principal scores of unit variance first. False: the columns are white already (mean 0, variance 1, no
+        correlations), and sources are rotations of them.
     uncorrelated : bool
         Infomax: keep the sources exactly uncorrelated, as FastICA does. Then both find the same sources.
+    missing : {"error", "em"}
+        Missing cells (NaN), at fit and in new rows: an error; or mean and covariance by EM under a normal distribution
+        of the rows. The rotation then comes from the rows whose scores are nearly known (at least 90 % of their
+        variance), and sources are those of each row's conditional mean given its observed cells.
     init : array-like of shape (n_components, n_components) or None
         Initial W, from principal scores of unit variance to sources. None: a random rotation.
     n_init : int
@@ -111,9 +119,12 @@ class ICA(Reducer):
         "algorithm": params.one_of("fastica", "infomax"),
         "mode": params.one_of("parallel", "deflation"),
         "fun": params.one_of(*CONTRASTS) | params.function(),
+        "whiten": params.flag(),
         "uncorrelated": params.flag(),
+        "missing": params.one_of("error", "em"),
         "init": params.none() | params.Rule("a square matrix", lambda v: np.ndim(v) == 2),
     }
+    _hole_policies = ("em",)
     _keeps_embedding = False
     _block_rows = 65536
     _ways_out = "Ask for fewer n_components, or fit on a sample of the rows."
@@ -126,7 +137,9 @@ class ICA(Reducer):
         algorithm="fastica",
         mode="parallel",
         fun="logcosh",
+        whiten=True,
         uncorrelated=False,
+        missing="error",
         init=None,
         n_init=1,
         max_iter=500,
@@ -140,7 +153,9 @@ class ICA(Reducer):
         self.algorithm = algorithm
         self.mode = mode
         self.fun = fun
+        self.whiten = whiten
         self.uncorrelated = uncorrelated
+        self.missing = missing
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
@@ -153,7 +168,7 @@ class ICA(Reducer):
     def _embed(self, X: np.ndarray) -> None:
         contrast, rng, wanted = self._contrast(), generator(self.random_state), self._wanted(*X.shape)
         self._check_algorithm()
-        found = whiten(X, wanted, self.n_jobs, rng)
+        found = self._whitened(X, wanted, rng)
         white = found.white
         _warn_of_size(white, wanted)
 
@@ -175,6 +190,22 @@ class ICA(Reducer):
         self._keep(X, runs[best].W[order], found.matrix, found.mean)
         if not runs[-1].stopped:
             self._warn_of_doubts()
+
+    def _whitened(self, X: np.ndarray, wanted: int, rng: np.random.Generator) -> WhitenedRows:
+        """The samples, and the distribution of incomplete rows."""
+        if not self.whiten:
+            if self._incomplete or wanted < X.shape[1]:
+                raise ValueError(
+                    "ICA: whiten must be True for incomplete rows and for fewer sources than columns; got False."
+                )
+            return given(X, self.n_jobs)
+        if self._incomplete:
+            found = whiten_incomplete(X, wanted, self.n_jobs)
+            self._holes = found.model
+            return found
+        if self._takes_nan:
+            self._holes = JointGaussian.of_moments((Moments.of(X, n_jobs=self.n_jobs),))
+        return whiten(X, wanted, self.n_jobs, rng)
 
     def _check_algorithm(self) -> None:
         for name, only in (("mode", "parallel"), ("fun", "logcosh")) if self.algorithm == "infomax" else ():
@@ -245,7 +276,7 @@ class ICA(Reducer):
             )
 
     def _extend(self, X: np.ndarray) -> np.ndarray:
-        return Linear(self.mean_, None, self.components_.T)(X)
+        return Linear(self.mean_, None, self.components_.T)(completed(X, self._holes))
 
     def _invert(self, S: np.ndarray) -> np.ndarray:
         return self.mean_ + S @ self.mixing_.T
@@ -255,6 +286,7 @@ class ICA(Reducer):
         small = min(n, d)
         return {
             "white rows": n * k * itemsize,
+            "completed rows": 6 * n * d * 8 if self._takes_nan and self._incomplete else 0,
             "sources": n * k * itemsize,
             "covariance": 20 * small * small * 8 + (n * d * 8 if d > n else 0),
             "unmixing": 60 * k * k * 8,

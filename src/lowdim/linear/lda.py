@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import reduce
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from scipy.special import softmax
+from scipy.special import log_softmax, softmax
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.extend import Linear
+from lowdim._core.incomplete.moments import expected_moments
+from lowdim._core.incomplete.patterns import ByPattern
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.tables.weights import check_weights
@@ -56,6 +59,10 @@ class LDA(ClassifierMixin, Reducer):
     solver : {"auto", "covariance", "svd"}
         "covariance" makes one pass over the rows; "svd" does not square them and keeps the digits of nearly dependent
         columns. "auto" takes the first for tall tables unless it is too inaccurate there.
+    missing : {"error", "em"}
+        Missing cells (NaN), at fit and in new rows: an error; or class means and the covariance within classes by EM
+        under normal classes of equal covariance. New rows are classified by the density of their observed cells, and
+        transformed at their conditional mean: that of each class, weighted by its probability.
     tol : float
         An axis along which the share of the variance within classes is below this counts as perfect separation, that
         is, W as singular.
@@ -84,6 +91,9 @@ class LDA(ClassifierMixin, Reducer):
         that fit the scores best on average, without the variance that the axes leave out.
     coef_, intercept_ : ndarray
         The rule of `predict` as linear functions of the columns, one per class (one in all for two classes).
+    covariance_ : ndarray of shape (n_features, n_features)
+        Within the classes, shrunk where `shrinkage_` says so: W, with the divisor n - classes where they are pooled
+        (scikit-learn's has the divisor n).
     shrinkage_ : float
         Shrinkage used.
     n_components_ : int
@@ -114,7 +124,9 @@ class LDA(ClassifierMixin, Reducer):
         "weighting": params.one_of("pooled", "equal"),
         "solver": params.one_of("auto", "covariance", "svd"),
         "tol": params.real(0, 1, open_low=True, open_high=True),
+        "missing": params.one_of("error", "em"),
     }
+    _hole_policies = ("em",)
     _sparse_rows = True
     _keeps_embedding = False
     _block_rows = 65536
@@ -128,6 +140,7 @@ class LDA(ClassifierMixin, Reducer):
         shrinkage=None,
         weighting="pooled",
         solver="auto",
+        missing="error",
         tol=1e-10,
         n_jobs=None,
     ):
@@ -136,6 +149,7 @@ class LDA(ClassifierMixin, Reducer):
         self.shrinkage = shrinkage
         self.weighting = weighting
         self.solver = solver
+        self.missing = missing
         self.tol = tol
         self.n_jobs = n_jobs
 
@@ -189,6 +203,9 @@ class LDA(ClassifierMixin, Reducer):
 
     def _embed(self, X: Any, y: Any = None, sample_weight: Any = None) -> None:
         X, codes, weights = self._labelled(X, y, sample_weight)
+        if self._incomplete:
+            self._embed_incomplete(X, codes, weights, X.dtype)
+            return
         counts = np.bincount(codes, weights, len(self.classes_)).astype(np.float64)
         classes = self._weigh(counts, discriminant.class_means(X, codes, weights, counts))
         rows = Labelled(X, codes, classes.row_weights(codes, weights))
@@ -204,24 +221,48 @@ class LDA(ClassifierMixin, Reducer):
         if space is None or (self.solver == "auto" and not discriminant.accurate(space, X.dtype)):
             self.solver_, space = "svd", discriminant.whiten_rows(rows, classes, scale)
         self._separate(space, classes, scale, rows)
+        if self._takes_nan:
+            self._holes = discriminant.joint(self.means_, self.covariance_, float(counts.sum()) - len(counts))
+
+    def _embed_incomplete(self, X: np.ndarray, codes: np.ndarray, weights: np.ndarray | None, dtype: Any) -> None:
+        """From the expected moments of each class."""
+        discriminant.refuse_unobserved(X, codes, self.classes_)
+        found = expected_moments(X, codes, weights, owner="LDA", n_jobs=self.n_jobs)
+        n, g = sum(part.weight for part in found.parts), len(found.parts)
+        classes = self._weigh(np.array([p.weight for p in found.parts]), np.array([p.mean for p in found.parts]))
+        filled = found.model.conditional(X.astype(np.float64), codes)
+        rows = Labelled(filled, codes, classes.row_weights(codes, weights))
+        self._from_scatters((part.scatter for part in found.parts), classes, dtype, rows, "incomplete rows")
+        self._holes = replace(found.model, covariance=found.model.covariance * n / (n - g))
 
     def _embed_batches(self, batches: Any) -> None:
         self._refuse_svd("a stream of batches")
-        found, self.n_features_in_, dtype = discriminant.moments_of_classes(batches, self.n_jobs)
+        settings: dict[str, Any] = {"policies": self._hole_policies, "nan": self._takes_nan}
+        found, self.n_features_in_, dtype = discriminant.moments_of_classes(batches, self.n_jobs, **settings)
         self.classes_ = refuse_one(discriminant.sorted_labels(found))
-        parts = [found[name] for name in self.classes_.tolist()]
+        parts: list[Any] = [found[name] for name in self.classes_.tolist()]
+        if any(isinstance(part, ByPattern) for part in parts):
+            self._embed_incomplete(*discriminant.labelled_table(parts), dtype)
+            return
         classes = self._weigh(np.array([p.weight for p in parts]), np.array([p.mean for p in parts]))
-        self._from_scatters((p.scatter for p in parts), classes, dtype)
+        self._from_scatters((p.scatter for p in parts), classes, dtype, None)
+        if self._takes_nan:
+            self._holes = discriminant.joint(self.means_, self.covariance_, float(classes.counts.sum()) - len(parts))
 
     def _refuse_svd(self, what: str) -> None:
         if self.solver == "svd":
             raise ValueError(f"LDA: solver must be 'covariance' or 'auto' for {what}; got 'svd'.")
 
     def _from_scatters(
-        self, scatters: Iterable[np.ndarray], classes: Classes, dtype: Any, rows: Labelled | None = None
+        self,
+        scatters: Iterable[np.ndarray],
+        classes: Classes,
+        dtype: Any,
+        rows: Labelled | None,
+        what: str = "sparse rows",
     ) -> None:
-        """From the scatter of each class: of a stream, or of sparse rows, which are not filled."""
-        self._refuse_svd("sparse rows")
+        """From the scatter of each class: of a stream, of incomplete rows, or of sparse rows, which are not filled."""
+        self._refuse_svd(what)
         parts = zip(classes.shares / classes.counts, scatters, strict=True)
         within = reduce(np.add, (share * scatter for share, scatter in parts))
         scale = self._scale(np.diag(within), classes, dtype)
@@ -293,6 +334,7 @@ class LDA(ClassifierMixin, Reducer):
         self.mean_, self.means_, self.priors_ = classes.center, classes.means, classes.priors
         axes, self.loadings_ = found.axes * size, found.loadings(r, scale) / size
         self.scalings_, self._extension = axes[:, :r], Linear(self.mean_, None, axes)
+        self.covariance_ = found.covariance(scale) / size**2
 
     @property
     def coef_(self) -> np.ndarray:
@@ -312,7 +354,12 @@ class LDA(ClassifierMixin, Reducer):
     # ---- new rows -------------------------------------------------------------------------------------------
 
     def _extend(self, X: Any) -> np.ndarray:
-        return Linear(self.mean_, None, self.scalings_)(X)
+        place = Linear(self.mean_, None, self.scalings_)
+        if self._holes is None or sparse.issparse(X) or not (holes := np.isnan(X).any(axis=1)).any():
+            return place(X)
+        rows = X.copy()
+        rows[holes] = discriminant.expected_rows(X[holes].astype(np.float64), self._holes, self.priors_)
+        return place(rows)
 
     def _invert(self, Z: np.ndarray) -> np.ndarray:
         return self.mean_ + Z @ self.loadings_.T
@@ -364,17 +411,39 @@ class LDA(ClassifierMixin, Reducer):
         """
         return softmax(self._log_joint(X), axis=1)
 
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Logarithm of the probability of each class, exact also where that is tiny.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        logarithms : ndarray of shape (n_samples, n_classes)
+            The logarithms of `predict_proba`.
+        """
+        return log_softmax(self._log_joint(X), axis=1)
+
     def _log_joint(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         X, _ = self._check_rows(X, fitting=False)
-        means, offset = self._extension(self.means_), self._offsets()
-        parts = [self._extension(X[rows]) @ means.T + offset for rows in threads.blocks(X.shape[0], self._block_rows)]
-        return np.concatenate(parts)
+        return np.concatenate([self._log_joint_of(X[rows]) for rows in threads.blocks(X.shape[0], self._block_rows)])
+
+    def _log_joint_of(self, X: Any) -> np.ndarray:
+        """ln (prior x density) of each class, up to a constant for all; of incomplete rows that of their cells."""
+        scores = self._extension(X) @ self._extension(self.means_).T + self._offsets()
+        if self._holes is not None and not sparse.issparse(X) and (holes := np.isnan(X).any(axis=1)).any():
+            scores[holes] = self._holes.log_density(X[holes].astype(np.float64)) + np.log(self.priors_)
+        return scores
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         blocks = min(n * d, 2**23) * 8
         if stored is not None:
             return {"covariances": 10 * d * d * 8, "rows": 24 * stored}
+        if self._takes_nan and self._incomplete:
+            return {"completed rows": 6 * n * d * 8, "covariances": 16 * d * d * 8}
         if self.solver == "covariance" or (self.solver == "auto" and n >= 4 * d):
             return {"covariances": 8 * d * d * 8, "blocks": 3 * blocks}
         return {"centred rows": 5 * n * d * 8, "singular vectors": 3 * (n + d) * min(n, d) * 8}

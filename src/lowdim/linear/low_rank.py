@@ -16,7 +16,7 @@ from lowdim._core.tables.arrays import FLOATS, native
 from lowdim._core.tables.kinds import naming_text
 from lowdim._core.tables.missing import admit, refuse, refuse_disguised, undisguised
 from lowdim._core.vocabulary import SHARED
-from lowdim.linear._soft_impute import shrunken, soft_impute
+from lowdim.linear.soft_impute import shrunken, soft_impute
 
 
 @dataclass(frozen=True, eq=False)

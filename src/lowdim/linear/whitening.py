@@ -10,10 +10,12 @@ from scipy import sparse
 from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.extend import Linear
+from lowdim._core.incomplete.moments import JointGaussian, completed, expected_moments
+from lowdim._core.incomplete.patterns import ByPattern
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum import Moments
-from lowdim.linear._batches import moments_of_stream
+from lowdim.linear._batches import stream_of_rows
 from lowdim.linear._decompose import Rows, Spectrum, decompose, decompose_moments, pick_solver, refined
 
 
@@ -36,6 +38,9 @@ class Whitening(Reducer):
         unit variance. Without it, axes without variance are left out.
     ddof : {0, 1}
         The divisor of the covariance is n - ddof.
+    missing : {"error", "em"}
+        Missing cells (NaN), at fit and in new rows: an error; or mean and covariance by EM under a normal distribution
+        of the rows, and each row at its conditional mean given its observed cells.
     n_jobs : int or None
         Number of threads; None means all cores. Results do not depend on it.
 
@@ -71,21 +76,27 @@ class Whitening(Reducer):
         "kind": params.one_of("pca", "zca"),
         "ridge": params.real(0),
         "ddof": params.whole(0, 1),
+        "missing": params.one_of("error", "em"),
     }
+    _hole_policies = ("em",)
     _sparse_rows = True
     _keeps_embedding = False
     _block_rows = 65536
     _ways_out = "Fit on an iterator of batches, or reduce the columns with PCA(whiten=True) first."
 
-    def __init__(self, n_components=None, *, kind="pca", ridge=0.0, ddof=1, n_jobs=None):
+    def __init__(self, n_components=None, *, kind="pca", ridge=0.0, ddof=1, missing="error", n_jobs=None):
         self.n_components = n_components
         self.kind = kind
         self.ridge = ridge
         self.ddof = ddof
+        self.missing = missing
         self.n_jobs = n_jobs
 
     def _embed(self, X: Any) -> None:
         n, d = X.shape
+        if self._incomplete:
+            self._keep_incomplete(X, None, X.dtype)
+            return
         if sparse.issparse(X):
             rows = Rows.of(X, None, scale=False, ddof=self.ddof)
             self._keep(decompose_moments(rows.moments(), d, scale=False, ddof=self.ddof, dtype=X.dtype))
@@ -99,11 +110,26 @@ class Whitening(Reducer):
             found = decompose(rows, min(n, d), solver, 1e-8, 1, generator(0))
         wanted = min(n, d) if self.n_components is None else int(self.n_components)
         self._keep(refined(found, wanted, min(n, d), X, None))
+        if self._takes_nan:
+            self._holes = JointGaussian.of_moments((Moments.of(X, n_jobs=self.n_jobs),))
 
     def _embed_batches(self, batches: Any) -> None:
-        moments, dtype = moments_of_stream(batches, "Whitening", self._min_rows, self.n_jobs)
+        settings: dict[str, Any] = {"policies": self._hole_policies, "nan": self._takes_nan}
+        moments, dtype = stream_of_rows(batches, "Whitening", self._min_rows, self.n_jobs, **settings)
+        if isinstance(moments, ByPattern):
+            X, weights = moments.table()
+            self.n_features_in_ = X.shape[1]
+            self._keep_incomplete(X, weights, dtype)
+            return
         self.n_features_in_ = len(moments.mean)
         self._keep(decompose_moments(moments, len(moments.mean), scale=False, ddof=self.ddof, dtype=dtype))
+        if self._takes_nan:
+            self._holes = JointGaussian.of_moments((moments,))
+
+    def _keep_incomplete(self, X: np.ndarray, weights: np.ndarray | None, dtype: Any) -> None:
+        found = expected_moments(X, None, weights, owner="Whitening", n_jobs=self.n_jobs)
+        self._keep(decompose_moments(found.parts[0], X.shape[1], scale=False, ddof=self.ddof, dtype=dtype))
+        self._holes = found.model
 
     def _keep(self, found: Spectrum) -> None:
         values, V = found.variances, found.loadings.T
@@ -128,7 +154,7 @@ class Whitening(Reducer):
         return min(wanted, rank)
 
     def _extend(self, X: Any) -> np.ndarray:
-        return Linear(self.mean_, None, self.whitening_)(X)
+        return Linear(self.mean_, None, self.whitening_)(completed(X, self._holes))
 
     def _invert(self, Z: np.ndarray) -> np.ndarray:
         return self.mean_ + Z @ self.coloring_
@@ -136,6 +162,8 @@ class Whitening(Reducer):
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         if stored is not None:
             return {"sums": 3 * d * d * 8, "eigenproblem": 7 * d * d * 8, "rows": 24 * stored}
+        if self._takes_nan and self._incomplete:
+            return {"completed rows": 6 * n * d * 8, "covariances": 16 * d * d * 8}
         if pick_solver(n, d, None, is_sparse=False) == "covariance":
             return {"sums": 16 * d * d * 8, "eigenproblem": 7 * d * d * 8, "blocks": min(n * d * itemsize, 2**23)}
         return {"centred rows": 3 * n * d * 8, "singular vectors": 3 * (n + d) * min(n, d) * 8}

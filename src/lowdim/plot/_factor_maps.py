@@ -11,7 +11,8 @@ from lowdim.plot._style import COLORS, new_axes, ticker, write_name
 
 
 def factor_map(maps: Any, axes: tuple[int, int] = (0, 1), labels: Any = None, *, names: int = 40, rows: bool = True,
-               ax: Any = None, title: str | None = None) -> Any:  # fmt: skip
+               select: Any = None, ellipses: float | None = None, biplot: bool = False, ax: Any = None,
+               title: str | None = None) -> Any:  # fmt: skip
     """Draw individuals and categories on two axes, with the same scale on both.
 
     Supplementary individuals are hollow; categories are squares, supplementary ones hollow too.
@@ -22,13 +23,20 @@ def factor_map(maps: Any, axes: tuple[int, int] = (0, 1), labels: Any = None, *,
         The factor map.
     axes : tuple of two ints
         The two axes, counted from 0.
-    labels : array-like of shape (n,), optional
-        Classes or a quantity for the active rows, shown as colours.
+    labels : array-like of shape (n,), "cos2" or "contribution", optional
+        Classes or a quantity for the active rows, shown as colours; or how well these two axes represent each row, or
+        its share in them (in percent).
     names : int
         The largest number of names written, of categories and (if all categories are supplementary) of individuals:
         supplementary ones first, then those farthest from the origin; a name that would overlap another is left out.
     rows : bool
         Draw the individuals.
+    select : str or int, optional
+        Which individuals get names, as `Points.select`: "cos2 10", "cos2 0.6", "contribution 10" or a number.
+    ellipses : float, optional
+        Confidence, such as 0.95, of an ellipse around the mean of each class of `labels`.
+    biplot : bool
+        Also draw the variables as arrows, stretched to the size of the individuals.
     ax : matplotlib Axes, optional
         The axes to draw on; new ones by default.
     title : str, optional
@@ -50,6 +58,7 @@ def factor_map(maps: Any, axes: tuple[int, int] = (0, 1), labels: Any = None, *,
     individuals, categories = maps.individuals, maps.categories
     if rows:
         active, place = individuals.active, individuals.coordinates[:, [i, j]]
+        labels = _quality(individuals, labels, [i, j])
         size = float(np.clip(4000 / max(len(individuals), 1), 5, 24))
         embedding(place[active], labels, ax=ax, size=size)
         ax.scatter(*place[~active].T, s=size, facecolors="none", edgecolors=COLORS[4], linewidths=1)
@@ -57,16 +66,71 @@ def factor_map(maps: Any, axes: tuple[int, int] = (0, 1), labels: Any = None, *,
         place, active = categories.coordinates[:, [i, j]], categories.active
         ax.scatter(*place[active].T, s=22, marker="s", c=COLORS[4], linewidths=0, zorder=3)
         ax.scatter(*place[~active].T, s=22, marker="s", facecolors="none", edgecolors=COLORS[4], zorder=3)
+    if ellipses is not None:
+        _draw_ellipses(ax, individuals.coordinates[individuals.active][:, [i, j]], labels, ellipses)
+    arrows = _draw_arrows(ax, maps, i, j) if biplot else []
     _cross(ax, maps, i, j, title)
     ax.set_aspect("equal", adjustable="datalim")
     ax.figure.draw_without_rendering()  # the extent of names is known after drawing
-    written = _write(ax, categories, (i, j), names, COLORS[4], [])
-    if rows and not categories.active.any():  # active categories are the subject; then rows have no names
+    written: list[Any] = []
+    for name, end in arrows:
+        write_name(ax, name, end, COLORS[0], written, keep=True)
+    written = _write(ax, categories, (i, j), names, COLORS[4], written)
+    if rows and select is not None:
+        for a in individuals.select(select, (i, j)):
+            write_name(ax, individuals.names[a], individuals.coordinates[a, [i, j]], "0.25", written)
+    elif rows and not categories.active.any():  # active categories are the subject; then rows have no names
         _write(ax, individuals, (i, j), names, "0.25", written)
     return ax
 
 
-def correlation_circle(maps: Any, axes: tuple[int, int] = (0, 1), *, ax: Any = None, title: str | None = None) -> Any:
+def _quality(individuals: Any, labels: Any, axes: list[int]) -> Any:
+    """How well two axes represent each active row, or its share in them, where that is what colours show."""
+    if not isinstance(labels, str):
+        return labels
+    if labels not in ("cos2", "contribution"):
+        raise ValueError(f"factor_map: labels must be one per active row, 'cos2' or 'contribution'; got {labels!r}.")
+    values = individuals.cos2 if labels == "cos2" else individuals.contributions
+    return values[individuals.active][:, axes].sum(axis=1)
+
+
+def _draw_ellipses(ax: Any, place: np.ndarray, labels: Any, confidence: float) -> None:
+    """Confidence ellipses of the mean of each class: (m - mu)'S^-1(m - mu) <= 2 (n - 1) / (n (n - 2)) F(2, n - 2)."""
+    from scipy.special import fdtri
+
+    if labels is None or not 0 < confidence < 1:
+        raise ValueError(
+            f"factor_map: ellipses must be a confidence between 0 and 1, with labels; got {confidence!r} and "
+            f"{'no labels' if labels is None else 'labels'}."
+        )
+    turn = np.linspace(0, 2 * np.pi, 100)
+    circle = np.column_stack([np.cos(turn), np.sin(turn)])
+    classes, codes = np.unique(np.asarray(labels), return_inverse=True)
+    for c in range(len(classes)):
+        own = place[codes == c]
+        n = len(own)
+        if n < 4:
+            continue  # too few rows for a covariance
+        size = np.sqrt(2 * (n - 1) / (n * (n - 2)) * fdtri(2, n - 2, confidence))
+        root = np.linalg.cholesky(np.cov(own.T) + 1e-12 * np.trace(np.cov(own.T)) * np.eye(2))
+        ax.plot(*(own.mean(axis=0) + size * circle @ root.T).T, color=COLORS[c % len(COLORS)], linewidth=1.4, zorder=4)
+
+
+def _draw_arrows(ax: Any, maps: Any, i: int, j: int) -> list[tuple[str, np.ndarray]]:
+    """The variables, stretched so that the longest arrow reaches as far as the individuals; their names and ends."""
+    ends = maps.variables.coordinates[:, [i, j]]
+    if not len(ends):
+        raise ValueError("factor_map: biplot must have numeric variables; maps has none.")
+    reach = np.abs(maps.individuals.coordinates[:, [i, j]]).max()
+    ends = ends * (0.9 * reach / max(float(np.linalg.norm(ends, axis=1).max()), 1e-300))
+    for end, active in zip(ends, maps.variables.active, strict=True):
+        style = {"arrowstyle": "-|>", "color": COLORS[0], "linestyle": "-" if active else "--", "shrinkA": 0}
+        ax.annotate("", end, (0, 0), arrowprops={**style, "shrinkB": 0})
+    return list(zip(maps.variables.names, ends, strict=True))
+
+
+def correlation_circle(maps: Any, axes: tuple[int, int] = (0, 1), *, select: Any = None, ax: Any = None,
+                       title: str | None = None) -> Any:  # fmt: skip
     """Draw the correlations of the variables with two axes inside the unit circle.
 
     A variable whose arrow reaches the circle is fully represented by these two axes. Supplementary ones are dashed.
@@ -77,6 +141,8 @@ def correlation_circle(maps: Any, axes: tuple[int, int] = (0, 1), *, ax: Any = N
         The factor map.
     axes : tuple of two ints
         The two axes, counted from 0.
+    select : str or int, optional
+        Which variables are drawn, as `Points.select`: "cos2 10", "cos2 0.6", "contribution 10" or a number.
     ax : matplotlib Axes, optional
         The axes to draw on; new ones by default.
     title : str, optional
@@ -107,7 +173,9 @@ def correlation_circle(maps: Any, axes: tuple[int, int] = (0, 1), *, ax: Any = N
     ax.figure.draw_without_rendering()  # the extent of names is known after drawing
     written: list[Any] = []
     shown = maps.variables
-    for name, (x, y), active in zip(shown.names, shown.correlations[:, [i, j]], shown.active, strict=True):
+    chosen = range(len(shown)) if select is None else shown.select(select, (i, j))
+    for a in chosen:
+        name, (x, y), active = shown.names[a], shown.correlations[a, [i, j]], shown.active[a]
         color, style = (COLORS[0], "-") if active else (COLORS[4], "--")
         arrow = {"arrowstyle": "-|>", "color": color, "linestyle": style, "shrinkA": 0, "shrinkB": 0}
         ax.annotate("", (x, y), (0, 0), arrowprops=arrow)

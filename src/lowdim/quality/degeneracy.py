@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim._core.distances import real_array
-from lowdim._core.spectrum.null_axes import crowding
+from lowdim._core.manifold.crowding import crowding
 
 Array = NDArray[Any]
 

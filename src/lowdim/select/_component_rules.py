@@ -12,9 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import chdtrc, gammaln
+from scipy.special import chdtrc
 
-from lowdim._core.runtime.threads import single_blas
+from lowdim._core.runtime.threads import lapack, single_blas
+from lowdim._core.spectrum.evidence import minka_evidence
 from lowdim._core.spectrum.singular import svd
 
 _EPS = float(np.finfo(np.float64).eps)
@@ -87,34 +88,12 @@ def parallel(values: np.ndarray, null: np.ndarray, quantile: float) -> Verdict:
 
 
 def minka(values: np.ndarray, n: int, d: int) -> Verdict:
-    """Laplace approximation of the evidence (Minka, 2000, equation 76) for 1 .. d - 1 components."""
-    usable = int((values > max(n, d) * _EPS * values[0]).sum())
-    if n < d or d < 2 or usable < d:
+    """The largest evidence of probabilistic PCA for 1 .. d - 1 components."""
+    evidence = minka_evidence(values, n, d)
+    if evidence is None:
         return Verdict(None, "needs at least as many rows as columns, and linearly independent columns")
-    r, rest = np.arange(1, d), values[::-1].cumsum()[::-1][1:]
-    v = rest / (d - r)
-    spans = d - np.arange(d)
-    prior = np.cumsum(gammaln(spans / 2) - np.log(np.pi) * spans / 2)[:-1] - r * np.log(2)
-    fit = -n / 2 * (np.cumsum(np.log(values))[:-1] + np.log(v) * (d - r))
-    free = d * r - r * (r + 1) / 2
-    evidence = prior + fit + np.log(2 * np.pi) * (free + r) / 2 - _curvature(values, v, n) / 2 - r * np.log(n) / 2
     choice = int(np.argmax(evidence)) + 1
     return Verdict(choice, "the largest evidence (Minka)", np.concatenate([[np.nan], evidence]), "criterion")
-
-
-def _curvature(values: np.ndarray, v: np.ndarray, n: int) -> np.ndarray:
-    """sum_{i<=r} sum_{j>i} log(lambda_i - lambda_j)(1/l_j - 1/lambda_i) n with l_j = v_r for j > r; for each r."""
-    d, floor = len(values), _EPS * values[0]
-    i, j = np.triu_indices(d, 1)
-    gaps, inverse = np.zeros((d, d)), np.zeros((d, d))
-    gaps[i, j] = np.log(np.maximum(values[i] - values[j], floor))
-    inverse[i, j] = np.log(np.maximum(1 / values[j] - 1 / values[i], _EPS / values[0]))
-    r = np.arange(1, d)
-    first = np.cumsum(gaps.sum(axis=1))[:-1]
-    inside = np.cumsum(inverse.sum(axis=0))[:-1]  # pairs i < j < r
-    beyond = np.array([np.log(np.maximum(1 / v[k - 1] - 1 / values[:k], _EPS / values[0])).sum() for k in r])
-    pairs = r * d - r * (r + 1) / 2
-    return first + inside + (d - r) * beyond + pairs * np.log(n)
 
 
 def gcv(values: np.ndarray, n: int, d: int) -> Verdict:
@@ -186,7 +165,7 @@ def velicer(R: np.ndarray) -> Verdict:
     d = len(R)
     if d < 3:
         return Verdict(None, "needs at least three columns")
-    values, vectors = np.linalg.eigh(R)
+    values, vectors = lapack(np.linalg.eigh, R)
     loadings = (vectors * np.sqrt(np.maximum(values, 0.0)))[:, ::-1]
     curve, left = [], R.copy()
     for q in range(d - 1):
@@ -205,7 +184,7 @@ def velicer(R: np.ndarray) -> Verdict:
 
 def kmo(R: np.ndarray) -> tuple[float, np.ndarray]:
     """Kaiser, Meyer and Olkin: r^2 / (r^2 + partial r^2), in total and for each column; below 0.5 is poor."""
-    inverse = np.linalg.inv(R)
+    inverse = lapack(np.linalg.inv, R)
     partial = inverse / np.sqrt(np.outer(np.diag(inverse), np.diag(inverse)))
     squares, partials = R**2 - np.eye(len(R)), partial**2 - np.eye(len(R))
     each = squares.sum(axis=0) / (squares.sum(axis=0) + partials.sum(axis=0))

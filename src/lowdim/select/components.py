@@ -26,8 +26,10 @@ from lowdim._core.incomplete.rank import gcv, in_own_units, k_fold, most_compone
 from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum.singular import svd
 from lowdim._core.tables import missing
+from lowdim._core.tables.columns import has_categories
 from lowdim._core.tables.kinds import naming_text
 from lowdim.select import _component_rules as rules_of
+from lowdim.select._axes import coded_table, kfold_axes
 from lowdim.select._component_rules import Verdict
 
 __all__ = ["ComponentChoice", "n_components"]
@@ -157,12 +159,13 @@ def n_components(
 
     With missing cells (NaN) only the rules that predict cells have an answer: gcv over the observed cells (as in
     missMDA), and kfold with one cell in `n_folds` removed at random, `n_folds` times. Both use the regularised
-    completion of ``PCA``.
+    completion of ``PCA``. For tables with categories (text, truth values) the components are the axes of ``FAMD``, or
+    of ``MCA`` where all columns are categories, and kfold removes cells in the same way (as in missMDA).
 
     Parameters
     ----------
-    X : array-like of shape (n, d)
-        The rows; NaN for missing cells.
+    X : array-like or data frame of shape (n, d)
+        The rows; NaN for missing cells. Columns of categories are recognised by their type.
     rules : sequence of str, optional
         The rules to use; all by default. "parallel" and "kfold" take longest.
     scale : bool
@@ -204,6 +207,8 @@ def n_components(
     """
     wanted, given = _wanted(rules), locals()
     params.check("n_components", given, _SETTINGS)
+    if has_categories(X):
+        return _with_categories(X, wanted, n_folds, generator(random_state))
     X = missing.undisguised(X, "n_components")
     missing.refuse_disguised(X, "n_components")
     with naming_text(X, "n_components"):
@@ -274,9 +279,21 @@ def _incomplete(
     return ComponentChoice(verdicts, None, None, None, None)
 
 
+def _with_categories(X: Any, wanted: tuple[str, ...], n_folds: int, rng: np.random.Generator) -> ComponentChoice:
+    """Axes of FAMD, or of MCA where all columns are categories, by removed cells."""
+    coded, layout = coded_table(X, "n_components")
+    unknown = Verdict(None, "needs numbers; for tables with categories only kfold applies")
+    verdicts = {
+        rule: kfold_axes(coded, layout, n_folds, rng) if rule == "kfold" else unknown
+        for rule in RULES
+        if rule in wanted
+    }
+    return ComponentChoice(verdicts, None, None, None, None)
+
+
 def _incomplete_gcv(X: np.ndarray, scale: bool) -> Verdict:
     found = gcv(X, scale=scale, early=True)
-    note = "generalised cross-validation of the observed cells: its first local minimum"
+    note = "generalised cross-validation of the observed cells: its lowest value"
     return Verdict(found.n_components, note, found.criterion, "criterion")
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from lowdim._core.distances import real_array, real_sparse
+from lowdim._core.graph import edge_rows
 from lowdim._core.kernels.catalogue import RBF
-from lowdim._core.manifold.random_walk import heat
 
 WIDTH_CONVENTIONS = ("exp(-d2/(2*s2))", "exp(-d2/s2)", "exp(-d2/s)")  # formulas of a width s; see `RBF.from_width`
 EDGE_WIDTH_RULES: dict[str, Callable[[np.ndarray], Any]] = {"median": np.median, "mean": np.mean, "largest": np.max}
@@ -60,9 +60,21 @@ def _positive_squares(lengths: np.ndarray, owner: str) -> np.ndarray:
     return squares
 
 
-def edge_weights(gamma: float | None) -> Callable[[sparse.csr_array], np.ndarray]:
-    """The weights of the edges of a graph of lengths: 1 for None, else the heat kernel."""
-    return (lambda G: np.ones(G.nnz)) if gamma is None else (lambda G: heat(G.data, gamma))
+def kth_lengths(G: sparse.csr_array, k: int) -> np.ndarray:
+    """The length of the k-th shortest edge of each row, or of its longest; 0 for rows without edges."""
+    counts = np.diff(G.indptr)
+    ordered = G.data[np.lexsort((G.data, edge_rows(G)))].astype(np.float64)
+    at = G.indptr[:-1] + np.minimum(k, counts) - 1
+    return np.where(counts > 0, np.append(ordered, 0.0)[at], 0.0)
+
+
+def one_sided_edges(G: sparse.csr_array, k: int) -> np.ndarray:
+    """Whether only one end of an edge has the other among its k nearest neighbours; equally near ones all count.
+
+    The k nearest neighbours of a row are its k shortest edges, as others only have it among theirs.
+    """
+    reach = kth_lengths(G, k)
+    return G.data > np.minimum(reach[edge_rows(G)], reach[G.indices])
 
 
 def shortest_edges(G: sparse.csr_array) -> np.ndarray:

@@ -10,13 +10,14 @@ from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric, pairwise
 from lowdim._core.extend import Linear
+from lowdim._core.manifold.crowding import JudgedMap
 from lowdim._core.runtime.rng import generator
 from lowdim._core.scaling.additive import additive_constant, shift_distances, shift_new_distances
 from lowdim._core.scaling.classical import scale_distances, scale_rows, warn_of_negative
 from lowdim._core.tables.weights import check_weights
 
 
-class ClassicalMDS(Reducer):
+class ClassicalMDS(JudgedMap, Reducer):
     """Classical multidimensional scaling: points whose inner products match those of the given distances best.
 
     With D² the squared distances and H = I - 11'/n, the matrix B = -1/2 H D² H holds inner products; its largest
@@ -78,6 +79,7 @@ class ClassicalMDS(Reducer):
         "correction": params.none() | params.one_of("cailliez", "lingoes"),
     }
     _sparse_rows = True
+    _crowding_advice = "Drop these, or take logarithms or ranks of columns with long tails."
     _ways_out = "metric='euclidean' on rows needs no n x n matrix; or fit on a sample and transform the rest."
 
     def __init__(

@@ -16,6 +16,7 @@ from lowdim._core.distances import check_metric, pairwise
 from lowdim._core.graph.repair import NO_REPAIR, REPAIR_METHODS, Repair
 from lowdim._core.landmarks import policy
 from lowdim._core.landmarks.policy import solved
+from lowdim._core.manifold.crowding import JudgedMap
 from lowdim._core.manifold.neighborhood import Distinct, Neighborhood
 from lowdim._core.manifold.random_walk import (
     Transitions,
@@ -29,14 +30,16 @@ from lowdim._core.neighbors import shared
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.runtime.threads import blocks
+from lowdim._core.spectrum.choice import DENSE
 from lowdim._core.tables.arrays import extent
-from lowdim.spectral._diffusion_kernel import NEIGHBOR, WIDTH_RULES, Falloff, all_distances, falloff, full_kernel
+from lowdim.spectral._diffusion_kernel import all_distances, full_kernel
+from lowdim.spectral._falloff import NEIGHBOR, ROW_SCALES, WIDTH_RULES, Falloff, falloff
 from lowdim.spectral._walk_weights import WIDTH_CONVENTIONS, shortest_edges
 
 _NAME = "DiffusionMaps"
 
 
-class DiffusionMaps(Reducer):
+class DiffusionMaps(JudgedMap, Reducer):
     """Diffusion maps: two rows are close when random walks from them reach the same rows.
 
     The kernel is K_ij = exp(-d_ij²/eps). Dividing by the densities q_i = sum_j K_ij, K_ij / (q_i q_j)^alpha, makes the
@@ -65,10 +68,12 @@ class DiffusionMaps(Reducer):
     time : float or "multiscale"
         Steps t of the walk, the power of lambda: the longer, the coarser. 0 leaves psi as it is; "multiscale" is the
         sum over all times, lambda / (1 - lambda).
-    width : {"median", "self-tuning", "kernel-sum"} or float
-        The width of the kernel. "median": eps is the median squared distance to the 10th neighbour. "self-tuning":
-        exp(-d²/(s_i s_j)) with a scale s_i for each row, the distance to its 7th neighbour. "kernel-sum": the eps at
-        which the sum of the kernel grows fastest. A number is the s of the formula that `convention` names.
+    width : {"adaptive", "self-tuning", "median", "kernel-sum"} or float
+        The width of the kernel. "median": one eps, the median squared distance to the 10th neighbour. "adaptive":
+        the same, but rows whose 10th neighbour is more than 1.5 times as far have a wider kernel of their own,
+        ½ exp(-d²/s_i²) + ½ exp(-d²/s_j²), so that outlying rows stay joined to the others and do not take an axis each.
+        "self-tuning": exp(-d²/(s_i s_j)), s_i being the distance to the 7th neighbour of each row. "kernel-sum": the
+        eps at which the sum of the kernel grows fastest. A number is the s of the formula that `convention` names.
     convention : {"exp(-d2/s)", "exp(-d2/s2)", "exp(-d2/(2*s2))"}
         The formula in which a number as `width` is s: eps itself by default, as in the papers on diffusion maps; in the
         last one it is the standard deviation of a Gaussian, as in the other estimators.
@@ -109,9 +114,9 @@ class DiffusionMaps(Reducer):
     landmarks_ : ndarray of int or None
         Row numbers of the landmarks; None where the walk is between all rows.
     gamma_ : float or None
-        1 / eps; None for self-tuning.
+        1 / eps; None where each row has a scale.
     scales_ : ndarray or None
-        The scales of the rows under self-tuning (equal rows counting once where there is a graph).
+        The scales of the rows, under "adaptive" and "self-tuning" (equal rows counting once where there is a graph).
     n_components_graph_ : int
         Number of connected components of the walk, before joining: how often 1 is an eigenvalue.
     component_labels_ : ndarray of shape (n_samples,)
@@ -156,6 +161,8 @@ class DiffusionMaps(Reducer):
     _sparse_rows = True
     _sparse_graphs = True
     _block_rows = 256
+    _unit_axes = True
+    _crowding_advice = "Drop these, take a larger width or width='adaptive', or use another method."
     _ways_out = "Set n_neighbors=64 or so (memory then grows with n_samples x n_neighbors), or n_landmarks=1000."
 
     def __init__(
@@ -167,7 +174,7 @@ class DiffusionMaps(Reducer):
         repair=None,
         alpha=1.0,
         time=1,
-        width="median",
+        width="adaptive",
         convention="exp(-d2/s)",
         n_landmarks="auto",
         metric="euclidean",
@@ -236,7 +243,7 @@ class DiffusionMaps(Reducer):
         around = self._neighborhood(wanted)
         with shared(rows):
             found = None
-            if not (self._precomputed() and sparse.issparse(rows)) and self.width in ("median", "self-tuning"):
+            if not (self._precomputed() and sparse.issparse(rows)) and self.width in (*ROW_SCALES, "median"):
                 found = around.nearest(rows, min(rows.shape[0] - 1, max(NEIGHBOR, wanted)))
             repair = Repair(self.repair, self.n_components, self._holes)
             G, suspicious = around.repaired(rows, repair, first=same.first)
@@ -259,6 +266,10 @@ class DiffusionMaps(Reducer):
         self.gamma_, self.scales_ = fall.gamma, fall.scales
         return fall
 
+    def _falloff(self) -> Falloff:
+        rule = self.width if isinstance(self.width, str) else "median"
+        return Falloff(self.gamma_, self.scales_, ROW_SCALES.get(rule, 0), mean=rule == "adaptive")
+
     def _connecting(self) -> dict[str, Any]:
         return {"policy": self.disconnected, "metric": self._distance(), "owner": _NAME, "n_jobs": self.n_jobs}
 
@@ -279,12 +290,13 @@ class DiffusionMaps(Reducer):
         quiet = self.disconnected == "separate"
         values, Y = slow_axes(W, r, rng=rng, owner=_NAME, quiet=quiet, give_up=give_up)
         values = _without_dead(1.0 - values, Y, quiet)
+        values[len(rows) - 1 :] = 0.0  # axes that so few rows do not have
         powers = values / (1.0 - values) if self.time == "multiscale" else np.abs(values) ** self.time
         walk = WalkComponent(rows, values, Y, np.sqrt(degrees.sum()) * powers, None, np.zeros(r))
         return _Diffusion(walk, c, degrees / degrees.sum() / m)
 
     def _extend(self, X: Any) -> np.ndarray:
-        walk, fall = self._extension, Falloff(self.gamma_, self.scales_)
+        walk, fall = self._extension, self._falloff()
         X = walk.columns_of(X) if self._precomputed() else X
         if self._on_graph(X):
             reach = self._neighborhood(self.n_neighbors or NEIGHBOR).reach(self._rows, X, len(walk.labels))
@@ -335,8 +347,8 @@ class DiffusionMaps(Reducer):
         if self._precomputed() and stored is not None:
             return {**common, "neighbour graph": 120 * stored}
         if self.n_neighbors is None and self.radius is None:
-            # Eigenvalues near 1 are often too close together for iterative solvers; the dense solver needs copies.
-            return {**common, "kernel matrix": 8 * m * m, "dense solver": 26 * m * m}
+            # Where eigenvalues are too close together for an iterative solver, the dense one asks for its memory then.
+            return {**common, "kernel matrix": 8 * m * m, "solver": (26 if m <= DENSE else 4) * m * m}
         # How many edges a radius makes depends on the rows.
         return {**common, "neighbour graph": 200 * m * self.n_neighbors if self.radius is None else 0}
 

@@ -17,6 +17,7 @@ from lowdim._core.iterate import Progress
 from lowdim._core.landmarks import policy
 from lowdim._core.landmarks.choose import sources_among
 from lowdim._core.manifold.components import tile
+from lowdim._core.manifold.crowding import JudgedMap
 from lowdim._core.manifold.geodesic_component import GeodesicComponent, geodesics_of_new_rows
 from lowdim._core.manifold.neighborhood import Neighborhood
 from lowdim._core.runtime.rng import generator
@@ -28,7 +29,7 @@ from lowdim._core.tables.arrays import extent
 from lowdim.spectral._tearing import SHORT, torn
 
 
-class Isomap(Reducer):
+class Isomap(JudgedMap, Reducer):
     """Isomap: flattens a curved surface by measuring distances along it.
 
     Rows are joined to their neighbours. The geodesic distance D_G of two rows is the length of the shortest path in
@@ -141,6 +142,7 @@ class Isomap(Reducer):
     _sparse_graphs = True
     _block_rows = 256
     _most_rows: ClassVar[int] = 40_000  # whose geodesic distances take a few minutes on two cores
+    _crowding_advice = "Drop these, raise n_neighbors, or look at the others alone."
     _ways_out = "Set n_landmarks=1000 or so: memory then grows with n_samples x n_landmarks."
 
     def __init__(

@@ -15,6 +15,7 @@ from lowdim._core.distances.labelled import labelled
 from lowdim._core.extend import Linear, Nystrom
 from lowdim._core.iterate import Progress
 from lowdim._core.landmarks.choose import LANDMARK_METHODS, choose
+from lowdim._core.manifold.crowding import JudgedMap
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
@@ -27,7 +28,7 @@ _CELLS = 2**17  # distances in a block of one thread, which stays in the cache
 _WIDER = 25.0  # variance of all rows along an axis over that of the landmarks, from which on a warning is issued
 
 
-class LandmarkMDS(Reducer):
+class LandmarkMDS(JudgedMap, Reducer):
     """Landmark MDS: classical scaling for a million rows and any distance.
 
     The landmarks, a few rows, are embedded by classical scaling of the distances among them: eigenvalues l and vectors
@@ -105,6 +106,7 @@ class LandmarkMDS(Reducer):
     }
     _sparse_rows = True
     _block_rows = 2**16
+    _crowding_advice = "Drop these, or take logarithms or ranks of columns with long tails."
     _ways_out = "Use fewer landmarks, or fit on a sample and transform the rest."
 
     def __init__(

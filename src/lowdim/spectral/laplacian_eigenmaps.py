@@ -17,25 +17,28 @@ from lowdim._core.graph.repair import NO_REPAIR, REPAIR_METHODS, Repair
 from lowdim._core.landmarks import policy
 from lowdim._core.landmarks.choose import choose
 from lowdim._core.landmarks.policy import LandmarkChoice, solved
+from lowdim._core.manifold.crowding import JudgedMap
 from lowdim._core.manifold.neighborhood import Distinct, Neighborhood
 from lowdim._core.manifold.random_walk import Transitions, Walk, WalkComponent, slow_axes, weighted_graph
 from lowdim._core.manifold.reduced import SPARE, landmark_choice, landmark_weights, reduced_bytes, reduced_pairs
 from lowdim._core.runtime.rng import generator
 from lowdim._core.runtime.threads import blocks
 from lowdim._core.validate import Accepts
+from lowdim.spectral._falloff import NEIGHBOR, Falloff
 from lowdim.spectral._walk_weights import (
     EDGE_WIDTH_RULES,
     WIDTH_CONVENTIONS,
     check_weights,
     edge_gamma,
-    edge_weights,
+    kth_lengths,
+    one_sided_edges,
     shortest_edges,
 )
 
 _NAME = "LaplacianEigenmaps"
 
 
-class LaplacianEigenmaps(Reducer):
+class LaplacianEigenmaps(JudgedMap, Reducer):
     """Laplacian eigenmaps: neighbours stay close; distances between far rows are not kept.
 
     Rows are joined to their neighbours with weights W, and each axis is a function y on the rows that changes least
@@ -48,8 +51,7 @@ class LaplacianEigenmaps(Reducer):
     n_components : int
         Dimension of the embedding.
     n_neighbors : int
-        Neighbours each row is joined to. Two rows are joined when either is a neighbour of the other, with the full
-        weight; scikit-learn halves the weight of one-sided pairs.
+        Neighbours each row is joined to. Two rows are joined when either is a neighbour of the other.
     radius : float or None
         Join rows within this distance instead of a fixed number of neighbours.
     repair : {None, "flow", "linearity", "stability"}
@@ -60,9 +62,17 @@ class LaplacianEigenmaps(Reducer):
         "heat": exp(-gamma d²) of the length d of an edge; "binary": 1; "given": the entries of X themselves, for
         ``metric="precomputed"``. X is then a graph of weights (dense or sparse, its diagonal counts), and new rows hold
         their weights to the fitted rows.
-    width : {"median", "mean", "largest"} or float
-        The width s of the heat weights: the root of the median (mean, largest) squared length of the edges, or a
-        number. In the formula that `convention` names; by default s is the standard deviation of a Gaussian.
+    one_sided : float
+        Share of its weight that an edge has if only one of the two rows is among the nearest neighbours of the other:
+        1 is the graph of Belkin and Niyogi; 1/2, as in scikit-learn, keeps rows that many others have among their
+        neighbours from drawing everything together; 0 joins only rows that are neighbours of each other. Not used with
+        `radius` or given graphs.
+    width : {"adaptive", "median", "mean", "largest"} or float
+        The width of the heat weights. "adaptive": exp(-d²/(s_i s_j)) with a scale s_i for each row, the length of
+        its edge number `n_neighbors` but at least the median of these, so that outlying rows stay joined to the others.
+        "median" ("mean", "largest"): one s, the root of the median (mean, largest) squared length of the
+        edges. A number: s itself. For these, in the formula that `convention` names; by default s is the standard
+        deviation of a Gaussian.
     convention : {"exp(-d2/(2*s2))", "exp(-d2/s2)", "exp(-d2/s)"}
         The formula of the heat weights in terms of the width s. Texts call both of the first two the heat kernel; in
         the last one s is a squared length.
@@ -103,7 +113,9 @@ class LaplacianEigenmaps(Reducer):
     eigenvalues_ : ndarray of shape (n_components,)
         l of each axis, from 0 to 2, ascending, that of the constant left out (of the largest component).
     gamma_ : float or None
-        The gamma of the heat weights.
+        The gamma of the heat weights; None where each row has a scale.
+    scales_ : ndarray or None
+        The scales of the rows under "adaptive" (equal rows counting once).
     landmarks_ : ndarray of int or None
         Row numbers of the landmarks; None where all rows are used.
     n_components_graph_ : int
@@ -145,7 +157,8 @@ class LaplacianEigenmaps(Reducer):
         "n_neighbors": params.whole(1),
         "repair": params.none() | params.one_of(*REPAIR_METHODS),
         "weights": params.one_of("heat", "binary", "given"),
-        "width": params.one_of(*EDGE_WIDTH_RULES) | params.real(0, open_low=True),
+        "one_sided": params.real(0, 1),
+        "width": params.one_of("adaptive", *EDGE_WIDTH_RULES) | params.real(0, open_low=True),
         "convention": params.one_of(*WIDTH_CONVENTIONS),
         "gamma": params.none() | params.real(0, open_low=True),
         "normalization": params.one_of("random_walk", "symmetric"),
@@ -154,6 +167,9 @@ class LaplacianEigenmaps(Reducer):
     _sparse_rows = True
     _sparse_graphs = True
     _extension: Any
+    scales_: Any = None  # models of earlier releases have one width
+    _unit_axes = True
+    _crowding_advice = "Drop these, raise n_neighbors, or use another method."
     _ways_out = "Use fewer neighbours, or n_landmarks=1000."
 
     def __init__(
@@ -164,7 +180,8 @@ class LaplacianEigenmaps(Reducer):
         radius=None,
         repair=None,
         weights="heat",
-        width="median",
+        one_sided=0.5,
+        width="adaptive",
         convention="exp(-d2/(2*s2))",
         gamma=None,
         normalization="random_walk",
@@ -181,6 +198,7 @@ class LaplacianEigenmaps(Reducer):
         self.radius = radius
         self.repair = repair
         self.weights = weights
+        self.one_sided = one_sided
         self.width = width
         self.convention = convention
         self.gamma = gamma
@@ -255,7 +273,8 @@ class LaplacianEigenmaps(Reducer):
     def _weighted(self, rows: Any, same: Distinct) -> tuple[Any, Any, np.ndarray]:
         """Weights W, the connected graph, and each row's distance to its nearest neighbour."""
         settings = {"policy": self.disconnected, "owner": _NAME, "n_jobs": self.n_jobs}
-        self.gamma_ = None
+        self.gamma_: float | None = None
+        self.scales_ = None
         self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = NO_REPAIR
         if self.weights == "given":
             G = sparse.csr_array(rows, dtype=np.float64)
@@ -265,10 +284,34 @@ class LaplacianEigenmaps(Reducer):
         repair = Repair(self.repair, self.n_components, self._holes)
         G, suspicious = around.repaired(rows, repair, first=same.first)
         self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = suspicious
+        k = around.n_neighbors if self._by_number(rows) else NEIGHBOR
         if self.weights == "heat":
-            self.gamma_ = edge_gamma(G.data, self.width, self.convention, self.gamma, _NAME)
-        W, joined = weighted_graph(G, edge_weights(self.gamma_), rows, metric=self._distance(), **settings)
+            self._set_falloff(G, k)
+        W, joined = weighted_graph(G, partial(self._weigh, k, rows), rows, metric=self._distance(), **settings)
         return W, joined, shortest_edges(joined.graph)
+
+    def _by_number(self, rows: Any) -> bool:
+        """Whether rows are joined to so many nearest neighbours, not within a radius or by a given graph."""
+        return self.radius is None and not (self._precomputed() and sparse.issparse(rows))
+
+    def _set_falloff(self, G: sparse.csr_array, k: int) -> None:
+        adaptive = self.gamma is None and isinstance(self.width, str) and self.width == "adaptive"
+        if adaptive and (G.data > 0).any():
+            reach = kth_lengths(G, k)
+            self.scales_ = np.maximum(reach, np.sqrt(np.median(reach[reach > 0] ** 2)))
+        else:
+            width = "median" if adaptive else self.width  # which says that no edge has a length
+            self.gamma_ = edge_gamma(G.data, width, self.convention, self.gamma, _NAME)
+
+    def _falloff(self, k: int = 0) -> Falloff:
+        return Falloff(self.gamma_, self.scales_, k)
+
+    def _weigh(self, k: int, rows: Any, G: sparse.csr_array) -> np.ndarray:
+        """The weights of the edges of a graph of lengths."""
+        weights = self._falloff().weigh(G) if self.weights == "heat" else np.ones(G.nnz)
+        if self._by_number(rows):
+            weights = np.where(one_sided_edges(G, k), self.one_sided, 1.0) * weights
+        return weights
 
     def _neighborhood(self, k: int) -> Neighborhood:
         return Neighborhood(k, self.radius, self._distance(), self.search, self.n_jobs, _NAME)
@@ -289,7 +332,8 @@ class LaplacianEigenmaps(Reducer):
         if self.weights == "given":
             return walk.transform(Transitions.given(X, _NAME))
         reach = self._neighborhood(self.n_neighbors).reach(self._rows, X, len(walk.labels))
-        exponents = None if self.gamma_ is None else self.gamma_ * np.square(reach.data, dtype=np.float64)
+        fall = self._falloff(self.n_neighbors if self._by_number(X) else NEIGHBOR)
+        exponents = None if self.weights == "binary" else fall.along_new(reach, walk.gaps)
         return walk.transform(Transitions.along(reach, exponents, walk.gaps))
 
     def _check_distances(self, D: Any, accepts: Accepts) -> Any:

@@ -20,16 +20,19 @@ from lowdim._core.landmarks import policy
 from lowdim._core.landmarks.choose import choose
 from lowdim._core.landmarks.policy import LandmarkChoice, by_factors, factors_fit, solved
 from lowdim._core.manifold.components import side_by_side
+from lowdim._core.manifold.crowding import JudgedMap
+from lowdim._core.manifold.dimension import neighbor_dimension
 from lowdim._core.manifold.neighborhood import Distinct, Neighborhood
 from lowdim._core.manifold.reduced import SPARE, landmark_choice, landmark_weights, reduced_axes, reduced_bytes
 from lowdim._core.renamed import renamed_parameters
 from lowdim._core.runtime.rng import generator
 from lowdim._core.runtime.threads import blocks
-from lowdim._core.spectrum.null_axes import null_axes, warn_of_ambiguous_axes, warn_of_crowding
+from lowdim._core.spectrum.null_axes import null_axes, warn_of_ambiguous_axes
 from lowdim._core.spectrum.solvers import graph_factor_bytes
+from lowdim._core.tables.arrays import extent
 
 
-class LLE(Reducer):
+class LLE(JudgedMap, Reducer):
     """Locally linear embedding: keeps the linear relations between each row and its neighbours.
 
     Standard LLE reconstructs each row from its neighbours, x_i = sum_j w_ij x_j with weights of sum 1, and looks for
@@ -132,6 +135,8 @@ class LLE(Reducer):
         "n_landmarks": policy.rule(3),
     }
     _extension: Any
+    _unit_axes = True
+    _crowding_advice = "Drop these, raise n_neighbors, or use another method."
     _ways_out = "Use fewer neighbours, or fit on a sample and transform the other rows."
 
     @renamed_parameters(reg="ridge")
@@ -235,7 +240,6 @@ class LLE(Reducer):
         found = [null_axes(M, r, counts=c, **settings) for M, c in zip(forms, counted, strict=True)]
         for axes in found:
             warn_of_ambiguous_axes(axes, "LLE")
-            warn_of_crowding(axes.embedding, "LLE")
         self.eigenvalues_ = found[0].of_axes
         error = sum(axes.values[1 : r + 1].sum() * len(axes.embedding) for axes in found)
         self.embedding_error_ = float(error) / sum(len(axes.embedding) for axes in found)
@@ -261,9 +265,7 @@ class LLE(Reducer):
         self.eigenvalues_ = axes.of_axes
         self.embedding_error_ = float(axes.values[1 : r + 1].sum())
         self._extension = replace(reduced.extension, embedding=axes.embedding)
-        Z = np.concatenate([self._extend(X[rows]) for rows in blocks(len(X), self._block_rows)])
-        warn_of_crowding(Z, "LLE")
-        return Z
+        return np.concatenate([self._extend(X[rows]) for rows in blocks(len(X), self._block_rows)])
 
     @property
     def reconstruction_error_(self) -> float:
@@ -284,20 +286,29 @@ class LLE(Reducer):
     def _fitted_places(self) -> np.ndarray:
         return self._extension.embedding
 
+    def _needs(self, X: Any) -> dict[str, int]:
+        """Rows that fill more dimensions than the map has make larger factors."""
+        n, d, itemsize, _ = extent(X)
+        return self._tables(n, d, itemsize, max(self.n_components, neighbor_dimension(X, self.n_neighbors)))
+
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        """For rows on a sheet of the map's dimension; a shape alone does not say more."""
+        return self._tables(n, d, itemsize, self.n_components)
+
+    def _tables(self, n: int, d: int, itemsize: int, dimension: int) -> dict[str, int]:
         p = self.n_neighbors + 1
         return {
             "local forms": 4 * n * p * (p + 1),
             "alignment matrix": 50 * n * 4 * p,
-            "sparse factors": self._factors(n),
+            "sparse factors": self._factors(n, dimension),
             "search": 2 * n * 64 * 8,
             "neighbour graph": 100 * n * p,
             "rows": 2 * n * d * itemsize,
         }
 
-    def _factors(self, n: int) -> int:
+    def _factors(self, n: int, dimension: int) -> int:
         """Bytes of the sparse factors, or of the reduced problem of landmarks, which has none."""
-        size = graph_factor_bytes(n, self.n_neighbors + 1, self.n_components)
+        size = graph_factor_bytes(n, self.n_neighbors + 1, dimension)
         one_component = self.disconnected not in ("separate", "largest")
         choice = LandmarkChoice.of(self.n_landmarks, n, one_component)
         m = choice.n_landmarks if factors_fit(size) else choice.not_all_rows("too large").n_landmarks

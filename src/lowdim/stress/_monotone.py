@@ -71,7 +71,8 @@ class Order:
         same = np.diff(values[order]) == 0
         edges = np.diff(np.concatenate([[False], same, [False]]).astype(np.int8))
         ties = np.column_stack([np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) + 1])
-        return cls(order.astype(np.uint32), np.ascontiguousarray(ties, dtype=np.int64))
+        places = np.uint32 if len(values) <= 2**32 else np.uint64
+        return cls(order.astype(places), np.ascontiguousarray(ties, dtype=np.int64))
 
     def ranks(self, dtype: Any) -> Array:
         """1, 2, ... along the order; ties get their mean rank."""

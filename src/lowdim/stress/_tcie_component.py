@@ -146,7 +146,8 @@ def laplacian_inverse(kept: Array) -> Callable[[Array], Array]:
     np.fill_diagonal(V, 0.0)
     np.fill_diagonal(V, -V.sum(axis=1))
     V += np.trace(V) / len(V) ** 2  # along the constant vector, where V is 0 and forces are too
-    V, failed = lapack.dpotri(lapack.dpotrf(V, overwrite_a=True)[0], overwrite_c=True)
+    factor = threads.lapack(lapack.dpotrf, V, overwrite_a=True)[0]
+    V, failed = threads.lapack(lapack.dpotri, factor, overwrite_c=True)
     if failed:
         raise np.linalg.LinAlgError("TCIE: the kept pairs do not connect all rows.")
     upper = np.triu(V, 1)

@@ -1,8 +1,4 @@
-"""The missing cells of a table of numbers and categories, filled, each with its uncertainty.
-
-Numbers alone: multiple imputation by regularised PCA of the standardised columns. With categories: regularised FAMD;
-its uncertainty comes from FAMD of resampled rows and, for numbers, from the error in the observed cells.
-"""
+"""The missing cells of a table of numbers and categories, filled, each with its uncertainty."""
 
 from __future__ import annotations
 
@@ -13,10 +9,7 @@ from typing import Any
 import numpy as np
 
 import lowdim
-from lowdim._core.runtime.rng import generator
 from lowdim.study.columns import Column, Table
-
-MOST_AXES = 5  # of FAMD
 
 
 @dataclass(frozen=True)
@@ -35,27 +28,43 @@ class FilledCell:
 
 @dataclass(frozen=True, eq=False)
 class Completed:
-    """Completed columns of the map (name -> values), the cells that were filled, and how."""
+    """Completed columns of the map (name -> values), the cells that were filled, how, and the models compared."""
 
     columns: dict[str, np.ndarray]
     cells: list[FilledCell]
     how: str
     notes: tuple[str, ...] = ()
+    models: tuple[dict[str, Any], ...] = ()
 
 
-def fill(table: Table, *, draws: int = 20, seed: int = 0, n_jobs: int | None = None) -> Completed:
+def fill(
+    table: Table,
+    *,
+    method: str = "auto",
+    draws: int = 20,
+    budget: float = 60.0,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    verbose: int | bool = 0,
+) -> Completed:
     """Fill the missing cells of the columns that methods would see.
 
     Parameters
     ----------
     table : Table
         The columns.
+    method : str
+        As in `lowdim.impute`.
     draws : int
         Completed tables behind the uncertainty of each cell.
+    budget : float
+        Seconds after which no further model is tried.
     seed : int
         Seed; the same one gives the same result.
     n_jobs : int or None
         Number of threads.
+    verbose : int or bool
+        Show progress.
 
     Returns
     -------
@@ -66,60 +75,48 @@ def fill(table: Table, *, draws: int = 20, seed: int = 0, n_jobs: int | None = N
         return Completed({column.name: column.values for column in used}, [], "no cell is missing")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        work = _mixed if table.categories else _numbers
-        values, spread, agreement, how = work(used, draws, seed, n_jobs)
+        found = lowdim.impute(
+            _table(used), draws, method=method, budget=budget, random_state=seed, n_jobs=n_jobs, verbose=verbose
+        )
+    values = {column.name: _values(found.mean[:, j], column) for j, column in enumerate(used)}
     cells = [
-        FilledCell(int(table.rows[i]) + 1, column.name, _plain(values[column.name][i]), _at(spread, column, i),
-                   _at(agreement, column, i))
-        for column in used
+        _cell(found, column, values[column.name], int(table.rows[i]) + 1, i, j)
+        for j, column in enumerate(used)
         for i in np.flatnonzero(column.missing).tolist()
-    ]  # fmt: skip
-    return Completed(values, cells, how, tuple(dict.fromkeys(str(w.message) for w in caught)))
+    ]
+    how = found.method if found.choice is None else found.choice.why
+    models = () if found.choice is None else tuple(vars(one) for one in found.choice.candidates)
+    return Completed(values, cells, how, tuple(dict.fromkeys(str(w.message) for w in caught)), models)
 
 
-def _at(found: dict[str, np.ndarray], column: Column, i: int) -> float | None:
-    return float(found[column.name][i]) if column.name in found else None
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _numbers(used: list[Column], draws: int, seed: int, n_jobs: int | None) -> tuple[Any, ...]:
-    X = np.column_stack([column.values for column in used])
-    found = lowdim.impute(X, n_imputations=draws, scale=True, random_state=seed, n_jobs=n_jobs)
-    values = {column.name: found.mean[:, j] for j, column in enumerate(used)}
-    spread = {column.name: found.std[:, j] for j, column in enumerate(used)}
-    return values, spread, {}, f"regularised PCA with {found.n_components} components, mean of {draws} draws"
-
-
-def _mixed(used: list[Column], draws: int, seed: int, n_jobs: int | None) -> tuple[Any, ...]:
+def _table(used: list[Column]) -> np.ndarray:
+    """Numbers, or cells of numbers and categories with None where missing."""
+    if all(column.kind == "number" for column in used):
+        return np.column_stack([column.values for column in used])
     cells = np.empty((len(used[0].values), len(used)), dtype=object)
     for j, column in enumerate(used):
-        cells[:, j] = [None if lost else v for v, lost in zip(column.values.tolist(), column.missing, strict=True)]
-    k = max(1, min(MOST_AXES, len(used) - 1, len(cells) - 2))
-    model = lowdim.FAMD(k, n_jobs=n_jobs).fit(cells)
-    filled = cells if model.completed_ is None else model.completed_
-    again = _redrawn(cells, k, draws, seed, n_jobs)
-    fitted = model.inverse_transform(model.row_coordinates_)
-    values, spread, agreement = {}, {}, {}
-    for j, column in enumerate(used):
-        if column.kind == "number":
-            values[column.name] = filled[:, j].astype(np.float64)
-            error = np.nanvar(column.values - fitted[:, j].astype(np.float64))
-            drawn = np.array([table[:, j] for table in again], dtype=np.float64)
-            spread[column.name] = np.sqrt(drawn.var(axis=0, ddof=1) + error)
-        else:
-            values[column.name] = filled[:, j]
-            agreement[column.name] = np.mean([table[:, j] == filled[:, j] for table in again], axis=0)
-    return values, spread, agreement, f"regularised FAMD with {k} axes; uncertainty from {draws} resamples of the rows"
+        plain = column.values.tolist() if column.kind == "number" else [_text(value) for value in column.values]
+        cells[:, j] = [None if lost else v for v, lost in zip(plain, column.missing, strict=True)]
+    return cells
 
 
-def _redrawn(cells: np.ndarray, k: int, draws: int, seed: int, n_jobs: int | None) -> list[np.ndarray]:
-    """The table rebuilt by models of resampled rows."""
-    rng, found = generator(seed), []
-    for _ in range(draws):
-        rows = rng.integers(len(cells), size=len(cells))
-        model = lowdim.FAMD(k, unknown="ignore", n_jobs=n_jobs).fit(cells[rows])
-        found.append(model.inverse_transform(model.transform(cells)))
+def _text(value: Any) -> Any:
+    """Numbers that are categories as text, which imputation takes for categories."""
+    return value if isinstance(value, (str, bool)) or value is None else str(value)
+
+
+def _values(filled: np.ndarray, column: Column) -> np.ndarray:
+    """Numbers as floats; categories as the values that the column has."""
+    if column.kind == "number":
+        return filled.astype(np.float64)
+    known = {_text(value): value for value, lost in zip(column.values, column.missing, strict=True) if not lost}
+    found = np.empty(len(filled), dtype=object)
+    found[:] = [known[value] for value in filled]
     return found
+
+
+def _cell(found: Any, column: Column, values: np.ndarray, row: int, i: int, j: int) -> FilledCell:
+    value = values[i].item() if isinstance(values[i], np.generic) else values[i]
+    if column.kind == "number":
+        return FilledCell(row, column.name, value, spread=float(found.std[i, j]))
+    return FilledCell(row, column.name, value, agreement=float(found.agreement[i, j]))

@@ -79,8 +79,8 @@ def test_laplacian_eigenmaps_through_landmarks():
 
 def test_diffusion_maps_on_landmarks():
     X = roll(300)
-    whole = DiffusionMaps(random_state=0).fit(X)
-    same = DiffusionMaps(n_landmarks=300, random_state=0).fit(X)
+    whole = DiffusionMaps(width="median", random_state=0).fit(X)
+    same = DiffusionMaps(width="median", n_landmarks=300, random_state=0).fit(X)
     np.testing.assert_allclose(np.abs(same.embedding_), np.abs(whole.embedding_), atol=1e-7)
     some = DiffusionMaps(n_landmarks=100, width=whole.gamma_**-1, random_state=0).fit(X)
     assert abs(np.corrcoef(some.embedding_[:, 0], whole.embedding_[:, 0])[0, 1]) > 0.9

@@ -1,22 +1,18 @@
 """Thread counts, blocks, and long calls that can be interrupted."""
 
+import contextvars
+import gc
 import os
-import signal
-import subprocess
-import sys
 import threading
 import time
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from lowdim._core.runtime import threads
-
-
-def hear_ctrl_c():
-    """A test run in the background of a shell ignores the signal, and its children would inherit that."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+from lowdim._core.runtime import background, blas, threads
+from tests._core.runtime.children import python
 
 
 def blas_threads():
@@ -64,7 +60,7 @@ def test_an_error_in_a_block_reaches_the_caller():
 def test_blas_setting_survives_blocks_in_several_threads():
     """Blocks that overlap in time must not restore each other's limit."""
     np.ones((50, 50)) @ np.ones((50, 50))
-    before = blas_threads()
+    before, seen = blas_threads(), []
     first_in, first_out = threading.Event(), threading.Event()
 
     def first():
@@ -77,59 +73,188 @@ def test_blas_setting_survives_blocks_in_several_threads():
         with threads.single_blas():
             first_out.set()
             time.sleep(0.05)
-            assert set(blas_threads()) == {1}
+            seen.append(set(blas_threads()))
 
     workers = [threading.Thread(target=f) for f in (first, second)]
     for w in workers:
         w.start()
     for w in workers:
         w.join()
+    assert seen == [{1}]
     assert blas_threads() == before
 
 
-def test_interruptible_gives_values_and_errors():
-    assert threads.interruptible(lambda: 7) == 7
+@pytest.mark.parametrize("layer", ["pthreads", "openmp"])
+def test_every_thread_of_a_team_has_one_blas_thread(monkeypatch, layer):
+    """With one setting for all threads, and with one for each, as where OpenMP runs BLAS."""
+
+    class Library:
+        threading_layer = layer
+        counts: dict = {}
+
+        def place(self):
+            return threading.get_ident() if layer == "openmp" else 0
+
+        def get_num_threads(self):
+            return self.counts.get(self.place(), 4)
+
+        def set_num_threads(self, count):
+            self.counts[self.place()] = count
+
+    library = Library()
+    monkeypatch.setattr(blas, "_libraries", lambda: [library])
+    assert threads.map_rows(lambda _: time.sleep(0.01) or library.get_num_threads(), 8, 1, 4) == [1] * 8
+    assert library.get_num_threads() == 4
+
+
+@pytest.mark.parametrize("thread", ["main", "other"])
+def test_one_blas_thread_in_any_thread(thread):
+    """threadpoolctl lets one thread set OpenBLAS, and ignores the others."""
+    found = []
+
+    def look():
+        with threads.single_blas():
+            found.append(set(blas_threads()))
+        found.append(set(blas_threads()))
+
+    with threadpool_limits(2, user_api="blas"):
+        if thread == "main":
+            look()
+        else:
+            worker = threading.Thread(target=look)
+            worker.start()
+            worker.join()
+    assert found == [{1}, {2}]
+
+
+def test_a_call_aside_gives_values_and_errors():
+    assert threads.aside(lambda: 7) == 7
     with pytest.raises(ZeroDivisionError):
-        threads.interruptible(lambda: 1 / 0)
+        threads.aside(lambda: 1 / 0)
 
 
-def test_interruptible_hears_ctrl_c():
+def test_errors_come_in_the_order_of_the_blocks():
+    """The later block fails first; what is raised is what one thread would have raised."""
+
+    def work(rows):
+        time.sleep(0.05 if rows.start == 0 else 0.0)
+        raise KeyError(rows.start)
+
+    with pytest.raises(KeyError, match="0"):
+        threads.map_rows(work, 2, 1, 2)
+
+
+def test_blocks_see_the_settings_of_the_caller():
+    setting = contextvars.ContextVar("setting", default=0)
+    setting.set(5)
+    assert threads.map_rows(lambda _: setting.get(), 6, 1, 3) == [5] * 6
+
+
+def test_work_left_behind_stops():
+    """An error in one block ends the others before their next line."""
+    went_on = []
+
+    def work(rows):
+        if rows.start == 0:
+            raise KeyError(0)
+        for _ in range(100):
+            time.sleep(0.01)
+        went_on.append(rows.start)
+
+    with pytest.raises(KeyError):
+        threads.map_rows(work, 4, 1, 4)
+    time.sleep(0.05)
+    assert not [thread for thread in threading.enumerate() if isinstance(thread, background._Helper)]
+    assert went_on == []
+
+
+def test_without_new_threads_the_caller_does_the_work(monkeypatch):
+    def refuse(self):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert threads.map_rows(lambda rows: rows.start, 5, 1, 4) == [0, 1, 2, 3, 4]
+    assert threads.aside(lambda: 7) == 7
+
+
+def test_long_calls_have_the_threads_of_the_caller_unless_another_thread_fits():
+    seen = []
+    large = np.broadcast_to(0.0, (1000, 1000))
+    with threadpool_limits(2, user_api="blas"):
+        with threads.single_blas():
+            threads.lapack(lambda _: seen.append(blas_threads()), large)
+            threads.lapack(lambda _: seen.append(blas_threads()), large[:50, :50])
+            with in_another_thread():
+                threads.lapack(lambda _: seen.append(blas_threads()), large)
+            assert set(blas_threads()) == {1}
+        assert set(blas_threads()) == {2}
+    assert [set(counts) for counts in seen] == [{2}, {1}, {1}]
+
+
+@contextmanager
+def in_another_thread():
+    """A block that is open in another thread meanwhile."""
+    opened, close = threading.Event(), threading.Event()
+
+    def hold():
+        with threads.single_blas():
+            opened.set()
+            close.wait(20)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    opened.wait(20)
+    yield
+    close.set()
+    holder.join()
+
+
+def test_a_block_that_was_never_closed_ends_when_it_is_dropped():
+    """Ctrl-C may come between two lines of a `with`."""
+    before = blas_threads()
+    block = threads.single_blas()
+    block.__enter__()
+    assert blas._open
+    del block
+    gc.collect()
+    assert not blas._open
+    assert blas_threads() == before
+
+
+def test_a_call_aside_hears_ctrl_c():
     """In a process of its own: only the main thread hears it."""
-    code = """
-import _thread, threading, time
-from lowdim._core.runtime import threads
-threading.Timer(0.2, _thread.interrupt_main).start()
-start = time.monotonic()
-try:
-    threads.interruptible(lambda: time.sleep(4))
-except KeyboardInterrupt:
-    print(time.monotonic() - start < 2)
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, preexec_fn=hear_ctrl_c
-    )
+    done = python("""
+        import _thread, threading, time
+        from lowdim._core.runtime import threads
+        threading.Timer(0.2, _thread.interrupt_main).start()
+        start = time.monotonic()
+        try:
+            threads.aside(lambda: time.sleep(4))
+        except KeyboardInterrupt:
+            print(time.monotonic() - start < 2)
+        """)
     assert done.stdout.strip() == "True", done.stderr
 
 
 @pytest.mark.deep
 def test_ctrl_c_during_a_long_lapack_call():
-    code = """
-import numpy as np, signal, threading, os, time
-from scipy.spatial.distance import pdist, squareform
-from lowdim.select import n_dimensions
-D = squareform(pdist(np.random.default_rng(0).normal(size=(5000, 4)), "cityblock"))
-start = []
-def send():
-    time.sleep(4)
-    start.append(time.monotonic()); os.kill(os.getpid(), signal.SIGINT)
-threading.Thread(target=send, daemon=True).start()
-try:
-    n_dimensions(D)  # all eigenvalues of D
-except KeyboardInterrupt:
-    print(time.monotonic() - start[0], flush=True)
-os._exit(0)
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=200, preexec_fn=hear_ctrl_c
+    done = python(
+        """
+        import numpy as np, signal, threading, os, time
+        from scipy.spatial.distance import pdist, squareform
+        from lowdim.select import n_dimensions
+        D = squareform(pdist(np.random.default_rng(0).normal(size=(5000, 4)), "cityblock"))
+        start = []
+        def send():
+            time.sleep(4)
+            start.append(time.monotonic()); os.kill(os.getpid(), signal.SIGINT)
+        threading.Thread(target=send, daemon=True).start()
+        try:
+            n_dimensions(D)  # all eigenvalues of D
+        except KeyboardInterrupt:
+            print(time.monotonic() - start[0], flush=True)
+        """,
+        200,
     )
-    assert float(done.stdout) < 3, done.stderr
+    assert float(done.stdout) < 1, done.stderr
+    assert done.returncode == 0

@@ -193,3 +193,16 @@ def test_more_columns_than_rows():
     model = FactorAnalysis(2).fit(X)
     assert np.isfinite(model.log_likelihood_)
     assert (model.uniquenesses_ >= 0.005 - 1e-9).all()
+
+
+def test_quartimax_and_precision_are_those_of_scikit_learn():
+    X = load_wine().data
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    ours = FactorAnalysis(3, rotation="quartimax", tol=1e-12).fit(X)
+    theirs = SklearnFactorAnalysis(3, rotation="quartimax", svd_method="lapack", tol=1e-8, max_iter=5000).fit(X)
+    alike = np.abs(ours.loadings_.T @ theirs.components_.T).argmax(axis=1)
+    assert sorted(alike) == [0, 1, 2]
+    matched = theirs.components_[alike].T
+    np.testing.assert_allclose(np.abs(ours.loadings_), np.abs(matched), atol=2e-3)
+    np.testing.assert_allclose(ours.get_precision(), theirs.get_precision(), atol=1e-3)
+    np.testing.assert_allclose(ours.get_precision() @ ours.get_covariance(), np.eye(13), atol=1e-9)

@@ -95,26 +95,96 @@ def test_it_is_the_one_of_factominer(name):
     assert kinds.names == ["Competition=Decastar", "Competition=OlympicG"]
 
 
-def test_holes_are_refused_and_the_way_is_named():
+def test_incomplete_tables_are_completed_by_the_model():
     """The reference fills column means with a warning, which is its own answer, not that of the data."""
     frame = decathlon().iloc[:, :10]
     holes = frame.copy()
     holes.iloc[2, 1] = holes.iloc[9, 4] = holes.iloc[19, 9] = np.nan
-    model = PCA(5, scale=True, ddof=0).fit(frame)
-    with pytest.raises(ValueError, match=r"FactorMap: X has 3 missing values.*completed_"):
-        FactorMap(model, holes)
-    with pytest.raises(ValueError, match="rows has 1 missing"):
-        FactorMap(model, frame, rows=holes.iloc[:3])
-    with pytest.raises(ValueError, match="columns has 1 missing"):
-        FactorMap(model, frame, columns=holes[["400m"]])
-    # The way that is named, and how far the mean is from it.
-    filled = FAMD(2).fit(holes).completed_
-    found = FactorMap(PCA(5, scale=True, ddof=0).fit(filled), filled)
-    wanted = expected(f"{PCA_NAME}_na_mean", "eig")[:5, 0]
-    assert 1e-3 < np.abs(found.eigenvalues - wanted).max() < 0.1
-    mean_filled = holes.fillna(holes.mean())
-    same = FactorMap(PCA(5, scale=True, ddof=0).fit(mean_filled), mean_filled)
-    np.testing.assert_allclose(same.eigenvalues, wanted, rtol=1e-8)
+    with pytest.raises(ValueError, match="missing values"):
+        FactorMap(PCA(5, scale=True, ddof=0, missing="error").fit(frame), holes)
+    model = PCA(3, scale=True, ddof=0, tol=1e-12).fit(holes)
+    found, whole = FactorMap(model, holes, rows=holes.iloc[:3]), FactorMap(model, frame * 0 + model.completed_)
+    np.testing.assert_allclose(found.individuals.coordinates[: len(holes)], model.transform(holes), atol=1e-10)
+    np.testing.assert_allclose(found.individuals.cos2[: len(holes)], whole.individuals.cos2, atol=1e-4)
+    np.testing.assert_allclose(found.individuals.contributions[: len(holes)].sum(axis=0), 100)
+    np.testing.assert_allclose(found.individuals.coordinates[-3:], found.individuals.coordinates[:3])
+
+
+def test_incomplete_categories_are_not_counted_as_observed():
+    rng = np.random.default_rng(0)
+    first = rng.integers(0, 3, 60)
+    answers = np.column_stack([np.where(rng.random(60) < 0.7, first, rng.integers(0, 3, 60)) for _ in range(3)])
+    holes = np.array([["abc"[c] for c in row] for row in answers], dtype=object)
+    holes[3, 0] = holes[11, 1] = None
+    model = MCA(2, tol=1e-10).fit(holes)
+    found = FactorMap(model, holes)
+    np.testing.assert_allclose(found.individuals.coordinates, model.row_coordinates_, atol=1e-4)
+    assert sum(rows.sum() for rows in found._questions["x0"].values()) == 59
+
+
+def test_supplementary_columns_use_the_rows_in_which_they_are_observed():
+    frame = decathlon().iloc[:, :10]
+    model = PCA(2, scale=True, ddof=0).fit(frame)
+    number, kind = np.arange(len(frame), dtype=float), ["a", "b"] * len(frame)
+    number[:5] = np.nan
+    columns = {"number": number, "kind": [None, None, *kind[2 : len(frame)]]}
+    maps = FactorMap(model, frame, columns=columns)
+    scores = model.transform(frame)
+    wanted = [np.corrcoef(number[5:], scores[5:, a])[0, 1] for a in (0, 1)]
+    np.testing.assert_allclose(maps.variables.correlations[-1], wanted, atol=0.05)
+    assert maps.categories.names == ["kind=a", "kind=b"]
+    with pytest.raises(ValueError, match="a value for each of the"):
+        FactorMap(model, frame, columns={"short": [1.0, 2.0]})
+
+
+def test_points_are_selected_by_quality():
+    frame = decathlon().iloc[:, :10]
+    people = FactorMap(PCA(3, scale=True, ddof=0).fit(frame), frame).individuals
+    cos2, share = (values[:, :2].sum(axis=1) for values in (people.cos2, people.contributions))
+    np.testing.assert_array_equal(people.select("cos2 5"), np.argsort(-cos2, kind="stable")[:5])
+    np.testing.assert_array_equal(np.sort(people.select("cos2 0.6")), np.flatnonzero(cos2 >= 0.6))
+    np.testing.assert_array_equal(people.select("contribution 4"), np.argsort(-share, kind="stable")[:4])
+    assert len(people.select(3)) == 3
+    for bad in ("cos2", "size 3", "cos2 -1", 0, True):
+        with pytest.raises(ValueError, match="FactorMap: select must be"):
+            people.select(bad)
+
+
+def test_control_limits_let_their_share_of_new_rows_through():
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((3, 8))
+    X, new = (rng.standard_normal((n, 3)) @ A + 0.5 * rng.standard_normal((n, 8)) for n in (200, 4000))
+    maps = FactorMap(PCA(3, ddof=0).fit(X), X, rows=new)
+    found = maps.monitor(0.05)
+    assert 0.035 < (found.t2[200:] > found.t2_limit).mean() < 0.065
+    assert 0.035 < (found.spe[200:] > found.spe_limit).mean() < 0.075
+    C = np.cov(X.T)
+    V = maps.model.components_
+    gap = (new[0] - X.mean(axis=0)) @ V.T
+    assert found.t2[200] == pytest.approx(gap @ np.linalg.solve(V @ C @ V.T, gap))
+    left = new[0] - X.mean(axis=0) - gap @ V
+    assert found.spe[200] == pytest.approx(left @ left)
+    assert repr(found).startswith("<Monitoring: ")
+    with pytest.raises(TypeError, match="monitor must have the axes of PCA"):
+        FactorMap(FAMD(2).fit(X), X).monitor()
+
+
+def test_pictures_with_ellipses_arrows_and_selected_names():
+    frame = decathlon().iloc[:, :10]
+    maps = FactorMap(PCA(2, scale=True, ddof=0).fit(frame), frame)
+    labels = np.arange(len(frame)) % 2
+    ax = lowdim.plot.factor_map(maps, labels=labels, ellipses=0.95, biplot=True, select="cos2 3")
+    texts = {text.get_text() for text in ax.texts}
+    assert set(frame.columns) <= texts
+    assert len([line for line in ax.lines if len(line.get_xdata()) == 100]) == 2
+    lowdim.plot.factor_map(maps, labels="cos2")
+    circle = lowdim.plot.correlation_circle(maps, select="cos2 4")
+    assert len({text.get_text() for text in circle.texts} & set(frame.columns)) == 4
+    with pytest.raises(ValueError, match="ellipses must be a confidence"):
+        lowdim.plot.factor_map(maps, ellipses=0.95)
+    with pytest.raises(ValueError, match="labels must be one per active row"):
+        lowdim.plot.factor_map(maps, labels="size")
+    matplotlib.pyplot.close("all")
 
 
 @pytest.mark.parametrize("axis", [0, 1])

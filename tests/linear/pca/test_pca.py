@@ -327,7 +327,14 @@ def test_weights_are_not_numbers_of_rows():
         model = PCA(2, ddof=0, solver=solver).fit(X, sample_weight=np.full(30, 1 / 30))
         np.testing.assert_allclose(model.explained_variance_, PCA(2, ddof=0).fit(X).explained_variance_)
         with pytest.warns(UserWarning, match="the rows vary in at most 2 directions"):
-            PCA(4, solver=solver).fit(X, sample_weight=3.0 * (np.arange(30) < 3))
+            PCA(3, solver=solver).fit(X, sample_weight=3.0 * (np.arange(30) < 3))
+
+
+def test_rows_of_weight_zero_are_as_if_absent():
+    X, weights = cloud(8, 10), np.array([1.0, 0.0, 2.0, 0.0, 1.0, 3.0, 0.0, 1.0])
+    whole, part = PCA().fit(X, sample_weight=weights), PCA().fit(X[weights > 0], sample_weight=weights[weights > 0])
+    assert whole.n_components_ == part.n_components_ == 5
+    np.testing.assert_allclose(whole.explained_variance_, part.explained_variance_, atol=1e-12)
 
 
 @exact
@@ -369,7 +376,10 @@ def test_bad_streams():
         PCA(2).fit(iter([X, X[:, :4]]))
     with pytest.raises(ValueError, match="at least 2 rows together"):
         PCA(2).fit(iter([]))
-    with pytest.raises(ValueError, match="missing values"):
+    hole = np.where(np.arange(5) == 2, np.nan, X[:2])
+    with pytest.raises(ValueError, match=r"missing values.*missing='regularized' or missing='em'"):
+        PCA(2, missing="error").fit(iter([X, hole]))
+    with pytest.raises(ValueError, match="2 rows of X have no observed cell"):
         PCA(2).fit(iter([X, np.full((2, 5), np.nan)]))
     with pytest.raises(ValueError, match="solver must be 'covariance' or 'auto' for a stream"):
         PCA(2, solver="svd").fit(iter([X]))
@@ -610,3 +620,40 @@ def test_resolution_says_which_singular_values_are_rounding(monkeypatch):
     assert 1e-9 < coarse.resolution_ < 1e-6
     np.testing.assert_allclose(coarse.singular_values_[seen], sizes[seen], rtol=0.05)
     assert np.abs(coarse.singular_values_[~seen] / sizes[~seen] - 1).max() > 1
+
+
+# ---- as a density, and Minka's rule -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [1, 3, 6, None])
+def test_the_density_is_that_of_scikit_learn(k):
+    X, new = cloud(60), cloud(20, seed=1)
+    ours, theirs = PCA(k).fit(X), SklearnPCA(k, svd_solver="full").fit(X)
+    np.testing.assert_allclose(ours.get_covariance(), theirs.get_covariance(), atol=1e-10)
+    np.testing.assert_allclose(ours.get_precision(), theirs.get_precision(), rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(ours.score_samples(new), theirs.score_samples(new), rtol=1e-8)
+    assert ours.score(new) == pytest.approx(theirs.score(new))
+
+
+def test_the_density_of_scaled_and_incomplete_rows():
+    X = cloud(60)
+    scaled = PCA(scale=True).fit(X)
+    np.testing.assert_allclose(scaled.get_covariance(), np.cov(X.T), atol=1e-10)
+    few = PCA(3, scale=True).fit(X)
+    np.testing.assert_allclose(few.get_precision() @ few.get_covariance(), np.eye(6), atol=1e-8)
+    hole = X[:1].copy()
+    hole[0, 4:] = np.nan
+    C, gap = few.get_covariance()[:4, :4], hole[0, :4] - few.mean_[:4]
+    closed = -0.5 * (gap @ np.linalg.solve(C, gap) + np.linalg.slogdet(C)[1] + 4 * np.log(2 * np.pi))
+    assert few.score_samples(hole)[0] == pytest.approx(closed)
+    with pytest.raises(ValueError, match="get_precision must have a covariance of full rank"):
+        PCA().fit(np.hstack([X, X[:, :1]])).get_precision()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_minkas_rule_is_that_of_scikit_learn(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((60, 3)) @ rng.standard_normal((3, 8)) + 0.3 * rng.standard_normal((60, 8))
+    assert PCA("mle").fit(X).n_components_ == SklearnPCA("mle", svd_solver="full").fit(X).n_components_ == 3
+    with pytest.raises(ValueError, match="'mle' must have at least as many rows as columns"):
+        PCA("mle").fit(X[:6])

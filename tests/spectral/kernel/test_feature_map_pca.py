@@ -6,7 +6,7 @@ import pytest
 import lowdim
 from lowdim import PCA, FeatureMapPCA, KernelPCA
 from lowdim.kernels import Polynomial
-from lowdim.spectral.kernel.feature_map_pca import polynomial_features
+from lowdim.spectral.kernel._expected_features import polynomial_features
 from tests.linear.pca.test_pca import cloud, up_to_sign
 
 

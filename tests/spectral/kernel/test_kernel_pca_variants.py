@@ -238,6 +238,7 @@ def test_routes_that_make_no_sense_are_refused():
 # ---- what is said about a kernel ------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:KernelPCA. .* of the rows lie within 1 %")
 @pytest.mark.parametrize("settings", [{}, {"solver": "operator"}, {"n_landmarks": 50}])
 def test_a_width_too_small_is_said(settings):
     with pytest.warns(UserWarning, match=r"spectrum is flat.*RBF\(gamma=10000.0\).*width is too small.*width='median'"):

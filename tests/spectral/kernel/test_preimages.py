@@ -134,6 +134,7 @@ def test_gradients_are_those_of_the_kernel(kernel):
         )
 
 
+@pytest.mark.filterwarnings("ignore:KernelPCA. .* of the rows lie within 1 %")
 @pytest.mark.parametrize("gamma", [0.02, 0.3, 3.0, 30.0])
 def test_the_distance_is_never_larger_than_at_any_start(gamma):
     X, new = cloud(80), cloud(40, seed=2)
@@ -405,3 +406,16 @@ def test_novelty_beside_a_one_class_machine():
     ours, theirs = areas(benign[:200], np.vstack([benign[200:], malignant]), truth, 15)
     assert ours > 0.93
     assert ours > theirs - 0.03
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_the_default_denoises_a_circle(k):
+    X, new = (lowdim.datasets.noisy_circle(300, noise=0.125, random_state=s).X for s in (0, 1))
+    model = KernelPCA(k).fit(X)
+    assert circle_distance(model.denoise(X)) < 0.55 * circle_distance(X)
+    assert circle_distance(model.denoise(new)) < 0.55 * circle_distance(new)
+    np.testing.assert_array_equal(model.denoise(X, noise=None), model.inverse_transform(model.transform(X)))
+    clean = X / np.linalg.norm(X, axis=1, keepdims=True)
+    assert circle_distance(KernelPCA(k).fit(clean).denoise(clean)) < 0.02
+    with pytest.raises(ValueError, match="KernelPCA: noise must be"):
+        model.denoise(X, noise=0.0)

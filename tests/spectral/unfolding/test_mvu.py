@@ -11,8 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 import lowdim
 from lowdim import MVU, PCA
+from lowdim.spectral.unfolding import _low_rank
 from lowdim.spectral.unfolding._low_rank import DistanceConstraints, unfold
 from tests._core.graph.test_repair import bridged_roll
+from tests.linear.pca.test_pca import cloud
 from tests.spectral.test_isomap import procrustes_error
 
 BOTH = pytest.mark.parametrize("solver", ["low_rank", "exact"])
@@ -209,6 +211,54 @@ def test_lengths_that_no_points_have_are_said():
         model = MVU(n_neighbors=2, metric="precomputed", max_iter=20).fit(D)
     assert not model.converged_
     assert np.isfinite(model.embedding_).all()
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("name", ["roll", "cloud"])
+def test_hard_constraints_are_met_or_the_reason_is_said(name):
+    """slack=0: the penalty would grow until the metric is singular. The lengths are kept as far as is said."""
+    rows = {"roll": lowdim.datasets.swiss_roll(60, random_state=0).X, "cloud": cloud(60, 2)}[name]
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        hard, soft = (MVU(slack=slack, random_state=0).fit(rows) for slack in (0.0, 5e-4))
+    assert hard.edge_error_ <= (1e-4 if hard.converged_ else 4e-4)
+    assert hard.converged_ == (not heard)
+    assert all("slack=0 leaves the problem no room" in str(w.message) for w in heard)
+    assert 0.95 * soft.objective_ < hard.objective_ < soft.objective_
+
+
+def test_a_penalty_that_never_helps_does_not_end_in_a_singular_matrix(monkeypatch):
+    """However many updates are allowed: the penalty has a bound. Without it the factors fail after about 55."""
+    D = np.array([[0, 1, 9.0], [1, 0, 1], [9, 1, 0]])
+    monkeypatch.setattr(_low_rank, "_has_stalled", lambda gaps: False)
+    with pytest.warns(ConvergenceWarning, match="after max_iter=150 updates"):
+        model = MVU(n_neighbors=2, metric="precomputed", max_iter=150).fit(D)
+    assert np.isfinite(model.embedding_).all()
+
+
+@pytest.mark.parametrize("slack", [0.0, 5e-4])
+def test_distances_of_incomplete_rows_end_with_a_reason(slack):
+    rng = np.random.default_rng(0)
+    X = lowdim.datasets.swiss_roll(60, random_state=0).X
+    X = np.hstack([X, X @ rng.normal(size=(3, 3))]).astype(np.float32)
+    X[rng.random(X.shape) < 0.08] = np.nan
+    model = MVU(slack=slack, missing="pairwise", random_state=0)
+    with pytest.warns(ConvergenceWarning, match=r"more steps do not help.*slack \(here by 0\.\d"):
+        model.fit(X)
+    assert not model.converged_
+    assert np.isfinite(model.embedding_).all()
+    assert model.n_iter_ < 60
+
+
+def test_more_dimensions_where_the_distances_need_them():
+    """All distances of rows in ten dimensions need ten: rank=None finds them, a given rank stays."""
+    X = np.random.default_rng(0).normal(size=(30, 12))
+    kept = MVU(n_neighbors=29, slack=0.0, random_state=0).fit(X)
+    assert kept.converged_
+    np.testing.assert_allclose(kept.objective_, ((X - X.mean(axis=0)) ** 2).sum(), rtol=1e-3)
+    with pytest.warns(ConvergenceWarning, match="not converged"):
+        few = MVU(n_neighbors=29, slack=0.0, rank=8, random_state=0).fit(X)
+    assert len(few.gram_eigenvalues_) == 8
 
 
 def test_the_solver_is_an_extra(monkeypatch):

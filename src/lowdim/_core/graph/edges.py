@@ -93,7 +93,12 @@ def _side_by_side(A: sparse.csr_array, B: sparse.csr_array) -> sparse.csr_array:
     data = np.empty(A.nnz + B.nnz, dtype=A.dtype)
     indices[in_A], indices[in_B] = A.indices, B.indices
     data[in_A], data[in_B] = A.data, B.data
-    return sparse.csr_array((data, indices, A.indptr + B.indptr), shape=A.shape)
+    return sparse.csr_array((data, indices, _added(A.indptr, B.indptr)), shape=A.shape)
+
+
+def _added(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Borders of the rows of two graphs together; each may have 2^31 entries, their sum more."""
+    return a.astype(np.int64) + b
 
 
 def _shortest_of_each_pair(G: sparse.csr_array) -> sparse.csr_array:
@@ -106,7 +111,7 @@ def _shortest_of_each_pair(G: sparse.csr_array) -> sparse.csr_array:
     data = np.minimum.reduceat(G.data, first) if len(first) else G.data
     proper = rows[first] != G.indices[first]
     first, data = first[proper], data[proper]
-    start = np.concatenate([[0], np.cumsum(np.bincount(rows[first], minlength=n))]).astype(np.int32)
+    start = np.concatenate([[0], np.cumsum(np.bincount(rows[first], minlength=n))])
     return sparse.csr_array((data, G.indices[first].astype(np.int32), start), shape=(n, n))
 
 

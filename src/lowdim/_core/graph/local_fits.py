@@ -183,4 +183,4 @@ def _sum(patches: Patches, offsets: np.ndarray, F: np.ndarray, n: int, threads: 
     np.cumsum(borders, out=borders)
     columns, values = np.empty(borders[-1], np.int32), np.empty(borders[-1])
     _native.sum_forms(*known, columns, values, threads)
-    return sparse.csr_array((values, columns, borders.astype(np.int32)), shape=(n, n))
+    return sparse.csr_array((values, columns, borders), shape=(n, n))

@@ -6,6 +6,7 @@ X and equal those of missMDA (Josse and Husson, 2012).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,10 @@ from lowdim._core.runtime.rng import generator
 from lowdim._core.tables.deviations import deviations
 
 Array = np.ndarray
+
+EACH = 8  # up to so many components each number is tried
+EARLY_TOL, EARLY_ITER = 1e-5, 50
+PATIENCE = 5  # numbers in a row that are no better than the best, after which the search ends
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,14 +55,16 @@ def gcv(
     tol: float = 1e-6,
     max_iter: int = 200,
     early: bool = False,
+    first: bool = False,
     weights: Array | None = None,
     n_jobs: int | None = None,
 ) -> RankChoice:
     """Generalised cross-validation: the mean squared error of the observed cells, as if each were predicted.
 
-    GCV(q) = mean over N observed cells of (N (x - fit_q) / (N - d - q (n + d - q - 1)))². The first local minimum is
-    taken. Complete rows are not shrunk and need one spectrum; with `scale`, their criterion is that of the scaled
-    columns (as in FactoMineR), that of incomplete rows is in the units of X (as in missMDA).
+    GCV(q) = mean over N observed cells of (N (x - fit_q) / (N - d - q (n + d - q - 1)))². The lowest value is taken of
+    those tried, or with `first` the first local minimum, as missMDA does it. Complete rows are not shrunk and need one
+    spectrum; with `scale`, their criterion is that of the scaled columns (as in FactoMineR), that of incomplete rows is
+    in the units of X (as in missMDA).
 
     Parameters
     ----------
@@ -68,7 +75,10 @@ def gcv(
     method, scale, ridge, tol, max_iter, n_jobs
         As in `completion.complete`.
     early : bool
-        Stop after the first local minimum.
+        Try few numbers: all up to `EACH`, from there on about a quarter more each time, until `PATIENCE` in a row are
+        no better than the best; then those next to the best. The criterion of the others is NaN.
+    first : bool
+        Take the first local minimum.
     weights : ndarray of shape (n,), optional
         Of incomplete rows; a whole number counts as so many copies.
 
@@ -93,16 +103,38 @@ def gcv(
     limit = max((q for q in range(limit + 1) if free[q] > 0), default=0)
     # Without components there is nothing to correct for: missMDA divides by N alone there.
     factor = [1.0] + [(cells / free[q]) ** 2 for q in range(1, limit + 1)]
+    choose = _first_minimum if first else _lowest
     if (observed == d).all():
-        return _first_minimum(_residuals(X, limit, scale) / cells * factor)
+        return choose(_residuals(X, limit, scale) / cells * factor)
     settings: dict[str, Any] = {"method": method, "scale": scale, "ridge": ridge, "tol": tol, "max_iter": max_iter}
-    criterion: list[float] = []
-    for q in range(limit + 1):
+    if early:  # a search: models of many components converge slowly, and their criterion is known long before
+        settings |= {"tol": max(tol, EARLY_TOL), "max_iter": min(max_iter, EARLY_ITER)}
+
+    def criterion(q: int) -> float:
         found = complete(X, q, weights=weights, n_jobs=n_jobs, quiet=True, **settings)
-        criterion.append(_error(X, found, weights) / cells * factor[q])
-        if early and q > 0 and criterion[q] > criterion[q - 1]:
-            break
-    return _first_minimum(np.array(criterion))
+        return _error(X, found, weights) / cells * factor[q]
+
+    return choose(_few(criterion, limit) if early else np.array([criterion(q) for q in range(limit + 1)]))
+
+
+def _few(criterion: Callable[[int], float], limit: int) -> Array:
+    """The criterion of few numbers of components, NaN for the others; a local minimum does not end the search."""
+    found = np.full(limit + 1, np.nan)
+    q = best = worse = 0
+    while q <= limit and worse < PATIENCE:
+        found[q] = criterion(q)
+        best, worse = (q, 0) if found[q] <= found[best] else (best, worse + 1)
+        q += 1 if q < EACH else max(1, q // 4)
+    while True:  # halve the gaps around the best
+        lower = max((p for p in range(best) if found[p] == found[p]), default=best)
+        upper = min((p for p in range(best + 1, limit + 1) if found[p] == found[p]), default=best)
+        gaps = [(lower + best) // 2, (best + upper + 1) // 2]
+        untried = [p for p in dict.fromkeys(gaps) if found[p] != found[p]]
+        if not untried:
+            return found
+        for p in untried:
+            found[p] = criterion(p)
+        best = int(np.nanargmin(found))
 
 
 def k_fold(
@@ -139,6 +171,10 @@ def k_fold(
 
     criterion = np.sum(threads.map_rows(part, n_repeats, 1, n_jobs), axis=0) / n_repeats
     return RankChoice(int(np.argmin(criterion)), criterion)
+
+
+def _lowest(criterion: Array) -> RankChoice:
+    return RankChoice(int(np.nanargmin(criterion)), criterion)
 
 
 def _first_minimum(criterion: Array) -> RankChoice:

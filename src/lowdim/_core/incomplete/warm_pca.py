@@ -128,7 +128,7 @@ def _spread(X: Array, weights: Array | None, n_jobs: int | None) -> tuple[float,
 def _of_matrix(C: Array, k: int, start: Array | None, exact: bool, tol: float) -> tuple[Pairs, bool]:
     d = C.shape[0]
     if d <= max(SMALL, 3 * k):
-        values, vectors = np.linalg.eigh(C)
+        values, vectors = threads.lapack(np.linalg.eigh, C)
         return (values[::-1], vectors[:, ::-1]), True
     if not exact:
         found = _subspace_iteration(lambda Q: C @ Q, _block(start, d, k), k - 1, tol)

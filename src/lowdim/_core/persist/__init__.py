@@ -74,7 +74,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     estimator of lowdim
-        With the same parameters and fitted state: ``transform`` gives the same bits on the same machine.
+        With the same parameters and fitted state: ``transform`` gives the same bits on the same machine with
+        the same BLAS.
 
     Raises
     ------

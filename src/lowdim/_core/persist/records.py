@@ -29,6 +29,7 @@ RECORDS = {
     "inverse:Learned": ("lowdim._core.inverse", "LearnedInverse"),
     "distances:Gower": ("lowdim._core.distances.gower", "Gower"),
     "incomplete:Gaussian": ("lowdim._core.incomplete.gaussian", "Gaussian"),
+    "incomplete:Joint": ("lowdim._core.incomplete.moments", "JointGaussian"),
     "incomplete:Distances": ("lowdim._core.incomplete.holes", "Holes"),
     "incomplete:Kernels": ("lowdim._core.incomplete.kernels", "KernelHoles"),
     "graph:Component": ("lowdim._core.manifold.geodesic_component", "GeodesicComponent"),

@@ -1,20 +1,23 @@
-"""The one place that touches thread counts.
+"""How work is cut and shared between threads.
 
 Results never depend on `n_jobs`: work is cut into blocks whose borders depend on the data's size alone, each block
-runs with one BLAS thread, and partial results are combined in block order.
+runs with one BLAS thread, and partial results are combined in block order. `background` has the threads, `blas` theirs.
 """
 
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import closing
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from threadpoolctl import ThreadpoolController
+import numpy as np
+
+from lowdim._core.runtime.background import aside, side_by_side
+from lowdim._core.runtime.blas import callers_blas, on_one_blas_thread, single_blas
+
+__all__ = ["aside", "blocks", "lapack", "map_rows", "n_threads", "on_one_blas_thread", "single_blas"]
 
 T = TypeVar("T")
 
@@ -40,72 +43,21 @@ def _usable() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
 
 
-@lru_cache(maxsize=1)
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
+LONG = 5e8  # multiplications from which a decomposition takes long enough for Ctrl-C and a second thread to matter
 
 
-_guard = threading.Lock()
-_inside = 0  # blocks open now, in all Python threads
-_before: list[int] = []  # the caller's settings, while there are any
+def lapack(function: Callable[..., T], A: np.ndarray, *more: Any, **options: Any) -> T:
+    """`function(A, *more, **options)`: a decomposition or product of a matrix that may be large.
 
-
-@lru_cache(maxsize=1)
-def _blas() -> list[Any]:
-    """The loaded BLAS libraries; cached, as asking the loader takes longer than a small product."""
-    return [library for library in _controller().lib_controllers if library.user_api == "blas"]
-
-
-@contextmanager
-def single_blas() -> Iterator[None]:
-    """One BLAS thread inside the block; the caller's setting is restored when the last open block ends.
-
-    The setting belongs to the process: blocks opened by several Python threads at once are counted, so that none
-    restores what another had set.
+    A short one runs on one BLAS thread: its bits depend on nothing else. A long one runs beside the calling thread,
+    which hears Ctrl-C meanwhile, on as many BLAS threads as the caller has set, unless other threads fit at the time.
     """
-    global _inside, _before
-    with _guard:
-        if _inside == 0:
-            _before = [library.get_num_threads() for library in _blas()]
-            _set_threads([1] * len(_before))
-        _inside += 1
-    try:
-        yield
-    finally:
-        with _guard:
-            _inside -= 1
-            if _inside == 0:
-                _set_threads(_before)
-
-
-def _set_threads(counts: list[int]) -> None:
-    for library, count in zip(_blas(), counts, strict=True):
-        library.set_num_threads(count)
-
-
-def interruptible(function: Callable[[], T]) -> T:
-    """`function()` in a thread of its own, so that Ctrl-C works while it runs.
-
-    For long calls of LAPACK, which cannot be interrupted: after Ctrl-C the call continues in the background.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        return function()
-    done = threading.Event()
-    outcome: dict[str, Any] = {}
-
-    def run() -> None:
-        try:
-            outcome["value"] = function()
-        except BaseException as error:  # noqa: BLE001 (handed to the caller)
-            outcome["error"] = error
-        done.set()
-
-    threading.Thread(target=run, daemon=True).start()
-    while not done.wait(0.1):
-        pass
-    if "error" in outcome:
-        raise outcome["error"]
-    return outcome["value"]
+    short, long = sorted(A.shape[-2:])
+    if float(short) * short * long < LONG:
+        with single_blas():
+            return function(A, *more, **options)
+    with callers_blas():
+        return aside(lambda: function(A, *more, **options))
 
 
 def blocks(n: int, size: int) -> list[slice]:
@@ -123,15 +75,16 @@ def map_rows(
     """
     parts = blocks(n, block)
     workers = min(n_threads(n_jobs), len(parts))
+
+    def one(part: slice) -> T:
+        with single_blas():  # of the thread that does the work
+            return function(part)
+
+    found = (function(part) for part in parts) if workers < 2 else side_by_side(one, parts, workers)
     results: list[T] = []
-    with single_blas(), ThreadPoolExecutor(workers) if workers > 1 else nullcontext() as pool:
-        try:
-            for value in map(function, parts) if pool is None else pool.map(function, parts):
-                results.append(value)
-                if progress is not None:
-                    progress.advance()
-        except BaseException:
-            if pool is not None:
-                pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    with single_blas(), closing(found):
+        for value in found:
+            results.append(value)
+            if progress is not None:
+                progress.advance()
     return results

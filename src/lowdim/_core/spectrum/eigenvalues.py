@@ -25,7 +25,7 @@ def all_eigenvalues(A: np.ndarray, *, owner: str) -> np.ndarray:
     if not np.isfinite(A.sum(dtype=np.float64)):
         raise ValueError(f"{owner}: the matrix must be finite; it holds NaN or infinity (or overflows).")
     A = A.astype(np.float64, copy=False)
-    return threads.interruptible(lambda: np.linalg.eigvalsh(A))[::-1]
+    return threads.lapack(np.linalg.eigvalsh, A)[::-1]
 
 
 def largest_real_part(product: Callable[[np.ndarray], np.ndarray], size: int, *, owner: str) -> float:

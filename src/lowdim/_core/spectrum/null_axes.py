@@ -1,8 +1,7 @@
 """Axes from the small end of a spectrum, and what can be wrong with them.
 
 Local methods take the eigenvectors of the smallest eigenvalues of a matrix M with M 1 = 0, the constant left out. These
-eigenvalues are tiny (1e-7 and less), and two things go wrong silently: several of them are equal, so that the axes are
-arbitrary mixtures, or the axes describe a few outlying rows while the others collapse to a point or a line.
+eigenvalues are tiny (1e-7 and less), and several of them may be equal, so that the axes are arbitrary mixtures.
 """
 
 from __future__ import annotations
@@ -18,11 +17,6 @@ from lowdim._core.spectrum import eigenpairs
 
 ZERO = 1e-15  # of the norm: an eigenvalue below it is rounding
 GAP = 1.1  # ratio between the last axis and the next one
-CROWDED = 1 / 3  # of the rows in a hundredth of the map
-FEW = 20  # rows of which a third are soon at one place
-# Outlying rows and the variance they pay for. Maps of sheets, clusters, digits and faces were seen to have at most 0.42
-# of a direction in 2 % of the rows, maps with outliers that shrink the rest 0.67 and more, mostly over 0.9.
-OUTLYING, PAID = 0.02, 0.6
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,44 +108,3 @@ def warn_of_ambiguous_axes(axes: NullAxes, owner: str) -> None:
             f"{following / last:.2f}), so the last axes may be mixed with the next ones. Try another n_components or "
             "n_neighbors."
         )
-
-
-def warn_of_crowding(Z: np.ndarray, owner: str) -> None:
-    """Most rows at one point or on one line, and a few far away: the collapse that unit covariance allows."""
-    if len(Z) < FEW:
-        return
-    share, (rows, paid) = crowding(Z), outlying(Z)
-    way_out = "Drop these, raise n_neighbors, or use another method."
-    if share > CROWDED:
-        warn(
-            f"{owner}: {share:.0%} of the rows lie within 1 % of the map's diameter of one point: the axes show a few "
-            f"outlying rows. {way_out}"
-        )
-    elif paid > PAID:
-        named = ", ".join(str(i) for i in rows[:5]) + (", ..." if len(rows) > 5 else "")
-        warn(
-            f"{owner}: {len(rows)} of {len(Z)} rows ({named}) make {paid:.0%} of the spread along a direction of the "
-            f"map, along which the others have shrunk. {way_out}"
-        )
-
-
-def outlying(Z: np.ndarray) -> tuple[np.ndarray, float]:
-    """The 2 % of the rows that lie furthest out, and their largest share of the variance in any direction.
-
-    Z'Z / n = I, so the share along u is |Z_out u|² / n; it does not change when the map is turned.
-    """
-    size = np.square(Z).sum(axis=1)
-    rows = np.argsort(-size, kind="stable")[: int(np.ceil(OUTLYING * len(Z)))]
-    return rows, float(np.linalg.norm(Z[rows], 2) ** 2 / len(Z))
-
-
-def crowding(Z: np.ndarray) -> float:
-    """Share of the rows within 1 % of the diameter of the row nearest to the median."""
-    middle = _lengths(Z - np.median(Z, axis=0)).argmin()
-    from_middle = _lengths(Z - Z[middle])
-    diameter = _lengths(Z - Z[from_middle.argmax()]).max()
-    return float((from_middle <= 0.01 * diameter).mean()) if diameter > 0 else 1.0
-
-
-def _lengths(V: np.ndarray) -> np.ndarray:
-    return np.sqrt(np.square(V).sum(axis=1))

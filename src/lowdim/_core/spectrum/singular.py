@@ -210,7 +210,7 @@ def _first_good(table: Table, problem: Problem, chain: list[str]) -> SVD:
 
 def _triplets(table: Table, basis: Array, k: int, solver: str) -> SVD:
     """Singular triplets within the span of a basis of the shorter side, and their residuals, in float64."""
-    Y = sla.qr(basis, mode="economic")[0]
+    Y = threads.lapack(sla.qr, basis, mode="economic")[0]
     P, values, R = _orthogonal_svd(table.away(Y))
     short, long, values = Y @ R[:, :k], P[:, :k], values[:k]
     gap = np.linalg.norm(table.back(long) - short * values, axis=0)
@@ -228,8 +228,8 @@ def _orthogonal_svd(Z: Array) -> tuple[Array, Array, Array]:
         if np.abs(P.T @ P - np.eye(len(values))).max() < 1e-12:
             order = np.argsort(-values, kind="stable")
             return P[:, order], values[order], np.eye(len(values))[:, order]
-    Q, T = sla.qr(Z, mode="economic")
-    P, values, Rt = sla.svd(T)
+    Q, T = threads.lapack(sla.qr, Z, mode="economic")
+    P, values, Rt = threads.lapack(sla.svd, T)
     return Q @ P, values, Rt.T
 
 
@@ -265,11 +265,13 @@ def _by_lapack(table: Table, problem: Problem) -> Array:
     memory.check(problem.owner, {"centred copy": 8 * n * d, "factors": 16 * n * d}, "Ask for fewer components.")
     X = table.part(slice(0, n), np.float64)
     X = X if table.tall else X.T
-    T = sla.qr(X, mode="r", check_finite=False)[0][: X.shape[1]] if X.shape[0] > 2 * X.shape[1] else X
+    T = X
+    if X.shape[0] > 2 * X.shape[1]:
+        T = threads.lapack(sla.qr, X, mode="r", check_finite=False)[0][: X.shape[1]]
     try:
-        Vt = threads.interruptible(lambda: np.linalg.svd(T, full_matrices=False))[2]
+        Vt = threads.lapack(np.linalg.svd, T, full_matrices=False)[2]
     except np.linalg.LinAlgError:  # divide and conquer failed; QR iteration is slower and does not
-        Vt = sla.svd(T, full_matrices=False, check_finite=False, lapack_driver="gesvd")[2]
+        Vt = threads.lapack(sla.svd, T, full_matrices=False, check_finite=False, lapack_driver="gesvd")[2]
     return Vt[: problem.k].T
 
 

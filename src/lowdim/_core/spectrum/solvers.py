@@ -32,8 +32,6 @@ LARGEST_FACTORS = 6_000_000_000
 # Distances of the shift below zero relative to the norm. The first is far above the 1e-15 by which rounding
 # moves eigenvalues; the others are for matrices that are semi-definite up to rounding of their entries.
 SHIFTS = (1e-10, 1e-7, 1e-4)
-_QUICK = 700  # rows up to which a second BLAS thread saves less than another library's waiting threads take away
-_LONG = 1000  # rows from which the full dense solver takes long enough for Ctrl-C to matter
 
 
 def lapack(problem: Problem) -> Array:
@@ -53,9 +51,6 @@ def lapack_pairs(problem: Problem) -> tuple[Array, Array]:
         inner = Q.T @ BQ - 2 * problem.sign * problem.norm * np.eye(Q.shape[1])
         B += Q @ inner @ Q.T - Q @ BQ.T - BQ @ Q.T
     ends = (n - k, n - 1) if problem.sign > 0 else (0, k - 1)
-    if n <= _QUICK:
-        with threads.single_blas():
-            return _ends(B, k, ends)
     return _ends(B, k, ends)
 
 
@@ -65,10 +60,10 @@ def _ends(B: Array, k: int, ends: tuple[int, int]) -> tuple[Array, Array]:
     if 4 * k < n:  # else divide and conquer is faster, though it finds them all
         # Inside a tight cluster inverse iteration fails, or quietly gives fewer vectors; the full solver does not.
         with suppress(np.linalg.LinAlgError):
-            values, vectors = sla.eigh(B, subset_by_index=ends, driver="evr", check_finite=False)
+            values, vectors = threads.lapack(sla.eigh, B, subset_by_index=ends, driver="evr", check_finite=False)
             if vectors.shape[1] == k:
                 return values, vectors
-    values, vectors = threads.interruptible(lambda: np.linalg.eigh(B)) if n > _LONG else np.linalg.eigh(B)
+    values, vectors = threads.lapack(np.linalg.eigh, B)
     return values[ends[0] : ends[1] + 1], vectors[:, ends[0] : ends[1] + 1]
 
 
@@ -188,7 +183,7 @@ def graph_factor_bytes(n: int, p: int, r: int) -> int:
 
     Rows that fill more dimensions need more; `profile_bytes` looks at the graph once it is there.
     """
-    fill = {1: 4.0 * p, 2: 0.95 * p * np.log2(max(n, 2)), 3: 0.23 * p * n**0.65}.get(r, n / 2)
+    fill = {1: 4.0 * p, 2: 0.95 * p * np.log2(max(n, 2)), 3: 0.23 * p * n**0.65}.get(r, 0.23 * p * n**0.67)
     return int(36 * n * min(n / 2, fill))
 
 
@@ -198,7 +193,8 @@ def _definite_lu(C: sp.csc_array, shift: float) -> Any:
     try:
         # Minimum degree on A + A' with pivots on the diagonal: half the fill of the default ordering, and
         # symmetric.
-        lu = splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        options = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
+        lu = threads.aside(lambda: splu(shifted, **options))
     except RuntimeError:  # exactly singular
         return None
     definite = np.array_equal(lu.perm_r, lu.perm_c) and np.all(lu.U.diagonal() > 0)
@@ -253,7 +249,7 @@ def complete_arpack(problem: Problem, times: Callable[[Array], Array], behind: f
 def _eigsh(problem: Problem, times: Callable[[Array], Array], k: int, tol: float) -> tuple[Array, Array]:
     operator = LinearOperator((problem.n, problem.n), matvec=lambda x: times(x.reshape(-1, 1))[:, 0], dtype=np.float64)
     if k >= problem.n - 1:  # more than ARPACK can hold
-        values, vectors = sla.eigh(times(np.eye(problem.n)))
+        values, vectors = threads.lapack(sla.eigh, times(np.eye(problem.n)))
         return values[-k:], vectors[:, -k:]
     start, most = problem.start(1)[:, 0], min(problem.n, max(2 * k + 1, 20) + k)
     try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,3 +30,24 @@ def native(X: Any) -> Any:
     if isinstance(X, np.ndarray) and X.dtype.kind == "f" and not X.dtype.isnative:
         return X.astype(X.dtype.newbyteorder("="))
     return X
+
+
+def contiguous(value: Any) -> Any:
+    """The same with every array in one piece, also those in records, lists and mappings; strided ones become rows."""
+    if isinstance(value, np.ndarray):
+        return value if value.flags.forc or value.dtype == object else np.ascontiguousarray(value)
+    if isinstance(value, dict):
+        return _where_changed(value, {name: contiguous(part) for name, part in value.items()})
+    if type(value) in (list, tuple):
+        parts = [contiguous(part) for part in value]
+        return value if all(map(operator.is_, parts, value)) else type(value)(parts)
+    if is_dataclass(value) and not isinstance(value, type):
+        before = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
+        after = {name: contiguous(part) for name, part in before.items()}
+        changed = {name: part for name, part in after.items() if part is not before[name]}
+        return replace(value, **changed) if changed else value
+    return value
+
+
+def _where_changed(value: dict[Any, Any], after: dict[Any, Any]) -> dict[Any, Any]:
+    return after if any(after[name] is not part for name, part in value.items()) else value

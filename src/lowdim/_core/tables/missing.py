@@ -51,27 +51,29 @@ def undisguised(X: Any, owner: str) -> Any:
     return np.ma.filled(X if X.dtype.kind == "f" else X.astype(np.float64), np.nan)
 
 
-def admit(X: np.ndarray, owner: str, *, columns: bool = True) -> float:
-    """The largest observed magnitude; ValueError for infinity and for rows (columns too, if asked) without any cell."""
-    return survey(X, owner, columns=columns)[0]
+def admit(X: np.ndarray, owner: str, *, columns: bool = True, rows: bool = True, name: str = "X") -> float:
+    """The largest observed magnitude; ValueError for infinity and for rows and columns (if asked) without any cell."""
+    return survey(X, owner, columns=columns, rows=rows, name=name)[0]
 
 
-def survey(X: np.ndarray, owner: str, *, columns: bool = True) -> tuple[float, bool]:
+def survey(
+    X: np.ndarray, owner: str, *, columns: bool = True, rows: bool = True, name: str = "X"
+) -> tuple[float, bool]:
     """The same, and whether any cell is missing: known from the same pass."""
     largest = _largest(X)
     if np.isfinite(largest):
         return largest, False
     if np.isinf(X).any():
-        raise ValueError(f"{owner}: X contains infinity or a value too large for {X.dtype}.")
+        raise ValueError(f"{owner}: {name} contains infinity or a value too large for {X.dtype}.")
     seen = ~np.isnan(X)
     empty_rows, empty_columns = np.flatnonzero(~seen.any(axis=1)), np.flatnonzero(~seen.any(axis=0))
     for empty, what, way in (
-        (empty_rows, "row", "X[~np.isnan(X).all(axis=1)]"),
-        (empty_columns if columns else empty_rows[:0], "column", "X[:, ~np.isnan(X).all(axis=0)]"),
+        (empty_rows if rows else empty_rows[:0], "row", f"{name}[~np.isnan({name}).all(axis=1)]"),
+        (empty_columns if columns else empty_rows[:0], "column", f"{name}[:, ~np.isnan({name}).all(axis=0)]"),
     ):
         if len(empty):
             raise ValueError(
-                f"{owner}: {len(empty)} {what}s of X have no observed cell (the first is {what} {empty[0]}), so "
+                f"{owner}: {len(empty)} {what}s of {name} have no observed cell (the first is {what} {empty[0]}), so "
                 f"nothing is known about them. Drop them: {way}."
             )
     return float(max(np.fmax.reduce(X, axis=None), -np.fmin.reduce(X, axis=None))), True

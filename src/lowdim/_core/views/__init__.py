@@ -148,8 +148,14 @@ def _view_of_moments(m: Moments, part: slice, setting: Setting, side: int, dtype
     return view, condition
 
 
-def second_table(Y: Any, n: int, owner: str, *, sparse_ok: bool = False) -> tuple[Any, tuple[int, ...]]:
-    """Y as a finite table of `n` rows, and the shape of one of its rows."""
+def second_table(
+    Y: Any, n: int, owner: str, *, sparse_ok: bool = False, nan: bool = False, policies: tuple[str, ...] = ()
+) -> tuple[Any, tuple[int, ...]]:
+    """Y as a finite table of `n` rows, missing cells as NaN if `nan`, and the shape of one of its rows.
+
+    `policies` are the values of `missing` that would take missing cells, for the error.
+    """
+    Y = missing.undisguised(Y, owner) if nan else Y
     missing.refuse_disguised(Y, owner, "Y")
     if not sparse_ok:
         missing.refuse_sparse(Y, owner, "Y")
@@ -162,13 +168,15 @@ def second_table(Y: Any, n: int, owner: str, *, sparse_ok: bool = False) -> tupl
     if Y.shape[0] != n:
         raise ValueError(f"{owner}: X and Y must have the same number of rows; got {n} and {Y.shape[0]}.")
     cells = Y.data if sparse.issparse(Y) else Y
-    if not np.isfinite(cells).all():
+    takes_nan = nan and not sparse.issparse(Y)
+    if np.isinf(cells).any() or (not takes_nan and np.isnan(cells).any()):
         bad = n if sparse.issparse(Y) else int((~np.isfinite(Y)).any(axis=1).sum())
+        ways = "".join(f"Use missing={policy!r}, or keep" for policy in policies) or "Keep"
         raise ValueError(
-            f"{owner}: Y has missing (NaN) or infinite values in {bad} of {n} rows; {owner} needs complete rows. Keep "
-            "the rows complete in both tables, or fill the cells first, for example with lowdim.impute."
+            f"{owner}: Y has missing (NaN) or infinite values in {bad} of {n} rows; {owner} needs complete rows. "
+            f"{ways} the rows complete in both tables, or fill the cells first, for example with lowdim.impute."
         )
-    largest = float(np.abs(cells).max(initial=0.0))
+    largest = float(np.nanmax(np.abs(cells), initial=0.0))
     if largest and not 1e-140 < largest < 1e140:
         raise ValueError(f"{owner}: the largest value of Y is {largest:.1e}, and its square is out of range.")
     return Y if Y.dtype == np.float64 or 1e-15 < largest < 1e15 else Y.astype(np.float64), shape

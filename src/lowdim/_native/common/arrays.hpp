@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
+
+#include "common/gil.hpp"
 
 namespace lowdim {
 
@@ -54,6 +57,20 @@ template <class Array>
 bool all_below(const Array& numbers, std::int64_t n) {
   return all_below(numbers.data(), static_cast<std::int64_t>(numbers.size()), n);
 }
+
+// Whether they are the borders of runs of `count` entries, one after the other.
+inline bool are_borders(const std::int64_t* starts, std::int64_t runs, std::int64_t count) {
+  if (starts[0] != 0 || starts[runs] != count) return false;
+  for (std::int64_t i = 0; i < runs; ++i)
+    if (starts[i] > starts[i + 1]) return false;
+  return true;
+}
+template <class Array>
+bool are_borders(const Array& starts, std::int64_t count) {
+  return n_rows(starts) > 0 && are_borders(starts.data(), n_rows(starts) - 1, count);
+}
+
+constexpr std::int64_t most_numbered = std::numeric_limits<std::int32_t>::max();  // rows that 32 bits can number
 
 // For kernels whose callers have checked what a user handed over: what fails here is a mistake inside the package.
 inline void require(bool fits) {

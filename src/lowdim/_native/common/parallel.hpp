@@ -1,42 +1,21 @@
 // One way to run a loop on several threads: fixed chunks, so that a result never depends on how many.
 #pragma once
 
-#include <Python.h>
-
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <mutex>
 #include <thread>
 #include <vector>
 
+#include "common/gil.hpp"
+
 namespace lowdim {
-
-// Raised inside a kernel after Ctrl-C; the Python exception is already set.
-struct Interrupted : std::exception {};
-
-class SignalPoll {
- public:
-  // True when the interpreter wants to stop (call without the GIL, about every chunk).
-  bool stop() {
-    auto now = std::chrono::steady_clock::now();
-    if (now - last_ < std::chrono::milliseconds(100)) return false;
-    last_ = now;
-    PyGILState_STATE gil = PyGILState_Ensure();
-    bool raised = PyErr_CheckSignals() != 0;
-    PyGILState_Release(gil);
-    return raised;
-  }
-
- private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
 
 // Calls body(begin, end, chunk) for every chunk of [0, n). Chunk borders depend on `chunk` alone; which thread
 // takes a chunk is arbitrary, so a body writes only to what belongs to its rows or to its chunk number.
-// Call with the GIL released. The calling thread works too, and polls for Ctrl-C between its chunks.
+// Call with the GIL released. The calling thread works too, and asks between its chunks whether to stop.
 template <class Body>
 void parallel_for(std::int64_t n, std::int64_t chunk, int n_threads, const Body& body) {
   if (n <= 0) return;

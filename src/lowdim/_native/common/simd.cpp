@@ -1,6 +1,9 @@
 #include "common/simd.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <cstdlib>
+#include <cstring>
 
 namespace lowdim {
 
@@ -17,7 +20,15 @@ Width detect() {
   return Width::baseline;
 }
 
-const Width detected = detect();
+// LOWDIM_SIMD_WIDTH: no wider than that, for tests of each width on a machine that has all of them.
+Width allowed() {
+  const char* name = std::getenv("LOWDIM_SIMD_WIDTH");
+  if (name != nullptr && std::strcmp(name, "baseline") == 0) return Width::baseline;
+  if (name != nullptr && std::strcmp(name, "avx2") == 0) return Width::avx2;
+  return Width::avx512;
+}
+
+const Width detected = std::min(detect(), allowed());
 std::atomic<bool> baseline_only{false};
 
 }  // namespace

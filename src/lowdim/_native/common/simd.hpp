@@ -3,8 +3,7 @@
 // lanes, so every width gives the same bits; `force_baseline` lets a test see that.
 #pragma once
 
-// LOWDIM_ONE_WIDTH: the baseline alone, for builds with sanitizers, which would check the same lines three times.
-#if defined(__GNUC__) && defined(__x86_64__) && !defined(LOWDIM_ONE_WIDTH)
+#if defined(__GNUC__) && defined(__x86_64__)
 #define LOWDIM_X86 1
 #endif
 

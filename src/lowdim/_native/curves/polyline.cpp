@@ -137,7 +137,7 @@ void project(In2<double> X, In2<double> vertices, Out1<std::int64_t> segments, O
     throw std::invalid_argument("project_polyline: there must be two vertices or more, with as many columns as X");
   if (n_rows(segments) != n || n_rows(t) != n || n_rows(squared) != n)
     throw std::invalid_argument("project_polyline: the results must have one entry for each row of X");
-  nb::gil_scoped_release free;
+  WithoutGil free;
   const Tree tree(vertices.data(), n_rows(vertices) - 1, d);
   parallel_for(n, kRows, n_threads, [&](std::int64_t begin, std::int64_t end, std::int64_t) {
     std::vector<std::int64_t> seen(static_cast<std::size_t>(d));

@@ -38,7 +38,7 @@ void nearest_segments(In2<double> X, In2<double> ends, In1<std::uint8_t> moved, 
     throw std::invalid_argument("nearest_segments: the results must have one entry for each row of X");
   for (std::int64_t i = 0; i < n; ++i)
     if (home.data()[i] >= m) throw std::invalid_argument("nearest_segments: home must be one of the segments, or -1");
-  nb::gil_scoped_release free;
+  WithoutGil free;
   parallel_for(n, kRows, n_threads, [&](std::int64_t begin, std::int64_t end, std::int64_t) {
     for (std::int64_t i = begin; i < end; ++i) {
       const double* x = X.data() + i * d;
@@ -69,7 +69,7 @@ void segment_gains(In2<double> X, In1<double> squared, In1<std::int64_t> candida
   for (std::int64_t c = 0; c < m; ++c)
     if (candidates.data()[c] < 0 || candidates.data()[c] >= n)
       throw std::invalid_argument("segment_gains: candidates must be rows of X");
-  nb::gil_scoped_release free;
+  WithoutGil free;
   parallel_for(m, 1, n_threads, [&](std::int64_t c, std::int64_t, std::int64_t) {
     const double* q = X.data() + candidates.data()[c] * d;
     double gain = 0;

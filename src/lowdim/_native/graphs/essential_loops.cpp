@@ -209,8 +209,11 @@ void essential_loops(In1<Offset> start, In1<Node> to, In1<Node> generator, In1<N
   const std::size_t n = static_cast<std::size_t>(graph.n);
   if (n_rows(generator) != n_rows(to) || n_rows(order) != graph.n)
     throw std::invalid_argument("essential_loops: one generator for each stored edge, one place for each node");
-  if (!all_below(to, graph.n) || !all_below(order, graph.n))
-    throw std::invalid_argument("essential_loops: an edge or the order leads outside the graph");
+  check_edges(start, to, "essential_loops");
+  if (!all_below(order, graph.n)) throw std::invalid_argument("essential_loops: the order leads outside the graph");
+  for (Offset e = 0; e < n_rows(generator); ++e)
+    if (generator.data()[e] < -1 || generator.data()[e] >= n_rows(essential))
+      throw std::invalid_argument("essential_loops: a generator has no place in the result");
   Classes classes(essential.shape(0));
   Loops loops{graph, generator.data(), hops, classes, std::vector<Offset>(n, 0), std::vector<std::size_t>(n, 0), {},
               {}};
@@ -251,7 +254,7 @@ void essential_loops(In1<Offset> start, In1<Node> to, In1<Node> generator, In1<N
 void bind_essential_loops(nb::module_& m) {
   using namespace nb::literals;
   m.def("essential_loops", &essential_loops, "start"_a.noconvert(), "to"_a.noconvert(), "generator"_a.noconvert(),
-        "order"_a.noconvert(), "hops"_a, "essential"_a.noconvert(), nb::call_guard<nb::gil_scoped_release>(),
+        "order"_a.noconvert(), "hops"_a, "essential"_a.noconvert(), nb::call_guard<WithoutGil>(),
         "Mark the edges outside a spanning tree whose loop is not a sum of loops inside balls of `hops` edges.");
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -202,12 +203,17 @@ inline void settle_ranked(const Graph& graph, Node source, Workspace& work, Watc
     work.rank[static_cast<std::size_t>(work.order[i])] = static_cast<Node>(i);
 }
 
+inline void check_edges(const In1<Offset>& start, const In1<Node>& to, const char* who) {
+  if (!are_borders(start, n_rows(to)))
+    throw std::invalid_argument(std::string(who) + ": start must go up from 0 to the number of edges");
+  if (!all_below(to, n_rows(start) - 1)) throw std::invalid_argument(std::string(who) + ": an edge leads to no node");
+}
+
 inline Graph view(const In1<Offset>& start, const In1<Node>& to, const In1<double>& length) {
   if (n_rows(start) < 1 || n_rows(to) != n_rows(length))
     throw std::invalid_argument("paths: start, to and length do not describe a graph");
-  const Offset n = n_rows(start) - 1;
-  if (start.data()[n] != n_rows(to)) throw std::invalid_argument("paths: start must end at the number of edges");
-  return {n, start.data(), to.data(), length.data()};
+  check_edges(start, to, "paths");
+  return {n_rows(start) - 1, start.data(), to.data(), length.data()};
 }
 
 }  // namespace lowdim

@@ -149,7 +149,7 @@ void distances_within(In1<Offset> start, In1<Node> to, In1<double> length, In1<O
                       In1<double> reach, Out1<double> out, int n_threads) {
   const Graph graph = view(start, to, length);
   if (n_rows(first) != graph.n + 1 || n_rows(reach) != graph.n || n_rows(ask) != n_rows(out) ||
-      first.data()[graph.n] != n_rows(ask))
+      !are_borders(first, n_rows(ask)) || !all_below(ask, graph.n))
     throw std::invalid_argument("distances_within: the questions do not belong to the graph");
   Workspaces pool(graph.n);
   Watch watch;
@@ -238,21 +238,20 @@ void bind_path_flow(nb::module_& m) {
   using namespace nb::literals;
   m.def("path_flow", &path_flow, "start"_a.noconvert(), "to"_a.noconvert(), "length"_a.noconvert(),
         "sources"_a.noconvert(), "node_flow"_a.noconvert(), "edge_flow"_a.noconvert(), "n_threads"_a,
-        nb::call_guard<nb::gil_scoped_release>(),
+        nb::call_guard<WithoutGil>(),
         "Shortest paths from the sources to all nodes: how many pass through each node, ends not counted, and along "
         "each stored edge against its direction; of several equally short ones each counts its share.");
   m.def("path_touches", &path_touches, "start"_a.noconvert(), "to"_a.noconvert(), "length"_a.noconvert(),
         "sources"_a.noconvert(), "marked"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a,
-        nb::call_guard<nb::gil_scoped_release>(),
+        nb::call_guard<WithoutGil>(),
         "Whether every shortest path from sources[s] to a node has a marked node between its ends (1 where none "
         "leads there).");
   m.def("distances_within", &distances_within, "start"_a.noconvert(), "to"_a.noconvert(), "length"_a.noconvert(),
         "first"_a.noconvert(), "ask"_a.noconvert(), "reach"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a,
-        nb::call_guard<nb::gil_scoped_release>(),
-        "Distances from each node to those it asks for, infinite beyond its reach.");
+        nb::call_guard<WithoutGil>(), "Distances from each node to those it asks for, infinite beyond its reach.");
   m.def("neighbor_groups", &neighbor_groups, "start"_a.noconvert(), "to"_a.noconvert(), "length"_a.noconvert(),
         "ways_start"_a.noconvert(), "ways_to"_a.noconvert(), "ways_length"_a.noconvert(), "nodes"_a.noconvert(),
-        "ratio"_a, "floor"_a, "group"_a.noconvert(), "n_threads"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "ratio"_a, "floor"_a, "group"_a.noconvert(), "n_threads"_a, nb::call_guard<WithoutGil>(),
         "Group the neighbours of nodes: those between which the way around the node, in a second graph, is at most "
         "`ratio` times the way through it (or `ratio` times `floor`).");
 }

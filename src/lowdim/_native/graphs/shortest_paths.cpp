@@ -162,6 +162,7 @@ Offset batched_paths(In1<Offset> start, In1<Node> to, In1<double> length, In1<No
   const Graph graph = view(start, to, length);
   check_out(graph, sources, rows, out);
   const Offset* border = groups.data();
+  if (!are_borders(groups, n_rows(sources))) throw std::invalid_argument("batched_paths: groups must hold all sources");
   for (Offset g = 0; g + 1 < n_rows(groups); ++g)
     if (border[g + 1] - border[g] > 64) throw std::invalid_argument("batched_paths: a group holds at most 64 sources");
   constexpr Offset too_few = 4;  // below, the group's own Dijkstra and empty lanes cost more than they save
@@ -193,6 +194,8 @@ Offset source_groups(In1<Offset> start, In1<Node> to, In1<Node> sources, int lan
   const std::size_t n = start.shape(0) - 1;
   if (lanes < 1 || n_rows(order) != m || n_rows(groups) != m + 1)
     throw std::invalid_argument("source_groups: order needs a place for each source, groups one more");
+  check_edges(start, to, "source_groups");
+  if (!all_below(sources, n_rows(start) - 1)) throw std::invalid_argument("source_groups: a source is no node");
   std::vector<Offset> waiting(n, -1), seen(n, -1);
   for (Offset s = 0; s < m; ++s) waiting[static_cast<std::size_t>(sources.data()[s])] = s;
   std::vector<Node> queue;
@@ -223,12 +226,11 @@ template <class Out>
 void bind_paths_for(nb::module_& m) {
   using namespace nb::literals;
   m.def("heap_paths", &heap_paths<Out>, "start"_a.noconvert(), "to"_a.noconvert(), "length"_a.noconvert(),
-        "sources"_a.noconvert(), "rows"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a,
-        nb::call_guard<nb::gil_scoped_release>(),
+        "sources"_a.noconvert(), "rows"_a.noconvert(), "out"_a.noconvert(), "n_threads"_a, nb::call_guard<WithoutGil>(),
         "Write the distances from sources[s] to out[rows[s]], one Dijkstra per source.");
   m.def("batched_paths", &batched_paths<Out>, "start"_a.noconvert(), "to"_a.noconvert(), "length"_a.noconvert(),
         "sources"_a.noconvert(), "rows"_a.noconvert(), "groups"_a.noconvert(), "out"_a.noconvert(), "patience"_a,
-        "n_threads"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "n_threads"_a, nb::call_guard<WithoutGil>(),
         "Write the distances from sources[s] to out[rows[s]], one vectorised search per group of sources; an edge may "
         "be relaxed `patience` times on average before the heap takes over. Returns how many groups gave up.");
 }
@@ -240,7 +242,7 @@ void bind_shortest_paths(nb::module_& m) {
   bind_paths_for<float>(m);
   bind_paths_for<double>(m);
   m.def("source_groups", &source_groups, "start"_a.noconvert(), "to"_a.noconvert(), "sources"_a.noconvert(), "lanes"_a,
-        "order"_a.noconvert(), "groups"_a.noconvert(), nb::call_guard<nb::gil_scoped_release>(),
+        "order"_a.noconvert(), "groups"_a.noconvert(), nb::call_guard<WithoutGil>(),
         "Order distinct sources into groups of neighbours of at most `lanes`; returns the number of groups.");
 }
 

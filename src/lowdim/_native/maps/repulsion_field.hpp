@@ -200,6 +200,8 @@ class TreeField : public Field<T> {
 // theta = 0: all pairs.
 template <class T>
 std::unique_ptr<Field<T>> make_field(std::int64_t n, std::int64_t dims, double theta, double dof) {
+  // Lists of nodes and points are 32 bits; the longest is that of a chunk, all points for each of its groups.
+  if (n > most_numbered / 2) throw std::invalid_argument("t-SNE: at most 2^30 rows; take fewer");
   if (theta > 0 && n > 4 && dims <= most_dims) {
     if (dims == 1) return std::make_unique<TreeField<T, 1>>(n, theta, dof);
     if (dims == 2) return std::make_unique<TreeField<T, 2>>(n, theta, dof);

@@ -114,7 +114,7 @@ void gather_grid(In2<float> y, In1<double> low, double over, In2<float> grids, i
 
 void bind_spline_grid(nb::module_& m) {
   using namespace nb::literals;
-  using release = nb::call_guard<nb::gil_scoped_release>;
+  using release = nb::call_guard<WithoutGil>;
   m.def("spread_grid", &spread_grid, "y"_a.noconvert(), "low"_a.noconvert(), "over"_a, "n_threads"_a,
         "grid"_a.noconvert(), release(), "The sum over the points y of their splines on a grid.");
   m.def("gather_grid", &gather_grid, "y"_a.noconvert(), "low"_a.noconvert(), "over"_a, "grids"_a.noconvert(),

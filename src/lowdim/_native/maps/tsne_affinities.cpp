@@ -85,7 +85,7 @@ void calibrate_rows(In1<std::int64_t> starts, In1<double> squares, double perple
 
 void bind_tsne_affinities(nb::module_& m) {
   using namespace nb::literals;
-  using release = nb::call_guard<nb::gil_scoped_release>;
+  using release = nb::call_guard<WithoutGil>;
   m.def("calibrate_rows", &calibrate_rows, "starts"_a.noconvert(), "squares"_a.noconvert(), "perplexity"_a,
         "n_threads"_a, "weights"_a.noconvert(), "betas"_a.noconvert(), release(),
         "Weights exp(-beta square) of each row, summing to 1, whose perplexity is as asked; and the betas.");

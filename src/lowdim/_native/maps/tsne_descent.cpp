@@ -311,7 +311,7 @@ double edge_costs(In1<std::int64_t> starts, In1<std::int32_t> ends, In1<T> weigh
 template <class T>
 void bind_for(nb::module_& m) {
   using namespace nb::literals;
-  using release = nb::call_guard<nb::gil_scoped_release>;
+  using release = nb::call_guard<WithoutGil>;
   m.def("descend_map", &descend_map<T>, "starts"_a.noconvert(), "ends"_a.noconvert(), "weights"_a.noconvert(),
         "exaggeration"_a, "rate"_a, "momentum"_a, "most_gain"_a, "theta"_a, "dof"_a, "n_iter"_a, "n_threads"_a,
         "y"_a.noconvert(), "velocity"_a.noconvert(), "gains"_a.noconvert(), release(),

@@ -121,7 +121,7 @@ void place_rows(In2<double> fitted, In2<std::int32_t> near, In2<double> p, doubl
 
 void bind_tsne_placing(nb::module_& m) {
   using namespace nb::literals;
-  using release = nb::call_guard<nb::gil_scoped_release>;
+  using release = nb::call_guard<WithoutGil>;
   m.def("place_rows", &place_rows, "fitted"_a.noconvert(), "near"_a.noconvert(), "p"_a.noconvert(), "theta"_a, "dof"_a,
         "exaggeration"_a, "n_iter"_a, "n_threads"_a, "y"_a.noconvert(), release(),
         "Move new points y to where their fitted neighbours, of weights p, want them.");

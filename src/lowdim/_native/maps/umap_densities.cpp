@@ -82,7 +82,7 @@ void radii_gradient(In1<std::int64_t> starts, In1<std::int32_t> ends, double a, 
 
 void bind_umap_densities(nb::module_& m) {
   using namespace nb::literals;
-  using release = nb::call_guard<nb::gil_scoped_release>;
+  using release = nb::call_guard<WithoutGil>;
   m.def("map_radii", &map_radii, "starts"_a.noconvert(), "ends"_a.noconvert(), "a"_a, "b"_a, "n_threads"_a,
         "y"_a.noconvert(), "radii"_a.noconvert(), "sums"_a.noconvert(), release(),
         "The logarithmic radius of each point's neighbourhood in the map, and the sum of its kernel values.");

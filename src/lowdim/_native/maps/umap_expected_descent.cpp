@@ -144,7 +144,7 @@ void settle_rows(In2<double> fitted, In2<double> others, In2<std::int32_t> near,
 
 void bind_umap_expected_descent(nb::module_& m) {
   using namespace nb::literals;
-  using release = nb::call_guard<nb::gil_scoped_release>;
+  using release = nb::call_guard<WithoutGil>;
   m.def("settle_map", &settle_map, "starts"_a.noconvert(), "ends"_a.noconvert(), "weights"_a.noconvert(), "a"_a, "b"_a,
         "strength"_a, "per_pull"_a, "first"_a, "n_steps"_a, "total"_a, "rate"_a, "n_threads"_a, "y"_a.noconvert(),
         release(), "Steps first .. first + n_steps of `total` of the map y, each row by its mean move.");

@@ -52,7 +52,7 @@ void fuzzy_rows(In1<std::int64_t> starts, In1<double> distances, double connecti
                 Out1<double> weights, Out1<double> reaches, Out1<double> widths) {
   const std::int64_t n = n_rows(reaches);
   require(n_rows(starts) == n + 1 && n_rows(weights) == n_rows(distances) && n_rows(widths) == n &&
-          starts(n) <= n_rows(distances));
+          are_borders(starts, n_rows(distances)));
   double sum = 0;
   for (std::int64_t e = 0; e < starts(n); ++e) sum += distances(e);
   const double overall = starts(n) > 0 ? sum / static_cast<double>(starts(n)) : 0.0;
@@ -76,7 +76,7 @@ void fuzzy_rows(In1<std::int64_t> starts, In1<double> distances, double connecti
 
 void bind_umap_memberships(nb::module_& m) {
   using namespace nb::literals;
-  using release = nb::call_guard<nb::gil_scoped_release>;
+  using release = nb::call_guard<WithoutGil>;
   m.def("fuzzy_rows", &fuzzy_rows, "starts"_a.noconvert(), "distances"_a.noconvert(), "connectivity"_a, "least"_a,
         "n_threads"_a, "weights"_a.noconvert(), "reaches"_a.noconvert(), "widths"_a.noconvert(), release(),
         "Turn each row's distances to its neighbours into memberships between 0 and 1; their reach and width.");

@@ -220,7 +220,8 @@ void sample_map(In1<std::int64_t> starts, In1<std::int32_t> ends, In1<std::uint1
                 Out2<float> y) {
   const std::int64_t n = n_rows(y);
   require(n_rows(steps) == n_rows(ends) && n_rows(clocks) == n_rows(ends));
-  require(static_cast<std::int64_t>(y.size()) < (std::int64_t{1} << 31));
+  if (static_cast<std::int64_t>(y.size()) > most_numbered)  // places are numbered in 32 bits, see `gather`
+    throw std::invalid_argument("sample_map: at most 2^31 - 1 coordinates; take fewer components or fewer rows");
   require_edges(starts, ends, n);
   std::int64_t most = 0;
   for (std::int64_t i = 0; i < n; ++i) most = std::max(most, starts(i + 1) - starts(i));
@@ -251,7 +252,7 @@ void sample_map(In1<std::int64_t> starts, In1<std::int32_t> ends, In1<std::uint1
 
 void bind_umap_sampled_descent(nb::module_& m) {
   using namespace nb::literals;
-  using release = nb::call_guard<nb::gil_scoped_release>;
+  using release = nb::call_guard<WithoutGil>;
   m.def("sample_map", &sample_map, "starts"_a.noconvert(), "ends"_a.noconvert(), "steps"_a.noconvert(),
         "clocks"_a.noconvert(), "a"_a, "b"_a, "strength"_a, "per_pull"_a, "together"_a, "seed"_a, "first"_a,
         "n_steps"_a, "total"_a, "rate"_a, "n_threads"_a, "y"_a.noconvert(), release(),

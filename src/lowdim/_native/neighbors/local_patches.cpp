@@ -160,7 +160,7 @@ void local_weights(In2<T> X, In2<T> Q, In1<std::int64_t> starts, In1<std::int32_
   if (n_columns(Q) != d || n_rows(starts) != m + 1 || n_rows(W) != n_rows(members))
     throw std::invalid_argument("local_weights: Q needs the columns of X and a patch for each row, W a place a member");
   check_patches(starts, members, n_rows(X), "local_weights");
-  nb::gil_scoped_release free;
+  WithoutGil free;
   parallel_for(m, kRows, n_threads, [&](std::int64_t begin, std::int64_t end, std::int64_t) {
     Patch patch;
     for (std::int64_t i = begin; i < end; ++i) {
@@ -179,7 +179,7 @@ void local_ratios(In2<T> X, In1<std::int64_t> starts, In1<std::int32_t> members,
   const std::int64_t d = n_columns(X), m = n_rows(out);
   if (n_rows(starts) != m + 1) throw std::invalid_argument("local_ratios: out needs a place for each patch");
   check_patches(starts, members, n_rows(X), "local_ratios");
-  nb::gil_scoped_release free;
+  WithoutGil free;
   parallel_for(m, kRows, n_threads, [&](std::int64_t begin, std::int64_t end, std::int64_t) {
     Patch patch;
     for (std::int64_t i = begin; i < end; ++i) {
@@ -206,7 +206,7 @@ void local_forms(In2<T> X, In1<std::int64_t> starts, In1<std::int32_t> members, 
     good = p >= 2 && offsets(i + 1) - offsets(i) == p * (p + 1) / 2;
   }
   if (!good) throw std::invalid_argument("local_forms: each patch of p >= 2 rows needs p (p + 1) / 2 places in F");
-  nb::gil_scoped_release free;
+  WithoutGil free;
   parallel_for(m, kRows, n_threads, [&](std::int64_t begin, std::int64_t end, std::int64_t) {
     Former former(static_cast<Method>(method), r, {reg, r}, eta);
     for (std::int64_t i = begin; i < end; ++i)
@@ -224,10 +224,19 @@ void sum_forms(In1<std::int64_t> starts, In1<std::int32_t> members, In1<std::int
   const bool fills = n_rows(values) > 0;
   check_patches(starts, members, n, "sum_forms");
   bool good = n_rows(patch_of) == n_rows(members) && n_rows(where) == n_rows(members) && n_rows(borders) == n + 1 &&
-              n_rows(offsets) == m + 1 && n_rows(columns) == n_rows(values) && first(n) == n_rows(where) &&
-              (!fills || borders(n) == n_rows(values));
+              n_rows(offsets) == m + 1 && n_rows(columns) == n_rows(values) && are_borders(first, n_rows(where)) &&
+              (!fills || (are_borders(borders, n_rows(values)) && are_borders(offsets, n_rows(F)))) &&
+              all_below(patch_of, m);
+  for (std::int64_t q = 0; good && q < n_rows(where); ++q) {
+    good = where(q) >= 0 && where(q) < n_rows(members);
+    good = good && starts(patch_of(where(q))) <= where(q) && where(q) < starts(patch_of(where(q)) + 1);
+  }
+  for (std::int64_t i = 0; good && fills && i < m; ++i) {
+    const std::int64_t p = starts(i + 1) - starts(i);
+    good = offsets(i + 1) - offsets(i) == p * (p + 1) / 2;
+  }
   if (!good) throw std::invalid_argument("sum_forms: the arrays do not belong together");
-  nb::gil_scoped_release free;
+  WithoutGil free;
   const std::int64_t chunk = std::max<std::int64_t>(512, n / 64 + 1);
   parallel_for(n, chunk, n_threads, [&](std::int64_t begin, std::int64_t end, std::int64_t) {
     std::vector<std::int64_t> seen(n, -1);

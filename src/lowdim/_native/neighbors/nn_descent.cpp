@@ -82,7 +82,8 @@ void split_node(const float* rows, std::int64_t width, std::int32_t* ids, std::i
 void grow_trees(In2<float> rows, int depth, std::int64_t first_tree, std::uint64_t seed, int n_threads,
                 Out2<std::int32_t> orders) {
   const std::int64_t n = n_rows(rows), width = n_columns(rows), n_trees = n_rows(orders);
-  require(n_columns(orders) == n && width % float_lanes == 0 && depth >= 0 && (n >> depth) > 0);
+  require(n_columns(orders) == n && width % float_lanes == 0 && depth >= 0 && depth < 31 && (n >> depth) > 0);
+  require(n <= most_numbered);
   for (std::int64_t t = 0; t < n_trees; ++t) std::iota(orders.data() + t * n, orders.data() + (t + 1) * n, 0);
   for (int level = 0; level < depth; ++level) {
     const std::int64_t nodes = std::int64_t{1} << level;
@@ -101,7 +102,8 @@ void grow_trees(In2<float> rows, int depth, std::int64_t first_tree, std::uint64
 // First lists: the best of the rows that share a leaf with a row in any of the trees.
 void search_leaves(In2<float> sketch, In2<std::int32_t> orders, int depth, int n_threads, Out2<Key> keys) {
   const std::int64_t n = n_rows(keys), k = n_columns(keys), n_trees = n_rows(orders);
-  require(k > 0 && n_columns(orders) == n && depth >= 0 && n_trees > 0);
+  require(k > 0 && n_columns(orders) == n && depth >= 0 && depth < 31 && n_trees > 0);
+  require(all_below(orders, n));
   const Rows rows = open_sketch(sketch, n);
   std::vector<std::vector<std::int64_t>> borders;
   std::vector<std::int32_t> leaf(static_cast<std::size_t>(n_trees * n));
@@ -236,6 +238,13 @@ std::int64_t search_links(In2<float> sketch, In2<float> full, In2<std::int32_t> 
   require(n_rows(links) == n && n_rows(longer) == n && n_columns(orders) == n && stride > 0);
   require(same_shape(places, orders) && n_rows(orders) > 0);
   require(k_out >= k && k > 0 && k_out < n && n_rows(order) == n);
+  require(all_below(orders, n) && all_below(places, n) && all_below(order, n));
+  for (std::int64_t e = 0; e < n * k; ++e) require(key_id(keys.data()[e]) < n);
+  for (std::int64_t i = 0; columns > 0 && i < n; ++i) {
+    const std::int32_t* own = links.data() + i * columns;
+    require(columns >= 2 && own[0] >= 0 && own[0] <= own[1] && own[1] <= columns - 2);
+    require(all_below(own + 2, own[1], n));
+  }
   Rows rows = open_sketch(sketch, n);
   if (n_columns(full) > 0) {
     require(n_rows(full) == n);
@@ -274,7 +283,7 @@ std::int64_t search_links(In2<float> sketch, In2<float> full, In2<std::int32_t> 
 void read_lists(In2<Key> keys, In1<std::int32_t> order, bool root, int n_threads, Out2<std::int32_t> indices,
                 Out2<float> values) {
   const std::int64_t n = n_rows(keys), k = n_columns(keys);
-  require(n_rows(order) == n && same_shape(indices, keys) && same_shape(values, keys));
+  require(n_rows(order) == n && same_shape(indices, keys) && same_shape(values, keys) && all_below(order, n));
   parallel_for(n, 1024, n_threads, [&](std::int64_t first, std::int64_t last, std::int64_t) {
     std::vector<Key> row(static_cast<std::size_t>(k));
     for (std::int64_t i = first; i < last; ++i) {
@@ -310,7 +319,7 @@ void tile_distances(In2<float> a, In2<float> b, Out2<float> out) {
 
 void bind_nn_descent(nb::module_& m) {
   using namespace nb::literals;
-  using release = nb::call_guard<nb::gil_scoped_release>;
+  using release = nb::call_guard<WithoutGil>;
   m.def("grow_trees", &grow_trees, "rows"_a.noconvert(), "depth"_a, "first_tree"_a, "seed"_a, "n_threads"_a,
         "orders"_a.noconvert(), release(), "Rows in the order of the leaves of random projection trees, a tree a row.");
   m.def("search_leaves", &search_leaves, "sketch"_a.noconvert(), "orders"_a.noconvert(), "depth"_a, "n_threads"_a,

@@ -76,7 +76,7 @@ void tally_ranks(In2<std::int32_t> high, In2<std::int32_t> low, In1<double> weig
   for (std::int64_t k = 0; k < n_ks; ++k)
     if (ks(k) < 1 || ks(k) >= n) throw std::invalid_argument("tally_ranks: every K must be in 1..n-1");
 
-  nb::gil_scoped_release free;
+  WithoutGil free;
   std::mutex hold;
   parallel_for(rows, kTallyRows, n_threads, [&](std::int64_t begin, std::int64_t end, std::int64_t) {
     std::vector<std::int32_t> sums(static_cast<std::size_t>(kTallies * n), 0);

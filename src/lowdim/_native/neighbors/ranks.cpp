@@ -144,6 +144,7 @@ std::int64_t rank_row(const T* d, std::int64_t n, std::int64_t self, std::int32_
 }
 
 void check_self(In1<std::int64_t> self, std::int64_t n) {
+  if (n > most_numbered) throw std::invalid_argument("ranks are 32 bits: a row can have at most 2^31 - 1 distances");
   for (std::int64_t i = 0; i < n_rows(self); ++i)
     if (self(i) < 0 || self(i) >= n) throw std::invalid_argument("self must be a column of the block");
 }
@@ -157,7 +158,7 @@ void rank_rows(In2<T> distances, In1<std::int64_t> self, Out2<std::int32_t> rank
   check_self(self, n);
   std::atomic<bool> bad{false};
   {
-    nb::gil_scoped_release free;
+    WithoutGil free;
     parallel_for(rows, std::max<std::int64_t>(1, 100000 / std::max<std::int64_t>(n, 1)), n_threads,
                  [&](std::int64_t begin, std::int64_t end, std::int64_t) {
                    Scratch scratch;
@@ -213,7 +214,7 @@ void nearest_columns(In2<T> distances, In1<std::int64_t> self, Out2<std::int32_t
   if (n_rows(columns) != rows || n_rows(self) != rows || k < 1 || k >= n)
     throw std::invalid_argument("nearest_columns: the arrays must agree in their shapes");
   check_self(self, n);
-  nb::gil_scoped_release free;
+  WithoutGil free;
   parallel_for(rows, 16, n_threads, [&](std::int64_t begin, std::int64_t end, std::int64_t) {
     std::vector<T> best(static_cast<std::size_t>(k));
     for (std::int64_t i = begin; i < end; ++i)
@@ -231,7 +232,7 @@ void column_ranks(In2<T> distances, In1<std::int64_t> self, In2<std::int32_t> co
     throw std::invalid_argument("column_ranks: the arrays must agree in their shapes");
   check_self(self, n);
   if (!all_below(columns, n)) throw std::invalid_argument("column_ranks: columns must be in 0..n-1");
-  nb::gil_scoped_release free;
+  WithoutGil free;
   parallel_for(rows, 16, n_threads, [&](std::int64_t begin, std::int64_t end, std::int64_t) {
     for (std::int64_t i = begin; i < end; ++i) {
       const T* d = distances.data() + i * n;

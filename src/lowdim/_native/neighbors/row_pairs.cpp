@@ -130,6 +130,7 @@ struct DensePairs {
       : q(q_), x(x_), q_scale(q_scale_), x_scale(x_scale_) {
     require(n_columns(q) == n_columns(x) && n_rows(q) == n_rows(q_scale) && n_rows(x) == n_rows(x_scale));
   }
+  bool has_queries(const In1<std::int32_t>& queries) const { return all_below(queries, n_rows(q_scale)); }
   DenseRows<T> rows() const { return {q.data(), x.data(), n_columns(x), q_scale.data(), x_scale.data(), n_rows(x)}; }
   std::int64_t row_bytes() const { return n_columns(x) * static_cast<std::int64_t>(sizeof(T)); }
 };
@@ -157,7 +158,9 @@ struct SparsePairs {
         x_scale(x_scale_) {
     require(n_rows(q) == n_rows(q_columns) && n_rows(x) == n_rows(x_columns) &&
             n_rows(q_starts) == n_rows(q_scale) + 1 && n_rows(x_starts) == n_rows(x_scale) + 1);
+    require(are_borders(q_starts, n_rows(q)) && are_borders(x_starts, n_rows(x)));
   }
+  bool has_queries(const In1<std::int32_t>& queries) const { return all_below(queries, n_rows(q_scale)); }
   SparseRows<T> rows() const {
     return {q.data(),        q_columns.data(), q_starts.data(), x.data(),       x_columns.data(),
             x_starts.data(), q_scale.data(),   x_scale.data(),  n_rows(x_scale)};
@@ -175,11 +178,13 @@ void bind_pairs(nb::class_<Pairs>& cls) {
   using namespace nb::literals;
   using T = typename Pairs::Value;
   using Queries = In1<std::int32_t>;
-  const auto no_gil = nb::call_guard<nb::gil_scoped_release>();
+  const auto no_gil = nb::call_guard<WithoutGil>();
   cls.def(
       "refine",
       [](const Pairs& self, int p, Queries queries, Out2<double> values, Out2<std::int32_t> indices) {
-        require(n_rows(queries) == n_rows(values) && same_shape(indices, values));
+        require(n_rows(queries) == n_rows(values) && same_shape(indices, values) && self.has_queries(queries));
+        for (std::size_t e = 0; e < indices.size(); ++e)
+          require(indices.data()[e] == nobody || all_below(indices.data() + e, 1, n_rows(self.x_scale)));
         p == 1 ? refine<1>(self.rows(), queries, values, indices) : refine<2>(self.rows(), queries, values, indices);
       },
       "p"_a, "queries"_a.noconvert(), "values"_a.noconvert(), "indices"_a.noconvert(), no_gil,
@@ -188,6 +193,7 @@ void bind_pairs(nb::class_<Pairs>& cls) {
       "scan",
       [](const Pairs& self, int p, Queries queries, Queries skip, Out2<double> values, Out2<std::int32_t> indices) {
         require(n_rows(queries) == n_rows(values) && same_shape(indices, values) && n_rows(skip) == n_rows(queries));
+        require(self.has_queries(queries) && n_columns(values) > 0);
         const std::int64_t tile = tile_rows(self.row_bytes());
         p == 1 ? scan<1>(self.rows(), tile, queries, skip, values, indices)
                : scan<2>(self.rows(), tile, queries, skip, values, indices);
@@ -198,6 +204,7 @@ void bind_pairs(nb::class_<Pairs>& cls) {
       "pairs",
       [](const Pairs& self, int p, Queries queries, Queries columns, Out1<double> values) {
         require(n_rows(queries) == n_rows(values) && n_rows(columns) == n_rows(values));
+        require(self.has_queries(queries) && all_below(columns, n_rows(self.x_scale)));
         p == 1 ? pairs<1>(self.rows(), queries, columns, values) : pairs<2>(self.rows(), queries, columns, values);
       },
       "p"_a, "queries"_a.noconvert(), "columns"_a.noconvert(), "values"_a.noconvert(), no_gil,

@@ -42,7 +42,7 @@ void square_rows(In2<T> x, In2<T> y, Out2<T> out, int n_threads) {
   const std::int64_t b = n_rows(x), d = n_columns(x), n = n_rows(y);
   if (n_columns(y) != d || !has_shape(out, b, n))
     throw std::invalid_argument("square_rows: the arrays must agree in their shapes");
-  nb::gil_scoped_release free;
+  WithoutGil free;
   parallel_for((n + kTileColumns - 1) / kTileColumns, 16, n_threads,
                [&](std::int64_t first, std::int64_t last, std::int64_t) {
                  std::vector<T> panel(static_cast<std::size_t>(d * kTileColumns));

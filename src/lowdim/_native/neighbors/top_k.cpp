@@ -65,6 +65,7 @@ void offer_block(const In2<T>& block, const T* half, std::int32_t offset, const 
                  const Out2<T>& values, const Out2<std::int32_t>& indices) {
   const std::int64_t n = n_columns(block), k = n_columns(values);
   require(n_rows(skip) == n_rows(block) && n_rows(values) == n_rows(block) && k > 0 && same_shape(indices, values));
+  require(offset >= 0 && offset + n <= most_numbered);  // the largest number is nobody's
   dispatch([&]() LOWDIM_INLINE {
     for (std::int64_t i = 0; i < n_rows(block); ++i) {
       const Best<T> best{values.data() + i * k, indices.data() + i * k, k};
@@ -96,7 +97,7 @@ void sort_top(Out2<T> values, Out2<std::int32_t> indices) {
 template <class T>
 void bind_for(nb::module_& m) {
   using namespace nb::literals;
-  const auto no_gil = nb::call_guard<nb::gil_scoped_release>();
+  const auto no_gil = nb::call_guard<WithoutGil>();
   m.def("top_distances", &top_distances<T>, "block"_a.noconvert(), "offset"_a, "skip"_a.noconvert(),
         "values"_a.noconvert(), "indices"_a.noconvert(), no_gil,
         "Offer a block of distances (columns offset, offset + 1, ...) to the heaps of its rows' smallest values.");

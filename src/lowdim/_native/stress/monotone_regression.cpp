@@ -120,15 +120,15 @@ template <class T>
 struct Values {
   const T* y;
   const T* w;  // null: all 1
-  double weight(std::uint32_t i) const { return w ? static_cast<double>(w[i]) : 1.0; }
-  double value(std::uint32_t i) const { return static_cast<double>(y[i]); }
+  double weight(std::uint64_t i) const { return w ? static_cast<double>(w[i]) : 1.0; }
+  double value(std::uint64_t i) const { return static_cast<double>(y[i]); }
 };
 
 // Every value by itself; values that tie are sorted first.
-template <class T>
-std::int64_t untied(const Values<T>& v, std::uint32_t* order, std::int64_t m, const std::int64_t* ties,
-                    std::int64_t n_ties, T* fit) {
-  auto lower = [&](std::uint32_t a, std::uint32_t b) { return v.y[a] != v.y[b] ? v.y[a] < v.y[b] : a < b; };
+template <class T, class Place>
+std::int64_t untied(const Values<T>& v, Place* order, std::int64_t m, const std::int64_t* ties, std::int64_t n_ties,
+                    T* fit) {
+  auto lower = [&](Place a, Place b) { return v.y[a] != v.y[b] ? v.y[a] < v.y[b] : a < b; };
   for (std::int64_t t = 0; t < n_ties; ++t)
     if (!std::is_sorted(order + ties[2 * t], order + ties[2 * t + 1], lower))
       std::sort(order + ties[2 * t], order + ties[2 * t + 1], lower);
@@ -146,9 +146,9 @@ std::int64_t untied(const Values<T>& v, std::uint32_t* order, std::int64_t m, co
 }
 
 // Values that tie count as one, their mean; `keep` gives each its difference from that mean back.
-template <class T>
-std::int64_t tied(const Values<T>& v, const std::uint32_t* order, std::int64_t m, const std::int64_t* ties,
-                  std::int64_t n_ties, bool keep, T* fit) {
+template <class T, class Place>
+std::int64_t tied(const Values<T>& v, const Place* order, std::int64_t m, const std::int64_t* ties, std::int64_t n_ties,
+                  bool keep, T* fit) {
   std::vector<std::int64_t> end;
   std::vector<double> ws, w;
   for (std::int64_t p = 0, t = 0; p < m;) {
@@ -177,35 +177,38 @@ std::int64_t tied(const Values<T>& v, const std::uint32_t* order, std::int64_t m
 
 // fit = monotone regression of y along `order` (which it may sort within ties); returns the number of levels.
 // ties: (first, last + 1) of each run of places that tie. approach: 0 primary, 1 secondary, 2 tertiary.
-template <class T>
-std::int64_t monotone(In1<T> y, In1<T> w, Out1<std::uint32_t> order, In2<std::int64_t> ties, int approach,
-                      Out1<T> fit) {
+// Places of more than 2^32 values take 64 bits.
+template <class T, class Place>
+std::int64_t monotone(In1<T> y, In1<T> w, Out1<Place> order, In2<std::int64_t> ties, int approach, Out1<T> fit) {
   const std::int64_t n = n_rows(y), m = n_rows(order), n_ties = n_rows(ties);
   if (n_rows(fit) != n || (n_rows(w) && n_rows(w) != n))
     throw std::invalid_argument("monotone: w and fit must be as long as y");
   for (std::int64_t p = 0; p < m; ++p)
-    if (static_cast<std::int64_t>(order(p)) >= n) throw std::invalid_argument("monotone: order must hold places of y");
+    if (order(p) >= static_cast<std::uint64_t>(n)) throw std::invalid_argument("monotone: order must hold places of y");
   for (std::int64_t t = 0; t < n_ties; ++t)
     if (ties(t, 0) < (t ? ties(t - 1, 1) : 0) || ties(t, 1) <= ties(t, 0) || ties(t, 1) > m)
       throw std::invalid_argument("monotone: ties must be increasing runs of places");
-  nb::gil_scoped_release free;
+  WithoutGil free;
   const Values<T> v{y.data(), n_rows(w) ? w.data() : nullptr};
   if (approach == 0) return untied(v, order.data(), m, ties.data(), n_ties, fit.data());
   return tied(v, order.data(), m, ties.data(), n_ties, approach == 2, fit.data());
 }
 
-template <class T>
+template <class T, class Place>
 void bind_for(nb::module_& m) {
   using namespace nb::literals;
-  m.def("monotone", &monotone<T>, "y"_a.noconvert(), "w"_a.noconvert(), "order"_a.noconvert(), "ties"_a.noconvert(),
-        "approach"_a, "fit"_a.noconvert(), "Monotone regression of y along an order with ties; the number of levels.");
+  m.def("monotone", &monotone<T, Place>, "y"_a.noconvert(), "w"_a.noconvert(), "order"_a.noconvert(),
+        "ties"_a.noconvert(), "approach"_a, "fit"_a.noconvert(),
+        "Monotone regression of y along an order with ties; the number of levels.");
 }
 
 }  // namespace
 
 void bind_monotone_regression(nb::module_& m) {
-  bind_for<float>(m);
-  bind_for<double>(m);
+  bind_for<float, std::uint32_t>(m);
+  bind_for<double, std::uint32_t>(m);
+  bind_for<float, std::uint64_t>(m);
+  bind_for<double, std::uint64_t>(m);
 }
 
 }  // namespace lowdim

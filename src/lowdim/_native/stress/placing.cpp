@@ -147,7 +147,7 @@ void place_rows(In2<T> delta, In2<T> w, In2<double> fixed, Out2<double> Z, int m
   if (!has_shape(delta, q, n) || n_columns(Z) != r || (weighted && !has_shape(w, q, n)))
     throw std::invalid_argument(
         "place_rows: delta and w must have one row for each of Z and one column for each of fixed");
-  nb::gil_scoped_release free;
+  WithoutGil free;
   Fixed points{std::vector<double>(static_cast<std::size_t>(n * r)), n, r};
   for (std::int64_t i = 0; i < n; ++i)
     for (int k = 0; k < r; ++k) points.x[k * n + i] = fixed(i, k);

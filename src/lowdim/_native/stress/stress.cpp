@@ -209,7 +209,7 @@ double stress_pass(In1<T> delta, In1<T> w, In2<double> Z, Out2<double> force, in
   if (n_rows(delta) != pairs || (weighted && n_rows(w) != pairs))
     throw std::invalid_argument("stress_pass: delta and w must have n (n - 1) / 2 entries");
   if (!same_shape(force, Z)) throw std::invalid_argument("stress_pass: force must have the shape of Z");
-  nb::gil_scoped_release free;
+  WithoutGil free;
   const std::vector<T> x = by_coordinate<T>(Z.data(), n, r);
   const auto border = row_chunks(n);
   const std::int64_t chunks = static_cast<std::int64_t>(border.size()) - 1;
@@ -241,7 +241,7 @@ void pair_distances(In2<double> Z, Out1<T> out, int n_threads) {
   const int r = static_cast<int>(n_columns(Z));
   if (n_rows(out) != pairs_before(n, n))
     throw std::invalid_argument("pair_distances: out must have n (n - 1) / 2 entries");
-  nb::gil_scoped_release free;
+  WithoutGil free;
   const std::vector<T> x = by_coordinate<T>(Z.data(), n, r);
   const auto border = row_chunks(n);
   parallel_for(static_cast<std::int64_t>(border.size()) - 1, 1, n_threads,
@@ -277,7 +277,7 @@ void stress_rows(In2<T> delta, In2<T> w, In1<std::int64_t> rows, In2<double> Z, 
     throw std::invalid_argument("stress_rows: force, row_force and row_stress must fit Z and rows");
   for (std::int64_t i = 0; i < b; ++i)
     if (rows(i) < 0 || rows(i) >= n) throw std::invalid_argument("stress_rows: rows must be points");
-  nb::gil_scoped_release free;
+  WithoutGil free;
   const std::vector<T> x = by_coordinate<T>(Z.data(), n, r);
   const std::int64_t strips = (n + kStrip - 1) / kStrip;
   std::vector<double> mine(static_cast<std::size_t>(strips * b * r)), stress(static_cast<std::size_t>(strips * b));
@@ -318,7 +318,7 @@ void stress_detail(In1<T> delta, In1<T> w, In2<double> Z, Out1<double> stress, O
   if (n_rows(delta) != pairs_before(n, n) || (weighted && n_rows(w) != n_rows(delta)) || n_rows(stress) != n ||
       !has_shape(curvature, n, r))
     throw std::invalid_argument("stress_detail: delta, w, stress and curvature must fit Z");
-  nb::gil_scoped_release free;
+  WithoutGil free;
   const double* z = Z.data();
   const auto border = row_chunks(n);
   const std::int64_t chunks = static_cast<std::int64_t>(border.size()) - 1, width = 1 + r;

@@ -35,7 +35,7 @@ double largest(In1<T> x, int n_threads) {
   const std::int64_t n = n_rows(x), chunk = std::int64_t{1} << 18;
   std::atomic<Bits<T>> most{0};
   {
-    nb::gil_scoped_release release;
+    WithoutGil release;
     parallel_for(n, chunk, n_threads, [&](std::int64_t begin, std::int64_t end, std::int64_t) {
       Bits<T> here = 0;
       dispatch([&]() LOWDIM_INLINE { here = largest_bits(x.data() + begin, end - begin); });
@@ -72,7 +72,7 @@ void column_sums(In2<T> X, In1<double> center, In1<double> weights, Out2<double>
   const std::int64_t lanes = std::clamp<std::int64_t>(n / 256, 1, 16), span = (n + lanes - 1) / lanes;
   std::vector<double> parts(static_cast<std::size_t>(lanes * 3 * d), 0.0);
   {
-    nb::gil_scoped_release release;
+    WithoutGil release;
     parallel_for(n, span, n_threads, [&](std::int64_t begin, std::int64_t end, std::int64_t lane) {
       double* part = parts.data() + lane * 3 * d;
       dispatch([&]() LOWDIM_INLINE {

@@ -156,7 +156,7 @@ void expected_gaussian(In2<double> x_rows, In1<std::int64_t> x_start, In1<std::i
   const Blurred Y = blurred(y_rows, y_start, y_cells, y_roots, blur);
   const auto pair = static_cast<std::size_t>(2 * r);
 
-  nb::gil_scoped_release free;
+  WithoutGil free;
   parallel_for(n, 8, n_threads, [&](std::int64_t begin, std::int64_t end, std::int64_t) {
     Meeting s{std::vector<double>(width), std::vector<double>(pair), std::vector<double>(pair * (pair + 1) / 2),
               std::vector<std::int64_t>(width, -1)};

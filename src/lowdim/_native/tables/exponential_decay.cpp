@@ -45,7 +45,7 @@ void decay(Out1<T> x, double factor) {
   const std::int64_t n = n_rows(x);
   const T scale = static_cast<T>(-factor);
   T* values = x.data();
-  nb::gil_scoped_release release;
+  WithoutGil release;
   dispatch([&]() LOWDIM_INLINE {
     for (std::int64_t i = 0; i < n; ++i) values[i] = exponential<T>(values[i] * scale);
   });

@@ -259,7 +259,7 @@ void fill_missing(In2<T> X, In1<double> mean, In1<double> scale, In2<double> W, 
   model.factor = model.all;
   factor(model.factor.data(), r, model.least);
 
-  nb::gil_scoped_release free;
+  WithoutGil free;
   parallel_for(n, kRows, n_threads, [&](std::int64_t begin, std::int64_t end, std::int64_t) {
     const auto dd = static_cast<std::size_t>(d), rr = static_cast<std::size_t>(r);
     Scratch s{std::vector<double>(dd),

@@ -92,7 +92,7 @@ void log_cosh(Out2<T> Y, Out1<double> slope, Out1<double> value) {
   const std::int64_t k = n_rows(Y), n = n_columns(Y), stretch = std::int64_t{kLanes} * kTiles;
   if (n_rows(slope) != k || n_rows(value) != k)
     throw std::invalid_argument("log_cosh: slope and value must have one entry for each row of Y");
-  nb::gil_scoped_release free;
+  WithoutGil free;
   for (std::int64_t i = 0; i < k; ++i) {
     T* y = Y.data() + i * n;
     double slopes = 0, values = -static_cast<double>(n) * 0.693147180559945309417;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -56,17 +57,40 @@ def impute(arguments: Namespace) -> None:
     table = sources.load(arguments.source, read_options(arguments, missing="keep"), seed=arguments.seed)
     print_notes(table)
     with lowdim.config(memory_limit=arguments.limit_memory):
-        found = fill(table.table, draws=arguments.draws, seed=arguments.seed, n_jobs=arguments.n_jobs)
+        found = fill(
+            table.table,
+            method=arguments.method,
+            draws=arguments.draws,
+            budget=arguments.budget,
+            seed=arguments.seed,
+            n_jobs=arguments.n_jobs,
+            verbose=sys.stderr.isatty(),
+        )
     for note in found.notes:
         print_note(note)
     export(out, _completed(table, found.columns), keep_formulas=arguments.keep_formulas)
     export(cells, _cell_frame(found.cells), keep_formulas=arguments.keep_formulas)
     about = {"completed": str(out), "cells": str(cells), "filled": len(found.cells), "how": found.how}
     if arguments.json:
-        print_json(about)
-    else:
-        for line in (f"{len(found.cells)} cells filled: {found.how}", f"completed: {out}", f"cells: {cells}"):
-            print_line(line)
+        print_json({**about, "models": [_plain(one) for one in found.models]})
+        return
+    print_line(f"{len(found.cells)} cells filled: {found.how}")
+    for one in found.models:
+        print_line(f"  {_model_line(one)}")
+    print_line(f"completed: {out}")
+    print_line(f"cells: {cells}")
+
+
+def _model_line(one: Mapping[str, Any]) -> str:
+    """A model that was compared: its error relative to column means, or why it was not tried."""
+    if not np.isfinite(one["error"]):
+        return f"{one['method']:<12} -  {one['note']}"
+    return f"{one['method']:<12} {one['error']:.3f} ± {one['standard_error']:.3f}  {one['note']}".rstrip()
+
+
+def _plain(one: Mapping[str, Any]) -> dict[str, Any]:
+    """Numbers that are not known as null."""
+    return {key: None if isinstance(v, float) and not np.isfinite(v) else v for key, v in one.items()}
 
 
 def _completed(table: InputTable, filled: Mapping[str, np.ndarray]) -> pl.DataFrame:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg as sla
 
+from lowdim._core.runtime import threads
 from lowdim.latent.gp._process import Patterns, Predictor, Process
 
 Array = np.ndarray
@@ -42,8 +43,8 @@ def _factor(K: Array, noise: float) -> tuple[Array, Array]:
     """Cholesky factor and inverse of K + noise I."""
     A = K.copy()
     A[np.diag_indices(len(A))] += noise
-    L = sla.cholesky(A, lower=True, check_finite=False)
-    inverse = sla.lapack.dpotri(L, lower=1)[0]
+    L = threads.lapack(sla.cholesky, A, lower=True, check_finite=False)
+    inverse = threads.lapack(sla.lapack.dpotri, L, lower=1)[0]
     return L, np.tril(inverse) + np.tril(inverse, -1).T
 
 

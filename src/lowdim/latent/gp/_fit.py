@@ -13,12 +13,13 @@ from lowdim._core.callbacks import Relay
 from lowdim._core.iterate import Callback, Progress
 from lowdim._core.runtime.notices import warn
 from lowdim.latent._lbfgs import minimise
-from lowdim.latent.gp import _exact, _variational
-from lowdim.latent.gp._init import completed, inducing_points, row_kernel, whitening
+from lowdim.latent.gp import _exact, _sparse, _variational
+from lowdim.latent.gp._init import completed, inducing_points, row_kernel, whitening, with_more_points
 from lowdim.latent.gp._process import Patterns, Predictor
 
 Array = np.ndarray
 SMOOTH = 100  # steps with coordinates that are a smooth function of the rows
+FIRST_POINTS = 5  # inducing points of the first run of several
 ROUND = 100  # steps in one kind of coordinates
 
 
@@ -84,14 +85,41 @@ def fit_exact(
 
 
 def fit_variational(table: Patterns, X: Array, noise: float, settings: Settings) -> Fitted:
-    """From initial coordinates X, with inducing points among them."""
+    """From initial coordinates X, with inducing points among them: few at first, then twice as many and so on.
+
+    More points never lower the bound where everything else stays, but from the initialisation they lead to worse
+    maxima. A run with more points therefore starts where the one with fewer ended; the best is taken.
+    """
+    watch = None if settings.callback is None else Relay(settings.callback)
+    best: tuple[float, Any, Predictor, _Maximum] | None = None
+    most, m = min(settings.n_inducing, len(X)), min(FIRST_POINTS, settings.n_inducing, len(X))
+    points = inducing_points(X, m)
+    objective = _variational.Objective(table, settings.n_components, m, settings.n_jobs)
+    x = objective.initial(X, points, noise)
+    while True:
+        found = _maximise(objective, x, settings, watch, few=None if m == most else settings.max_iter)
+        at = objective.unpack(found.x)
+        value, _, predictor = _variational.bound(table, at, settings.n_jobs)
+        if best is None or value > best[0]:
+            best = value, at, predictor, found
+        if m == most or found.stopped:
+            break
+        m = min(2 * m, most)
+        objective = _variational.Objective(table, settings.n_components, m, settings.n_jobs)
+        x = objective.pack(best[1], with_more_points(best[1], m))
+    value, at, predictor, found = best
+    return Fitted(at.mu.copy(), predictor, value, len(found.losses), found.converged)
+
+
+def fit_sparse(table: Patterns, X: Array, noise: float, settings: Settings) -> Fitted:
+    """The likelihood through inducing points, from initial coordinates X with points among them."""
     watch = None if settings.callback is None else Relay(settings.callback)
     points = inducing_points(X, settings.n_inducing)
-    objective = _variational.Objective(table, settings.n_components, len(points), settings.n_jobs)
+    objective = _sparse.Objective(table, settings.n_components, len(points))
     found = _maximise(objective, objective.initial(X, points, noise), settings, watch)
-    at = objective.unpack(found.x)
-    value, _, predictor = _variational.bound(table, at, settings.n_jobs)
-    return Fitted(at.mu.copy(), predictor, value, len(found.losses), found.converged)
+    latent, points, process = objective.unpack(found.x)
+    value, _, predictor = _sparse.likelihood(table, latent.copy(), points.copy(), process)
+    return Fitted(latent.copy(), predictor, value, len(found.losses), found.converged)
 
 
 def _maximise(

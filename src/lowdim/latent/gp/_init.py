@@ -79,6 +79,20 @@ def inducing_points(X: Array, m: int) -> Array:
     return X[order[np.round(np.linspace(0, len(X) - 1, m)).astype(int)]]
 
 
+def with_more_points(at: Any, m: int) -> Array:
+    """The inducing points of a fit, and means of the rows that are farthest from them, until there are m.
+
+    Distances are those of the kernel; ties go to the first row.
+    """
+    points, scale = at.points, np.sqrt(at.process.weights)
+    left = pairwise(at.mu * scale, points * scale).min(axis=1)
+    while len(points) < m:
+        far = int(left.argmax())
+        points = np.vstack([points, at.mu[far]])
+        left = np.minimum(left, pairwise(at.mu * scale, at.mu[[far]] * scale)[:, 0])
+    return points
+
+
 def row_kernel(rows: Array, new: Array | None = None, gamma: float | None = None) -> tuple[float, Array]:
     """Gaussian kernel of rows with the fitted ones, and its gamma; by default from half their median distance."""
     D = pairwise(rows if new is None else new, rows)

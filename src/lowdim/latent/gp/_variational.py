@@ -85,7 +85,7 @@ def _collapsed(table: Patterns, at: Posterior, P1: Array, P2: Array) -> dict[str
     m, (i, j) = len(at.points), at.pairs
     b, v = 1.0 / at.process.noise, at.process.variance
     Q = at.process.between(at.points, at.points) + JITTER * v * np.eye(m)
-    Q_inverse, Q_log = _inverse(Q)
+    Q_inverse, Q_log = inverse(Q)
     value, by_b, by_v = 0.0, 0.0, 0.0
     by_P1, by_Q, by_P2 = np.zeros_like(P1), np.zeros_like(Q), np.zeros_like(P2)
     weights, spreads = np.zeros((m, table.Y.shape[1])), np.zeros((len(table.masks), m, m))
@@ -94,7 +94,7 @@ def _collapsed(table: Patterns, at: Posterior, P1: Array, P2: Array) -> dict[str
         k, Y = len(columns), table.Y[:, columns]
         own = np.zeros_like(Q)
         own[i, j] = own[j, i] = P2[p]
-        A_inverse, A_log = _inverse(b * own + Q)
+        A_inverse, A_log = inverse(b * own + Q)
         B = P1.T @ Y  # missing cells are 0 in Y
         C = A_inverse @ B
         squares, fitted, trace = float(np.square(Y).sum()), float((B * C).sum()), float((Q_inverse * own).sum())
@@ -113,10 +113,10 @@ def _collapsed(table: Patterns, at: Posterior, P1: Array, P2: Array) -> dict[str
     return {"value": value, "predictor": predictor, **gradients}
 
 
-def _inverse(A: Array) -> tuple[Array, float]:
+def inverse(A: Array) -> tuple[Array, float]:
     """Inverse and logarithm of the determinant."""
-    L = sla.cholesky(A, lower=True, check_finite=False)
-    inverse = sla.lapack.dpotri(L, lower=1)[0]
+    L = threads.lapack(sla.cholesky, A, lower=True, check_finite=False)
+    inverse = threads.lapack(sla.lapack.dpotri, L, lower=1)[0]
     return np.tril(inverse) + np.tril(inverse, -1).T, 2.0 * float(np.log(np.diag(L)).sum())
 
 
@@ -207,6 +207,11 @@ class Objective:
         weights = np.zeros(self.q)
         S = np.full(X.size, np.log(0.1))
         return np.concatenate([X.ravel(), S, points.ravel(), weights, [0.0, np.log(noise)]])
+
+    def pack(self, at: Posterior, points: Array) -> Array:
+        """The vector for the same distributions and covariance with other points."""
+        logs = np.log(at.process.weights), [np.log(at.process.variance), np.log(at.process.noise)]
+        return np.concatenate([at.mu.ravel(), np.log(at.S).ravel(), points.ravel(), *logs])
 
     def bounds(self) -> list[tuple[float | None, float | None]]:
         """Ranges of the vector's entries."""

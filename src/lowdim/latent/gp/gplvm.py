@@ -11,9 +11,9 @@ from lowdim._core.base import Reducer
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.rng import generator
 from lowdim.latent.gp import _exact, _variational
-from lowdim.latent.gp._fit import Settings, fit_exact, fit_variational
+from lowdim.latent.gp._fit import Settings, fit_exact, fit_sparse, fit_variational
 from lowdim.latent.gp._init import Units, initial_latent, row_kernel
-from lowdim.latent.gp._placement import Placement
+from lowdim.latent.gp._placement import CELLS, Placement
 from lowdim.latent.gp._process import Patterns
 
 EXACT = 500  # rows up to which "auto" is exact, and
@@ -37,10 +37,13 @@ class GPLVM(Reducer):
         Dimension of the latent space.
     kernel : {"rbf", "linear"}
         Gaussian, or the inner product.
-    solver : {"auto", "exact", "variational"}
-        "exact" takes time with n³, "variational" with n m² for m inducing points; "auto" is exact up to 500 rows.
+    solver : {"auto", "exact", "variational", "dtc"}
+        "exact" takes time with n³, "variational" and "dtc" with n m² for m inducing points; "auto" is exact up to 500
+        rows, then variational. "dtc" (deterministic training conditional) is the likelihood of the exact model with the
+        covariance C Q^-1 C' that the points leave of K; with as many points as rows it is the exact one.
     n_inducing : int or None
-        Number of inducing points of "variational"; None takes 50.
+        Number of inducing points of "variational" and "dtc"; None takes 50. "variational" begins with 5 and doubles
+        them, so that more points do not end in a lower bound.
     back_constraint : bool
         The coordinates are a smooth function of the rows (kernel regression), so that similar rows stay near each
         other; with the exact solver and complete rows.
@@ -87,7 +90,8 @@ class GPLVM(Reducer):
     ----------
     Lawrence, Probabilistic non-linear principal component analysis with Gaussian process latent variable models, 2005.
     Titsias and Lawrence, Bayesian Gaussian process latent variable model, 2010. Lawrence and Quiñonero-Candela, Local
-    distance preservation in the GP-LVM through back constraints, 2006.
+    distance preservation in the GP-LVM through back constraints, 2006. Lawrence, Learning for larger datasets with the
+    Gaussian process latent variable model, 2007.
 
     Examples
     --------
@@ -102,7 +106,7 @@ class GPLVM(Reducer):
     _rules: ClassVar = {
         "n_components": params.whole(1),
         "kernel": params.one_of("rbf", "linear"),
-        "solver": params.one_of("auto", "exact", "variational"),
+        "solver": params.one_of("auto", "exact", "variational", "dtc"),
         "n_inducing": params.none() | params.whole(2),
         "back_constraint": params.flag(),
         "init": params.one_of("pca") | params.Rule("an array", lambda v: np.ndim(v) == 2),
@@ -151,6 +155,8 @@ class GPLVM(Reducer):
 
         if self.solver_ == "variational":
             found = fit_variational(table, start, noise, settings)
+        elif self.solver_ == "dtc":
+            found = fit_sparse(table, start, noise, settings)
         else:
             found = fit_exact(table, rows, start, noise, settings, rng)
         self.latent_, self.n_iter_, self.converged_ = found.latent, found.n_iter, found.converged
@@ -185,9 +191,10 @@ class GPLVM(Reducer):
         few = len(table.Y) <= EXACT and len(table.masks) * len(table.Y) ** 2 <= SPREADS
         chosen = "exact" if few or self.kernel == "linear" else "variational"
         solver = chosen if self.solver == "auto" else self.solver
-        if solver == "variational" and self.kernel == "linear":
-            raise ValueError("GPLVM: solver must be 'exact' or 'auto' with kernel='linear'; got 'variational'.")
-        free = solver == "variational" or self.kernel == "linear" or not isinstance(self.init, str)
+        inducing = solver in ("variational", "dtc")
+        if inducing and self.kernel == "linear":
+            raise ValueError(f"GPLVM: solver must be 'exact' or 'auto' with kernel='linear'; got {solver!r}.")
+        free = inducing or self.kernel == "linear" or not isinstance(self.init, str)
         if self.back_constraint and (free or len(table.masks) > 1):
             raise ValueError(
                 "GPLVM: back_constraint=True must go with solver='exact', kernel='rbf', init='pca' and complete rows. "
@@ -205,7 +212,7 @@ class GPLVM(Reducer):
                 raise ValueError("GPLVM: rows must be complete with back_constraint=True; got NaN.")
             gamma, coefficients = self._parts
             return row_kernel(self._rows, rows, gamma)[1] @ coefficients
-        breadth = {"exact": _exact.BREADTH, "variational": 1.0}[self.solver_]
+        breadth = 1.0 if self.solver_ == "variational" else _exact.BREADTH
         breadth = np.inf if predictor.process.kernel == "linear" else breadth
         return Placement(predictor, breadth, self.latent_, predictor.mean(self.latent_))(rows)
 
@@ -244,6 +251,9 @@ class GPLVM(Reducer):
         exact = self.solver == "exact" or self.kernel == "linear" or (self.solver == "auto" and n <= EXACT)
         memory = {"rows": 6 * n * d * 8, "optimiser": 60 * n * q * 8}
         if exact:
-            return memory | {"covariances": 8 * n * n * 8, "transform": 8 * 2**22 * 8 // 4}
-        block = _variational.BLOCK * (1 + threads.n_threads(self.n_jobs))
-        return memory | {"expectations": 4 * n * m * 8, "blocks": 6 * block * 8}
+            placed = min(CELLS, q * min(n, self._block_rows) * (n + d))
+            return memory | {"covariances": 8 * n * n * 8, "transform": 2 * placed * 8}
+        pairs = m * (m + 1) // 2
+        block = min(_variational.BLOCK, n * pairs)
+        at_once = min(1 + threads.n_threads(self.n_jobs), -(-n * pairs // block))
+        return memory | {"expectations": 4 * n * m * 8, "blocks": 3 * block * at_once * 8}

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from lowdim._core.runtime.background import imported
 from lowdim._core.runtime.threads import n_threads
 from lowdim.latent.networks._network import Network
 
@@ -27,12 +28,11 @@ SLOPES: dict[str, Any] = {
 
 
 def load(owner: str) -> Any:
-    """PyTorch, or an error that says how to install it."""
+    """PyTorch, or an error that says how to install it. Ctrl-C leaves a running import to finish in the background."""
     try:
-        import torch
+        return imported("torch")
     except ImportError as error:
         raise ImportError(f"{owner}: PyTorch is needed; install it with: pip install 'lowdim[latent]'") from error
-    return torch
 
 
 def device(name: str, owner: str, *, full_batch: bool = False) -> str:

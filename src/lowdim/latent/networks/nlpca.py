@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import ClassVar
 
 import numpy as np
@@ -234,4 +235,8 @@ class NLPCA(Reducer):
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         layers = 8 * n * (6 * d + 4 * sum(self._widths()) + 4 * self.n_components)
-        return {"rows and layers": layers * min(self.n_init, threads.n_threads(self.n_jobs))}
+        sizes = [d, *self._widths(), self.n_components, *self._widths(), d]
+        weights = 8 * sum(a * b for a, b in itertools.pairwise(sizes))
+        runs = min(self.n_init, threads.n_threads(self.n_jobs))
+        # L-BFGS remembers twenty pairs of steps and gradients.
+        return {"rows and layers": layers * runs, "weights and steps": 48 * weights * runs}

@@ -11,9 +11,10 @@ from lowdim._core.incomplete.em import fit_gaussian, initial, observed_moments
 from lowdim._core.incomplete.gaussian import Gaussian
 from lowdim._core.incomplete.rank import without_cells
 from lowdim._core.iterate import Callback, Run
+from lowdim._core.runtime import memory
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
-from lowdim.linear.latent_gaussian._latent import spectrum
+from lowdim.linear.latent_gaussian._latent import spectrum, working_memory
 from lowdim.linear.latent_gaussian._priors import ard_closed, ard_em, oba
 
 Array = np.ndarray
@@ -21,7 +22,8 @@ Array = np.ndarray
 # Where the most probable loadings leave less than this part of the noise that uncertain loadings leave, both are tested
 # by predicting this share of the cells, so many times.
 _DOUBTFUL, _HELD_OUT, _TRIALS = 0.5, 0.2, 3
-_FEW_COLUMNS = 16  # tried first where each step costs more with more of them
+FEW_COLUMNS = 16  # tried first where each step costs more with more of them,
+_FULL = 0.75  # and twice as many where more than this share is kept
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class Settings:
 def by_oba(X: Array, q: int, settings: Settings) -> tuple[Gaussian, Run]:
     """Variational, from principal axes; with very many columns, from those that the likeliest model supports."""
     mean, variance = observed_moments(X, settings.n_jobs)
-    if q > _FEW_COLUMNS:
+    if q > FEW_COLUMNS:
         start = replace(_supported(X, q, settings), mean=mean)
     else:
         start = initial(X, q, mean, variance, "isotropic", generator(settings.random_state), settings.n_jobs)
@@ -108,12 +110,14 @@ def _predicts_worse(X: Array, q: int, settings: Settings) -> bool:
 def _supported(X: Array, q: int, settings: Settings) -> Gaussian:
     """From the maximum of the likelihood with more than enough columns, those that its spectrum supports.
 
-    A step costs the square of their number and more, so there are few until half of them are kept.
+    A step costs the square of their number and more, so there are few until three quarters of them are kept.
     """
-    tried = min(q, _FEW_COLUMNS)
+    tried = min(q, FEW_COLUMNS)
     start = _of_likelihood(X, tried, settings)
-    while tried < q and 2 * start.rank > tried:
-        tried = min(q, 4 * tried)
+    while tried < q and start.rank > _FULL * tried:
+        tried = min(q, 2 * tried)
+        needs = working_memory(X.shape[0], X.shape[1], tried, X.itemsize, settings.n_jobs)
+        memory.check("BayesianPCA", needs, f"Set n_components={start.rank} or fewer.")
         start = _of_likelihood(X, tried, settings)
     return start
 
@@ -124,8 +128,8 @@ def _of_likelihood(X: Array, q: int, settings: Settings) -> Gaussian:
         X,
         q,
         floor=1e-6,
-        tol=1e-5,
-        max_iter=100,
+        tol=1e-4,
+        max_iter=50,
         rng=generator(settings.random_state),
         n_jobs=settings.n_jobs,
         owner="BayesianPCA",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from lowdim._core.iterate import Callback, Run, iterate
-from lowdim._core.runtime.threads import single_blas
+from lowdim._core.runtime.threads import lapack, single_blas
 from lowdim._core.spectrum import eigenpairs
 
 Array = np.ndarray
@@ -91,7 +91,7 @@ def factors(
             damping = max(30 * damping, 1e-4)
         return now, now.loss
 
-    start = at(np.log((1 - 0.5 * r / d) / np.diag(np.linalg.inv(R + 1e-4 * np.eye(d)))))
+    start = at(np.log((1 - 0.5 * r / d) / np.diag(lapack(np.linalg.inv, R + 1e-4 * np.eye(d)))))
     settings: dict[str, Any] = {"max_iter": max_iter, "tol": tol, "owner": owner, "verbose": verbose}
     settings |= {"callback": callback, "show": lambda fit: _padded(fit.loadings, r)}
     # Small eigenproblems are faster on one thread of BLAS.
@@ -108,10 +108,10 @@ def _padded(L: Array, r: int) -> Array:
 def _solve(H: Array, b: Array) -> Array:
     """H^-1 b where H is positive definite, else no move."""
     try:
-        root = np.linalg.cholesky(H)
+        root = lapack(np.linalg.cholesky, H)
     except np.linalg.LinAlgError:
         return np.zeros_like(b)
-    return np.linalg.solve(root.T, np.linalg.solve(root, b))
+    return lapack(np.linalg.solve, root.T, lapack(np.linalg.solve, root, b))
 
 
 def canonical(W: Array, psi: Array) -> Array:

@@ -13,6 +13,7 @@ from lowdim._core.runtime.rng import generator
 from lowdim._core.runtime.threads import n_threads
 from lowdim._core.spectrum import Moments
 from lowdim._core.tables import missing
+from lowdim._core.tables.arrays import extent
 from lowdim.linear._decompose import Rows, Spectrum, decompose, decompose_moments, pick_solver
 
 
@@ -23,6 +24,7 @@ class LatentGaussian:
     _keeps_embedding = False
     _block_rows = 65536
 
+    _tables: Any  # (n, d, itemsize, whether cells are missing) -> {name: bytes}
     completed_: np.ndarray | None
     completed_variance_: np.ndarray | None
     mean_: np.ndarray
@@ -135,12 +137,27 @@ class LatentGaussian:
         """
         return self._model().covariance
 
+    def get_precision(self) -> np.ndarray:
+        """The inverse of `get_covariance`, by inverting a matrix as large as the number of components only.
+
+        Returns
+        -------
+        precision : ndarray of shape (n_features, n_features)
+            Positive definite.
+        """
+        model = self._model()
+        noise = np.broadcast_to(np.asarray(model.noise, dtype=np.float64), model.mean.shape)
+        B = model.loadings / noise[:, None]
+        inner = np.eye(model.rank) + model.loadings.T @ B
+        return np.diag(1.0 / noise) - B @ np.linalg.solve(inner, B.T)
+
     def _needs(self, X: Any) -> dict[str, int]:
-        """Complete rows need no completed table."""
-        needs = super()._needs(X)  # type: ignore[misc]
-        if not missing.has_holes(X):
-            needs.pop("completed rows")
-        return needs
+        n, d, itemsize, _ = extent(X)
+        return self._tables(n, d, itemsize, missing.has_holes(X))
+
+    def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        """Of complete rows; a shape alone does not say whether cells are missing."""
+        return self._tables(n, d, itemsize, False)
 
     def _check_rows(self, X: Any, *, fitting: bool) -> tuple[np.ndarray, np.dtype]:
         X, dtype = super()._check_rows(X, fitting=fitting)  # type: ignore[misc]
@@ -183,15 +200,21 @@ def has_holes(X: np.ndarray) -> bool:
     return bool(np.isnan(X.sum()) and np.isnan(X).any())
 
 
-def working_memory(n: int, d: int, r: int, itemsize: int, n_jobs: int | None) -> dict[str, int]:
+def working_memory(n: int, d: int, r: int, itemsize: int, n_jobs: int | None, *, holes: bool = True) -> dict[str, int]:
     """What EM takes: partial sums, r x r systems of each column, blocks of rows, and the completed table."""
     moments = d * (r + 1) ** 2 * 8
     return {
         "missing cells": n * d,
         "sums": (LANES // 2 + 4) * moments,
         "blocks": 4 * BLOCK_BYTES * n_threads(n_jobs),
-        "completed rows": n * d * (16 if itemsize == 8 else 24),
+        "completed rows": n * d * (16 if itemsize == 8 else 24) if holes else 0,
     }
+
+
+def closed_memory(n: int, d: int, r: int, itemsize: int, n_jobs: int | None) -> dict[str, int]:
+    """What the closed form takes: the spectrum, the loadings, and blocks of rows for their likelihood."""
+    blocks = {"missing cells": n * d, "blocks": 4 * BLOCK_BYTES * n_threads(n_jobs)}
+    return spectrum_memory(n, d, r, itemsize) | {"loadings": 4 * d * r * 8} | blocks
 
 
 def most_components(shape: tuple[int, ...], wanted: int | None, owner: str) -> int:

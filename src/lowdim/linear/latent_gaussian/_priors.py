@@ -20,6 +20,7 @@ from lowdim._core.runtime.notices import warn
 Array = np.ndarray
 M = TypeVar("M")
 
+_SPARE = 0.1  # of the rows' degrees of freedom that must be left for the noise
 _LOST = 1e-2  # a column shorter than this part of the noise that n rows leave in it is removed
 
 _NEAR = 1e-3  # length of a step (in units of the data) from which the variational iteration is accelerated
@@ -47,10 +48,27 @@ def ard_closed(values: Array, total: float, n: float, d: int, q: int) -> ArdSolu
 
     The condition on a column, n (lambda - c)(c - s²) = d c², has a root only where lambda is well above the noise.
     Each number of columns from 0 to q has its own noise. Of those whose conditions hold, the one of largest evidence
-    (Laplace's approximation) is taken: with fewer rows than columns one without any noise satisfies them as well.
+    (Laplace's approximation) is taken. In units of `total`, as squares of variances may be out of range.
     """
-    found = [_with_columns(values, total, n, d, k) for k in range(q + 1)]
-    return max((choice for choice in found if choice is not None), key=lambda choice: choice.evidence)
+    unit, values, total = total, values / total, 1.0
+    found = [_with_columns(values, total, n, d, k) for k in range(q + 1) if _is_honest(values, total, n, d, k)]
+    best = max((choice for choice in found if choice is not None), key=lambda choice: choice.evidence)
+    evidence = best.evidence - 0.5 * n * d * float(np.log(unit))
+    return ArdSolution(best.variances * unit, best.noise * unit, evidence)
+
+
+def _is_honest(values: Array, total: float, n: float, d: int, k: int) -> bool:
+    """Whether k columns are above the noise that is left when their degrees of freedom are counted.
+
+    With fewer rows than columns, almost as many columns of W as rows explain nearly everything: what is left, spread
+    over d - k directions, is then no noise to speak of, and every column is above it. But k columns have used up k of
+    the n - 1 deviations of every direction. A tenth of these must be left to know the noise by.
+    """
+    spare = n - 1 - k
+    if k == 0 or spare < _SPARE * (n - 1):
+        return k == 0
+    rest = max(total - float(values[:k].sum()), 0.0)
+    return bool(_variances(values[:k], rest * n / (spare * (d - k)), d / n)[1].all())
 
 
 def _with_columns(values: Array, total: float, n: float, d: int, k: int) -> ArdSolution | None:

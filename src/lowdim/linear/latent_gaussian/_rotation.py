@@ -1,4 +1,4 @@
-"""Varimax and promax: rotations of loadings to a few large entries in each column."""
+"""Varimax, quartimax and promax: rotations of loadings to a few large entries in each column or row."""
 
 from __future__ import annotations
 
@@ -12,7 +12,13 @@ Array = np.ndarray
 
 
 def varimax(
-    L: Array, *, normalize: bool = True, tol: float = 1e-12, max_iter: int = 1000, owner: str = "varimax"
+    L: Array,
+    *,
+    weight: float = 1.0,
+    normalize: bool = True,
+    tol: float = 1e-12,
+    max_iter: int = 1000,
+    owner: str = "varimax",
 ) -> tuple[Array, Array]:
     """Rotated loadings L T and the rotation T that maximises the variance of the squared loadings (Kaiser, 1958).
 
@@ -20,6 +26,9 @@ def varimax(
     ----------
     L : ndarray of shape (d, k)
         Loadings.
+    weight : float
+        Of the mean of the squares in their variance: 0 is quartimax, the sum of fourth powers (Neuhaus and Wrigley,
+        1954), which wants few large entries in each row instead of each column.
     normalize : bool
         Kaiser's: every row counts the same, whatever its length.
     tol : float
@@ -54,9 +63,9 @@ def varimax(
         B, T = A @ T, T.copy()
         for p, q in combinations(range(k), 2):
             pair = [p, q]
-            turn = _planar(B[:, p], B[:, q])
+            turn = _planar(B[:, p], B[:, q], weight)
             B[:, pair], T[:, pair] = B[:, pair] @ turn, T[:, pair] @ turn
-        return T, -float((B**2).var(axis=0).sum())
+        return T, -float((B**4).mean(axis=0).sum() - weight * ((B**2).mean(axis=0) ** 2).sum())
 
     if k < 2 or not A.any():
         return L.copy(), np.eye(k)
@@ -64,11 +73,11 @@ def varimax(
     return L @ T, T
 
 
-def _planar(x: Array, y: Array) -> Array:
-    """The rotation of two columns that maximises the variance of their squares."""
+def _planar(x: Array, y: Array, weight: float) -> Array:
+    """The rotation of two columns that maximises the variance of their squares, its mean weighted."""
     u, v = x**2 - y**2, 2 * x * y
-    across = 2 * (u @ v) - 2 * u.sum() * v.sum() / len(x)
-    along = u @ u - v @ v - (u.sum() ** 2 - v.sum() ** 2) / len(x)
+    across = 2 * (u @ v) - 2 * weight * u.sum() * v.sum() / len(x)
+    along = u @ u - v @ v - weight * (u.sum() ** 2 - v.sum() ** 2) / len(x)
     angle = np.arctan2(across, along) / 4
     return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
 

@@ -16,9 +16,9 @@ from lowdim._core.runtime.notices import warn
 from lowdim.linear.latent_gaussian import _bayesian as bayesian
 from lowdim.linear.latent_gaussian._latent import (
     LatentGaussian,
+    closed_memory,
     has_holes,
     most_components,
-    spectrum_memory,
     working_memory,
 )
 from lowdim.linear.latent_gaussian._priors import shortest
@@ -162,6 +162,9 @@ class BayesianPCA(LatentGaussian, Reducer):
         self.n_iter_, self.converged_ = run
         self.log_likelihood_ = float(self._model().log_likelihood(X).sum())
 
-    def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+    def _tables(self, n: int, d: int, itemsize: int, holes: bool) -> dict[str, int]:
+        """What is known before the fit: the iterations start with few columns, and ask again before they take more."""
         q = max(1, min(n - 1, d) - 1) if self.n_components is None else max(1, min(self.n_components, n, d))
-        return working_memory(n, d, q, itemsize, self.n_jobs) | spectrum_memory(n, d, q, itemsize)
+        if holes or self.prior == "oba":
+            return working_memory(n, d, min(q, bayesian.FEW_COLUMNS), itemsize, self.n_jobs, holes=holes)
+        return closed_memory(n, d, q, itemsize, self.n_jobs)

@@ -42,9 +42,9 @@ class FactorAnalysis(LatentGaussian, Reducer):
     ----------
     n_components : int
         Number of factors; at most min(n - 1, d) - 1. With (d - k)² < d + k they are not determined by the covariance.
-    rotation : {None, "varimax", "promax"}
-        None: L'L / psi is diagonal. "varimax" rotates the factors until each has few large loadings; "promax" then lets
-        them be correlated.
+    rotation : {None, "varimax", "quartimax", "promax"}
+        None: L'L / psi is diagonal. "varimax" rotates the factors until each has few large loadings, "quartimax" until
+        each column of X has (often one general factor); "promax" lets those of varimax be correlated.
     solver : {"auto", "newton", "em"}
         "newton" needs complete rows, "em" takes both; "auto" is "newton" for complete rows of up to 1000 columns.
     noise_floor : float
@@ -105,7 +105,7 @@ class FactorAnalysis(LatentGaussian, Reducer):
 
     _rules: ClassVar = {
         "n_components": params.whole(1),
-        "rotation": params.one_of("varimax", "promax") | params.none(),
+        "rotation": params.one_of("varimax", "quartimax", "promax") | params.none(),
         "solver": params.one_of("auto", "newton", "em"),
         "noise_floor": params.real(0, 1, open_low=True, open_high=True),
     }
@@ -227,15 +227,18 @@ class FactorAnalysis(LatentGaussian, Reducer):
     def _turn(self) -> np.ndarray:
         return np.linalg.inv(self.rotation_)
 
-    def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+    def _tables(self, n: int, d: int, itemsize: int, holes: bool) -> dict[str, int]:
         r = max(1, min(self.n_components, n, d))
-        return working_memory(n, d, r, itemsize, self.n_jobs) | {"covariance": 14 * min(d, _NEWTON_COLUMNS) ** 2 * 8}
+        em = working_memory(n, d, r, itemsize, self.n_jobs, holes=holes)
+        return em | {"covariance": 14 * min(d, _NEWTON_COLUMNS) ** 2 * 8}
 
 
 def _rotated(L: np.ndarray, rotation: str | None) -> tuple[np.ndarray, np.ndarray]:
     """Rotated loadings L T and T; the strongest factor first, the largest entry of each positive."""
     turned, T = L, np.eye(L.shape[1])
-    if rotation is not None:
+    if rotation == "quartimax":
+        turned, T = varimax(L, weight=0.0, normalize=False, owner="FactorAnalysis")
+    elif rotation is not None:
         turned, T = varimax(L, owner="FactorAnalysis")
     if rotation == "promax":
         turned, oblique = promax(turned)

@@ -17,10 +17,10 @@ from lowdim.linear._batches import moments_of_stream
 from lowdim.linear._decompose import Spectrum, decompose_moments
 from lowdim.linear.latent_gaussian._latent import (
     LatentGaussian,
+    closed_memory,
     has_holes,
     most_components,
     spectrum,
-    spectrum_memory,
     warn_few_cells,
     working_memory,
 )
@@ -193,6 +193,8 @@ class ProbabilisticPCA(LatentGaussian, Reducer):
                 "components."
             )
 
-    def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+    def _tables(self, n: int, d: int, itemsize: int, holes: bool) -> dict[str, int]:
         r = max(1, min(n - 1, d) - 1) if self.n_components is None else max(1, min(self.n_components, n, d))
-        return working_memory(n, d, r, itemsize, self.n_jobs) | spectrum_memory(n, d, r, itemsize)
+        if holes or self.solver == "em":
+            return working_memory(n, d, r, itemsize, self.n_jobs, holes=holes)
+        return closed_memory(n, d, r, itemsize, self.n_jobs)

@@ -57,6 +57,8 @@ def _p_of_correlation(r: float, n: int) -> float:
 
 def _analysis(scores: np.ndarray, groups: list[np.ndarray]) -> tuple[float, float, list[tuple[float, float]]]:
     """Correlation ratio, its p value, and each group's difference from the mean of the groups' means with its own."""
+    known = np.any(groups, axis=0)  # rows in which the category is observed
+    scores, groups = scores[known], [rows[known] for rows in groups]
     n, k = len(scores), len(groups)
     sizes = np.array([rows.sum() for rows in groups], dtype=float)
     means = np.array([scores[rows].mean() for rows in groups])

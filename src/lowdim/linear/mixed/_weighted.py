@@ -93,17 +93,23 @@ class FillSettings:
     n_jobs: int | None
     callback: Callback | None = None
     verbose: int | bool = 0
+    warn: bool = True
 
 
 def fill(
-    D: np.ndarray, layout: Layout, k: int, settings: FillSettings, show: Callable[[np.ndarray], Any]
+    D: np.ndarray,
+    layout: Layout,
+    k: int,
+    settings: FillSettings,
+    show: Callable[[np.ndarray], Any],
+    start: np.ndarray | None = None,
 ) -> Run[np.ndarray]:
     """The weighted table completed by its own (shrunk) first k axes, which are those of the completed table.
 
-    The callback sees `show` of the columns so far.
+    The callback sees `show` of the columns so far; `start` is a completed table to begin with (means by default).
     """
     holes = np.isnan(D)
-    first = np.where(holes, np.nanmean(D, axis=0), D)
+    first = np.where(holes, np.nanmean(D, axis=0) if start is None else start, D)
 
     def step(filled: np.ndarray) -> tuple[np.ndarray, float]:
         axes = find_axes(filled, layout, k + 1, settings.owner, settings.n_jobs)
@@ -122,6 +128,7 @@ def fill(
         callback=settings.callback,
         show=show,
         verbose=settings.verbose,
+        warn=settings.warn,
     )
 
 

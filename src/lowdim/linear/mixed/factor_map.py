@@ -11,11 +11,15 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from lowdim._core.incomplete import cells
 from lowdim._core.tables import missing
 from lowdim._core.tables.columns import categories_of, code, is_frame, raw_columns
 from lowdim._core.tables.indicators import Layout
 from lowdim.linear._decompose import rank_tolerance
 from lowdim.linear.mixed._describe import Description, describe
+from lowdim.linear.mixed._monitor import Monitoring, monitored
+from lowdim.linear.mixed._select import selected
+from lowdim.linear.mixed._weighted import place
 from lowdim.linear.mixed.famd import FAMD
 from lowdim.linear.mixed.mca import MCA
 from lowdim.linear.pca.pca import PCA
@@ -58,6 +62,24 @@ class Points:
     def __len__(self) -> int:
         return len(self.names)
 
+    def select(self, rule: str | int, axes: tuple[int, ...] = (0, 1)) -> np.ndarray:
+        """Numbers of the points that a rule chooses by their quality on some axes, best first.
+
+        Parameters
+        ----------
+        rule : str or int
+            "cos2 10": the ten best represented; "cos2 0.6": those with a cos2 of at least 0.6; "contribution 10": the
+            ten active ones with the largest contributions. A number alone: so many farthest from the origin.
+        axes : tuple of ints
+            The axes, counted from 0, over which cos2 and contributions (weighted by variance) are summed.
+
+        Returns
+        -------
+        numbers : ndarray of int
+            Of the points chosen.
+        """
+        return selected(self, rule, axes)
+
     def __repr__(self) -> str:
         return f"<Points: {len(self)} ({int((~self.active).sum())} supplementary) on {self.coordinates.shape[1]} axes>"
 
@@ -74,11 +96,12 @@ class FactorMap:
     model : fitted PCA, FAMD or MCA
         The axes. `PCA(scale=True, ddof=0)` is the usual one; PCA must have been fitted without weights.
     X : array-like or data frame of shape (n, d)
-        The complete rows the model was fitted on. A data frame's index gives the names of the rows.
+        The rows the model was fitted on. A data frame's index gives the names of the rows. Missing cells are at what
+        the model gives for them, and cos2, contributions and distances are those of the completed rows.
     rows : array-like or data frame, optional
-        Supplementary rows, with the same columns.
-    columns : array-like or data frame of n rows, optional
-        Supplementary columns of the active rows: numbers or categories.
+        Supplementary rows, with the same columns; missing cells as in X.
+    columns : array-like or data frame of n rows, or dictionary of columns, optional
+        Supplementary columns of the active rows: numbers or categories; each uses the rows in which it is observed.
 
     Attributes
     ----------
@@ -117,9 +140,10 @@ class FactorMap:
             raise TypeError(f"FactorMap: model must be a fitted PCA, FAMD or MCA; got {type(model).__name__}.")
         check_is_fitted(model)
         self.model = model
-        self._active = self._weighted(X, "X")
+        self._active, self._missing = self._weighted(X, "X")
         self._check_active()
-        new = self._active[:0] if rows is None else self._weighted(rows, "rows")
+        new = self._active[:0] if rows is None else self._weighted(rows, "rows")[0]
+        self._new = new
         names = [*_row_names(X, len(self._active)), *([] if rows is None else _row_names(rows, len(new)))]
         self.individuals = self._place_rows(new, names)
         numbers, questions = _split(columns, len(self._active), _column_names(model))
@@ -130,15 +154,26 @@ class FactorMap:
 
     # ---- the active table -----------------------------------------------------------------------------------
 
-    def _weighted(self, X: Any, what: str) -> np.ndarray:
-        """Centred, scaled rows."""
+    def _weighted(self, X: Any, what: str) -> tuple[np.ndarray, np.ndarray]:
+        """Centred, scaled rows, completed, and which of their cells were missing."""
         if sparse.issparse(X):
             raise TypeError(f"FactorMap: {what} must be dense; got sparse rows. Use X.toarray().")
-        coded = np.asarray(self.model._check_rows(_refused(X, what), fitting=False)[0], dtype=np.float64)
-        _refuse_holes(coded, what)
+        coded = np.asarray(self.model._check_rows(X, fitting=False)[0], dtype=np.float64)
         D = Layout.of(self.model.categories_).spread(coded) if self._mixed else coded
         T = D - self.model.mean_
-        return T if self.model.scale_ is None else T / self.model.scale_
+        T = T if self.model.scale_ is None else T / self.model.scale_
+        return self._completed(T), np.isnan(T)
+
+    def _completed(self, T: np.ndarray) -> np.ndarray:
+        """Missing cells at what the axes give for the completed row."""
+        if not np.isnan(T).any():
+            return T
+        V, model = self.model.components_.T, self.model
+        if not self._mixed:
+            zero = np.zeros(T.shape[1])
+            return cells.fill(T, zero, None, V, model.explained_variance_, model.noise_variance_)[0]
+        fitted = (place(T, V, model.shrinkage_) * model.shrinkage_) @ V.T
+        return np.where(np.isnan(T), fitted, T)
 
     def _check_active(self) -> None:
         T, V = self._active, self.model.components_.T
@@ -180,13 +215,14 @@ class FactorMap:
         """Coordinates are covariances with the standardised axes."""
         names = self.model.column_names_ if self._mixed else _column_names(self.model)
         numeric = Layout.of(self.model.categories_).numeric if self._mixed else np.ones(len(names), dtype=bool)
-        further = np.array([x - x.mean() for x in extra.values()]).reshape(len(extra), len(self._active))
-        deviation = further.std(axis=1, keepdims=True, ddof=getattr(self.model, "ddof", 0))
-        if self.model.scale_ is not None:
+        further = np.array([x - np.nanmean(x) for x in extra.values()]).reshape(len(extra), len(self._active))
+        if self.model.scale_ is not None and len(extra):
+            deviation = np.nanstd(further, axis=1, keepdims=True, ddof=getattr(self.model, "ddof", 0))
             further = further / np.where(deviation > 0, deviation, 1.0)
         T = np.vstack([self._active[:, numeric].T, further])
-        G = T @ self._scores / (len(self._active) * np.sqrt(self._lambda))
-        lengths, active = T.std(axis=1), np.arange(len(T)) < numeric.sum()
+        seen = ~np.isnan(T)
+        G = np.where(seen, T, 0.0) @ self._scores / (seen.sum(axis=1, keepdims=True) * np.sqrt(self._lambda))
+        lengths, active = np.nanstd(T, axis=1), np.arange(len(T)) < numeric.sum()
         V = self.model.components_.T[numeric]
         contributions = np.vstack([100 * V**2, np.full((len(extra), V.shape[1]), np.nan)])
         found = [name for name, keep in zip(names, numeric, strict=True) if keep]
@@ -210,7 +246,8 @@ class FactorMap:
         weight = np.sqrt(count * (n - 1) / np.maximum(n - count, 1))
         owners = np.repeat(np.arange(len(self._questions)), [len(found) for found in self._questions.values()])
         for i, name in enumerate(self._questions):
-            self.eta2[name] = (count[owners == i] * standard[owners == i] ** 2).sum(axis=0) / n
+            own = owners == i
+            self.eta2[name] = (count[own] * standard[own] ** 2).sum(axis=0) / count[own].sum()
         active = np.arange(len(names)) < len(V)
         cos2 = _ratio(coordinates * (1.0 if isinstance(self.model, MCA) else self._stretch), lengths)
         return Points(names, coordinates, cos2, contributions, lengths, active, v_test=standard * weight)
@@ -220,12 +257,33 @@ class FactorMap:
         if not self._mixed:
             return {}
         layout, columns = Layout.of(self.model.categories_), _column_names(self.model)
-        D = self._active * self.model.scale_ + self.model.mean_ > 0.5
+        D = (self._active * self.model.scale_ + self.model.mean_ > 0.5) & ~self._missing
         return {
             columns[j]: dict(zip(found, D[:, layout.parents == j].T, strict=True))
             for j, found in enumerate(layout.categories)
             if found is not None
         }
+
+    def monitor(self, alpha: float = 0.05) -> Monitoring:
+        """Hotelling's T² and the squared prediction error (SPE, Q) of every row, with control limits; for PCA.
+
+        T² is the distance of a row from the middle along the axes, in units of their variance, SPE its squared distance
+        from the plane that they span, in the units of the (scaled) table.
+
+        Parameters
+        ----------
+        alpha : float
+            Share of new rows of the same process that each limit lets through by chance.
+
+        Returns
+        -------
+        Monitoring
+            ``t2``, ``spe`` (active rows, then supplementary ones), ``t2_limit``, ``spe_limit`` and ``out``.
+        """
+        if self._mixed:
+            raise TypeError(f"FactorMap: monitor must have the axes of PCA; got {type(self.model).__name__}.")
+        T = np.vstack([self._active, self._new])
+        return monitored(T, len(self._active), self.model.components_.T, self._lambda, alpha)
 
     # ---- description -------------------------------------------------------------------------------------------
 
@@ -263,23 +321,6 @@ class FactorMap:
         return f"<FactorMap of {type(self.model).__name__}: {', '.join(parts)}, {len(self.eigenvalues)} axes>"
 
 
-def _refuse_holes(coded: np.ndarray, what: str) -> None:
-    if np.isnan(coded).any():
-        raise ValueError(
-            f"FactorMap: {what} has {int(np.isnan(coded).sum())} missing values; distances and shares of incomplete "
-            "rows are not defined. Complete X first, for example with FAMD(...).fit(X).completed_, and fit the model "
-            "on the completed table."
-        )
-
-
-def _refused(X: Any, what: str) -> Any:
-    """An error for missing cells that names the argument, before the model asks for complete rows."""
-    if is_frame(X) or np.ndim(X) == 2:
-        columns = [c if c.dtype.kind == "f" else code(c, categories_of(c)) for c in raw_columns(X)]
-        _refuse_holes(np.array(columns), what)
-    return X
-
-
 def _ratio(F: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     return F**2 / np.where(lengths > 0, lengths, 1.0)[:, None] ** 2
 
@@ -298,14 +339,29 @@ def _split(columns: Any, n: int, taken: Sequence[str]) -> tuple[dict[str, np.nda
     """Supplementary columns: numbers, and categories."""
     if columns is None:
         return {}, {}
+    if isinstance(columns, dict):
+        names, found = list(columns), [_one_column(column) for column in columns.values()]
+        return _numbers_and_questions(names, found, n, taken)
     if np.ndim(columns) == 1:  # one column alone
         columns = columns.to_frame() if hasattr(columns, "to_frame") else np.asarray(columns)[:, None]
     missing.refuse_disguised(columns, "FactorMap")
     found = raw_columns(columns)
-    if any(len(column) != n for column in found):
-        raise ValueError(f"FactorMap: columns must have a value for each of the {n} active rows; got {len(found[0])}.")
-    _refused(columns, "columns")
-    names: Sequence[Any] = list(columns.columns) if is_frame(columns) else [f"s{j}" for j in range(len(found))]
+    names = list(columns.columns) if is_frame(columns) else [f"s{j}" for j in range(len(found))]
+    return _numbers_and_questions(names, found, n, taken)
+
+
+def _one_column(column: Any) -> np.ndarray:
+    """Of a dictionary: numbers, or anything else as categories."""
+    cells = np.asarray(column)
+    return raw_columns((cells if cells.dtype.kind in "biuf" else np.asarray(column, dtype=object))[:, None])[0]
+
+
+def _numbers_and_questions(
+    names: Sequence[Any], found: list[np.ndarray], n: int, taken: Sequence[str]
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    wrong = next((column for column in found if len(column) != n), None)
+    if wrong is not None:
+        raise ValueError(f"FactorMap: columns must have a value for each of the {n} active rows; got {len(wrong)}.")
     pairs = list(zip(_unique(names, taken), found, strict=True))
     return {a: c for a, c in pairs if c.dtype.kind == "f"}, {a: c for a, c in pairs if c.dtype.kind == "O"}
 

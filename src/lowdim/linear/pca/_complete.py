@@ -18,7 +18,10 @@ def fitted(
 ) -> FittedPCA:
     """The components that the rule keeps; `ridge` times the noise shrinks the scores of incomplete new rows."""
     values, total = found.variances, found.total_variance
-    r = choose_r(values, total, n_components, max_error, min(found.most, found.varying))
+    rows = found.divisor + found.ddof
+    if n_components == "mle" and rows < len(found.mean):
+        values = np.append(values, np.zeros(len(found.mean) - len(values)))
+    r = choose_r(values, total, n_components, max_error, min(found.most, found.varying), rows)
     if max_error is None and isinstance(n_components, (int, np.integer)) and r > found.most:
         warn(f"PCA: the rows vary in at most {found.most} directions; the components after that have no variance.")
     if whiten:

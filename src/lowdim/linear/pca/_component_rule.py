@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 
 from lowdim._core.runtime.notices import warn
+from lowdim._core.spectrum.evidence import minka_evidence
 
 
-def choose_r(values: np.ndarray, total: float, n_components: Any, max_error: float | None, most: int) -> int:
+def choose_r(values: np.ndarray, total: float, n_components: Any, max_error: float | None, most: int, n: float) -> int:
     """Number of components by the rule asked for; `values` in decreasing order, of which `most` can be above 0.
+
+    `n` is the number of rows, or the sum of their weights.
 
     For "drop" a value of 0 among those means exact low rank, so `most` must leave out constant columns.
     """
@@ -22,6 +25,8 @@ def choose_r(values: np.ndarray, total: float, n_components: Any, max_error: flo
         return 1
     if n_components == "drop":
         return _largest_drop(values[:most])
+    if n_components == "mle":
+        return _most_evident(values, n)
     shares = np.cumsum(values) / total
     return min(int(np.searchsorted(shares, n_components, side="right")) + 1, len(values))
 
@@ -38,6 +43,17 @@ def _largest_drop(values: np.ndarray) -> int:
             "PCA() and give a number or a share such as 0.85."
         )
     return int(np.argmax(drops)) + 1
+
+
+def _most_evident(values: np.ndarray, n: float) -> int:
+    """Minka's rule."""
+    evidence = minka_evidence(values, n, len(values))
+    if evidence is None:
+        raise ValueError(
+            "PCA: n_components='mle' must have at least as many rows as columns, and columns that are linearly "
+            "independent. Give a number or a share such as 0.85."
+        )
+    return int(np.argmax(evidence)) + 1
 
 
 def whitenable(values: np.ndarray, r: int, tolerance: float) -> int:

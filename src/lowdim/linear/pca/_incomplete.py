@@ -8,8 +8,9 @@ import numpy as np
 
 from lowdim._core.extend import Linear
 from lowdim._core.incomplete import cells, completion
-from lowdim._core.incomplete.rank import gcv, in_own_units, most_components
+from lowdim._core.incomplete.rank import gcv, in_own_units, most_components, without_cells
 from lowdim._core.runtime.notices import warn
+from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum.noise_variance import not_zero, observed_ridge
 from lowdim.linear.pca import _nipals_fit
 from lowdim.linear.pca._agreement import agreement
@@ -17,6 +18,9 @@ from lowdim.linear.pca._fitted import FittedPCA, cell_variances, divisor_of, obs
 from lowdim.linear.pca._settings import IncompleteSettings
 
 Array = np.ndarray
+
+JUDGED_ROWS, JUDGED_COLUMNS = 300, 300  # of the table on which EM is compared with column means
+JUDGED_CELLS = 20  # left out, at least, for a verdict
 
 
 def memory_of(n: int, d: int, itemsize: int, missing: str) -> dict[str, int]:
@@ -34,6 +38,8 @@ def fit(X: Array, weights: Array | None, settings: IncompleteSettings, incomplet
         found = _nipals_fit.fit(X, weights, settings, r, incomplete)
     else:
         found = _by_completion(X, weights, settings, r)
+        if settings.missing == "em" and r:
+            _warn_of_overfitting(X if weights is None else X[weights > 0], settings, r)
         if settings.missing == "nipals":  # no component predicts: column means fill the cells, and one gives scores
             one = _nipals_fit.fit(X, weights, settings, 1, incomplete)
             found = replace(one, completed=found.completed, completed_variance=found.completed_variance)
@@ -91,6 +97,34 @@ def _rank(X: Array, weights: Array | None, settings: IncompleteSettings, incompl
         "n_components as a whole number to choose them yourself."
     )
     return chosen
+
+
+def _warn_of_overfitting(X: Array, settings: IncompleteSettings, r: int) -> None:
+    """EM does not shrink: a rough fit to few rows with cells left out tells whether column means fill them better."""
+    rng = generator(0)
+    rows = np.sort(rng.choice(len(X), min(len(X), JUDGED_ROWS), replace=False))
+    part = np.ascontiguousarray(X[rows][:, :JUDGED_COLUMNS])
+    part = part[~np.isnan(part).all(axis=1)]
+    part = part[:, ~np.isnan(part).all(axis=0)]
+    if min(part.shape) < 2 or r > most_components(part):
+        return
+    table = without_cells(part, 0.1, rng)
+    left_out = np.isnan(table) & ~np.isnan(part)
+    filled = completion.complete(
+        table, r, method="em", scale=settings.scale, tol=1e-4, max_iter=50, n_jobs=settings.n_jobs, quiet=True
+    ).completed
+    unit = np.nanstd(part, axis=0) if settings.scale else np.ones(part.shape[1])
+    unit = np.where(unit > 0, unit, 1.0)
+    error, means = (
+        float(np.sqrt((((guess - part) / unit)[left_out] ** 2).mean()))
+        for guess in (filled, np.broadcast_to(np.nanmean(table, axis=0), table.shape))
+    )
+    if left_out.sum() >= JUDGED_CELLS and error > means > 0:
+        warn(
+            f"PCA: missing='em' with {r} components fills {int(left_out.sum())} left-out cells worse than column means "
+            f"do, with {error / means:.2g} times their error: it overfits. Use missing='regularized', fewer "
+            "components, or lowdim.impute, which chooses a model."
+        )
 
 
 def _most(X: Array, weights: Array | None) -> int:

@@ -56,7 +56,8 @@ def fit(X: Array, weights: Array | None, settings: IncompleteSettings, r: int, i
 
 def _kept(found: Nipals, squares: Array, settings: IncompleteSettings) -> tuple[Nipals, Array]:
     """The components of complete rows that the rule in `n_components` keeps."""
-    h = choose_r(squares, float(found.errors[0]), settings.n_components, settings.max_error, len(squares))
+    rule = settings.n_components, settings.max_error, len(squares), float(len(found.scores))
+    h = choose_r(squares, float(found.errors[0]), *rule)
     return replace(
         found,
         loadings=found.loadings[:, :h],

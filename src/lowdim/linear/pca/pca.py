@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,12 +11,13 @@ from scipy import sparse
 from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.extend import Linear
+from lowdim._core.incomplete.patterns import ByPattern
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum import Moments
 from lowdim._core.tables import missing
 from lowdim._core.tables.weights import check_weights
-from lowdim.linear._batches import moments_of_stream
+from lowdim.linear._batches import stream_of_rows
 from lowdim.linear._decompose import (
     SOLVERS,
     Rows,
@@ -32,13 +33,14 @@ from lowdim.linear.pca import _complete as complete
 from lowdim.linear.pca import _incomplete as incomplete
 from lowdim.linear.pca import _nipals as nipals
 from lowdim.linear.pca._component_rule import choose_r
+from lowdim.linear.pca._density import PCADensity
 from lowdim.linear.pca._fitted import FittedPCA
 from lowdim.linear.pca._settings import IncompleteSettings
 
 _COMPLETIONS = ("regularized", "em", "nipals")
 
 
-class PCA(Reducer):
+class PCA(PCADensity, Reducer):
     """Principal component analysis: the directions along which the rows vary most.
 
     With centred rows Xc and covariance C = Xc'Xc / (n - ddof), the loadings V solve C v = lambda v with the largest
@@ -47,10 +49,11 @@ class PCA(Reducer):
 
     Parameters
     ----------
-    n_components : int, float, "drop" or None
+    n_components : int, float, "drop", "mle" or None
         How many components to keep. An int: that many (at most min(n, d)). A share such as 0.85: the fewest that
         explain more than that share of the variance. "drop": up to the largest drop of the spectrum on a log scale, an
-        error where no eigenvalue is twice the next. None: all of them. With missing cells, everything but an int means
+        error where no eigenvalue is twice the next. "mle": the largest evidence of probabilistic PCA (Minka, 2000), for
+        at least as many rows as columns. None: all of them. With missing cells, everything but an int means
         the number that generalised cross-validation chooses, with a warning that gives it; where it chooses none, the
         column means fill the cells, and one component of the rows so filled is kept.
     max_error : float or None
@@ -162,7 +165,7 @@ class PCA(Reducer):
     """
 
     _rules: ClassVar = {
-        "n_components": params.whole(1) | params.share() | params.one_of("drop") | params.none(),
+        "n_components": params.whole(1) | params.share() | params.one_of("drop", "mle") | params.none(),
         "max_error": params.share() | params.none(),
         "solver": params.one_of("auto", *SOLVERS),
         "scale": params.flag(),
@@ -222,7 +225,9 @@ class PCA(Reducer):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features), or an iterator of such batches
-            The rows. An iterator is read once, in batches, so the table never has to be in memory.
+            The rows. An iterator is read once, in batches, so the table never has to be in memory. Of incomplete
+            batches the moments of each pattern of missing cells are kept, which give the same fit as all rows
+            (without `completed_`).
         y : None
             Ignored; there for pipelines.
         sample_weight : array-like of shape (n_samples,) or None
@@ -269,10 +274,11 @@ class PCA(Reducer):
             self._keep_spectrum(self._fit_complete(X, weights))
 
     def _fit_complete(self, X: Any, weights: np.ndarray | None) -> Spectrum:
-        k, (n, d) = self._wanted(min(X.shape)), X.shape
+        k, (n, d) = self._wanted(min(count_rows(X, weights), X.shape[1])), X.shape  # as without rows of weight 0
         found = self._decompose(X, weights, k, self._solver(n, d, sparse.issparse(X)))
         if self.solver == "auto" and found.solver in ("covariance", "gram") and not sparse.issparse(X):
-            wanted = choose_r(found.variances, found.total_variance, self.n_components, self.max_error, found.most)
+            rule = self.n_components, self.max_error, found.most, found.divisor + found.ddof
+            wanted = choose_r(found.variances, found.total_variance, *rule)
             found = refined(found, wanted, k, X, weights)
         return found
 
@@ -311,10 +317,23 @@ class PCA(Reducer):
                 "PCA: missing='nipals' reads the rows many times, and a stream of batches is read once. Stack the "
                 "batches first (np.concatenate), or use another `missing` for batches of complete rows."
             )
-        moments, dtype = moments_of_stream(batches, "PCA", self._min_rows, self.n_jobs)
+        settings: dict[str, Any] = {"policies": _COMPLETIONS[:2], "nan": self._takes_nan}
+        moments, dtype = stream_of_rows(batches, "PCA", self._min_rows, self.n_jobs, **settings)
+        if isinstance(moments, ByPattern):
+            self._embed_patterns(*moments.table())
+            return
         self.n_features_in_ = len(moments.mean)
         wanted = self._wanted(min(int(moments.weight), len(moments.mean)))
         self._keep_spectrum(decompose_moments(moments, wanted, scale=self.scale, ddof=self.ddof, dtype=dtype))
+
+    def _embed_patterns(self, X: np.ndarray, weights: np.ndarray) -> None:
+        """From weighted rows that have the moments of a stream of incomplete ones, which are not completed."""
+        missing.admit(X, "PCA")
+        self.n_features_in_, self._incomplete = X.shape[1], True
+        found = self._fit_incomplete(X, weights)
+        del self._incomplete
+        share = float(weights @ np.isnan(X).mean(axis=1) / weights.sum())
+        self._keep(replace(found, completed=None, completed_variance=None, agreement=None, missing_share=share))
 
     def _solver(self, n: int, d: int, is_sparse: bool) -> str:
         whole = self._needs_spectrum()

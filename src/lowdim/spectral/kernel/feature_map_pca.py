@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations_with_replacement
-from math import comb, factorial
+from math import comb
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,10 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.extend import Linear, centred
+from lowdim._core.incomplete.kernels import Beliefs, KernelHoles
 from lowdim._core.runtime import memory, threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum import mean_and_variance, svd
+from lowdim.spectral.kernel._expected_features import expected_polynomials, mean_over_points, polynomial_features
 
 
 class FeatureMapPCA(Reducer):
@@ -37,6 +38,10 @@ class FeatureMapPCA(Reducer):
         Of the polynomial.
     coef0 : float
         At least 0; weighs the products of fewer columns.
+    missing : {"error", "expected"}
+        Missing cells (NaN), at fit and in new rows: an error; or the expected features of the row under a Gaussian
+        model of the rows, given its observed cells: in closed form for polynomials, for a callable the mean over eight
+        points.
     random_state : int, generator or None
         Seed; the same int gives the same result. For the start of the iterative solver, for wide tables of features.
     n_jobs : int or None
@@ -85,16 +90,28 @@ class FeatureMapPCA(Reducer):
         "feature_map": params.one_of("polynomial") | params.function(),
         "degree": params.whole(1),
         "coef0": params.real(0),
+        "missing": params.one_of("error", "expected"),
     }
+    _hole_policies = ("expected",)
+    _reads_holes = KernelHoles
     _ways_out = "KernelPCA(kernel='poly') finds the same components without the features."
 
     def __init__(
-        self, n_components=2, *, feature_map="polynomial", degree=2, coef0=1.0, random_state=None, n_jobs=None
+        self,
+        n_components=2,
+        *,
+        feature_map="polynomial",
+        degree=2,
+        coef0=1.0,
+        missing="error",
+        random_state=None,
+        n_jobs=None,
     ):
         self.n_components = n_components
         self.feature_map = feature_map
         self.degree = degree
         self.coef0 = coef0
+        self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -181,11 +198,22 @@ class FeatureMapPCA(Reducer):
 
     def _mapped(self, X: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore", invalid="ignore"):
-            F = polynomial_features(X, self.degree, self.coef0) if self.feature_map == "polynomial" else self._called(X)
+            F = self._phi(X) if self._holes is None else self._expected(X)
         if not np.isfinite(F.sum(dtype=np.float64)) and not np.isfinite(F).all():
             hint = "Rescale the data, for example X / np.abs(X).max(), or change the map."
             raise ValueError(f"FeatureMapPCA: the features must be finite; got NaN or numbers too large. {hint}")
         return F
+
+    def _phi(self, X: np.ndarray) -> np.ndarray:
+        """Features of complete rows."""
+        return polynomial_features(X, self.degree, self.coef0) if self.feature_map == "polynomial" else self._called(X)
+
+    def _expected(self, table: np.ndarray) -> np.ndarray:
+        """Expected features of rows of which some cells are missing."""
+        rows = Beliefs.of(table, self._holes)
+        if self.feature_map == "polynomial":
+            return expected_polynomials(rows, self.degree, self.coef0).astype(table.dtype)
+        return mean_over_points(rows, self._called).astype(table.dtype)
 
     def _called(self, X: np.ndarray) -> np.ndarray:
         F = np.asarray(self.feature_map(X.copy()))
@@ -213,28 +241,3 @@ class FeatureMapPCA(Reducer):
 
 
 _OWNER = "FeatureMapPCA"
-
-
-def polynomial_features(X: np.ndarray, degree: int, coef0: float) -> np.ndarray:
-    """Features with phi(x)'phi(y) = (x'y + coef0)^degree: products of `degree` columns of (x, sqrt(coef0)).
-
-    A product that occurs in m orders in the expanded power has the weight sqrt(m).
-
-    Examples
-    --------
-    >>> polynomial_features(np.array([[1.0, 3.0]]), 2, 0.0).round(4)
-    array([[1.    , 4.2426, 9.    ]])
-    """
-    if coef0 > 0:
-        X = np.hstack([X, np.full((len(X), 1), np.sqrt(coef0), dtype=X.dtype)])
-    which = np.array(list(combinations_with_replacement(range(X.shape[1]), degree)))
-    F = X[:, which[:, 0]]
-    for column in which.T[1:]:
-        F *= X[:, column]
-    # degree! over the product of the factorials of how often each column occurs, one run of equal indices at a time
-    repeats, run = np.ones(len(which)), np.ones(len(which))
-    for before, after in zip(which.T[:-1], which.T[1:], strict=True):
-        run = np.where(before == after, run + 1.0, 1.0)
-        repeats *= run
-    F *= np.sqrt(factorial(degree) / repeats).astype(X.dtype)
-    return F

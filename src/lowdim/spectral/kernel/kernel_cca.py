@@ -10,12 +10,14 @@ from scipy import sparse
 from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.extend import KernelMap, Nystrom
+from lowdim._core.incomplete.kernels import KernelHoles
 from lowdim._core.kernels import Kernel, make_kernel
 from lowdim._core.kernels.preimage import shift_of, shifted
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum import fix_signs
+from lowdim._core.tables import missing
 from lowdim._core.views import Views, permutation, second_table
 from lowdim.spectral.kernel import _held_out
 from lowdim.spectral.kernel._feature_space import FeatureSpace, views_of
@@ -67,6 +69,10 @@ class KernelCCA(Reducer):
     n_landmarks : int or None
         Number of landmarks, rows drawn at random in whose span the axes lie (Nystrom), so that no n x n matrix is
         formed; None: all rows.
+    missing : {"error", "expected"}
+        Missing cells (NaN), at fit and in new rows: an error; or in either table features averaged over the
+        distribution of the row under a Gaussian model of that table, so that k(x, y) is an expected value. What the
+        other table says about a missing cell is not used, as it would count as correlation.
     random_state : int, generator or None
         Seed; the same int gives the same result. Draws landmarks and folds.
     n_jobs : int or None
@@ -123,8 +129,12 @@ class KernelCCA(Reducer):
         "ridges": params.none()
         | params.Rule("numbers > 0", lambda v: np.ndim(v) == 1 and len(v) > 0 and all(map(_POSITIVE.accepts, v))),
         "n_landmarks": params.none() | params.whole(2),
+        "missing": params.one_of("error", "expected"),
     }
+    _hole_policies = ("expected",)
+    _reads_holes = KernelHoles
     _sparse_rows = True
+    _parts: Any = None  # how missing cells of Y are seen
     _ways_out = "Set n_landmarks=1000 or so: memory then grows with n_samples x n_landmarks."
 
     def __init__(
@@ -139,6 +149,7 @@ class KernelCCA(Reducer):
         ridge=0.001,
         ridges=None,
         n_landmarks=None,
+        missing="error",
         random_state=None,
         n_jobs=None,
     ):
@@ -151,6 +162,7 @@ class KernelCCA(Reducer):
         self.ridge = ridge
         self.ridges = ridges
         self.n_landmarks = n_landmarks
+        self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -198,8 +210,11 @@ class KernelCCA(Reducer):
         return self._fit_rows(X, Y=y)
 
     def _embed(self, X: Any, Y: Any = None) -> np.ndarray:
-        Y, _ = second_table(Y, X.shape[0], "KernelCCA", sparse_ok=True)
-        rng = generator(self.random_state)
+        Y, rng = self._second(Y, X.shape[0]), generator(self.random_state)
+        if self._takes_nan and not sparse.issparse(Y):
+            missing.admit(Y, "KernelCCA", name="Y")
+            self._parts = {"y": KernelHoles.of(Y, self.missing, rng, self.n_jobs, "KernelCCA")}
+            Y = self._parts["y"].table(Y)
         x, y = self._spaces(X, Y, rng)
         self.ridge_, self.ridges_, self.ridge_curve_ = self._choose_ridge(x, y, rng)
         both = views_of(x, y, self.ridge_, "KernelCCA")
@@ -218,15 +233,22 @@ class KernelCCA(Reducer):
         self._extension = (self._map(0, X, x.offset, self.x_weights_), self._map(1, Y, y.offset, self.y_weights_))
         return Zx * signs
 
+    def _second(self, Y: Any, n: int) -> Any:
+        settings: dict[str, Any] = {"nan": self._takes_nan, "policies": self._hole_policies}
+        return second_table(Y, n, "KernelCCA", sparse_ok=True, **settings)[0]
+
     def _kernels(self, X: Any, Y: Any) -> tuple[Kernel, Kernel]:
         names = ("width", "gamma", "degree", "coef0")
         settings = {name: getattr(self, name) for name in names}
         kx, ky = self.kernel if isinstance(self.kernel, (tuple, list)) else (self.kernel, self.kernel)
-        for name, table in (("X", X), ("Y", Y)):
+        holes = (self._holes, None if self._parts is None else self._parts["y"])
+        for name, table, reads in zip(("X", "Y"), (X, Y), holes, strict=True):
+            table = table if reads is None else reads.rows(table)
             spread = table.max(axis=0) - table.min(axis=0)
             if not (spread.nnz if sparse.issparse(spread) else spread.any()):
                 raise ValueError(f"KernelCCA: {name} must vary; all its rows are equal.")
-        return make_kernel(kx, X, owner="KernelCCA", **settings), make_kernel(ky, Y, owner="KernelCCA", **settings)
+        x = make_kernel(kx, X, holes=holes[0], owner="KernelCCA", **settings)
+        return x, make_kernel(ky, Y, holes=holes[1], owner="KernelCCA", **settings)
 
     def _landmarks(self, n: int, rng: np.random.Generator) -> np.ndarray | None:
         if self.n_landmarks is None or self.n_landmarks >= n:
@@ -294,10 +316,14 @@ class KernelCCA(Reducer):
         Zx = super().transform(X)
         if Y is None:
             return Zx
-        Y, _ = second_table(Y, len(Zx), "KernelCCA", sparse_ok=True)
-        place = self._extension[1]
-        if Y.shape[1] != place.width:
-            raise ValueError(f"KernelCCA: Y must have {place.width} columns, as at fit; got {Y.shape[1]}.")
+        Y, place = self._second(Y, len(Zx)), self._extension[1]
+        holes = None if self._parts is None else self._parts["y"]
+        width = place.width if holes is None else len(holes.center)
+        if Y.shape[1] != width:
+            raise ValueError(f"KernelCCA: Y must have {width} columns, as at fit; got {Y.shape[1]}.")
+        if holes is not None:
+            missing.admit(Y, "KernelCCA", columns=False, name="Y")
+            Y = holes.table(Y)
         parts = [place(Y[rows]) for rows in threads.blocks(Y.shape[0], self._block_rows)]
         return Zx, np.concatenate(parts).astype(Y.dtype, copy=False)
 
@@ -373,7 +399,7 @@ class KernelCCA(Reducer):
                 "KernelCCA: ridge must be a number for a permutation test; got 'cv'. A ridge chosen on the same rows "
                 "makes p-values too small: choose it on other rows."
             )
-        model = type(self)(**self.get_params(deep=False))
+        model = type(self)(**{**self.get_params(deep=False), "missing": "error"})
         X, _ = model._check_rows(X, fitting=True)
         Y, _ = second_table(Y, X.shape[0], "KernelCCA", sparse_ok=True)
         rng = generator(self.random_state)

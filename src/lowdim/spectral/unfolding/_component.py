@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,11 @@ from lowdim._core.scaling.centring import inner_products
 from lowdim._core.spectrum import eigenpairs, fix_signs
 from lowdim._core.spectrum.eigenvalues import positive_part
 from lowdim.spectral.unfolding._conic import unfold_exactly
-from lowdim.spectral.unfolding._low_rank import DistanceConstraints, unfold
+from lowdim.spectral.unfolding._low_rank import FAR, DistanceConstraints, Unfolded, unfold, warn_unmet
 
 SOURCES = 300  # rows from which paths start in the initialisation
+MORE = 6  # columns than axes
+GAIN = 0.5  # of the excess that more columns must remove to be kept
 NOISE = 0.01  # of a usual edge: the size of axes that the initialisation leaves at zero
 
 
@@ -117,12 +119,39 @@ def unfold_component(
         pairs = eigenpairs(K, n, owner="MVU", rng=rng)
         R = pairs.vectors * np.sqrt(np.maximum(pairs.values, 0.0))
         return UnfoldedComponent.of(R, mass, inside, 0, solved)
-    p = min(n - 1, max(settings.n_components, settings.rank or settings.n_components + 6))
-    start = _initial(graph, p, rng, settings.n_jobs)
-    loop: dict[str, Any] = {"tol": settings.tol, "max_iter": settings.max_iter, "verbose": settings.verbose}
+    p = min(n - 1, max(settings.n_components, settings.rank or settings.n_components + MORE))
     callback = relay.showing(lambda R: first_axes(principal(R, mass)[0], settings.n_components))
-    found = unfold(inside, start, mass, owner="MVU", callback=callback, **loop)
+    found = _grown(settings, inside, _initial(graph, p, rng, settings.n_jobs), mass, rng, callback)
     return UnfoldedComponent.of(found.coordinates, mass, inside, found.n_iter, found.converged)
+
+
+def _grown(
+    settings: Unfolding,
+    inside: DistanceConstraints,
+    start: np.ndarray,
+    mass: np.ndarray,
+    rng: np.random.Generator,
+    callback: Any,
+) -> Unfolded:
+    """Unfold; with rank=None, in twice as many dimensions where so few cannot have the distances."""
+    found, steps = None, 0
+    while True:
+        left: dict[str, Any] = {"max_iter": settings.max_iter - steps, "tol": settings.tol, "verbose": settings.verbose}
+        again = unfold(inside, start, mass, owner="MVU", callback=callback, **left)
+        steps += again.n_iter
+        found = again if found is None or again.converged or again.gap < GAIN * found.gap else found
+        p, most = start.shape[1], len(mass) - 1
+        near = found.converged or found.gap < FAR  # more dimensions do not help
+        ended = near or found.stopped or found is not again or steps >= settings.max_iter
+        if ended or settings.rank is not None or p >= most:
+            break
+        usual = NOISE * float(np.sqrt(np.median(inside.high)))
+        more = usual * rng.standard_normal((len(mass), min(p, most - p))) / np.sqrt(p)
+        start = np.hstack([again.coordinates, more])
+    found = replace(found, n_iter=steps)
+    if not (found.converged or found.stopped):
+        warn_unmet(found, "MVU", settings.tol, settings.max_iter)
+    return found
 
 
 def _inside(constraints: DistanceConstraints, rows: np.ndarray, n: int) -> DistanceConstraints:

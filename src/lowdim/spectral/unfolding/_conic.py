@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from lowdim._core.runtime import memory, notices
+from lowdim._core.runtime.background import imported
 from lowdim.spectral.unfolding._low_rank import DistanceConstraints
 
 Array = np.ndarray
@@ -19,13 +20,12 @@ LARGEST = 150  # rows: the solver factorises a matrix of n²/2 rows, here 100 mi
 def load(owner: str) -> Any:
     """Clarabel, or an error that says how to install it and which solver works without."""
     try:
-        import clarabel
+        return imported("clarabel")
     except ImportError as error:
         raise ImportError(
             f"{owner}: solver='exact' needs Clarabel; install it with: pip install 'lowdim[mvu]'. "
             "solver='low_rank' needs nothing."
         ) from error
-    return clarabel
 
 
 def unfold_exactly(constraints: DistanceConstraints, mass: Array, *, owner: str) -> tuple[Array, bool]:

@@ -29,12 +29,15 @@ from lowdim._core.runtime import notices, threads
 Array = np.ndarray
 
 SHORT = 1e-4  # of the median: errors of squared lengths below it are measured relative to it
-RIDGE = 1e-13  # share of the largest entry, so that the factors exist
 PENALTY = 10.0  # first s over the largest variance of an axis: multipliers are about an eighth of a squared extent
 STEPS = 200  # of the quasi-Newton method between two updates of the multipliers
 PAIRS = 15  # of steps and gradient changes that it keeps
 FLAT = 1e-7  # its stopping rule: the expected gain of a step over the variance
 STEADY = 1e-4  # relative change of the variance between two updates at convergence
+FAR, STALLED, LOST = 0.01, 6, 0.8  # an excess that large which loses less than a fifth in so many updates stays
+# Without an interior (slack 0) the multipliers have no bound; a larger penalty than this (over the first) would lose
+# the masses in rounding, and the metric would be singular.
+MOST = 1e12
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,12 +83,18 @@ class Unfolded:
     n_iter : int
         Updates of the multipliers.
     converged : bool
+    stopped : bool
+        By the callback.
+    gap : float
+        By what share of itself a squared length is outside its interval.
     """
 
     coordinates: Array
     multipliers: Array
     n_iter: int
     converged: bool
+    stopped: bool
+    gap: float
 
 
 def unfold(
@@ -128,32 +137,38 @@ def unfold(
     problem = _Problem.of(constraints, unit, mass)
     R = problem.centred(start / unit)
     penalty = PENALTY * max(1.0, float((mass @ R**2).max() / mass.sum()))
-    state, stopped = _State(R, np.zeros(len(constraints.first)), penalty), False
-    gap = before = np.inf
+    state, stopped, converged = _State(R, np.zeros(len(constraints.first)), penalty), False, False
+    gaps, before = [np.inf], np.inf
     with threads.single_blas(), Progress(owner, max_iter, verbose) as progress:
         for _ in range(max_iter):
             state = problem.minimize(state)
-            excess = problem.excess(problem.lengths(state.R))
-            variance, last, gap = problem.variance(state.R), gap, float(np.abs(excess).max(initial=0.0))
+            variance = problem.variance(state.R)
+            gaps.append(problem.largest_excess(state.R))
             state = problem.with_new_multipliers(state)
-            progress.advance(f"variance {variance * unit**2:.6g}, constraints off by {gap:.1e}")
+            progress.advance(f"variance {variance * unit**2:.6g}, constraints off by {gaps[-1]:.1e}")
             if callback is not None:
                 stopped = wants_stop(callback(progress.done, -variance * unit**2, state.R * unit))
-            converged = not stopped and gap <= tol and abs(variance - before) <= STEADY * variance
-            if converged or stopped:
+            converged = not stopped and gaps[-1] <= tol and abs(variance - before) <= STEADY * variance
+            if converged or stopped or _has_stalled(gaps):
                 break
             before = variance
-            if gap > 0.3 * last:
+            if gaps[-1] > 0.3 * gaps[-2] and state.penalty < MOST * penalty:
                 state = replace(state, penalty=2 * state.penalty)
-    if not (converged or stopped):
-        _warn(owner, gap, tol, max_iter)
-    return Unfolded(state.R * unit, state.multipliers * problem.scales, progress.done, converged)
+    multipliers, gap = state.multipliers * problem.scales, problem.largest_excess(state.R)
+    return Unfolded(state.R * unit, multipliers, progress.done, converged, stopped, gap)
 
 
-def _warn(owner: str, gap: float, tol: float, max_iter: int) -> None:
+def _has_stalled(gaps: list[float]) -> bool:
+    return len(gaps) > STALLED + 2 and gaps[-1] > max(FAR, LOST * gaps[-1 - STALLED])
+
+
+def warn_unmet(found: Unfolded, owner: str, tol: float, max_iter: int) -> None:
+    """Say by how much the constraints are missed, and whether more steps would help."""
+    left = "after" if found.n_iter >= max_iter else "and more steps do not help, before"
     notices.warn(
-        f"{owner}: not converged after max_iter={max_iter} updates: a squared length is off by {gap:.1e} of itself "
-        f"beyond the slack, tol={tol:g}. Raise max_iter, slack or tol; distances that are not Euclidean need slack.",
+        f"{owner}: not converged {left} max_iter={max_iter} updates: a squared length is off by {found.gap:.1e} of "
+        f"itself beyond the slack, tol={tol:g}. Raise max_iter, slack (here by {found.gap / 2:.1g}) or tol; slack=0 "
+        "leaves the problem no room, and distances that are not Euclidean need slack.",
         ConvergenceWarning,
     )
 
@@ -198,6 +213,9 @@ class _Problem:
         """By how much values are above or (negative) below their intervals."""
         return c - np.clip(c, self.low, self.high)
 
+    def largest_excess(self, R: Array) -> float:
+        return float(np.abs(self.excess(self.lengths(R))).max(initial=0.0))
+
     def with_new_multipliers(self, state: _State) -> _State:
         s = state.penalty
         return replace(state, multipliers=s * self.excess(self.lengths(state.R) + state.multipliers / s))
@@ -205,12 +223,9 @@ class _Problem:
     def metric(self, state: _State) -> Any:
         """The factors of L_(|y| + s) + mass, at which steps are scaled."""
         weights = self.scales * (np.abs(state.multipliers) + state.penalty)
-        L = self.Bt @ (sparse.diags_array(weights) @ self.B)
-        # Multipliers of distances that are not Euclidean grow until the mass is lost in rounding.
-        L = L + sparse.diags_array(np.maximum(self.mass, RIDGE * L.diagonal().max(initial=0.0)))
-        return splu(
-            sparse.csc_matrix(L), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
-        )
+        L = self.Bt @ (sparse.diags_array(weights) @ self.B) + sparse.diags_array(self.mass)
+        options = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
+        return threads.aside(lambda: splu(sparse.csc_matrix(L), **options))
 
     def gradient(self, R: Array, BR: Array, forces: Array) -> Array:
         G = self.Bt @ ((self.scales * forces)[:, None] * BR) - self.mass[:, None] * R

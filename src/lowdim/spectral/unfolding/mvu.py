@@ -16,6 +16,7 @@ from lowdim._core.extend import NeighborWeights
 from lowdim._core.graph.repair import REPAIR_METHODS, Repair
 from lowdim._core.landmarks import policy
 from lowdim._core.manifold.components import side_by_side
+from lowdim._core.manifold.crowding import JudgedMap
 from lowdim._core.manifold.neighborhood import Distinct, Neighborhood
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
@@ -31,7 +32,7 @@ from lowdim.spectral.unfolding._component import (
 )
 
 
-class MVU(Reducer):
+class MVU(JudgedMap, Reducer):
     """Maximum variance unfolding: keeps the distances between neighbours and maximises the variance.
 
     Neighbours keep their distances d_ij, and under these constraints the variance of the embedding is as large as
@@ -54,14 +55,15 @@ class MVU(Reducer):
         neighbourhood; or edges whose ends are far apart in sparser graphs. See `Isomap`.
     slack : float
         By what share the distance between neighbours may change. A little makes the problem well-posed; noise and
-        distances that are not Euclidean need more, about 0.1.
+        distances that are not Euclidean need more, about 0.1. With 0 the last digits come slowly, or not at all.
     angles : bool
         Also keep the distance of two rows that share a neighbour, as in the first paper: more constraints.
     solver : {"low_rank", "exact"}
         "low_rank" optimises K = RR' with few columns; "exact" solves the semidefinite program for up to about 100 rows
         by Clarabel (``pip install 'lowdim[mvu]'``).
     rank : int or None
-        Columns of R; None takes 6 more than `n_components`.
+        Columns of R; None takes 6 more than `n_components`, and twice as many where the distances cannot be kept in
+        so few.
     n_landmarks : int, "auto" or None
         Number of landmarks (farthest-point choice) that are unfolded, each counting for the rows nearest to it; the
         others are transformed like new rows. "auto": all rows, but 1,000 landmarks with a warning where all rows would
@@ -159,6 +161,7 @@ class MVU(Reducer):
     _sparse_graphs = True
     _extension: Any
     _most_rows: ClassVar[int] = 5000  # that are unfolded within a few minutes
+    _crowding_advice = "Drop these, raise n_neighbors, or look at the others alone."
     _ways_out = "Set n_landmarks=1000 or so: the other rows are then transformed like new ones."
 
     def __init__(

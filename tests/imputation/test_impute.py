@@ -5,8 +5,7 @@ import pytest
 
 import lowdim
 from lowdim import impute
-from lowdim._core.incomplete import rank
-from lowdim.linear._baselines import by_regression
+from lowdim.linear.regression_fill import by_regression
 from tests import oracles
 
 
@@ -151,19 +150,11 @@ def test_regression_imputation_of_columns_that_follow_from_others(dtype):
 
 
 def test_rank_is_chosen_and_said():
-    _, H = low_rank(n=200)
-    with pytest.warns(UserWarning, match="impute: 2 components, chosen by generalised cross-validation"):
-        assert impute(H, 2, random_state=0).n_components == 2
-
-
-def test_no_rank_is_tried_beyond_the_first_minimum(monkeypatch):
-    """A table of many columns would be fitted once for each of them."""
-    tried, fit = [], rank.complete
-    monkeypatch.setattr(rank, "complete", lambda X, r, **rest: tried.append(r) or fit(X, r, **rest))
-    _, H = low_rank(n=200, d=12)
-    with pytest.warns(UserWarning, match="impute: 3 components"):
-        impute(H, 1, random_state=0)
-    assert tried == [0, 1, 2, 3, 4]
+    _, H = low_rank(n=200, d=12, noise=0.3)
+    found = impute(H, 2, method="regularized", random_state=0)
+    assert found.n_components == found.choice.setting
+    assert found.n_components in (2, 3)
+    assert f"regularised PCA, {found.n_components} components" in repr(found)
 
 
 def test_distortion_of_columns_without_correlations():

@@ -11,6 +11,8 @@ from lowdim._core.spectrum import SVD, svd
 
 Array = np.ndarray
 
+SMALL = 50_000  # cells
+
 
 @dataclass(frozen=True, eq=False)
 class _State:
@@ -23,16 +25,27 @@ class _State:
     moved: float  # length of the last step, over that of Z
 
 
-def soft_impute(X: Array, r: int, penalty: float, *, tol: float, max_iter: int, owner: str) -> tuple[SVD, Run]:
+def soft_impute(
+    X: Array,
+    r: int,
+    penalty: float,
+    *,
+    tol: float,
+    max_iter: int,
+    owner: str,
+    start: Array | None = None,
+    quiet: bool = False,
+) -> tuple[SVD, Run]:
     """The minimum over Z of (1/2) sum over observed cells of (x - z)² + penalty times the singular values of Z.
 
     Missing cells are filled from Z and the singular values of the filled table lowered by the penalty (Mazumder, Hastie
-    and Tibshirani, 2010), with Nesterov's momentum, which starts again from 1 where it raises the objective.
+    and Tibshirani, 2010), with Nesterov's momentum, which starts again from 1 where it raises the objective. `start` is
+    a first Z, such as the solution for a larger penalty; `quiet` says nothing where `max_iter` was not enough.
     """
-    holes, zero = X != X, np.zeros(X.shape)
+    holes, zero = X != X, np.zeros(X.shape) if start is None else start
 
     def step(state: _State) -> tuple[_State, float]:
-        found = shrunken(svd(np.where(holes, state.ahead, X), r, owner=owner), penalty)
+        found = shrunken(decomposed(np.where(holes, state.ahead, X), r, owner), penalty)
         Z = (found.U * found.values) @ found.Vt
         gaps = np.where(holes, 0.0, X - Z)
         error = float(np.vdot(gaps, gaps))
@@ -50,11 +63,22 @@ def soft_impute(X: Array, r: int, penalty: float, *, tol: float, max_iter: int, 
         max_iter=max_iter,
         tol=0.0,
         owner=owner,
+        warn=not quiet,
         until=lambda i, state, loss: state.moved <= tol,
     )
     found = run.state.found
     assert found is not None
     return found, replace(run, converged=run.converged or run.state.moved <= tol)
+
+
+def decomposed(X: Array, r: int, owner: str) -> SVD:
+    """The first r singular values; of a small table without the interrupts and the choice that large ones need."""
+    if X.size > SMALL:
+        return svd(X, r, owner=owner)
+    U, values, Vt = np.linalg.svd(X.astype(np.float64), full_matrices=False)
+    sign = np.where(np.take_along_axis(Vt, np.abs(Vt).argmax(axis=1)[:, None], axis=1) < 0, -1.0, 1.0)
+    U, Vt = U * sign.T, Vt * sign
+    return SVD(U[:, :r], values[:r], Vt[:r], np.zeros(min(r, len(values))), "lapack")
 
 
 def shrunken(found: SVD, penalty: float) -> SVD:

@@ -1,0 +1,80 @@
+#include "common/gil.hpp"
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+#if defined(__GLIBC__)
+#include <unistd.h>
+#endif
+
+namespace lowdim {
+
+namespace {
+
+thread_local bool hears_signals = false;  // of the kernel that runs in this thread
+std::atomic<bool> others_stop{false};
+
+// Whether Python runs signal handlers in this thread; it follows a fork, after which another thread may be the main
+// one.
+bool in_main_thread() {
+  static PyObject* const main_thread = [] {
+    PyObject* module = PyImport_ImportModule("threading");
+    PyObject* function = module ? PyObject_GetAttrString(module, "main_thread") : nullptr;
+    Py_XDECREF(module);
+    return function;
+  }();
+  PyObject* thread = main_thread ? PyObject_CallNoArgs(main_thread) : nullptr;
+  PyObject* ident = thread ? PyObject_GetAttrString(thread, "ident") : nullptr;
+  const bool same = ident && PyLong_AsUnsignedLong(ident) == PyThread_get_thread_ident();
+  Py_XDECREF(ident);
+  Py_XDECREF(thread);
+  PyErr_Clear();  // a thread without a number: not this one
+  return same;
+}
+
+[[noreturn]] void stay() {
+  for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+}
+
+}  // namespace
+
+WithoutGil::WithoutGil() : before_(hears_signals) {
+  hears_signals = in_main_thread();
+  state_ = PyEval_SaveThread();
+}
+
+WithoutGil::~WithoutGil() {
+  hears_signals = before_;
+  try {
+    PyEval_RestoreThread(state_);
+  } catch (...) {  // the interpreter has ended and unwinds this thread, which must not leave a destructor
+    stay();
+  }
+}
+
+void stop_other_threads() { others_stop.store(true); }
+
+bool SignalPoll::asked_to_stop() {
+  if (!hears_signals) return others_stop.load(std::memory_order_relaxed);
+  PyGILState_STATE gil = PyGILState_Ensure();
+  const bool raised = PyErr_CheckSignals() != 0;
+  PyGILState_Release(gil);
+  return raised;
+}
+
+void end_at_once() {
+#if defined(__GLIBC__)
+  static std::atomic<bool> asked{false};
+  if (asked.exchange(true)) return;
+  on_exit(
+      [](int status, void*) {
+        std::fflush(nullptr);
+        _exit(status);
+      },
+      nullptr);
+#endif
+}
+
+}  // namespace lowdim

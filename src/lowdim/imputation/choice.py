@@ -1,0 +1,204 @@
+"""The choice of a model: each fills observed cells that were left out, and the one with the lowest error is taken.
+
+All models are tried on at most a few hundred rows first, along their paths of settings. Those that come close to the
+best are compared again, on as many rows as the budget of time allows.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from lowdim._core.iterate import Progress
+from lowdim.imputation.candidates import Candidate, Choice, choice_of
+from lowdim.imputation.cells import Cells
+from lowdim.imputation.left_out import Errors, left_out
+from lowdim.imputation.models.blend import Blend
+from lowdim.imputation.models.means import Means
+from lowdim.imputation.models.model import Array, Effort, Model
+
+SCREEN_ROWS, SCREEN_TABLES = 400, 4
+CLOSE = 1.15  # times the lowest error: what is further off is not compared again
+PATIENCE = 3  # settings without improvement after which a path ends
+MOST_BLENDED, BLEND_GAIN = 3, 0.99  # models, and the share of the best one's error that a mean of them must reach
+CLOSE_TABLES = 6  # with cells left out, at most, to compare those that are close
+SCREEN_CELLS, CLOSE_CELLS = 150, 1000  # left out in all tables together, in the first and the second comparison
+COMPARED_ROWS = 2000
+
+
+@dataclass(eq=False)
+class Trial:
+    """Tables with left-out cells, and the errors of the means, which others are measured by."""
+
+    cells: Cells
+    hidden: list[Array]
+    base: Errors = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.base = self.errors([Means(Effort()).fill(table, None) for table in self.tables])
+
+    @property
+    def tables(self) -> list[Cells]:
+        return [self.cells.without(mask) for mask in self.hidden]
+
+    def errors(self, filled: Sequence[Array]) -> Errors:
+        return Errors.joined([Errors.of(self.cells, *pair) for pair in zip(self.hidden, filled, strict=True)])
+
+    def first(self, count: int) -> Trial:
+        """The same with no more than so many tables."""
+        return self if count >= len(self.hidden) else Trial(self.cells, self.hidden[:count])
+
+    @classmethod
+    def of(cls, cells: Cells, rng: np.random.Generator, most_rows: int, enough: int, most: int) -> Trial:
+        """Of a random sample of the rows; two tables, and up to `most` until enough cells are left out."""
+        if len(cells.coded) > most_rows:
+            cells = cells.rows(_sample(cells, most_rows, rng))
+        first = left_out(cells, rng)
+        count = int(np.clip(-(-enough // max(1, first.sum())), 2, most))
+        return cls(cells, [first, *(left_out(cells, rng) for _ in range(count - 1))])
+
+
+@dataclass(frozen=True, eq=False)
+class Tried:
+    """A model along its path: the best setting, its errors, and how long one table took."""
+
+    model: Model
+    setting: Any
+    errors: Errors
+    error: float
+    standard_error: float
+    seconds: float  # for one table
+    rows: int
+    filled: Sequence[Array]
+    note: str = ""
+
+
+def choose(
+    cells: Cells, models: Sequence[Model], rng: np.random.Generator, *, budget: float, verbose: int | bool = 0
+) -> Choice:
+    """The model with the lowest error of left-out cells, and all that were tried.
+
+    Parameters
+    ----------
+    cells : Cells
+        The table.
+    models : sequence of Model
+        The candidates, the cheapest first.
+    rng : Generator
+        For the cells that are left out.
+    budget : float
+        Seconds after which no further model is begun.
+    verbose : int or bool
+        Show progress.
+
+    Returns
+    -------
+    Choice
+    """
+    start = time.monotonic()
+    alone = len(models) == 1  # its setting is all there is to choose
+    sizes = (COMPARED_ROWS, CLOSE_CELLS, CLOSE_TABLES) if alone else (SCREEN_ROWS, SCREEN_CELLS, SCREEN_TABLES)
+    screen = Trial.of(cells, rng, *sizes)
+    skipped: list[Candidate] = []
+    found: list[Tried] = []
+    with Progress("impute: models", len(models), verbose) as progress:
+        for model in models:
+            reason = model.refusal(cells)
+            if not reason and found and time.monotonic() - start > budget:
+                reason = f"not tried: the budget of {budget:g} s was spent"
+            if reason:
+                skipped.append(Candidate.skipped(model, reason))
+            elif isinstance(
+                tried := along_path(
+                    model, screen if alone else screen.first(model.screen_tables), None, start + budget
+                ),
+                str,
+            ):
+                skipped.append(Candidate.skipped(model, tried))
+            else:
+                found.append(tried)
+            progress.advance(model.name)
+    if not found:
+        reasons = "; ".join(f"{one.method}: {one.note}" for one in skipped)
+        raise ValueError(f"impute: X must be a table that a model can fill; none can ({reasons}).")
+    final = compared_again(cells, found, rng, start + budget, screen)
+    names = {one.model.name for one in final}
+    rest = sorted((one for one in found if one.model.name not in names), key=lambda one: one.error)
+    return choice_of([*final, *rest], skipped, time.monotonic() - start)
+
+
+def compared_again(
+    cells: Cells, found: list[Tried], rng: np.random.Generator, deadline: float, screen: Trial
+) -> list[Tried]:
+    """Those close to the best, on more rows and with more cells left out; and means of them."""
+    lowest = min(one.error for one in found)
+    close = sorted((one for one in found if one.error <= CLOSE * lowest), key=lambda one: one.error)
+    if len(close) == 1:
+        return close
+    seen = len(screen.cells.coded)
+    trial = Trial.of(cells, rng, COMPARED_ROWS, CLOSE_CELLS, CLOSE_TABLES)
+    needed = 2 * sum(one.seconds for one in close) * len(trial.hidden) * len(trial.cells.coded) / seen
+    if time.monotonic() + needed > deadline:
+        return [replace(one, note="the budget left no time to compare it again") for one in close]
+    again = [along_path(one.model, trial, one.setting, deadline) for one in close]
+    kept = sorted((one for one in again if isinstance(one, Tried)), key=lambda one: one.error) or close
+    return sorted([*kept, *blends(kept, trial)], key=lambda one: one.error)
+
+
+def blends(ranked: list[Tried], trial: Trial) -> list[Tried]:
+    """The mean of the best two or three models, where that lowers the error enough to be worth fitting all of them."""
+    found: list[Tried] = []
+    for count in range(2, min(len(ranked), MOST_BLENDED) + 1):
+        parts = ranked[:count]
+        filled = [np.asarray(np.mean(tables, axis=0)) for tables in zip(*(one.filled for one in parts), strict=True)]
+        errors = trial.errors(filled)
+        error, spread = errors.relative(trial.base)
+        model = Blend(parts[0].model.effort, tuple((one.model, one.setting) for one in parts))
+        found.append(Tried(model, count, errors, error, spread, sum(p.seconds for p in parts), parts[0].rows, filled))
+    best = min(found, key=lambda one: one.error, default=None)
+    return [best] if best is not None and best.error < BLEND_GAIN * ranked[0].error else []
+
+
+def along_path(model: Model, trial: Trial, known: Any, deadline: float) -> Tried | str:
+    """The best setting of a model; from just before `known` where that is given. A reason where it fails."""
+    path = model.path(trial.cells)
+    if known is not None and known in path:
+        path = path[max(0, path.index(known) - 1) :]
+    tables, best, worse, note = trial.tables, None, 0, ""
+    starts: Sequence[Array | None] = [None] * len(tables)
+    for setting in path:
+        start = time.monotonic()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                filled = [model.fill(t, setting, before) for t, before in zip(tables, starts, strict=True)]
+        except (ValueError, np.linalg.LinAlgError) as problem:
+            if best is None:
+                return f"failed: {str(problem).split('.')[0]}"
+            break
+        seconds = (time.monotonic() - start) / len(tables)
+        starts, errors = filled, trial.errors(filled)
+        error, spread = errors.relative(trial.base)
+        if best is None or error < best.error:
+            best, worse = Tried(model, setting, errors, error, spread, seconds, len(trial.cells.coded), filled), 0
+        else:
+            worse += 1
+        if worse >= PATIENCE or time.monotonic() > deadline:
+            note = "" if worse >= PATIENCE or setting == path[-1] else "the budget ended its path of settings"
+            break
+    if best is None or not np.isfinite(best.error):
+        return "gave cells that are not numbers"
+    return replace(best, note=note)
+
+
+def _sample(cells: Cells, most: int, rng: np.random.Generator) -> Array:
+    """Rows at random, and one more for each column without a value and each category without a row among them."""
+    rows = rng.choice(len(cells.coded), most, replace=False)
+    there = np.isfinite(cells.spread) & (cells.layout.numeric | (cells.spread == 1))
+    lacking = np.flatnonzero(~there[rows].any(axis=0) & there.any(axis=0))
+    return np.unique(np.concatenate([rows, *(rng.choice(np.flatnonzero(there[:, j]), 1) for j in lacking)]))

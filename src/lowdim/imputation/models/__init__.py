@@ -1,0 +1,1 @@
+"""Models that fill missing cells: low rank, factors, chains of regressions and forests, nearest rows, means."""
