@@ -92,11 +92,35 @@ def test_lle_fits_in_the_coded_columns():
 
 
 @each
-def test_fitted_rows_are_placed_where_they_are(name):
-    X = frame()
-    fitted = model(name).fit(X)
+@pytest.mark.parametrize("holes", [0.0, 0.1])
+def test_fitted_rows_are_placed_where_they_are(name, holes):
+    """Also where cells are missing: then a row is at distance 0 from itself and often from others too."""
+    X = frame(holes=holes)
+    D = lowdim.dissimilarities(X, metric="gower")
+    assert ((D == 0).sum() > len(X)) == bool(holes)
+    fitted = model(name, **({"missing": "pairwise"} if holes else {})).fit(X)
     Z = fitted.transform(X)
     np.testing.assert_allclose(Z, fitted.embedding_, atol=max(1e-6, METRIC[name].transform_tolerance) * spread(Z))
+    alone = np.vstack([fitted.transform(X.iloc[[i]]) for i in (0, 7, 44)])
+    np.testing.assert_allclose(alone, Z[[0, 7, 44]], atol=1e-9 * spread(Z))
+
+
+@each
+def test_values_that_were_not_there_at_fit_are_named_once(name):
+    """They differ from every fitted value: the row is placed as one whose cell is any other new value."""
+    X, new = frame(), frame(4, seed=5)
+    fitted = model(name).fit(X)
+    new["colour"] = ["violet", "pink", "violet", X["colour"][0]]
+    message = rf"{name}: column 'colour' has 'pink' and 'violet' \(3 cells\): not there at fit\. .* differs from all"
+    with pytest.warns(UserWarning, match=message) as said:
+        Z = fitted.transform(new)
+    assert len(said) == 1
+    with pytest.warns(UserWarning, match=r"column 'colour' has 'beige' \(3 cells\)"):
+        again = fitted.transform(new.assign(colour=["beige"] * 3 + [X["colour"][0]]))
+    np.testing.assert_array_equal(Z, again)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted.transform(X.iloc[:3])
 
 
 @each
@@ -104,15 +128,17 @@ def test_new_rows_in_any_container_one_by_one(name):
     X, new = frame(holes=0.05), frame(7, holes=0.2, seed=5)
     new.loc[0, "colour"], new.loc[1, "price"] = "violet", 400.0  # not seen at fit; far outside of the range
     fitted = model(name, missing="pairwise").fit(X)
-    Z = fitted.transform(new)
+    with pytest.warns(UserWarning, match="'violet'"):
+        Z = fitted.transform(new)
     assert np.isfinite(Z).all()
     np.testing.assert_allclose(fitted.transform(new.iloc[2:3]), Z[2:3], rtol=1e-6, atol=1e-6 * spread(Z))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        warnings.filterwarnings("ignore", message=".*'violet'")
         for table in (lists(new), np.array(lists(new), dtype=object)):
             np.testing.assert_allclose(fitted.transform(table), Z, rtol=1e-6, atol=1e-6 * spread(Z))
-    polars = pl.DataFrame(lists(new), schema=NAMES, orient="row")
-    np.testing.assert_allclose(fitted.transform(polars), Z, rtol=1e-6, atol=1e-6 * spread(Z))
+        polars = pl.DataFrame(lists(new), schema=NAMES, orient="row")
+        np.testing.assert_allclose(fitted.transform(polars), Z, rtol=1e-6, atol=1e-6 * spread(Z))
 
 
 @each
@@ -215,7 +241,7 @@ def test_landmarks_and_repair(name):
     X = frame(holes=0.05)
     settings = {"n_landmarks": 30, "missing": "pairwise"}
     fitted = model(name, **settings).fit(X)
-    assert np.isfinite(fitted.transform(X[:5])).all()
+    np.testing.assert_allclose(fitted.transform(X), fitted.embedding_, atol=1e-6 * spread(fitted.embedding_))
     if "repair" in fitted.get_params():
         options = {"n_neighbors": 9, "repair": "linearity", "missing": "pairwise"}
         assert np.isfinite(model(name, **options).fit_transform(X)).all()

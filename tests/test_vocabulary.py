@@ -22,6 +22,9 @@ VARIES = {
     **{(name, "missing"): "a normal distribution of the rows" for name in ("LDA", "CCA", "Whitening", "ICA")},
     ("CA", "missing"): "as MCA, but counts are seldom missing: an error by default",
     **{(name, "missing"): "expected features only" for name in ("FeatureMapPCA", "KernelCCA")},
+    ("Autoencoder", "missing"): "the network has a likelihood of the observed cells, and two ways to encode such rows",
+    ("VAE", "missing"): "as Autoencoder",
+    ("NLPCA", "missing"): "as Autoencoder",
     ("LDA", "tol"): "not of a stopping rule: an axis with less variance within classes counts as perfect separation",
     ("UMAP", "max_iter"): "None: a number that depends on the number of rows",
 }

@@ -61,6 +61,7 @@ _OTHERS = {
     "Imputation": "lowdim.imputation.result",
     "impute": "lowdim.imputation.impute",
     "load": "lowdim._core.persist",
+    "ModelFileError": "lowdim._core.persist",
     "low_rank": "lowdim.linear.low_rank",
     "pseudo_inverse": "lowdim.linear.low_rank",
     "save": "lowdim._core.persist",

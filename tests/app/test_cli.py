@@ -14,8 +14,9 @@ import polars as pl
 import pytest
 
 import lowdim
-from lowdim.app import cli, commands, input_table
+from lowdim.app import commands, input_table
 from lowdim.app.cli import main
+from lowdim.app.parsers import parser
 from lowdim.app.read_options import ReadOptions
 
 RESULTS = {"report.html", "embeddings.parquet", "embeddings.csv", "scores.json"}
@@ -183,8 +184,8 @@ def test_compare_takes_arrays(flowers, capsys):
 
 def test_the_old_name_of_the_graph_option_still_works():
     words = "compare flowers.csv --reference geodesic"
-    assert cli.parser().parse_args([*words.split(), "--n-neighbors", "5"]).graph_neighbors == 5
-    assert cli.parser().parse_args(words.split()).graph_neighbors == 10
+    assert parser().parse_args([*words.split(), "--n-neighbors", "5"]).graph_neighbors == 5
+    assert parser().parse_args(words.split()).graph_neighbors == 10
 
 
 def test_geodesic_reference_and_options(flowers, capsys):
@@ -541,6 +542,32 @@ def test_ctrl_c_while_a_table_is_read(flowers):
                           timeout=60, check=False, preexec_fn=hear_ctrl_c)  # fmt: skip
     assert (done.returncode, done.stderr) == (130, "lowdim: stopped\n")
     assert os.listdir(flowers) == ["flowers.csv"]
+
+
+INTERRUPTED = """
+import os, signal, sys
+from lowdim.app import cli
+class Compiled:
+    def find_spec(self, name, path=None, target=None):
+        if name != "polars":
+            return None
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            while True: pass
+        except KeyboardInterrupt:
+            raise {error}("initialisation failed")
+sys.meta_path.insert(0, Compiled())
+sys.argv = ["lowdim", "compare", "flowers.csv"]
+sys.exit(cli.main())
+"""
+
+
+@pytest.mark.parametrize("error", ["ImportError", "SystemError"])
+def test_ctrl_c_that_a_compiled_module_turns_into_another_error(flowers, error):
+    environment = {**os.environ, "PYTHONPATH": str(Path(lowdim.__file__).parents[1])}
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED.format(error=error)], cwd=flowers, env=environment,
+                          capture_output=True, text=True, timeout=60, check=False, preexec_fn=hear_ctrl_c)  # fmt: skip
+    assert (done.returncode, done.stderr) == (130, "lowdim: stopped\n")
 
 
 @pytest.mark.parametrize("wait", [0.15, 0.3, 0.45])

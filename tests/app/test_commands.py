@@ -15,6 +15,7 @@ import pytest
 
 import lowdim
 from lowdim.app import cli
+from lowdim.app.parsers import parser
 
 SOURCE = str(Path(lowdim.__file__).parents[1])
 
@@ -61,6 +62,17 @@ def test_any_table_without_an_option(penguins, capsys):
     assert found["reference"] == "gower"
     kinds = {column["name"]: column["kind"] for column in found["column_kinds"]}
     assert (kinds["rowid"], kinds["study"], kinds["comment"]) == ("id", "constant", "text")
+
+
+def test_in_a_pipe_each_step_is_one_plain_line(penguins, capsys):
+    code, out, err = say(capsys, "compare", "penguins.csv", "--methods", "famd,classical-mds", "--out", "o")
+    assert code == 0
+    steps = re.findall(r"^([^ ].*) \((\d+) of (\d+)\)$", err, re.M)
+    assert [name for name, _, _ in steps[:3]] == ["reference distances", "famd", "classical-mds"]
+    assert steps[-1][0] == "scores"
+    assert [int(number) for _, number, _ in steps] == list(range(1, len(steps) + 1))
+    assert len({name for name, _, _ in steps}) == len(steps)
+    assert not re.search("[\x1b\r]", out + err)
 
 
 def test_options_change_what_is_done(penguins, capsys):
@@ -207,6 +219,27 @@ def test_fit_transform_and_inverse_of_a_mixed_table(penguins, capsys):
     assert set(rows["sex"]) <= {"male", "female"}
 
 
+@pytest.mark.parametrize("method", ["famd", "umap"])
+def test_transform_of_other_values_and_columns_than_the_model_has(penguins, capsys, method):
+    assert say(capsys, "fit", "penguins.csv", "--method", method, "--out", "m.lowdim")[0] == 0
+    penguins.head(3).with_columns(sex=pl.lit("unknown sex")).write_csv("new.csv")
+    words = ["transform", "m.lowdim", "new.csv", "--out", "z.csv"]
+    code, _, err = say(capsys, *words)
+    assert code == 0
+    assert err.count("column 'sex' has 'unknown sex' (3 cells): not there at fit") == 1
+    assert len(pl.read_csv("z.csv")) == 3
+    os.remove("z.csv")
+    for option, message in (
+        (["--drop", "sex,mass"], "--drop leaves out columns 'mass' and 'sex', which the model was fitted with"),
+        (["--columns", "mass,bill,sex"], "--columns leaves out column '<b>island</b>', which the model was fitted"),
+        (["--as", "category:mass"], "--as category:mass is not what the model was fitted with: 'mass' was a number"),
+    ):
+        code, _, err = say(capsys, *words, *option)
+        assert (code, os.path.exists("z.csv")) == (2, False)
+        assert message in err
+    assert say(capsys, *words, "--drop", "comment,species")[0] == 0
+
+
 def test_fit_refuses_what_transform_could_not_use(penguins, capsys):
     code, _, err = say(capsys, "fit", "penguins.csv", "--method", "pca", "--out", "m")
     assert code == 2
@@ -289,7 +322,7 @@ def test_errors_of_methods_are_in_words_of_the_command_line(penguins, capsys):
 
 def test_help_lists_the_methods_in_groups(capsys):
     with pytest.raises(SystemExit):
-        cli.parser().parse_args(["compare", "--help"])
+        parser().parse_args(["compare", "--help"])
     text = capsys.readouterr().out
     assert "who is near whom:" in text
     assert all(name in text for name in ("laplacian-eigenmaps", "mutual-information", "opentsne", "inverse-nlpca"))
@@ -332,6 +365,53 @@ def test_a_run_that_is_killed_loses_nothing(penguins, capsys, moment):
     assert json.loads(Path("o/scores.json").read_text())["seed"] == 3
     assert {path.name: path.stat().st_mtime_ns for path in Path("o/maps").glob("*.npy") if path.name in kept} == kept
     assert not [name for name in os.listdir("o") if name.startswith(".lowdim-")]
+
+
+def hear_ctrl_c():
+    """A test run in the background of a shell ignores the signal, and its children would inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("moment", range(10))
+def test_ctrl_c_at_any_moment_is_one_line_and_leaves_whole_files(penguins, moment):
+    """From the imports to the writing of the page: a code and a line that say so, and no part of a file."""
+    child = subprocess.Popen(
+        KILLED, env={**os.environ, "PYTHONPATH": SOURCE}, preexec_fn=hear_ctrl_c, stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    with child:
+        time.sleep(0.3 + np.random.default_rng(moment).uniform(0, 4))
+        child.send_signal(signal.SIGINT)
+        err = child.communicate(timeout=60)[1]
+    assert child.returncode in (0, 130)
+    assert "Traceback" not in err
+    assert (child.returncode == 0) == Path("o/report.html").exists() or "stopped" in err
+    if Path("o").exists():
+        left = [path.name for path in Path("o").rglob("*")]
+        assert left
+        assert not [name for name in left if name.startswith(".lowdim-")]
+        if "report.html" in left:
+            assert Path("o/report.html").read_text(encoding="utf-8").rstrip().endswith("</html>")
+            json.loads(Path("o/scores.json").read_text())
+
+
+@pytest.mark.deep
+def test_two_runs_into_one_folder_lose_nothing(penguins):
+    environment = {**os.environ, "PYTHONPATH": SOURCE}
+    words = [sys.executable, "-m", "lowdim.app", "compare", "penguins.csv", "--methods", "famd", "--out", "o"]
+    runs = [
+        subprocess.Popen([*words, "--seed", seed], env=environment, stdout=subprocess.PIPE, text=True) for seed in "123"
+    ]
+    said = [run.communicate(timeout=120)[0] for run in runs]
+    assert [run.returncode for run in runs] == [0, 0, 0]
+    found = {
+        Path(folder): json.loads((Path(folder) / "scores.json").read_text())["seed"] for folder in ("o", "o-2", "o-3")
+    }
+    assert sorted(found.values()) == [1, 2, 3]
+    for text, seed in zip(said, (1, 2, 3), strict=True):
+        folder = next(folder for folder, other in found.items() if other == seed)
+        assert f"report: {(folder / 'report.html').resolve()}" in text
 
 
 def test_ctrl_c_writes_the_report_of_what_is_finished(penguins, capsys, monkeypatch):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import lowdim
@@ -127,18 +128,39 @@ def test_an_earlier_report_is_not_replaced_without_a_word(tmp_path, monkeypatch)
         (Path(folder) / "report.html").touch()
         (Path(folder) / "scores.json").write_text(f'{{"run": "{run}"}}')
 
-    assert report_folder(None, "t", "one") == (Path("lowdim-report-t"), None)
+    def found(chosen, run, started=np.inf):
+        with report_folder(chosen, "t", run, started) as answer:
+            return answer
+
+    assert found(None, "one") == (Path("lowdim-report-t"), None)
+    assert os.listdir() == []
     finished("lowdim-report-t", "one")
-    assert report_folder(None, "t", "one") == (Path("lowdim-report-t"), None)
-    folder, said = report_folder(None, "t", "two")
+    assert found(None, "one") == (Path("lowdim-report-t"), None)
+    folder, said = found(None, "two")
     assert folder == Path("lowdim-report-t-2")
     assert "has the report of other data or settings" in said
     finished(folder, "two")
-    assert report_folder(None, "t", "two")[0] == folder
-    assert report_folder(None, "t", "three")[0] == Path("lowdim-report-t-3")
-    assert report_folder("lowdim-report-t", "t", "two")[1] == "replaces the earlier report in lowdim-report-t"
+    assert found(None, "two")[0] == folder
+    assert found(None, "three")[0] == Path("lowdim-report-t-3")
+    assert found("lowdim-report-t", "two")[1] == "replaces the earlier report in lowdim-report-t"
+    assert found("lowdim-report-t", "two", started=0.0)[0] == Path("lowdim-report-t-2")  # the other ran beside this one
     (Path("lowdim-report-t") / "scores.json").write_text("broken")
-    assert report_folder(None, "t", "one")[0] == Path("lowdim-report-t-3")
+    assert found(None, "one")[0] == Path("lowdim-report-t-3")
+
+
+@pytest.mark.parametrize("chosen", [None, "o"])
+def test_two_runs_at_once_have_a_folder_each(tmp_path, monkeypatch, chosen):
+    monkeypatch.chdir(tmp_path)
+    first = Path(chosen or "lowdim-report-t")
+    with report_folder(chosen, "t", "one", 0.0) as (one, nothing):
+        assert (one, nothing) == (first, None)
+        with report_folder(chosen, "t", "two", 0.0) as (two, said):
+            assert two == Path(f"{first}-2")
+            assert said == f"another run is writing into {first}; this one goes to {two}"
+            (two / "report.html").touch()
+        with report_folder(chosen, "t", "one", 0.0) as (three, _):
+            assert three == Path(f"{first}-3")
+    assert os.listdir() == [f"{first}-2"]  # folders that stayed empty are gone
 
 
 def test_output_in_a_missing_folder_or_on_a_folder(tmp_path):

@@ -348,8 +348,8 @@ def test_uniform_and_fixed_width_affinities():
 
 def test_too_large_perplexities():
     X = digits(30)
-    with pytest.raises(ValueError, match=r"TSNE: perplexity must be less than the number of rows; got 30 for 30 rows"):
-        TSNE(perplexity=30).fit(X)
+    with pytest.raises(ValueError, match=r"TSNE: perplexity must be less than the number of rows; got 31 for 30 rows"):
+        TSNE(perplexity=31).fit(X)
     with pytest.warns(UserWarning, match="more than a third of the 29 other rows"):
         assert TSNE(perplexity=15).fit(X).kl_divergence_ >= 0
     with pytest.raises(ValueError, match=r"TSNE: perplexity must be .*a list of such; got \[\]"):
@@ -402,19 +402,81 @@ def test_callbacks_see_the_descent_and_can_end_it():
 
 
 @BRIEF
-def test_a_warm_start_goes_on():
-    X = digits(300)
-    model = TSNE(perplexity=10, max_iter=400, warm_start=True).fit(X)
-    before, first = model.embedding_.copy(), model.kl_divergence_
-    model.fit(X)
-    assert model.kl_divergence_ < first
-    assert model.n_iter_ == 150
-    assert np.abs(model.embedding_ - before).max() < 0.5 * np.abs(before).max()
-    with pytest.raises(ValueError, match=r"TSNE: the earlier embedding \(warm_start=True\) must be 200 rows"):
-        model.fit(X[:200])
-    assert model.embedding_.shape == (300, 2)
-    cold = TSNE(perplexity=10, max_iter=400).fit(X)
-    np.testing.assert_array_equal(cold.fit(X).embedding_, before)
+@pytest.mark.parametrize(("solver", "parts"), [("exact", (50, 50)), ("exact", (15, 85)), ("barnes_hut", (50, 50))])
+def test_a_warm_start_goes_on_as_if_it_had_not_stopped(solver, parts):
+    """Also in the middle of early exaggeration, and with momentum and gains as they were."""
+    X, settings = digits(120), {"perplexity": 10, "solver": solver, "early_iter": 50, "n_neighbors": 30}
+    whole = TSNE(max_iter=100, **settings).fit(X)
+    model = TSNE(warm_start=True, **settings)
+    for steps in parts:
+        model.set_params(max_iter=steps).fit(X)
+    np.testing.assert_array_equal(model.embedding_, whole.embedding_)
+    assert model.n_iter_ == whole.n_iter_ == 100
+    with pytest.raises(ValueError, match=r"TSNE: the earlier embedding \(warm_start=True\) must be 80 rows"):
+        model.fit(X[:80])
+    assert model.embedding_.shape == (120, 2)
+
+
+@BRIEF
+def test_a_map_without_its_velocity_is_continued_too():
+    X = digits(120)
+    model = TSNE(perplexity=10, max_iter=400).fit(X)
+    first = model.kl_divergence_
+    assert model.set_params(warm_start=True, max_iter=100).fit(X).kl_divergence_ < first
+    assert model.n_iter_ == 500
+
+
+@BRIEF
+def test_given_affinities_are_the_p_of_the_method():
+    X, settings = digits(100), {"max_iter": 60, "init": np.random.default_rng(0).standard_normal((100, 2))}
+    P = affinities(X, 10)
+    by_rows = TSNE(perplexity=10, **settings).fit(X)
+    for given in (P, 3.0 * P.toarray() + np.eye(100)):
+        model = TSNE(affinity="precomputed", **settings).fit(given)
+        np.testing.assert_allclose(model.embedding_, by_rows.embedding_, atol=1e-9)
+    assert TSNE(affinity="precomputed", max_iter=30).fit(P).embedding_.shape == (100, 2)  # "pca" needs rows: spectral
+    with pytest.raises(ValueError, match=r"TSNE: transform needs the rows of X, or distances"):
+        model.transform(P)
+    with pytest.raises(ValueError, match=r"TSNE: affinities must be a square table"):
+        TSNE(affinity="precomputed").fit(P[:, :50])
+    with pytest.raises(ValueError, match=r"TSNE: affinities must be finite and not negative; got -"):
+        TSNE(affinity="precomputed").fit(-P.toarray())
+
+
+@BRIEF
+def test_callbacks_come_every_so_many_steps():
+    seen = []
+    TSNE(perplexity=10, max_iter=50, callback_every=20, callback=lambda step, *_: seen.append(step)).fit(digits(60))
+    assert seen == [20, 40, 50]
+
+
+@BRIEF
+def test_new_rows_take_a_perplexity():
+    X = digits(200)
+    model = TSNE(perplexity=10, max_iter=300).fit(X[:150])
+    Z = model.transform(X[150:])
+    np.testing.assert_array_equal(model.transform(X[150:], perplexity=7), Z)
+    assert np.abs(model.transform(X[150:], perplexity=40) - Z).max() > 0.1
+    for wrong in (0.5, 150, "many"):
+        with pytest.raises(ValueError, match=r"TSNE: perplexity must be None or a number from 1 to .*149; got"):
+            model.transform(X[150:], perplexity=wrong)
+
+
+@BRIEF
+def test_new_rows_start_from_the_weighted_median_of_their_neighbours():
+    points = np.array([[[0.0, 3.0], [1.0, 2.0], [9.0, 1.0]]])
+    np.testing.assert_array_equal(_new_rows._weighted_median(points, np.array([[0.3, 0.3, 0.4]])), [[1.0, 2.0]])
+    np.testing.assert_array_equal(_new_rows._weighted_median(points, np.array([[0.1, 0.2, 0.7]])), [[9.0, 1.0]])
+
+
+@BRIEF
+def test_the_default_perplexity_fits_few_rows():
+    with pytest.warns(UserWarning, match=r"TSNE: the default perplexity 30 is too large for 10 rows; 3 was used"):
+        model = TSNE(max_iter=60).fit(digits(10))
+    asked = TSNE(perplexity=3.0, max_iter=60).fit(digits(10))
+    np.testing.assert_array_equal(model.embedding_, asked.embedding_)
+    with pytest.raises(ValueError, match=r"TSNE: perplexity must be less than the number of rows; got 29 for 10 rows"):
+        TSNE(perplexity=29.0).fit(digits(10))
 
 
 def test_a_settled_map_ends_the_descent_for_any_number_of_rows():
@@ -540,9 +602,9 @@ def test_new_rows_in_more_dimensions_than_a_tree_has():
     X = digits(200)
     model = TSNE(1, perplexity=10).fit(X)
     found, fitted = nearest(X, 15, queries=DIGITS.data[200:220]), np.ascontiguousarray(model.embedding_)
-    p = _affinity.weights(_affinity.as_graph(found, 200), perplexity=5.0).data.reshape(20, 15)
+    p = _affinity.weights(_affinity.as_graph(found, 200), perplexity=7.0).data.reshape(20, 15)
     places = fitted[found.indices]
-    start = np.einsum("ij,ijc->ic", p, places)
+    start = _new_rows._weighted_median(places, p)
     plain = [_new_rows._minimised(*row, fitted, 1.0) for row in zip(start, p, places, strict=True)]
     np.testing.assert_allclose(plain, model.transform(DIGITS.data[200:220]), atol=1e-6 * np.ptp(fitted))
     model = TSNE(4, perplexity=10).fit(X)

@@ -72,6 +72,19 @@ def test_page_says_what_was_done(page):
     assert re.search(r"seed\s*4\b", text)
 
 
+def test_no_method_and_no_map_is_shown_twice(roll):
+    c = lowdim.compare(roll.X, methods=["pca", "classical-mds", "isomap"])
+    found = Elements(render(c))
+    maps = [one["name"] for one in json.loads(found.data)["maps"]]
+    assert len(maps) == len(set(maps))
+    assert {"pca", "isomap"} <= set(maps)
+    assert "classical-mds" not in maps
+    assert "classical-mds is the same map as pca" in re.sub(r"\s+", " ", found.text)
+    assert sorted(row["method"] for row in c.table) == sorted({row["method"] for row in c.table})
+    with pytest.raises(ValueError, match="method names must be different; 'pca' is given 2 times"):
+        lowdim.compare(roll.X, methods=["pca", "pca"])
+
+
 def test_page_is_well_formed(page):
     elements = Elements(page)
     assert elements.stack == []

@@ -8,6 +8,7 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.manifold import Isomap as SklearnIsomap
 from sklearn.neighbors import kneighbors_graph
 
+import lowdim
 from lowdim import PCA, ClassicalMDS, Isomap, datasets
 from lowdim.quality import knn_error
 from tests._core.graph.test_repair import bridged_roll
@@ -367,3 +368,33 @@ def test_the_residual_variance_curve_has_its_elbow_at_the_dimension():
         curve = Isomap(5, n_landmarks=n_landmarks, **settings).fit(sheet).residual_variance_
         assert curve[0] > 0.03 > 10 * curve[1]
         assert np.abs(np.diff(curve[1:])).max() < 0.003  # after two axes, another gains nothing
+
+
+def test_the_reconstruction_error_is_that_of_scikit_learn():
+    X = datasets.swiss_roll(150, random_state=0).X
+    theirs = SklearnIsomap(n_neighbors=8, n_components=2).fit(X)
+    ours = Isomap(2, n_neighbors=8).fit(X)
+    assert ours.reconstruction_error() == pytest.approx(theirs.reconstruction_error(), rel=1e-6)
+    some = Isomap(2, n_neighbors=8, n_landmarks=50, random_state=0).fit(X)
+    assert 0 < some.reconstruction_error() < 2 * ours.reconstruction_error()
+
+
+@pytest.mark.parametrize("name", ["Isomap", "LLE", "LaplacianEigenmaps", "MVU", "TCIE"])
+def test_the_default_number_of_neighbours_fits_few_rows(name):
+    X = np.random.default_rng(0).standard_normal((6, 3))
+    model = getattr(lowdim, name)(random_state=0)
+    with pytest.warns(UserWarning, match=rf"{name}: the default n_neighbors=\d+ is too large for 6 rows; 5 were used"):
+        assert model.fit(X).transform(X).shape == (6, 2)
+    if name != "MVU":  # which takes as many as there are
+        with pytest.raises(ValueError, match="n_neighbors"):
+            getattr(lowdim, name)(n_neighbors=7, random_state=0).fit(X)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", ["Isomap", "LaplacianEigenmaps", "MVU", "TCIE"])
+def test_a_default_that_is_not_used_is_not_told_of(name):
+    """Of a sparse graph the edges count, and within a radius all rows."""
+    X = np.random.default_rng(0).standard_normal((6, 3))
+    cls, graph = getattr(lowdim, name), sparse.csr_array(squareform(pdist(X)))
+    cls(1, metric="precomputed", random_state=0).fit(graph)
+    cls(1, radius=100.0, random_state=0).fit(X)

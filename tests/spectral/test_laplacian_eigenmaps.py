@@ -8,6 +8,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist, pdist, squareform
 from sklearn.base import clone
 from sklearn.manifold import spectral_embedding
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import kneighbors_graph
 
 from lowdim import LaplacianEigenmaps, datasets, load, save
@@ -437,6 +438,37 @@ def test_single_precision_and_files(tmp_path):
     np.testing.assert_allclose(single.embedding_, double.embedding_, atol=1e-4 * spread(double.embedding_))
     save(double, tmp_path / "m")
     np.testing.assert_array_equal(load(tmp_path / "m").transform(X[:4] + 0.1), double.transform(X[:4] + 0.1))
+
+
+def test_the_unnormalised_laplacian():
+    """Eigenvectors of D - W; rows that equal fitted ones have their coordinates, and those near them about these."""
+    X = datasets.swiss_roll(120, random_state=0).X
+    model = LaplacianEigenmaps(3, n_neighbors=8, normalization="none", random_state=0).fit(X)
+    plain = LaplacianEigenmaps(3, n_neighbors=8, random_state=0).fit(X)
+    near = np.argsort(cdist(X, X), axis=1)[:, 1:9]
+    joined = np.zeros((120, 120), dtype=bool)
+    np.put_along_axis(joined, near, True, axis=1)
+    W = np.where(joined | joined.T, np.exp(-plain.gamma_ * cdist(X, X) ** 2), 0.0)
+    values, vectors = np.linalg.eigh(np.diag(W.sum(axis=1)) - W)
+    np.testing.assert_allclose(model.eigenvalues_, values[1:4], rtol=1e-6)
+    np.testing.assert_allclose(up_to_sign(model.embedding_, vectors[:, 1:4]), model.embedding_, atol=1e-6)
+    np.testing.assert_allclose(model.transform(X), model.embedding_, atol=1e-8)
+    new = model.transform(X[:5] + 0.05)
+    assert np.abs(new - model.embedding_[:5]).max() < 0.2 * spread(model.embedding_)
+
+
+def test_weights_by_a_function():
+    X = datasets.swiss_roll(80, random_state=0).X
+    model = LaplacianEigenmaps(2, weights=lambda A, B: rbf_kernel(A, B, gamma=0.05), random_state=0).fit(X)
+    given = LaplacianEigenmaps(2, metric="precomputed", weights="given").fit(rbf_kernel(X, gamma=0.05))
+    np.testing.assert_allclose(up_to_sign(model.embedding_, given.embedding_), model.embedding_, atol=1e-8)
+    new = X[:4] + 0.3
+    theirs = up_to_sign(model.transform(new), given.transform(rbf_kernel(new, X, gamma=0.05)))
+    np.testing.assert_allclose(theirs, model.transform(new), atol=1e-8)
+    with pytest.raises(ValueError, match=r"weights\(A, B\) must have 80 rows and 80 columns"):
+        LaplacianEigenmaps(2, weights=lambda A, B: A).fit(X)
+    with pytest.raises(ValueError, match="repair must be None for weights that are given"):
+        LaplacianEigenmaps(2, weights=rbf_kernel, repair="flow").fit(X)
 
 
 def test_more_axes_than_there_are():

@@ -219,6 +219,7 @@ def test_sammon_with_duplicated_rows():
     assert MDS(2, loss="sammon", tol=1e-12).fit(nearly).loss_ == pytest.approx(model.loss_, rel=1e-2)
 
 
+@pytest.mark.filterwarnings("ignore:MDS. all distances between rows are equal")
 def test_equal_dissimilarities_make_sammon_raw_stress():
     D, start = np.ones(45), np.random.default_rng(0).standard_normal((10, 2))
     raw, sammon = (MDS(2, metric="precomputed", loss=loss, init=start, **EXACT).fit(D) for loss in ("raw", "sammon"))

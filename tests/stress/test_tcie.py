@@ -138,3 +138,13 @@ def test_repair_and_no_convergence():
     assert len(model.suspicious_edges_) > 0
     with pytest.warns(ConvergenceWarning, match="TCIE: not converged after max_iter=1"):
         assert not TCIE(2, n_neighbors=8, max_iter=1).fit(X[:200]).converged_
+
+
+def test_rows_that_are_no_surface_are_told():
+    """Groups: each is no surface, and paths between them lead through rows at their boundaries."""
+    rng = np.random.default_rng(0)
+    X = np.repeat(10 * rng.standard_normal((10, 5)), 20, axis=0) + rng.standard_normal((200, 5))
+    with pytest.warns(UserWarning, match=r"TCIE: (\d+ % of the rows have their nearest|the neighbour graph)") as said:
+        TCIE(2, tol=0.1).fit(X)
+    assert any("of the rows have their nearest rows on one side" in str(warning.message) for warning in said)
+    TCIE(2, tol=0.1).fit(datasets.swiss_roll(300, random_state=0).X)

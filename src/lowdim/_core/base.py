@@ -20,9 +20,11 @@ from lowdim._core.distances.with_holes import METRICS
 from lowdim._core.incomplete.holes import Holes
 from lowdim._core.renamed import current, refuse_unknown, renamed_of, with_known_parameters
 from lowdim._core.runtime import memory, threads
-from lowdim._core.runtime.notices import warn
+from lowdim._core.runtime.notices import listening
 from lowdim._core.runtime.rng import generator
-from lowdim._core.tables.arrays import FLOATS, contiguous, extent, native, same_shape
+from lowdim._core.tables.arrays import FLOATS, contiguous, extent, native
+from lowdim._core.tables.equal_rows import placed_like
+from lowdim._core.tables.form import canonical
 from lowdim._core.tables.kinds import naming_text
 from lowdim._core.validate import Accepts
 from lowdim._core.vocabulary import rules_of
@@ -115,21 +117,12 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _warn_ignored(self, X: Any, y: Any) -> None:
         """Labels are ignored without a warning, as pipelines pass them to every step; other rows are not labels."""
-        if not self._reproduces_rows or y is None or y is X or not same_shape(X, y):
-            return
-        rows, given = np.asarray(X), np.asarray(y)
-        if not ((rows == given) | ((rows != rows) & (given != given))).all():
-            warn(
-                f"{type(self).__name__}: y is ignored: the network reproduces the rows of X. To restore rows from "
-                "corrupted ones fit Autoencoder(penalty='denoising') on the rows as they should be."
-            )
+        if self._reproduces_rows and y is not None and y is not X:
+            validate.warn_of_other_rows(X, y, type(self).__name__)
 
     def _refuse_stream(self, X: Any) -> None:
         if isinstance(X, Iterator):
-            raise TypeError(
-                f"{type(self).__name__}: an iterator of batches can be read only once; call fit, then transform "
-                "batch by batch."
-            )
+            validate.refuse_second_reading(type(self).__name__)
 
     @threads.on_one_blas_thread
     def _fit_rows(self, X: Any, **options: Any) -> Any:
@@ -137,7 +130,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         before = dict(self.__dict__)
         try:
             self._forget()
-            params.check(type(self).__name__, vars(self), rules_of(type(self)))
+            self._check_parameters()
             Z = self._fit_batches(X, **options) if isinstance(X, Iterator) else self._fit_table(X, **options)
             # In the memory order that a model file keeps, so that a loaded model multiplies them the same way.
             self.__dict__.update(contiguous({k: v for k, v in self.__dict__.items() if v is not before.get(k)}))
@@ -149,15 +142,26 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _fit_table(self, X: Any, **options: Any) -> Any:
         X, dtype = self._check_rows(X, fitting=True)
-        memory.check(type(self).__name__, self._needs(X), self._ways_out)
-        Z = self._embed(X, **options)
+        name = type(self).__name__
+        validate.refuse_absurd(X, getattr(self, "n_components", None), name)
+        memory.check(name, self._needs(X), self._ways_out)
+        if hasattr(self, "metric"):
+            validate.warn_of_equal_distances(X, self.metric, self._distance(), name)
+        with listening() as said:
+            Z = self._embed(X, **options)
         self.__dict__.pop("_incomplete", None)
         if self._keeps_embedding:
-            self.embedding_ = Z = np.asarray(Z, dtype=dtype)
+            self.embedding_ = Z = validate.in_precision(Z, dtype, name)
             self._n_features_out = Z.shape[1]
-            validate.refuse_overflow(Z, type(self).__name__, getattr(self, "disconnected", None) == "largest")
+            validate.refuse_overflow(Z, name, getattr(self, "disconnected", None) == "largest")
             self._judge_map(Z, X)
+        validate.warn_of_one_place(Z if self._keeps_embedding else X, name, said)
         return Z
+
+    def _check_parameters(self) -> None:
+        """Each parameter follows its rule; those that are numbers of numpy become Python's, equal in value."""
+        params.check(type(self).__name__, vars(self), rules_of(type(self)))
+        self.__dict__.update({name: params.plain(value) for name, value in self.get_params(deep=False).items()})
 
     def _fit_batches(self, batches: Iterator[Any], **options: Any) -> Any:
         for name in [name for name, value in options.items() if value is not None]:
@@ -210,8 +214,11 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X, dtype = self._check_rows(X, fitting=False)
-        parts = [self._extend(X[rows]) for rows in threads.blocks(X.shape[0], self._block_rows)]
-        return np.concatenate(parts).astype(dtype, copy=False)
+        Z = np.concatenate([self._extend(X[rows]) for rows in threads.blocks(X.shape[0], self._block_rows)])
+        by_landmarks = getattr(self, "landmarks_", None) is not None  # fitted rows were placed as new ones are
+        if self._rows is not None and getattr(self._holes, "partly_seen", False) and not by_landmarks:
+            Z = placed_like(Z, X, self._rows, self._fitted_places())
+        return validate.in_precision(Z, dtype, type(self).__name__)
 
     @threads.on_one_blas_thread
     def inverse_transform(self, Z: Any, *, return_outside: bool = False) -> Any:
@@ -234,16 +241,15 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         finite: Any = "allow-nan" if self._missing_stays and self._takes_nan else True
-        Z = check_array(Z, dtype=FLOATS, input_name="Z", ensure_all_finite=finite)
-        if Z.shape[1] != self._n_features_out:
-            raise ValueError(
-                f"{type(self).__name__}: Z must have {self._n_features_out} columns, one per component; "
-                f"got {Z.shape[1]}."
-            )
+        with naming_text(Z, type(self).__name__, "Z"):
+            Z = check_array(Z, dtype=FLOATS, input_name="Z", ensure_all_finite=finite)
+        name, k = type(self).__name__, self._n_features_out
+        if Z.shape[1] != k:
+            raise ValueError(f"{name}: Z must have {k} columns, one per component; got {Z.shape[1]}.")
         if self._invert is not None and return_outside:
-            raise ValueError(f"{type(self).__name__}: return_outside needs a learned inverse; this one is exact.")
+            raise ValueError(f"{name}: return_outside needs a learned inverse; this one is exact.")
         if self._invert is not None:
-            return np.asarray(self._invert(Z), dtype=Z.dtype)
+            return validate.in_precision(self._invert(Z), Z.dtype, name, "rows")
         X, outside = self._learned_inverse()(Z)
         X = self._holes.decoded(X) if isinstance(self._holes, Gower) else X.astype(Z.dtype, copy=False)
         return (X, outside) if return_outside else X
@@ -322,8 +328,11 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                     ensure_all_finite=False,
                     ensure_min_samples=accepts.min_rows,
                 )
+        X = validate.alike(canonical(X), None if fitting else self._rows)
         if accepts.distances:
             X = self._check_distances(X, accepts) if fitting else validate.check_new_distances(X, accepts)
+        else:
+            validate.check_measurable(X, getattr(self, "metric", None), accepts, fitting=fitting)
         checked = validate.check_cells(X, accepts, fitting=fitting)
         if fitting and accepts.nan and not accepts.distances:
             self._incomplete = checked.incomplete  # for `_embed`, which would have to look at every cell again
@@ -331,8 +340,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _is_mixed(self) -> bool:
         """Whether X is a table of numbers and categories, compared by Gower's distance."""
-        metric = getattr(self, "metric", None)
-        return isinstance(metric, str) and metric == GOWER
+        return isinstance(getattr(self, "metric", None), str) and self.metric == GOWER
 
     def _check_mixed(self, X: Any, accepts: Accepts, fitting: bool) -> tuple[np.ndarray, np.dtype]:
         """Numbers and categories as the finite table in which Gower's distance is measured."""
@@ -392,7 +400,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         size : int
             Bytes.
         """
-        params.check(type(self).__name__, vars(self), rules_of(type(self)))
+        self._check_parameters()
         shape = isinstance(X, tuple) and len(X) == 2 and all(isinstance(v, (int, np.integer)) for v in X)
         if shape or self._is_mixed():
             n, d = X if shape else np.shape(X)

@@ -67,7 +67,7 @@ _TSNE: Answers = {
     **dict.fromkeys(("max_grad_norm", "max_step_norm"), "is not a parameter: learning_rate= sets the size of steps"),
     "knn_kwargs": "is not a parameter: search= chooses between exact and approximate neighbours",
     "callbacks": Ours("callback", "one function of step, loss and state"),
-    "callbacks_every_iters": "is not a parameter: callback= is called every 50 steps",
+    "callbacks_every_iters": Ours("callback_every"),
 }
 _UMAP: Answers = {
     "n_epochs": Ours("max_iter"),
@@ -79,7 +79,6 @@ _UMAP: Answers = {
     "output_dens": "is not needed: local_radii_ has them after a fit with densities=",
     **dict.fromkeys(("output_metric", "output_metric_kwds"), "is not a parameter: distances in the map are Euclidean"),
     "target_metric_kwds": "is not a parameter: give target_metric= a function of two targets that has them in it",
-    **dict.fromkeys(("a", "b"), "is not a parameter: it is fitted to min_dist= and spread="),
     "low_memory": "is not needed: the memory of a fit grows with the number of rows times n_neighbors=",
     **dict.fromkeys(("transform_seed", "transform_queue_size"), "is not needed: transform draws nothing at random"),
     "transform_mode": "is not a parameter: transform gives coordinates",

@@ -49,7 +49,9 @@ class LearnedInverse:
         left = X - _with_one(Z) @ affine
         spacing = _spacing(Z)
         sample = np.sort(rng.permutation(len(Z))[:tried])
-        gamma, alpha = _choose_ridge(Z[sample], left[sample], spacing, 1e-20 * float(np.square(X[sample]).sum()))
+        unit = 2.0 ** np.frexp(np.abs(X).max(initial=0.0))[1]  # squares of cells in other units could overflow
+        rounding = 1e-20 * float(np.square(X[sample] / unit).sum())
+        gamma, alpha = _choose_ridge(Z[sample], left[sample] / unit, spacing, rounding)
         if gamma is None:
             empty = np.empty((0, X.shape[1]))
             return cls(affine, np.empty((0, Z.shape[1])), empty, 0.0, Z, spacing)

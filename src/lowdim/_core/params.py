@@ -96,8 +96,31 @@ def _is_whole(v: Any) -> bool:
     return isinstance(v, Integral) and not isinstance(v, (bool, np.bool_))
 
 
-def check(owner: str, values: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
-    """Raise InvalidParameter for the first value that breaks its rule."""
+def plain(value: Any) -> Any:
+    """A value with numpy's numbers, truth values and text as Python's: a small integer of numpy overflows in products.
+
+    >>> plain(np.uint8(200)) * 2
+    400
+    """
+    if isinstance(value, np.generic) and value.dtype.kind in "biufU" and value.dtype.itemsize <= 8:
+        return value.item()
+    if isinstance(value, np.str_):
+        return str(value)
+    if type(value) in (list, tuple) and any(isinstance(item, (np.generic, list, tuple)) for item in value):
+        items = [plain(item) for item in value]
+        return value if all(a is b for a, b in zip(items, value, strict=True)) else type(value)(items)
+    return value
+
+
+def check(owner: str, values: Mapping[str, Any], rules: Mapping[str, Rule]) -> dict[str, Any]:
+    """The values as Python's own types; InvalidParameter for the first that breaks its rule."""
     for name, rule in rules.items():
         if not rule.accepts(values[name]):
-            raise InvalidParameter(f"{owner}: {name} must be {rule.text}; got {values[name]!r}.")
+            raise InvalidParameter(f"{owner}: {name} must be {rule.text}; got {shown(values[name])}.")
+    return {name: plain(values[name]) for name in rules}
+
+
+def shown(value: Any) -> str:
+    """A value as error messages show it: of a long one the beginning."""
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:200]}..."

@@ -12,14 +12,22 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from lowdim._core.distances import check_dissimilarities
+from lowdim._core.distances import (
+    all_equal,
+    called_by,
+    check_dissimilarities,
+    check_domain,
+    check_function,
+    pairwise,
+)
 from lowdim._core.distances.labelled import with_named_columns
+from lowdim._core.runtime import memory
+from lowdim._core.runtime.notices import warn
 from lowdim._core.tables import missing
-from lowdim._core.tables.arrays import FLOATS
+from lowdim._core.tables.arrays import FLOATS, same_shape
 from lowdim._core.tables.mixed import mixed_cells
 
-_RANGE = (1e-140, 1e140)  # magnitudes whose squares float64 holds
-_SINGLE_RANGE = (1e-15, 1e15)  # and those of float32
+_SINGLE_RANGE = (1e-15, 1e15)  # magnitudes whose squares float32 holds
 
 
 @dataclass(frozen=True)
@@ -125,14 +133,98 @@ def check_cells(X: Any, accepts: Accepts, *, fitting: bool) -> Checked:
     else:
         policies = () if sparse.issparse(X) or accepts.similarities else accepts.policies
         largest = missing.refuse(X, accepts.owner, policies)
-    if largest and not _RANGE[0] < largest < _RANGE[1]:
-        raise ValueError(
-            f"{accepts.owner}: the largest value of X is {largest:.1e}, and its square is out of range. Multiply X by "
-            "a constant first."
-        )
+    missing.refuse_scale(largest, accepts.owner)
     if dtype == np.float32 and largest and not _SINGLE_RANGE[0] < largest < _SINGLE_RANGE[1]:
         X = X.astype(np.float64)
     return Checked(X, dtype, incomplete)
+
+
+def alike(X: Any, rows: Any) -> Any:
+    """New rows in the form of the fitted ones: dense or sparse. Where none were kept, as they are."""
+    if rows is None or sparse.issparse(X) == sparse.issparse(rows):
+        return X
+    return X.toarray() if sparse.issparse(X) else sparse.csr_array(X)
+
+
+def check_measurable(X: Any, metric: Any, accepts: Accepts, *, fitting: bool) -> None:
+    """Rows in the domain of a metric of that name; at fit, a function of the user that is a metric on some of them."""
+    if sparse.issparse(X) or metric is None:
+        return
+    check_domain(X, metric, accepts.owner)
+    if fitting and np.isfinite(X).all():
+        check_function(X, metric, accepts.owner)
+
+
+def equal_distances(X: Any, metric: Any, measured: Any, owner: str) -> float | None:
+    """The distance that all rows have from each other; None where they differ. `measured` is the metric used inside."""
+    if isinstance(metric, str) and metric == "precomputed":
+        n = X.shape[0]
+        return all_equal(np.arange(n)[:, None], lambda A, B: X[np.ix_(A[:, 0], B[:, 0])]) if X.shape == (n, n) else None
+    return all_equal(X, lambda A, B: pairwise(A, B, measured, owner=owner, undefined=True))
+
+
+def warn_of_equal_distances(X: Any, metric: Any, measured: Any, owner: str) -> None:
+    """Where every pair of rows is equally far apart, a map of them says nothing."""
+    if not sparse.issparse(X) and (value := equal_distances(X, metric, measured, owner)) is not None:
+        warn(
+            f"{owner}: all distances between rows are equal ({value:.4g}, metric {called_by(metric)}), so the places "
+            "in the map are arbitrary. Choose a metric that suits the columns."
+        )
+
+
+def warn_of_one_place(Z: Any, owner: str, said: list[str]) -> None:
+    """Where all rows are put in one place, as a method that keeps no embedding does with equal rows.
+
+    Not where the method itself has `said` that its axes have no extent.
+    """
+    if not any("the others are zero" in text for text in said) and in_one_place(Z):
+        warn(
+            f"{owner}: the map puts all {Z.shape[0]} rows in one place; they are equal, or this method sees no "
+            "difference between them. Look at the columns, or use another metric or method."
+        )
+
+
+def warn_of_other_rows(X: Any, y: Any, owner: str) -> None:
+    """Where a network that reproduces its rows is given others to reproduce."""
+    if not same_shape(X, y):
+        return
+    rows, given = np.asarray(X), np.asarray(y)
+    if not ((rows == given) | ((rows != rows) & (given != given))).all():
+        warn(
+            f"{owner}: y is ignored: the network reproduces the rows of X. To restore rows from corrupted ones fit "
+            "Autoencoder(penalty='denoising') on the rows as they should be."
+        )
+
+
+def refuse_second_reading(owner: str) -> None:
+    raise TypeError(f"{owner}: an iterator of batches can be read only once; call fit, then transform batch by batch.")
+
+
+def refuse_absurd(X: Any, k: Any, owner: str) -> None:
+    """More components than rows and columns are axes of zeros; they must fit into memory too."""
+    n, d = X.shape
+    if isinstance(k, int) and k > max(n, d):
+        memory.check(owner, {f"coordinates of {k} components": 8 * (n + d) * k}, "Use fewer components.")
+
+
+def in_precision(Z: Any, dtype: np.dtype, owner: str, what: str = "coordinates") -> np.ndarray:
+    """The answer in the precision of the input; ValueError where that cannot hold it."""
+    with np.errstate(over="ignore"):
+        found = np.asarray(Z, dtype=dtype)
+    if found.dtype.kind == "f" and np.isinf(found).any():
+        raise ValueError(
+            f"{owner}: {what} are beyond the range of {dtype}. Multiply X by a constant first, so that its numbers are "
+            f"near 1{', or pass float64' if dtype == np.float32 else ''}."
+        )
+    return found
+
+
+def in_one_place(Z: Any) -> bool:
+    """Whether all rows are equal but for rounding; rows that were not placed (NaN) do not count."""
+    if sparse.issparse(Z) or len(Z) < 2 or np.abs(Z[0] - Z[-1]).max() > 1e-9 * np.abs(Z[0]).max():
+        return False  # settles it for nearly all data
+    placed = Z[np.isfinite(Z).all(axis=1)]
+    return len(placed) > 1 and not (np.ptp(placed, axis=0) > 1e-12 * np.abs(placed).max()).any()
 
 
 def check_fitted_distances(D: Any, accepts: Accepts) -> Any:

@@ -1,30 +1,38 @@
 """The command line: commands, options, and errors as one line.
 
-Heavy modules are imported only when a command runs, so that --help and --version are fast.
+Heavy modules are imported only when a command runs, so that --help and --version are fast. Nearly everything else is
+imported inside `main`, so that Ctrl-C at any time after the first milliseconds is one line and not a traceback.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import signal
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
-from lowdim.app.parsers import parser
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
 
 EXTRA = ("jinja2", "markupsafe", "matplotlib", "polars", "rich")  # libraries of the extra [app]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. Returns 0 if it is done, 2 after an error of the user, 130 after Ctrl-C."""
+    pressed = _listen() if argv is None else []
     try:
+        from lowdim.app.parsers import parser
+
         arguments = parser(sys.argv[1:] if argv is None else argv).parse_args(argv)
         if arguments.command is None:
             parser().print_help()
             return 0
-        return _run(arguments)
+        code = _run(arguments, pressed)
+        if argv is None:
+            _ignore()  # all is written: the end of the interpreter is not a stop
+        return code
     except KeyboardInterrupt:
         try:
             return _stopped(as_program=argv is None)
@@ -32,13 +40,36 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _stopped(as_program=argv is None)
     except SystemExit as done:  # help, version and errors of the options
         return done.code if isinstance(done.code, int) else 0
+    except Exception:
+        if not pressed:
+            raise
+        return _stopped(as_program=argv is None)  # what an interrupted import has left behind
+
+
+def _listen() -> list[int]:
+    """Keys pressed from now on: a compiled module that is interrupted while it is imported raises another error."""
+    pressed: list[int] = []
+
+    def press(number: int, frame: object) -> None:
+        pressed.append(number)
+        raise KeyboardInterrupt
+
+    with suppress(ValueError):  # not in the main thread
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, press)
+    return pressed
+
+
+def _ignore() -> None:
+    """Further Ctrl-C."""
+    with suppress(ValueError):  # not in the main thread
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _stopped(as_program: bool) -> int:
     """Ctrl-C: one line on stderr, whatever the interpreter was doing; further Ctrl-C are ignored."""
     if as_program:
-        with suppress(ValueError):  # not in the main thread
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        _ignore()
     _fail("stopped", 130)
     if as_program:  # a normal exit can end in a signal if an import was interrupted
         with suppress(OSError):
@@ -48,14 +79,16 @@ def _stopped(as_program: bool) -> int:
     return 130
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def _run(arguments: argparse.Namespace, pressed: list[int]) -> int:
+    from lowdim._core.runtime.memory import config
     from lowdim.app.errors import UserError
 
     expected = (UserError, ValueError, TypeError, OSError, MemoryError, ImportError)
     try:
         from lowdim.app import commands
 
-        code = getattr(commands, arguments.command)(arguments)
+        with config(memory_limit=getattr(arguments, "limit_memory", None)):  # reading included
+            code = getattr(commands, arguments.command)(arguments)
         sys.stdout.flush()
         return code or 0
     except BrokenPipeError:  # the reader of the pipe has closed it
@@ -64,6 +97,8 @@ def _run(arguments: argparse.Namespace) -> int:
     except expected as error:
         if arguments.traceback:
             raise
+        if pressed and isinstance(error, ImportError):
+            raise KeyboardInterrupt from error
         return _fail(_missing_extra(error) or _one_line(error, arguments.command), 2)
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from lowdim._core.tables.kinds import some_of
 from lowdim.app.column_names import quoted, resolved
 from lowdim.app.errors import UserError, with_option_names
 from lowdim.app.read_options import ReadOptions
@@ -195,9 +196,10 @@ def assemble(name: str, frame: pl.DataFrame, how: ReadOptions, *, source: str, n
 
 
 def _understood(frame: pl.DataFrame, how: ReadOptions, source: str) -> Table:
+    _refuse_against_model(how, source)
     wishes = Wishes(
         columns=tuple(dict.fromkeys(how.needed or how.columns)),
-        drop=tuple(column for column in how.drop if column not in how.needed),
+        drop=how.drop,
         label=how.label,
         names=how.names,
         kinds={**dict(how.kinds), **dict(how.needed_kinds)},
@@ -211,6 +213,24 @@ def _understood(frame: pl.DataFrame, how: ReadOptions, source: str) -> Table:
         return read_table(frame, wishes)
     except ValueError as error:
         raise UserError(with_option_names(str(error))) from error
+
+
+def _refuse_against_model(how: ReadOptions, source: str) -> None:
+    """What a saved model needs cannot be left out by --drop or --columns, nor be of another kind by --as."""
+    without = [name for name in how.needed if name in how.drop or (how.columns and name not in how.columns)]
+    if without:
+        option = "--drop" if without[0] in how.drop else "--columns"
+        raise UserError(
+            f"{source}: {option} leaves out {some_of([repr(name) for name in without])}, which the model was fitted "
+            f"with. Leave {option} away, or fit another model without {'it' if len(without) == 1 else 'them'}."
+        )
+    fitted = dict(how.needed_kinds)
+    for name, kind in how.kinds:
+        if fitted.get(name, kind) != kind:
+            raise UserError(
+                f"{source}: --as {kind}:{quoted(name)} is not what the model was fitted with: {name!r} was a "
+                f"{fitted[name]} there. Leave it away, or fit another model."
+            )
 
 
 def _check_finite(table: Table, source: str) -> None:

@@ -144,7 +144,7 @@ def jobs_option(command: argparse.ArgumentParser) -> None:
 
 
 def memory_option(command: argparse.ArgumentParser) -> None:
-    text = "largest memory that one method may take, such as 4GB (default: the memory available)"
+    text = "largest memory that one method, or reading the table, may take, such as 4GB (default: the memory available)"
     command.add_argument("--limit-memory", metavar="SIZE", help=text)
     command.add_argument("--memory-limit", dest="limit_memory", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
 

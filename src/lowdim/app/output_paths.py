@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import tempfile
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from lowdim._core.runtime.files import folder_for_one
 from lowdim.app.errors import UserError
 
 MAPS = "maps"  # the folder of finished maps, inside that of the report
@@ -33,22 +35,33 @@ def _same(one: str, other: str) -> bool:
         return False
 
 
-def report_folder(chosen: str | None, name: str, run: str) -> tuple[Path, str | None]:
-    """The folder of a report, and what is to be said about it.
+@contextmanager
+def report_folder(chosen: str | None, name: str, run: str, started: float) -> Iterator[tuple[Path, str | None]]:
+    """The folder of a report, for this process alone, and what is to be said about it.
 
-    The folder chosen, or lowdim-report-NAME. Where that one has the report of another run (`run` identifies data and
+    The folder chosen, or lowdim-report-NAME. Where another run is writing into it, has written into it since `started`
+    (in seconds of `time.time`), or, if it was not chosen, has left its report there (`run` identifies data and
     settings), the first of NAME-2, NAME-3, ... that is free or has the same run: no report is lost.
     """
-    if chosen is not None:
-        other = _run_of(Path(chosen)) not in (None, run)
-        return Path(chosen), f"replaces the earlier report in {chosen}" if other else None
-    first = folder = Path(f"lowdim-report-{name}")
-    number = 1
-    while _run_of(folder) not in (None, run):
-        number += 1
-        folder = Path(f"{first}-{number}")
-    said = f"{first} has the report of other data or settings; this one goes to {folder}" if number > 1 else None
-    return folder, said
+    first = Path(chosen or f"lowdim-report-{name}")
+    why = ""
+    for number in itertools.count(1):
+        folder = first if number == 1 else Path(f"{first}-{number}")
+        other = _run_of(folder) not in (None, run)
+        if other and (chosen is None or number > 1 or _written_since(folder, started)):
+            why = why or f"{first} has the report of other data or settings"
+            continue
+        with output_folder(folder), folder_for_one(folder) as mine:
+            if mine:
+                replaces = f"replaces the earlier report in {folder}" if other else None
+                yield folder, f"{why}; this one goes to {folder}" if why else replaces
+                return
+            why = why or f"another run is writing into {first}"
+
+
+def _written_since(folder: Path, started: float) -> bool:
+    """Whether the report in a folder is newer than this run: it was made at the same time."""
+    return (folder / "report.html").stat().st_mtime > started
 
 
 def _run_of(folder: Path) -> str | None:

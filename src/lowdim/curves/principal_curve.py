@@ -239,4 +239,6 @@ def _oriented(curve: Polyline, X: np.ndarray, n_jobs: int | None) -> Polyline:
     if curve.closed:
         return curve
     t = curve.project(X, n_jobs).parameters
-    return curve.reversed() if ((t - t.mean()) ** 3).sum() < 0 else curve
+    from_mean = t - t.mean()
+    from_mean /= 2.0 ** np.frexp(np.abs(from_mean).max(initial=0.0))[1]  # the cubes of large numbers overflow
+    return curve.reversed() if (from_mean**3).sum() < 0 else curve

@@ -104,7 +104,9 @@ def low_rank(X: Any, n_components: int, *, penalty: float = 0.0, max_iter: int =
         whole = svd(X, int(n_components), owner="low_rank")
         left = _left_out(X, whole) + float((np.minimum(whole.values, price) ** 2).sum())
         found = shrunken(whole, price)
-    root = float(np.sqrt(left)) * unit
+    root = float(np.sqrt(left)) * float(unit)
+    if not np.isfinite(root * root):
+        raise ValueError("low_rank: the squared error is out of the range of float64. Multiply X by a constant first.")
     U, values, Vt = (part.astype(X.dtype, copy=False) for part in (found.U, found.values * unit, found.Vt))
     steps = (1, True) if run is None else (run.n_iter, run.converged)
     return LowRank(U, values, Vt, root * root, *steps)
@@ -160,7 +162,14 @@ def pseudo_inverse(X: Any, *, tol: float | None = None) -> np.ndarray:
     share = max(X.shape) * float(np.finfo(X.dtype).eps) if tol is None else tol
     keep = found.values > share * found.values[0]
     B = (found.Vt[keep].T / found.values[keep]) @ found.U[:, keep].T
-    return (B / unit).astype(X.dtype, copy=False)
+    with np.errstate(over="ignore"):
+        B = (B / unit).astype(X.dtype, copy=False)
+    if not np.isfinite(B).all():
+        raise ValueError(
+            f"pseudo_inverse: the numbers of X are too small: their inverses are beyond the range of {X.dtype}. "
+            "Multiply X by a constant first."
+        )
+    return B
 
 
 def _table(X: Any, owner: str, holes: bool = False, way: str = "") -> tuple[Any, float]:

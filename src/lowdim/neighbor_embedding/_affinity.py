@@ -50,6 +50,16 @@ def n_neighbors(perplexity: float | Sequence[float], n: int, owner: str) -> int:
     return max(1, min(n - 1, int(np.ceil(3 * largest))))
 
 
+def fitting(perplexity: Any, default: float, n: int, owner: str, *, say: bool) -> Any:
+    """A perplexity as given; the default, on too few rows for it, a third of them, with a warning if asked."""
+    if not isinstance(perplexity, (int, float)) or perplexity != default or n - 1 >= default:
+        return perplexity
+    fewer = max(1.0, (n - 1) / 3)
+    if say:
+        warn(f"{owner}: the default perplexity {default:g} is too large for {n} rows; {fewer:.3g} was used instead.")
+    return fewer
+
+
 def weights(
     graph: sparse.csr_array,
     *,
@@ -137,6 +147,19 @@ def joint(P: sparse.csr_array) -> sparse.csr_array:
     both.sort_indices()
     both.data /= both.data.sum()
     return both
+
+
+def given(X: Any, owner: str) -> sparse.csr_array:
+    """The affinities that a user gives, as a symmetric distribution over pairs of different rows."""
+    P = sparse.csr_array(X, dtype=np.float64)
+    if P.shape[0] != P.shape[1]:
+        raise ValueError(f"{owner}: affinities must be a square table, one row and column a row; got shape {P.shape}.")
+    if P.nnz and not (float(P.data.min()) >= 0 and np.isfinite(P.data).all()):
+        raise ValueError(f"{owner}: affinities must be finite and not negative; got {float(P.data.min()):g}.")
+    P = P - sparse.diags_array(P.diagonal()).tocsr()
+    P.eliminate_zeros()
+    check_neighbors((P + P.T).tocsr(), owner)
+    return joint(P)
 
 
 def check_neighbors(graph: Any, owner: str) -> None:

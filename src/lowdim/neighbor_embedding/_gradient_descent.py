@@ -125,6 +125,11 @@ class State:
     gains: np.ndarray
 
     @classmethod
+    def of(cls, kept: dict[str, Any], dtype: Any) -> State:
+        """As an earlier descent left it."""
+        return cls(*(np.array(kept[name], dtype=dtype, order="C") for name in ("Z", "velocity", "gains")))
+
+    @classmethod
     def at(cls, Z: np.ndarray, dtype: Any) -> State:
         Z = np.ascontiguousarray(Z - Z.mean(axis=0), dtype=dtype)
         return cls(Z, np.zeros_like(Z), np.ones_like(Z))
@@ -145,6 +150,7 @@ class Descended:
     converged: bool
     stopped: bool  # by the callback
     restarted: bool  # without the early phase, under which the map had collapsed
+    state: State  # as it is, to continue from
 
 
 def gradient_descent(
@@ -158,11 +164,18 @@ def gradient_descent(
     callback: Callback | None,
     verbose: int | bool,
     owner: str,
+    kept: dict[str, Any] | None = None,
+    before: int = 0,
+    every: int = BLOCK,
 ) -> Descended:
-    """Follow the gradient through the phases."""
-    edges, state = Edges.of(P, dtype), State.at(start, dtype)
-    plan = [(phase, n) for phase in phases for n in _blocks(phase.n_iter)]
-    done, fall, settled, stopped, restarted, costs = 0, np.inf, False, False, False, [np.inf]
+    """Follow the gradient through the phases, from `start` or on from what is kept of `before` steps."""
+    edges = Edges.of(P, dtype)
+    state = State.at(start, dtype) if kept is None else State.of(kept, dtype)
+    plan, at = [], before
+    for phase in phases:
+        plan += [(phase, n) for n in _blocks(phase.n_iter, at, every)]
+        at += phase.n_iter
+    done, fall, settled, stopped, restarted, costs = before, np.inf, False, False, False, [np.inf]
     with Progress(owner, sum(n for _, n in plan), verbose) as progress:
         for b, (phase, n_iter) in enumerate(plan):
             relative = engine.advance(edges, state, phase, n_iter)
@@ -182,7 +195,7 @@ def gradient_descent(
         fall = (costs[-2] - costs[-1]) / max(abs(costs[-2]), 1e-300)
     settled = settled or abs(fall) <= STILL
     divergence = max(0.0, engine.divergence(edges, state.Z))
-    return Descended(centred(state.Z), divergence, done, fall, settled and not stopped, stopped, restarted)
+    return Descended(centred(state.Z), divergence, done, fall, settled and not stopped, stopped, restarted, state)
 
 
 def _collapsed(Z: np.ndarray, start: np.ndarray) -> bool:
@@ -194,8 +207,10 @@ def _collapsed(Z: np.ndarray, start: np.ndarray) -> bool:
     return narrowest[0] < 0.1 * narrowest[1]
 
 
-def _blocks(n: int) -> list[int]:
-    return [min(BLOCK, n - at) for at in range(0, n, BLOCK)]
+def _blocks(n: int, at: int = 0, every: int = BLOCK) -> list[int]:
+    """n steps from step `at` on, in blocks that end where those of a descent from step 0 do."""
+    first = min(n, -at % every)
+    return [size for size in [first, *(min(every, n - done) for done in range(first, n, every))] if size]
 
 
 def centred(Z: np.ndarray) -> np.ndarray:

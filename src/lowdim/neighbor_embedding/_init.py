@@ -17,6 +17,7 @@ ROUGH = (1e-3, 1e-6)  # residuals of the eigenvectors, relative to the norm; the
 SHARE = 0.1  # of the smallest eigenvalue that a residual may be
 LEAST_WIDTH, MOST_WIDTH = 1e-3, 100.0  # of given coordinates, in units of the range of the forces
 SPREAD = 1e-4  # standard deviation of the first axis: so small that distances in the map are set by the forces alone
+WIDE = 10.0  # square roots of n: digits (600 rows, divergence .45) end at .68 from an `init` 24 of them wide
 INITS = ("pca", "spectral", "random")
 
 
@@ -96,6 +97,16 @@ def given(init: Any, n: int, k: int, owner: str, name: str = "init") -> np.ndarr
     if Z.shape != (n, k) or not np.isfinite(Z).all():
         raise ValueError(f"{owner}: {name} must be {n} rows of {k} finite numbers; got shape {Z.shape}.")
     return Z
+
+
+def warn_width(start: np.ndarray, owner: str) -> None:
+    """Maps are some square roots of n wide; in a far wider one forces vanish, and it would count as converged."""
+    width = float(np.ptp(start, axis=0).max())
+    if width > 100 + WIDE * np.sqrt(len(start)):
+        warn(
+            f"{owner}: init is {width:.2g} wide, far more than maps of {len(start)} rows are. Points this far apart "
+            "exert no force on each other. Rescale it, such as init * (1e-4 / init[:, 0].std())."
+        )
 
 
 def within_reach(Z: np.ndarray, size: float, owner: str) -> np.ndarray:

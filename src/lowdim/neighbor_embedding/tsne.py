@@ -7,11 +7,13 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric
 from lowdim._core.manifold.neighborhood import Neighborhood
+from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim.neighbor_embedding import _affinity, _init, _new_rows
@@ -30,7 +32,7 @@ NOT_SHOWN = (
     "in data that have none. Compare several perplexities."
 )
 RATE = 50.0  # the least rate of "auto" (maps of few rows hardly move), up to twice the usual: beyond, steps overshoot
-WIDE = 10.0  # square roots of n: digits (600 rows, divergence .45) end at .68 from an `init` 24 of them wide
+PERPLEXITY = 30.0
 ALL_PAIRS = 3000  # rows up to which the exact solver takes all others as neighbours, as the original method does
 
 
@@ -69,9 +71,11 @@ class TSNE(Reducer):
     n_components : int
         Dimension of the map.
     perplexity : float or list of float
-        Effective number of neighbours of a row. Several are averaged, which keeps more of the global structure.
-    affinity : {"gaussian", "uniform"}
-        How neighbours are weighted; "uniform": the nearest `n_neighbors`, all the same.
+        Effective number of neighbours of a row. Several are averaged, which keeps more of the global structure. The
+        default 30 becomes a third of the rows, with a warning, where there are 30 rows or fewer.
+    affinity : {"gaussian", "uniform", "precomputed"}
+        How neighbours are weighted; "uniform": the nearest `n_neighbors`, all the same. "precomputed": X holds the
+        p_ij themselves, dense or sparse, of any sum; they are made symmetric. New rows are not transformed then.
     n_neighbors : int or None
         Neighbours that have a p_ij; None: three times the perplexity, or all where the exact solver has few rows.
     sigma : float or None
@@ -99,7 +103,11 @@ class TSNE(Reducer):
         Share of the last step that is added to the next; of a pair, the first under early exaggeration and the second
         afterwards.
     warm_start : bool
-        Continue from the embedding of the last fit, without early exaggeration.
+        Continue the descent of the last fit with `max_iter` more steps: its momentum and gains are kept, and the steps
+        under early exaggeration are counted from its beginning, so that 50 and 50 steps are 100; by the tree and on the
+        grid to the last bit after a multiple of `callback_every` steps.
+    callback_every : int
+        Steps between two calls of `callback`, and between two checks of the map.
     metric : str or callable
         Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
         "precomputed" where X holds distances. These may be dense, condensed, or a sparse graph whose stored entries are
@@ -117,12 +125,12 @@ class TSNE(Reducer):
         "random"; or an array, used as it is. "pca" keeps the global arrangement of the data and needs no seed; for
         distances alone it means "spectral".
     max_iter : int
-        Maximum number of iterations, those under early exaggeration included.
+        Maximum number of iterations, those under early exaggeration included; with `warm_start`, of each fit.
     tol : float
         Convergence tolerance: norm of the gradient relative to that of the attraction alone.
     callback : callable or None
-        Called as ``callback(step, loss, state)``; returning True stops the fit. Every 50 steps; `loss` is KL(P || Q)
-        without exaggeration, `state` the embedding so far.
+        Called as ``callback(step, loss, state)``; returning True stops the fit. Every `callback_every` steps; `loss`
+        is KL(P || Q) without exaggeration, `state` the embedding so far.
     random_state : int, generator or None
         Seed; the same int gives the same result. Only ``init="random"`` is random.
     n_jobs : int or None
@@ -137,7 +145,7 @@ class TSNE(Reducer):
     kl_divergence_ : float
         KL(P || Q) of the map, without exaggeration, in nats; over all pairs up to 5,000 rows, beyond by the solver.
     n_iter_ : int
-        Number of steps.
+        Number of steps; with `warm_start`, of all fits together.
     not_shown_ : str
         What must not be read from the map, in a sentence; `lowdim.compare` repeats it.
     converged_ : bool
@@ -146,7 +154,7 @@ class TSNE(Reducer):
 
     Notes
     -----
-    A new row minimises its own divergence with respect to its nearest fitted rows (perplexity 5), with all fitted rows
+    A new row minimises its own divergence with respect to its nearest fitted rows (perplexity 7), with all fitted rows
     fixed, so that its coordinates are the same in any batch. Nearer to a fitted row than a tenth of the distance to its
     15th neighbour, it is drawn to the point of that row, so that `transform` of the fitted rows is `embedding_` to
     rounding (1e-8 of its spread); without that, rows of handwritten digits would come out within 0.2 % of the map's
@@ -171,7 +179,7 @@ class TSNE(Reducer):
     _rules: ClassVar = {
         "n_components": params.whole(1),
         "perplexity": params.real(0, open_low=True) | params.Rule("a list of such", _are_numbers),
-        "affinity": params.one_of(*_affinity.KINDS),
+        "affinity": params.one_of(*_affinity.KINDS, "precomputed"),
         "n_neighbors": params.none() | params.whole(1),
         "sigma": params.none() | params.real(0, open_low=True),
         "dof": params.real(0, open_low=True),
@@ -183,6 +191,7 @@ class TSNE(Reducer):
         "learning_rate": params.one_of("auto") | params.real(0, open_low=True),
         "momentum": params.real(0, 1, open_high=True) | params.Rule("a pair of such", _are_momenta),
         "warm_start": params.flag(),
+        "callback_every": params.whole(1),
         "init": _init.rule(),
     }
     _sparse_rows = True
@@ -193,7 +202,7 @@ class TSNE(Reducer):
         self,
         n_components=2,
         *,
-        perplexity=30.0,
+        perplexity=PERPLEXITY,
         affinity="gaussian",
         n_neighbors=None,
         sigma=None,
@@ -206,6 +215,7 @@ class TSNE(Reducer):
         learning_rate="auto",
         momentum=0.8,
         warm_start=False,
+        callback_every=50,
         metric="euclidean",
         search="auto",
         missing="error",
@@ -231,6 +241,7 @@ class TSNE(Reducer):
         self.learning_rate = learning_rate
         self.momentum = momentum
         self.warm_start = warm_start
+        self.callback_every = callback_every
         self.metric = metric
         self.search = search
         self.missing = missing
@@ -243,9 +254,10 @@ class TSNE(Reducer):
         self.verbose = verbose
 
     def _forget(self) -> None:
-        earlier = self.__dict__.get("embedding_") if self.warm_start else None
+        names = ("embedding_", "n_iter_", "_parts")
+        earlier = {name: self.__dict__[name] for name in names if self.warm_start and name in self.__dict__}
         super()._forget()
-        if earlier is not None:
+        if earlier:
             self._earlier = earlier
 
     def _embed(self, X: Any) -> np.ndarray:
@@ -255,14 +267,18 @@ class TSNE(Reducer):
 
         P = self._affinities(X, engine.solver)
 
-        earlier = self.__dict__.pop("_earlier", None)
-        start = self._initial(X, P) if earlier is None else self._resumed(earlier, X.shape[0])
+        earlier = self.__dict__.pop("_earlier", {})
+        before, kept = earlier.get("n_iter_", 0), earlier.get("_parts")
+        start = self._resumed(earlier, X.shape[0]) if earlier else self._initial(X, P)
 
         run = gradient_descent(
             P,
             start,
             engine,
-            self._phases(P, early=earlier is None, exact=engine.solver == "exact"),
+            self._phases(P, before, exact=engine.solver == "exact"),
+            kept=kept,
+            before=before,
+            every=self.callback_every,
             tol=self.tol,
             dtype=engine.dtype(X.dtype, X.shape[0]),
             callback=self.callback,
@@ -274,27 +290,44 @@ class TSNE(Reducer):
         self.kl_divergence_, self.n_iter_, self.converged_ = run.divergence, run.n_iter, run.converged
         self.not_shown_ = NOT_SHOWN
         self._rows = self._own_rows(X)
+        if self.warm_start:
+            state = run.state
+            self._parts = {"Z": state.Z, "velocity": state.velocity, "gains": state.gains, "start": start}
         return run.Z
 
     def _affinities(self, X: Any, solver: str) -> sparse.csr_array:
         """P: symmetric, of sum 1."""
+        if self.affinity == "precomputed":
+            return _affinity.given(X, "TSNE")
         if self._precomputed() and sparse.issparse(X):
             graph = _affinity.stored_graph(X, "TSNE")
         else:
             k = self._n_near(X.shape[0], solver)
             graph = _affinity.as_graph(self._neighborhood(k).nearest(X, k), X.shape[0])
-        settings = {"perplexity": self.perplexity, "sigma": self.sigma, "kind": self.affinity, "n_jobs": self.n_jobs}
+        settings = {
+            "perplexity": self._perplexity(X.shape[0]),
+            "sigma": self.sigma,
+            "kind": self.affinity,
+            "n_jobs": self.n_jobs,
+        }
         return _affinity.joint(_affinity.weights(graph, **settings))
 
     def _n_near(self, n: int, solver: str) -> int:
         """How many neighbours have an affinity."""
         by_perplexity = self.sigma is None and self.affinity == "gaussian"
-        k = _affinity.n_neighbors(self.perplexity if by_perplexity else 1.0, n, "TSNE")
+        k = _affinity.n_neighbors(self._perplexity(n, say=True) if by_perplexity else 1.0, n, "TSNE")
         if self.n_neighbors is not None:
             return self.n_neighbors
         if solver == "exact" and n <= ALL_PAIRS and self.affinity == "gaussian":
             return n - 1
         return k if by_perplexity else min(n - 1, int(np.ceil(3 * np.max(self.perplexity))))
+
+    def _perplexity(self, n: int, *, say: bool = False) -> Any:
+        """As given; the default, on too few rows for it, a third of them."""
+        return _affinity.fitting(self.perplexity, PERPLEXITY, n, "TSNE", say=say)
+
+    def _precomputed(self) -> bool:
+        return self.affinity == "precomputed" or super()._precomputed()
 
     def _neighborhood(self, k: int) -> Neighborhood:
         return Neighborhood(k, None, self._distance(), self.search, self.n_jobs, "TSNE")
@@ -307,15 +340,18 @@ class TSNE(Reducer):
                 raise ValueError(
                     "TSNE: init must not have all points at the same coordinates: no force would separate them."
                 )
-            _warn_width(start)
+            _init.warn_width(start, "TSNE")
             return start
         if self.init == "random":
             return _init.SPREAD * generator(self.random_state).standard_normal((n, k))
         rows = None if self._precomputed() else X if self._holes is None else self._holes.rows(X)
         return _init.computed(self.init, rows, P, k, generator(0), "TSNE")  # the same for every seed
 
-    def _resumed(self, earlier: np.ndarray, n: int) -> np.ndarray:
-        return _init.given(earlier, n, self.n_components, "TSNE", "the earlier embedding (warm_start=True)")
+    def _resumed(self, earlier: dict[str, Any], n: int) -> np.ndarray:
+        """The map to continue from, or what it began from where the descent itself is continued."""
+        settings = (n, self.n_components, "TSNE", "the earlier embedding (warm_start=True)")
+        last = _init.given(earlier["embedding_"], *settings)
+        return earlier["_parts"]["start"] if "_parts" in earlier else last
 
     def _warn(self, run: Descended) -> None:
         if run.restarted and self.early_exaggeration != "auto":
@@ -332,21 +368,20 @@ class TSNE(Reducer):
                 ConvergenceWarning,
             )
 
-    def _phases(self, P: Any, *, early: bool, exact: bool) -> list[Phase]:
-        """The phases of the descent, with and without early exaggeration.
+    def _phases(self, P: Any, done: int, *, exact: bool) -> list[Phase]:
+        """The phases of the descent after `done` steps, with and without early exaggeration.
 
         Gains raise the rate of a coordinate until it oscillates, and then rounding errors decide the map. Under
         exaggeration they have no advantage (measured on MNIST). Afterwards they lower the divergence of large maps by
         1 %; for few rows they are limited, so that a shift of the data or another order of the rows more often gives
         the same map. That is no guarantee: some data and perplexities still amplify rounding errors.
         """
-        n, first = P.shape[0], min(self.early_iter, self.max_iter)
+        n, first = P.shape[0], min(max(0, self.early_iter - done), self.max_iter)
         factor = _early_factor(P) if self.early_exaggeration == "auto" else self.early_exaggeration
-        rest = self.max_iter - first if early else max(1, self.max_iter - first)
         before, after = self.momentum if isinstance(self.momentum, (list, tuple)) else (self.momentum, self.momentum)
         plan = [
-            (first if early else 0, factor, before, EARLY_GAIN),
-            (rest, self.exaggeration, after, EXACT_GAIN if exact else np.inf),
+            (first, factor, before, EARLY_GAIN),
+            (self.max_iter - first, self.exaggeration, after, EXACT_GAIN if exact else np.inf),
         ]
         fixed = None if self.learning_rate == "auto" else float(self.learning_rate)
         return [
@@ -355,11 +390,35 @@ class TSNE(Reducer):
             if steps
         ]
 
-    def _extend(self, X: Any) -> np.ndarray:
+    def transform(self, X: Any, perplexity: float | None = None) -> np.ndarray:
+        """Coordinates of new rows. Each row is treated on its own: the result does not depend on the rows beside it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows; with ``metric="precomputed"`` their distances to the fitted rows.
+        perplexity : float or None
+            Effective number of fitted rows that a new row is attracted to. None is 7: by more, rows end between groups.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_components)
+            Their coordinates in the embedding.
+        """
+        check_is_fitted(self)
+        if self.affinity == "precomputed":
+            raise ValueError(_new_rows.NO_ROWS)
+        wanted = _new_rows.check_perplexity(perplexity, len(self.embedding_), "TSNE")
+        X, dtype = self._check_rows(X, fitting=False)
+        parts = [self._extend(X[rows], wanted) for rows in threads.blocks(X.shape[0], self._block_rows)]
+        return np.concatenate(parts).astype(dtype, copy=False)
+
+    def _extend(self, X: Any, perplexity: float = _new_rows.PERPLEXITY) -> np.ndarray:
         fitted = np.asarray(self.embedding_, dtype=np.float64)
-        k = _new_rows.n_near(len(fitted))
+        k = _new_rows.n_near(len(fitted), perplexity)
         groups = _new_rows.neighbors_of_new(self._neighborhood(k), self._rows, X, k)
-        return _new_rows.place_by_affinities(groups, fitted, theta=self.theta, dof=self.dof, n_jobs=self.n_jobs)
+        settings = {"theta": self.theta, "dof": self.dof, "n_jobs": self.n_jobs, "perplexity": perplexity}
+        return _new_rows.place_by_affinities(groups, fitted, **settings)
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         exact = self.solver == "exact" or (self.solver == "auto" and (n <= EXACT or self.n_components > TREE_DIMS))
@@ -370,13 +429,3 @@ class TSNE(Reducer):
             "map and forces": 40 * n * self.n_components,
             "rows": 2 * n * d * itemsize if stored is None else 24 * stored,
         }
-
-
-def _warn_width(start: np.ndarray) -> None:
-    """Maps are some square roots of n wide; in a far wider one forces vanish, and it would count as converged."""
-    width = float(np.ptp(start, axis=0).max())
-    if width > 100 + WIDE * np.sqrt(len(start)):
-        warn(
-            f"TSNE: init is {width:.2g} wide, far more than maps of {len(start)} rows are. Points this far apart exert "
-            "no force on each other. Rescale it, such as init * (1e-4 / init[:, 0].std())."
-        )

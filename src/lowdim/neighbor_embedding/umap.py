@@ -27,6 +27,7 @@ from lowdim.neighbor_embedding._umap_descent import (
     Optimised,
     SampledDescent,
     Schedule,
+    SettledDescent,
     divergence,
     run_epochs,
 )
@@ -69,13 +70,16 @@ class UMAP(Reducer):
         Approximate least distance of neighbours in the map; at most `spread`. Small makes tight groups.
     spread : float
         Scale of the map: strength falls as exp(-(d - min_dist) / spread).
+    a, b : float or None
+        Of the map's kernel 1 / (1 + a d^2b), both given, instead of `min_dist` and `spread`.
     local_connectivity : float
         How many neighbours have membership 1.
     set_op_mix_ratio : float
         Both directions of an edge are combined by the fuzzy union (1), the intersection (0), or a mixture.
     solver : {"auto", "sampled", "exact"}
         "sampled": edges and repelling rows are drawn. "exact": their expectation, with nothing random, which takes time
-        n_samples² in each epoch. "auto" is exact up to 500 rows.
+        n_samples² in each epoch; it keeps what `init` tears apart. "auto" samples, and up to 500 rows lets the map
+        settle under the expected forces in the second half of the epochs.
     learning_rate : float
         Of the first epoch; 1, as in umap-learn, keeps a little less of the local structure.
     repulsion : float
@@ -114,7 +118,7 @@ class UMAP(Reducer):
         "random"; or an array, rescaled where it is far too wide or narrow for the forces. For distances alone "pca"
         means "spectral".
     max_iter : int or None
-        Number of epochs. None: 500 up to 10,000 rows, then 200.
+        Number of epochs. None: 500 up to 10,000 rows, then 200; 800 where the map settles ("auto", up to 500 rows).
     callback : callable or None
         Called as ``callback(step, loss, state)``; returning True stops the fit. Every 10 epochs, of all connected
         components in turn with "separate"; `loss` is the `kl_divergence_` of the map so far (exact up to 1,400 rows,
@@ -140,7 +144,7 @@ class UMAP(Reducer):
     not_shown_ : str
         What must not be read from the map, in a sentence; `lowdim.compare` repeats it.
     a_, b_ : float
-        Of the map's kernel, fitted to `min_dist` and `spread`.
+        Of the map's kernel: as given, or fitted to `min_dist` and `spread`.
     n_iter_ : int
         Number of epochs, the largest one of all connected components.
     converged_ : bool
@@ -176,6 +180,8 @@ class UMAP(Reducer):
         "n_neighbors": params.whole(1),
         "min_dist": params.real(0),
         "spread": params.real(1e-15, 1e15),
+        "a": params.none() | params.real(0, open_low=True),
+        "b": params.none() | params.real(0, open_low=True),
         "local_connectivity": params.real(0),
         "set_op_mix_ratio": params.real(0, 1),
         "solver": params.one_of("auto", *SOLVERS),
@@ -200,6 +206,8 @@ class UMAP(Reducer):
         n_neighbors=15,
         min_dist=0.1,
         spread=1.0,
+        a=None,
+        b=None,
         local_connectivity=1.0,
         set_op_mix_ratio=1.0,
         solver="auto",
@@ -225,6 +233,8 @@ class UMAP(Reducer):
         self.n_neighbors = n_neighbors
         self.min_dist = min_dist
         self.spread = spread
+        self.a = a
+        self.b = b
         self.local_connectivity = local_connectivity
         self.set_op_mix_ratio = set_op_mix_ratio
         self.solver = solver
@@ -288,7 +298,8 @@ class UMAP(Reducer):
         self._check(supervised=y is not None)
         target = None if y is None else _targets.read(y, X.shape[0], self.target_metric)
         rng, self.not_shown_ = generator(self.random_state), NOT_SHOWN
-        self.a_, self.b_ = _fuzzy.curve(self.min_dist, self.spread, "UMAP")
+        given = None if self.a is None else (float(self.a), float(self.b))
+        self.a_, self.b_ = given or _fuzzy.curve(self.min_dist, self.spread, "UMAP")
         X = X if sparse.issparse(X) else np.ascontiguousarray(X)  # the same sums for every layout
         same = Distinct.of(X, given=self._precomputed() and sparse.issparse(X))
         rows = same.pick(X, square=self._precomputed())
@@ -312,6 +323,8 @@ class UMAP(Reducer):
 
     def _check(self, *, supervised: bool) -> None:
         check_metric(self.metric, "UMAP")
+        if (self.a is None) != (self.b is None):
+            raise ValueError(f"UMAP: a and b must both be given, or both be None; got a={self.a!r} and b={self.b!r}.")
         if self.densities and supervised and self.target_weight > 0:
             raise ValueError(
                 f"UMAP: densities must be 0 for a fit with y; got {self.densities:g}. Leave out y, or set "
@@ -366,11 +379,15 @@ class UMAP(Reducer):
         self, W: Any, start: np.ndarray, radii: np.ndarray | None, show: Any, rng: np.random.Generator
     ) -> Optimised:
         """The map of one connected component (or of all rows), by sampled or by expected forces."""
-        n = len(start)
-        exact = n <= EXACT and not self.densities if self.solver == "auto" else self.solver == "exact"
-        task = (W, start, self._forces(), Schedule.of(self.max_iter, self.learning_rate, n))
+        task, schedule = (W, start, self._forces()), Schedule.of(self.max_iter, self.learning_rate, len(start))
         densities = None if radii is None else _densities.Densities.of(radii, float(self.densities))
-        descent = ExpectedDescent(*task) if exact else SampledDescent(*task, rng, densities)
+        descent: SampledDescent | ExpectedDescent | SettledDescent
+        if self.solver == "exact":
+            descent = ExpectedDescent(*task, schedule)
+        elif self.solver == "auto" and len(start) <= EXACT and densities is None:
+            descent = SettledDescent(*task, self.max_iter, self.learning_rate, rng)
+        else:
+            descent = SampledDescent(*task, schedule, rng, densities)
         return run_epochs(descent, callback=show, n_jobs=self.n_jobs, verbose=self.verbose, owner="UMAP")
 
     def _show(self, component: np.ndarray, same: Distinct, before: int, n_iter: int, loss: float, Z: Any) -> Any:

@@ -13,6 +13,7 @@ from lowdim._core.ranks.reference import embedded_rows
 from lowdim._core.runtime.rng import generator
 from lowdim._core.tables.align import Alignment
 from lowdim._core.tables.align import procrustes as align
+from lowdim._core.tables.missing import refuse_scale
 
 Array = NDArray[Any]
 
@@ -112,8 +113,10 @@ def procrustes(
     <Procrustes: correlation 1.0000, disparity ..., p = 0.01 (99 permutations)>
     """
     params.check("procrustes", {"n_permutations": n_permutations}, {"n_permutations": params.whole(0)})
-    A = embedded_rows(target, len(np.asarray(target)), "procrustes: target").astype(np.float64)
+    A = embedded_rows(target, None, "procrustes: target").astype(np.float64)
     B = embedded_rows(source, len(A), "procrustes: source").astype(np.float64)
+    for table, name in ((A, "target"), (B, "source")):
+        refuse_scale(float(np.abs(table).max(initial=0.0)), "procrustes", name)
     A = np.pad(A, ((0, 0), (0, max(0, B.shape[1] - A.shape[1]))))
     if symmetric:
         A, B = _unit(A), _unit(B)

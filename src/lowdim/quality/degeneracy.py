@@ -52,7 +52,7 @@ def degeneracy(Z: Any, *, n_distinct: int | None = None) -> tuple[str, ...]:
     'The map is a line: the deviation along its s'
     """
     Z = real_array(Z, "degeneracy: Z")
-    if Z.ndim not in (1, 2):
+    if Z.ndim not in (1, 2) or 0 in Z.shape[1:]:
         raise ValueError(f"degeneracy: Z must be a table of rows and columns; got shape {Z.shape}.")
     Z = Z[:, None] if Z.ndim == 1 else Z
     Z = np.asarray(Z, np.float64)[np.isfinite(Z).all(axis=1)]

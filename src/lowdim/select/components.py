@@ -313,7 +313,7 @@ def _incomplete_kfold(X: np.ndarray, scale: bool, n_folds: int, rng: np.random.G
 
 def _prepare(X: np.ndarray, scale: bool) -> tuple[np.ndarray, np.ndarray | None]:
     """Centred (and scaled) rows, and their correlations if no column is constant."""
-    missing.refuse(X, "n_components")
+    missing.refuse_scale(missing.refuse(X, "n_components"), "n_components")
     Z = X - X.mean(axis=0)
     deviation = np.sqrt((Z**2).sum(axis=0) / (len(Z) - 1))
     constant = deviation <= 1e-14 * np.abs(X).max(axis=0)

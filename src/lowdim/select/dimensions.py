@@ -110,6 +110,8 @@ def n_dimensions(D: Any, *, n_components: int = 10, metric: Any = "precomputed")
     params.check("n_dimensions", {"n_components": n_components}, {"n_components": params.whole(1)})
     table = _dissimilarities(D, metric)
     n = len(table)
+    if n < 2:
+        raise ValueError(f"n_dimensions: D must be about at least 2 rows; got {n}.")
     memory.check("n_dimensions", {"inner products": 5 * n * n * 8}, "Use a sample of the rows.")
     B, _ = inner_products(table)
     values = all_eigenvalues(B, owner="n_dimensions")
@@ -132,7 +134,7 @@ def _dissimilarities(D: Any, metric: Any) -> Array:
     if check_metric(metric, "n_dimensions") == "precomputed":
         return np.asarray(check_dissimilarities(labelled(D, "n_dimensions")[0], "n_dimensions"))
     rows, metric = comparable(D, metric, "n_dimensions")
-    return pairwise(rows, metric=metric)
+    return pairwise(rows, metric=metric, owner="n_dimensions")
 
 
 def _stress(D: Array, Z: Array) -> Array:

@@ -21,7 +21,7 @@ def all_distances(X: Any, metric: Any, n_jobs: int | None) -> np.ndarray:
     D = np.empty((X.shape[0], X.shape[0]))
 
     def fill(rows: slice) -> None:
-        D[rows] = pairwise(X[rows], X, metric)
+        D[rows] = pairwise(X[rows], X, metric, owner="DiffusionMaps")
 
     threads.map_rows(fill, len(D), max(1, 2**22 // len(D)), n_jobs)
     np.fill_diagonal(D, 0.0)

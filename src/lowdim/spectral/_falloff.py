@@ -127,5 +127,5 @@ def _sample_of_squares(X: Any, around: Neighborhood) -> np.ndarray:
     if around.metric == "precomputed":
         block = np.append(X.data, np.zeros(n)) if sparse.issparse(X) else X[some]  # a row is 0 from itself
     else:
-        block = pairwise(X[some], X, around.metric)
+        block = pairwise(X[some], X, around.metric, owner="DiffusionMaps")
     return np.square(block, dtype=np.float64)

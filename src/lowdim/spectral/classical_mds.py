@@ -151,7 +151,7 @@ class ClassicalMDS(JudgedMap, Reducer):
 
     def _corrected(self, X: Any, weights: np.ndarray | None) -> np.ndarray:
         """The dissimilarities with the constant of `correction` added (computed from the rows of positive weight)."""
-        D = X if self._precomputed() else pairwise(X, metric=self._distance())
+        D = X if self._precomputed() else pairwise(X, metric=self._distance(), owner="ClassicalMDS")
         if self.correction is None:
             return D
         counted = D if weights is None or (weights > 0).all() else D[np.ix_(weights > 0, weights > 0)]
@@ -173,7 +173,7 @@ class ClassicalMDS(JudgedMap, Reducer):
     def _extend(self, X: Any) -> np.ndarray:
         if isinstance(self._extension, Linear):
             return self._extension(X)
-        D = X if self._precomputed() else pairwise(X, self._rows, metric=self._distance())
+        D = X if self._precomputed() else pairwise(X, self._rows, metric=self._distance(), owner="ClassicalMDS")
         if self.correction is not None:
             D = shift_new_distances(D, self.correction_, self.correction)
         return self._extension(-0.5 * np.square(D, dtype=np.float64))

@@ -301,7 +301,7 @@ class DiffusionMaps(JudgedMap, Reducer):
         if self._on_graph(X):
             reach = self._neighborhood(self.n_neighbors or NEIGHBOR).reach(self._rows, X, len(walk.labels))
             return walk.transform(Transitions.along(reach, fall.along_new(reach, walk.gaps), walk.gaps))
-        D = X if self._precomputed() else pairwise(X, self._rows, self._distance())
+        D = X if self._precomputed() else pairwise(X, self._rows, self._distance(), owner=_NAME)
         return walk.transform(Transitions.to_all(D, fall.to_all(D, walk.gaps), walk.gaps))
 
     def diffusion_distances(self, X: Any = None) -> np.ndarray:

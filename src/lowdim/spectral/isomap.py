@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
@@ -19,7 +21,7 @@ from lowdim._core.landmarks.choose import sources_among
 from lowdim._core.manifold.components import tile
 from lowdim._core.manifold.crowding import JudgedMap
 from lowdim._core.manifold.geodesic_component import GeodesicComponent, geodesics_of_new_rows
-from lowdim._core.manifold.neighborhood import Neighborhood
+from lowdim._core.manifold.neighborhood import Neighborhood, are_searched, enough_neighbors
 from lowdim._core.runtime.rng import generator
 from lowdim._core.scaling.additive import additive_constant, shift_distances
 from lowdim._core.scaling.centring import inner_products
@@ -185,7 +187,10 @@ class Isomap(JudgedMap, Reducer):
         self._rows = self._own_rows(X)
 
         repair = Repair(self.repair, self.n_components, self._holes)
-        joined, suspicious = self._neighborhood().connected(X, self.disconnected, repair)
+        hood = self._neighborhood()
+        searched = are_searched(X, self.radius, self._precomputed())
+        hood = replace(hood, n_neighbors=enough_neighbors(type(self), self.n_neighbors, X.shape[0], searched))
+        joined, suspicious = hood.connected(X, self.disconnected, repair)
         self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = suspicious
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels
         graph, self.torn_edges_ = self._torn(joined.graph)
@@ -239,6 +244,26 @@ class Isomap(JudgedMap, Reducer):
         for component, rows, D in geodesics_of_new_rows(self._components, reach, one_fold=one_fold):
             Z[rows] = component.transform(D)
         return Z
+
+    def reconstruction_error(self) -> float:
+        """How much of the inner products of the geodesic distances the embedding does not have.
+
+        Returns
+        -------
+        error : float
+            The Frobenius norm of B - ZZ', B being the doubly centred matrix of -1/2 squared geodesic distances, over
+            the number of rows; over all connected components. With landmarks, of these alone.
+        """
+        check_is_fitted(self)
+        squares, n = 0.0, 0
+        for component in self._components:
+            among = component.geodesics[:, np.searchsorted(component.rows, component.sources)]
+            if component.constant:
+                among = shift_distances(among, component.constant, "cailliez")
+            B, _ = inner_products(np.ascontiguousarray(among))
+            squares += float(np.square(B).sum() - np.square(component.eigenvalues).sum())
+            n += len(component.sources)
+        return float(np.sqrt(max(squares, 0.0))) / n
 
     @property
     def residual_variance_(self) -> np.ndarray:

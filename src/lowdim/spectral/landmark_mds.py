@@ -154,7 +154,7 @@ class LandmarkMDS(JudgedMap, Reducer):
         self.correction_ = 0.0
         if self._euclidean():
             return scale_rows(few, self.n_components, **settings)
-        D = few[:, self._columns(X)] if self._precomputed() else pairwise(few, metric=self._distance())
+        D = few[:, self._columns(X)] if self._precomputed() else self._measured(few)
         if self.correction is not None:
             self.correction_ = additive_constant(D, self.correction, owner="LandmarkMDS")
             D = shift_distances(D, self.correction_, self.correction)
@@ -178,13 +178,16 @@ class LandmarkMDS(JudgedMap, Reducer):
 
     def _similarities(self, X: Any, few: Any) -> np.ndarray:
         """-1/2 of the squared distances to the landmarks, in an array of its own."""
-        D = X[:, self._columns(X)] if few is None else pairwise(X, few, metric=self._distance())
+        D = X[:, self._columns(X)] if few is None else self._measured(X, few)
         if self.correction is not None:
             D = shift_new_distances(D, self.correction_, self.correction)
         # In place where D is our own: allocation costs more than the computation.
         S = np.square(D, out=D if few is not None and D.dtype == np.float64 else None, dtype=np.float64)
         S *= -0.5
         return S
+
+    def _measured(self, X: Any, few: Any = None) -> np.ndarray:
+        return pairwise(X, few, metric=self._distance(), owner="LandmarkMDS")
 
     def _columns(self, X: Any) -> Any:
         """The columns of distances to the landmarks: all, or those of the landmarks among all rows."""

@@ -18,8 +18,8 @@ from lowdim._core.landmarks import policy
 from lowdim._core.landmarks.choose import choose
 from lowdim._core.landmarks.policy import LandmarkChoice, solved
 from lowdim._core.manifold.crowding import JudgedMap
-from lowdim._core.manifold.neighborhood import Distinct, Neighborhood
-from lowdim._core.manifold.random_walk import Transitions, Walk, WalkComponent, slow_axes, weighted_graph
+from lowdim._core.manifold.neighborhood import Distinct, Neighborhood, are_searched, enough_neighbors
+from lowdim._core.manifold.random_walk import Transitions, Walk, WalkComponent, plain_axes, slow_axes, weighted_graph
 from lowdim._core.manifold.reduced import SPARE, landmark_choice, landmark_weights, reduced_bytes, reduced_pairs
 from lowdim._core.runtime.rng import generator
 from lowdim._core.runtime.threads import blocks
@@ -58,10 +58,11 @@ class LaplacianEigenmaps(JudgedMap, Reducer):
         Remove short circuits, edges between two folds of the data: edges of rows through which many paths run and
         around which paths are long; edges that leave the tangent plane (of dimension `n_components`) of their
         neighbourhood; or edges whose ends are far apart in sparser graphs. See `Isomap`.
-    weights : {"heat", "binary", "given"}
+    weights : {"heat", "binary", "given"} or callable
         "heat": exp(-gamma d²) of the length d of an edge; "binary": 1; "given": the entries of X themselves, for
         ``metric="precomputed"``. X is then a graph of weights (dense or sparse, its diagonal counts), and new rows hold
-        their weights to the fitted rows.
+        their weights to the fitted rows. A function of two tables of rows gives the weights between them,
+        such as ``sklearn.metrics.pairwise.rbf_kernel``: then all rows are joined that it gives a weight > 0.
     one_sided : float
         Share of its weight that an edge has if only one of the two rows is among the nearest neighbours of the other:
         1 is the graph of Belkin and Niyogi; 1/2, as in scikit-learn, keeps rows that many others have among their
@@ -78,9 +79,10 @@ class LaplacianEigenmaps(JudgedMap, Reducer):
         the last one s is a squared length.
     gamma : float or None
         The gamma of exp(-gamma d²), instead of `width` and `convention`.
-    normalization : {"random_walk", "symmetric"}
+    normalization : {"random_walk", "symmetric", "none"}
         Coordinates y with Y'DY = I, the problem above; or D^1/2 y, orthonormal, in which rows with many neighbours lie
-        further out.
+        further out; or, "none", orthonormal y of L y = l y, the unnormalised Laplacian, in which rows with few
+        neighbours lie further out.
     n_landmarks : int, "auto" or None
         Number of landmarks of which the coordinates of every row are a weighted mean, so that the eigenproblem is that
         of the landmarks. Needs the coordinates of the rows and ``normalization="random_walk"``. "auto": all rows, but
@@ -111,7 +113,8 @@ class LaplacianEigenmaps(JudgedMap, Reducer):
     embedding_ : ndarray of shape (n_samples, n_components)
         Coordinates of the fitted rows. Equal rows count as one and have the same coordinates.
     eigenvalues_ : ndarray of shape (n_components,)
-        l of each axis, from 0 to 2, ascending, that of the constant left out (of the largest component).
+        l of each axis, from 0 to 2 (with ``normalization="none"``, to twice the largest degree), ascending, that of the
+        constant left out (of the largest component).
     gamma_ : float or None
         The gamma of the heat weights; None where each row has a scale.
     scales_ : ndarray or None
@@ -156,12 +159,12 @@ class LaplacianEigenmaps(JudgedMap, Reducer):
         "n_components": params.whole(1),
         "n_neighbors": params.whole(1),
         "repair": params.none() | params.one_of(*REPAIR_METHODS),
-        "weights": params.one_of("heat", "binary", "given"),
+        "weights": params.one_of("heat", "binary", "given") | params.function(),
         "one_sided": params.real(0, 1),
         "width": params.one_of("adaptive", *EDGE_WIDTH_RULES) | params.real(0, open_low=True),
         "convention": params.one_of(*WIDTH_CONVENTIONS),
         "gamma": params.none() | params.real(0, open_low=True),
-        "normalization": params.one_of("random_walk", "symmetric"),
+        "normalization": params.one_of("random_walk", "symmetric", "none"),
         "n_landmarks": policy.rule(3),
     }
     _sparse_rows = True
@@ -231,7 +234,8 @@ class LaplacianEigenmaps(JudgedMap, Reducer):
 
     def _takes_landmarks(self, X: Any) -> bool:
         """Weights of landmarks need the coordinates of rows, and "symmetric" the degree of every row."""
-        return not self._precomputed() and not sparse.issparse(X) and self.normalization != "symmetric"
+        rows = not self._precomputed() and not sparse.issparse(X) and not callable(self.weights)
+        return rows and self.normalization == "random_walk"
 
     def _embed_all(
         self, W: Any, components: list[np.ndarray], same: Distinct, gaps: np.ndarray, give_up: bool
@@ -240,7 +244,7 @@ class LaplacianEigenmaps(JudgedMap, Reducer):
         self.landmarks_, rng = None, generator(self.random_state)
         found = [self._embed_component(W, rows, rng, give_up) for rows in components]
         self.eigenvalues_ = 1.0 - found[0].eigenvalues
-        self._extension = Walk.of(found, same, gaps, self.weights != "given")
+        self._extension = Walk.of(found, same, gaps, not self._given())
         return self._extension.embedding()
 
     def _embed_landmarks(self, W: Any, rows: Any, same: Distinct, m: int) -> np.ndarray:
@@ -261,14 +265,30 @@ class LaplacianEigenmaps(JudgedMap, Reducer):
         check_metric(self.metric, _NAME)
         if self.n_landmarks not in (None, "auto") and not self._takes_landmarks(X):
             raise ValueError(
-                f"{_NAME}: n_landmarks must be None for metric='precomputed', for sparse rows and for "
-                f"normalization='symmetric'; got {self.n_landmarks}. Weights of landmarks need the coordinates of "
-                "rows, and normalization='symmetric' the degree of every row."
+                f"{_NAME}: n_landmarks must be None for metric='precomputed', for sparse rows, for given weights and "
+                f"for normalization='symmetric' or 'none'; got {self.n_landmarks}. Weights of landmarks need the "
+                "coordinates of rows, and these normalizations the degree of every row."
             )
         if self.weights == "given" and not self._precomputed():
             raise ValueError(f"{_NAME}: weights='given' must go with metric='precomputed'; got metric={self.metric!r}.")
-        if self.weights == "given" and self.repair is not None:
-            raise ValueError(f"{_NAME}: repair must be None for weights='given', which have no lengths.")
+        if callable(self.weights) and (self._precomputed() or self._holes is not None):
+            raise ValueError(f"{_NAME}: weights must not be a function unless X holds complete rows of numbers.")
+        if self._given() and self.repair is not None:
+            raise ValueError(f"{_NAME}: repair must be None for weights that are given, which have no lengths.")
+
+    def _given(self) -> bool:
+        """Whether weights do not come from the lengths of edges."""
+        return callable(self.weights) or self.weights == "given"
+
+    def _between(self, A: Any, B: Any) -> sparse.csr_array:
+        """The weights between rows that the user's function gives."""
+        W = sparse.csr_array(self.weights(A, B), dtype=np.float64)
+        if W.shape != (A.shape[0], B.shape[0]):
+            raise ValueError(
+                f"{_NAME}: weights(A, B) must have {A.shape[0]} rows and {B.shape[0]} columns, one for each row of A "
+                f"and of B; got shape {W.shape}."
+            )
+        return W
 
     def _weighted(self, rows: Any, same: Distinct) -> tuple[Any, Any, np.ndarray]:
         """Weights W, the connected graph, and each row's distance to its nearest neighbour."""
@@ -276,11 +296,14 @@ class LaplacianEigenmaps(JudgedMap, Reducer):
         self.gamma_: float | None = None
         self.scales_ = None
         self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = NO_REPAIR
-        if self.weights == "given":
-            G = sparse.csr_array(rows, dtype=np.float64)
+        if self._given():
+            given = check_weights(self._between(rows, rows), _NAME) if callable(self.weights) else rows
+            G = sparse.csr_array(given, dtype=np.float64)
             W, joined = weighted_graph(G, None, None, metric="precomputed", **settings)
             return W, joined, np.zeros(len(joined.labels))
-        around = self._neighborhood(same.n_neighbors(self.n_neighbors, _NAME))
+        searched = are_searched(rows, self.radius, self._precomputed())
+        wanted = enough_neighbors(type(self), self.n_neighbors, len(same.kind), searched)
+        around = self._neighborhood(same.n_neighbors(wanted, _NAME))
         repair = Repair(self.repair, self.n_components, self._holes)
         G, suspicious = around.repaired(rows, repair, first=same.first)
         self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = suspicious
@@ -319,7 +342,10 @@ class LaplacianEigenmaps(JudgedMap, Reducer):
     def _embed_component(self, W: Any, rows: np.ndarray, rng: np.random.Generator, give_up: bool) -> WalkComponent:
         inside = W if len(rows) == W.shape[0] else W[rows][:, rows]
         quiet, r = self.disconnected == "separate", self.n_components
-        values, Y = slow_axes(inside, r, rng=rng, owner=_NAME, quiet=quiet, give_up=give_up)
+        axes = plain_axes if self.normalization == "none" else slow_axes
+        values, Y = axes(inside, r, rng=rng, owner=_NAME, quiet=quiet, give_up=give_up)
+        if self.normalization == "none":
+            return WalkComponent(rows, 1.0 - values, Y, np.ones(r), None, np.zeros(r), values)
         degrees = np.asarray(inside.sum(axis=1)).ravel() if self.normalization == "symmetric" else None
         return WalkComponent(rows, 1.0 - values, Y, np.ones(r), degrees, np.zeros(r))
 
@@ -329,8 +355,9 @@ class LaplacianEigenmaps(JudgedMap, Reducer):
             return known(*around.for_weights(self._rows, X, self._holes, known.completed), self.n_jobs)
         walk: Walk = self._extension
         X = walk.columns_of(X) if self._precomputed() else X
-        if self.weights == "given":
-            return walk.transform(Transitions.given(X, _NAME))
+        if self._given():
+            given = self._between(X, self._rows) if callable(self.weights) else X
+            return walk.transform(Transitions.given(given, _NAME))
         reach = self._neighborhood(self.n_neighbors).reach(self._rows, X, len(walk.labels))
         fall = self._falloff(self.n_neighbors if self._by_number(X) else NEIGHBOR)
         exponents = None if self.weights == "binary" else fall.along_new(reach, walk.gaps)
@@ -345,8 +372,8 @@ class LaplacianEigenmaps(JudgedMap, Reducer):
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         edges = 2 * n * self.n_neighbors if self.radius is None else 0  # those of a radius depend on the rows
-        if self._precomputed():
-            edges = n * n if stored is None and self.weights == "given" else max(edges, stored or 0)
+        if self._precomputed() or callable(self.weights):
+            edges = n * n if stored is None and self._given() else max(edges, stored or 0)
         reduced = 0 if self.n_landmarks in (None, "auto") else reduced_bytes(n, self.n_landmarks)
         return {
             "search": 2 * n * 64 * 8,

@@ -22,7 +22,7 @@ from lowdim._core.landmarks.policy import LandmarkChoice, by_factors, factors_fi
 from lowdim._core.manifold.components import side_by_side
 from lowdim._core.manifold.crowding import JudgedMap
 from lowdim._core.manifold.dimension import neighbor_dimension
-from lowdim._core.manifold.neighborhood import Distinct, Neighborhood
+from lowdim._core.manifold.neighborhood import Distinct, Neighborhood, enough_neighbors
 from lowdim._core.manifold.reduced import SPARE, landmark_choice, landmark_weights, reduced_axes, reduced_bytes
 from lowdim._core.renamed import renamed_parameters
 from lowdim._core.runtime.rng import generator
@@ -175,7 +175,10 @@ class LLE(JudgedMap, Reducer):
         """Neighbourhoods -> local fits -> the matrix M of each connected component -> its smallest eigenvectors."""
         self._check_settings()
         same = Distinct.of(X)
-        X, k = same.pick(X, square=False), same.n_neighbors(self.n_neighbors, "LLE")
+        X, k = (
+            same.pick(X, square=False),
+            same.n_neighbors(enough_neighbors(type(self), self.n_neighbors, len(X)), "LLE"),
+        )
         self._check_size(k)
         around = self._neighborhood(k)
         near = around.nearest(X, k)

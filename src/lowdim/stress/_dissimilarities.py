@@ -29,13 +29,13 @@ class Dissimilarities:
         """Those of the chosen rows to all."""
         if self.metric is None:
             return np.asarray(self.X[chosen])
-        return pairwise(self.X[chosen], self.X, metric=self.metric)
+        return pairwise(self.X[chosen], self.X, metric=self.metric, owner="MDS")
 
     def later(self, rows: slice) -> Array:
         """Those of some rows to themselves and all later rows."""
         if self.metric is None:
             return np.asarray(self.X[rows, rows.start :])
-        return pairwise(self.X[rows], self.X[rows.start :], metric=self.metric)
+        return pairwise(self.X[rows], self.X[rows.start :], metric=self.metric, owner="MDS")
 
     def pairs(self) -> Pairs:
         """Those of all pairs."""

@@ -352,7 +352,7 @@ class MDS(Reducer):
         return report.permutation_test(self, X, n_draws, random_state)
 
     def _extend(self, X: Any) -> np.ndarray:
-        D = X if self._precomputed() else pairwise(X, self._rows, metric=self._distance())
+        D = X if self._precomputed() else pairwise(X, self._rows, metric=self._distance(), owner="MDS")
         return self._extension(D, self.n_jobs)
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:

@@ -19,13 +19,17 @@ from lowdim._core.iterate import Progress
 from lowdim._core.landmarks import policy
 from lowdim._core.landmarks.choose import sources_among
 from lowdim._core.manifold.components import gathered, side_by_side
-from lowdim._core.manifold.neighborhood import Distinct, Neighborhood
+from lowdim._core.manifold.neighborhood import Distinct, Neighborhood, are_searched, enough_neighbors
 from lowdim._core.neighbors import Neighbors
+from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.tables.arrays import extent
 from lowdim.stress._boundary import boundary_rows, one_sidedness, trusted_pairs
 from lowdim.stress._solvers import STRESS_SOLVERS
 from lowdim.stress._tcie_component import INVERTED, ComponentGeodesics, EmbeddedComponent, least_stress
+
+MOSTLY, HARDLY = 0.6, 0.25  # of the rows at the boundary, of the pairs kept: on digits 0.78, 0.10, a roll 0.35, 0.30
+FEW = 100  # rows below which most of a surface may be near its boundary
 
 
 class TCIE(Reducer):
@@ -192,7 +196,9 @@ class TCIE(Reducer):
         same = Distinct.of(X, given=self._precomputed() and sparse.issparse(X))
         rows = same.pick(X, square=self._precomputed())
         self._rows = self._own_rows(rows)
-        around = self._neighborhood(same.n_neighbors(self.n_neighbors, "TCIE"))
+        searched = are_searched(rows, self.radius, self._precomputed())
+        wanted = enough_neighbors(type(self), self.n_neighbors, len(same.kind), searched)
+        around = self._neighborhood(same.n_neighbors(wanted, "TCIE"))
         repair = Repair(self.repair, self.n_components, self._holes)
         joined, suspicious = around.connected(rows, self.disconnected, repair, first=same.first)
         self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = suspicious
@@ -204,6 +210,7 @@ class TCIE(Reducer):
         self.one_sidedness_ = gathered(components, [f.one_sidedness for f in found], n)[same.kind]
         self.boundary_ = gathered(components, [f.boundary for f in found], n)[same.kind]
         self.kept_share_, self.objective_ = largest.kept_share, largest.stress
+        _warn_of_boundary(self.boundary_, self.kept_share_, self.n_components)
         self.n_iter_, self.converged_ = largest.run.n_iter, largest.run.converged and not relay.stopped
         self.landmarks_ = None if m is None else same.first[np.concatenate([f.sources for f in found])]
 
@@ -286,3 +293,15 @@ class TCIE(Reducer):
             "neighbour graph": 60 * edges,
             "rows": 2 * n * d * itemsize if stored is None else 24 * stored,
         }
+
+
+def _warn_of_boundary(boundary: np.ndarray, kept: float, r: int) -> None:
+    """Where most rows look as if they were at a boundary, the rows do not lie on a surface of that dimension."""
+    share = float(np.nanmean(boundary.astype(np.float64)))
+    if share > MOSTLY and kept < HARDLY and len(boundary) >= FEW:
+        warn(
+            f"TCIE: {100 * share:.0f} % of the rows have their nearest rows on one side, as rows at a boundary do, and "
+            f"{100 * kept:.0f} % of the pairs count: the rows do not lie on a surface of dimension {r}, but in groups "
+            "or in more dimensions, and the map keeps little of their neighbours. Use Isomap, or boundary=1.6, with "
+            "which all pairs count."
+        )

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array, get_tags
 
+from lowdim._core.tables import missing
+from lowdim._core.tables.kinds import naming_text
 from lowdim.study.columns import Column, Table, Wishes, read_table
 from lowdim.study.columns.scales import note_on_units, scaled, units_differ
 from lowdim.study.columns.table import is_plain_numbers
@@ -158,11 +160,13 @@ def _asks(wishes: Wishes) -> bool:
 
 def _checked(X: Any, owner: str, least: int) -> Array:
     """Finite numbers (or NaN) in enough rows, converted once, so that nobody needs copies."""
-    rows = check_array(
-        X, dtype=(np.float64, np.float32), order="C", ensure_all_finite="allow-nan", ensure_min_samples=least,
-        estimator=owner, input_name="X",
-    )  # fmt: skip
+    with naming_text(X, owner):
+        rows = check_array(
+            X, dtype=(np.float64, np.float32), order="C", ensure_all_finite="allow-nan", ensure_min_samples=least,
+            estimator=owner, input_name="X",
+        )  # fmt: skip
     check_rows_differ(rows, owner)
+    missing.refuse_scale(float(np.fmax(np.fmax.reduce(rows, axis=None), -np.fmin.reduce(rows, axis=None))), owner)
     return np.asarray(rows)
 
 

@@ -45,7 +45,11 @@ def test_every_spectral_map_is_judged():
     names = {case.name for case in FAMILY}
     kept = [type(case.estimator) for case in CASES if case.keeps_embedding]
     spectral = {cls.__name__ for cls in kept if cls.__module__.startswith("lowdim.spectral")}
-    assert spectral - names == {"KernelCCA", "FeatureMapPCA", "KernelPCA"}  # kernels put tight groups at points, rightly
+    assert spectral - names == {
+        "KernelCCA",
+        "FeatureMapPCA",
+        "KernelPCA",
+    }  # kernels put tight groups at points, rightly
     assert {"LLE", "LaplacianEigenmaps", "DiffusionMaps", "Isomap", "MVU"} <= names
 
 

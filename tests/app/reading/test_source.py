@@ -67,7 +67,7 @@ def test_a_packed_file_larger_than_the_memory_limit(tmp_path):
     path.write_bytes(gzip.compress(b"1,2\n" * 5_000_000))
     with (
         lowdim.config(memory_limit="1MB"),
-        pytest.raises(UserError, match="unpacked it is larger than the memory limit"),
+        pytest.raises(UserError, match="does not end within half of the memory limit"),
     ):
         load(path, ReadOptions())
 

@@ -14,10 +14,13 @@ from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
 import lowdim
-from lowdim.latent.networks import _checkpoint, _train
+from lowdim.latent.networks import _checkpoint, _plateau, _train
 from lowdim.latent.networks._losses import PENALTIES, Reconstruction, activity, divergence
 from lowdim.latent.networks._network import ACTIVATIONS, Network
 from lowdim.latent.networks._torch import contraction, forward
+
+# Many trainings here are short on purpose.
+pytestmark = pytest.mark.filterwarnings("ignore:.*not converged after max_iter")
 
 
 def correlated(n=200, seed=0):
@@ -183,8 +186,8 @@ def test_the_best_of_several_starts_is_kept():
 
 @pytest.mark.parametrize("schedule", ["cosine", "plateau", "constant"])
 def test_schedules(schedule):
-    settings = {"hidden": 4, "solver": "adam", "schedule": schedule, "max_iter": 30, "patience": 4, "tol": 0.05}
-    model = lowdim.Autoencoder(1, random_state=0, **settings).fit(curve())
+    settings = {"hidden": 4, "solver": "adam", "schedule": schedule, "max_iter": 300, "patience": 4, "tol": 0.05}
+    model = lowdim.Autoencoder(1, batch_size=20, random_state=0, **settings).fit(curve())
     assert model.converged_
     assert model.loss_curve_[-1] < model.loss_curve_[0]
 
@@ -320,7 +323,7 @@ def test_what_makes_no_sense_is_refused():
         with pytest.raises((ValueError, FileNotFoundError), match=message):
             lowdim.Autoencoder(1, max_iter=2, **settings).fit(X)
     with pytest.raises(ValueError, match="Autoencoder: X has 1 missing values"):
-        lowdim.Autoencoder(1).fit(np.where(np.arange(90).reshape(30, 3) == 7, np.nan, X))
+        lowdim.Autoencoder(1, missing="error").fit(np.where(np.arange(90).reshape(30, 3) == 7, np.nan, X))
 
 
 def test_without_the_library_fitting_says_what_to_install_and_running_works(monkeypatch):
@@ -389,3 +392,30 @@ def test_parameters_of_the_next_fit_do_not_change_the_last_one(model, other):
     model.set_params(**other)
     np.testing.assert_array_equal(model.transform(X), Z)
     np.testing.assert_array_equal(model.inverse_transform(model.embedding_), back)
+
+
+def test_a_plateau_ends_training_and_two_epochs_do_not():
+    settings = {"hidden": 4, "solver": "adam", "batch_size": 40, "learning_rate": 0.02, "random_state": 0}
+    X = curve(120)
+    for schedule in ("plateau", "cosine", "constant"):
+        short = lowdim.Autoencoder(1, schedule=schedule, max_iter=2, **settings).fit(X)
+        assert (short.n_iter_, short.converged_) == (2, False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = lowdim.Autoencoder(1, patience=10, tol=1e-4, **settings).fit(X)
+    assert model.converged_
+    assert model.n_iter_ == len(model.loss_curve_) < 3000
+    # More steps would gain little, and no setting of the schedule more.
+    longer = lowdim.Autoencoder(1, patience=100, tol=1e-6, max_iter=600, **settings).fit(X)
+    first = model.held_out_curve_[0]
+    assert first - model.held_out_curve_.min() > 0.95 * (first - longer.held_out_curve_.min())
+
+
+def test_plateaus():
+    flat = [5.0] * 10 + [1.0 + 0.1 * (-1) ** i for i in range(40)]
+    assert _plateau.reached(flat, 10, 1e-5, 4.0)
+    assert not _plateau.reached(flat[:30], 20, 1e-5, 4.0), "too few epochs"
+    falling = [5.0 - 0.05 * i for i in range(40)]
+    assert not _plateau.reached(falling, 10, 1e-5, 2.0)
+    assert _plateau.reached(falling[::-1], 10, 1e-5, 2.0), "a rising loss of held-out rows is a plateau"
+    assert [_plateau.window(50, batches, 0) for batches in (1, 2, 10)] == [100, 50, 50]

@@ -258,7 +258,7 @@ def test_what_makes_no_sense_is_refused():
         with pytest.warns(ConvergenceWarning, match="not converged after max_iter=3 steps"):
             method(2, n_init=1, max_iter=3).fit(X)
     with pytest.raises(ValueError, match="NLPCA: X has 1 missing values"):
-        lowdim.NLPCA(1).fit(np.where(np.arange(80).reshape(20, 4) == 7, np.nan, X))
+        lowdim.NLPCA(1, missing="error").fit(np.where(np.arange(80).reshape(20, 4) == 7, np.nan, X))
 
 
 def test_no_other_library_is_needed(monkeypatch):

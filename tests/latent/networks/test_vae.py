@@ -8,6 +8,9 @@ import lowdim
 from lowdim.latent.networks._evidence import Evidence, divergence
 from lowdim.latent.networks._network import Network
 
+# Many trainings here are short on purpose.
+pytestmark = pytest.mark.filterwarnings("ignore:.*not converged after max_iter")
+
 
 def plane(n=300, seed=0):
     rng = np.random.default_rng(seed)
@@ -23,7 +26,7 @@ def pixels(n=200, seed=0):
 @pytest.fixture(scope="module")
 def linear():
     settings = {"hidden": (), "activation": "linear", "held_out": 0, "batch_size": 60, "learning_rate": 0.03}
-    return lowdim.VAE(2, max_iter=120, random_state=0, **settings).fit(plane())
+    return lowdim.VAE(2, schedule="cosine", max_iter=120, random_state=0, **settings).fit(plane())
 
 
 def test_the_bound_of_a_linear_model_is_the_likelihood_of_probabilistic_pca(linear):
@@ -119,3 +122,15 @@ def test_a_larger_beta_buys_a_smaller_divergence_with_a_larger_error():
     assert models[0].kl_.sum() > models[1].kl_.sum() > models[2].kl_.sum()
     errors = [model.reconstruction_error_ for model in models]
     assert errors[0] <= 1.02 * errors[1] < errors[2]
+
+
+@pytest.mark.deep
+def test_defaults_train_to_the_plateau():
+    """Few rows: an epoch is one step, and a schedule of 300 epochs would stop at half of the bound."""
+    X = plane(60)
+    model = lowdim.VAE(1, hidden=4, random_state=0).fit(X)
+    assert model.converged_
+    assert model.n_iter_ < 3000
+    longer = lowdim.VAE(1, hidden=4, patience=400, max_iter=3000, tol=0.0, random_state=0).fit(X)
+    start = model.held_out_curve_[0]
+    assert start - model.held_out_curve_.min() > 0.9 * (start - longer.held_out_curve_.min())

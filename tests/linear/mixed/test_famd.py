@@ -206,15 +206,19 @@ def test_new_rows_with_holes_are_not_drawn_to_the_middle():
 
 def test_categories_never_seen():
     frame = mixed()
-    model = FAMD(2).fit(frame)
+    model = FAMD(2, unknown="error").fit(frame)
     new = frame.iloc[:3].copy()
     new.loc[1, "e"] = "e9"
-    with pytest.raises(ValueError, match="FAMD: column 'e' has the category 'e9' in row 1, which was not seen at fit"):
+    with pytest.raises(ValueError, match=r"FAMD: column 'e' has 'e9' \(1 cell\): not there at fit. Set unknown='warn'"):
         model.transform(new)
     lenient = FAMD(2, unknown="ignore").fit(frame)
     hole = new.copy()
     hole.loc[1, "e"] = None
     np.testing.assert_array_equal(lenient.transform(new), lenient.transform(hole))
+    with pytest.warns(UserWarning, match=r"FAMD: column 'e' has 'e9' \(1 cell\).* other columns place the row") as said:
+        Z = FAMD(2).fit(frame).transform(new)
+    np.testing.assert_array_equal(Z, lenient.transform(hole))
+    assert len(said) == 1
     np.testing.assert_allclose(lenient.transform(new)[[0, 2]], model.transform(frame.iloc[[0, 2]]), atol=1e-14)
     strict = FAMD(2, unknown="ignore", missing="error").fit(frame)
     np.testing.assert_array_equal(strict.transform(new), lenient.transform(new))

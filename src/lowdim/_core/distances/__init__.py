@@ -2,8 +2,9 @@
 
 from lowdim._core.distances.blocks import LOSS, own_points, pairwise
 from lowdim._core.distances.checks import check_dissimilarities, condensed_rows
+from lowdim._core.distances.domains import all_equal, check_domain, check_function
 from lowdim._core.distances.gower import Gower, comparable, fitted_categories, fitted_orders
-from lowdim._core.distances.metrics import CODED, GOWER, OWN, Metric, check_metric
+from lowdim._core.distances.metrics import CODED, GOWER, OWN, Metric, called_by, check_metric
 from lowdim._core.distances.rows import (
     as_rows,
     excess,
@@ -25,8 +26,12 @@ __all__ = [
     "OWN",
     "Gower",
     "Metric",
+    "all_equal",
     "as_rows",
+    "called_by",
     "check_dissimilarities",
+    "check_domain",
+    "check_function",
     "check_metric",
     "comparable",
     "condensed_rows",

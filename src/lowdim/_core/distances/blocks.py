@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
+from lowdim._core.distances.domains import called, check_symmetric, measured_by_name, refuse_undefined
 from lowdim._core.distances.gower import gower_block
 from lowdim._core.distances.metrics import CODED, GOWER, OWN, Metric, check_metric
 from lowdim._core.distances.rows import (
@@ -34,7 +35,15 @@ LOSS = {np.dtype(np.float32): 0.05, np.dtype(np.float64): 1e-3}
 _LONG = 40  # columns from which our kernel for manhattan distances is as fast as scipy's (benchmarks, landmark-mds)
 
 
-def pairwise(X: Any, Y: Any = None, metric: Metric = "euclidean", *, squared: bool = False) -> np.ndarray:
+def pairwise(
+    X: Any,
+    Y: Any = None,
+    metric: Metric = "euclidean",
+    *,
+    squared: bool = False,
+    owner: str = "pairwise",
+    undefined: bool = False,
+) -> np.ndarray:
     """The block of distances between the rows of `X` and the rows of `Y`.
 
     Parameters
@@ -45,6 +54,10 @@ def pairwise(X: Any, Y: Any = None, metric: Metric = "euclidean", *, squared: bo
         euclidean, cosine, manhattan, a name of scipy's `cdist`, or a function of two rows.
     squared : bool
         Leave out the square root (euclidean only).
+    owner : str
+        Who asks; error messages begin with it.
+    undefined : bool
+        Leave NaN where a metric that is not one of ours has no value for a pair, instead of an error.
 
     Returns
     -------
@@ -57,14 +70,8 @@ def pairwise(X: Any, Y: Any = None, metric: Metric = "euclidean", *, squared: bo
     array([[0., 5.],
            [5., 0.]])
     """
-    metric = check_metric(metric, "pairwise")
-    if metric == "precomputed":
-        raise ValueError("pairwise: metric must not be 'precomputed'; the distances are there already.")
-    if metric == GOWER:
-        raise ValueError("pairwise: metric must not be 'gower', whose ranges are those of all rows; see `comparable`.")
-    if squared and metric != "euclidean":
-        raise ValueError(f"pairwise: squared=True must go with metric='euclidean'; got metric={metric!r}.")
-    Q, R = two_tables(X, Y, "pairwise")
+    metric = _usable(metric, squared, owner)
+    Q, R = two_tables(X, Y, owner)
     if metric in ("euclidean", "cosine"):
         exponent = excess(R) if metric == "euclidean" else 0
         block = _from_products(
@@ -78,10 +85,26 @@ def pairwise(X: Any, Y: Any = None, metric: Metric = "euclidean", *, squared: bo
     elif metric == CODED:
         block = gower_block(Q, R)
     else:
-        block = _measured(Q, R, metric)
+        block = _measured(Q, R, metric, owner)
+        if not undefined:
+            refuse_undefined(block, metric, owner)
     if Y is None:
+        if callable(metric):
+            check_symmetric(block, owner)
         np.fill_diagonal(block, 0.0)
     return block
+
+
+def _usable(metric: Metric, squared: bool, owner: str) -> Metric:
+    """The metric by its one name; ValueError for those that blocks of rows cannot be measured by."""
+    metric = check_metric(metric, owner)
+    if metric == "precomputed":
+        raise ValueError(f"{owner}: metric must not be 'precomputed'; the distances are there already.")
+    if metric == GOWER:
+        raise ValueError(f"{owner}: metric must not be 'gower', whose ranges are those of all rows; see `comparable`.")
+    if squared and metric != "euclidean":
+        raise ValueError(f"{owner}: squared=True must go with metric='euclidean'; got metric={metric!r}.")
+    return metric
 
 
 def _from_products(Q: Any, R: Any, metric: Metric, root: bool) -> np.ndarray:
@@ -109,7 +132,7 @@ def _from_products(Q: Any, R: Any, metric: Metric, root: bool) -> np.ndarray:
     return block
 
 
-def _measured(Q: Any, R: Any, metric: Metric) -> np.ndarray:
+def _measured(Q: Any, R: Any, metric: Metric, owner: str) -> np.ndarray:
     """Every pair by itself: our kernel for manhattan where rows are sparse or long, scipy for the rest."""
     if metric == "manhattan" and not sparse.issparse(Q) and Q.shape[1] < _LONG:
         return cdist(Q, R, "cityblock").astype(R.dtype, copy=False)
@@ -119,9 +142,10 @@ def _measured(Q: Any, R: Any, metric: Metric) -> np.ndarray:
         return block
     if sparse.issparse(Q):
         raise ValueError(
-            f"pairwise: metric must be one of {', '.join(OWN)} for sparse rows; got {metric!r}. Or pass X.toarray()."
+            f"{owner}: metric must be one of {', '.join(OWN)} for sparse rows; got {metric!r}. Or pass X.toarray()."
         )
-    return cdist(Q, R, metric).astype(R.dtype, copy=False)
+    block = called(Q, R, metric, owner) if callable(metric) else measured_by_name(Q, R, metric, owner)
+    return block.astype(R.dtype, copy=False)
 
 
 def own_points(D: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -216,10 +216,11 @@ def _measured(items: Any, other: Any, metric: Any, *, both: bool, own: bool) -> 
     """`metric` of all pairs; of i <= j alone where it may be taken to be symmetric."""
     if isinstance(metric, str) and metric == GOWER:
         fitted, table = Gower.of(items if other is None else other, "dissimilarities")
-        new, old = (table, None) if other is None else (fitted.table(items, "dissimilarities"), table)
-        return pairwise(new, old, fitted.metric)
+        if other is None:
+            return pairwise(table, None, fitted.metric)
+        return pairwise(fitted.table(items, "dissimilarities", quiet=True), table, fitted.metric)
     if isinstance(metric, str):
-        return pairwise(items, other, metric).astype(np.float64)
+        return pairwise(items, other, metric, owner="dissimilarities").astype(np.float64)
     left = list(items)
     right = left if other is None else list(other)
     memory.check("dissimilarities", {"table": 8 * len(left) * len(right)}, "Take fewer items.")

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,13 +26,14 @@ from lowdim._core.tables import missing
 from lowdim._core.tables.columns import categories_of, decode, raw_columns
 from lowdim._core.tables.indicators import Layout
 from lowdim._core.tables.kinds import column_names
-from lowdim._core.tables.mixed import code_column, mixed_cells
+from lowdim._core.tables.mixed import code_column, mixed_cells, warn_of_unseen
 from lowdim._core.tables.orders import check_levels, orders_of
 
 Array = np.ndarray
 
 _IDS = 10  # so many rows or more, each with a text of its own, are no categories
 _LARGEST = 1e140
+_THEN = "Such a value differs from all others, so that the other columns decide which rows are near."
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +47,8 @@ class Gower:
     center: Array  # mean of each column of `rows`
     apart: float  # mean distance between two rows, by the columns
     ordered: tuple[bool, ...] = ()  # which columns have ordered categories, `categories` being in that order
+
+    partly_seen: ClassVar[bool] = True  # where cells are missing, different rows may be at distance 0
 
     @classmethod
     def of(cls, X: Any, owner: str, *, complete: bool = False) -> tuple[Gower, Array]:
@@ -72,13 +75,15 @@ class Gower:
         """The name under which `distances.pairwise` measures the tables made here."""
         return CODED
 
-    def table(self, X: Any, owner: str, *, complete: bool = False) -> Array:
-        """New rows as a finite table."""
+    def table(self, X: Any, owner: str, *, complete: bool = False, quiet: bool = False) -> Array:
+        """New rows as a finite table; a warning (unless `quiet`) names values that the fitted rows do not have."""
         columns = raw_columns(mixed_cells(X, owner))
         if len(columns) != len(self.categories):
             raise ValueError(f"{owner}: X must have the {len(self.categories)} columns of the fitted rows.")
         coded = _coded(columns, self.categories, self.orders, self.names, owner)
         _check(coded, owner, complete, fitting=False)
+        if not quiet:
+            warn_of_unseen(coded, columns, self.categories, self.names, then=_THEN, owner=owner)
         return self._table(coded)
 
     def rows(self, table: Array) -> Array:

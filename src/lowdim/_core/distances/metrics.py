@@ -28,6 +28,15 @@ _FITTED = {
 }
 
 
+def called_by(metric: Any) -> str:
+    """The metric as messages call it: in quotes, or a function by its name.
+
+    >>> called_by("dice"), called_by(max)
+    ("'dice'", "the function 'max'")
+    """
+    return f"the function {getattr(metric, '__name__', 'callable')!r}" if callable(metric) else repr(metric)
+
+
 def check_metric(metric: Any, owner: str) -> Metric:
     """The metric under the one name used inside; ValueError for a name nobody knows.
 

@@ -10,6 +10,7 @@ from scipy import sparse
 from lowdim import _native
 from lowdim._core.distances.metrics import Metric
 from lowdim._core.runtime import threads
+from lowdim._core.tables.form import check_structure, refuse_ragged
 
 
 def precision(dtype: Any) -> np.dtype:
@@ -26,7 +27,12 @@ def real_array(X: Any, what: str) -> np.ndarray:
         raise ValueError(
             f"{what} has {np.ma.count_masked(X)} masked cells; masked cells are missing values; fill or drop them."
         )
+    if isinstance(X, (list, tuple)):
+        refuse_ragged(X, what)
     table = np.asarray(X)
+    if table.ndim == 0:
+        way = " Pass its toarray()." if sparse.issparse(X) else ""
+        raise TypeError(f"{what} must be an array of numbers; got a value of type {type(X).__name__}.{way}")
     _refuse_kind(table.dtype, what)
     try:
         return np.asarray(table, dtype=precision(table.dtype))
@@ -53,6 +59,7 @@ def _first_odd(table: np.ndarray) -> str:
 def real_sparse(X: Any, what: str) -> Any:
     """The same for sparse matrices: compressed sparse rows of float32 or float64."""
     _refuse_kind(X.dtype, what)
+    check_structure(X, what)
     return sparse.csr_array(X, dtype=precision(X.dtype))
 
 

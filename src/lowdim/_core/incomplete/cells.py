@@ -67,7 +67,10 @@ def fill_cells(
     loss = np.empty(len(X))
     spread = np.empty((0, 0), X.dtype) if leverage is None else leverage
     W, mean, scale = (np.ascontiguousarray(A, dtype=np.float64) for A in (W, mean, scale))
-    _native.fill_missing(X, mean, scale, W, strength, whole, completed, spread, loss, threads.n_threads(n_jobs))
+    rows, table = np.ascontiguousarray(X), np.ascontiguousarray(completed)  # the kernel reads row after row
+    _native.fill_missing(rows, mean, scale, W, strength, whole, table, spread, loss, threads.n_threads(n_jobs))
+    if table is not completed:
+        completed[...] = table
     return loss
 
 

@@ -59,6 +59,11 @@ class Holes:
         """The name under which `distances.pairwise` measures the tables made here."""
         return METRICS[self.policy]
 
+    @property
+    def partly_seen(self) -> bool:
+        """Whether different rows may be at distance 0, as they are compared by the cells that both have."""
+        return self.model is None
+
     def table(self, X: Array) -> Array:
         """Rows with holes as a finite table."""
         if self.model is None:

@@ -61,6 +61,8 @@ _SIDE_BY_SIDE = 512  # blocks of no more rows come from callers that run several
 class KernelHoles(Holes):
     """How rows with holes become tables for kernels: the completed row, then 1 where a cell was observed."""
 
+    partly_seen = False  # kernels have no distances that are 0
+
     def table(self, X: Array) -> Array:
         """Rows with holes as a finite table."""
         seen = ~np.isnan(X)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,7 @@ from lowdim._core.landmarks.choose import choose
 from lowdim._core.neighbors import SEARCH, nearest, within
 from lowdim._core.runtime import memory
 from lowdim._core.runtime.notices import warn
-from lowdim._core.runtime.rng import generator
-from lowdim._core.runtime.threads import blocks
+from lowdim._core.tables.equal_rows import hashes, same_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +133,24 @@ class Neighborhood:
         return sparse.csr_array((data, ends), shape=near.shape)
 
 
+def are_searched(X: Any, radius: float | None, precomputed: bool) -> bool:
+    """Whether rows get a number of neighbours: not within a radius, nor where a sparse graph has them."""
+    return radius is None and not (precomputed and sparse.issparse(X))
+
+
+def enough_neighbors(estimator: type, wanted: int, n: int, searched: bool = True) -> int:
+    """As many as wanted; of fewer rows than the default of the class needs, all others, with a warning.
+
+    A number that was chosen is left to be refused, and one that is not used (not `searched`) is left as it is.
+    """
+    if not searched or wanted < n or n < 2 or wanted != signature(estimator).parameters["n_neighbors"].default:
+        return wanted
+    warn(
+        f"{estimator.__name__}: the default n_neighbors={wanted} is too large for {n} rows; {n - 1} were used instead."
+    )
+    return n - 1
+
+
 def nearest_of_each(near: sparse.csr_array) -> tuple[np.ndarray, np.ndarray]:
     """The column of the least stored value of each row (of equal values the first) and that value; no row is empty."""
     starts = near.indptr[:-1]
@@ -156,9 +174,9 @@ class Distinct:
         `given`: the rows are nodes of a graph, which are all different.
         """
         n = X.shape[0]
-        keys = np.arange(n) if given else _hashes(X)
+        keys = np.arange(n) if given else hashes(X)
         _, first, kind, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
-        if len(first) == n or not _same_rows(X, first[kind]):
+        if len(first) == n or not same_rows(X, first[kind]):
             return cls(np.arange(n), np.arange(n), np.ones(n, dtype=np.int64))
         order = np.argsort(first)
         number = np.empty(len(first), dtype=np.int64)
@@ -202,35 +220,3 @@ class Distinct:
             return wanted
         warn(f"{owner}: X has {most + 1} different rows, so that n_neighbors={wanted} is too many; {most} are used.")
         return most
-
-
-def _hashes(X: Any) -> np.ndarray:
-    """A hash of each row: its bits times fixed odd numbers, added up modulo 2**64."""
-    factors = generator(0).integers(2**62, size=X.shape[1], dtype=np.int64).astype(np.uint64) * np.uint64(
-        2
-    ) + np.uint64(1)
-    if sparse.issparse(X):
-        rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-        keys = np.zeros(X.shape[0], dtype=np.uint64)
-        np.add.at(keys, rows, _bits(X.data) * factors[X.indices])
-        return keys
-    keys = np.empty(X.shape[0], dtype=np.uint64)
-    for part in blocks(X.shape[0], max(1, 2**18 // max(1, X.shape[1]))):
-        keys[part] = (_bits(X[part]) * factors).sum(axis=1, dtype=np.uint64)
-    return keys
-
-
-def _bits(values: np.ndarray) -> np.ndarray:
-    """The bits of floats as integers; adding 0 turns -0 into 0."""
-    values = np.ascontiguousarray(values + values.dtype.type(0))
-    return values.view(f"u{values.dtype.itemsize}").astype(np.uint64, copy=False)
-
-
-def _same_rows(X: Any, other: np.ndarray) -> bool:
-    """Whether each row equals the other one given for it: different rows may have the same hash, if hardly ever."""
-    moved = np.flatnonzero(other != np.arange(len(other)))
-    for part in blocks(len(moved), max(1, 2**20 // max(1, X.shape[1]))):
-        a, b = X[moved[part]], X[other[moved[part]]]
-        if (a != b).nnz if sparse.issparse(X) else (a != b).any():
-            return False
-    return True

@@ -107,6 +107,22 @@ def slow_axes(
     return values, Y
 
 
+def plain_axes(
+    W: Any, r: int, *, rng: Any, owner: str, quiet: bool = False, give_up: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """l, ascending, and the vectors of L y = l y with Y'Y = I, L = D - W, without the constant one."""
+    n = W.shape[0]
+    values, Y = np.zeros(r), np.zeros((n, r))
+    count = min(r, n - 1)
+    if count < r and not quiet:
+        warn(f"{owner}: {n} different rows have {count} axes; the other axes of n_components={r} are zero.")
+    if count:
+        settings: Any = {"skip": np.ones((n, 1)), "tol": 1e-10 if n < _MANY else 1e-8, "give_up": give_up}
+        pairs = eigenpairs(laplacian(W)[0], count, which="smallest", rng=rng, owner=owner, **settings)
+        values[:count], Y[:, :count] = np.maximum(pairs.values, 0.0), pairs.vectors
+    return values, Y
+
+
 @dataclass(frozen=True, eq=False)
 class WalkComponent:
     """The walk on one connected component: its rows, lambda, vectors y, and how they become coordinates."""
@@ -117,6 +133,7 @@ class WalkComponent:
     factors: np.ndarray  # of each axis
     degrees: np.ndarray | None  # y is multiplied by their roots where given
     shift: np.ndarray  # added to coordinates, so that components lie side by side
+    rates: np.ndarray | None = None  # l of each axis, where y are vectors of L y = l y and no walk
 
     def embedding(self) -> np.ndarray:
         """Coordinates of its rows."""
@@ -246,5 +263,16 @@ def _nystrom(component: WalkComponent, V: Any, scales: np.ndarray) -> tuple[np.n
     """Coordinates by y(x) = sum_j w(x, j) y_j / (lambda d(x)), on rough axes by the mean; and which axes are rough."""
     degrees = np.asarray(V.sum(axis=1)).ravel()
     mean = np.asarray(V @ component.axes) / np.where(degrees > 0, degrees, 1.0)[:, None]
+    if component.rates is not None:
+        return _unnormalized(component, mean, degrees * scales), np.zeros(mean.shape[1], dtype=bool)
     rough = np.abs(component.eigenvalues) < ROUGH
     return component.scaled(mean / np.where(rough, 1.0, component.eigenvalues), degrees * scales), rough
+
+
+def _unnormalized(component: WalkComponent, mean: np.ndarray, degrees: np.ndarray) -> np.ndarray:
+    """Coordinates by y(x) = sum_j w(x, j) y_j / (d(x) - l), in terms of the mean of the neighbours.
+
+    A row of so little weight that l is more than half of d(x) gets that mean: the formula would divide by about 0.
+    """
+    part = np.divide(np.asarray(component.rates), degrees[:, None], out=np.ones_like(mean), where=degrees[:, None] > 0)
+    return component.scaled(mean / np.where(part > 0.5, 1.0, 1.0 - part), None)

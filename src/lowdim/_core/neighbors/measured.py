@@ -10,6 +10,7 @@ import numpy as np
 from lowdim import _native
 from lowdim._core.distances import (
     OWN,
+    called_by,
     pairwise,
 )
 from lowdim._core.neighbors.exact_radius import Pairs
@@ -35,11 +36,11 @@ def measured_blocks(search: Search, owner: str) -> Callable[[slice, slice], np.n
     Q, X = (rows if own else rows.astype(np.float64, copy=False) for rows in (search.Q, search.X))
 
     def read(rows: slice, columns: slice) -> np.ndarray:
-        block = pairwise(Q[rows], X[columns], search.metric)
+        block = pairwise(Q[rows], X[columns], search.metric, owner=owner, undefined=True)
         if np.isnan(block).any():
             i, j = (int(found[0]) for found in np.nonzero(np.isnan(block)))
             raise ValueError(
-                f"{owner}: metric {search.metric!r} must be defined for every pair of rows; got NaN for "
+                f"{owner}: metric {called_by(search.metric)} must be defined for every pair of rows; got NaN for "
                 f"query {rows.start + i} and row {columns.start + j}. Drop such rows or use another metric."
             )
         return block

@@ -15,6 +15,7 @@ from lowdim import _native
 from lowdim._core.distances import (
     OWN,
     Metric,
+    check_domain,
     excess,
     origin,
     over_power,
@@ -201,6 +202,9 @@ def open_search(X: Any, queries: Any, metric: Metric, owner: str) -> Search:
         )
     if not min(Q.shape[0], X.shape[0]):
         raise ValueError(f"{owner}: {'X' if Q.shape[0] else 'queries'} must have at least one row; got none.")
+    check_domain(X, metric, owner)
+    if Q is not X:
+        check_domain(Q, metric, owner, "queries")
     exponent = excess(X) if metric == "euclidean" else 0
     if exponent:
         X, Q = over_power(X, exponent), over_power(Q, exponent)

@@ -1,7 +1,8 @@
 """Models in files: arrays and JSON in one zip, readable next year and unable to run anything.
 
 A file holds ``model.json`` (format, version, class, parameters, fitted state) and a ``.npy`` member for each
-array. Only data can be written: numbers, text, arrays, and the records and estimators of lowdim itself.
+array, and a digest of both. Only data can be written: numbers, text, arrays, and the records and estimators of lowdim
+itself.
 Classes are named by tags (`records`), never by modules, so that a file outlives a move of the code. Reading looks
 tags up in fixed tables, and checks every size before memory is taken.
 """
@@ -12,11 +13,21 @@ import json
 import os
 from typing import Any
 
+import numpy as np
+
 import lowdim
 from lowdim._core.persist.nodes import FORMAT, VERSION, describe, is_estimator
 from lowdim._core.persist.reading import read
-from lowdim._core.persist.writing import Writer, write_zip
+from lowdim._core.persist.usable import digest_of
+from lowdim._core.persist.writing import Writer, member, write_zip
 from lowdim._core.runtime.files import write_atomically
+
+
+class ModelFileError(ValueError):
+    """A model file that is damaged, was changed, has a newer format, or holds something that is not a model.
+
+    Raised by `lowdim.load`; also a ValueError.
+    """
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
@@ -50,21 +61,29 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     """
     if not is_estimator(model):
         raise TypeError(f"save: model must be an estimator of lowdim; got {describe(model)}.")
+    text, arrays = content_of(model)
+    write_atomically(path, lambda temporary: write_zip(temporary, text, arrays), owner="save")
+
+
+def content_of(model: Any) -> tuple[bytes, list[np.ndarray]]:
+    """What goes into the file of a model: its JSON, and the arrays that this refers to by number."""
     writer = Writer()
+    content = writer.node(model, type(model).__name__, 0)
     document = {
         "format": FORMAT,
         "version": VERSION,
         "lowdim": lowdim.__version__,
-        "model": writer.node(model, type(model).__name__, 0),
+        "digest": digest_of(content, {member(number): array for number, array in enumerate(writer.arrays)}),
+        "model": content,
     }
-    text = json.dumps(document, indent=1, allow_nan=False).encode("ascii")
-    write_atomically(path, lambda temporary: write_zip(temporary, text, writer.arrays), owner="save")
+    return json.dumps(document, indent=1, allow_nan=False).encode("ascii"), writer.arrays
 
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a model that `save` wrote.
 
-    Nothing in the file is run, whoever wrote it.
+    Nothing in the file is run, whoever wrote it. What loads also transforms: a few rows are placed before the model is
+    handed out.
 
     Parameters
     ----------
@@ -79,10 +98,10 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Raises
     ------
-    ValueError
-        Where the file is damaged, has a newer format, or holds something that is not a model of lowdim.
+    ModelFileError
+        Where the file is damaged or was changed, has a newer format, or holds something that is not a model of lowdim.
     MemoryError
-        Where its arrays would take more than the memory limit.
+        Where reading it would take more than the memory limit.
     """
     path = os.fsdecode(path)
     with open(path, "rb") as stream:
@@ -91,7 +110,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         except (MemoryError, ImportError):
             raise
         except Exception as error:
-            raise ValueError(f"load: {path!r} cannot be read as a model: {_reason(error)}.") from error
+            raise ModelFileError(f"load: {path!r} cannot be read as a model: {_reason(error)}.") from error
 
 
 def _reason(error: Exception) -> str:

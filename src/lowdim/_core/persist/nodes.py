@@ -6,7 +6,7 @@ import numpy as np
 
 import lowdim
 
-FORMAT, VERSION = "lowdim-model", 2  # version 1 named records by their modules
+FORMAT, VERSION = "lowdim-model", 3  # version 1 named records by their modules; since 3 there is a digest
 DOCUMENT = "model.json"
 KINDS = "biufcSU"  # numpy types that are plain data
 SCALARS = {"bool": np.bool_, "str": np.str_} | {

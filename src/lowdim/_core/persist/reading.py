@@ -26,8 +26,11 @@ from lowdim._core.persist.nodes import (
     describe,
     is_estimator,
 )
+from lowdim._core.persist.usable import check_usable, digest_of
 from lowdim._core.renamed import renamed_of
 from lowdim._core.runtime import memory
+
+_OBJECTS = 30  # bytes of Python objects for a byte of JSON such as {"a":0}, at most
 
 
 def read(stream: BinaryIO) -> Any:
@@ -37,7 +40,8 @@ def read(stream: BinaryIO) -> Any:
         raise ValueError("it is not a zip file")
     with ZipFile(stream) as archive:
         members = _members(archive, size)
-        memory.check("load", {"the model": size})
+        text = members[DOCUMENT].file_size
+        memory.check("load", {"arrays": size - text, f"the objects of {DOCUMENT}": _OBJECTS * text})
         document = _document(archive.read(members.pop(DOCUMENT)))
         reader = Reader(archive, members)
         model = reader.value(document["model"])
@@ -45,6 +49,9 @@ def read(stream: BinaryIO) -> Any:
         raise ValueError(f"it holds no estimator but {describe(model)}")
     if unused := set(members) - set(reader.arrays):
         raise ValueError(f"it has members the model does not use: {sorted(unused)}")
+    if document["version"] >= 3 and document["digest"] != digest_of(document["model"], reader.arrays):
+        raise ValueError("it was changed after it was written: its digest is another one")
+    check_usable(model)
     return model
 
 
@@ -73,7 +80,7 @@ def _document(text: bytes) -> dict[str, Any]:
             f"it has format version {version}, written by lowdim {document.get('lowdim')}; this lowdim "
             f"({lowdim.__version__}) reads up to version {VERSION}. Upgrade lowdim"
         )
-    _only(document, "format", "version", "lowdim", "model")
+    _only(document, "format", "version", "lowdim", "model", *(["digest"] if version >= 3 else []))
     return document
 
 
@@ -120,8 +127,12 @@ class Reader:
         if not isinstance(kind, str) or kind not in self._DECODERS:
             raise ValueError(f"it has an entry of the unknown kind {kind!r:.80}")
         keys, decode = self._DECODERS[kind]
-        _only(node, "kind", *keys)
-        return decode(self, *(node[key] for key in keys))
+        said = [key for key in ("finite",) if kind == "array" and key in node]  # since version 3
+        _only(node, "kind", *keys, *said)
+        found = decode(self, *(node[key] for key in keys))
+        if said and node["finite"] and found.dtype.kind in "fc" and not np.isfinite(found).all():
+            raise ValueError(f"its array {node['member']!r} must be finite; it holds NaN or infinity")
+        return found
 
     def _values(self, nodes: Any) -> dict[str, Any]:
         return {name: self.value(node) for name, node in _typed(nodes, dict, "a table").items()}

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, BinaryIO, ClassVar
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
@@ -59,8 +59,15 @@ class Writer:
         if id(value) not in self._numbers:
             self._numbers[id(value)] = len(self.arrays)
             self.arrays.append(value)
-        member = _member(self._numbers[id(value)])
-        return {"kind": "array", "member": member, "dtype": value.dtype.str, "shape": list(value.shape)}
+        name = member(self._numbers[id(value)])
+        finite = value.dtype.kind not in "fc" or bool(np.isfinite(value).all())
+        return {
+            "kind": "array",
+            "member": name,
+            "dtype": value.dtype.str,
+            "shape": list(value.shape),
+            "finite": finite,
+        }
 
     def _names(self, value: np.ndarray, path: str, depth: int) -> dict[str, Any]:
         return {"kind": "names", "items": value.tolist()}
@@ -119,7 +126,8 @@ class Writer:
     )
 
 
-def _member(number: int) -> str:
+def member(number: int) -> str:
+    """The name of an array in the file."""
     return f"arrays/{number}.npy"
 
 
@@ -135,14 +143,14 @@ def _obstacle(value: Any) -> str:
     return f"got an object of type {describe(value)}."
 
 
-def write_zip(path: Path, text: bytes, arrays: list[np.ndarray]) -> None:
+def write_zip(path: Path | BinaryIO, text: bytes, arrays: list[np.ndarray]) -> None:
     # Not compressed: floating-point numbers hardly shrink, and no member can then be larger than its file.
     with ZipFile(path, "w", ZIP_STORED) as archive:
         archive.writestr(_info(DOCUMENT), text)
         for number, array in enumerate(arrays):
             large = array.nbytes > 2**31 - 2**16
-            with archive.open(_info(_member(number)), "w", force_zip64=large) as member:
-                np.lib.format.write_array(member, array, allow_pickle=False)
+            with archive.open(_info(member(number)), "w", force_zip64=large) as stream:
+                np.lib.format.write_array(stream, array, allow_pickle=False)
 
 
 def _info(name: str) -> ZipInfo:

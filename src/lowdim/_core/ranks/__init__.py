@@ -259,6 +259,7 @@ def sizes(last: int) -> Array:
 
 def penalty_norm(K: Any, n: int) -> Any:
     """Twice the worst cost of one row: K (2n-3K-1) for K < n/2, (n-K)(n-K-1) beyond."""
+    K = np.asarray(K, dtype=np.int64)  # products of a small integer of numpy would overflow
     return np.where(n > 2 * K, K * (2 * n - 3 * K - 1), (n - K) * (n - K - 1))
 
 

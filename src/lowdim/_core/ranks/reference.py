@@ -19,6 +19,8 @@ from lowdim._core.distances import (
     CODED,
     GOWER,
     check_dissimilarities,
+    check_domain,
+    check_function,
     check_metric,
     comparable,
     pairwise,
@@ -78,6 +80,8 @@ def reference_of(
     X = rows_of(X, f"{owner}: X", "fill the holes in first")
     if named == "euclidean" and not issparse(X):
         return euclidean(X, "ambient")
+    check_domain(X, metric, owner)
+    check_function(X, metric, owner)
     block = _metric_blocks(X, metric, named, owner)
     return Reference(X.shape[0], "ambient", named, lambda rows, order: block(rows, None), None, block)
 
@@ -89,14 +93,14 @@ def embedding(Z: Any, n: int, owner: str) -> Reference:
     return euclidean(embedded_rows(Z, n, owner), "embedding")
 
 
-def embedded_rows(Z: Any, n: int, owner: str) -> Array:
-    """An embedding of n rows as a table; a vector is a table of one column."""
+def embedded_rows(Z: Any, n: int | None, owner: str) -> Array:
+    """An embedding of n rows (None: any number) as a table; a vector is a table of one column."""
     if issparse(Z):
         raise TypeError(f"{owner} must be a dense array; got a sparse matrix. Pass its toarray().")
     Z = real_array(Z, owner)
     way_out = "score the rows that have a place in every embedding, as lowdim.quality.scores does"
     Z = rows_of(Z[:, None] if Z.ndim == 1 else Z, owner, way_out)
-    if Z.shape[0] != n:
+    if n is not None and Z.shape[0] != n:
         raise ValueError(f"{owner} must have the {n} rows of X; got {Z.shape[0]}.")
     return np.asarray(Z)
 
@@ -151,7 +155,7 @@ def _metric_blocks(X: Any, metric: Any, named: str, owner: str) -> Callable[[Arr
     def block(rows: Array, given: Array | None) -> Array:
         others = np.arange(X.shape[0]) if given is None else given
         with np.errstate(over="ignore", invalid="ignore"):
-            found = pairwise(X[rows], X if given is None else X[given], metric)
+            found = pairwise(X[rows], X if given is None else X[given], metric, owner=owner, undefined=True)
         if not np.isfinite(found).all():
             i, j = (int(at[0]) for at in np.nonzero(~np.isfinite(found)))
             raise ValueError(

@@ -86,6 +86,31 @@ def _sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
+@contextmanager
+def folder_for_one(folder: str | os.PathLike[str]) -> Iterator[bool]:
+    """Whether this process has the folder for itself; others that ask are told no until the `with` block ends.
+
+    The lock is on the folder itself: no file stays behind, and after a kill it is free. No too where the folder was
+    removed and made again in between. Where the system has no file locks, the answer is yes.
+    """
+    if fcntl is None:
+        yield True
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        yield _locked(handle) and os.path.samestat(os.fstat(handle), os.stat(folder))
+    finally:
+        os.close(handle)
+
+
+def _locked(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
 def write_text(path: str | os.PathLike[str], text: str, *, owner: str = "write") -> Path:
     """`text` as UTF-8 with plain newlines, atomically."""
     return write_atomically(path, lambda temporary: temporary.write_bytes(text.encode("utf-8")), owner=owner)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
+from weakref import WeakSet
 
 _UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 _UNITS |= {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
@@ -21,8 +24,9 @@ def config(*, memory_limit: int | float | str | None = None) -> Iterator[None]:
     Parameters
     ----------
     memory_limit : int, float, str or None
-        The most memory one `fit` may plan for: bytes, or text such as ``"8GB"`` or ``"512MiB"``. None keeps what is in
-        force: the variable ``LOWDIM_MEMORY_LIMIT``, else the memory this machine has available.
+        The most memory that one `fit`, or reading one file, may plan for: bytes, or text such as ``"8GB"`` or
+        ``"512MiB"``. None keeps what is in force: the variable ``LOWDIM_MEMORY_LIMIT``, else the memory this machine
+        has available. Threads that are started inside the block are under its limit too.
 
     Examples
     --------
@@ -31,11 +35,33 @@ def config(*, memory_limit: int | float | str | None = None) -> Iterator[None]:
     ...     lowdim.PCA(2).fit([[0.0, 1.0], [1.0, 0.0], [2.0, 5.0]]).n_components_
     2
     """
-    token = _limit.set(_limit.get() if memory_limit is None else parse_size(memory_limit, "config"))
+    size = _chosen() if memory_limit is None else parse_size(memory_limit, "config")
+    token, block = _limit.set(size), _Block(size, WeakSet(threading.enumerate()))
+    _open.append(block)
     try:
         yield
     finally:
+        _open.remove(block)
         _limit.reset(token)
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """An open block of `config`, and the threads that were there before it: those that come later are inside it."""
+
+    limit: int | None
+    before: WeakSet[threading.Thread]
+
+
+_open: list[_Block] = []
+
+
+def _chosen() -> int | None:
+    """The limit of the innermost block around this code, or of the blocks that this thread was started in."""
+    if (own := _limit.get()) is not None:
+        return own
+    thread = threading.current_thread()
+    return min((b.limit for b in list(_open) if b.limit is not None and thread not in b.before), default=None)
 
 
 def parse_size(size: int | float | str, owner: str, name: str = "memory_limit") -> int:
@@ -53,7 +79,7 @@ def parse_size(size: int | float | str, owner: str, name: str = "memory_limit") 
 
 def limit() -> int:
     """The limit in force, in bytes."""
-    if (chosen := _limit.get()) is not None:
+    if (chosen := _chosen()) is not None:
         return chosen
     if variable := os.environ.get("LOWDIM_MEMORY_LIMIT"):
         return parse_size(variable, "LOWDIM_MEMORY_LIMIT")
@@ -84,7 +110,7 @@ def _meminfo(text: str) -> int:
 def check(owner: str, parts: Mapping[str, int], ways_out: str = "") -> None:
     """Raise MemoryError before allocating when `parts` (name -> bytes) add up to more than the limit."""
     total = sum(parts.values())
-    if total <= _SMALL and _limit.get() is None and "LOWDIM_MEMORY_LIMIT" not in os.environ:
+    if total <= _SMALL and not _open and "LOWDIM_MEMORY_LIMIT" not in os.environ:
         return  # not worth asking the system
     most = limit()
     if total <= most:

@@ -21,6 +21,8 @@ __all__ = ["aside", "blocks", "lapack", "map_rows", "n_threads", "on_one_blas_th
 
 T = TypeVar("T")
 
+_MOST = 1024  # threads; more would only wait for each other, and compiled code counts them in 32 bits
+
 
 def n_threads(n_jobs: int | None = None) -> int:
     """How many threads `n_jobs` means.
@@ -34,7 +36,7 @@ def n_threads(n_jobs: int | None = None) -> int:
         return max(1, min(usable, int(wanted))) if wanted.isdigit() else usable
     if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__") or n_jobs == 0:
         raise ValueError(f"n_jobs must be None or a non-zero integer; got {n_jobs!r}.")
-    return int(n_jobs) if n_jobs > 0 else max(1, usable + 1 + int(n_jobs))
+    return min(int(n_jobs), _MOST) if n_jobs > 0 else max(1, usable + 1 + int(n_jobs))
 
 
 @lru_cache(maxsize=1)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from lowdim._core.tables.columns import as_cells, is_frame
+from lowdim._core.tables.form import refuse_no_table, said_by
 
 _NUMPY_DATES = (np.datetime64, np.timedelta64)
 _DATES = (date, time, timedelta, *_NUMPY_DATES)
@@ -44,10 +45,12 @@ def dates_among_objects(X: Any) -> list[str]:
 
 @contextmanager
 def naming_text(X: Any, owner: str, name: str = "X", way: str = "") -> Iterator[None]:
-    """Inside, X is converted to numbers; where that fails because of text or dates, the error names their columns.
+    """Inside, X is converted to numbers; what is no table is refused before, and every error comes under our name.
 
-    `way` is a way out of the caller's own, beside FAMD.
+    Where the conversion fails because of text or dates, the error names their columns; `way` is a way out of the
+    caller's own, beside FAMD.
     """
+    refuse_no_table(X, owner, name)
     if _has_numpy_dates(X) and (dates := dates_among_objects(X)):  # numpy would turn them into numbers
         raise ValueError(dates_refused(owner, name, dates))
     try:
@@ -62,7 +65,8 @@ def naming_text(X: Any, owner: str, name: str = "X", way: str = "") -> Iterator[
                 f"{next(iter(text.values()))!r}. Leave such columns out, use lowdim.FAMD, which takes numbers and "
                 f"categories{way}, or code them as numbers."
             ) from error
-        raise
+        with said_by(owner):
+            raise
 
 
 def dates_refused(owner: str, name: str, columns: list[str]) -> str:

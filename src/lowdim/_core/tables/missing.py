@@ -106,6 +106,15 @@ def refuse(X: Any, owner: str, policies: tuple[str, ...] = (), whole: str = "com
     )
 
 
+def refuse_scale(largest: float, owner: str, name: str = "X") -> None:
+    """ValueError for magnitudes whose squares float64 cannot hold."""
+    if largest and not 1e-140 < largest < 1e140:
+        raise ValueError(
+            f"{owner}: the largest value of {name} is {largest:.1e}, and its square is out of range. Multiply {name} "
+            "by a constant first."
+        )
+
+
 def pairs_that_share_nothing(seen: np.ndarray, most: int = 3000) -> int:
     """Pairs of rows without a common observed column, found among at most so many different patterns of holes."""
     patterns, counts = np.unique(seen, axis=0, return_counts=True)

@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from lowdim._core.runtime.notices import warn
 from lowdim._core.tables import missing
-from lowdim._core.tables.columns import as_cells, code, is_frame
+from lowdim._core.tables.columns import UNSEEN, as_cells, code, is_frame
 from lowdim._core.tables.kinds import dates_among_objects, dates_by_type, dates_refused
+
+_NAMED = 3  # columns, and values of each, that a message names
 
 
 def mixed_cells(X: Any, owner: str) -> Any:
@@ -42,6 +45,46 @@ def code_column(column: np.ndarray, categories: Sequence[Any] | None, name: str,
         found = next((value for value in there if isinstance(value, str)), there[0])
         raise ValueError(f"{owner}: column {name} held numbers at fit; got {found!r}.")
     return column.astype(np.float64)
+
+
+def unseen_cells(coded: np.ndarray, categories: Sequence[Sequence[Any] | None]) -> np.ndarray:
+    """Which cells hold a category that was not there at fit."""
+    return np.asarray((coded == UNSEEN) & np.array([found is not None for found in categories]))
+
+
+def name_unseen(unseen: np.ndarray, columns: Sequence[np.ndarray], names: Sequence[str]) -> str:
+    """Columns and values of such cells (at least one): column 'a' has 'x' and 'y' (3 cells): not there at fit."""
+    parts = []
+    for j in np.flatnonzero(unseen.any(axis=0)).tolist():
+        values = sorted({repr(value) for value in columns[j][unseen[:, j]].tolist()})
+        parts.append(f"column {names[j]} has {_listed(values)} ({_counted(int(unseen[:, j].sum()), 'cell')})")
+    shown = "; ".join(parts[:_NAMED])
+    more = f"; and {_counted(len(parts) - _NAMED, 'more column')}" if len(parts) > _NAMED else ""
+    return f"{shown}{more}: not there at fit"
+
+
+def warn_of_unseen(
+    coded: np.ndarray,
+    columns: Sequence[np.ndarray],
+    categories: Sequence[Sequence[Any] | None],
+    names: Sequence[str],
+    *,
+    then: str,
+    owner: str,
+) -> None:
+    """One warning that names columns and values that were not there at fit; `then` says what is done with them."""
+    unseen = unseen_cells(coded, categories)
+    if unseen.any():
+        warn(f"{owner}: {name_unseen(unseen, columns, names)}. {then}")
+
+
+def _listed(words: Sequence[str]) -> str:
+    words = [*words[:_NAMED], f"{len(words) - _NAMED} more"] if len(words) > _NAMED else words
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def _unmasked(X: np.ma.MaskedArray) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from lowdim.app.console import print_comparison, print_json, print_line, print_n
 from lowdim.app.embedding_files import comparison_frame
 from lowdim.app.exports import export
 from lowdim.app.input_table import InputTable
-from lowdim.app.output_paths import MAPS, check_apart, output_folder, report_folder
+from lowdim.app.output_paths import MAPS, check_apart, report_folder
 from lowdim.study.methods import find
 from lowdim.study.running.all_methods import STOPPED
 from lowdim.study.running.checkpoint import fingerprint_of
@@ -31,7 +32,7 @@ RESULTS = ("embeddings.parquet", "embeddings.csv", "scores.json", "report.html")
 
 def compare(arguments: Namespace) -> int:
     """Embed a table by several methods; write embeddings, scores and a report into one folder."""
-    chosen = _chosen(arguments.methods)
+    started, chosen = time.time(), _chosen(arguments.methods)
     limits = {"limit_time": arguments.limit_time, "limit_memory": arguments.limit_memory}
     table = sources.load(
         arguments.source, read_options(arguments, missing="keep", takes_distances=True), seed=arguments.seed
@@ -39,9 +40,8 @@ def compare(arguments: Namespace) -> int:
     if arguments.max_rows is not None:
         table = _sample(table, arguments.max_rows, arguments.seed)
     run = _run_id(table, arguments)
-    folder, said = report_folder(arguments.out, table.name, run)
-    check_apart({f"{name} in --out": folder / name for name in RESULTS}, {"the table that is read": arguments.source})
-    with output_folder(folder):
+    with report_folder(arguments.out, table.name, run, started) as (folder, said):
+        check_apart({f"{n} in --out": folder / n for n in RESULTS}, {"the table that is read": arguments.source})
         print_notes(table)
         if said:
             print_note(said)

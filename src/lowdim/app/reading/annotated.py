@@ -15,6 +15,7 @@ from lowdim.app.errors import UserError
 from lowdim.app.read_options import ReadOptions
 from lowdim.app.reading.loaded import Loaded, library, listed
 from lowdim.app.reading.source import Source
+from lowdim.app.unpacked_size import TEXT_CELL, array_size, refuse_larger
 from lowdim.study.suggestions import did_you_mean
 
 NAMES = "obs_names"
@@ -29,6 +30,7 @@ def read_anndata(source: Source, how: ReadOptions) -> Loaded:
                 f"{source.shown} is an HDF5 file, but not of AnnData (it has no obs): {listed(list(file), 8)}."
             )
         notes, where = source.notes, _chosen(file, how.layer, source)
+        _check_annotations(file, source)
         X = _numbers(file[where], where, file, source)
         columns = _column_names(file, where, X.shape[1])
         others = sorted({*_tables(file)} - {where})
@@ -47,6 +49,15 @@ def read_anndata(source: Source, how: ReadOptions) -> Loaded:
     if renamed:
         notes.append(f"columns of obs with the name of a variable are renamed: {listed(renamed)}")
     return Loaded(pl.DataFrame(table), tuple(notes), names=names, features=features)
+
+
+def _check_annotations(file: Any, source: Source) -> None:
+    """An error where the names and annotations alone, which may be compressed, are more than the memory limit."""
+    sizes: list[float] = []
+    for group in ("obs", "var"):
+        if group in file:
+            file[group].visititems(lambda name, item: sizes.append(getattr(item, "size", None) or 0))
+    refuse_larger(TEXT_CELL * sum(sizes), source.shown, "the table of annotations")
 
 
 def _tables(file: Any) -> list[str]:
@@ -68,6 +79,7 @@ def _chosen(file: Any, layer: str | None, source: Source) -> str:
 def _numbers(item: Any, where: str, file: Any, source: Source) -> np.ndarray:
     """A dense table; a sparse one only if it fits into memory as a dense one."""
     if hasattr(item, "shape") and not hasattr(item, "keys"):
+        refuse_larger(array_size(item.shape, item.dtype.itemsize), source.shown, f"{where} of shape {item.shape}")
         found = np.asarray(item[()])
         if found.ndim != 2 or found.dtype.kind not in "buif":
             raise UserError(f"{source.shown}: {where} must be a table of numbers; got {found.dtype} {found.shape}.")

@@ -35,11 +35,14 @@ def read_any(path: str | Path, how: ReadOptions) -> Loaded:
     from lowdim.app.reading.marks import without_marks_in_names
     from lowdim.app.reading.source import source_of
     from lowdim.app.reading.transposed import note_on_items_in_columns, transposed
+    from lowdim.app.unpacked_size import check_size
 
     if Path(path).is_dir():
         return read_images(Path(path), how)
     source = source_of(path)
-    module, function = READERS[kind_of(source)]
+    kind = kind_of(source)
+    check_size(source, kind)
+    module, function = READERS[kind]
     reader = getattr(import_module(f"lowdim.app.reading.{module}"), function)
     loaded: Loaded = without_marks_in_names(source, how, reader)
     if how.transpose:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from typing import IO, Any
 
 import numpy as np
 import polars as pl
@@ -11,10 +12,13 @@ from lowdim.app.errors import UserError
 from lowdim.app.read_options import ReadOptions
 from lowdim.app.reading.loaded import Loaded
 from lowdim.app.reading.source import Source
+from lowdim.app.unpacked_size import array_size, refuse_larger
 
 
 def read_npy(source: Source, how: ReadOptions) -> Loaded:
     with source.open() as stream:
+        _check_header(stream, source.shown)
+        stream.seek(0)
         array = np.load(stream, allow_pickle=False)
     if how.distances == "condensed" and array.ndim == 1:
         array = array[:, None]
@@ -28,9 +32,9 @@ def read_npz(source: Source, how: ReadOptions) -> Loaded:
         if wanted not in archive.files:
             listed = ", ".join(archive.files) or "none"
             raise UserError(f"{source.shown}: choose the array with the rows by --array NAME; the file has: {listed}.")
-        frame = _frame_of(archive[wanted], f"{source.shown} ({wanted})")
+        frame = _frame_of(_member(source, archive, str(wanted)), f"{source.shown} ({wanted})")
         for name in {how.label, how.names} & set(archive.files) - {None, *frame.columns}:
-            values = archive[str(name)]
+            values = _member(source, archive, str(name))
             if values.shape != (frame.height,):
                 raise UserError(f"{source.shown}: {name!r} must have one value for each of the {frame.height} rows.")
             frame = frame.with_columns(pl.Series(str(name), values))
@@ -43,11 +47,29 @@ def _tables_of(source: Source) -> list[str]:
     with source.open() as raw, zipfile.ZipFile(raw) as archive:
         for name in archive.namelist():
             with archive.open(name) as member:
-                first = np.lib.format.read_magic(member) == (1, 0)
-                header = np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
-                if len(header(member)[0]) == 2:
+                if len(_header(member)[0]) == 2:
                     tables.append(name.removesuffix(".npy"))
     return tables
+
+
+def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype]:
+    """Shape and type of an array, which its first bytes say."""
+    first = np.lib.format.read_magic(stream) == (1, 0)
+    shape, _, dtype = (np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0)(stream)
+    return shape, dtype
+
+
+def _check_header(stream: IO[bytes], shown: str) -> None:
+    """An error before memory is taken for an array that is larger than the limit."""
+    shape, dtype = _header(stream)
+    refuse_larger(array_size(shape, dtype.itemsize), shown, f"the array of shape {shape}")
+
+
+def _member(source: Source, archive: Any, name: str) -> np.ndarray:
+    with archive.zip.open(f"{name}.npy") as member:
+        _check_header(member, f"{source.shown} ({name})")
+    found: np.ndarray = archive[name]
+    return found
 
 
 def _frame_of(array: np.ndarray, source: str) -> pl.DataFrame:

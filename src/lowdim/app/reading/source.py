@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import IO, Any
 
-from lowdim._core.runtime.memory import limit
+from lowdim._core.runtime.memory import limit, show
 from lowdim.app.errors import UserError
 from lowdim.app.reading.loaded import library
 
@@ -60,11 +60,13 @@ class Source:
 def source_of(path: str | Path) -> Source:
     """The bytes of a file or of standard input, unpacked if they are compressed."""
     if str(path) == STANDARD_INPUT:
-        source = Source("standard input", "", sys.stdin.buffer.read())
+        source = _streamed(Source("standard input", "", b""), sys.stdin.buffer)
     else:
         place = Path(path)
-        content: Path | bytes = _in_place(place) if place.is_file() else place.read_bytes()  # a pipe is read once
-        source = Source(str(path), place.suffix.lower(), content)
+        source = Source(str(path), place.suffix.lower(), _in_place(place))
+        if not place.is_file():  # a pipe can be read only once
+            with open(place, "rb") as stream:
+                source = _streamed(source, stream)
     for _ in range(3):  # a compressed file in an archive; nobody packs more often
         inner = _unpacked(source)
         if inner is None:
@@ -78,8 +80,19 @@ def _in_place(place: Path) -> Path | bytes:
     try:
         os.fspath(place).encode("utf-8")
     except UnicodeEncodeError:
-        return place.read_bytes()
+        return place.read_bytes() if place.is_file() else place
     return place.absolute()
+
+
+def _streamed(source: Source, stream: IO[bytes]) -> Source:
+    """All bytes of a pipe or a device, which may never end: its beginning must be that of a table, and it must fit."""
+    from lowdim.app.reading.kinds import kind_of
+
+    start = stream.read(BLOCK)
+    head = replace(source, content=start, notes=[])
+    if start and not start.startswith((b"PK", *PACKED)):
+        kind_of(head)
+    return replace(source, content=_limited(source, stream, start))
 
 
 def _unpacked(source: Source) -> Source | None:
@@ -119,17 +132,20 @@ def _stream(source: Source, packing: str, raw: IO[bytes]) -> IO[bytes]:
     return zstd.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
 
 
-def _limited(source: Source, stream: IO[bytes]) -> bytes:
-    """All bytes of a stream; an error before they exceed the memory limit, or where the packed data is damaged."""
-    most, parts, size = limit(), [], 0
+def _limited(source: Source, stream: IO[bytes], start: bytes = b"") -> bytes:
+    """All bytes of a stream; an error before they exceed the memory limit, or where the packed data is damaged.
+
+    They are there twice while they are joined, and then beside the table.
+    """
+    most, parts, size = limit() // 2, [start], len(start)
     try:
         with stream:
             while block := stream.read(BLOCK):
                 size += len(block)
                 if size > most:
                     raise UserError(
-                        f"{source.shown}: unpacked it is larger than the memory limit ({most} bytes). Unpack the file, "
-                        "or raise --limit-memory."
+                        f"{source.shown}: its content does not end within half of the memory limit ({show(most)}). "
+                        "Take fewer rows, write it to a file first, or raise --limit-memory."
                     )
                 parts.append(block)
     except UserError:

@@ -40,6 +40,8 @@ class State:
     stalled: int = 0
     rate: float = 1.0  # factor on the learning rate, beside its schedule
     retreats: int = 0
+    decays: int = 0  # of the rate, at plateaus
+    begun: int = 0  # the epoch of the last of them
     losses: list[float] = field(default_factory=list)
     held: list[float] = field(default_factory=list)
     done: bool = False
@@ -58,7 +60,19 @@ class State:
         return {name: getattr(self, name) for name in ARRAYS}
 
     def values(self) -> dict[str, Any]:
-        held = ("best_loss", "steps", "epoch", "stalled", "rate", "retreats", "losses", "held", "done")
+        held = (
+            "best_loss",
+            "steps",
+            "epoch",
+            "stalled",
+            "rate",
+            "retreats",
+            "decays",
+            "begun",
+            "losses",
+            "held",
+            "done",
+        )
         return {name: getattr(self, name) for name in held}
 
 

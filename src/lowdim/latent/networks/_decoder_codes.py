@@ -13,6 +13,7 @@ import numpy as np
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
 from lowdim.latent.networks._decoder_placement import Decoder, best_anchors, noise_variance, wrapped
+from lowdim.latent.networks._incomplete import split_rows
 from lowdim.latent.networks._levels import Levels, along_circles, misfit, on_circles
 from lowdim.latent.networks._network import Network
 from lowdim.latent.networks._restarts import Restarts, train
@@ -41,7 +42,7 @@ class DecoderWithCodes:
     @classmethod
     def of(cls, rows: Array, hidden: tuple[int, ...], architecture: Architecture) -> DecoderWithCodes:
         """With the hidden widths of the decoder."""
-        X, observed = split(rows)
+        X, observed = split_rows(rows)
         net, levels = architecture.decoder(hidden, rows.shape[1]), architecture.levels
         circular, weight_decay = architecture.circular, architecture.weight_decay
         return cls(X, observed, net, levels, circular, weight_decay, architecture.n_components)
@@ -110,12 +111,6 @@ class DecoderWithCodes:
     def fitted(self, x: Array) -> Array:
         """The decoded rows."""
         return self.decoder(x).rows(self.codes(x))
-
-
-def split(rows: Array) -> tuple[Array, Array]:
-    """Rows with 0 for missing cells, and 1 where a cell is observed."""
-    observed = ~np.isnan(rows)
-    return np.where(observed, rows, 0.0).astype(np.float64), observed.astype(np.float64)
 
 
 def _standardised(Z: Array) -> Array:

@@ -78,9 +78,9 @@ class Decoder:
         return gradient, H
 
 
-def place(decoder: Decoder, X: Array, observed: Array) -> Array:
-    """The codes of scaled rows, in which missing cells are 0."""
-    minima, costs = _minima(decoder, X, observed)
+def place(decoder: Decoder, X: Array, observed: Array, start: Array | None = None) -> Array:
+    """The codes of scaled rows, in which missing cells are 0; from `start` and the best anchor, or several anchors."""
+    minima, costs = _minima(decoder, X, observed, start)
     # Of minima that differ by rounding the first is taken, so that the result does not depend on rounding.
     best = np.argmax(costs <= costs.min(axis=0) * (1 + 1e-9) + 1e-15, axis=0)
     Z = minima[best, np.arange(len(X))]
@@ -121,9 +121,11 @@ def noise_variance(decoder: Decoder, Z: Array, X: Array, observed: Array, n_para
     return max(noise + max(between, 0.0), 1e-12)
 
 
-def _minima(decoder: Decoder, X: Array, observed: Array) -> tuple[Array, Array]:
+def _minima(decoder: Decoder, X: Array, observed: Array, start: Array | None = None) -> tuple[Array, Array]:
     """The codes found from several starts, (starts, n, k), and their costs."""
-    minima = np.stack([_newton(decoder, Z, X, observed) for Z in _initial_codes(decoder, X, observed)])
+    starts = _initial_codes(decoder, X, observed)
+    starts = starts if start is None else [start, starts[0]]
+    minima = np.stack([_newton(decoder, Z, X, observed) for Z in starts])
     return minima, np.stack([decoder.costs(Z, X, observed) for Z in minima])
 
 

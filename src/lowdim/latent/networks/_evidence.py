@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from lowdim.latent.networks import _torch
+from lowdim.latent.networks._incomplete import PASSES
 from lowdim.latent.networks._network import Network
-from lowdim.latent.networks._torch import forward, squared_weights
+from lowdim.latent.networks._torch import forward, split, squared_weights
 
 Array = np.ndarray
 LEAST = math.log(1e-6)  # log noise variance of a scaled cell; without a minimum the bound is not bounded above
@@ -20,7 +21,11 @@ HELD_OUT_SEED = 20  # of the draws for held-out rows: the same ones in every epo
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """-E log p(x | z) + beta KL(q(z | x) || N(0, I)), mean over the rows."""
+    """-E log p(x | z) + beta KL(q(z | x) || N(0, I)), mean over the rows; of incomplete rows, x is the observed cells.
+
+    Whatever the encoder sees in the place of missing cells, this is a bound of the likelihood of the observed ones: at
+    first the column means, then what the code decodes to.
+    """
 
     owner: str
     encoder: Network
@@ -28,6 +33,7 @@ class Evidence:
     bernoulli: bool
     beta: float
     weight_decay: float
+    fill: Array | None = None  # column means, where cells are missing
 
     @property
     def torch(self) -> Any:
@@ -45,17 +51,20 @@ class Evidence:
 
     def codes(self, x: Array, rows: Array) -> Array:
         """The means of the codes of rows under parameters x, both numpy arrays."""
+        rows = rows if self.fill is None else np.where(np.isnan(rows), self.fill, rows)
         output = self.encoder(self.split(x)[0], rows)
         return output[:, : output.shape[1] // 2]
 
     def loss(self, x: Any, rows: Any, noise: Any) -> Any:
         """With one draw of the code for each row."""
         encoder, decoder, log_noise = self.split(x)
-        mean, log_variance = self.posterior(encoder, rows)
+        rows, seen = split(self.torch, rows, self.fill is not None)
+        mean, log_variance = self._last_posterior(encoder, decoder, rows, seen)
         draws = self.torch.randn(mean.shape, generator=noise, dtype=mean.dtype).to(mean.device)
         output = forward(self.torch, self.decoder, decoder, mean + (0.5 * log_variance).exp() * draws)[-1]
         loss = (
-            -self.likelihood(output, rows, log_noise).mean() + self.beta * divergence(mean, log_variance).sum(1).mean()
+            -self.likelihood(output, rows, log_noise, seen).mean()
+            + self.beta * divergence(mean, log_variance).sum(1).mean()
         )
         if self.weight_decay:
             loss = loss + self.weight_decay * (squared_weights(encoder) + squared_weights(decoder))
@@ -76,13 +85,27 @@ class Evidence:
         mean, log_variance = output.chunk(2, dim=1)
         return mean, log_variance.clamp(-WIDEST, WIDEST)
 
-    def likelihood(self, output: Any, rows: Any, log_noise: Any) -> Any:
-        """log p(x | z) of each row."""
+    def _last_posterior(self, encoder: Any, decoder: Any, rows: Any, seen: Any) -> tuple[Any, Any]:
+        """The posterior after the last pass."""
+        if seen is None:
+            return self.posterior(encoder, rows)
+        filled = self.torch.where(seen, rows, self.torch.as_tensor(self.fill, dtype=rows.dtype, device=rows.device))
+        for turn in range(PASSES):
+            mean, log_variance = self.posterior(encoder, filled)
+            if turn < PASSES - 1:
+                output = forward(self.torch, self.decoder, decoder, mean)[-1]
+                filled = self.torch.where(seen, rows, output.sigmoid() if self.bernoulli else output)
+        return mean, log_variance
+
+    def likelihood(self, output: Any, rows: Any, log_noise: Any, seen: Any = None) -> Any:
+        """log p(x | z) of each row's observed cells."""
         if self.bernoulli:
-            return -self.torch.nn.functional.binary_cross_entropy_with_logits(output, rows, reduction="none").sum(dim=1)
+            losses = self.torch.nn.functional.binary_cross_entropy_with_logits(output, rows, reduction="none")
+            return -(losses if seen is None else losses * seen).sum(dim=1)
         log_noise = log_noise.clamp(min=LEAST)
-        squares = (output - rows).square().sum(dim=1)
-        return -0.5 * (squares * (-log_noise).exp() + rows.shape[1] * (log_noise + math.log(2 * math.pi)))
+        squares = (output - rows).square()
+        squares, cells = (squares.sum(dim=1), rows.shape[1]) if seen is None else ((squares * seen).sum(1), seen.sum(1))
+        return -0.5 * (squares * (-log_noise).exp() + cells * (log_noise + math.log(2 * math.pi)))
 
 
 def divergence(mean: Any, log_variance: Any) -> Any:

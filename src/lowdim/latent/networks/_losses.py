@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from lowdim.latent.networks import _torch
+from lowdim.latent.networks._incomplete import PASSES
 from lowdim.latent.networks._network import Network
-from lowdim.latent.networks._torch import EXACT_CODES, contraction, forward, squared_weights
+from lowdim.latent.networks._torch import EXACT_CODES, contraction, forward, mean_square, split, squared_weights
 
 Array = np.ndarray
 # Each penalty and its default strength: a weight, the standard deviation of the noise, a share of the cells.
@@ -19,7 +20,11 @@ NOISY = ("denoising", "denoising-mask")
 
 @dataclass(frozen=True, eq=False)
 class Reconstruction:
-    """Mean squared error of a cell after encoder and decoder, with a penalty."""
+    """Mean squared error of an observed cell after encoder and decoder, with a penalty.
+
+    Of incomplete rows, the encoder first sees the column means in the place of missing cells, then what it decodes to
+    there, and the loss is that of the last pass: so it learns to be used as it is used (see `_incomplete`).
+    """
 
     owner: str
     encoder: Network
@@ -29,6 +34,7 @@ class Reconstruction:
     target: float
     weight_decay: float
     pretrain: int = 0
+    incomplete: bool = False  # some cells are missing (NaN)
 
     @property
     def torch(self) -> Any:
@@ -46,14 +52,14 @@ class Reconstruction:
 
     def codes(self, x: Array, rows: Array) -> Array:
         """The codes of rows under parameters x, both numpy arrays."""
-        return self.encoder(self.split(x)[0], rows)
+        return self.encoder(self.split(x)[0], np.nan_to_num(rows) if self.incomplete else rows)
 
     def loss(self, x: Any, rows: Any, noise: Any) -> Any:
         """With penalty and weight decay; `noise` draws the corruption of the input, or random directions."""
         encoder, decoder = self.split(x)
-        values = forward(self.torch, self.encoder, encoder, self._corrupted(rows, noise))
-        output = forward(self.torch, self.decoder, decoder, values[-1])[-1]
-        loss = (output - rows).square().mean()
+        rows, seen = split(self.torch, rows, self.incomplete)
+        values, output = self._reproduced(encoder, decoder, self._corrupted(rows, noise), seen)
+        loss = mean_square(output - rows, seen)
         if self.weight_decay:
             loss = loss + self.weight_decay * (squared_weights(encoder) + squared_weights(decoder))
         if self.penalty is None or self.penalty in NOISY:
@@ -63,8 +69,17 @@ class Reconstruction:
     def error(self, x: Any, rows: Any) -> Any:
         """Mean squared error alone, from uncorrupted rows: what held-out rows are judged by."""
         encoder, decoder = self.split(x)
-        codes = forward(self.torch, self.encoder, encoder, rows)[-1]
-        return (forward(self.torch, self.decoder, decoder, codes)[-1] - rows).square().mean()
+        rows, seen = split(self.torch, rows, self.incomplete)
+        return mean_square(self._reproduced(encoder, decoder, rows, seen)[1] - rows, seen)
+
+    def _reproduced(self, encoder: Any, decoder: Any, rows: Any, seen: Any) -> tuple[list[Any], Any]:
+        """The values of the encoder's layers and the decoded rows, after the last pass."""
+        filled = rows
+        for _ in range(1 if seen is None else PASSES):
+            values = forward(self.torch, self.encoder, encoder, filled)
+            output = forward(self.torch, self.decoder, decoder, values[-1])[-1]
+            filled = rows if seen is None else self.torch.where(seen, rows, output)
+        return values, output
 
     def _corrupted(self, rows: Any, noise: Any) -> Any:
         if self.penalty not in NOISY or not self.strength:
@@ -99,9 +114,9 @@ class Reconstruction:
         names = (*self.encoder.activations[:-1], "linear")
         for i, (a, b) in enumerate(self.encoder.shapes):
             before = "linear" if i == 0 else names[i - 1]
-            part = Reconstruction(
-                self.owner, Network((a, b), (names[i],)), Network((b, a), (before,)), None, 0.0, 0.0, self.weight_decay
-            )
+            pair = Network((a, b), (names[i],)), Network((b, a), (before,))
+            holes = self.incomplete and i == 0
+            part = Reconstruction(self.owner, *pair, None, 0.0, 0.0, self.weight_decay, incomplete=holes)
             initial = part.initial(rng, trainer).astype(trainer.dtype)
             learned = trainer.pretrain(part, rows, initial, self.pretrain, rng)
             (first,), (second,) = part.split(learned)
@@ -109,7 +124,7 @@ class Reconstruction:
                 kept[...] = found
             with self.torch.no_grad():
                 layer = [tuple(trainer.tensor(part) for part in first)]
-                rows = forward(self.torch, part.encoder, layer, rows)[-1]
+                rows = forward(self.torch, part.encoder, layer, split(self.torch, rows, holes)[0])[-1]
         return x
 
 

@@ -167,6 +167,6 @@ def run(net: Network, weights: list[Array], biases: list[Array], A: Array, n_job
 
 
 def row_errors(X: Array, Z: Array, invert: Callable[[Array], Array]) -> Array:
-    """Mean squared reconstruction error of each row's cells."""
+    """Mean squared reconstruction error of each row's observed cells."""
     blocks = threads.blocks(len(X), BLOCK)
-    return np.concatenate([np.square(invert(Z[block]) - X[block]).mean(axis=1) for block in blocks])
+    return np.concatenate([np.nanmean(np.square(invert(Z[block]) - X[block]), axis=1) for block in blocks])

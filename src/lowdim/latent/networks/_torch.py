@@ -5,6 +5,7 @@ The layers are those of `_network`; here PyTorch differentiates them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,6 +16,7 @@ from lowdim._core.runtime.background import imported
 from lowdim._core.runtime.threads import n_threads
 from lowdim.latent.networks._network import Network
 
+BETAS, TINY = (0.9, 0.999), 1e-8  # of Adam (Kingma and Ba, 2015)
 EXACT_CODES = 16  # up to so many, every row of a Jacobian is computed; beyond, mini-batches take a random direction
 
 SLOPES: dict[str, Any] = {
@@ -88,6 +90,27 @@ def forward(torch: Any, net: Network, layers: Any, A: Any) -> list[Any]:
     for (W, b), name in zip(layers, net.activations, strict=True):
         values.append(activate(torch, name, torch.addmm(b, values[-1], W)))
     return values
+
+
+def split(torch: Any, rows: Any, incomplete: bool) -> tuple[Any, Any]:
+    """Rows with 0 in the place of missing cells, and which cells are observed; None where all are."""
+    if not incomplete:
+        return rows, None
+    seen = ~rows.isnan()
+    return torch.where(seen, rows, torch.zeros_like(rows)), seen
+
+
+def mean_square(errors: Any, seen: Any) -> Any:
+    """Mean squared error of the observed cells."""
+    return errors.square().mean() if seen is None else (errors.square() * seen).sum() / seen.sum().clamp(min=1)
+
+
+def adam(x: Any, slope: Any, first: Any, second: Any, rate: float, step: int) -> None:
+    """One step, in place."""
+    first.lerp_(slope, 1 - BETAS[0])
+    second.mul_(BETAS[1]).addcmul_(slope, slope, value=1 - BETAS[1])
+    size = second.sqrt().div_(math.sqrt(1 - BETAS[1] ** step)).add_(TINY)
+    x.addcdiv_(first, size, value=-rate / (1 - BETAS[0] ** step))
 
 
 def squared_weights(layers: Any) -> Any:

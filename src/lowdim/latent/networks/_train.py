@@ -20,14 +20,13 @@ from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim.latent._lbfgs import minimise
-from lowdim.latent.networks import _torch
+from lowdim.latent.networks import _plateau, _torch
 from lowdim.latent.networks._checkpoint import ARRAYS, Checkpoint, State
 
 Array = np.ndarray
-SCHEDULES = ("cosine", "plateau", "constant")
+SCHEDULES = ("plateau", "cosine", "constant")
 SMALL = 2**20  # cells: up to here in double precision and on one thread, whatever `n_jobs`
 ROUND_STEPS = 200  # of L-BFGS between two checkpoints
-BETAS, TINY = (0.9, 0.999), 1e-8  # of Adam (Kingma and Ba, 2015)
 DIVERGED = 100.0  # times the first loss: the learning rate is too large
 RETREATS = 5  # times the learning rate may be divided by ten
 
@@ -120,11 +119,9 @@ class Trainer:
             raise RuntimeError(f"{self.training.owner}: no start was trained.")
         if not self.stopped:
             self._save(best, n_init, restarts, best, now=not begun or begun["start"] < n_init)
-        # At the end of a cosine schedule the learning rate is 0.
-        ended = best.done or (not self.training.full_batch and self.training.schedule == "cosine")
-        self._warn(best, ended)
+        self._warn(best, best.done)
         curves = np.array(best.losses), np.array(best.held if len(self.held_rows) else [])
-        converged = ended and not self.stopped
+        converged = best.done and not self.stopped
         return Trained(best.best, *curves, np.array(restarts), converged, self.train_rows, self.held_rows)
 
     def _warn(self, best: State, ended: bool) -> None:
@@ -137,8 +134,9 @@ class Trainer:
             )
         if not (ended or self.stopped):
             warn(
-                f"{owner}: not converged after max_iter={self.training.max_iter} epochs (loss {best.losses[-1]:.6g}). "
-                "Raise max_iter (with `checkpoint` training goes on), learning_rate or tol.",
+                f"{owner}: not converged after max_iter={self.training.max_iter} epochs: the loss, "
+                f"{best.losses[-1]:.6g}, was still decreasing or may have been. Raise max_iter (with `checkpoint` "
+                "training goes on), learning_rate or tol.",
                 ConvergenceWarning,
             )
 
@@ -192,7 +190,7 @@ class Trainer:
                 self._save(state, start, restarts, best)
 
     def _judge(self, state: State, x: Array, loss: float) -> bool:
-        """Keep the best weights; True once they have not improved for `patience` epochs."""
+        """Keep the best weights; True (for L-BFGS) once they have not improved for `patience` epochs."""
         judged = loss
         if len(self.held_rows):
             with self.torch.no_grad():
@@ -254,7 +252,7 @@ class Trainer:
             (slope,) = self.torch.autograd.grad(loss, point)
             known = float(loss.detach()) if math.isnan(known) else known
             steps += 1
-            _adam(x, slope, first, second, rate, steps)
+            _torch.adam(x, slope, first, second, rate, steps)
             total += loss.detach() * len(rows)
         loss = float(total) / len(self.X)
         if not math.isfinite(loss) or not bool(self.torch.isfinite(x).all()) or loss > DIVERGED * (1 + abs(known)):
@@ -264,11 +262,22 @@ class Trainer:
         state.steps, state.epoch = steps, state.epoch + 1
         state.losses.append(loss)
         progress.advance(f"loss {loss:.6g}")
-        state.done = self._judge(state, state.x, loss)
-        patience = max(1, self.training.patience // 3)
-        if self.training.schedule == "plateau" and state.stalled and state.stalled % patience == 0:
-            state.rate /= 2
+        self._judge(state, state.x, loss)
+        self._slow_down(state, share=rate / (self.training.learning_rate * state.rate))
         self._report(loss, state.x)
+
+    def _slow_down(self, state: State, share: float) -> None:
+        """At a plateau: smaller steps from the best weights, or the end. `share` is left of the rate by a cosine."""
+        judged = state.held if len(self.held_rows) else state.losses
+        gained, since = max(judged[0], *judged) - state.best_loss, judged[state.begun :]
+        window = _plateau.window(self.training.patience, -(-len(self.X) // self.training.batch_size), state.decays)
+        if share < _plateau.LEAST_RATE or not _plateau.reached(since, window, self.training.tol, gained):
+            return
+        if self.training.schedule != "plateau" or state.decays == _plateau.DECAYS:
+            state.done = True
+            return
+        state.x, state.rate, state.decays = state.best.copy(), state.rate / _plateau.DECAY, state.decays + 1
+        state.begun = len(judged)
 
     def pretrain(self, objective: Any, rows: Any, x: Array, epochs: int, rng: np.random.Generator) -> Array:
         """Some epochs of the loss of a single layer, from the weights x."""
@@ -279,7 +288,7 @@ class Trainer:
             for i, batch in enumerate(batches):
                 leaf = point.detach().requires_grad_()
                 (slope,) = self.torch.autograd.grad(objective.loss(leaf, rows[order[batch]], None), leaf)
-                _adam(point, slope, first, second, self.training.learning_rate, step * len(batches) + i + 1)
+                _torch.adam(point, slope, first, second, self.training.learning_rate, step * len(batches) + i + 1)
         return point.cpu().numpy()
 
     def _rate(self, state: State) -> float:
@@ -297,11 +306,3 @@ class Trainer:
             )
         state.x, state.first, state.second = state.best.copy(), 0 * state.first, 0 * state.second
         state.steps, state.rate, state.retreats = 0, state.rate / 10, state.retreats + 1
-
-
-def _adam(x: Any, slope: Any, first: Any, second: Any, rate: float, step: int) -> None:
-    """One step, in place."""
-    first.lerp_(slope, 1 - BETAS[0])
-    second.mul_(BETAS[1]).addcmul_(slope, slope, value=1 - BETAS[1])
-    size = second.sqrt().div_(math.sqrt(1 - BETAS[1] ** step)).add_(TINY)
-    x.addcdiv_(first, size, value=-rate / (1 - BETAS[0] ** step))

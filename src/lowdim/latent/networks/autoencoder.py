@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -10,10 +10,12 @@ from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.rng import generator
+from lowdim.latent.networks import _incomplete as incomplete
 from lowdim.latent.networks import _network as network
 from lowdim.latent.networks import _settings as settings
 from lowdim.latent.networks import _torch
 from lowdim.latent.networks._checkpoint import Checkpoint
+from lowdim.latent.networks._levels import Levels
 from lowdim.latent.networks._losses import NOISY, PENALTIES, Reconstruction
 from lowdim.latent.networks._network import ACTIVATIONS, Network
 from lowdim.latent.networks._rows import Scaling, rounded_and_sorted
@@ -67,24 +69,34 @@ class Autoencoder(Reducer):
     learning_rate : float
         Step size of "adam". Where the loss diverges, training goes on from the best weights with a tenth of it, with a
         warning.
-    schedule : {"cosine", "plateau", "constant"}
-        How the learning rate decreases: to 0 along a cosine until `max_iter`, by half where the loss stalls, or not.
+    schedule : {"plateau", "cosine", "constant"}
+        How the learning rate decreases: to a quarter at a plateau (see `patience`), three times, until training ends at
+        the fourth; to 0 along a cosine until `max_iter`, or to the first plateau; or not, to the first plateau.
     pretrain : int
         Epochs of layer-wise pretraining, in which each layer learns to reproduce its input.
     held_out : float
         Share of the rows that is not trained on: training stops when their error stops decreasing, and the weights with
         the lowest error on them are kept. 0 trains on all rows.
     patience : int
-        Epochs without improvement after which training stops.
+        Epochs over which a plateau is seen: their mean loss is compared with that of as many before them. Of small
+        tables at least 100 steps. Of "lbfgs", the steps without a lower held-out error after which it stops.
     checkpoint : str, path or None
         File for the state of the training, written every few seconds. An interrupted training is resumed from it and
         ends with the same bits; a finished one goes on where `max_iter` was raised.
+    missing : {"iterative", "multiple", "error"}
+        Missing cells (NaN), at fit and in new rows: training counts the observed cells only. Until it
+        knows better, the encoder sees the column means in their place.
+        "iterative": the code of an incomplete row is the one whose decoded row fits its observed cells best, given how
+        the codes of the fitted rows are distributed. "multiple": missing cells are drawn 40 times from the decoded row
+        and its noise, each time encoded, and the codes averaged. On hidden cells of curved tables and of digits the
+        first is better. "error": refuse them.
     n_init : int
         Number of starts; the best result is kept.
     max_iter : int
         Maximum number of iterations (epochs) of a start.
     tol : float
-        Convergence tolerance: relative decrease that counts as an improvement.
+        Convergence tolerance: of "lbfgs", the relative decrease of the loss in ten steps; of "adam", 50 times as much,
+        as a share of all that training has gained, in `patience` epochs.
     callback : callable or None
         Called as ``callback(step, loss, state)``; returning True stops the fit. After every epoch, of all starts in
         turn; `loss` is that of the epoch in scaled units, `state` the codes of all rows so far.
@@ -103,6 +115,8 @@ class Autoencoder(Reducer):
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
         The codes.
+    completed_ : ndarray or None
+        The rows with their missing cells filled in by the decoder, the others as given; None without missing cells.
     encoder_weights_, encoder_biases_, decoder_weights_, decoder_biases_ : list of ndarrays
         Of each layer, in scaled units.
     features_ : ndarray of shape (n_units, n_features)
@@ -124,8 +138,8 @@ class Autoencoder(Reducer):
     n_iter_ : int
         Number of epochs of the start that was kept.
     converged_ : bool
-        Whether training ended by `tol` and `patience`, or at the end of a cosine schedule; False where the callback
-        stopped it.
+        Whether training ended at a plateau; False, with a warning, where `max_iter` ended it, also under a cosine, and
+        where the callback stopped it.
 
     References
     ----------
@@ -159,11 +173,14 @@ class Autoencoder(Reducer):
         "held_out": params.real(0, 1, open_high=True),
         "patience": params.whole(1),
         "checkpoint": settings.path() | params.none(),
+        "missing": params.one_of(*incomplete.POLICIES, "error"),
         "device": params.text(),
     }
     _block_rows = 16384
     _ways_out = "Fit on a sample of the rows and transform the others."
     _reproduces_rows = True
+    _hole_policies = incomplete.POLICIES
+    _parts: Any = None  # what incomplete rows are encoded with; None in models of earlier releases
 
     def __init__(
         self,
@@ -180,13 +197,14 @@ class Autoencoder(Reducer):
         solver="auto",
         batch_size=256,
         learning_rate=2e-3,
-        schedule="cosine",
+        schedule="plateau",
         pretrain=0,
         held_out=0.1,
         patience=50,
         checkpoint=None,
+        missing="iterative",
         n_init=1,
-        max_iter=1000,
+        max_iter=3000,
         tol=1e-5,
         callback=None,
         device="auto",
@@ -211,6 +229,7 @@ class Autoencoder(Reducer):
         self.held_out = held_out
         self.patience = patience
         self.checkpoint = checkpoint
+        self.missing = missing
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
@@ -234,6 +253,7 @@ class Autoencoder(Reducer):
         checkpoint = Checkpoint.of(self.checkpoint, "Autoencoder", self.get_params(deep=False), rows)
         found = train(loss, rows, order, self._training(), checkpoint, generator(self.random_state))
         self._keep(loss, found)
+        self._keep_prior(rows)
 
         Z = np.concatenate([self._extend(X[block]) for block in threads.blocks(len(X), self._block_rows)])
         self._keep_errors(X, Z, found, order)
@@ -272,7 +292,9 @@ class Autoencoder(Reducer):
 
     def _loss(self, d: int) -> Reconstruction:
         penalty = (self.penalty, self._strength(), self.target)
-        return Reconstruction("Autoencoder", *self._networks(d), *penalty, self.weight_decay, self.pretrain)
+        return Reconstruction(
+            "Autoencoder", *self._networks(d), *penalty, self.weight_decay, self.pretrain, bool(self._incomplete)
+        )
 
     def _training(self) -> Training:
         return Training(
@@ -303,15 +325,44 @@ class Autoencoder(Reducer):
         self.n_iter_, self.converged_ = len(found.losses), found.converged
 
     def _keep_errors(self, X: np.ndarray, Z: np.ndarray, found: Trained, order: np.ndarray) -> None:
-        errors = network.row_errors(X, Z, self._invert)
-        self.reconstruction_error_ = float(errors.mean())
-        self.training_error_ = float(errors[order[found.train_rows]].mean())
-        self.held_out_error_ = float(errors[order[found.held_rows]].mean()) if len(found.held_rows) else np.nan
+        errors, cells = network.row_errors(X, Z, self._invert), (~np.isnan(X)).sum(axis=1)
+        trained, held = order[found.train_rows], order[found.held_rows]
+        self.reconstruction_error_ = float(np.average(errors, weights=cells))
+        self.training_error_ = float(np.average(errors[trained], weights=cells[trained]))
+        self.held_out_error_ = float(np.average(errors[held], weights=cells[held])) if len(held) else np.nan
         self.gap_ = self.held_out_error_ - self.training_error_
+        self.completed_ = incomplete.completed(X, self._invert(Z)) if self._incomplete else None
+
+    def _keep_prior(self, rows: np.ndarray) -> None:
+        """What incomplete rows are encoded with, at fit and later."""
+        self._parts = {"policy": self.missing, "noise": 1.0}
+        codes, noise = incomplete.reference(self._coder(), rows)
+        self._parts |= incomplete.prior(codes, noise)
+
+    def _coder(self) -> incomplete.Coder:
+        parts, (first, second) = self._parts, (Network(*self._encoder), Network(*self._decoder))
+        encoder = list(zip(self.encoder_weights_, self.encoder_biases_, strict=True))
+        decoder = list(zip(self.decoder_weights_, self.decoder_biases_, strict=True))
+        refine = None
+        if "center" in parts and first.activations[-1] == "linear":
+            refine = incomplete.refining(second, decoder, Levels.of(second.sizes[0], False, None, False), parts)
+        return incomplete.Coder(
+            lambda rows: (first(encoder, rows), None),
+            lambda codes: second(decoder, codes),
+            incomplete.gaussian_cells(parts["noise"]),
+            0.0,
+            refine,
+            parts.get("center", 0.0),
+            parts.get("spread", 1.0),
+        )
 
     def _extend(self, X: np.ndarray) -> np.ndarray:
         rows = Scaling(self.mean_, self.scale_)(X.astype(np.float64))
-        return network.run(Network(*self._encoder), self.encoder_weights_, self.encoder_biases_, rows, self.n_jobs)
+        return incomplete.all_codes(self._coder, self._encoded, rows, self._parts, self.n_jobs)[0]
+
+    def _encoded(self, rows: np.ndarray) -> tuple[np.ndarray, None]:
+        net = Network(*self._encoder)
+        return network.run(net, self.encoder_weights_, self.encoder_biases_, rows, self.n_jobs), None
 
     def _invert(self, Z: np.ndarray) -> np.ndarray:
         Z = Z.astype(np.float64)

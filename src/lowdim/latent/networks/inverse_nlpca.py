@@ -14,6 +14,7 @@ from lowdim.latent.networks import _decoder_codes as decoder_codes
 from lowdim.latent.networks import _settings as settings
 from lowdim.latent.networks._decoder_codes import DecoderWithCodes
 from lowdim.latent.networks._decoder_placement import Decoder, expected, place
+from lowdim.latent.networks._incomplete import split_rows
 from lowdim.latent.networks._levels import Levels
 from lowdim.latent.networks._network import ACTIVATIONS, Network, weights_and_biases
 from lowdim.latent.networks._restarts import Found, Restarts, train, warn_unconverged
@@ -243,13 +244,13 @@ class InverseNLPCA(Reducer):
 
     def _extend(self, X: np.ndarray) -> np.ndarray:
         with threads.single_blas():
-            rows, observed = decoder_codes.split(Scaling(self.mean_, self.scale_)(X))
+            rows, observed = split_rows(Scaling(self.mean_, self.scale_)(X))
             return place(self._decoder(), rows, observed)
 
     def _expected(self, X: np.ndarray, noise: float) -> np.ndarray:
         scaling = Scaling(self.mean_, self.scale_)
         with threads.single_blas():
-            return scaling.undo(expected(self._decoder(), *decoder_codes.split(scaling(X)), noise))
+            return scaling.undo(expected(self._decoder(), *split_rows(scaling(X)), noise))
 
     def _invert(self, Z: np.ndarray) -> np.ndarray:
         return Scaling(self.mean_, self.scale_).undo(self._decoder().rows(Z.astype(np.float64)))

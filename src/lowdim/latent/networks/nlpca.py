@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,10 +11,11 @@ from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.rng import generator
+from lowdim.latent.networks import _incomplete as incomplete
 from lowdim.latent.networks import _network as network
 from lowdim.latent.networks import _settings as settings
 from lowdim.latent.networks._bottleneck import Bottleneck
-from lowdim.latent.networks._levels import angles_of, on_circles
+from lowdim.latent.networks._levels import Levels, angles_of, on_circles
 from lowdim.latent.networks._network import ACTIVATIONS, Network
 from lowdim.latent.networks._restarts import Found, Restarts, train, warn_unconverged
 from lowdim.latent.networks._rows import Scaling, rounded_and_sorted
@@ -28,8 +29,8 @@ class NLPCA(Reducer):
         minimise  mean over cells (x - g(f(x)))² + weight_decay sum w²
 
     With linear units the codes span the principal components; with hidden tanh units the components are curved. For
-    small and medium tables: training is by L-BFGS on all rows, from several random starts. For rows with missing cells
-    use `InverseNLPCA`.
+    small and medium tables: training is by L-BFGS on all rows, from several random starts. Where a large
+    share of the cells is missing, `InverseNLPCA`, which has no encoder, is the better model.
 
     Parameters
     ----------
@@ -53,6 +54,13 @@ class NLPCA(Reducer):
         Penalty on squared weights, in units of the mean squared error of a scaled cell.
     scale : bool
         Divide each column by its standard deviation; otherwise all by one number. Rows are centred in any case.
+    missing : {"iterative", "multiple", "error"}
+        Missing cells (NaN), at fit and in new rows: training counts the observed cells only. Until it
+        knows better, the encoder sees the column means in their place.
+        "iterative": the code of an incomplete row is the one whose decoded row fits its observed cells best, given how
+        the codes of the fitted rows are distributed. "multiple": missing cells are drawn 40 times from the decoded row
+        and its noise, each time encoded, and the codes averaged. On hidden cells of curved tables and of digits the
+        first is better. "error": refuse them.
     n_init : int
         Number of starts; the best result is kept.
     max_iter : int
@@ -73,6 +81,8 @@ class NLPCA(Reducer):
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
         The codes.
+    completed_ : ndarray or None
+        The rows with their missing cells filled in by the decoder, the others as given; None without missing cells.
     reconstruction_error_ : float
         Mean squared error of a cell, in units of X.
     level_errors_ : ndarray
@@ -121,9 +131,12 @@ class NLPCA(Reducer):
         "activation": params.one_of(*ACTIVATIONS),
         "weight_decay": params.real(0),
         "scale": params.flag(),
+        "missing": params.one_of(*incomplete.POLICIES, "error"),
     }
     _ways_out = "Use Autoencoder, which trains on mini-batches."
     _reproduces_rows = True
+    _hole_policies = incomplete.POLICIES
+    _parts: Any = None  # what incomplete rows are encoded with; None in models of earlier releases
 
     def __init__(
         self,
@@ -136,6 +149,7 @@ class NLPCA(Reducer):
         activation="tanh",
         weight_decay=1e-4,
         scale=False,
+        missing="iterative",
         n_init=5,
         max_iter=3000,
         tol=1e-4,
@@ -152,6 +166,7 @@ class NLPCA(Reducer):
         self.activation = activation
         self.weight_decay = weight_decay
         self.scale = scale
+        self.missing = missing
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
@@ -172,11 +187,13 @@ class NLPCA(Reducer):
         found = train(problem, training, rng, order)
         warn_unconverged(found, training)
         self._keep(problem, found)
+        self._keep_prior(problem, rows)
 
         codes = np.concatenate([self._codes(X[block]) for block in threads.blocks(len(X), self._block_rows)])
         decoded = (self._decode(codes * mask) for mask in problem.levels.masks)
-        self.level_errors_ = np.array([np.square(rows - X).mean() for rows in decoded])
+        self.level_errors_ = np.array([np.nanmean(np.square(rows - X)) for rows in decoded])
         self.reconstruction_error_ = float(self.level_errors_[-1])
+        self.completed_ = incomplete.completed(X, self._decode(codes)) if self._incomplete else None
         return angles_of(codes) if self.circular else codes
 
     def _architecture(self) -> settings.Architecture:
@@ -214,11 +231,46 @@ class NLPCA(Reducer):
     def _widths(self) -> tuple[int, ...]:
         return (2 + 2 * self.n_components,) if self.hidden is None else settings.widths(self.hidden)
 
+    def _keep_prior(self, problem: Bottleneck, rows: np.ndarray) -> None:
+        """What incomplete rows are encoded with, at fit and later."""
+        levels = {"weights": problem.levels.weights, "masks": problem.levels.masks}
+        self._parts = {"policy": self.missing, "noise": 1.0, **levels}
+        codes, noise = incomplete.reference(self._coder(), rows)
+        self._parts |= incomplete.prior(codes, noise, centred=len(problem.levels.weights) == 1, circular=self._circular)
+
+    def _coder(self) -> incomplete.Coder:
+        parts, circular = self._parts, self._circular
+        first, second = Network(*self._encoder), Network(*self._decoder)
+        encoder = list(zip(self.encoder_weights_, self.encoder_biases_, strict=True))
+        decoder = list(zip(self.decoder_weights_, self.decoder_biases_, strict=True))
+        levels, refine = Levels(parts["weights"], parts["masks"]), None
+        if "center" in parts:
+            refine = incomplete.refining(second, decoder, levels, parts, circular=circular)
+
+        def encode(rows: np.ndarray) -> tuple[np.ndarray, None]:
+            codes = first(encoder, rows)
+            return on_circles(angles_of(codes)) if circular else codes, None
+
+        return incomplete.Coder(
+            encode,
+            lambda codes: second(decoder, codes),
+            incomplete.gaussian_cells(parts["noise"]),
+            0.0,
+            refine,
+            parts.get("center", 0.0),
+            parts.get("spread", 1.0),
+            circular,
+        )
+
     def _codes(self, X: np.ndarray) -> np.ndarray:
         """The codes as inputs of the decoder: points (cos, sin) on unit circles where circular."""
-        rows, net = Scaling(self.mean_, self.scale_)(X.astype(np.float64)), Network(*self._encoder)
+        rows = Scaling(self.mean_, self.scale_)(X.astype(np.float64))
+        return incomplete.all_codes(self._coder, self._encoded, rows, self._parts, self.n_jobs)[0]
+
+    def _encoded(self, rows: np.ndarray) -> tuple[np.ndarray, None]:
+        net = Network(*self._encoder)
         codes = network.run(net, self.encoder_weights_, self.encoder_biases_, rows, self.n_jobs)
-        return on_circles(angles_of(codes)) if self._circular else codes
+        return on_circles(angles_of(codes)) if self._circular else codes, None
 
     def _decode(self, codes: np.ndarray) -> np.ndarray:
         net = Network(*self._decoder)

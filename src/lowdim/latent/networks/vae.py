@@ -13,11 +13,13 @@ from lowdim._core.base import Reducer
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
+from lowdim.latent.networks import _incomplete as incomplete
 from lowdim.latent.networks import _network as network
 from lowdim.latent.networks import _settings as settings
 from lowdim.latent.networks import _torch
 from lowdim.latent.networks._checkpoint import Checkpoint
 from lowdim.latent.networks._evidence import LEAST, WIDEST, Evidence, divergence
+from lowdim.latent.networks._levels import Levels
 from lowdim.latent.networks._network import ACTIVATIONS, Network
 from lowdim.latent.networks._rows import Scaling, rounded_and_sorted
 from lowdim.latent.networks._train import SCHEDULES, Trained, Training, train
@@ -61,21 +63,31 @@ class VAE(Reducer):
     learning_rate : float
         Step size of Adam. Where the loss diverges, training goes on from the best weights with a tenth of it, with a
         warning.
-    schedule : {"cosine", "plateau", "constant"}
-        How the learning rate decreases: to 0 along a cosine until `max_iter`, by half where the loss stalls, or not.
+    schedule : {"plateau", "cosine", "constant"}
+        How the learning rate decreases: to a quarter at a plateau (see `patience`), three times, until training ends at
+        the fourth; to 0 along a cosine until `max_iter`, or to the first plateau; or not, to the first plateau.
     held_out : float
         Share of the rows that is not trained on: training stops when their bound stops rising, and the weights with the
         highest bound on them are kept. 0 trains on all rows.
     patience : int
-        Epochs without improvement after which training stops.
+        Epochs over which a plateau is seen: their mean bound is compared with that of as many before them. Of small
+        tables at least 100 steps.
     checkpoint : str, path or None
         File for the state of the training; see `Autoencoder`.
+    missing : {"iterative", "multiple", "error"}
+        Missing cells (NaN), at fit and in new rows: training counts the observed cells only. The bound is
+        that of their likelihood; until it knows better, the encoder sees the column means in the place of the others.
+        "iterative": the code of an incomplete row is the one whose decoded row fits its observed cells best, given how
+        the codes of the fitted rows are distributed. "multiple": missing cells are drawn 40 times from the decoded row
+        and its noise, each time encoded, and the codes averaged. On hidden cells of curved tables and of digits the
+        first is better. "error": refuse them.
     n_init : int
         Number of starts; the best result is kept.
     max_iter : int
         Maximum number of iterations (epochs) of a start.
     tol : float
-        Convergence tolerance: relative change of the bound that counts as an improvement.
+        Convergence tolerance: a fiftieth of the share of all that training has gained by which the bound must rise in
+        `patience` epochs.
     callback : callable or None
         Called as ``callback(step, loss, state)``; returning True stops the fit. After every epoch, of all starts in
         turn; `loss` is minus the bound in scaled units, `state` the means m of the codes of all rows so far.
@@ -93,6 +105,8 @@ class VAE(Reducer):
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
         The means m of the codes.
+    completed_ : ndarray or None
+        The rows with their missing cells filled in by the decoder, the others as given; None without missing cells.
     elbo_ : float
         Mean evidence lower bound (with beta = 1) of the fitted rows, in nats and units of X, from 20 draws a row.
     kl_ : ndarray of shape (n_components,)
@@ -118,8 +132,8 @@ class VAE(Reducer):
     n_iter_ : int
         Number of epochs of the start that was kept.
     converged_ : bool
-        Whether training ended by `tol` and `patience`, or at the end of a cosine schedule; False where the callback
-        stopped it.
+        Whether training ended at a plateau; False, with a warning, where `max_iter` ended it, also under a cosine, and
+        where the callback stopped it.
 
     References
     ----------
@@ -130,7 +144,7 @@ class VAE(Reducer):
     --------
     >>> import lowdim
     >>> X = lowdim.datasets.swiss_roll(300, random_state=0).X
-    >>> model = lowdim.VAE(2, hidden=16, max_iter=50, random_state=0).fit(X)
+    >>> model = lowdim.VAE(2, hidden=16, tol=1e-3, random_state=0).fit(X)
     >>> model.transform(X[:5]).shape, model.posterior_spread(X[:5]).shape, model.sample(3, random_state=0).shape
     ((5, 2), (5, 2), (3, 3))
     """
@@ -149,11 +163,14 @@ class VAE(Reducer):
         "held_out": params.real(0, 1, open_high=True),
         "patience": params.whole(1),
         "checkpoint": settings.path() | params.none(),
+        "missing": params.one_of(*incomplete.POLICIES, "error"),
         "device": params.text(),
     }
     _block_rows = 16384
     _ways_out = "Fit on a sample of the rows and transform the others."
     _reproduces_rows = True
+    _hole_policies = incomplete.POLICIES
+    _parts: Any = None  # what incomplete rows are encoded with; None in models of earlier releases
 
     def __init__(
         self,
@@ -167,12 +184,13 @@ class VAE(Reducer):
         scale=False,
         batch_size=256,
         learning_rate=5e-3,
-        schedule="cosine",
+        schedule="plateau",
         held_out=0.1,
         patience=50,
         checkpoint=None,
+        missing="iterative",
         n_init=1,
-        max_iter=300,
+        max_iter=3000,
         tol=1e-5,
         callback=None,
         device="auto",
@@ -193,6 +211,7 @@ class VAE(Reducer):
         self.held_out = held_out
         self.patience = patience
         self.checkpoint = checkpoint
+        self.missing = missing
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
@@ -276,17 +295,21 @@ class VAE(Reducer):
         self.mean_, self.scale_ = scaling.mean, scaling.scale
 
         networks = self._networks(X.shape[1])
-        loss = Evidence("VAE", *networks, self._bernoulli(), self.beta, self.weight_decay)
+        fill = np.nanmean(rows, axis=0) if self._incomplete else None
+        loss = Evidence("VAE", *networks, self._bernoulli(), self.beta, self.weight_decay, fill)
         self.device_ = _torch.device(self.device, "VAE")
         checkpoint = Checkpoint.of(self.checkpoint, "VAE", self.get_params(deep=False), rows)
         found = train(loss, rows, order, self._training(), checkpoint, rng)
         self._keep(loss, found)
+        self._keep_prior(rows)
 
         blocks = threads.blocks(len(X), self._block_rows)
         Z, log_variance = (np.concatenate(p) for p in zip(*(self._posterior(X[b]) for b in blocks), strict=True))
         self._keep_information(divergence(Z, log_variance).mean(axis=0))
         self.elbo_ = float(np.concatenate([self._bound(X[block], DRAWS, rng) for block in blocks]).mean())
-        self.reconstruction_error_ = float(network.row_errors(X, Z, self._invert).mean())
+        cells = (~np.isnan(X)).sum(axis=1)
+        self.reconstruction_error_ = float(np.average(network.row_errors(X, Z, self._invert), weights=cells))
+        self.completed_ = incomplete.completed(X, self._invert(Z)) if self._incomplete else None
         return Z
 
     def _training(self) -> Training:
@@ -339,8 +362,38 @@ class VAE(Reducer):
         widths, k = settings.deep_widths(self.hidden, d), self.n_components
         return Network.of((d, *widths, 2 * k), self.activation), Network.of((k, *widths[::-1], d), self.activation)
 
+    def _keep_prior(self, rows: np.ndarray) -> None:
+        """What incomplete rows are encoded with, at fit and later; the prior of the codes is that of the model."""
+        noise = 1.0 if self.noise_variance_ is None else self.noise_variance_
+        self._parts = {"policy": self.missing, "noise": noise, "fill": np.nanmean(rows, axis=0)}
+        codes, _ = incomplete.reference(self._coder(), rows)
+        k = self._n_features_out
+        self._parts |= incomplete.prior(codes, noise) | {"center": np.zeros(k), "spread": np.ones(k)}
+
+    def _coder(self) -> incomplete.Coder:
+        parts, k = self._parts, self._n_features_out
+        first, second, bernoulli = Network(*self._encoder), Network(*self._decoder), self.noise_variance_ is None
+        encoder = list(zip(self.encoder_weights_, self.encoder_biases_, strict=True))
+        decoder = list(zip(self.decoder_weights_, self.decoder_biases_, strict=True))
+        refine = None
+        if "center" in parts and not bernoulli:
+            refine = incomplete.refining(second, decoder, Levels.of(k, False, None, False), parts)
+
+        def encode(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            output = first(encoder, rows)
+            return output[:, :k], np.clip(output[:, k:], -WIDEST, WIDEST)
+
+        def decode(codes: np.ndarray) -> np.ndarray:
+            return expit(second(decoder, codes)) if bernoulli else second(decoder, codes)
+
+        cells = incomplete.bernoulli_cells if bernoulli else incomplete.gaussian_cells(parts["noise"])
+        return incomplete.Coder(encode, decode, cells, parts["fill"], refine)
+
     def _posterior(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         rows = Scaling(self.mean_, self.scale_)(X.astype(np.float64))
+        return incomplete.all_codes(self._coder, self._encoded, rows, self._parts, self.n_jobs)
+
+    def _encoded(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         net, k = Network(*self._encoder), self._n_features_out
         output = network.run(net, self.encoder_weights_, self.encoder_biases_, rows, self.n_jobs)
         return output[:, :k], np.clip(output[:, k:], -WIDEST, WIDEST)
@@ -360,9 +413,9 @@ class VAE(Reducer):
 
     def _log_likelihood(self, output: np.ndarray, rows: np.ndarray) -> np.ndarray:
         if self.noise_variance_ is None:
-            return (rows * output - np.logaddexp(0.0, output)).sum(axis=1)
-        constant = rows.shape[1] * np.log(2 * np.pi * self.noise_variance_) + 2 * np.log(self.scale_).sum()
-        return -0.5 * (np.square(output - rows).sum(axis=1) / self.noise_variance_ + constant)
+            return np.nansum(rows * output - np.logaddexp(0.0, output), axis=1)
+        constant = (~np.isnan(rows)) @ (np.log(2 * np.pi * self.noise_variance_) + 2 * np.log(self.scale_))
+        return -0.5 * (np.nansum(np.square(output - rows), axis=1) / self.noise_variance_ + constant)
 
     def _extend(self, X: np.ndarray) -> np.ndarray:
         return self._posterior(X)[0]
@@ -379,7 +432,7 @@ class VAE(Reducer):
 
 
 def _check_shares(X: np.ndarray) -> None:
-    low, high = float(X.min()), float(X.max())
+    low, high = float(np.nanmin(X)), float(np.nanmax(X))
     if low < 0 or high > 1:
         raise ValueError(
             f"VAE: X must be from 0 to 1 for likelihood='bernoulli'; got values from {low:g} to {high:g}. Divide "

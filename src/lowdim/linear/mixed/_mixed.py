@@ -12,7 +12,6 @@ from lowdim._core.iterate import Run
 from lowdim._core.runtime.notices import warn
 from lowdim._core.tables import missing
 from lowdim._core.tables.columns import (
-    UNSEEN,
     as_cells,
     categories_of,
     decode,
@@ -21,7 +20,7 @@ from lowdim._core.tables.columns import (
     raw_columns,
 )
 from lowdim._core.tables.indicators import Layout
-from lowdim._core.tables.mixed import code_column, refuse_dates
+from lowdim._core.tables.mixed import code_column, name_unseen, refuse_dates, unseen_cells, warn_of_unseen
 from lowdim.linear.mixed._weighted import (
     Axes,
     FillSettings,
@@ -36,6 +35,9 @@ if TYPE_CHECKING:
     from lowdim._core.base import Reducer as _Base
 else:
     _Base = object
+
+
+_THEN = "Such cells are taken as missing: the other columns place the row. unknown='error' refuses them."
 
 
 class MixedTable(_Base):
@@ -61,7 +63,7 @@ class MixedTable(_Base):
     _rules: ClassVar = {
         "n_components": params.whole(1),
         "ridge": params.real(0),
-        "unknown": params.one_of("error", "ignore"),
+        "unknown": params.one_of("warn", "error", "ignore"),
         "missing": params.one_of("regularized", "em", "error"),
     }
 
@@ -70,7 +72,7 @@ class MixedTable(_Base):
         n_components=2,
         *,
         ridge=1.0,
-        unknown="error",
+        unknown="warn",
         missing="regularized",
         max_iter=1000,
         tol=1e-6,
@@ -114,6 +116,9 @@ class MixedTable(_Base):
         return None if self.coded_ is None else decode(self.coded_, self.categories_)
 
     # ---- input ----------------------------------------------------------------------------------------------
+
+    def _probe(self) -> np.ndarray:
+        return np.array([[0.0 if found is None else found[0] for found in self.categories_]], dtype=object)
 
     def _check_rows(self, X: Any, *, fitting: bool) -> tuple[np.ndarray, np.dtype]:
         """Numbers and codes of categories as one float array, NaN for missing cells; the precision of the answer."""
@@ -167,17 +172,16 @@ class MixedTable(_Base):
         return code_column(column, self.categories_[j], self._name(j), type(self).__name__)
 
     def _unseen(self, coded: np.ndarray, columns: list[np.ndarray]) -> np.ndarray:
-        """Cells whose category was not seen at fit: an error, or treated as missing."""
-        questions = np.array([found is not None for found in self.categories_])
-        unseen = (coded == UNSEEN) & questions
+        """Cells whose category was not seen at fit: treated as missing, with or without a warning, or an error."""
+        owner, names = type(self).__name__, [self._name(j) for j in range(len(columns))]
+        unseen = unseen_cells(coded, self.categories_)
         if unseen.any() and self.unknown == "error":
-            i, j = np.argwhere(unseen)[0]
-            value = columns[j][i : i + 1].tolist()[0]
             raise ValueError(
-                f"{type(self).__name__}: column {self._name(j)} has the category {value!r} in row {i}, which "
-                f"was not seen at fit ({int(unseen.sum())} such cells in all). Set unknown='ignore' to treat them as "
+                f"{owner}: {name_unseen(unseen, columns, names)}. Set unknown='warn' or 'ignore' to treat them as "
                 "missing."
             )
+        if self.unknown == "warn":
+            warn_of_unseen(coded, columns, self.categories_, names, then=_THEN, owner=owner)
         return unseen
 
     def _name(self, j: int) -> str:

@@ -130,6 +130,9 @@ class CA(Reducer):
         standard = self.row_coordinates_ / np.sqrt(self.eigenvalues_)
         return _profiles(fill_rows(X.T, self.row_masses_, standard, self.shrinkage_), "column") @ standard
 
+    def _probe(self) -> np.ndarray:
+        return np.ones((1, self.n_features_in_))
+
     def _embed(self, X: np.ndarray) -> None:
         X = X.astype(np.float64)
         if X.shape[1] < 2:

@@ -24,8 +24,9 @@ class FAMD(MixedTable, Reducer):
         Axes to keep.
     ridge : float
         Multiplies the noise variance that "regularized" shrinks by.
-    unknown : {"error", "ignore"}
-        A category of a new row that was not seen at fit: an error, or a missing cell.
+    unknown : {"warn", "error", "ignore"}
+        A category of a new row that was not seen at fit: a missing cell, with a warning that names it; an error; or a
+        missing cell without a word.
     missing : {"regularized", "em", "error"}
         Missing cells (NaN), at fit and in new rows: completed iteratively from the axes of the completed table, shrunk
         by the noise ("regularized") or not ("em"); or an error.

@@ -17,7 +17,7 @@ from lowdim._core.graph.repair import REPAIR_METHODS, Repair
 from lowdim._core.landmarks import policy
 from lowdim._core.manifold.components import side_by_side
 from lowdim._core.manifold.crowding import JudgedMap
-from lowdim._core.manifold.neighborhood import Distinct, Neighborhood
+from lowdim._core.manifold.neighborhood import Distinct, Neighborhood, are_searched, enough_neighbors
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.runtime.threads import blocks
@@ -217,7 +217,9 @@ class MVU(JudgedMap, Reducer):
         rows = some.pick(X, square=self._precomputed())
         self.landmarks_ = None if m is None else some.first
 
-        k = min(self.n_neighbors, same.n_neighbors(self.n_neighbors, "MVU"), len(some.first) - 1)
+        searched = are_searched(X, self.radius, self._precomputed())
+        wanted = enough_neighbors(type(self), self.n_neighbors, len(same.kind), searched)
+        k = min(wanted, same.n_neighbors(wanted, "MVU"), len(some.first) - 1)
         hood = self._neighborhood(k)
         repair = Repair(self.repair, self.n_components, self._holes)
         joined, suspicious = hood.connected(rows, self.disconnected, repair, first=some.first)
