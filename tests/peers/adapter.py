@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, ClassVar
 
+import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
 used = [0]  # how often something of ours was asked for: a test that never does says nothing about us
@@ -38,14 +39,14 @@ class Adapter(TransformerMixin, BaseEstimator):
         model = self._build(X)
         args, options = self._rows(X, *rest, **options)
         model.fit(*args, **options)
-        self._fitted = model
+        self._fitted, self._n_rows = model, np.shape(X)[0]
         return self
 
     def fit_transform(self, X, *rest, **options):
         model = self._build(X)
         args, options = self._rows(X, *rest, **options)
         Z = model.fit_transform(*args, **options)
-        self._fitted = model
+        self._fitted, self._n_rows = model, np.shape(X)[0]
         return Z
 
     def transform(self, X, *rest, **options):

@@ -2,15 +2,18 @@
 
 import numpy as np
 from sklearn import manifold
+from sklearn.base import clone
 
 import lowdim
 from tests.peers.adapter import adapter, translation
 from tests.peers.adapters.metrics import metric_of, rows_of
 
+STARTS = {"classical_mds": "classical", "warn": "random"}
+
 _MDS = translation(
     "n_components n_init max_iter verbose n_jobs random_state",
     metric_mds=lambda value: {"level": "ratio" if value else "ordinal"},
-    init=lambda value: {"init": {"classical_mds": "classical", "warn": "random"}.get(value, value)},
+    init=lambda value: {"init": STARTS.get(value, value) if isinstance(value, str) else value},
     eps="tol",
     normalized_stress=None,
 )
@@ -18,11 +21,11 @@ _MDS = translation(
 
 def _mds(given, X=None):
     given = dict(given)
-    metric, dissimilarity = given.pop("metric"), given.pop("dissimilarity")
+    metric, dissimilarity, options = given.pop("metric"), given.pop("dissimilarity"), given.pop("metric_params")
     if isinstance(metric, bool):  # the name of metric_mds until 1.8
         given["metric_mds"], metric = metric, "euclidean"
     metric = metric if dissimilarity == "deprecated" else dissimilarity
-    return _MDS(given) | metric_of(metric, 2, given.pop("metric_params", None)) | {"solver": "majorize"}
+    return _MDS(given) | metric_of(metric, 2, options) | {"solver": "majorize"}
 
 
 def _stress(self):
@@ -32,10 +35,16 @@ def _stress(self):
     return self._fitted.stress1_ if normalised else self._fitted.stress_
 
 
+def _from(self, X, y=None, init=None):
+    """Theirs takes the start at fit too, ours as a parameter."""
+    return clone(self).set_params(init=init).fit_transform(X) if init is not None else self.fit(X).embedding_
+
+
 MDS = adapter(
     manifold.MDS,
     lowdim.MDS,
     translate=_mds,
+    fit_transform=_from,
     stress_=property(_stress),
     dissimilarity_matrix_=property(lambda self: _square(self._fitted.dissimilarities_)),
 )

@@ -33,7 +33,7 @@ PCA = adapter(
         n_oversamples=None,
         power_iteration_normalizer=None,
     ),
-    attributes={"_fit_svd_solver": "solver_", "n_samples_": lambda model: model.n_samples_},
+    n_samples_=property(lambda self: self._n_rows),
 )
 
 
@@ -101,7 +101,12 @@ def _ica(given, X=None):
     return _contrast(given) | _ICA(given)
 
 
-FastICA = adapter(decomposition.FastICA, lowdim.ICA, translate=_ica)
+FastICA = adapter(
+    decomposition.FastICA,
+    lowdim.ICA,
+    translate=_ica,
+    attributes={"whitening_": lambda model: np.linalg.pinv(model.mixing_)},
+)
 
 
 def fastica(X, *args, return_X_mean=False, compute_sources=True, return_n_iter=False, **given):
@@ -129,12 +134,22 @@ TruncatedSVD = adapter(
     ),
 )
 
+
+
+def _both(self, X, y=None):
+    """The scores of both tables, where ours gives those of the first for pipelines."""
+    return self.fit(X, y).transform(X, y)
+
+
 CCA = adapter(
     cross_decomposition.CCA,
     lowdim.CCA,
     RegressorMixin,
     translate=translation("n_components scale", max_iter=None, tol=None, copy=None),
     attributes={"_x_mean": "x_mean_", "_y_mean": "y_mean_", "intercept_": "y_mean_"},
+    fit_transform=_both,
+    transform=lambda self, X, y=None, copy=True: self._model().transform(X, y),
+    predict=lambda self, X, copy=True: self._model().predict(X),
 )
 
 LinearDiscriminantAnalysis = adapter(
