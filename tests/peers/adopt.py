@@ -1,8 +1,8 @@
 """Tests of an installed package as tests of ours: a copy of its test module in which some imports mean other things.
 
-The file is executed a second time, under another name and with an `__import__` of its own. What a `replaced` name stands
-for is what the copy sees wherever it asks for that name; the package itself, and everyone else who imports it, see
-nothing of it.
+The file is executed a second time, under another name and with an `__import__` of its own. What a `replaced` name
+stands for is what the copy sees wherever it asks for that name; the package itself, and everyone else who imports it,
+see nothing of it.
 """
 
 import builtins

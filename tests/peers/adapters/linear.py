@@ -135,7 +135,6 @@ TruncatedSVD = adapter(
 )
 
 
-
 def _both(self, X, y=None):
     """The scores of both tables, where ours gives those of the first for pipelines."""
     return self.fit(X, y).transform(X, y)
