@@ -42,28 +42,3 @@ def test_the_interpreter_ends_during_a_fit(name):
 )
 def test_the_interpreter_ends_during_any_fit(name, delay):
     check_end(name, delay)
-
-
-def test_kernels_of_other_threads_stop_at_the_end():
-    """Once asked to, a kernel outside the main thread stops with SystemExit; one of the main thread goes on."""
-    done = python("""
-        import threading
-        import numpy as np
-        from lowdim import _native
-        n = 3000
-        Z, delta = np.zeros((n, 2)), np.ones(n * (n - 1) // 2)
-        outcome = []
-        def work():
-            try:
-                while True:
-                    _native.stress_detail(delta, np.empty(0), Z, np.empty(n), np.empty((n, 2)), 1)
-            except SystemExit:
-                outcome.append("stopped")
-        _native.stop_other_threads()
-        thread = threading.Thread(target=work)
-        thread.start()
-        thread.join(20)
-        _native.stress_detail(delta, np.empty(0), Z, np.empty(n), np.empty((n, 2)), 1)
-        print(outcome, thread.is_alive())
-        """)
-    assert done.stdout.strip() == "['stopped'] False", done.stderr
