@@ -6,7 +6,7 @@ VENV := .venv/bin/python
 .SHELLFLAGS := -euc
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo env check lint stubs test test-deep test-oldest asan tsan bench web clean
+.PHONY: help demo env check docs lint stubs test test-deep test-gpu test-oldest test-peers asan tsan bench web clean
 
 help:  ## show what can be made
 	@cd "$(HERE)"
@@ -42,10 +42,21 @@ test-deep: env asan tsan test-oldest  ## what takes minutes: many examples, memo
 	@cd "$(HERE)"
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 HYPOTHESIS_PROFILE=deep LOWDIM_TEST_SECONDS=120 .venv-test/bin/python -m pytest -n 2 --durations=25
 
+test-gpu: env  ## the tests that need a GPU, and the tables of docs/gpu.md from it
+	@cd "$(HERE)"
+	.venv-test/bin/python -m pytest -m gpu -n 0 -p no:randomly tests/_core/gpu
+	.venv-test/bin/python -m benchmarks.gpu --write docs/gpu.md
+
 test-oldest:  ## the suite with the oldest dependencies the package declares
 	@cd "$(HERE)"
 	"$(PYTHON)" tools/environment.py --venv .venv-oldest --extra test --editable --constraints tools/oldest.txt
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 HYPOTHESIS_PROFILE=quick LOWDIM_TEST_SECONDS=30 .venv-oldest/bin/python -m pytest -n 2 -m "not deep"
+
+test-peers:  ## tests of umap-learn on our UMAP: make test-peers SOURCES=folder (holding umap-learn/umap/tests)
+	@cd "$(HERE)"
+	"$(PYTHON)" tools/environment.py --venv .venv-peers --extra test --editable
+	.venv-peers/bin/python -m pip install --quiet -c constraints.txt umap-learn==0.5.12
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 LOWDIM_TEST_SECONDS=120 LOWDIM_PEER_TESTS="$(SOURCES)" .venv-peers/bin/python -m pytest -n 2 --dist loadfile -p no:randomly tests/peers/umap_learn
 
 asan: env  ## kernel tests under address and undefined-behaviour sanitizers, at every vector width of the machine
 	@cd "$(HERE)"
@@ -60,10 +71,15 @@ web:  ## build the script of the report page again (needs node); its result is c
 	npm ci
 	npm run build
 
+docs: env  ## the site, in docs/_build/html; a warning is an error, and nothing is fetched from a network
+	@cd "$(HERE)"
+	.venv-test/bin/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	.venv-test/bin/python tools/check_site.py docs/_build/html
+
 bench: env  ## measure beside the peers that are installed: make bench CASES="pca isomap" (LOWDIM_DATA: folder of data sets)
 	@cd "$(HERE)"
 	.venv-test/bin/python -m benchmarks $(CASES)
 
 clean:  ## remove everything that was made
 	@cd "$(HERE)"
-	rm -rf .venv .venv-test .venv-oldest build dist lowdim-report-*
+	rm -rf .venv .venv-test .venv-oldest .venv-peers build dist docs/_build docs/_pictures docs/reference/generated docs/reference/lists lowdim-report-*

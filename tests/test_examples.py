@@ -7,6 +7,7 @@ import pytest
 
 FOLDER = Path(__file__).resolve().parent.parent / "examples"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.py"))
+pytestmark = pytest.mark.filterwarnings("ignore:.*seems to have short circuits")  # some examples are about them
 
 
 @pytest.fixture(scope="module")

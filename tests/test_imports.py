@@ -119,6 +119,15 @@ def test_private_modules_and_names_stay_in_their_package():
     assert not sorted(wrong)
 
 
+def test_pytorch_is_asked_for_in_two_places_only():
+    """By name, when a network is fitted or a GPU is asked for; no module imports it."""
+    asking = {
+        module_of(path) for path in SOURCES.rglob("*.py") if 'imported("torch")' in path.read_text(encoding="utf-8")
+    }
+    assert asking == {"lowdim.latent.networks._torch", "lowdim._core.gpu.devices"}
+    assert not [module for module, full in imports() if full.split(".")[0] in ("torch", "triton")]
+
+
 def test_nothing_private_of_another_library_is_used():
     own = {"lowdim", *sys.stdlib_module_names}
     wrong = {

@@ -25,6 +25,7 @@ VARIES = {
     ("Autoencoder", "missing"): "the network has a likelihood of the observed cells, and two ways to encode such rows",
     ("VAE", "missing"): "as Autoencoder",
     ("NLPCA", "missing"): "as Autoencoder",
+    **{(name, "device"): "networks train on a GPU where there is one" for name in ("Autoencoder", "VAE")},
     ("LDA", "tol"): "not of a stopping rule: an axis with less variance within classes counts as perfect separation",
     ("UMAP", "max_iter"): "None: a number that depends on the number of rows",
 }

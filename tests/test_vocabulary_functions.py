@@ -40,8 +40,11 @@ DEFAULTS = {"anchors": "auto", "pairs": "auto", "graph_neighbors": 10, "ax": Non
 # (function, argument): why its default or its text is another one.
 VARIES = {
     ("compare", "metric"): "X always holds rows; distances may be given as the reference",
+    ("compare", "device"): "None: the CPU, and networks as they are set",
     ("compare", "random_state"): "0: a comparison gives the same numbers when it is repeated",
     ("select.kernel_width", "random_state"): "0: as compare",
+    ("select.n_neighbors", "random_state"): "0: as compare",
+    ("select.method", "random_state"): "0: as compare",
     ("plot.shepard", "random_state"): "0: the same plot every time",
     ("select.n_dimensions", "metric"): "dissimilarities are what classical scaling takes",
     ("quality.knn_error", "metric"): "the rows are called Z",

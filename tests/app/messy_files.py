@@ -336,7 +336,7 @@ TEXT = [
         "an empty name",
         ",b\nx,1\ny,2\n",
         {"column_1": ["x", "y"], "b": [1, 2]},
-        "1 columns without a name are named column_1",
+        "1 column without a name is named column_1",
     ),
     text(
         "a repeated name",

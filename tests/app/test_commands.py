@@ -1,5 +1,6 @@
 """Commands on tables as people have them: describe, impute, inverse, JSON, and a stop in the middle."""
 
+import importlib
 import json
 import os
 import re
@@ -69,7 +70,7 @@ def test_in_a_pipe_each_step_is_one_plain_line(penguins, capsys):
     assert code == 0
     steps = re.findall(r"^([^ ].*) \((\d+) of (\d+)\)$", err, re.M)
     assert [name for name, _, _ in steps[:3]] == ["reference distances", "famd", "classical-mds"]
-    assert steps[-1][0] == "scores"
+    assert [name for name, _, _ in steps[-3:]] == ["scores", "maps of noise", "groups and dimension"]
     assert [int(number) for _, number, _ in steps] == list(range(1, len(steps) + 1))
     assert len({name for name, _, _ in steps}) == len(steps)
     assert not re.search("[\x1b\r]", out + err)
@@ -206,6 +207,21 @@ def test_impute(penguins, capsys):
     assert cells.filter(pl.col("column") == "sex")["agreement"].is_between(0, 1).all()
 
 
+def test_impute_says_that_a_label_keeps_its_holes(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    t = np.sort(np.random.default_rng(0).standard_normal(30))
+    b, word = (t**3).tolist(), ["low" if v < 0 else "high" for v in t]
+    b[3] = word[28] = None
+    pl.DataFrame({"a": t, "b": b, "c": np.sin(t), "word": word}).write_csv("labelled.csv")
+    code, _, err = say(capsys, "impute", "labelled.csv", "--out", "full.csv", "--method", "neighbors", "--draws", "3")
+    assert code == 0
+    assert "1 missing cells of word" in err
+    assert "--as category:word fills them too" in err
+    options = ("--as", "category:word", "--method", "neighbors", "--draws", "3")
+    assert say(capsys, "impute", "labelled.csv", "--out", "full.csv", *options)[0] == 0
+    assert pl.read_csv("full.csv")["word"][28] == "high"
+
+
 def test_fit_transform_and_inverse_of_a_mixed_table(penguins, capsys):
     assert say(capsys, "fit", "penguins.csv", "--method", "famd", "--out", "m.lowdim")[0] == 0
     penguins.head(3).drop("species").write_csv("new.csv")
@@ -238,6 +254,14 @@ def test_transform_of_other_values_and_columns_than_the_model_has(penguins, caps
         assert (code, os.path.exists("z.csv")) == (2, False)
         assert message in err
     assert say(capsys, *words, "--drop", "comment,species")[0] == 0
+
+
+def test_fit_says_how_good_the_fit_is(penguins, capsys):
+    code, out, _ = say(capsys, "fit", "penguins.csv", "--method", "mds", "--out", "m.lowdim")
+    assert code == 0
+    stress = lowdim.load("m.lowdim").stress1_
+    assert f"stress1: {stress:.4g}\n" in out
+    assert "converged: yes\n" in out
 
 
 def test_fit_refuses_what_transform_could_not_use(penguins, capsys):
@@ -426,6 +450,13 @@ def test_ctrl_c_writes_the_report_of_what_is_finished(penguins, capsys, monkeypa
     assert "famd" in out
     assert Path("o/report.html").exists()
     monkeypatch.setattr(lowdim.Isomap, "fit_transform", unstopped)
+    evidence = importlib.import_module("lowdim.study.verdict.evidence")
+    with monkeypatch.context() as patch:
+        patch.setattr(evidence, "rank_all", lambda *arguments, **options: stop(None, None))
+        code, out, err = say(capsys, "compare", "penguins.csv", "--methods", "famd,isomap,tsne", "--out", "o")
+    assert code == 130
+    assert "stopped: without the verdict. The same command goes on" in err
+    assert "isomap" in Path("o/report.html").read_text(encoding="utf-8")
     code, out, err = say(capsys, "compare", "penguins.csv", "--methods", "famd,isomap,tsne", "--out", "o")
     assert code == 0
     assert "failed" not in out

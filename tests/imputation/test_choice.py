@@ -9,8 +9,8 @@ from lowdim._core.tables.indicators import Layout
 from lowdim.imputation import impute as front
 from lowdim.imputation.cells import Cells
 from lowdim.imputation.left_out import Errors, left_out
-from lowdim.imputation.models import chains
-from lowdim.imputation.models.chains import ForestChain, ridge_fit
+from lowdim.imputation.models import forests
+from lowdim.imputation.models.chains import ridge_fit
 from lowdim.imputation.models.low_rank import SoftThreshold
 from lowdim.imputation.models.model import Effort, growing
 
@@ -26,10 +26,10 @@ def factors(n=100, d=8, seed=0):
     return rng.standard_normal((n, 1)) @ np.ones((1, d)) + noise * rng.standard_normal((n, d))
 
 
-def steps(n=120, seed=0):
-    """Columns that are functions of one another, none of them linear."""
-    t = np.random.default_rng(seed).uniform(-1, 1, n)
-    return np.column_stack([t, np.abs(t), np.cos(6 * t), t**2, np.sign(np.sin(9 * t))])
+def waves(n=120, seed=0):
+    """Columns that determine one another and are not correlated."""
+    a = np.random.default_rng(seed).uniform(0, 2 * np.pi, n)
+    return np.column_stack([np.cos(a), np.sin(a), np.cos(2 * a), np.sin(2 * a), np.cos(3 * a)])
 
 
 def small(*kinds):
@@ -73,7 +73,7 @@ def test_errors_are_relative_to_the_means():
 def test_linear_factors_and_curves_are_told_apart(monkeypatch):
     monkeypatch.setattr(front, "CANDIDATES", small("mean", "regularized", "neighbors", "factors"))
     assert "factor analysis" in repr(impute(holed(factors()), 1, random_state=0))
-    assert "nearest rows" in repr(impute(holed(steps()), 1, random_state=0))
+    assert "nearest rows" in repr(impute(holed(waves()), 1, random_state=0))
 
 
 def test_independent_columns_get_their_means(monkeypatch):
@@ -85,11 +85,11 @@ def test_independent_columns_get_their_means(monkeypatch):
 
 def test_the_choice_is_on_record(monkeypatch):
     monkeypatch.setattr(front, "CANDIDATES", small("mean", "regularized", "famd", "ridge", "forest"))
-    found = impute(holed(factors(n=40)), 3, random_state=0)
+    found = impute(holed(factors(n=25)), 3, random_state=0)
     tried = {one.method: one for one in found.choice.candidates}
     assert set(tried) >= {"mean", "regularized", "famd", "ridge", "forest"}
     assert tried["famd"].note == "is regularised PCA where all columns are numbers"
-    assert tried["forest"].note == "needs at least 50 rows"
+    assert tried["forest"].note == "needs at least 30 rows"
     assert tried["ridge"].standard_error > 0
     errors = [one.error for one in found.choice.candidates if np.isfinite(one.error)]
     assert errors[0] == min(errors)
@@ -136,8 +136,8 @@ def test_paths_grow_by_a_quarter():
 
 @pytest.mark.parametrize("method", ["regularized", "soft", "factors", "ridge", "forest", "neighbors"])
 def test_every_model_beats_the_means_and_keeps_observed_cells(method, monkeypatch):
-    monkeypatch.setattr(ForestChain, "trees", 10)
-    monkeypatch.setattr(chains, "ROUGH_TREES", (3, 5))
+    monkeypatch.setattr(forests, "TREES", (3, 10))
+    monkeypatch.setattr(forests, "ROUGH_TREES", (3, 5))
     X = factors(n=60, d=4)
     H = np.asfortranarray(holed(X))
     found = impute(H, 3, method=method, random_state=0, n_jobs=1, tol=1e-5)

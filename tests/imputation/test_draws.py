@@ -92,7 +92,7 @@ def test_categories_are_drawn_by_their_shares():
     found = impute(table, 50, method="neighbors", random_state=0)
     share = (found.tables[:, 80:, 0] == "a").mean()
     assert 0.35 < share < 0.65
-    assert found.agreement[80:, 0].max() < 0.9
+    assert found.agreement[80:, 0].mean() < 0.8
 
 
 def test_models_without_a_posterior_are_refused_and_left_out():

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import sklearn
 from scipy import linalg, sparse
-from sklearn.covariance import ledoit_wolf_shrinkage
+from sklearn.base import clone
+from sklearn.covariance import OAS, EmpiricalCovariance, LedoitWolf, MinCovDet, ledoit_wolf_shrinkage
 from sklearn.datasets import load_digits, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import NotFittedError
@@ -491,3 +492,59 @@ def test_covariance_and_log_probabilities_are_those_of_scikit_learn(solver):
     ours, theirs = LDA(solver=solver).fit(X, y), LinearDiscriminantAnalysis(store_covariance=True).fit(X, y)
     np.testing.assert_allclose(ours.covariance_ * (len(X) - 3) / len(X), theirs.covariance_, rtol=1e-6, atol=1e-8)
     np.testing.assert_allclose(ours.predict_log_proba(X), np.log(ours.predict_proba(X)), rtol=1e-8)
+
+
+@pytest.mark.parametrize("estimator", [OAS(), LedoitWolf(), MinCovDet(random_state=0)], ids=lambda e: type(e).__name__)
+def test_a_covariance_estimator_is_scikit_learns(estimator):
+    X, y = load_wine(return_X_y=True)
+    X = X[:, :6]
+    ours = LDA(covariance_estimator=estimator).fit(X, y)
+    assert not hasattr(estimator, "covariance_")  # copies of it were fitted
+    theirs = LinearDiscriminantAnalysis(solver="eigen", covariance_estimator=clone(estimator), store_covariance=True)
+    theirs.fit(X, y)
+    np.testing.assert_allclose(ours.covariance_, theirs.covariance_, rtol=1e-8)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-8)
+    white = ours.scalings_.T @ theirs.covariance_ @ ours.scalings_
+    np.testing.assert_allclose(white, np.eye(2), atol=1e-10)
+
+
+def test_the_empirical_covariance_gives_the_axes_of_the_moments():
+    X, y = load_wine(return_X_y=True)
+    n, g = len(X), 3
+    own, plain = LDA(covariance_estimator=EmpiricalCovariance()).fit(X, y), LDA().fit(X, y)
+    np.testing.assert_allclose(own.covariance_ * n / (n - g), plain.covariance_, rtol=1e-8)
+    np.testing.assert_allclose(own.scalings_ * np.sqrt((n - g) / n), plain.scalings_, rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(own.eigenvalues_, plain.eigenvalues_, rtol=1e-8)
+
+
+def test_where_a_covariance_estimator_cannot_be_used():
+    X, y = load_wine(return_X_y=True)
+    model = LDA(covariance_estimator=OAS())
+    with pytest.raises(ValueError, match="shrinkage must be None with a covariance_estimator"):
+        LDA(covariance_estimator=OAS(), shrinkage=0.1).fit(X, y)
+    with pytest.raises(ValueError, match="solver must be 'covariance' or 'auto' for a covariance estimator"):
+        LDA(covariance_estimator=OAS(), solver="svd").fit(X, y)
+    with pytest.raises(ValueError, match="must be None for sparse rows"):
+        model.fit(sparse.csr_array(X), y)
+    with pytest.raises(ValueError, match="must be None for sample_weight"):
+        model.fit(X, y, sample_weight=np.ones(len(X)))
+    with pytest.raises(ValueError, match="must be None for a stream of batches"):
+        model.fit(iter([(X, y)]))
+    holes = X.copy()
+    holes[0, 0] = np.nan
+    with pytest.raises(ValueError, match="must be None for NaN"):
+        LDA(covariance_estimator=OAS(), missing="em").fit(holes, y)
+    with pytest.raises(ValueError, match=r"must have a finite covariance_ of shape .13, 13. after fit; PCA has none"):
+        LDA(covariance_estimator=PCA(2)).fit(X, y)
+    with pytest.raises(ValueError, match="covariance_estimator must be None or an estimator with fit"):
+        LDA(covariance_estimator=OAS).fit(X, y)
+
+
+def test_a_model_file_holds_no_estimator_of_others(tmp_path):
+    X, y = load_wine(return_X_y=True)
+    model = LDA(covariance_estimator=OAS()).fit(X, y)
+    with pytest.raises(TypeError, match=r"LDA\.covariance_estimator must be data to go into a file"):
+        lowdim.save(model, tmp_path / "model.lowdim")
+    lowdim.save(model.set_params(covariance_estimator=None), tmp_path / "model.lowdim")
+    np.testing.assert_array_equal(lowdim.load(tmp_path / "model.lowdim").transform(X), model.transform(X))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).transform(X), model.transform(X))

@@ -636,3 +636,12 @@ def test_places_are_continuous_where_interpolation_ends():
     steps = np.linalg.norm(np.diff(path, axis=0), axis=1)
     assert steps.max() < 0.02 * np.abs(model.embedding_).max()
     np.testing.assert_allclose(path[0], model.embedding_[5], atol=1e-9)
+
+
+def test_a_graph_of_all_distances_gives_the_map_of_the_table(rng):
+    X = rng.standard_normal((60, 2))
+    D = squareform(pdist(X))
+    settings = {"metric": "precomputed", "perplexity": 10, "max_iter": 300, "random_state": 0, "init": "random"}
+    np.testing.assert_array_equal(
+        TSNE(**settings).fit_transform(sparse.csr_array(D)), TSNE(**settings).fit_transform(D)
+    )

@@ -7,8 +7,10 @@ see nothing of it.
 
 import builtins
 import importlib.util
+import os
 import types
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import pytest
 import sklearn
@@ -27,7 +29,29 @@ def adopt(name: str, replaced: Mapping[str, object]) -> dict[str, object]:
         found = None
     if found is None or found.origin is None:
         pytest.skip(f"{name} is not installed: this package came without its tests", allow_module_level=True)
-    copy = importlib.util.module_from_spec(importlib.util.spec_from_file_location(f"adopted.{name}", found.origin))
+    return _copied(found.origin, name, replaced)
+
+
+def adopt_source(package: str, path: str, replaced: Mapping[str, object]) -> dict[str, object]:
+    """The globals of a copy of a test module that the installed `package` leaves out.
+
+    `path` is inside the folder that LOWDIM_PEER_TESTS names, which holds the packages' sources.
+    """
+    folder = os.environ.get("LOWDIM_PEER_TESTS")
+    if importlib.util.find_spec(package) is None or not folder or not (file := Path(folder, path)).is_file():
+        reason = f"needs {package}, and its sources in the folder that LOWDIM_PEER_TESTS names (make test-peers)"
+        pytest.skip(reason, allow_module_level=True)
+    return _copied(str(file), f"{_package_of(package, file)}.{file.stem}", replaced)
+
+
+def _package_of(package: str, file: Path) -> str:
+    """What relative imports of the file start from."""
+    return f"{package}.{file.parent.name}"
+
+
+def _copied(origin: str, name: str, replaced: Mapping[str, object]) -> dict[str, object]:
+    copy = importlib.util.module_from_spec(importlib.util.spec_from_file_location(f"adopted.{name}", origin))
+    copy.__package__ = name.rpartition(".")[0]  # what relative imports start from
     vars(copy)["__builtins__"] = {**vars(builtins), "__import__": _importer(replaced)}
     copy.__spec__.loader.exec_module(copy)
     found = {key: value for key, value in vars(copy).items() if not key.startswith("__")}
@@ -47,7 +71,9 @@ def _importer(replaced: Mapping[str, object]):
     tops = {name.partition(".")[0] for name in replaced}
 
     def importing(name, globals=None, locals=None, fromlist=(), level=0):
-        module = builtins.__import__(name, globals, locals, fromlist, level)
+        if level:
+            name = importlib.util.resolve_name("." * level + name, globals["__package__"])
+        module = builtins.__import__(name, globals, locals, fromlist, 0)
         return View(module, replaced) if module.__name__.partition(".")[0] in tops else module
 
     return importing

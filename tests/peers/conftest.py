@@ -5,7 +5,7 @@ import pytest
 
 from tests.peers import adapter, exceptions, quick
 
-ADOPTED = "tests.peers.scikit_learn."
+ADOPTED = ("tests.peers.scikit_learn.", "tests.peers.umap_learn.")
 
 
 def pytest_configure(config):
@@ -42,7 +42,7 @@ _STATES: dict[int, tuple] = {}
 def module_of(item):
     """The short name of the adopted module, or None where the test is one of our own."""
     name = getattr(getattr(item, "module", None), "__name__", "")
-    return name.removeprefix(f"{ADOPTED}test_") if name.startswith(ADOPTED) else None
+    return name.rpartition(".test_")[2] if name.startswith(ADOPTED) else None
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -1,11 +1,11 @@
-"""The list of adopted tests that do not hold: `exceptions.txt`, one line each."""
+"""The lists of adopted tests that do not hold, one line each: `exceptions.txt` of scikit-learn, and of others."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-PATH = Path(__file__).with_name("exceptions.txt")
+PATHS = sorted(Path(__file__).parent.glob("exceptions*.txt"))  # one list for each package
 KINDS = ("name", "deliberate", "lacks")
 SEEN = pytest.StashKey[set]()  # (module, test) of all adopted tests that were collected
 
@@ -21,9 +21,15 @@ class Listed:
 
 
 def read() -> dict[tuple[str, str], Listed]:
-    """The list, by module and test."""
-    entries = [parsed(line) for line in PATH.read_text().splitlines() if line and not line.startswith("#")]
+    """The lists, by module and test."""
+    entries = [parsed(line) for line in lines()]
     return {(entry.module, entry.test): entry for entry in entries}
+
+
+def lines() -> list[str]:
+    """The lines that name a test."""
+    found = [line for path in PATHS for line in path.read_text().splitlines()]
+    return [line for line in found if line and not line.startswith("#")]
 
 
 def parsed(line: str) -> Listed:

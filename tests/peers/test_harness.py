@@ -20,7 +20,7 @@ def test_the_list_is_for_the_release_that_make_installs():
 
 
 def test_every_line_has_a_kind_and_a_reason_and_stands_once():
-    lines = [line for line in exceptions.PATH.read_text().splitlines() if line and not line.startswith("#")]
+    lines = exceptions.lines()
     assert all(exceptions.parsed(line).kind in exceptions.KINDS for line in lines)
     assert all(exceptions.parsed(line).reason.strip() for line in lines)
     assert len(exceptions.read()) == len(lines)
@@ -59,3 +59,18 @@ def test_an_adapter_computes_with_ours(rng):
     assert model._fitted.solver == "svd"
     assert (model.transform(X) == lowdim.PCA(2, solver="svd").fit(X).transform(X)).all()
     assert model.get_params()["svd_solver"] == "full"
+
+
+def test_sources_that_are_not_there_are_skipped_with_the_reason(monkeypatch, tmp_path):
+    monkeypatch.setenv("LOWDIM_PEER_TESTS", str(tmp_path))
+    with pytest.raises(pytest.skip.Exception, match="sources in the folder that LOWDIM_PEER_TESTS names"):
+        adopt.adopt_source("sklearn", "nothing/test_nothing.py", REPLACED)
+
+
+def test_a_copy_of_a_source_sees_ours(monkeypatch, tmp_path):
+    folder = tmp_path / "decomposition" / "tests"
+    folder.mkdir(parents=True)
+    (folder / "test_one.py").write_text("from sklearn.decomposition import PCA\nfrom .._pca import PCA as OTHER\n")
+    monkeypatch.setenv("LOWDIM_PEER_TESTS", str(tmp_path))
+    monkeypatch.setattr(adopt, "_package_of", lambda package, file: "sklearn.decomposition.tests")
+    assert adopt.adopt_source("sklearn", "decomposition/tests/test_one.py", REPLACED)["PCA"] is linear.PCA

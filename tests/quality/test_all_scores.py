@@ -22,6 +22,7 @@ KEYS = {
     "row_auc",
     "row_estimate",
     "row_estimate_from",
+    "row_curves",
     "auc",
     "auc_interval",
     "k",

@@ -1,7 +1,5 @@
 """The page in a real browser: maps draw, rows are found in all of them, loops mark, and nothing leaves the page."""
 
-import os
-import shutil
 import time
 from dataclasses import replace
 
@@ -11,157 +9,8 @@ import pytest
 import lowdim
 from lowdim.report.render import render
 from lowdim.study.labels import labels_of
-
-HOW = "install the Python package playwright (no browser download) and a system package such as chromium"
-ARGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-        "--disable-component-update", "--disable-sync"]  # fmt: skip
-MARKUP = "<img src=x onerror=alert(1)><b>bold</b>"
-READY = "html[data-ready=true]"
-
-
-def missing(what):
-    """In the pipeline these tests must run; elsewhere they say what they need."""
-    if os.environ.get("CI", "").lower() == "true":
-        pytest.fail(f"{what}: {HOW}")
-    pytest.skip(f"{what}: {HOW}")
-
-
-@pytest.fixture(scope="session")
-def start():
-    """Launches Chromium, once for each set of further arguments."""
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        missing("no playwright")
-    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
-    path = next((found for name in names if (found := shutil.which(name))), None)
-    if path is None:
-        missing("no Chromium")
-    with sync_playwright() as playwright:
-        started = {}
-
-        def launch(*more):
-            if more not in started:
-                started[more] = playwright.chromium.launch(executable_path=path, args=[*ARGS, *more])
-            return started[more]
-
-        yield launch
-        for browser in started.values():
-            browser.close()
-
-
-@pytest.fixture(scope="module")
-def roll():
-    return lowdim.datasets.swiss_roll(300, random_state=0)
-
-
-@pytest.fixture(scope="module")
-def c(roll):
-    classes = np.where(roll.labels == 0, MARKUP, "plain")
-    names = [f"<i>{i}</i>" for i in range(300)]
-    return lowdim.compare(roll.X, classes, ["pca", "isomap"], random_state=0, label_name=MARKUP, row_names=names)
-
-
-@pytest.fixture(scope="module")
-def path(c, roll, tmp_path_factory):
-    path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(render(c, title=MARKUP, data=roll.X, columns=["width", MARKUP, "depth"]), encoding="utf-8")
-    return path
-
-
-@pytest.fixture
-def show(start, path):
-    """Opens a page and watches it; at the end nothing may have gone wrong or out."""
-    contexts, wrong = [], []
-
-    def show(file=path, more=(), painter="webgl", script=None, **settings):
-        settings = {"viewport": {"width": 1280, "height": 900}, **settings}
-        context = start(*more).new_context(**settings)
-        contexts.append(context)
-        page = context.new_page()
-        if script:
-            page.add_init_script(script)
-        page.on("console", lambda m: wrong.append(m.text) if m.type == "error" else None)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("dialog", lambda dialog: wrong.append("a dialog opened"))
-        own = (file.as_uri(), "blob:null")  # the page, and what it saves
-        page.on("request", lambda r: None if r.url.startswith(own) else wrong.append(r.url))
-        page.goto(f"{file.as_uri()}#painter={painter}")
-        page.wait_for_selector(READY)
-        return page
-
-    yield show
-    for context in contexts:
-        context.close()
-    assert wrong == []
-
-
-def inked(page, layer=0):
-    """Per map, the number of pixels that are not empty; layer 1 is where rings and loops are drawn."""
-    return page.evaluate(
-        """layer => [...document.querySelectorAll(".canvas")].map(box => {
-          const canvas = box.querySelectorAll("canvas")[layer];
-          const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
-          let count = 0;
-          for (let i = 3; i < data.length; i += 4) if (data[i] > 0) count++;
-          return count; })""",
-        layer,
-    )
-
-
-def colours(page):
-    """Per map, the colours of well covered pixels, counted."""
-    return page.evaluate(
-        """() => [...document.querySelectorAll("canvas[data-map]")].map(canvas => {
-          const data = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data, found = {};
-          for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 200) {
-            const key = [0, 1, 2].map(k => Math.round(data[i + k] / 16)).join();
-            found[key] = (found[key] ?? 0) + 1;
-          }
-          return found; })"""
-    )
-
-
-def spot(page, c, name, row):
-    """Where a row is on the screen, from the numbers of the comparison alone."""
-    maps = c.aligned()
-    Z = maps[name]
-    low, high = Z.min(axis=0), Z.max(axis=0)
-    u, v = (Z[row] - (low + high) / 2) / (high - low).max()
-    box = page.locator("canvas[data-map]").nth(list(maps).index(name)).bounding_box()
-    span = min(box["width"], box["height"]) - 28
-    return box["x"] + box["width"] / 2 + u * span, box["y"] + box["height"] / 2 - v * span
-
-
-def unit(Z):
-    low, high = Z.min(axis=0), Z.max(axis=0)
-    return (Z - (low + high) / 2) / (high - low).max()
-
-
-def loop(page, k, corners, keys=()):
-    """Draws a closed loop through corners given in the unit box of map k, which is what the rows are stored in."""
-    page.locator("canvas[data-map]").nth(k).scroll_into_view_if_needed()
-    box = page.locator("canvas[data-map]").nth(k).bounding_box()
-    span = min(box["width"], box["height"]) - 28
-    points = [(box["x"] + box["width"] / 2 + u * span, box["y"] + box["height"] / 2 - v * span) for u, v in corners]
-    for key in keys:
-        page.keyboard.down(key)
-    page.mouse.move(*points[0])
-    page.mouse.down()
-    for point in [*points[1:], points[0]]:
-        page.mouse.move(*point, steps=5)
-    page.mouse.up()
-    for key in keys:
-        page.keyboard.up(key)
-    page.wait_for_selector(READY)
-
-
-def n_marked(page):
-    text = page.locator("#count").text_content()
-    return int(text.split(" of ")[0].replace(",", "")) if text else 0
-
-
-LEFT = [(-0.53, -0.53), (0.0, -0.53), (0.0, 0.53), (-0.53, 0.53)]
+from lowdim.study.verdict import Verdict
+from tests.report.browser import LEFT, MARKUP, READY, canvas, colours, inked, loop, n_marked, spot, unit
 
 
 @pytest.mark.parametrize(
@@ -177,7 +26,7 @@ def test_maps_draw_with_and_without_webgl(show, more, painter, kind):
     page = show(more=more, painter=painter)
     kinds = [canvas.get_attribute("data-painter") for canvas in page.locator("canvas[data-map]").all()]
     assert kinds == [kind] * 3
-    assert all(300 < count < 30_000 for count in inked(page)), inked(page)
+    assert all(300 < count < 90_000 for count in inked(page)), inked(page)
     for found in colours(page):
         assert len([key for key, count in found.items() if count > 50]) >= 2  # both classes are seen
 
@@ -204,11 +53,11 @@ def test_a_lost_context_is_replaced(show):
 def test_marks_are_where_the_numbers_say(show, c):
     page = show()
     for k, name in enumerate(c.aligned()):
-        box = page.locator("canvas[data-map]").nth(k).bounding_box()
+        box = canvas(page, k).bounding_box()
         for row in (0, 17, 123):
             x, y = spot(page, c, name, row)
             alpha = page.evaluate(
-                "([k, x, y]) => document.querySelectorAll('canvas[data-map]')[k].getContext('2d')"
+                "([k, x, y]) => document.querySelector(`canvas[data-map='${k}']`).getContext('2d')"
                 ".getImageData(Math.floor(x), Math.floor(y), 1, 1).data[3]",
                 [k, x - box["x"], y - box["y"]],
             )
@@ -264,14 +113,14 @@ def test_marked_rows_keep_their_colour_where_they_lie_in_other_maps(show, c):
     near = np.linalg.norm(Z[:, None] - Z[None], axis=2)
     np.fill_diagonal(near, 9)
     alone = np.flatnonzero(near.min(axis=1) > 0.03)
-    box = page.locator("canvas[data-map]").nth(0).bounding_box()
+    box = canvas(page, 0).bounding_box()
     seen = 0
     for row in alone[:60]:
         if abs(unit(c.aligned()["isomap"])[row, 0]) < 0.02:
             continue
         x, y = spot(page, c, "pca", row)
         r, g, b = page.evaluate(
-            "([x, y]) => [...document.querySelector('canvas[data-map]').getContext('2d')"
+            "([x, y]) => [...document.querySelector('canvas[data-map=\"0\"]').getContext('2d')"
             ".getImageData(Math.floor(x), Math.floor(y), 1, 1).data].slice(0, 3)",
             [x - box["x"], y - box["y"]],
         )
@@ -284,7 +133,7 @@ def test_loops_add_and_take_away_and_escape_clears(show):
     page = show()
     loop(page, 1, LEFT)
     left = n_marked(page)
-    loop(page, 1, [(0.0, -0.53), (0.53, -0.53), (0.53, 0.53), (0.0, 0.53)], keys=["Shift"])
+    loop(page, 1, [(0.0, -0.515), (0.515, -0.515), (0.515, 0.515), (0.0, 0.515)], keys=["Shift"])
     assert n_marked(page) == 300
     loop(page, 1, LEFT, keys=["Alt"])
     assert abs(n_marked(page) - (300 - left)) <= 2
@@ -308,9 +157,9 @@ def test_a_class_is_marked_by_its_button(show, c):
     assert n_marked(page) == 0
 
 
-def test_marked_rows_are_saved(show):
+def test_marked_rows_are_saved(show, roll):
     page = show()
-    page.locator("canvas[data-map]").nth(0).focus()
+    canvas(page, 0).focus()
     for key in ("ArrowRight", "ArrowRight", "ArrowRight", "Enter"):
         page.keyboard.press(key)
     assert n_marked(page) == 1
@@ -319,13 +168,16 @@ def test_marked_rows_are_saved(show):
         page.locator("#save").click()
     assert download.value.suggested_filename == "marked-rows.csv"
     with open(download.value.path(), encoding="utf-8") as file:
-        assert file.read() == 'row,name\n2,"<i>2</i>"\n'
+        head, line = file.read().splitlines()
+    assert head == f'row,name,"{MARKUP}","width","{MARKUP}","depth"'
+    assert line.startswith('2,"<i>2</i>","')
+    np.testing.assert_allclose([float(cell) for cell in line.split(",")[-3:]], roll.X[2], rtol=1e-6)
 
 
 def test_colour_by_column_and_quality(show):
     page = show()
     by_label = colours(page)
-    assert page.locator("#colour optgroup option").all_text_contents() == ["width", MARKUP, "depth"]
+    assert page.locator("#colour optgroup[label=columns] option").all_text_contents() == ["width", MARKUP, "depth"]
     for choice in ("column:0", "quality", "none"):
         page.evaluate("document.documentElement.dataset.ready = 'false'")
         page.locator("#colour").select_option(choice)
@@ -379,7 +231,7 @@ def test_markup_in_names_is_text(show):
 
 def test_zoom_shows_less_and_returns(show, c):
     page = show()
-    page.locator("canvas[data-map]").nth(1).focus()
+    canvas(page, 1).focus()
     full = inked(page)
     for _ in range(4):
         page.evaluate("document.documentElement.dataset.ready = 'false'")
@@ -405,7 +257,12 @@ def test_dark_and_narrow(show):
 
 def test_a_finger_shows_a_row_and_draws_only_when_told(show, c):
     page = show(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
-    page.locator("canvas[data-map]").nth(1).scroll_into_view_if_needed()
+    canvas(page, 1).scroll_into_view_if_needed()
+    page.touchscreen.tap(*spot(page, c, "isomap", 42))  # a small map: this makes it large
+    assert page.locator("#large .pick").text_content() == "isomap"
+    page.wait_for_selector(READY)
+    canvas(page, 1).evaluate("found => found.scrollIntoView({block: 'center'})")
+    page.wait_for_timeout(200)  # scrolling hides what a finger pointed at
     page.touchscreen.tap(*spot(page, c, "isomap", 42))
     assert page.locator("#tip.on strong").count() == 1
     assert all(count > 20 for count in inked(page, layer=1))
@@ -433,10 +290,10 @@ def test_rows_without_a_place_and_lines(show, tmp_path, roll):
     c = lowdim.compare(roll.X, methods=["pca", ("half", Half()), ("failed", Fail())])
     file.write_text(render(c), encoding="utf-8")
     page = show(file)
-    loop(page, 1, [(-0.53, -0.53), (0.53, -0.53), (0.53, 0.53), (-0.53, 0.53)])
+    loop(page, 1, [(-0.515, -0.515), (0.515, -0.515), (0.515, 0.515), (-0.515, 0.515)])
     assert n_marked(page) == 200
     page.keyboard.press("Escape")
-    page.locator("canvas[data-map]").nth(1).focus()
+    canvas(page, 1).focus()
     page.keyboard.press("ArrowRight")
     assert page.locator("#tip strong").text_content() == "row 0: not in this map"
     for _ in range(2):  # both ways round, what failed is last
@@ -456,7 +313,11 @@ def enlarged(c, n):
     )
     scored = {name: replace(s, per_row=s.per_row[pick]) for name, s in c.scored.items()}
     labels = labels_of(np.asarray(c.labels.values)[pick], n, c.labels.name, "test")
-    return replace(c, outcomes=outcomes, scored=scored, rows_scored=np.ones(n, bool), labels=labels, row_names=None)
+    return replace(
+        c, outcomes=outcomes, scored=scored, rows_scored=np.ones(n, bool), labels=labels, row_names=None,
+        verdict=Verdict(), evidence=None,
+        data_copy=replace(c.data_copy, values=c.data_copy.values[pick], neighbors=None),
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(("n", "seconds"), [(100_000, 10), pytest.param(1_000_000, 60, marks=pytest.mark.deep)])
@@ -466,7 +327,7 @@ def test_many_rows_do_not_hold_the_page_up(show, c, tmp_path, n, seconds):
     file.write_text(render(large, max_points=n, data=np.ones((n, 3))), encoding="utf-8")
     before = time.perf_counter()
     page = show(file, painter="")
-    assert all(count > 10_000 for count in inked(page))
+    assert all(count > 3_000 for count in inked(page)), inked(page)
     page.mouse.move(*spot(page, large, "isomap", 42))
     page.wait_for_selector("#tip.on")
     loop(page, 1, LEFT)

@@ -96,7 +96,8 @@ def test_page_needs_no_network(page):
     assert not re.findall(r"(?:https?:)?//[\w.-]+\.\w+", re.sub(r'id="data">.*?</script>', "", page, flags=re.S))
     for tag, attrs in Elements(page).found:
         assert tag not in ("link", "iframe", "img", "base", "object", "embed")
-        assert not {"src", "href", "srcset", "action"} & set(attrs)
+        assert not {"src", "srcset", "action"} & set(attrs)
+        assert attrs.get("href", "#").startswith("#")  # within the page
     assert "default-src 'none'" in page
     for word in ("fetch(", "XMLHttpRequest", "import(", "@import", "url("):
         assert word not in page
@@ -116,14 +117,16 @@ def test_numbers_of_the_maps_are_exact(c, page):
 
 def test_columns_travel_up_to_a_stated_cap(c, roll, monkeypatch):
     data = json.loads(Elements(render(c, data=roll.X, columns=["a", "b"])).data)["columns"]
-    assert [column["name"] for column in data] == ["a", "b", "column 2"]
+    maps = sorted(c.verdict.rows, key=lambda name: name != c.verdict.recommended)
+    judged = [f"{what}: {name}" for what in ("row verdict", "p-value") for name in maps]
+    assert [column["name"] for column in data] == ["a", "b", "column 2", *judged]
     found = np.frombuffer(base64.b64decode(data[1]["values"]), "<f4")
     np.testing.assert_array_equal(found, roll.X[:, 1].astype(np.float32))
     monkeypatch.setattr("lowdim.report.column_views.MOST_CELLS", 200)
     page = render(c, data=roll.X)
-    assert len(json.loads(Elements(page).data)["columns"]) == 2
+    assert len(json.loads(Elements(page).data)["columns"]) == 2 + len(judged)
     assert "the first 2 of 3 columns; the others are not in this file" in page
-    assert json.loads(Elements(render(c)).data)["columns"] == []
+    assert len(json.loads(Elements(render(c)).data)["columns"]) == len(judged)
     with pytest.raises(ValueError, match="data must be a table with 90 rows; got shape"):
         render(c, data=roll.X[:5])
 
@@ -186,7 +189,7 @@ def test_a_sample_of_anchors_is_stated_and_drawn(roll):
     assert "The quality was computed for a random sample of 20 rows; the others are grey." in page
     assert "scores use all rows" not in page
     assert "A value with ± was estimated" in page
-    assert "±" in page.split("<table ")[1]
+    assert "±" in page.split('<table class="scores">')[1]
     assert "A value with ±" not in render(lowdim.compare(roll.X, methods=["pca"]))
 
 
@@ -274,7 +277,7 @@ def test_a_map_without_extent(roll):
     page = render(c)
     xy = np.frombuffer(base64.b64decode(json.loads(Elements(page).data)["maps"][0]["xy"]), "<f4")
     np.testing.assert_array_equal(xy, 0)
-    row = page.split('<th scope="row">point</th>')[1].split("</tr>")[0]
+    row = page.split('<table class="scores">')[1].split('<th scope="row">point</th>')[1].split("</tr>")[0]
     assert "nan" not in row
     assert "<td>–</td>" in row  # the rank correlation of equal distances
 

@@ -25,6 +25,7 @@ def compare(case_id, model):
     np.testing.assert_allclose(model.eigenvalues_, load_expected(case_id, "eig.csv")[: model.n_components], rtol=1e-7)
 
 
+@pytest.mark.filterwarnings("ignore:.*seems to have short circuits")
 def test_vegan_k6():
     X = numeric("swissroll_300")
     model = Isomap(3, n_neighbors=6).fit(X)
@@ -54,6 +55,7 @@ def test_vegan_refuses_fragments():
         Isomap(2, n_neighbors=4, disconnected="error").fit(numeric("fragmented_50"))
 
 
+@pytest.mark.filterwarnings("ignore:.*seems to have short circuits")
 def test_dimred():
     Z = Isomap(2, n_neighbors=8).fit_transform(numeric("swissroll_300"))
     points = load_expected("dimred_isomap_swiss300", "points.csv")
@@ -201,6 +203,7 @@ def test_a_disconnected_sparse_graph_cannot_be_bridged():
     assert np.isfinite(Z).all()
 
 
+@pytest.mark.filterwarnings("ignore:.*seems to have short circuits")
 def test_duplicated_rows_keep_their_zero_edges():
     X = np.repeat(datasets.swiss_roll(80, random_state=0).X, 2, axis=0)
     model = Isomap(2, n_neighbors=9).fit(X)
@@ -261,6 +264,7 @@ def procrustes_error(flat, Z):
     return np.sqrt(((values.sum() / (Z**2).sum() * Z @ U @ Vt - flat) ** 2).sum() / (flat**2).sum())
 
 
+@pytest.mark.filterwarnings("ignore:.*seems to have short circuits")
 @pytest.mark.parametrize("repair", ["flow", "linearity", "stability"])
 @pytest.mark.parametrize("n_landmarks", [None, 100])
 def test_repair_before_and_after(repair, n_landmarks):
@@ -300,6 +304,7 @@ def test_repair_takes_sparse_and_incomplete_rows():
     assert np.isfinite(model.embedding_).all()
 
 
+@pytest.mark.filterwarnings("ignore:.*seems to have short circuits")
 def test_tearing_opens_the_helix():
     """Closed, a loop of 5,000 rows laid on a line puts far rows together: 1-NN error up to 31 %."""
     helix = datasets.helix(2000, random_state=0)

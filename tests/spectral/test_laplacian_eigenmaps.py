@@ -332,6 +332,7 @@ def test_the_formula_for_a_new_row():
     np.testing.assert_allclose(model.transform(new)[free], expected[free], atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:.*seems to have short circuits")  # true ones, and no part of this test
 def test_new_rows_of_the_roll_lie_on_the_map():
     """Rows left out of the fit are placed close to where a fit with them puts them."""
     X = datasets.swiss_roll(1200, random_state=0).X
@@ -483,3 +484,28 @@ def test_many_rows():
     X = datasets.swiss_roll(70_000, random_state=0).X
     model = LaplacianEigenmaps(2, n_neighbors=15, weights="binary", one_sided=1).fit(X)
     np.testing.assert_allclose(model.eigenvalues_, [2.93978660e-05, 1.19962438e-04], rtol=1e-6)
+
+
+def test_the_weights_of_the_graph_are_kept(tmp_path):
+    X = datasets.swiss_roll(80, random_state=0).X
+    lengths = kneighbors_graph(X, 6, mode="distance").toarray()
+    own = LaplacianEigenmaps(2, n_neighbors=6, gamma=0.01, one_sided=0.5).fit(X)
+    near = np.where(lengths > 0, np.exp(-0.01 * lengths**2), 0.0)
+    assert sparse.issparse(own.affinity_matrix_)
+    np.testing.assert_allclose(own.affinity_matrix_.toarray(), (near + near.T) / 2, atol=1e-12)
+
+    given = LaplacianEigenmaps(2, metric="precomputed", weights="given").fit(own.affinity_matrix_)
+    np.testing.assert_allclose(up_to_sign(given.embedding_, own.embedding_), own.embedding_, atol=1e-7)
+    save(own, tmp_path / "model.lowdim")
+    again = load(tmp_path / "model.lowdim").affinity_matrix_
+    np.testing.assert_array_equal(again.toarray(), own.affinity_matrix_.toarray())
+
+
+def test_weights_of_equal_rows_are_at_the_first_of_them():
+    X = datasets.swiss_roll(40, random_state=0).X
+    twice = LaplacianEigenmaps(2, n_neighbors=6, gamma=0.01).fit(np.vstack([X[:1], X])).affinity_matrix_.toarray()
+    assert twice.shape == (41, 41)
+    assert not twice[1].any()
+    assert not twice[:, 1].any()
+    kept = np.delete(np.arange(41), 1)
+    assert twice[np.ix_(kept, kept)].any(axis=1).all()

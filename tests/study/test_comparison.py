@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 import lowdim
 from lowdim import quality
 from lowdim.study.methods import methods
+from lowdim.study.verdict.against_noise import SLOW
 
 
 class Act(BaseEstimator):
@@ -106,7 +107,9 @@ def test_reference_can_be_other_rows(roll):
 
 def test_incomplete_rows_are_held_against_expected_distances(roll, tmp_path):
     X = lowdim.datasets.hide_cells(roll.X, 0.05, random_state=0).X
-    c = lowdim.compare(X, methods=["pca", "isomap", "classical-mds", "kernel-pca", "ica", "truncated-svd"])
+    c = lowdim.compare(
+        X, methods=["pca", "isomap", "classical-mds", "kernel-pca", "ica", "truncated-svd"], verdict=False
+    )
     assert c.reference.name == "expected"
     assert "5.0% of the cells are missing" in c.reference.text
     assert set(c.embeddings) == {"pca", "isomap", "classical-mds", "kernel-pca", "ica", "random"}
@@ -343,7 +346,9 @@ def test_notebook_table_is_escaped(roll):
 def test_progress_is_called_before_every_step(roll):
     heard = []
     lowdim.compare(roll.X, methods=["pca"], progress=lambda *step: heard.append(step))
-    assert [step for step, _, _ in heard] == ["reference distances", "pca", "random", "scores"]
+    assert [step for step, _, _ in heard] == [
+        "reference distances", "pca", "random", "scores", "maps of noise", "groups and dimension",
+    ]  # fmt: skip
     assert all(done < total for _, done, total in heard)
 
 
@@ -424,7 +429,8 @@ def test_every_method_by_name_is_compared(method, table):
             pytest.skip("it has no use for categories")
         sizes = np.array(list("SML"))[rng.integers(3, size=40)]
         frame = frame.assign(colour=np.array(["red", "green"])[np.arange(40) % 2], size=sizes)
-    found = lowdim.compare(frame, "y", methods=[method.name], random_state=0, verbose=0)
+    verdict = method.name not in SLOW  # those are fitted to noise too, which takes longer than a test may
+    found = lowdim.compare(frame, "y", methods=[method.name], random_state=0, verbose=0, verdict=verdict)
     assert not found.failures
     assert np.isfinite(found.embeddings[method.name]).all()
 
@@ -438,7 +444,7 @@ def test_labels_reach_only_the_methods_that_need_them(roll):
             return np.asarray(X)[:, :2]
 
     lowdim.compare(roll.X, roll.labels, methods=[Spy()])
-    assert Spy.seen == [None]
+    assert set(Spy.seen) == {None}  # once for the rows, again for noise
     without = lowdim.compare(roll.X, methods=["lda", "cca", "rfe"])
     assert all("needs a label for each row" in text for text in without.failures.values())
     assert len(without.failures) == 3
@@ -508,3 +514,16 @@ def test_mca_of_numbers_says_what_it_does(rng):
     frame = pd.DataFrame({"a": rng.integers(3, size=40) + 0.5, "b": ["x", "y"] * 20, "c": list("pqrs") * 10})
     c = lowdim.compare(frame, methods=["mca"])
     assert any("mca takes each value of the 1 columns of numbers for a category" in note for note in c.notes)
+
+
+def test_an_estimator_with_fit_alone_gets_a_way_out(rng):
+    class FitAlone:
+        def fit(self, X):
+            return X[:, :2]
+
+    X = rng.normal(size=(20, 3))
+    with pytest.raises(TypeError, match=r"It has fit alone: give the embedding that it fitted, such as \{'mine': Z\}"):
+        lowdim.compare(X, methods={"theirs": FitAlone()})
+    peer = type("TSNE", (FitAlone,), {"__module__": "openTSNE.tsne"})
+    with pytest.raises(TypeError, match="Use the name 'opentsne'"):
+        lowdim.compare(X, methods={"theirs": peer()})

@@ -1,7 +1,10 @@
 """The default selection, chosen from the data."""
 
+import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 
+from lowdim import compare
 from lowdim.study.methods import find
 from lowdim.study.panel import Traits, choose_panel, takes_holes
 from lowdim.study.settings import Settings
@@ -53,10 +56,22 @@ def test_categories(categories, first):
 def test_labels_add_lda_where_it_has_a_map():
     assert "lda" in choose_panel(Traits(300, 10, n_classes=3)).names
     assert "lda" not in choose_panel(Traits(300, 10, n_classes=2)).names  # one direction is no map of two
-    assert "lda" not in choose_panel(Traits(300, 10, n_classes=3, incomplete=True)).names
+    assert "lda" in choose_panel(Traits(300, 10, n_classes=3, incomplete=True)).names
+    assert "lda" not in choose_panel(Traits(300, 10, n_classes=3, n_categories=2)).names
 
 
 def test_few_rows_and_wide_tables_and_distances():
     assert not {"isomap", "tsne"} & set(choose_panel(Traits(6, 3)).names)
     assert "ica" not in choose_panel(Traits(50, 500)).names
     assert "pca" not in choose_panel(Traits(50, 50, distances=True)).names
+
+
+def test_lda_is_among_the_maps_of_labelled_rows_with_missing_cells():
+    X, y = load_iris(return_X_y=True)
+    X = X.copy()
+    X[np.random.default_rng(0).random(X.shape) < 0.05] = np.nan
+    found = compare(X[::2], y[::2], verdict=False, n_jobs=1)
+    assert "lda" in found.names
+    assert not found.failures
+    assert found.embeddings["lda"].shape == (75, 2)
+    assert np.isfinite(found.embeddings["lda"]).all()

@@ -58,6 +58,22 @@ def test_patches_of_noise_overlap():
     assert set(verdicts(X, X[:, :2], labels).values()) == {"overlaps"}
 
 
+def test_a_gap_that_only_the_map_has_is_a_tear():
+    """Patches of one sheet that a map moves apart; in the data each passes into the next."""
+    X = np.random.default_rng(0).random((400, 2))
+    labels = (X[:, 0] > 0.5).astype(int)
+    Z = X + 3.0 * labels[:, None]
+    assert verdicts(X, Z, labels) == {0: "torn", 1: "torn"}
+    assert set(verdicts(X, X, labels).values()) <= {"overlaps", "holds together"}
+
+
+@pytest.mark.parametrize("apart", [5, 6, 8])
+def test_groups_that_the_map_shows_apart_rightly_hold_together(apart):
+    X = blobs([0, [apart, 0, 0, 0, 0]], size=300, d=5)
+    Z = X[:, :2] + np.repeat([0.0, 30.0], 300)[:, None]
+    assert verdicts(X, Z, np.repeat([0, 1], 300)) == {0: "holds together", 1: "holds together"}
+
+
 def test_few_rows_are_not_judged():
     X = blobs([0, 6])
     labels = np.where(np.arange(160) < 5, "few", "many")
@@ -106,3 +122,28 @@ def test_labels_must_fit():
         lowdim.trust.groups(X, X[:, :2], [0, 1])
     with pytest.raises(ValueError, match="select at least one row"):
         lowdim.trust.groups(X, X[:, :2], np.zeros(160, bool))
+
+
+def test_places_of_the_map_say_where_to_look_for_a_gap():
+    """Two groups joined by a few rows: a search everywhere misses the gap, the places of the map point to it."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(160, 6))
+    X[80:, 0] += 7
+    Z = np.column_stack([np.repeat([0.0, 40.0], 80), np.zeros(160)]) + rng.normal(size=(160, 2))
+    found = lowdim.trust.groups(X, Z, ["one"] * 160, random_state=0).table[0]
+    assert found.verdict == "mixture"
+    assert found.split > 4
+    same = lowdim.trust.groups(rng.normal(size=(160, 6)), Z, ["one"] * 160, random_state=0).table[0]
+    assert same.verdict == "torn"
+    assert same.split < 4
+
+
+def test_most_of_a_sheet_is_no_group_of_its_own():
+    """Nearly all neighbours of a large part are its own, whatever the data are: that alone says nothing."""
+    X = lowdim.datasets.swiss_roll(500, random_state=0).X
+    order = np.argsort(X[:, 1])
+    labels = np.full(500, "rest", dtype=object)
+    labels[order[:450]] = "most"
+    found = lowdim.trust.groups(X, X[:, [0, 1]], labels, random_state=0)
+    assert found.table[0].inside > 0.95
+    assert [group.verdict for group in found.table] == ["overlaps", "overlaps"]

@@ -10,8 +10,9 @@ def p_value(X, seed, **options):
     return lowdim.trust.structure(X, lowdim.PCA(n_components=2), random_state=seed, **options).p_value
 
 
-def test_p_values_of_noise_are_uniform():
-    found = [p_value(np.random.default_rng(s).standard_normal((40, 4)), s, n_null=9) for s in range(40)]
+@pytest.mark.parametrize("null", ["permuted", "gaussian"])
+def test_p_values_of_noise_are_uniform(null):
+    found = [p_value(np.random.default_rng(s).standard_normal((40, 4)), s, n_null=9, null=null) for s in range(40)]
     assert 0.3 <= np.mean(np.array(found) <= 0.5) <= 0.7
     assert np.mean(np.array(found) <= 0.1) <= 0.22
 

@@ -11,16 +11,32 @@ export const N_SHAPES = 4;
 export const GOOD = ["#b83c00", "#e8872b", "#c9b98f", "#5b97cc", "#00569b"];
 const GOOD_DARK = ["#ff7a33", "#f0a35a", "#b9ad92", "#6fb0e6", "#3d8ff0"];
 export const AMOUNT = ["#5b59b5", "#34789b", "#22a07f", "#77c04a", "#dcc522"];
+/** From near to far: what is far fades into the ground. */
+const NEAR = {
+  light: ["#4a0d6b", "#a3195b", "#e0533d", "#f4a259", "#ddd6c3"],
+  dark: ["#fff3b0", "#ffb454", "#e8596b", "#7d3c98", "#484566"],
+};
 const GREY = { light: "#d3d5d2", dark: "#3d444c" };
 const UNDER = 4;
 
 const scheme = matchMedia("(prefers-color-scheme: dark)");
 export const onScheme = (redo: () => void) => scheme.addEventListener("change", redo);
-const mode = () => (scheme.matches ? "dark" : "light");
+let paper = false;
+const mode = () => (scheme.matches && !paper ? "dark" : "light");
+/** Does something with the colours for white paper, whatever the screen has. */
+export function onPaper<T>(act: () => T): T {
+  paper = true;
+  try {
+    return act();
+  } finally {
+    paper = false;
+  }
+}
 export const classColour = (k: number) => CLASSES[mode()][k % N_COLOURS];
 export const classShape = (k: number) => Math.floor(k / N_COLOURS) % N_SHAPES;
 export const grey = () => GREY[mode()];
-export const goodRamp = () => (scheme.matches ? GOOD_DARK : GOOD);
+export const goodRamp = () => (mode() === "dark" ? GOOD_DARK : GOOD);
+export const nearRamp = () => NEAR[mode()];
 
 const part = (hex: string, k: number) => parseInt(hex.slice(1 + 2 * k, 3 + 2 * k), 16);
 const word = (r: number, g: number, b: number, code: number) => (r | (g << 8) | (b << 16) | (code << 24)) >>> 0;
@@ -35,6 +51,11 @@ function ramp(stops: string[]): Uint32Array {
     return word(mix(0), mix(1), mix(2), 0);
   });
 }
+
+export const hexOf = (word: number) =>
+  `#${[0, 8, 16].map((shift) => ((word >> shift) & 255).toString(16).padStart(2, "0")).join("")}`;
+/** A ramp as so many colours. */
+export const rampColours = (stops: string[]) => Array.from(ramp(stops), hexOf);
 
 export interface Range {
   low: number;
@@ -88,6 +109,16 @@ function byClass(out: Uint32Array, { classes, values }: Column | Label): void {
   const inks = Uint32Array.from(classes!, (_, k) => ink(classColour(k), classShape(k))),
     under = ink(grey(), UNDER);
   for (let i = 0; i < n; i++) out[i] = values[i] >= 0 ? inks[values[i]] : under;
+}
+
+/** The ink of every row by how far it is: the nearer half lies on top. */
+export function nearInks(out: Uint32Array, distances: Float32Array, low: number, high: number): void {
+  const colours = ramp(nearRamp()).map((word, k) => (k < STEPS / 2 ? word : (word | (UNDER << 24)) >>> 0)),
+    scale = (STEPS - 1) / (high - low || 1);
+  for (let i = 0; i < n; i++) {
+    const t = (distances[i] - low) * scale;
+    out[i] = colours[t > 0 ? (t < STEPS ? t | 0 : STEPS - 1) : 0];
+  }
 }
 
 /** The ink of every row in one map; where some are marked, the others turn grey. Says whether any lie underneath. */

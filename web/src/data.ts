@@ -25,6 +25,37 @@ interface Packed {
   shown: { name: string; values: string[] }[];
   maps: PackedMap[];
   charts: { longest: number; low: number; lines: PackedLine[] }[];
+  groups: { columns: number; positions: number; judged: number };
+  start: string | null;
+  questions: Question[];
+  recommended: string | null;
+  truth: PackedTruth | null;
+  title: string;
+}
+interface PackedTruth {
+  kind: "components" | "distances" | "neighbours";
+  width: number;
+  step: number;
+  values: string;
+  near: string | null;
+  k: number;
+}
+
+/** Maps in the order in which they answer a question, best first. */
+export interface Question {
+  name: string;
+  measure: string;
+  ties: string[];
+  values: [string, number][];
+}
+/** How far rows are from each other in the data, in steps: `width` numbers for each row. */
+export interface Truth {
+  kind: "components" | "distances" | "neighbours";
+  width: number;
+  step: number;
+  values: Uint16Array;
+  near: Uint16Array | Uint32Array | null;
+  k: number;
 }
 
 export interface Label {
@@ -87,6 +118,18 @@ export const columns: Column[] = packed.columns.map((column) => {
     },
   };
 });
+export const { groups, start, questions, recommended, title } = packed;
+export const hasTruth = packed.truth !== null;
+let decoded: Truth | null = null;
+/** Decoded when it is first asked for: it is the largest part of the page. */
+export function truth(): Truth {
+  const { values, near, ...rest } = packed.truth!;
+  return (decoded ??= {
+    ...rest,
+    values: new Uint16Array(bytes(values)),
+    near: near === null ? null : n <= 2 ** 16 ? new Uint16Array(bytes(near)) : new Uint32Array(bytes(near)),
+  });
+}
 /** Columns that no method saw: dates, names, free text, shown with a row. */
 export const shown = packed.shown;
 

@@ -1,19 +1,27 @@
-// The script of the page: linked maps, a sortable table, values of the curves under the pointer.
-import { onScheme } from "./colours";
+// The script of the page: linked maps, one of them large; a sortable table; values of the curves under the pointer.
+import * as address from "./address";
+import { nearRamp, onScheme } from "./colours";
 import { readable } from "./curves";
-import { charts, maps as places, n } from "./data";
+import { charts, label, maps as places, n, start, title } from "./data";
+import { download, fileName } from "./download";
+import { asPng, asSvg } from "./figure";
+import { findable } from "./find";
 import { describe, refresh } from "./legend";
 import { MapView, shared, touched } from "./maps";
 import { Painter, Raster, webglPainter } from "./marks";
+import { asCsv, describeMarked } from "./picked";
 import * as selection from "./selection";
+import { Stage } from "./stage";
 import { sortable } from "./table";
-import { hideTip } from "./tip";
+import { digits, hideTip } from "./tip";
+import * as truth from "./truth";
 
 const BUDGET = 24; // milliseconds of painting before the browser is let go on
 const chooser = document.getElementById("colour") as HTMLSelectElement;
 const bar = document.getElementById("selection")!,
   count = document.getElementById("count")!;
-const drawing = document.getElementById("finger") as HTMLButtonElement;
+const drawing = document.getElementById("finger") as HTMLButtonElement,
+  pointing = document.getElementById("truth") as HTMLButtonElement;
 
 let painter: Painter =
   webglPainter(() => {
@@ -23,12 +31,23 @@ let painter: Painter =
 const maps: MapView[] = [];
 const waiting = new Map<MapView, boolean>(); // to be painted; true where the inks changed too
 let asked = 0;
+let stage: Stage | null = null;
 
 function later(map: MapView, inks: boolean): void {
   waiting.set(map, inks || (waiting.get(map) ?? false));
+  document.documentElement.dataset.ready = "false";
   if (!asked) asked = requestAnimationFrame(work);
 }
+/** The large map is painted first: it is the one that is looked at. */
 function all(inks: boolean): void {
+  const large = stage?.large;
+  if (large) {
+    const before = waiting.get(large) ?? false,
+      rest = [...waiting].filter(([map]) => map !== large);
+    waiting.clear();
+    waiting.set(large, before || inks);
+    for (const [map, also] of rest) waiting.set(map, also);
+  }
   for (const map of maps) later(map, inks);
 }
 
@@ -49,31 +68,119 @@ function work(): void {
 function recolour(): void {
   if (shared.choice !== chooser.value) selection.forget();
   shared.choice = chooser.value;
+  truth.stale();
   describe(shared.choice);
+  describeTruth();
   all(true);
+  remember();
 }
 
+// --- the address
+
+let restoring = true;
+function remember(): void {
+  if (restoring || !stage) return;
+  const fitted = address.write({
+    map: stage.large.places.name,
+    question: stage.question?.name ?? "",
+    colour: shared.choice,
+    truth: truth.state.on,
+    view: stage.large.window,
+    marked: selection.marked(),
+  });
+  document.getElementById("too-many")!.hidden = fitted;
+}
+
+/** What the address asks for, as far as this page has it. */
+function restore(): void {
+  const wanted = address.read();
+  if (!wanted || !stage) return;
+  if (wanted.question) stage.ask(wanted.question);
+  stage.show(stage.named(wanted.map) ?? stage.large);
+  if (wanted.view) stage.large.window = wanted.view;
+  if ([...chooser.options].some((option) => option.value === wanted.colour)) chooser.value = wanted.colour!;
+  if (wanted.truth !== null) truth.state.on = truth.available && wanted.truth;
+  if (wanted.rows.length) selection.mark((found) => wanted.rows.forEach(found), "replace");
+}
+
+// --- what is true about the row that is pointed at
+
+let recoloured = false;
+shared.pointed = () => {
+  const shows = truth.state.on && shared.current >= 0 && truth.look(shared.current).distances !== null;
+  if (shows || recoloured) all(true);
+  recoloured = shows;
+  describeTruth();
+};
+
+function describeTruth(): void {
+  const ramp = document.getElementById("truth-ramp");
+  if (!ramp) return;
+  pointing.setAttribute("aria-pressed", String(truth.state.on));
+  ramp.hidden = !truth.state.on;
+  const seen = truth.state.on && shared.current >= 0 ? truth.look(shared.current) : null;
+  const [near, far] = ramp.querySelectorAll("span[data-end]");
+  near.textContent = seen?.distances ? `nearest ${digits(seen.low, 3)}` : "near";
+  far.textContent = seen?.distances ? `\u2265 ${digits(seen.high, 3)}` : "far";
+  ramp.querySelector<HTMLElement>(".bar")!.style.background = `linear-gradient(90deg, ${nearRamp().join()})`;
+}
+
+pointing?.addEventListener("click", () => {
+  truth.state.on = !truth.state.on;
+  recoloured = true;
+  shared.pointed();
+  remember();
+});
+
+// --- maps
+
 for (const canvas of document.querySelectorAll<HTMLCanvasElement>("canvas[data-map]"))
-  maps.push(new MapView(canvas, places[+canvas.dataset.map!], maps, (map) => later(map, false)));
+  maps.push(
+    new MapView(canvas, places[+canvas.dataset.map!], maps, (map) => {
+      later(map, false);
+      remember();
+    }),
+  );
+maps.sort((a, b) => places.indexOf(a.places) - places.indexOf(b.places));
+if (maps.length)
+  stage = new Stage(maps, (repaint) => {
+    for (const map of repaint) later(map, false);
+    remember();
+  });
 
 selection.watch(() => {
   const found = selection.nMarked();
   bar.hidden = !found;
   count.textContent = found ? `${found.toLocaleString("en")} of ${n.toLocaleString("en")} rows marked` : "";
-  document.documentElement.dataset.ready = "false";
   refresh();
   all(true);
+  describeMarked();
+  remember();
 });
 
-document.getElementById("clear")!.addEventListener("click", () => selection.clear());
-document.getElementById("save")!.addEventListener("click", () => {
-  const link = document.createElement("a"),
-    address = URL.createObjectURL(new Blob([selection.asCsv()], { type: "text/csv" }));
-  link.href = address;
-  link.download = "marked-rows.csv";
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+// --- what the reader takes away
+
+const shown = () => ({
+  places: stage!.large.places,
+  view: stage!.large.window,
+  choice: shared.choice,
+  colourName: chooser.selectedOptions[0]?.textContent ?? "",
 });
+const figureName = () => fileName(`${title} ${stage!.large.places.name}`);
+document
+  .getElementById("svg")!
+  .addEventListener("click", () => stage && download(`${figureName()}.svg`, "image/svg+xml", asSvg(shown())));
+document
+  .getElementById("png")!
+  .addEventListener(
+    "click",
+    () => stage && asPng(shown(), (made) => download(`${figureName()}.png`, "image/png", made)),
+  );
+document.getElementById("save")!.addEventListener("click", () => download("marked-rows.csv", "text/csv", asCsv()));
+document.getElementById("clear")!.addEventListener("click", () => selection.clear());
+
+// --- keys and fingers
+
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape" || maps.some((map) => map.cancel())) return;
   hideTip();
@@ -94,8 +201,19 @@ finger();
 
 chooser.addEventListener("change", recolour);
 onScheme(recolour);
+findable();
 addEventListener("resize", () => all(false));
+addEventListener("hashchange", () => {
+  restoring = true;
+  restore();
+  recolour();
+  restoring = false;
+});
 addEventListener("scroll", hideTip, { passive: true });
 document.querySelectorAll<HTMLTableElement>("table.scores").forEach(sortable);
 document.querySelectorAll<SVGSVGElement>(".chart > svg").forEach((svg, k) => readable(svg, charts[k]));
+chooser.value = start ?? (label ? "label" : "quality");
+restore();
 recolour();
+restoring = false;
+setTimeout(truth.warm, 300);

@@ -1,14 +1,16 @@
 // One map: its canvas, its view, and what pointer and keys do on it.
 import { Choice, N_COLOURS, paintInks } from "./colours";
-import { Column, Label, Places, columns, label, n, names, rows, shown } from "./data";
+import { Column, Label, Places, columns, groups, label, n, names, rows, shown } from "./data";
+import { drawLinks, falseNear } from "./links";
 import { Look, Painter, Sheet, View } from "./marks";
 import { Grid, inside } from "./places";
 import * as selection from "./selection";
 import { Entry, digits, hideTip, showTip } from "./tip";
+import * as truth from "./truth";
 
 const MARGIN = 14,
   REACH = 12,
-  MOST_COLUMNS = innerWidth < 640 ? 2 : 6,
+  MOST_COLUMNS = innerWidth < 640 ? 2 : 4,
   MOST_TEXT = 200, // characters of a text that are shown with a row
   MOST_ZOOM = 400;
 /** A screen that can be touched, without a pointer that hovers: there a finger scrolls unless drawing is switched on. */
@@ -16,7 +18,15 @@ export const touched =
   navigator.maxTouchPoints > 0 && !matchMedia("(any-hover: hover) and (any-pointer: fine)").matches;
 
 /** What all maps share: the row that is pointed at, what colours mean, and whether a finger draws loops. */
-export const shared = { current: -1, choice: "none" as Choice, fingerDraws: !touched };
+export const shared = {
+  current: -1,
+  by: null as MapView | null, // the map it was pointed at in
+  choice: "none" as Choice,
+  fingerDraws: !touched,
+  pointed: () => {}, // called after another row, or none, is pointed at
+};
+/** What is true about the row that is pointed at, if it is to be shown. */
+const seen = () => (truth.state.on && shared.current >= 0 ? truth.look(shared.current) : null);
 const say = document.getElementById("say")!;
 
 export class MapView {
@@ -26,6 +36,10 @@ export class MapView {
   private grid: Grid | null = null;
   private loop: number[] | null = null; // pixels of the map, x, y, x, y, ...
   private from: { x: number; y: number } | null = null; // where the view was taken hold of
+  readonly figure: HTMLElement;
+  readonly button: HTMLButtonElement;
+  picked = () => {}; // called when a small map is clicked
+  private large = false;
   private note: HTMLElement;
   private back: HTMLButtonElement;
   private width = 0;
@@ -39,7 +53,8 @@ export class MapView {
   ) {
     this.over = canvas.nextElementSibling as HTMLCanvasElement;
     this.sheet = { xy: places.xy, inks: new Uint32Array(n), under: false, fresh: true };
-    const figure = canvas.closest("figure")!;
+    const figure = (this.figure = canvas.closest("figure")!);
+    this.button = figure.querySelector(".pick")!;
     this.note = figure.querySelector(".marked")!;
     this.back = this.buttons(figure.querySelector(".zoom")!);
     this.listen();
@@ -48,7 +63,11 @@ export class MapView {
   // --- painting
 
   ink(): void {
-    this.sheet.under = paintInks(this.sheet.inks, this.places, shared.choice, selection.marked());
+    const found = seen();
+    if (found?.distances) {
+      this.sheet.inks.set(truth.inksOf(found));
+      this.sheet.under = true;
+    } else this.sheet.under = paintInks(this.sheet.inks, this.places, shared.choice, selection.marked());
     this.sheet.fresh = true;
     this.summarise();
   }
@@ -117,7 +136,9 @@ export class MapView {
       ratio = this.over.width / (this.width || 1);
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.clearRect(0, 0, this.width, this.height);
-    const style = getComputedStyle(document.body);
+    const style = getComputedStyle(document.body),
+      found = seen();
+    if (found) drawLinks(pen, this, found, this.large);
     if (shared.current >= 0) this.ring(pen, style.color, style.backgroundColor);
     if (!this.loop) return;
     pen.beginPath();
@@ -143,7 +164,7 @@ export class MapView {
       pen.lineWidth = width;
       pen.strokeStyle = colour;
       pen.beginPath();
-      pen.arc(x, y, 7.5, 0, 7);
+      pen.arc(x, y, this.large ? 7.5 : 4.5, 0, 7);
       pen.stroke();
     }
   }
@@ -171,14 +192,22 @@ export class MapView {
     return this.grid.nearest(u, v, REACH / this.span(), selection.marked());
   }
 
+  /** The nearest rows in this map. */
+  around(row: number): number[] {
+    this.grid ??= new Grid(this.places.xy);
+    return this.grid.around(row, truth.JOINED);
+  }
+
   point(row: number, aloud = false): void {
     if (row === shared.current && !aloud) return;
     shared.current = row;
+    shared.by = this;
     for (const map of this.all) map.overlay();
+    shared.pointed();
     if (row < 0) return hideTip();
     const head = names ? `${names[row]} (row ${rows[row]})` : `row ${rows[row]}`,
       entries = this.facts(row);
-    const left = columns.length - MOST_COLUMNS,
+    const left = groups.columns + groups.positions - MOST_COLUMNS,
       box = this.canvas.getBoundingClientRect(),
       [x, y] = this.place(row);
     const there = Number.isFinite(x) && Number.isFinite(y);
@@ -188,6 +217,7 @@ export class MapView {
       there ? head : `${head}: not in this map`,
       entries,
       left > 0 ? `and ${left} more column${left === 1 ? "" : "s"}` : "",
+      seen() ? 48 : 16, // the neighbours around the row stay in sight
     );
     if (aloud) say.textContent = [head, ...entries.map((e) => `${e.name}: ${e.value}`)].join("; ");
   }
@@ -200,12 +230,49 @@ export class MapView {
     const first = columns.slice(0, MOST_COLUMNS).map((_, k) => k);
     if (chosen >= MOST_COLUMNS) first[MOST_COLUMNS - 1] = chosen;
     for (const k of first) facts.push({ name: columns[k].name, value: valueOf(columns[k], row) });
-    for (const map of this.all) {
-      const q = map.places.quality[row];
-      if (Number.isFinite(q))
-        facts.push({ name: `quality in ${map.places.name}`, value: q.toFixed(2).replace("-", "\u2212") });
-    }
+    for (const map of this.all) if (map === this || map.large) facts.push(...map.judge(row));
     return facts;
+  }
+
+  /** How well a row is placed in this map. */
+  private judge(row: number): Entry[] {
+    const q = this.places.quality[row],
+      name = this.places.name,
+      found = seen(),
+      facts: Entry[] = [];
+    if (Number.isFinite(q)) facts.push({ name: `quality in ${name}`, value: q.toFixed(2).replace("-", "\u2212") });
+    const near = found && this.around(row).length;
+    if (found && near)
+      facts.push({ name: `false neighbours in ${name}`, value: `${falseNear(this, found).length} of ${near}` });
+    return facts;
+  }
+
+  // --- size
+
+  /** Large, or one of the small ones, which the keyboard reaches by the button with their name. */
+  enlarge(large: boolean): void {
+    this.large = large;
+    this.canvas.tabIndex = large ? 0 : -1;
+    this.button.setAttribute("aria-pressed", String(large));
+    this.figure.classList.toggle("small-map", !large);
+    if (!large) this.view = { scale: 1, x: 0, y: 0 };
+    this.back.hidden = this.view.scale === 1;
+  }
+
+  /** Writes how well this map answers the question chosen. */
+  rate(value: number | undefined, best: boolean): void {
+    this.figure.querySelector(".value")!.textContent =
+      value === undefined ? "" : value.toFixed(2).replace("-", "\u2212");
+    this.figure.classList.toggle("best", best);
+  }
+
+  /** What is in view, for a link or a picture. */
+  get window(): View {
+    return this.view;
+  }
+  set window(view: View) {
+    this.view = { ...view, scale: Math.max(1, Math.min(MOST_ZOOM, view.scale)) };
+    this.moved();
   }
 
   // --- view
@@ -264,7 +331,7 @@ export class MapView {
       // A finger that is lifted leaves too: what it pointed at stays.
       if (!this.loop && event.pointerType !== "touch") this.point(-1);
     });
-    canvas.addEventListener("blur", () => this.point(-1));
+    canvas.addEventListener("blur", () => shared.by === this && this.point(-1));
     canvas.addEventListener("keydown", (event) => this.key(event));
     canvas.addEventListener(
       "wheel",
@@ -313,9 +380,10 @@ export class MapView {
     const loop = this.loop,
       panned = this.from !== null;
     this.drop();
-    if (panned) return;
+    if (panned || event.button > 1) return;
     if (loop && loop.length > 6) return this.close(loop, event);
     const row = this.nearest(x, y);
+    if (!this.large) return this.picked();
     if (event.pointerType === "touch") return this.point(row);
     if (row < 0 && !event.shiftKey && !event.altKey) return selection.nMarked() ? selection.clear() : undefined;
     if (row >= 0) selection.mark((found) => found(row), how(event));

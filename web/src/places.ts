@@ -46,6 +46,30 @@ export class Grid {
       }
     return best;
   }
+
+  /** The k rows nearest to a row, nearest first, without itself; fewer where the map has fewer. */
+  around(row: number, k: number): number[] {
+    const { side, xy } = this,
+      x = xy[2 * row],
+      y = xy[2 * row + 1];
+    if (!Number.isFinite(x) || !Number.isFinite(y)) return [];
+    for (let reach = 1.5 / side; ; reach *= 2) {
+      const found: { i: number; d: number }[] = [];
+      for (let v = this.column(y - reach); v <= this.column(y + reach); v++) {
+        const end = this.start[v * side + this.column(x + reach) + 1];
+        for (let c = this.start[v * side + this.column(x - reach)]; c < end; c++) {
+          const i = this.rows[c],
+            d = (xy[2 * i] - x) ** 2 + (xy[2 * i + 1] - y) ** 2;
+          if (i !== row && d <= reach * reach) found.push({ i, d });
+        }
+      }
+      if (found.length >= k || reach > 2)
+        return found
+          .sort((a, b) => a.d - b.d || a.i - b.i)
+          .slice(0, k)
+          .map(({ i }) => i);
+    }
+  }
 }
 
 /** Rows inside a closed loop of map coordinates x, y, x, y, ...: a ray from them crosses it an odd number of times. */

@@ -1,5 +1,5 @@
 // The marked rows: one set for all maps.
-import { n, names, rows } from "./data";
+import { n } from "./data";
 
 export type How = "replace" | "add" | "remove";
 const flags = new Uint8Array(n);
@@ -48,13 +48,4 @@ export function toggleClass(k: number, codes: ArrayLike<number>): void {
   if (value) classes.add(k);
   for (let i = 0; i < n; i++) if (codes[i] === k) flags[i] = value;
   changed();
-}
-
-const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
-
-/** The numbers (and names) of the marked rows as a table for other programs. */
-export function asCsv(): string {
-  const lines = [names ? "row,name" : "row"];
-  for (let i = 0; i < n; i++) if (flags[i]) lines.push(names ? `${rows[i]},${quoted(names[i])}` : String(rows[i]));
-  return lines.join("\n") + "\n";
 }

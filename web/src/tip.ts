@@ -11,7 +11,7 @@ export interface Entry {
   colour?: string;
 }
 
-export function showTip(x: number, y: number, head: string, entries: Entry[], tail = ""): void {
+export function showTip(x: number, y: number, head: string, entries: Entry[], tail = "", off = 16): void {
   const title = document.createElement("strong"),
     list = document.createElement("dl");
   title.textContent = head;
@@ -28,9 +28,9 @@ export function showTip(x: number, y: number, head: string, entries: Entry[], ta
   tip.replaceChildren(title, list, more);
   tip.classList.add("on");
   const { offsetWidth: w, offsetHeight: h } = tip;
-  const right = x + 16 + w > innerWidth - 8,
+  const right = x + off + w > innerWidth - 8,
     below = y + 16 + h > innerHeight - 8;
-  tip.style.left = `${Math.max(4, right ? Math.min(x - 16 - w, innerWidth - w - 8) : x + 16)}px`;
+  tip.style.left = `${Math.max(4, right ? Math.min(x - off - w, innerWidth - w - 8) : x + off)}px`;
   tip.style.top = `${Math.max(4, below ? y - 16 - h : y + 16)}px`;
 }
 

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lowdim._core import params, validate
-from lowdim._core.distances import GOWER, Gower, check_metric
+from lowdim._core.distances import GOWER, Gower, with_params
 from lowdim._core.distances.with_holes import METRICS
 from lowdim._core.incomplete.holes import Holes
 from lowdim._core.renamed import current, refuse_unknown, renamed_of, with_known_parameters
@@ -141,8 +141,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             raise
 
     def _fit_table(self, X: Any, **options: Any) -> Any:
-        X, dtype = self._check_rows(X, fitting=True)
-        name = type(self).__name__
+        (X, dtype), name = self._check_rows(X, fitting=True), type(self).__name__
         validate.refuse_absurd(X, getattr(self, "n_components", None), name)
         memory.check(name, self._needs(X), self._ways_out)
         if hasattr(self, "metric"):
@@ -151,7 +150,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Z = self._embed(X, **options)
         self.__dict__.pop("_incomplete", None)
         if self._keeps_embedding:
-            validate.refuse_overflow(Z, dtype, name, getattr(self, "disconnected", None) == "largest")
+            validate.refuse_overflow(Z, dtype, name, validate.leaves_rows_out(self))
             self.embedding_ = Z = np.asarray(Z, dtype=dtype)
             self._n_features_out = Z.shape[1]
             self._judge_map(Z, X)
@@ -302,7 +301,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _check_rows(self, X: Any, *, fitting: bool) -> tuple[Any, np.dtype]:
         """Rows as a float array (or CSR where sparse rows are meant), checked; the precision of the answer."""
-        accepts = self._accepts(fitting)
+        accepts, metric = self._accepts(fitting), self._metric()
         if self._is_mixed():
             return self._check_mixed(X, accepts, fitting)
         X = validate.refuse_foreign(X, accepts)
@@ -322,7 +321,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if accepts.distances:
             X = self._check_distances(X, accepts) if fitting else validate.check_new_distances(X, accepts)
         else:
-            validate.check_measurable(X, getattr(self, "metric", None), accepts, fitting=fitting)
+            validate.check_measurable(X, metric, accepts, fitting=fitting)
         checked = validate.check_cells(X, accepts, fitting=fitting)
         if fitting and accepts.nan and not accepts.distances:
             self._incomplete = checked.incomplete  # for `_embed`, which would have to look at every cell again
@@ -365,25 +364,30 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if policy not in METRICS or sparse.issparse(X):
             return X
         if fitting:
-            if check_metric(getattr(self, "metric", "euclidean"), name) != "euclidean":
-                also = " or 'gower'" if policy == "pairwise" else ""
-                raise ValueError(
-                    f"{name}: missing={policy!r} must go with metric='euclidean'{also}; got metric={self.metric!r}."
-                )
+            validate.refuse_other_metric(self._metric(), policy, name)
             self._holes = self._reads_holes.of(X, policy, generator(self.random_state), self.n_jobs, name)
         return self._holes.table(X)
 
     def _distance(self) -> Any:
         """The metric that rows are measured with."""
-        return self.metric if self._holes is None else self._holes.metric
+        return self._metric() if self._holes is None else self._holes.metric
 
-    def estimate_memory(self, X: Any) -> int:
+    def _metric(self) -> Any:
+        """The metric between complete rows, with its parameters; None where the method measures none."""
+        given = getattr(self, "metric", None)
+        return None if given is None else with_params(given, getattr(self, "metric_params", None), type(self).__name__)
+
+    def estimate_memory(self, X: Any, device: str = "cpu") -> int:
         """Bytes that `fit` would need at its peak, beside X itself.
+
+        Meant to be within 30 % or 50 MB. `transform` of as many rows needs no more than that and a copy of them.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or a shape
             The data, or only its shape such as ``(1_000_000, 100)``; then float64 is assumed.
+        device : {"cpu", "cuda"}
+            "cuda": bytes on a GPU, the copy of X included, for methods that run there.
 
         Returns
         -------
@@ -392,6 +396,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         self._check_parameters()
         shape = isinstance(X, tuple) and len(X) == 2 and all(isinstance(v, (int, np.integer)) for v in X)
+        if device != "cpu":
+            return validate.bytes_on_device(self, X)
         if shape or self._is_mixed():
             n, d = X if shape else np.shape(X)
             return sum(self._memory(int(n), int(2 * d + 1 if self._is_mixed() else d), 8, None).values())

@@ -26,11 +26,8 @@ CLOSE = 0.8  # similarity from which a name counts as misspelt; n_neigbors has 0
 
 _COPY: Answers = dict.fromkeys(("copy", "copy_X"), "is not needed: X is never changed")
 _METRIC: Answers = {
-    **dict.fromkeys(
-        ("metric_params", "metric_kwds"),
-        "is not a parameter: give metric= a function of two rows that has the parameters in it",
-    ),
-    "p": "is not a parameter: give metric= a name ('manhattan' for p=1) or a function of two rows",
+    "metric_kwds": Ours("metric_params"),
+    "p": "is not a parameter: give metric='minkowski' and metric_params={'p': ...}",
 }
 _SEARCH: Answers = dict.fromkeys(
     ("neighbors_algorithm", "neighbors"), Ours("search", "'auto', 'exact' or 'approximate'")
@@ -86,8 +83,6 @@ _UMAP: Answers = {
     "force_approximation_algorithm": Ours("search", "'approximate' for True"),
     "tqdm_kwds": "is not a parameter: verbose= shows the progress",
     "unique": "is not needed: equal rows count as one",
-    "disconnection_distance": "is not a parameter: pass a sparse graph without the longer edges and "
-    "metric='precomputed'; disconnected= says what follows",
     "precomputed_knn": "is not a parameter: pass the distances to the neighbours as a sparse graph with "
     "metric='precomputed'",
 }
@@ -120,8 +115,7 @@ PARAMETERS: Mapping[str, Answers] = {
         "iterated_power": _NO_SVD,
     },
     "LDA": {
-        "store_covariance": "is not a parameter: the covariance within the classes is not kept",
-        "covariance_estimator": "is not a parameter: shrinkage= regularises the covariance within the classes",
+        "store_covariance": "is not needed: covariance_ is there after any fit",
     },
     "CCA": {**_COPY, **_CLOSED},
     "ClassicalMDS": {**_METRIC, "dissimilarity": Ours("metric", "'precomputed' where X holds dissimilarities")},

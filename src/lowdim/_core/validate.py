@@ -25,7 +25,7 @@ from lowdim._core.distances.labelled import with_named_columns
 from lowdim._core.runtime import memory
 from lowdim._core.runtime.notices import warn
 from lowdim._core.tables import missing
-from lowdim._core.tables.arrays import FLOATS, same_shape
+from lowdim._core.tables.arrays import FLOATS, extent, same_shape
 from lowdim._core.tables.kinds import naming_text
 from lowdim._core.tables.mixed import mixed_cells
 
@@ -278,6 +278,21 @@ def coordinates(Z: Any, k: int, owner: str, finite: Any) -> np.ndarray:
     return Z
 
 
+def leaves_rows_out(estimator: Any) -> bool:
+    """Whether rows may have no place in the map (NaN)."""
+    cut = getattr(estimator, "disconnection_distance", None) is not None
+    return cut or getattr(estimator, "disconnected", None) == "largest"
+
+
+def refuse_other_metric(metric: Any, policy: str, owner: str) -> None:
+    """Distances between incomplete rows are Euclidean ones; a method without a metric has none to refuse."""
+    if metric is not None and metric != "euclidean":
+        also = " or 'gower'" if policy == "pairwise" else ""
+        raise ValueError(
+            f"{owner}: missing={policy!r} must go with metric='euclidean'{also}; got metric={called_by(metric)}."
+        )
+
+
 def refuse_overflow(Z: np.ndarray, dtype: np.dtype, owner: str, unplaced: bool) -> None:
     """A map of numbers only, in the precision of the input; `unplaced`: rows may be left out of it, as NaN."""
     with np.errstate(over="ignore"):
@@ -289,3 +304,12 @@ def refuse_overflow(Z: np.ndarray, dtype: np.dtype, owner: str, unplaced: bool) 
             "as numbers left the range of their precision on the way. Rescale X, for example X / np.abs(X).max(), "
             "or pass float64."
         )
+
+
+def bytes_on_device(model: Any, X: Any) -> int:
+    """What a fit of the model needs on a GPU; X is a table or its shape."""
+    needs = getattr(model, "_device_memory", None)  # as `_memory`, of methods that run on a GPU
+    if needs is None:
+        raise ValueError(f"{type(model).__name__}: device must be 'cpu': this method does not run on a GPU.")
+    size = (*X, 8, None) if isinstance(X, tuple) else extent(X if hasattr(X, "shape") else np.asarray(X))
+    return int(sum(needs(*size).values()))

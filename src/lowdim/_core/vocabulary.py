@@ -40,6 +40,12 @@ SHARED = {
         'Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or '
         '"precomputed" where X holds distances.',
     ),
+    "metric_params": Shared(
+        params.none() | params.mapping(),
+        None,
+        "dict or None",
+        'Parameters of `metric` by name, such as ``{"p": 3}`` of "minkowski", or further arguments of a function.',
+    ),
     "search": Shared(
         params.one_of(*SEARCH),
         "auto",
@@ -68,6 +74,12 @@ SHARED = {
         "callable or None",
         "Called as ``callback(step, loss, state)``; returning True stops the fit.",
     ),
+    "device": Shared(
+        params.text(),
+        "cpu",
+        "str",
+        'Where to compute: "cpu", "cuda" (an NVIDIA GPU, through PyTorch), or "auto", the GPU where there is one.',
+    ),
     "random_state": Shared(params.seed(), None, "int, generator or None", "Seed; the same int gives the same result."),
     "n_jobs": Shared(
         params.jobs(), None, "int or None", "Number of threads; None means all cores. Results do not depend on it."
@@ -79,7 +91,7 @@ SHARED = {
 
 # These come last in every signature and docstring, in this order.
 LAST = (
-    *("metric", "search", "missing", "disconnected", "init", "n_init", "max_iter", "tol", "callback"),
+    *("metric", "metric_params", "search", "missing", "disconnected", "init", "n_init", "max_iter", "tol", "callback"),
     *("device", "random_state", "n_jobs", "verbose"),
 )
 

@@ -85,10 +85,10 @@ def _run(arguments: argparse.Namespace, pressed: list[int]) -> int:
 
     expected = (UserError, ValueError, TypeError, OSError, MemoryError, ImportError)
     try:
-        from lowdim.app import commands
+        from lowdim.app.commands import command
 
         with config(memory_limit=getattr(arguments, "limit_memory", None)):  # reading included
-            code = getattr(commands, arguments.command)(arguments)
+            code = command(arguments.command)(arguments)
         sys.stdout.flush()
         return code or 0
     except BrokenPipeError:  # the reader of the pipe has closed it

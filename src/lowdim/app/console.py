@@ -18,7 +18,6 @@ from lowdim.app.column_names import quoted
 from lowdim.app.errors import with_option_names
 from lowdim.app.printable import printable, printable_json
 from lowdim.report.column_views import MOST_LISTED, alike
-from lowdim.study.running.all_methods import STOPPED
 
 if TYPE_CHECKING:
     from lowdim.app.embedding_files import EmbeddingTable
@@ -144,9 +143,14 @@ def _reason(column: Column) -> str:
 
 
 def print_comparison(result: Comparison) -> None:
-    """Print a short table of scores, then notes, failures and warnings."""
+    """Print the verdict, a short table of scores, then notes, failures and warnings."""
     from lowdim.report.score_table import heading, score_cells
+    from lowdim.study.running import STOPPED
 
+    for sentence in result.verdict.sentences:
+        print_line(f"- {in_words(sentence.text, 'compare')}")
+    if result.verdict.sentences:
+        print_line("")
     measures, rows = score_cells(result)
     brief = [m for m in measures if m.key in BRIEF]
     print_line(heading(result))

@@ -2,7 +2,8 @@
 
 The file of one method has the columns ``row``, ``name``, ``label`` (the last two only if the data has them) and the
 coordinates. The file of a comparison has, after these three, ``METHOD_1``, ``METHOD_2``, ..., ``METHOD_quality`` for
-each method.
+each method, and ``METHOD_verdict`` and ``METHOD_p_value`` where its rows were judged; ``METHOD_cluster`` where the
+verdict speaks of clusters.
 """
 
 from __future__ import annotations
@@ -40,6 +41,11 @@ def comparison_frame(result: Comparison, table: InputTable) -> pl.DataFrame:
     for name, Z in result.embeddings.items():
         columns |= {f"{name}_{j + 1}": np.ascontiguousarray(Z[:, j]) for j in range(Z.shape[1])}
         columns[f"{name}{QUALITY}"] = result.per_row[name]
+        if name in result.verdict.rows:
+            columns[f"{name}_verdict"] = result.verdict.rows[name].tolist()
+            columns[f"{name}_p_value"] = result.verdict.p_values[name]
+        if name == result.verdict.recommended and result.evidence is not None and result.evidence.clusters is not None:
+            columns[f"{name}_cluster"] = [cluster or None for cluster in result.evidence.clusters.tolist()]
     return pl.DataFrame(columns)
 
 

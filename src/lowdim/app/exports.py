@@ -21,21 +21,29 @@ ONLY_SIGNS = r"^[+-]+$"  # a mark for "none": no formula
 
 
 def export(
-    path: str | Path, frame: pl.DataFrame, measured: Sequence[str] | None = None, *, keep_formulas: bool = False
+    path: str | Path,
+    frame: pl.DataFrame,
+    measured: Sequence[str] | None = None,
+    *,
+    keep_formulas: bool = False,
+    shown: str | Path | None = None,
 ) -> Path:
-    """Write a data frame, as `file_formats.write` does; a line on stderr says how many cells were made harmless."""
+    """Write a data frame, as `file_formats.write` does; a line on stderr says how many cells were made harmless.
+
+    `shown` is the path in that line and in errors, if the file will be moved there.
+    """
     path = Path(path)
     if keep_formulas or check_extension(path) not in TEXT_FILES:
-        return write(path, frame, measured)
+        return write(path, frame, measured, shown)
     safe, count = harmless(frame)
     if count:
         cells = "1 cell" if count == 1 else f"{count} cells"
         print_line(
-            f"note: {path}: {cells} that a spreadsheet would run as a formula written with ' in front "
+            f"note: {shown or path}: {cells} that a spreadsheet would run as a formula written with ' in front "
             "(--keep-formulas leaves them as they are)",
             error=True,
         )
-    return write(path, safe, measured)
+    return write(path, safe, measured, shown)
 
 
 def harmless(frame: pl.DataFrame) -> tuple[pl.DataFrame, int]:

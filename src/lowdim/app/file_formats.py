@@ -15,8 +15,10 @@ from lowdim.app.errors import UserError
 EXTENSIONS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".ipc", ".npy", ".npz")
 
 
-def write(path: str | Path, frame: pl.DataFrame, measured: Sequence[str] | None = None) -> Path:
-    """Write a data frame atomically, in the format of the file's extension.
+def write(
+    path: str | Path, frame: pl.DataFrame, measured: Sequence[str] | None = None, shown: str | Path | None = None
+) -> Path:
+    """Write a data frame atomically, in the format of the file's extension. An error names `shown` instead of the path.
 
     A numpy file holds one table of numbers: the columns in `measured`, or all columns of floats. An archive (.npz)
     has the other columns (row numbers, names, labels) as arrays of their own; a single array (.npy) has not.
@@ -38,7 +40,7 @@ def write(path: str | Path, frame: pl.DataFrame, measured: Sequence[str] | None 
         return write_atomically(path, writer)
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = getattr(error, "strerror", None) or str(error).strip() or type(error).__name__
-        raise UserError(f"cannot write {path}: {reason.splitlines()[0].rstrip('.')}.") from error
+        raise UserError(f"cannot write {shown or path}: {reason.splitlines()[0].rstrip('.')}.") from error
 
 
 def check_extension(path: str | Path) -> str:

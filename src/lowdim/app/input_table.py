@@ -57,6 +57,7 @@ class InputTable:
     notes: tuple[str, ...] = ()
     distances: np.ndarray | None = None
     frame: pl.DataFrame | None = None  # all rows and columns as they are in the file
+    positions: tuple[str, ...] = ()  # columns of the frame with the true place of each row, for colours
 
     @property
     def n_rows(self) -> int:
@@ -118,22 +119,30 @@ def _asked_features(loaded: Loaded, how: ReadOptions) -> tuple[str, ...]:
 
 def _of_distances(loaded: Loaded, how: ReadOptions, path: str | Path) -> InputTable:
     """Items and the distances between them."""
+    D = loaded.frame.to_numpy().astype(np.float64)
     if not how.takes_distances:
         raise UserError(
             f"{path}: {loaded.notes[-1]}. Rows are needed here; --distances no reads the table as rows and columns."
+            f"{_ways_with_unknown(D, path)}"
         )
-    D = loaded.frame.to_numpy().astype(np.float64)
     names = np.array(loaded.frame.columns, dtype=object)
     items = Column("item", "id", names, "the items between which distances are given", "name")
     found = InputTable(table_name(path), Table((items,), np.arange(len(D)), len(D)), loaded.notes, D)
     return _with_known_pairs(found, how, path)
 
 
+def _ways_with_unknown(D: np.ndarray, path: str | Path) -> str:
+    """What can be done with distances of which some are unknown."""
+    if not np.isnan(D).any():
+        return ""
+    return f" Unknown distances need not be filled: lowdim fit {path} --method mds maps the items by the known ones."
+
+
 def _with_known_pairs(found: InputTable, how: ReadOptions, path: str | Path) -> InputTable:
     """Items between which all distances are known, unless the command can do without some."""
     assert found.distances is not None
     unknown = np.isnan(found.distances)
-    if not unknown.any() or not how.need_columns:
+    if not unknown.any() or how.unknown_pairs or not how.need_columns:
         return found
     rows = _known_to_each_other(unknown)
     if how.rows == "complete":
@@ -143,7 +152,8 @@ def _with_known_pairs(found: InputTable, how: ReadOptions, path: str | Path) -> 
     names = found.names or []
     raise UserError(
         f"{path}: {int(unknown.sum()) // 2} pairs of items have no distance (first: {names[i]!r} and {names[j]!r}); "
-        f"all are needed here. --rows complete uses {len(rows)} of {len(unknown)} items, between which all are known."
+        f"all are needed here (lowdim fit --method mds does without). --rows complete uses {len(rows)} of "
+        f"{len(unknown)} items, between which all are known."
     )
 
 

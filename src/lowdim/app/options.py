@@ -143,6 +143,15 @@ def jobs_option(command: argparse.ArgumentParser) -> None:
     command.add_argument("--n-jobs", type=int, default=None, metavar="N", help="number of threads (default: all cores)")
 
 
+def device_option(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--device",
+        default=None,
+        metavar="D",
+        help="where to compute: cpu, cuda (an NVIDIA GPU), or auto, the GPU where there is one (default: cpu)",
+    )
+
+
 def memory_option(command: argparse.ArgumentParser) -> None:
     text = "largest memory that one method, or reading the table, may take, such as 4GB (default: the memory available)"
     command.add_argument("--limit-memory", metavar="SIZE", help=text)

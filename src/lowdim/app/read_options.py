@@ -43,5 +43,6 @@ class ReadOptions:
     image_size: tuple[int, int] | None = None  # width and height of images; None: their own, or 32 x 32
     image_colour: bool | None = None  # True: red, green and blue; False: grey; None: colour if any image has it
     takes_distances: bool = False  # whether the command can use distances instead of rows
+    unknown_pairs: bool = False  # whether some of the distances may be unknown
     min_rows: int = 3
     need_columns: bool = True  # False: a table without a column for the map, or without rows, is taken too

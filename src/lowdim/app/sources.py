@@ -87,7 +87,10 @@ def _built_in(name: str, how: ReadOptions, seed: int) -> InputTable:
     others = (column for column in aside if column != wanted)
     how = replace(how, label=wanted, drop=(*how.drop, *others), kinds=_kinds(frame, wanted, how))
     note = data.description if data.description.endswith(".") else f"{data.description}."
-    return assemble(data.name, frame, how, source=data.name, notes=[note])
+    table = assemble(data.name, frame, how, source=data.name, notes=[note])
+    # Two classes without names are the cells of a board: where a row lies says more.
+    board = wanted == "label" and not data.label_names and len(np.unique(data.labels)) == 2
+    return replace(table, positions=tuple(c for c in frame.columns if c.startswith("true_")) if board else ())
 
 
 def _kinds(frame: pl.DataFrame, label: str, how: ReadOptions) -> tuple[tuple[str, Kind], ...]:

@@ -19,6 +19,9 @@ from lowdim.curves._smoothers import Lowess, Spline, df_by_gcv
 SMOOTHERS = ("spline", "lowess", "periodic", "segments", "polygon")
 
 
+MOST_VERTICES = 10**6  # a step takes a second; the curve is smooth at far fewer
+
+
 class PrincipalCurve(Reducer):
     """A curve through the middle of the rows: the nonlinear first principal component.
 
@@ -48,7 +51,7 @@ class PrincipalCurve(Reducer):
         Smoothing flattens bends and shrinks rings. True adds to every smooth curve the smoothed residuals from it
         (Banfield and Raftery).
     n_vertices : int
-        Points at which a smooth curve is stored, joined by straight lines.
+        Points at which a smooth curve is stored, joined by straight lines; at most 1,000,000.
     init : {"auto"} or array of shape (n_vertices, n_features)
         Initial curve: "auto", the first principal axis, or an ellipse along the first two where the curve is closed; or
         an array of vertices, such as the `curve_` of another fit. "segments" needs none.
@@ -116,7 +119,7 @@ class PrincipalCurve(Reducer):
         "n_segments": params.none() | params.whole(1),
         "closed": params.flag(),
         "bias_correction": params.flag(),
-        "n_vertices": params.whole(10),
+        "n_vertices": params.whole(10, MOST_VERTICES),
         "init": params.one_of("auto") | params.Rule("an array of vertices", lambda v: np.ndim(v) == 2),
     }
     _takes_nan = True

@@ -21,9 +21,10 @@ class Candidate:
     method : str
         Its name, as `impute` takes it.
     setting : int, float or None
-        Its best setting: components, penalty, neighbours, rows in a leaf.
+        Its best setting: components, penalty, neighbours; of a mean of models how many there are.
     error : float
-        Root mean squared error over that of column means (categories: shares of wrong cells); NaN where not tried.
+        Root mean squared error over that of column means (categories: shares of wrong cells); NaN where not tried. Of a
+        mean of models the cross-validated one: weights come from the other tables of left-out cells.
     standard_error : float
         Of the error.
     rmse : float

@@ -1,7 +1,8 @@
 """The choice of a model: each fills observed cells that were left out, and the one with the lowest error is taken.
 
-All models are tried on at most a few hundred rows first, along their paths of settings. Those that come close to the
-best are compared again, on as many rows as the budget of time allows.
+Tables of up to a thousand rows are compared whole. Of larger ones all models are tried on a few hundred rows first,
+along their paths of settings, and those that come close to the best are compared again on more rows. The mean of the
+models by stacked weights is a candidate of its own.
 """
 
 from __future__ import annotations
@@ -21,12 +22,14 @@ from lowdim.imputation.left_out import Errors, left_out
 from lowdim.imputation.models.blend import Blend
 from lowdim.imputation.models.means import Means
 from lowdim.imputation.models.model import Array, Effort, Model
+from lowdim.imputation.stacking import cross_validated, gaps, weights
 
+WHOLE_ROWS = 1000  # up to which there is one comparison
 SCREEN_ROWS, SCREEN_TABLES = 400, 4
-CLOSE = 1.15  # times the lowest error: what is further off is not compared again
+CLOSE = 1.25  # times the lowest error: what is further off is not compared again
 PATIENCE = 3  # settings without improvement after which a path ends
-MOST_BLENDED, BLEND_GAIN = 3, 0.99  # models, and the share of the best one's error that a mean of them must reach
-CLOSE_TABLES = 6  # with cells left out, at most, to compare those that are close
+BLEND_GAIN = 0.995  # share of the best model's error that a mean of models must reach to be worth fitting them all
+CLOSE_TABLES = 10  # with cells left out, at most, to compare those that are close
 SCREEN_CELLS, CLOSE_CELLS = 150, 1000  # left out in all tables together, in the first and the second comparison
 COMPARED_ROWS = 2000
 
@@ -101,8 +104,8 @@ def choose(
     Choice
     """
     start = time.monotonic()
-    alone = len(models) == 1  # its setting is all there is to choose
-    sizes = (COMPARED_ROWS, CLOSE_CELLS, CLOSE_TABLES) if alone else (SCREEN_ROWS, SCREEN_CELLS, SCREEN_TABLES)
+    once = len(models) == 1 or len(cells.coded) <= WHOLE_ROWS
+    sizes = (COMPARED_ROWS, CLOSE_CELLS, CLOSE_TABLES) if once else (SCREEN_ROWS, SCREEN_CELLS, SCREEN_TABLES)
     screen = Trial.of(cells, rng, *sizes)
     skipped: list[Candidate] = []
     found: list[Tried] = []
@@ -114,9 +117,7 @@ def choose(
             if reason:
                 skipped.append(Candidate.skipped(model, reason))
             elif isinstance(
-                tried := along_path(
-                    model, screen if alone else screen.first(model.screen_tables), None, start + budget
-                ),
+                tried := along_path(model, screen if once else screen.first(model.screen_tables), None, start + budget),
                 str,
             ):
                 skipped.append(Candidate.skipped(model, tried))
@@ -126,7 +127,10 @@ def choose(
     if not found:
         reasons = "; ".join(f"{one.method}: {one.note}" for one in skipped)
         raise ValueError(f"impute: X must be a table that a model can fill; none can ({reasons}).")
-    final = compared_again(cells, found, rng, start + budget, screen)
+    if once:
+        final = with_blend(_close(found), screen)
+    else:
+        final = compared_again(cells, found, rng, start + budget, screen)
     names = {one.model.name for one in final}
     rest = sorted((one for one in found if one.model.name not in names), key=lambda one: one.error)
     return choice_of([*final, *rest], skipped, time.monotonic() - start)
@@ -136,8 +140,7 @@ def compared_again(
     cells: Cells, found: list[Tried], rng: np.random.Generator, deadline: float, screen: Trial
 ) -> list[Tried]:
     """Those close to the best, on more rows and with more cells left out; and means of them."""
-    lowest = min(one.error for one in found)
-    close = sorted((one for one in found if one.error <= CLOSE * lowest), key=lambda one: one.error)
+    close = _close(found)
     if len(close) == 1:
         return close
     seen = len(screen.cells.coded)
@@ -147,21 +150,36 @@ def compared_again(
         return [replace(one, note="the budget left no time to compare it again") for one in close]
     again = [along_path(one.model, trial, one.setting, deadline) for one in close]
     kept = sorted((one for one in again if isinstance(one, Tried)), key=lambda one: one.error) or close
-    return sorted([*kept, *blends(kept, trial)], key=lambda one: one.error)
+    return with_blend(kept, trial)
 
 
-def blends(ranked: list[Tried], trial: Trial) -> list[Tried]:
-    """The mean of the best two or three models, where that lowers the error enough to be worth fitting all of them."""
-    found: list[Tried] = []
-    for count in range(2, min(len(ranked), MOST_BLENDED) + 1):
-        parts = ranked[:count]
-        filled = [np.asarray(np.mean(tables, axis=0)) for tables in zip(*(one.filled for one in parts), strict=True)]
-        errors = trial.errors(filled)
-        error, spread = errors.relative(trial.base)
-        model = Blend(parts[0].model.effort, tuple((one.model, one.setting) for one in parts))
-        found.append(Tried(model, count, errors, error, spread, sum(p.seconds for p in parts), parts[0].rows, filled))
-    best = min(found, key=lambda one: one.error, default=None)
-    return [best] if best is not None and best.error < BLEND_GAIN * ranked[0].error else []
+def with_blend(ranked: list[Tried], trial: Trial) -> list[Tried]:
+    """The models and the mean of them, the best first."""
+    return sorted([*ranked, *blend(ranked, trial)], key=lambda one: one.error)
+
+
+def _close(found: list[Tried]) -> list[Tried]:
+    lowest = min(one.error for one in found)
+    return sorted((one for one in found if one.error <= CLOSE * lowest), key=lambda one: one.error)
+
+
+def blend(ranked: list[Tried], trial: Trial) -> list[Tried]:
+    """The mean of models by stacked weights, where its cross-validated error is below that of the best model."""
+    if len(ranked) < 2 or len(trial.hidden) < 2:
+        return []
+    base = [Means(Effort()).fill(table, None) for table in trial.tables]
+    tables = list(zip(*(one.filled for one in ranked), strict=True))
+    parts = [gaps(trial.cells, *three) for three in zip(trial.hidden, tables, base, strict=True)]
+    mixed = [np.tensordot(w, filled, 1) for w, filled in zip(cross_validated(parts), tables, strict=True)]
+    errors = trial.errors(mixed)
+    error, spread = errors.relative(trial.base)
+    final = weights(np.vstack(parts))
+    kept = [(one, float(w)) for one, w in zip(ranked, final, strict=True) if w > 0]
+    if len(kept) < 2 or error >= BLEND_GAIN * ranked[0].error:
+        return []
+    model = Blend(ranked[0].model.effort, tuple((one.model, one.setting, w) for one, w in kept))
+    seconds = sum(one.seconds for one, _ in kept)
+    return [Tried(model, len(kept), errors, error, spread, seconds, ranked[0].rows, mixed)]
 
 
 def along_path(model: Model, trial: Trial, known: Any, deadline: float) -> Tried | str:

@@ -17,7 +17,8 @@ from lowdim.imputation.cells import Cells
 from lowdim.imputation.choice import choose
 from lowdim.imputation.draws import Noise, bootstrap_tables, posterior_tables
 from lowdim.imputation.models.blend import Blend
-from lowdim.imputation.models.chains import ForestChain, RidgeChain
+from lowdim.imputation.models.chains import RidgeChain
+from lowdim.imputation.models.forests import ForestChain
 from lowdim.imputation.models.low_rank import EM, PCA, Factors, MixedAxes, SoftThreshold, noise_of
 from lowdim.imputation.models.means import Means
 from lowdim.imputation.models.model import Array, Effort, Model
@@ -54,7 +55,8 @@ def impute(
     """Fill missing cells by the model that fills left-out cells best, and draw tables that show the uncertainty.
 
     Models of several kinds fill observed cells that were left out; the one with the lowest error fills the missing
-    ones. ``found.choice`` lists all of them with their errors and standard errors, and why others were not tried. Then
+    ones, or a weighted mean of several where that has a lower error still (stacking; ``method`` is then "blend").
+    ``found.choice`` lists all of them with their errors and standard errors, and why others were not tried. Then
     tables are drawn that differ as much as missing cells are uncertain: by the model (bootstrap or posterior) and by
     the noise of a cell. Cells are taken to be missing at random: whether one is missing may depend on observed cells,
     not on its own value.
@@ -84,7 +86,7 @@ def impute(
         components that were chosen what corrects for the filled cells, as in `PCA`.
     draws : {"bootstrap", "bayes"}
         How the uncertainty of the model enters the tables: by models of resampled rows or residuals, or by draws from
-        the posterior (data augmentation), which "regularized" and "ridge" have.
+        the posterior (data augmentation), which "regularized" and "ridge" have; "auto" chooses between these then.
     budget : float
         Seconds after which no further model is tried. Where that ends the choice, `choice` says so.
     max_iter : int
@@ -108,7 +110,8 @@ def impute(
     ----------
     Josse, Pagès and Husson, Multiple imputation in principal component analysis, 2011. Audigier, Husson and Josse,
     Multiple imputation for continuous variables using a Bayesian principal component analysis, 2016. Stekhoven and
-    Buehlmann, MissForest, 2012. Rubin, Multiple Imputation for Nonresponse in Surveys, 1987.
+    Buehlmann, MissForest, 2012. Breiman, Stacked regressions, 1996. Rubin,
+    Multiple Imputation for Nonresponse in Surveys, 1987.
 
     Examples
     --------
@@ -164,8 +167,9 @@ def _refuse_combinations(method: str, n_imputations: int, n_components: int | No
     if n_components is not None and method not in ("auto", *WITH_COMPONENTS):
         ways = ", ".join(map(repr, WITH_COMPONENTS))
         raise ValueError(f"impute: n_components must be None with method={method!r}; got {n_components}. Use {ways}.")
-    if draws == "bayes" and method in MODELS and not MODELS[method].posterior:
-        ways = ", ".join(repr(name) for name, model in MODELS.items() if model.posterior)
+    able = [name for name, model in MODELS.items() if model.posterior and name not in BASELINES]
+    if draws == "bayes" and method not in ("auto", *able):
+        ways = ", ".join(map(repr, able))
         raise ValueError(f"impute: method must be 'auto', {ways} with draws='bayes'; got {method!r}.")
 
 
@@ -190,7 +194,7 @@ def _chosen(cells: Cells, asked: dict[str, Any], effort: Effort, rng: np.random.
     rough = replace(effort, tol=max(effort.tol, CHOICE_TOL))
     kinds = CANDIDATES if method == "auto" else (MODELS[method],)
     if asked["draws"] == "bayes":
-        kinds = tuple(kind for kind in kinds if kind.posterior or kind is Means)
+        kinds = tuple(kind for kind in kinds if kind.posterior)
     models = [_fixed(kind, r)(rough) for kind in kinds]
     choice = choose(cells, models, rng, budget=asked["budget"], verbose=asked["verbose"])
     return Chosen(_finer(choice.model, effort), choice.setting, choice)
@@ -199,7 +203,7 @@ def _chosen(cells: Cells, asked: dict[str, Any], effort: Effort, rng: np.random.
 def _finer(model: Model, effort: Effort) -> Model:
     """The model with the tolerances of the final fit."""
     if isinstance(model, Blend):
-        return replace(model, parts=tuple((_finer(part, effort), own) for part, own in model.parts))
+        return replace(model, parts=tuple((_finer(part, effort), own, weight) for part, own, weight in model.parts))
     return MODELS[model.name](effort)
 
 

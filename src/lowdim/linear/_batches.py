@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import check_array
 
 from lowdim._core.incomplete.patterns import ByPattern
@@ -13,6 +14,8 @@ from lowdim._core.spectrum import Moments
 from lowdim._core.tables.arrays import FLOATS
 from lowdim._core.tables.kinds import naming_text
 from lowdim._core.tables.missing import admit, refuse, refuse_sparse, undisguised
+
+DENSE_CELLS = 2**22  # of a sparse batch at a time
 
 
 def rows_of(
@@ -51,7 +54,7 @@ def stream_of_rows(
     """
     total: Moments | None = None
     found, dtype = ByPattern(owner), np.dtype(np.float64)
-    for batch in batches:
+    for batch in _dense_parts(batches):
         rows = rows_of(batch, owner, None if total is None else len(total.mean), nan=nan, policies=policies)
         dtype = rows.dtype
         if found.incomplete or (nan and np.isnan(rows).any()):
@@ -63,6 +66,17 @@ def stream_of_rows(
     if total is None or total.weight + found.weight < least:
         raise ValueError(f"{owner}: the batches must hold at least {least} rows together.")
     return (found.joined(total) if found.incomplete else total), dtype
+
+
+def _dense_parts(batches: Iterable[Any]) -> Iterator[Any]:
+    """The batches; sparse ones in parts of dense rows, so that the whole of one is never dense."""
+    for batch in batches:
+        if not sparse.issparse(batch):
+            yield batch
+            continue
+        rows = sparse.csr_array(batch)
+        size = max(1, DENSE_CELLS // max(1, rows.shape[1]))
+        yield from (rows[start : start + size].toarray() for start in range(0, rows.shape[0], size))
 
 
 def pairs_of(batches: Iterable[Any], owner: str, name: str) -> Iterator[tuple[Any, Any]]:

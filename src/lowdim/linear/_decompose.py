@@ -301,13 +301,14 @@ def memory_of(solver: str, n: int, d: int, k: int, itemsize: int, stored: int | 
     small, table = min(n, d), 12 * stored if stored is not None else n * d * itemsize
     if solver == "covariance":
         lanes = 1 if stored is not None else n_sums(n, d)
-        return {"sums": lanes * d * d * 8, "eigenproblem": 5 * d * d * 8, "blocks": min(table, 2**23)}
+        vectors = min(4 * d, 12 * k)  # LAPACK's work grows with the eigenvectors that are asked for
+        return {"sums": lanes * d * d * 8, "eigenproblem": (d + vectors) * d * 8, "blocks": min(table, 2**23)}
     if solver == "gram":
-        blocks = 4 * n * min(d, 2048) * itemsize
-        return {"rows": n * d * itemsize + blocks, "Gram matrix": 4 * n * n * 8, "loadings": 3 * d * k * 8}
+        blocks = n * min(d, 2048) * 8
+        return {"rows": n * d * itemsize + blocks, "Gram matrix": 2 * n * n * 8, "loadings": 3 * d * k * 8}
     if solver == "svd" and n > 2 * d:
         return {"blocks": 3 * min(n, 5 * d + 2**18 // d) * d * 8, "singular vectors": 6 * d * d * 8}
     if solver == "svd":
         return {"centred rows": 3 * n * d * 8, "singular vectors": 3 * (n + d) * small * 8}
     width = min(3 * (k + 30), small)
-    return {"centred rows": table * (2 if stored is None else 1), "Krylov basis": 3 * (n + d) * width * 8}
+    return {"centred rows": table, "Krylov basis": 3 * (n + d) * width * 8}

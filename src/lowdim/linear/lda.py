@@ -22,14 +22,8 @@ from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.tables.weights import check_weights
 from lowdim.linear import _discriminant as discriminant
+from lowdim.linear._covariance_estimator import ESTIMATOR, SHARES, estimated_scatters, refuse_estimator
 from lowdim.linear._discriminant import Classes, Labelled, Separation, WhitenedTotal, encode, refuse_one
-
-_SHARES = params.Rule(
-    "one positive number per class, adding up to 1",
-    lambda v: (
-        np.ndim(v) == 1 and all(params.real(0, 1, open_low=True).accepts(p) for p in v) and abs(sum(v) - 1) < 1e-6
-    ),
-)
 
 _LEAST = 1e-3  # shrinkage of a singular covariance where the estimate of Ledoit and Wolf is smaller
 
@@ -53,6 +47,11 @@ class LDA(ClassifierMixin, Reducer):
         Move the correlations within the classes towards 0 by this share, W <- (1 - s) W + s diag(W). "auto" chooses
         it by Ledoit and Wolf. None: no shrinkage, unless W is singular (more columns than rows less classes): then
         "auto", with a warning.
+    covariance_estimator : estimator or None
+        Estimates the covariance within the classes instead of the moments of the rows: any object with ``fit(X)`` and
+        then ``covariance_``, such as those of ``sklearn.covariance``. A copy of it is fitted to the rows of each class;
+        W is the mean of what they find, weighted by the classes and without another divisor. For complete dense rows of
+        equal weight. A model file cannot hold it: set it to None before `lowdim.save`.
     weighting : {"pooled", "equal"}
         "pooled": every row counts the same; W has the divisor n - classes, as in MASS (scikit-learn 1.9 divides by n).
         "equal": every class counts the same; W is the mean of the class covariances, each divided by its own count.
@@ -93,7 +92,7 @@ class LDA(ClassifierMixin, Reducer):
         The rule of `predict` as linear functions of the columns, one per class (one in all for two classes).
     covariance_ : ndarray of shape (n_features, n_features)
         Within the classes, shrunk where `shrinkage_` says so: W, with the divisor n - classes where they are pooled
-        (scikit-learn's has the divisor n).
+        (scikit-learn's has the divisor n); of a `covariance_estimator`, what it found.
     shrinkage_ : float
         Shrinkage used.
     n_components_ : int
@@ -119,8 +118,9 @@ class LDA(ClassifierMixin, Reducer):
 
     _rules: ClassVar = {
         "n_components": params.whole(1) | params.none(),
-        "priors": _SHARES | params.none(),
+        "priors": SHARES | params.none(),
         "shrinkage": params.real(0, 1) | params.one_of("auto") | params.none(),
+        "covariance_estimator": params.none() | ESTIMATOR,
         "weighting": params.one_of("pooled", "equal"),
         "solver": params.one_of("auto", "covariance", "svd"),
         "tol": params.real(0, 1, open_low=True, open_high=True),
@@ -138,6 +138,7 @@ class LDA(ClassifierMixin, Reducer):
         *,
         priors=None,
         shrinkage=None,
+        covariance_estimator=None,
         weighting="pooled",
         solver="auto",
         missing="error",
@@ -147,6 +148,7 @@ class LDA(ClassifierMixin, Reducer):
         self.n_components = n_components
         self.priors = priors
         self.shrinkage = shrinkage
+        self.covariance_estimator = covariance_estimator
         self.weighting = weighting
         self.solver = solver
         self.missing = missing
@@ -203,16 +205,28 @@ class LDA(ClassifierMixin, Reducer):
 
     def _embed(self, X: Any, y: Any = None, sample_weight: Any = None) -> None:
         X, codes, weights = self._labelled(X, y, sample_weight)
+        there = {"sparse rows": sparse.issparse(X), "sample_weight": weights is not None, "NaN": self._incomplete}
+        refuse_estimator(self.covariance_estimator, self.shrinkage, there)
         if self._incomplete:
             self._embed_incomplete(X, codes, weights, X.dtype)
             return
         counts = np.bincount(codes, weights, len(self.classes_)).astype(np.float64)
         classes = self._weigh(counts, discriminant.class_means(X, codes, weights, counts))
         rows = Labelled(X, codes, classes.row_weights(codes, weights))
-        if sparse.issparse(X):
-            self._from_scatters(discriminant.scatters_of_sparse(X, codes, weights), classes, X.dtype, rows)
-            return
+        scatters = discriminant.scatters_of_sparse(X, codes, weights) if sparse.issparse(X) else None
+        if self.covariance_estimator is not None:
+            scatters = estimated_scatters(X, codes, counts, self.covariance_estimator)
+        if scatters is not None:
+            what = "sparse rows" if sparse.issparse(X) else "a covariance estimator"
+            self._from_scatters(scatters, classes, X.dtype, rows, what)
+        else:
+            self._from_rows(rows, classes)
+        if self._takes_nan:
+            self._holes = discriminant.joint(self.means_, self.covariance_, float(counts.sum()) - len(counts))
 
+    def _from_rows(self, rows: Labelled, classes: Classes) -> None:
+        """From dense rows, by the solver that suits them."""
+        X = rows.X
         tall = len(X) >= 4 * X.shape[1]
         self.solver_ = "covariance" if self.solver == "covariance" or (self.solver == "auto" and tall) else "svd"
         within = rows.within(classes.means, self.n_jobs) if self.solver_ == "covariance" else None
@@ -221,8 +235,6 @@ class LDA(ClassifierMixin, Reducer):
         if space is None or (self.solver == "auto" and not discriminant.accurate(space, X.dtype)):
             self.solver_, space = "svd", discriminant.whiten_rows(rows, classes, scale)
         self._separate(space, classes, scale, rows)
-        if self._takes_nan:
-            self._holes = discriminant.joint(self.means_, self.covariance_, float(counts.sum()) - len(counts))
 
     def _embed_incomplete(self, X: np.ndarray, codes: np.ndarray, weights: np.ndarray | None, dtype: Any) -> None:
         """From the expected moments of each class."""
@@ -237,6 +249,7 @@ class LDA(ClassifierMixin, Reducer):
 
     def _embed_batches(self, batches: Any) -> None:
         self._refuse_svd("a stream of batches")
+        refuse_estimator(self.covariance_estimator, self.shrinkage, {"a stream of batches": True})
         settings: dict[str, Any] = {"policies": self._hole_policies, "nan": self._takes_nan}
         found, self.n_features_in_, dtype = discriminant.moments_of_classes(batches, self.n_jobs, **settings)
         self.classes_ = refuse_one(discriminant.sorted_labels(found))
@@ -254,15 +267,10 @@ class LDA(ClassifierMixin, Reducer):
             raise ValueError(f"LDA: solver must be 'covariance' or 'auto' for {what}; got 'svd'.")
 
     def _from_scatters(
-        self,
-        scatters: Iterable[np.ndarray],
-        classes: Classes,
-        dtype: Any,
-        rows: Labelled | None,
-        what: str = "sparse rows",
+        self, scatters: Iterable[np.ndarray], classes: Classes, dtype: Any, rows: Labelled | None, what: str = ""
     ) -> None:
         """From the scatter of each class: of a stream, of incomplete rows, or of sparse rows, which are not filled."""
-        self._refuse_svd(what)
+        self._refuse_svd(what)  # a stream has no rows, and was refused before
         parts = zip(classes.shares / classes.counts, scatters, strict=True)
         within = reduce(np.add, (share * scatter for share, scatter in parts))
         scale = self._scale(np.diag(within), classes, dtype)
@@ -321,7 +329,8 @@ class LDA(ClassifierMixin, Reducer):
     def _keep(self, found: Separation, classes: Classes, scale: np.ndarray) -> None:
         """Set the fitted attributes: the first axes for `transform`, all of them for `predict`."""
         n, g = float(classes.counts.sum()), len(classes.counts)
-        size = np.sqrt((n - g) / n) if self.weighting == "pooled" else 1.0
+        own = self.covariance_estimator is not None
+        size = np.sqrt((n - g) / n) if self.weighting == "pooled" and not own else 1.0
         most, d = len(found.within), classes.means.shape[1]
         if self.n_components is not None and self.n_components > most:
             warn(
@@ -445,7 +454,7 @@ class LDA(ClassifierMixin, Reducer):
         if self._takes_nan and self._incomplete:
             return {"completed rows": 6 * n * d * 8, "covariances": 16 * d * d * 8}
         if self.solver == "covariance" or (self.solver == "auto" and n >= 4 * d):
-            return {"covariances": 8 * d * d * 8, "blocks": 3 * blocks}
+            return {"covariances": 8 * d * d * 8, "blocks": 2 * blocks}
         return {"centred rows": 5 * n * d * 8, "singular vectors": 3 * (n + d) * min(n, d) * 8}
 
     def __sklearn_tags__(self) -> Any:

@@ -149,6 +149,14 @@ def joint(P: sparse.csr_array) -> sparse.csr_array:
     return both
 
 
+def entropy(P: Any) -> float:
+    """Of the pairs, in nats; P is a sparse matrix or a graph on a device."""
+    if not sparse.issparse(P):
+        return float(P.entropy())
+    p = P.data[P.data > 0]
+    return float(-(p * np.log(p)).sum())
+
+
 def given(X: Any, owner: str) -> sparse.csr_array:
     """The affinities that a user gives, as a symmetric distribution over pairs of different rows."""
     P = sparse.csr_array(X, dtype=np.float64)
@@ -170,6 +178,13 @@ def check_neighbors(graph: Any, owner: str) -> None:
             f"{owner}: {len(alone)} rows of X store no distance to another row (the first is row {alone[0]}), so "
             "they have no neighbours. Leave them out or store distances for them."
         )
+
+
+def nearest_first(graph: sparse.csr_array) -> sparse.csr_array:
+    """The graph with the edges of each row in order of length, as a search gives them: sums then round alike."""
+    rows = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+    order = np.lexsort((graph.indices, graph.data, rows))
+    return sparse.csr_array((graph.data[order], graph.indices[order], graph.indptr), shape=graph.shape)
 
 
 def stored_graph(X: Any, owner: str) -> sparse.csr_array:

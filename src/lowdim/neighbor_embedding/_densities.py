@@ -8,11 +8,13 @@ variability through density-preserving data visualization, 2021.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from lowdim import _native
+from lowdim._core.runtime import threads
 
 LEAST = 1e-8  # of the mean squared distance, added to that of each row: keeps the logarithm finite
 STEADY = 0.1  # added to the variance of radii in the map, which may be close to 0 at first
@@ -74,3 +76,12 @@ class Densities:
         gaps, variance = radii - radii.mean(), float(radii.var()) + STEADY
         together = float(self.wanted @ radii) / len(radii)
         return np.asarray((self.wanted - together * gaps / variance) / (len(radii) * np.sqrt(variance)))
+
+
+def both_radii(
+    W: Any, Z: np.ndarray, placed: np.ndarray, radii: np.ndarray, forces: Any, n_jobs: int | None
+) -> np.ndarray:
+    """Of the distinct rows, in the data and in the map; NaN there for rows that are not `placed`, as those of W are."""
+    both = np.stack([radii, np.full(len(Z), np.nan)], axis=1)
+    both[placed, 1] = map_radii(W, Z[placed], forces.a, forces.b, threads.n_threads(n_jobs))[0]
+    return both

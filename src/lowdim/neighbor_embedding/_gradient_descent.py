@@ -80,6 +80,15 @@ class Engine:
         single = self.solver != "exact" or (np.dtype(given) == np.float32 and n > 4 * EXACT)
         return np.float32 if single else np.float64
 
+    def edges(self, P: Any, dtype: Any) -> Edges:
+        return Edges.of(P, dtype)
+
+    def at(self, Z: np.ndarray, dtype: Any) -> State:
+        return State.at(Z, dtype)
+
+    def resumed(self, kept: dict[str, Any], dtype: Any) -> State:
+        return State.of(kept, dtype)
+
     def forces(
         self, edges: Edges, Z: np.ndarray, *, theta: float | None = None, field: GridField | None = None
     ) -> tuple[np.ndarray, np.ndarray, float]:
@@ -150,13 +159,13 @@ class Descended:
     converged: bool
     stopped: bool  # by the callback
     restarted: bool  # without the early phase, under which the map had collapsed
-    state: State  # as it is, to continue from
+    state: Any  # as it is, to continue from
 
 
 def gradient_descent(
     P: Any,
     start: np.ndarray,
-    engine: Engine,
+    engine: Any,
     phases: list[Phase],
     *,
     tol: float,
@@ -168,9 +177,12 @@ def gradient_descent(
     before: int = 0,
     every: int = BLOCK,
 ) -> Descended:
-    """Follow the gradient through the phases, from `start` or on from what is kept of `before` steps."""
-    edges = Edges.of(P, dtype)
-    state = State.at(start, dtype) if kept is None else State.of(kept, dtype)
+    """Follow the gradient through the phases, from `start` or on from what is kept of `before` steps.
+
+    `engine` is an `Engine`, or a `DeviceEngine`, which has the same methods on a GPU.
+    """
+    edges = engine.edges(P, dtype)
+    state = engine.at(start, dtype) if kept is None else engine.resumed(kept, dtype)
     plan, at = [], before
     for phase in phases:
         plan += [(phase, n) for n in _blocks(phase.n_iter, at, every)]
@@ -181,7 +193,7 @@ def gradient_descent(
             relative = engine.advance(edges, state, phase, n_iter)
             done += n_iter
             if phase is not phases[-1] and plan[b + 1][0] is not phase and _collapsed(state.Z, start):
-                state, restarted = State.at(start, dtype), True
+                state, restarted = engine.at(start, dtype), True
             if callback is not None or (phase is phases[-1] and b >= len(plan) - 2):
                 costs.append(max(0.0, engine.divergence(edges, state.Z)))
             progress.done += n_iter - 1

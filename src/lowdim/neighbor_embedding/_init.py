@@ -124,7 +124,7 @@ def within_reach(Z: np.ndarray, size: float, owner: str) -> np.ndarray:
 
 def separated(Z: np.ndarray, size: float, rng: np.random.Generator) -> np.ndarray:
     """Z, with a little noise where points coincide, since no force acts between them; `size` where all coincide."""
-    if len(np.unique(Z, axis=0)) == len(Z):
+    if len(np.unique(Z[:, 0])) == len(Z) or len(np.unique(Z, axis=0)) == len(Z):
         return Z
     return Z + 1e-4 * (float(np.ptp(Z, axis=0).max()) or size) * rng.standard_normal(Z.shape)
 

@@ -6,6 +6,7 @@ part of the method.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -170,14 +171,15 @@ class Optimised:
 
 
 def run_epochs(
-    descent: SampledDescent | ExpectedDescent | SettledDescent,
+    descent: Any,
     *,
+    loss: Callable[[np.ndarray], float],
     callback: Callback | None,
     n_jobs: int | None,
     verbose: int | bool,
     owner: str,
 ) -> Optimised:
-    """Run the whole schedule, block by block; `callback(epochs, divergence, map)` after each may stop it."""
+    """Run the whole schedule, block by block; `callback(epochs, loss(map), map)` after each may stop it."""
     total, done, stopped = descent.schedule.epochs, 0, False
     with Progress(owner, total, verbose) as progress:
         while done < total and not stopped:
@@ -190,7 +192,7 @@ def run_epochs(
                 raise ValueError(f"{owner}: the coordinates of the map overflowed. Lower learning_rate or repulsion.")
             if callback is not None:
                 Z = centred(descent.Z)
-                stopped = wants_stop(callback(done, divergence(descent.W, Z, descent.forces), Z))
+                stopped = wants_stop(callback(done, loss(Z), Z))
     return Optimised(centred(descent.Z), done, stopped)
 
 

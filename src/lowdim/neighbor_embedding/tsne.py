@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric
+from lowdim._core.gpu import devices
+from lowdim._core.gpu.affinities import Graph
+from lowdim._core.gpu.devices import Device
 from lowdim._core.manifold.neighborhood import Neighborhood
 from lowdim._core.runtime import threads
-from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
-from lowdim.neighbor_embedding import _affinity, _init, _new_rows
-from lowdim.neighbor_embedding._gradient_descent import (
-    EXACT,
-    TREE_DIMS,
-    Descended,
-    Engine,
-    Phase,
-    gradient_descent,
-)
+from lowdim._core.tables.arrays import extent
+from lowdim.neighbor_embedding import _affinity, _device_graph, _init, _new_rows, _schedule
+from lowdim.neighbor_embedding._device_descent import DeviceEngine
+from lowdim.neighbor_embedding._gradient_descent import EXACT, TREE_DIMS, Engine, gradient_descent
 
-EARLY_GAIN, EXACT_GAIN = 1.0, 8.0  # larger ones make the map of few rows depend on rounding; see `_phases`
 NOT_SHOWN = (
     "a t-SNE map does not show how large or dense a group is, nor how far it is from other groups; groups can appear "
     "in data that have none. Compare several perplexities."
 )
-RATE = 50.0  # the least rate of "auto" (maps of few rows hardly move), up to twice the usual: beyond, steps overshoot
 PERPLEXITY = 30.0
 ALL_PAIRS = 3000  # rows up to which the exact solver takes all others as neighbours, as the original method does
 
@@ -43,17 +38,6 @@ def _are_numbers(values: Any) -> bool:
 def _are_momenta(values: Any) -> bool:
     share = params.real(0, 1, open_high=True)
     return isinstance(values, (list, tuple)) and len(values) == 2 and all(share.accepts(v) for v in values)
-
-
-def _early_factor(P: Any) -> float:
-    """12 where neighbourhoods are many; their number is n² over the effective number of pairs, exp of the entropy of P.
-
-    On digits, MNIST and small tables, 4 instead of 12 lowers the divergence by up to 5 % where they are fewer than 60,
-    and changes little up to 100; under 12, maps of 15 or fewer collapse.
-    """
-    p = P.data[P.data > 0]
-    neighborhoods = P.shape[0] ** 2 / np.exp(-(p * np.log(p)).sum())
-    return float(np.clip(neighborhoods / 15, 4.0, 12.0))
 
 
 class TSNE(Reducer):
@@ -112,6 +96,8 @@ class TSNE(Reducer):
         Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
         "precomputed" where X holds distances. These may be dense, condensed, or a sparse graph whose stored entries are
         the neighbours, also for new rows.
+    metric_params : dict or None
+        Parameters of `metric` by name, such as ``{"p": 3}`` of "minkowski", or further arguments of a function.
     search : {"auto", "exact", "approximate"}
         Neighbour search. "auto" is exact up to 20,000 rows and wherever a tree is fast, else approximate (with a
         recall of 98 % and more on data with structure).
@@ -131,6 +117,11 @@ class TSNE(Reducer):
     callback : callable or None
         Called as ``callback(step, loss, state)``; returning True stops the fit. Every `callback_every` steps; `loss`
         is KL(P || Q) without exaggeration, `state` the embedding so far.
+    device : str
+        Where to compute: "cpu", "cuda" (an NVIDIA GPU, through PyTorch), or "auto", the GPU where there is one. On a
+        GPU: neighbours under Euclidean and cosine distances, affinities and the descent, by "fft" in up to two
+        dimensions and by "exact" in more. Maps are as good as on the CPU but not the same numbers; the same seed on the
+        same GPU gives the same bits.
     random_state : int, generator or None
         Seed; the same int gives the same result. Only ``init="random"`` is random.
     n_jobs : int or None
@@ -148,6 +139,10 @@ class TSNE(Reducer):
         Number of steps; with `warm_start`, of all fits together.
     not_shown_ : str
         What must not be read from the map, in a sentence; `lowdim.compare` repeats it.
+    device_ : str
+        Where the descent ran.
+    recall_ : float or None
+        Share of the true neighbours that a GPU found, on a sample of rows; None on the CPU.
     converged_ : bool
         Whether the gradient fell below `tol`, or the divergence by less than 5 % in the last 50 steps, after those
         under early exaggeration; False where the callback stopped the fit.
@@ -217,12 +212,14 @@ class TSNE(Reducer):
         warm_start=False,
         callback_every=50,
         metric="euclidean",
+        metric_params=None,
         search="auto",
         missing="error",
         init="pca",
         max_iter=750,
         tol=1e-5,
         callback=None,
+        device="cpu",
         random_state=None,
         n_jobs=None,
         verbose=0,
@@ -243,12 +240,14 @@ class TSNE(Reducer):
         self.warm_start = warm_start
         self.callback_every = callback_every
         self.metric = metric
+        self.metric_params = metric_params
         self.search = search
         self.missing = missing
         self.init = init
         self.max_iter = max_iter
         self.tol = tol
         self.callback = callback
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -261,13 +260,22 @@ class TSNE(Reducer):
             self._earlier = earlier
 
     def _embed(self, X: Any) -> np.ndarray:
-        check_metric(self.metric, "TSNE")
         X = X if sparse.issparse(X) else np.ascontiguousarray(X)  # the same sums for every layout
-        engine = Engine.of(self.solver, X.shape[0], self.n_components, self.theta, self.dof, self.n_jobs, owner="TSNE")
+        place, earlier = devices.find(self.device, "TSNE"), self.__dict__.pop("_earlier", {})
+        self.device_ = "cpu" if place is None else place.title
+        self.recall_: float | None = None
+        shape = X.shape[0], self.n_components
+        if place is None:
+            engine = Engine.of(self.solver, *shape, self.theta, self.dof, self.n_jobs, owner="TSNE")
+            return self._descended(X, engine, earlier)
+        devices.check_memory(place, self._device_memory(*extent(X)), "TSNE", self._ways_out)
+        engines = partial(DeviceEngine.of, solver=self.solver, n=shape[0], k=shape[1], dof=self.dof, owner="TSNE")
+        return devices.run(place, lambda on: self._descended(X, engines(on), earlier), "TSNE")
 
-        P = self._affinities(X, engine.solver)
+    def _descended(self, X: Any, engine: Engine | DeviceEngine, earlier: dict[str, Any]) -> np.ndarray:
+        """The map, from affinities and a descent on the CPU or on a GPU."""
+        P = self._affinities(X, engine)
 
-        earlier = self.__dict__.pop("_earlier", {})
         before, kept = earlier.get("n_iter_", 0), earlier.get("_parts")
         start = self._resumed(earlier, X.shape[0]) if earlier else self._initial(X, P)
 
@@ -275,7 +283,7 @@ class TSNE(Reducer):
             P,
             start,
             engine,
-            self._phases(P, before, exact=engine.solver == "exact"),
+            _schedule.phases(self, P, before, exact=engine.solver == "exact"),
             kept=kept,
             before=before,
             every=self.callback_every,
@@ -285,7 +293,7 @@ class TSNE(Reducer):
             verbose=self.verbose,
             owner="TSNE",
         )
-        self._warn(run)
+        _schedule.warn_of(self, run)
 
         self.kl_divergence_, self.n_iter_, self.converged_ = run.divergence, run.n_iter, run.converged
         self.not_shown_ = NOT_SHOWN
@@ -295,14 +303,16 @@ class TSNE(Reducer):
             self._parts = {"Z": state.Z, "velocity": state.velocity, "gains": state.gains, "start": start}
         return run.Z
 
-    def _affinities(self, X: Any, solver: str) -> sparse.csr_array:
-        """P: symmetric, of sum 1."""
+    def _affinities(self, X: Any, engine: Engine | DeviceEngine) -> Any:
+        """P: symmetric, of sum 1; a sparse matrix, or on a GPU its graph."""
         if self.affinity == "precomputed":
             return _affinity.given(X, "TSNE")
         if self._precomputed() and sparse.issparse(X):
-            graph = _affinity.stored_graph(X, "TSNE")
+            graph = _affinity.nearest_first(_affinity.stored_graph(X, "TSNE"))
         else:
-            k = self._n_near(X.shape[0], solver)
+            k = self._n_near(X.shape[0], engine.solver)
+            if isinstance(engine, DeviceEngine) and self.sigma is None and self.affinity == "gaussian":
+                return self._device_affinities(X, k, engine.device)
             graph = _affinity.as_graph(self._neighborhood(k).nearest(X, k), X.shape[0])
         settings = {
             "perplexity": self._perplexity(X.shape[0]),
@@ -311,6 +321,16 @@ class TSNE(Reducer):
             "n_jobs": self.n_jobs,
         }
         return _affinity.joint(_affinity.weights(graph, **settings))
+
+    def _device_affinities(self, X: Any, k: int, place: Device) -> Any:
+        perplexity = self._perplexity(X.shape[0])
+        if check_metric(self._distance(), "TSNE") == "euclidean" and not sparse.issparse(X):
+            settings = {"perplexity": perplexity, "search": self.search, "owner": "TSNE"}
+            P, self.recall_ = _device_graph.gaussian(place, X, k, **settings)
+            return P
+        found = self._neighborhood(k, place).nearest(X, k)
+        self.recall_ = found.recall
+        return _device_graph.of_lists(place, found, perplexity)
 
     def _n_near(self, n: int, solver: str) -> int:
         """How many neighbours have an affinity."""
@@ -329,8 +349,8 @@ class TSNE(Reducer):
     def _precomputed(self) -> bool:
         return self.affinity == "precomputed" or super()._precomputed()
 
-    def _neighborhood(self, k: int) -> Neighborhood:
-        return Neighborhood(k, None, self._distance(), self.search, self.n_jobs, "TSNE")
+    def _neighborhood(self, k: int, place: Device | None = None) -> Neighborhood:
+        return Neighborhood(k, None, self._distance(), self.search, self.n_jobs, "TSNE", place)
 
     def _initial(self, X: Any, P: Any) -> np.ndarray:
         n, k = X.shape[0], self.n_components
@@ -345,6 +365,11 @@ class TSNE(Reducer):
         if self.init == "random":
             return _init.SPREAD * generator(self.random_state).standard_normal((n, k))
         rows = None if self._precomputed() else X if self._holes is None else self._holes.rows(X)
+        if isinstance(P, Graph):
+            found = _device_graph.principal(P.device, rows, k) if self.init == "pca" and rows is not None else None
+            if found is not None:
+                return found
+            P = P.to_scipy()
         return _init.computed(self.init, rows, P, k, generator(0), "TSNE")  # the same for every seed
 
     def _resumed(self, earlier: dict[str, Any], n: int) -> np.ndarray:
@@ -352,43 +377,6 @@ class TSNE(Reducer):
         settings = (n, self.n_components, "TSNE", "the earlier embedding (warm_start=True)")
         last = _init.given(earlier["embedding_"], *settings)
         return earlier["_parts"]["start"] if "_parts" in earlier else last
-
-    def _warn(self, run: Descended) -> None:
-        if run.restarted and self.early_exaggeration != "auto":
-            warn(
-                f"TSNE: early_exaggeration={self.early_exaggeration:g} collapsed the map to a point or a line, so the "
-                "descent was started again without it. Use 'auto', or a smaller perplexity."
-            )
-        if not run.converged and not run.stopped and np.isfinite(run.fall):
-            change = f"fell by {100 * run.fall:.1f} %" if run.fall > 0 else f"rose by {-100 * run.fall:.1f} %"
-            way_out = "Raise max_iter." if run.fall > 0 else "Lower learning_rate, or raise max_iter."
-            warn(
-                f"TSNE: not converged after max_iter={self.max_iter} steps: in the last ones the divergence {change}. "
-                f"{way_out}",
-                ConvergenceWarning,
-            )
-
-    def _phases(self, P: Any, done: int, *, exact: bool) -> list[Phase]:
-        """The phases of the descent after `done` steps, with and without early exaggeration.
-
-        Gains raise the rate of a coordinate until it oscillates, and then rounding errors decide the map. Under
-        exaggeration they have no advantage (measured on MNIST). Afterwards they lower the divergence of large maps by
-        1 %; for few rows they are limited, so that a shift of the data or another order of the rows more often gives
-        the same map. That is no guarantee: some data and perplexities still amplify rounding errors.
-        """
-        n, first = P.shape[0], min(max(0, self.early_iter - done), self.max_iter)
-        factor = _early_factor(P) if self.early_exaggeration == "auto" else self.early_exaggeration
-        before, after = self.momentum if isinstance(self.momentum, (list, tuple)) else (self.momentum, self.momentum)
-        plan = [
-            (first, factor, before, EARLY_GAIN),
-            (self.max_iter - first, self.exaggeration, after, EXACT_GAIN if exact else np.inf),
-        ]
-        fixed = None if self.learning_rate == "auto" else float(self.learning_rate)
-        return [
-            Phase(steps, by, fixed or max(n / by, min(RATE, 2 * n / by)), momentum, gain)
-            for steps, by, momentum, gain in plan
-            if steps
-        ]
 
     @threads.on_one_blas_thread
     def transform(self, X: Any, perplexity: float | None = None) -> np.ndarray:
@@ -415,9 +403,15 @@ class TSNE(Reducer):
     def _extend(self, X: Any, perplexity: float = _new_rows.PERPLEXITY) -> np.ndarray:
         fitted = np.asarray(self.embedding_, dtype=np.float64)
         k = _new_rows.n_near(len(fitted), perplexity)
-        groups = _new_rows.neighbors_of_new(self._neighborhood(k), self._rows, X, k)
+        near = self._neighborhood(k, devices.find(self.device, "TSNE"))
+        groups = _new_rows.neighbors_of_new(near, self._rows, X, k)
         settings = {"theta": self.theta, "dof": self.dof, "n_jobs": self.n_jobs, "perplexity": perplexity}
         return _new_rows.place_by_affinities(groups, fitted, **settings)
+
+    def _device_memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        """Bytes on a GPU at the peak, which is where pairs are sorted."""
+        k = self.n_neighbors or min(n - 1, int(3 * np.max(self.perplexity)))
+        return _device_graph.needs(n, 0 if stored is not None else d, k, itemsize)
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         exact = self.solver == "exact" or (self.solver == "auto" and (n <= EXACT or self.n_components > TREE_DIMS))

@@ -8,29 +8,31 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 
-from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric
+from lowdim._core.gpu import devices
+from lowdim._core.gpu.affinities import Graph
+from lowdim._core.gpu.devices import Device
 from lowdim._core.graph import Connected
 from lowdim._core.manifold.components import beside
 from lowdim._core.manifold.neighborhood import Distinct, Neighborhood
-from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
-from lowdim.neighbor_embedding import _affinity, _densities, _fuzzy, _init, _new_rows, _targets
-from lowdim.neighbor_embedding._gradient_descent import centred
-from lowdim.neighbor_embedding._umap_descent import (
-    EXACT,
-    SOLVERS,
-    ExpectedDescent,
-    Forces,
-    Optimised,
-    SampledDescent,
-    Schedule,
-    SettledDescent,
-    divergence,
-    run_epochs,
+from lowdim._core.tables.arrays import extent
+from lowdim.neighbor_embedding import (
+    _affinity,
+    _densities,
+    _device_descent,
+    _device_graph,
+    _fuzzy,
+    _init,
+    _new_rows,
+    _targets,
 )
+from lowdim.neighbor_embedding._gradient_descent import centred
+from lowdim.neighbor_embedding._out_of_reach import cut_memberships, within_reach, without_long_edges
+from lowdim.neighbor_embedding._settings import UMAP_RULES, check
+from lowdim.neighbor_embedding._umap_descent import Forces, Optimised, run_epochs
 
 START_SIZE = 10.0  # half the width of the initial map
 NOT_SHOWN = (
@@ -76,6 +78,9 @@ class UMAP(Reducer):
         How many neighbours have membership 1.
     set_op_mix_ratio : float
         Both directions of an edge are combined by the fuzzy union (1), the intersection (0), or a mixture.
+    disconnection_distance : float or None
+        Neighbours at this distance or farther do not count, at fit and in new rows; a row that has no others is left
+        out of the map (NaN). None: all count. `disconnected` says what happens to groups that nothing joins any more.
     solver : {"auto", "sampled", "exact"}
         "sampled": edges and repelling rows are drawn. "exact": their expectation, with nothing random, which takes time
         n_samples² in each epoch; it keeps what `init` tears apart. "auto" samples, and up to 500 rows lets the map
@@ -101,6 +106,8 @@ class UMAP(Reducer):
         Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
         "precomputed" where X holds distances. These may be dense, condensed, or a sparse graph whose stored entries are
         the neighbours, also for new rows.
+    metric_params : dict or None
+        Parameters of `metric` by name, such as ``{"p": 3}`` of "minkowski", or further arguments of a function.
     search : {"auto", "exact", "approximate"}
         Neighbour search. "auto" is exact up to 20,000 rows and wherever a tree is fast, else approximate (with a
         recall of 98 % and more on data with structure).
@@ -124,6 +131,12 @@ class UMAP(Reducer):
         components in turn with "separate"; `loss` is the `kl_divergence_` of the map so far (exact up to 1,400 rows,
         beyond an estimate from all edges and the pairs of sampled rows, always the same), `state` the embedding so far
         (NaN for the rows of other components).
+    device : str
+        Where to compute: "cpu", "cuda" (an NVIDIA GPU, through PyTorch), or "auto", the GPU where there is one. On a
+        GPU: neighbours under Euclidean and cosine distances and the sampled descent, for unsupervised fits of dense
+        rows under the Euclidean distance also the graph and the initialisation. ``solver="exact"``, its half of up to
+        500 rows, and `densities` descend on the CPU. Maps are as good as on the CPU but not the same numbers; the same
+        seed on the same GPU gives the same bits.
     random_state : int, generator or None
         Seed; the same int gives the same result.
     n_jobs : int or None
@@ -145,6 +158,10 @@ class UMAP(Reducer):
         What must not be read from the map, in a sentence; `lowdim.compare` repeats it.
     a_, b_ : float
         Of the map's kernel: as given, or fitted to `min_dist` and `spread`.
+    device_ : str
+        Where the descent ran.
+    recall_ : float or None
+        Share of the true neighbours that a GPU found, on a sample of rows; None on the CPU.
     n_iter_ : int
         Number of epochs, the largest one of all connected components.
     converged_ : bool
@@ -152,7 +169,7 @@ class UMAP(Reducer):
     n_components_graph_ : int
         Connected components of the graph before joining.
     component_labels_ : ndarray of shape (n_samples,)
-        The connected component of each row, 0 being the largest.
+        The connected component of each row, 0 being the largest; -1 for rows left out by `disconnection_distance`.
 
     Notes
     -----
@@ -175,22 +192,7 @@ class UMAP(Reducer):
     (5, 2)
     """
 
-    _rules: ClassVar = {
-        "n_components": params.whole(1),
-        "n_neighbors": params.whole(1),
-        **dict.fromkeys(("min_dist", "local_connectivity", "repulsion", "negative_sample_rate"), params.real(0)),
-        "densities": params.real(0),
-        "spread": params.real(1e-15, 1e15),
-        **dict.fromkeys(("a", "b"), params.none() | params.real(0, open_low=True)),
-        "set_op_mix_ratio": params.real(0, 1),
-        "solver": params.one_of("auto", *SOLVERS),
-        "learning_rate": params.real(0, open_low=True),
-        "target_weight": params.real(0, 1),
-        "target_metric": params.text() | params.function(),
-        "target_n_neighbors": params.none() | params.whole(1),
-        "init": _init.rule(),
-        "max_iter": params.none() | params.whole(1),
-    }
+    _rules: ClassVar = UMAP_RULES
     _sparse_rows = True
     _sparse_graphs = True
     _ways_out = "Use fewer neighbours: memory grows with n_samples x n_neighbors."
@@ -206,6 +208,7 @@ class UMAP(Reducer):
         b=None,
         local_connectivity=1.0,
         set_op_mix_ratio=1.0,
+        disconnection_distance=None,
         solver="auto",
         learning_rate=0.5,
         repulsion=1.0,
@@ -215,12 +218,14 @@ class UMAP(Reducer):
         target_metric="categorical",
         target_n_neighbors=None,
         metric="euclidean",
+        metric_params=None,
         search="auto",
         missing="error",
         disconnected="bridge",
         init="spectral",
         max_iter=None,
         callback=None,
+        device="cpu",
         random_state=None,
         n_jobs=None,
         verbose=0,
@@ -233,6 +238,7 @@ class UMAP(Reducer):
         self.b = b
         self.local_connectivity = local_connectivity
         self.set_op_mix_ratio = set_op_mix_ratio
+        self.disconnection_distance = disconnection_distance
         self.solver = solver
         self.learning_rate = learning_rate
         self.repulsion = repulsion
@@ -242,12 +248,14 @@ class UMAP(Reducer):
         self.target_metric = target_metric
         self.target_n_neighbors = target_n_neighbors
         self.metric = metric
+        self.metric_params = metric_params
         self.search = search
         self.missing = missing
         self.disconnected = disconnected
         self.init = init
         self.max_iter = max_iter
         self.callback = callback
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -291,76 +299,97 @@ class UMAP(Reducer):
         return np.asarray(self._fit_rows(X, y=y))
 
     def _embed(self, X: Any, y: Any = None) -> np.ndarray:
-        self._check(supervised=y is not None)
+        check(self, supervised=y is not None)
+        place = devices.find(self.device, "UMAP")
+        self.device_, self.not_shown_ = "cpu", NOT_SHOWN
+        self.recall_: float | None = None
+        if place is None:
+            return self._embedded(X, y, None)
+        devices.check_memory(place, self._device_memory(*extent(X)), "UMAP", self._ways_out)
+        return devices.run(place, lambda on: self._embedded(X, y, on), "UMAP")
+
+    def _embedded(self, X: Any, y: Any, place: Device | None) -> np.ndarray:
+        """The map; `place` is the GPU, or None."""
         target = None if y is None else _targets.read(y, X.shape[0], self.target_metric)
-        rng, self.not_shown_ = generator(self.random_state), NOT_SHOWN
+        rng = generator(self.random_state)
         given = None if self.a is None else (float(self.a), float(self.b))
         self.a_, self.b_ = given or _fuzzy.curve(self.min_dist, self.spread, "UMAP")
         X = X if sparse.issparse(X) else np.ascontiguousarray(X)  # the same sums for every layout
         same = Distinct.of(X, given=self._precomputed() and sparse.issparse(X))
-        rows = same.pick(X, square=self._precomputed())
+        rows, radii = same.pick(X, square=self._precomputed()), None
+        target = target if self.target_weight > 0 else None
 
-        graph = self._graph(rows, same)
-        W = _fuzzy.union(_fuzzy.memberships(graph, self.local_connectivity, self.n_jobs), self.set_op_mix_ratio)
-        if target is not None and self.target_weight > 0:
-            W = _targets.supervised(W, target.picked(same), self._target_settings())
-        radii = _densities.data_radii(graph, W) if self.densities else None
+        W = self._device_weights(rows, same, place) if place is not None and target is None else None
+        if W is None:
+            graph = without_long_edges(self._graph(rows, same, place), self.disconnection_distance)
+            W = _fuzzy.union(_fuzzy.memberships(graph, self.local_connectivity, self.n_jobs), self.set_op_mix_ratio)
+            if target is not None:
+                W = _targets.supervised(W, target.picked(same), self._target_settings())
+            radii = _densities.data_radii(graph, W) if self.densities else None
+            if (kept := within_reach(W, same, self.disconnection_distance, "UMAP")) is not None:
+                same, W, radii = same.among(kept), _among(W, kept), None if radii is None else radii[kept]
+                rows = _among(rows, kept) if self._precomputed() else rows[kept]
         settings = {"policy": self.disconnected, "metric": self._distance(), "owner": "UMAP", "n_jobs": self.n_jobs}
-        W, joined = _fuzzy.joined(W, rows, **settings)
-        self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels[same.kind]
+        W, joined = _device_graph.joined(W, rows, place, keep=bool(self.densities), **settings)
+        self.n_components_graph_, self.component_labels_ = joined.n_components, same.spread(joined.labels, -1)
 
-        Z = self._maps(rows, W, joined, same, radii, rng)  # in units of the spread, as all that follows
+        Z = self._maps(rows, W, joined, same, radii, rng, place)  # in units of the spread, as all that follows
         placed = np.isfinite(Z[:, 0])
-        self.kl_divergence_ = divergence(_among(W, np.flatnonzero(placed)), Z[placed], self._forces())
-        self.local_radii_ = None if radii is None else self._radii(W, Z, placed, radii)[same.kind]
+        inside, forces = _among(W, np.flatnonzero(placed)), self._forces()
+        self.kl_divergence_ = _device_descent.loss_of(inside, forces, Z[placed])
+        both = None if radii is None else _densities.both_radii(inside, Z, placed, radii, forces, self.n_jobs)
+        self.local_radii_ = None if both is None else same.spread(both + np.array([0.0, 2 * np.log(self.spread)]))
         self._extension = same.first[placed]
         self._rows = None if self._precomputed() else X[self._extension]
-        return self.spread * Z[same.kind]
+        return self.spread * same.spread(Z)
 
-    def _check(self, *, supervised: bool) -> None:
-        check_metric(self.metric, "UMAP")
-        if (self.a is None) != (self.b is None):
-            raise ValueError(f"UMAP: a and b must both be given, or both be None; got a={self.a!r} and b={self.b!r}.")
-        if self.densities and supervised and self.target_weight > 0:
-            raise ValueError(
-                f"UMAP: densities must be 0 for a fit with y; got {self.densities:g}. Leave out y, or set "
-                "target_weight=0."
-            )
-        if self.densities and self.solver == "exact":
-            raise ValueError(
-                f"UMAP: densities must be 0 for solver='exact'; got {self.densities:g}. Use solver='sampled'."
-            )
+    def _device_weights(self, rows: Any, same: Distinct, place: Device) -> Graph | None:
+        """The fuzzy graph on a GPU; None for what is built on the CPU."""
+        plain = not self.densities and self.disconnection_distance is None and not sparse.issparse(rows)
+        if not plain or check_metric(self._distance(), "UMAP") != "euclidean":
+            return None
+        how = {"search": self.search, "connectivity": self.local_connectivity, "mix": self.set_op_mix_ratio}
+        W, self.recall_ = _device_graph.fuzzy_graph(place, rows, self._n_near(rows.shape[0], same), **how)
+        return W
 
-    def _graph(self, rows: Any, same: Distinct) -> Any:
+    def _graph(self, rows: Any, same: Distinct, place: Device | None = None) -> Any:
         """Distances of each row to its neighbours."""
         if self._precomputed() and sparse.issparse(rows):
             return _affinity.stored_graph(rows, "UMAP")
-        n, k = rows.shape[0], same.n_neighbors(self.n_neighbors, "UMAP")
+        found = self._neighborhood(place).nearest(rows, self._n_near(rows.shape[0], same))
+        self.recall_ = getattr(self, "recall_", None) if place is None else found.recall
+        return _affinity.as_graph(found, rows.shape[0])
+
+    def _n_near(self, n: int, same: Distinct) -> int:
+        k = same.n_neighbors(self.n_neighbors, "UMAP")
         if k > n - 1:
             warn(f"UMAP: n_neighbors={k} is more than the {n - 1} other rows; all of them were taken.")
-        return _affinity.as_graph(self._neighborhood().nearest(rows, min(k, n - 1)), n)
+        return min(k, n - 1)
 
     def _target_settings(self) -> _targets.Settings:
         k = self.n_neighbors if self.target_n_neighbors is None else self.target_n_neighbors
         return _targets.Settings(float(self.target_weight), self.target_metric, k, self.n_jobs)
 
-    def _neighborhood(self) -> Neighborhood:
-        return Neighborhood(self.n_neighbors, None, self._distance(), self.search, self.n_jobs, "UMAP")
+    def _neighborhood(self, place: Device | None = None) -> Neighborhood:
+        return Neighborhood(self.n_neighbors, None, self._distance(), self.search, self.n_jobs, "UMAP", place)
 
     def _maps(
-        self, rows: Any, W: Any, joined: Connected, same: Distinct, radii: np.ndarray | None, rng: np.random.Generator
+        self, rows: Any, W: Any, joined: Connected, same: Distinct, radii: Any, rng: Any, place: Device | None
     ) -> np.ndarray:
         """The map of the distinct rows; connected components that are mapped on their own are put side by side."""
         components, epochs = joined.parts(self.disconnected), 0
         runs: list[Optimised] = []
         for component in components:
-            start = self._initial(rows, W, component, same.first[component], rng)
+            edges = _among(W, component)
+            if place is not None and not isinstance(edges, Graph):
+                edges = Graph.of(place, edges)
+            start = self._initial(rows, edges, component, same.first[component], rng)
             if any(run.stopped for run in runs):  # the others stay at their initial coordinates
                 runs.append(Optimised(centred(start), 0, True))
                 continue
             show = None if self.callback is None else partial(self._show, component, same, epochs)
             own = None if radii is None else radii[component]
-            runs.append(self._optimised(_among(W, component), start, own, show, rng))
+            runs.append(self._optimised(edges, start, own, show, rng))
             epochs += runs[-1].n_iter
         self.n_iter_ = max(run.n_iter for run in runs)
         self.converged_ = not any(run.stopped for run in runs)
@@ -371,35 +400,17 @@ class UMAP(Reducer):
             Z[component] = run.Z + (0.0 if len(runs) == 1 else move) * np.eye(1, self.n_components)
         return Z
 
-    def _optimised(
-        self, W: Any, start: np.ndarray, radii: np.ndarray | None, show: Any, rng: np.random.Generator
-    ) -> Optimised:
+    def _optimised(self, W: Any, start: np.ndarray, radii: Any, show: Any, rng: np.random.Generator) -> Optimised:
         """The map of one connected component (or of all rows), by sampled or by expected forces."""
-        task, schedule = (W, start, self._forces()), Schedule.of(self.max_iter, self.learning_rate, len(start))
-        densities = None if radii is None else _densities.Densities.of(radii, float(self.densities))
-        descent: SampledDescent | ExpectedDescent | SettledDescent
-        if self.solver == "exact":
-            descent = ExpectedDescent(*task, schedule)
-        elif self.solver == "auto" and len(start) <= EXACT and densities is None:
-            descent = SettledDescent(*task, self.max_iter, self.learning_rate, rng)
-        else:
-            descent = SampledDescent(*task, schedule, rng, densities)
-        return run_epochs(descent, callback=show, n_jobs=self.n_jobs, verbose=self.verbose, owner="UMAP")
+        descent, self.device_ = _device_descent.descent_of(self, W, start, self._forces(), radii, rng)
+        settings = {"n_jobs": self.n_jobs, "verbose": self.verbose, "owner": "UMAP"}
+        return run_epochs(descent, loss=partial(_device_descent.loss_of, W, self._forces()), callback=show, **settings)
 
     def _show(self, component: np.ndarray, same: Distinct, before: int, n_iter: int, loss: float, Z: Any) -> Any:
         """The callback sees all rows of X, equal ones too."""
         whole = np.full((len(same.first), self.n_components), np.nan)
         whole[component] = Z
-        return self.callback(before + n_iter, loss, self.spread * whole[same.kind])
-
-    def _radii(self, W: Any, Z: np.ndarray, placed: np.ndarray, radii: np.ndarray) -> np.ndarray:
-        """Of the distinct rows, in the data and in the map."""
-        both = np.stack([radii, np.full(len(Z), np.nan)], axis=1)
-        inside = _among(W, np.flatnonzero(placed))
-        forces, n_threads = self._forces(), threads.n_threads(self.n_jobs)
-        found = _densities.map_radii(inside, Z[placed], forces.a, forces.b, n_threads)[0]
-        both[placed, 1] = found + 2 * np.log(self.spread)
-        return both
+        return self.callback(before + n_iter, loss, self.spread * same.spread(whole))
 
     def _forces(self) -> Forces:
         """In units of the spread, on which steps, initial coordinates and the limit of forces depend."""
@@ -417,7 +428,7 @@ class UMAP(Reducer):
         elif self.init == "random" or len(component) < 2:
             Z = rng.uniform(-START_SIZE, START_SIZE, (len(component), k))
         else:
-            Z = _init.computed(self.init, self._complete(rows, component), _among(W, component), k, rng, "UMAP")
+            Z = _device_graph.computed(self.init, self._complete(rows, component), W, k, rng, "UMAP")
             Z = Z * (START_SIZE / max(float(np.abs(Z).max()), 1e-300))
         return _init.separated(Z, START_SIZE, rng)
 
@@ -431,14 +442,22 @@ class UMAP(Reducer):
         X = X[:, self._extension] if self._precomputed() else X
         fitted = self._fitted_places().astype(np.float64) / self.spread
         k = min(self.n_neighbors, len(self._extension))
-        groups = _new_rows.neighbors_of_new(self._neighborhood(), self._rows, X, k)
+        groups = _new_rows.neighbors_of_new(self._neighborhood(devices.find(self.device, "UMAP")), self._rows, X, k)
         graphs = (_affinity.as_graph(found, len(fitted)) for _, found in groups)
         found = [_fuzzy.memberships(graph, self.local_connectivity, self.n_jobs) for graph in graphs]
         weights = [w.data.reshape(w.shape[0], -1) for w in found]
-        return self.spread * _new_rows.place_by_memberships(groups, weights, fitted, self._forces(), self.n_jobs)
+        weights, lost = cut_memberships(groups, weights, self.disconnection_distance)
+        Z = _new_rows.place_by_memberships(groups, weights, fitted, self._forces(), self.n_jobs)
+        Z[lost] = np.nan
+        return self.spread * Z
 
     def _fitted_places(self) -> np.ndarray:
         return np.ascontiguousarray(self.embedding_[self._extension])
+
+    def _device_memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        """Bytes on a GPU at the peak."""
+        k, spectral = min(self.n_neighbors, max(1, n - 1)), isinstance(self.init, str) and self.init == "spectral"
+        return _device_graph.fuzzy_needs(n, 0 if stored is not None else d, k, itemsize, spectral=spectral)
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         of_target = 0 if self.target_metric == "categorical" else self._target_settings().n_neighbors

@@ -20,6 +20,7 @@ from lowdim._core.runtime.rng import generator
 from lowdim.quality.distance_measures import distance_scores
 from lowdim.quality.label_error import knn_error, label_codes
 from lowdim.quality.rank_input import row_penalty
+from lowdim.quality.row_curves import curves_of, scales_of
 from lowdim.quality.row_estimates import RowEstimates, estimate_rows
 from lowdim.quality.score import Score
 
@@ -74,6 +75,7 @@ def scores_each(
     pairs: Any = "auto",
     every_row: bool = False,
     metric: Any = "euclidean",
+    device: str = "cpu",
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> dict[str, dict[str, Any]]:
@@ -109,6 +111,9 @@ def scores_each(
     metric : str or callable
         Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
         "precomputed" where X holds distances.
+    device : str
+        Where to compute: "cpu", "cuda" (an NVIDIA GPU, through PyTorch), or "auto", the GPU where there is one. Rows
+        are ranked there, and "auto" anchors are all rows up to 100,000.
     random_state : int, generator or None
         Seed; the same int gives the same result.
     n_jobs : int or None
@@ -121,7 +126,8 @@ def scores_each(
         ``n_components``, ``reference``, ``metric``, ``n_anchors``, ``rnx`` (curve over K = 1..n-2), ``auc``,
         ``ranked`` (positions among the scored rows that were ranked from) and ``row_auc`` (R_NX area of each of them),
         ``row_estimate`` (R_NX area of all scored rows, estimated; None unless `every_row` asks for it and rows were
-        sampled) and ``row_estimate_from`` (a phrase),
+        sampled) and ``row_estimate_from`` (a phrase), ``row_curves`` (R_NX of all scored rows at sizes that double;
+        None unless `every_row` asks for it and all rows were ranked from),
         ``k``, ``trustworthiness``, ``continuity``, ``k_max``, ``q_local``, ``q_global``,
         ``normalized_stress``, ``scale_optimal_stress``, ``pearson``, ``spearman``, ``zeros_data`` and
         ``zeros_embedding`` (ordered pairs of different rows at distance 0), ``knn_error``, ``knn_error_data``
@@ -141,6 +147,7 @@ def scores_each(
     task = _Task(
         _rows(X, metric, reference), None if y is None else label_codes(y, "scores"), has_scale, n_neighbors, metric,
         reference, graph_neighbors, anchors, pairs, every_row, int(generator(random_state).integers(2**31)), n_jobs,
+        device,
     )  # fmt: skip
     found = task.on(common, tables)
     own = _own(task, tables, kept, common)
@@ -204,6 +211,7 @@ class _Task:
     every_row: bool
     seed: int
     n_jobs: int | None
+    device: str = "cpu"
 
     def on(self, mask: Array, embeddings: Mapping[str, Array]) -> dict[str, dict[str, Any]]:
         """Scores on the rows of `mask`."""
@@ -214,9 +222,10 @@ class _Task:
         )  # fmt: skip
         tables = {name: np.ascontiguousarray(Z[mask]) for name, Z in embeddings.items()}
         low = {name: embedding(Z, source.n, f"scores: the embedding {name}") for name, Z in tables.items()}
+        scales = scales_of(source.n).tolist() if self.every_row else []
         ranks = Ranks.of_each(
-            source, low, anchors=self.anchors, ks=(self.k,), random_state=self.seed,
-            n_jobs=self.n_jobs,
+            source, low, anchors=self.anchors, ks=(self.k, *scales), random_state=self.seed, n_jobs=self.n_jobs,
+            device=self.device,
         )  # fmt: skip
         estimates = self._estimates(X, source, tables, any(found.sampled for found in ranks.values()))
         distances = dict(distance_scores(source, low, self.pairs, self.seed, self.n_jobs))
@@ -226,6 +235,7 @@ class _Task:
                 "n_components": Z.shape[1],
                 **_rank_part(ranks[name]),
                 **_row_part(estimates.get(name)),
+                "row_curves": curves_of(ranks[name], first=1) if self.every_row and not ranks[name].sampled else None,
                 **self._distance_part(distances[name], name),
                 "knn_error": self._error(Z, mask, "euclidean"),
                 "knn_error_data": given,

@@ -82,7 +82,7 @@ def row_curves(
     scales = scales_of(n)
     if n <= EXACT_UP_TO or source.columns is None:
         ranks = Ranks.of_each(source, maps, anchors=None, ks=scales.tolist(), n_jobs=n_jobs)
-        return {name: RowCurves(scales, _rnx(found.row_kept / scales, scales, n)) for name, found in ranks.items()}
+        return {name: curves_of(found) for name, found in ranks.items()}
     small = scales <= K_UP
     by_lists = _kept_by_lists(X, maps, scales[small], metric, n_jobs, owner)
     sample = np.sort(rng.choice(n, size=min(n, max(SAMPLED, _enough(n, scales[~small]))), replace=False))
@@ -90,6 +90,12 @@ def row_curves(
     return {
         name: RowCurves(scales, np.hstack([_rnx(by_lists[name], scales[small], n), by_sample[name]])) for name in maps
     }
+
+
+def curves_of(ranks: Ranks, first: int = 0) -> RowCurves:
+    """The curves from ranks whose sizes `ks`, from the one at `first` on, are those of `scales_of`."""
+    scales = np.array(ranks.ks[first:])
+    return RowCurves(scales, _rnx(ranks.row_kept[:, first:] / scales, scales, ranks.n))
 
 
 def _rnx(kept: Array, K: Array, n: int) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -14,6 +14,7 @@ from lowdim.report.record import Compared, ShownColumn
 MOST_COLUMNS, MOST_CELLS = 64, 2_000_000
 MOST_TEXT = 4_000_000  # characters of the columns that are only shown
 C = TypeVar("C", bound=ShownColumn)
+ROW_VERDICTS = ("misplaced", "trusted", "unsure")  # in the order of the alphabet
 MOST_LISTED = 12  # columns of one kind and use that have a line each
 
 
@@ -29,6 +30,56 @@ def colour_columns(comparison: Compared, data: Any, names: list[str], drawn: np.
         return _of_array(comparison, data, names, drawn, most)
     used = [column for column in comparison.columns if column.use == "map"]
     return [_coloured(column, drawn) for column in used[:most]]
+
+
+def verdict_columns(comparison: Compared, drawn: np.ndarray) -> list[dict[str, Any]]:
+    """The verdict on each row as a colour, for the maps that were judged; the recommended one first."""
+    first = comparison.verdict.recommended
+    names = sorted(comparison.verdict.rows, key=lambda name: name != first)
+    codes = {name: np.searchsorted(ROW_VERDICTS, comparison.verdict.rows[name][drawn]) for name in names}
+    answers: list[dict[str, Any]] = [
+        {"name": f"row verdict: {name}", "classes": list(ROW_VERDICTS), "values": pack(found, np.int32)}
+        for name, found in codes.items()
+    ]
+    return [*answers, *_clusters(comparison, drawn), *_amounts(comparison, names, drawn)]
+
+
+def _amounts(comparison: Compared, names: list[str], drawn: np.ndarray) -> list[dict[str, Any]]:
+    """Further quantities of each row, where they are known: p-values, stability, share of missing cells."""
+    found = {f"p-value: {name}": comparison.verdict.p_values.get(name) for name in names}
+    stability = None if comparison.evidence is None else comparison.evidence.stability
+    if stability is not None:
+        found[f"stability: {comparison.verdict.recommended}"] = stability.per_row
+    used = [column.missing for column in comparison.columns if column.use == "map"]
+    if any(missing.any() for missing in used):
+        found["share of missing cells"] = np.mean(used, axis=0)
+    return [
+        {"name": name, "classes": None, "values": pack(values[drawn], np.float32)}
+        for name, values in found.items()
+        if values is not None
+    ]
+
+
+def given_colours(given: Mapping[str, Any] | None, n: int, drawn: np.ndarray) -> list[dict[str, Any]]:
+    """Quantities that the caller gave, for colours."""
+    found = []
+    for name, values in (given or {}).items():
+        if np.shape(values) != (n,):
+            raise ValueError(f"report: colours[{name!r}] must have {n} values; got shape {np.shape(values)}.")
+        found.append({"name": name, "classes": None, "values": pack(np.asarray(values)[drawn], np.float32)})
+    return found
+
+
+def _clusters(comparison: Compared, drawn: np.ndarray) -> list[dict[str, Any]]:
+    """The clusters that the verdict speaks of."""
+    found = None if comparison.evidence is None else comparison.evidence.clusters
+    if found is None:
+        return []
+    names = sorted(set(found.tolist()) - {""})
+    codes = {name: code for code, name in enumerate(names)} | {"": -1}
+    values = np.array([codes[each] for each in found.tolist()])[drawn]
+    name = f"clusters: {comparison.verdict.recommended}"
+    return [{"name": name, "classes": names, "values": pack(values, np.int32)}]
 
 
 def _of_array(comparison: Compared, data: Any, names: list[str], drawn: np.ndarray, most: int) -> list[dict[str, Any]]:

@@ -75,6 +75,19 @@ class ReferenceText(Protocol):
     def n_columns(self) -> int | None: ...
 
 
+class Answers(Protocol):
+    """The verdict: sentences with a topic, a text and the section with its evidence; the map to look at first."""
+
+    @property
+    def sentences(self) -> Sequence[Any]: ...
+    @property
+    def recommended(self) -> str | None: ...
+    @property
+    def rows(self) -> Mapping[str, np.ndarray]: ...  # method -> "trusted", "unsure" or "misplaced" for each row
+    @property
+    def p_values(self) -> Mapping[str, np.ndarray]: ...
+
+
 class Compared(Protocol):
     """A comparison of several methods on the same rows."""
 
@@ -115,6 +128,12 @@ class Compared(Protocol):
     def columns(self) -> Sequence[ShownColumn]: ...  # all columns of a table; empty if an array was compared
     @property
     def panel(self) -> Sequence[str]: ...  # why these methods
+    @property
+    def verdict(self) -> Answers: ...
+    @property
+    def evidence(self) -> Any: ...  # the numbers behind the verdict; None if there is none
+    @property
+    def data_copy(self) -> Any: ...  # how far rows are from each other in the data; None if that is not known
     @property
     def copies(self) -> Mapping[str, str]: ...  # method -> an earlier one with the same map
     @property

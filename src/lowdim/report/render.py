@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,19 @@ import numpy as np
 
 from lowdim._core.runtime.files import write_text
 from lowdim._core.runtime.rng import generator
-from lowdim.report.column_views import colour_columns, column_groups, pack, shown_columns
+from lowdim.report.column_views import (
+    colour_columns,
+    column_groups,
+    given_colours,
+    pack,
+    shown_columns,
+    verdict_columns,
+)
 from lowdim.report.curve_chart import curve_charts
+from lowdim.report.explained import explained
 from lowdim.report.record import Compared
 from lowdim.report.score_table import score_cells
+from lowdim.report.truth import truth
 
 PAGE = Path(__file__).parent / "page"
 STATIC = Path(__file__).parent / "static"
@@ -47,6 +57,7 @@ def render(
     row_numbers: np.ndarray | None = None,
     data: Any = None,
     notes: Sequence[str] = (),
+    colours: Mapping[str, Any] | None = None,
 ) -> str:
     """The page as text.
 
@@ -69,6 +80,8 @@ def render(
         table they are known. Of many columns the first ones, as the page states.
     notes : sequence of str
         Notes about the data.
+    colours : mapping of str to array, optional
+        Further quantities to colour the maps by, one value for each row; the first is what the page opens with.
     """
     if max_points < 1:
         raise ValueError(f"report: max_points must be at least 1; got {max_points!r}.")
@@ -76,7 +89,10 @@ def render(
     measures, rows = score_cells(comparison)
     numbers = np.arange(comparison.n_rows) if row_numbers is None else np.asarray(row_numbers)
     charts = curve_charts(comparison)
+    answers = verdict_columns(comparison, drawn)
     names = list(columns or comparison.column_names or [])
+    columns_seen = colour_columns(comparison, data, names, drawn)
+    extra = given_colours(colours, comparison.n_rows, drawn)
     return _environment().get_template("report.html").render(
         **_bundle(),
         c=comparison,
@@ -89,16 +105,39 @@ def render(
         charts=charts,
         data={
             **_payload(comparison, drawn, numbers),
-            "columns": colour_columns(comparison, data, names, drawn),
+            "columns": [*columns_seen, *extra, *answers],
+            "groups": {"columns": len(columns_seen), "positions": len(extra), "judged": len(answers)},
+            "start": f"column:{len(columns_seen)}" if extra else None,
+            "title": title or "Comparison of maps",
             "shown": shown_columns(comparison, drawn),
             "charts": [_curves(one) for one in charts],
         },
         n_drawn=len(drawn),
+        n_coloured=len(columns_seen),
+        trusted=_trusted(comparison),
+        explained=explained,
         sampled=any("±" in text for row in rows for text in row["values"].values()),
         n_known=int(_quality_known(comparison).sum()),
         column_groups=column_groups(comparison),
         widths=sorted({o.n_components for o in comparison.outcomes if o.n_components is not None}),
     )  # fmt: skip
+
+
+def _questions(comparison: Compared) -> list[dict[str, Any]]:
+    """For each question the maps that were ranked, best first, with those that are not behind beyond chance."""
+    rankings = {} if comparison.evidence is None else comparison.evidence.rankings
+    return [
+        {
+            "name": r.question, "measure": r.measure, "ties": list(r.ties),
+            "values": [[name, round(float(value), 4)] for name, value in r.values.items()],
+        }
+        for r in rankings.values()
+    ]  # fmt: skip
+
+
+def _trusted(comparison: Compared) -> dict[str, Counter[str]]:
+    """Method -> how many rows have each verdict."""
+    return {name: Counter(found.tolist()) for name, found in comparison.verdict.rows.items()}
 
 
 def _environment() -> Any:
@@ -152,6 +191,9 @@ def _payload(comparison: Compared, drawn: np.ndarray, numbers: np.ndarray) -> di
         "rows": pack(numbers[drawn], np.int32),
         "names": None if names is None else [names[i] for i in drawn],
         "label": _label(comparison, drawn),
+        "questions": _questions(comparison),
+        "recommended": comparison.verdict.recommended,
+        "truth": truth(comparison, drawn),
         "maps": [
             _map(comparison, name, drawn, Z)
             for name, Z in comparison.aligned().items()

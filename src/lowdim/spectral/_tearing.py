@@ -12,7 +12,7 @@ from scipy import sparse
 
 from lowdim import _native
 from lowdim._core.graph import components, edge_arrays, edge_rows, geodesics, join_edges, some_edges
-from lowdim._core.graph.repair import turned
+from lowdim._core.graph.edges import turned
 
 Array = np.ndarray
 

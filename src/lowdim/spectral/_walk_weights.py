@@ -100,3 +100,11 @@ def check_weights(W: Any, owner: str) -> Any:
     if gap > 1e-6 * largest:
         raise ValueError(f"{what} must be symmetric; got entries that differ by {gap:g}. Pass (W + W.T) / 2.")
     return W if gap == 0 else (W + W.T) * 0.5
+
+
+def at_first_rows(W: Any, first: np.ndarray, n: int) -> sparse.csr_array:
+    """Weights between distinct rows as a matrix of all n rows, in the rows and columns that are the first of each."""
+    if len(first) == n:
+        return W
+    edges = sparse.coo_array(W)
+    return sparse.csr_array((edges.data, (first[edges.row], first[edges.col])), shape=(n, n))

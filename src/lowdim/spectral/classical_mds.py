@@ -8,7 +8,7 @@ import numpy as np
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
-from lowdim._core.distances import check_metric, pairwise
+from lowdim._core.distances import pairwise
 from lowdim._core.extend import Linear
 from lowdim._core.manifold.crowding import JudgedMap
 from lowdim._core.runtime.rng import generator
@@ -36,6 +36,8 @@ class ClassicalMDS(JudgedMap, Reducer):
         Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
         "precomputed" where X holds distances. Names are those of `scipy.spatial.distance.cdist`; distances are a square
         table or a condensed vector.
+    metric_params : dict or None
+        Parameters of `metric` by name, such as ``{"p": 3}`` of "minkowski", or further arguments of a function.
     missing : {"error", "pairwise", "expected"}
         Missing cells (NaN), at fit and in new rows: an error; distances over the columns that both rows have, scaled
         up; or the expected distance under a Gaussian model of the rows, so that a row with few known cells is not close
@@ -83,11 +85,20 @@ class ClassicalMDS(JudgedMap, Reducer):
     _ways_out = "metric='euclidean' on rows needs no n x n matrix; or fit on a sample and transform the rest."
 
     def __init__(
-        self, n_components=2, *, correction=None, metric="euclidean", missing="error", random_state=None, n_jobs=None
+        self,
+        n_components=2,
+        *,
+        correction=None,
+        metric="euclidean",
+        metric_params=None,
+        missing="error",
+        random_state=None,
+        n_jobs=None,
     ):
         self.n_components = n_components
         self.correction = correction
         self.metric = metric
+        self.metric_params = metric_params
         self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -168,7 +179,7 @@ class ClassicalMDS(JudgedMap, Reducer):
         return weights
 
     def _euclidean(self) -> bool:
-        return self.missing == "error" and check_metric(self.metric, "ClassicalMDS") == "euclidean"
+        return self.missing == "error" and self._metric() == "euclidean"
 
     def _extend(self, X: Any) -> np.ndarray:
         if isinstance(self._extension, Linear):

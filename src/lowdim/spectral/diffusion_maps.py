@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
-from lowdim._core.distances import check_metric, pairwise
+from lowdim._core.distances import pairwise
 from lowdim._core.graph.repair import NO_REPAIR, REPAIR_METHODS, Repair
 from lowdim._core.landmarks import policy
 from lowdim._core.landmarks.policy import solved
@@ -57,10 +57,11 @@ class DiffusionMaps(JudgedMap, Reducer):
         nearest neighbours of the other, for tables of many rows. A row is joined to itself in both cases.
     radius : float or None
         Join rows within this distance instead of a fixed number of neighbours.
-    repair : {None, "flow", "linearity", "stability"}
-        Remove short circuits, edges between two folds of the data: edges of rows through which many paths run and
-        around which paths are long; edges that leave the tangent plane (of dimension `n_components`) of their
-        neighbourhood; or edges whose ends are far apart in sparser graphs. See `Isomap`. Only with
+    repair : {None, "detour", "flow", "linearity", "stability"}
+        Remove short circuits, edges between two folds of the data: edges without which the path between their ends is a
+        long detour (the one to try first); edges of rows through which many paths run and around which paths are long;
+        edges that leave the tangent plane (of dimension `n_components`) of their neighbourhood; or edges whose ends are
+        far apart in sparser graphs. See `Isomap`. Where short circuits are left, a warning says so. Only with
         `n_neighbors` or `radius`.
     alpha : float
         Exponent of the density: 0 keeps it (the walk of Laplacian eigenmaps), 1/2 follows a Fokker-Planck diffusion, 1
@@ -86,6 +87,8 @@ class DiffusionMaps(JudgedMap, Reducer):
         Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
         "precomputed" where X holds distances. These are a square table, a condensed vector, or a sparse graph whose
         stored entries are the edges (`n_neighbors` is not used then).
+    metric_params : dict or None
+        Parameters of `metric` by name, such as ``{"p": 3}`` of "minkowski", or further arguments of a function.
     search : {"auto", "exact", "approximate"}
         Neighbour search. "auto" is exact up to 20,000 rows and wherever a tree is fast, else approximate (with a
         recall of 98 % and more on data with structure).
@@ -178,6 +181,7 @@ class DiffusionMaps(JudgedMap, Reducer):
         convention="exp(-d2/s)",
         n_landmarks="auto",
         metric="euclidean",
+        metric_params=None,
         search="auto",
         missing="error",
         disconnected="bridge",
@@ -194,6 +198,7 @@ class DiffusionMaps(JudgedMap, Reducer):
         self.convention = convention
         self.n_landmarks = n_landmarks
         self.metric = metric
+        self.metric_params = metric_params
         self.search = search
         self.missing = missing
         self.disconnected = disconnected
@@ -206,7 +211,6 @@ class DiffusionMaps(JudgedMap, Reducer):
 
     def _embed(self, X: Any) -> np.ndarray:
         self.suspicious_edges_, self.suspicious_scores_, self.suspicious_removed_ = NO_REPAIR
-        check_metric(self.metric, _NAME)
         if self.repair is not None and not self._on_graph(X):
             raise ValueError(f"{_NAME}: repair must be None where all rows are joined. Set n_neighbors or radius.")
         with_all, with_landmarks = partial(self._embed_rows, X, None), partial(self._embed_rows, X, give_up=False)

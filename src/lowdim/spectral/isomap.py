@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
-from lowdim._core.distances import check_metric, pairwise
+from lowdim._core.distances import pairwise
 from lowdim._core.extend import Nystrom
 from lowdim._core.graph import geodesics
 from lowdim._core.graph.repair import REPAIR_METHODS, Repair
@@ -52,12 +52,15 @@ class Isomap(JudgedMap, Reducer):
         Number of landmarks (farthest-point choice) from which paths start. "auto": all rows, but 1,000 landmarks with
         a warning where tables of all pairs would not fit into memory or take very long (beyond 40,000 rows); None:
         all rows.
-    repair : {None, "flow", "linearity", "stability"}
-        Remove short circuits, edges between two folds of the data, as long as the graph stays connected. "flow":
-        edges of rows through which many paths run and around which paths are long (Choi and Choi); finds single short
-        cuts, such as rows between two folds. "linearity": edges that leave the tangent plane (of dimension
-        `n_components`) of their neighbourhood by more than half their length; the most reliable where rows are given.
-        "stability": edges whose ends are far apart in sparser graphs; for `n_neighbors` or `radius` chosen too large.
+    repair : {None, "detour", "flow", "linearity", "stability"}
+        Remove short circuits, edges between two folds of the data, as long as the graph stays connected. "detour":
+        edges without which the path between their ends is longer than six radii of the neighbourhoods; finds single
+        edges, bundles (`n_neighbors` or `radius` too large) and chains of rows between two folds, and is the one to try
+        first. "flow": edges of rows through which many paths run and around which paths are long (Choi and Choi);
+        finds single rows between two folds. "linearity": edges that leave the tangent plane (of dimension
+        `n_components`) of their neighbourhood by more than half their length. "stability": edges whose ends are far
+        apart in sparser graphs. Whatever is chosen, the graph is looked over on every fit, and a warning names short
+        circuits that are left; on a roll of which 300 rows are known it may not see them.
     tear : bool or int
         Cut loops around a ring, a tube or a hole, on the side far from the middle of the data (Lee and Verleysen). A
         number: loops of at most so many edges are gaps between rows and stay; True is 11.
@@ -68,6 +71,8 @@ class Isomap(JudgedMap, Reducer):
         Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
         "precomputed" where X holds distances. These are a square table, a condensed vector, or a sparse graph whose
         stored entries are the edges (`n_neighbors` is not used then).
+    metric_params : dict or None
+        Parameters of `metric` by name, such as ``{"p": 3}`` of "minkowski", or further arguments of a function.
     search : {"auto", "exact", "approximate"}
         Neighbour search. "auto" is exact up to 20,000 rows and wherever a tree is fast, else approximate (with a
         recall of 98 % and more on data with structure).
@@ -104,8 +109,9 @@ class Isomap(JudgedMap, Reducer):
     suspicious_edges_ : ndarray of shape (m, 2)
         With `repair` (else None): the edges found, as pairs of rows, the most suspicious first.
     suspicious_scores_ : ndarray of shape (m,)
-        Their scores: paths through the row at fault over the usual number; the component normal to the tangent plane
-        over the length; or the length of the path around the edge over that of the edge.
+        Their scores: the length of the path around the edge over the radius of the neighbourhoods (up to 20); paths
+        through the row at fault over the usual number; the component normal to the tangent plane over the length; or
+        the length of the path around the edge over that of the edge.
     suspicious_removed_ : ndarray of shape (m,)
         Whether each was removed; False where the graph would be disconnected without it.
     torn_edges_ : ndarray of shape (m, 2)
@@ -126,9 +132,11 @@ class Isomap(JudgedMap, Reducer):
     Examples
     --------
     >>> import lowdim
-    >>> X = lowdim.datasets.swiss_roll(300, random_state=0).X
-    >>> model = lowdim.Isomap(n_components=2, n_neighbors=8).fit(X)
-    >>> model.transform(X[:5]).shape
+    >>> roll = lowdim.datasets.swiss_roll(500, random_state=0)  # so few rows that ten neighbours reach the next turn
+    >>> model = lowdim.Isomap(n_components=2, n_neighbors=10, repair="detour").fit(roll.X)
+    >>> lowdim.quality.procrustes(roll.isometric_coordinates, model.embedding_).disparity < 0.01
+    True
+    >>> model.transform(roll.X[:5]).shape
     (5, 2)
     """
 
@@ -158,6 +166,7 @@ class Isomap(JudgedMap, Reducer):
         tear=False,
         kernelize=False,
         metric="euclidean",
+        metric_params=None,
         search="auto",
         missing="error",
         disconnected="bridge",
@@ -173,6 +182,7 @@ class Isomap(JudgedMap, Reducer):
         self.tear = tear
         self.kernelize = kernelize
         self.metric = metric
+        self.metric_params = metric_params
         self.search = search
         self.missing = missing
         self.disconnected = disconnected
@@ -182,7 +192,6 @@ class Isomap(JudgedMap, Reducer):
 
     def _embed(self, X: Any) -> np.ndarray:
         """Neighbour graph -> geodesic distances -> classical scaling, in each connected component."""
-        check_metric(self.metric, "Isomap")
         m, rng = self._landmark_choice(*extent(X)).announced("Isomap"), generator(self.random_state)
         self._rows = self._own_rows(X)
 

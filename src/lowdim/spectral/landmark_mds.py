@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_array
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
-from lowdim._core.distances import check_dissimilarities, check_metric, pairwise
+from lowdim._core.distances import check_dissimilarities, pairwise
 from lowdim._core.distances.labelled import labelled
 from lowdim._core.extend import Linear, Nystrom
 from lowdim._core.iterate import Progress
@@ -58,6 +58,8 @@ class LandmarkMDS(JudgedMap, Reducer):
         "precomputed" where X holds distances. Names are those of `scipy.spatial.distance.cdist`; distances are a square
         table or a condensed vector; or, with `landmarks` given by number, the distances of all rows to these alone, one
         column for each.
+    metric_params : dict or None
+        Parameters of `metric` by name, such as ``{"p": 3}`` of "minkowski", or further arguments of a function.
     missing : {"error", "pairwise", "expected"}
         Missing cells (NaN), at fit and in new rows: an error; distances over the columns that both rows have, scaled
         up; or the expected distance under a Gaussian model of the rows, so that a row with few known cells is not close
@@ -117,6 +119,7 @@ class LandmarkMDS(JudgedMap, Reducer):
         landmarks="random",
         correction=None,
         metric="euclidean",
+        metric_params=None,
         missing="error",
         random_state=None,
         n_jobs=None,
@@ -127,6 +130,7 @@ class LandmarkMDS(JudgedMap, Reducer):
         self.landmarks = landmarks
         self.correction = correction
         self.metric = metric
+        self.metric_params = metric_params
         self.missing = missing
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -244,7 +248,7 @@ class LandmarkMDS(JudgedMap, Reducer):
         return D
 
     def _euclidean(self) -> bool:
-        return self.missing == "error" and check_metric(self.metric, "LandmarkMDS") == "euclidean"
+        return self.missing == "error" and self._metric() == "euclidean"
 
     def _warn_of_flat_landmarks(self, Z: np.ndarray) -> None:
         """Axes along which the landmarks have little or no variance: coordinates there are inaccurate or 0."""

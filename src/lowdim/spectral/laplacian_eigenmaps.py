@@ -11,7 +11,6 @@ from scipy import sparse
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
-from lowdim._core.distances import check_metric
 from lowdim._core.graph import laplacian
 from lowdim._core.graph.repair import NO_REPAIR, REPAIR_METHODS, Repair
 from lowdim._core.landmarks import policy
@@ -28,6 +27,7 @@ from lowdim.spectral._falloff import NEIGHBOR, Falloff
 from lowdim.spectral._walk_weights import (
     EDGE_WIDTH_RULES,
     WIDTH_CONVENTIONS,
+    at_first_rows,
     check_weights,
     edge_gamma,
     kth_lengths,
@@ -54,10 +54,11 @@ class LaplacianEigenmaps(JudgedMap, Reducer):
         Neighbours each row is joined to. Two rows are joined when either is a neighbour of the other.
     radius : float or None
         Join rows within this distance instead of a fixed number of neighbours.
-    repair : {None, "flow", "linearity", "stability"}
-        Remove short circuits, edges between two folds of the data: edges of rows through which many paths run and
-        around which paths are long; edges that leave the tangent plane (of dimension `n_components`) of their
-        neighbourhood; or edges whose ends are far apart in sparser graphs. See `Isomap`.
+    repair : {None, "detour", "flow", "linearity", "stability"}
+        Remove short circuits, edges between two folds of the data: edges without which the path between their ends is a
+        long detour (the one to try first); edges of rows through which many paths run and around which paths are long;
+        edges that leave the tangent plane (of dimension `n_components`) of their neighbourhood; or edges whose ends are
+        far apart in sparser graphs. See `Isomap`. Where short circuits are left, a warning says so.
     weights : {"heat", "binary", "given"} or callable
         "heat": exp(-gamma d²) of the length d of an edge; "binary": 1; "given": the entries of X themselves, for
         ``metric="precomputed"``. X is then a graph of weights (dense or sparse, its diagonal counts), and new rows hold
@@ -91,6 +92,8 @@ class LaplacianEigenmaps(JudgedMap, Reducer):
         Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
         "precomputed" where X holds distances. These are a square table, a condensed vector, or a sparse graph whose
         stored entries are the edges (`n_neighbors` is not used then).
+    metric_params : dict or None
+        Parameters of `metric` by name, such as ``{"p": 3}`` of "minkowski", or further arguments of a function.
     search : {"auto", "exact", "approximate"}
         Neighbour search. "auto" is exact up to 20,000 rows and wherever a tree is fast, else approximate (with a
         recall of 98 % and more on data with structure).
@@ -115,6 +118,9 @@ class LaplacianEigenmaps(JudgedMap, Reducer):
     eigenvalues_ : ndarray of shape (n_components,)
         l of each axis, from 0 to 2 (with ``normalization="none"``, to twice the largest degree), ascending, that of the
         constant left out (of the largest component).
+    affinity_matrix_ : sparse array of shape (n_samples, n_samples)
+        The weights W of the edges, those that join components too. Equal rows count as one: their weights are at the
+        first of them. None in models of earlier releases.
     gamma_ : float or None
         The gamma of the heat weights; None where each row has a scale.
     scales_ : ndarray or None
@@ -171,6 +177,7 @@ class LaplacianEigenmaps(JudgedMap, Reducer):
     _sparse_graphs = True
     _extension: Any
     scales_: Any = None  # models of earlier releases have one width
+    affinity_matrix_: Any = None  # and do not keep their weights
     _unit_axes = True
     _crowding_advice = "Drop these, raise n_neighbors, or use another method."
     _ways_out = "Use fewer neighbours, or n_landmarks=1000."
@@ -190,6 +197,7 @@ class LaplacianEigenmaps(JudgedMap, Reducer):
         normalization="random_walk",
         n_landmarks="auto",
         metric="euclidean",
+        metric_params=None,
         search="auto",
         missing="error",
         disconnected="bridge",
@@ -208,6 +216,7 @@ class LaplacianEigenmaps(JudgedMap, Reducer):
         self.normalization = normalization
         self.n_landmarks = n_landmarks
         self.metric = metric
+        self.metric_params = metric_params
         self.search = search
         self.missing = missing
         self.disconnected = disconnected
@@ -222,6 +231,7 @@ class LaplacianEigenmaps(JudgedMap, Reducer):
         self._rows = self._own_rows(rows)
 
         W, joined, gaps = self._weighted(rows, same)
+        self.affinity_matrix_ = at_first_rows(W, same.first, X.shape[0])
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels[same.kind]
         components = joined.parts(self.disconnected)
         with_all = partial(self._embed_all, W, components, same, gaps)
@@ -262,7 +272,6 @@ class LaplacianEigenmaps(JudgedMap, Reducer):
         return np.concatenate([self._extend(rows[block]) for block in blocks(len(rows), self._block_rows)])
 
     def _check_choices(self, X: Any) -> None:
-        check_metric(self.metric, _NAME)
         if self.n_landmarks not in (None, "auto") and not self._takes_landmarks(X):
             raise ValueError(
                 f"{_NAME}: n_landmarks must be None for metric='precomputed', for sparse rows, for given weights and "
@@ -378,7 +387,7 @@ class LaplacianEigenmaps(JudgedMap, Reducer):
         return {
             "search": 2 * n * 64 * 8,
             "reduced problem": reduced,
-            "neighbour graph": 60 * edges,
+            "neighbour graph": 72 * edges,
             "axes": 64 * n * (self.n_components + 20),
             "rows": 2 * n * d * itemsize if stored is None else 24 * stored,
         }

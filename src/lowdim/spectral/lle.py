@@ -11,7 +11,6 @@ from scipy import sparse
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
-from lowdim._core.distances import check_metric
 from lowdim._core.extend import NeighborWeights
 from lowdim._core.graph import has_edges, neighbor_graph
 from lowdim._core.graph.local_fits import LLE_METHODS, Patches, alignment
@@ -54,10 +53,11 @@ class LLE(JudgedMap, Reducer):
         Ridge of the weights as a share of the trace of the local Gram matrix. If it is large, the map depends on the
         graph alone; if it is too small, the map is a linear projection of the rows. "auto" takes in each neighbourhood
         the mean variance outside its `n_components` leading directions.
-    repair : {None, "flow", "linearity", "stability"}
-        Remove short circuits, edges between two folds of the data: edges of rows through which many paths run and
-        around which paths are long; edges that leave the tangent plane (of dimension `n_components`) of their
-        neighbourhood; or edges whose ends are far apart in sparser graphs. See `Isomap`.
+    repair : {None, "detour", "flow", "linearity", "stability"}
+        Remove short circuits, edges between two folds of the data: edges without which the path between their ends is a
+        long detour (the one to try first); edges of rows through which many paths run and around which paths are long;
+        edges that leave the tangent plane (of dimension `n_components`) of their neighbourhood; or edges whose ends are
+        far apart in sparser graphs. See `Isomap`. Where short circuits are left, a warning says so.
         Rows at the other end of such an edge are left out of the neighbourhood.
     n_landmarks : int, "auto" or None
         Number of landmarks of which the coordinates of every row are a weighted mean, so that the eigenproblem is that
@@ -67,6 +67,8 @@ class LLE(JudgedMap, Reducer):
         Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
         "precomputed" where X holds distances. It chooses the neighbours; the local fits need coordinates, so that
         "precomputed" is an error here. Under "gower" these are numbers over their range and one column per category.
+    metric_params : dict or None
+        Parameters of `metric` by name, such as ``{"p": 3}`` of "minkowski", or further arguments of a function.
     search : {"auto", "exact", "approximate"}
         Neighbour search. "auto" is exact up to 20,000 rows and wherever a tree is fast, else approximate (with a
         recall of 98 % and more on data with structure).
@@ -120,7 +122,7 @@ class LLE(JudgedMap, Reducer):
     Examples
     --------
     >>> import lowdim
-    >>> X = lowdim.datasets.swiss_roll(500, random_state=0).X
+    >>> X = lowdim.datasets.swiss_roll(1500, random_state=0).X
     >>> model = lowdim.LLE(n_components=2, method="ltsa").fit(X)
     >>> model.transform(X[:5]).shape
     (5, 2)
@@ -150,6 +152,7 @@ class LLE(JudgedMap, Reducer):
         repair=None,
         n_landmarks="auto",
         metric="euclidean",
+        metric_params=None,
         search="auto",
         missing="error",
         disconnected="bridge",
@@ -164,6 +167,7 @@ class LLE(JudgedMap, Reducer):
         self.repair = repair
         self.n_landmarks = n_landmarks
         self.metric = metric
+        self.metric_params = metric_params
         self.search = search
         self.missing = missing
         self.disconnected = disconnected
@@ -212,12 +216,16 @@ class LLE(JudgedMap, Reducer):
 
     def _check_settings(self) -> None:
         self._check_size(self.n_neighbors)
-        check_metric(self.metric, "LLE")
         if self._precomputed():
             raise ValueError(
                 "LLE: metric must compare rows, whose coordinates the local fits need; got 'precomputed'. "
                 "ClassicalMDS(metric='precomputed') turns distances into coordinates."
             )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = False  # distances are refused
+        return tags
 
     def _check_size(self, k: int) -> None:
         """A neighbourhood must have more rows than the local fit has unknowns."""

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
-from lowdim._core.distances import check_metric, pairwise
+from lowdim._core.distances import pairwise
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim.stress import _report as report
@@ -65,6 +65,8 @@ class MDS(Reducer):
         Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
         "precomputed" where X holds distances. Names are those of `scipy.spatial.distance.cdist`; distances are a square
         table or a condensed vector with NaN for unknown ones.
+    metric_params : dict or None
+        Parameters of `metric` by name, such as ``{"p": 3}`` of "minkowski", or further arguments of a function.
     missing : {"error", "pairwise", "expected"}
         Missing cells (NaN), at fit and in new rows: an error; distances over the columns that both rows have, scaled
         up; or the expected distance under a Gaussian model of the rows. Euclidean distances only; "pairwise" also
@@ -154,6 +156,7 @@ class MDS(Reducer):
         ties="primary",
         solver="auto",
         metric="euclidean",
+        metric_params=None,
         missing="error",
         init="classical",
         n_init=1,
@@ -171,6 +174,7 @@ class MDS(Reducer):
         self.ties = ties
         self.solver = solver
         self.metric = metric
+        self.metric_params = metric_params
         self.missing = missing
         self.init = init
         self.n_init = n_init
@@ -182,7 +186,6 @@ class MDS(Reducer):
         self.verbose = verbose
 
     def _embed(self, X: Any) -> np.ndarray:
-        check_metric(self.metric, "MDS")
         settings = self._settings(X)
         fit = fit_stochastic if settings.solver == "stochastic" else fit_pairs
         found = fit(self._dissimilarities(X), settings)
@@ -240,7 +243,7 @@ class MDS(Reducer):
 
     def _classical_of_rows(self) -> bool:
         """Whether the initialisation is classical scaling of the rows themselves, that is PCA (not of an order)."""
-        return self.missing == "error" and self.level != "ordinal" and check_metric(self.metric, "MDS") == "euclidean"
+        return self.missing == "error" and self.level != "ordinal" and self._metric() == "euclidean"
 
     def _keep(self, found: Fitted, power: float) -> np.ndarray:
         """Set the attributes, in the unit of the dissimilarities (level "ordinal" has none)."""

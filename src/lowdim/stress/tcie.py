@@ -12,13 +12,13 @@ from scipy import sparse
 from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.callbacks import Relay
-from lowdim._core.distances import check_metric
 from lowdim._core.extend import Interpolation, NeighborWeights
 from lowdim._core.graph.repair import REPAIR_METHODS, Repair
 from lowdim._core.iterate import Progress
 from lowdim._core.landmarks import policy
 from lowdim._core.landmarks.choose import sources_among
 from lowdim._core.manifold.components import gathered, side_by_side
+from lowdim._core.manifold.crowding import JudgedMap
 from lowdim._core.manifold.neighborhood import Distinct, Neighborhood, are_searched, enough_neighbors
 from lowdim._core.neighbors import Neighbors
 from lowdim._core.runtime.notices import warn
@@ -29,10 +29,11 @@ from lowdim.stress._solvers import STRESS_SOLVERS
 from lowdim.stress._tcie_component import INVERTED, ComponentGeodesics, EmbeddedComponent, least_stress
 
 MOSTLY, HARDLY = 0.6, 0.25  # of the rows at the boundary, of the pairs kept: on digits 0.78, 0.10, a roll 0.35, 0.30
+NEARLY_ALL, ENOUGH = 0.75, 150  # of the rows: sheets of 180 rows reach 0.68; wine, whatever is kept, 0.79
 FEW = 100  # rows below which most of a surface may be near its boundary
 
 
-class TCIE(Reducer):
+class TCIE(JudgedMap, Reducer):
     """TCIE: flattens surfaces with holes and bays, which Isomap stretches.
 
     Geodesic distances D in a neighbour graph are distances on a flat surface only where the straight line lies inside
@@ -53,8 +54,9 @@ class TCIE(Reducer):
         A row is at the boundary when its nearest rows lie to one side of it by more than this share of what they do at
         a straight boundary, or, next to such a row, by two thirds of it (corners of holes). From 1.6 on no row is, and
         all pairs count.
-    repair : {None, "flow", "linearity", "stability"}
-        Remove short circuits, edges between two folds of the data; see `Isomap`.
+    repair : {None, "detour", "flow", "linearity", "stability"}
+        Remove short circuits, edges between two folds of the data; see `Isomap`. Where short circuits are left, a
+        warning says so.
     n_landmarks : int, "auto" or None
         Number of landmarks (farthest-point choice) whose stress is minimised; paths lead through all rows, and the
         coordinates of the others follow from the nearest landmarks. "auto": all rows, but 1,000 landmarks with a
@@ -66,6 +68,8 @@ class TCIE(Reducer):
         Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
         "precomputed" where X holds distances. These are a square table, a condensed vector, or a sparse graph whose
         stored entries are the edges (`n_neighbors` is not used then).
+    metric_params : dict or None
+        Parameters of `metric` by name, such as ``{"p": 3}`` of "minkowski", or further arguments of a function.
     search : {"auto", "exact", "approximate"}
         Neighbour search. "auto" is exact up to 20,000 rows and wherever a tree is fast, else approximate (with a
         recall of 98 % and more on data with structure).
@@ -131,8 +135,8 @@ class TCIE(Reducer):
     Examples
     --------
     >>> import lowdim
-    >>> roll = lowdim.datasets.swiss_roll_hole(300, noise=0, random_state=0)
-    >>> model = lowdim.TCIE(n_components=2, n_neighbors=8).fit(roll.X)
+    >>> roll = lowdim.datasets.swiss_roll_hole(600, noise=0, random_state=0)
+    >>> model = lowdim.TCIE(n_components=2, n_neighbors=8, repair="linearity").fit(roll.X)
     >>> model.transform(roll.X[:5]).shape
     (5, 2)
     """
@@ -148,6 +152,7 @@ class TCIE(Reducer):
     _sparse_rows = True
     _sparse_graphs = True
     _extension: Any
+    _crowding_advice = "Drop these, raise n_neighbors, or look at the others alone."
     _most_rows: ClassVar[int] = 8000  # that are embedded within a few minutes
     _ways_out = "Set n_landmarks=1000 or so: the other rows then follow from the landmarks."
 
@@ -162,6 +167,7 @@ class TCIE(Reducer):
         n_landmarks="auto",
         solver="accelerated",
         metric="euclidean",
+        metric_params=None,
         search="auto",
         missing="error",
         disconnected="bridge",
@@ -180,6 +186,7 @@ class TCIE(Reducer):
         self.n_landmarks = n_landmarks
         self.solver = solver
         self.metric = metric
+        self.metric_params = metric_params
         self.search = search
         self.missing = missing
         self.disconnected = disconnected
@@ -191,7 +198,6 @@ class TCIE(Reducer):
         self.verbose = verbose
 
     def _embed(self, X: Any) -> np.ndarray:
-        check_metric(self.metric, "TCIE")
         rng, m = generator(self.random_state), self._landmark_choice(*extent(X)).announced("TCIE")
         same = Distinct.of(X, given=self._precomputed() and sparse.issparse(X))
         rows = same.pick(X, square=self._precomputed())
@@ -298,7 +304,8 @@ class TCIE(Reducer):
 def _warn_of_boundary(boundary: np.ndarray, kept: float, r: int) -> None:
     """Where most rows look as if they were at a boundary, the rows do not lie on a surface of that dimension."""
     share = float(np.nanmean(boundary.astype(np.float64)))
-    if share > MOSTLY and kept < HARDLY and len(boundary) >= FEW:
+    hardly = share > MOSTLY and kept < HARDLY and len(boundary) >= FEW
+    if hardly or (share > NEARLY_ALL and len(boundary) >= ENOUGH):
         warn(
             f"TCIE: {100 * share:.0f} % of the rows have their nearest rows on one side, as rows at a boundary do, and "
             f"{100 * kept:.0f} % of the pairs count: the rows do not lie on a surface of dimension {r}, but in groups "

@@ -15,20 +15,25 @@ from typing import Any
 import numpy as np
 
 import lowdim
+from lowdim._core.gpu import devices
 from lowdim._core.neighbors import shared
 from lowdim._core.renamed import renamed_arguments
 from lowdim._core.runtime.rng import generator
 from lowdim.study.columns import Kind, Wishes
 from lowdim.study.comparison import Comparison
 from lowdim.study.data import Data, data_of, data_of_distances
+from lowdim.study.data_copy import copy_of
 from lowdim.study.labels import Labels, labels_of
-from lowdim.study.method_list import requested_methods
-from lowdim.study.notes import notes_on_scores, scored_rows
+from lowdim.study.method_list import Entry, requested_methods
+from lowdim.study.notes import note_on_device, notes_on_scores, scored_rows
 from lowdim.study.panel import ALL, Panel, Traits, choose_panel, every_method, traits_of
 from lowdim.study.reference_choice import choose_reference
-from lowdim.study.running import Checkpoint, Limits, Progress, Runner, Steps
+from lowdim.study.running import NO_VERDICT, Checkpoint, Limits, Progress, Runner, Steps, expected_runs
+from lowdim.study.running.one_method import Outcome
 from lowdim.study.scoring import score_each
 from lowdim.study.settings import Settings
+from lowdim.study.verdict import Evidence, Verdict, gather, verdict_of
+from lowdim.study.verdict.evidence import Case
 
 
 @renamed_arguments(callback="progress", n_neighbors="graph_neighbors", memory_limit="limit_memory")
@@ -52,8 +57,11 @@ def compare(
     own_process: bool = False,
     checkpoint: Any = None,
     on_interrupt: str = "raise",
+    verdict: bool = True,
+    stability: int = 0,
     progress: Progress | None = None,
     metric: Any = "euclidean",
+    device: str | None = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
     verbose: int | bool = 0,
@@ -118,12 +126,22 @@ def compare(
         the estimators of maps found there are not fitted.
     on_interrupt : {"raise", "score"}
         On Ctrl-C while methods run: raise KeyboardInterrupt, or score the maps that are finished.
+    verdict : bool
+        Judge the maps: which one for which question, which rows and groups can be trusted. Maps of noise are made for
+        it by the same methods: of more than 5,000 rows only for the recommended map, of more than 20,000 for a map of
+        2,000 of them. What is not judged is named with the reason. False: scores alone.
+    stability : int
+        How often the recommended map is made again from parts of the rows, with other seeds and settings; 0: never.
     progress : callable, optional
         Called as ``progress(step, done, total)`` before each step: its name, the steps done, and their number; during
         a method that reports its iterations also with fractions of a step.
     metric : str or callable
         Distance between rows for the reference: a name, a function of two rows, or "precomputed" where `reference`
         (or, without one, `X`) holds distances.
+    device : str or None
+        Where to compute: "cpu", "cuda" (an NVIDIA GPU, through PyTorch), or "auto", the GPU where there is one. Methods
+        given by name that can run there do, and ranks for the scores are found there; a note says what ran where.
+        Estimators keep their own. None: the CPU, and networks as they are set.
     random_state : int, generator or None
         Seed; the same int gives the same result. The result has the seed that was used.
     n_jobs : int or None
@@ -135,7 +153,7 @@ def compare(
     Returns
     -------
     Comparison
-        ``.table``, ``.columns``, ``.embeddings``, ``.curves``, ``.per_row``, ``.report(path)``, ...
+        ``.verdict``, ``.table``, ``.columns``, ``.embeddings``, ``.curves``, ``.per_row``, ``.report(path)``, ...
 
     Examples
     --------
@@ -150,35 +168,54 @@ def compare(
     start, seed, width = time.perf_counter(), _seed(random_state), _width(n_components)
     limits = Limits.of(limit_time, limit_memory, own_process, "compare")
     _check_choice(on_interrupt)
-    wishes = _wishes(y, row_names, columns, drop, kinds)
     items = isinstance(metric, str) and metric == "precomputed" and isinstance(reference, str)
-    data = data_of_distances(X, "compare") if items else data_of(X, wishes, scale)
+    data = data_of_distances(X, "compare") if items else data_of(X, _wishes(y, row_names, columns, drop, kinds), scale)
     labels = _labels(y, data, label_name)
     names = _row_names(row_names, data)
     panel = _panel(methods, traits_of(data, labels, width), labels is not None)
-    settings = Settings.for_data(data, labels, width, seed, n_jobs, max(0, int(verbose) - 1))
+    place = None if device is None else devices.find(device, "compare")
+    settings = Settings.for_data(data, labels, width, seed, n_jobs, max(0, int(verbose) - 1), device)
     planned = requested_methods(methods if panel is None else panel.names, settings)
-    steps = Steps(progress, verbose, len(planned) + 4)
+    steps = Steps(progress, verbose, expected_runs(planned, data.rows.shape, settings), _others(verdict, stability))
     with shared(data.rows):
         steps.announce("reference distances")
         against = choose_reference(reference, data, metric=metric, graph_neighbors=graph_neighbors, n_jobs=n_jobs)
-        kept = Checkpoint(checkpoint, data, labels)
-        runner = Runner(data, labels, limits, kept, limit_memory, steps, on_interrupt)
-        outcomes = runner.run_all(planned, settings)
-        steps.announce("scores", last=True)
+        maps = Checkpoint(checkpoint, data, labels)
+        outcomes = Runner(data, labels, limits, maps, limit_memory, steps, on_interrupt).run_all(planned, settings)
+        steps.announce("scores")
         scored, warned = score_each(
-            {o.name: o.embedding for o in outcomes if o.embedding is not None}, against,
+            {o.name: o.embedding for o in outcomes if o.embedding is not None}, against, device=device or "cpu",
             scale={o.name: o.has_scale for o in outcomes}, labels=labels, anchors=anchors, n_jobs=n_jobs, seed=seed,
         )  # fmt: skip
-    notes = (*data.notes, *notes_on_scores(outcomes, data, planned), labels.note if labels else None, *warned)
+        case = Case(
+            outcomes, scored, data, labels, against, {entry.name: entry.target for entry in planned}, names, seed,
+            n_jobs, not limits.isolate, stability,
+        )  # fmt: skip
+        evidence, stopped = _evidence(case, steps, on_interrupt) if verdict else (None, None)
+        small = copy_of(against, n_jobs=n_jobs)
+    notes = _notes(outcomes, data, planned, labels, (*warned, stopped, note_on_device(outcomes, device, place)))
     return Comparison(
         outcomes=tuple(outcomes), scored=scored, rows_scored=scored_rows(outcomes), n_columns=data.n_columns,
         reference=against.without_rows(), seed=seed, labels=labels, row_names=names,
         column_names=None if data.distances else data.names,
-        versions=versions(), notes=tuple(note for note in notes if note), seconds=time.perf_counter() - start,
+        versions=versions(), notes=notes, seconds=time.perf_counter() - start,
         columns=() if data.table is None else data.table.columns, panel=() if panel is None else panel.reasons,
         rows_used=np.arange(data.n) if data.table is None else data.table.rows,
+        verdict=Verdict() if evidence is None else verdict_of(evidence), evidence=evidence, data_copy=small,
     )  # fmt: skip
+
+
+def _notes(
+    outcomes: list[Outcome], data: Data, planned: list[Entry], labels: Labels | None, others: tuple[str | None, ...]
+) -> tuple[str, ...]:
+    """All notes there are, those on the data first."""
+    own = labels.note if labels else None
+    return tuple(note for note in (*data.notes, *notes_on_scores(outcomes, data, planned), own, *others) if note)
+
+
+def _others(verdict: bool, stability: int) -> int:
+    """Steps besides the methods: reference, scores; noise, groups; stability."""
+    return 2 + (2 + bool(stability) if verdict else 0)
 
 
 def _wishes(y: Any, row_names: Any, columns: Any, drop: Any, kinds: Any) -> Wishes:
@@ -200,6 +237,16 @@ def _listed(names: Any, what: str) -> tuple[str, ...]:
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise TypeError(f"compare: {what} must be a list of column names; got {names!r}.")
     return tuple(str(name) for name in names)
+
+
+def _evidence(case: Case, steps: Steps, on_interrupt: str) -> tuple[Evidence | None, str | None]:
+    """What the verdict rests on; after Ctrl-C nothing, and a note."""
+    try:
+        return gather(case, steps), None
+    except KeyboardInterrupt:
+        if on_interrupt == "raise":
+            raise
+        return None, NO_VERDICT
 
 
 def _check_choice(on_interrupt: Any) -> None:

@@ -13,20 +13,22 @@ import numpy as np
 
 from lowdim.study.alignment import aligned_maps
 from lowdim.study.columns import Column
+from lowdim.study.data_copy import DataCopy
 from lowdim.study.json_values import plain
 from lowdim.study.labels import Labels
 from lowdim.study.notes import copies
 from lowdim.study.reference_choice import ReferenceChoice
 from lowdim.study.running.one_method import Outcome
 from lowdim.study.scoring import Scored
+from lowdim.study.verdict import Evidence, Verdict
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """Embeddings of the same rows by several methods, and how faithful each one is.
 
-    Made by :func:`lowdim.compare`. It names no best method: the measures answer different questions, and embeddings
-    with different numbers of components cannot be ranked.
+    Made by :func:`lowdim.compare`. It names no best method for everything: ``verdict`` says which map answers which
+    question, and what must not be read from it.
 
     Parameters
     ----------
@@ -61,6 +63,12 @@ class Comparison:
         Why these methods were run, if the default selection was.
     rows_used : ndarray of int or None
         Positions of the rows in the table that was passed; rows without any value are left out.
+    verdict : Verdict
+        Answers in words, each with its numbers: ``print(comparison.verdict)``; empty with ``verdict=False``.
+    evidence : Evidence or None
+        The numbers behind the verdict: rankings by question, groups, structure, dimension.
+    data_copy : DataCopy or None
+        How far rows are from each other in the data, rounded: what the report shows where you point at a row.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -78,6 +86,9 @@ class Comparison:
     columns: tuple[Column, ...] = ()
     panel: tuple[str, ...] = ()
     rows_used: np.ndarray | None = None
+    verdict: Verdict = field(default_factory=Verdict)
+    evidence: Evidence | None = None
+    data_copy: DataCopy | None = None
 
     @property
     def names(self) -> list[str]:
@@ -190,6 +201,7 @@ class Comparison:
             "seed": self.seed,
             "versions": self.versions,
             "notes": list(self.notes),
+            "verdict": self.verdict.to_dict(),
             "panel": list(self.panel),
             "column_kinds": [column.to_dict() for column in self.columns],
             "methods": rows,

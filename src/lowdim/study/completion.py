@@ -70,9 +70,9 @@ def fill(
     -------
     Completed
     """
-    used = table.used
+    used, left = table.used, _left_as_they_are(table)
     if not any(column.missing.any() for column in used):
-        return Completed({column.name: column.values for column in used}, [], "no cell is missing")
+        return Completed({column.name: column.values for column in used}, [], "no cell is missing", left)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = lowdim.impute(
@@ -86,7 +86,18 @@ def fill(
     ]
     how = found.method if found.choice is None else found.choice.why
     models = () if found.choice is None else tuple(vars(one) for one in found.choice.candidates)
-    return Completed(values, cells, how, tuple(dict.fromkeys(str(w.message) for w in caught)), models)
+    return Completed(values, cells, how, (*dict.fromkeys(str(w.message) for w in caught), *left), models)
+
+
+def _left_as_they_are(table: Table) -> tuple[str, ...]:
+    """What is said of a label with missing cells, which models do not see."""
+    label = table.label
+    if label is None or label.kind == "number" or not label.missing.any():
+        return ()
+    return (
+        f"{int(label.missing.sum())} missing cells of {label.name}, taken for the label of the rows, are left as they "
+        f"are; --as category:{label.name} fills them too.",
+    )
 
 
 def _table(used: list[Column]) -> np.ndarray:

@@ -38,6 +38,8 @@ class Data:
         What was done to the rows and columns.
     distances : bool
         `rows` holds distances between items instead of rows.
+    frame : data frame or None
+        The same distances, with the names of the items.
     """
 
     rows: Array
@@ -47,6 +49,7 @@ class Data:
     notes: tuple[str, ...] = ()
     distances: bool = False
     ranked: Any = None
+    frame: Any = None
 
     @property
     def n(self) -> int:
@@ -87,6 +90,8 @@ class Data:
         if self.mixed is not None:
             seen = self.ranked if _measures_gower(estimator) else self.mixed
             return seen if takes_categories(estimator) else self.rows
+        if named and self.frame is not None:
+            return self.frame
         return self.table.frame() if named and self.table is not None else self.rows
 
 
@@ -139,13 +144,17 @@ def data_of(X: Any, wishes: Wishes, scale: Any, least_rows: int = 3) -> Data:
     return Data(rows, None, table, table.column_names, (*notes, *more))
 
 
-def data_of_distances(D: Any, owner: str) -> Data:
-    """The data of items between which all distances are known."""
+def data_of_distances(D: Any, owner: str, unknown: bool = False, frame: Any = None) -> Data:
+    """The data of items between which all distances are known, or some, with `unknown`.
+
+    `frame` has the same distances in columns that are named by the items, for models that are to know the names.
+    """
     from lowdim._core.distances import check_dissimilarities
     from lowdim._core.distances.labelled import labelled
 
     values, names = labelled(D, owner)
-    return Data(_frozen(np.asarray(check_dissimilarities(values, owner))), names=names, distances=True)
+    rows = _frozen(np.asarray(check_dissimilarities(values, owner, unknown=unknown)))
+    return Data(rows, names=names, distances=True, frame=frame)
 
 
 def check_rows_differ(X: np.ndarray, owner: str, name: str = "X") -> None:

@@ -19,7 +19,7 @@ from lowdim.study.outside import ReadyMade
 from lowdim.study.settings import Settings
 
 # Parameters in which the PCA baseline may differ from PCA with default parameters.
-FREE = ("n_components", "random_state", "n_jobs", "verbose")
+FREE = ("n_components", "random_state", "n_jobs", "verbose", "device")
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,12 +117,21 @@ def _target(estimator: Any) -> str:
     return "classes or a quantity" if tags.target_tags.required else ""
 
 
+def _fit_alone(estimator: Any) -> str:
+    """The way out for an estimator of another library that has `fit` and no `fit_transform`."""
+    if isinstance(estimator, type) or not hasattr(estimator, "fit"):
+        return ""
+    if type(estimator).__module__.split(".")[0] == "openTSNE":
+        return " Use the name 'opentsne', or give the embedding that it fitted."
+    return " It has fit alone: give the embedding that it fitted, such as {'mine': Z}."
+
+
 def _prepared(estimator: Any, settings: Settings) -> Any:
     """A clone with the common parameters set; the caller's estimator is not changed."""
     if isinstance(estimator, type) or not hasattr(estimator, "fit_transform"):
         raise TypeError(
             "compare: methods must be names, estimators with fit_transform, (name, estimator) pairs, or a dictionary "
-            f"of these and of embeddings; got {estimator!r}."
+            f"of these and of embeddings; got {estimator!r}.{_fit_alone(estimator)}"
         )
     try:
         refuse_variance_after_scaling(estimator, "compare")

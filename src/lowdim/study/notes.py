@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from lowdim._core.gpu.devices import Device
 from lowdim.study.data import Data, takes_categories
 from lowdim.study.method_list import Entry
 from lowdim.study.outside import ReadyMade
@@ -20,6 +21,19 @@ def scored_rows(outcomes: list[Outcome]) -> np.ndarray:
     if common.sum() >= LEAST_ROWS:
         return common
     return np.logical_or.reduce([embedded_by_all({name: Z}) for name, Z in embeddings.items()])
+
+
+def note_on_device(outcomes: list[Outcome], device: str | None, place: Device | None) -> str | None:
+    """What ran on a GPU, and what did not, where a device was asked for."""
+    if device is None:
+        return None
+    if place is None:
+        why = "PyTorch finds no GPU here" if device == "auto" else "as asked"
+        return f"Everything was computed on the CPU ({why})."
+    there = ", ".join(o.name for o in outcomes if "device_" in o.diagnostics)
+    return (
+        f"Computed on {place.title}: {there + ', and ' if there else ''}the ranks of the scores. All else: on the CPU."
+    )
 
 
 def notes_on_scores(outcomes: list[Outcome], data: Data, planned: list[Entry]) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ def choose_panel(traits: Traits) -> Panel:
         if lost:
             reasons.append(f"cells are missing, which {_and(lost)} cannot take")
         names = able
-    rows = not (traits.incomplete or traits.n_categories or traits.distances)
+    rows = not (traits.n_categories or traits.distances)
     if traits.n_classes > traits.reduced and rows:
         names.append("lda")
         reasons.append(f"lda because there are {traits.n_classes} classes (it sees the labels, the others do not)")

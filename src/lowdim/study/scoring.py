@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from lowdim import quality
+from lowdim.quality.row_curves import RowCurves
 from lowdim.study.labels import Labels
 from lowdim.study.reference_choice import ReferenceChoice
 
@@ -19,6 +20,7 @@ NOT_SCORES = (
     "row_auc",
     "row_estimate",
     "row_estimate_from",
+    "row_curves",
     "ranked",
     "own",
     "rows",
@@ -36,7 +38,7 @@ class Scored:
     """Scores of one embedding, its R_NX curve for K = 1, 2, ..., and the R_NX area of each row (NaN: not scored).
 
     `estimated_from` is what the areas of the rows were estimated from; None if they are exact. `warnings` say what is
-    degenerate about the map.
+    degenerate about the map. `curves` are the R_NX curves of the rows; None unless all of them were ranked.
     """
 
     scores: dict[str, Any]
@@ -44,6 +46,7 @@ class Scored:
     per_row: np.ndarray
     estimated_from: str | None = None
     warnings: tuple[str, ...] = ()
+    curves: RowCurves | None = None
 
 
 def embedded_by_all(embeddings: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -57,7 +60,8 @@ def score_each(
     """Score every embedding on the rows that all of them have; also return the warnings, as notes.
 
     If they have fewer than three rows in common, each is scored on its own rows. Options: `scale` (method -> whether
-    its stress without rescaling is meaningful), `labels`, `anchors`, `n_jobs`, `seed`.
+    its stress without rescaling is meaningful), `labels`, `anchors`, `n_jobs`, `seed`,
+    `device`.
     """
     together = not embeddings or embedded_by_all(embeddings).sum() >= LEAST_ROWS
     groups = [dict(embeddings)] if together else [{name: Z} for name, Z in embeddings.items()]
@@ -82,6 +86,7 @@ def _scored_together(
     anchors: Any = "auto",
     n_jobs: int | None = None,
     seed: int = 0,
+    device: str = "cpu",
 ) -> dict[str, Scored]:
     if not embeddings:
         return {}
@@ -99,6 +104,7 @@ def _scored_together(
         every_row=True,
         random_state=seed,
         n_jobs=n_jobs,
+        device=device,
     )
     rows = embedded_by_all(embeddings)
     if incomplete:
@@ -149,4 +155,5 @@ def _scored(answer: Mapping[str, Any], scored: np.ndarray, n: int, warned: tuple
     else:
         per_row[scored] = answer["row_estimate"]
     scores = {key: value for key, value in answer.items() if key not in NOT_SCORES}
-    return Scored(scores, np.asarray(answer["rnx"]), per_row, answer["row_estimate_from"], warned)
+    curves = answer["row_curves"] if len(scored) == n else None
+    return Scored(scores, np.asarray(answer["rnx"]), per_row, answer["row_estimate_from"], warned, curves)

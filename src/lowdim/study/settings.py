@@ -10,6 +10,7 @@ from lowdim.study.labels import Labels
 from lowdim.study.methods import Method
 
 NEIGHBORS, PERPLEXITY = 10, 30.0  # defaults of the methods; fewer rows get fewer
+MEASURING = ("distances", "graph", "neighbors")  # groups of methods on distances
 DIRECTIONS = ("classes", "a second table")  # targets that limit the number of components
 
 
@@ -35,6 +36,8 @@ class Settings:
         The method that the others are compared with.
     distances : bool
         The data are distances between items.
+    device : str or None
+        As in `compare`.
     """
 
     n_components: int
@@ -47,22 +50,33 @@ class Settings:
     n_classes: int = 0
     baseline: str = "pca"
     distances: bool = False
+    device: str | None = None
 
     @classmethod
     def for_data(
-        cls, data: Data, labels: Labels | None, n_components: int, seed: int, n_jobs: int | None, verbose: int = 0
+        cls,
+        data: Data,
+        labels: Labels | None,
+        n_components: int,
+        seed: int,
+        n_jobs: int | None,
+        verbose: int = 0,
+        device: str | None = None,
     ) -> Settings:
         """What this data asks for."""
         classes = 0 if labels is None or labels.classes is None else len(labels.classes)
         mixed = data.mixed is not None
         return cls(
-            n_components, data.n, seed, n_jobs, verbose, data.incomplete, mixed, classes, data.baseline, data.distances
-        )
+            n_components, data.n, seed, n_jobs, verbose, data.incomplete, mixed, classes, data.baseline, data.distances,
+            device,
+        )  # fmt: skip
 
     def of(self, method: Method) -> dict[str, Any]:
         """For a method given by name; parameters that its class does not have are ignored there."""
         found: dict[str, Any] = {"random_state": self.seed, "n_jobs": self.n_jobs, "verbose": self.verbose}
         found["n_components"] = self._components(method)
+        if self.device is not None:
+            found["device"] = self.device
         if self.distances and self._measures(method):
             found["metric"] = "precomputed"
         elif self.mixed and self._measures(method):
@@ -81,7 +95,7 @@ class Settings:
         return max(1, min(self.n_components, most)) if method.target in DIRECTIONS else self.n_components
 
     def _measures(self, method: Method) -> bool:
-        return method.group in ("distances", "graph", "neighbors")
+        return method.group in MEASURING
 
     def shared(self, own: dict[str, Any]) -> dict[str, Any]:
         """For an estimator with these parameters: those that it has left at None or 0."""

@@ -9,18 +9,21 @@
 ['misplaced', 'trusted', 'unsure']
 """
 
+from lowdim.trust.fractures import Fractures, fractures
 from lowdim.trust.groups import Group, GroupPair, GroupTrust, groups
 from lowdim.trust.rows import RowTrust, rows
 from lowdim.trust.stability import Stability, stability
 from lowdim.trust.structure import StructureTest, structure
 
 __all__ = [
+    "Fractures",
     "Group",
     "GroupPair",
     "GroupTrust",
     "RowTrust",
     "Stability",
     "StructureTest",
+    "fractures",
     "groups",
     "rows",
     "stability",

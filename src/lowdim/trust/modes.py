@@ -54,6 +54,22 @@ def modes(distances: Array, indices: Array, dimension: float, least: int) -> Mod
     return Modes(forest.sides(labels), 1, forest.deepest * np.sqrt(k))
 
 
+def saddle(distances: Array, indices: Array, dimension: float, first: Array) -> float:
+    """Depth of the valley between the densest row of `first` and that of the other rows, in standard deviations.
+
+    The valley is that of the best path: the one whose least dense row is densest. Infinite where there is no path.
+    """
+    k = indices.shape[1]
+    density = -dimension * np.log(np.maximum(distances[:, -1], np.finfo(float).tiny))
+    peaks = [int(np.flatnonzero(side)[np.argmax(density[side])]) for side in (first, ~first)]
+    forest, neighbours = _Forest(density, len(density)), _both_ways(indices)
+    for row in np.argsort(-density, kind="stable"):
+        forest.add(int(row), neighbours[row])
+        if all(forest.parent[peak] >= 0 for peak in peaks) and forest.root(peaks[0]) == forest.root(peaks[1]):
+            return float((density[peaks].min() - density[row]) * np.sqrt(k))
+    return np.inf
+
+
 def _both_ways(indices: Array) -> list[Array]:
     """Neighbours of each row and rows that it is a neighbour of."""
     n, k = indices.shape

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
+from lowdim._core.manifold.neighborhood import unwatched
+
 Array = NDArray[Any]
 
 NULLS = ("permuted", "gaussian")
@@ -33,9 +35,10 @@ def null_maps(
         copy = clone(estimator)
         if "random_state" in copy.get_params(deep=False):
             copy.set_params(random_state=int(rng.integers(2**31)))
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), unwatched():
             warnings.simplefilter("ignore")
-            yield rows, np.asarray(copy.fit_transform(rows))
+            placed = np.asarray(copy.fit_transform(rows))
+        yield rows, placed
 
 
 def null_table(X: Any, kind: str, rng: np.random.Generator, owner: str, *, given: bool = False) -> Any:
@@ -47,11 +50,37 @@ def null_table(X: Any, kind: str, rng: np.random.Generator, owner: str, *, given
     if sparse.issparse(X):
         return _permuted_sparse(X, rng)
     if hasattr(X, "iloc"):
-        columns = {name: X.iloc[:, at].array.take(rng.permutation(len(X))) for at, name in enumerate(X.columns)}
+        orders = column_orders(np.asarray(X.isna()), rng)
+        columns = {name: X.iloc[:, at].array.take(orders[:, at]) for at, name in enumerate(X.columns)}
         return type(X)(columns, index=X.index)
     if hasattr(X, "get_columns"):
-        return type(X)([column.gather(rng.permutation(len(X))) for column in X.get_columns()])
-    return rng.permuted(np.asarray(X), axis=0)
+        lost = [column.is_null() | column.is_nan() if column.dtype.is_float() else column.is_null() for column in X]
+        orders = column_orders(np.column_stack([each.to_numpy() for each in lost]), rng)
+        return type(X)([column.gather(orders[:, at]) for at, column in enumerate(X.get_columns())])
+    table = np.asarray(X)
+    missing = table != table
+    return (
+        np.take_along_axis(table, column_orders(missing, rng), axis=0) if missing.any() else rng.permuted(table, axis=0)
+    )
+
+
+def column_orders(missing: Array, rng: np.random.Generator) -> Array:
+    """For each column (columns) a random order of its cells, such that every row has a cell that is not missing.
+
+    Of a row that would have none, one missing cell changes places with a known one of a row that has several.
+    """
+    n, d = missing.shape
+    orders = np.stack([rng.permutation(n) for _ in range(d)], axis=1)
+    lost = np.take_along_axis(missing, orders, axis=0)
+    for row in np.flatnonzero(lost.all(axis=1)):
+        several = np.flatnonzero((~lost).sum(axis=1) > 1)
+        if not len(several):
+            break  # the table itself has a row of missing cells alone
+        other = rng.choice(several)
+        column = rng.choice(np.flatnonzero(~lost[other]))
+        for array in (orders, lost):
+            array[[row, other], column] = array[[other, row], column]
+    return orders
 
 
 def _permuted_sparse(X: Any, rng: np.random.Generator) -> Any:
@@ -75,7 +104,12 @@ def _permuted_distances(D: Any, rng: np.random.Generator) -> Array:
 
 
 def _gaussian(X: Any, rng: np.random.Generator, owner: str) -> Array:
-    """Gaussian rows with the mean and covariance of `X`."""
+    """Gaussian rows with exactly the mean and covariance of `X`.
+
+    Rows drawn from a Gaussian with the covariance of `X` have a covariance that varies once more, with larger first
+    eigenvalues, which PCA maps better: no map of Gaussian data would stand out from them. Given its mean and
+    covariance, Gaussian data are a random rotation among tables that have both, and so are these rows.
+    """
     table = np.asarray(X.toarray() if sparse.issparse(X) else X)
     if table.dtype.kind not in "fiub" or np.isnan(table).any():
         raise ValueError(
@@ -85,10 +119,17 @@ def _gaussian(X: Any, rng: np.random.Generator, owner: str) -> Array:
     table = table.astype(float)
     mean = table.mean(axis=0)
     n, d = table.shape
-    centred = (table - mean) / np.sqrt(max(1, n - 1))
-    if d > n:
-        drawn = rng.standard_normal((n, n)) @ centred
+    centred = table - mean
+    if d >= n - 1:
+        drawn = _directions(n, n - 1, rng) @ (_directions(n, n - 1, rng).T @ centred)
     else:
         values, vectors = np.linalg.eigh(centred.T @ centred)
-        drawn = rng.standard_normal((n, d)) @ (vectors * np.sqrt(np.maximum(values, 0))).T
+        drawn = _directions(n, d, rng) @ (vectors * np.sqrt(np.maximum(values, 0))).T
     return (drawn + mean).astype(np.result_type(np.asarray(X).dtype, np.float32) if not sparse.issparse(X) else float)
+
+
+def _directions(n: int, k: int, rng: np.random.Generator) -> Array:
+    """k random orthonormal columns of n entries with mean 0, evenly distributed over all such."""
+    drawn = rng.standard_normal((n, k))
+    Q, R = np.linalg.qr(drawn - drawn.mean(axis=0))
+    return np.asarray(Q * np.where(np.diag(R) < 0, -1.0, 1.0))

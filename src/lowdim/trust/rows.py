@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from lowdim._core import params
 from lowdim._core.ranks.reference import embedded_rows, euclidean
 from lowdim._core.runtime.rng import generator
+from lowdim.quality.row_curves import RowCurves
 from lowdim.trust.agreement import Compared, far_pairs
 from lowdim.trust.null import NULLS, null_maps
 
@@ -178,9 +179,9 @@ def rows(
     near_map, near_data = Compared(n_jobs=n_jobs, owner=owner).neighbours(placed, k), compared.neighbours(X, k)
     false, missing = far_pairs(source, near_map, rng), far_pairs(euclidean(placed, "embedding"), near_data, rng)
     at_scales = share_as_good(found.values, noise)
-    p = p_values(at_scales, share_as_good(noise, noise))
+    verdict, p = judged_rows(found, noise, level, np.asarray(false.all(axis=1)))
     return RowTrust(
-        verdict=verdicts(p, level, _kept_at_best(found.values, found.scales), np.asarray(false.all(axis=1))),
+        verdict=verdict,
         p_values=p,
         q_values=q_values(p),
         scale=_smallest(at_scales, found.scales, level),
@@ -193,6 +194,12 @@ def rows(
         level=level,
         against=_against(estimator, null, count),
     )
+
+
+def judged_rows(found: RowCurves, null: Array, level: float, all_false: Array | bool = False) -> tuple[Array, Array]:
+    """The verdict and the p-value of each row, from its curve and the curves of the rows of noise."""
+    p = p_values(share_as_good(found.values, null), share_as_good(null, null))
+    return verdicts(p, level, _kept_at_best(found.values, found.scales), np.asarray(all_false)), p
 
 
 def enough_tables(n: int) -> int:

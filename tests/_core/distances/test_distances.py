@@ -184,7 +184,7 @@ def test_metric_names():
     assert check_metric("l2", "o") == "euclidean"
     assert check_metric("precomputed", "o") == "precomputed"
     assert check_metric(max, "o") is max
-    for metric, way_out in (("mahalanobis", "whiten"), ("seuclidean", "standard deviations")):
+    for metric, way_out in (("mahalanobis", "whiten"), ("seuclidean", "standardise")):
         with pytest.raises(ValueError, match=f"Isomap: metric '{metric}'.*{way_out}"):
             check_metric(metric, "Isomap")
     with pytest.raises(ValueError, match="got 3"):

@@ -13,7 +13,10 @@ from lowdim._core.spectrum import TooHard, choice, eigen, eigenpairs
 from tests.spectral.test_isomap import procrustes_error
 
 FEW = 60  # landmarks in these tests
-pytestmark = pytest.mark.filterwarnings("ignore:LLE. the gap after the last axis")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:LLE. the gap after the last axis"),
+    pytest.mark.filterwarnings("ignore:.*seems to have short circuits"),
+]
 
 # By the limit they meet: tables of all rows, factors, or a solver that gives up.
 TABLES = {

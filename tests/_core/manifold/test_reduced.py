@@ -64,6 +64,7 @@ def test_a_plane_is_recovered_through_landmarks(method):
     np.testing.assert_allclose(model.embedding_.T @ model.embedding_ / 400, np.eye(2), atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:.*seems to have short circuits")
 @pytest.mark.filterwarnings("ignore:.*all distances between rows are equal")
 def test_laplacian_eigenmaps_through_landmarks():
     X = roll(400)

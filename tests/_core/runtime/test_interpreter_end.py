@@ -42,3 +42,69 @@ def test_the_interpreter_ends_during_a_fit(name):
 )
 def test_the_interpreter_ends_during_any_fit(name, delay):
     check_end(name, delay)
+
+
+SHORT = """
+import threading, time
+import numpy as np
+from lowdim import _native
+n = 300
+Z, delta = np.zeros((n, 2)), np.ones(n * (n - 1) // 2)
+
+def kernel():
+    "Far less than the 0.1 s between two looks of the main thread at its signals."
+    _native.stress_detail(delta, np.empty(0), Z, np.empty(n), np.empty((n, 2)), 1)
+
+def work():
+    until = time.monotonic() + 20
+    try:
+        while time.monotonic() < until:
+            kernel()
+            turns.append(1)
+    except SystemExit:
+        outcome.append("stopped")
+
+turns, outcome = [], []
+thread = threading.Thread(target=work)
+thread.start()
+while len(turns) < 50 and thread.is_alive():
+    time.sleep(0.001)
+start = time.monotonic()
+_native.stop_other_threads()
+thread.join(30)
+kernel()  # of the main thread, which goes on
+print(outcome, len(turns) >= 50, time.monotonic() - start < 5)
+"""
+
+
+def test_short_kernels_of_other_threads_stop_at_the_end():
+    """A loop over kernels too short for the clock stops at the next one; the loop itself ends after 20 s."""
+    done = python(SHORT)
+    assert done.stdout.strip() == "['stopped'] True True", done.stderr
+
+
+def test_a_long_kernel_of_another_thread_stops_at_the_end():
+    """One call that would take minutes stops within a second or two, and says so by SystemExit."""
+    done = python("""
+        import threading, time
+        import numpy as np
+        import lowdim
+        from lowdim import _native
+        X = np.random.default_rng(0).normal(size=(2000, 5))
+        lowdim.UMAP(max_iter=5, solver="sampled").fit(X)
+        outcome = []
+        def work():
+            try:
+                lowdim.UMAP(max_iter=100_000, solver="sampled").fit(X)
+                outcome.append("done")
+            except SystemExit:
+                outcome.append("stopped")
+        thread = threading.Thread(target=work)
+        thread.start()
+        time.sleep(0.5)
+        start = time.monotonic()
+        _native.stop_other_threads()
+        thread.join(50)
+        print(outcome, time.monotonic() - start < 5)
+        """)
+    assert done.stdout.strip() == "['stopped'] True", done.stderr

@@ -704,6 +704,22 @@ def test_few_ranks_are_tried_and_a_local_minimum_does_not_end_the_search():
     assert _few(lambda q: float(q), 300)[0] == 0
 
 
+def test_indicator_columns_do_not_choose_the_rank_of_their_dependency():
+    """The indicators of a question sum to 1 and are missing together: generalised cross-validation would take all."""
+    rng = np.random.default_rng(0)
+    group, sizes = rng.integers(4, size=150), [2, 3, 3, 4, 4, 2, 3, 2]
+    answers = [np.where(rng.random(150) < 0.7, rng.permutation(4)[group] % k, rng.integers(k, size=150)) for k in sizes]
+    X = np.hstack([np.eye(k)[a] for k, a in zip(sizes, answers, strict=True)])
+    lost = rng.random((150, len(sizes))) < 0.1
+    H = np.where(np.repeat(lost, sizes, axis=1), np.nan, X)
+    with pytest.warns(UserWarning, match="columns depend on each other exactly; a comparison on left-out cells keeps"):
+        found = lowdim.PCA(n_jobs=1).fit(H)
+    hole = np.isnan(H)
+    means = np.broadcast_to(np.nanmean(H, axis=0), H.shape)
+    assert 1 <= found.n_components_ <= 6
+    assert np.mean((found.completed_ - X)[hole] ** 2) < 0.95 * np.mean((means - X)[hole] ** 2)
+
+
 def test_em_that_is_worse_than_means_says_so():
     rng = np.random.default_rng(0)
     noise = lowdim.datasets.hide_cells(rng.standard_normal((60, 8)), 0.1, random_state=0).X

@@ -657,3 +657,27 @@ def test_minkas_rule_is_that_of_scikit_learn(seed):
     assert PCA("mle").fit(X).n_components_ == SklearnPCA("mle", svd_solver="full").fit(X).n_components_ == 3
     with pytest.raises(ValueError, match="'mle' must have at least as many rows as columns"):
         PCA("mle").fit(X[:6])
+
+
+# ---- sparse batches, dependent columns ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csc_matrix, sparse.lil_array])
+def test_sparse_batches_are_dense_ones(form, monkeypatch):
+    X = cloud(60) * (np.random.default_rng(1).random((60, 6)) > 0.5)
+    dense = PCA(2).fit(iter([X[:40], X[40:]]))
+    monkeypatch.setattr("lowdim.linear._batches.DENSE_CELLS", 100)  # several parts of each batch
+    found = PCA(2).fit(iter([form(X[:40]), form(X[40:])]))
+    np.testing.assert_allclose(found.components_, dense.components_, atol=1e-9)
+    np.testing.assert_allclose(found.explained_variance_, dense.explained_variance_, rtol=1e-10)
+    np.testing.assert_allclose(found.transform(form(X[:5])), dense.transform(X[:5]), atol=1e-9)
+
+
+def test_minkas_rule_of_dependent_columns_is_the_rank():
+    """The limit of the rule as the noise beside them goes to 0."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 3)) @ rng.standard_normal((3, 8))
+    assert PCA("mle").fit(X).n_components_ == 3
+    assert PCA("mle").fit(X + 1e-5 * rng.standard_normal(X.shape)).n_components_ == 3
+    with pytest.raises(ValueError, match="at least as many rows as columns"):
+        PCA("mle").fit(X[:5])

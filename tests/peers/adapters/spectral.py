@@ -126,7 +126,12 @@ def _rbf(A, B, gamma):
     return rbf_kernel(A, B, gamma=gamma)
 
 
-SpectralEmbedding = adapter(manifold.SpectralEmbedding, lowdim.LaplacianEigenmaps, translate=_spectral)
+SpectralEmbedding = adapter(
+    manifold.SpectralEmbedding,
+    lowdim.LaplacianEigenmaps,
+    translate=_spectral,
+    attributes={"affinity_matrix_": lambda model: model.affinity_matrix_.toarray()},
+)
 
 
 def spectral_embedding(

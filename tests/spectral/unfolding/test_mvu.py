@@ -223,7 +223,8 @@ def test_hard_constraints_are_met_or_the_reason_is_said(name):
         hard, soft = (MVU(slack=slack, random_state=0).fit(rows) for slack in (0.0, 5e-4))
     assert hard.edge_error_ <= (1e-4 if hard.converged_ else 4e-4)
     assert hard.converged_ == (not heard)
-    assert all("slack=0 leaves the problem no room" in str(w.message) for w in heard)
+    reasons = ("slack=0 leaves the problem no room", "but the variance still changes")
+    assert all(any(reason in str(w.message) for reason in reasons) for w in heard)
     assert 0.95 * soft.objective_ < hard.objective_ < soft.objective_
 
 
@@ -295,6 +296,7 @@ def test_two_thousand_rows():
     assert model.gram_eigenvalues_[2] < 0.01 * model.eigenvalues_[1]
 
 
+@pytest.mark.filterwarnings("ignore:.*seems to have short circuits")
 def test_short_circuits_hold_a_roll_together_until_they_are_repaired():
     X, flat = bridged_roll(600, 3, 0)
     settings = {"n_neighbors": 6, "slack": 0.05, "tol": 1e-2, "random_state": 0}

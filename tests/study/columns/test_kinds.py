@@ -21,6 +21,9 @@ CASES = {
     "yes and no": (["Yes" if i % 3 else "no" for i in range(N)], "number", "yes/no as 1/0"),
     "row numbers": (list(range(1, N + 1)), "id", "row numbers, 1 to 40"),
     "row numbers with gaps": ([i + i // 5 for i in range(N)], "id", "whole numbers that only increase"),
+    "row numbers and a blank line": ([*range(1, N), None], "id", "row numbers, 1 to 39"),
+    "gaps and a blank line": ([*(i + i // 5 for i in range(N - 1)), None], "id", "whole numbers that only increase"),
+    "increasing, a fifth missing": ([None if i % 5 == 0 else 3 * i for i in range(N)], "number", "whole numbers"),
     "sorted ages": (sorted(20 + (i * 7) % 31 for i in range(N)), "number", "whole numbers"),
     "constant number": ([7] * N, "constant", "always 7"),
     "constant with missing cells": ([None if i % 2 else 7 for i in range(N)], "constant", "always 7"),
@@ -41,6 +44,8 @@ CASES = {
     "categories": ([["a", "b", "c"][i % 3] for i in range(N)], "category", "3 different values: 'a', 'b', 'c'"),
     "names": ([f"sample {i}" for i in range(N)], "id", "a different text in each row"),
     "prose": ([f"{'word ' * 20}{i}" for i in range(N)], "text", "a different, long text in each row"),
+    "remarks, some repeated": ([f"call back about order {i % 15}" for i in range(N)], "text", "15 different texts in"),
+    "few sentences": ([f"call back about order {i % 3}" for i in range(N)], "category", "3 different values"),
     "many levels": ([f"city {i % 35}" for i in range(N)], "text", "35 different texts in 40 rows"),
     "markup": ([["<script>alert(1)</script>", "&amp;"][i % 2] for i in range(N)], "category", "2 different values"),
     "percent with a decimal comma": (

@@ -1,5 +1,7 @@
 """Maps that an earlier run finished are used again, for the same data and settings only."""
 
+import importlib
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
@@ -37,8 +39,8 @@ def X(rng):
 
 
 def test_a_second_run_finds_the_maps_of_the_first(X, tmp_path):
-    first = lowdim.compare(X, methods=[Counted()], checkpoint=tmp_path)
-    again = lowdim.compare(X, methods=[Counted()], checkpoint=tmp_path)
+    first = lowdim.compare(X, methods=[Counted()], checkpoint=tmp_path, verdict=False)
+    again = lowdim.compare(X, methods=[Counted()], checkpoint=tmp_path, verdict=False)
     assert Counted.fits == 1
     assert first.table[0]["seconds"] == again.table[0]["seconds"]
     for name, Z in first.embeddings.items():
@@ -48,10 +50,10 @@ def test_a_second_run_finds_the_maps_of_the_first(X, tmp_path):
 
 @pytest.mark.parametrize("change", ["data", "parameters", "name"])
 def test_another_run_finds_nothing(X, tmp_path, change):
-    lowdim.compare(X, methods=[("it", Counted())], checkpoint=tmp_path)
+    lowdim.compare(X, methods=[("it", Counted())], checkpoint=tmp_path, verdict=False)
     other = X + (1e-12 if change == "data" else 0.0)
     method = ("other" if change == "name" else "it", Counted(2.0 if change == "parameters" else 1.0))
-    lowdim.compare(other, methods=[method], checkpoint=tmp_path)
+    lowdim.compare(other, methods=[method], checkpoint=tmp_path, verdict=False)
     assert Counted.fits == 2
 
 
@@ -64,18 +66,18 @@ def test_labels_count_only_where_a_method_sees_them(X, tmp_path):
 
 
 def test_a_damaged_file_is_made_again(X, tmp_path):
-    lowdim.compare(X, methods=[Counted()], checkpoint=tmp_path)
+    lowdim.compare(X, methods=[Counted()], checkpoint=tmp_path, verdict=False)
     for path in tmp_path.glob("*.npy"):
         path.write_bytes(b"\x93NUMPY broken")
-    c = lowdim.compare(X, methods=[Counted()], checkpoint=tmp_path)
+    c = lowdim.compare(X, methods=[Counted()], checkpoint=tmp_path, verdict=False)
     assert Counted.fits == 2
     assert not c.failures
 
 
 def test_an_interrupted_run_goes_on_where_it_was(X, tmp_path):
     with pytest.raises(KeyboardInterrupt):
-        lowdim.compare(X, methods=[Counted(), Stops()], checkpoint=tmp_path)
-    c = lowdim.compare(X, methods=[Counted(), "pca"], checkpoint=tmp_path)
+        lowdim.compare(X, methods=[Counted(), Stops()], checkpoint=tmp_path, verdict=False)
+    c = lowdim.compare(X, methods=[Counted(), "pca"], checkpoint=tmp_path, verdict=False)
     assert Counted.fits == 1
     assert list(c.embeddings) == ["counted", "pca", "random"]
 
@@ -86,5 +88,21 @@ def test_finished_maps_can_be_scored_after_ctrl_c(X):
     assert set(c.failures) == {"stops", "isomap"}
     assert all("stopped by the user" in text for text in c.failures.values())
     assert c.scores["counted"]["auc"] > 0
+
+
+def test_scores_are_kept_after_ctrl_c_during_the_verdict(X, monkeypatch):
+    def stop(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(importlib.import_module("lowdim.study.verdict.evidence"), "rank_all", stop)
+    c = lowdim.compare(X, methods=["pca"], on_interrupt="score")
+    assert c.scores["pca"]["auc"] > 0
+    assert "the verdict was stopped by the user before it was finished" in c.notes
+    assert (c.evidence, c.verdict.sentences) == (None, ())
+    with pytest.raises(KeyboardInterrupt):
+        lowdim.compare(X, methods=["pca"])
+
+
+def test_a_wrong_choice(X):
     with pytest.raises(ValueError, match='on_interrupt must be "raise" or "score"'):
         lowdim.compare(X, on_interrupt="ignore")

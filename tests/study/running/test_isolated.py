@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import sys
 import time
 
 import numpy as np
@@ -75,6 +76,17 @@ def test_what_goes_wrong_is_the_failure_of_one_method(rows):
                 assert re.search(message, found.error)
                 assert found.seconds > 0
     assert not folder.exists()
+
+
+def test_a_class_of_the_running_script_is_refused_with_the_way_out(rows, monkeypatch):
+    class Mine(Does):
+        pass
+
+    Mine.__module__, Mine.__qualname__ = "__main__", "Mine"
+    monkeypatch.setattr(sys.modules["__main__"], "Mine", Mine, raising=False)
+    found = lowdim.compare(rows, methods={"mine": Mine(), "pca": "pca"}, own_process=True, verdict=False)
+    assert "put that into a module of its own and import it" in found.failures["mine"]
+    assert set(found.failures) == {"mine"}
 
 
 def test_a_map_comes_back_with_its_fitted_estimator_and_steps_are_told(rows):

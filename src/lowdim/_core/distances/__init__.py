@@ -4,7 +4,16 @@ from lowdim._core.distances.blocks import LOSS, own_points, pairwise
 from lowdim._core.distances.checks import check_dissimilarities, condensed_rows
 from lowdim._core.distances.domains import all_equal, check_domain, check_function
 from lowdim._core.distances.gower import Gower, comparable, fitted_categories, fitted_orders
-from lowdim._core.distances.metrics import CODED, GOWER, OWN, Metric, called_by, check_metric
+from lowdim._core.distances.metrics import (
+    CODED,
+    GOWER,
+    OWN,
+    Metric,
+    ParametricMetric,
+    called_by,
+    check_metric,
+    with_params,
+)
 from lowdim._core.distances.rows import (
     as_rows,
     excess,
@@ -26,6 +35,7 @@ __all__ = [
     "OWN",
     "Gower",
     "Metric",
+    "ParametricMetric",
     "all_equal",
     "as_rows",
     "called_by",
@@ -49,4 +59,5 @@ __all__ = [
     "scaled",
     "squared_norms",
     "two_tables",
+    "with_params",
 ]

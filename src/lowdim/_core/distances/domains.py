@@ -6,7 +6,7 @@ outside are refused by the name of the metric, with the conversion that makes th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from lowdim._core.distances.metrics import Metric, called_by
+from lowdim._core.distances.metrics import Metric, ParametricMetric, called_by
 
 Array = np.ndarray
 _TRIED = 12  # rows among which a function of the user is tried out before it is used
@@ -59,6 +59,7 @@ DOMAINS = {
 
 def check_domain(rows: Any, metric: Metric, owner: str, name: str = "X") -> None:
     """ValueError where rows are outside the domain of a named metric; the first cell outside is named."""
+    metric = metric.name if isinstance(metric, ParametricMetric) else metric
     domain = DOMAINS.get(metric, REAL) if isinstance(metric, str) else REAL
     if domain is REAL or not np.size(rows) or sparse.issparse(rows):
         return
@@ -111,10 +112,13 @@ def check_symmetric(block: Array, owner: str) -> None:
 
 
 def called(Q: Array, R: Array, function: Callable[..., Any], owner: str) -> Array:
-    """Distances by a function of the user, which must not be negative.
+    """Distances by a function of the user, which must not be negative; by a metric with parameters, in one block.
 
     scipy would take a function that is called like one of its own metrics for that one, so it gets another name.
     """
+
+    if isinstance(function, ParametricMetric):
+        return measured_by_name(Q, R, function.name, owner, function.params)
 
     def number(a: Array, b: Array) -> float:
         value = function(a, b)
@@ -145,14 +149,22 @@ def refuse_undefined(block: Array, metric: Metric, owner: str, rows: Array | Non
         )
 
 
-def measured_by_name(Q: Array, R: Array, metric: str, owner: str) -> Array:
+def measured_by_name(Q: Array, R: Array, metric: str, owner: str, params: Mapping[str, Any] | None = None) -> Array:
     """Distances by a metric of scipy, within its domain; equal rows are at 0, also where the formula divides 0 by 0."""
     check_domain(Q, metric, owner)
     if R is not Q:
         check_domain(R, metric, owner, "Y")
     if DOMAINS.get(metric) is BOOLEAN:
         Q, R = Q.astype(bool), R.astype(bool)
-    block: Array = cdist(Q, R, metric)
+    try:
+        block: Array = cdist(Q, R, "cityblock" if metric == "manhattan" else metric, **(params or {}))
+    except (ValueError, TypeError) as error:
+        if not params:
+            raise
+        raise ValueError(
+            f"{owner}: metric_params must suit metric={metric!r} and the {Q.shape[1]} columns; got "
+            f"{', '.join(params)}: {error}"
+        ) from None
     if DOMAINS.get(metric) in (BOOLEAN, NON_NEGATIVE):
         block[np.ix_(~Q.any(axis=1), ~R.any(axis=1))] = 0.0
     return block

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from lowdim._core.distances.with_holes import METRICS
 
@@ -23,9 +26,34 @@ _SCIPY = (
 
 # scipy takes the parameters of these two from the rows it is handed: they would change from block to block.
 _FITTED = {
-    "mahalanobis": "whiten the columns and use metric='euclidean'",
-    "seuclidean": "divide the columns by their standard deviations and use metric='euclidean'",
+    "mahalanobis": "give the inverse covariance, metric_params={'VI': ...}, or whiten the columns",
+    "seuclidean": "give the variances of the columns, metric_params={'V': ...}, or standardise the columns",
 }
+# Parameters of metrics by name; the others have only `w`, the weights of the columns.
+_PARAMETERS = {
+    "minkowski": ("p", "w"),
+    "mahalanobis": ("VI",),
+    "seuclidean": ("V",),
+    "jensenshannon": ("base",),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class ParametricMetric:
+    """A metric of scipy with its parameters: measured in blocks by its name, and a function of two rows."""
+
+    name: str
+    params: Mapping[str, Any]
+
+    def __call__(self, a: np.ndarray, b: np.ndarray) -> float:
+        return float(cdist(a[None], b[None], _CALLED.get(self.name, self.name), **self.params)[0, 0])
+
+    @property
+    def __name__(self) -> str:
+        return f"{self.name}({', '.join(self.params)})"
+
+
+_CALLED = {"manhattan": "cityblock"}  # what scipy calls it
 
 
 def called_by(metric: Any) -> str:
@@ -52,3 +80,61 @@ def check_metric(metric: Any, owner: str) -> Metric:
         raise ValueError(f"{owner}: metric {name!r} depends on all rows at once; {_FITTED[name]}.")
     known = ", ".join(sorted((*OWN, *_SCIPY, GOWER, "precomputed")))
     raise ValueError(f"{owner}: metric must be a function of two rows or one of {known}; got {metric!r}.")
+
+
+def with_params(metric: Any, params: Mapping[str, Any] | None, owner: str) -> Metric:
+    """The metric with its parameters: a name where there are none, else something that measures two rows.
+
+    Parameters
+    ----------
+    metric : str or callable
+        The metric.
+    params : dict or None
+        Its parameters by name; of a function, further arguments.
+    owner : str
+        Who asks; error messages begin with it.
+
+    Returns
+    -------
+    str or callable
+
+    Examples
+    --------
+    >>> with_params("minkowski", {"p": 1}, "Isomap")
+    'manhattan'
+    >>> with_params("minkowski", {"p": 3}, "Isomap").__name__
+    'minkowski(p)'
+    """
+    if not params:
+        return check_metric(metric, owner)
+    if callable(metric):
+        return partial(metric, **params)
+    name = metric if isinstance(metric, str) and metric in _FITTED else check_metric(metric, owner)
+    if name in (GOWER, "precomputed"):
+        raise ValueError(
+            f"{owner}: metric_params must be None for metric={name!r}; got {', '.join(map(repr, params))}."
+        )
+    known = _PARAMETERS.get(str(name), ("w",))
+    if unknown := [key for key in params if key not in known]:
+        raise ValueError(
+            f"{owner}: metric_params must be among {', '.join(known)} for metric={name!r}; got {unknown[0]!r}."
+        )
+    if set(params) == {"p"} and params["p"] in _POWERS:
+        return _POWERS[params["p"]]
+    return ParametricMetric(str(name), _arrays(params, owner))
+
+
+_POWERS = {1: "manhattan", 2: "euclidean", np.inf: "chebyshev"}
+
+
+def _arrays(params: Mapping[str, Any], owner: str) -> dict[str, Any]:
+    """Numbers as they are, everything else as an array of finite numbers."""
+    found = {}
+    for key, value in params.items():
+        made = np.asarray(value)
+        if made.dtype.kind not in "iuf" or not np.isfinite(made).all():
+            raise ValueError(f"{owner}: metric_params[{key!r}] must be finite numbers; got {value!r:.80}.")
+        if key in ("w", "V", "p", "base") and not (made > 0).all() and not (key == "w" and (made >= 0).all()):
+            raise ValueError(f"{owner}: metric_params[{key!r}] must be positive; got {value!r:.80}.")
+        found[key] = made.astype(np.float64) if made.ndim else value
+    return found

@@ -9,7 +9,7 @@ path, and inf where there is none. What is done with rows that no path joins is 
 `connect`.
 """
 
-from lowdim._core.graph.connectivity import POLICIES, Connected, components, connect, join_edges
+from lowdim._core.graph.connectivity import POLICIES, Connected, components, connect, join_edges, joined
 from lowdim._core.graph.edges import (
     Edge,
     Edges,
@@ -36,6 +36,7 @@ __all__ = [
     "geodesics",
     "has_edges",
     "join_edges",
+    "joined",
     "laplacian",
     "neighbor_graph",
     "some_edges",

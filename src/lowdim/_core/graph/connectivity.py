@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import squareform
 
-from lowdim._core.graph.edges import Edge, with_edges
+from lowdim._core.graph.edges import Edge, edge_rows, some_edges, with_edges
 from lowdim._core.runtime.notices import warn
 
 POLICIES = ("bridge", "separate", "largest", "error")
@@ -62,6 +62,7 @@ def connect(
     metric: Any = "euclidean",
     owner: str = "connect",
     n_jobs: int | None = None,
+    device: Any = None,
 ) -> Connected:
     """Apply the policy for disconnected graphs; a connected graph passes unchanged.
 
@@ -80,6 +81,8 @@ def connect(
         Name of the caller, for messages.
     n_jobs : int or None
         Threads of the search for bridges.
+    device : Device, optional
+        A GPU that searches for bridges, see `nearest`.
 
     Returns
     -------
@@ -99,7 +102,7 @@ def connect(
             "Raise n_neighbors or radius, or set disconnected to 'bridge', 'separate' or 'largest'."
         )
     if policy == "bridge":
-        G = with_edges(G, list(_bridges(X, labels, metric, owner, n_jobs)))
+        G = with_edges(G, list(_bridges(X, labels, metric, owner, n_jobs, device)))
         warn(f"{found}; they were joined by their shortest edges.")
     elif policy == "separate":
         warn(f"{found}; each is embedded on its own.")
@@ -115,7 +118,9 @@ def _counted(labels: np.ndarray) -> str:
     return f"{len(sizes)} components ({listed} rows)"
 
 
-def _bridges(X: Any, labels: np.ndarray, metric: Any, owner: str, n_jobs: int | None) -> Iterator[Edge]:
+def _bridges(
+    X: Any, labels: np.ndarray, metric: Any, owner: str, n_jobs: int | None, device: Any = None
+) -> Iterator[Edge]:
     """The edges of a minimum spanning tree of the components, by Boruvka's rounds.
 
     In a round every component but the largest offers its shortest edge to the outside; offers are taken in
@@ -129,7 +134,7 @@ def _bridges(X: Any, labels: np.ndarray, metric: Any, owner: str, n_jobs: int | 
         if known and sparse.issparse(X):
             offers = _stored_across(X, part)
         else:
-            offers = _offers_known(X, part) if known else _offers(X, part, metric, owner, n_jobs)
+            offers = _offers_known(X, part) if known else _offers(X, part, metric, owner, n_jobs, device)
         taken, joined = join_edges(sorted(offers), part)
         if not taken:
             raise ValueError(
@@ -159,6 +164,16 @@ def join_edges(edges: Iterable[Edge], part: np.ndarray) -> tuple[list[Edge], np.
     return taken, _by_size(np.array([root(p) for p in range(len(parent))])[part])[1]
 
 
+def joined(G: sparse.csr_array, kept: np.ndarray) -> sparse.csr_array:
+    """Some edges of G, and the shortest others that join their connected components."""
+    rest, row = some_edges(G, kept), edge_rows(G)
+    label = components(rest)[1]
+    across = np.flatnonzero((label[row] != label[G.indices]) & (row < G.indices))
+    across = across[np.argsort(G.data[across], kind="stable")]
+    taken, _ = join_edges([(float(G.data[e]), int(row[e]), int(G.indices[e])) for e in across], label)
+    return with_edges(rest, taken) if taken else rest
+
+
 def _stored_across(D: Any, part: np.ndarray) -> Iterator[Edge]:
     """The shortest stored distance of each two components: a sparse matrix knows no others."""
     stored = D.tocoo()
@@ -180,7 +195,9 @@ def _offers_known(D: Any, part: np.ndarray) -> Iterator[Edge]:
         yield _edge(block[i, j], inside[i], outside[j])
 
 
-def _offers(X: Any, part: np.ndarray, metric: Any, owner: str, n_jobs: int | None) -> Iterator[Edge]:
+def _offers(
+    X: Any, part: np.ndarray, metric: Any, owner: str, n_jobs: int | None, device: Any = None
+) -> Iterator[Edge]:
     """Shortest edge from each component but the largest to the outside, by searches for nearest rows.
 
     A row of a component of s rows has an outsider among its s + 1 nearest (itself included), so small
@@ -188,15 +205,15 @@ def _offers(X: Any, part: np.ndarray, metric: Any, owner: str, n_jobs: int | Non
     """
     from lowdim._core.neighbors import nearest
 
-    sizes = np.bincount(part)
+    sizes, how = np.bincount(part), {"metric": metric, "n_jobs": n_jobs, "owner": owner, "device": device}
     small = np.flatnonzero((sizes[part] <= _SMALL) & (part > 0))
     if len(small):
         k = int(sizes[part[small]].max()) + 1
-        found = nearest(X, k, metric=metric, queries=X[small], n_jobs=n_jobs, owner=owner)
+        found = nearest(X, k, queries=X[small], **how)
         yield from _first_outside(found, small, part)
     for c in np.flatnonzero(sizes > _SMALL)[1:]:  # the largest comes first and needs no offer
         inside, outside = np.flatnonzero(part == c), np.flatnonzero(part != c)
-        found = nearest(X[outside], 1, metric=metric, queries=X[inside], n_jobs=n_jobs, owner=owner)
+        found = nearest(X[outside], 1, queries=X[inside], **how)
         i = int(np.argmin(found.distances[:, 0]))
         yield _edge(found.distances[i, 0], inside[i], outside[found.indices[i, 0]])
 

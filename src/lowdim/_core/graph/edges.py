@@ -151,6 +151,24 @@ def edge_rows(G: sparse.csr_array) -> np.ndarray:
     return np.repeat(np.arange(G.shape[0]), np.diff(G.indptr))
 
 
+def turned(G: sparse.csr_array, values: np.ndarray) -> np.ndarray:
+    """Values of stored edges, each moved to the entry of its other direction."""
+    there = sparse.csr_array((np.arange(G.nnz), G.indices, G.indptr), shape=G.shape).T.tocsr()
+    return values[there.data]
+
+
+def nearest_first(G: sparse.csr_array) -> np.ndarray:
+    """Positions of the stored edges, row by row, the shortest of each row first."""
+    return np.lexsort((G.data, edge_rows(G)))
+
+
+def ranks(G: sparse.csr_array, order: np.ndarray) -> np.ndarray:
+    """The place of each stored edge among those of its row, from `nearest_first`."""
+    rank = np.empty(G.nnz, dtype=np.int64)
+    rank[order] = np.arange(G.nnz) - np.repeat(G.indptr[:-1], np.diff(G.indptr))
+    return rank
+
+
 Edge = tuple[float, int, int]  # length and ends, so that sorting goes by length and then by row
 
 
@@ -175,8 +193,13 @@ def edge_arrays(G: Any) -> Edges:
     turned = graph.T.tocsr()
     if not all(np.array_equal(getattr(graph, a), getattr(turned, a)) for a in ("indptr", "indices", "data")):
         raise ValueError("geodesics: G must be symmetric; got one-way edges. Pass it through neighbor_graph first.")
+    return bare_arrays(graph)
+
+
+def bare_arrays(G: sparse.csr_array) -> Edges:
+    """The same without a check, for a graph that `neighbor_graph` made or that is a part of one."""
     return (
-        np.ascontiguousarray(graph.indptr, dtype=np.int64),
-        np.ascontiguousarray(graph.indices, dtype=np.int32),
-        np.ascontiguousarray(graph.data, dtype=np.float64),
+        np.ascontiguousarray(G.indptr, dtype=np.int64),
+        np.ascontiguousarray(G.indices, dtype=np.int32),
+        np.ascontiguousarray(G.data, dtype=np.float64),
     )

@@ -1,7 +1,10 @@
 """Short circuits in a neighbour graph: edges from one fold of the data to another, found and removed.
 
-One such edge shortens the paths between most pairs of rows. Three methods find them, each with a score for an edge:
+One such edge shortens the paths between most pairs of rows. Four methods find them, each with a score for an edge:
 
+detour     Without the edge and its like the path between its ends is long (`_core/graph/detours.py`). The score is the
+           length of that path over the radius of the neighbourhoods. It finds single edges, bundles of them and chains
+           of rows.
 flow       Many shortest paths run through an end of the edge, and all paths that avoid that end are long. The score is
            the number of paths through that row over the usual number (total flow, after Choi and Choi 2007).
 linearity  The edge leaves the tangent plane of its neighbourhood. The score is the length of its component normal to
@@ -22,13 +25,15 @@ import numpy as np
 from scipy import sparse
 
 from lowdim import _native
-from lowdim._core.graph import Edges, components, edge_arrays, edge_rows, join_edges, some_edges, with_edges
+from lowdim._core.graph import components, edge_arrays, edge_rows, join_edges, joined, some_edges, with_edges
+from lowdim._core.graph.detours import DETOURS, detour_scores
+from lowdim._core.graph.edges import bare_arrays, nearest_first, ranks, turned
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.rng import generator
 
 Array = np.ndarray
 
-REPAIR_METHODS = ("flow", "linearity", "stability")
+REPAIR_METHODS = ("detour", "flow", "linearity", "stability")
 Suspicious = tuple[Any, Any, Any]  # edges, scores, and whether each was removed; None three times without repair
 NO_REPAIR: Suspicious = (None, None, None)
 
@@ -98,7 +103,7 @@ def repaired(
     ----------
     G : csr_array of shape (n, n)
         From `neighbor_graph`.
-    method : {"flow", "linearity", "stability"}
+    method : {"detour", "flow", "linearity", "stability"}
         The score that finds them.
     rows : callable
         () -> the coordinates of the rows, dense or sparse; called only for "linearity".
@@ -113,14 +118,21 @@ def repaired(
     -------
     Repaired
     """
-    k = n_neighbors or max(1, int(np.median(np.diff(G.indptr))))
+    k = n_neighbors or usual_degree(G)
     if G.nnz == 0:
         return _without(G, np.empty(0), 0.0)
+    if method == "detour":
+        return _without(G, detour_scores(G, k, n_jobs), DETOURS)
     if method == "flow":
         return _without(G, flow_scores(G, n_jobs), 0.0)
     if method == "linearity":
         return _without(G, linearity_scores(G, rows(), n_components, k), BENT)
     return _without(G, stability_scores(G, k, n_jobs), UNSTABLE)
+
+
+def usual_degree(G: sparse.csr_array) -> int:
+    """The median number of edges of a row."""
+    return max(1, int(np.median(np.diff(G.indptr))))
 
 
 def _without(G: sparse.csr_array, scores: Array, limit: float) -> Repaired:
@@ -234,8 +246,7 @@ def stability_scores(G: sparse.csr_array, k: int, n_jobs: int | None = None) -> 
     A sparser graph keeps an edge when it is among the nearest of both its ends; its components are joined by the
     shortest edges of G. Paths are searched up to 6 times the longest edge of a row.
     """
-    rank = np.empty(G.nnz, dtype=np.int64)
-    rank[nearest_first(G)] = np.arange(G.nnz) - np.repeat(G.indptr[:-1], np.diff(G.indptr))
+    rank = ranks(G, nearest_first(G))
     later = np.maximum(rank, turned(G, rank))
     usual, starts = _usual_lengths(G), np.minimum(G.indptr[:-1], G.nnz - 1)  # rows without edges have no score
     row, first, ends = edge_rows(G), G.indptr.astype(np.int64), G.indices.astype(np.int32)
@@ -243,34 +254,13 @@ def stability_scores(G: sparse.csr_array, k: int, n_jobs: int | None = None) -> 
     size = np.maximum(G.data, np.maximum(usual[row], usual[G.indices])).astype(np.float64)
     ratios = []
     for scale in SCALES:
-        sparser = _joined(G, later < max(2, int(np.ceil(scale * k))))
+        sparser = bare_arrays(joined(G, later < max(2, int(np.ceil(scale * k)))))
         path = np.empty(G.nnz)
         _native.distances_within(*sparser, first, ends, reach, path, threads.n_threads(n_jobs))
         path = np.minimum(path, LONGEST * size)
         ratios.append(np.divide(path, size, out=np.ones_like(path), where=size > 0))
     scores = np.median(ratios, axis=0)
     return np.maximum(scores, turned(G, scores))
-
-
-def _joined(G: sparse.csr_array, kept: Array) -> Edges:
-    """Some edges of G, and the shortest others that join their connected components."""
-    rest, row = some_edges(G, kept), edge_rows(G)
-    label = components(rest)[1]
-    across = np.flatnonzero((label[row] != label[G.indices]) & (row < G.indices))
-    across = across[np.argsort(G.data[across], kind="stable")]
-    taken, _ = join_edges([(float(G.data[e]), int(row[e]), int(G.indices[e])) for e in across], label)
-    return edge_arrays(with_edges(rest, taken) if taken else rest)
-
-
-def turned(G: sparse.csr_array, values: Array) -> Array:
-    """Values of stored edges, each moved to the entry of its other direction."""
-    there = sparse.csr_array((np.arange(G.nnz), G.indices, G.indptr), shape=G.shape).T.tocsr()
-    return values[there.data]
-
-
-def nearest_first(G: sparse.csr_array) -> Array:
-    """Positions of the stored edges, row by row, the shortest of each row first."""
-    return np.lexsort((G.data, edge_rows(G)))
 
 
 def _usual_lengths(G: sparse.csr_array) -> Array:

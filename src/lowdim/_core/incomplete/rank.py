@@ -21,6 +21,7 @@ Array = np.ndarray
 
 EACH = 8  # up to so many components each number is tried
 EARLY_TOL, EARLY_ITER = 1e-5, 50
+LIKE_TRIES = 20  # permutations of the rows to leave cells out by
 PATIENCE = 5  # numbers in a row that are no better than the best, after which the search ends
 
 
@@ -36,6 +37,11 @@ def most_components(X: Array, weights: Array | None = None) -> int:
     """The largest rank with a residual: min(n - 2, d - 1); weights count as copies of rows."""
     n = X.shape[0] if weights is None else int(weights.sum())
     return max(0, min(n - 2, X.shape[1] - 1))
+
+
+def free_cells(cells: float, n: float, d: int, q: int) -> float:
+    """Observed cells less the parameters of a model of q components: d means and q (n + d - q - 1) of the axes."""
+    return cells - d - q * (n + d - q - 1)
 
 
 def in_own_units(X: Array) -> Array:
@@ -99,7 +105,7 @@ def gcv(
     n = len(X) if weights is None else float(weights.sum())
     cells = int(observed.sum()) if weights is None else float(weights @ observed)
     limit = most_components(X, weights) if most is None else min(most, most_components(X, weights))
-    free = [cells - d - q * (n + d - q - 1) for q in range(limit + 1)]
+    free = [free_cells(cells, n, d, q) for q in range(limit + 1)]
     limit = max((q for q in range(limit + 1) if free[q] > 0), default=0)
     # Without components there is nothing to correct for: missMDA divides by N alone there.
     factor = [1.0] + [(cells / free[q]) ** 2 for q in range(1, limit + 1)]
@@ -171,6 +177,33 @@ def k_fold(
 
     criterion = np.sum(threads.map_rows(part, n_repeats, 1, n_jobs), axis=0) / n_repeats
     return RankChoice(int(np.argmin(criterion)), criterion)
+
+
+def by_left_out_cells(X: Array, ranks: list[int], rng: Any = None, **settings: Any) -> int:
+    """The rank that fills observed cells best, left out as cells are missing: a row loses those that another one lacks.
+
+    Slower than `gcv` and needed where columns depend on each other exactly and are missing together, as the indicator
+    columns of a category are: generalised cross-validation takes the rank of the dependency, which predicts nothing.
+    """
+    table = without_cells_like_the_missing(X, generator(rng))
+    hidden = np.isnan(table) & ~np.isnan(X)
+    settings = {"tol": EARLY_TOL, "max_iter": EARLY_ITER, **settings}
+    errors = [float((((complete(table, q, quiet=True, **settings).completed) - X)[hidden] ** 2).sum()) for q in ranks]
+    return ranks[int(np.argmin(errors))]
+
+
+def without_cells_like_the_missing(X: Array, rng: np.random.Generator) -> Array:
+    """A copy without cells that other rows lack, at most a tenth of them; every row and column keeps a cell."""
+    seen = ~np.isnan(X)
+    left, counts, wanted = seen.copy(), seen.sum(axis=0), max(1, int(seen.sum()) // 10)
+    for _ in range(LIKE_TRIES):
+        gone = left & ~seen[rng.permutation(len(X))]
+        for i in rng.permutation(np.flatnonzero(gone.any(axis=1))):
+            if wanted > 0 and (left[i] & ~gone[i]).any() and (counts[gone[i]] > 2).all():
+                left[i] &= ~gone[i]
+                counts -= gone[i]
+                wanted -= int(gone[i].sum())
+    return np.where(left, X, np.nan).astype(X.dtype, copy=False)
 
 
 def _lowest(criterion: Array) -> RankChoice:

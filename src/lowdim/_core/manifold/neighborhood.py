@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
@@ -9,13 +12,27 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from lowdim._core.gpu.devices import Device
 from lowdim._core.graph import Connected, connect, neighbor_graph, stored_edges
-from lowdim._core.graph.repair import NO_REPAIR, Repair, Repaired, Suspicious, repaired
+from lowdim._core.graph.detours import LONGER, short_circuits
+from lowdim._core.graph.repair import NO_REPAIR, Repair, Repaired, Suspicious, repaired, usual_degree
 from lowdim._core.landmarks.choose import choose
 from lowdim._core.neighbors import SEARCH, nearest, within
 from lowdim._core.runtime import memory
 from lowdim._core.runtime.notices import warn
 from lowdim._core.tables.equal_rows import hashes, same_rows
+
+_WATCHED: ContextVar[bool] = ContextVar("lowdim_watched_graphs", default=True)
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Inside, neighbour graphs are not searched for short circuits to warn of: nobody reads warnings about noise."""
+    token = _WATCHED.set(False)
+    try:
+        yield
+    finally:
+        _WATCHED.reset(token)
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +45,7 @@ class Neighborhood:
     search: str
     n_jobs: int | None
     owner: str
+    device: Device | None = None  # where neighbours are searched; None: the CPU
 
     @property
     def _precomputed(self) -> bool:
@@ -48,12 +66,17 @@ class Neighborhood:
     def repaired(
         self, X: Any, repair: Repair, *, first: np.ndarray | None = None, graph: Any = None
     ) -> tuple[sparse.csr_array, Suspicious]:
-        """The graph without its short circuits, connected or not, and the edges that `repair` found suspicious."""
-        G = self.graph(X) if graph is None else graph
-        if repair.method is None:
-            return G, NO_REPAIR
-        found = self._without_short_circuits(G, X, repair)
-        return found.graph, found.numbered(first)
+        """The graph without its short circuits, connected or not, and the edges that `repair` found suspicious.
+
+        Short circuits that are left, because nobody asked for a repair or because it did not find them, make a warning.
+        """
+        G, suspicious = self.graph(X) if graph is None else graph, NO_REPAIR
+        if repair.method is not None:
+            found = self._without_short_circuits(G, X, repair)
+            G, suspicious = found.graph, found.numbered(first)
+        if repair.method != "detour":
+            self._warn_of_short_circuits(G, X, repair, first)
+        return G, suspicious
 
     def graph(self, X: Any) -> sparse.csr_array:
         """Lengths of the edges: two rows are joined when either is a neighbour of the other."""
@@ -69,20 +92,47 @@ class Neighborhood:
         if repair.method == "linearity" and self._precomputed:
             raise ValueError(
                 f"{self.owner}: repair='linearity' needs the rows, which metric='precomputed' does not give. Use "
-                "repair='flow' or 'stability', which need only the graph."
+                "repair='detour', 'flow' or 'stability', which need only the graph."
             )
-        listed = self.radius is not None or (self._precomputed and sparse.issparse(X))
         return repaired(
             G,
             repair.method or "",
             rows=lambda: X if repair.holes is None else repair.holes.rows(X),
             n_components=repair.n_components,
-            n_neighbors=None if listed else self.n_neighbors,
+            n_neighbors=None if self._listed(X) else self.n_neighbors,
             n_jobs=self.n_jobs,
         )
 
+    def _listed(self, X: Any) -> bool:
+        """Whether rows have the edges of a radius or of a given graph, not a number of neighbours."""
+        return not are_searched(X, self.radius, self._precomputed)
+
+    def _warn_of_short_circuits(self, G: sparse.csr_array, X: Any, repair: Repair, first: np.ndarray | None) -> None:
+        if not _WATCHED.get():
+            return
+        k = usual_degree(G) if self._listed(X) else self.n_neighbors
+        found = short_circuits(G, k, self.n_jobs)
+        if found is None:
+            return
+        edges, rows = (a if first is None else first[a] for a in (found.edges, found.rows))
+        named = ", ".join(f"{i}-{j}" for i, j in np.sort(edges[:3], axis=1).tolist())
+        busy = ", ".join(map(str, rows[:3].tolist()))
+        less = "" if self._precomputed and self._listed(X) else f", or take {self._fewer(X)}"
+        left = "" if repair.method is None else f" after repair={repair.method!r}"
+        warn(
+            f"{self.owner}: the neighbour graph seems to have short circuits{left}. Without {len(edges)} of its "
+            f"{G.nnz // 2} edges (rows {named}{', ...' if len(edges) > 3 else ''}), {found.spoilt:.0%} of the geodesic "
+            f"distances are at least {LONGER - 1:.0%} longer; rows {busy} have most paths through them. Set "
+            f"repair='detour', which removes these edges{less}. Where the data form a loop or surround a hole, these "
+            "edges may belong there."
+        )
+
+    def _fewer(self, X: Any) -> str:
+        return "a smaller radius" if self._listed(X) else f"fewer neighbours than {self.n_neighbors}"
+
     def nearest(self, rows: Any, k: int, queries: Any = None) -> Any:
-        settings = {"metric": self.metric, "n_jobs": self.n_jobs, "owner": self.owner, "name": "n_neighbors"}
+        settings: dict[str, Any] = {"metric": self.metric, "n_jobs": self.n_jobs, "device": self.device}
+        settings |= {"owner": self.owner, "name": "n_neighbors"}
         return nearest(rows, k, queries=queries, approximate=SEARCH[self.search], **settings)
 
     def for_weights(self, rows: Any, X: Any, holes: Any, completed: Any) -> tuple[Any, Any, Any]:
@@ -187,6 +237,19 @@ class Distinct:
     def all(self) -> bool:
         """Whether no two rows are equal."""
         return len(self.first) == len(self.kind)
+
+    def among(self, kept: np.ndarray) -> Distinct:
+        """Of some kinds alone; rows of the others have kind -1, see `spread`."""
+        number = np.full(len(self.first), -1)
+        number[kept] = np.arange(len(kept))
+        return Distinct(self.first[kept], number[self.kind], self.counts[kept])
+
+    def spread(self, values: np.ndarray, outside: float = np.nan) -> np.ndarray:
+        """For every row, the value of its kind; `outside` for rows of kinds that were left out."""
+        if len(self.kind) and self.kind.min() >= 0:
+            return values[self.kind]
+        blank = np.full((1, *values.shape[1:]), outside, dtype=values.dtype)
+        return np.concatenate([values, blank])[self.kind]
 
     def pick(self, X: Any, *, square: bool) -> Any:
         """The first of each kind; of a square table also their columns."""

@@ -21,10 +21,13 @@ class Neighbors:
     indices : ndarray of shape (m, k), int32
     distances : ndarray of shape (m, k)
         In the precision of the input.
+    recall : float or None
+        The share of the true neighbours that was found, where the search measured it on a sample.
     """
 
     indices: np.ndarray
     distances: np.ndarray
+    recall: float | None = None
 
 
 def is_count(k: Any, most: int) -> bool:

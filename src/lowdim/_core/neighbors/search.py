@@ -17,6 +17,8 @@ from lowdim._core.distances import (
     Metric,
     check_metric,
 )
+from lowdim._core.gpu.devices import Device
+from lowdim._core.neighbors import on_device
 from lowdim._core.neighbors.exact_nearest import fill_zero_rows, nearest_rows
 from lowdim._core.neighbors.exact_radius import rows_within
 from lowdim._core.neighbors.given import nearest_known, within_known
@@ -38,6 +40,7 @@ def nearest(
     queries: Any = None,
     n_jobs: int | None = None,
     approximate: bool | None = False,
+    device: Device | None = None,
     owner: str = "nearest",
     name: str = "k",
 ) -> Neighbors:
@@ -62,6 +65,8 @@ def nearest(
         the measured recall); the distances of those found are exact. None: where it pays, that is, for many rows of
         more columns than a tree can handle. Only for the dense rows of `X` themselves under euclidean and cosine
         distances; others are searched exactly.
+    device : Device, optional
+        A GPU, for dense rows under euclidean and cosine distances; others are searched on the CPU.
     owner : str
         Who asks; error messages begin with it.
     name : str
@@ -83,8 +88,12 @@ def nearest(
         return found
     search = open_search(X, queries, metric, owner)
     check_k(k, search.X.shape[0], queries is None, owner, name)
-    nearly = _may_approximate(search, k, approximate)
-    found = _nearly(search, k, n_jobs) if nearly else _search(search, k, n_jobs, owner)
+    if device is not None and on_device.takes(search):
+        nearly = on_device.may_approximate(search, k, approximate)
+        found = on_device.nearest_on(device, search, k, nearly, owner)
+    else:
+        nearly = _may_approximate(search, k, approximate)
+        found = _nearly(search, k, n_jobs) if nearly else _search(search, k, n_jobs, owner)
     if queries is None:
         remember(X, metric, nearly, found)
     return found

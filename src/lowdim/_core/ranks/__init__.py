@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 
 from lowdim import _native
 from lowdim._core import params
+from lowdim._core.gpu import devices
+from lowdim._core.ranks.on_device import device_parts
 from lowdim._core.ranks.reference import Reference, embedding, reference_of
 from lowdim._core.runtime.rng import generator
 from lowdim._core.runtime.threads import map_rows
@@ -27,7 +29,7 @@ from lowdim._core.runtime.threads import map_rows
 Array = NDArray[Any]
 Interval = tuple[float, float]
 
-EXACT_UP_TO = 20_000  # rows ranked one and all under anchors="auto"; more are sampled
+EXACT_UP_TO, EXACT_ON_GPU = 20_000, 100_000  # rows ranked one and all under anchors="auto"; more are sampled
 MOST_ENTRIES = 2**18  # of one block of distances
 
 # Rows of the tally of the compiled core. "high" and "low" say by which space's rank an entry is binned.
@@ -114,6 +116,7 @@ class Ranks:
         random_state: Any = None,
         n_jobs: int | None = None,
         progress: Any = None,
+        device: str = "cpu",
     ) -> dict[str, Ranks]:
         """`Ranks` of several embeddings of the same data, whose own ranks are computed once.
 
@@ -137,11 +140,19 @@ class Ranks:
         random_state, n_jobs, progress
             Seed of the anchors; threads (never change the result); an object with `advance()`, called for
             every block.
+        device : str
+            Where rows are ranked: "cpu", "cuda" (an NVIDIA GPU, through PyTorch), or "auto", the GPU where there is
+            one; there "auto" anchors are all rows up to 100,000. Squares are summed in another order, so that
+            distances which differ by rounding alone may change places.
         """
+        place = devices.find(device, "Ranks.of")
         source = reference_of(X, metric=metric, reference=reference, graph_neighbors=graph_neighbors, n_jobs=n_jobs)
         placed = {name: embedding(Z, source.n, f"Ranks.of: the embedding {name}") for name, Z in embeddings.items()}
-        rows = choose_rows(source.n, anchors, random_state)
+        rows = choose_rows(source.n, anchors, random_state, EXACT_UP_TO if place is None else EXACT_ON_GPU)
         counts = _Counts(source, placed, rows, _kept_sizes(ks, source.n))
+        if place is not None:
+            parts = device_parts(place, counts, progress)
+            return {name: counts.record(name, [part[name] for part in parts]) for name in placed}
         parts = map_rows(counts.add, len(rows), max(1, min(256, MOST_ENTRIES // source.n)), n_jobs, progress)
         return {name: counts.record(name, [part[name] for part in parts]) for name in placed}
 
@@ -300,9 +311,13 @@ class _Counts:
     def __init__(self, source: Reference, placed: Mapping[str, Reference], rows: Array, ks: tuple[int, ...]):
         self.source, self.placed, self.rows, self.ks = source, placed, rows, ks
         self.weight = auc_weights(source.n)
+        self.lock = Lock()
+        self.clear()
+
+    def clear(self) -> None:
+        source, placed = self.source, self.placed
         self.tally = {name: np.zeros((len(TALLIES), source.n), np.int64) for name in placed}
         self.zeros_high, self.zeros_low = 0, dict.fromkeys(placed, 0)
-        self.lock = Lock()
 
     def add(self, part: slice) -> dict[str, tuple[Array, Array]]:
         rows = self.rows[part]
@@ -337,12 +352,12 @@ class _Counts:
         )
 
 
-def choose_rows(n: int, anchors: Any, random_state: Any = None) -> Array:
+def choose_rows(n: int, anchors: Any, random_state: Any = None, most: int = EXACT_UP_TO) -> Array:
     """The rows to rank from, ascending."""
     if n < 3:
         raise ValueError(f"Ranks.of: X must have at least 3 rows; got {n}.")
     if isinstance(anchors, str) and anchors == "auto":
-        anchors = None if n <= EXACT_UP_TO else max(500, ceil(10 * log(n)))
+        anchors = None if n <= most else max(500, ceil(10 * log(n)))
     if anchors is None:
         return np.arange(n)
     chosen = np.asarray(anchors)

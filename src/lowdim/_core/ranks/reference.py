@@ -29,6 +29,8 @@ from lowdim._core.distances import (
 )
 from lowdim._core.distances.labelled import labelled
 from lowdim._core.graph import connect, geodesics, neighbor_graph
+from lowdim._core.graph.detours import ShortCircuits, short_circuits
+from lowdim._core.graph.repair import repaired
 from lowdim._core.neighbors import nearest
 from lowdim._core.runtime.threads import blocks
 
@@ -51,6 +53,7 @@ class Reference:
     block: Callable[[Array, bool], Array]
     pairs: Callable[[Array, Array], Array] | None = None  # distances of rows i to rows j, one by one, where cheap
     columns: Callable[[Array, Array], Array] | None = None  # ordered like distances of rows to given rows, where cheap
+    points: Array | None = None  # rows whose Euclidean distances are ordered like these, where there are such
 
 
 def reference_of(
@@ -70,7 +73,7 @@ def reference_of(
     X, metric = comparable(X, check_metric(metric, owner), owner)
     named = GOWER if metric == CODED else metric if isinstance(metric, str) else getattr(metric, "__name__", "callable")
     if reference == "geodesic":
-        return _geodesic(X, metric, named, graph_neighbors, n_jobs, owner)
+        return _geodesic(X, metric, named, graph_neighbors, n_jobs, owner)[0]
     if reference == "precomputed" or named == "precomputed":
         D = np.asarray(check_dissimilarities(labelled(X, owner)[0], owner))
         return Reference(
@@ -140,7 +143,7 @@ def euclidean(X: Array, name: str) -> Reference:
         _native.square_rows(scaled[rows], scaled[others], out, 1)
         return out
 
-    return Reference(len(X), name, "euclidean", block, pairs, columns)
+    return Reference(len(X), name, "euclidean", block, pairs, columns, scaled)
 
 
 def _grown(lengths: Array, exponent: int) -> Array:
@@ -168,11 +171,27 @@ def _metric_blocks(X: Any, metric: Any, named: str, owner: str) -> Callable[[Arr
     return block
 
 
-def _geodesic(X: Any, metric: Any, named: str, graph_neighbors: int, n_jobs: int | None, owner: str) -> Reference:
+def _geodesic(
+    X: Any, metric: Any, named: str, graph_neighbors: int, n_jobs: int | None, owner: str, clean: bool = False
+) -> tuple[Reference, ShortCircuits | None]:
+    """Shortest paths over the neighbour graph; with `clean`, without its short circuits where they spoil distances."""
     X = X if named == "precomputed" else rows_of(X, f"{owner}: X", "fill the holes in first")
     near = nearest(X, graph_neighbors, metric=metric, n_jobs=n_jobs, owner=owner, name="graph_neighbors")
     n = len(near.indices)
-    joined = connect(
-        neighbor_graph(near, n, owner=owner), X, policy="bridge", metric=metric, owner=owner, n_jobs=n_jobs
-    ).graph
-    return Reference(n, "geodesic", named, lambda rows, order: geodesics(joined, rows, n_jobs=1))
+    G = neighbor_graph(near, n, owner=owner)
+    found = short_circuits(G, graph_neighbors, n_jobs) if clean else None
+    if found is not None:
+        G = repaired(
+            G, "detour", rows=lambda: X, n_components=2, n_neighbors=graph_neighbors, n_jobs=n_jobs
+        ).graph  # fmt: skip
+    joined = connect(G, X, policy="bridge", metric=metric, owner=owner, n_jobs=n_jobs).graph
+    return Reference(n, "geodesic", named, lambda rows, order: geodesics(joined, rows, n_jobs=1)), found
+
+
+def along_rows(
+    X: Any, metric: Any, graph_neighbors: int, n_jobs: int | None, owner: str, *, clean: bool
+) -> tuple[Reference, ShortCircuits | None]:
+    """Distances along the data; with `clean` without the short circuits of the graph, and what was found, or None."""
+    X, metric = comparable(X, check_metric(metric, owner), owner)
+    named = metric if isinstance(metric, str) else getattr(metric, "__name__", "callable")
+    return _geodesic(X, metric, named, graph_neighbors, n_jobs, owner, clean)

@@ -8,6 +8,7 @@ import secrets
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 try:
@@ -109,6 +110,32 @@ def _locked(handle: int) -> bool:
     except OSError:
         return False
     return True
+
+
+@contextmanager
+def written_together(folder: str | os.PathLike[str]) -> Iterator[Path]:
+    """A folder inside `folder`, whose files all move to `folder`, first written first, when the `with` block ends.
+
+    Until then earlier files of these names are as they were: a process that is killed while it writes leaves no mixture
+    of old and new files. Only the process that has the folder for itself may use it (`folder_for_one`).
+    """
+    parts = Path(folder) / ".lowdim-together"
+    shutil.rmtree(parts, ignore_errors=True)  # of a process that was killed
+    parts.mkdir()
+    try:
+        yield parts
+        written = sorted(parts.iterdir(), key=lambda part: part.stat().st_mtime_ns)
+        for part in written:
+            target = Path(os.path.realpath(Path(folder) / part.name))
+            if target.parent != Path(os.path.realpath(folder)):  # a link to elsewhere
+                write_atomically(target, partial(shutil.copyfile, part))
+                continue
+            if target.exists():
+                shutil.copymode(target, part)
+            os.replace(part, target)
+        _sync_folder(Path(folder))
+    finally:
+        shutil.rmtree(parts, ignore_errors=True)
 
 
 def write_text(path: str | os.PathLike[str], text: str, *, owner: str = "write") -> Path:

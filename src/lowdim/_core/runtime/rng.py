@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 
 def generator(random_state: object = None) -> np.random.Generator:
@@ -18,6 +17,8 @@ def generator(random_state: object = None) -> np.random.Generator:
         if random_state is not None and random_state < 0:
             raise ValueError(f"random_state must be None, a non-negative int or a generator; got {random_state!r}.")
         return np.random.default_rng(None if random_state is None else int(random_state))
+    from sklearn.utils import check_random_state  # seldom needed, and slow to import
+
     try:
         legacy = check_random_state(random_state)
     except ValueError:

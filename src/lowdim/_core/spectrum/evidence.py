@@ -13,8 +13,7 @@ def minka_evidence(values: np.ndarray, n: float, d: int) -> np.ndarray | None:
 
     None where there are fewer rows than columns, or the columns are linearly dependent.
     """
-    usable = int((values > max(n, d) * _EPS * values[0]).sum())
-    if n < d or d < 2 or usable < d:
+    if n < d or d < 2 or numerical_rank(values, n, d) < d:
         return None
     r, rest = np.arange(1, d), values[::-1].cumsum()[::-1][1:]
     v = rest / (d - r)
@@ -23,6 +22,11 @@ def minka_evidence(values: np.ndarray, n: float, d: int) -> np.ndarray | None:
     fit = -n / 2 * (np.cumsum(np.log(values))[:-1] + np.log(v) * (d - r))
     free = d * r - r * (r + 1) / 2
     return prior + fit + np.log(2 * np.pi) * (free + r) / 2 - _curvature(values, v, n) / 2 - r * np.log(n) / 2
+
+
+def numerical_rank(values: np.ndarray, n: float, d: int) -> int:
+    """How many variances are above the rounding of the largest."""
+    return int((values > max(n, d) * _EPS * values[0]).sum())
 
 
 def _curvature(values: np.ndarray, v: np.ndarray, n: float) -> np.ndarray:

@@ -183,7 +183,8 @@ def graph_factor_bytes(n: int, p: int, r: int) -> int:
 
     Rows that fill more dimensions need more; `profile_bytes` looks at the graph once it is there.
     """
-    fill = {1: 4.0 * p, 2: 0.95 * p * np.log2(max(n, 2)), 3: 0.23 * p * n**0.65}.get(r, 0.23 * p * n**0.67)
+    in_many = 0.23 * p * n**0.67 * (1 + 3000 / max(n, 1))  # of few rows nearly all are neighbours of neighbours
+    fill = {1: 4.0 * p, 2: 0.95 * p * np.log2(max(n, 2)), 3: 0.23 * p * n**0.65}.get(r, in_many)
     return int(36 * n * min(n / 2, fill))
 
 

@@ -18,7 +18,7 @@ std::atomic<bool> others_stop{false};
 
 // Whether Python runs signal handlers in this thread; it follows a fork, after which another thread may be the main
 // one.
-bool in_main_thread() {
+bool called_in_main_thread() {
   static PyObject* const main_thread = [] {
     PyObject* module = PyImport_ImportModule("threading");
     PyObject* function = module ? PyObject_GetAttrString(module, "main_thread") : nullptr;
@@ -41,7 +41,7 @@ bool in_main_thread() {
 }  // namespace
 
 WithoutGil::WithoutGil() : before_(hears_signals) {
-  hears_signals = in_main_thread();
+  hears_signals = called_in_main_thread();
   state_ = PyEval_SaveThread();
 }
 
@@ -56,8 +56,11 @@ WithoutGil::~WithoutGil() {
 
 void stop_other_threads() { others_stop.store(true); }
 
-bool SignalPoll::asked_to_stop() {
-  if (!hears_signals) return others_stop.load(std::memory_order_relaxed);
+bool SignalPoll::in_main_thread() { return hears_signals; }
+
+bool SignalPoll::others_are_to_stop() { return others_stop.load(std::memory_order_relaxed); }
+
+bool SignalPoll::signal_raised() {
   PyGILState_STATE gil = PyGILState_Ensure();
   const bool raised = PyErr_CheckSignals() != 0;
   PyGILState_Release(gil);

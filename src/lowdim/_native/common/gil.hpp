@@ -35,15 +35,19 @@ void stop_other_threads();
 class SignalPoll {
  public:
   // True when the kernel is to stop (call without the lock, about every chunk, in the thread that called the kernel).
+  // Outside the main thread this is a look at one number, so that kernels too short for the clock stop too.
   bool stop() {
+    if (!in_main_thread()) return others_are_to_stop();
     auto now = std::chrono::steady_clock::now();
     if (now - last_ < std::chrono::milliseconds(100)) return false;
     last_ = now;
-    return asked_to_stop();
+    return signal_raised();
   }
 
  private:
-  static bool asked_to_stop();
+  static bool in_main_thread();
+  static bool others_are_to_stop();
+  static bool signal_raised();
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 

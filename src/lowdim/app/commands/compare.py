@@ -6,13 +6,14 @@ import hashlib
 import json
 import time
 from argparse import Namespace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import lowdim
-from lowdim._core.runtime.files import write_text
+from lowdim._core.runtime.files import write_text, written_together
 from lowdim.app import sources
 from lowdim.app.arguments import read_options, scale, words
 from lowdim.app.console import print_comparison, print_json, print_line, print_note, print_notes, progress
@@ -21,8 +22,6 @@ from lowdim.app.exports import export
 from lowdim.app.input_table import InputTable
 from lowdim.app.output_paths import MAPS, check_apart, report_folder
 from lowdim.study.methods import find
-from lowdim.study.running.all_methods import STOPPED
-from lowdim.study.running.checkpoint import fingerprint_of
 
 if TYPE_CHECKING:
     from lowdim.study.comparison import Comparison
@@ -55,15 +54,17 @@ def compare(arguments: Namespace) -> int:
                 graph_neighbors=arguments.graph_neighbors,
                 scale=scale(arguments),
                 random_state=arguments.seed,
+                device=arguments.device,
                 n_jobs=arguments.n_jobs,
                 own_process=arguments.own_process,
                 checkpoint=None if arguments.fresh else folder / MAPS,
                 on_interrupt="score",
+                verdict=not arguments.no_verdict,
+                stability=arguments.stability,
                 progress=advance,
                 **limits,
             )
-        if not arguments.json:
-            print_comparison(result)
+        result = _told(result, table, arguments)
         page = _write_results(result, table, folder, arguments, run)
     if arguments.json:
         print_json({"report": str(page.resolve()), **result.to_dict()})
@@ -77,8 +78,22 @@ def _given_distances(table: InputTable) -> dict[str, Any]:
     return {} if table.distances is None else {"metric": "precomputed", "row_names": table.names}
 
 
+def _told(result: Comparison, table: InputTable, arguments: Namespace) -> Comparison:
+    """Print the result, whose rows are called as in the file, the page and the exported table: from 1."""
+    from lowdim.study.verdict import verdict_of
+
+    if result.evidence is not None:
+        evidence = replace(result.evidence, row_numbers=table.numbers)
+        result = replace(result, evidence=evidence, verdict=verdict_of(evidence))
+    if not arguments.json:
+        print_comparison(result)
+    return result
+
+
 def _run_id(table: InputTable, arguments: Namespace) -> str:
     """Identifies data and settings: the same command on the same data has the same one."""
+    from lowdim.study.running.checkpoint import fingerprint_of
+
     ignored = ("command", "traceback", "source", "out", "title", "n_jobs", "fresh", "json", "own_process")
     settings = {key: value for key, value in vars(arguments).items() if key not in ignored}
     text = json.dumps(settings, sort_keys=True, default=str)
@@ -88,7 +103,10 @@ def _run_id(table: InputTable, arguments: Namespace) -> str:
 
 def _say_if_stopped(result: Comparison) -> int:
     """After Ctrl-C: what is in the report, and how to go on."""
+    from lowdim.study.running import NO_VERDICT, STOPPED
+
     left = [name for name, text in result.failures.items() if text == STOPPED]
+    left += ["the verdict"] if NO_VERDICT in result.notes else []
     if not left:
         return 0
     print_line(
@@ -116,23 +134,36 @@ def _sample(table: InputTable, most: int, seed: int) -> InputTable:
     )
 
 
+def _true_places(table: InputTable) -> dict[str, np.ndarray]:
+    """Where the rows of a built-in set lie: what a map should unroll."""
+    if table.frame is None:
+        return {}
+    return {
+        f"{name.removeprefix('true_')}, the true position": table.frame[name].to_numpy()[table.table.rows]
+        for name in table.positions
+    }
+
+
 def _write_results(result: Comparison, table: InputTable, folder: Path, arguments: Namespace, run: str) -> Path:
-    """Write all files, the report last: where it exists, the other files do too."""
+    """Write all files, the report last; they take the places of earlier ones together, when all are written."""
     from lowdim.report import render
 
     frame = comparison_frame(result, table)
-    for name in RESULTS[:2]:
-        export(folder / name, frame, keep_formulas=arguments.keep_formulas)
     about = {"source": table.name, "run": run, "column_names": table.columns, "notes_on_data": list(table.notes)}
     text = json.dumps({**about, **result.to_dict()}, indent=1, allow_nan=False, ensure_ascii=False)
-    write_text(folder / "scores.json", text + "\n")
     maps = len(result.embeddings)
-    return render.write(
-        result,
-        folder / "report.html",
-        title=arguments.title or f"{table.name}: {maps} map{'' if maps == 1 else 's'} compared",
-        source=table.name,
-        columns=table.columns,
-        row_numbers=table.numbers,
-        notes=table.notes,
-    )
+    with written_together(folder) as parts:
+        for name in RESULTS[:2]:
+            export(parts / name, frame, keep_formulas=arguments.keep_formulas, shown=folder / name)
+        write_text(parts / "scores.json", text + "\n")
+        render.write(
+            result,
+            parts / "report.html",
+            title=arguments.title or f"{table.name}: {maps} map{'' if maps == 1 else 's'} compared",
+            source=table.name,
+            columns=table.columns,
+            row_numbers=table.numbers,
+            notes=table.notes,
+            colours=_true_places(table),
+        )
+    return folder / "report.html"

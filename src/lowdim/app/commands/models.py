@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 
 import lowdim
-from lowdim._core.distances import fitted_categories, fitted_orders
 from lowdim.app import sources
 from lowdim.app.arguments import parameters_of, read_options
 from lowdim.app.console import print_json, print_line, print_note, print_notes, print_warnings, progress
@@ -21,13 +20,8 @@ from lowdim.app.exports import export
 from lowdim.app.file_formats import check_extension
 from lowdim.app.input_table import InputTable, read
 from lowdim.app.output_paths import check_apart, check_writable
-from lowdim.study.columns import Kind, Wishes
-from lowdim.study.data import data_of, takes_categories
-from lowdim.study.labels import labels_of
-from lowdim.study.method_list import Entry
-from lowdim.study.methods import find
-from lowdim.study.running.one_method import diagnostics, fitted, plain_parameters
-from lowdim.study.settings import Settings
+from lowdim.study.columns import Kind
+from lowdim.study.methods import Method, find
 
 
 def fit(arguments: Namespace) -> None:
@@ -38,10 +32,32 @@ def fit(arguments: Namespace) -> None:
     check_extension(embedding)
     check_writable(embedding)
     check_apart({"the model": out, "the embedding": embedding}, {"the table that is read": arguments.source})
-    parameters_of(arguments.set, method.estimator(), method.name)  # a mistake is said before the table is read
-    table = sources.load(arguments.source, read_options(arguments, missing="keep", min_rows=2), seed=arguments.seed)
+    if arguments.set:
+        parameters_of(arguments.set, method.estimator(), method.name)  # a mistake is said before the table is read
+    how = read_options(arguments, missing="keep", min_rows=2, takes_distances=True, unknown_pairs=method.name == "mds")
+    table = sources.load(arguments.source, how, seed=arguments.seed)
     print_notes(table)
-    data = data_of(table.table, Wishes(owner="fit"), False, least_rows=2)
+    estimator, Z = _fitted(method, table, arguments)
+    lowdim.save(estimator, out)
+    _write_embedding(embedding, estimator, Z, table, arguments)
+    _print_fit(method, estimator, {"model": str(out), "embedding": str(embedding)}, as_json=arguments.json)
+
+
+def _fitted(method: Method, table: InputTable, arguments: Namespace) -> tuple[Any, np.ndarray]:
+    """The estimator with the user's parameters, fitted, and the embedding."""
+    from lowdim.study.columns import Wishes
+    from lowdim.study.data import data_of, data_of_distances, takes_categories
+    from lowdim.study.labels import labels_of
+    from lowdim.study.method_list import Entry
+    from lowdim.study.running import fitted
+    from lowdim.study.settings import Settings
+
+    if table.distances is None:
+        data = data_of(table.table, Wishes(owner="fit"), False, least_rows=2)
+    else:
+        items = table.names or []
+        frame = pl.DataFrame(table.distances, schema=items) if len(set(items)) == len(table.distances) else None
+        data = data_of_distances(table.distances, "fit", unknown=True, frame=frame)
     labels = None if table.labels is None else labels_of(table.labels, table.n_rows, table.label_name, "fit")
     settings = Settings.for_data(data, labels, arguments.n_components, arguments.seed, arguments.n_jobs)
     estimator = method.estimator(**settings.of(method))
@@ -52,20 +68,51 @@ def fit(arguments: Namespace) -> None:
             f"{method.name} needs numbers, and {listed} are categories: use famd or a method on distances (isomap, "
             "umap, ...), or leave them out with --drop."
         )
+    if data.distances:
+        _check_takes_distances(method, estimator, arguments.source)
     for note in data.notes:
         print_note(note)
     with progress() as advance, print_warnings(method.name), lowdim.config(memory_limit=arguments.limit_memory):
         advance(method.title, 0, 1)
-        entry = Entry(method.name, estimator, target=method.target)
-        Z = np.asarray(fitted(entry, data, labels, named=True))
-    lowdim.save(estimator, out)
-    _write_embedding(embedding, estimator, Z, table, arguments)
-    if arguments.json:
+        return estimator, np.asarray(
+            fitted(Entry(method.name, estimator, target=method.target), data, labels, named=True)
+        )
+
+
+def _check_takes_distances(method: Method, estimator: Any, source: str) -> None:
+    from lowdim.study.data import takes_distances
+    from lowdim.study.methods import methods
+    from lowdim.study.settings import MEASURING
+
+    if not takes_distances(estimator):
+        measuring = [one for one in methods().values() if one.group in MEASURING]
+        able = [one.name for one in measuring if takes_distances(one.estimator(metric="precomputed"))]
+        raise UserError(
+            f"{source}: {method.name} needs rows, and the file has distances between items. Use a method on distances "
+            f"({', '.join(able)}); --distances no reads the table as rows and columns."
+        )
+
+
+def _print_fit(method: Method, estimator: Any, files: dict[str, str], *, as_json: bool) -> None:
+    from lowdim.study.running import diagnostics, plain_parameters
+
+    if as_json:
         about = {"parameters": plain_parameters(estimator), "diagnostics": diagnostics(estimator)}
-        print_json({"method": method.name, "model": str(out), "embedding": str(embedding), **about})
-    else:
-        print_line(f"model: {out}")
-        print_line(f"embedding: {embedding}")
+        print_json({"method": method.name, **files, **about})
+        return
+    for what, path in files.items():
+        print_line(f"{what}: {path}")
+    for name, value in diagnostics(estimator).items():
+        print_line(f"{name.rstrip('_')}: {_shown(value)}")
+
+
+def _shown(value: Any) -> str:
+    """A diagnostic in one line, with four digits."""
+    if isinstance(value, list):
+        return ", ".join(_shown(one) for one in value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _write_embedding(path: str | Path, estimator: Any, Z: np.ndarray, table: InputTable, arguments: Namespace) -> Path:
@@ -81,6 +128,10 @@ def transform(arguments: Namespace) -> None:
     inputs = {"the table that is read": arguments.source, "the model": arguments.model}
     check_apart({"--out": arguments.out}, inputs)
     names = tuple(str(name) for name in getattr(model, "feature_names_in_", []))
+    from lowdim.study.data import takes_distances  # after the checks, which are quick
+
+    if takes_distances(model):  # of new items, in rows, to the fitted ones: no matter what the table looks like
+        arguments.distances = arguments.distances or "no"
     table = read(arguments.source, read_options(arguments, missing="keep", min_rows=1, **_needed(model, names)))
     width = getattr(model, "n_features_in_", len(table.columns))
     if len(table.columns) != width:
@@ -132,6 +183,8 @@ def _load(path: str) -> Any:
 
 def _needed(model: Any, names: tuple[str, ...]) -> dict[str, Any]:
     """The columns that a model was fitted with, and what they held."""
+    from lowdim._core.distances import fitted_categories, fitted_orders
+
     categories = fitted_categories(model) or [None] * len(names)
     orders = fitted_orders(model) or [False] * len(names)
     kinds: list[Kind] = []

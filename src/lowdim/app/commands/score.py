@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from typing import TYPE_CHECKING, Any
 
 import lowdim
 from lowdim.app import sources
 from lowdim.app.arguments import read_options, scale
 from lowdim.app.console import print_note, print_notes, print_scores
 from lowdim.app.embedding_files import matching_rows, read_embedding
-from lowdim.study.columns import Wishes
-from lowdim.study.data import data_of, data_of_distances
-from lowdim.study.labels import labels_of
+
+if TYPE_CHECKING:
+    from lowdim.app.embedding_files import EmbeddingTable
+    from lowdim.app.input_table import InputTable
+    from lowdim.study.reference_choice import ReferenceChoice
 
 
 def score(arguments: Namespace) -> None:
     """Score one embedding."""
-    from lowdim.study.reference_choice import choose_reference
-    from lowdim.study.scoring import score_each
-
     how = read_options(arguments, missing="keep", takes_distances=True)
     table = sources.load(arguments.source, how, seed=arguments.seed)
     embedding = read_embedding(arguments.embedding, arguments.map, tuple(arguments.embedding_columns))
@@ -26,6 +26,19 @@ def score(arguments: Namespace) -> None:
     print_notes(table)
     for note in embedding.notes:
         print_note(note)
+    print_scores(*_scored(table, embedding, arguments), embedding, as_json=arguments.json)
+
+
+def _scored(
+    table: InputTable, embedding: EmbeddingTable, arguments: Namespace
+) -> tuple[dict[str, Any], ReferenceChoice]:
+    """The measures of an embedding, and what it was compared with; prints the notes."""
+    from lowdim.study.columns import Wishes
+    from lowdim.study.data import data_of, data_of_distances
+    from lowdim.study.labels import labels_of
+    from lowdim.study.reference_choice import choose_reference
+    from lowdim.study.scoring import score_each
+
     if table.distances is not None:
         data = data_of_distances(table.distances, "score")
     else:
@@ -42,4 +55,4 @@ def score(arguments: Namespace) -> None:
         )  # fmt: skip
     for note in (*data.notes, *notes, *([labels.note] if labels is not None and labels.note else [])):
         print_note(note)
-    print_scores(scored[name].scores, against, embedding, as_json=arguments.json)
+    return scored[name].scores, against

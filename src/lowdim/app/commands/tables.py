@@ -21,17 +21,14 @@ from lowdim.app.output_paths import check_apart, check_writable
 if TYPE_CHECKING:
     from lowdim.app.input_table import InputTable
     from lowdim.study.columns import Column
-    from lowdim.study.completion import FilledCell
+    from lowdim.study.completion import Completed, FilledCell
 
 
 def describe(arguments: Namespace) -> None:
     """Say what is in a table."""
-    from lowdim.study.description import describe as described
-    from lowdim.study.item_description import describe_distances
-
     how = read_options(arguments, missing="keep", min_rows=0, takes_distances=True, need_columns=False)
     table = sources.load(arguments.source, how, seed=arguments.seed)
-    found: Any = described(table.table) if table.distances is None else describe_distances(table.distances, table.names)
+    found = _description(table)
     if arguments.json:
         print_json({"source": table.name, **found.to_dict(), "notes": list(table.notes)})
         return
@@ -45,10 +42,16 @@ def describe(arguments: Namespace) -> None:
         print_line(line)
 
 
+def _description(table: InputTable) -> Any:
+    """What is in the table, or known about the distances."""
+    from lowdim.study.description import describe as described
+    from lowdim.study.item_description import describe_distances
+
+    return described(table.table) if table.distances is None else describe_distances(table.distances, table.names)
+
+
 def impute(arguments: Namespace) -> None:
     """Fill the missing cells of a table; write the completed table and the filled cells."""
-    from lowdim.study.completion import fill
-
     out = check_writable(arguments.out)
     cells = check_writable(arguments.cells or out.with_name(f"{out.stem}-cells.csv"))
     for path in (out, cells):
@@ -56,16 +59,7 @@ def impute(arguments: Namespace) -> None:
     check_apart({"--out": out, "--cells": cells}, {"the table that is read": arguments.source})
     table = sources.load(arguments.source, read_options(arguments, missing="keep"), seed=arguments.seed)
     print_notes(table)
-    with lowdim.config(memory_limit=arguments.limit_memory):
-        found = fill(
-            table.table,
-            method=arguments.method,
-            draws=arguments.draws,
-            budget=arguments.budget,
-            seed=arguments.seed,
-            n_jobs=arguments.n_jobs,
-            verbose=sys.stderr.isatty(),
-        )
+    found = _filled(table, arguments)
     for note in found.notes:
         print_note(note)
     export(out, _completed(table, found.columns), keep_formulas=arguments.keep_formulas)
@@ -79,6 +73,22 @@ def impute(arguments: Namespace) -> None:
         print_line(f"  {_model_line(one)}")
     print_line(f"completed: {out}")
     print_line(f"cells: {cells}")
+
+
+def _filled(table: InputTable, arguments: Namespace) -> Completed:
+    """The missing cells, filled."""
+    from lowdim.study.completion import fill
+
+    with lowdim.config(memory_limit=arguments.limit_memory):
+        return fill(
+            table.table,
+            method=arguments.method,
+            draws=arguments.draws,
+            budget=arguments.budget,
+            seed=arguments.seed,
+            n_jobs=arguments.n_jobs,
+            verbose=sys.stderr.isatty(),
+        )
 
 
 def _model_line(one: Mapping[str, Any]) -> str:

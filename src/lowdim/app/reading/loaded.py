@@ -60,7 +60,8 @@ def unique_names(names: Sequence[str], notes: list[str]) -> list[str]:
         taken.add(new)
         found.append(new)
     if empty:
-        notes.append(f"{len(empty)} columns without a name are named {listed(empty)}")
+        count = "1 column without a name is" if len(empty) == 1 else f"{len(empty)} columns without a name are"
+        notes.append(f"{count} named {listed(empty)}")
     if twice:
         notes.append(f"repeated column names made different: {listed(twice)}")
     return found

@@ -1,7 +1,7 @@
 """Chained equations: each column is predicted from all others, which are completed by the predictions so far.
 
 Columns are visited from the fewest to the most missing cells, again and again. A linear chain predicts by ridge
-regression whose penalty maximises the evidence, a forest chain by extremely randomised trees.
+regression whose penalty maximises the evidence; `forests` has chains of trees.
 """
 
 from __future__ import annotations
@@ -12,23 +12,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from lowdim._core.runtime.rng import generator
-from lowdim._core.runtime.threads import n_threads, single_blas
+from lowdim._core.runtime.threads import single_blas
 from lowdim.imputation.cells import Cells
 from lowdim.imputation.models.model import Array, Model
 
 MOST_PREDICTORS = 100  # of a linear regression: those most correlated with the column
 RIDGE_COLUMNS = 1000  # with missing cells
-SWEEPS = 10
+SWEEPS = 20
+SETTLED = 0.01  # change of a cell, in deviations of the residuals of its column, that ends the sweeps
 EVIDENCE_STEPS = 30
 DRAWN_SWEEPS = 5  # between two tables drawn from the posterior
-DRAWN_TREES, DRAWN_ROWS = 20, 2000  # of a forest that is grown for one draw
-FOREST_ROWS = 50
-FOREST_COLUMNS = 100  # with missing cells, beyond which forests take too long
-LEAF = 2  # least rows in a leaf
-ROUGH_TREES = (10, 25)  # of the sweeps where models are compared
-TRAIN_ROWS = 8000  # that a forest is grown from; of larger tables so many are drawn
-ROUGH = 1e-5  # tolerance of fits that are compared; the last one is finer
 
 Predict = Callable[[Array, Array, Array, int], Array]  # predictors and targets that train, predictors, column -> cells
 
@@ -100,11 +93,18 @@ class RidgeChain(Model):
         return "" if cells.coded.shape[1] > 1 else "needs at least 2 columns"
 
     def fill(self, cells: Cells, setting: Any, start: Array | None = None) -> Array:
-        D = _begin(cells, start)
+        D, parents = begin(cells, start), cells.layout.parents
+        deviation = np.ones(len(parents))  # of the residuals, which a change is compared with
+
+        def predict(A: Array, Y: Array, new: Array, j: int) -> Array:
+            found = ridge_fit(A, Y)
+            deviation[parents == j] = np.sqrt(found.noise)
+            return found.predict(new)
+
         for _ in range(min(SWEEPS, self.effort.max_iter)):
-            before = D.copy()
-            D = sweep(cells, D, lambda A, Y, new, j: ridge_fit(A, Y).predict(new))
-            if np.abs(D - before).max() <= max(self.effort.tol, 1e-4):
+            before = D
+            D = sweep(cells, D, predict)
+            if (np.abs(D - before) / deviation).max() <= SETTLED:
                 break
         return D
 
@@ -115,7 +115,7 @@ class RidgeChain(Model):
         for _ in range(count):
             D = filled
             for _ in range(2):
-                D = sweep(cells, D, lambda A, Y, new, j: ridge_fit(*_resampled(A, Y, rng)).predict(new))
+                D = sweep(cells, D, lambda A, Y, new, j: ridge_fit(*resampled(A, Y, rng)).predict(new))
             yield D
 
     def posterior_draws(
@@ -127,61 +127,6 @@ class RidgeChain(Model):
             for _ in range(DRAWN_SWEEPS):
                 D = sweep(cells, D, lambda A, Y, new, j: ridge_fit(A, Y).drawn(new, rng))
             yield D
-
-
-class ForestChain(Model):
-    """Chained forests: each column predicted by extremely randomised trees."""
-
-    name: ClassVar[str] = "forest"
-    words: ClassVar[str] = "chained forests"
-    screen_tables: ClassVar[int] = 2
-    trees: ClassVar[int] = 100
-    sweeps: ClassVar[int] = 3
-
-    def refusal(self, cells: Cells) -> str:
-        columns = int(cells.holes.any(axis=0).sum())
-        if len(cells.coded) < FOREST_ROWS:
-            return f"needs at least {FOREST_ROWS} rows"
-        if columns > FOREST_COLUMNS:
-            return f"is slow for more than {FOREST_COLUMNS} columns with missing cells"
-        return "" if cells.coded.shape[1] > 1 else "needs at least 2 columns"
-
-    def fill(self, cells: Cells, setting: Any, start: Array | None = None) -> Array:
-        D, rough = _begin(cells, start), self.effort.tol > ROUGH
-        for trees in ROUGH_TREES if rough else (self.trees,) * self.sweeps:
-            D = sweep(cells, D, self._grow(trees, None), all_predictors=True)
-        return D
-
-    def bootstrap(
-        self, cells: Cells, setting: Any, filled: Array, count: int, rng: np.random.Generator
-    ) -> Iterator[Array]:
-        for _ in range(count):
-            yield sweep(cells, filled, self._grow(DRAWN_TREES, rng), all_predictors=True)
-
-    def _grow(self, trees: int, rng: np.random.Generator | None) -> Predict:
-        """Fit to the observed rows (of a bootstrap sample, with a generator) and predict; categories by shares."""
-        from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
-
-        seed = self.effort.seed if rng is None else int(rng.integers(2**31))
-        options: dict[str, Any] = {
-            "n_estimators": trees, "min_samples_leaf": LEAF, "n_jobs": n_threads(self.effort.n_jobs),
-            "random_state": seed,
-        }  # fmt: skip
-
-        def predict(A: Array, Y: Array, new: Array, j: int) -> Array:
-            if rng is not None:
-                A, Y = _resampled(A, Y, rng, DRAWN_ROWS)
-            elif len(A) > TRAIN_ROWS:
-                some = generator(self.effort.seed + j).choice(len(A), TRAIN_ROWS, replace=False)
-                A, Y = A[some], Y[some]
-            if Y.shape[1] == 1:
-                return np.asarray(ExtraTreesRegressor(**options).fit(A, Y[:, 0]).predict(new))[:, None]
-            out = np.zeros((len(new), Y.shape[1]))
-            found = ExtraTreesClassifier(**options).fit(A, Y.argmax(axis=1))
-            out[:, found.classes_] = found.predict_proba(new)
-            return out
-
-        return predict
 
 
 def sweep(cells: Cells, D: Array, predict: Predict, all_predictors: bool = False) -> Array:
@@ -210,11 +155,12 @@ def _related(D: Array, mine: Array, others: Array) -> Array:
     return np.sort(others[np.argsort(-strength, kind="stable")[:MOST_PREDICTORS]])
 
 
-def _resampled(A: Array, Y: Array, rng: np.random.Generator, most: int | None = None) -> tuple[Array, Array]:
-    size = len(A) if most is None else min(len(A), most)
-    rows = rng.integers(len(A), size=size)
+def resampled(A: Array, Y: Array, rng: np.random.Generator) -> tuple[Array, Array]:
+    """A bootstrap sample of the rows."""
+    rows = rng.integers(len(A), size=len(A))
     return A[rows], Y[rows]
 
 
-def _begin(cells: Cells, start: Array | None) -> Array:
+def begin(cells: Cells, start: Array | None) -> Array:
+    """What the first sweep completes the predictors by: `start`, or the means."""
     return cells.only(np.broadcast_to(cells.baseline(), cells.spread.shape) if start is None else start)

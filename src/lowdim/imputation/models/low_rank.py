@@ -10,7 +10,7 @@ import numpy as np
 from lowdim._core.incomplete.completion import Completion, complete
 from lowdim._core.incomplete.em import fit_gaussian
 from lowdim._core.incomplete.gaussian import Gaussian
-from lowdim._core.incomplete.rank import most_components
+from lowdim._core.incomplete.rank import free_cells, most_components
 from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum.noise_variance import observed_ridge, shrinking_variance
 from lowdim._core.tables.deviations import deviations
@@ -21,6 +21,7 @@ from lowdim.linear.soft_impute import decomposed, soft_impute
 
 NUMBERS = "needs numbers, and the table has categories"
 FACTOR_COLUMNS = 200  # beyond, a step of EM costs more than the other models together
+DRAWN_FACTORS = 1e-4, 50  # tolerance and steps of EM for a bootstrap sample
 PENALTIES = 16  # along the path of soft thresholds
 LEAST_PENALTY = 0.001  # the last of them, as a share of the largest singular value
 SOFT_TOL = 1e-5  # the same for every fit: a small penalty converges slowly, and stopping early would shrink more
@@ -41,7 +42,10 @@ class PCA(Model):
         return "" if most_components(cells.coded) else "needs at least 3 rows and 2 columns"
 
     def path(self, cells: Cells) -> list[int]:
-        return growing(most_components(cells.coded))
+        """Those that have fewer parameters than there are observed cells, at least 1."""
+        n, d = cells.coded.shape
+        known = int(np.count_nonzero(~cells.holes))
+        return [r for r in growing(most_components(cells.coded)) if r == 1 or free_cells(known, n, d, r) > 0]
 
     def model(self, X: Array, r: int, **options: Any) -> Completion:
         """The completion of X by r components."""
@@ -180,9 +184,11 @@ class Factors(Model):
         n, d = cells.coded.shape
         return growing(min(n - 1, d) - 1)
 
-    def _model(self, X: Array, r: int) -> Gaussian:
+    def _model(self, X: Array, r: int, tol: float = 0.0, most_steps: int = 300) -> Gaussian:
         e = self.effort
-        options: dict[str, Any] = {"floor": 0.005, "tol": 0.1 * e.tol, "max_iter": min(e.max_iter, 300)}
+        options: dict[str, Any] = {
+            "floor": 0.005, "tol": 0.1 * max(e.tol, tol), "max_iter": min(e.max_iter, most_steps),
+        }  # fmt: skip
         return fit_gaussian(
             X, r, noise="diagonal", rng=generator(e.seed), n_jobs=e.n_jobs, owner="impute", warn=False, **options
         )[0]
@@ -193,8 +199,10 @@ class Factors(Model):
     def bootstrap(
         self, cells: Cells, setting: int, filled: Array, count: int, rng: np.random.Generator
     ) -> Iterator[Array]:
+        """Models of resampled rows, fitted as roughly as they differ."""
         for _ in range(count):
-            yield self._model(cells.coded[resample(cells, rng)], setting).conditional(cells.coded)[0]
+            rows = cells.coded[resample(cells, rng)]
+            yield self._model(rows, setting, *DRAWN_FACTORS).conditional(cells.coded)[0]
 
     def said(self, setting: int) -> str:
         return f"{setting} factor{'s' * (setting != 1)}"

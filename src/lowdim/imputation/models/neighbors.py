@@ -47,22 +47,31 @@ class NearestRows(Model):
 
 def _from_donors(cells: Cells, donors: Array, k: int) -> Array:
     D, holes, parents = cells.spread, cells.holes, cells.layout.parents
-    filled = np.broadcast_to(cells.baseline(), D.shape).copy()
+    means = cells.baseline()
+    filled = np.broadcast_to(means, D.shape).copy()
     rows = np.flatnonzero(holes.any(axis=1))
     known = ~holes[donors]
     for part in blocks(len(rows), max(1, BLOCK_CELLS // len(donors))):
         mine = rows[part]
         far = _distances(cells, mine, donors)
-        order = np.argsort(far, axis=1, kind="stable")
-        for i, row in enumerate(mine):
-            for j in np.flatnonzero(holes[row]):
-                near = order[i][known[order[i], j]][:k]
-                near = near[np.isfinite(far[i, near])]
-                if len(near):
-                    weight = 1.0 / np.maximum(far[i, near], 1e-9)
-                    columns = parents == j
-                    filled[row, columns] = weight @ D[np.ix_(donors[near], columns)] / weight.sum()
+        for j in np.flatnonzero(holes[mine].any(axis=0)):
+            lacking, having = np.flatnonzero(holes[mine, j]), np.flatnonzero(known[:, j])
+            columns = np.flatnonzero(parents == j)
+            filled[np.ix_(mine[lacking], columns)] = _weighed(
+                far[np.ix_(lacking, having)], D[np.ix_(donors[having], columns)], k, means[columns]
+            )
     return filled
+
+
+def _weighed(far: Array, cells: Array, k: int, otherwise: Array) -> Array:
+    """Means of the cells of the k nearest donors by inverse distance: (m, width); `otherwise` where none is near."""
+    if not far.shape[1]:
+        return np.broadcast_to(otherwise, (len(far), len(otherwise)))
+    near = np.argsort(far, axis=1, kind="stable")[:, :k]
+    weight = 1.0 / np.maximum(np.take_along_axis(far, near, axis=1), 1e-9)  # 0 for what is out of reach
+    total = weight.sum(axis=1, keepdims=True)
+    mean = np.einsum("mk,mkw->mw", weight, cells[near])
+    return np.where(total > 0, np.divide(mean, total, out=np.zeros_like(mean), where=total > 0), otherwise)
 
 
 def _distances(cells: Cells, rows: Array, donors: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, ClassVar
 
 import numpy as np
@@ -256,6 +257,10 @@ class InverseNLPCA(Reducer):
         return Scaling(self.mean_, self.scale_).undo(self._decoder().rows(Z.astype(np.float64)))
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
-        widest = sum(decoder_codes.largest_widths(self.hidden, self.n_components))
-        layers = 8 * n * (4 * d + 3 * widest + 4 * self.n_components)
-        return {"rows and layers": layers * min(self.n_init, threads.n_threads(self.n_jobs)), "steps": 8 * 45 * n * 2}
+        widest = decoder_codes.largest_widths(self.hidden, self.n_components)
+        layers = 8 * n * (4 * d + 3 * sum(widest) + 4 * self.n_components)
+        weights = sum(a * b for a, b in itertools.pairwise([self.n_components, *widest, d]))
+        runs = min(self.n_init, threads.n_threads(self.n_jobs))
+        # L-BFGS remembers twenty pairs of steps and gradients, of the weights and of the codes.
+        steps = 48 * 8 * (weights + n * self.n_components)
+        return {"rows and layers": layers * runs, "weights, codes and steps": steps * runs}

@@ -14,7 +14,7 @@ from lowdim._core.runtime.threads import n_threads
 from lowdim._core.spectrum import Moments
 from lowdim._core.tables import missing
 from lowdim._core.tables.arrays import extent
-from lowdim.linear._decompose import Rows, Spectrum, decompose, decompose_moments, pick_solver
+from lowdim.linear._decompose import Rows, Spectrum, decompose, decompose_moments, memory_of, pick_solver
 
 
 class LatentGaussian:
@@ -253,13 +253,7 @@ def spectrum_memory(n: int, d: int, k: int, itemsize: int) -> dict[str, int]:
     small, solver = min(n, d), pick_solver(n, d, None, False)
     if solver == "svd":
         return {"centred rows": 3 * n * d * 8, "singular vectors": 3 * (n + d) * small * 8}
-    solver = pick_solver(n, d, k, False)
-    if solver == "covariance":
-        lanes = min(16, max(2, 2**28 // (8 * d * d + 1)), -(-n // 512))
-        return {"covariance": (lanes + 5) * d * d * 8}
-    if solver == "gram":
-        return {"centred rows": (n * d + 4 * n * min(d, 2048)) * itemsize, "Gram matrix": 4 * n * n * 8}
-    return {"centred rows": 2 * n * d * itemsize, "Krylov basis": 9 * (n + d) * (k + 30) * 8}
+    return memory_of(pick_solver(n, d, k, False), n, d, k, itemsize, None)
 
 
 def warn_few_cells(X: np.ndarray, parameters: int, owner: str) -> None:

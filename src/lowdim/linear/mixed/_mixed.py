@@ -200,8 +200,8 @@ class MixedTable(_Base):
         return self._memory(int(n), int(width), 8, None)
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
-        small = min(n, d)
-        return {"weighted table": 5 * n * d * 8, "axes": 5 * small * small * 8 + 5 * d * small * 8}
+        axes = 7 * d * d if n >= d else 5 * n * n + 11 * n * d
+        return {"weighted table": 5 * n * d * 8, "axes": axes * 8}
 
     # ---- fit, transform, inverse transform ---------------------------------------------------------------------
 

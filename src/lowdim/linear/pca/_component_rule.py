@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lowdim._core.runtime.notices import warn
-from lowdim._core.spectrum.evidence import minka_evidence
+from lowdim._core.spectrum.evidence import minka_evidence, numerical_rank
 
 
 def choose_r(values: np.ndarray, total: float, n_components: Any, max_error: float | None, most: int, n: float) -> int:
@@ -46,14 +46,15 @@ def _largest_drop(values: np.ndarray) -> int:
 
 
 def _most_evident(values: np.ndarray, n: float) -> int:
-    """Minka's rule."""
-    evidence = minka_evidence(values, n, len(values))
-    if evidence is None:
+    """Minka's rule; where columns are linearly dependent the rank, at which the evidence grows without bound."""
+    d = len(values)
+    if n < d or d < 2:
         raise ValueError(
-            "PCA: n_components='mle' must have at least as many rows as columns, and columns that are linearly "
-            "independent. Give a number or a share such as 0.85."
+            "PCA: n_components='mle' must have at least as many rows as columns, and two columns or more. Give a "
+            "number or a share such as 0.85."
         )
-    return int(np.argmax(evidence)) + 1
+    evidence = minka_evidence(values, n, d)
+    return numerical_rank(values, n, d) if evidence is None else int(np.argmax(evidence)) + 1
 
 
 def whitenable(values: np.ndarray, r: int, tolerance: float) -> int:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from lowdim._core.extend import Linear
 from lowdim._core.incomplete import cells, completion
-from lowdim._core.incomplete.rank import gcv, in_own_units, most_components, without_cells
+from lowdim._core.incomplete.rank import by_left_out_cells, gcv, in_own_units, most_components, without_cells
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum.noise_variance import not_zero, observed_ridge
@@ -20,7 +21,11 @@ from lowdim.linear.pca._settings import IncompleteSettings
 Array = np.ndarray
 
 JUDGED_ROWS, JUDGED_COLUMNS = 300, 300  # of the table on which EM is compared with column means
-JUDGED_CELLS = 20  # left out, at least, for a verdict
+EXACT, EXACT_FROM = 1e-6, 10  # share of the criterion that components leave, and how many: columns that are dependent
+EXACT_ROWS = 1000  # of larger tables so many are drawn
+EXACTLY = "columns depend on each other exactly; a comparison on left-out cells"
+LEAST_JUDGED = 20  # cells left out for a verdict
+JUDGED_CELLS, JUDGED_TABLES = 100, 10  # enough of them, and tables with cells left out at most
 
 
 def memory_of(n: int, d: int, itemsize: int, missing: str) -> dict[str, int]:
@@ -80,23 +85,30 @@ def _rank(X: Array, weights: Array | None, settings: IncompleteSettings, incompl
         return min(settings.rank, most)
     if not incomplete:
         return most  # the rule is applied to all of them
-    chosen = gcv(
-        in_own_units(X) if settings.scale else X,
-        most,
-        method=settings.method,
-        scale=settings.scale,
-        ridge=settings.own_ridge,
-        early=True,
-        weights=weights,
-        n_jobs=settings.n_jobs,
-    ).n_components
+    chosen, how = _chosen_rank(in_own_units(X) if settings.scale else X, most, weights, settings)
     none = "finds none that predicts cells better than column means, which fill them; 1 is kept for the scores"
     keeps = f"keeps {chosen} components" if chosen else none
     warn(
-        f"PCA: X has missing cells, so that shares of variance are unknown; generalised cross-validation {keeps}. Give "
+        f"PCA: X has missing cells, so that shares of variance are unknown; {how} {keeps}. Give "
         "n_components as a whole number to choose them yourself."
     )
     return chosen
+
+
+def _chosen_rank(X: Array, most: int, weights: Array | None, settings: IncompleteSettings) -> tuple[int, str]:
+    """By generalised cross-validation, and by left-out cells where the columns depend on each other exactly."""
+    options: dict[str, Any] = {"method": settings.method, "scale": settings.scale, "ridge": settings.own_ridge}
+    found = gcv(X, most, early=True, weights=weights, n_jobs=settings.n_jobs, **options)
+    criterion, chosen = found.criterion, found.n_components
+    if chosen < EXACT_FROM or criterion[chosen] > EXACT * criterion[0]:
+        return chosen, "generalised cross-validation"
+    tried = np.flatnonzero(np.isfinite(criterion)).tolist()
+    X = X if weights is None else X[weights > 0]
+    part = X[np.sort(generator(0).choice(len(X), min(len(X), EXACT_ROWS), replace=False))]
+    part = part[:, ~np.isnan(part).all(axis=0)]
+    part = part[~np.isnan(part).all(axis=1)]
+    ranks = [q for q in tried if q <= most_components(part)]
+    return by_left_out_cells(part, ranks, 0, n_jobs=settings.n_jobs, **options), EXACTLY
 
 
 def _warn_of_overfitting(X: Array, settings: IncompleteSettings, r: int) -> None:
@@ -108,21 +120,25 @@ def _warn_of_overfitting(X: Array, settings: IncompleteSettings, r: int) -> None
     part = part[:, ~np.isnan(part).all(axis=0)]
     if min(part.shape) < 2 or r > most_components(part):
         return
-    table = without_cells(part, 0.1, rng)
-    left_out = np.isnan(table) & ~np.isnan(part)
-    filled = completion.complete(
-        table, r, method="em", scale=settings.scale, tol=1e-4, max_iter=50, n_jobs=settings.n_jobs, quiet=True
-    ).completed
     unit = np.nanstd(part, axis=0) if settings.scale else np.ones(part.shape[1])
     unit = np.where(unit > 0, unit, 1.0)
-    error, means = (
-        float(np.sqrt((((guess - part) / unit)[left_out] ** 2).mean()))
-        for guess in (filled, np.broadcast_to(np.nanmean(table, axis=0), table.shape))
-    )
-    if left_out.sum() >= JUDGED_CELLS and error > means > 0:
+    squares, count = np.zeros(2), 0
+    for _ in range(JUDGED_TABLES):
+        if count >= JUDGED_CELLS:
+            break
+        table = without_cells(part, 0.1, rng)
+        left_out = np.isnan(table) & ~np.isnan(part)
+        filled = completion.complete(
+            table, r, method="em", scale=settings.scale, tol=1e-6, max_iter=300, n_jobs=settings.n_jobs, quiet=True
+        ).completed
+        means = np.broadcast_to(np.nanmean(table, axis=0), table.shape)
+        squares += [float((((guess - part) / unit)[left_out] ** 2).sum()) for guess in (filled, means)]
+        count += int(left_out.sum())
+    error, plain = np.sqrt(squares)
+    if count >= LEAST_JUDGED and error > plain > 0:
         warn(
-            f"PCA: missing='em' with {r} components fills {int(left_out.sum())} left-out cells worse than column means "
-            f"do, with {error / means:.2g} times their error: it overfits. Use missing='regularized', fewer "
+            f"PCA: missing='em' with {r} components fills {count} left-out cells worse than column means "
+            f"do, with {error / plain:.2g} times their error: it overfits. Use missing='regularized', fewer "
             "components, or lowdim.impute, which chooses a model."
         )
 

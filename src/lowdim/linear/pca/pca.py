@@ -11,11 +11,16 @@ from scipy import sparse
 from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.extend import Linear
+from lowdim._core.gpu import devices
+from lowdim._core.gpu.moments import MOST_COLUMNS
+from lowdim._core.gpu.moments import moments as device_moments
+from lowdim._core.gpu.moments import needs as device_needs
 from lowdim._core.incomplete.patterns import ByPattern
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum import Moments
 from lowdim._core.tables import missing
+from lowdim._core.tables.arrays import extent
 from lowdim._core.tables.weights import check_weights
 from lowdim.linear._batches import stream_of_rows
 from lowdim.linear._decompose import (
@@ -53,9 +58,10 @@ class PCA(PCADensity, Reducer):
         How many components to keep. An int: that many (at most min(n, d)). A share such as 0.85: the fewest that
         explain more than that share of the variance. "drop": up to the largest drop of the spectrum on a log scale, an
         error where no eigenvalue is twice the next. "mle": the largest evidence of probabilistic PCA (Minka, 2000), for
-        at least as many rows as columns. None: all of them. With missing cells, everything but an int means
-        the number that generalised cross-validation chooses, with a warning that gives it; where it chooses none, the
-        column means fill the cells, and one component of the rows so filled is kept.
+        at least as many rows as columns; of linearly dependent columns, the rank. None: all of them. With missing
+        cells, everything but an int means the number that generalised cross-validation chooses, with a warning that
+        gives it; where it chooses none, the column means fill the cells, and one component of the rows so filled is
+        kept.
     max_error : float or None
         Instead of `n_components`: keep the fewest components that lose less than this share of the variance.
     solver : {"auto", "covariance", "svd", "gram", "randomized", "power"}
@@ -95,6 +101,9 @@ class PCA(PCADensity, Reducer):
     callback : callable or None
         Called as ``callback(step, loss, state)``; returning True stops the fit. `state` is the completed table so far.
         Called by the iterations that complete rows and by "nipals"; the solvers for complete rows do not call it.
+    device : str
+        Where to compute: "cpu", "cuda" (an NVIDIA GPU, through PyTorch), or "auto", the GPU where there is one. A GPU
+        is used for the covariance matrix of complete dense rows; the rest, `transform` too, runs on the CPU.
     random_state : int, generator or None
         Seed; the same int gives the same result. For the start of the iterative solvers.
     n_jobs : int or None
@@ -127,6 +136,8 @@ class PCA(PCADensity, Reducer):
         Share of the cells that are missing.
     solver_ : str
         The solver that was used; with missing cells, the value of `missing`.
+    device_ : str
+        Where the covariance matrix was computed.
     n_iter_ : int
         Steps of the power iteration or the completion; 1 for the other solvers.
     converged_ : bool
@@ -198,6 +209,7 @@ class PCA(PCADensity, Reducer):
         max_iter=1000,
         tol=1e-8,
         callback=None,
+        device="cpu",
         random_state=None,
         n_jobs=None,
         verbose=0,
@@ -215,6 +227,7 @@ class PCA(PCADensity, Reducer):
         self.max_iter = max_iter
         self.tol = tol
         self.callback = callback
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -267,7 +280,7 @@ class PCA(PCADensity, Reducer):
         return super()._fit_rows(X, **options)
 
     def _embed(self, X: Any, sample_weight: Any = None) -> None:
-        weights = self._check_weights(sample_weight, X)
+        weights, self.device_ = self._check_weights(sample_weight, X), "cpu"
         if self.missing == "nipals" or self._incomplete:
             self._keep(self._fit_incomplete(X, weights))
         else:
@@ -285,10 +298,18 @@ class PCA(PCADensity, Reducer):
     def _decompose(self, X: Any, weights: np.ndarray | None, k: int, solver: str) -> Spectrum:
         settings: dict[str, Any] = {"scale": self.scale, "ddof": self.ddof}
         if solver == "covariance" and not sparse.issparse(X):
-            moments, count = Moments.of(X, weights, n_jobs=self.n_jobs), count_rows(X, weights)
+            moments, count = self._moments(X, weights), count_rows(X, weights)
             return decompose_moments(moments, k, dtype=X.dtype, count=count, **settings)
         rows = Rows.of(X, weights, **settings)
         return decompose(rows, k, solver, self.tol, self.max_iter, generator(self.random_state))
+
+    def _moments(self, X: Any, weights: np.ndarray | None) -> Moments:
+        place = devices.find(self.device, "PCA")
+        if place is None:
+            return Moments.of(X, weights, n_jobs=self.n_jobs)
+        devices.check_memory(place, self._device_memory(*extent(X)), "PCA", self._ways_out)
+        self.device_ = place.title
+        return Moments(*devices.run(place, lambda on: device_moments(on, X, weights), "PCA"))
 
     def _fit_incomplete(self, X: Any, weights: np.ndarray | None) -> FittedPCA:
         if sparse.issparse(X):
@@ -338,7 +359,8 @@ class PCA(PCADensity, Reducer):
     def _solver(self, n: int, d: int, is_sparse: bool) -> str:
         whole = self._needs_spectrum()
         if self.solver == "auto":
-            return pick_solver(n, d, None if whole else self.n_components, is_sparse)
+            on_gpu = d <= min(n, MOST_COLUMNS) and not is_sparse and devices.find(self.device, "PCA") is not None
+            return "covariance" if on_gpu else pick_solver(n, d, None if whole else self.n_components, is_sparse)
         if whole and self.solver in ("randomized", "power"):
             raise ValueError(
                 f"PCA: solver={self.solver!r} needs n_components as a whole number, as the rules that choose it look "
@@ -404,6 +426,9 @@ class PCA(PCADensity, Reducer):
         if "_incomplete" in vars(self):
             return bool(self._incomplete)
         return bool(self._takes_nan and missing.has_holes(X))
+
+    def _device_memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        return device_needs(n, d, itemsize)
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         solver = self._solver(n, d, stored is not None)

@@ -165,12 +165,15 @@ def _has_stalled(gaps: list[float]) -> bool:
 def warn_unmet(found: Unfolded, owner: str, tol: float, max_iter: int) -> None:
     """Say by how much the constraints are missed, and whether more steps would help."""
     left = "after" if found.n_iter >= max_iter else "and more steps do not help, before"
-    notices.warn(
-        f"{owner}: not converged {left} max_iter={max_iter} updates: a squared length is off by {found.gap:.1e} of "
-        f"itself beyond the slack, tol={tol:g}. Raise max_iter, slack (here by {found.gap / 2:.1g}) or tol; slack=0 "
-        "leaves the problem no room, and distances that are not Euclidean need slack.",
-        ConvergenceWarning,
-    )
+    if found.gap <= tol:
+        why = f"the lengths are met to {found.gap:.1e} of themselves, but the variance still changes. Raise max_iter."
+    else:
+        why = (
+            f"a squared length is off by {found.gap:.1e} of itself beyond the slack, tol={tol:g}. Raise max_iter, "
+            f"slack (here by {found.gap / 2:.1g}) or tol; slack=0 leaves the problem no room, and distances that are "
+            "not Euclidean need slack."
+        )
+    notices.warn(f"{owner}: not converged {left} max_iter={max_iter} updates: {why}", ConvergenceWarning)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,6 @@ from scipy import sparse
 from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.callbacks import Relay
-from lowdim._core.distances import check_metric
 from lowdim._core.extend import NeighborWeights
 from lowdim._core.graph.repair import REPAIR_METHODS, Repair
 from lowdim._core.landmarks import policy
@@ -49,10 +48,11 @@ class MVU(JudgedMap, Reducer):
         join different folds.
     radius : float or None
         Join rows within this distance instead of a fixed number of neighbours.
-    repair : {None, "flow", "linearity", "stability"}
-        Remove short circuits, edges between two folds of the data: edges of rows through which many paths run and
-        around which paths are long; edges that leave the tangent plane (of dimension `n_components`) of their
-        neighbourhood; or edges whose ends are far apart in sparser graphs. See `Isomap`.
+    repair : {None, "detour", "flow", "linearity", "stability"}
+        Remove short circuits, edges between two folds of the data: edges without which the path between their ends is a
+        long detour (the one to try first); edges of rows through which many paths run and around which paths are long;
+        edges that leave the tangent plane (of dimension `n_components`) of their neighbourhood; or edges whose ends are
+        far apart in sparser graphs. See `Isomap`. Where short circuits are left, a warning says so.
     slack : float
         By what share the distance between neighbours may change. A little makes the problem well-posed; noise and
         distances that are not Euclidean need more, about 0.1. With 0 the last digits come slowly, or not at all.
@@ -72,6 +72,8 @@ class MVU(JudgedMap, Reducer):
         Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
         "precomputed" where X holds distances. These are a square table, a condensed vector, or a sparse graph whose
         stored entries are the edges (`n_neighbors` is not used then).
+    metric_params : dict or None
+        Parameters of `metric` by name, such as ``{"p": 3}`` of "minkowski", or further arguments of a function.
     search : {"auto", "exact", "approximate"}
         Neighbour search. "auto" is exact up to 20,000 rows and wherever a tree is fast, else approximate (with a
         recall of 98 % and more on data with structure).
@@ -177,6 +179,7 @@ class MVU(JudgedMap, Reducer):
         rank=None,
         n_landmarks="auto",
         metric="euclidean",
+        metric_params=None,
         search="auto",
         missing="error",
         disconnected="bridge",
@@ -197,6 +200,7 @@ class MVU(JudgedMap, Reducer):
         self.rank = rank
         self.n_landmarks = n_landmarks
         self.metric = metric
+        self.metric_params = metric_params
         self.search = search
         self.missing = missing
         self.disconnected = disconnected
@@ -208,7 +212,6 @@ class MVU(JudgedMap, Reducer):
         self.verbose = verbose
 
     def _embed(self, X: Any) -> np.ndarray:
-        check_metric(self.metric, "MVU")
         rng = generator(self.random_state)
         same = Distinct.of(X, given=self._precomputed() and sparse.issparse(X))
         choice = {"metric": self._distance(), "rng": rng, "n_jobs": self.n_jobs, "owner": "MVU"}

@@ -32,6 +32,7 @@ _CODE_NAME = re.compile(
     r"(^|[ _.-])(code|type|class|kind|zip|postcode|region|area|group|category|status|gender|sex|month|weekday|race|"
     r"site|batch|plate|cluster|district|sector|origin)([ _.-]|$)"
 )
+_ID_SHARE = 0.9  # of the rows that an id must name
 _SAMPLE = 64  # cells looked at before a whole column is
 
 
@@ -173,8 +174,10 @@ def _whole(values: np.ndarray) -> bool:
 
 def _id_reason(name: str, values: np.ndarray) -> str:
     """Why whole numbers are an id; empty if they are not."""
-    if np.isnan(values).any() or len(values) < 4:
+    there = values[~np.isnan(values)]
+    if len(there) < max(4, _ID_SHARE * len(values)):
         return ""
+    values = there  # a blank last line or a line of totals has no id
     steps = np.diff(values)
     if (steps > 0).all() and (len(values) >= ENOUGH_ROWS or _named_id(name)):
         span = values[-1] - values[0] + 1
@@ -270,15 +273,20 @@ def _words(name: str, cells: np.ndarray, different: list[str]) -> Column:
     longest = max(map(len, different))
     if levels == n and n > 3 and longest <= LONG:
         return Column(name, "id", cells, "a different text in each row")
-    if levels <= max(2, n // 2) and levels <= MOST_LEVELS and longest <= 4 * LONG:
+    prose = levels > max(2, n // 4) and _are_sentences(different)
+    if levels <= max(2, n // 2) and levels <= MOST_LEVELS and longest <= 4 * LONG and not prose:
         shown = ", ".join(_short(text, 20) for text in different[:3]) + (", ..." if levels > 3 else "")
         return Column(name, "category", cells, f"{levels} different values: {shown}")
     why = f"{levels} different texts in {n} rows" if levels < n else "a different, long text in each row"
     repeats = levels <= n // 2 and longest <= 4 * LONG
-    doubt: dict[str, Any] = (
-        {"doubt": f"{levels} values are too many for a category", "other": "category"} if repeats else {}
-    )
+    said = "some occur more than once" if prose else f"{levels} values are too many for a category"
+    doubt: dict[str, Any] = {"doubt": said, "other": "category"} if repeats else {}
     return Column(name, "text", cells, why, **doubt)
+
+
+def _are_sentences(different: list[str]) -> bool:
+    """Whether most texts have three words or more."""
+    return sum(len(text.split()) >= 3 for text in different) > len(different) / 2
 
 
 def _objects(values: list[str | None]) -> np.ndarray:

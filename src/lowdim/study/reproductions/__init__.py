@@ -15,9 +15,26 @@ from lowdim._core.runtime.rng import generator
 from lowdim.study.suggestions import did_you_mean
 
 EXPERIMENTS = {
+    "car-prices": "lectures.car_prices",
+    "cocktail-party": "lectures.cocktail_party",
+    "concentric-spheres": "lectures.concentric_spheres",
+    "conic": "lectures.conic",
+    "curse-of-dimensionality": "lectures.curse_of_dimensionality",
+    "denoising": "lectures.denoising",
+    "eigenfaces": "lectures.eigenfaces",
     "helix-missing": "helix_missing",
     "incomplete-swiss-roll": "incomplete_swiss_roll",
+    "kernel-functions": "lectures.kernel_functions",
+    "kernel-widths": "kernel_widths",
     "kpca-svm": "kpca_svm",
+    "lle-weights": "lectures.lle_weights",
+    "pca-and-lda": "lectures.pca_and_lda",
+    "pca-of-digits": "lectures.pca_of_digits",
+    "rnx-areas": "rnx_areas",
+    "scalings": "lectures.scalings",
+    "selection": "lectures.selection",
+    "supplementary-rows": "lectures.supplementary_rows",
+    "swiss-roll-maps": "swiss_roll_maps",
     "table-4.1": "table_4_1",
     "table-4.2": "table_4_2",
 }

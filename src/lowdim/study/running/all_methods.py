@@ -20,20 +20,25 @@ from lowdim.study.settings import Settings
 
 Progress = Callable[[str, float, int], None]
 STOPPED = "stopped by the user before it was finished"
+NO_VERDICT = "the verdict was stopped by the user before it was finished"
 EVERY = 0.1  # seconds between two reports from inside a method
 
 
 class Steps:
-    """Announces the steps of a run to `progress` and on stderr."""
+    """Announces the steps of a run to `progress` and on stderr: `runs` of methods, and `others` around them."""
 
-    def __init__(self, progress: Progress | None, verbose: int | bool, total: int) -> None:
-        self.progress, self.verbose, self.total = progress, verbose, total
+    def __init__(self, progress: Progress | None, verbose: int | bool, runs: int, others: int) -> None:
+        self.progress, self.verbose, self.runs, self.total = progress, verbose, runs, runs + others
         self.done, self.name, self._last = 0, "", 0.0
 
-    def announce(self, name: str, last: bool = False) -> None:
-        """A step begins; with the last one, the number of steps is known."""
+    def expect(self, runs: int) -> None:
+        """There are so many runs, whatever was expected before."""
+        self.total += runs - self.runs
+        self.runs = runs
+
+    def announce(self, name: str) -> None:
+        """A step begins."""
         self.name = name
-        self.total = self.done + 1 if last else self.total
         if self.progress is not None:
             self.progress(name, self.done, max(self.total, self.done + 1))
         if self.verbose:
@@ -85,8 +90,11 @@ class Runner:
 
     def _with_baselines(self, planned: list[Entry], outcomes: list[Outcome], settings: Settings) -> Iterator[Entry]:
         """The methods, then the baselines, which depend on the outcomes of the methods."""
+        before = self.steps.done
         yield from planned
-        yield from baselines_for(outcomes, self.data.rows.shape, settings)
+        added = baselines_for(outcomes, self.data.rows.shape, settings)
+        self.steps.expect(self.steps.done - before + len(added))
+        yield from added
 
     def _one(self, entry: Entry, worker: Worker | None) -> Outcome:
         found = self.checkpoint.find(entry)

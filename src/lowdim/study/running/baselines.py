@@ -10,6 +10,7 @@ import numpy as np
 from lowdim._core.runtime.rng import generator
 from lowdim.study.method_list import Entry, free_name
 from lowdim.study.methods import find
+from lowdim.study.outside import ReadyMade
 from lowdim.study.running.one_method import Outcome
 from lowdim.study.settings import Settings
 
@@ -34,9 +35,27 @@ class RandomEmbedding:
 
 def baselines_for(outcomes: list[Outcome], shape: tuple[int, ...], settings: Settings) -> list[Entry]:
     """The linear method and random coordinates for each number of components: only equal numbers are comparable."""
-    widths = sorted({o.n_components for o in outcomes if o.n_components is not None}) or [settings.n_components]
+    widths = {o.n_components for o in outcomes if o.n_components is not None}
     there = {_width_of(outcome) for outcome in outcomes if outcome.baseline}
-    taken = {o.name for o in outcomes}
+    return _for_widths(widths, there, {o.name for o in outcomes}, shape, settings)
+
+
+def expected_runs(planned: list[Entry], shape: tuple[int, ...], settings: Settings) -> int:
+    """The methods and their baselines, counted before the run by the components that each is asked for.
+
+    A method that fails or keeps fewer components can change the number of baselines; see `Steps.expect`.
+    """
+    asked = [(_asked_width(entry.estimator), entry.baseline) for entry in planned]
+    widths = {width for width, _ in asked if width is not None}
+    there = {width for width, baseline in asked if baseline}
+    return len(planned) + len(_for_widths(widths, there, {entry.name for entry in planned}, shape, settings))
+
+
+def _for_widths(
+    found: set[int], there: set[int | None], names: set[str], shape: tuple[int, ...], settings: Settings
+) -> list[Entry]:
+    """The baselines that are not there yet, under names that are free."""
+    widths, taken = sorted(found) or [settings.n_components], set(names)
     method = find(settings.baseline)
     added = []
     for r in widths:
@@ -48,6 +67,14 @@ def baselines_for(outcomes: list[Outcome], shape: tuple[int, ...], settings: Set
             taken.add(free)
             added.append(Entry(free, estimator, True))
     return added
+
+
+def _asked_width(estimator: Any) -> int | None:
+    """The number of components that an estimator is asked for, or that a ready-made map has; None if unknown."""
+    if isinstance(estimator, ReadyMade):
+        return 1 if np.ndim(estimator.embedding) == 1 else int(np.shape(estimator.embedding)[1])
+    asked = getattr(estimator, "n_components", None)
+    return int(asked) if isinstance(asked, (int, np.integer)) and not isinstance(asked, bool) else None
 
 
 def _width_of(baseline: Outcome) -> int | None:

@@ -137,8 +137,13 @@ class Worker:
 
     def _write(self, job: Path, entry: Entry) -> None:
         without_rows = replace(self.data, rows=np.empty((0, 0)))
-        with open(job / "job.pickle", "wb") as stream:
-            pickle.dump((entry, without_rows, self.labels, self.settings), stream)
+        content = pickle.dumps((entry, without_rows, self.labels, self.settings))
+        if b"__main__" in pickle.dumps(entry.estimator):
+            raise TypeError(
+                "it uses a class or function of the running script, which another process cannot import: put that into "
+                "a module of its own and import it"
+            )
+        (job / "job.pickle").write_bytes(content)
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:

@@ -168,4 +168,6 @@ def diagnostics(estimator: Any) -> dict[str, Any]:
         value = getattr(estimator, name, None)
         if value is not None:
             found[name] = plain(value[:10] if isinstance(value, np.ndarray) and value.ndim == 1 else value)
+    if (device := str(getattr(estimator, "device_", "cpu"))) != "cpu":
+        found["device_"] = device
     return found

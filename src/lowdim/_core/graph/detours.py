@@ -1,0 +1,235 @@
+"""Short circuits as edges without which the path between their ends is a long detour.
+
+An edge along the data is one of many: where it is missing, others lead from one end to the other. A short circuit has
+no such others, but it may have company: a bundle of edges between two folds where neighbourhoods are too large, or a
+chain of rows from one fold to the next. So suspects are taken out together, by two signs:
+
+- long edges: not among the nearest 80 % of the neighbours of both ends, or the nearest half (bundles);
+- edges of busy rows: those through which most shortest paths from a few rows run, and, once these are gone, those that
+  take over (single edges and chains, whatever the number of rows in the chain).
+
+In each of the rests, whose parts are joined by the shortest edges, suspects with a short path between their ends are
+put back. That is repeated until nothing changes: a cut that suspects leave in a sheet closes from its ends, while all
+edges of a short circuit have a long detour to the last. So do suspects with a much shorter detour than those around
+them, as at the ends of a cut. "Long" is measured in radii of the neighbourhoods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from lowdim import _native
+from lowdim._core.graph.connectivity import components, joined
+from lowdim._core.graph.edges import bare_arrays, edge_rows, nearest_first, ranks, some_edges, turned
+from lowdim._core.graph.shortest_paths import geodesics
+from lowdim._core.runtime.rng import generator
+from lowdim._core.runtime.threads import n_threads
+
+Array = np.ndarray
+
+# Chosen on Swiss rolls with too many neighbours and with chains of 1 to 8 rows, and on data without short circuits; the
+# numbers are in docs/decisions/0051-short-circuits.md.
+SHORTER = (0.8, 0.5)  # of the neighbours, the nearest, are above suspicion
+LEAST = 6  # neighbours, however few a row has
+BUSY, PEELS = 0.03, 2  # share of the rows that are taken out as busy, and how often
+BUSIER = 3.0  # times the median number of paths
+SUSPECT = 3.5  # radii of a detour that makes a suspect
+DETOURS = 6.0  # radii of a detour that makes a short circuit
+FAR = 20.0  # up to which the detour is measured
+UNEVEN, ENOUGH = 0.7, 12.0  # of the usual detour around: less is the end of a cut, unless it has so many radii
+SOURCES = 8  # rows that paths start from
+ROUNDS = 3  # a short circuit may hide another one
+FEW = 50  # rows among which there are no detours
+MANY = 50.0  # neighbourhoods within the detour of a suspect: more than three dimensions, a search longer than most fits
+
+LONGER = 1.5  # a distance that is so many times longer without the short circuits was spoilt by them
+SPOILT = 0.12  # share of the distances that makes a warning
+DOUBT = 0.05  # without all suspects, from the first rows; less needs no second look
+MEASURED = 32  # rows from which the share is measured
+
+
+@dataclass(frozen=True, eq=False)
+class ShortCircuits:
+    """What was found: the edges, the rows that most paths run through first, and what they do to the distances."""
+
+    edges: Array  # (m, 2)
+    rows: Array  # ends of these edges, the busiest first
+    spoilt: float  # share of the geodesic distances that are 1.5 times longer without these edges
+
+
+def short_circuits(G: sparse.csr_array, k: int, n_jobs: int | None = None) -> ShortCircuits | None:
+    """The short circuits of a graph where they spoil more than a few geodesic distances; else None.
+
+    Time grows with the number of edges: paths are searched from a few rows only, and not in graphs whose paths of few
+    edges reach hundreds of rows, as in data of many dimensions. Without all suspects paths are longer than without some
+    of them. Where even these are hardly longer, or all of them alike, there is nothing to look for.
+    """
+    if G.shape[0] < FEW or G.nnz == 0:
+        return None
+    places, sources = _Places.of(G, k, n_jobs), _sources(G.shape[0], 0)
+    before = geodesics(G, sources, n_jobs=n_jobs)
+    if (before < SUSPECT * np.median(places.size)).sum(axis=1).mean() > MANY * k:
+        return None
+    signs = _signs(places, k, np.zeros(G.nnz, dtype=bool))
+    if not any(_spoilt(before, places, sign, sources, alike=True) > DOUBT for sign in signs):
+        return None
+    found, more = detours(G, k, n_jobs), _sources(G.shape[0], 0, MEASURED)
+    spoilt = _spoilt(geodesics(G, more, n_jobs=n_jobs), places, found, more) if found.any() else 0.0
+    if spoilt <= SPOILT:
+        return None
+    once, flow = np.flatnonzero(found & (places.row < G.indices)), _flow(G, sources, n_jobs)
+    edges = np.column_stack([places.row[once], G.indices[once]]).astype(np.intp)
+    ends, busiest = np.unique(edges), np.argsort(-flow[edges].min(axis=1), kind="stable")
+    return ShortCircuits(edges[busiest], ends[np.argsort(-flow[ends], kind="stable")], spoilt)
+
+
+def _spoilt(before: Array, places: _Places, missing: Array, sources: Array, *, alike: bool = False) -> float:
+    """Share of the distances that are 1.5 times longer where edges are missing.
+
+    `alike`: longer than what a quarter of them is too, as in a sparser graph all paths are somewhat longer.
+    """
+    after = geodesics(joined(places.G, ~missing), sources, n_jobs=places.n_jobs)
+    compared = np.isfinite(before) & (before > 0)
+    if not compared.any():
+        return 0.0
+    ratio = after[compared] / before[compared]
+    usual = float(np.partition(ratio, len(ratio) // 4)[len(ratio) // 4]) if alike else 1.0
+    return float((ratio > LONGER * usual).mean())
+
+
+def detour_scores(G: sparse.csr_array, k: int, n_jobs: int | None = None) -> Array:
+    """Of each stored edge that is a short circuit: the detour between its ends in radii, up to 20; 0 for the others."""
+    found, scores = detours(G, k, n_jobs), np.zeros(G.nnz)
+    if found.any():
+        places = _Places.of(G, k, n_jobs)
+        once = np.flatnonzero(found & (places.row < G.indices))
+        scores[once] = np.maximum(places.detour_of(once, found, FAR), np.nextafter(DETOURS, np.inf))
+    return np.maximum(scores, turned(G, scores))
+
+
+def detours(G: sparse.csr_array, k: int, n_jobs: int | None = None) -> Array:
+    """Which stored edges are short circuits, both directions of an edge alike.
+
+    Parameters
+    ----------
+    G : csr_array of shape (n, n)
+        From `neighbor_graph`.
+    k : int
+        How many neighbours each row was joined to.
+    n_jobs : int or None
+        Threads. The result does not depend on it.
+
+    Returns
+    -------
+    ndarray of bool, one for each stored edge
+    """
+    found = np.zeros(G.nnz, dtype=bool)
+    if G.shape[0] < FEW or G.nnz == 0:
+        return found
+    places = _Places.of(G, k, n_jobs)
+    for _ in range(ROUNDS):
+        new = np.logical_or.reduce([_unhealed(places, found | sign) for sign in _signs(places, k, found)])
+        if not (new & ~found).any():
+            break
+        found |= new
+    return found
+
+
+def _signs(places: _Places, k: int, found: Array) -> Iterator[Array]:
+    """The suspects by each sign: long edges, and edges of busy rows."""
+    for few in sorted({max(LEAST, int(np.ceil(share * k))) for share in SHORTER}, reverse=True):
+        yield places.later >= few
+    busy = _busy_rows(places.G, ~found, places.n_jobs)
+    yield busy[places.row] | busy[places.G.indices]
+
+
+def _unhealed(places: _Places, suspects: Array) -> Array:
+    """The suspects that still have a long detour between their ends when all others were put back."""
+    once, least = np.flatnonzero(suspects & (places.row < places.G.indices)), SUSPECT
+    while len(once):
+        far = places.detour_of(once, suspects, least) > least
+        if far.all() and least == DETOURS:
+            far = places.even(once, suspects)
+            if far.all():
+                break
+        once, least = once[far], DETOURS
+        suspects = places.both(once)
+    return suspects
+
+
+@dataclass(frozen=True, eq=False)
+class _Places:
+    """A graph and what is asked about its stored edges again and again."""
+
+    G: sparse.csr_array
+    row: Array
+    back: Array  # where the other direction of each edge is stored
+    later: Array  # place among the edges of either end, the later one
+    size: Array  # radius of the neighbourhoods at its ends, or its length where that is more
+    n_jobs: int | None
+
+    @classmethod
+    def of(cls, G: sparse.csr_array, k: int, n_jobs: int | None) -> _Places:
+        row, back, order = edge_rows(G), turned(G, np.arange(G.nnz)), nearest_first(G)
+        rank, count = ranks(G, order), np.diff(G.indptr)
+        last = order[np.clip(G.indptr[:-1] + np.minimum(k, count) - 1, 0, G.nnz - 1)]
+        radius = np.where(count > 0, G.data[last], 0.0).astype(np.float64)
+        radius = np.maximum(radius, np.median(radius))
+        size = np.maximum(G.data, np.maximum(radius[row], radius[G.indices]))
+        size = np.where(size > 0, size, 1.0)  # equal rows only
+        return cls(G, row, back, np.maximum(rank, rank[back]), size, n_jobs)
+
+    def both(self, once: Array) -> Array:
+        """Marks some edges in both directions."""
+        marked = np.zeros(self.G.nnz, dtype=bool)
+        marked[once] = marked[self.back[once]] = True
+        return marked
+
+    def detour_of(self, once: Array, missing: Array, reach: float) -> Array:
+        """Paths between the ends of some edges, in radii, where edges are missing; beyond `reach` a little more."""
+        row, n = self.row[once], self.G.shape[0]
+        first = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=n))]).astype(np.int64)
+        farthest, length = np.zeros(n), np.empty(len(once))
+        np.maximum.at(farthest, row, reach * self.size[once])
+        ends, rest = self.G.indices[once].astype(np.int32), bare_arrays(joined(self.G, ~missing))
+        _native.distances_within(*rest, first, ends, farthest, length, n_threads(self.n_jobs))
+        return np.minimum(length / self.size[once], np.nextafter(reach, np.inf))
+
+    def even(self, once: Array, suspects: Array) -> Array:
+        """Whether the detour of each edge is as long as usual among the suspects that it touches, or very long."""
+        length, rows = self.detour_of(once, suspects, FAR), np.unique(self.row[suspects])
+        group = np.zeros(self.G.shape[0], dtype=np.int32)
+        group[rows] = components(self.G[rows][:, rows])[1]
+        at = group[self.row[once]]
+        order = np.lexsort((length, at))
+        start, count = np.unique(at[order], return_index=True, return_counts=True)[1:]
+        usual = length[order][start + (count - 1) // 2]
+        return (length >= UNEVEN * usual[at]) | (length >= ENOUGH)
+
+
+def _busy_rows(G: sparse.csr_array, kept: Array, n_jobs: int | None) -> Array:
+    """The rows that most paths run through, and those that take over without them."""
+    n, row = G.shape[0], edge_rows(G)
+    busy, count, usual = np.zeros(n, dtype=bool), int(np.ceil(BUSY * n)), -1.0
+    for peel in range(PEELS):
+        flow = _flow(some_edges(G, kept & ~(busy[row] | busy[G.indices])), _sources(n, peel), n_jobs)
+        usual = float(np.median(flow)) if peel == 0 else usual
+        first = np.argsort(-flow, kind="stable")[:count]
+        busy[first[flow[first] > BUSIER * usual]] = True
+    return busy
+
+
+def _flow(G: sparse.csr_array, sources: Array, n_jobs: int | None) -> Array:
+    """How many of the shortest paths from the sources run through each row."""
+    node, edge = np.empty(G.shape[0]), np.empty(G.nnz)
+    _native.path_flow(*bare_arrays(G), sources, node, edge, n_threads(n_jobs))
+    return node
+
+
+def _sources(n: int, number: int, count: int = SOURCES) -> Array:
+    """A few rows that paths start from."""
+    return np.sort(generator(number).permutation(n)[:count]).astype(np.int32)

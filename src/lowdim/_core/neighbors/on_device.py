@@ -1,0 +1,101 @@
+"""Neighbours on a GPU: dense rows under Euclidean and cosine distances, exact or by cells."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from lowdim._core.gpu import devices
+from lowdim._core.gpu.cells import nearest_by_cells
+from lowdim._core.gpu.devices import Device
+from lowdim._core.gpu.nearest import nearest_rows
+from lowdim._core.neighbors.exact_nearest import fill_zero_rows
+from lowdim._core.neighbors.prepared import Search, open_search
+from lowdim._core.neighbors.record import Neighbors, check_k
+
+MANY = 100_000  # rows from which cells are faster than all pairs on a GPU
+
+
+def takes(search: Search) -> bool:
+    """Whether a GPU has an engine for this search."""
+    return search.metric in ("euclidean", "cosine") and not sparse.issparse(search.X)
+
+
+def may_approximate(search: Search, k: int, asked: bool | None) -> bool:
+    """Whether cells are wanted and have something to offer: a row's list must be shorter than two cells."""
+    n = search.X.shape[0]
+    return search.same and k < np.sqrt(n) and (asked is True or (asked is None and n >= MANY))
+
+
+def tensors(device: Device, search: Search, k: int, nearly: bool, owner: str) -> tuple[Any, Any, float]:
+    """Squared distances (float64), indices (int64), both on the device, and the recall on a sample."""
+
+    def find(on: Device) -> tuple[Any, Any, float]:
+        X = _points(on, search, search.X, search.x_scales)
+        if nearly:
+            found = nearest_by_cells(on, X, k)
+            return found.squares, found.indices, found.recall
+        Q = None if search.same else _points(on, search, search.Q, search.q_scales)
+        return *nearest_rows(on, X, k, Q), 1.0
+
+    devices.check_memory(
+        device, needs(search.X.shape[0], search.X.shape[1], search.X.itemsize, k), owner, "Search fewer neighbours."
+    )
+    return devices.run(device, find, owner)
+
+
+def _points(device: Device, search: Search, rows: np.ndarray, scales: np.ndarray) -> Any:
+    """Rows on the device; under cosine of length 1, and rows of zeros with an axis of their own."""
+    X = device.tensor(rows)
+    if search.metric != "cosine":
+        return X
+    X = X.double() * device.tensor(scales)[:, None]
+    if search.q_scales.all() and search.x_scales.all():
+        return X
+    return device.torch.cat([X, device.tensor(scales == 0).to(X.dtype)[:, None]], dim=1)
+
+
+def device_lists(device: Device, X: Any, k: int, *, approximate: bool | None, owner: str) -> tuple[Any, Any, float]:
+    """Neighbours of dense rows under the Euclidean distance, left on the device.
+
+    Parameters
+    ----------
+    device : Device
+        The GPU.
+    X : ndarray of shape (n, d)
+        The rows.
+    k : int
+        How many neighbours.
+    approximate : bool or None
+        As in `nearest`; None: from 100,000 rows on.
+    owner : str
+        Who asks; error messages begin with it.
+
+    Returns
+    -------
+    tuple
+        Squared distances and indices, tensors of shape (n, k), and the recall on a sample.
+    """
+    search = open_search(X, None, "euclidean", owner)
+    check_k(k, search.X.shape[0], True, owner, "n_neighbors")
+    nearly = may_approximate(search, k, approximate)
+    squares, indices, recall = tensors(device, search, k, nearly, owner)
+    return squares * 4.0**search.exponent, indices, recall
+
+
+def nearest_on(device: Device, search: Search, k: int, nearly: bool, owner: str) -> Neighbors:
+    """The record of a search on the device."""
+    squares, indices, recall = tensors(device, search, k, nearly, owner)
+    distances = search.distances(squares.cpu().numpy())
+    found = indices.int().cpu().numpy()
+    fill_zero_rows(search, k, distances, found)
+    with np.errstate(over="ignore"):
+        return Neighbors(found, distances.astype(search.X.dtype, copy=False), recall)
+
+
+def needs(n: int, d: int, itemsize: int, k: int) -> dict[str, int]:
+    """Bytes on the device: the rows as they are and shifted, the lists, and blocks of products."""
+    wide = n * d * (itemsize + 4)
+    return {"rows": wide, "neighbours": 32 * n * k, "blocks": 3 * min(devices.BLOCK_BYTES, 4 * n * n)}

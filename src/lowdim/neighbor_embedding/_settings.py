@@ -1,0 +1,41 @@
+"""Settings of UMAP: what each may be, and which exclude each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lowdim._core import params
+from lowdim.neighbor_embedding import _init
+from lowdim.neighbor_embedding._umap_descent import SOLVERS
+
+UMAP_RULES: dict[str, params.Rule] = {
+    "n_components": params.whole(1),
+    "n_neighbors": params.whole(1),
+    **dict.fromkeys(("min_dist", "local_connectivity", "repulsion", "negative_sample_rate"), params.real(0)),
+    "densities": params.real(0),
+    "spread": params.real(1e-15, 1e15),
+    **dict.fromkeys(("a", "b"), params.none() | params.real(0, open_low=True)),
+    "set_op_mix_ratio": params.real(0, 1),
+    "disconnection_distance": params.none() | params.real(0, open_low=True),
+    "solver": params.one_of("auto", *SOLVERS),
+    "learning_rate": params.real(0, open_low=True),
+    "target_weight": params.real(0, 1),
+    "target_metric": params.text() | params.function(),
+    "target_n_neighbors": params.none() | params.whole(1),
+    "init": _init.rule(),
+    "max_iter": params.none() | params.whole(1),
+}
+
+
+def check(model: Any, *, supervised: bool) -> None:
+    """ValueError where parameters of a UMAP model contradict each other; `supervised`: it is fitted with a target."""
+    if (model.a is None) != (model.b is None):
+        raise ValueError(f"UMAP: a and b must both be given, or both be None; got a={model.a!r} and b={model.b!r}.")
+    if model.densities and supervised and model.target_weight > 0:
+        raise ValueError(
+            f"UMAP: densities must be 0 for a fit with y; got {model.densities:g}. Leave out y, or set target_weight=0."
+        )
+    if model.densities and model.solver == "exact":
+        raise ValueError(
+            f"UMAP: densities must be 0 for solver='exact'; got {model.densities:g}. Use solver='sampled'."
+        )

@@ -1,0 +1,50 @@
+"""Words of the field that the verdict uses, explained where the pointer rests on them."""
+
+from __future__ import annotations
+
+import re
+
+# A word is explained at its first place in a sentence. Of two that begin at the same place, the first listed counts.
+TERMS = {
+    "R_NX": "Share of the K nearest rows in the data that are among the K nearest in the map, beyond chance: 1 if all, "
+    "0 as many as in a map at random.",
+    "rank correlation": "Agreement of two orders: 1 if both put everything in the same order, 0 if they have nothing "
+    "to do with each other.",
+    "beyond chance": "100 % is perfect, 0 % is what a map at random would reach (for neighbours: R_NX, averaged over "
+    "neighbourhood sizes unless one is named; for differences: the 95 % interval does not contain 0).",
+    "within chance": "The 95 % interval of the difference contains 0, or the difference is smaller than 0.01.",
+    "p = ": "Share of maps that stand out at least as much if there is no structure: the map itself and its maps of "
+    "noise. With 19 of these the smallest is 0.05.",
+    "95 % interval": "Other samples of rows of this kind would give values inside it 95 times in 100; rows near each "
+    "other are not counted as independent, and all maps are covered at once.",
+    "rows of noise": "Rows of tables whose columns were shuffled one by one, mapped by the same method with the same "
+    "settings.",
+    "tables of noise": "Each column keeps its values, in another order: nothing joins the columns any more (of "
+    "distances: each stands between another pair of items).",
+    "straight distances": "Distances between rows of the table as it was mapped, not along a curve.",
+    "distances along the data": "Lengths of the shortest way from neighbour to neighbour (10 nearest), as a walk on a "
+    "rolled-up sheet.",
+    "expected distances": "Distances between rows with missing cells: what a Gaussian model of the table expects.",
+    "Gower's distances": "Mean difference over the columns that both rows have: numbers relative to their range, "
+    "categories 0 or 1.",
+    "dimensions": "Intrinsic dimension: how many numbers it takes, at least, to say where a row lies among its "
+    "neighbours; with its 95 % interval.",
+    "gap": "A drop of the density of rows between two groups, by more than 4 standard deviations of its estimate.",
+    "within 20 %": "Ratio of the distance in the map to that in the data, in the unit that fits all pairs best; its "
+    "95 % interval lies between 0.8 and 1.2.",
+    "points behind": "Difference of two percentages.",
+    "linear map": "Its coordinates are weighted sums of the columns.",
+}
+_PATTERN = re.compile("|".join(re.escape(term) for term in TERMS))
+
+
+def explained(text: str) -> list[tuple[str, str]]:
+    """The text in pieces, each with its explanation ("" for most): a word of the field at its first place."""
+    pieces: list[tuple[str, str]] = []
+    seen, end = set(), 0
+    for found in _PATTERN.finditer(text):
+        term = found.group()
+        pieces += [(text[end : found.start()], ""), (term, "" if term in seen else TERMS[term])]
+        seen.add(term)
+        end = found.end()
+    return [(piece, why) for piece, why in [*pieces, (text[end:], "")] if piece]

@@ -1,0 +1,1 @@
+"""Demonstrations of lectures on dimensionality reduction, most of them pictures without numbers."""

@@ -1,0 +1,6 @@
+"""umap-learn's tests of trustworthiness."""
+
+from tests.peers.adopt import adopt_source
+from tests.peers.umap_learn.replaced import REPLACED
+
+globals().update(adopt_source("umap", "umap-learn/umap/tests/test_umap_trustworthiness.py", REPLACED))

@@ -1,0 +1,83 @@
+"""The number of steps of a comparison is right from the start, or corrected before its baselines run."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import lowdim
+
+METHODS = {
+    "pca is there already": (["pca", "kernel-pca"], 1),
+    "pca comes as a baseline": (["kernel-pca"], 2),
+    "two widths": ([lowdim.PCA(2), lowdim.KernelPCA(3)], 3),
+    "a map that exists already": ({"mine": np.arange(240.0).reshape(60, 4), "pca": "pca"}, 3),
+    "a default selection": (None, 1),
+}
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return lowdim.datasets.swiss_roll(60, random_state=0)
+
+
+def steps_of(X, y=None, methods=None, **options):
+    """(step, done, total) at the start of each step; fractions of a step are left out."""
+    heard = []
+    lowdim.compare(X, y, methods, n_jobs=1, progress=lambda *step: heard.append(step), **options)
+    return [step for step in heard if step[1] == int(step[1]) and step[0] != heard[heard.index(step) - 1][0]]
+
+
+@pytest.mark.parametrize(("methods", "baselines"), METHODS.values(), ids=METHODS)
+def test_the_number_of_steps_is_right_from_the_start(rows, methods, baselines):
+    heard = steps_of(rows.X, methods=methods)
+    assert [done for _, done, _ in heard] == list(range(len(heard)))
+    assert {total for _, _, total in heard} == {len(heard)}
+    assert len([name for name, *_ in heard if name.startswith(("random", "pca"))]) >= baselines
+    assert [name for name, *_ in heard[-3:]] == ["scores", "maps of noise", "groups and dimension"]
+
+
+def test_the_parts_of_the_verdict_are_counted(rows):
+    for options, last in (({"verdict": False}, "scores"), ({"stability": 2}, "stability")):
+        heard = steps_of(rows.X, methods=["pca"], **options)
+        assert {total for _, _, total in heard} == {len(heard)}
+        assert heard[-1][0] == last
+
+
+def test_labels_and_a_table_with_holes_have_the_right_number_too(rows):
+    X = rows.X.copy()
+    X[::7, 0] = np.nan
+    y = np.repeat(["a", "b"], 30)
+    for heard in (steps_of(X, methods=["pca", "isomap"]), steps_of(rows.X, y, ["lda", "pca"])):
+        assert {total for _, _, total in heard} == {len(heard)}
+
+
+def test_distances_have_the_right_number_too(rows):
+    D = np.linalg.norm(rows.X[:, None] - rows.X, axis=2)
+    heard = steps_of(D, methods=["mds", "isomap"], metric="precomputed")
+    assert {total for _, _, total in heard} == {len(heard)}
+
+
+class Narrow:
+    """Asked for three components, keeps two."""
+
+    n_components = 3
+
+    def fit_transform(self, X, y=None):
+        return np.asarray(X)[:, :2]
+
+
+class Failing:
+    n_components = 5
+
+    def fit_transform(self, X, y=None):
+        raise ValueError("no")
+
+
+@pytest.mark.parametrize("surprise", [Narrow(), Failing()])
+def test_what_only_the_run_shows_corrects_the_number_before_the_baselines(rows, surprise):
+    heard = steps_of(rows.X, methods=["pca", ("surprise", surprise)], verdict=False)
+    names = [name for name, *_ in heard]
+    assert names == ["reference distances", "pca", "surprise", "random", "scores"]
+    assert heard[0][2] > len(heard)  # a baseline of its own width was expected
+    assert {total for _, _, total in heard[names.index("random") :]} == {len(heard)}
