@@ -36,7 +36,7 @@ stubs: env  ## write the types of the compiled core again, after its signatures 
 test: env  ## lint and the whole suite, within 9 minutes on two idle cores
 	@cd "$(HERE)"
 	bash tools/lint.sh .venv-test/bin/python
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 HYPOTHESIS_PROFILE=quick .venv-test/bin/python -m pytest -n 2 --dist worksteal -m "not deep" --durations=15
+	HYPOTHESIS_PROFILE=quick bash tools/test.sh .venv-test/bin/python -m "not deep"
 
 test-deep: env asan tsan test-oldest  ## what takes minutes: many examples, memory, sanitizers, oldest dependencies
 	@cd "$(HERE)"
