@@ -24,6 +24,7 @@ extensions = [
     "picture",
     "plain_docstrings",
     "reference_pages",
+    "reproduction",
 ]
 exclude_patterns = ["_build", "_ext", "_pictures", "_templates", "**/.*"]
 templates_path = ["_templates"]
