@@ -23,6 +23,7 @@ extensions = [
     "mathml",
     "picture",
     "plain_docstrings",
+    "reference_links",
     "reference_pages",
     "reproduction",
 ]

@@ -8,8 +8,8 @@ import pytest
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if "_build" not in path.parts)
-# These ask for verdicts of t-SNE maps of hundreds of rows, with nineteen maps of noise each.
-SLOW = {"cases/penguins.md", "cases/digits.md", "cases/single-cells.md"}
+# These ask for verdicts, most of t-SNE maps of hundreds of rows, with nineteen maps of noise each.
+SLOW = {"cases/penguins.md", "cases/digits.md", "cases/single-cells.md", "cases/ecology.md"}
 
 
 def name(page):

@@ -5,7 +5,8 @@
     ```
 
 `np`, `plt` and `lowdim` are there, and `numbers`, the kept results of the published experiments by name: a picture may
-draw them where the experiment itself takes minutes. A warning of the code is an error of the page. A picture is drawn once per code.
+draw them where the experiment itself takes minutes. A warning of the code is an error of the page. A picture is drawn
+once per code.
 """
 
 import hashlib

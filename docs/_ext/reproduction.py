@@ -3,7 +3,8 @@
     ```{reproduction} conic
     ```
 
-The numbers are those of docs/experiments/numbers.json, which tools/experiment_numbers.py writes; a test holds them to what the code gives.
+The numbers are those of docs/experiments/numbers.json, which tools/experiment_numbers.py writes; a test holds them to
+what the code gives.
 """
 
 import json
