@@ -52,9 +52,9 @@ def scores(X: Any, Z: Any, y: Any = None, *, has_scale: bool = True, **options: 
 
     Examples
     --------
-    >>> import numpy as np
+    >>> import lowdim, numpy as np
     >>> X = np.random.default_rng(0).normal(size=(60, 3))
-    >>> found = scores(X, X[:, :2])
+    >>> found = lowdim.quality.scores(X, X[:, :2])
     >>> found["n_embedded"], found["reference"], found["k"]
     (60, 'ambient', 12)
     """
