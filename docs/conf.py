@@ -48,6 +48,7 @@ numpydoc_class_members_toctree = False
 html_theme = "pydata_sphinx_theme"
 html_title = "lowdim"
 html_static_path = ["_static"]
+html_search_scorer = "_ext/scorer.js"
 html_css_files = ["lowdim.css"]
 html_show_sourcelink = False
 html_copy_source = False

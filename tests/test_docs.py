@@ -143,6 +143,13 @@ def test_the_table_lists_exactly_the_methods_that_exist():
     assert sorted(table) == sorted(lowdim._ESTIMATORS)
 
 
+def test_the_costs_are_those_of_all_methods():
+    """Each with a measured time, and what its map does not show."""
+    text = (ROOT / "docs" / "choose" / "costs.md").read_text(encoding="utf-8")
+    table = re.findall(r"^\| \[`(\w+)`\].* \| (?:< )?[\d.]+ \| [^|]+ \|$", text, flags=re.M)
+    assert sorted(table) == sorted(lowdim._ESTIMATORS)
+
+
 def test_readme_is_short():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
 

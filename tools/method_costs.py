@@ -1,4 +1,4 @@
-"""Measure every method on one table and write docs/choose/costs.md: formulas from the pages of methods, seconds from a run.
+"""Measure every method on one table and write docs/choose/costs.md, with the formulas of the pages of methods.
 
 Usage: OMP_NUM_THREADS=1 python tools/method_costs.py
 """
@@ -18,11 +18,12 @@ ROWS, COLUMNS = 1000, 20
 GENERATIVE = ("ProbabilisticPCA", "FactorAnalysis", "BayesianPCA", "GPLVM", "VAE", "ICA")
 HEAD = f"""# What each method costs, and what its map does not show
 
-Time and memory as formulas, with n rows, d columns, k neighbours or components, m landmarks; and measured: one fit with default
-settings on a rolled-up sheet of {ROWS:,} rows in {COLUMNS} columns with noise, in **processor seconds of one thread**, which includes loading
-what the method needs. The largest tables that were tried are in the [table of all methods](../methods.md), times beside other packages in the [benchmarks](../benchmarks.md).
-A *probabilistic* method has a likelihood: it can say how probable a row is; the others minimise an error or follow a rule.
-This page is written by `tools/method_costs.py`.
+Time and memory as formulas, with n rows, d columns, k neighbours or components, m landmarks; and measured: one fit
+with default settings on a rolled-up sheet of {ROWS:,} rows in {COLUMNS} columns with noise, in **processor seconds of
+one thread**, which includes loading what the method needs. The largest tables that were tried are in the
+[table of all methods](../methods.md), times beside other packages in the [benchmarks](../benchmarks.md).
+A *probabilistic* method has a likelihood: it can say how probable a row is; the others minimise an error or follow a
+rule. This page is written by `tools/method_costs.py`.
 
 | method | kind | time | memory | measured (s) | do not read |
 |---|---|---|---|---|---|
