@@ -11,8 +11,9 @@ from scipy import sparse
 
 from lowdim._core.tables.columns import has_categories, is_frame
 from lowdim._core.tables.orders import ordered_column, orders_of
+from lowdim.study.columns.asked_kinds import as_kind, without_marks
 from lowdim.study.columns.column import Column
-from lowdim.study.columns.kinds import as_kind, kind_of, without_marks
+from lowdim.study.columns.kinds import kind_of
 from lowdim.study.columns.raw_columns import named_columns
 from lowdim.study.columns.row_index import with_index
 from lowdim.study.columns.uses import decide
@@ -138,9 +139,7 @@ def read_table(X: Any, wishes: Wishes = Wishes()) -> Table:  # noqa: B008 (froze
     raw = {name: raw[name] for name in dict.fromkeys((*wishes.columns, *raw))}  # in the order asked for
     orders = _orders(X)
     columns = [
-        as_kind(name, without_marks(values, wishes.fitted.get(name)), wishes.kinds[name], wishes.owner)
-        if name in wishes.kinds
-        else kind_of(name, values, orders.get(name))
+        _asked(name, values, wishes) if name in wishes.kinds else kind_of(name, values, orders.get(name))
         for name, values in raw.items()
     ]
     n = len(next(iter(raw.values()))) if raw else 0
@@ -152,6 +151,12 @@ def read_table(X: Any, wishes: Wishes = Wishes()) -> Table:  # noqa: B008 (froze
             return table
         raise ValueError(_nothing_left(table, wishes))
     return _without_empty_rows(table)
+
+
+def _asked(name: str, values: np.ndarray, wishes: Wishes) -> Column:
+    """A column as the kind that it is to have."""
+    cells = without_marks(values, wishes.fitted.get(name))
+    return as_kind(name, cells, wishes.kinds[name], wishes.owner, wishes.conversions.get(name))
 
 
 def _orders(X: Any) -> dict[str, tuple[str, ...]]:
