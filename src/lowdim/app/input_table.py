@@ -214,6 +214,7 @@ def _understood(frame: pl.DataFrame, how: ReadOptions, source: str) -> Table:
         names=how.names,
         kinds={**dict(how.kinds), **dict(how.needed_kinds)},
         fitted=dict(how.needed_values),
+        conversions=dict(how.needed_conversions),
         find_label=not how.needed,
         need_columns=how.need_columns,
         owner=source,

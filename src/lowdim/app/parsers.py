@@ -210,6 +210,7 @@ def _fit(commands: argparse._SubParsersAction) -> None:
     )
     command.add_argument("--out", required=True, metavar="MODEL", help="file for the fitted model (required)")
     command.add_argument("--embedding", metavar="FILE", help="file for the embedding (default: MODEL-embedding.csv)")
+    options.scale_option(command)
     options.formulas_option(command)
     options.run_options(command)
     options.table_options(command)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lowdim.study.columns.column import Conversion
 from lowdim.study.columns.wishes import Kind
 
 
@@ -23,6 +24,7 @@ class ReadOptions:
     needed: tuple[str, ...] = ()
     needed_kinds: tuple[tuple[str, Kind], ...] = ()  # (column, kind) as the saved model has them
     needed_values: tuple[tuple[str, tuple[object, ...]], ...] = ()  # (column, categories) as the saved model has them
+    needed_conversions: tuple[tuple[str, Conversion], ...] = ()  # (column, how dates or words became its numbers)
     kinds: tuple[tuple[str, Kind], ...] = ()  # (column, kind) as named on the command line
     asked: tuple[str, ...] = ()  # KIND:COLUMN as typed
     rows: str = "all"  # or "complete"

@@ -202,6 +202,7 @@ def compare(
         columns=() if data.table is None else data.table.columns, panel=() if panel is None else panel.reasons,
         rows_used=np.arange(data.n) if data.table is None else data.table.rows,
         verdict=Verdict() if evidence is None else verdict_of(evidence), evidence=evidence, data_copy=small,
+        treatment=data.treatment(),
     )  # fmt: skip
 
 

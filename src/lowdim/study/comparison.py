@@ -13,6 +13,7 @@ import numpy as np
 
 from lowdim.study.alignment import aligned_maps
 from lowdim.study.columns import Column
+from lowdim.study.data import model_of
 from lowdim.study.data_copy import DataCopy
 from lowdim.study.json_values import plain
 from lowdim.study.labels import Labels
@@ -20,6 +21,7 @@ from lowdim.study.notes import copies
 from lowdim.study.reference_choice import ReferenceChoice
 from lowdim.study.running.one_method import Outcome
 from lowdim.study.scoring import Scored
+from lowdim.study.table_model import Treatment
 from lowdim.study.verdict import Evidence, Verdict
 
 
@@ -69,6 +71,8 @@ class Comparison:
         The numbers behind the verdict: rankings by question, groups, structure, dimension.
     data_copy : DataCopy or None
         How far rows are from each other in the data, rounded: what the report shows where you point at a row.
+    treatment : Treatment or None
+        What was done to the columns of a table before methods saw them; ``model`` does it to new rows.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -89,6 +93,7 @@ class Comparison:
     verdict: Verdict = field(default_factory=Verdict)
     evidence: Evidence | None = None
     data_copy: DataCopy | None = None
+    treatment: Treatment | None = None
 
     @property
     def names(self) -> list[str]:
@@ -109,6 +114,32 @@ class Comparison:
     def models(self) -> dict[str, Any]:
         """Method -> fitted estimator, for the methods that succeeded."""
         return {o.name: o.estimator for o in self.outcomes if o.embedding is not None}
+
+    def model(self, name: str) -> Any:
+        """The fitted method `name` as a model of tables like this one, for new rows and `lowdim.save`.
+
+        It does to the columns what the comparison did: categories coded, units scaled, dates counted from the same day.
+
+        Parameters
+        ----------
+        name : str
+            A method of the comparison.
+
+        Returns
+        -------
+        estimator or TableModel
+            The estimator itself where it sees the columns as they are.
+        """
+        known = self.models
+        if name not in known:
+            raise ValueError(f"model: name must be one of {', '.join(known)}; got {name!r}.")
+        estimator = known[name]
+        if not any(key.endswith("_") and not key.startswith("_") for key in vars(estimator)):
+            raise ValueError(
+                f"model: {name} is not fitted here: its map was random, ready-made or kept from an earlier run. Fit it "
+                "again without checkpoint=."
+            )
+        return estimator if self.treatment is None else model_of(self.treatment, estimator)
 
     @property
     def scores(self) -> dict[str, dict[str, Any]]:
