@@ -17,14 +17,17 @@ import numpy as np
 import polars as pl
 
 from lowdim._core.tables.kinds import some_of
-from lowdim.app.column_names import quoted, resolved
+from lowdim.app.column_names import one_name, quoted, resolved
 from lowdim.app.errors import UserError, with_option_names
+from lowdim.app.label_file import with_labels
 from lowdim.app.read_options import ReadOptions
 from lowdim.app.reading.any_file import read_any
 from lowdim.app.reading.loaded import Loaded, listed
 from lowdim.app.reading.source import PACKED_EXTENSIONS, STANDARD_INPUT
 from lowdim.study.columns import Column, Table, Wishes, read_table
 from lowdim.study.columns.column import MAPPED
+from lowdim.study.columns.kinds import kind_of
+from lowdim.study.columns.raw_columns import named_columns
 from lowdim.study.suggestions import did_you_mean
 
 OPTIONS = {"columns": "--columns", "drop": "--drop", "label": "--label", "names": "--names", "kinds": "--as"}
@@ -103,10 +106,14 @@ def read(path: str | Path, how: ReadOptions = ReadOptions()) -> InputTable:  # n
     loaded = load(path, how)
     if loaded.kind == "distances":
         return _of_distances(loaded, how, path)
-    how = resolved(how, loaded.frame.columns)
+    frame, notes = loaded.frame, loaded.notes
+    if how.label_file is not None:
+        frame, how, note = with_labels(frame, how, one_name(how.names, frame.columns) or loaded.names)
+        notes = (*notes, note)
+    how = resolved(how, frame.columns)
     columns = how.columns or _asked_features(loaded, how)
     how = replace(how, names=how.names or loaded.names, label=how.label or loaded.label, columns=columns)
-    return assemble(table_name(path), loaded.frame, how, source=str(path), notes=loaded.notes)
+    return assemble(table_name(path), frame, how, source=str(path), notes=notes)
 
 
 def _asked_features(loaded: Loaded, how: ReadOptions) -> tuple[str, ...]:
@@ -127,8 +134,20 @@ def _of_distances(loaded: Loaded, how: ReadOptions, path: str | Path) -> InputTa
         )
     names = np.array(loaded.frame.columns, dtype=object)
     items = Column("item", "id", names, "the items between which distances are given", "name")
-    found = InputTable(table_name(path), Table((items,), np.arange(len(D)), len(D)), loaded.notes, D)
+    labels, notes = _labels_of_items(names.tolist(), how)
+    table = Table((items, *labels), np.arange(len(D)), len(D))
+    found = InputTable(table_name(path), table, (*loaded.notes, *notes), D)
     return _with_known_pairs(found, how, path)
+
+
+def _labels_of_items(names: list[str], how: ReadOptions) -> tuple[list[Column], list[str]]:
+    """The label of each item, and how it was found, if a file of labels is given."""
+    if how.label_file is None:
+        return [], []
+    frame, how, note = with_labels(pl.DataFrame({"item": names}), how, "item")
+    assert how.label is not None
+    values = named_columns(frame.select(how.label), "labels")[how.label]
+    return [kind_of(how.label, values).used("label", "as asked")], [note]
 
 
 def _ways_with_unknown(D: np.ndarray, path: str | Path) -> str:

@@ -120,6 +120,14 @@ def size_of_images(text: str) -> tuple[int, int]:
     return int(parts[0]), int(parts[1])
 
 
+def label_file_option(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--label-file", metavar="FILE",
+        help="a second file with the labels (its column: --label COL), given to the rows by their names where both "
+        "files have them, else by their order",
+    )  # fmt: skip
+
+
 def run_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--n-components",

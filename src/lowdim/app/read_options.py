@@ -18,6 +18,7 @@ class ReadOptions:
     """
 
     label: str | None = None
+    label_file: str | None = None  # a second file with the labels
     names: str | None = None
     drop: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()

@@ -42,6 +42,7 @@ def compare(
     y: Any = None,
     methods: Any = None,
     *,
+    parameters: Mapping[str, Mapping[str, Any]] | None = None,
     n_components: int = 2,
     scale: bool | str = "auto",
     columns: Sequence[str] | None = None,
@@ -89,6 +90,9 @@ def compare(
         embeddings that exist already: ``{"mine": Z}``. Estimators are cloned and keep their own parameters; a
         `random_state` or `n_jobs` of None is set. Default: a selection that suits the data, with reasons in
         ``.panel``. ``"all"``: every method.
+    parameters : dict of dict, optional
+        Method -> parameters that it gets, for methods given by name: ``{"umap": {"n_neighbors": 30}}``. All others
+        stay as the data asks for (Gower's distance for categories, models of missing cells).
     n_components : int
         Number of components for methods given by name.
     scale : bool or "auto"
@@ -175,7 +179,7 @@ def compare(
     panel = _panel(methods, traits_of(data, labels, width), labels is not None)
     place = None if device is None else devices.find(device, "compare")
     settings = Settings.for_data(data, labels, width, seed, n_jobs, max(0, int(verbose) - 1), device)
-    planned = requested_methods(methods if panel is None else panel.names, settings)
+    planned = requested_methods(methods if panel is None else panel.names, settings, parameters)
     steps = Steps(progress, verbose, expected_runs(planned, data.rows.shape, settings), _others(verdict, stability))
     with shared(data.rows):
         steps.announce("reference distances")
