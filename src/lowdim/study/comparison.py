@@ -5,7 +5,7 @@ Failures, warnings, parameters and times are kept next to the scores.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from lowdim.study.data_copy import DataCopy
 from lowdim.study.json_values import plain
 from lowdim.study.labels import Labels
 from lowdim.study.notes import copies
+from lowdim.study.opening_colour import OpeningColour, opening_colour
 from lowdim.study.reference_choice import ReferenceChoice
 from lowdim.study.running.one_method import Outcome
 from lowdim.study.scoring import Scored
@@ -160,6 +161,18 @@ class Comparison:
         return {name: scored.per_row for name, scored in self.scored.items()}
 
     @property
+    def opening_colour(self) -> OpeningColour | None:
+        """The column that maps without labels are coloured by when a report opens, and why; None where there is none.
+
+        Of the columns of the recommended map (or of the first) the one that changes most smoothly over it.
+        """
+        names = [self.verdict.recommended, *(o.name for o in self.outcomes if not o.baseline), *self.embeddings]
+        name = next((one for one in names if one in self.embeddings), None)
+        if self.labels is not None or name is None or not self.columns:
+            return None
+        return opening_colour(self.columns, name, self.embeddings[name], self.seed)
+
+    @property
     def original_error(self) -> float | None:
         """The 1-nearest-neighbour error in the data, before any reduction.
 
@@ -229,6 +242,7 @@ class Comparison:
             "reference": self.reference.name,
             "reference_text": self.reference.text,
             "label": None if self.labels is None else self.labels.name,
+            "opening_colour": None if (found := self.opening_colour) is None else {**asdict(found), "why": found.why},
             "seed": self.seed,
             "versions": self.versions,
             "notes": list(self.notes),
