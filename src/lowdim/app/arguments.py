@@ -28,6 +28,7 @@ def read_options(arguments: Namespace, **more: Any) -> ReadOptions:
         columns=tuple(arguments.columns),
         asked=tuple(arguments.kinds),
         rows=arguments.rows,
+        drop_rows=tuple(arguments.drop_rows),
         na=tuple(arguments.na),
         header=not arguments.no_header,
         has_header=arguments.header,

@@ -20,6 +20,7 @@ from lowdim._core.tables.kinds import some_of
 from lowdim.app.column_names import one_name, quoted, resolved
 from lowdim.app.errors import UserError, with_option_names
 from lowdim.app.label_file import with_labels
+from lowdim.app.left_out_rows import with_note_on_summary, without_rows
 from lowdim.app.read_options import ReadOptions
 from lowdim.app.reading.any_file import read_any
 from lowdim.app.reading.loaded import Loaded, listed
@@ -137,6 +138,7 @@ def _of_distances(loaded: Loaded, how: ReadOptions, path: str | Path) -> InputTa
     labels, notes = _labels_of_items(names.tolist(), how)
     table = Table((items, *labels), np.arange(len(D)), len(D))
     found = InputTable(table_name(path), table, (*loaded.notes, *notes), D)
+    found = without_rows(found, how.drop_rows, str(path)) if how.drop_rows else found
     return _with_known_pairs(found, how, path)
 
 
@@ -218,6 +220,7 @@ def assemble(name: str, frame: pl.DataFrame, how: ReadOptions, *, source: str, n
     table = _understood(frame, resolved(how, frame.columns), source)
     _check_finite(table, source)
     found = InputTable(name, table, (*notes, *table.notes), frame=frame)
+    found = without_rows(found, how.drop_rows, source) if how.drop_rows else with_note_on_summary(found)
     found = _without_holes(found, how, source)
     if found.n_rows < how.min_rows:
         raise UserError(f"{source}: at least {how.min_rows} rows are needed; got {found.n_rows}.")
@@ -291,7 +294,8 @@ def _without_holes(found: InputTable, how: ReadOptions, source: str) -> InputTab
             raise UserError(f"{source}: no row is complete ({where}); leave columns out with --drop.")
         return found.take(rows, f"{hit} rows with missing values left out (--rows complete)")
     if how.missing == "keep":
-        return replace(found, notes=(*found.notes, f"{cells} missing values in {hit} of {found.n_rows} rows"))
+        values = "1 missing value" if cells == 1 else f"{cells} missing values"
+        return replace(found, notes=(*found.notes, f"{values} in {hit} of {found.n_rows} rows"))
     raise UserError(
         f"{source}: {cells} missing values in {hit} of {found.n_rows} rows ({where}). "
         f"--rows complete uses only the {len(rows)} complete rows; --drop COL leaves a column out."

@@ -68,6 +68,10 @@ def _row_options(group: argparse._ArgumentGroup) -> None:
         help="complete: leave out rows with missing values (default: all)",
     )
     group.add_argument(
+        "--drop-rows", metavar="A,B,...", action="append", default=[],
+        help="leave out rows by their names, or by their numbers (from 1) where they have none (repeatable)",
+    )  # fmt: skip
+    group.add_argument(
         "--na", metavar="TEXT", action="append", default=[],
         help="text or number that means a missing value, but in names and ids of rows (repeatable)",
     )  # fmt: skip

@@ -29,6 +29,7 @@ class ReadOptions:
     kinds: tuple[tuple[str, Kind], ...] = ()  # (column, kind) as named on the command line
     asked: tuple[str, ...] = ()  # KIND:COLUMN as typed
     rows: str = "all"  # or "complete"
+    drop_rows: tuple[str, ...] = ()  # names or numbers of rows to leave out, as typed
     missing: str = "error"  # or "keep"
     na: tuple[str, ...] = ()
     unmarked: tuple[str, ...] = ()  # columns that name the rows, in which `na` does not count

@@ -93,14 +93,23 @@ class Data:
         if self.distances and not takes_distances(estimator):
             raise ValueError(f"{type(estimator).__name__} needs rows; only distances between them are given.")
         if self.mixed is not None:
-            seen = self.ranked if _measures_gower(estimator) else self.mixed
-            return seen if takes_categories(estimator) else self.rows
+            return self._seen_of_mixed(estimator)
         if named and self.frame is not None:
             return self.frame
         own = keeps_units(estimator)
         if named and self.table is not None and (own or self.unscaled is None):
             return self.table.frame()
         return self.unscaled if own and self.unscaled is not None else self.rows
+
+    def _seen_of_mixed(self, estimator: Any) -> Any:
+        if takes_categories(estimator):
+            return self.ranked if _measures_gower(estimator) else self.mixed
+        if not keeps_units(estimator):
+            return self.rows
+        assert self.table is not None
+        if len(self.table.categories) == len(self.table.used):
+            raise ValueError(f"{type(estimator).__name__} needs numbers; all columns are categories.")
+        return self.table.of_numbers().frame()  # counts, or quantities in their own units: what it is for
 
     def treatment(self) -> Treatment | None:
         """What was done to the columns; None where they are known by their places alone, or for distances."""

@@ -147,6 +147,9 @@ class Treatment:
 
     def model(self, estimator: Any, *, takes_categories: bool, own_units: bool) -> Any:
         """A model that places rows of tables like this one: the estimator itself where it sees them as they are."""
+        if self.mixed and own_units and not takes_categories:
+            numbers = tuple(column for column in self.columns if column.kind == "number")
+            return Treatment(numbers).model(estimator, takes_categories=False, own_units=True)
         form = AS_IT_IS
         if self.mixed and not takes_categories:
             form = CODED

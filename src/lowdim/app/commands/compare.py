@@ -90,7 +90,7 @@ def _told(result: Comparison, table: InputTable, arguments: Namespace) -> Compar
         evidence = replace(result.evidence, row_numbers=table.numbers)
         result = replace(result, evidence=evidence, verdict=verdict_of(evidence))
     if not arguments.json:
-        print_comparison(result)
+        print_comparison(result, told=table.notes)
     return result
 
 

@@ -78,9 +78,12 @@ def _fitted(method: Method, table: InputTable, arguments: Namespace) -> tuple[An
 def _on_form(estimator: Any, data: Data) -> list[str]:
     """What a method sees of a table with categories, in words."""
     from lowdim.study.data import takes_categories
+    from lowdim.study.methods import keeps_units
 
     if data.mixed is None:
         return []
+    if keeps_units(estimator) and not takes_categories(estimator):
+        return ["the columns of numbers alone are used, in their own units"]
     if not takes_categories(estimator):
         return ["each category is a column of ones and zeros, and numbers are standardised; the model does it too"]
     return ["distances are Gower's"] if getattr(estimator, "metric", None) == "gower" else []

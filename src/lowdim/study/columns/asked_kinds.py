@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lowdim.study.columns.column import Column, Conversion
+from lowdim.study.columns.column import Column, Conversion, as_text
 from lowdim.study.columns.date_text import as_dates
 from lowdim.study.columns.kinds import NOTHING, as_objects, as_texts, different_values, in_order, kind_of, short
 from lowdim.study.columns.scales_of_words import order_of
@@ -21,7 +21,10 @@ def as_kind(name: str, values: np.ndarray, kind: Kind, owner: str, known: Conver
     """
     if kind == "number":
         numbers, conversion = _as_number(name, values, owner, known)
-        return Column(name, kind, numbers, "as asked", conversion=conversion)
+        days = (
+            f": days since {as_text(np.datetime64(conversion.first, 's'))}" if conversion and conversion.first else ""
+        )
+        return Column(name, kind, numbers, f"as asked{days}", conversion=conversion)
     if kind == "ordinal" or not isinstance(kind, str):
         return _as_order(name, values, None if isinstance(kind, str) else tuple(map(str, kind)), owner)
     if kind == "date":

@@ -47,7 +47,7 @@ def kind_of(name: str, values: np.ndarray, order: tuple[str, ...] | None = None)
 
 def as_texts(values: np.ndarray) -> np.ndarray:
     lost = is_missing(values)
-    return as_objects([None if gone else as_text(v) for v, gone in zip(values.tolist(), lost, strict=True)])
+    return as_objects([None if gone else as_text(v).strip() for v, gone in zip(values.tolist(), lost, strict=True)])
 
 
 def in_order(levels: tuple[str, ...]) -> str:
@@ -154,7 +154,7 @@ def _flag(name: str, values: np.ndarray) -> Column | None:
 
 def _text(name: str, values: np.ndarray) -> Column:
     marks = Counter(str(v).strip() for v in values.tolist() if v is not None and str(v).strip().lower() in NOTHING)
-    cells = as_objects([None if v is None or str(v).strip() in marks else str(v) for v in values.tolist()])
+    cells = as_objects([None if v is None or str(v).strip() in marks else str(v).strip() for v in values.tolist()])
     return _with_marks(_of_text(name, cells), marks)
 
 
@@ -220,12 +220,23 @@ def _words(name: str, cells: np.ndarray, different: list[str]) -> Column:
     prose = levels > max(2, n // 4) and _are_sentences(different)
     if levels <= max(2, n // 2) and levels <= MOST_LEVELS and longest <= 4 * LONG and not prose:
         shown = ", ".join(short(text, 20) for text in different[:3]) + (", ..." if levels > 3 else "")
-        return Column(name, "category", cells, f"{levels} different values: {shown}")
+        return Column(name, "category", cells, f"{levels} different values: {shown}", doubt=_spellings(different))
     why = f"{levels} different texts in {n} rows" if levels < n else "a different, long text in each row"
     repeats = levels <= n // 2 and longest <= 4 * LONG
     said = "some occur more than once" if prose else f"{levels} values are too many for a category"
     doubt: dict[str, Any] = {"doubt": said, "other": "category"} if repeats else {}
     return Column(name, "text", cells, why, **doubt)
+
+
+def _spellings(different: list[str]) -> str:
+    """Categories that differ in case or spaces alone, as a doubt; empty where there are none."""
+    groups: dict[str, list[str]] = {}
+    for text in different:
+        groups.setdefault(" ".join(text.split()).casefold(), []).append(text)
+    found = next((alike for alike in groups.values() if len(alike) > 1), None)
+    if found is None:
+        return ""
+    return f"{' and '.join(short(text, 20) for text in found[:3])} differ in case or spaces alone, and count as two"
 
 
 def _are_sentences(different: list[str]) -> bool:

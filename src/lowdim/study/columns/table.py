@@ -83,6 +83,11 @@ class Table:
             out[:, j] = values
         return out
 
+    def of_numbers(self) -> Table:
+        """The same table, of which the methods see the columns of numbers alone."""
+        left = {column.name for column in self.used if column.kind != "number"}
+        return replace(self, columns=tuple(column for column in self.columns if column.name not in left))
+
     def frame(self, *, ranks: bool = False) -> Any:
         """The columns that the methods see: a data frame like the one given, else an array (of objects if mixed).
 
