@@ -17,8 +17,8 @@ def lines(header, row, n):
 CUSTOMERS = lines(
     "Customer ID;Signup;Plan;Spend (€);Country;Notes",
     lambda i: f"C-{1000 + i};{f'2020-03-{i % 28 + 1:02d}' if i % 3 else f'{i % 28 + 1:02d}.04.2020'};"
-    f"{['basic', 'Basic', 'pro'][i % 3]};{'n/a' if i % 11 == 5 else f'{20 + i * 7 % 31},5'};{['DE', 'FR', '-'][i * 5 % 3]}"
-    f";{'' if i % 4 else f'called {i}'}",
+    f"{['basic', 'Basic', 'pro'][i % 3]};{'n/a' if i % 11 == 5 else f'{20 + i * 7 % 31},5'}"
+    f";{['DE', 'FR', '-'][i * 5 % 3]};{'' if i % 4 else f'called {i}'}",
     40,
 )  # fmt: skip
 COUNTS = lines(

@@ -3,6 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
+from scipy import sparse
 
 import lowdim
 from lowdim.study.columns import Wishes, read_table
@@ -161,3 +162,9 @@ def test_a_comparison_gives_models(table, tmp_path):
         c = lowdim.compare(table, methods=["pca"], kinds=kinds, verdict=False, checkpoint=tmp_path / "maps")
     with pytest.raises(ValueError, match="pca is not fitted here"):
         c.model("pca")
+
+
+def test_sparse_tables_are_compared_with_their_zeros(rng):
+    X = np.where(rng.random((30, 6)) < 0.4, rng.normal(size=(30, 6)), 0.0)
+    dense, stored = (lowdim.compare(one, methods=["pca"], verdict=False) for one in (X, sparse.csr_array(X)))
+    assert np.array_equal(dense.embeddings["pca"], stored.embeddings["pca"])

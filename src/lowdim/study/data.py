@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import check_array, get_tags
 
+from lowdim._core.runtime import memory
 from lowdim._core.tables import missing
 from lowdim._core.tables.kinds import naming_text
 from lowdim.study.columns import Column, Table, Wishes, read_table
@@ -160,7 +162,7 @@ def data_of(X: Any, wishes: Wishes, scale: Any, least_rows: int = 3) -> Data:
     if not (isinstance(scale, (bool, np.bool_)) or (isinstance(scale, str) and scale == "auto")):
         raise ValueError(f'{wishes.owner}: scale must be True, False or "auto"; got {scale!r}.')
     if not isinstance(X, Table) and is_plain_numbers(X) and not _asks(wishes):
-        rows = _checked(X, wishes.owner, least_rows)
+        rows = _checked(_dense(X, wishes.owner), wishes.owner, least_rows)
         seen, notes = _scaled(rows, None, scale is True, wishes.owner)
         return Data(seen, notes=notes, unscaled=_frozen(rows.view()) if scale is True else None)
     table = X if isinstance(X, Table) else read_table(X, wishes)
@@ -176,6 +178,14 @@ def data_of(X: Any, wishes: Wishes, scale: Any, least_rows: int = 3) -> Data:
     seen, more = _scaled(rows, table.column_names, wanted, wishes.owner, chosen=isinstance(scale, str) and wanted)
     unscaled = _frozen(rows.view()) if wanted else None
     return Data(seen, None, table, table.column_names, (*notes, *more), unscaled=unscaled)
+
+
+def _dense(X: Any, owner: str) -> Any:
+    """A sparse table with its zeros, where memory allows; anything else as it is."""
+    if not sparse.issparse(X):
+        return X
+    memory.check(owner, {"the table with its zeros": X.shape[0] * X.shape[1] * 8})
+    return X.toarray()
 
 
 def data_of_distances(D: Any, owner: str, unknown: bool = False, frame: Any = None) -> Data:
