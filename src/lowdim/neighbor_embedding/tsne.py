@@ -279,7 +279,7 @@ class TSNE(Reducer):
         return run.Z
 
     @threads.on_one_blas_thread
-    def affinities(self, X: Any) -> sparse.csr_array:
+    def affinities(self, X: Any, among: Any = None) -> sparse.csr_array:
         """The p_ij of rows under the settings of this model, which need not be fitted and does not change.
 
         They can be looked at, changed, averaged with others, and mapped by a model with ``affinity="precomputed"``.
@@ -287,18 +287,28 @@ class TSNE(Reducer):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows; with ``metric="precomputed"`` their distances.
+            The rows; with ``metric="precomputed"`` their distances, with `among` those to the rows there.
+        among : array-like of shape (n_others, n_features) or None
+            Other rows, to which the affinities of each row of X are computed; None: the rows of X themselves.
 
         Returns
         -------
-        P : csr_array of shape (n_samples, n_samples)
-            Symmetric, of sum 1.
+        P : csr_array of shape (n_samples, n_samples) or (n_samples, n_others)
+            Symmetric, of sum 1; with `among`, each row sums to 1.
         """
         model = clone(self).set_params(device="cpu")
         model._check_parameters()
-        X, _ = model._check_rows(X, fitting=True)
-        shape = X.shape[0], self.n_components
-        return model._affinities(X, Engine.of(self.solver, *shape, self.theta, self.dof, self.n_jobs, owner="TSNE"))
+        rows, _ = model._check_rows(X if among is None else among, fitting=True)
+        engine = Engine.of(self.solver, rows.shape[0], self.n_components, self.theta, self.dof, self.n_jobs, "TSNE")
+        return model._affinities(rows, engine) if among is None else model._affinities_to(rows, X, engine.solver)
+
+    def _affinities_to(self, rows: Any, X: Any, solver: str) -> sparse.csr_array:
+        """Of other rows to those that this model has seen."""
+        X, _ = self._check_rows(X, fitting=False)
+        k = self._n_near(rows.shape[0], solver)
+        groups = _new_rows.neighbors_of_new(self._neighborhood(k), None if self._precomputed() else rows, X, k)
+        P = [self._weighted(_affinity.as_graph(found, rows.shape[0])) for _, found in groups]
+        return sparse.csr_array(sparse.vstack(P)[np.argsort(np.concatenate([new for new, _ in groups]))])
 
     def _affinities(self, X: Any, engine: Engine | DeviceEngine) -> Any:
         """P: symmetric, of sum 1; a sparse matrix, or on a GPU its graph."""
@@ -311,13 +321,12 @@ class TSNE(Reducer):
             if isinstance(engine, DeviceEngine) and self.sigma is None and self.affinity == "gaussian":
                 return self._device_affinities(X, k, engine.device)
             graph = _affinity.as_graph(self._neighborhood(k).nearest(X, k), X.shape[0])
-        settings = {
-            "perplexity": self._perplexity(X.shape[0]),
-            "sigma": self.sigma,
-            "kind": self.affinity,
-            "n_jobs": self.n_jobs,
-        }
-        return _affinity.joint(_affinity.weights(graph, **settings))
+        return _affinity.joint(self._weighted(graph))
+
+    def _weighted(self, graph: sparse.csr_array) -> sparse.csr_array:
+        """Distributions over neighbours at known distances."""
+        how = {"sigma": self.sigma, "kind": self.affinity, "n_jobs": self.n_jobs}
+        return _affinity.weights(graph, perplexity=self._perplexity(graph.shape[1]), **how)
 
     def _device_affinities(self, X: Any, k: int, place: Device) -> Any:
         perplexity = self._perplexity(X.shape[0])
@@ -380,15 +389,16 @@ class TSNE(Reducer):
         return earlier["_parts"]["start"] if "_parts" in earlier else last
 
     @threads.on_one_blas_thread
-    def transform(self, X: Any, perplexity: float | None = None) -> np.ndarray:
+    def transform(self, X: Any, perplexity: float | list[float] | None = None) -> np.ndarray:
         """Coordinates of new rows. Each row is treated on its own: the result does not depend on the rows beside it.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             The rows; with ``metric="precomputed"`` their distances to the fitted rows.
-        perplexity : float or None
+        perplexity : float, list of float or None
             Effective number of fitted rows that a new row is attracted to. None is 7: by more, rows end between groups.
+            Several are averaged.
 
         Returns
         -------
@@ -401,7 +411,7 @@ class TSNE(Reducer):
         wanted = _new_rows.check_perplexity(perplexity, len(self.embedding_), "TSNE")
         return self._extended(*self._check_rows(X, fitting=False), perplexity=wanted)
 
-    def _extend(self, X: Any, perplexity: float = _new_rows.PERPLEXITY) -> np.ndarray:
+    def _extend(self, X: Any, perplexity: tuple[float, ...] = (_new_rows.PERPLEXITY,)) -> np.ndarray:
         fitted = np.asarray(self.embedding_, dtype=np.float64)
         k = _new_rows.n_near(len(fitted), perplexity)
         near = self._neighborhood(k, devices.find(self.device, "TSNE"))
