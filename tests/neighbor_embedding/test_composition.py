@@ -48,19 +48,21 @@ def test_combined_graphs_are_symmetric_with_a_strongest_weight_of_one(how):
         np.testing.assert_allclose(W, other, atol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:UMAP. the neighbour graph has")
 def test_intersection_separates_what_either_table_does(views):
     X, Y, a, c = views
     one, two = lowdim.UMAP(**QUICK).fit(X), lowdim.UMAP(**QUICK).fit(Y)
-    both = one * two
+    both, apart = one * two, one - two
     assert both.embedding_.shape == (80, 2)
-    near = np.argsort(cdist(both.embedding_, both.embedding_), axis=1)[:, 1:6]
-    assert (a[near] == a[:, None]).mean() > 0.9
-    assert (c[near] == c[:, None]).mean() > 0.9
-    # The contrast keeps the groups of the first table alone.
-    apart = one - two
-    near = np.argsort(cdist(apart.embedding_, apart.embedding_), axis=1)[:, 1:6]
-    assert (a[near] == a[:, None]).mean() > 0.9
-    assert (c[near] == c[:, None]).mean() < 0.75
+
+    def kept(model, groups):
+        near = np.argsort(cdist(model.embedding_, model.embedding_), axis=1)[:, 1:6]
+        return (groups[near] == groups[:, None]).mean()
+
+    assert kept(one, c) < 0.6  # the first table knows nothing of c and d
+    assert min(kept(both, a), kept(both, c)) > 0.6
+    assert kept(apart, a) > 0.9  # the contrast keeps the groups of the first table alone
+    assert kept(apart, c) < 0.6
     same = one * two
     np.testing.assert_array_equal(same.embedding_, both.embedding_)
 
@@ -68,12 +70,11 @@ def test_intersection_separates_what_either_table_does(views):
 def test_a_model_joined_with_itself_is_its_graph():
     X = np.random.default_rng(2).standard_normal((50, 3))
     one = lowdim.UMAP(**QUICK).fit(X)
-    order = [np.argsort(-W.toarray(), axis=1)[:, 0] for W in (one.graph_, (one * one).graph_)]
-    np.testing.assert_array_equal(np.take_along_axis(one.graph_.toarray(), order[0][:, None], 1)[:, 0], 1.0)
     np.testing.assert_array_equal((one * one).graph_.toarray() > 0, one.graph_.toarray() > 0)
-    np.testing.assert_array_equal(order[0], order[1])
+    np.testing.assert_allclose((one * one).graph_.max(axis=1).toarray(), 1.0)
 
 
+@pytest.mark.filterwarnings("ignore:UMAP. the neighbour graph has")
 def test_what_cannot_be_joined_is_refused(views, tmp_path):
     X, Y, _, _ = views
     one, two = lowdim.UMAP(**QUICK).fit(X), lowdim.UMAP(**QUICK).fit(Y[:60])
