@@ -265,11 +265,11 @@ def test_callbacks_see_the_loadings_and_stop(prior):
 
 def test_long_fits_are_announced_before_they_begin(monkeypatch):
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((60, 20)) @ rng.standard_normal((20, 24))
+    X = rng.standard_normal((90, 16)) @ rng.standard_normal((16, 40)) + 1e-2 * rng.standard_normal((90, 40))
     X[rng.random(X.shape) < 0.05] = np.nan
     monkeypatch.setattr(_bayesian, "LONG", 1e-3)
     with pytest.warns(UserWarning, match="take about .* s of processor time. Set n_components to bound them"):
-        BayesianPCA(max_iter=3, tol=1, random_state=0).fit(X)
+        BayesianPCA(tol=1e-3, random_state=0).fit(X)
     settings = _bayesian.Settings(1e-9, 10, 0, 1)
     monkeypatch.setattr(_bayesian, "LONG", 30.0)
     _bayesian._announce((606, 98), 40, settings)  # 8 s: nothing is said

@@ -131,8 +131,8 @@ def _announce(shape: tuple[int, ...], r: int, settings: Settings) -> None:
     seconds = _STEPS * n * (2.0 * r**3 + d * r**2) / _SPEED
     if seconds > LONG and not settings.quiet:
         warn(
-            f"BayesianPCA: {r} columns of loadings on {n} incomplete rows take about {seconds:.0f} s of processor time. "
-            "Set n_components to bound them, or fill the cells first (lowdim.impute)."
+            f"BayesianPCA: {r} columns of loadings on {n} incomplete rows take about {seconds:.0f} s of processor "
+            "time. Set n_components to bound them, or fill the cells first (lowdim.impute)."
         )
 
 
