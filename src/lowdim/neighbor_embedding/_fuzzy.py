@@ -202,6 +202,8 @@ def _rescaled(W: sparse.csr_array, k: float | None) -> sparse.csr_array:
 class WithGraph:
     """What a fitted UMAP gives of its fuzzy graph: memberships of new rows, and models of two graphs together."""
 
+    recall_: float | None
+
     def __mul__(self, other: Any) -> Any:
         return self._combined(other, "*") if isinstance(other, WithGraph) else NotImplemented
 
