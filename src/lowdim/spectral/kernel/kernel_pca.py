@@ -413,6 +413,7 @@ class KernelPCA(Reducer):
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         k = n if self.n_components is None else min(n, self.n_components)
         rows = n * d * itemsize if stored is None else 12 * stored
+        rows = 0 if self.kernel == "precomputed" else rows  # the copy that is centred is the kernel matrix below
         variant = self._variant(n, itemsize)
         tiles = _OF_A_THREAD * threads.n_threads(self.n_jobs) if variant == "dense" else _TILES
         parts = {"rows": 2 * rows, "scores": 2 * n * k * 8, "tiles": tiles}
