@@ -158,3 +158,20 @@ def test_an_import_that_ctrl_c_leaves_behind_is_finished(tmp_path):
             print(imported("slow_module").whole)
         """)
     assert done.stdout.strip() == "True", done.stderr
+
+
+def test_ctrl_c_while_a_kernel_begins_is_not_lost():
+    """A kernel first asks which thread it is in; what comes up while it asks is raised, not forgotten."""
+    done = python("""
+        import threading
+        import numpy as np
+        from lowdim import _native
+        def pressed():
+            raise KeyboardInterrupt
+        threading.main_thread = pressed  # before the first kernel, which remembers it
+        try:
+            _native.stress_detail(np.ones(3), np.empty(0), np.zeros((3, 2)), np.empty(3), np.empty((3, 2)), 1)
+        except KeyboardInterrupt:
+            print("heard")
+        """)
+    assert done.stdout.strip() == "heard", done.stderr
