@@ -11,7 +11,8 @@ chain of rows from one fold to the next. So suspects are taken out together, by 
 In each of the rests, whose parts are joined by the shortest edges, suspects with a short path between their ends are
 put back. That is repeated until nothing changes: a cut that suspects leave in a sheet closes from its ends, while all
 edges of a short circuit have a long detour to the last. So do suspects with a much shorter detour than those around
-them, as at the ends of a cut. "Long" is measured in radii of the neighbourhoods.
+them, as at the ends of a cut. "Long" is measured in radii of the neighbourhoods. Edges that close a loop around a hole
+are told from these at the end (`holes`).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from scipy import sparse
 from lowdim import _native
 from lowdim._core.graph.connectivity import components, joined
 from lowdim._core.graph.edges import bare_arrays, edge_rows, nearest_first, ranks, some_edges, turned
+from lowdim._core.graph.holes import around_holes
 from lowdim._core.graph.shortest_paths import geodesics
 from lowdim._core.runtime.rng import generator
 from lowdim._core.runtime.threads import n_threads
@@ -136,7 +138,7 @@ def detours(G: sparse.csr_array, k: int, n_jobs: int | None = None) -> Array:
         if not (new & ~found).any():
             break
         found |= new
-    return found
+    return found & ~around_holes(places, found) if found.any() else found
 
 
 def _signs(places: _Places, k: int, found: Array) -> Iterator[Array]:
