@@ -89,3 +89,22 @@ def test_a_map_of_two_rings_is_not_compared_with_opened_rings():
         found = lowdim.compare(two_rings(300, 3), methods=["isomap", "pca"], random_state=0)
     assert found.evidence.cut == 0
     assert found.evidence.rankings["along the data"].values["isomap"] > 0.9
+
+
+@pytest.mark.filterwarnings("ignore:MVU. not converged")
+@pytest.mark.parametrize("name", ["Isomap", "LLE", "MVU"])
+def test_a_repair_of_few_rows_warns_that_it_may_have_missed_some(name):
+    """Of 200 rows with ten neighbours nothing is found and the map is wrong; nobody would know."""
+    roll = datasets.swiss_roll(200, random_state=0)
+    settings = {"max_iter": 3} if name == "MVU" else {}
+    with pytest.warns(UserWarning, match=rf"{name}: repair='detour' may miss short circuits of fewer than 400 rows"):
+        getattr(lowdim, name)(2, n_neighbors=10, repair="detour", **settings).fit(roll.X)
+
+
+def test_a_repair_of_few_rows_of_a_strip_does_not_warn():
+    strip = np.random.default_rng(0).random((200, 2)) * [10, 1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lowdim.Isomap(2, n_neighbors=10, repair="detour").fit(strip)
+        lowdim.Isomap(2, n_neighbors=6, repair="detour").fit(strip)
+        lowdim.Isomap(2, n_neighbors=10, repair="detour").fit(datasets.swiss_roll(2000, random_state=0).X)
