@@ -23,8 +23,8 @@ from lowdim._core.graph.shortest_paths import geodesics
 
 Array = np.ndarray
 
-# Of rings, frames and annuli of 300 to 1,000 rows: nothing lies beyond, and the cut has 0.5 to 2 times the edges of the
-# narrowest section. Of rolls: more than 0.06 lie beyond on one side, or the cut has less than 0.26 of these edges.
+# Of rings, frames and annuli of 300 to 1,000 rows: nothing lies beyond, and the cut has 0.33 to 2.3 times the edges of
+# the narrowest section. Of rolls: 0.13 and more lie beyond on one side, or the cut has at most 0.26 of these edges.
 BEYOND = 0.03  # share of the rows that may lie beyond the other side of the cut
 FARTHER = 2.0  # radii of the neighbourhoods by which they would
 NARROWER = 0.3  # of the edges across the strip: a cut that has fewer is no section of it
