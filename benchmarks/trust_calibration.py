@@ -1,7 +1,7 @@
 """The evidence of docs/trust.md: ``python -m benchmarks.trust_calibration [SECTION...]``
 
-Sections: noise, intruders, between, structure, dimension, groups, stability. Each prints its tables; noise, structure and
-dimension also draw their curves into docs/images. Seeds are fixed.
+Sections: noise, intruders, between, structure, dimension, groups, stability. Each prints its tables; noise, structure
+and dimension also draw their curves into docs/images. Seeds are fixed.
 """
 
 from __future__ import annotations

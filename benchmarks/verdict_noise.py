@@ -54,7 +54,8 @@ def main() -> None:
             trusted.append(np.mean(found.verdict.rows[found.verdict.recommended] == "trusted"))
             groups += any(sentence.numbers.get("holds together") for sentence in found.verdict.about("groups"))
         sys.stdout.write(
-            f"{name}: structure {structure} (clearly {clear}), groups {groups} of {seeds}; {np.mean(trusted):.1%} of the rows trusted\n"
+            f"{name}: structure {structure} (clearly {clear}), groups {groups} of {seeds}; {np.mean(trusted):.1%} of "
+            "the rows trusted\n"
         )
         sys.stdout.flush()
 

@@ -30,7 +30,7 @@ def annulus(n, seed):
 
 
 def two_rings(n, seed):
-    return np.vstack([ring(n // 2, seed), ring(n // 2, seed + 50) + [4, 0]])
+    return np.vstack([ring(n // 2, seed), ring(n // 2, seed + 50) + np.array([4, 0])])
 
 
 LOOPS = {

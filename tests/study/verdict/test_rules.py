@@ -63,12 +63,12 @@ def test_a_narrow_lead_is_called_narrow():
     text = text_about("structure", structure=first)
     assert text.startswith("There is structure, by a narrow lead: columns are related.")
     assert "99 tables of noise (the same columns, each shuffled) 70 to 84 % (p = 0.01, the least that 99" in text
-    assert "The lead is less than tables of noise differ from each other. Little of what the maps show" in text
+    assert "The lead is less than tables of noise differ from each other: part of what the maps show is chance." in text
     beaten = text_about("structure", structure=replace(first, p_value=0.03))
-    assert "2 of the tables of noise stand out as much. Little" in beaten
+    assert "2 of the tables of noise stand out as much: little of what the maps show is more than chance." in beaten
     assert "the least that" not in beaten
     one = text_about("structure", structure=replace(first, p_value=0.02, null=0.3, lowest=0.2))
-    assert "1 of the tables of noise stands out as much." in one  # at another size, or in the other map
+    assert "1 of the tables of noise stands out as much:" in one  # at another size, or in the other map
     wide = text_about("structure", structure=replace(first, null=0.5, lowest=0.4))
     assert wide.startswith("There is structure, clearly")
     alike = text_about("structure", structure=replace(first, null=0.5, lowest=0.499))

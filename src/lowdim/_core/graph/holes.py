@@ -1,9 +1,9 @@
 """A loop in the data or a short circuit? Both are edges without which the path between their ends is long.
 
 Taken out, the edges that close a loop leave a strip with two ends, and these edges joined its ends: from either side of
-the cut, nothing is farther than the other side. They are also about as many as the edges across the strip anywhere else,
-because they are a section of it like any other. A short circuit leads from one place of a sheet to another. The sheet
-goes on behind at least one of them, or it is much wider than the short circuit.
+the cut, nothing is farther than the other side. They are also about as many as the edges across the strip anywhere
+else, because they are a section of it like any other. A short circuit leads from one place of a sheet to another. The
+sheet goes on behind at least one of them, or it is much wider than the short circuit.
 
 Both signs are asked for. A roll whose innermost rows touch the next turn is wide at the touch and ends there, but only
 on one side; a chain of rows from edge to edge of a sheet joins two ends, but the sheet is wide.

@@ -14,7 +14,14 @@ from lowdim.study.verdict.part_rules import POORLY, between, groups, rows
 from lowdim.study.verdict.sentence import Sentence, Verdict
 from lowdim.study.verdict.structure_test import FoundStructure
 from lowdim.study.verdict.words import (
-    LEVEL, between_percents, choice, is_noise, listed, numbers_of, percent, reference_words,
+    LEVEL,
+    between_percents,
+    choice,
+    is_noise,
+    listed,
+    numbers_of,
+    percent,
+    reference_words,
 )  # fmt: skip
 
 CURVED = 0.9  # rank correlation of straight distances and those along the data: above, they agree
@@ -60,10 +67,13 @@ def structure(found: Evidence) -> list[Sentence]:
 
 def _narrow(test: FoundStructure) -> str:
     """What a narrow lead means."""
-    warning = "Little of what the maps show is more than chance: look for it in the columns too."
-    if test.as_much:
-        return f"{test.as_much} of the tables of noise {'stands' if test.as_much == 1 else 'stand'} out as much. {warning}"
-    return f"The lead is less than tables of noise differ from each other. {warning}"
+    if not test.as_much:
+        return "The lead is less than tables of noise differ from each other: part of what the maps show is chance."
+    stand = "stands" if test.as_much == 1 else "stand"
+    return (
+        f"{test.as_much} of the tables of noise {stand} out as much: little of what the maps show is more than chance. "
+        "Look for it in the columns too."
+    )
 
 
 def neighbours(found: Evidence) -> list[Sentence]:
