@@ -6,6 +6,7 @@ import { charts, label, maps as places, n, start, title } from "./data";
 import { download, fileName } from "./download";
 import { asPng, asSvg } from "./figure";
 import { findable } from "./find";
+import { judge } from "./judge/panel";
 import { describe, refresh } from "./legend";
 import { MapView, shared, touched } from "./maps";
 import { Painter, Raster, webglPainter } from "./marks";
@@ -145,6 +146,7 @@ maps.sort((a, b) => places.indexOf(a.places) - places.indexOf(b.places));
 if (maps.length)
   stage = new Stage(maps, (repaint) => {
     for (const map of repaint) later(map, false);
+    if (repaint.length) judge(selection.marked(), stage?.large.places ?? null);
     remember();
   });
 
@@ -155,6 +157,7 @@ selection.watch(() => {
   refresh();
   all(true);
   describeMarked();
+  judge(selection.marked(), stage?.large.places ?? null);
   remember();
 });
 

@@ -98,7 +98,8 @@ class _Forest:
         """Join the row to the peaks next to it, and those to each other; a row next to none is a peak."""
         there = neighbours[self.parent[neighbours] >= 0]
         self.parent[row], self.members[row] = row, [row]
-        for other in {self.root(int(each)) for each in there}:
+        # The highest peak first: which of several peaks end here must not depend on the numbers of their rows.
+        for other in sorted({self.root(int(each)) for each in there}, key=lambda peak: (-self.density[peak], peak)):
             self._join(self.root(row), other, row)
 
     def _join(self, one: int, other: int, at: int) -> None:
