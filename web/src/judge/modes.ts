@@ -14,8 +14,13 @@ function densities({ k, distances }: Lists, dimension: number): Float64Array {
   const m = distances.length / k;
   return Float64Array.from({ length: m }, (_, i) => -dimension * Math.log(Math.max(distances[i * k + k - 1], TINY)));
 }
-const densestFirst = (density: Float64Array) =>
-  Int32Array.from(density.keys()).sort((a, b) => density[b] - density[a] || a - b);
+/** Rows by density; two that are each other's last neighbour are equally dense, and the neighbour before decides. */
+function densestFirst({ k, distances }: Lists): Int32Array {
+  const by = (a: number, b: number, j: number) => distances[a * k + j] - distances[b * k + j];
+  return Int32Array.from({ length: distances.length / k }, (_, i) => i).sort(
+    (a, b) => by(a, b, k - 1) || (k > 1 && by(a, b, k - 2)) || a - b,
+  );
+}
 
 /** Neighbours of each row, and rows that it is a neighbour of. */
 function bothWays({ k, indices }: Lists): Int32Array[] {
@@ -79,7 +84,7 @@ export function* modes(lists: Lists, dimension: number, least: number): Job<Mode
     forest = new Forest(density, least),
     neighbours = bothWays(lists);
   yield;
-  for (const row of densestFirst(density)) {
+  for (const row of densestFirst(lists)) {
     forest.add(row, neighbours[row]);
     yield;
   }
@@ -106,7 +111,7 @@ export function* saddle(lists: Lists, dimension: number, first: (place: number) 
     if (peaks[side] < 0 || value > density[peaks[side]]) peaks[side] = i;
   });
   if (peaks[0] < 0 || peaks[1] < 0) return Infinity;
-  for (const row of densestFirst(density)) {
+  for (const row of densestFirst(lists)) {
     forest.add(row, neighbours[row]);
     if (peaks.every((peak) => forest.parent[peak] >= 0) && forest.root(peaks[0]) === forest.root(peaks[1]))
       return (Math.min(density[peaks[0]], density[peaks[1]]) - density[row]) * Math.sqrt(lists.k);

@@ -107,7 +107,10 @@ let drop = () => {};
 /** Judges marked rows in the large map; the page goes on meanwhile. */
 export function judge(marked: Uint8Array | null, places: Places | null): void {
   drop();
-  if (!marked || !places) return;
+  if (!marked || !places) {
+    box.dataset.state = "";
+    return;
+  }
   box.dataset.state = "busy";
   const flags = marked.slice();
   drop = run(judged(flags, places), (found) => {
