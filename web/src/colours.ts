@@ -4,7 +4,7 @@ import { addMeasured, measured, unknown } from "./measured";
 
 // Colours that people with any kind of colour vision can tell apart; after the last one the shape changes.
 const CLASSES = {
-  light: ["#0072b2", "#e08a00", "#009e73", "#c65f9c", "#d1480d", "#4fb0e8", "#a89400", "#5d636b"],
+  light: ["#0072b2", "#d07f00", "#009e73", "#c65f9c", "#d1480d", "#379ad8", "#a89400", "#5d636b"],
   dark: ["#4ea6e6", "#f5a623", "#2fc79a", "#e69fcb", "#ff7a45", "#9bd7fa", "#e3d34a", "#aab2bc"],
 };
 export const N_COLOURS = 8;
@@ -29,6 +29,8 @@ const scheme = matchMedia("(prefers-color-scheme: dark)");
 export const onScheme = (redo: () => void) => scheme.addEventListener("change", redo);
 let paper = false;
 const mode = () => (scheme.matches && !paper ? "dark" : "light");
+/** The page is about to be printed, or was. */
+export const printing = (now: boolean) => void (paper = now);
 /** Does something with the colours for white paper, whatever the screen has. */
 export function onPaper<T>(act: () => T): T {
   paper = true;

@@ -3,7 +3,7 @@ import * as address from "./address";
 import * as arrows from "./axes/arrows";
 import { gliding, morph, moves } from "./change/morph";
 import * as moved from "./change/moved";
-import { nearRamp, onScheme } from "./colours";
+import { nearRamp, onScheme, printing } from "./colours";
 import { readable } from "./curves";
 import { charts, label, maps as places, n, start, title } from "./data";
 import { download, fileName } from "./download";
@@ -306,6 +306,18 @@ addEventListener("hashchange", () => {
   describeAxes();
   restoring = false;
 });
+/** Paper is white: all maps are painted in the colours for it at once, and again for the screen afterwards. */
+function paint(onPaper: boolean): void {
+  printing(onPaper);
+  truth.stale();
+  for (const map of maps) {
+    map.ink();
+    map.paint(painter);
+  }
+  describe(shared.choice);
+}
+addEventListener("beforeprint", () => paint(true));
+addEventListener("afterprint", () => paint(false));
 addEventListener("scroll", hideTip, { passive: true });
 document.querySelectorAll<HTMLTableElement>("table.scores").forEach(sortable);
 document.querySelectorAll<SVGSVGElement>(".chart > svg").forEach((svg, k) => readable(svg, charts[k]));
