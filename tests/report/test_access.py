@@ -13,7 +13,8 @@ TEXTS = """() => {
   const over = (top, under) => [0, 1, 2].map(k => top[k] * top[3] + under[k] * (1 - top[3]));
   const light = c => { const [r, g, b] = c.map(v => v / 255).map(v => v <= 0.04045 ? v / 12.92 :
     ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
-  const ratio = (a, b) => { const [x, y] = [light(a), light(b)]; return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05); };
+  const ratio = (a, b) => { const [x, y] = [light(a), light(b)];
+    return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05); };
   const ground = node => { const layers = [];
     for (let at = node; at; at = at.parentElement) layers.push(rgba(getComputedStyle(at).backgroundColor));
     return layers.reverse().reduce((under, top) => over(top, under), [255, 255, 255]); };
@@ -149,7 +150,8 @@ def test_a_phone_shows_all_of_it_without_scrolling_sideways(show):
     page = show(viewport={"width": 400, "height": 800}, has_touch=True)
     opened(page)
     wide = page.evaluate(
-        """() => [...document.querySelectorAll('main *')].filter(found => !found.closest('.scroll, #others, svg, .names'))
+        """() => [...document.querySelectorAll('main *')]
+        .filter(found => !found.closest('.scroll, #others, svg, .names'))
         .filter(found => found.getBoundingClientRect().right > innerWidth + 1)
         .map(found => found.outerHTML.slice(0, 100))"""
     )
@@ -159,7 +161,8 @@ def test_a_phone_shows_all_of_it_without_scrolling_sideways(show):
 
 LIGHTNESS = """found => { const { data } = found.getContext('2d').getImageData(0, 0, found.width, found.height);
   let sum = 0, count = 0;
-  for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 200) { sum += data[i] + data[i + 1] + data[i + 2]; count++; }
+  for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 200) {
+    sum += data[i] + data[i + 1] + data[i + 2]; count++; }
   return sum / count; }"""
 
 
@@ -179,7 +182,7 @@ def test_paper_has_the_maps_and_the_words_but_no_buttons(show):
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.locator("#large canvas[data-map]").evaluate(LIGHTNESS) < dark  # inks for white paper
     page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert page.locator("#large canvas[data-map]").evaluate(LIGHTNESS) == dark
+    assert page.locator("#large canvas[data-map]").evaluate(LIGHTNESS) == pytest.approx(dark, rel=0.01)
     made = page.pdf(format="A4")
     assert made.startswith(b"%PDF")
     assert 2 <= made.count(b"/Type /Page\n") + made.count(b"/Type /Page ") + made.count(b"/Type/Page") <= 16
@@ -207,9 +210,8 @@ def test_the_page_stays_small_and_opens_fast(show, tmp_path, start):
     page.reload()
     page.wait_for_selector(READY)
     metrics = {m["name"]: m["value"] for m in session.send("Performance.getMetrics")["metrics"]}
-    assert 0 < metrics["ScriptDuration"] + metrics["LayoutDuration"] < 2
+    assert 0 < metrics["TaskDuration"] < 2  # of the page's own thread, on whatever machine
     assert page.locator("canvas[data-map]").count() == 8
-    print(f"{file.stat().st_size / 1e6:.1f} MB, {metrics['ScriptDuration']:.2f} s of script")
 
 
 def grown(replace, small, X):

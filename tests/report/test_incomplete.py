@@ -11,6 +11,8 @@ import lowdim
 from lowdim.report.render import render
 from tests.report.browser import READY, canvas, inked
 
+HOW = {"n_imputations": 3, "method": "regularized", "n_components": 2, "scale": False, "random_state": 0}
+
 
 @pytest.fixture(scope="module")
 def X():
@@ -29,7 +31,7 @@ def holed(X):
 
 @pytest.fixture(scope="module")
 def imputation(X):
-    return lowdim.impute(X, n_imputations=8, method="regularized", n_components=2, scale=False, random_state=0)
+    return lowdim.impute(X, **{**HOW, "n_imputations": 8})
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +85,7 @@ def test_ellipses_are_where_the_draws_of_the_row_are(show, file, imputation):
 
 def test_an_imputation_of_other_rows_or_units_is_refused(holed, X):
     with pytest.raises(ValueError, match="report: imputation must have the 120 rows of the comparison; got 50"):
-        render(holed, imputation=lowdim.impute(X[:50], n_imputations=3, method="regularized", n_components=2, random_state=0))
+        render(holed, imputation=lowdim.impute(X[:50], **HOW))
     other = X * [1, 1000, 1, 1, 1]
     with pytest.raises(ValueError, match="no linear map agrees with"):
-        render(holed, imputation=lowdim.impute(other, n_imputations=3, method="regularized", n_components=2, scale=False))
+        render(holed, imputation=lowdim.impute(other, **HOW))

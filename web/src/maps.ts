@@ -4,7 +4,7 @@ import { Column, Label, Places, columns, groups, label, n, names, rows, shown } 
 import * as axes from "./axes/arrows";
 import { compass } from "./axes/slopes";
 import { drawEllipses } from "./ellipses";
-import { imageOf } from "./images";
+import { hasImages, imageOf } from "./images";
 import { drawLinks, falseNear } from "./links";
 import { Look, Painter, Sheet, View } from "./marks";
 import { Grid, inside } from "./places";
@@ -14,7 +14,7 @@ import * as truth from "./truth";
 
 const MARGIN = 14,
   REACH = 12,
-  MOST_COLUMNS = innerWidth < 640 ? 2 : 4,
+  MOST_COLUMNS = hasImages ? 0 : innerWidth < 640 ? 2 : 4, // an image says more than its pixels
   MOST_TEXT = 200, // characters of a text that are shown with a row
   MOST_ZOOM = 400;
 /** A screen that can be touched, without a pointer that hovers: there a finger scrolls unless drawing is switched on. */
@@ -258,7 +258,7 @@ export class MapView {
       box.top + (there ? y : 0),
       there ? head : `${head}: not in this map`,
       entries,
-      left > 0 ? `and ${left} more column${left === 1 ? "" : "s"}` : "",
+      left > 0 && !hasImages ? `and ${left} more column${left === 1 ? "" : "s"}` : "",
       seen() ? 48 : 16, // the neighbours around the row stay in sight
       imageOf(row, 64),
     );
@@ -271,7 +271,7 @@ export class MapView {
     for (const { name, values } of shown) if (values[row]) facts.push({ name, value: brief(values[row]) });
     const chosen = shared.choice.startsWith("column:") ? +shared.choice.slice(7) : -1;
     const first = columns.slice(0, MOST_COLUMNS).map((_, k) => k);
-    if (chosen >= MOST_COLUMNS) first[MOST_COLUMNS - 1] = chosen;
+    if (chosen >= MOST_COLUMNS) first[Math.max(0, MOST_COLUMNS - 1)] = chosen;
     for (const k of first) facts.push({ name: columns[k].name, value: valueOf(columns[k], row) });
     for (const map of this.all) if (map === this || map.large) facts.push(...map.judge(row));
     for (const map of this.all) if (axes.state.on && map.large) facts.push(...map.growing(row));
