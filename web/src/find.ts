@@ -76,9 +76,7 @@ export function matches(wanted: string): number[] {
 export function findable(): void {
   field.addEventListener("input", () => {
     const found = matches(field.value).length;
-    told.textContent = field.value.trim()
-      ? `${found.toLocaleString("en")} found${found ? ", Enter marks them" : ""}`
-      : "";
+    told.textContent = field.value.trim() ? `${found.toLocaleString("en")} found` : "";
   });
   field.addEventListener("keydown", (event) => {
     if (event.key !== "Enter") return;
