@@ -128,13 +128,20 @@ def render(
         numeric=any(not column["classes"] for column in columns_seen),
         finder=_example(columns_seen),
         n_coloured=len(columns_seen),
-        trusted=_trusted(comparison),
-        explained=explained,
         sampled=any("±" in text for row in rows for text in row["values"].values()),
-        n_known=int(quality_known(comparison).sum()),
-        column_groups=column_groups(comparison),
-        widths=sorted({o.n_components for o in comparison.outcomes if o.n_components is not None}),
+        **_about(comparison),
     )  # fmt: skip
+
+
+def _about(comparison: Compared) -> dict[str, Any]:
+    """What the words of the page need of the comparison alone."""
+    return {
+        "trusted": _trusted(comparison),
+        "explained": explained,
+        "n_known": int(quality_known(comparison).sum()),
+        "column_groups": column_groups(comparison),
+        "widths": sorted({o.n_components for o in comparison.outcomes if o.n_components is not None}),
+    }
 
 
 def _uncertain(imputation: Any) -> str:
