@@ -123,11 +123,8 @@ def render(
         },
         n_drawn=len(drawn),
         missing=missing,
-        most_listed=MOST_LISTED,
         uncertain=_uncertain(imputation),
-        numeric=any(not column["classes"] for column in columns_seen),
-        finder=_example(columns_seen),
-        n_coloured=len(columns_seen),
+        **_about_columns(columns_seen),
         sampled=any("±" in text for row in rows for text in row["values"].values()),
         **_about(comparison),
     )  # fmt: skip
@@ -142,6 +139,12 @@ def _about(comparison: Compared) -> dict[str, Any]:
         "column_groups": column_groups(comparison),
         "widths": sorted({o.n_components for o in comparison.outcomes if o.n_components is not None}),
     }
+
+
+def _about_columns(columns: list[dict[str, Any]]) -> dict[str, Any]:
+    """What the words of the page need of the columns that maps can be coloured by."""
+    numeric = any(not column["classes"] for column in columns)
+    return {"numeric": numeric, "finder": _example(columns), "n_coloured": len(columns), "most_listed": MOST_LISTED}
 
 
 def _uncertain(imputation: Any) -> str:
