@@ -7,7 +7,8 @@ import { build } from "esbuild";
 const here = fileURLToPath(new URL(".", import.meta.url));
 const out = fileURLToPath(new URL("../src/lowdim/report/static/", import.meta.url));
 const files = ["build.mjs", "package-lock.json", "package.json", "tsconfig.json"];
-for (const name of readdirSync(`${here}src`)) files.push(`src/${name}`);
+for (const found of readdirSync(`${here}src`, { withFileTypes: true, recursive: true }))
+  if (found.isFile()) files.push(`${found.parentPath}/${found.name}`.slice(here.length));
 files.sort();
 
 const hash = createHash("sha256");

@@ -96,3 +96,30 @@ def n_marked(page):
 
 
 LEFT = [(-0.515, -0.515), (0.0, -0.515), (0.0, 0.515), (-0.515, 0.515)]
+
+
+def packed(rows):
+    """Marked rows as the address has them: runs, in base 36, each counted from the end of the one before."""
+    digits = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+    def base36(value):
+        return digits[value] if value < 36 else base36(value // 36) + digits[value % 36]
+
+    runs, end, rows = [], 0, sorted(int(row) for row in rows)
+    at = 0
+    while at < len(rows):
+        last = at
+        while last + 1 < len(rows) and rows[last + 1] == rows[last] + 1:
+            last += 1
+        more = f"-{base36(rows[last] - rows[at])}" if last > at else ""
+        runs.append(base36(rows[at] - end) + more)
+        end, at = rows[last], last + 1
+    return ".".join(runs)
+
+
+def mark(page, name, rows, colour="none", more=""):
+    """Opens a map with marked rows, as a link would."""
+    page.evaluate("hash => { location.hash = hash }", f"map={name}&colour={colour}&truth=0&rows={packed(rows)}{more}")
+    page.wait_for_function("wanted => document.querySelector('#count').textContent.startsWith(wanted)",
+                           arg=f"{len(set(rows)):,} of ")  # fmt: skip
+    page.wait_for_selector(READY)
