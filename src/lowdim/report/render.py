@@ -85,7 +85,7 @@ def render(
     """
     if max_points < 1:
         raise ValueError(f"report: max_points must be at least 1; got {max_points!r}.")
-    drawn = _drawn(comparison, max_points)
+    drawn = drawn_rows(comparison, max_points)
     measures, rows = score_cells(comparison)
     numbers = np.arange(comparison.n_rows) if row_numbers is None else np.asarray(row_numbers)
     charts = curve_charts(comparison)
@@ -166,7 +166,7 @@ def _bundle() -> dict[str, Any]:
     return parts
 
 
-def _drawn(comparison: Compared, most: int) -> np.ndarray:
+def drawn_rows(comparison: Compared, most: int) -> np.ndarray:
     """The rows to draw: all, or a random sample (repeatable by the seed), rows of known quality first."""
     n = comparison.n_rows
     if n <= most:
