@@ -85,6 +85,23 @@ def loop(page, k, corners, keys=()):
     page.wait_for_selector(READY)
 
 
+def point_at(page, inside, row):
+    """Moves the pointer to a row of the large map by the numbers in the page itself."""
+    canvas = inside.locator("#large canvas[data-map]")
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    u, v = inside.evaluate(
+        """row => {
+          const packed = JSON.parse(document.getElementById("data").textContent);
+          const text = packed.maps[+document.querySelector("#large canvas[data-map]").dataset.map].xy;
+          const xy = new Float32Array(Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer);
+          return [xy[2 * row], xy[2 * row + 1]]; }""",
+        row,
+    )
+    span = min(box["width"], box["height"]) - 28
+    page.mouse.move(box["x"] + box["width"] / 2 + u * span, box["y"] + box["height"] / 2 - v * span)
+
+
 def n_marked(page):
     text = page.locator("#count").text_content()
     return int(text.split(" of ")[0].replace(",", "")) if text else 0

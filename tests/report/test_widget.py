@@ -9,7 +9,7 @@ import pytest
 
 from lowdim.report import frame
 from lowdim.report.render import STATIC
-from tests.report.browser import READY
+from tests.report.browser import READY, point_at
 
 HARNESS = "http://notebook.test/"
 # What anywidget does: the module is imported from its text, and gets a model. This one counts what it is told to save.
@@ -76,23 +76,6 @@ def sent(rows):
 
 def marked(inside):
     return int((inside.locator("#count").text_content() or "0").split(" of ")[0])
-
-
-def point_at(page, inside, row):
-    """Moves the pointer to a row of the large map by the numbers in the page itself."""
-    canvas = inside.locator("#large canvas[data-map]")
-    canvas.scroll_into_view_if_needed()
-    box = canvas.bounding_box()
-    u, v = inside.evaluate(
-        """row => {
-          const packed = JSON.parse(document.getElementById("data").textContent);
-          const text = packed.maps[+document.querySelector("#large canvas[data-map]").dataset.map].xy;
-          const xy = new Float32Array(Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer);
-          return [xy[2 * row], xy[2 * row + 1]]; }""",
-        row,
-    )
-    span = min(box["width"], box["height"]) - 28
-    page.mouse.move(box["x"] + box["width"] / 2 + u * span, box["y"] + box["height"] / 2 - v * span)
 
 
 def test_rows_marked_and_pointed_at_in_the_page_reach_the_model(notebook):
@@ -243,7 +226,9 @@ def test_without_anywidget_the_page_is_shown_and_the_way_is_said(c, monkeypatch)
     with pytest.warns(UserWarning, match=r"anywidget is not installed.*pip install 'lowdim\[notebook\]'"):
         page = c.show(where="notebook", height=500)
     text = page._repr_html_()
-    assert re.match(r'<iframe title="Comparison of maps" sandbox="allow-scripts allow-downloads" srcdoc="&lt;!doc', text)
+    assert re.match(
+        r'<iframe title="Comparison of maps" sandbox="allow-scripts allow-downloads" srcdoc="&lt;!doc', text
+    )
     assert "height: 500px" in text
     with pytest.raises(AttributeError, match=r"selection is known in a notebook only.*lowdim\[notebook\]"):
         page.selection

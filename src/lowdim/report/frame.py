@@ -61,9 +61,7 @@ def frame(html: str, title: str, height: int) -> str:
     )
 
 
-def show(
-    comparison: Compared, *, where: str, title: str | None, max_points: int, height: int, data: Any = None
-) -> Any:
+def show(comparison: Compared, *, where: str, title: str | None, max_points: int, height: int, data: Any = None) -> Any:
     """The page in a notebook if this is one, else in the browser; see `lowdim.Comparison.show`."""
     params.check("show", {"where": where, "max_points": max_points, "height": height}, RULES)
     title = title or "Comparison of maps"
