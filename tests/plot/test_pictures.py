@@ -18,7 +18,7 @@ from tests.plot.records import covered, drawings
 mpl.use("Agg")
 PICTURES = Path(__file__).parent / "pictures"
 SIZE = (60, 50)
-TOLERANCE = 4.0  # mean difference of 256 grey levels; another version of matplotlib makes up to 2.5
+TOLERANCE = 2.0  # mean difference of 256 grey levels; matplotlib 3.9 and 3.10 differ from 3.11 by at most 0.94
 NAMES = list(drawings())
 
 
