@@ -1,6 +1,7 @@
 """The page in Chromium: where things are, what was drawn, and loops by mouse."""
 
 import os
+import re
 
 import pytest
 
@@ -100,6 +101,11 @@ def point_at(page, inside, row):
     )
     span = min(box["width"], box["height"]) - 28
     page.mouse.move(box["x"] + box["width"] / 2 + u * span, box["y"] + box["height"] / 2 - v * span)
+
+
+def wait_marked(inside, k):
+    """Waits until so many rows are marked; by a selector, as the page's policy lets nothing be evaluated from text."""
+    inside.locator("#count", has_text=re.compile(rf"^{k} of ")).wait_for()
 
 
 def n_marked(page):

@@ -9,7 +9,7 @@ import pytest
 
 from lowdim.report import frame
 from lowdim.report.render import STATIC
-from tests.report.browser import READY, point_at
+from tests.report.browser import READY, point_at, wait_marked
 
 HARNESS = "http://notebook.test/"
 # What anywidget does: the module is imported from its text, and gets a model. This one counts what it is told to save.
@@ -97,15 +97,14 @@ def test_rows_marked_and_pointed_at_in_the_page_reach_the_model(notebook):
 
 def test_rows_set_in_python_are_marked_in_the_page_and_not_sent_back(notebook):
     page, inside = notebook(_marked=sent([1, 2, 3]))
-    inside.wait_for_function("document.getElementById('count').textContent.startsWith('3 of 300')")
+    wait_marked(inside, 3)
     page.evaluate("text => window.fromPython(text)", sent([7, 250]))
-    inside.wait_for_function("document.getElementById('count').textContent.startsWith('2 of 300')")
-    inside.wait_for_function(
-        """() => [...document.querySelectorAll("#picked-rows tbody tr")]
-          .map(row => row.cells[0].textContent).join() === "7,250" """
-    )
+    wait_marked(inside, 2)
+    for place, row in ((1, 7), (2, 250)):
+        cell = inside.locator(f"#picked-rows tbody tr:nth-child({place}) > :first-child")
+        cell.filter(has_text=re.compile(rf"^{row}$")).wait_for()
     page.evaluate("text => window.fromPython(text)", sent([]))
-    inside.wait_for_function("document.getElementById('selection').hidden")
+    inside.locator("#selection").wait_for(state="hidden")
     assert page.evaluate("window.saved.length") == 0
 
 
@@ -113,12 +112,12 @@ def test_two_views_of_one_widget_show_the_same_rows(notebook):
     page, one, other = notebook(views=2)
     one.locator("#find").fill("<i>17</i>")
     one.locator("#find").press("Enter")
-    other.wait_for_function("document.getElementById('count').textContent.startsWith('1 of 300')")
+    wait_marked(other, 1)
     assert page.evaluate("window.rows()") == [17]
     assert marked(one) == marked(other) == 1
     page.evaluate("window.cleanup[0]()")  # the first view is closed; the second stays joined
     page.evaluate("text => window.fromPython(text)", sent([5, 6]))
-    other.wait_for_function("document.getElementById('count').textContent.startsWith('2 of 300')")
+    wait_marked(other, 2)
     page.evaluate("window.cleanup[1]()")
     assert page.locator("iframe").count() == 0
     assert page.evaluate("window.listening()") == 0
@@ -128,7 +127,7 @@ def test_a_moved_frame_is_joined_again(notebook):
     page, _ = notebook(_marked=sent([4]))
     page.evaluate("document.body.append(document.createElement('hr'), document.querySelector('iframe').parentElement)")
     inside = page.locator("iframe").element_handle().content_frame()
-    inside.wait_for_function("document.getElementById('count')?.textContent.startsWith('1 of 300')")
+    wait_marked(inside, 1)
     inside.locator("#clear").click()
     page.wait_for_function("window.rows().length === 0")
 
