@@ -39,7 +39,8 @@ class Rows(traitlets.TraitType):
 
     def set(self, obj: Any, value: Any) -> None:
         """Nothing changes, and nobody is told, where the rows are the same."""
-        if self.name not in obj._trait_values or not np.array_equal(self.validate(obj, value), self.get(obj)):
+        before: Any = self.get(obj)
+        if not np.array_equal(self.validate(obj, value), before):
             super().set(obj, value)
 
 
