@@ -95,12 +95,9 @@ def _rings(ax: Any, x: np.ndarray, y: np.ndarray, verdict: Any, size: float, leg
         if mine.any():
             ax.scatter(x[mine], y[mine], s=2.2 * size + 10, zorder=3, linewidths=width, facecolors="none",
                        edgecolors=color)  # fmt: skip
-            look: dict[str, Any] = {
-                "markeredgecolor": color,
-                "markeredgewidth": width,
-                "label": f"{name} ({mine.sum():,})",
-            }
-            handles.append(Line2D([], [], linestyle="", marker="o", markersize=7, markerfacecolor="none", **look))
+            label = f"{name} ({mine.sum():,})"
+            look: dict[str, Any] = {"markeredgecolor": color, "markeredgewidth": width, "markerfacecolor": "none"}
+            handles.append(Line2D([], [], linestyle="", marker="o", markersize=7, label=label, **look))
     if legend and handles:
         before = ax.get_legend()
         where = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "ncols": 2}
