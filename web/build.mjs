@@ -18,18 +18,19 @@ for (const name of files) {
 }
 const banner = `/*! lowdim report page, made from web/ (npm run build); sources: sha256-${hash.digest("hex")} */`;
 
-await build({
+const page = [
+  { in: "src/main.ts", out: "report" },
+  { in: "src/report.css", out: "report" },
+];
+const settings = {
   absWorkingDir: here,
-  entryPoints: [
-    { in: "src/main.ts", out: "report" },
-    { in: "src/report.css", out: "report" },
-  ],
   outdir: out,
   bundle: true,
   minify: true,
-  format: "iife",
   target: ["chrome90", "firefox90", "safari15"],
   charset: "ascii",
   legalComments: "none",
   banner: { js: banner, css: banner },
-});
+};
+await build({ ...settings, entryPoints: page, format: "iife" });
+await build({ ...settings, entryPoints: [{ in: "src/widget.ts", out: "widget" }], format: "esm" });

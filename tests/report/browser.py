@@ -1,6 +1,7 @@
 """The page in Chromium: where things are, what was drawn, and loops by mouse."""
 
 import os
+import re
 
 import pytest
 
@@ -88,6 +89,28 @@ def loop(page, k, corners, keys=()):
 def frames(page):
     """Waits until what was asked for has been drawn: events of scrolling come before the next frame."""
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def point_at(page, inside, row):
+    """Moves the pointer to a row of the large map by the numbers in the page itself."""
+    canvas = inside.locator("#large canvas[data-map]")
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    u, v = inside.evaluate(
+        """row => {
+          const packed = JSON.parse(document.getElementById("data").textContent);
+          const text = packed.maps[+document.querySelector("#large canvas[data-map]").dataset.map].xy;
+          const xy = new Float32Array(Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer);
+          return [xy[2 * row], xy[2 * row + 1]]; }""",
+        row,
+    )
+    span = min(box["width"], box["height"]) - 28
+    page.mouse.move(box["x"] + box["width"] / 2 + u * span, box["y"] + box["height"] / 2 - v * span)
+
+
+def wait_marked(inside, k):
+    """Waits until so many rows are marked; by a selector, as the page's policy lets nothing be evaluated from text."""
+    inside.locator("#count", has_text=re.compile(rf"^{k} of ")).wait_for()
 
 
 def n_marked(page):

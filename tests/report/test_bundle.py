@@ -22,7 +22,7 @@ def sources_hash():
 
 
 @pytest.mark.skipif(not WEB.is_dir(), reason="the sources of the page are not part of this copy")
-@pytest.mark.parametrize("file", ["report.js", "report.css"])
+@pytest.mark.parametrize("file", ["report.js", "report.css", "widget.js"])
 def test_the_bundle_is_made_from_these_sources(file):
     first = (STATIC / file).read_text(encoding="utf-8").splitlines()[0]
     found = re.search(r"sha256-([0-9a-f]{64})", first)

@@ -57,7 +57,7 @@ export function write(state: State): boolean {
     next.set("view", [state.view.scale, state.view.x, state.view.y].map((v) => +v.toPrecision(4)).join());
   const packed = state.marked ? packRows(state.marked) : "";
   if (packed && packed.length <= LONGEST) next.set("rows", packed);
-  history.replaceState(null, "", `#${next}`);
+  if (location.protocol !== "about:") history.replaceState(null, "", `#${next}`); // a page in a frame may have no address
   return packed.length <= LONGEST;
 }
 

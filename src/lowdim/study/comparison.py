@@ -303,6 +303,55 @@ class Comparison:
             imputation=imputation,
         )  # fmt: skip
 
+    def show(
+        self,
+        *,
+        where: str = "auto",
+        title: str | None = None,
+        max_points: int = 50_000,
+        height: int = 800,
+        data: Any = None,
+    ) -> Any:
+        """Show the page of `report` in a notebook, joined to Python, or in the browser.
+
+        In a notebook ``selection`` and ``hovered`` of what is returned are arrays of positions of rows, as marked and
+        pointed at in the page; rows that are put into ``selection`` are marked in the page, and
+        ``observe(function, "selection")`` calls a function at every change. A notebook that is exported as HTML keeps
+        the page: maps and curves stay linked without Python.
+
+        Parameters
+        ----------
+        where : {"auto", "notebook", "browser"}
+            Where to show it; "auto": in the notebook if this is one. A notebook needs the extra ``notebook``; without
+            it the page is shown, but Python does not hear from it.
+        title : str, optional
+            The heading of the page.
+        max_points : int
+            The largest number of rows drawn in a map; of more rows a sample is drawn, as the page states.
+        height : int
+            Height in the notebook, in pixels.
+        data : array or data frame of shape (n_rows, n_columns), optional
+            The data, so that maps can be coloured by a column; the columns of a table are known without it.
+
+        Returns
+        -------
+        ComparisonWidget or Page
+            The widget, with ``selection`` and ``hovered``; or the page alone, with its ``html`` and the ``path`` of the
+            file that the browser was asked to open.
+
+        Examples
+        --------
+        >>> import lowdim
+        >>> X = lowdim.datasets.swiss_roll(100, random_state=0).X
+        >>> page = lowdim.compare(X, methods=["pca"], verdict=False).show(where="notebook")
+        >>> page.selection = [3, 1, 4]
+        >>> page.selection
+        array([1, 3, 4])
+        """
+        from lowdim.report import frame
+
+        return frame.show(self, where=where, title=title, max_points=max_points, height=height, data=data)
+
     def __repr__(self) -> str:
         from lowdim.report.score_table import as_text
 
