@@ -22,6 +22,8 @@ await build({
   entryPoints: [
     { in: "src/main.ts", out: "report" },
     { in: "src/report.css", out: "report" },
+    { in: "src/view.ts", out: "view" },
+    { in: "src/view.css", out: "view" },
   ],
   outdir: out,
   bundle: true,
