@@ -261,6 +261,7 @@ export class AtlasMap {
   look(view: View): void {
     const inside = (v: number) => Math.max(0, Math.min(1, v));
     this.view = view.scale === 1 ? { scale: 1, x: 0.5, y: 0.5 } : { ...view, x: inside(view.x), y: inside(view.y) };
+    if (shared.current) this.point(null);
     this.redo(this);
   }
 

@@ -169,7 +169,7 @@ async function find(text: string): Promise<void> {
   const at = row.places[large.k];
   if (!at) return void (out.textContent += ", not in this map");
   large.look({ scale: Math.max(large.view.scale, 8), x: at[0], y: at[1] });
-  shared.current = row;
+  shared.current = row; // ringed until the pointer moves
   for (const map of maps) map.overlay();
 }
 element<HTMLInputElement>("find").addEventListener(

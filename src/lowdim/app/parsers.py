@@ -146,12 +146,13 @@ def _compare(commands: argparse._SubParsersAction) -> None:
 def _view(commands: argparse._SubParsersAction) -> None:
     text = (
         "Show the maps of a study in the browser, however many rows it has: density, points where you zoom in, linked "
-        "maps. DIR is a folder that lowdim compare wrote, or a table of coordinates. It is served to this machine alone, "
-        "until Ctrl-C; nothing is written and nothing is sent elsewhere."
+        "maps. They are served to this machine alone, until Ctrl-C; nothing is sent elsewhere."
     )
     epilog = "examples:\n  lowdim view lowdim-report-big\n  lowdim view my-map.parquet --embedding-columns x,y\n"
     command = _command(commands, "view", "maps of any number of rows in the browser", text, epilog)
-    command.add_argument("study", metavar="DIR|FILE", help="a folder that lowdim compare wrote, or a table of coordinates")
+    command.add_argument(
+        "study", metavar="DIR|FILE", help="a folder that lowdim compare wrote, or a table of coordinates"
+    )
     command.add_argument("--no-open", action="store_true", help="print the address, do not open a browser")
     command.add_argument(
         "--port", type=options.whole(0), default=0, metavar="N", help="port to serve at (default: one that is free)"

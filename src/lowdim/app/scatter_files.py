@@ -96,7 +96,9 @@ def _coordinates(frame: pl.DataFrame, asked: tuple[str, ...], ours: bool, path: 
     if len(numbers) == 2:
         return tuple(numbers)
     listed = ", ".join(numbers[:6]) + (", ..." if len(numbers) > 6 else "")
-    raise UserError(f"{path}: which columns are the map is not clear; columns of numbers: {listed or 'none'}. {way_out}")
+    raise UserError(
+        f"{path}: which columns are the map is not clear; columns of numbers: {listed or 'none'}. {way_out}"
+    )
 
 
 def _places(name: str, columns: tuple[str, ...], raw: dict[str, np.ndarray], path: Path) -> Places:
@@ -119,7 +121,9 @@ def _column(name: str, values: np.ndarray) -> Column:
 def _label(frame: pl.DataFrame, ours: bool) -> list[Colour]:
     if not ours or "label" not in frame.columns or frame["label"].is_null().all():
         return []
-    values = frame["label"].to_numpy() if frame["label"].dtype.is_numeric() else np.array(frame["label"].to_list(), object)
+    values = (
+        frame["label"].to_numpy() if frame["label"].dtype.is_numeric() else np.array(frame["label"].to_list(), object)
+    )
     found = labels_of(values, frame.height, "label", "view")
     return [Colour(found.name, found.values if found.codes is None else found.codes, found.classes)]
 

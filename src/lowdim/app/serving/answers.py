@@ -1,4 +1,4 @@
-"""What the server of a study has, by name: the page, tiles of its maps, facts about rows, and the files of the study."""
+"""What the server of a study has, by name: the page, tiles of its maps, facts about rows, the files of the study."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ class Answer:
     def __enter__(self) -> Answer:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.body.close()
 
 

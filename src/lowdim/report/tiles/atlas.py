@@ -154,7 +154,9 @@ class Atlas:
             return np.asarray(shades.values == int(what))
         corners = np.array([float(v) for v in what.split(",")]) if kind == "loop" else np.zeros(0)
         if not 6 <= len(corners) <= 2 * MOST_CORNERS or len(corners) % 2 or not np.isfinite(corners).all():
-            raise ValueError(f"tiles: mark must be a loop of 3 to {MOST_CORNERS} corners, or a class; got {mark[:60]!r}.")
+            raise ValueError(
+                f"tiles: mark must be a loop of 3 to {MOST_CORNERS} corners, or a class; got {mark[:60]!r}."
+            )
         chosen = self._map(int(which))
         return inside(chosen.codes, chosen.rows, self.n, corners.reshape(-1, 2))
 

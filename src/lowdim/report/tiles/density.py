@@ -1,6 +1,6 @@
 """One square of a map: how many rows fall into each of its 256 x 256 bins and what colour they have; its points.
 
-Answers are bytes: four numbers of 4 bytes, then one array after the other, little-endian. `web/src/tiles.ts` reads them.
+Answers are bytes: four numbers of 4 bytes, then one array after the other, little-endian (see `web/src/tiles.ts`).
 """
 
 from __future__ import annotations

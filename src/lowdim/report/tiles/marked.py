@@ -13,7 +13,7 @@ MOST_CORNERS = 128
 
 
 def inside(codes: np.ndarray, rows: np.ndarray, n: int, corners: np.ndarray) -> np.ndarray:
-    """Which of the n rows lie inside a closed loop of coordinates from 0 to 1: a ray crosses it an odd number of times."""
+    """Which of the n rows lie inside a closed loop, in coordinates from 0 to 1: a ray crosses it oddly often."""
     found = np.zeros(n, dtype=bool)
     low, high = corners.min(axis=0), corners.max(axis=0)
     for start, x, y in blocks(codes):
