@@ -56,14 +56,14 @@ def read_scatter(path: Path, asked: tuple[str, ...] = ()) -> Scatter:
     maps = maps or {_name(path): _coordinates(frame, all_names(asked, frame.columns), ours, path)}
     raw = named_columns(frame, str(path))
     used = {column for columns in maps.values() for column in columns}
-    about = ABOUT if ours else ()
+    about = ABOUT if ours else ("name",)
     others = [_column(name, values) for name, values in raw.items() if name not in used and name not in about]
     return Scatter(
         title=_name(path),
         maps=[_places(name, columns, raw, path) for name, columns in maps.items()],
         numbers=frame["row"].to_numpy() if ours else np.arange(1, frame.height + 1),
         colours=[*_label(frame, ours), *(_colour(c, maps) for c in others if c.kind in MAPPED)],
-        names=Column("name", "id", raw["name"], "").texts() if ours and "name" in raw else None,
+        names=Column("name", "id", raw["name"], "").texts() if "name" in raw else None,
         texts={c.name: c.texts() for c in others if c.kind in ("date", "text", "id")},
         notes=loaded.notes,
     )
@@ -113,7 +113,7 @@ def _places(name: str, columns: tuple[str, ...], raw: dict[str, np.ndarray], pat
 
 
 def _column(name: str, values: np.ndarray) -> Column:
-    """What a column is; one that names rows or has one value is text."""
+    """What a column is; one that has the same value everywhere is only shown."""
     found = kind_of(name, values)
     return Column(name, "text", found.values, found.why) if found.kind == "constant" else found
 

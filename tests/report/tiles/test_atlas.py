@@ -170,7 +170,7 @@ def test_classes_are_marked(atlas, given):
 
 
 def test_rows_are_found(atlas):
-    assert [atlas.row(k)["number"] for k in atlas.find("17")][0] == 17
+    assert next(atlas.row(k)["number"] for k in atlas.find("17")) == 17
     assert [atlas.row(k)["name"] for k in atlas.find("row-4321 É")] == ["Row-4321 é"]
     assert atlas.find("nothing like it") == []
     assert len(atlas.find("row")) == 20
@@ -183,8 +183,10 @@ def test_marks_that_are_none(atlas, mark):
         atlas.marked(mark)
 
 
-@pytest.mark.parametrize("asked", [(2, 0, 0, 0), (-1, 0, 0, 0), (0, -1, 0, 0), (0, 17, 0, 0), (0, 1, 2, 0), (0, 1, 0, -1),
-                                   (0, 0, 0, 0, 2), (0, 0, 0, 0, -1)])  # fmt: skip
+@pytest.mark.parametrize("asked", [
+    (2, 0, 0, 0), (-1, 0, 0, 0), (0, -1, 0, 0), (0, 17, 0, 0), (0, 1, 2, 0), (0, 1, 0, -1), (0, 0, 0, 0, 2),
+    (0, 0, 0, 0, -1),
+])  # fmt: skip
 def test_squares_that_are_none(atlas, asked):
     for answer in (atlas.tile, atlas.points):
         with pytest.raises(ValueError, match=r"tiles: (no such square|map must|colour must)"):
@@ -233,9 +235,10 @@ def test_what_cannot_be_shown():
 
 def test_damaged_files_are_refused(path, tmp_path):
     whole = path.read_bytes()
-    for k, wrong in enumerate([b"", b"lowdimT1", whole[:40], whole[:5000], whole[:-5000], b"x" + whole[1:],
-                               whole[:8] + b"\xff" * 8 + whole[16:], whole.replace(b'"codes"', b'"kodes"', 1),
-                               whole.replace(b'"u8"', b'"O8"', 1), whole.replace(b'"n": 5000', b'"n": 4000', 1)]):  # fmt: skip
+    changes = ((b'"codes"', b'"kodes"'), (b'"u8"', b'"O8"'), (b'"n": 5000', b'"n": 4000'))
+    wrongs = [b"", b"lowdimT1", whole[:40], whole[:5000], whole[:-5000], b"x" + whole[1:]]
+    wrongs += [whole[:8] + b"\xff" * 8 + whole[16:], *(whole.replace(a, b, 1) for a, b in changes)]
+    for k, wrong in enumerate(wrongs):
         damaged = tmp_path / f"t{k}"
         damaged.write_bytes(wrong)
         with pytest.raises(ValueError, match="tiles: "):

@@ -1,5 +1,7 @@
 """The order of a quadtree: exact both ways, and every square in one piece."""
 
+import itertools
+
 import numpy as np
 
 from lowdim.report.tiles.morton import BITS, interleaved, quantised, separated
@@ -28,5 +30,5 @@ def test_a_square_is_one_piece_of_the_order():
     order = np.argsort(interleaved(x, y))
     for level in (1, 2, 4):
         square = [(int(x[i]) >> (BITS - level), int(y[i]) >> (BITS - level)) for i in order]
-        changes = sum(a != b for a, b in zip(square, square[1:], strict=False))
+        changes = sum(a != b for a, b in itertools.pairwise(square))
         assert changes == len(set(square)) - 1

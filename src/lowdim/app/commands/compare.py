@@ -168,6 +168,7 @@ def _write_results(result: Comparison, table: InputTable, folder: Path, argument
             result,
             parts / "report.html",
             title=title,
+            max_points=MOST_POINTS,
             source=table.name,
             columns=table.columns,
             row_numbers=table.numbers,
