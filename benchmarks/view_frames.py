@@ -135,8 +135,15 @@ def atlas_ready(page: Any) -> None:
 
 
 def line(name: str, rows: int, found: dict[str, Any], own: float) -> str:
-    cells = [f"{found[key]['fps']:.0f} ({found[key]['p95']:.0f}, {found[key]['worst']:.0f})" for key in found if "," in key]
+    cells = [
+        f"{found[key]['fps']:.0f} ({found[key]['p95']:.0f}, {found[key]['worst']:.0f})" for key in found if "," in key
+    ]
     return f"| {name} | {rows:,} | {found['MB']:.1f} | {found['seconds']:.1f} | {' | '.join(cells)} | {own:.0f} |"
+
+
+def say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
 
 
 def main() -> None:
@@ -148,8 +155,8 @@ def main() -> None:
     options.add_argument("--swiftshader", action="store_true", help="WebGL in software, for pages that need it")
     chosen = options.parse_args()
     arguments = SWIFTSHADER if chosen.swiftshader else SOFTWARE
-    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; {' '.join(arguments)}")
-    print("| page | rows | MB | s | zoom | drag | zoom, near | drag, near | MB of the server |")
+    say(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; {' '.join(arguments)}")
+    say("| page | rows | MB | s | zoom | drag | zoom, near | drag, near | MB of the server |")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=arguments)
         for rows in chosen.rows:
@@ -157,11 +164,11 @@ def main() -> None:
             table(rows, path)
             with lowdim_view(path) as (address, pid):
                 found = measured(browser, address, "#large canvas[data-map]", view_ready)
-                print(line("lowdim view", rows, found, memory(pid)), flush=True)
+                say(line("lowdim view", rows, found, memory(pid)))
             if chosen.atlas:
                 with embedding_atlas(path, chosen.atlas) as (address, pid):
                     found = measured(browser, address, "canvas", atlas_ready)
-                    print(line("embedding-atlas", rows, found, memory(pid)), flush=True)
+                    say(line("embedding-atlas", rows, found, memory(pid)))
         browser.close()
 
 
