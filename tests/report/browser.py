@@ -85,6 +85,11 @@ def loop(page, k, corners, keys=()):
     page.wait_for_selector(READY)
 
 
+def frames(page):
+    """Waits until what was asked for has been drawn: events of scrolling come before the next frame."""
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
 def n_marked(page):
     text = page.locator("#count").text_content()
     return int(text.split(" of ")[0].replace(",", "")) if text else 0

@@ -19,7 +19,7 @@ from lowdim.app.column_names import all_names
 from lowdim.app.errors import UserError
 from lowdim.app.input_table import InputTable, load
 from lowdim.app.read_options import ReadOptions
-from lowdim.study.columns.kinds import as_kind
+from lowdim.study.columns.asked_kinds import as_kind
 from lowdim.study.columns.raw_columns import named_columns
 from lowdim.study.suggestions import did_you_mean
 

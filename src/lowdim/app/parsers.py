@@ -30,7 +30,8 @@ IMPUTATION_METHODS = (
 COMPARE_EXAMPLES = """examples:
   lowdim compare penguins.csv                                   any table: categories, dates, names, missing cells
   lowdim compare penguins.csv --label species --as category:year --drop comments
-  lowdim compare swiss-roll --methods pca,isomap --reference geodesic
+  lowdim compare swiss-roll --methods pca,isomap --reference geodesic --set isomap.n_neighbors=15
+  lowdim compare counts.csv --label-file samples.csv            labels in another file, by the names of the rows
   lowdim compare big.parquet --max-rows 20000 --limit-time 10m --limit-memory 4GB
 """
 
@@ -124,6 +125,10 @@ def _compare(commands: argparse._SubParsersAction) -> None:
         metavar="A,B,...",
         help="methods to run, or the word all (default: a selection that suits the data)",
     )
+    command.add_argument(
+        "--set", metavar="METHOD.KEY=VALUE", action="append", default=[],
+        help="a parameter of one method, such as umap.n_neighbors=30 (repeatable)",
+    )  # fmt: skip
     command.add_argument("--out", metavar="DIR", help="folder for the results (default: lowdim-report-NAME)")
     command.add_argument("--max-rows", type=options.whole(3), metavar="N", help="use a random sample of N rows")
     command.add_argument(
@@ -140,6 +145,7 @@ def _compare(commands: argparse._SubParsersAction) -> None:
     options.limit_options(command)
     options.reference_options(command)
     options.formulas_option(command)
+    options.label_file_option(command)
     options.table_options(command)
 
 
@@ -232,8 +238,10 @@ def _fit(commands: argparse._SubParsersAction) -> None:
     )
     command.add_argument("--out", required=True, metavar="MODEL", help="file for the fitted model (required)")
     command.add_argument("--embedding", metavar="FILE", help="file for the embedding (default: MODEL-embedding.csv)")
+    options.scale_option(command)
     options.formulas_option(command)
     options.run_options(command)
+    options.label_file_option(command)
     options.table_options(command)
 
 
@@ -267,6 +275,7 @@ def _score(commands: argparse._SubParsersAction) -> None:
     options.scale_option(command)
     options.memory_option(command)
     options.reference_options(command)
+    options.label_file_option(command)
     options.table_options(command)
 
 

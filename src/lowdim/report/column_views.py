@@ -15,6 +15,7 @@ MOST_COLUMNS, MOST_CELLS = 64, 2_000_000
 MOST_TEXT = 4_000_000  # characters of the columns that are only shown
 C = TypeVar("C", bound=ShownColumn)
 ROW_VERDICTS = ("misplaced", "trusted", "unsure")  # in the order of the alphabet
+CLUSTERS = "clusters: "  # and the map that they were found in
 MOST_LISTED = 12  # columns of one kind and use that have a line each
 
 
@@ -72,6 +73,29 @@ def given_colours(given: Mapping[str, Any] | None, n: int, drawn: np.ndarray) ->
     return found
 
 
+def opening(
+    comparison: Compared, seen: Sequence[Mapping[str, Any]], given: Sequence[Any], judged: Sequence[Mapping[str, Any]]
+) -> tuple[str | None, list[str]]:
+    """What maps are coloured by when the page opens, as the page names it, and why; None: the label, or the quality.
+
+    First what the caller gave; without a label the column that the map shows best; of tables too wide for one column to
+    mean something, the clusters that the verdict found.
+    """
+    if given:
+        return f"column:{len(seen)}", []
+    if comparison.labels is not None:
+        return None, []
+    found = comparison.opening_colour
+    places = [j for j, column in enumerate(seen) if found is not None and column["name"] == found.column]
+    if places:
+        return f"column:{places[0]}", [found.why]
+    groups = [j for j, column in enumerate(judged) if column["name"].startswith(CLUSTERS)]
+    if groups:
+        why = f"maps open coloured by {judged[groups[0]]['name']!r}: no single column says as much"
+        return f"column:{len(seen) + groups[0]}", [why]
+    return None, []
+
+
 def _clusters(comparison: Compared, drawn: np.ndarray) -> list[dict[str, Any]]:
     """The clusters that the verdict speaks of."""
     found = None if comparison.evidence is None else comparison.evidence.clusters
@@ -80,7 +104,7 @@ def _clusters(comparison: Compared, drawn: np.ndarray) -> list[dict[str, Any]]:
     names = sorted(set(found.tolist()) - {""})
     codes = {name: code for code, name in enumerate(names)} | {"": -1}
     values = np.array([codes[each] for each in found.tolist()])[drawn]
-    name = f"clusters: {comparison.verdict.recommended}"
+    name = f"{CLUSTERS}{comparison.verdict.recommended}"
     return [{"name": name, "classes": names, "values": pack(values, np.int32)}]
 
 

@@ -21,6 +21,7 @@ from lowdim.report.column_views import (
     colour_columns,
     column_groups,
     given_colours,
+    opening,
     pack,
     shown_columns,
     verdict_columns,
@@ -94,13 +95,14 @@ def render(
     names = list(columns or comparison.column_names or [])
     columns_seen = colour_columns(comparison, data, names, drawn)
     extra = given_colours(colours, comparison.n_rows, drawn)
+    start, why = opening(comparison, columns_seen, extra, answers)
     return environment().get_template("report.html").render(
         **bundle(),
         c=comparison,
         title=title or "Comparison of maps",
         source=source,
         columns=names,
-        notes=[*notes, *comparison.notes],
+        notes=[*notes, *comparison.notes, *why],
         measures=measures,
         rows=rows,
         charts=charts,
@@ -108,7 +110,7 @@ def render(
             **_payload(comparison, drawn, numbers),
             "columns": [*columns_seen, *extra, *answers],
             "groups": {"columns": len(columns_seen), "positions": len(extra), "judged": len(answers)},
-            "start": f"column:{len(columns_seen)}" if extra else None,
+            "start": start,
             "title": title or "Comparison of maps",
             "shown": shown_columns(comparison, drawn),
             "charts": [_curves(one) for one in charts],

@@ -5,7 +5,7 @@ Failures, warnings, parameters and times are kept next to the scores.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,16 @@ import numpy as np
 
 from lowdim.study.alignment import aligned_maps
 from lowdim.study.columns import Column
+from lowdim.study.data import model_of
 from lowdim.study.data_copy import DataCopy
 from lowdim.study.json_values import plain
 from lowdim.study.labels import Labels
 from lowdim.study.notes import copies
+from lowdim.study.opening_colour import OpeningColour, opening_colour
 from lowdim.study.reference_choice import ReferenceChoice
 from lowdim.study.running.one_method import Outcome
 from lowdim.study.scoring import Scored
+from lowdim.study.table_model import Treatment
 from lowdim.study.verdict import Evidence, Verdict
 
 
@@ -69,6 +72,8 @@ class Comparison:
         The numbers behind the verdict: rankings by question, groups, structure, dimension.
     data_copy : DataCopy or None
         How far rows are from each other in the data, rounded: what the report shows where you point at a row.
+    treatment : Treatment or None
+        What was done to the columns of a table before methods saw them; ``model`` does it to new rows.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -89,6 +94,7 @@ class Comparison:
     verdict: Verdict = field(default_factory=Verdict)
     evidence: Evidence | None = None
     data_copy: DataCopy | None = None
+    treatment: Treatment | None = None
 
     @property
     def names(self) -> list[str]:
@@ -110,6 +116,32 @@ class Comparison:
         """Method -> fitted estimator, for the methods that succeeded."""
         return {o.name: o.estimator for o in self.outcomes if o.embedding is not None}
 
+    def model(self, name: str) -> Any:
+        """The fitted method `name` as a model of tables like this one, for new rows and `lowdim.save`.
+
+        It does to the columns what the comparison did: categories coded, units scaled, dates counted from the same day.
+
+        Parameters
+        ----------
+        name : str
+            A method of the comparison.
+
+        Returns
+        -------
+        estimator or TableModel
+            The estimator itself where it sees the columns as they are.
+        """
+        known = self.models
+        if name not in known:
+            raise ValueError(f"model: name must be one of {', '.join(known)}; got {name!r}.")
+        estimator = known[name]
+        if not any(key.endswith("_") and not key.startswith("_") for key in vars(estimator)):
+            raise ValueError(
+                f"model: {name} is not fitted here: its map was random, ready-made or kept from an earlier run. Fit it "
+                "again without checkpoint=."
+            )
+        return estimator if self.treatment is None else model_of(self.treatment, estimator)
+
     @property
     def scores(self) -> dict[str, dict[str, Any]]:
         """Method -> measure -> value."""
@@ -127,6 +159,18 @@ class Comparison:
         Estimated where only some rows were ranked from: ``scored[method].estimated_from`` says from what.
         """
         return {name: scored.per_row for name, scored in self.scored.items()}
+
+    @property
+    def opening_colour(self) -> OpeningColour | None:
+        """The column that maps without labels are coloured by when a report opens, and why; None where there is none.
+
+        Of the columns of the recommended map (or of the first) the one that changes most smoothly over it.
+        """
+        names = [self.verdict.recommended, *(o.name for o in self.outcomes if not o.baseline), *self.embeddings]
+        name = next((one for one in names if one in self.embeddings), None)
+        if self.labels is not None or name is None or not self.columns:
+            return None
+        return opening_colour(self.columns, name, self.embeddings[name], self.seed)
 
     @property
     def original_error(self) -> float | None:
@@ -198,6 +242,7 @@ class Comparison:
             "reference": self.reference.name,
             "reference_text": self.reference.text,
             "label": None if self.labels is None else self.labels.name,
+            "opening_colour": None if (found := self.opening_colour) is None else {**asdict(found), "why": found.why},
             "seed": self.seed,
             "versions": self.versions,
             "notes": list(self.notes),

@@ -16,7 +16,7 @@ import numpy as np
 import lowdim
 from lowdim._core.runtime.files import write_text, written_together
 from lowdim.app import sources
-from lowdim.app.arguments import read_options, scale, words
+from lowdim.app.arguments import method_parameters, read_options, scale, words
 from lowdim.app.console import print_comparison, print_json, print_line, print_note, print_notes, progress
 from lowdim.app.embedding_files import comparison_frame
 from lowdim.app.exports import export
@@ -35,6 +35,7 @@ RESULTS = ("embeddings.parquet", "embeddings.csv", "scores.json", "report.html",
 def compare(arguments: Namespace) -> int:
     """Embed a table by several methods; write embeddings, scores and a report into one folder."""
     started, chosen = time.time(), _chosen(arguments.methods)
+    parameters = method_parameters(arguments.set)
     limits = {"limit_time": arguments.limit_time, "limit_memory": arguments.limit_memory}
     table = sources.load(
         arguments.source, read_options(arguments, missing="keep", takes_distances=True), seed=arguments.seed
@@ -51,6 +52,7 @@ def compare(arguments: Namespace) -> int:
             result = lowdim.compare(
                 table.table if table.distances is None else table.distances,
                 methods=chosen,
+                parameters=parameters,
                 **_given_distances(table),
                 n_components=arguments.n_components,
                 reference=arguments.reference,
@@ -80,7 +82,9 @@ def compare(arguments: Namespace) -> int:
 
 def _given_distances(table: InputTable) -> dict[str, Any]:
     """What `lowdim.compare` must know about distances instead of rows."""
-    return {} if table.distances is None else {"metric": "precomputed", "row_names": table.names}
+    if table.distances is None:
+        return {}
+    return {"metric": "precomputed", "row_names": table.names, "y": table.labels, "label_name": table.label_name}
 
 
 def _told(result: Comparison, table: InputTable, arguments: Namespace) -> Comparison:
@@ -91,7 +95,7 @@ def _told(result: Comparison, table: InputTable, arguments: Namespace) -> Compar
         evidence = replace(result.evidence, row_numbers=table.numbers)
         result = replace(result, evidence=evidence, verdict=verdict_of(evidence))
     if not arguments.json:
-        print_comparison(result)
+        print_comparison(result, told=table.notes)
     return result
 
 
