@@ -21,6 +21,8 @@ const banner = `/*! lowdim report page, made from web/ (npm run build); sources:
 const page = [
   { in: "src/main.ts", out: "report" },
   { in: "src/report.css", out: "report" },
+  { in: "src/view.ts", out: "view" },
+  { in: "src/view.css", out: "view" },
 ];
 const settings = {
   absWorkingDir: here,

@@ -22,7 +22,7 @@ def sources_hash():
 
 
 @pytest.mark.skipif(not WEB.is_dir(), reason="the sources of the page are not part of this copy")
-@pytest.mark.parametrize("file", ["report.js", "report.css", "widget.js"])
+@pytest.mark.parametrize("file", ["report.js", "report.css", "widget.js", "view.js", "view.css"])
 def test_the_bundle_is_made_from_these_sources(file):
     first = (STATIC / file).read_text(encoding="utf-8").splitlines()[0]
     found = re.search(r"sha256-([0-9a-f]{64})", first)
@@ -30,8 +30,9 @@ def test_the_bundle_is_made_from_these_sources(file):
     assert found[1] == sources_hash(), f"{file} is stale: cd web && npm ci && npm run build"
 
 
-def test_the_bundle_can_stand_inside_a_page():
-    script, style = ((STATIC / name).read_text(encoding="utf-8") for name in ("report.js", "report.css"))
+@pytest.mark.parametrize("page", ["report", "view"])
+def test_the_bundle_can_stand_inside_a_page(page):
+    script, style = ((STATIC / f"{page}.{kind}").read_text(encoding="utf-8") for kind in ("js", "css"))
     assert not re.search(r"</script|<!--|</style", script + style, flags=re.I)
     assert script.isascii()
     assert "\r" not in script + style  # the browser would count other characters than the policy's hash

@@ -17,6 +17,7 @@ SOURCE = "a table, or a built-in data set (see: lowdim datasets)"
 EPILOG = """examples:
   lowdim describe penguins.csv                   what is in a table: columns, missing cells, duplicates
   lowdim compare penguins.csv                    maps by several methods, scores, and a report
+  lowdim view lowdim-report-penguins             its maps in the browser, however many rows
   lowdim impute penguins.csv --out complete.csv  missing cells filled, with their uncertainty
   lowdim fit penguins.csv --method umap --out penguins.lowdim
   lowdim transform penguins.lowdim new.csv --out new-embedding.csv
@@ -84,7 +85,7 @@ def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"lowdim {__version__}")
     top.add_argument("--traceback", action="store_true", help="show the full Python traceback of an error")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
-    for add in (_compare, _describe, _impute, _fit, _transform, _inverse, _score, _datasets, _reproduce):
+    for add in (_compare, _view, _describe, _impute, _fit, _transform, _inverse, _score, _datasets, _reproduce):
         add(commands)
     return top
 
@@ -146,6 +147,27 @@ def _compare(commands: argparse._SubParsersAction) -> None:
     options.formulas_option(command)
     options.label_file_option(command)
     options.table_options(command)
+
+
+def _view(commands: argparse._SubParsersAction) -> None:
+    text = (
+        "Show the maps of a study in the browser, however many rows it has: density, points where you zoom in, linked "
+        "maps. They are served to this machine alone, until Ctrl-C; nothing is sent elsewhere."
+    )
+    epilog = "examples:\n  lowdim view lowdim-report-big\n  lowdim view my-map.parquet --embedding-columns x,y\n"
+    command = _command(commands, "view", "maps of any number of rows in the browser", text, epilog)
+    command.add_argument(
+        "study", metavar="DIR|FILE", help="a folder that lowdim compare wrote, or a table of coordinates"
+    )
+    command.add_argument("--no-open", action="store_true", help="print the address, do not open a browser")
+    command.add_argument(
+        "--port", type=options.whole(0), default=0, metavar="N", help="port to serve at (default: one that is free)"
+    )
+    command.add_argument(
+        "--embedding-columns", metavar="A,B", action="append", default=[],
+        help="columns of FILE with the coordinates (default: those of all maps, or x and y)",
+    )  # fmt: skip
+    options.seed_option(command)
 
 
 def _describe(commands: argparse._SubParsersAction) -> None:

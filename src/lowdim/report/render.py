@@ -34,6 +34,7 @@ from lowdim.report.score_table import score_cells
 
 PAGE = Path(__file__).parent / "page"
 STATIC = Path(__file__).parent / "static"
+MOST_POINTS = 100_000  # rows of a page that is one file; `tiles` are for more
 
 
 def write(
@@ -41,7 +42,7 @@ def write(
     path: str | Path,
     *,
     title: str | None = None,
-    max_points: int = 50_000,
+    max_points: int = MOST_POINTS,
     **about: Any,
 ) -> Path:
     """Write the page atomically; `about` are further arguments of `render`."""
@@ -52,7 +53,7 @@ def render(
     comparison: Compared,
     *,
     title: str | None = None,
-    max_points: int = 50_000,
+    max_points: int = MOST_POINTS,
     source: str | None = None,
     columns: Sequence[str] | None = None,
     row_numbers: np.ndarray | None = None,
@@ -103,8 +104,8 @@ def render(
     columns_seen = colour_columns(comparison, data, names, drawn)
     extra = given_colours(colours, comparison.n_rows, drawn)
     start, why = opening(comparison, columns_seen, extra, answers)
-    return _environment().get_template("report.html").render(
-        **_bundle(),
+    return environment().get_template("report.html").render(
+        **bundle(),
         c=comparison,
         title=title or "Comparison of maps",
         source=source,
@@ -170,7 +171,8 @@ def _trusted(comparison: Compared) -> dict[str, Counter[str]]:
     return {name: Counter(found.tolist()) for name, found in comparison.verdict.rows.items()}
 
 
-def _environment() -> Any:
+def environment() -> Any:
+    """Where the templates are; all that is put into them is escaped."""
     try:
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
     except ImportError as error:
@@ -184,12 +186,12 @@ def _environment() -> Any:
     )
 
 
-def _bundle() -> dict[str, Any]:
-    """Script and style, each with the hash that the content security policy of the page allows."""
+def bundle(page: str = "report") -> dict[str, Any]:
+    """Script and style of a page, each with the hash that its content security policy allows."""
     from markupsafe import Markup
 
     parts: dict[str, Any] = {}
-    for name, file in (("script", "report.js"), ("style", "report.css")):
+    for name, file in (("script", f"{page}.js"), ("style", f"{page}.css")):
         text = (STATIC / file).read_text(encoding="utf-8")
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         parts |= {name: Markup(text), f"{name}_hash": Markup(f"sha256-{digest}")}

@@ -262,7 +262,7 @@ class Comparison:
         path: str | Path = "report.html",
         *,
         title: str | None = None,
-        max_points: int = 50_000,
+        max_points: int = 100_000,
         data: Any = None,
         colours: Mapping[str, Any] | None = None,
         image_shape: Sequence[int] | None = None,
@@ -277,8 +277,8 @@ class Comparison:
         title : str, optional
             The heading of the page.
         max_points : int
-            The largest number of rows drawn in a map; of more rows a sample is drawn, as the page states. Scores do
-            not depend on it.
+            The largest number of rows drawn in a map; of more rows a random sample is drawn, as the page states.
+            Scores do not depend on it.
         data : array or data frame of shape (n_rows, n_columns), optional
             The data, so that maps can be coloured by a column; the columns of a table are known without it.
         colours : dict of str to array, optional
