@@ -65,6 +65,7 @@ _OTHERS = {
     "low_rank": "lowdim.linear.low_rank",
     "pseudo_inverse": "lowdim.linear.low_rank",
     "save": "lowdim._core.persist",
+    "transform_batches": "lowdim._core.arrow_batches",
 }
 _HOMES = _ESTIMATORS | _OTHERS
 _MODULES = ("datasets", "kernels", "plot", "quality", "select", "trust")

@@ -83,8 +83,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows: numpy, pandas, polars, lists; or a Dask array or data frame, of which linear methods read every
-            block where it is, and the others fit a random sample (`lowdim.config(sample_rows=...)`).
+            The rows: numpy, pandas, polars, lists; or a Dask array or data frame or a pyarrow data set, of which
+            methods on moments read every block, and the others fit a random sample (`lowdim.config(sample_rows=...)`).
         y : None
             Ignored; there for pipelines.
 
@@ -122,7 +122,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             validate.warn_of_other_rows(X, y, type(self).__name__)
 
     def _refuse_stream(self, X: Any) -> None:
-        if isinstance(X, Iterator):
+        if isinstance(X, Iterator) or streams.is_dataset(X):
             validate.refuse_second_reading(type(self).__name__)
 
     @threads.on_one_blas_thread
@@ -164,9 +164,9 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.__dict__.update({name: params.plain(value) for name, value in self.get_params(deep=False).items()})
 
     def _fit_stream(self, X: Any, **options: Any) -> Any:
-        """From blocks of rows: by sums over all of them where the method can, else, of Dask, from a sample."""
+        """From blocks of rows: by sums over all of them where the method can, else from a sample, of Dask or Arrow."""
         name, reads_blocks = type(self).__name__, self._embed_batches is not None
-        if not streams.is_lazy(X):
+        if isinstance(X, Iterator):
             validate.refuse_stream(name, options, can_stream=reads_blocks)
             return self._embed_batches(streams.blocks_of(X, name))
         target = validate.target_beside_blocks(options, name, distances=self._precomputed())
@@ -179,13 +179,17 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return None
 
     def _fit_sample(self, X: Any, blocks: Any, target: str) -> Any:
-        """From some rows of a collection of Dask, or all where they are few; the embedding of all of them is lazy."""
-        numbers, rows, targets = blocks.sample(memory.sample_rows(), generator(self.random_state))
+        """From some rows of Dask or Arrow, or all where they are few; of Dask, the embedding of all of them is lazy."""
+        seed = getattr(self, "random_state", 0)  # methods without random numbers draw the same rows each time
+        numbers, rows, targets = blocks.sample(memory.sample_rows(), generator(seed))
         self._fit_table(rows, **({} if targets is None else {target: targets}))
         self.sample_indices_ = numbers
         if numbers is not None:
             validate.warn_of_sample(len(numbers), type(self).__name__)
-        return self.transform(X) if self._keeps_embedding else None
+        if not (self._keeps_embedding and streams.is_lazy(X)):
+            return None
+        whole = numbers is None and hasattr(X, "chunks")
+        return blocks.in_rows(self.embedding_) if whole else self.transform(X)
 
     def _forget(self) -> None:
         """Drop what an earlier fit left, so that nothing stale survives a second one."""

@@ -22,6 +22,8 @@ class Batches:
     3
     """
 
+    rereadable = False
+
     def __init__(self, batches: Iterable[Any]) -> None:
         self._batches = batches
 

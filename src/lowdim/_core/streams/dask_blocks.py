@@ -8,15 +8,17 @@ blocks alone, so neither the number of workers nor a lost one changes a bit of t
 from __future__ import annotations
 
 import copy
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import dask
 import dask.array as da
 import numpy as np
-from scipy import sparse
+
+from lowdim._core.streams.rows import n_rows, stacked, taken, within
 
 Array = np.ndarray
 
@@ -34,8 +36,11 @@ class DaskBlocks:
     10
     """
 
+    rereadable: ClassVar[bool] = True
+
     rows: list[Any]
     targets: list[Any] | None
+    width: int
     owner: str
 
     @classmethod
@@ -44,7 +49,8 @@ class DaskBlocks:
         if X.ndim != 2:
             raise ValueError(f"{owner}: X must have rows and columns; got {X.ndim} dimension(s).")
         rows = _blocks(X)
-        return cls(rows, None if targets is None else _beside(targets, X, len(rows), owner), owner)
+        beside = None if targets is None else _beside(targets, X, len(rows), owner)
+        return cls(rows, beside, int(X.shape[1]), owner)
 
     def gather(self, of: Callable[[Any], Any]) -> Any:
         """The sum of `of(block)` (of `of((block, targets))` where there are targets); None where there are no rows."""
@@ -55,8 +61,12 @@ class DaskBlocks:
 
     def counts(self) -> Array:
         """Rows of each block."""
-        count = dask.delayed(_length, pure=False)
+        count = dask.delayed(n_rows, pure=False)
         return np.array(_computed([count(block) for block in self.rows]), dtype=np.int64)
+
+    def in_rows(self, Z: Array) -> Any:
+        """An array in memory as an array of Dask with the rows of these blocks."""
+        return da.from_array(Z, chunks=(tuple(int(count) for count in self.counts()), Z.shape[1]))
 
     def sample(self, most: int, rng: np.random.Generator) -> tuple[Array | None, Any, Any]:
         """Numbers, rows and targets of at most so many rows, drawn without replacement, in their order.
@@ -68,16 +78,13 @@ class DaskBlocks:
         if n > most:
             numbers = np.sort(rng.choice(n, most, replace=False))
         ends = np.cumsum(counts)
-        here = [_within(numbers, end - count, end) for count, end in zip(counts, ends, strict=True)]
+        here = [within(numbers, end - count, end) for count, end in zip(counts, ends, strict=True)]
         return numbers, self._taken(self.rows, here), self.targets and self._taken(self.targets, here)
 
     def _taken(self, blocks: list[Any], here: list[Array | None]) -> Any:
-        take = dask.delayed(_take, pure=False)
+        take = dask.delayed(taken, pure=False)
         wanted = [(block, at) for block, at in zip(blocks, here, strict=True) if at is None or len(at)]
-        parts = [part for part in _computed([take(block, at) for block, at in wanted]) if _length(part)]
-        if not parts:
-            raise ValueError(f"{self.owner}: X must have rows; got none.")
-        return _stacked(parts)
+        return stacked(_computed([take(block, at) for block, at in wanted]), self.owner)
 
 
 def mapped(model: Any, method: str, X: Any, names: list[str], options: dict[str, Any]) -> Any:
@@ -89,13 +96,10 @@ def mapped(model: Any, method: str, X: Any, names: list[str], options: dict[str,
     shipped = copy.copy(model)
     if hasattr(shipped, "n_jobs"):
         shipped.n_jobs = 1
-    dtype = np.dtype(np.float32) if getattr(X, "dtype", None) == np.float32 else np.dtype(np.float64)
-    if hasattr(X, "map_partitions") and hasattr(X, "columns"):
-        import pandas as pd
-
-        form = {name: pd.Series(dtype=_frame_dtype(X)) for name in names}
-        meta = pd.DataFrame(form, index=X._meta.index)
+    if hasattr(X, "columns"):
+        meta = _frame(X._meta, np.empty((0, len(names)), _frame_dtype(X)), names)
         return X.map_partitions(_placed_frame, shipped, method, names, options, meta=meta)
+    dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
     X = X.rechunk({1: -1})
     return X.map_blocks(
         _placed, shipped, method, len(names), options,
@@ -103,28 +107,25 @@ def mapped(model: Any, method: str, X: Any, names: list[str], options: dict[str,
     )  # fmt: skip
 
 
-def from_rows(Z: Array, X: Any) -> Any:
-    """An array in memory in the row chunks of X."""
-    return da.from_array(Z, chunks=(X.chunks[0], Z.shape[1]))
-
-
 def _frame_dtype(X: Any) -> np.dtype:
-    return np.dtype(np.float32) if {np.dtype(t) for t in X.dtypes if isinstance(t, np.dtype)} == {
-        np.dtype(np.float32)
-    } and len(X.dtypes) else np.dtype(np.float64)
+    """Single precision where all columns have it."""
+    return np.dtype(np.float32 if all(kind == np.float32 for kind in X.dtypes) else np.float64)
 
 
 def _placed(block: Any, model: Any, method: str, width: int, options: dict[str, Any]) -> Array:
-    if _length(block) == 0:
+    if n_rows(block) == 0:
         return np.empty((0, width), getattr(block, "dtype", np.float64))
     return np.asarray(getattr(model, method)(block, **options))
 
 
 def _placed_frame(part: Any, model: Any, method: str, names: list[str], options: dict[str, Any]) -> Any:
-    import pandas as pd
-
     Z = np.empty((0, len(names))) if len(part) == 0 else np.asarray(getattr(model, method)(part, **options))
-    return pd.DataFrame(Z, index=part.index, columns=names)
+    return _frame(part, Z, names)
+
+
+def _frame(like: Any, Z: Array, names: list[str]) -> Any:
+    """A data frame of the kind and with the index of another."""
+    return type(like)(Z, index=like.index, columns=names)
 
 
 def _blocks(X: Any) -> list[Any]:
@@ -141,14 +142,14 @@ def _beside(targets: Any, X: Any, n_blocks: int, owner: str) -> list[Any]:
     if not hasattr(targets, "__dask_graph__"):
         if not known:
             raise ValueError(
-                f"{owner}: the blocks of X have unknown sizes, so an array of targets cannot be cut into them. Pass the "
-                "targets as a collection of Dask with the same partitions, or call X.compute_chunk_sizes() first."
+                f"{owner}: the blocks of X have unknown sizes, so an array of targets cannot be cut into them. Pass "
+                "the targets as a collection of Dask with the same partitions, or call X.compute_chunk_sizes() first."
             )
         values = np.asarray(targets)
         if len(values) != X.shape[0]:
             raise ValueError(f"{owner}: X and the targets must have as many rows; got {X.shape[0]} and {len(values)}.")
         borders = np.cumsum([0, *X.chunks[0]])
-        return [values[start:stop] for start, stop in zip(borders[:-1], borders[1:], strict=True)]
+        return [values[start:stop] for start, stop in itertools.pairwise(borders)]
     if known and hasattr(targets, "rechunk") and not any(math.isnan(size) for size in targets.chunks[0]):
         if targets.shape[0] != X.shape[0]:
             raise ValueError(
@@ -174,9 +175,9 @@ def _computed(found: Any) -> Any:
 
 def _of_block(of: Callable[[Any], Any], block: Any, target: Any, paired: bool) -> Any:
     """None for a block without rows, as filters leave them."""
-    if paired and _length(target) != _length(block):
-        raise ValueError(f"a block of X has {_length(block)} rows and that of the targets {_length(target)}.")
-    return None if _length(block) == 0 else of((block, target) if paired else block)
+    if paired and n_rows(target) != n_rows(block):
+        raise ValueError(f"a block of X has {n_rows(block)} rows and that of the targets {n_rows(target)}.")
+    return None if n_rows(block) == 0 else of((block, target) if paired else block)
 
 
 def _sum(parts: list[Any]) -> Any:
@@ -185,31 +186,3 @@ def _sum(parts: list[Any]) -> Any:
         if part is not None:
             total = part if total is None else total + part
     return total
-
-
-def _length(block: Any) -> int:
-    return int(block.shape[0]) if hasattr(block, "shape") else len(block)
-
-
-def _within(numbers: Array | None, start: int, stop: int) -> Array | None:
-    """Which rows of a block are among the drawn ones; None for all."""
-    if numbers is None:
-        return None
-    first, last = np.searchsorted(numbers, [start, stop])
-    return numbers[first:last] - start
-
-
-def _take(block: Any, at: Array | None) -> Any:
-    if at is None:
-        return block
-    return block.iloc[at] if hasattr(block, "iloc") else block[at]
-
-
-def _stacked(parts: list[Any]) -> Any:
-    if sparse.issparse(parts[0]):
-        return sparse.vstack(parts, format="csr")
-    if hasattr(parts[0], "iloc"):
-        import pandas as pd
-
-        return pd.concat(parts)
-    return np.concatenate([np.asarray(part) for part in parts])
