@@ -175,7 +175,7 @@ def test_nothing_is_computed_before_it_is_asked_for():
         (lambda X: lowdim.PCA(2).fit(X[:1]), "at least 2 rows"),
         (lambda X: lowdim.PCA(2).fit(X[:, 0]), "rows and columns"),
         (lambda X: lowdim.PCA(2, missing="error").fit(da.where(X > 3, np.nan, X)), "missing"),
-        (lambda X: lowdim.PCA(2).fit(da.where(X > 3, np.inf, X)), "infinit"),
+        (lambda X: lowdim.PCA(2).fit(da.where(X > 3, np.inf, X)), "infinity"),
         (lambda X: lowdim.PCA(2).fit(ROWS).transform(X[:, :3]).compute(), "features"),
         (lambda X: lowdim.Isomap(2).fit(ROWS).inverse_transform(X[:, :2], return_outside=True), "return_outside"),
     ],
