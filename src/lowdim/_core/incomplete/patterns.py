@@ -73,9 +73,9 @@ class ByPattern:
             both._add(pattern, np.array(rows))
         for pattern, part in other.moments.items():
             if pattern in both.kept:
-                rows = np.array(both.kept.pop(pattern))
-                both.cells -= rows.size
-                part = Moments.of(rows) + part
+                few = np.array(both.kept.pop(pattern))
+                both.cells -= few.size
+                part = Moments.of(few) + part
             both.cells += 0 if pattern in both.moments else part.scatter.size + part.mean.size
             both.moments[pattern] = both.moments[pattern] + part if pattern in both.moments else part
         memory.check(self.owner, {"incomplete rows": 8 * both.cells}, "Drop columns that are seldom observed.")
