@@ -64,7 +64,7 @@ def test_isomap_of_the_graph_is_isomap_of_the_rows():
 def test_methods_take_the_graph_in_place_of_the_rows(model):
     """Their defaults look at the rows too, so the maps are not the same; they are maps of the same rows."""
     Z = model.fit_transform(lowdim.NeighborGraph(15).fit_transform(X))
-    assert lowdim.quality.trustworthiness(X, Z) > 0.9
+    assert lowdim.quality.trustworthiness(X, Z) > 0.8
 
 
 def test_it_stands_where_the_transformer_of_scikit_learn_stands():

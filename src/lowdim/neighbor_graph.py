@@ -21,8 +21,8 @@ class NeighborGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     The graph is found once, and every method on neighbour graphs takes it in place of the rows, with
     ``metric="precomputed"``: `Isomap`, `LaplacianEigenmaps`, `DiffusionMaps`, `MVU`, `TCIE`, `TSNE` and `UMAP`. It
-    keeps the contract of scikit-learn's `KNeighborsTransformer` with ``mode="distance"``, so it also goes where that goes:
-    pipelines, and ``scanpy.pp.neighbors(adata, transformer=lowdim.NeighborGraph())``.
+    keeps the contract of scikit-learn's `KNeighborsTransformer` with ``mode="distance"``, so it also goes where that
+    goes: pipelines, and ``scanpy.pp.neighbors(adata, transformer=lowdim.NeighborGraph())``.
 
     Parameters
     ----------
