@@ -1,5 +1,6 @@
 // Which ink and which shape a row has. An ink is four bytes: red, green, blue, and shape + 4 where it lies underneath.
 import { Column, Label, Places, columns, label, n } from "./data";
+import { addMeasured, measured, unknown } from "./measured";
 
 import { AMOUNT, STEPS, UNDER, classColour, classShape, goodRamp, grey, ink, nearRamp, ramp } from "./palette";
 export * from "./palette";
@@ -26,7 +27,15 @@ export function rangeOf(quantity: { values: ArrayLike<number> }): Range {
   return range;
 }
 
-/** What colours mean at the moment: "label", "quality", "none" or "column:3". */
+addMeasured("quality", {
+  low: 0,
+  high: 1,
+  stops: goodRamp,
+  ends: ["0, random", "1, all neighbours preserved"],
+  of: (map) => map.quality,
+});
+
+/** What colours mean at the moment: "label", "quality" or another measured one, "none" or "column:3". */
 export type Choice = string;
 export function quantityOf(choice: Choice): Column | Label | null {
   const source = sourceOf(choice);
@@ -71,9 +80,10 @@ export function nearInks(out: Uint32Array, distances: Float32Array, low: number,
 /** The ink of every row in one map; where some are marked, the others turn grey. Says whether any lie underneath. */
 export function paintInks(out: Uint32Array, map: Places, choice: Choice, marked: Uint8Array | null): boolean {
   const quantity = quantityOf(choice),
-    grouped = classesOf(choice);
+    grouped = classesOf(choice),
+    computed = measured(choice);
   if (quantity) byValue(out, quantity.values, rangeOf(quantity), AMOUNT);
-  else if (choice === "quality") byValue(out, map.quality, { low: 0, high: 1, clipped: false }, goodRamp());
+  else if (computed) byValue(out, computed.of(map) ?? unknown, { ...computed, clipped: false }, computed.stops());
   else if (grouped) byClass(out, grouped);
   else out.fill(ink(classColour(0)));
   if (!marked) return out.some((word) => word >>> 24 >= UNDER);

@@ -9,7 +9,8 @@ export interface View {
   y: number;
 }
 export interface Sheet {
-  readonly xy: Float32Array;
+  xy: Float32Array;
+  moved: boolean; // the places changed since they were last painted
   readonly inks: Uint32Array;
   under: boolean; // some rows lie underneath
   fresh: boolean; // the inks changed since they were last painted
@@ -131,8 +132,9 @@ class WebGL implements Painter {
   private bind(sheet: Sheet): void {
     const gl = this.gl;
     let found = this.buffers.get(sheet);
-    if (!found) {
-      found = { at: gl.createBuffer()!, ink: gl.createBuffer()! };
+    const made = !found;
+    found ??= { at: gl.createBuffer()!, ink: gl.createBuffer()! };
+    if (made || sheet.moved) {
       const at = new Float32Array(2 * n);
       for (let k = 0; k < n; k++) {
         const x = sheet.xy[2 * order[k]],
@@ -144,7 +146,8 @@ class WebGL implements Painter {
       gl.bindBuffer(gl.ARRAY_BUFFER, found.at);
       gl.bufferData(gl.ARRAY_BUFFER, at, gl.STATIC_DRAW);
       this.buffers.set(sheet, found);
-      sheet.fresh = true;
+      sheet.fresh ||= made;
+      sheet.moved = false;
     }
     gl.bindBuffer(gl.ARRAY_BUFFER, found.at);
     gl.vertexAttribPointer(0, 2, gl.FLOAT, false, 0, 0);

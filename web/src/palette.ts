@@ -2,7 +2,7 @@
 
 // Colours that people with any kind of colour vision can tell apart; after the last one the shape changes.
 const CLASSES = {
-  light: ["#0072b2", "#e08a00", "#009e73", "#c65f9c", "#d1480d", "#4fb0e8", "#a89400", "#5d636b"],
+  light: ["#0072b2", "#d07f00", "#009e73", "#c65f9c", "#d1480d", "#379ad8", "#a89400", "#5d636b"],
   dark: ["#4ea6e6", "#f5a623", "#2fc79a", "#e69fcb", "#ff7a45", "#9bd7fa", "#e3d34a", "#aab2bc"],
 };
 export const N_COLOURS = 8;
@@ -15,6 +15,11 @@ const NEAR = {
   light: ["#4a0d6b", "#a3195b", "#e0533d", "#f4a259", "#ddd6c3"],
   dark: ["#fff3b0", "#ffb454", "#e8596b", "#7d3c98", "#484566"],
 };
+/** From kept to changed: what stayed fades into the ground. */
+const CHANGE = {
+  light: ["#d3d5d2", "#d9b3a0", "#d97b52", "#b8321a", "#6d0f1f"],
+  dark: ["#3d444c", "#6d4a3f", "#b5573a", "#ff7a45", "#ffd0a8"],
+};
 const GREY = { light: "#d3d5d2", dark: "#3d444c" };
 export const UNDER = 4;
 
@@ -22,6 +27,8 @@ const scheme = matchMedia("(prefers-color-scheme: dark)");
 export const onScheme = (redo: () => void) => scheme.addEventListener("change", redo);
 let paper = false;
 const mode = () => (scheme.matches && !paper ? "dark" : "light");
+/** The page is about to be printed, or was. */
+export const printing = (now: boolean) => void (paper = now);
 /** Does something with the colours for white paper, whatever the screen has. */
 export function onPaper<T>(act: () => T): T {
   paper = true;
@@ -36,6 +43,8 @@ export const classShape = (k: number) => Math.floor(k / N_COLOURS) % N_SHAPES;
 export const grey = () => GREY[mode()];
 export const goodRamp = () => (mode() === "dark" ? GOOD_DARK : GOOD);
 export const nearRamp = () => NEAR[mode()];
+export const changeStops = () => CHANGE[mode()];
+export const amountStops = () => AMOUNT;
 
 const part = (hex: string, k: number) => parseInt(hex.slice(1 + 2 * k, 3 + 2 * k), 16);
 const word = (r: number, g: number, b: number, code: number) => (r | (g << 8) | (b << 16) | (code << 24)) >>> 0;

@@ -35,7 +35,7 @@ def colour_columns(
     return [_coloured(column, drawn) for column in used[:most]]
 
 
-def verdict_columns(comparison: Compared, drawn: np.ndarray) -> list[dict[str, Any]]:
+def verdict_columns(comparison: Compared, drawn: np.ndarray, missing: np.ndarray | None = None) -> list[dict[str, Any]]:
     """The verdict on each row as a colour, for the maps that were judged; the recommended one first."""
     first = comparison.verdict.recommended
     names = sorted(comparison.verdict.rows, key=lambda name: name != first)
@@ -44,18 +44,18 @@ def verdict_columns(comparison: Compared, drawn: np.ndarray) -> list[dict[str, A
         {"name": f"row verdict: {name}", "classes": list(ROW_VERDICTS), "values": pack(found, np.int32)}
         for name, found in codes.items()
     ]
-    return [*answers, *_clusters(comparison, drawn), *_amounts(comparison, names, drawn)]
+    return [*answers, *_clusters(comparison, drawn), *_amounts(comparison, names, drawn, missing)]
 
 
-def _amounts(comparison: Compared, names: list[str], drawn: np.ndarray) -> list[dict[str, Any]]:
+def _amounts(
+    comparison: Compared, names: list[str], drawn: np.ndarray, missing: np.ndarray | None
+) -> list[dict[str, Any]]:
     """Further quantities of each row, where they are known: p-values, stability, share of missing cells."""
     found = {f"p-value: {name}": comparison.verdict.p_values.get(name) for name in names}
     stability = None if comparison.evidence is None else comparison.evidence.stability
     if stability is not None:
         found[f"stability: {comparison.verdict.recommended}"] = stability.per_row
-    used = [column.missing for column in comparison.columns if column.use == "map"]
-    if any(missing.any() for missing in used):
-        found["share of missing cells"] = np.mean(used, axis=0)
+    found["share of missing cells"] = missing
     return [
         {"name": name, "classes": None, "values": pack(values[drawn], np.float32)}
         for name, values in found.items()

@@ -5,6 +5,7 @@ Failures, warnings, parameters and times are kept next to the scores.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -257,7 +258,15 @@ class Comparison:
         return aligned_maps(self.embeddings)
 
     def report(
-        self, path: str | Path = "report.html", *, title: str | None = None, max_points: int = 100_000, data: Any = None
+        self,
+        path: str | Path = "report.html",
+        *,
+        title: str | None = None,
+        max_points: int = 100_000,
+        data: Any = None,
+        colours: Mapping[str, Any] | None = None,
+        image_shape: Sequence[int] | None = None,
+        imputation: Any = None,
     ) -> Path:
         """Write an HTML page without external files: maps, R_NX curves, scores, warnings and how to read them.
 
@@ -272,6 +281,15 @@ class Comparison:
             Scores do not depend on it.
         data : array or data frame of shape (n_rows, n_columns), optional
             The data, so that maps can be coloured by a column; the columns of a table are known without it.
+        colours : dict of str to array, optional
+            Further quantities to colour the maps by, one value for each row, such as
+            ``{"fracture": lowdim.trust.fractures(model, X).fracture}``.
+        image_shape : (height, width) or (height, width, 3), optional
+            Rows of `data` are images of this shape: the page shows them where you point and in the table of marked
+            rows. Columns named ``pixel_1_1``, ``pixel_1_2``, ... are known to be images without it.
+        imputation : Imputation, optional
+            What :func:`lowdim.impute` made of the same rows with several draws: the linear map then shows, as ellipses,
+            where rows with missing cells may be.
 
         Returns
         -------
@@ -280,7 +298,59 @@ class Comparison:
         """
         from lowdim.report import render
 
-        return render.write(self, path, title=title, max_points=max_points, data=data)
+        return render.write(
+            self, path, title=title, max_points=max_points, data=data, colours=colours, image_shape=image_shape,
+            imputation=imputation,
+        )  # fmt: skip
+
+    def show(
+        self,
+        *,
+        where: str = "auto",
+        title: str | None = None,
+        max_points: int = 50_000,
+        height: int = 800,
+        data: Any = None,
+    ) -> Any:
+        """Show the page of `report` in a notebook, joined to Python, or in the browser.
+
+        In a notebook ``selection`` and ``hovered`` of what is returned are arrays of positions of rows, as marked and
+        pointed at in the page; rows that are put into ``selection`` are marked in the page, and
+        ``observe(function, "selection")`` calls a function at every change. A notebook that is exported as HTML keeps
+        the page: maps and curves stay linked without Python.
+
+        Parameters
+        ----------
+        where : {"auto", "notebook", "browser"}
+            Where to show it; "auto": in the notebook if this is one. A notebook needs the extra ``notebook``; without
+            it the page is shown, but Python does not hear from it.
+        title : str, optional
+            The heading of the page.
+        max_points : int
+            The largest number of rows drawn in a map; of more rows a sample is drawn, as the page states.
+        height : int
+            Height in the notebook, in pixels.
+        data : array or data frame of shape (n_rows, n_columns), optional
+            The data, so that maps can be coloured by a column; the columns of a table are known without it.
+
+        Returns
+        -------
+        ComparisonWidget or Page
+            The widget, with ``selection`` and ``hovered``; or the page alone, with its ``html`` and the ``path`` of the
+            file that the browser was asked to open.
+
+        Examples
+        --------
+        >>> import lowdim
+        >>> X = lowdim.datasets.swiss_roll(100, random_state=0).X
+        >>> page = lowdim.compare(X, methods=["pca"], verdict=False).show(where="notebook")
+        >>> page.selection = [3, 1, 4]
+        >>> page.selection
+        array([1, 3, 4])
+        """
+        from lowdim.report import frame
+
+        return frame.show(self, where=where, title=title, max_points=max_points, height=height, data=data)
 
     def __repr__(self) -> str:
         from lowdim.report.score_table import as_text

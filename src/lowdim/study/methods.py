@@ -274,6 +274,14 @@ def keeps_units(estimator: object) -> bool:
     return method is not None and method.own_units
 
 
+def is_linear(estimator: object) -> bool:
+    """Whether a place in this estimator's map is a linear function of the columns; unknown classes count as curved."""
+    method = method_of(estimator)
+    if method is None or not method.linear:
+        return False
+    return str(getattr(estimator, "metric", "euclidean")) == "euclidean"  # scaling of other distances is not
+
+
 def has_scale(estimator: object) -> bool:
     """Whether distances in this estimator's map approximate distances in the data.
 

@@ -102,6 +102,15 @@ def load(path: str | os.PathLike[str]) -> Any:
         Where the file is damaged or was changed, has a newer format, or holds something that is not a model of lowdim.
     MemoryError
         Where reading it would take more than the memory limit.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, lowdim
+    >>> X = lowdim.datasets.swiss_roll(100, random_state=0).X
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "roll.lowdim"
+    >>> lowdim.save(lowdim.PCA(2).fit(X), path)
+    >>> lowdim.load(path).transform(X).shape
+    (100, 2)
     """
     path = os.fsdecode(path)
     with open(path, "rb") as stream:
