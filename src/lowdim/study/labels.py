@@ -100,7 +100,7 @@ def _shown(value: Any) -> str:
 
 
 def in_order_of(X: Any, y: Any) -> Any:
-    """Labels of a pandas Series in the order of the rows of X, where both indices have the same names; else as given."""
+    """Labels of a pandas Series in the order of the rows of X where both indices have the same names; else as given."""
     ours, theirs = getattr(X, "index", None), getattr(y, "index", None)
     if not (hasattr(ours, "is_unique") and hasattr(theirs, "is_unique")) or len(ours) != len(theirs):
         return y
