@@ -11,7 +11,7 @@ import pytest
 
 import lowdim
 
-HEAVY = ("torch", "dask", "matplotlib", "pandas", "polars", "jinja2", "rich", "clarabel")
+HEAVY = ("torch", "dask", "matplotlib", "pandas", "polars", "jinja2", "rich", "clarabel", "anywidget")
 SOURCES = Path(lowdim.__file__).parent
 
 

@@ -378,7 +378,7 @@ def test_score_of_rows_without_a_place_or_a_label(flowers, capsys):
     assert code == 0
     assert json.loads(out)["auc"] == pytest.approx(lowdim.quality.rnx_auc(X[kept], X[kept, :2]))
     assert "note: 5 of 40 rows have no label (species)" in err
-    assert "note: 1 missing values in 1 of 40 rows" in err
+    assert "note: 1 missing value in 1 of 40 rows" in err
 
 
 def test_numbers_of_a_label_stay_numbers_where_one_is_missing(flowers, capsys):

@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from lowdim._core import params, validate
+from lowdim._core import params, streams, validate
 from lowdim._core.distances import GOWER, Gower, with_params
 from lowdim._core.distances.with_holes import METRICS
 from lowdim._core.incomplete.holes import Holes
@@ -60,6 +60,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _extend: Any  # X -> Z: place new rows, each on its own
     _rows: Any = None  # the fitted rows, where new rows or the learned inverse need them
     _memory: Any  # (n, d, itemsize, stored) -> {name: bytes} at the peak; stored: values of a sparse X, else None
+    _places_rows: Any = True  # whether the fitted model can place new rows; some are of affinities or graphs alone
     _judge_map: Any = staticmethod(lambda Z, X: None)  # warn of a map that shows nothing
     _invert: Any = None  # Z -> rows, where the method has an exact inverse
     _embed_batches: Any = None  # an iterator of batches -> fitted attributes, where the method can stream
@@ -83,7 +84,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows: numpy, pandas, polars, lists.
+            The rows: numpy, pandas, polars, lists; or a Dask array or data frame or a pyarrow data set, of which
+            methods on moments read every block, and the others fit a random sample (`lowdim.config(sample_rows=...)`).
         y : None
             Ignored; there for pipelines.
 
@@ -121,7 +123,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             validate.warn_of_other_rows(X, y, type(self).__name__)
 
     def _refuse_stream(self, X: Any) -> None:
-        if isinstance(X, Iterator):
+        if isinstance(X, Iterator) or streams.is_dataset(X):
             validate.refuse_second_reading(type(self).__name__)
 
     @threads.on_one_blas_thread
@@ -131,7 +133,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         try:
             self._forget()
             self._check_parameters()
-            Z = self._fit_batches(X, **options) if isinstance(X, Iterator) else self._fit_table(X, **options)
+            Z = self._fit_stream(X, **options) if streams.is_stream(X) else self._fit_table(X, **options)
             # In the memory order that a model file keeps, so that a loaded model multiplies them the same way.
             self.__dict__.update(contiguous({k: v for k, v in self.__dict__.items() if v is not before.get(k)}))
             return Z
@@ -162,9 +164,33 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         params.check(type(self).__name__, vars(self), rules_of(type(self)))
         self.__dict__.update({name: params.plain(value) for name, value in self.get_params(deep=False).items()})
 
-    def _fit_batches(self, batches: Iterator[Any], **options: Any) -> Any:
-        validate.refuse_stream(type(self).__name__, options, can_stream=self._embed_batches is not None)
-        return self._embed_batches(batches)
+    def _fit_stream(self, X: Any, **options: Any) -> Any:
+        """From blocks of rows: by sums over all of them where the method can, else from a sample, of Dask or Arrow."""
+        name, reads_blocks = type(self).__name__, self._embed_batches is not None
+        if isinstance(X, Iterator):
+            validate.refuse_stream(name, options, can_stream=reads_blocks)
+            return self._embed_batches(streams.blocks_of(X, name))
+        target = validate.target_beside_blocks(options, name, distances=self._precomputed())
+        blocks = streams.blocks_of(X, name, options.get(target))
+        if not reads_blocks:
+            return self._fit_sample(X, blocks, target)
+        self._embed_batches(blocks)
+        if (names := streams.column_names(X)) is not None:
+            self.feature_names_in_ = names
+        return None
+
+    def _fit_sample(self, X: Any, blocks: Any, target: str) -> Any:
+        """From some rows of Dask or Arrow, or all where they are few; of Dask, the embedding of all of them is lazy."""
+        seed = getattr(self, "random_state", 0)  # methods without random numbers draw the same rows each time
+        numbers, rows, targets = blocks.sample(memory.sample_rows(), generator(seed))
+        self._fit_table(rows, **({} if targets is None else {target: targets}))
+        self.sample_indices_ = numbers
+        if numbers is not None:
+            validate.warn_of_sample(len(numbers), type(self).__name__)
+        if not (self._keeps_embedding and streams.is_lazy(X)):
+            return None
+        whole = numbers is None and hasattr(X, "chunks")
+        return blocks.in_rows(self.embedding_) if whole else self.transform(X)
 
     def _forget(self) -> None:
         """Drop what an earlier fit left, so that nothing stale survives a second one."""
@@ -206,6 +232,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Their coordinates in the embedding.
         """
         check_is_fitted(self)
+        if streams.is_lazy(X):
+            return streams.placed_lazily(self, "transform", X, self.get_feature_names_out())
         return self._extended(*self._check_rows(X, fitting=False))
 
     def _extended(self, X: Any, dtype: np.dtype, **options: Any) -> np.ndarray:
@@ -236,6 +264,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Only with ``return_outside=True``.
         """
         check_is_fitted(self)
+        if streams.is_lazy(Z):
+            return self._inverted_lazily(Z, return_outside)
         finite: Any = "allow-nan" if self._missing_stays and self._takes_nan else True
         name = type(self).__name__
         Z = validate.coordinates(Z, self._n_features_out, name, finite)
@@ -246,6 +276,15 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         X, outside = self._learned_inverse()(Z)
         X = self._holes.decoded(X) if isinstance(self._holes, Gower) else X.astype(Z.dtype, copy=False)
         return (X, outside) if return_outside else X
+
+    def _inverted_lazily(self, Z: Any, return_outside: bool) -> Any:
+        """Rows from the blocks of a collection of Dask; a learned inverse is fitted first, once for all workers."""
+        if return_outside:
+            raise ValueError(f"{type(self).__name__}: return_outside must be False for a collection of Dask.")
+        if self._invert is None:
+            self._learned_inverse()
+        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+        return streams.placed_lazily(self, "inverse_transform", Z, names)
 
     def _learned_inverse(self) -> Any:
         """Fitted on first use, then kept: many users never call it."""
