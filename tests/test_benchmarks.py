@@ -143,8 +143,8 @@ def test_clocks(toy):
     assert lines["toy"]["median"] >= 0.01
     assert lines["slow"]["median"] >= 0.04
     assert 0.01 <= min(lines["compiling"]["seconds"]) < 1.0
-    # The quickest of each: other work on the machine can only make a run longer.
-    assert min(lines["toy (cold)"]["seconds"]) > min(lines["toy"]["seconds"]) + 0.02
+    # By processor time: on a busy machine a call may wait for longer than a whole process works.
+    assert lines["toy (cold)"]["processor"] > lines["toy"]["processor"] + 0.02
 
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux counts the memory of a call")

@@ -1,5 +1,6 @@
 """Processes made while another thread fits: their fits end, and find what every other process finds."""
 
+import os
 import subprocess
 import sys
 
@@ -118,5 +119,7 @@ def test_pools_of_processes_under_load(tmp_path, how):
     """From a file: children that are not forked import it."""
     script = tmp_path / "pools.py"
     script.write_text(filled(POOLS, how=how))
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=300, check=False)
+    env = {**os.environ, "PYTHONPATH": os.getcwd()}  # a file finds modules beside itself, not those of the tests
+    command = [sys.executable, str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=1200, env=env, check=False)
     assert done.stdout.strip() == "True", done.stderr[-3000:]

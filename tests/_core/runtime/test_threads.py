@@ -239,6 +239,17 @@ def test_a_call_aside_hears_ctrl_c():
     assert done.stdout.strip() == "True", done.stderr
 
 
+def test_ctrl_c_while_a_thread_is_being_started(monkeypatch):
+    """The thread cannot be waited for yet; Ctrl-C is what the caller hears, not that."""
+
+    def pressed(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(background._Helper, "start", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        threads.aside(lambda: None)
+
+
 @pytest.mark.deep
 def test_ctrl_c_during_a_long_lapack_call():
     done = python(

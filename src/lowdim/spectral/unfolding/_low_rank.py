@@ -230,7 +230,9 @@ class _Problem:
         options = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
         try:
             return threads.aside(lambda: splu(sparse.csc_matrix(L), **options))
-        except RuntimeError as error:  # "Factor is exactly singular"
+        except RuntimeError as error:
+            if "singular" not in str(error):
+                raise
             raise ValueError(
                 "MVU: the lengths of the edges must be of comparable size; the equations of a step are singular in "
                 "float64. Drop rows that are far from all others, or change n_neighbors or slack."
