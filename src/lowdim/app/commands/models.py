@@ -207,8 +207,8 @@ def _needed(model: Any, names: tuple[str, ...]) -> dict[str, Any]:
 
     if isinstance(model, TableModel):
         wishes = model.wishes()
-        found = {"kinds": wishes.kinds, "values": wishes.fitted, "conversions": wishes.conversions}
-        return {"needed": names, **{f"needed_{key}": tuple(value.items()) for key, value in found.items()}}
+        known = {"kinds": wishes.kinds, "values": wishes.fitted, "conversions": wishes.conversions}
+        return {"needed": names, **{f"needed_{key}": tuple(value.items()) for key, value in known.items()}}
     categories = fitted_categories(model) or [None] * len(names)
     orders = fitted_orders(model) or [False] * len(names)
     kinds: list[Kind] = []
