@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from lowdim._core import streams, validate
 from lowdim._core.runtime import memory
@@ -14,7 +14,7 @@ class ReadsBlocks:
     """A part of `Reducer`, whose methods it calls."""
 
     _embed_batches: Any = None  # a stream of blocks -> fitted attributes, where sums over the blocks are enough
-    _keeps_embedding: Any
+    _keeps_embedding: ClassVar[bool]
     _invert: Any
     _fit_table: Any
     _precomputed: Any
