@@ -20,6 +20,8 @@ class ReadsBlocks:
     _precomputed: Any
     _learned_inverse: Any
     transform: Any
+    embedding_: Any
+    n_features_in_: Any
 
     def _refuse_stream(self, X: Any) -> None:
         if isinstance(X, Iterator) or streams.is_dataset(X):
