@@ -67,7 +67,9 @@ def lowdim_view(path: Path) -> Iterator[tuple[str, int]]:
         assert process.stdout is not None
         said = ""
         while not said.endswith("}\n"):
-            said += process.stdout.readline()
+            if not (more := process.stdout.readline()):
+                raise RuntimeError("lowdim view ended")
+            said += more
         yield json.loads(said)["address"], process.pid
 
 

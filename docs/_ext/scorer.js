@@ -1,5 +1,6 @@
 // The order of search results: short answers and guides before records of decisions and long tables.
-const Scorer = {
+// `var`, since searchtools.js declares the same name.
+var Scorer = {
   score: ([docname, , , , score]) => {
     const first = [["start/questions", 40], ["guides/", 15], ["start/", 15], ["choose/", 10], ["reading/", 10], ["about", 10], ["cases/", 5]];
     const last = [["decisions/", 20], ["CHANGELOG", 20], ["CONTRIBUTING", 20], ["ARCHITECTURE", 20], ["benchmarks", 20], ["robustness", 20], ["verdicts", 10]];

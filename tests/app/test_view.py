@@ -18,7 +18,7 @@ import pytest
 import lowdim
 from lowdim.app import cli
 from lowdim.app.commands import compare
-from lowdim.app.scatter_files import TILES, read_scatter, tiles_of_study
+from lowdim.app.serving.scatter_files import TILES, read_scatter, tiles_of_study
 from lowdim.report.tiles import Atlas
 from tests.report.tiles import decoded
 

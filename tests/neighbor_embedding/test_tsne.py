@@ -459,7 +459,9 @@ def test_new_rows_take_a_perplexity():
     np.testing.assert_array_equal(model.transform(X[150:], perplexity=7), Z)
     assert np.abs(model.transform(X[150:], perplexity=40) - Z).max() > 0.1
     for wrong in (0.5, 150, "many"):
-        with pytest.raises(ValueError, match=r"TSNE: perplexity must be None or a number from 1 to .*149; got"):
+        with pytest.raises(
+            ValueError, match=r"TSNE: perplexity must be None, a number from 1 to .*149, or a list of such; got"
+        ):
             model.transform(X[150:], perplexity=wrong)
 
 

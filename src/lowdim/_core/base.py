@@ -6,7 +6,6 @@ is exact, `_invert`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +17,7 @@ from lowdim._core import params, streams, validate
 from lowdim._core.distances import GOWER, Gower, with_params
 from lowdim._core.distances.with_holes import METRICS
 from lowdim._core.incomplete.holes import Holes
+from lowdim._core.reads_blocks import ReadsBlocks
 from lowdim._core.renamed import current, refuse_unknown, renamed_of, with_known_parameters
 from lowdim._core.runtime import memory, threads
 from lowdim._core.runtime.notices import listening
@@ -36,7 +36,7 @@ _FITTED = (
 )
 
 
-class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Reducer(ReadsBlocks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of every method; users meet its `fit`, `transform` and `inverse_transform`."""
 
     _rules: ClassVar[dict[str, params.Rule]] = {}  # of its own parameters; the others' are in `vocabulary`
@@ -63,7 +63,6 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _places_rows: Any = True  # whether the fitted model can place new rows; some are of affinities or graphs alone
     _judge_map: Any = staticmethod(lambda Z, X: None)  # warn of a map that shows nothing
     _invert: Any = None  # Z -> rows, where the method has an exact inverse
-    _embed_batches: Any = None  # an iterator of batches -> fitted attributes, where the method can stream
 
     @property
     def _takes_nan(self) -> bool:
@@ -122,10 +121,6 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if self._reproduces_rows and y is not None and y is not X:
             validate.warn_of_other_rows(X, y, type(self).__name__)
 
-    def _refuse_stream(self, X: Any) -> None:
-        if isinstance(X, Iterator) or streams.is_dataset(X):
-            validate.refuse_second_reading(type(self).__name__)
-
     @threads.on_one_blas_thread
     def _fit_rows(self, X: Any, **options: Any) -> Any:
         """Check, embed, keep. After any failure (Ctrl-C included) the model is as it was before."""
@@ -163,34 +158,6 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Each parameter follows its rule; those that are numbers of numpy become Python's, equal in value."""
         params.check(type(self).__name__, vars(self), rules_of(type(self)))
         self.__dict__.update({name: params.plain(value) for name, value in self.get_params(deep=False).items()})
-
-    def _fit_stream(self, X: Any, **options: Any) -> Any:
-        """From blocks of rows: by sums over all of them where the method can, else from a sample, of Dask or Arrow."""
-        name, reads_blocks = type(self).__name__, self._embed_batches is not None
-        if isinstance(X, Iterator):
-            validate.refuse_stream(name, options, can_stream=reads_blocks)
-            return self._embed_batches(streams.blocks_of(X, name))
-        target = validate.target_beside_blocks(options, name, distances=self._precomputed())
-        blocks = streams.blocks_of(X, name, options.get(target))
-        if not reads_blocks:
-            return self._fit_sample(X, blocks, target)
-        self._embed_batches(blocks)
-        if (names := streams.column_names(X)) is not None:
-            self.feature_names_in_ = names
-        return None
-
-    def _fit_sample(self, X: Any, blocks: Any, target: str) -> Any:
-        """From some rows of Dask or Arrow, or all where they are few; of Dask, the embedding of all of them is lazy."""
-        seed = getattr(self, "random_state", 0)  # methods without random numbers draw the same rows each time
-        numbers, rows, targets = blocks.sample(memory.sample_rows(), generator(seed))
-        self._fit_table(rows, **({} if targets is None else {target: targets}))
-        self.sample_indices_ = numbers
-        if numbers is not None:
-            validate.warn_of_sample(len(numbers), type(self).__name__)
-        if not (self._keeps_embedding and streams.is_lazy(X)):
-            return None
-        whole = numbers is None and hasattr(X, "chunks")
-        return blocks.in_rows(self.embedding_) if whole else self.transform(X)
 
     def _forget(self) -> None:
         """Drop what an earlier fit left, so that nothing stale survives a second one."""
@@ -276,15 +243,6 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         X, outside = self._learned_inverse()(Z)
         X = self._holes.decoded(X) if isinstance(self._holes, Gower) else X.astype(Z.dtype, copy=False)
         return (X, outside) if return_outside else X
-
-    def _inverted_lazily(self, Z: Any, return_outside: bool) -> Any:
-        """Rows from the blocks of a collection of Dask; a learned inverse is fitted first, once for all workers."""
-        if return_outside:
-            raise ValueError(f"{type(self).__name__}: return_outside must be False for a collection of Dask.")
-        if self._invert is None:
-            self._learned_inverse()
-        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
-        return streams.placed_lazily(self, "inverse_transform", Z, names)
 
     def _learned_inverse(self) -> Any:
         """Fitted on first use, then kept: many users never call it."""

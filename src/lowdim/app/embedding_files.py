@@ -19,6 +19,7 @@ from lowdim.app.column_names import all_names
 from lowdim.app.errors import UserError
 from lowdim.app.input_table import InputTable, load
 from lowdim.app.read_options import ReadOptions
+from lowdim.app.reading.loaded import missing_values
 from lowdim.study.columns.asked_kinds import as_kind
 from lowdim.study.columns.raw_columns import named_columns
 from lowdim.study.suggestions import did_you_mean
@@ -87,7 +88,7 @@ def read_embedding(path: str | Path, name: str | None = None, columns: tuple[str
     Z = np.column_stack([_coordinates(frame, column, path) for column in chosen])
     holes = np.isnan(Z)
     if holes.any():
-        notes = (*notes, f"{int(holes.sum())} missing values in {int(holes.any(axis=1).sum())} of {len(Z)} rows")
+        notes = (*notes, missing_values(int(holes.sum()), int(holes.any(axis=1).sum()), len(Z)))
     return EmbeddingTable(Path(path).stem, tuple(chosen), Z, frame["row"].to_numpy() if ours else None, tuple(notes))
 
 

@@ -116,7 +116,8 @@ def _by_name(own: pl.Series, labels: pl.DataFrame, column: str, theirs: str, pat
             "one label."
         )
     places = {key: i for i, key in enumerate(keys)}
-    found = labels[column].gather([places.get(name) if name is not None else None for name in names])
+    order = pl.Series([None if name is None else places.get(name) for name in names], dtype=pl.Int64)
+    found = labels[column].gather(order)
     note = f"labels {column!r} from {path}, by the names of the rows ({own.name!r} here, {theirs!r} there)"
     lost = [str(name) for name in names if name not in places]
     if lost:

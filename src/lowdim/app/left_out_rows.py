@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SUMMARIES = (
     *("total", "totals", "grand total", "sum", "average", "averages", "avg", "mean", "median", "all", "overall"),
-    *("summe", "gesamt", "insgesamt", "mittelwert", "durchschnitt", "totale", "moyenne", "somme", "media", "suma"),
+    *("summe", "gesamt", "insgesamt", "mittelwert", "durchschnitt", "totale", "moyenne", "media", "suma"),
 )
 
 

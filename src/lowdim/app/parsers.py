@@ -24,9 +24,7 @@ EPILOG = """examples:
 
 lowdim COMMAND --help shows the options of a command, with examples; lowdim compare --help lists the methods.
 """
-IMPUTATION_METHODS = (
-    "auto", "regularized", "em", "soft", "factors", "famd", "ridge", "forest", "neighbors",
-)  # fmt: skip
+IMPUTATION_METHODS = ("auto", "regularized", "em", "soft", "factors", "famd", "ridge", "forest", "neighbors")
 COMPARE_EXAMPLES = """examples:
   lowdim compare penguins.csv                                   any table: categories, dates, names, missing cells
   lowdim compare penguins.csv --label species --as category:year --drop comments

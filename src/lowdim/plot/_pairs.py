@@ -102,8 +102,8 @@ def _pairs(n: int, most: int, rng: np.random.Generator) -> tuple[np.ndarray, np.
     return i, (i + rng.integers(1, n, most)) % n
 
 
-def coranking(X: Any, Z: Any = None, *, reference: str = "ambient", metric: Any = "euclidean", max_cells: int = 120,
-              ax: Any = None, title: str | None = None) -> Any:  # fmt: skip
+def coranking(X: Any, Z: Any = None, *, reference: str = "ambient", max_cells: int = 120, ax: Any = None,
+              title: str | None = None, metric: Any = "euclidean") -> Any:  # fmt: skip
     """Draw the co-ranking matrix: how often the row that is k-th nearest in the data is l-th nearest in the map.
 
     On the diagonal ranks are kept. Below it rows are nearer in the map than in the data (false neighbours), above it
@@ -115,15 +115,15 @@ def coranking(X: Any, Z: Any = None, *, reference: str = "ambient", metric: Any 
         The rows and their embedding; or X alone, the result of :func:`lowdim.quality.coranking_matrix`.
     reference : {"ambient", "geodesic", "precomputed"}
         Distances to compare with: between the rows of `X`, along its neighbour graph, or given in `X`.
-    metric : str or callable
-        Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
-        "precomputed" where X holds distances.
     max_cells : int
         Cells in each direction; of more ranks several share a cell.
     ax : matplotlib Axes, optional
         The axes to draw on; new ones by default.
     title : str, optional
         The title.
+    metric : str or callable
+        Distance between rows: a name ("gower" for tables of numbers and categories), a function of two rows, or
+        "precomputed" where X holds distances.
 
     Returns
     -------

@@ -25,10 +25,10 @@ def pack(values: np.ndarray, kind: Any) -> str:
 
 
 def colour_columns(
-    comparison: Compared, data: Any, names: list[str], drawn: np.ndarray, *, most_cells: int = MOST_CELLS
+    comparison: Compared, data: Any, names: list[str], drawn: np.ndarray, *, most_cells: int | None = None
 ) -> list[dict[str, Any]]:
     """The first columns that the methods saw, up to the limits above."""
-    most = min(MOST_COLUMNS, max(1, most_cells // max(1, len(drawn))))
+    most = min(MOST_COLUMNS, max(1, (most_cells or MOST_CELLS) // max(1, len(drawn))))
     if data is not None:
         return _of_array(comparison, data, names, drawn, most)
     used = [column for column in comparison.columns if column.use == "map"]

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from lowdim._core.tables.align import procrustes
 from lowdim.report.column_views import pack
 from lowdim.report.record import Compared
 
@@ -62,6 +61,8 @@ def uncertain_places(
         raise ValueError(
             f"report: imputation must have the {comparison.n_rows} rows of the comparison; got {len(imputation.mean)}."
         )
+    from lowdim._core.tables.align import procrustes  # its decompositions load scikit-learn, which errors wait for
+
     found = imputation.row_ellipses()
     linear = {o.name for o in comparison.outcomes if o.linear and o.n_components == 2}
     planes = {name: procrustes(Z, found.centers) for name, Z in maps.items() if name in linear and _complete(Z)}

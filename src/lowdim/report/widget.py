@@ -10,8 +10,8 @@ import traitlets
 
 from lowdim._core.runtime.notices import warn
 from lowdim.report.frame import frame
-from lowdim.report.record import Compared
 from lowdim.report.payload import drawn_rows
+from lowdim.report.record import Compared
 from lowdim.report.render import STATIC, render
 
 

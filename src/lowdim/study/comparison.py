@@ -14,16 +14,16 @@ import numpy as np
 
 from lowdim.study.alignment import aligned_maps
 from lowdim.study.columns import Column
+from lowdim.study.columns.opening_colour import OpeningColour, opening_colour
+from lowdim.study.columns.table_model import Treatment
 from lowdim.study.data import model_of
 from lowdim.study.data_copy import DataCopy
 from lowdim.study.json_values import plain
 from lowdim.study.labels import Labels
 from lowdim.study.notes import copies
-from lowdim.study.opening_colour import OpeningColour, opening_colour
 from lowdim.study.reference_choice import ReferenceChoice
 from lowdim.study.running.one_method import Outcome
 from lowdim.study.scoring import Scored
-from lowdim.study.table_model import Treatment
 from lowdim.study.verdict import Evidence, Verdict
 
 

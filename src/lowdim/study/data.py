@@ -15,8 +15,8 @@ from lowdim._core.tables.kinds import naming_text
 from lowdim.study.columns import Column, Table, Wishes, read_table
 from lowdim.study.columns.scales import note_on_units, scaled, units_differ
 from lowdim.study.columns.table import is_plain_numbers
+from lowdim.study.columns.table_model import FittedColumn, Treatment
 from lowdim.study.methods import keeps_units
-from lowdim.study.table_model import FittedColumn, Treatment
 
 Array = np.ndarray
 

@@ -100,10 +100,10 @@ def _shown(value: Any) -> str:
 
 
 def in_order_of(X: Any, y: Any) -> Any:
-    """Labels of a pandas Series in the order of the rows of X, where both indices have the same names; else as given."""
-    ours, theirs = getattr(X, "index", None), getattr(y, "index", None)
-    if not (hasattr(ours, "is_unique") and hasattr(theirs, "is_unique")) or len(ours) != len(theirs):
+    """Labels of a pandas Series by the names of the rows of X, where both indices have the same ones; else as given."""
+    if not all(hasattr(getattr(one, "index", None), "is_unique") for one in (X, y)):
         return y
+    ours, theirs = X.index, y.index
     if not (ours.is_unique and theirs.is_unique) or ours.equals(theirs) or set(ours) != set(theirs):
         return y
     return y.loc[ours]

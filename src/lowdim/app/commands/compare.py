@@ -22,7 +22,7 @@ from lowdim.app.embedding_files import comparison_frame
 from lowdim.app.exports import export
 from lowdim.app.input_table import InputTable
 from lowdim.app.output_paths import MAPS, check_apart, report_folder
-from lowdim.app.scatter_files import TILES
+from lowdim.app.serving.scatter_files import TILES
 from lowdim.report.render import MOST_POINTS
 from lowdim.study.methods import find
 
@@ -36,7 +36,6 @@ def compare(arguments: Namespace) -> int:
     """Embed a table by several methods; write embeddings, scores and a report into one folder."""
     started, chosen = time.time(), _chosen(arguments.methods)
     parameters = method_parameters(arguments.set)
-    limits = {"limit_time": arguments.limit_time, "limit_memory": arguments.limit_memory}
     table = sources.load(
         arguments.source, read_options(arguments, missing="keep", takes_distances=True), seed=arguments.seed
     )
@@ -53,21 +52,11 @@ def compare(arguments: Namespace) -> int:
                 table.table if table.distances is None else table.distances,
                 methods=chosen,
                 parameters=parameters,
-                **_given_distances(table),
-                n_components=arguments.n_components,
-                reference=arguments.reference,
-                graph_neighbors=arguments.graph_neighbors,
-                scale=scale(arguments),
-                random_state=arguments.seed,
-                device=arguments.device,
-                n_jobs=arguments.n_jobs,
-                own_process=arguments.own_process,
                 checkpoint=None if arguments.fresh else folder / MAPS,
                 on_interrupt="score",
-                verdict=not arguments.no_verdict,
-                stability=arguments.stability,
                 progress=advance,
-                **limits,
+                **_given_distances(table),
+                **_settings(arguments),
             )
         result = _told(result, table, arguments)
         page = _write_results(result, table, folder, arguments, run)
@@ -78,6 +67,13 @@ def compare(arguments: Namespace) -> int:
         if result.n_rows > MOST_POINTS:
             print_line(f"all {result.n_rows:,} rows: lowdim view {shlex.quote(str(page.parent))}")
     return _say_if_stopped(result)
+
+
+def _settings(arguments: Namespace) -> dict[str, Any]:
+    """What `lowdim.compare` takes as the command line has it."""
+    same = ("n_components", "reference", "graph_neighbors", "device", "n_jobs", "own_process", "stability")
+    given = {name: getattr(arguments, name) for name in (*same, "limit_time", "limit_memory")}
+    return given | {"scale": scale(arguments), "random_state": arguments.seed, "verdict": not arguments.no_verdict}
 
 
 def _given_distances(table: InputTable) -> dict[str, Any]:

@@ -160,7 +160,7 @@ def transform(arguments: Namespace) -> None:
 
 def _seen(model: Any, names: tuple[str, ...], table: InputTable) -> Any:
     """What a model places: the table where it treats the columns itself, else their values."""
-    from lowdim.study.table_model import TableModel
+    from lowdim.study.columns.table_model import TableModel
 
     if isinstance(model, TableModel):
         return table.table
@@ -203,12 +203,12 @@ def _load(path: str) -> Any:
 def _needed(model: Any, names: tuple[str, ...]) -> dict[str, Any]:
     """The columns that a model was fitted with, and what they held."""
     from lowdim._core.distances import fitted_categories, fitted_orders
-    from lowdim.study.table_model import TableModel
+    from lowdim.study.columns.table_model import TableModel
 
     if isinstance(model, TableModel):
         wishes = model.wishes()
-        found = {"kinds": wishes.kinds, "values": wishes.fitted, "conversions": wishes.conversions}
-        return {"needed": names, **{f"needed_{key}": tuple(value.items()) for key, value in found.items()}}
+        known = {"kinds": wishes.kinds, "values": wishes.fitted, "conversions": wishes.conversions}
+        return {"needed": names, **{f"needed_{key}": tuple(value.items()) for key, value in known.items()}}
     categories = fitted_categories(model) or [None] * len(names)
     orders = fitted_orders(model) or [False] * len(names)
     kinds: list[Kind] = []

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from lowdim.app.console import print_json, print_line, print_note
 from lowdim.app.errors import UserError
-from lowdim.app.scatter_files import TILES, read_scatter, table_of_study, tiles_of_study
 from lowdim.app.serving.answers import Answers
+from lowdim.app.serving.scatter_files import TILES, read_scatter, table_of_study, tiles_of_study
 from lowdim.app.serving.server import LOOPBACK, StudyServer
 from lowdim.report.tiles import Atlas, write
 from lowdim.report.view_page import view_page

@@ -246,7 +246,8 @@ class KernelPCA(Reducer):
             return "landmarks"
         if self.solver != "auto":
             return self.solver
-        fits = self.n_components is None or sum(self._dense_memory(n, itemsize).values()) + _TILES <= memory.limit()
+        dense = sum(self._dense_memory(n, itemsize).values()) + _OF_A_THREAD * threads.n_threads(self.n_jobs)
+        fits = self.n_components is None or dense <= memory.limit()
         return "dense" if fits else "operator"
 
     def _choose(self, X: Any, m: int, rng: np.random.Generator) -> np.ndarray:

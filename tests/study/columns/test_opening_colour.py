@@ -8,7 +8,7 @@ import pytest
 
 import lowdim
 from lowdim.study.columns import Wishes, read_table
-from lowdim.study.opening_colour import opening_colour
+from lowdim.study.columns.opening_colour import opening_colour
 
 N = 300
 

@@ -14,8 +14,9 @@ from lowdim.app.errors import UserError
 from lowdim.app.input_table import load, table_name
 from lowdim.app.read_options import ReadOptions
 from lowdim.report.tiles import Atlas, Colour, Places, Scatter
+from lowdim.study.columns.asked_kinds import as_kind
 from lowdim.study.columns.column import MAPPED, Column
-from lowdim.study.columns.kinds import as_kind, kind_of
+from lowdim.study.columns.kinds import kind_of
 from lowdim.study.columns.raw_columns import named_columns
 from lowdim.study.labels import labels_of
 

@@ -7,8 +7,8 @@ from scipy import sparse
 
 import lowdim
 from lowdim.study.columns import Wishes, read_table
+from lowdim.study.columns.table_model import AS_IT_IS, CODED, SCALED, FittedColumn, TableModel
 from lowdim.study.data import coded, data_of
-from lowdim.study.table_model import AS_IT_IS, CODED, SCALED, FittedColumn, TableModel
 
 N = 40
 
