@@ -250,7 +250,7 @@ class FeatureMapPCA(Reducer):
     def _feature_memory(self, n: int, count: int, itemsize: int) -> dict[str, int]:
         small = min(n, count)
         k = small if self.n_components is None else min(self.n_components, small)
-        return {"features": 3 * n * count * itemsize, "components": 3 * (n + count) * min(small, 3 * (k + 30)) * 8}
+        return {"features": 2 * n * count * itemsize, "components": 2 * (n + count) * k * 8}
 
 
 _OWNER = "FeatureMapPCA"
