@@ -106,6 +106,7 @@ CASES = [
     Case(
         lowdim.RandomProjection(n_components=2, random_state=0),
         keeps_embedding=False,
+        memory_grows=False,
         exact_inverse=True,
         invariant_to_rotation=False,
         invariant_to_shift=False,
