@@ -104,3 +104,16 @@ def test_fitted_metrics_take_what_they_would_estimate():
 def test_parameters_that_do_not_fit_are_refused(given, text):
     with pytest.raises(ValueError, match=f"Isomap: .*{text}"):
         lowdim.Isomap(n_neighbors=5, **given).fit(ROWS)
+
+
+def test_hellinger_is_the_distance_between_roots_of_shares():
+    X = np.random.default_rng(2).random((8, 5)) * np.arange(1, 9)[:, None]  # rows of any sum
+    P = X / X.sum(axis=1, keepdims=True)
+    expected = np.sqrt(np.maximum(1 - np.sqrt(P) @ np.sqrt(P).T, 0))
+    np.testing.assert_allclose(pairwise(X, metric="hellinger"), expected, atol=1e-7)
+    np.testing.assert_allclose(pairwise(X[:2], X, metric="hellinger"), expected[:2], atol=1e-7)
+    np.testing.assert_allclose(pairwise(np.eye(3), metric="hellinger"), 1 - np.eye(3), atol=1e-15)
+    with pytest.raises(ValueError, match="must get shares that are not negative"):
+        lowdim.UMAP(metric="hellinger").fit(-X)
+    with pytest.raises(ValueError, match="metric_params must be None"):
+        with_params("hellinger", {"w": [1, 2]}, "X")

@@ -56,15 +56,23 @@ def test_weights_of_models_that_are_equal_perfect_and_hopeless():
     np.testing.assert_allclose(stacking.weights(np.zeros((5, 3))), np.full(3, 1 / 3))
 
 
-def test_gaps_weigh_numbers_and_categories_alike():
-    coded = np.array([[1.0, 0.0], [3.0, 1.0], [-1.0, 1.0], [0.0, 0.0]])
-    cells = Cells(coded, Layout.of([None, ("a", "b")]))
-    hidden = np.array([[True, True], [True, True], [False, False], [False, False]])
-    base = np.tile([0.0, 0.5, 0.5], (4, 1))
-    found = stacking.gaps(cells, hidden, [base, cells.spread], base)
-    assert found.shape == (6, 2)
-    assert (found[:, 0] ** 2).sum() == pytest.approx(4.0)  # two numbers and two categories, one unit each
-    np.testing.assert_array_equal(found[:, 1], 0.0)
+def test_numbers_and_categories_have_weights_of_their_own():
+    """One model knows the numbers, the other the categories: each is believed where it knows."""
+    rng = np.random.default_rng(3)
+    coded = np.column_stack([rng.standard_normal((200, 2)), rng.integers(2, size=200)])
+    cells = Cells(coded, Layout.of([None, None, ("a", "b")]))
+    truth, base = cells.spread, np.tile([0.0, 0.0, 0.5, 0.5], (200, 1))
+    hidden = rng.random((200, 3)) < 0.3
+    for_numbers, for_categories = base.copy(), base.copy()
+    for_numbers[:, :2], for_categories[:, 2:] = truth[:, :2], truth[:, 2:]
+    parts = [stacking.gaps(cells, hidden, [for_numbers, for_categories])] * 2
+    assert parts[0][0].shape == (hidden[:, :2].sum(), 2)
+    assert parts[0][1].shape == (2 * hidden[:, 2].sum(), 2)
+    w = stacking.by_kind(parts)
+    np.testing.assert_allclose(w, np.eye(2))
+    np.testing.assert_allclose(stacking.mean_of([for_numbers, for_categories], w, cells), truth)
+    only = [(numbers, np.zeros((0, 2))) for numbers, _ in parts]
+    np.testing.assert_allclose(stacking.by_kind(only), [[1, 0], [1, 0]])  # nothing known of categories
 
 
 def test_a_mean_of_models_is_taken_where_it_is_better(monkeypatch):
@@ -84,8 +92,8 @@ def test_a_mean_of_models_is_taken_where_it_is_better(monkeypatch):
             assert "weighted mean of" in said
             assert len(said) < 400
             weights = [weight for _, _, weight in found.choice.model.parts]
-            assert sum(weights) == pytest.approx(1.0)
-            assert min(weights) >= stacking.LEAST_WEIGHT
+            np.testing.assert_allclose(np.sum(weights, axis=0), 1.0)
+            assert np.min(weights) >= stacking.LEAST_WEIGHT
     assert np.mean(gains) < 1.02
 
 
@@ -93,7 +101,7 @@ def test_draws_of_a_mean_are_those_of_its_parts():
     _, H = table(n=60)
     cells, rng = cells_of(H), np.random.default_rng(0)
     effort = Effort(n_jobs=1)
-    model = Blend(effort, ((RidgeChain(effort), None, 0.75), (Means(effort), None, 0.25)))
+    model = Blend(effort, ((RidgeChain(effort), None, (0.75, 0.75)), (Means(effort), None, (0.25, 0.25))))
     filled = model.fill(cells, 2)
     parts = [part.fill(cells, own) for part, own, _ in model.parts]
     np.testing.assert_allclose(filled, 0.75 * parts[0] + 0.25 * parts[1])
@@ -103,7 +111,7 @@ def test_draws_of_a_mean_are_those_of_its_parts():
     np.testing.assert_array_equal(
         drawn[:, ~cells.holes], np.broadcast_to(cells.coded[~cells.holes], (40, (~cells.holes).sum()))
     )
-    assert not Blend(effort, ((NearestRows(effort), 3, 0.5), (Means(effort), None, 0.5))).posterior
+    assert not Blend(effort, ((NearestRows(effort), 3, (0.5, 0.5)), (Means(effort), None, (0.5, 0.5)))).posterior
 
 
 def test_posterior_of_independent_columns():

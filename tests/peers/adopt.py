@@ -73,6 +73,8 @@ def _importer(replaced: Mapping[str, object]):
     def importing(name, globals=None, locals=None, fromlist=(), level=0):
         if level:
             name = importlib.util.resolve_name("." * level + name, globals["__package__"])
+        if isinstance(replaced.get(name), types.ModuleType):
+            return replaced[name]
         module = builtins.__import__(name, globals, locals, fromlist, 0)
         return View(module, replaced) if module.__name__.partition(".")[0] in tops else module
 

@@ -1,11 +1,13 @@
 """What the adopted tests need around them: the fixtures of their package, its policy on warnings, and our list."""
 
+import unittest
+
 import numpy as np
 import pytest
 
 from tests.peers import adapter, exceptions, quick
 
-ADOPTED = ("tests.peers.scikit_learn.", "tests.peers.umap_learn.")
+ADOPTED = ("tests.peers.scikit_learn.", "tests.peers.umap_learn.", "tests.peers.open_tsne.")
 
 
 def pytest_configure(config):
@@ -45,6 +47,12 @@ def module_of(item):
     return name.rpartition(".test_")[2] if name.startswith(ADOPTED) else None
 
 
+def names_of(item):
+    """The name of an adopted test with its case and without; methods are called by their class too."""
+    owner = f"{item.cls.__name__}." if item.cls is not None and issubclass(item.cls, unittest.TestCase) else ""
+    return owner + item.name, owner + item.originalname
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config, items):
     """The policy of each adopted test: a listed one must fail, and all but a sample are deep."""
@@ -53,10 +61,11 @@ def pytest_collection_modifyitems(config, items):
         if (module := module_of(item)) is None:
             continue
         item.add_marker(pytest.mark.filterwarnings("ignore"))  # as there: a test that minds a warning says so
-        if (module, item.originalname) not in quick.SAMPLE:
+        case, test = ((module, name) for name in names_of(item))
+        if test not in quick.SAMPLE:
             item.add_marker(pytest.mark.deep)
-        seen |= {(module, item.originalname), (module, item.name)}
-        if entry := listed.get((module, item.name)) or listed.get((module, item.originalname)):
+        seen |= {case, test}
+        if entry := listed.get(case) or listed.get(test):
             item.add_marker(pytest.mark.xfail(reason=f"{entry.kind}: {entry.reason}", strict=True))
     config.stash[exceptions.SEEN] = seen
 

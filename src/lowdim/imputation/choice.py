@@ -22,7 +22,7 @@ from lowdim.imputation.left_out import Errors, left_out
 from lowdim.imputation.models.blend import Blend
 from lowdim.imputation.models.means import Means
 from lowdim.imputation.models.model import Array, Effort, Model
-from lowdim.imputation.stacking import cross_validated, gaps, weights
+from lowdim.imputation.stacking import by_kind, cross_validated, gaps, mean_of
 
 WHOLE_ROWS = 1000  # up to which there is one comparison
 SCREEN_ROWS, SCREEN_TABLES = 400, 4
@@ -167,14 +167,12 @@ def blend(ranked: list[Tried], trial: Trial) -> list[Tried]:
     """The mean of models by stacked weights, where its cross-validated error is below that of the best model."""
     if len(ranked) < 2 or len(trial.hidden) < 2:
         return []
-    base = [Means(Effort()).fill(table, None) for table in trial.tables]
     tables = list(zip(*(one.filled for one in ranked), strict=True))
-    parts = [gaps(trial.cells, *three) for three in zip(trial.hidden, tables, base, strict=True)]
-    mixed = [np.tensordot(w, filled, 1) for w, filled in zip(cross_validated(parts), tables, strict=True)]
+    parts = [gaps(trial.cells, *pair) for pair in zip(trial.hidden, tables, strict=True)]
+    mixed = [mean_of(filled, w, trial.cells) for w, filled in zip(cross_validated(parts), tables, strict=True)]
     errors = trial.errors(mixed)
     error, spread = errors.relative(trial.base)
-    final = weights(np.vstack(parts))
-    kept = [(one, float(w)) for one, w in zip(ranked, final, strict=True) if w > 0]
+    kept = [(one, tuple(w.tolist())) for one, w in zip(ranked, by_kind(parts).T, strict=True) if w.any()]
     if len(kept) < 2 or error >= BLEND_GAIN * ranked[0].error:
         return []
     model = Blend(ranked[0].model.effort, tuple((one.model, one.setting, w) for one, w in kept))

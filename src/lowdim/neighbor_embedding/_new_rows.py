@@ -33,21 +33,22 @@ NO_ROWS = (
 Groups = list[tuple[np.ndarray, Neighbors]]
 
 
-def n_near(n: int, perplexity: float = PERPLEXITY) -> int:
+def n_near(n: int, perplexity: tuple[float, ...] = (PERPLEXITY,)) -> int:
     """How many fitted rows a new one is compared with in t-SNE."""
-    return min(n, NEAR if perplexity == PERPLEXITY else max(NEAR, int(np.ceil(3 * perplexity))))
+    return min(n, NEAR if perplexity == (PERPLEXITY,) else max(NEAR, int(np.ceil(3 * max(perplexity)))))
 
 
-def check_perplexity(perplexity: Any, n: int, owner: str) -> float:
-    """The perplexity of new rows among n fitted ones; None is the default."""
+def check_perplexity(perplexity: Any, n: int, owner: str) -> tuple[float, ...]:
+    """The perplexities of new rows among n fitted ones; None is the default."""
     if perplexity is None:
-        return PERPLEXITY
-    if not params.real(1).accepts(perplexity) or perplexity > n - 1:
+        return (PERPLEXITY,)
+    values = tuple(perplexity) if isinstance(perplexity, (list, tuple)) else (perplexity,)
+    if not values or not all(params.real(1).accepts(value) and value <= n - 1 for value in values):
         raise ValueError(
-            f"{owner}: perplexity must be None or a number from 1 to the number of fitted rows less 1, {n - 1}; got "
-            f"{perplexity!r}."
+            f"{owner}: perplexity must be None, a number from 1 to the number of fitted rows less 1, {n - 1}, or a "
+            f"list of such; got {perplexity!r}."
         )
-    return float(perplexity)
+    return tuple(float(value) for value in values)
 
 
 def neighbors_of_new(neighborhood: Neighborhood, rows: Any, X: Any, k: int) -> Groups:
@@ -74,7 +75,7 @@ def place_by_affinities(
     theta: float,
     dof: float,
     n_jobs: int | None,
-    perplexity: float = PERPLEXITY,
+    perplexity: tuple[float, ...] = (PERPLEXITY,),
 ) -> np.ndarray:
     """New rows in t-SNE: each minimises its own divergence from the median of its neighbours' points, these fixed.
 
@@ -87,7 +88,8 @@ def place_by_affinities(
     out = np.empty((sum(len(new) for new, _ in groups), fitted.shape[1]))
     for new, found in groups:
         k = found.indices.shape[1]
-        P = weights(as_graph(found, len(fitted)), perplexity=min(perplexity, max(1.0, k - 1.0)), n_jobs=n_jobs)
+        most = [min(value, max(1.0, k - 1.0)) for value in perplexity]
+        P = weights(as_graph(found, len(fitted)), perplexity=most, n_jobs=n_jobs)
         p, near = P.data.reshape(-1, k), fitted[found.indices]
         Z = _weighted_median(near, p)
         if fitted.shape[1] <= TREE_DIMS:

@@ -1,13 +1,41 @@
-"""Settings of UMAP: what each may be, and which exclude each other."""
+"""Settings of t-SNE and UMAP: what each may be, and which exclude each other."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from lowdim._core import params
-from lowdim.neighbor_embedding import _init
+from lowdim.neighbor_embedding import _affinity, _init
 from lowdim.neighbor_embedding._umap_descent import SOLVERS
 
+
+def _are_numbers(values: Any) -> bool:
+    return isinstance(values, (list, tuple)) and len(values) > 0 and all(params.real(0).accepts(v) for v in values)
+
+
+def _are_momenta(values: Any) -> bool:
+    share = params.real(0, 1, open_high=True)
+    return isinstance(values, (list, tuple)) and len(values) == 2 and all(share.accepts(v) for v in values)
+
+
+TSNE_RULES: dict[str, params.Rule] = {
+    "n_components": params.whole(1),
+    "perplexity": params.real(0, open_low=True) | params.Rule("a list of such", _are_numbers),
+    "affinity": params.one_of(*_affinity.KINDS, "precomputed"),
+    "n_neighbors": params.none() | params.whole(1),
+    "sigma": params.none() | params.real(0, open_low=True),
+    "dof": params.real(0, open_low=True),
+    "solver": params.one_of("auto", "exact", "barnes_hut", "fft"),
+    "theta": params.real(0, 2),
+    "early_exaggeration": params.one_of("auto") | params.real(0, open_low=True),
+    "exaggeration": params.real(0, open_low=True),
+    "early_iter": params.whole(0),
+    "learning_rate": params.one_of("auto") | params.real(0, open_low=True),
+    "momentum": params.real(0, 1, open_high=True) | params.Rule("a pair of such", _are_momenta),
+    "warm_start": params.flag(),
+    "callback_every": params.whole(1),
+    "init": _init.rule(),
+}
 UMAP_RULES: dict[str, params.Rule] = {
     "n_components": params.whole(1),
     "n_neighbors": params.whole(1),

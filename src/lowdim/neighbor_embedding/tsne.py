@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from lowdim._core import params
+from lowdim._core import streams
 from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric
 from lowdim._core.gpu import devices
@@ -22,6 +23,7 @@ from lowdim._core.tables.arrays import extent
 from lowdim.neighbor_embedding import _affinity, _device_graph, _init, _new_rows, _schedule
 from lowdim.neighbor_embedding._device_descent import DeviceEngine
 from lowdim.neighbor_embedding._gradient_descent import EXACT, TREE_DIMS, Engine, gradient_descent
+from lowdim.neighbor_embedding._settings import TSNE_RULES
 
 NOT_SHOWN = (
     "a t-SNE map does not show how large or dense a group is, nor how far it is from other groups; groups can appear "
@@ -29,15 +31,6 @@ NOT_SHOWN = (
 )
 PERPLEXITY = 30.0
 ALL_PAIRS = 3000  # rows up to which the exact solver takes all others as neighbours, as the original method does
-
-
-def _are_numbers(values: Any) -> bool:
-    return isinstance(values, (list, tuple)) and len(values) > 0 and all(params.real(0).accepts(v) for v in values)
-
-
-def _are_momenta(values: Any) -> bool:
-    share = params.real(0, 1, open_high=True)
-    return isinstance(values, (list, tuple)) and len(values) == 2 and all(share.accepts(v) for v in values)
 
 
 class TSNE(Reducer):
@@ -171,24 +164,7 @@ class TSNE(Reducer):
     (5, 2)
     """
 
-    _rules: ClassVar = {
-        "n_components": params.whole(1),
-        "perplexity": params.real(0, open_low=True) | params.Rule("a list of such", _are_numbers),
-        "affinity": params.one_of(*_affinity.KINDS, "precomputed"),
-        "n_neighbors": params.none() | params.whole(1),
-        "sigma": params.none() | params.real(0, open_low=True),
-        "dof": params.real(0, open_low=True),
-        "solver": params.one_of("auto", "exact", "barnes_hut", "fft"),
-        "theta": params.real(0, 2),
-        "early_exaggeration": params.one_of("auto") | params.real(0, open_low=True),
-        "exaggeration": params.real(0, open_low=True),
-        "early_iter": params.whole(0),
-        "learning_rate": params.one_of("auto") | params.real(0, open_low=True),
-        "momentum": params.real(0, 1, open_high=True) | params.Rule("a pair of such", _are_momenta),
-        "warm_start": params.flag(),
-        "callback_every": params.whole(1),
-        "init": _init.rule(),
-    }
+    _rules: ClassVar = TSNE_RULES
     _sparse_rows = True
     _sparse_graphs = True
     _ways_out = "Set a smaller perplexity: memory grows with n_samples x perplexity."
@@ -303,6 +279,38 @@ class TSNE(Reducer):
             self._parts = {"Z": state.Z, "velocity": state.velocity, "gains": state.gains, "start": start}
         return run.Z
 
+    @threads.on_one_blas_thread
+    def affinities(self, X: Any, among: Any = None) -> sparse.csr_array:
+        """The p_ij of rows under the settings of this model, which need not be fitted and does not change.
+
+        They can be looked at, changed, averaged with others, and mapped by a model with ``affinity="precomputed"``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows; with ``metric="precomputed"`` their distances, with `among` those to the rows there.
+        among : array-like of shape (n_others, n_features) or None
+            Other rows, to which the affinities of each row of X are computed; None: the rows of X themselves.
+
+        Returns
+        -------
+        P : csr_array of shape (n_samples, n_samples) or (n_samples, n_others)
+            Symmetric, of sum 1; with `among`, each row sums to 1.
+        """
+        model = clone(self).set_params(device="cpu")
+        model._check_parameters()
+        rows, _ = model._check_rows(X if among is None else among, fitting=True)
+        engine = Engine.of(self.solver, rows.shape[0], self.n_components, self.theta, self.dof, self.n_jobs, "TSNE")
+        return model._affinities(rows, engine) if among is None else model._affinities_to(rows, X, engine.solver)
+
+    def _affinities_to(self, rows: Any, X: Any, solver: str) -> sparse.csr_array:
+        """Of other rows to those that this model has seen."""
+        X, _ = self._check_rows(X, fitting=False)
+        k = self._n_near(rows.shape[0], solver)
+        groups = _new_rows.neighbors_of_new(self._neighborhood(k), None if self._precomputed() else rows, X, k)
+        P = [self._weighted(_affinity.as_graph(found, rows.shape[0])) for _, found in groups]
+        return sparse.csr_array(sparse.vstack(P)[np.argsort(np.concatenate([new for new, _ in groups]))])
+
     def _affinities(self, X: Any, engine: Engine | DeviceEngine) -> Any:
         """P: symmetric, of sum 1; a sparse matrix, or on a GPU its graph."""
         if self.affinity == "precomputed":
@@ -314,13 +322,12 @@ class TSNE(Reducer):
             if isinstance(engine, DeviceEngine) and self.sigma is None and self.affinity == "gaussian":
                 return self._device_affinities(X, k, engine.device)
             graph = _affinity.as_graph(self._neighborhood(k).nearest(X, k), X.shape[0])
-        settings = {
-            "perplexity": self._perplexity(X.shape[0]),
-            "sigma": self.sigma,
-            "kind": self.affinity,
-            "n_jobs": self.n_jobs,
-        }
-        return _affinity.joint(_affinity.weights(graph, **settings))
+        return _affinity.joint(self._weighted(graph))
+
+    def _weighted(self, graph: sparse.csr_array) -> sparse.csr_array:
+        """Distributions over neighbours at known distances."""
+        how = {"sigma": self.sigma, "kind": self.affinity, "n_jobs": self.n_jobs}
+        return _affinity.weights(graph, perplexity=self._perplexity(graph.shape[1]), **how)
 
     def _device_affinities(self, X: Any, k: int, place: Device) -> Any:
         perplexity = self._perplexity(X.shape[0])
@@ -345,6 +352,10 @@ class TSNE(Reducer):
     def _perplexity(self, n: int, *, say: bool = False) -> Any:
         """As given; the default, on too few rows for it, a third of them."""
         return _affinity.fitting(self.perplexity, PERPLEXITY, n, "TSNE", say=say)
+
+    @property
+    def _places_rows(self) -> bool:
+        return bool(self.affinity != "precomputed")
 
     def _precomputed(self) -> bool:
         return self.affinity == "precomputed" or super()._precomputed()
@@ -379,15 +390,16 @@ class TSNE(Reducer):
         return earlier["_parts"]["start"] if "_parts" in earlier else last
 
     @threads.on_one_blas_thread
-    def transform(self, X: Any, perplexity: float | None = None) -> np.ndarray:
+    def transform(self, X: Any, perplexity: float | list[float] | None = None) -> np.ndarray:
         """Coordinates of new rows. Each row is treated on its own: the result does not depend on the rows beside it.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             The rows; with ``metric="precomputed"`` their distances to the fitted rows.
-        perplexity : float or None
+        perplexity : float, list of float or None
             Effective number of fitted rows that a new row is attracted to. None is 7: by more, rows end between groups.
+            Several are averaged.
 
         Returns
         -------
@@ -395,12 +407,15 @@ class TSNE(Reducer):
             Their coordinates in the embedding.
         """
         check_is_fitted(self)
-        if self.affinity == "precomputed":
+        if not self._places_rows:
             raise ValueError(_new_rows.NO_ROWS)
         wanted = _new_rows.check_perplexity(perplexity, len(self.embedding_), "TSNE")
+        if streams.is_lazy(X):
+            names = self.get_feature_names_out()
+            return streams.placed_lazily(self, "transform", X, names, {"perplexity": perplexity})
         return self._extended(*self._check_rows(X, fitting=False), perplexity=wanted)
 
-    def _extend(self, X: Any, perplexity: float = _new_rows.PERPLEXITY) -> np.ndarray:
+    def _extend(self, X: Any, perplexity: tuple[float, ...] = (_new_rows.PERPLEXITY,)) -> np.ndarray:
         fitted = np.asarray(self.embedding_, dtype=np.float64)
         k = _new_rows.n_near(len(fitted), perplexity)
         near = self._neighborhood(k, devices.find(self.device, "TSNE"))

@@ -26,11 +26,10 @@ from lowdim.neighbor_embedding import (
     _device_graph,
     _fuzzy,
     _init,
-    _new_rows,
     _targets,
 )
 from lowdim.neighbor_embedding._gradient_descent import centred
-from lowdim.neighbor_embedding._out_of_reach import cut_memberships, within_reach, without_long_edges
+from lowdim.neighbor_embedding._out_of_reach import within_reach, without_long_edges
 from lowdim.neighbor_embedding._settings import UMAP_RULES, check
 from lowdim.neighbor_embedding._umap_descent import Forces, Optimised, run_epochs
 
@@ -46,7 +45,7 @@ def _among(W: Any, rows: np.ndarray) -> Any:
     return W if len(rows) == W.shape[0] else W[rows][:, rows]
 
 
-class UMAP(Reducer):
+class UMAP(_fuzzy.WithGraph, Reducer):
     """UMAP: groups similar rows, as groups of points in a plane; fast for many rows.
 
     Row j is a neighbour of row i with membership exp(-(d_ij - rho_i) / sigma_i): 1 for the nearest row, and in sum
@@ -152,6 +151,9 @@ class UMAP(Reducer):
         UMAP's cross-entropy less its minimum: the mean over pairs of KL(v_ij || q_ij), in nats, with v = w / (w + r),
         where w is the rate at which a pair attracts and r that at which it repels, each pair weighted by w + r. Beyond
         1,400 rows estimated, see `callback`.
+    graph_ : sparse array of shape (n_samples, n_samples), or None
+        The weights w_ij, after the target of a supervised fit and before connected components are joined. A row that
+        equals an earlier one has its edges, and one of weight 1 to it. None where a GPU made the graph.
     local_radii_ : ndarray of shape (n_samples, 2) or None
         With `densities`: log of the mean squared distance to the neighbours, in the data and in the map.
     not_shown_ : str
@@ -175,6 +177,11 @@ class UMAP(Reducer):
     -----
     The coordinates of a new row are those at which the attraction to its neighbours and the mean repulsion balance,
     with all fitted rows fixed; a row that equals a fitted one has its point. The inverse transform is learned.
+
+    Models of the same rows can be combined, such as those of two tables about the same people: ``one * two`` maps what
+    both hold for near (the intersection of their graphs), ``one + two`` what either does (the union), ``one - two``
+    what the first does and the second does not. The result is a fitted model with the settings of the first one; it
+    has no rows of its own, so that it takes no new ones.
 
     References
     ----------
@@ -296,13 +303,14 @@ class UMAP(Reducer):
             The embedding.
         """
         self._refuse_stream(X)
-        return np.asarray(self._fit_rows(X, y=y))
+        return self._fit_rows(X, y=y)
 
     def _embed(self, X: Any, y: Any = None) -> np.ndarray:
         check(self, supervised=y is not None)
         place = devices.find(self.device, "UMAP")
         self.device_, self.not_shown_ = "cpu", NOT_SHOWN
         self.recall_: float | None = None
+        self.graph_: Any = None
         if place is None:
             return self._embedded(X, y, None)
         devices.check_memory(place, self._device_memory(*extent(X)), "UMAP", self._ways_out)
@@ -325,11 +333,20 @@ class UMAP(Reducer):
             W = _fuzzy.union(_fuzzy.memberships(graph, self.local_connectivity, self.n_jobs), self.set_op_mix_ratio)
             if target is not None:
                 W = _targets.supervised(W, target.picked(same), self._target_settings())
+            self.graph_ = _fuzzy.of_all_rows(W, same)
             radii = _densities.data_radii(graph, W) if self.densities else None
             if (kept := within_reach(W, same, self.disconnection_distance, "UMAP")) is not None:
                 same, W, radii = same.among(kept), _among(W, kept), None if radii is None else radii[kept]
                 rows = _among(rows, kept) if self._precomputed() else rows[kept]
-        settings = {"policy": self.disconnected, "metric": self._distance(), "owner": "UMAP", "n_jobs": self.n_jobs}
+        Z = self._laid_out(W, rows, same, radii, rng, place, self._distance())
+        self._rows = None if self._precomputed() else X[self._extension]
+        return Z
+
+    def _laid_out(
+        self, W: Any, rows: Any, same: Distinct, radii: Any, rng: Any, place: Device | None, metric: Any
+    ) -> np.ndarray:
+        """The map of a fuzzy graph; `rows` under `metric` say what joins connected components."""
+        settings = {"policy": self.disconnected, "metric": metric, "owner": "UMAP", "n_jobs": self.n_jobs}
         W, joined = _device_graph.joined(W, rows, place, keep=bool(self.densities), **settings)
         self.n_components_graph_, self.component_labels_ = joined.n_components, same.spread(joined.labels, -1)
 
@@ -340,7 +357,6 @@ class UMAP(Reducer):
         both = None if radii is None else _densities.both_radii(inside, Z, placed, radii, forces, self.n_jobs)
         self.local_radii_ = None if both is None else same.spread(both + np.array([0.0, 2 * np.log(self.spread)]))
         self._extension = same.first[placed]
-        self._rows = None if self._precomputed() else X[self._extension]
         return self.spread * same.spread(Z)
 
     def _device_weights(self, rows: Any, same: Distinct, place: Device) -> Graph | None:
@@ -437,22 +453,6 @@ class UMAP(Reducer):
         if self.init != "pca" or self._precomputed():
             return None
         return (rows if self._holes is None else self._holes.rows(rows))[component]
-
-    def _extend(self, X: Any) -> np.ndarray:
-        X = X[:, self._extension] if self._precomputed() else X
-        fitted = self._fitted_places().astype(np.float64) / self.spread
-        k = min(self.n_neighbors, len(self._extension))
-        groups = _new_rows.neighbors_of_new(self._neighborhood(devices.find(self.device, "UMAP")), self._rows, X, k)
-        graphs = (_affinity.as_graph(found, len(fitted)) for _, found in groups)
-        found = [_fuzzy.memberships(graph, self.local_connectivity, self.n_jobs) for graph in graphs]
-        weights = [w.data.reshape(w.shape[0], -1) for w in found]
-        weights, lost = cut_memberships(groups, weights, self.disconnection_distance)
-        Z = _new_rows.place_by_memberships(groups, weights, fitted, self._forces(), self.n_jobs)
-        Z[lost] = np.nan
-        return self.spread * Z
-
-    def _fitted_places(self) -> np.ndarray:
-        return np.ascontiguousarray(self.embedding_[self._extension])
 
     def _device_memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         """Bytes on a GPU at the peak."""

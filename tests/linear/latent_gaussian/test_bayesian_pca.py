@@ -261,3 +261,17 @@ def test_callbacks_see_the_loadings_and_stop(prior):
     assert not model.converged_
     r = model.n_components_
     np.testing.assert_allclose(model.loadings_, seen[-1][1][:, :r], rtol=1e-9)
+
+
+def test_long_fits_are_announced_before_they_begin(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((90, 16)) @ rng.standard_normal((16, 40)) + 1e-2 * rng.standard_normal((90, 40))
+    X[rng.random(X.shape) < 0.05] = np.nan
+    monkeypatch.setattr(_bayesian, "LONG", 1e-3)
+    with pytest.warns(UserWarning, match="take about .* s of processor time. Set n_components to bound them"):
+        BayesianPCA(tol=1e-3, random_state=0).fit(X)
+    settings = _bayesian.Settings(1e-9, 10, 0, 1)
+    monkeypatch.setattr(_bayesian, "LONG", 30.0)
+    _bayesian._announce((606, 98), 40, settings)  # 8 s: nothing is said
+    with pytest.warns(UserWarning, match="97 columns of loadings on 606 incomplete rows"):
+        _bayesian._announce((606, 98), 97, settings)

@@ -1,14 +1,21 @@
 """UMAP with the names of umap-learn; imported only where that is installed."""
 
-import umap
+import warnings
+
+import numpy as np
+from scipy import sparse
 
 import lowdim
-from tests.peers.adapter import Lacks, adapter, translation
+from tests.peers.adapter import Adapter, Lacks, adapter, translation, used
 from tests.peers.adapters.metrics import metric_of
+
+with warnings.catch_warnings():  # of packages that it would use
+    warnings.simplefilter("ignore")
+    import umap
 
 _WITHOUT = (
     "low_memory transform_queue_size angular_rp_forest transform_seed tqdm_kwds unique dens_frac dens_var_shift "
-    "output_dens output_metric_kwds target_metric_kwds densmap dens_lambda metric metric_kwds"
+    "transform_mode output_dens output_metric_kwds target_metric_kwds densmap dens_lambda metric metric_kwds"
 )
 _NONE = dict.fromkeys(_WITHOUT.split())
 
@@ -34,7 +41,6 @@ _UMAP = translation(
     target_n_neighbors=lambda k: {} if k == -1 else {"target_n_neighbors": k},
     force_approximation_algorithm=lambda value: {"search": "approximate"} if value else {},
     output_metric=_only("output_metric", "euclidean"),
-    transform_mode=_only("transform_mode", "embedding"),
     precomputed_knn=lambda value: {} if value[0] is None else _lacks("precomputed_knn", "..."),
 )
 
@@ -47,14 +53,51 @@ def _umap(given, X=None):
 def _with_densities(self, X, y=None):
     """Theirs returns the radii too where they are asked for."""
     Z = self.fit(X, y).embedding_
+    if self.transform_mode == "graph":
+        return self._fitted.graph_
     return (Z, *self._fitted.local_radii_.T) if self.output_dens else Z
+
+
+def _transformed(self, X):
+    """Theirs returns memberships where the graph is asked for."""
+    model = self._model()
+    return model.memberships(X) if self.transform_mode == "graph" else model.transform(X)
+
+
+def _updated(self, X):
+    """More rows, here a second fit from the coordinates of all of them."""
+    used[0] += 1
+    model, rows = self._fitted, np.vstack([self._given, X])
+    init = np.vstack([model.embedding_, model.transform(X)])
+    self._fitted = lowdim.UMAP(**model.get_params(deep=False) | {"init": init}).fit(rows)
+    self._given = rows
+
+
+def _fit(self, X, *rest, **options):
+    self._given = X if sparse.issparse(X) else np.asarray(X)
+    return Adapter.fit(self, X, *rest, **options)
+
+
+def _combined(how):
+    def combine(self, other):
+        made = type(self)(**self.get_params(deep=False))
+        made._fitted = getattr(self._fitted, how)(other._fitted)
+        return made
+
+    return combine
 
 
 UMAP = adapter(
     umap.UMAP,
     lowdim.UMAP,
     translate=_umap,
+    fit=_fit,
     fit_transform=_with_densities,
+    transform=_transformed,
+    update=_updated,
+    __mul__=_combined("__mul__"),
+    __add__=_combined("__add__"),
+    __sub__=_combined("__sub__"),
     _a=property(lambda self: self._fitted.a_),
     _b=property(lambda self: self._fitted.b_),
 )

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from lowdim._core.distances.metrics import Metric, ParametricMetric, called_by
+from lowdim._core.distances.metrics import HELLINGER, Metric, ParametricMetric, called_by
 
 Array = np.ndarray
 _TRIED = 12  # rows among which a function of the user is tried out before it is used
@@ -52,7 +52,7 @@ VARIED = Domain("rows that are not constant", REAL.holds, "Drop it, or use metri
 DOMAINS = {
     **dict.fromkeys(("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule"), BOOLEAN),
     "braycurtis": NON_NEGATIVE,
-    "jensenshannon": SHARES,
+    **dict.fromkeys(("jensenshannon", HELLINGER), SHARES),
     "correlation": VARIED,
 }
 
@@ -154,6 +154,9 @@ def measured_by_name(Q: Array, R: Array, metric: str, owner: str, params: Mappin
     check_domain(Q, metric, owner)
     if R is not Q:
         check_domain(R, metric, owner, "Y")
+    if metric == HELLINGER:
+        roots = [np.sqrt(rows / rows.sum(axis=1, keepdims=True, dtype=np.float64)) for rows in (Q, R)]
+        return np.asarray(cdist(*roots) / np.sqrt(2.0))
     if DOMAINS.get(metric) is BOOLEAN:
         Q, R = Q.astype(bool), R.astype(bool)
     try:

@@ -17,6 +17,8 @@ Metric = str | Callable[[np.ndarray, np.ndarray], float]
 GOWER = "gower"  # of tables of numbers and categories
 CODED = "coded rows of numbers and categories"  # the metric of the tables that `gower.Gower` makes of them
 
+HELLINGER = "hellinger"  # of shares: the Euclidean distance of their square roots, over the square root of 2
+
 OWN = ("euclidean", "cosine", "manhattan")
 _ALIASES = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}
 _SCIPY = (
@@ -74,11 +76,11 @@ def check_metric(metric: Any, owner: str) -> Metric:
     if callable(metric):
         return metric
     name = _ALIASES.get(metric, metric) if isinstance(metric, str) else metric
-    if isinstance(name, str) and name in (*OWN, *_SCIPY, *METRICS.values(), GOWER, CODED, "precomputed"):
+    if isinstance(name, str) and name in (*OWN, *_SCIPY, *METRICS.values(), HELLINGER, GOWER, CODED, "precomputed"):
         return name
     if isinstance(name, str) and name in _FITTED:
         raise ValueError(f"{owner}: metric {name!r} depends on all rows at once; {_FITTED[name]}.")
-    known = ", ".join(sorted((*OWN, *_SCIPY, GOWER, "precomputed")))
+    known = ", ".join(sorted((*OWN, *_SCIPY, HELLINGER, GOWER, "precomputed")))
     raise ValueError(f"{owner}: metric must be a function of two rows or one of {known}; got {metric!r}.")
 
 
@@ -110,7 +112,7 @@ def with_params(metric: Any, params: Mapping[str, Any] | None, owner: str) -> Me
     if callable(metric):
         return partial(metric, **params)
     name = metric if isinstance(metric, str) and metric in _FITTED else check_metric(metric, owner)
-    if name in (GOWER, "precomputed"):
+    if name in (GOWER, HELLINGER, "precomputed"):
         raise ValueError(
             f"{owner}: metric_params must be None for metric={name!r}; got {', '.join(map(repr, params))}."
         )

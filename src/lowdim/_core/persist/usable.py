@@ -55,6 +55,10 @@ def check_usable(model: Any) -> None:
 
 
 def _try(model: Any) -> None:
+    if not model._places_rows:
+        if not np.isfinite(model.embedding_).any() or model.embedding_.shape[1] != model._n_features_out:
+            raise ValueError(f"the embedding has shape {model.embedding_.shape}, or no finite coordinates")
+        return
     rows = model._probe() if hasattr(model, "_probe") else _probe(model)
     Z = model.transform(rows)
     if Z.shape != (rows.shape[0], model._n_features_out):

@@ -10,19 +10,20 @@ import numpy as np
 
 from lowdim.imputation.cells import Cells
 from lowdim.imputation.models.model import Array, Model
+from lowdim.imputation.stacking import mean_of
 
 
 @dataclass(frozen=True)
 class Blend(Model):
-    """Models with their settings and weights; weights are positive and sum to 1."""
+    """Models with their settings and weights, for numbers and for categories; each kind of weights sums to 1."""
 
-    parts: tuple[tuple[Model, Any, float], ...] = ()
+    parts: tuple[tuple[Model, Any, tuple[float, float]], ...] = ()
     name: ClassVar[str] = "blend"
 
     @property
     def words(self) -> str:  # type: ignore[override]
         """The parts, for people."""
-        said = [f"{model.name} ({weight:.2f})" for model, _, weight in self.parts]
+        said = [f"{model.name} ({' / '.join(dict.fromkeys(f'{w:.2f}' for w in own))})" for model, _, own in self.parts]
         return f"the weighted mean of {', '.join(said[:-1])} and {said[-1]}"
 
     @property
@@ -31,24 +32,24 @@ class Blend(Model):
         return all(model.posterior for model, _, _ in self.parts)
 
     def fill(self, cells: Cells, setting: Any, start: Array | None = None) -> Array:
-        return self._mean([model.fill(cells, own) for model, own, _ in self.parts])
+        return self._mean([model.fill(cells, own) for model, own, _ in self.parts], cells)
 
     def bootstrap(
         self, cells: Cells, setting: Any, filled: Array, count: int, rng: np.random.Generator
     ) -> Iterator[Array]:
         streams = [model.bootstrap(cells, own, filled, count, rng) for model, own, _ in self.parts]
         for tables in zip(*streams, strict=True):
-            yield self._mean(tables)
+            yield self._mean(tables, cells)
 
     def posterior_draws(
         self, cells: Cells, setting: Any, filled: Array, count: int, rng: np.random.Generator
     ) -> Iterator[Array]:
         """Each table from one of the parts, drawn by the weights: the models' disagreement is part of the spread."""
-        shares = rng.multinomial(count, [weight for _, _, weight in self.parts])
+        each = np.array([np.mean(weight) for _, _, weight in self.parts])
+        shares = rng.multinomial(count, each / each.sum())
         for (model, own, _), share in zip(self.parts, shares, strict=True):
             if share:
                 yield from model.posterior_draws(cells, own, filled, int(share), rng)
 
-    def _mean(self, tables: Any) -> Array:
-        weighted = (weight * table for (_, _, weight), table in zip(self.parts, tables, strict=True))
-        return np.asarray(sum(weighted))
+    def _mean(self, tables: Any, cells: Cells) -> Array:
+        return mean_of(tables, np.array([weight for _, _, weight in self.parts]).T, cells)

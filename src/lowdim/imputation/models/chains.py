@@ -14,11 +14,13 @@ import numpy as np
 
 from lowdim._core.runtime.threads import single_blas
 from lowdim.imputation.cells import Cells
+from lowdim.imputation.models.low_rank import PCA
 from lowdim.imputation.models.model import Array, Model
 
 MOST_PREDICTORS = 100  # of a linear regression: those most correlated with the column
 RIDGE_COLUMNS = 1000  # with missing cells
 SWEEPS = 20
+START = 10  # components of the completion that sweeps may start from; few and many have the same fixed point
 SETTLED = 0.01  # change of a cell, in deviations of the residuals of its column, that ends the sweeps
 EVIDENCE_STEPS = 30
 DRAWN_SWEEPS = 5  # between two tables drawn from the posterior
@@ -92,8 +94,19 @@ class RidgeChain(Model):
             return f"is slow for more than {RIDGE_COLUMNS} columns with missing cells"
         return "" if cells.coded.shape[1] > 1 else "needs at least 2 columns"
 
-    def fill(self, cells: Cells, setting: Any, start: Array | None = None) -> Array:
-        D, parents = begin(cells, start), cells.layout.parents
+    def path(self, cells: Cells) -> list[int]:
+        """Components of the completion that the first sweep starts from, 0 being the means.
+
+        Where neighbouring columns are nearly equal, sweeps from the means move the cells that lack together only a
+        little at a time: on spectra of 100 wavelengths the error was 6.5e-4 deviations after 30 of them, and 1.8e-4
+        after 5 from a low-rank completion.
+        """
+        most = max(PCA(self.effort).path(cells), default=0) if not PCA(self.effort).refusal(cells) else 0
+        return [0, min(START, most)] if most else [0]
+
+    def fill(self, cells: Cells, setting: int | None, start: Array | None = None) -> Array:
+        first = PCA(self.effort).fill(cells, setting) if setting else None
+        D, parents = begin(cells, first), cells.layout.parents
         deviation = np.ones(len(parents))  # of the residuals, which a change is compared with
 
         def predict(A: Array, Y: Array, new: Array, j: int) -> Array:
@@ -107,6 +120,9 @@ class RidgeChain(Model):
             if (np.abs(D - before) / deviation).max() <= SETTLED:
                 break
         return D
+
+    def said(self, setting: int | None) -> str:
+        return f"started from {setting} components" if setting else ""
 
     def bootstrap(
         self, cells: Cells, setting: Any, filled: Array, count: int, rng: np.random.Generator

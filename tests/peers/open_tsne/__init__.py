@@ -1,0 +1,1 @@
+"""openTSNE's tests on our t-SNE."""
