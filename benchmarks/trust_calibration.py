@@ -1,7 +1,7 @@
 """The evidence of docs/trust.md: ``python -m benchmarks.trust_calibration [SECTION...]``
 
-Sections: noise, intruders, structure, dimension, groups, stability. Each prints its tables; noise, structure and
-dimension also draw their curves into docs/images. Seeds are fixed.
+Sections: noise, intruders, between, structure, dimension, groups, stability. Each prints its tables; noise, structure
+and dimension also draw their curves into docs/images. Seeds are fixed.
 """
 
 from __future__ import annotations
@@ -79,6 +79,27 @@ def intruders() -> None:
         for kind, make in {"moved": _moved, "between": _between}.items():
             areas = [_areas(*make(seed, MODELS[name]), MODELS[name], seed) for seed in range(4)]
             say(name, kind, *(f"{np.mean([each[test] for each in areas]):.2f}" for test in areas[0]))
+
+
+def between() -> None:
+    """Where maps show rows interpolated between two groups, and whether they are found where a map hides them."""
+    say("method", "place between the groups", "isolation", "hidden: trust.rows", "hidden: isolation")
+    say(*["---"] * 5)
+    for name in ("PCA", "t-SNE", "UMAP"):
+        places, ratios, areas = [], [], []
+        for seed in range(4):
+            X, Z, planted = _between(seed, MODELS[name])
+            own = np.setdiff1d(np.arange(60), planted)
+            one, two = Z[own].mean(axis=0), Z[60:120].mean(axis=0)
+            places.extend((Z[planted] - one) @ (two - one) / ((two - one) @ (two - one)))
+            ratios.extend(lowdim.trust.rows(X, Z, random_state=seed).isolation[planted])
+            Z = Z.copy()
+            Z[planted] = Z[np.random.default_rng(seed).choice(own, 5, replace=False)] + 1e-3 * Z.std()
+            found = lowdim.trust.rows(X, Z, estimator=MODELS[name], n_null=3, random_state=seed)
+            is_planted = np.isin(np.arange(len(X)), planted)
+            areas.append([roc_auc_score(is_planted, values) for values in (found.p_values, found.isolation)])
+        spans = [f"{min(values):.2f} to {max(values):.2f}" for values in (places, ratios)]
+        say(name, *spans, *(f"{area:.2f}" for area in np.mean(areas, axis=0)))
 
 
 def _moved(seed: int, model: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -249,7 +270,7 @@ def uniform(curves: dict[str, np.ndarray], name: str, label: str) -> None:
     plt.close(figure)
 
 
-SECTIONS = {each.__name__: each for each in (noise, intruders, structure, dimension, groups, stability)}
+SECTIONS = {each.__name__: each for each in (noise, intruders, between, structure, dimension, groups, stability)}
 
 
 def main() -> None:

@@ -23,7 +23,9 @@ extensions = [
     "mathml",
     "picture",
     "plain_docstrings",
+    "reference_links",
     "reference_pages",
+    "reproduction",
 ]
 exclude_patterns = ["_build", "_ext", "_pictures", "_templates", "**/.*"]
 templates_path = ["_templates"]
@@ -46,6 +48,7 @@ numpydoc_class_members_toctree = False
 html_theme = "pydata_sphinx_theme"
 html_title = "lowdim"
 html_static_path = ["_static"]
+html_search_scorer = str(HERE / "_ext" / "scorer.js")  # a relative path would be that of the shell
 html_css_files = ["lowdim.css"]
 html_show_sourcelink = False
 html_copy_source = False

@@ -203,7 +203,7 @@ def finite(answer: Any) -> str:
 def footprint(X: Any) -> bytes:
     """The bytes of a table in any container, and how it is laid out."""
     if sparse.issparse(X):
-        names = {"coo": ("data", "coords"), "dia": ("data", "offsets")}.get(X.format, ("data", "indices", "indptr"))
+        names = {"coo": ("data", "row", "col"), "dia": ("data", "offsets")}.get(X.format, ("data", "indices", "indptr"))
         return b"".join(np.asarray(getattr(X, name)).tobytes() for name in names)
     if isinstance(X, pd.DataFrame):
         return pd.util.hash_pandas_object(X).to_numpy().tobytes() + str(list(X.dtypes)).encode()

@@ -143,8 +143,8 @@ def test_clocks(toy):
     assert lines["toy"]["median"] >= 0.01
     assert lines["slow"]["median"] >= 0.04
     assert 0.01 <= min(lines["compiling"]["seconds"]) < 1.0
-    # The quickest of each: other work on the machine can only make a run longer.
-    assert min(lines["toy (cold)"]["seconds"]) > min(lines["toy"]["seconds"]) + 0.02
+    # By processor time: on a busy machine a call may wait for longer than a whole process works.
+    assert lines["toy (cold)"]["processor"] > lines["toy"]["processor"] + 0.02
 
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux counts the memory of a call")
@@ -236,8 +236,8 @@ def test_the_meter_tells_own_work_from_that_of_others():
         rest = Meter()
         time.sleep(0.5)
         slept = rest.read()
-        work, end = Meter(), time.perf_counter() + 0.5
-        while time.perf_counter() < end:
+        work, end = Meter(), time.process_time() + 0.4  # its own: a busy machine gives it less of any second
+        while time.process_time() < end:
             pass
         print(json.dumps([slept, work.read()]))
     """
@@ -246,7 +246,7 @@ def test_the_meter_tells_own_work_from_that_of_others():
     slept, worked = json.loads(said.stdout)
     assert slept["seconds"] >= 0.5
     assert slept["processor"] < 0.25
-    assert 0.05 < worked["processor"] <= worked["seconds"] + 0.02
+    assert 0.35 < worked["processor"] <= worked["seconds"] + 0.02
     if worked["others"] is not None:
         own = worked["processor"] / worked["seconds"] / os.cpu_count()
         assert 0 <= worked["others"] <= 1.1 - own
@@ -276,10 +276,11 @@ def test_other_processes_are_what_the_machine_did_and_this_program_did_not():
 
 @pytest.mark.skipif(not Path("/proc/stat").exists(), reason="only Linux counts the work of the machine")
 def test_the_work_of_the_machine_is_counted(tmp_path, monkeypatch):
-    first, end = meter.counts(), time.perf_counter() + 0.3
-    while time.perf_counter() < end:
+    first, start, end = meter.counts(), time.perf_counter(), time.process_time() + 0.3
+    while time.process_time() < end:
         pass
-    assert 0.1 < meter.counts().worked - first.worked < 0.3 * os.cpu_count() + 5
+    worked = meter.counts().worked - first.worked
+    assert 0.1 < worked < (time.perf_counter() - start) * os.cpu_count() + 5
     stat = tmp_path / "stat"
     stat.write_text("cpu  100 20 30 4000 500 6 7 80 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n")
     monkeypatch.setattr(meter, "Path", lambda name: stat)
@@ -297,7 +298,7 @@ def test_waiting_for_a_quiet_machine_ends(monkeypatch):
     monkeypatch.setattr(Watch, "share", lambda self: Share(0.9, 0.0))
     start = time.perf_counter()
     assert Guard().before(0.1) == Share(0.9, 0.0)
-    assert 0.1 <= time.perf_counter() - start < 5
+    assert 0.1 <= time.perf_counter() - start < 60
 
 
 def test_a_run_is_judged_by_its_own_share_or_by_that_of_its_process(monkeypatch):

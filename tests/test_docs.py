@@ -5,6 +5,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+import sys
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -93,6 +94,19 @@ def test_documented_parameters_are_the_parameters(name):
     assert found == wanted, f"{name}: documented {found}, signature {wanted}"
 
 
+@pytest.mark.parametrize("name", [name for name in PUBLIC if name not in RECORDS and name != "ModelFileError"])
+def test_public_names_have_an_example(name):
+    """Run by `test_examples_run` of its module; that passes over decorated functions, so they are run here."""
+    thing = PUBLIC[name]
+    assert ">>> " in inspect.cleandoc(thing.__doc__)
+    assert thing.__module__ in ("lowdim", *MODULES)
+    if inspect.isfunction(thing) and thing.__globals__ is not vars(sys.modules[thing.__module__]):
+        runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+        tests = doctest.DocTestFinder().find(thing, name, module=False, globs={})
+        assert sum(runner.run(test).attempted for test in tests)
+        assert runner.summarize().failed == 0
+
+
 @pytest.mark.parametrize("name", lowdim._ESTIMATORS)
 def test_estimators_teach(name):
     """One screen: what it does, attributes, a reference with a year, an example."""
@@ -126,6 +140,13 @@ TEXTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("exam
 def test_the_table_lists_exactly_the_methods_that_exist():
     text = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
     table = re.findall(r"^\| `(\w+)` \|", text, flags=re.M)
+    assert sorted(table) == sorted(lowdim._ESTIMATORS)
+
+
+def test_the_costs_are_those_of_all_methods():
+    """Each with a measured time, and what its map does not show."""
+    text = (ROOT / "docs" / "choose" / "costs.md").read_text(encoding="utf-8")
+    table = re.findall(r"^\| \[`(\w+)`\].* \| (?:< )?[\d.]+ \| [^|]+ \|$", text, flags=re.M)
     assert sorted(table) == sorted(lowdim._ESTIMATORS)
 
 
@@ -188,7 +209,7 @@ def test_the_rooms_of_the_architecture_are_those_of_the_contract():
     contract = (ROOT / ".importlinter").read_text(encoding="utf-8").split("[importlinter:contract:rooms]")[1]
     lines = re.findall(r"^ {4}(lowdim\._core\..*)$", contract.split("[importlinter:")[0], flags=re.M)
     stated = [re.findall(r"lowdim\._core\.(\w+)", line) for line in lines]
-    beside_base = {"validate", "vocabulary", "renamed", "foreign_names"}
+    beside_base = {"validate", "vocabulary", "renamed", "foreign_names", "reads_blocks"}
     assert [[name for name in row if name not in beside_base] for row in told] == stated
     core = ROOT / "src" / "lowdim" / "_core"
     rooms = {p.name for p in core.iterdir() if p.is_dir() and (p / "__init__.py").exists()}

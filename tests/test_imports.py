@@ -11,7 +11,7 @@ import pytest
 
 import lowdim
 
-HEAVY = ("torch", "dask", "matplotlib", "pandas", "polars", "jinja2", "rich", "clarabel")
+HEAVY = ("torch", "dask", "matplotlib", "pandas", "polars", "jinja2", "rich", "clarabel", "anywidget")
 SOURCES = Path(lowdim.__file__).parent
 
 
@@ -38,8 +38,12 @@ def test_import_loads_nothing_but_the_standard_library():
 
 
 def test_the_first_estimator_costs_little_more_than_scikit_learn():
-    code = "import time, sklearn.base; t = time.process_time(); from lowdim import PCA; print(time.process_time() - t)"
-    assert any(fresh(code) < 0.2 for _ in range(5))
+    """A share of what scikit-learn takes in the same process: a slow machine slows both."""
+    code = (
+        "import time; t = time.process_time(); import sklearn.base; u = time.process_time(); from lowdim import PCA;"
+        "print((time.process_time() - u) / (u - t))"
+    )
+    assert any(fresh(code) < 0.3 for _ in range(5))
 
 
 def test_estimators_load_hardly_more_than_scikit_learn_does():

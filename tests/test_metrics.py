@@ -29,10 +29,17 @@ INSIDE = {
     **dict.fromkeys(("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule"), BITS),
     "braycurtis": np.abs(odd.plain()),
     "jensenshannon": np.abs(odd.plain()),
+    "hellinger": np.abs(odd.plain()),
     "correlation": odd.plain(),
 }
 CONSTANT = np.vstack([odd.plain(), np.full((1, 4), 2.0)])
 OUTSIDE = {**{name: odd.plain() for name in INSIDE}, "correlation": CONSTANT}
+
+
+def hellinger(X):
+    """By its definition: half the squared distance of the square roots of shares."""
+    shares = X / X.sum(axis=1, keepdims=True)
+    return np.sqrt(0.5 * ((np.sqrt(shares)[:, None] - np.sqrt(shares)[None]) ** 2).sum(axis=2))
 
 
 def test_every_name_has_a_domain_that_its_formula_needs():
@@ -49,7 +56,8 @@ def test_every_name_has_a_domain_that_its_formula_needs():
 def test_rows_outside_the_domain_are_refused_by_name(name):
     inside = INSIDE[name].astype(float)
     D = pairwise(inside, inside.copy(), name)
-    np.testing.assert_allclose(D, cdist(INSIDE[name], INSIDE[name], name), atol=1e-15)
+    wanted = hellinger(inside) if name == "hellinger" else cdist(INSIDE[name], INSIDE[name], name)
+    np.testing.assert_allclose(D, wanted, atol=1e-15)
     for call in (
         lambda X: lowdim.dissimilarities(X, metric=name),
         lambda X: lowdim.quality.stress(X, X[:, :2], metric=name),

@@ -8,14 +8,21 @@ import pytest
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if "_build" not in path.parts)
-WITH_EXAMPLES = [page for page in PAGES if ">>> " in page.read_text(encoding="utf-8")]
+# These ask for verdicts, most of t-SNE maps of hundreds of rows, with nineteen maps of noise each.
+SLOW = {"cases/penguins.md", "cases/digits.md", "cases/single-cells.md", "cases/ecology.md"}
 
 
 def name(page):
     return str(page.relative_to(DOCS))
 
 
-@pytest.mark.parametrize("page", WITH_EXAMPLES, ids=name)
+def with_examples():
+    for page in PAGES:
+        if ">>> " in page.read_text(encoding="utf-8"):
+            yield pytest.param(page, id=name(page), marks=[pytest.mark.deep] if name(page) in SLOW else [])
+
+
+@pytest.mark.parametrize("page", list(with_examples()))
 def test_examples_of_a_page_run(page):
     failed, tried = doctest.testfile(
         str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS

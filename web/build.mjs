@@ -7,7 +7,8 @@ import { build } from "esbuild";
 const here = fileURLToPath(new URL(".", import.meta.url));
 const out = fileURLToPath(new URL("../src/lowdim/report/static/", import.meta.url));
 const files = ["build.mjs", "package-lock.json", "package.json", "tsconfig.json"];
-for (const name of readdirSync(`${here}src`)) files.push(`src/${name}`);
+for (const found of readdirSync(`${here}src`, { withFileTypes: true, recursive: true }))
+  if (found.isFile()) files.push(`${found.parentPath}/${found.name}`.slice(here.length));
 files.sort();
 
 const hash = createHash("sha256");
@@ -17,18 +18,21 @@ for (const name of files) {
 }
 const banner = `/*! lowdim report page, made from web/ (npm run build); sources: sha256-${hash.digest("hex")} */`;
 
-await build({
+const page = [
+  { in: "src/main.ts", out: "report" },
+  { in: "src/report.css", out: "report" },
+  { in: "src/view.ts", out: "view" },
+  { in: "src/view.css", out: "view" },
+];
+const settings = {
   absWorkingDir: here,
-  entryPoints: [
-    { in: "src/main.ts", out: "report" },
-    { in: "src/report.css", out: "report" },
-  ],
   outdir: out,
   bundle: true,
   minify: true,
-  format: "iife",
   target: ["chrome90", "firefox90", "safari15"],
   charset: "ascii",
   legalComments: "none",
   banner: { js: banner, css: banner },
-});
+};
+await build({ ...settings, entryPoints: page, format: "iife" });
+await build({ ...settings, entryPoints: [{ in: "src/widget.ts", out: "widget" }], format: "esm" });

@@ -63,8 +63,10 @@ _OTHERS = {
     "load": "lowdim._core.persist",
     "ModelFileError": "lowdim._core.persist",
     "low_rank": "lowdim.linear.low_rank",
+    "NeighborGraph": "lowdim.neighbor_graph",
     "pseudo_inverse": "lowdim.linear.low_rank",
     "save": "lowdim._core.persist",
+    "transform_batches": "lowdim._core.arrow_batches",
 }
 _HOMES = _ESTIMATORS | _OTHERS
 _MODULES = ("datasets", "kernels", "plot", "quality", "select", "trust")

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
+from scipy import sparse
 
 from lowdim.app.read_options import ReadOptions
 
@@ -703,4 +704,28 @@ NOT_DISTANCES = [
     wrong("an unknown form", PLAIN, "--distances must be one of square, lower", how=ReadOptions(distances="round")),
 ]
 
-MESSY = [*CLEAN, *TEXT, *ERRORS, *PACKED, *RECORDS, *DISTANCES, *NOT_DISTANCES]
+STORED = sparse.csr_array(np.array([[0.0, 2.5], [1.0, 0.0], [0.0, 0.0]]))
+SPARSE = "a sparse matrix of scipy: cells that are not stored are 0"
+OF_PEOPLE = [
+    *(
+        Messy(f"sparse {form}", saved(sparse.save_npz, STORED.asformat(form)),
+              {"1": [0.0, 1.0, 0.0], "2": [2.5, 0.0, 0.0]}, (SPARSE,), name="t.npz")
+        for form in ("csr", "csc", "coo")
+    ),
+    wrong("sparse with indices outside",
+          saved(lambda out: np.savez(
+              out, indices=np.array([9, 0], np.int32), indptr=np.array([0, 1, 2, 2], np.int32), format=b"csr",
+              shape=np.array([3, 2]), data=STORED.data)),
+          "cannot be read as npz", name="t.npz"),
+    wrong("sparse and far too large",
+          saved(lambda out: np.savez(
+              out, indices=np.array([1], np.int32), indptr=np.array([0, 1], np.int32), format=b"csr",
+              shape=np.array([10**8, 10**6]), data=np.array([1.0]))),
+          "cells", name="t.npz"),
+    text("dates in two ways", "day,v\n2024-01-03,1\n13.02.2024,2\n2024-05-06,3\n",
+         {"day": ["2024-01-03", "13.02.2024", "2024-05-06"], "v": [1, 2, 3]}),
+    text("a line of totals", "name,v\na,1\nb,2\nTotal,3\n", {"name": ["a", "b", "Total"], "v": [1, 2, 3]}),
+    text("spellings", "plan,v\nbasic,1\nBasic,2\nbasic ,3\n", {"plan": ["basic", "Basic", "basic "], "v": [1, 2, 3]}),
+]  # fmt: skip
+
+MESSY = [*CLEAN, *TEXT, *ERRORS, *PACKED, *RECORDS, *DISTANCES, *NOT_DISTANCES, *OF_PEOPLE]

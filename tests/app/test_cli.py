@@ -19,6 +19,7 @@ from lowdim.app.cli import main
 from lowdim.app.commands import compare as compare_command
 from lowdim.app.parsers import parser
 from lowdim.app.read_options import ReadOptions
+from tests._core.runtime.clocks import children
 
 RESULTS = {"report.html", "embeddings.parquet", "embeddings.csv", "scores.json"}
 
@@ -377,7 +378,7 @@ def test_score_of_rows_without_a_place_or_a_label(flowers, capsys):
     assert code == 0
     assert json.loads(out)["auc"] == pytest.approx(lowdim.quality.rnx_auc(X[kept], X[kept, :2]))
     assert "note: 5 of 40 rows have no label (species)" in err
-    assert "note: 1 missing values in 1 of 40 rows" in err
+    assert "note: 1 missing value in 1 of 40 rows" in err
 
 
 def test_numbers_of_a_label_stay_numbers_where_one_is_missing(flowers, capsys):
@@ -542,7 +543,7 @@ sys.exit(cli.main())
 def test_ctrl_c_while_a_table_is_read(flowers):
     environment = {**os.environ, "PYTHONPATH": str(Path(lowdim.__file__).parents[1])}
     done = subprocess.run([sys.executable, "-c", STOPPED], cwd=flowers, env=environment, capture_output=True, text=True,
-                          timeout=60, check=False, preexec_fn=hear_ctrl_c)  # fmt: skip
+                          timeout=240, check=False, preexec_fn=hear_ctrl_c)  # fmt: skip
     assert (done.returncode, done.stderr) == (130, "lowdim: stopped\n")
     assert os.listdir(flowers) == ["flowers.csv"]
 
@@ -569,7 +570,7 @@ sys.exit(cli.main())
 def test_ctrl_c_that_a_compiled_module_turns_into_another_error(flowers, error):
     environment = {**os.environ, "PYTHONPATH": str(Path(lowdim.__file__).parents[1])}
     done = subprocess.run([sys.executable, "-c", INTERRUPTED.format(error=error)], cwd=flowers, env=environment,
-                          capture_output=True, text=True, timeout=60, check=False, preexec_fn=hear_ctrl_c)  # fmt: skip
+                          capture_output=True, text=True, timeout=240, check=False, preexec_fn=hear_ctrl_c)  # fmt: skip
     assert (done.returncode, done.stderr) == (130, "lowdim: stopped\n")
 
 
@@ -584,7 +585,7 @@ def test_ctrl_c_at_any_moment(flowers, wait):
     assert child.stdout.readline() == "ready\n"
     time.sleep(wait)
     child.send_signal(signal.SIGINT)
-    _, err = child.communicate(timeout=60)
+    _, err = child.communicate(timeout=240)
     assert child.returncode == 130
     assert err.endswith("lowdim: stopped\n")
     assert "Traceback" not in err
@@ -607,7 +608,7 @@ def run(*words, cwd):
     path = os.pathsep.join([source, os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
     return subprocess.run(
         [sys.executable, "-m", "lowdim.app", *words], cwd=cwd, env={**os.environ, "PYTHONPATH": path},
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=240, check=False,
     )  # fmt: skip
 
 
@@ -630,11 +631,11 @@ def test_help_loads_nothing_heavy(flowers):
         "print([m for m in ('numpy', 'scipy', 'sklearn', 'polars', 'rich', 'jinja2') if m in sys.modules])"
     )
     source = str(Path(lowdim.__file__).parents[1])
-    start = time.perf_counter()
+    before = children()
     done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": source}, capture_output=True,
-                          text=True, timeout=60, check=True)  # fmt: skip
+                          text=True, timeout=240, check=True)  # fmt: skip
     assert done.stdout.splitlines()[-1] == "[]"
-    assert time.perf_counter() - start < 3  # about 0.1 s on a quiet machine
+    assert children() - before < 1  # seconds of processor time; about 0.1
 
 
 def test_compare_takes_a_table_with_holes(flowers, capsys):

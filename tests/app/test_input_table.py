@@ -145,7 +145,7 @@ def test_complete_rows_keep_their_numbers_labels_and_names(csv):
 def test_missing_values_can_be_kept_for_methods_that_take_them(csv):
     table = read(csv("a,b\n1,2\n2,\n3,4\n"), ReadOptions(missing="keep"))
     assert np.isnan(table.X).sum() == 1
-    assert any("1 missing values in 1 of 3 rows" in note for note in table.notes)
+    assert any("1 missing value in 1 of 3 rows" in note for note in table.notes)
 
 
 def test_words_for_missing(csv):

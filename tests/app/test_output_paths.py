@@ -63,7 +63,7 @@ from lowdim._core.runtime.files import write_atomically
 def write(temporary):
     temporary.write_text("half")
     print("writing", flush=True)
-    time.sleep(60)
+    time.sleep(240)
 write_atomically("a.txt", write)
 """
 
@@ -77,7 +77,7 @@ def test_what_a_killed_process_left_goes_with_the_next_write_but_not_the_file_of
         write_text(tmp_path / "a.txt", "mine")
         assert len(os.listdir(tmp_path)) == 2
         child.send_signal(signal.SIGKILL)
-        child.wait(30)
+        child.wait(240)
     write_text(tmp_path / "b.txt", "another name")
     assert len(os.listdir(tmp_path)) == 3
     write_text(tmp_path / "a.txt", "mine")

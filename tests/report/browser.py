@@ -1,6 +1,7 @@
 """The page in Chromium: where things are, what was drawn, and loops by mouse."""
 
 import os
+import re
 
 import pytest
 
@@ -85,9 +86,63 @@ def loop(page, k, corners, keys=()):
     page.wait_for_selector(READY)
 
 
+def frames(page):
+    """Waits until what was asked for has been drawn: events of scrolling come before the next frame."""
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def point_at(page, inside, row):
+    """Moves the pointer to a row of the large map by the numbers in the page itself."""
+    canvas = inside.locator("#large canvas[data-map]")
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    u, v = inside.evaluate(
+        """row => {
+          const packed = JSON.parse(document.getElementById("data").textContent);
+          const text = packed.maps[+document.querySelector("#large canvas[data-map]").dataset.map].xy;
+          const xy = new Float32Array(Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer);
+          return [xy[2 * row], xy[2 * row + 1]]; }""",
+        row,
+    )
+    span = min(box["width"], box["height"]) - 28
+    page.mouse.move(box["x"] + box["width"] / 2 + u * span, box["y"] + box["height"] / 2 - v * span)
+
+
+def wait_marked(inside, k):
+    """Waits until so many rows are marked; by a selector, as the page's policy lets nothing be evaluated from text."""
+    inside.locator("#count", has_text=re.compile(rf"^{k} of ")).wait_for()
+
+
 def n_marked(page):
     text = page.locator("#count").text_content()
     return int(text.split(" of ")[0].replace(",", "")) if text else 0
 
 
 LEFT = [(-0.515, -0.515), (0.0, -0.515), (0.0, 0.515), (-0.515, 0.515)]
+
+
+def packed(rows):
+    """Marked rows as the address has them: runs, in base 36, each counted from the end of the one before."""
+    digits = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+    def base36(value):
+        return digits[value] if value < 36 else base36(value // 36) + digits[value % 36]
+
+    runs, end, rows = [], 0, sorted(int(row) for row in rows)
+    at = 0
+    while at < len(rows):
+        last = at
+        while last + 1 < len(rows) and rows[last + 1] == rows[last] + 1:
+            last += 1
+        more = f"-{base36(rows[last] - rows[at])}" if last > at else ""
+        runs.append(base36(rows[at] - end) + more)
+        end, at = rows[last], last + 1
+    return ".".join(runs)
+
+
+def mark(page, name, rows, colour="none", more=""):
+    """Opens a map with marked rows, as a link would."""
+    page.evaluate("hash => { location.hash = hash }", f"map={name}&colour={colour}&truth=0&rows={packed(rows)}{more}")
+    page.wait_for_function("wanted => document.querySelector('#count').textContent.startsWith(wanted)",
+                           arg=f"{len(set(rows)):,} of ")  # fmt: skip
+    page.wait_for_selector(READY)

@@ -62,6 +62,7 @@ def show(start, path):
         settings = {"viewport": {"width": 1280, "height": 900}, **settings}
         context = start(*more).new_context(**settings)
         contexts.append(context)
+        context.set_default_timeout(150_000)  # a busy machine is not the page's fault
         page = context.new_page()
         if script:
             page.add_init_script(script)

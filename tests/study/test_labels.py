@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from lowdim.study.labels import labels_of
+from lowdim.study.labels import in_order_of, labels_of
 
 
 @pytest.mark.parametrize(
@@ -59,3 +59,12 @@ def test_rows_without_a_label_are_said():
     assert quantity.note == "1 of 3 rows have no label (label): they are grey in the maps."
     np.testing.assert_array_equal(quantity.values, [0.5, np.nan, 1.5])
     assert labels_of(["a", "b"], 2).note is None
+
+
+def test_a_series_is_given_to_the_rows_by_its_index():
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 5.0]}, index=list("wxyz"))
+    labels = pd.Series(["p", "q", "r", "s"], index=list("zyxw"))
+    assert list(in_order_of(frame, labels)) == ["s", "r", "q", "p"]
+    assert in_order_of(frame, labels.reset_index(drop=True)).tolist() == ["p", "q", "r", "s"]  # no names in common
+    assert in_order_of(frame.to_numpy(), labels) is labels
+    assert in_order_of(frame, None) is None

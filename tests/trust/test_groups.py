@@ -147,3 +147,15 @@ def test_most_of_a_sheet_is_no_group_of_its_own():
     found = lowdim.trust.groups(X, X[:, [0, 1]], labels, random_state=0)
     assert found.table[0].inside > 0.95
     assert [group.verdict for group in found.table] == ["overlaps", "overlaps"]
+
+
+def test_valleys_do_not_depend_on_the_order_of_the_rows():
+    rng = np.random.default_rng(0)
+    for _ in range(25):
+        X = rng.standard_normal((120, 4))
+        X[60:] += 1.5
+        found = []
+        for order in (np.arange(120), rng.permutation(120), rng.permutation(120)):
+            near = nearest(X[order], 12, metric="euclidean", n_jobs=1, approximate=None, owner="test")
+            found.append(modes(np.asarray(near.distances, float), near.indices, 4.0, 8).valley)
+        assert np.ptp(found) < 1e-9

@@ -66,6 +66,39 @@ def test_rows_moved_into_another_group_are_found(name):
     assert all(set(found.false_neighbors[row]) <= set(range(120, 180)) | set(moved) for row in moved)
 
 
+def interpolated(seed):
+    """Groups with five rows half way between the first two, and which these are."""
+    X, planted = clusters(seed), np.arange(0, 60, 12)
+    t = np.random.default_rng(seed).uniform(0.4, 0.6, (5, 1))
+    X[planted] = (1 - t) * X[planted] + t * X[planted + 60]
+    return X, planted
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_rows_between_groups_that_a_map_hides_in_one_are_found(seed):
+    """t-SNE itself shows them between the groups, where they belong; put among the rows of one group they stand out."""
+    X, planted = interpolated(seed)
+    Z = lowdim.TSNE(n_components=2, perplexity=20, random_state=0).fit_transform(X)
+    others = np.setdiff1d(np.arange(60), planted)
+    one, two = Z[others].mean(axis=0), Z[60:120].mean(axis=0)
+    along = (Z[planted] - one) @ (two - one) / ((two - one) @ (two - one))
+    assert np.all((along > 0.2) & (along < 0.8))
+    shown = lowdim.trust.rows(X, Z, random_state=0).isolation
+    assert shown[planted].max() < 1.1
+    Z[planted] = Z[others[7::9][:5]] + 1e-3 * Z.std()
+    hidden = lowdim.trust.rows(X, Z, random_state=0).isolation
+    assert roc_auc_score(np.isin(np.arange(len(X)), planted), hidden) >= 0.95
+
+
+def test_isolation_does_not_depend_on_units_and_is_1_of_the_data_itself():
+    X = noise(0)
+    assert np.allclose(lowdim.trust.rows(X, 7 * X, random_state=0).isolation, 1)
+    copies = np.repeat(X[:8], 20, axis=0)
+    assert np.allclose(lowdim.trust.rows(copies, copies, n_neighbors=5, random_state=0).isolation, 1)
+    along = lowdim.trust.rows(X, X, reference="geodesic", random_state=0)
+    assert np.all(along.isolation > 0)
+
+
 def test_a_perfect_map_is_trusted_everywhere():
     X = noise(0, d=2)
     found = lowdim.trust.rows(X, X, estimator=lowdim.PCA(n_components=1), random_state=0)

@@ -7,6 +7,8 @@ export interface State {
   question: string;
   colour: string;
   truth: boolean;
+  axes: boolean;
+  against: string; // the map that changes are counted from; "" where none are shown
   view: View;
   marked: Uint8Array | null;
 }
@@ -49,11 +51,13 @@ export function write(state: State): boolean {
   if (state.question) next.set("for", state.question);
   next.set("colour", state.colour);
   next.set("truth", state.truth ? "1" : "0");
+  if (state.axes) next.set("axes", "1");
+  if (state.against) next.set("against", state.against);
   if (state.view.scale > 1)
     next.set("view", [state.view.scale, state.view.x, state.view.y].map((v) => +v.toPrecision(4)).join());
   const packed = state.marked ? packRows(state.marked) : "";
   if (packed && packed.length <= LONGEST) next.set("rows", packed);
-  history.replaceState(null, "", `#${next}`);
+  if (location.protocol !== "about:") history.replaceState(null, "", `#${next}`); // a page in a frame may have no address
   return packed.length <= LONGEST;
 }
 
@@ -62,6 +66,8 @@ export interface Wanted {
   question: string | null;
   colour: string | null;
   truth: boolean | null;
+  axes: boolean;
+  against: string | null;
   view: View | null;
   rows: number[];
 }
@@ -76,6 +82,8 @@ export function read(): Wanted | null {
     question: given.get("for"),
     colour: given.get("colour"),
     truth: given.has("truth") ? given.get("truth") === "1" : null,
+    axes: given.get("axes") === "1",
+    against: given.get("against"),
     view: view.length === 3 && view.every(Number.isFinite) ? { scale: view[0], x: view[1], y: view[2] } : null,
     rows: given.has("rows") ? unpackRows(given.get("rows")!) : [],
   };

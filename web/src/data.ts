@@ -8,7 +8,9 @@ interface PackedLabel {
 interface PackedMap {
   name: string;
   flat: boolean;
+  linear: boolean;
   xy: string;
+  ellipses: { rows: string; axes: string } | null;
   quality: string;
 }
 interface PackedLine {
@@ -31,6 +33,7 @@ interface Packed {
   recommended: string | null;
   truth: PackedTruth | null;
   title: string;
+  images: { width: number; height: number; channels: number; values: string } | null;
 }
 interface PackedTruth {
   kind: "components" | "distances" | "neighbours";
@@ -80,10 +83,17 @@ export interface Chart {
   low: number;
   lines: Line[];
 }
+/** Where rows with missing cells may be: two half axes of an ellipse for each of these rows. */
+export interface Ellipses {
+  rows: Int32Array;
+  axes: Float32Array;
+}
 export interface Places {
   name: string;
   flat: boolean;
+  linear: boolean; // the same directions mean the same everywhere
   xy: Float32Array;
+  ellipses: Ellipses | null;
   quality: Float32Array;
 }
 
@@ -130,6 +140,8 @@ export function truth(): Truth {
     near: near === null ? null : n <= 2 ** 16 ? new Uint16Array(bytes(near)) : new Uint32Array(bytes(near)),
   });
 }
+/** Pixels of the rows, 0 to 255, where rows are images. */
+export const images = packed.images && { ...packed.images, values: new Uint8Array(bytes(packed.images.values)) };
 /** Columns that no method saw: dates, names, free text, shown with a row. */
 export const shown = packed.shown;
 
@@ -142,7 +154,11 @@ function decodeMap(source: PackedMap): Places {
   const xy = floats(source.xy);
   // A line has no heights: rows are spread evenly so that they can be told apart.
   if (source.flat) for (let i = 0; i < n; i++) xy[2 * i + 1] = ((i * 0.618034) % 1) * 0.3 - 0.15;
-  return { name: source.name, flat: source.flat, xy, quality: floats(source.quality) };
+  const { name, flat, linear, ellipses } = source;
+  return {
+    ...{ name, flat, linear, xy, quality: floats(source.quality) },
+    ellipses: ellipses && { rows: ints(ellipses.rows), axes: floats(ellipses.axes) },
+  };
 }
 
 /** One fixed shuffle: no class is always painted on top of another. */

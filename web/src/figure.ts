@@ -4,7 +4,6 @@ import {
   classColour,
   classShape,
   classesOf,
-  goodRamp,
   hexOf,
   onPaper,
   paintInks,
@@ -14,6 +13,7 @@ import {
 } from "./colours";
 import { Places, n, order } from "./data";
 import { View } from "./marks";
+import { measured } from "./measured";
 import * as selection from "./selection";
 import { digits } from "./tip";
 
@@ -152,14 +152,15 @@ function key(pen: Pen, { choice, colourName }: Shown): void {
       );
     return;
   }
-  if (!quantity && choice !== "quality") return;
-  const range = quantity ? rangeOf(quantity) : { low: 0, high: 1, clipped: false };
+  const computed = measured(choice);
+  if (!quantity && !computed) return;
+  const range = quantity ? rangeOf(quantity) : { low: computed!.low, high: computed!.high, clipped: false };
   const side = (sign: string, value: number) => (range.clipped ? `${sign} ` : "") + digits(value, 4);
   const left = SIDE - MARGIN - 150;
   pen.text(SIDE - MARGIN - 330, 26, cut(colourName, 22), 12, INK);
   pen.text(SIDE - MARGIN - 158, 26, side("\u2264", range.low), 12, INK, false, "end");
   // Each step reaches under the next one, so that no gap is seen between them.
-  const steps = rampColours(quantity ? AMOUNT : goodRamp());
+  const steps = rampColours(quantity ? AMOUNT : computed!.stops());
   steps.forEach((colour, k) =>
     pen.box(left + (90 * k) / steps.length, 16, 90 / steps.length + (k < steps.length - 1 ? 1 : 0), 11, colour),
   );

@@ -6,13 +6,13 @@ import {
   Choice,
   classColour,
   classShape,
-  goodRamp,
   grey,
   classesOf,
   quantityOf,
   rangeOf,
 } from "./colours";
 import { Column, Label, columns, label, n } from "./data";
+import { measured } from "./measured";
 import * as selection from "./selection";
 import { digits } from "./tip";
 
@@ -83,7 +83,8 @@ function chips(source: Column | Label, again: () => void): void {
 export function describe(choice: Choice): void {
   legend.replaceChildren();
   const quantity = quantityOf(choice);
-  if (choice === "quality") bar(goodRamp(), "0, random", "1, all neighbours preserved");
+  const computed = measured(choice);
+  if (computed) bar(computed.stops(), ...computed.ends);
   if (quantity) {
     const { low, high, clipped } = rangeOf(quantity);
     bar(AMOUNT, (clipped ? "\u2264 " : "") + digits(low, 4), (clipped ? "\u2265 " : "") + digits(high, 4));

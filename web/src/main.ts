@@ -1,15 +1,24 @@
 // The script of the page: linked maps, one of them large; a sortable table; values of the curves under the pointer.
 import * as address from "./address";
-import { nearRamp, onScheme } from "./colours";
+import * as arrows from "./axes/arrows";
+import { gliding, morph, moves } from "./change/morph";
+import * as moved from "./change/moved";
+import { nearRamp, onScheme, printing } from "./colours";
 import { readable } from "./curves";
 import { charts, label, maps as places, n, start, title } from "./data";
 import { download, fileName } from "./download";
 import { asPng, asSvg } from "./figure";
 import { findable } from "./find";
+import { framed } from "./frame";
+import { judge } from "./judge/panel";
 import { describe, refresh } from "./legend";
 import { MapView, shared, touched } from "./maps";
 import { Painter, Raster, webglPainter } from "./marks";
 import { asCsv, describeMarked } from "./picked";
+import * as ellipses from "./ellipses";
+import { MOVED } from "./change/moved";
+import { hideNames, state as named, writeNames } from "./names";
+import { offerStress } from "./stress";
 import * as selection from "./selection";
 import { Stage } from "./stage";
 import { sortable } from "./table";
@@ -59,16 +68,18 @@ function work(): void {
     waiting.delete(map);
     if (inks) map.ink();
     map.paint(painter);
+    if (map === stage?.large) map.resting ? writeNames(map, shared.choice) : hideNames();
     if (performance.now() > end) break;
   }
   if (waiting.size) asked = requestAnimationFrame(work);
-  document.documentElement.dataset.ready = String(!waiting.size);
+  document.documentElement.dataset.ready = String(!waiting.size && !gliding());
 }
 
 function recolour(): void {
   if (shared.choice !== chooser.value) selection.forget();
   shared.choice = chooser.value;
   truth.stale();
+  compareTwo();
   describe(shared.choice);
   describeTruth();
   all(true);
@@ -85,6 +96,8 @@ function remember(): void {
     question: stage.question?.name ?? "",
     colour: shared.choice,
     truth: truth.state.on,
+    axes: arrows.state.on,
+    against: shared.choice === MOVED ? against.value : "",
     view: stage.large.window,
     marked: selection.marked(),
   });
@@ -99,6 +112,8 @@ function restore(): void {
   stage.show(stage.named(wanted.map) ?? stage.large);
   if (wanted.view) stage.large.window = wanted.view;
   if ([...chooser.options].some((option) => option.value === wanted.colour)) chooser.value = wanted.colour!;
+  arrows.state.on = arrows.available && wanted.axes;
+  if (wanted.against !== null && stage.named(wanted.against)) against.value = wanted.against;
   if (wanted.truth !== null) truth.state.on = truth.available && wanted.truth;
   if (wanted.rows.length) selection.mark((found) => wanted.rows.forEach(found), "replace");
 }
@@ -132,6 +147,83 @@ pointing?.addEventListener("click", () => {
   remember();
 });
 
+// --- what changed between two maps
+
+const against = document.getElementById("against") as HTMLSelectElement,
+  change = document.getElementById("change")!;
+
+function glide(map: MapView, from: MapView): void {
+  morph(map, from.places.xy, (each) => later(each, false));
+}
+
+function compareTwo(): void {
+  change.hidden = shared.choice !== MOVED;
+  if (change.hidden || !stage) return;
+  if (against.value === stage.large.places.name || !stage.named(against.value))
+    against.value = maps.find((map) => map !== stage!.large)?.places.name ?? "";
+  const from = stage.named(against.value) ?? stage.large;
+  moved.compareMaps(from.places, stage.large.places, () => {
+    all(true);
+    sayChange();
+  });
+  sayChange();
+}
+function sayChange(): void {
+  document.getElementById("changed")!.textContent = moved.sentence();
+  change.dataset.state = moved.state.shares ? "done" : "busy";
+}
+/** The large map is another one: changes are counted to it. */
+function recolourChanges(): void {
+  if (shared.choice !== MOVED) return;
+  compareTwo();
+  all(true);
+}
+against.addEventListener("change", () => {
+  recolourChanges();
+  remember();
+});
+document.getElementById("play")!.addEventListener("click", () => {
+  const from = stage?.named(against.value);
+  if (from && stage) glide(stage.large, from);
+});
+document.getElementById("play")!.hidden = !moves();
+
+// --- what the axes mean, names of groups, uncertain places
+
+const axesButton = document.getElementById("axes") as HTMLButtonElement | null;
+function describeAxes(): void {
+  if (!axesButton) return;
+  axesButton.setAttribute("aria-pressed", String(arrows.state.on));
+  const told = document.getElementById("axes-told")!;
+  told.hidden = !arrows.state.on;
+  if (stage)
+    told.textContent = stage.large.places.linear
+      ? `${stage.large.places.name} is a linear map: an arrow points to where its column grows, everywhere alike; ` +
+        "it reaches the circle if the map shows all of the column."
+      : "This map is curved, so directions mean something else in each place. Point at a row: arrows show where " +
+        "columns grow among its 60 nearest rows in the data (approximate, by local regression).";
+}
+/** A button that switches a part of the picture. */
+function switches(id: string, state: { on: boolean }, after: () => void): void {
+  const button = document.getElementById(id);
+  button?.setAttribute("aria-pressed", String(state.on));
+  button?.addEventListener("click", () => {
+    state.on = !state.on;
+    button.setAttribute("aria-pressed", String(state.on));
+    after();
+  });
+}
+const repaintLarge = () => stage && later(stage.large, false);
+switches("axes", arrows.state, () => {
+  describeAxes();
+  repaintLarge();
+  remember();
+});
+switches("names", named, repaintLarge);
+switches("ellipses", ellipses.state, repaintLarge);
+moved.offerMoved();
+offerStress(() => all(true));
+
 // --- maps
 
 for (const canvas of document.querySelectorAll<HTMLCanvasElement>("canvas[data-map]"))
@@ -143,8 +235,12 @@ for (const canvas of document.querySelectorAll<HTMLCanvasElement>("canvas[data-m
   );
 maps.sort((a, b) => places.indexOf(a.places) - places.indexOf(b.places));
 if (maps.length)
-  stage = new Stage(maps, (repaint) => {
+  stage = new Stage(maps, (repaint, before) => {
     for (const map of repaint) later(map, false);
+    if (before && stage && !restoring) glide(stage.large, before);
+    if (before) recolourChanges();
+    describeAxes();
+    if (repaint.length) judge(selection.marked(), stage?.large.places ?? null);
     remember();
   });
 
@@ -155,6 +251,7 @@ selection.watch(() => {
   refresh();
   all(true);
   describeMarked();
+  judge(selection.marked(), stage?.large.places ?? null);
   remember();
 });
 
@@ -207,13 +304,28 @@ addEventListener("hashchange", () => {
   restoring = true;
   restore();
   recolour();
+  describeAxes();
   restoring = false;
 });
+/** Paper is white: all maps are painted in the colours for it at once, and again for the screen afterwards. */
+function paint(onPaper: boolean): void {
+  printing(onPaper);
+  truth.stale();
+  for (const map of maps) {
+    map.ink();
+    map.paint(painter);
+  }
+  describe(shared.choice);
+}
+addEventListener("beforeprint", () => paint(true));
+addEventListener("afterprint", () => paint(false));
 addEventListener("scroll", hideTip, { passive: true });
 document.querySelectorAll<HTMLTableElement>("table.scores").forEach(sortable);
 document.querySelectorAll<SVGSVGElement>(".chart > svg").forEach((svg, k) => readable(svg, charts[k]));
 chooser.value = start ?? (label ? "label" : "quality");
 restore();
 recolour();
+describeAxes();
 restoring = false;
+framed();
 setTimeout(truth.warm, 300);

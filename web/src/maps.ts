@@ -1,6 +1,10 @@
 // One map: its canvas, its view, and what pointer and keys do on it.
 import { Choice, N_COLOURS, paintInks } from "./colours";
 import { Column, Label, Places, columns, groups, label, n, names, rows, shown } from "./data";
+import * as axes from "./axes/arrows";
+import { compass } from "./axes/slopes";
+import { drawEllipses } from "./ellipses";
+import { hasImages, imageOf } from "./images";
 import { drawLinks, falseNear } from "./links";
 import { Look, Painter, Sheet, View } from "./marks";
 import { Grid, inside } from "./places";
@@ -10,7 +14,7 @@ import * as truth from "./truth";
 
 const MARGIN = 14,
   REACH = 12,
-  MOST_COLUMNS = innerWidth < 640 ? 2 : 4,
+  MOST_COLUMNS = hasImages ? 0 : innerWidth < 640 ? 2 : 4, // an image says more than its pixels
   MOST_TEXT = 200, // characters of a text that are shown with a row
   MOST_ZOOM = 400;
 /** A screen that can be touched, without a pointer that hovers: there a finger scrolls unless drawing is switched on. */
@@ -52,7 +56,7 @@ export class MapView {
     private redo: (map: MapView) => void,
   ) {
     this.over = canvas.nextElementSibling as HTMLCanvasElement;
-    this.sheet = { xy: places.xy, inks: new Uint32Array(n), under: false, fresh: true };
+    this.sheet = { xy: places.xy, inks: new Uint32Array(n), under: false, fresh: true, moved: false };
     const figure = (this.figure = canvas.closest("figure")!);
     this.button = figure.querySelector(".pick")!;
     this.note = figure.querySelector(".marked")!;
@@ -130,6 +134,42 @@ export class MapView {
     return [this.view.x + (x - this.width / 2) / span, this.view.y - (y - this.height / 2) / span];
   }
 
+  /** Rows part of the way from other places to those of this map; at the end, or without other places, at rest. */
+  glide(from: Float32Array | null, share: number): void {
+    const { xy } = this.places;
+    if (!from || share >= 1) this.sheet.xy = xy;
+    else {
+      if (this.sheet.xy === xy) this.sheet.xy = new Float32Array(xy.length);
+      for (let p = 0; p < xy.length; p++) this.sheet.xy[p] = from[p] + share * (xy[p] - from[p]);
+    }
+    this.sheet.moved = true;
+  }
+  get resting(): boolean {
+    return this.sheet.xy === this.places.xy;
+  }
+
+  get size(): { width: number; height: number } {
+    return { width: this.width, height: this.height };
+  }
+
+  /** Arrows of columns, where they are asked for: of the whole map if it is linear, else around a row. */
+  private arrows(pen: CanvasRenderingContext2D): void {
+    if (!axes.state.on || !this.large || !this.resting) return;
+    const side = Math.min(this.width, this.height);
+    if (this.places.linear) {
+      const middle: [number, number] = [this.width / 2, this.height / 2];
+      axes.drawArrows(pen, middle, axes.wholeMap(this.places), 0.42 * side, this.size, true);
+    } else if (shared.current >= 0) {
+      const at = this.place(shared.current);
+      if (at.every(Number.isFinite))
+        axes.drawArrows(pen, at, this.slopes(shared.current), 0.2 * side, this.size, false);
+    }
+  }
+  private slopes(row: number) {
+    if (this.places.linear) return axes.wholeMap(this.places);
+    return axes.nearRow(this.places, row, (from, k) => (this.grid ??= new Grid(this.places.xy)).around(from, k));
+  }
+
   /** The ring around the row that is pointed at, and the loop that is being drawn. */
   overlay(): void {
     const pen = this.over.getContext("2d")!,
@@ -138,8 +178,10 @@ export class MapView {
     pen.clearRect(0, 0, this.width, this.height);
     const style = getComputedStyle(document.body),
       found = seen();
-    if (found) drawLinks(pen, this, found, this.large);
-    if (shared.current >= 0) this.ring(pen, style.color, style.backgroundColor);
+    if (this.large && this.resting) drawEllipses(pen, this.places, this, this.span(), shared.current);
+    if (found && this.resting) drawLinks(pen, this, found, this.large);
+    this.arrows(pen);
+    if (shared.current >= 0 && this.resting) this.ring(pen, style.color, style.backgroundColor);
     if (!this.loop) return;
     pen.beginPath();
     for (let k = 0; k < this.loop.length; k += 2) pen.lineTo(this.loop[k], this.loop[k + 1]);
@@ -216,8 +258,9 @@ export class MapView {
       box.top + (there ? y : 0),
       there ? head : `${head}: not in this map`,
       entries,
-      left > 0 ? `and ${left} more column${left === 1 ? "" : "s"}` : "",
+      left > 0 && !hasImages ? `and ${left} more column${left === 1 ? "" : "s"}` : "",
       seen() ? 48 : 16, // the neighbours around the row stay in sight
+      imageOf(row, 64),
     );
     if (aloud) say.textContent = [head, ...entries.map((e) => `${e.name}: ${e.value}`)].join("; ");
   }
@@ -228,9 +271,10 @@ export class MapView {
     for (const { name, values } of shown) if (values[row]) facts.push({ name, value: brief(values[row]) });
     const chosen = shared.choice.startsWith("column:") ? +shared.choice.slice(7) : -1;
     const first = columns.slice(0, MOST_COLUMNS).map((_, k) => k);
-    if (chosen >= MOST_COLUMNS) first[MOST_COLUMNS - 1] = chosen;
+    if (chosen >= MOST_COLUMNS) first[Math.max(0, MOST_COLUMNS - 1)] = chosen;
     for (const k of first) facts.push({ name: columns[k].name, value: valueOf(columns[k], row) });
     for (const map of this.all) if (map === this || map.large) facts.push(...map.judge(row));
+    for (const map of this.all) if (axes.state.on && map.large) facts.push(...map.growing(row));
     return facts;
   }
 
@@ -245,6 +289,17 @@ export class MapView {
     if (found && near)
       facts.push({ name: `false neighbours in ${name}`, value: `${falseNear(this, found).length} of ${near}` });
     return facts;
+  }
+
+  /** Columns that grow around a row, with the direction. */
+  private growing(row: number): Entry[] {
+    return axes
+      .worthShowing(this.slopes(row))
+      .slice(0, 4)
+      .map((slope) => ({
+        name: `${slope.name} grows ${compass(slope)}`,
+        value: `${Math.round(100 * slope.share)} % explained`,
+      }));
   }
 
   // --- size
@@ -414,9 +469,25 @@ export class MapView {
     else if (event.key === "+" || event.key === "=") this.zoom(1.5);
     else if (event.key === "-") this.zoom(1 / 1.5);
     else if (event.key === "0") this.whole();
+    else if (event.key === "g" || event.key === "G") this.grow();
     else if ((event.key === "Enter" || event.key === " ") && shared.current >= 0) selection.toggleRow(shared.current);
     else return;
     event.preventDefault();
+  }
+
+  /** Marks the nearest rows in this map of all marked rows, or of the row that is pointed at. */
+  private grow(): void {
+    const marked = selection.marked(),
+      from: number[] = [];
+    if (marked) marked.forEach((flag, i) => flag && from.push(i));
+    else if (shared.current >= 0) from.push(shared.current);
+    selection.mark((found) => {
+      for (const row of from) {
+        found(row);
+        this.around(row).forEach(found);
+      }
+    }, "add");
+    say.textContent = `${selection.nMarked()} rows marked`;
   }
 
   /** To the next row, or the next marked one where some are. */

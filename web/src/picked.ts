@@ -1,6 +1,7 @@
 // The marked rows: what sets them apart, and a table of them that sorts.
 import { Column, Label, columns, groups, label, n, names, rows, shown } from "./data";
 import { Effect, effects } from "./effects";
+import { hasImages, imageOf } from "./images";
 import { valueOf } from "./maps";
 import * as selection from "./selection";
 
@@ -17,6 +18,7 @@ interface Field {
   name: string;
   text: (row: number) => string;
   key: (row: number) => number | string;
+  picture?: (row: number) => Node | null;
 }
 let sortedBy = 0,
   turn = 1;
@@ -29,6 +31,7 @@ const fieldOf = (source: Column | Label): Field => ({
 
 function fields(found: Effect[]): Field[] {
   const made: Field[] = [{ name: "row", text: (row) => String(rows[row]), key: (row) => rows[row] }];
+  if (hasImages) made.push({ name: "image", text: () => "", key: () => 0, picture: (row) => imageOf(row, 32) });
   if (names) made.push({ name: "name", text: (row) => names![row], key: (row) => names![row] });
   if (label) made.push(fieldOf(label));
   const columnsOf = found.filter((effect) => effect.column >= 0).slice(0, MOST_COLUMNS);
@@ -93,6 +96,8 @@ function draw(found: Field[], marked: number[]): void {
       found.forEach((field, k) => {
         const cell = document.createElement(k ? "td" : "th");
         cell.textContent = field.text(row);
+        const picture = field.picture?.(row);
+        if (picture) cell.append(picture);
         line.append(cell);
       });
       return line;

@@ -14,7 +14,7 @@ export class Stage {
 
   constructor(
     private maps: MapView[],
-    private changed: (repaint: MapView[]) => void,
+    private changed: (repaint: MapView[], before?: MapView) => void,
   ) {
     this.order = maps;
     this.large = this.named(recommended) ?? maps[0];
@@ -58,7 +58,7 @@ export class Stage {
     if (focus) map.button.focus();
     if (before === map) return;
     say.textContent = `${map.places.name} is the large map`;
-    this.changed([map, before]);
+    this.changed([map, before], before);
   }
 
   private arrange(): void {

@@ -11,7 +11,15 @@ export interface Entry {
   colour?: string;
 }
 
-export function showTip(x: number, y: number, head: string, entries: Entry[], tail = "", off = 16): void {
+export function showTip(
+  x: number,
+  y: number,
+  head: string,
+  entries: Entry[],
+  tail = "",
+  off = 16,
+  picture?: Node | null,
+): void {
   const title = document.createElement("strong"),
     list = document.createElement("dl");
   title.textContent = head;
@@ -25,7 +33,7 @@ export function showTip(x: number, y: number, head: string, entries: Entry[], ta
   }
   const more = document.createElement("small");
   more.textContent = tail;
-  tip.replaceChildren(title, list, more);
+  tip.replaceChildren(title, ...(picture ? [picture] : []), list, more);
   tip.classList.add("on");
   const { offsetWidth: w, offsetHeight: h } = tip;
   const right = x + off + w > innerWidth - 8,

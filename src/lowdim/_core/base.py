@@ -6,7 +6,6 @@ is exact, `_invert`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,10 +13,11 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from lowdim._core import params, validate
+from lowdim._core import params, streams, validate
 from lowdim._core.distances import GOWER, Gower, with_params
 from lowdim._core.distances.with_holes import METRICS
 from lowdim._core.incomplete.holes import Holes
+from lowdim._core.reads_blocks import ReadsBlocks
 from lowdim._core.renamed import current, refuse_unknown, renamed_of, with_known_parameters
 from lowdim._core.runtime import memory, threads
 from lowdim._core.runtime.notices import listening
@@ -36,7 +36,7 @@ _FITTED = (
 )
 
 
-class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Reducer(ReadsBlocks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of every method; users meet its `fit`, `transform` and `inverse_transform`."""
 
     _rules: ClassVar[dict[str, params.Rule]] = {}  # of its own parameters; the others' are in `vocabulary`
@@ -63,7 +63,6 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     _places_rows: Any = True  # whether the fitted model can place new rows; some are of affinities or graphs alone
     _judge_map: Any = staticmethod(lambda Z, X: None)  # warn of a map that shows nothing
     _invert: Any = None  # Z -> rows, where the method has an exact inverse
-    _embed_batches: Any = None  # an iterator of batches -> fitted attributes, where the method can stream
 
     @property
     def _takes_nan(self) -> bool:
@@ -84,7 +83,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows: numpy, pandas, polars, lists.
+            The rows: numpy, pandas, polars, lists; or a Dask array or data frame or a pyarrow data set, of which
+            methods on moments read every block, and the others fit a random sample (`lowdim.config(sample_rows=...)`).
         y : None
             Ignored; there for pipelines.
 
@@ -121,10 +121,6 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if self._reproduces_rows and y is not None and y is not X:
             validate.warn_of_other_rows(X, y, type(self).__name__)
 
-    def _refuse_stream(self, X: Any) -> None:
-        if isinstance(X, Iterator):
-            validate.refuse_second_reading(type(self).__name__)
-
     @threads.on_one_blas_thread
     def _fit_rows(self, X: Any, **options: Any) -> Any:
         """Check, embed, keep. After any failure (Ctrl-C included) the model is as it was before."""
@@ -132,7 +128,7 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         try:
             self._forget()
             self._check_parameters()
-            Z = self._fit_batches(X, **options) if isinstance(X, Iterator) else self._fit_table(X, **options)
+            Z = self._fit_stream(X, **options) if streams.is_stream(X) else self._fit_table(X, **options)
             # In the memory order that a model file keeps, so that a loaded model multiplies them the same way.
             self.__dict__.update(contiguous({k: v for k, v in self.__dict__.items() if v is not before.get(k)}))
             return Z
@@ -162,10 +158,6 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Each parameter follows its rule; those that are numbers of numpy become Python's, equal in value."""
         params.check(type(self).__name__, vars(self), rules_of(type(self)))
         self.__dict__.update({name: params.plain(value) for name, value in self.get_params(deep=False).items()})
-
-    def _fit_batches(self, batches: Iterator[Any], **options: Any) -> Any:
-        validate.refuse_stream(type(self).__name__, options, can_stream=self._embed_batches is not None)
-        return self._embed_batches(batches)
 
     def _forget(self) -> None:
         """Drop what an earlier fit left, so that nothing stale survives a second one."""
@@ -207,6 +199,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Their coordinates in the embedding.
         """
         check_is_fitted(self)
+        if streams.is_lazy(X):
+            return streams.placed_lazily(self, "transform", X, self.get_feature_names_out())
         return self._extended(*self._check_rows(X, fitting=False))
 
     def _extended(self, X: Any, dtype: np.dtype, **options: Any) -> np.ndarray:
@@ -237,6 +231,8 @@ class Reducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Only with ``return_outside=True``.
         """
         check_is_fitted(self)
+        if streams.is_lazy(Z):
+            return self._inverted_lazily(Z, return_outside)
         finite: Any = "allow-nan" if self._missing_stays and self._takes_nan else True
         name = type(self).__name__
         Z = validate.coordinates(Z, self._n_features_out, name, finite)

@@ -269,6 +269,23 @@ def refuse_stream(owner: str, options: dict[str, Any], *, can_stream: bool) -> N
         )
 
 
+def target_beside_blocks(options: dict[str, Any], owner: str, *, distances: bool) -> str:
+    """The name of the option that holds targets (`y` or `Y`); an error for what blocks of rows cannot have."""
+    if distances:
+        raise TypeError(f"{owner}: distances or similarities must be in memory; got blocks of rows. Load them first.")
+    for name, value in options.items():
+        if name not in ("y", "Y") and value is not None:
+            raise ValueError(f"{owner}: {name} must be None for rows in blocks (Dask, Arrow).")
+    return next((name for name in options if name in ("y", "Y")), "y")
+
+
+def warn_of_sample(n: int, owner: str) -> None:
+    warn(
+        f"{owner}: fitted to a random sample of {n} rows, as this method needs its rows in one memory; `transform` "
+        "places the others by it. lowdim.config(sample_rows=...) takes more."
+    )
+
+
 def coordinates(Z: Any, k: int, owner: str, finite: Any) -> np.ndarray:
     """Coordinates of a map of k components."""
     with naming_text(Z, owner, "Z"):

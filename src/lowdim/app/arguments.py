@@ -9,7 +9,8 @@ from typing import Any
 from lowdim.app.column_names import check_asked
 from lowdim.app.errors import UserError
 from lowdim.app.read_options import ReadOptions
-from lowdim.study.suggestions import did_you_mean
+from lowdim.study.methods import find
+from lowdim.study.parameters import check_known
 
 
 def words(text: str | None) -> list[str]:
@@ -21,11 +22,13 @@ def read_options(arguments: Namespace, **more: Any) -> ReadOptions:
     check_asked(arguments.kinds)
     return ReadOptions(
         label=arguments.label,
+        label_file=getattr(arguments, "label_file", None),
         names=arguments.names,
         drop=tuple(arguments.drop),
         columns=tuple(arguments.columns),
         asked=tuple(arguments.kinds),
         rows=arguments.rows,
+        drop_rows=tuple(arguments.drop_rows),
         na=tuple(arguments.na),
         header=not arguments.no_header,
         has_header=arguments.header,
@@ -55,11 +58,21 @@ def parameters_of(pairs: list[str], estimator: Any, owner: str) -> dict[str, Any
         key, equals, text = pair.partition("=")
         if not equals:
             raise UserError(f"--set must be KEY=VALUE; got {pair!r}.")
-        if key not in known:
-            hint = did_you_mean(key, known)
-            raise UserError(f"{owner} has no parameter {key!r}.{hint} It has: {', '.join(known)}.")
+        check_known([key], known, owner)
         settings[key] = _literal(text)
     return settings
+
+
+def method_parameters(pairs: list[str]) -> dict[str, dict[str, Any]]:
+    """METHOD.KEY=VALUE arguments as parameters of each method; a mistake is an error before the table is read."""
+    found: dict[str, list[str]] = {}
+    for pair in pairs:
+        before, equals, _ = pair.partition("=")
+        name, dot, _ = before.partition(".")
+        if not equals or not dot:
+            raise UserError(f"--set must be METHOD.KEY=VALUE, such as umap.n_neighbors=30; got {pair!r}.")
+        found.setdefault(find(name).name, []).append(pair[len(name) + 1 :])
+    return {name: parameters_of(own, find(name).estimator(), name) for name, own in found.items()}
 
 
 def _literal(text: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -113,9 +113,9 @@ def print_note(note: str) -> None:
     print_line(f"note: {in_words(note)}", error=True)
 
 
-def in_words(text: str, command: str = "fit") -> str:
+def in_words(text: str, command: str = "fit", method: str | None = None) -> str:
     """A text of the library as one line, in words of the command line."""
-    return " ".join(with_option_names(text, command).split())
+    return " ".join(with_option_names(text, command, method).split())
 
 
 def column_lines(table: Table) -> list[str]:
@@ -142,8 +142,8 @@ def _reason(column: Column) -> str:
     return f"{column.reason}; {column.doubt}: {way}" if column.other else f"{column.reason}; {column.doubt}"
 
 
-def print_comparison(result: Comparison) -> None:
-    """Print the verdict, a short table of scores, then notes, failures and warnings."""
+def print_comparison(result: Comparison, told: Sequence[str] = ()) -> None:
+    """Print the verdict, a short table of scores, then notes that were not told before, failures and warnings."""
     from lowdim.report.score_table import heading, score_cells
     from lowdim.study.running import STOPPED
 
@@ -163,14 +163,15 @@ def print_comparison(result: Comparison) -> None:
         width = "–" if row["n_components"] is None else str(row["n_components"])
         grid.add_row(method, width, row["embedded"], *(row["values"][m.key] for m in brief), f"{row['seconds']:.2f}")
     console().print(grid)
-    lines = [
-        f"{name}: {message}" if message == STOPPED else f"{name} failed: {message}"
-        for name, message in result.failures.items()
-    ]
-    lines += [f"{name} warned: {text}" for name, texts in result.warnings.items() for text in texts]
     chosen = [f"methods: {'; '.join(result.panel)}"] if result.panel else []
-    for line in (*chosen, *result.notes, *lines):
+    for line in (*chosen, *(note for note in result.notes if note not in told)):
         print_line(in_words(line, "compare"))
+    for name, message in result.failures.items():
+        failed = "" if message == STOPPED else " failed"
+        print_line(f"{name}{failed}: {in_words(message, 'compare', name)}")
+    for name, texts in result.warnings.items():
+        for text in texts:
+            print_line(f"{name} warned: {in_words(text, 'compare', name)}")
 
 
 def print_scores(scores: dict[str, Any], against: ReferenceChoice, placed: EmbeddingTable, *, as_json: bool) -> None:

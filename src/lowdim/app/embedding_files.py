@@ -19,7 +19,8 @@ from lowdim.app.column_names import all_names
 from lowdim.app.errors import UserError
 from lowdim.app.input_table import InputTable, load
 from lowdim.app.read_options import ReadOptions
-from lowdim.study.columns.kinds import as_kind
+from lowdim.app.reading.loaded import missing_values
+from lowdim.study.columns.asked_kinds import as_kind
 from lowdim.study.columns.raw_columns import named_columns
 from lowdim.study.suggestions import did_you_mean
 
@@ -87,7 +88,7 @@ def read_embedding(path: str | Path, name: str | None = None, columns: tuple[str
     Z = np.column_stack([_coordinates(frame, column, path) for column in chosen])
     holes = np.isnan(Z)
     if holes.any():
-        notes = (*notes, f"{int(holes.sum())} missing values in {int(holes.any(axis=1).sum())} of {len(Z)} rows")
+        notes = (*notes, missing_values(int(holes.sum()), int(holes.any(axis=1).sum()), len(Z)))
     return EmbeddingTable(Path(path).stem, tuple(chosen), Z, frame["row"].to_numpy() if ours else None, tuple(notes))
 
 
@@ -106,7 +107,7 @@ def _coordinates(frame: pl.DataFrame, name: str, path: str | Path) -> np.ndarray
 
 
 def _columns_of(columns: list[str], name: str | None, ours: bool, path: str | Path) -> tuple[str, ...]:
-    maps = _maps(columns) if ours else {}
+    maps = map_columns(columns) if ours else {}
     if name is not None:
         if name not in maps:
             listed = f" It has: {', '.join(maps)}." if maps else " The file was not written by lowdim compare."
@@ -122,7 +123,7 @@ def _columns_of(columns: list[str], name: str | None, ours: bool, path: str | Pa
     return tuple(c for i, c in enumerate(columns) if not (ours and i < len(ABOUT) and c in ABOUT))
 
 
-def _maps(columns: list[str]) -> dict[str, tuple[str, ...]]:
+def map_columns(columns: list[str]) -> dict[str, tuple[str, ...]]:
     """Method -> columns of its coordinates, in the file of a comparison."""
     maps = {}
     for end in (column for column in columns if column.endswith(QUALITY)):

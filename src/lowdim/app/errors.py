@@ -41,14 +41,17 @@ _SETTING = re.compile(
 )
 
 
-def with_option_names(message: str, command: str = "fit") -> str:
+def with_option_names(message: str, command: str = "fit", method: str | None = None) -> str:
     """The text of an error or note, with options of this command instead of Python.
 
-    A value that is asked for or explained becomes an option of `lowdim fit`; one that is only stated, words.
+    A value that is asked for or explained becomes an option of `lowdim fit`, or of `lowdim compare` where `method` says
+    whose parameter it is; one that is only stated, words.
     """
     for python, words in _WORDS:
         message = re.sub(python, words, message)
-    prefix = "" if command == "fit" else "lowdim fit "
+    prefix = "--set " if command == "fit" else "lowdim fit --set "
+    if command == "compare" and method is not None:
+        prefix = f"--set {method}."
 
     def option(found: re.Match[str]) -> str:
         before, name = found["before"] or "", found["name"]
@@ -58,6 +61,6 @@ def with_option_names(message: str, command: str = "fit") -> str:
         if before == "got " or (not before and value[:1].isdigit()):
             return f"{before}{name} {value}"
         verb = {"Set ": "Use ", "set ": "use "}.get(before, before)
-        return f"{verb}{prefix}--set {name}={value}"
+        return f"{verb}{prefix}{name}={value}"
 
     return _SETTING.sub(option, message)

@@ -17,14 +17,18 @@ import numpy as np
 import polars as pl
 
 from lowdim._core.tables.kinds import some_of
-from lowdim.app.column_names import quoted, resolved
+from lowdim.app.column_names import one_name, quoted, resolved
 from lowdim.app.errors import UserError, with_option_names
+from lowdim.app.label_file import with_labels
+from lowdim.app.left_out_rows import with_note_on_summary, without_rows
 from lowdim.app.read_options import ReadOptions
 from lowdim.app.reading.any_file import read_any
-from lowdim.app.reading.loaded import Loaded, listed
+from lowdim.app.reading.loaded import Loaded, listed, missing_values
 from lowdim.app.reading.source import PACKED_EXTENSIONS, STANDARD_INPUT
 from lowdim.study.columns import Column, Table, Wishes, read_table
 from lowdim.study.columns.column import MAPPED
+from lowdim.study.columns.kinds import kind_of
+from lowdim.study.columns.raw_columns import named_columns
 from lowdim.study.suggestions import did_you_mean
 
 OPTIONS = {"columns": "--columns", "drop": "--drop", "label": "--label", "names": "--names", "kinds": "--as"}
@@ -103,10 +107,14 @@ def read(path: str | Path, how: ReadOptions = ReadOptions()) -> InputTable:  # n
     loaded = load(path, how)
     if loaded.kind == "distances":
         return _of_distances(loaded, how, path)
-    how = resolved(how, loaded.frame.columns)
+    frame, notes = loaded.frame, loaded.notes
+    if how.label_file is not None:
+        frame, how, note = with_labels(frame, how, one_name(how.names, frame.columns) or loaded.names)
+        notes = (*notes, note)
+    how = resolved(how, frame.columns)
     columns = how.columns or _asked_features(loaded, how)
     how = replace(how, names=how.names or loaded.names, label=how.label or loaded.label, columns=columns)
-    return assemble(table_name(path), loaded.frame, how, source=str(path), notes=loaded.notes)
+    return assemble(table_name(path), frame, how, source=str(path), notes=notes)
 
 
 def _asked_features(loaded: Loaded, how: ReadOptions) -> tuple[str, ...]:
@@ -127,8 +135,21 @@ def _of_distances(loaded: Loaded, how: ReadOptions, path: str | Path) -> InputTa
         )
     names = np.array(loaded.frame.columns, dtype=object)
     items = Column("item", "id", names, "the items between which distances are given", "name")
-    found = InputTable(table_name(path), Table((items,), np.arange(len(D)), len(D)), loaded.notes, D)
+    labels, notes = _labels_of_items(names.tolist(), how)
+    table = Table((items, *labels), np.arange(len(D)), len(D))
+    found = InputTable(table_name(path), table, (*loaded.notes, *notes), D)
+    found = without_rows(found, how.drop_rows, str(path)) if how.drop_rows else found
     return _with_known_pairs(found, how, path)
+
+
+def _labels_of_items(names: list[str], how: ReadOptions) -> tuple[list[Column], list[str]]:
+    """The label of each item, and how it was found, if a file of labels is given."""
+    if how.label_file is None:
+        return [], []
+    frame, how, note = with_labels(pl.DataFrame({"item": names}), how, "item")
+    assert how.label is not None
+    values = named_columns(frame.select(how.label), "labels")[how.label]
+    return [kind_of(how.label, values).used("label", "as asked")], [note]
 
 
 def _ways_with_unknown(D: np.ndarray, path: str | Path) -> str:
@@ -199,6 +220,7 @@ def assemble(name: str, frame: pl.DataFrame, how: ReadOptions, *, source: str, n
     table = _understood(frame, resolved(how, frame.columns), source)
     _check_finite(table, source)
     found = InputTable(name, table, (*notes, *table.notes), frame=frame)
+    found = without_rows(found, how.drop_rows, source) if how.drop_rows else with_note_on_summary(found)
     found = _without_holes(found, how, source)
     if found.n_rows < how.min_rows:
         raise UserError(f"{source}: at least {how.min_rows} rows are needed; got {found.n_rows}.")
@@ -214,6 +236,7 @@ def _understood(frame: pl.DataFrame, how: ReadOptions, source: str) -> Table:
         names=how.names,
         kinds={**dict(how.kinds), **dict(how.needed_kinds)},
         fitted=dict(how.needed_values),
+        conversions=dict(how.needed_conversions),
         find_label=not how.needed,
         need_columns=how.need_columns,
         owner=source,
@@ -271,7 +294,7 @@ def _without_holes(found: InputTable, how: ReadOptions, source: str) -> InputTab
             raise UserError(f"{source}: no row is complete ({where}); leave columns out with --drop.")
         return found.take(rows, f"{hit} rows with missing values left out (--rows complete)")
     if how.missing == "keep":
-        return replace(found, notes=(*found.notes, f"{cells} missing values in {hit} of {found.n_rows} rows"))
+        return replace(found, notes=(*found.notes, missing_values(cells, hit, found.n_rows)))
     raise UserError(
         f"{source}: {cells} missing values in {hit} of {found.n_rows} rows ({where}). "
         f"--rows complete uses only the {len(rows)} complete rows; --drop COL leaves a column out."

@@ -68,6 +68,10 @@ def _row_options(group: argparse._ArgumentGroup) -> None:
         help="complete: leave out rows with missing values (default: all)",
     )
     group.add_argument(
+        "--drop-rows", metavar="A,B,...", action="append", default=[],
+        help="leave out rows by their names, or by their numbers (from 1) where they have none (repeatable)",
+    )  # fmt: skip
+    group.add_argument(
         "--na", metavar="TEXT", action="append", default=[],
         help="text or number that means a missing value, but in names and ids of rows (repeatable)",
     )  # fmt: skip
@@ -118,6 +122,14 @@ def size_of_images(text: str) -> tuple[int, int]:
     if len(parts) != 2 or not all(part.isdigit() and int(part) > 0 for part in parts):
         raise argparse.ArgumentTypeError(f"must be a size such as 32x32; got {text!r}")
     return int(parts[0]), int(parts[1])
+
+
+def label_file_option(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--label-file", metavar="FILE",
+        help="a second file with the labels (its column: --label COL), given to the rows by their names where both "
+        "files have them, else by their order",
+    )  # fmt: skip
 
 
 def run_options(command: argparse.ArgumentParser) -> None:

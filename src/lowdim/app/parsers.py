@@ -17,19 +17,19 @@ SOURCE = "a table, or a built-in data set (see: lowdim datasets)"
 EPILOG = """examples:
   lowdim describe penguins.csv                   what is in a table: columns, missing cells, duplicates
   lowdim compare penguins.csv                    maps by several methods, scores, and a report
+  lowdim view lowdim-report-penguins             its maps in the browser, however many rows
   lowdim impute penguins.csv --out complete.csv  missing cells filled, with their uncertainty
   lowdim fit penguins.csv --method umap --out penguins.lowdim
   lowdim transform penguins.lowdim new.csv --out new-embedding.csv
 
 lowdim COMMAND --help shows the options of a command, with examples; lowdim compare --help lists the methods.
 """
-IMPUTATION_METHODS = (
-    "auto", "regularized", "em", "soft", "factors", "famd", "ridge", "forest", "neighbors",
-)  # fmt: skip
+IMPUTATION_METHODS = ("auto", "regularized", "em", "soft", "factors", "famd", "ridge", "forest", "neighbors")
 COMPARE_EXAMPLES = """examples:
   lowdim compare penguins.csv                                   any table: categories, dates, names, missing cells
   lowdim compare penguins.csv --label species --as category:year --drop comments
-  lowdim compare swiss-roll --methods pca,isomap --reference geodesic
+  lowdim compare swiss-roll --methods pca,isomap --reference geodesic --set isomap.n_neighbors=15
+  lowdim compare counts.csv --label-file samples.csv            labels in another file, by the names of the rows
   lowdim compare big.parquet --max-rows 20000 --limit-time 10m --limit-memory 4GB
 """
 
@@ -83,7 +83,7 @@ def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"lowdim {__version__}")
     top.add_argument("--traceback", action="store_true", help="show the full Python traceback of an error")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
-    for add in (_compare, _describe, _impute, _fit, _transform, _inverse, _score, _datasets, _reproduce):
+    for add in (_compare, _view, _describe, _impute, _fit, _transform, _inverse, _score, _datasets, _reproduce):
         add(commands)
     return top
 
@@ -123,6 +123,10 @@ def _compare(commands: argparse._SubParsersAction) -> None:
         metavar="A,B,...",
         help="methods to run, or the word all (default: a selection that suits the data)",
     )
+    command.add_argument(
+        "--set", metavar="METHOD.KEY=VALUE", action="append", default=[],
+        help="a parameter of one method, such as umap.n_neighbors=30 (repeatable)",
+    )  # fmt: skip
     command.add_argument("--out", metavar="DIR", help="folder for the results (default: lowdim-report-NAME)")
     command.add_argument("--max-rows", type=options.whole(3), metavar="N", help="use a random sample of N rows")
     command.add_argument(
@@ -139,7 +143,29 @@ def _compare(commands: argparse._SubParsersAction) -> None:
     options.limit_options(command)
     options.reference_options(command)
     options.formulas_option(command)
+    options.label_file_option(command)
     options.table_options(command)
+
+
+def _view(commands: argparse._SubParsersAction) -> None:
+    text = (
+        "Show the maps of a study in the browser, however many rows it has: density, points where you zoom in, linked "
+        "maps. They are served to this machine alone, until Ctrl-C; nothing is sent elsewhere."
+    )
+    epilog = "examples:\n  lowdim view lowdim-report-big\n  lowdim view my-map.parquet --embedding-columns x,y\n"
+    command = _command(commands, "view", "maps of any number of rows in the browser", text, epilog)
+    command.add_argument(
+        "study", metavar="DIR|FILE", help="a folder that lowdim compare wrote, or a table of coordinates"
+    )
+    command.add_argument("--no-open", action="store_true", help="print the address, do not open a browser")
+    command.add_argument(
+        "--port", type=options.whole(0), default=0, metavar="N", help="port to serve at (default: one that is free)"
+    )
+    command.add_argument(
+        "--embedding-columns", metavar="A,B", action="append", default=[],
+        help="columns of FILE with the coordinates (default: those of all maps, or x and y)",
+    )  # fmt: skip
+    options.seed_option(command)
 
 
 def _describe(commands: argparse._SubParsersAction) -> None:
@@ -210,8 +236,10 @@ def _fit(commands: argparse._SubParsersAction) -> None:
     )
     command.add_argument("--out", required=True, metavar="MODEL", help="file for the fitted model (required)")
     command.add_argument("--embedding", metavar="FILE", help="file for the embedding (default: MODEL-embedding.csv)")
+    options.scale_option(command)
     options.formulas_option(command)
     options.run_options(command)
+    options.label_file_option(command)
     options.table_options(command)
 
 
@@ -245,6 +273,7 @@ def _score(commands: argparse._SubParsersAction) -> None:
     options.scale_option(command)
     options.memory_option(command)
     options.reference_options(command)
+    options.label_file_option(command)
     options.table_options(command)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lowdim.study.columns.column import Conversion
 from lowdim.study.columns.wishes import Kind
 
 
@@ -17,15 +18,18 @@ class ReadOptions:
     """
 
     label: str | None = None
+    label_file: str | None = None  # a second file with the labels
     names: str | None = None
     drop: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     needed: tuple[str, ...] = ()
     needed_kinds: tuple[tuple[str, Kind], ...] = ()  # (column, kind) as the saved model has them
     needed_values: tuple[tuple[str, tuple[object, ...]], ...] = ()  # (column, categories) as the saved model has them
+    needed_conversions: tuple[tuple[str, Conversion], ...] = ()  # (column, how dates or words became its numbers)
     kinds: tuple[tuple[str, Kind], ...] = ()  # (column, kind) as named on the command line
     asked: tuple[str, ...] = ()  # KIND:COLUMN as typed
     rows: str = "all"  # or "complete"
+    drop_rows: tuple[str, ...] = ()  # names or numbers of rows to leave out, as typed
     missing: str = "error"  # or "keep"
     na: tuple[str, ...] = ()
     unmarked: tuple[str, ...] = ()  # columns that name the rows, in which `na` does not count

@@ -79,6 +79,8 @@ def frame_of(data: Any, *, coordinates: bool = False) -> pl.DataFrame:
 
 
 def _built_in(name: str, how: ReadOptions, seed: int) -> InputTable:
+    if how.label_file is not None:
+        raise UserError(f"--label-file is for files; the built-in data set {name} has labels.")
     data = generate(name, seed=seed, n_samples=None if _known(name) in FIXED else ROWS)
     frame = frame_of(data, coordinates=True)
     how = resolved(how, frame.columns)

@@ -230,9 +230,9 @@ class PrincipalCurve(Reducer):
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         return {
-            "rows in double precision": (6 if self.smoother == "lowess" else 3) * n * d * 8,
+            "rows in double precision": (6 if self.smoother == "lowess" else 1) * n * d * 8,
             "projection": 8 * n * 8,
-            "basis": 0 if self.smoother in ("segments", "polygon", "lowess") else 10 * n * 8,
+            "basis": 0 if self.smoother in ("segments", "polygon", "lowess") else 6 * n * 8,
             "curve": 6 * self.n_vertices * d * 8,
         }
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial, reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -14,6 +17,7 @@ from lowdim._core.spectrum import Moments
 from lowdim._core.tables.arrays import FLOATS
 from lowdim._core.tables.kinds import naming_text
 from lowdim._core.tables.missing import admit, refuse, refuse_sparse, undisguised
+from lowdim._core.views import second_table
 
 DENSE_CELLS = 2**22  # of a sparse batch at a time
 
@@ -38,53 +42,119 @@ def rows_of(
     return rows
 
 
-def moments_of_stream(batches: Iterable[Any], owner: str, least: int, n_jobs: int | None) -> tuple[Moments, np.dtype]:
-    """Weight, mean and scatter of complete batches with at least so many rows, and the precision of the last."""
-    found, dtype = stream_of_rows(batches, owner, least, n_jobs, nan=False)
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """What the fits of linear models need of some rows: moments of the complete ones, and patterns of the others.
+
+    `a + b` are those of both; neither is changed, so blocks can be added in any tree, and again after a failure.
+    """
+
+    owner: str
+    width: int
+    dtype: np.dtype
+    complete: Moments | None
+    holes: ByPattern | None
+
+    @classmethod
+    def of(cls, X: np.ndarray, owner: str, n_jobs: int | None) -> Sums:
+        """Those of checked rows; NaN is a missing cell."""
+        hole = np.isnan(X).any(axis=1)
+        holes = None
+        if hole.any():
+            holes = ByPattern(owner)
+            holes.add(X[hole])
+            X = X[~hole]
+        return cls(owner, X.shape[1], X.dtype, Moments.of(X, n_jobs=n_jobs) if len(X) else None, holes)
+
+    def __add__(self, other: Sums) -> Sums:
+        if other.width != self.width:
+            raise ValueError(f"{self.owner}: every batch of X must have {self.width} columns; got {other.width}.")
+        dtype = np.promote_types(self.dtype, other.dtype)
+        complete, holes = _either(self.complete, other.complete), _either(self.holes, other.holes)
+        return Sums(self.owner, self.width, dtype, complete, holes)
+
+    @property
+    def weight(self) -> float:
+        """Number of rows."""
+        return sum(part.weight for part in (self.complete, self.holes) if part is not None)
+
+    def moments(self) -> Moments | ByPattern:
+        """Moments of all rows, or of each pattern where a cell is missing."""
+        if self.holes is None:
+            assert self.complete is not None
+            return self.complete
+        whole = self.holes + ByPattern(self.owner)  # `joined` changes what it is called on
+        return whole if self.complete is None else whole.joined(self.complete)
+
+
+def _either(a: Any, b: Any) -> Any:
+    return b if a is None else a if b is None else a + b
+
+
+def moments_of_stream(stream: Any, owner: str, least: int, n_jobs: int | None) -> tuple[Moments, np.dtype]:
+    """Weight, mean and scatter of complete blocks with at least so many rows, and their precision."""
+    found, dtype = stream_of_rows(stream, owner, least, n_jobs, nan=False)
     assert isinstance(found, Moments)
     return found, dtype
 
 
 def stream_of_rows(
-    batches: Iterable[Any], owner: str, least: int, n_jobs: int | None, policies: tuple[str, ...] = (), *, nan: bool
+    stream: Any, owner: str, least: int, n_jobs: int | None, policies: tuple[str, ...] = (), *, nan: bool
 ) -> tuple[Moments | ByPattern, np.dtype]:
-    """Weight, mean and scatter of batches with at least so many rows, and the precision of the last.
+    """Weight, mean and scatter of the blocks of a stream with at least so many rows, and their precision.
 
     With `nan`, where a cell is missing, those of each pattern of missing cells instead.
     """
-    total: Moments | None = None
-    found, dtype = ByPattern(owner), np.dtype(np.float64)
-    for batch in _dense_parts(batches):
-        rows = rows_of(batch, owner, None if total is None else len(total.mean), nan=nan, policies=policies)
-        dtype = rows.dtype
-        if found.incomplete or (nan and np.isnan(rows).any()):
-            found.add(rows)
-            total = total or Moments(0.0, np.zeros(rows.shape[1]), np.zeros((rows.shape[1], rows.shape[1])))
-            continue
-        part = Moments.of(rows, n_jobs=n_jobs)
-        total = part if total is None else total + part
-    if total is None or total.weight + found.weight < least:
+    found = stream.gather(partial(_sums_of, owner=owner, n_jobs=n_jobs, nan=nan, policies=policies))
+    if found is None or found.weight < least:
         raise ValueError(f"{owner}: the batches must hold at least {least} rows together.")
-    return (found.joined(total) if found.incomplete else total), dtype
+    return found.moments(), found.dtype
 
 
-def _dense_parts(batches: Iterable[Any]) -> Iterator[Any]:
-    """The batches; sparse ones in parts of dense rows, so that the whole of one is never dense."""
-    for batch in batches:
-        if not sparse.issparse(batch):
-            yield batch
-            continue
-        rows = sparse.csr_array(batch)
-        size = max(1, DENSE_CELLS // max(1, rows.shape[1]))
-        yield from (rows[start : start + size].toarray() for start in range(0, rows.shape[0], size))
+def _sums_of(batch: Any, owner: str, n_jobs: int | None, nan: bool, policies: tuple[str, ...]) -> Sums:
+    """Of a batch; a sparse one in parts of dense rows, so that the whole of it is never dense."""
+    parts = (rows_of(part, owner, None, nan=nan, policies=policies) for part in _dense_parts(batch))
+    return reduce(add, (Sums.of(rows, owner, n_jobs) for rows in parts))
 
 
-def pairs_of(batches: Iterable[Any], owner: str, name: str) -> Iterator[tuple[Any, Any]]:
-    """The pairs of a stream; an error for anything else, so that two rows are not taken for a pair."""
-    for batch in batches:
-        if not (isinstance(batch, (tuple, list)) and len(batch) == 2):
-            raise ValueError(
-                f"{owner}: a stream must give pairs (X_batch, {name}_batch); got {type(batch).__name__}. "
-                f"zip(batches_of_X, batches_of_{name}) makes one of two streams."
-            )
-        yield batch[0], batch[1]
+def _dense_parts(batch: Any) -> Iterator[Any]:
+    if not sparse.issparse(batch):
+        yield batch
+        return
+    rows = sparse.csr_array(batch)
+    size = max(1, DENSE_CELLS // max(1, rows.shape[1]))
+    yield from (rows[start : start + size].toarray() for start in range(0, rows.shape[0], size))
+
+
+def pair_of(batch: Any, owner: str, name: str) -> tuple[Any, Any]:
+    """A pair of a stream; an error for anything else, so that two rows are not taken for a pair."""
+    if not (isinstance(batch, (tuple, list)) and len(batch) == 2):
+        raise ValueError(
+            f"{owner}: a stream must give pairs (X_batch, {name}_batch); got {type(batch).__name__}. "
+            f"zip(batches_of_X, batches_of_{name}) makes one of two streams."
+        )
+    return batch[0], batch[1]
+
+
+@dataclass(frozen=True, eq=False)
+class PairSums:
+    """Sums over the rows of two tables side by side: `width` columns of the first, rows of `shape` of the second."""
+
+    width: int
+    shape: tuple[int, ...]
+    sums: Sums
+
+    def __add__(self, other: PairSums) -> PairSums:
+        if other.width != self.width:
+            raise ValueError(f"CCA: every batch of X must have {self.width} columns; got {other.width}.")
+        if other.shape != self.shape:
+            raise ValueError(f"CCA: every batch of Y must have rows of shape {self.shape}; got {other.shape}.")
+        return PairSums(self.width, self.shape, self.sums + other.sums)
+
+
+def pair_sums(batch: Any, n_jobs: int | None, nan: bool, policies: tuple[str, ...]) -> PairSums:
+    """Those of a pair (X_batch, Y_batch) for CCA."""
+    X_batch, Y_batch = pair_of(batch, "CCA", "Y")
+    X = rows_of(X_batch, "CCA", None, nan=nan, policies=policies)
+    Y, shape = second_table(Y_batch, len(X), "CCA", nan=nan, policies=policies)
+    return PairSums(X.shape[1], shape, Sums.of(np.hstack([X, Y]), "CCA", n_jobs))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from lowdim._core.incomplete.patterns import ByPattern
 from lowdim._core.runtime.threads import blocks
 from lowdim._core.spectrum import Moments, eigenpairs, fix_signs, svd
 from lowdim._core.tables.deviations import rounding_of
-from lowdim.linear._batches import pairs_of, rows_of
+from lowdim.linear._batches import Sums, pair_of, rows_of
 from lowdim.linear._decompose import Rows
 
 _EPS = float(np.finfo(np.float64).eps)
@@ -131,30 +131,42 @@ def refuse_one(classes: np.ndarray) -> np.ndarray:
     return classes
 
 
+@dataclass(frozen=True, eq=False)
+class ClassSums:
+    """Sums over the rows of each label; `a + b` are those of both."""
+
+    width: int
+    dtype: np.dtype
+    classes: dict[Any, Sums]
+
+    def __add__(self, other: ClassSums) -> ClassSums:
+        if other.width != self.width:
+            raise ValueError(f"LDA: every batch of X must have {self.width} columns; got {other.width}.")
+        both = dict(self.classes)
+        for name, part in other.classes.items():
+            both[name] = both[name] + part if name in both else part
+        return ClassSums(self.width, np.promote_types(self.dtype, other.dtype), both)
+
+
 def moments_of_classes(
-    batches: Any, n_jobs: int | None, policies: tuple[str, ...] = (), *, nan: bool = False
+    stream: Any, n_jobs: int | None, policies: tuple[str, ...] = (), *, nan: bool = False
 ) -> tuple[dict[Any, Moments | ByPattern], int, Any]:
     """Moments of the rows of each label in a stream of (X_batch, y_batch), the number of columns and the precision.
 
     With `nan`, of each pattern of missing cells where a class has incomplete rows.
     """
-    found: dict[Any, Moments] = {}
-    holes: dict[Any, ByPattern] = {}
-    width, dtype = None, np.dtype(np.float32)
-    for X_batch, y_batch in pairs_of(batches, "LDA", "y"):
-        X = rows_of(X_batch, "LDA", width, nan=nan, policies=policies)
-        width, dtype = X.shape[1], np.promote_types(dtype, X.dtype)
-        names, codes = encode(y_batch, len(X))
-        for code, name in enumerate(names.tolist()):
-            rows = X[codes == code]
-            if (hole := np.isnan(rows).any(axis=1)).any():
-                holes.setdefault(name, ByPattern("LDA")).add(rows[hole])
-                rows = rows[~hole]
-            if len(rows):
-                part = Moments.of(rows, n_jobs=n_jobs)
-                found[name] = found[name] + part if name in found else part
-    none = Moments(0.0, np.zeros(width or 0), np.zeros((width or 0, width or 0)))
-    return found | {name: part.joined(found.get(name, none)) for name, part in holes.items()}, width or 0, dtype
+    found = stream.gather(partial(_class_sums, n_jobs=n_jobs, nan=nan, policies=policies))
+    if found is None:
+        return {}, 0, np.dtype(np.float32)
+    return {name: part.moments() for name, part in found.classes.items()}, found.width, found.dtype
+
+
+def _class_sums(batch: Any, n_jobs: int | None, nan: bool, policies: tuple[str, ...]) -> ClassSums:
+    X_batch, y_batch = pair_of(batch, "LDA", "y")
+    X = rows_of(X_batch, "LDA", None, nan=nan, policies=policies)
+    names, codes = encode(y_batch, len(X))
+    parts = {name: Sums.of(X[codes == code], "LDA", n_jobs) for code, name in enumerate(names.tolist())}
+    return ClassSums(X.shape[1], X.dtype, parts)
 
 
 def labelled_table(parts: list[Moments | ByPattern]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

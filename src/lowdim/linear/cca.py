@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +19,7 @@ from lowdim._core.runtime.notices import warn
 from lowdim._core.spectrum import Moments, fix_signs
 from lowdim._core.tables.missing import admit
 from lowdim._core.views import Setting, Views, permutation, second_table
-from lowdim.linear._batches import pairs_of, rows_of
+from lowdim.linear._batches import pair_sums
 
 _RIDGE = params.Rule(
     "a number >= 0 or one for each table",
@@ -187,28 +188,15 @@ class CCA(Reducer):
     def _embed_batches(self, batches: Any) -> None:
         if self.solver == "svd":
             raise ValueError("CCA: solver must be 'covariance' or 'auto' for a stream of batches; got 'svd'.")
-        total, holes, dtype = None, ByPattern("CCA"), np.dtype(np.float32)
         settings: dict[str, Any] = {"nan": self._takes_nan, "policies": self._hole_policies}
-        for X_batch, Y_batch in pairs_of(batches, "CCA", "Y"):
-            X = rows_of(X_batch, "CCA", getattr(self, "n_features_in_", None), **settings)
-            Y, shape = self._second(Y_batch, len(X))
-            if getattr(self, "target_shape_", shape) != shape:
-                raise ValueError(f"CCA: every batch of Y must have rows of shape {self.target_shape_}; got {shape}.")
-            self.n_features_in_, self.target_shape_ = X.shape[1], shape
-            dtype = np.promote_types(dtype, np.result_type(X, Y))
-            hole = np.isnan(X).any(axis=1) | np.isnan(Y).any(axis=1)
-            if hole.any():
-                holes.add(np.hstack([X, Y])[hole])
-            if not hole.all():
-                part = views.joint_moments(X[~hole], Y[~hole], self.n_jobs)
-                total = part if total is None else total + part
-        if holes.weight + (0 if total is None else total.weight) < self._min_rows:
+        found = batches.gather(partial(pair_sums, n_jobs=self.n_jobs, **settings))
+        if found is None or found.sums.weight < self._min_rows:
             raise ValueError(f"CCA: the batches must hold at least {self._min_rows} rows together.")
-        if holes.incomplete:
-            table, weights = (holes if total is None else holes.joined(total)).table()
-            self._keep_incomplete(table, weights, self.n_features_in_, dtype)
+        self.n_features_in_, self.target_shape_ = found.width, found.shape
+        total, dtype = found.sums.moments(), found.sums.dtype
+        if isinstance(total, ByPattern):
+            self._keep_incomplete(*total.table(), self.n_features_in_, dtype)
             return
-        assert total is not None
         self._keep(self._from_moments(total, self.n_features_in_, dtype)[0], int(total.weight))
         if self._takes_nan:
             self._holes = _models((total,), self.n_features_in_)
@@ -314,8 +302,8 @@ class CCA(Reducer):
         if self._takes_nan and self._incomplete:
             return {"completed rows": 12 * n * d * 8, "covariances": 16 * (2 * d) ** 2 * 8}
         if self.solver == "covariance" or (self.solver == "auto" and n >= 8 * d):
-            return {"covariances": 8 * (2 * d) ** 2 * 8, "blocks": 3 * min(2 * n * d, 2**23) * 8}
-        return {"centred rows": 10 * n * d * 8, "covariances": 8 * (2 * min(n, d)) ** 2 * 8}
+            return {"covariances": 8 * (2 * d) ** 2 * 8, "blocks": min(2 * n * d, 2**23) * 8}
+        return {"centred rows": 5 * n * d * 8, "covariances": 5 * (2 * min(n, d)) ** 2 * 8}
 
     # ---- significance ---------------------------------------------------------------------------------------
 

@@ -288,7 +288,7 @@ class ICA(Reducer):
             "white rows": n * k * itemsize,
             "completed rows": 6 * n * d * 8 if self._takes_nan and self._incomplete else 0,
             "sources": n * k * itemsize,
-            "covariance": 20 * small * small * 8 + (n * d * 8 if d > n else 0),
+            "covariance": 6 * small * small * 8 + (n * d * 8 if d > n else 0),
             "unmixing": 60 * k * k * 8,
         }
 

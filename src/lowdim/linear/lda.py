@@ -454,8 +454,10 @@ class LDA(ClassifierMixin, Reducer):
         if self._takes_nan and self._incomplete:
             return {"completed rows": 6 * n * d * 8, "covariances": 16 * d * d * 8}
         if self.solver == "covariance" or (self.solver == "auto" and n >= 4 * d):
-            return {"covariances": 8 * d * d * 8, "blocks": 2 * blocks}
-        return {"centred rows": 5 * n * d * 8, "singular vectors": 3 * (n + d) * min(n, d) * 8}
+            return {"covariances": 8 * d * d * 8, "blocks": blocks}
+        small = min(n, d)
+        vectors = 2 * (n + d) * small * 8
+        return {"centred rows": 3 * n * d * 8, "singular vectors": vectors, "covariances": 12 * small * small * 8}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

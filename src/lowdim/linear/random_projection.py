@@ -129,4 +129,4 @@ class RandomProjection(Reducer):
         share = 1.0
         if self.kind == "sparse":
             share = min(1.0, 2.0 * (d**-0.5 if self.density == "auto" else self.density))
-        return {"projection": 8 * int(k * d * share), "projected rows": 2 * n * k * 8}
+        return {"projection": 8 * int(k * d * share)}  # rows are projected by `transform`

@@ -96,8 +96,8 @@ class TruncatedSVD(Reducer):
         k = min(n, d) if self.n_components is None else min(int(self.n_components), n, d)
         block = min(2 * k + 32, n, d)
         if stored is not None:
-            return {"rows": 24 * stored, "singular vectors": 4 * (n + d) * block * 8}
-        return {"factors": 3 * n * d * 8, "singular vectors": 3 * (n + d) * k * 8}
+            return {"singular vectors": 2 * (n + d) * block * 8}
+        return {"factors": n * d * 8, "singular vectors": 3 * (n + d) * k * 8}
 
 
 def _total_variance(X: Any) -> float:

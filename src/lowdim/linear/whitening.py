@@ -165,5 +165,5 @@ class Whitening(Reducer):
         if self._takes_nan and self._incomplete:
             return {"completed rows": 6 * n * d * 8, "covariances": 16 * d * d * 8}
         if pick_solver(n, d, None, is_sparse=False) == "covariance":
-            return {"sums": 16 * d * d * 8, "eigenproblem": 7 * d * d * 8, "blocks": min(n * d * itemsize, 2**23)}
+            return {"sums": 2 * d * d * 8, "eigenproblem": 5 * d * d * 8, "blocks": min(n * d * itemsize, 2**23)}
         return {"centred rows": 3 * n * d * 8, "singular vectors": 3 * (n + d) * min(n, d) * 8}

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from lowdim._core import streams
 from lowdim._core.base import Reducer
 from lowdim._core.distances import check_metric
 from lowdim._core.gpu import devices
@@ -409,6 +410,9 @@ class TSNE(Reducer):
         if not self._places_rows:
             raise ValueError(_new_rows.NO_ROWS)
         wanted = _new_rows.check_perplexity(perplexity, len(self.embedding_), "TSNE")
+        if streams.is_lazy(X):
+            names = self.get_feature_names_out()
+            return streams.placed_lazily(self, "transform", X, names, {"perplexity": perplexity})
         return self._extended(*self._check_rows(X, fitting=False), perplexity=wanted)
 
     def _extend(self, X: Any, perplexity: tuple[float, ...] = (_new_rows.PERPLEXITY,)) -> np.ndarray:

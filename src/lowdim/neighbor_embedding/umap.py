@@ -303,7 +303,7 @@ class UMAP(_fuzzy.WithGraph, Reducer):
             The embedding.
         """
         self._refuse_stream(X)
-        return np.asarray(self._fit_rows(X, y=y))
+        return self._fit_rows(X, y=y)
 
     def _embed(self, X: Any, y: Any = None) -> np.ndarray:
         check(self, supervised=y is not None)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lowdim.plot._style import COLORS, new_axes, pyplot, ticker
+from lowdim.plot._style import COLORS, new_axes, number, plain_ticks, pyplot, ticker
 
 
 def rnx_curves(curves: Any, *, ax: Any = None, title: str | None = None) -> Any:
@@ -39,11 +39,13 @@ def rnx_curves(curves: Any, *, ax: Any = None, title: str | None = None) -> Any:
         K = np.arange(1, len(curve) + 1)
         area = float(np.sum(curve / K) / np.sum(1 / K))
         style = ("-", "--", ":")[i // len(COLORS) % 3]
-        ax.plot(K, curve, style, color=COLORS[i % len(COLORS)], label=f"{name}  {area:.3f}")
+        ax.plot(K, curve, style, color=COLORS[i % len(COLORS)], label=f"{name}  {number(area)}")
     ax.set_xscale("log")
+    plain_ticks(ax.xaxis)
     ax.axhline(0, color="0.6", linewidth=0.8)
     ax.set(xlabel="neighbourhood size K", ylabel="$R_{NX}(K)$", title=title or "", ylim=(None, 1.02))
-    ax.legend(title="area under the curve", framealpha=0.9, edgecolor="none", fontsize="small", loc="upper right")
+    ax.legend(title="area under the curve", title_fontsize="small", frameon=False, fontsize="small", loc="upper left",
+              bbox_to_anchor=(1.0, 1.0), ncols=1 + len(named) // 20)  # fmt: skip
     return ax
 
 
@@ -79,7 +81,7 @@ def scree(model: Any, *, ax: Any = None, title: str | None = None) -> Any:
         )
     ax = new_axes(ax, figsize=(6, 3.8), layout="constrained")
     numbers = np.arange(1, len(values) + 1)
-    ax.bar(numbers, values, color=COLORS[0], width=0.7)
+    ax.bar(numbers, values, color=COLORS[0], width=0.7, label="each")
     ax.set(
         xlabel="component",
         ylabel="eigenvalue" if shares is None else "share of the variance",
@@ -88,11 +90,12 @@ def scree(model: Any, *, ax: Any = None, title: str | None = None) -> Any:
     ax.xaxis.set_major_locator(ticker().MaxNLocator(integer=True))
     if shares is not None:
         ax.plot(numbers, np.cumsum(shares), "o-", color=COLORS[4], label="cumulative")
-        ax.legend(frameon=False, loc="center right")
+        ax.set_ylim(0, 1.05 * max(1, float(np.sum(shares))) if np.sum(shares) > 0.5 else None)
+        ax.legend(frameon=False, fontsize="small", loc="center right")
     return ax
 
 
-def component_choice(choice: Any) -> Any:
+def component_choice(choice: Any, *, title: str | None = None) -> Any:
     """Draw the eigenvalues with the thresholds of the rules, and below the number of components of each rule.
 
     If cells were missing, there are no eigenvalues: the criteria of the rules are drawn instead, relative to those of
@@ -102,6 +105,8 @@ def component_choice(choice: Any) -> Any:
     ----------
     choice : ComponentChoice
         The result of :func:`lowdim.select.n_components`.
+    title : str, optional
+        The title.
 
     Returns
     -------
@@ -133,6 +138,7 @@ def component_choice(choice: Any) -> Any:
     below.set(yticks=range(len(names)), yticklabels=names, xlim=(-0.3, last + 0.6), xlabel="number of components")
     below.set_ylim(-0.6, len(names) - 0.4)
     below.xaxis.set_major_locator(ticker().MaxNLocator(integer=True))
+    top.set_title(title or "")
     return figure
 
 

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from lowdim.plot._maps import embedding
-from lowdim.plot._style import COLORS, new_axes, ticker, write_name
+from lowdim.plot._style import COLORS, arrow_boxes, new_axes, outward, ticker, write_name
+
+QUALITIES = {"cos2": "cos² of the two axes", "contribution": "contribution to the two axes (%)"}
 
 
 def factor_map(maps: Any, axes: tuple[int, int] = (0, 1), labels: Any = None, *, names: int = 40, rows: bool = True,
@@ -58,9 +60,10 @@ def factor_map(maps: Any, axes: tuple[int, int] = (0, 1), labels: Any = None, *,
     individuals, categories = maps.individuals, maps.categories
     if rows:
         active, place = individuals.active, individuals.coordinates[:, [i, j]]
+        meaning = QUALITIES.get(labels) if isinstance(labels, str) else None
         labels = _quality(individuals, labels, [i, j])
         size = float(np.clip(4000 / max(len(individuals), 1), 5, 24))
-        embedding(place[active], labels, ax=ax, size=size)
+        embedding(place[active], labels, ax=ax, size=size, label_name=meaning)
         ax.scatter(*place[~active].T, s=size, facecolors="none", edgecolors=COLORS[4], linewidths=1)
     if len(categories):
         place, active = categories.coordinates[:, [i, j]], categories.active
@@ -72,9 +75,9 @@ def factor_map(maps: Any, axes: tuple[int, int] = (0, 1), labels: Any = None, *,
     _cross(ax, maps, i, j, title)
     ax.set_aspect("equal", adjustable="datalim")
     ax.figure.draw_without_rendering()  # the extent of names is known after drawing
-    written: list[Any] = []
+    written: list[Any] = arrow_boxes(ax, [end for _, end in arrows])
     for name, end in arrows:
-        write_name(ax, name, end, COLORS[0], written, keep=True)
+        write_name(ax, name, end, COLORS[0], written, outward(end), keep=True)
     written = _write(ax, categories, (i, j), names, COLORS[4], written)
     if rows and select is not None:
         for a in individuals.select(select, (i, j)):
@@ -84,11 +87,53 @@ def factor_map(maps: Any, axes: tuple[int, int] = (0, 1), labels: Any = None, *,
     return ax
 
 
+def biplot(maps: Any, axes: tuple[int, int] = (0, 1), labels: Any = None, *, names: int = 0, select: Any = None,
+           ax: Any = None, title: str | None = None) -> Any:  # fmt: skip
+    """Draw the rows as points and the variables as arrows on the same two axes.
+
+    Rows lie far out in the direction of an arrow if their value of that variable is above the mean. Arrows have the
+    directions of the correlation circle, all stretched by one factor to the size of the cloud of rows.
+
+    Parameters
+    ----------
+    maps : FactorMap
+        The factor map.
+    axes : tuple of two ints
+        The two axes, counted from 0.
+    labels : array-like of shape (n,), "cos2" or "contribution", optional
+        Colours of the active rows, as in :func:`factor_map`.
+    names : int
+        The largest number of names of rows written; those farthest from the origin, where they do not overlap.
+    select : str or int, optional
+        Which rows get names, as `Points.select`: "cos2 10", "cos2 0.6", "contribution 10" or a number.
+    ax : matplotlib Axes, optional
+        The axes to draw on; new ones by default.
+    title : str, optional
+        The title.
+
+    Returns
+    -------
+    matplotlib Axes
+        The axes.
+
+    References
+    ----------
+    Gabriel, The biplot graphic display of matrices with application to principal component analysis, 1971.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> X = lowdim.datasets.swiss_roll(100, random_state=0).X
+    >>> ax = lowdim.plot.biplot(lowdim.FactorMap(lowdim.PCA(2, scale=True).fit(X), X))
+    """
+    return factor_map(maps, axes, labels, names=names, select=select, biplot=True, ax=ax, title=title)
+
+
 def _quality(individuals: Any, labels: Any, axes: list[int]) -> Any:
     """How well two axes represent each active row, or its share in them, where that is what colours show."""
     if not isinstance(labels, str):
         return labels
-    if labels not in ("cos2", "contribution"):
+    if labels not in QUALITIES:
         raise ValueError(f"factor_map: labels must be one per active row, 'cos2' or 'contribution'; got {labels!r}.")
     values = individuals.cos2 if labels == "cos2" else individuals.contributions
     return values[individuals.active][:, axes].sum(axis=1)
@@ -171,17 +216,15 @@ def correlation_circle(maps: Any, axes: tuple[int, int] = (0, 1), *, select: Any
     ax.set(xlim=(-1.25, 1.25), ylim=(-1.25, 1.25))
     ax.set_aspect("equal")
     ax.figure.draw_without_rendering()  # the extent of names is known after drawing
-    written: list[Any] = []
     shown = maps.variables
     chosen = range(len(shown)) if select is None else shown.select(select, (i, j))
+    written = arrow_boxes(ax, [shown.correlations[a, [i, j]] for a in chosen])
     for a in chosen:
         name, (x, y), active = shown.names[a], shown.correlations[a, [i, j]], shown.active[a]
         color, style = (COLORS[0], "-") if active else (COLORS[4], "--")
         arrow = {"arrowstyle": "-|>", "color": color, "linestyle": style, "shrinkA": 0, "shrinkB": 0}
         ax.annotate("", (x, y), (0, 0), arrowprops=arrow)
-        side, up = (1 if x >= 0 else -1), (1 if y >= 0 else -1)
-        corners = ((side, up), (side, -up), (side, 4 * up), (side, -4 * up), (side, up))
-        write_name(ax, name, (x, y), color, written, corners, keep=True)
+        write_name(ax, name, (x, y), color, written, outward((x, y)), keep=True)
     return ax
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from lowdim.plot._style import COLORS, pyplot
+from lowdim.plot._style import COLORS, new_axes
 
 
-def kernel_choice(choice: Any) -> Any:
+def kernel_choice(choice: Any, *, ax: Any = None, title: str | None = None) -> Any:
     """Draw the criterion of each kernel at every width: mean over the folds, plus and minus a standard deviation.
 
     A dotted line marks the median rule, a ring the best width; a thin line marks degenerate widths.
@@ -18,19 +18,23 @@ def kernel_choice(choice: Any) -> Any:
     ----------
     choice : KernelChoice
         The result of :func:`lowdim.select.kernel_width`.
+    ax : matplotlib Axes, optional
+        The axes to draw on; new ones by default.
+    title : str, optional
+        The title. Default: the numbers of components and rows.
 
     Returns
     -------
-    matplotlib Figure
-        The figure.
+    matplotlib Axes
+        The axes.
 
     Examples
     --------
     >>> import lowdim
     >>> X = lowdim.datasets.noisy_circle(60, random_state=0).X
-    >>> figure = lowdim.plot.kernel_choice(lowdim.select.kernel_width(X, ["rbf", "linear"], criterion="rnx"))
+    >>> ax = lowdim.plot.kernel_choice(lowdim.select.kernel_width(X, ["rbf", "linear"], criterion="rnx"))
     """
-    figure, ax = pyplot().subplots(figsize=(7, 4), layout="constrained")
+    ax = new_axes(ax, figsize=(7, 4), layout="constrained")
     for i, (name, curve) in enumerate(choice.curves.items()):
         look = {"color": COLORS[i % len(COLORS)], "linestyle": ("-", "--", "-.")[i // len(COLORS) % 3]}
         if curve.median is None:
@@ -49,9 +53,10 @@ def kernel_choice(choice: Any) -> Any:
         ax.set_xlabel("width")
     else:
         ax.set_xticks([])
-    ax.set(ylabel=words[choice.criterion], title=f"{choice.n_components} components, {choice.n_rows} rows")
+    sizes = f"{choice.n_components} components, {choice.n_rows} rows"
+    ax.set(ylabel=words[choice.criterion], title=sizes if title is None else title)
     ax.legend(frameon=False, fontsize="small")
-    return figure
+    return ax
 
 
 def _width_curve(ax: Any, name: str, curve: Any, look: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Maps of embeddings and comparisons, and Shepard diagrams."""
+"""Maps of embeddings and comparisons."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from lowdim.plot._curves import rnx_curves
-from lowdim.plot._style import COLORS, GREY, LONGEST_LEGEND, MARKERS, MOST_CLASSES, new_axes, pyplot
+from lowdim.plot._style import COLORS, GREY, LONGEST_LEGEND, MARKERS, MOST_CLASSES, new_axes, number, pyplot
+
+RINGS = {"misplaced": ("black", 1.1), "unsure": ("0.55", 0.6)}  # colour and width; trusted rows have none
 
 
-def embedding(Z: Any, labels: Any = None, *, ax: Any = None, title: str | None = None, size: float | None = None,
-              legend: bool = True, label_name: str | None = None) -> Any:  # fmt: skip
-    """Draw an embedding as a map.
+def embedding(Z: Any, labels: Any = None, *, verdict: Any = None, ax: Any = None, title: str | None = None,
+              size: float | None = None, legend: bool = True, label_name: str | None = None) -> Any:  # fmt: skip
+    """Draw an embedding as a map, with a legend or a colour bar, and rings around rows that are not to be trusted.
 
     Parameters
     ----------
@@ -21,6 +23,9 @@ def embedding(Z: Any, labels: Any = None, *, ax: Any = None, title: str | None =
     labels : array-like of shape (n,), optional
         Classes (text, whole numbers) or a quantity (other numbers), shown as colours; rows without a label (NaN,
         None) are grey.
+    verdict : RowTrust, or array-like of shape (n,) of str, optional
+        The result of :func:`lowdim.trust.rows`, or a verdict for each row, as in ``comparison.verdict.rows``:
+        "misplaced" rows get a black ring, "unsure" ones a thin grey one, and "trusted" ones none.
     ax : matplotlib Axes, optional
         The axes to draw on; new ones by default.
     title : str, optional
@@ -41,7 +46,8 @@ def embedding(Z: Any, labels: Any = None, *, ax: Any = None, title: str | None =
     --------
     >>> import lowdim
     >>> roll = lowdim.datasets.swiss_roll(200, random_state=0)
-    >>> ax = lowdim.plot.embedding(lowdim.PCA(2).fit_transform(roll.X), roll.labels)
+    >>> Z = lowdim.PCA(2).fit_transform(roll.X)
+    >>> ax = lowdim.plot.embedding(Z, roll.labels, verdict=lowdim.trust.rows(roll.X, Z, random_state=0))
     """
     from lowdim.study.labels import labels_of
 
@@ -66,9 +72,39 @@ def embedding(Z: Any, labels: Any = None, *, ax: Any = None, title: str | None =
             ax.figure.colorbar(drawn, ax=ax, label=known.name, shrink=0.8)
     else:
         _classes(ax, x, y, known, size, legend)
+    if verdict is not None:
+        _rings(ax, x, y, verdict, size, legend)
     ax.set_aspect("equal", adjustable="datalim")
     ax.set(xticks=[], yticks=[], title=title or "")  # the axes of a map have no meaning: it can be rotated
     return ax
+
+
+def _rings(ax: Any, x: np.ndarray, y: np.ndarray, verdict: Any, size: float, legend: bool) -> None:
+    """Rings around rows by their verdict, and what they mean, below the map."""
+    from matplotlib.lines import Line2D
+
+    found = np.asarray(getattr(verdict, "verdict", verdict))
+    if found.shape != x.shape or not set(np.unique(found)) <= {"trusted", *RINGS}:
+        raise ValueError(
+            f"embedding: verdict must be 'trusted', 'unsure' or 'misplaced' for each of the {len(x)} rows; got an "
+            f"array of {found.dtype} with shape {found.shape}."
+        )
+    handles = []
+    for name, (color, width) in reversed(RINGS.items()):
+        mine = found == name
+        if mine.any():
+            ax.scatter(x[mine], y[mine], s=2.2 * size + 10, zorder=3, linewidths=width, facecolors="none",
+                       edgecolors=color)  # fmt: skip
+            label = f"{name} ({mine.sum():,})"
+            look: dict[str, Any] = {"markeredgecolor": color, "markeredgewidth": width, "markerfacecolor": "none"}
+            handles.append(Line2D([], [], linestyle="", marker="o", markersize=7, label=label, **look))
+    if legend and handles:
+        before = ax.get_legend()
+        where = {"loc": "upper center", "bbox_to_anchor": (0.5, 0.0), "ncols": 2}
+        ax.legend(handles=handles[::-1], frameon=False, fontsize="small", **where)
+        if before is not None:
+            ax.add_artist(before)
+            before.set_clip_on(False)  # it stands beside the map
 
 
 def _spread(Z: np.ndarray) -> float:
@@ -81,10 +117,10 @@ def _classes(ax: Any, x: np.ndarray, y: np.ndarray, known: Any, size: float, leg
         look = {"color": COLORS[code % len(COLORS)], "marker": MARKERS[code // len(COLORS) % len(MARKERS)]}
         ax.scatter(x[mine], y[mine], s=size, linewidths=0, alpha=0.85, label=name, **look)
     if legend:
-        _legend(ax, known)
+        _legend(ax, known, size)
 
 
-def _legend(ax: Any, known: Any) -> None:
+def _legend(ax: Any, known: Any, size: float) -> None:
     """The legend; of many classes the first ones, and the number of all."""
     count = len(known.classes)
     handles, names = ax.get_legend_handles_labels()
@@ -93,8 +129,8 @@ def _legend(ax: Any, known: Any) -> None:
     title = known.name if most == count else f"{known.name}: {most} of {count} classes"
     if count > MOST_CLASSES:
         title += f"\n(several share one of {MOST_CLASSES} symbols)"
-    ax.legend(handles[-count:][:most], shown, title=title, fontsize="small", frameon=False, loc="best",
-              ncols=1 + most // 12)  # fmt: skip
+    ax.legend(handles[-count:][:most], shown, title=title, fontsize="small", frameon=False, loc="upper left",
+              bbox_to_anchor=(1.0, 1.0), ncols=1 + most // 18, markerscale=max(1.0, np.sqrt(24 / size)))  # fmt: skip
 
 
 def comparison(c: Any, *, color: str = "label") -> Any:
@@ -126,21 +162,14 @@ def comparison(c: Any, *, color: str = "label") -> Any:
     columns = min(4, len(maps))
     lines = -(-len(maps) // columns)
     widths = sorted({Z.shape[1] for Z in c.embeddings.values()})
-    figure = pyplot().figure(figsize=(3.4 * columns, 3.6 * lines + 3.4 * len(widths)), layout="constrained")
+    figure = pyplot().figure(figsize=(3.4 * columns + 1, 3.6 * lines + 3.4 * len(widths)), layout="constrained")
     grid = figure.add_gridspec(lines + len(widths), columns, height_ratios=[1] * lines + [0.9] * len(widths))
-    for i, (name, Z) in enumerate(maps.items()):
-        ax = figure.add_subplot(grid[i // columns, i % columns])
-        title = f"{name}  {c.scores[name]['auc']:.3f}"
-        if color == "quality":
-            drawn = ax.scatter(*Z.T, s=10, c=c.per_row[name], cmap="RdYlBu", vmin=0, vmax=1, linewidths=0)
-            ax.set_aspect("equal", adjustable="datalim")
-            ax.set(xticks=[], yticks=[], title=title)
-            figure.colorbar(drawn, ax=ax, shrink=0.6)
-        else:
-            labels = None if c.labels is None else c.labels.values
-            embedding(
-                Z, labels, ax=ax, title=title, legend=i == len(maps) - 1, label_name=c.labels.name if c.labels else None
-            )
+    axes = [figure.add_subplot(grid[i // columns, i % columns]) for i in range(len(maps))]
+    for ax, (name, Z) in zip(axes, maps.items(), strict=True):
+        _draw_one(ax, c, name, Z, color, legend=ax is axes[columns - 1])
+    if color == "quality":
+        drawn = axes[0].collections[0]
+        figure.colorbar(drawn, ax=axes, label="quality of each row's neighbourhood", shrink=0.6)
     for i, r in enumerate(widths):
         curves = {name: curve for name, curve in c.curves.items() if c.embeddings[name].shape[1] == r}
         title = f"reference: {c.reference.name}" + (
@@ -150,81 +179,13 @@ def comparison(c: Any, *, color: str = "label") -> Any:
     return figure
 
 
-def shepard(X: Any, Z: Any = None, *, ax: Any = None, title: str | None = None, max_pairs: int = 20_000,
-            random_state: Any = 0) -> Any:  # fmt: skip
-    """Draw a Shepard diagram: distances in the map over distances in the data, a point for each pair.
-
-    Points on the diagonal: the distance is preserved; below: it is smaller in the map; above: larger.
-
-    Parameters
-    ----------
-    X, Z : array-like of shape (n, d) and (n, r)
-        The rows and their embedding; or X alone, the result of `MDS.shepard`, to draw its disparities too.
-    ax : matplotlib Axes, optional
-        The axes to draw on; new ones by default.
-    title : str, optional
-        The title.
-    max_pairs : int
-        The largest number of pairs; of more pairs a random sample.
-    random_state : int, generator or None
-        Seed; the same int gives the same result.
-
-    Returns
-    -------
-    matplotlib Axes
-        The axes.
-
-    Examples
-    --------
-    >>> import lowdim
-    >>> X = lowdim.datasets.swiss_roll(150, random_state=0).X
-    >>> ax = lowdim.plot.shepard(X, lowdim.PCA(2).fit_transform(X))
-    """
-    from lowdim._core.runtime.rng import generator
-
-    if hasattr(X, "disparities"):
-        return _diagram(X, ax, title, max_pairs, generator(random_state))
-    X, Z = np.asarray(X, dtype=float), np.asarray(Z, dtype=float)
-    if len(X) != len(Z):
-        raise ValueError(f"shepard: X and Z must have the same number of rows; got {len(X)} and {len(Z)}.")
-    rows = np.flatnonzero(np.isfinite(X).all(axis=1) & np.isfinite(Z).all(axis=1))
-    i, j = _pairs(len(rows), max_pairs, generator(random_state))
-    i, j = rows[i], rows[j]
-    ax = new_axes(ax, figsize=(5, 5), layout="constrained")
-    data, embedded = np.linalg.norm(X[i] - X[j], axis=1), np.linalg.norm(Z[i] - Z[j], axis=1)
-    ax.plot(data, embedded, ".", color=COLORS[0], alpha=0.25, markersize=3, markeredgewidth=0)
-    far = max(data.max(initial=0.0), embedded.max(initial=0.0))
-    ax.plot([0, far], [0, far], color="0.5", linewidth=0.8)
-    ax.set_aspect("equal")
-    ax.set(
-        xlabel="distance in the data",
-        ylabel="distance in the map",
-        title=title or "",
-        xlim=(0, None),
-        ylim=(0, None),
-    )
-    return ax
-
-
-def _diagram(pairs: Any, ax: Any, title: str | None, most: int, rng: np.random.Generator) -> Any:
-    """Distances and disparities over dissimilarities."""
-    n = len(pairs.distances)
-    shown = np.arange(n) if n <= most else np.sort(rng.permutation(n)[:most])
-    ax = new_axes(ax, figsize=(5, 5), layout="constrained")
-    delta, d, dhat = (values[shown] for values in (pairs.dissimilarities, pairs.distances, pairs.disparities))
-    ax.plot(delta, d, ".", color=COLORS[0], alpha=0.4, markersize=4, markeredgewidth=0)
-    ax.plot(delta, dhat, color=COLORS[1], linewidth=1.2)
-    labels = {"xlabel": "dissimilarity", "ylabel": "distance in the map (line: disparity)"}
-    ax.set(title=title or "", xlim=(0, None), ylim=(min(0.0, float(dhat.min(initial=0.0))), None), **labels)
-    return ax
-
-
-def _pairs(n: int, most: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """All pairs i < j, or a random sample of `most` pairs."""
-    if n < 2:
-        raise ValueError(f"shepard: X and Z must have at least 2 complete rows; got {n}.")
-    if n * (n - 1) // 2 <= most:
-        i, j = np.triu_indices(n, 1)
-        return i, j
-    i = rng.integers(0, n, most)
-    return i, (i + rng.integers(1, n, most)) % n
+def _draw_one(ax: Any, c: Any, name: str, Z: np.ndarray, color: str, legend: bool) -> None:
+    """One map of a comparison, with the area under its curve."""
+    title = f"{name}  {number(c.scores[name]['auc'])}"
+    if color == "quality":
+        ax.scatter(*Z.T, s=10, c=c.per_row[name], cmap="RdYlBu", vmin=0, vmax=1, linewidths=0)
+        ax.set_aspect("equal", adjustable="datalim")
+        ax.set(xticks=[], yticks=[], title=title)
+    else:
+        labels, label_name = (None, None) if c.labels is None else (c.labels.values, c.labels.name)
+        embedding(Z, labels, ax=ax, title=title, legend=legend, label_name=label_name)

@@ -52,9 +52,9 @@ def scores(X: Any, Z: Any, y: Any = None, *, has_scale: bool = True, **options: 
 
     Examples
     --------
-    >>> import numpy as np
+    >>> import lowdim, numpy as np
     >>> X = np.random.default_rng(0).normal(size=(60, 3))
-    >>> found = scores(X, X[:, :2])
+    >>> found = lowdim.quality.scores(X, X[:, :2])
     >>> found["n_embedded"], found["reference"], found["k"]
     (60, 'ambient', 12)
     """
@@ -133,6 +133,15 @@ def scores_each(
         ``zeros_embedding`` (ordered pairs of different rows at distance 0), ``knn_error``, ``knn_error_data``
         (before the reduction), ``own``. A measure that was estimated from a sample has a confidence interval under its
         name with ``_interval``, else None there.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> roll = lowdim.datasets.swiss_roll(200, random_state=0)
+    >>> Z = lowdim.PCA(2).fit_transform(roll.X)
+    >>> found = lowdim.quality.scores_each(roll.X, {"pca": Z, "itself": roll.X})
+    >>> round(found["itself"]["auc"], 2), found["pca"]["auc"] < 1
+    (1.0, True)
     """
     params.check("scores", {"n_neighbors": n_neighbors}, {"n_neighbors": params.whole(1)})
     tables = {name: _table(Z, name) for name, Z in embeddings.items()}

@@ -127,6 +127,14 @@ def sammon(
     -------
     Score
         At least 0; 0 if all distances are preserved.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> roll = lowdim.datasets.swiss_roll(200, random_state=0)
+    >>> Z = lowdim.PCA(2).fit_transform(roll.X)
+    >>> lowdim.quality.sammon(roll.X, Z) < 0.1
+    True
     """
     source, low = spaces(X, Z, metric, reference, graph_neighbors, n_jobs, "sammon")
     return _score(_sums(source, low, pairs, random_state, n_jobs, "sammon"), statistics.sammon)
@@ -167,6 +175,14 @@ def residual_variance(
     -------
     Score
         Between 0 and 1; 0 is best.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> roll = lowdim.datasets.swiss_roll(200, random_state=0)
+    >>> Z = lowdim.PCA(2).fit_transform(roll.X)
+    >>> round(lowdim.quality.residual_variance(roll.X, Z), 2)
+    0.36
     """
     owner = "residual_variance"
     source, low = spaces(X, Z, metric, reference, graph_neighbors, n_jobs, owner)

@@ -67,6 +67,14 @@ def continuity(X: Any, Z: Any = None, n_neighbors: int = 12, **options: Any) -> 
     -------
     Score
         Between 0 and 1; lost neighbours lower it.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> roll = lowdim.datasets.swiss_roll(200, random_state=0)
+    >>> Z = lowdim.PCA(2).fit_transform(roll.X)
+    >>> round(lowdim.quality.continuity(roll.X, Z), 2)
+    0.97
     """
     return _near(X, Z, n_neighbors, "continuity", options)
 
@@ -148,6 +156,14 @@ def mrre(X: Any, Z: Any = None, n_neighbors: int = 12, **options: Any) -> tuple[
     References
     ----------
     Lee, Verleysen (2009), Quality assessment of dimensionality reduction: rank-based criteria.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> roll = lowdim.datasets.swiss_roll(200, random_state=0)
+    >>> Z = lowdim.PCA(2).fit_transform(roll.X)
+    >>> [round(float(error), 3) for error in lowdim.quality.mrre(roll.X, Z)]
+    [0.122, 0.027]
     """
     ranks = _with_size(X, Z, n_neighbors, "mrre", options)
     low, high = (Score(curve[n_neighbors - 1], reference=ranks.reference, k=n_neighbors) for curve in ranks.mrre)

@@ -47,6 +47,14 @@ def rnx_curve(X: Any, Z: Any = None, **options: Any) -> Array:
     References
     ----------
     Lee, Renard, Bernard, Dupont, Verleysen (2013), Type 1 and 2 mixtures of Kullback-Leibler divergences.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> roll = lowdim.datasets.swiss_roll(200, random_state=0)
+    >>> Z = lowdim.PCA(2).fit_transform(roll.X)
+    >>> lowdim.quality.rnx_curve(roll.X, roll.X)[:3]  # a map that is the data
+    array([1., 1., 1.])
     """
     return ranks_of(X, Z, "rnx_curve", **options).rnx
 
@@ -103,6 +111,14 @@ def qnx_curve(X: Any, Z: Any = None, **options: Any) -> Array:
     -------
     ndarray of shape (n-1,)
         The curve.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> roll = lowdim.datasets.swiss_roll(200, random_state=0)
+    >>> Z = lowdim.PCA(2).fit_transform(roll.X)
+    >>> lowdim.quality.qnx_curve(roll.X, Z)[[0, 9, 198]].round(2)  # the nearest, ten, all others
+    array([0.4 , 0.51, 1.  ])
     """
     return ranks_of(X, Z, "qnx_curve", **options).qnx
 
@@ -123,6 +139,14 @@ def lcmc_curve(X: Any, Z: Any = None, **options: Any) -> Array:
     -------
     ndarray of shape (n-1,)
         The curve.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> roll = lowdim.datasets.swiss_roll(200, random_state=0)
+    >>> Z = lowdim.PCA(2).fit_transform(roll.X)
+    >>> round(float(lowdim.quality.lcmc_curve(roll.X, Z)[-1]), 9)  # all rows are neighbours: nothing beyond chance
+    0.0
     """
     return ranks_of(X, Z, "lcmc_curve", **options).lcmc
 
@@ -143,6 +167,14 @@ def bnx_curve(X: Any, Z: Any = None, **options: Any) -> Array:
     -------
     ndarray of shape (n-2,)
         The curve.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> roll = lowdim.datasets.swiss_roll(200, random_state=0)
+    >>> Z = lowdim.PCA(2).fit_transform(roll.X)
+    >>> lowdim.quality.bnx_curve(roll.X, Z).shape
+    (198,)
     """
     return ranks_of(X, Z, "bnx_curve", **options).bnx
 
@@ -163,6 +195,14 @@ def k_max(X: Any, Z: Any = None, **options: Any) -> int:
     -------
     int
         The size.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> roll = lowdim.datasets.swiss_roll(200, random_state=0)
+    >>> Z = lowdim.PCA(2).fit_transform(roll.X)
+    >>> lowdim.quality.k_max(roll.X, Z)
+    40
     """
     return ranks_of(X, Z, "k_max", **options).k_max
 
@@ -183,6 +223,14 @@ def q_local(X: Any, Z: Any = None, **options: Any) -> Score:
     -------
     Score
         Local quality, between 0 and 1; higher is better.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> roll = lowdim.datasets.swiss_roll(200, random_state=0)
+    >>> Z = lowdim.PCA(2).fit_transform(roll.X)
+    >>> round(lowdim.quality.q_local(roll.X, Z), 2)
+    0.56
     """
     ranks = ranks_of(X, Z, "q_local", **options)
     return Score(ranks.q_local, reference=ranks.reference, k_max=ranks.k_max)
@@ -204,6 +252,14 @@ def q_global(X: Any, Z: Any = None, **options: Any) -> Score:
     -------
     Score
         Global quality, between 0 and 1; higher is better.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> roll = lowdim.datasets.swiss_roll(200, random_state=0)
+    >>> Z = lowdim.PCA(2).fit_transform(roll.X)
+    >>> round(lowdim.quality.q_global(roll.X, Z), 2)
+    0.87
     """
     ranks = ranks_of(X, Z, "q_global", **options)
     return Score(ranks.q_global, reference=ranks.reference, k_max=ranks.k_max)
@@ -230,6 +286,15 @@ def coranking_matrix(
     -------
     ndarray (n-1, n-1) of int
         Every row and every column sums to n.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> roll = lowdim.datasets.swiss_roll(200, random_state=0)
+    >>> Z = lowdim.PCA(2).fit_transform(roll.X)
+    >>> Q = lowdim.quality.coranking_matrix(roll.X, Z)
+    >>> Q.shape, int(Q.sum())  # n - 1 ranks, and each ordered pair of rows once
+    ((199, 199), 39800)
     """
     owner = "coranking_matrix"
     source = reference_of(X, metric=metric, reference=reference, graph_neighbors=graph_neighbors, owner=owner)
@@ -265,6 +330,14 @@ def truncated_auc(X: Any, Z: Any, k_up: int = 100, *, metric: Any = "euclidean",
     -------
     Score
         Its ``facts["name"]`` is the range of K.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> roll = lowdim.datasets.swiss_roll(200, random_state=0)
+    >>> Z = lowdim.PCA(2).fit_transform(roll.X)
+    >>> round(lowdim.quality.truncated_auc(roll.X, Z, 20), 2)
+    0.44
     """
     owner = "truncated_auc"
     if len(shape := np.shape(X)) == 2:

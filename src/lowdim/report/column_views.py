@@ -15,6 +15,7 @@ MOST_COLUMNS, MOST_CELLS = 64, 2_000_000
 MOST_TEXT = 4_000_000  # characters of the columns that are only shown
 C = TypeVar("C", bound=ShownColumn)
 ROW_VERDICTS = ("misplaced", "trusted", "unsure")  # in the order of the alphabet
+CLUSTERS = "clusters: "  # and the map that they were found in
 MOST_LISTED = 12  # columns of one kind and use that have a line each
 
 
@@ -23,16 +24,18 @@ def pack(values: np.ndarray, kind: Any) -> str:
     return base64.b64encode(np.ascontiguousarray(values, dtype=np.dtype(kind).newbyteorder("<")).tobytes()).decode()
 
 
-def colour_columns(comparison: Compared, data: Any, names: list[str], drawn: np.ndarray) -> list[dict[str, Any]]:
+def colour_columns(
+    comparison: Compared, data: Any, names: list[str], drawn: np.ndarray, *, most_cells: int | None = None
+) -> list[dict[str, Any]]:
     """The first columns that the methods saw, up to the limits above."""
-    most = min(MOST_COLUMNS, max(1, MOST_CELLS // max(1, len(drawn))))
+    most = min(MOST_COLUMNS, max(1, (most_cells or MOST_CELLS) // max(1, len(drawn))))
     if data is not None:
         return _of_array(comparison, data, names, drawn, most)
     used = [column for column in comparison.columns if column.use == "map"]
     return [_coloured(column, drawn) for column in used[:most]]
 
 
-def verdict_columns(comparison: Compared, drawn: np.ndarray) -> list[dict[str, Any]]:
+def verdict_columns(comparison: Compared, drawn: np.ndarray, missing: np.ndarray | None = None) -> list[dict[str, Any]]:
     """The verdict on each row as a colour, for the maps that were judged; the recommended one first."""
     first = comparison.verdict.recommended
     names = sorted(comparison.verdict.rows, key=lambda name: name != first)
@@ -41,18 +44,18 @@ def verdict_columns(comparison: Compared, drawn: np.ndarray) -> list[dict[str, A
         {"name": f"row verdict: {name}", "classes": list(ROW_VERDICTS), "values": pack(found, np.int32)}
         for name, found in codes.items()
     ]
-    return [*answers, *_clusters(comparison, drawn), *_amounts(comparison, names, drawn)]
+    return [*answers, *_clusters(comparison, drawn), *_amounts(comparison, names, drawn, missing)]
 
 
-def _amounts(comparison: Compared, names: list[str], drawn: np.ndarray) -> list[dict[str, Any]]:
+def _amounts(
+    comparison: Compared, names: list[str], drawn: np.ndarray, missing: np.ndarray | None
+) -> list[dict[str, Any]]:
     """Further quantities of each row, where they are known: p-values, stability, share of missing cells."""
     found = {f"p-value: {name}": comparison.verdict.p_values.get(name) for name in names}
     stability = None if comparison.evidence is None else comparison.evidence.stability
     if stability is not None:
         found[f"stability: {comparison.verdict.recommended}"] = stability.per_row
-    used = [column.missing for column in comparison.columns if column.use == "map"]
-    if any(missing.any() for missing in used):
-        found["share of missing cells"] = np.mean(used, axis=0)
+    found["share of missing cells"] = missing
     return [
         {"name": name, "classes": None, "values": pack(values[drawn], np.float32)}
         for name, values in found.items()
@@ -70,6 +73,29 @@ def given_colours(given: Mapping[str, Any] | None, n: int, drawn: np.ndarray) ->
     return found
 
 
+def opening(
+    comparison: Compared, seen: Sequence[Mapping[str, Any]], given: Sequence[Any], judged: Sequence[Mapping[str, Any]]
+) -> tuple[str | None, list[str]]:
+    """What maps are coloured by when the page opens, as the page names it, and why; None: the label, or the quality.
+
+    First what the caller gave; without a label the column that the map shows best; of tables too wide for one column to
+    mean something, the clusters that the verdict found.
+    """
+    if given:
+        return f"column:{len(seen)}", []
+    if comparison.labels is not None:
+        return None, []
+    found = comparison.opening_colour
+    places = [j for j, column in enumerate(seen) if found is not None and column["name"] == found.column]
+    if places:
+        return f"column:{places[0]}", [found.why]
+    groups = [j for j, column in enumerate(judged) if column["name"].startswith(CLUSTERS)]
+    if groups:
+        why = f"maps open coloured by {judged[groups[0]]['name']!r}: no single column says as much"
+        return f"column:{len(seen) + groups[0]}", [why]
+    return None, []
+
+
 def _clusters(comparison: Compared, drawn: np.ndarray) -> list[dict[str, Any]]:
     """The clusters that the verdict speaks of."""
     found = None if comparison.evidence is None else comparison.evidence.clusters
@@ -78,7 +104,7 @@ def _clusters(comparison: Compared, drawn: np.ndarray) -> list[dict[str, Any]]:
     names = sorted(set(found.tolist()) - {""})
     codes = {name: code for code, name in enumerate(names)} | {"": -1}
     values = np.array([codes[each] for each in found.tolist()])[drawn]
-    name = f"clusters: {comparison.verdict.recommended}"
+    name = f"{CLUSTERS}{comparison.verdict.recommended}"
     return [{"name": name, "classes": names, "values": pack(values, np.int32)}]
 
 

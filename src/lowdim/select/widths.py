@@ -137,8 +137,8 @@ class KernelChoice:
 
         Returns
         -------
-        matplotlib Figure
-            The figure.
+        matplotlib Axes
+            The axes.
         """
         import lowdim
 

@@ -13,7 +13,7 @@ from lowdim._core.extend import Linear
 from lowdim._core.manifold.crowding import JudgedMap
 from lowdim._core.runtime.rng import generator
 from lowdim._core.scaling.additive import additive_constant, shift_distances, shift_new_distances
-from lowdim._core.scaling.classical import scale_distances, scale_rows, warn_of_negative
+from lowdim._core.scaling.classical import scale_distances, scale_rows, scaling_bytes, warn_of_negative
 from lowdim._core.tables.weights import check_weights
 
 
@@ -193,6 +193,7 @@ class ClassicalMDS(JudgedMap, Reducer):
         if self._euclidean():
             table = n * d * itemsize if stored is None else 12 * stored
             width = min(n, d, 3 * (self.n_components + 30))
-            return {"rows": 3 * table, "singular vectors": 3 * (n + d) * width * 8}
-        parts = {"rows": n * d * itemsize, "distances": n * n * itemsize, "inner products": 3 * n * n * 8}
-        return parts | ({"corrected distances": 2 * n * n * 8} if self.correction is not None else {})
+            return {"rows": table, "singular vectors": (n + d) * width * 8}
+        inner = scaling_bytes(n, self.n_components)
+        parts = {"rows": n * d * itemsize, "distances": n * n * itemsize, "inner products": inner}
+        return parts | ({"corrected distances": n * n * 8} if self.correction is not None else {})

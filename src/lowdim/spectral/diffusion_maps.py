@@ -347,14 +347,14 @@ class DiffusionMaps(JudgedMap, Reducer):
     def _tables(self, m: int, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         """Bytes that m landmarks among n rows need."""
         rows = 2 * n * d * itemsize if stored is None else 24 * stored
-        common = {"search": 2 * m * 64 * 8, "axes": 64 * m * (self.n_components + 20), "rows": rows}
+        common = {"search": m * 64 * 8, "axes": 32 * m * (self.n_components + 20), "rows": rows}
         if self._precomputed() and stored is not None:
             return {**common, "neighbour graph": 120 * stored}
         if self.n_neighbors is None and self.radius is None:
             # Where eigenvalues are too close together for an iterative solver, the dense one asks for its memory then.
             return {**common, "kernel matrix": 8 * m * m, "solver": (26 if m <= DENSE else 4) * m * m}
         # How many edges a radius makes depends on the rows.
-        return {**common, "neighbour graph": 200 * m * self.n_neighbors if self.radius is None else 0}
+        return {**common, "neighbour graph": 100 * m * self.n_neighbors if self.radius is None else 0}
 
 
 @dataclass(frozen=True, eq=False)

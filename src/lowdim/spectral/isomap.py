@@ -296,7 +296,7 @@ class Isomap(JudgedMap, Reducer):
         edges = 2 * n * self.n_neighbors if self.radius is None else 0
         return {
             "geodesic distances": n * m * itemsize,
-            "inner products": 2 * m * m * 8,
+            "inner products": m * m * 8,
             "search": 2 * n * 64 * 8,
             "neighbour graph": 60 * edges,
             "rows": 2 * n * d * itemsize if stored is None else 24 * stored,

@@ -276,4 +276,4 @@ class LandmarkMDS(JudgedMap, Reducer):
         if self._euclidean():
             return parts | {"landmarks": 4 * m * d * 8, "choice": 4 * n * 8}
         blocks = 4 * threads.n_threads(self.n_jobs) * max(32 * m, _CELLS) * 8
-        return parts | {"landmarks": 5 * m * m * 8, "blocks of distances": blocks, "choice": 4 * n * 8}
+        return parts | {"landmarks": 3 * m * m * 8, "blocks of distances": blocks, "choice": 4 * n * 8}

@@ -385,9 +385,9 @@ class LaplacianEigenmaps(JudgedMap, Reducer):
             edges = n * n if stored is None and self._given() else max(edges, stored or 0)
         reduced = 0 if self.n_landmarks in (None, "auto") else reduced_bytes(n, self.n_landmarks)
         return {
-            "search": 2 * n * 64 * 8,
+            "search": n * 64 * 8,
             "reduced problem": reduced,
-            "neighbour graph": 72 * edges,
-            "axes": 64 * n * (self.n_components + 20),
+            "neighbour graph": 36 * edges,
+            "axes": 32 * n * (self.n_components + 20),
             "rows": 2 * n * d * itemsize if stored is None else 24 * stored,
         }

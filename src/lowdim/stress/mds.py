@@ -365,14 +365,17 @@ class MDS(Reducer):
             "points": 40 * n * self.n_components * 8,
             "blocks of distances": 6 * 256 * n * itemsize,
         }
+        start = {}
         if not self._classical_of_rows() and isinstance(self.init, str) and self.init == "classical":
-            landmarks = min(n, ALL_UP_TO) if n <= ALL_UP_TO else LANDMARKS
-            parts["classical start"] = (landmarks * n + 4 * landmarks**2) * 8
+            cells = 3 * n * n if n <= ALL_UP_TO else LANDMARKS * n + 4 * LANDMARKS**2
+            start = {"classical start": cells * 8}
         if self._solver(n) == "stochastic":
             given = self.weights is not None and not isinstance(self.weights, str)
-            return parts | ({"weights": 4 * n * n * 8} if given else {})
+            return parts | start | ({"weights": 4 * n * n * 8} if given else {})
         weighted = self.weights is not None or self.loss != "raw"
-        per_pair = {"ratio": 0, "interval": 5 * 8, "ordinal": 8 * 8, "spline": 16 * 8}[self.level]
-        pairs = {"dissimilarities": itemsize, "weights": 3 * itemsize * weighted, "disparities": per_pair}
+        per_pair = {"ratio": 0, "interval": 5 * 8, "ordinal": 8 * 8, "spline": 11 * 8}[self.level]
+        pairs = {"weights": 2 * itemsize * weighted, "disparities": per_pair}
         kept = {"kept pairs": 2 * itemsize} if n <= KEPT_UP_TO else {}
-        return parts | {name: size * n_pairs(n) for name, size in (pairs | kept).items() if size}
+        later = {name: size * n_pairs(n) for name, size in (pairs | kept).items() if size}
+        parts["dissimilarities"] = itemsize * n_pairs(n)  # the start is over when the rest begins
+        return parts | max(start, later, key=lambda part: sum(part.values()))

@@ -23,7 +23,7 @@ from lowdim.study.columns import Kind, Wishes
 from lowdim.study.comparison import Comparison
 from lowdim.study.data import Data, data_of, data_of_distances
 from lowdim.study.data_copy import copy_of
-from lowdim.study.labels import Labels, labels_of
+from lowdim.study.labels import Labels, in_order_of, labels_of
 from lowdim.study.method_list import Entry, requested_methods
 from lowdim.study.notes import note_on_device, notes_on_scores, scored_rows
 from lowdim.study.panel import ALL, Panel, Traits, choose_panel, every_method, traits_of
@@ -42,6 +42,7 @@ def compare(
     y: Any = None,
     methods: Any = None,
     *,
+    parameters: Mapping[str, Mapping[str, Any]] | None = None,
     n_components: int = 2,
     scale: bool | str = "auto",
     columns: Sequence[str] | None = None,
@@ -83,12 +84,16 @@ def compare(
         expected distances between the rows. With categories, distances are Gower's.
     y : array-like of shape (n,) or str, optional
         A label for each row, or the column of `X` that has it: classes (text, whole numbers) or a quantity. Classes
-        add the 1-nearest-neighbour error. Methods that need labels (LDA, CCA, ...) get it; the others do not see it.
+        add the 1-nearest-neighbour error. A pandas Series whose index has the names of the rows of `X` in another
+        order is put into their order. Methods that need labels (LDA, CCA, ...) get it; the others do not see it.
     methods : list, dict or "all", optional
         Names such as ``"pca"`` or ``"isomap"``, estimators, or (name, estimator) pairs; a dictionary can also hold
         embeddings that exist already: ``{"mine": Z}``. Estimators are cloned and keep their own parameters; a
         `random_state` or `n_jobs` of None is set. Default: a selection that suits the data, with reasons in
         ``.panel``. ``"all"``: every method.
+    parameters : dict of dict, optional
+        Method -> parameters that it gets, for methods given by name: ``{"umap": {"n_neighbors": 30}}``. All others
+        stay as the data asks for (Gower's distance for categories, models of missing cells).
     n_components : int
         Number of components for methods given by name.
     scale : bool or "auto"
@@ -170,12 +175,11 @@ def compare(
     _check_choice(on_interrupt)
     items = isinstance(metric, str) and metric == "precomputed" and isinstance(reference, str)
     data = data_of_distances(X, "compare") if items else data_of(X, _wishes(y, row_names, columns, drop, kinds), scale)
-    labels = _labels(y, data, label_name)
-    names = _row_names(row_names, data)
+    labels, names = _labels(in_order_of(X, y), data, label_name), _row_names(row_names, data)
     panel = _panel(methods, traits_of(data, labels, width), labels is not None)
     place = None if device is None else devices.find(device, "compare")
     settings = Settings.for_data(data, labels, width, seed, n_jobs, max(0, int(verbose) - 1), device)
-    planned = requested_methods(methods if panel is None else panel.names, settings)
+    planned = requested_methods(methods if panel is None else panel.names, settings, parameters)
     steps = Steps(progress, verbose, expected_runs(planned, data.rows.shape, settings), _others(verdict, stability))
     with shared(data.rows):
         steps.announce("reference distances")
@@ -202,6 +206,7 @@ def compare(
         columns=() if data.table is None else data.table.columns, panel=() if panel is None else panel.reasons,
         rows_used=np.arange(data.n) if data.table is None else data.table.rows,
         verdict=Verdict() if evidence is None else verdict_of(evidence), evidence=evidence, data_copy=small,
+        treatment=data.treatment(),
     )  # fmt: skip
 
 

@@ -5,7 +5,8 @@ Failures, warnings, parameters and times are kept next to the scores.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ import numpy as np
 
 from lowdim.study.alignment import aligned_maps
 from lowdim.study.columns import Column
+from lowdim.study.columns.opening_colour import OpeningColour, opening_colour
+from lowdim.study.columns.table_model import Treatment
+from lowdim.study.data import model_of
 from lowdim.study.data_copy import DataCopy
 from lowdim.study.json_values import plain
 from lowdim.study.labels import Labels
@@ -69,6 +73,8 @@ class Comparison:
         The numbers behind the verdict: rankings by question, groups, structure, dimension.
     data_copy : DataCopy or None
         How far rows are from each other in the data, rounded: what the report shows where you point at a row.
+    treatment : Treatment or None
+        What was done to the columns of a table before methods saw them; ``model`` does it to new rows.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -89,6 +95,7 @@ class Comparison:
     verdict: Verdict = field(default_factory=Verdict)
     evidence: Evidence | None = None
     data_copy: DataCopy | None = None
+    treatment: Treatment | None = None
 
     @property
     def names(self) -> list[str]:
@@ -110,6 +117,32 @@ class Comparison:
         """Method -> fitted estimator, for the methods that succeeded."""
         return {o.name: o.estimator for o in self.outcomes if o.embedding is not None}
 
+    def model(self, name: str) -> Any:
+        """The fitted method `name` as a model of tables like this one, for new rows and `lowdim.save`.
+
+        It does to the columns what the comparison did: categories coded, units scaled, dates counted from the same day.
+
+        Parameters
+        ----------
+        name : str
+            A method of the comparison.
+
+        Returns
+        -------
+        estimator or TableModel
+            The estimator itself where it sees the columns as they are.
+        """
+        known = self.models
+        if name not in known:
+            raise ValueError(f"model: name must be one of {', '.join(known)}; got {name!r}.")
+        estimator = known[name]
+        if not any(key.endswith("_") and not key.startswith("_") for key in vars(estimator)):
+            raise ValueError(
+                f"model: {name} is not fitted here: its map was random, ready-made or kept from an earlier run. Fit it "
+                "again without checkpoint=."
+            )
+        return estimator if self.treatment is None else model_of(self.treatment, estimator)
+
     @property
     def scores(self) -> dict[str, dict[str, Any]]:
         """Method -> measure -> value."""
@@ -127,6 +160,18 @@ class Comparison:
         Estimated where only some rows were ranked from: ``scored[method].estimated_from`` says from what.
         """
         return {name: scored.per_row for name, scored in self.scored.items()}
+
+    @property
+    def opening_colour(self) -> OpeningColour | None:
+        """The column that maps without labels are coloured by when a report opens, and why; None where there is none.
+
+        Of the columns of the recommended map (or of the first) the one that changes most smoothly over it.
+        """
+        names = [self.verdict.recommended, *(o.name for o in self.outcomes if not o.baseline), *self.embeddings]
+        name = next((one for one in names if one in self.embeddings), None)
+        if self.labels is not None or name is None or not self.columns:
+            return None
+        return opening_colour(self.columns, name, self.embeddings[name], self.seed)
 
     @property
     def original_error(self) -> float | None:
@@ -198,6 +243,7 @@ class Comparison:
             "reference": self.reference.name,
             "reference_text": self.reference.text,
             "label": None if self.labels is None else self.labels.name,
+            "opening_colour": None if (found := self.opening_colour) is None else {**asdict(found), "why": found.why},
             "seed": self.seed,
             "versions": self.versions,
             "notes": list(self.notes),
@@ -212,7 +258,15 @@ class Comparison:
         return aligned_maps(self.embeddings)
 
     def report(
-        self, path: str | Path = "report.html", *, title: str | None = None, max_points: int = 50_000, data: Any = None
+        self,
+        path: str | Path = "report.html",
+        *,
+        title: str | None = None,
+        max_points: int = 100_000,
+        data: Any = None,
+        colours: Mapping[str, Any] | None = None,
+        image_shape: Sequence[int] | None = None,
+        imputation: Any = None,
     ) -> Path:
         """Write an HTML page without external files: maps, R_NX curves, scores, warnings and how to read them.
 
@@ -223,10 +277,19 @@ class Comparison:
         title : str, optional
             The heading of the page.
         max_points : int
-            The largest number of rows drawn in a map; of more rows a sample is drawn, as the page states. Scores do
-            not depend on it.
+            The largest number of rows drawn in a map; of more rows a random sample is drawn, as the page states.
+            Scores do not depend on it.
         data : array or data frame of shape (n_rows, n_columns), optional
             The data, so that maps can be coloured by a column; the columns of a table are known without it.
+        colours : dict of str to array, optional
+            Further quantities to colour the maps by, one value for each row, such as
+            ``{"fracture": lowdim.trust.fractures(model, X).fracture}``.
+        image_shape : (height, width) or (height, width, 3), optional
+            Rows of `data` are images of this shape: the page shows them where you point and in the table of marked
+            rows. Columns named ``pixel_1_1``, ``pixel_1_2``, ... are known to be images without it.
+        imputation : Imputation, optional
+            What :func:`lowdim.impute` made of the same rows with several draws: the linear map then shows, as ellipses,
+            where rows with missing cells may be.
 
         Returns
         -------
@@ -235,7 +298,59 @@ class Comparison:
         """
         from lowdim.report import render
 
-        return render.write(self, path, title=title, max_points=max_points, data=data)
+        return render.write(
+            self, path, title=title, max_points=max_points, data=data, colours=colours, image_shape=image_shape,
+            imputation=imputation,
+        )  # fmt: skip
+
+    def show(
+        self,
+        *,
+        where: str = "auto",
+        title: str | None = None,
+        max_points: int = 50_000,
+        height: int = 800,
+        data: Any = None,
+    ) -> Any:
+        """Show the page of `report` in a notebook, joined to Python, or in the browser.
+
+        In a notebook ``selection`` and ``hovered`` of what is returned are arrays of positions of rows, as marked and
+        pointed at in the page; rows that are put into ``selection`` are marked in the page, and
+        ``observe(function, "selection")`` calls a function at every change. A notebook that is exported as HTML keeps
+        the page: maps and curves stay linked without Python.
+
+        Parameters
+        ----------
+        where : {"auto", "notebook", "browser"}
+            Where to show it; "auto": in the notebook if this is one. A notebook needs the extra ``notebook``; without
+            it the page is shown, but Python does not hear from it.
+        title : str, optional
+            The heading of the page.
+        max_points : int
+            The largest number of rows drawn in a map; of more rows a sample is drawn, as the page states.
+        height : int
+            Height in the notebook, in pixels.
+        data : array or data frame of shape (n_rows, n_columns), optional
+            The data, so that maps can be coloured by a column; the columns of a table are known without it.
+
+        Returns
+        -------
+        ComparisonWidget or Page
+            The widget, with ``selection`` and ``hovered``; or the page alone, with its ``html`` and the ``path`` of the
+            file that the browser was asked to open.
+
+        Examples
+        --------
+        >>> import lowdim
+        >>> X = lowdim.datasets.swiss_roll(100, random_state=0).X
+        >>> page = lowdim.compare(X, methods=["pca"], verdict=False).show(where="notebook")
+        >>> page.selection = [3, 1, 4]
+        >>> page.selection
+        array([1, 3, 4])
+        """
+        from lowdim.report import frame
+
+        return frame.show(self, where=where, title=title, max_points=max_points, height=height, data=data)
 
     def __repr__(self) -> str:
         from lowdim.report.score_table import as_text

@@ -6,13 +6,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import check_array, get_tags
 
+from lowdim._core.runtime import memory
 from lowdim._core.tables import missing
 from lowdim._core.tables.kinds import naming_text
 from lowdim.study.columns import Column, Table, Wishes, read_table
 from lowdim.study.columns.scales import note_on_units, scaled, units_differ
 from lowdim.study.columns.table import is_plain_numbers
+from lowdim.study.columns.table_model import FittedColumn, Treatment
+from lowdim.study.methods import keeps_units
 
 Array = np.ndarray
 
@@ -40,6 +44,8 @@ class Data:
         `rows` holds distances between items instead of rows.
     frame : data frame or None
         The same distances, with the names of the items.
+    unscaled : ndarray or None
+        The rows before they were scaled, for methods that need the units of the columns; None where nothing was scaled.
     """
 
     rows: Array
@@ -50,6 +56,7 @@ class Data:
     distances: bool = False
     ranked: Any = None
     frame: Any = None
+    unscaled: Array | None = None
 
     @property
     def n(self) -> int:
@@ -88,11 +95,39 @@ class Data:
         if self.distances and not takes_distances(estimator):
             raise ValueError(f"{type(estimator).__name__} needs rows; only distances between them are given.")
         if self.mixed is not None:
-            seen = self.ranked if _measures_gower(estimator) else self.mixed
-            return seen if takes_categories(estimator) else self.rows
+            return self._seen_of_mixed(estimator)
         if named and self.frame is not None:
             return self.frame
-        return self.table.frame() if named and self.table is not None else self.rows
+        own = keeps_units(estimator)
+        if named and self.table is not None and (own or self.unscaled is None):
+            return self.table.frame()
+        return self.unscaled if own and self.unscaled is not None else self.rows
+
+    def _seen_of_mixed(self, estimator: Any) -> Any:
+        if takes_categories(estimator):
+            return self.ranked if _measures_gower(estimator) else self.mixed
+        if not keeps_units(estimator):
+            return self.rows
+        assert self.table is not None
+        if len(self.table.categories) == len(self.table.used):
+            raise ValueError(f"{type(estimator).__name__} needs numbers; all columns are categories.")
+        return self.table.of_numbers().frame()  # counts, or quantities in their own units: what it is for
+
+    def treatment(self) -> Treatment | None:
+        """What was done to the columns; None where they are known by their places alone, or for distances."""
+        if self.table is None:
+            return None
+        return Treatment(tuple(map(FittedColumn.of, self.table.used)), self.unscaled is not None)
+
+    def model(self, estimator: Any) -> Any:
+        """A fitted estimator as a model of tables like this one: what was done to the columns is done again."""
+        found = self.treatment()
+        return estimator if found is None else model_of(found, estimator)
+
+
+def model_of(treatment: Treatment, estimator: Any) -> Any:
+    """A model that does to new rows what was done to the fitted ones, and then places them."""
+    return treatment.model(estimator, takes_categories=takes_categories(estimator), own_units=keeps_units(estimator))
 
 
 def takes_distances(estimator: Any) -> bool:
@@ -127,9 +162,9 @@ def data_of(X: Any, wishes: Wishes, scale: Any, least_rows: int = 3) -> Data:
     if not (isinstance(scale, (bool, np.bool_)) or (isinstance(scale, str) and scale == "auto")):
         raise ValueError(f'{wishes.owner}: scale must be True, False or "auto"; got {scale!r}.')
     if not isinstance(X, Table) and is_plain_numbers(X) and not _asks(wishes):
-        rows = _checked(X, wishes.owner, least_rows)
-        rows, notes = _scaled(rows, None, scale is True, wishes.owner)
-        return Data(rows, notes=notes)
+        rows = _checked(_dense(X, wishes.owner), wishes.owner, least_rows)
+        seen, notes = _scaled(rows, None, scale is True, wishes.owner)
+        return Data(seen, notes=notes, unscaled=_frozen(rows.view()) if scale is True else None)
     table = X if isinstance(X, Table) else read_table(X, wishes)
     notes = table.notes
     if table.categories:
@@ -140,8 +175,17 @@ def data_of(X: Any, wishes: Wishes, scale: Any, least_rows: int = 3) -> Data:
         return Data(_frozen(rows), table.frame(), table, table.column_names, notes, ranked=ranked)
     rows = _checked(table.numbers(), wishes.owner, least_rows)
     wanted = units_differ(rows) if isinstance(scale, str) else bool(scale)
-    rows, more = _scaled(rows, table.column_names, wanted, wishes.owner, chosen=isinstance(scale, str) and wanted)
-    return Data(rows, None, table, table.column_names, (*notes, *more))
+    seen, more = _scaled(rows, table.column_names, wanted, wishes.owner, chosen=isinstance(scale, str) and wanted)
+    unscaled = _frozen(rows.view()) if wanted else None
+    return Data(seen, None, table, table.column_names, (*notes, *more), unscaled=unscaled)
+
+
+def _dense(X: Any, owner: str) -> Any:
+    """A sparse table with its zeros, where memory allows; anything else as it is."""
+    if not sparse.issparse(X):
+        return X
+    memory.check(owner, {"the table with its zeros": X.shape[0] * X.shape[1] * 8})
+    return X.toarray()
 
 
 def data_of_distances(D: Any, owner: str, unknown: bool = False, frame: Any = None) -> Data:
@@ -204,15 +248,4 @@ def coded(columns: list[Column]) -> Array:
 
     All columns of a missing category are NaN.
     """
-    parts = []
-    for column in columns:
-        if column.kind == "number":
-            spread = float(np.nanstd(column.values)) or 1.0
-            parts.append((column.values - np.nanmean(column.values))[:, None] / spread)
-            continue
-        lost = column.missing
-        levels, codes = np.unique(column.values[~lost].astype(str), return_inverse=True)
-        ones = np.full((len(lost), len(levels)), np.nan)
-        ones[~lost] = np.eye(len(levels))[codes.ravel()]
-        parts.append(ones / np.sqrt(np.nanmean(ones, axis=0)))
-    return np.ascontiguousarray(np.hstack(parts))
+    return np.ascontiguousarray(np.hstack([FittedColumn.of(column).coded(column, "compare") for column in columns]))

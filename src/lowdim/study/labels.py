@@ -97,3 +97,13 @@ def _order(names: list[str]) -> list[int]:
 def _shown(value: Any) -> str:
     """A class as text: 1.0 is 1."""
     return str(int(value)) if isinstance(value, np.floating) else str(value)
+
+
+def in_order_of(X: Any, y: Any) -> Any:
+    """Labels of a pandas Series by the names of the rows of X, where both indices have the same ones; else as given."""
+    if not all(hasattr(getattr(one, "index", None), "is_unique") for one in (X, y)):
+        return y
+    ours, theirs = X.index, y.index
+    if not (ours.is_unique and theirs.is_unique) or ours.equals(theirs) or set(ours) != set(theirs):
+        return y
+    return y.loc[ours]

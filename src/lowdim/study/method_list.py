@@ -16,6 +16,7 @@ from sklearn.utils import get_tags
 from lowdim.linear.columns.pipelines import refuse_variance_after_scaling
 from lowdim.study.methods import Method, find, method_of
 from lowdim.study.outside import ReadyMade
+from lowdim.study.parameters import Parameters
 from lowdim.study.settings import Settings
 
 # Parameters in which the PCA baseline may differ from PCA with default parameters.
@@ -53,29 +54,33 @@ class _Draft:
     target: str = ""
 
 
-def requested_methods(wanted: Any, settings: Settings) -> list[Entry]:
+def requested_methods(
+    wanted: Any, settings: Settings, parameters: Mapping[str, Mapping[str, Any]] | None = None
+) -> list[Entry]:
     """The methods to run, in the order given.
 
-    Every method given by name gets the common `settings`. Estimators get of these only a `random_state` and `n_jobs`
-    if theirs is None, and `verbose` if theirs is 0.
+    Every method given by name gets the common `settings`, and its own `parameters`, where there are some. Estimators
+    get of these only a `random_state` and `n_jobs` if theirs is None, and `verbose` if theirs is 0.
     """
     if isinstance(wanted, Mapping):
         given: Any = list(wanted.items())
     else:
         given = [wanted] if isinstance(wanted, (str, np.ndarray)) or not isinstance(wanted, Iterable) else wanted
-    drafts = [_draft(item, settings) for item in given]
+    own = Parameters.of(parameters)
+    drafts = [_draft(item, settings, own) for item in given]
     if not drafts:
         raise ValueError("compare: methods must name at least one method; got an empty list.")
+    own.check_used([draft.name for draft in drafts])
     return _distinct(drafts)
 
 
-def _draft(item: Any, settings: Settings) -> _Draft:
+def _draft(item: Any, settings: Settings, own: Parameters) -> _Draft:
     if isinstance(item, str):
-        return _by_name(find(item), settings)
+        return _by_name(find(item), settings, own)
     if isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str):
         name, value = item
         if isinstance(value, str):
-            draft = _by_name(find(value), settings)
+            draft = _by_name(find(value), settings, own)
             return _Draft(name, draft.estimator, True, draft.baseline, draft.target)
         if _is_map(value):
             return _Draft(name, ReadyMade(value), True, False)
@@ -83,12 +88,15 @@ def _draft(item: Any, settings: Settings) -> _Draft:
     return _Draft(class_name(item), _prepared(item, settings), False, _is_baseline(item), _target(item))
 
 
-def _by_name(method: Method, settings: Settings) -> _Draft:
+def _by_name(method: Method, settings: Settings, own: Parameters) -> _Draft:
     try:
         estimator = method.estimator(**settings.of(method))
     except ImportError as problem:  # a library that is not installed is one failed method
-        estimator = Unprepared(None, problem)
-    return _Draft(method.name, estimator, True, method.name == settings.baseline, method.target)
+        return _Draft(method.name, Unprepared(None, problem), True, False, method.target)
+    given = own.use(method.name, estimator)
+    if given:
+        estimator.set_params(**given)
+    return _Draft(method.name, estimator, True, method.name == settings.baseline and not given, method.target)
 
 
 def _is_map(value: Any) -> bool:

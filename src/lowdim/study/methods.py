@@ -58,6 +58,8 @@ class Method:
         What the columns must hold: "numbers", "counts", "categories", or "mixed" (numbers and categories).
     target : str
         What `y` is for: "" (not used), "classes", "classes or a quantity" (required), or "a second table".
+    own_units : bool
+        It counts or compares the units of the columns, so that it sees them unscaled whatever the others see.
     preset : mapping
         Parameters that make this method of its class.
     library : str
@@ -76,6 +78,7 @@ class Method:
     has_scale: bool = False
     needs: str = "numbers"
     target: str = ""
+    own_units: bool = False
     preset: Mapping[str, Any] = field(default_factory=dict)
     library: str = ""
     package: str = ""
@@ -135,7 +138,16 @@ def _projections() -> tuple[Method, ...]:
             "famd", "FAMD", "FAMD", "mixed", linear=True, idea="projection of numbers and categories", needs="mixed"
         ),
         Method("mca", "MCA", "MCA", "mixed", linear=True, idea="projection of categories", needs="categories"),
-        Method("ca", "CA", "CA", "mixed", linear=True, idea="projection of counts", needs="counts"),
+        Method(
+            "ca",
+            "CA",
+            "CA",
+            "mixed",
+            linear=True,
+            idea="projection of counts",
+            needs="counts",
+            own_units=True,
+        ),
     )
 
 
@@ -177,6 +189,7 @@ def _columns() -> tuple[Method, ...]:
     return (
         Method(
             "variance-filter", "ColumnSelection", "Variance filter", "columns", preset={"criterion": "variance"},
+            own_units=True,
             **linear,
         ),
         Method(
@@ -190,6 +203,7 @@ def _columns() -> tuple[Method, ...]:
         ),
         Method(
             "min-max", "MinMax", "Min-max scaling", "columns", view="single columns", idea="scaling of columns",
+            own_units=True,
             **linear,
         ),
         Method("random-projection", "RandomProjection", "Random projection", "columns", **linear),
@@ -252,6 +266,20 @@ def method_of(estimator: object) -> Method | None:
     own = [method for method in methods().values() if method.home == cls.__name__]
     alike = (m for m in own if all(getattr(estimator, key, None) == value for key, value in m.preset.items()))
     return next(alike, None)
+
+
+def keeps_units(estimator: object) -> bool:
+    """Whether this estimator must see the columns in their own units."""
+    method = method_of(estimator)
+    return method is not None and method.own_units
+
+
+def is_linear(estimator: object) -> bool:
+    """Whether a place in this estimator's map is a linear function of the columns; unknown classes count as curved."""
+    method = method_of(estimator)
+    if method is None or not method.linear:
+        return False
+    return str(getattr(estimator, "metric", "euclidean")) == "euclidean"  # scaling of other distances is not
 
 
 def has_scale(estimator: object) -> bool:

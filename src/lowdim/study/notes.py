@@ -7,6 +7,7 @@ import numpy as np
 from lowdim._core.gpu.devices import Device
 from lowdim.study.data import Data, takes_categories
 from lowdim.study.method_list import Entry
+from lowdim.study.methods import keeps_units
 from lowdim.study.outside import ReadyMade
 from lowdim.study.running.baselines import RandomEmbedding
 from lowdim.study.running.one_method import Outcome
@@ -73,9 +74,11 @@ def _notes_on_columns(outcomes: list[Outcome], data: Data, planned: list[Entry])
     coded = ", ".join(_coded(outcomes, data))
     if coded:
         notes.append(
-            f"{coded}: these methods need numbers. They saw the numbers standardised and each category as a column of "
-            "its own, as FAMD weights them."
+            f"{coded} saw the numbers standardised and each category as a column of its own, as FAMD weights them, for "
+            "want of a way to take categories."
         )
+    if plain := ", ".join(_of_numbers(outcomes, data)):
+        notes.append(f"{plain} saw the columns of numbers alone, in their own units.")
     return notes
 
 
@@ -120,6 +123,14 @@ def _coded(outcomes: list[Outcome], data: Data) -> list[str]:
     there = [
         o for o in outcomes if o.embedding is not None and not isinstance(o.estimator, (RandomEmbedding, ReadyMade))
     ]
+    return [o.name for o in there if not takes_categories(o.estimator) and not keeps_units(o.estimator)]
+
+
+def _of_numbers(outcomes: list[Outcome], data: Data) -> list[str]:
+    """Methods that need the units of the columns, fitted to the numbers of a table with categories."""
+    if data.mixed is None:
+        return []
+    there = [o for o in outcomes if o.embedding is not None and keeps_units(o.estimator)]
     return [o.name for o in there if not takes_categories(o.estimator)]
 
 

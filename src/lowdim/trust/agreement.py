@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim._core.distances import check_metric, comparable
-from lowdim._core.neighbors import nearest
+from lowdim._core.neighbors import Neighbors, nearest
 from lowdim._core.ranks.reference import Reference, reference_of
 from lowdim._core.runtime.threads import blocks
 from lowdim.quality.row_curves import RowCurves, row_curves
@@ -43,12 +43,19 @@ class Compared:
         rows, inside = comparable(X, check_metric(self.metric, self.owner), self.owner)
         return row_curves(rows, self.source(X), maps, metric=inside, rng=rng, n_jobs=self.n_jobs, owner=self.owner)
 
-    def neighbours(self, X: Any, k: int) -> Array:
-        """The k nearest rows of every row in the data."""
+    def neighbours(self, X: Any, k: int) -> Neighbors:
+        """The k nearest rows of every row in the data, and how far they are."""
         if self.reference == "geodesic":
             return _nearest_by_blocks(self.source(X), k)
         rows, inside = comparable(X, check_metric(self.metric, self.owner), self.owner)
-        return nearest(rows, k, metric=inside, n_jobs=self.n_jobs, approximate=None, owner=self.owner).indices
+        return nearest(rows, k, metric=inside, n_jobs=self.n_jobs, approximate=None, owner=self.owner)
+
+
+def isolation(near: Neighbors) -> Array:
+    """How far a row is from its nearest rows, beside how far these are from theirs: about 1, more for a row apart."""
+    distance = np.asarray(near.distances, float).mean(axis=1)
+    usual = np.median(distance[near.indices], axis=1)
+    return np.where(usual > 0, distance / np.where(usual > 0, usual, 1.0), np.where(distance > 0, np.inf, 1.0))
 
 
 def far_pairs(space: Reference, near: Array, rng: np.random.Generator) -> Array:
@@ -80,11 +87,12 @@ def _reach(distances: Array, rows: Array, sample: Array) -> Array:
     return np.partition(distances, at, axis=1)[:, at]
 
 
-def _nearest_by_blocks(space: Reference, k: int) -> Array:
-    found = np.empty((space.n, k), np.int64)
+def _nearest_by_blocks(space: Reference, k: int) -> Neighbors:
+    found, distances = np.empty((space.n, k), np.int64), np.empty((space.n, k))
     for part in blocks(space.n, _ROWS):
         rows = np.arange(space.n)[part]
         D = np.array(space.block(rows, True), dtype=float)
         D[np.arange(len(rows)), rows] = np.inf
         found[part] = np.argsort(D, axis=1, kind="stable")[:, :k]
-    return found
+        distances[part] = np.take_along_axis(D, found[part], axis=1)
+    return Neighbors(found, distances)

@@ -41,7 +41,7 @@ def modes(distances: Array, indices: Array, dimension: float, least: int) -> Mod
     """Peaks from neighbour lists within the set."""
     k = indices.shape[1]
     density = -dimension * np.log(np.maximum(distances[:, -1], np.finfo(float).tiny))
-    order = np.argsort(-density, kind="stable")
+    order = _densest_first(distances)
     forest = _Forest(density, least)
     neighbours = _both_ways(indices)
     for row in order:
@@ -63,11 +63,16 @@ def saddle(distances: Array, indices: Array, dimension: float, first: Array) -> 
     density = -dimension * np.log(np.maximum(distances[:, -1], np.finfo(float).tiny))
     peaks = [int(np.flatnonzero(side)[np.argmax(density[side])]) for side in (first, ~first)]
     forest, neighbours = _Forest(density, len(density)), _both_ways(indices)
-    for row in np.argsort(-density, kind="stable"):
+    for row in _densest_first(distances):
         forest.add(int(row), neighbours[row])
         if all(forest.parent[peak] >= 0 for peak in peaks) and forest.root(peaks[0]) == forest.root(peaks[1]):
             return float((density[peaks].min() - density[row]) * np.sqrt(k))
     return np.inf
+
+
+def _densest_first(distances: Array) -> Array:
+    """Rows by density; two that are each other's last neighbour are equally dense, and the neighbour before decides."""
+    return np.lexsort((distances[:, -2], distances[:, -1]) if distances.shape[1] > 1 else (distances[:, -1],))
 
 
 def _both_ways(indices: Array) -> list[Array]:
@@ -98,7 +103,8 @@ class _Forest:
         """Join the row to the peaks next to it, and those to each other; a row next to none is a peak."""
         there = neighbours[self.parent[neighbours] >= 0]
         self.parent[row], self.members[row] = row, [row]
-        for other in {self.root(int(each)) for each in there}:
+        # The highest peak first: which of several peaks end here must not depend on the numbers of their rows.
+        for other in sorted({self.root(int(each)) for each in there}, key=lambda peak: (-self.density[peak], peak)):
             self._join(self.root(row), other, row)
 
     def _join(self, one: int, other: int, at: int) -> None:

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim._core import params
+from lowdim._core.neighbors import Neighbors
 from lowdim._core.ranks.reference import embedded_rows, euclidean
 from lowdim._core.runtime.rng import generator
 from lowdim.quality.row_curves import RowCurves
-from lowdim.trust.agreement import Compared, far_pairs
+from lowdim.trust.agreement import Compared, far_pairs, isolation
 from lowdim.trust.null import NULLS, null_maps
 
 Array = NDArray[Any]
@@ -55,6 +56,11 @@ class RowTrust:
     false_neighbors, missing_neighbors : list of ndarray
         For each row: those of its nearest rows in the map that are not even among the nearest tenth in the data, and
         those of its nearest rows in the data that are not even among the nearest tenth in the map.
+    isolation : ndarray
+        How much farther a row is from its nearest rows in the data than the map shows: its mean distance to them,
+        relative to theirs, in the data over that in the map. Well above 1 (of noise, one row in 100 has more than 1.3),
+        the map shows a row amid others that it is apart from, such as one between two groups drawn into one of them.
+        Its neighbours may be right all the same, so that the verdict does not depend on it.
     n_neighbors : int
         How many nearest rows these are taken from.
     level : float
@@ -72,6 +78,7 @@ class RowTrust:
     null: Array
     false_neighbors: list[Array]
     missing_neighbors: list[Array]
+    isolation: Array
     n_neighbors: int
     level: float
     against: str
@@ -177,7 +184,8 @@ def rows(
     noise = _null_values(X, placed, estimator, null, count, compared, rng)
     k = min(n_neighbors or NEIGHBORS, source.n - 2)
     near_map, near_data = Compared(n_jobs=n_jobs, owner=owner).neighbours(placed, k), compared.neighbours(X, k)
-    false, missing = far_pairs(source, near_map, rng), far_pairs(euclidean(placed, "embedding"), near_data, rng)
+    false = far_pairs(source, near_map.indices, rng)
+    missing = far_pairs(euclidean(placed, "embedding"), near_data.indices, rng)
     at_scales = share_as_good(found.values, noise)
     verdict, p = judged_rows(found, noise, level, np.asarray(false.all(axis=1)))
     return RowTrust(
@@ -188,8 +196,9 @@ def rows(
         statistic=found.values,
         scales=found.scales,
         null=noise,
-        false_neighbors=_lists(near_map, false),
-        missing_neighbors=_lists(near_data, missing),
+        false_neighbors=_lists(near_map.indices, false),
+        missing_neighbors=_lists(near_data.indices, missing),
+        isolation=_less_apart(near_data, near_map),
         n_neighbors=k,
         level=level,
         against=_against(estimator, null, count),
@@ -259,6 +268,13 @@ def _null_values(
         return np.concatenate([found.values for found in compared.curves(X, shuffled, rng).values()])
     tables = null_maps(X, estimator, null, n_null, rng, compared.owner)
     return np.concatenate([compared.curves(rows, {"Z": placed}, rng)["Z"].values for rows, placed in tables])
+
+
+def _less_apart(near_data: Neighbors, near_map: Neighbors) -> Array:
+    """By how much a row is more isolated in the data than in the map; 1 where it lies on others in both."""
+    high, low = isolation(near_data), isolation(near_map)
+    alike = (high == low) | ~np.isfinite(low)
+    return np.where(alike, 1.0, high / np.where(alike | (low <= 0), np.finfo(float).tiny, low))
 
 
 def _lists(near: Array, chosen: Array) -> list[Array]:

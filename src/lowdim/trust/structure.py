@@ -45,12 +45,27 @@ class StructureTest:
     null: Array
     example: tuple[Any, Array]
 
-    def __repr__(self) -> str:
+    @property
+    def clear(self) -> bool:
+        """Whether the map leads the best map of noise by more than the maps of noise differ.
+
+        A p-value cannot tell a narrow lead from a wide one: of 19 maps of noise the least is 0.05 for both. On a narrow
+        lead, set a larger `n_null`.
+        """
+        value, low, high = self._at_scale()
+        return self.p_value * (1 + len(self.null)) < 1.5 and is_clear(value, low, high)
+
+    def _at_scale(self) -> tuple[float, float, float]:
+        """The map of the data, the lowest and the highest map of noise."""
         at = int(np.flatnonzero(self.scales == self.scale)[0])
-        low, high = self.null[:, at].min(), self.null[:, at].max()
+        return float(self.observed[at]), float(self.null[:, at].min()), float(self.null[:, at].max())
+
+    def __repr__(self) -> str:
+        value, low, high = self._at_scale()
+        lead = "a clear lead" if self.clear else "no clear lead"
         return (
-            f"StructureTest: R_NX({self.scale}) {self.observed[at]:.3f}, of noise {low:.3f} to {high:.3f} "
-            f"({len(self.null)} tables), p = {self.p_value:.2g}"
+            f"StructureTest: R_NX({self.scale}) {value:.3f}, of noise {low:.3f} to {high:.3f} "
+            f"({len(self.null)} tables), p = {self.p_value:.2g}, {lead}"
         )
 
 
@@ -135,3 +150,12 @@ def stand_out(observed: Array, null: Array) -> tuple[Array, Array]:
     spread = together.std(axis=0)
     z = (together - together.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
     return z[0], z[1:].max(axis=1)
+
+
+def is_clear(value: float, low: float, high: float) -> bool:
+    """Whether a value leads the highest of the noise by at least the range of the noise.
+
+    One of 20 maps of noise leads the other 19 so in 1 of 100 cases with exponential tails, and in 1 of 1,000 with those
+    of a Gaussian.
+    """
+    return value > high and value - high >= high - low

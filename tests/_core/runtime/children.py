@@ -18,7 +18,7 @@ def filled(code, **values):
     return code
 
 
-def python(code, seconds=60, env=None):
+def python(code, seconds=240, env=None):
     """Run some lines; a process that hangs fails the test."""
     command = [sys.executable, "-X", "faulthandler", "-c", textwrap.dedent(code)]
     return subprocess.run(
@@ -31,6 +31,7 @@ import faulthandler, os, signal, sys, threading, time, warnings
 import numpy as np
 import lowdim
 from lowdim._core.neighbors import nearest
+from tests._core.runtime.clocks import stopwatch
 warnings.simplefilter("ignore")
 rng = np.random.default_rng(0)
 X = rng.normal(size=(1200, 10))

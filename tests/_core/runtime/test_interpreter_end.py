@@ -22,7 +22,7 @@ sys.exit(7)
 
 
 def check_end(name, delay):
-    done = python(filled(END, name=name, delay=delay), 120)
+    done = python(filled(END, name=name, delay=delay))
     assert done.stdout.strip() == "end"
     assert done.returncode == 7, done.stderr[-3000:]
     assert "terminate" not in done.stderr, done.stderr
@@ -48,6 +48,7 @@ SHORT = """
 import threading, time
 import numpy as np
 from lowdim import _native
+from tests._core.runtime.clocks import stopwatch
 n = 300
 Z, delta = np.zeros((n, 2)), np.ones(n * (n - 1) // 2)
 
@@ -56,7 +57,7 @@ def kernel():
     _native.stress_detail(delta, np.empty(0), Z, np.empty(n), np.empty((n, 2)), 1)
 
 def work():
-    until = time.monotonic() + 20
+    until = time.monotonic() + 100
     try:
         while time.monotonic() < until:
             kernel()
@@ -69,16 +70,16 @@ thread = threading.Thread(target=work)
 thread.start()
 while len(turns) < 50 and thread.is_alive():
     time.sleep(0.001)
-start = time.monotonic()
+spent = stopwatch()
 _native.stop_other_threads()
-thread.join(30)
+thread.join(110)
 kernel()  # of the main thread, which goes on
-print(outcome, len(turns) >= 50, time.monotonic() - start < 5)
+print(outcome, len(turns) >= 50, spent() < 5)
 """
 
 
 def test_short_kernels_of_other_threads_stop_at_the_end():
-    """A loop over kernels too short for the clock stops at the next one; the loop itself ends after 20 s."""
+    """A loop over kernels too short for the clock stops at the next one; the loop itself ends after 100 s."""
     done = python(SHORT)
     assert done.stdout.strip() == "['stopped'] True True", done.stderr
 
@@ -90,6 +91,7 @@ def test_a_long_kernel_of_another_thread_stops_at_the_end():
         import numpy as np
         import lowdim
         from lowdim import _native
+        from tests._core.runtime.clocks import stopwatch
         X = np.random.default_rng(0).normal(size=(2000, 5))
         lowdim.UMAP(max_iter=5, solver="sampled").fit(X)
         outcome = []
@@ -102,9 +104,9 @@ def test_a_long_kernel_of_another_thread_stops_at_the_end():
         thread = threading.Thread(target=work)
         thread.start()
         time.sleep(0.5)
-        start = time.monotonic()
+        spent = stopwatch()
         _native.stop_other_threads()
-        thread.join(50)
-        print(outcome, time.monotonic() - start < 5)
+        thread.join(150)
+        print(outcome, spent() < 5)
         """)
     assert done.stdout.strip() == "['stopped'] True", done.stderr

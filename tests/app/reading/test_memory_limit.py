@@ -124,7 +124,7 @@ def test_streams_that_never_end(tmp_path, monkeypatch):
     writer.start()
     with lowdim.config(memory_limit="8MB"), pytest.raises(UserError, match=r"pipe\.csv: its content does not end"):
         read(pipe, ReadOptions())
-    writer.join(10)
+    writer.join(120)
     assert not writer.is_alive()
 
 

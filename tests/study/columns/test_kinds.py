@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from lowdim.study.columns.kinds import as_kind, kind_of
+from lowdim.study.columns.asked_kinds import as_kind
+from lowdim.study.columns.kinds import kind_of
 from lowdim.study.columns.raw_columns import named_columns
 
 

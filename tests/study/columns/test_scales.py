@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_iris, load_wine
 
 import lowdim
-from lowdim.study.columns.scales import deviations, note_on_units, scaled
+from lowdim.study.columns.scales import deviations, note_on_units, scaled, units_differ
 
 
 def test_deviations_are_those_of_the_observed_cells():
@@ -71,3 +71,13 @@ def test_units_differ_where_columns_are_of_another_size(rng):
 
     assert not units_differ(load_digits().data)
     assert not units_differ(load_iris().data)
+
+
+def test_quantities_beside_flags_have_another_unit(rng):
+    """Bits of a fingerprint beside a mass: the mass alone would decide all distances. Bits alone are alike."""
+    bits = (rng.random((60, 150)) < 0.2).astype(float)
+    mass = rng.normal(300, 50, size=(60, 1))
+    assert units_differ(np.hstack([bits, mass]))
+    assert not units_differ(bits)
+    assert not units_differ(np.hstack([bits, mass / 100]))
+    assert not units_differ(rng.normal(size=(60, 150)) * rng.gamma(1, 10, size=150))  # genes: measured all alike

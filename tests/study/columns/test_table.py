@@ -112,9 +112,9 @@ def test_wide_tables_are_read_quickly(rng):
     import time
 
     frame = pl.DataFrame({f"g{j}": rng.normal(size=200) for j in range(3000)})
-    start = time.perf_counter()
+    start = time.process_time()
     assert len(read_table(frame).used) == 3000
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_compare_takes_what_a_person_has(penguins):

@@ -104,6 +104,72 @@ def test_the_p_value_is_exact_where_tables_are_exchangeable():
     assert abs(hits / 3000 - 0.05) < 0.012  # three standard errors
 
 
+class Drawn:
+    """Tables of noise without maps: their curves are drawn at random."""
+
+    def __init__(self, draw, shift=0.0):
+        self.draw, self.data, self.seen = draw, draw(1)[0] + shift, 0
+
+    def tables(self, count):
+        self.seen += count
+        return list(self.draw(count))
+
+    def found(self, null):
+        return structure_test._found(self.data, np.array(null), ["a", "b"], 200)
+
+
+@pytest.mark.parametrize("tails", ["gaussian", "exponential"])
+def test_more_tables_keep_the_level(tails):
+    """The answer may come after any number of tables: of noise, one in twenty is still called structure."""
+    rng = np.random.default_rng(0)
+
+    def draw(count):
+        common = rng.normal(size=(count, 6)) if tails == "gaussian" else rng.exponential(size=(count, 1))
+        return np.hstack([common + rng.normal(size=(count, 6)) * 0.3, common + rng.normal(size=(count, 6)) * 0.3])
+
+    made = [Drawn(draw) for _ in range(1000)]
+    p = np.array([structure_test.sequential(one, {}).p_value for one in made])
+    assert 0.03 <= np.mean(p <= 0.05) <= 0.07  # three standard errors
+    assert abs(np.mean(p <= 0.5) - 0.5) < 0.048
+    assert {one.seen for one in made} <= {19, 39, 59, 79, 99}
+    assert np.mean([one.seen for one in made]) < 40
+
+
+def test_more_tables_only_where_the_lead_is_narrow():
+    rng = np.random.default_rng(1)
+
+    def draw(count):
+        return rng.normal(size=(count, 12))
+
+    clear, lost, narrow = Drawn(draw, 20.0), Drawn(draw, -1.0), Drawn(draw, 2.0)
+    found = [structure_test.sequential(one, {}) for one in (clear, lost, narrow)]
+    assert [one.seen for one in (clear, lost, narrow)] == [19, 19, 99]
+    assert [one.clear for one in found] == [True, False, False]
+    assert found[1].p_value > 0.3
+    assert found[2].p_value <= 0.05
+    assert found[2].n_null == 99
+
+
+def test_more_tables_that_would_take_too_long_are_named(monkeypatch):
+    monkeypatch.setattr(structure_test, "MORE_BUDGET", -1.0)
+    rng, skipped = np.random.default_rng(1), {}
+    found = structure_test.sequential(Drawn(lambda count: rng.normal(size=(count, 12)), 2.0), skipped)
+    assert found.n_null == 19
+    assert skipped["structure by more tables"].startswith("80 more tables of noise would take")
+
+
+@pytest.mark.deep
+def test_independent_columns_of_numbers_and_categories_are_rarely_called_structure():
+    """Of 60 tables 3 are expected; more than 7 come out in 1 of 100 repetitions."""
+    from benchmarks.verdict_noise import independent_columns
+
+    found = []
+    for seed in range(60):
+        X = independent_columns(np.random.default_rng(seed))
+        found.append(lowdim.compare(X, methods=["famd", "isomap"], random_state=seed).evidence.structure.p_value)
+    assert np.sum(np.array(found) <= 0.05) <= 7
+
+
 @pytest.mark.deep
 def test_noise_is_called_structure_one_time_in_twenty_whatever_map_is_recommended():
     """Of 150 tables 7.5 are expected; more than 13 come out in 2 of 100 repetitions."""

@@ -29,7 +29,7 @@ def evidence(**changes):
     neighbours = ranked("neighbours", {"tsne": 0.6, "umap": 0.5, "pca": 0.3}, ("tsne",))
     found = Evidence(
         ("tsne", "umap", "pca"), 2, 100, AMBIENT, "pca", {"neighbours": neighbours}, "tsne",
-        structure=FoundStructure("tsne", 0.05, 32, 0.6, 0.2, 100, 19),
+        structure=FoundStructure("tsne", 0.05, 32, 0.6, 0.2, 0.1, 100, 19),
     )  # fmt: skip
     return replace(found, **changes)
 
@@ -40,9 +40,12 @@ def text_about(topic, **changes):
 
 def test_structure_and_none():
     found = text_about("structure")
-    assert found.startswith("There is structure: columns are related. The tsne map keeps 60 % of each row's 32 nearest")
-    assert "at most 20 % (p = 0.05, 100 rows)" in found
-    noise = FoundStructure("tsne", 0.5, 8, 0.3, 0.31, 100, 19)
+    assert found.startswith(
+        "There is structure, clearly: columns are related. The tsne map keeps 60 % of each row's 32 nearest"
+    )
+    assert "10 to 20 % (p = 0.05, the least that 19 tables can show; 100 rows)" in found
+    assert "narrow" not in found
+    noise = FoundStructure("tsne", 0.5, 8, 0.3, 0.31, 0.2, 100, 19)
     found = text_about("structure", structure=noise)
     assert found.startswith("No structure was found")
     assert "Do not read groups from any of these maps" in found
@@ -50,13 +53,30 @@ def test_structure_and_none():
     items = text_about("structure", reference=replace(AMBIENT, name="given", kind="precomputed"))
     assert "(the same distances, between other pairs)" in items
     assert "column" not in items
-    both = FoundStructure("tsne", 0.05, 32, 0.6, 0.2, 100, 19, ("pca", "tsne"))
+    both = FoundStructure("tsne", 0.05, 32, 0.6, 0.2, 0.1, 100, 19, ("pca", "tsne"))
     assert "100 rows; the maps by pca and tsne were tested together)" in text_about("structure", structure=both)
     assert "tested together" not in text_about("structure")
 
 
+def test_a_narrow_lead_is_called_narrow():
+    first = FoundStructure("tsne", 0.01, 32, 0.85, 0.84, 0.7, 100, 99)
+    text = text_about("structure", structure=first)
+    assert text.startswith("There is structure, by a narrow lead: columns are related.")
+    assert "99 tables of noise (the same columns, each shuffled) 70 to 84 % (p = 0.01, the least that 99" in text
+    assert "The lead is less than tables of noise differ from each other: part of what the maps show is chance." in text
+    beaten = text_about("structure", structure=replace(first, p_value=0.03))
+    assert "2 of the tables of noise stand out as much: little of what the maps show is more than chance." in beaten
+    assert "the least that" not in beaten
+    one = text_about("structure", structure=replace(first, p_value=0.02, null=0.3, lowest=0.2))
+    assert "1 of the tables of noise stands out as much:" in one  # at another size, or in the other map
+    wide = text_about("structure", structure=replace(first, null=0.5, lowest=0.4))
+    assert wide.startswith("There is structure, clearly")
+    alike = text_about("structure", structure=replace(first, null=0.5, lowest=0.499))
+    assert "each shuffled) 50 % (p" in alike
+
+
 def test_noise_is_not_interpreted():
-    noise = FoundStructure("tsne", 0.5, 8, 0.3, 0.31, 100, 19)
+    noise = FoundStructure("tsne", 0.5, 8, 0.3, 0.31, 0.2, 100, 19)
     group = Group("a", 50, "holds together", "")
     found = verdict_of(evidence(structure=noise, groups=GroupTrust([group], []), curved=0.2, curved_noise=0.9))
     topics = {sentence.topic for sentence in found.sentences}

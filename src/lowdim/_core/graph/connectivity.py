@@ -170,6 +170,9 @@ def joined(G: sparse.csr_array, kept: np.ndarray) -> sparse.csr_array:
     label = components(rest)[1]
     across = np.flatnonzero((label[row] != label[G.indices]) & (row < G.indices))
     across = across[np.argsort(G.data[across], kind="stable")]
+    pair = np.sort(np.stack([label[row[across]], label[G.indices[across]]]).astype(np.int64), axis=0)
+    first = np.unique(pair[0] * G.shape[0] + pair[1], return_index=True)[1]  # the shortest of two components
+    across = across[np.sort(first)]
     taken, _ = join_edges([(float(G.data[e]), int(row[e]), int(G.indices[e])) for e in across], label)
     return with_edges(rest, taken) if taken else rest
 

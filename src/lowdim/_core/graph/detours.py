@@ -11,7 +11,8 @@ chain of rows from one fold to the next. So suspects are taken out together, by 
 In each of the rests, whose parts are joined by the shortest edges, suspects with a short path between their ends are
 put back. That is repeated until nothing changes: a cut that suspects leave in a sheet closes from its ends, while all
 edges of a short circuit have a long detour to the last. So do suspects with a much shorter detour than those around
-them, as at the ends of a cut. "Long" is measured in radii of the neighbourhoods.
+them, as at the ends of a cut. "Long" is measured in radii of the neighbourhoods. Edges that close a loop around a hole
+are told from these at the end (`holes`).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from scipy import sparse
 from lowdim import _native
 from lowdim._core.graph.connectivity import components, joined
 from lowdim._core.graph.edges import bare_arrays, edge_rows, nearest_first, ranks, some_edges, turned
+from lowdim._core.graph.holes import around_holes
 from lowdim._core.graph.shortest_paths import geodesics
 from lowdim._core.runtime.rng import generator
 from lowdim._core.runtime.threads import n_threads
@@ -42,6 +44,7 @@ DETOURS = 6.0  # radii of a detour that makes a short circuit
 FAR = 20.0  # up to which the detour is measured
 UNEVEN, ENOUGH = 0.7, 12.0  # of the usual detour around: less is the end of a cut, unless it has so many radii
 SOURCES = 8  # rows that paths start from
+FEWER_SOURCES = {5000: 3, 2000: 4}  # of the first look, from so many rows on: it is to be a small part of a fit
 ROUNDS = 3  # a short circuit may hide another one
 FEW = 50  # rows among which there are no detours
 MANY = 50.0  # neighbourhoods within the detour of a suspect: more than three dimensions, a search longer than most fits
@@ -50,6 +53,8 @@ LONGER = 1.5  # a distance that is so many times longer without the short circui
 SPOILT = 0.12  # share of the distances that makes a warning
 DOUBT = 0.05  # without all suspects, from the first rows; less needs no second look
 MEASURED = 32  # rows from which the share is measured
+SEEN_FROM = 400  # rows: of fewer, neighbourhoods often reach as far as folds are apart, and nothing is seen
+UNSURE = 0.2  # share of the distances that the longer half of the edges decide; of rolls of 150 to 400 rows over 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,13 +75,10 @@ def short_circuits(G: sparse.csr_array, k: int, n_jobs: int | None = None) -> Sh
     """
     if G.shape[0] < FEW or G.nnz == 0:
         return None
-    places, sources = _Places.of(G, k, n_jobs), _sources(G.shape[0], 0)
-    before = geodesics(G, sources, n_jobs=n_jobs)
-    if (before < SUSPECT * np.median(places.size)).sum(axis=1).mean() > MANY * k:
+    places = _Places.of(G, k, n_jobs)
+    if not _doubtful(places, k):
         return None
-    signs = _signs(places, k, np.zeros(G.nnz, dtype=bool))
-    if not any(_spoilt(before, places, sign, sources, alike=True) > DOUBT for sign in signs):
-        return None
+    sources = _sources(G.shape[0], 0)
     found, more = detours(G, k, n_jobs), _sources(G.shape[0], 0, MEASURED)
     spoilt = _spoilt(geodesics(G, more, n_jobs=n_jobs), places, found, more) if found.any() else 0.0
     if spoilt <= SPOILT:
@@ -85,6 +87,34 @@ def short_circuits(G: sparse.csr_array, k: int, n_jobs: int | None = None) -> Sh
     edges = np.column_stack([places.row[once], G.indices[once]]).astype(np.intp)
     ends, busiest = np.unique(edges), np.argsort(-flow[edges].min(axis=1), kind="stable")
     return ShortCircuits(edges[busiest], ends[np.argsort(-flow[ends], kind="stable")], spoilt)
+
+
+def unseen(G: sparse.csr_array, k: int, n_jobs: int | None = None) -> float:
+    """Of few rows: the share of the distances that depend on the longer edges; 0 where it is small, or rows are many.
+
+    Where neighbourhoods reach from fold to fold, most long edges are short circuits, and none of them has a detour. Few
+    rows of other data depend on their long edges too: this is a reason to look again, and not a finding.
+    """
+    if not FEW <= G.shape[0] < SEEN_FROM or k <= LEAST or G.nnz == 0:
+        return 0.0
+    places, sources = _Places.of(G, k, n_jobs), _sources(G.shape[0], 0, MEASURED)
+    share = _spoilt(geodesics(G, sources, n_jobs=n_jobs), places, places.later >= LEAST, sources, alike=True)
+    return share if share > UNSURE else 0.0
+
+
+def _doubtful(places: _Places, k: int) -> bool:
+    """A first look from few rows: whether paths are longer without all suspects by one of the signs.
+
+    Of the long edges only the most are taken out; without some of them paths would be shorter.
+    """
+    n = places.G.shape[0]
+    count = next((few for rows, few in FEWER_SOURCES.items() if n >= rows), SOURCES)
+    sources = _sources(n, 0, count)
+    before = geodesics(places.G, sources, n_jobs=places.n_jobs)
+    if (before < SUSPECT * np.median(places.size)).sum(axis=1).mean() > MANY * k:
+        return False
+    signs = list(_signs(places, k, None, count))[-2:]
+    return any(_spoilt(before, places, sign, sources, alike=True) > DOUBT for sign in signs)
 
 
 def _spoilt(before: Array, places: _Places, missing: Array, sources: Array, *, alike: bool = False) -> float:
@@ -136,14 +166,15 @@ def detours(G: sparse.csr_array, k: int, n_jobs: int | None = None) -> Array:
         if not (new & ~found).any():
             break
         found |= new
-    return found
+    return found & ~around_holes(places, found) if found.any() else found
 
 
-def _signs(places: _Places, k: int, found: Array) -> Iterator[Array]:
-    """The suspects by each sign: long edges, and edges of busy rows."""
+def _signs(places: _Places, k: int, found: Array | None = None, sources: int = SOURCES) -> Iterator[Array]:
+    """The suspects by each sign: long edges, and edges of busy rows where those found already are missing."""
     for few in sorted({max(LEAST, int(np.ceil(share * k))) for share in SHORTER}, reverse=True):
         yield places.later >= few
-    busy = _busy_rows(places.G, ~found, places.n_jobs)
+    kept = np.ones(places.G.nnz, dtype=bool) if found is None else ~found
+    busy = _busy_rows(places.G, kept, sources, places.n_jobs)
     yield busy[places.row] | busy[places.G.indices]
 
 
@@ -211,12 +242,12 @@ class _Places:
         return (length >= UNEVEN * usual[at]) | (length >= ENOUGH)
 
 
-def _busy_rows(G: sparse.csr_array, kept: Array, n_jobs: int | None) -> Array:
+def _busy_rows(G: sparse.csr_array, kept: Array, sources: int, n_jobs: int | None) -> Array:
     """The rows that most paths run through, and those that take over without them."""
     n, row = G.shape[0], edge_rows(G)
     busy, count, usual = np.zeros(n, dtype=bool), int(np.ceil(BUSY * n)), -1.0
     for peel in range(PEELS):
-        flow = _flow(some_edges(G, kept & ~(busy[row] | busy[G.indices])), _sources(n, peel), n_jobs)
+        flow = _flow(some_edges(G, kept & ~(busy[row] | busy[G.indices])), _sources(n, peel, sources), n_jobs)
         usual = float(np.median(flow)) if peel == 0 else usual
         first = np.argsort(-flow, kind="stable")[:count]
         busy[first[flow[first] > BUSIER * usual]] = True

@@ -64,6 +64,23 @@ class ByPattern:
         part = Moments.of(rows)
         self.moments[pattern] = self.moments[pattern] + part if pattern in self.moments else part
 
+    def __add__(self, other: ByPattern) -> ByPattern:
+        """Rows of both; neither is changed."""
+        both = ByPattern(self.owner)
+        both.kept = {pattern: list(rows) for pattern, rows in self.kept.items()}
+        both.moments, both.cells = dict(self.moments), self.cells
+        for pattern, rows in other.kept.items():
+            both._add(pattern, np.array(rows))
+        for pattern, part in other.moments.items():
+            if pattern in both.kept:
+                few = np.array(both.kept.pop(pattern))
+                both.cells -= few.size
+                part = Moments.of(few) + part
+            both.cells += 0 if pattern in both.moments else part.scatter.size + part.mean.size
+            both.moments[pattern] = both.moments[pattern] + part if pattern in both.moments else part
+        memory.check(self.owner, {"incomplete rows": 8 * both.cells}, "Drop columns that are seldom observed.")
+        return both
+
     def joined(self, complete: Moments) -> ByPattern:
         """With the moments of complete rows that came before."""
         if complete.weight:

@@ -31,6 +31,14 @@ class Kernel(ABC):
         on the rows; `smallest_eigenvalue` computes it.
     pairwise : bool
         True where rows of X hold kernel values rather than features.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> k = 2 * lowdim.kernels.RBF(0.1) + lowdim.kernels.Linear() ** 2
+    >>> k([[1.0, 2.0], [3.0, 4.0]]).round(3)
+    array([[ 27.   , 121.899],
+           [121.899, 627.   ]])
     """
 
     __array_ufunc__ = None  # so that `np.float64(2) * k` calls `__rmul__`
@@ -159,6 +167,13 @@ class Constant(Kernel):
     ----------
     value : float
         The constant.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> (lowdim.kernels.Linear() + lowdim.kernels.Constant(1.0))([[1.0, 2.0], [3.0, 4.0]])
+    array([[ 6., 12.],
+           [12., 26.]])
     """
 
     value: float = 1.0

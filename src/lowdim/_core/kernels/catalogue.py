@@ -45,7 +45,15 @@ def _dots(X: Rows, Y: Rows | None) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Linear(DotKernel):
-    """k(x, y) = x'y. Kernel methods with it are their linear counterparts."""
+    """k(x, y) = x'y. Kernel methods with it are their linear counterparts.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> lowdim.kernels.Linear()([[1.0, 2.0], [3.0, 4.0]]).round(3)
+    array([[ 5., 11.],
+           [11., 25.]])
+    """
 
     def _of_dots(self, dots: np.ndarray) -> np.ndarray:
         return dots
@@ -63,6 +71,13 @@ class Polynomial(DotKernel):
         At least 0; a negative one does not give a kernel.
     gamma : float
         Positive.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> lowdim.kernels.Polynomial(2)([[1.0, 2.0], [3.0, 4.0]]).round(3)
+    array([[ 36., 144.],
+           [144., 676.]])
     """
 
     degree: int = 3
@@ -91,6 +106,13 @@ class Sigmoid(DotKernel):
         Slope.
     coef0 : float
         Shift.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> lowdim.kernels.Sigmoid(0.1)([[1.0, 2.0], [3.0, 4.0]]).round(3)
+    array([[0.905, 0.97 ],
+           [0.97 , 0.998]])
     """
 
     gamma: float
@@ -109,7 +131,15 @@ class Sigmoid(DotKernel):
 
 @dataclass(frozen=True)
 class Cosine(Kernel):
-    """k(x, y) = x'y / (|x| |y|), and 0 where a row is zero."""
+    """k(x, y) = x'y / (|x| |y|), and 0 where a row is zero.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> lowdim.kernels.Cosine()([[1.0, 2.0], [3.0, 4.0]]).round(3)
+    array([[1.   , 0.984],
+           [0.984, 1.   ]])
+    """
 
     def _block(self, X: Rows, Y: Rows | None) -> np.ndarray:
         return _dots(_unit_rows(X), None if Y is None else _unit_rows(Y))
@@ -170,6 +200,13 @@ class RBF(DistanceKernel):
     ----------
     gamma : float
         Positive. See `from_width` for a width, `bandwidth` for a rule that finds one.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> lowdim.kernels.RBF(0.1)([[1.0, 2.0], [3.0, 4.0]]).round(3)
+    array([[1.   , 0.449],
+           [0.449, 1.   ]])
     """
 
     gamma: float
@@ -216,6 +253,13 @@ class RationalQuadratic(DistanceKernel):
         Positive.
     alpha : float
         Positive; the smaller, the heavier the tails.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> lowdim.kernels.RationalQuadratic(2.0)([[1.0, 2.0], [3.0, 4.0]]).round(3)
+    array([[1.   , 0.059],
+           [0.059, 1.   ]])
     """
 
     gamma: float
@@ -268,6 +312,13 @@ class Matern(DistanceKernel):
         Positive.
     nu : {0.5, 1.5, 2.5}
         Smoothness.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> lowdim.kernels.Matern(2.0, nu=1.5)([[1.0, 2.0], [3.0, 4.0]]).round(3)
+    array([[1.   , 0.001],
+           [0.001, 1.   ]])
     """
 
     gamma: float
@@ -313,6 +364,13 @@ class Laplace(DistanceKernel):
         Positive.
     norm : {"l1", "l2"}
         The norm |x - y|: the sum of absolute differences, as in scikit-learn, or the Euclidean norm, as in kernlab.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> lowdim.kernels.Laplace(0.1)([[1.0, 2.0], [3.0, 4.0]]).round(3)
+    array([[1.  , 0.67],
+           [0.67, 1.  ]])
     """
 
     gamma: float
@@ -371,6 +429,13 @@ class Bessel(DistanceKernel):
         At least 0.
     degree : int
         At least 1.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> lowdim.kernels.Bessel(0.1)([[1.0, 2.0], [3.0, 4.0]]).round(3)
+    array([[1.  , 0.99],
+           [0.99, 1.  ]])
     """
 
     gamma: float
@@ -436,6 +501,13 @@ class ANOVA(Kernel):
         Positive; what kernlab calls sigma.
     degree : int
         At least 1.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> lowdim.kernels.ANOVA(0.5, degree=2)([[1.0, 2.0], [3.0, 4.0]]).round(3)
+    array([[4.   , 0.073],
+           [0.073, 4.   ]])
     """
 
     gamma: float
@@ -469,6 +541,13 @@ class Chi2(Kernel):
     ----------
     gamma : float
         Positive.
+
+    Examples
+    --------
+    >>> import lowdim
+    >>> lowdim.kernels.Chi2(0.5)([[1.0, 2.0], [3.0, 4.0]]).round(3)
+    array([[1.   , 0.435],
+           [0.435, 1.   ]])
     """
 
     gamma: float = 1.0

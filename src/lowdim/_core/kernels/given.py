@@ -19,6 +19,13 @@ class Precomputed(Kernel):
     """Kernel values computed elsewhere: X holds k(x, y), a row for each x, a column for each fitted row y.
 
     ``k(X)`` and ``k(X, Y)`` return a copy of X; Y, the fitted rows, only says how many columns there must be.
+
+    Examples
+    --------
+    >>> import lowdim, numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(20, 3))
+    >>> lowdim.KernelPCA(2, kernel="precomputed").fit_transform(X @ X.T).shape
+    (20, 2)
     """
 
     is_psd = None

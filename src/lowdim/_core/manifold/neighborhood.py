@@ -14,7 +14,7 @@ from scipy import sparse
 
 from lowdim._core.gpu.devices import Device
 from lowdim._core.graph import Connected, connect, neighbor_graph, stored_edges
-from lowdim._core.graph.detours import LONGER, short_circuits
+from lowdim._core.graph.detours import LEAST, LONGER, SEEN_FROM, short_circuits, unseen
 from lowdim._core.graph.repair import NO_REPAIR, Repair, Repaired, Suspicious, repaired, usual_degree
 from lowdim._core.landmarks.choose import choose
 from lowdim._core.neighbors import SEARCH, nearest, within
@@ -76,6 +76,8 @@ class Neighborhood:
             G, suspicious = found.graph, found.numbered(first)
         if repair.method != "detour":
             self._warn_of_short_circuits(G, X, repair, first)
+        else:
+            self._warn_of_few_rows(G, X)
         return G, suspicious
 
     def graph(self, X: Any) -> sparse.csr_array:
@@ -126,6 +128,20 @@ class Neighborhood:
             f"repair='detour', which removes these edges{less}. Where the data form a loop or surround a hole, these "
             "edges may belong there."
         )
+
+    def _warn_of_few_rows(self, G: sparse.csr_array, X: Any) -> None:
+        """A repair that nothing is left of to be seen may have missed what it was asked for."""
+        if not _WATCHED.get():
+            return
+        k = usual_degree(G) if self._listed(X) else self.n_neighbors
+        share = unseen(G, k, self.n_jobs)
+        if share:
+            warn(
+                f"{self.owner}: repair='detour' may miss short circuits of fewer than {SEEN_FROM} rows; there are "
+                f"{G.shape[0]}. With the {LEAST} nearest rows of each alone, {share:.0%} of the geodesic distances are "
+                f"at least {LONGER - 1:.0%} longer than before, beside the others. Compare with the map of "
+                f"{self._fewer(X)}, and trust what both show."
+            )
 
     def _fewer(self, X: Any) -> str:
         return "a smaller radius" if self._listed(X) else f"fewer neighbours than {self.n_neighbors}"

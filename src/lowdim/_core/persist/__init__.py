@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import lowdim
-from lowdim._core.persist.nodes import FORMAT, VERSION, describe, is_estimator
+from lowdim._core.persist.nodes import FORMAT, VERSION, describe, estimator_of
 from lowdim._core.persist.reading import read
 from lowdim._core.persist.usable import digest_of
 from lowdim._core.persist.writing import Writer, member, write_zip
@@ -38,7 +38,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : estimator of lowdim
+    model : estimator of lowdim, or model of a table
         Fitted or not.
     path : str or path
         Where to. An existing file is replaced.
@@ -59,7 +59,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     ...     lowdim.load(path).n_components_
     2
     """
-    if not is_estimator(model):
+    if estimator_of(model) is None:
         raise TypeError(f"save: model must be an estimator of lowdim; got {describe(model)}.")
     text, arrays = content_of(model)
     write_atomically(path, lambda temporary: write_zip(temporary, text, arrays), owner="save")
@@ -92,7 +92,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Returns
     -------
-    estimator of lowdim
+    estimator of lowdim, or model of a table
         With the same parameters and fitted state: ``transform`` gives the same bits on the same machine with
         the same BLAS.
 
@@ -102,6 +102,15 @@ def load(path: str | os.PathLike[str]) -> Any:
         Where the file is damaged or was changed, has a newer format, or holds something that is not a model of lowdim.
     MemoryError
         Where reading it would take more than the memory limit.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, lowdim
+    >>> X = lowdim.datasets.swiss_roll(100, random_state=0).X
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "roll.lowdim"
+    >>> lowdim.save(lowdim.PCA(2).fit(X), path)
+    >>> lowdim.load(path).transform(X).shape
+    (100, 2)
     """
     path = os.fsdecode(path)
     with open(path, "rb") as stream:

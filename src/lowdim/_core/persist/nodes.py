@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import lowdim
+from lowdim._core.persist import records
 
 FORMAT, VERSION = "lowdim-model", 3  # version 1 named records by their modules; since 3 there is a digest
 DOCUMENT = "model.json"
@@ -32,6 +33,14 @@ def describe(value: object) -> str:
 def is_estimator(value: object) -> bool:
     name = type(value).__name__
     return name in lowdim._ESTIMATORS and getattr(lowdim, name) is type(value)
+
+
+def estimator_of(value: object) -> object:
+    """The estimator of a model: the model itself, or what a record that wraps one holds; None for anything else."""
+    if is_estimator(value):
+        return value
+    inner = getattr(value, "estimator", None) if records.tag_of(value) in records.WRAPPERS else None
+    return inner if is_estimator(inner) else None
 
 
 def is_names(value: object) -> bool:

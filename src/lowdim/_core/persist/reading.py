@@ -24,7 +24,7 @@ from lowdim._core.persist.nodes import (
     SPARSE_PARTS,
     VERSION,
     describe,
-    is_estimator,
+    estimator_of,
 )
 from lowdim._core.persist.usable import check_usable, digest_of
 from lowdim._core.renamed import renamed_of
@@ -45,13 +45,14 @@ def read(stream: BinaryIO) -> Any:
         document = _document(archive.read(members.pop(DOCUMENT)))
         reader = Reader(archive, members)
         model = reader.value(document["model"])
-    if not is_estimator(model):
+    estimator = estimator_of(model)
+    if estimator is None:
         raise ValueError(f"it holds no estimator but {describe(model)}")
     if unused := set(members) - set(reader.arrays):
         raise ValueError(f"it has members the model does not use: {sorted(unused)}")
     if document["version"] >= 3 and document["digest"] != digest_of(document["model"], reader.arrays):
         raise ValueError("it was changed after it was written: its digest is another one")
-    check_usable(model)
+    check_usable(estimator)
     return model
 
 

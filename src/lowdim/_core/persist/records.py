@@ -42,7 +42,11 @@ RECORDS = {
     "process:Process": ("lowdim.latent.gp._process", "Process"),
     "process:Predictor": ("lowdim.latent.gp._process", "Predictor"),
     "alignment:Alignment": ("lowdim._core.tables.align", "Alignment"),
+    "table:Model": ("lowdim.study.columns.table_model", "TableModel"),
+    "table:Column": ("lowdim.study.columns.table_model", "FittedColumn"),
+    "table:Conversion": ("lowdim.study.columns.column", "Conversion"),
 }
+WRAPPERS = ("table:Model",)  # records that are models: they hold an estimator and what is done before it
 
 # Format version 1 wrote "lowdim._core.MODULE:CLASS". MODULE -> what the tags of its classes begin with.
 _FIRST = {

@@ -126,7 +126,8 @@ class _Team:
 def _wait(helpers: Sequence[threading.Thread], seconds: float) -> None:
     until = time.monotonic() + seconds
     for helper in helpers:
-        helper.join(max(0.0, until - time.monotonic()))
+        with suppress(RuntimeError):  # Ctrl-C came while it was being started: it finds that there is nothing to do
+            helper.join(max(0.0, until - time.monotonic()))
 
 
 def side_by_side(

@@ -15,10 +15,11 @@ _UNITS |= {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
 
 _SMALL = 2**24  # bytes that any machine has
 _limit: ContextVar[int | None] = ContextVar("lowdim_memory_limit", default=None)
+_sample: ContextVar[int] = ContextVar("lowdim_sample_rows", default=20_000)
 
 
 @contextmanager
-def config(*, memory_limit: int | float | str | None = None) -> Iterator[None]:
+def config(*, memory_limit: int | float | str | None = None, sample_rows: int | None = None) -> Iterator[None]:
     """Settings for the block that follows.
 
     Parameters
@@ -27,6 +28,9 @@ def config(*, memory_limit: int | float | str | None = None) -> Iterator[None]:
         The most memory that one `fit`, or reading one file, may plan for: bytes, or text such as ``"8GB"`` or
         ``"512MiB"``. None keeps what is in force: the variable ``LOWDIM_MEMORY_LIMIT``, else the memory this machine
         has available. Threads that are started inside the block are under its limit too.
+    sample_rows : int or None
+        The most rows of a collection of Dask that a method which needs its rows in one memory is fitted to: a random
+        sample where there are more. None keeps what is in force: 20,000 outside of any block.
 
     Examples
     --------
@@ -36,13 +40,23 @@ def config(*, memory_limit: int | float | str | None = None) -> Iterator[None]:
     2
     """
     size = _chosen() if memory_limit is None else parse_size(memory_limit, "config")
+    rows = _sample.get() if sample_rows is None else sample_rows
+    if not isinstance(rows, int) or rows < 2:
+        raise ValueError(f"config: sample_rows must be a whole number of at least 2; got {sample_rows!r}.")
     token, block = _limit.set(size), _Block(size, WeakSet(threading.enumerate()))
+    before = _sample.set(rows)
     _open.append(block)
     try:
         yield
     finally:
         _open.remove(block)
+        _sample.reset(before)
         _limit.reset(token)
+
+
+def sample_rows() -> int:
+    """The most rows of a collection of Dask that are brought into one memory."""
+    return _sample.get()
 
 
 @dataclass(frozen=True, eq=False)

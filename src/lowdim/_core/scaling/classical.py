@@ -16,7 +16,7 @@ from lowdim._core.runtime.notices import warn
 from lowdim._core.scaling.centring import inner_products
 from lowdim._core.spectrum import Eigenpairs, eigenpairs, mean_and_variance, svd
 from lowdim._core.spectrum.eigenvalues import positive_part
-from lowdim._core.spectrum.trace_sums import signed_sums
+from lowdim._core.spectrum.trace_sums import EXACT, signed_sums
 
 Array = np.ndarray
 
@@ -103,6 +103,12 @@ def scale_distances(
         out = np.flatnonzero(weights == 0)
         places[out] = place(-0.5 * np.square(D[out], dtype=np.float64))
     return Scaled(pairs.values, places, place, *fit_of(pairs.values, *sums))
+
+
+def scaling_bytes(n: int, k: int) -> int:
+    """Bytes that `scale_distances` takes beside the distances: B, a copy where all its eigenvalues are computed."""
+    copies = 1 + (n <= EXACT) + 2 * (k > n // 8)
+    return copies * n * n * 8
 
 
 def fit_of(kept: Array, positive: float, negative: float) -> tuple[tuple[float, float], float]:

@@ -27,9 +27,11 @@ bool called_in_main_thread() {
   }();
   PyObject* thread = main_thread ? PyObject_CallNoArgs(main_thread) : nullptr;
   PyObject* ident = thread ? PyObject_GetAttrString(thread, "ident") : nullptr;
+  Py_XDECREF(thread);
+  // Both run lines of Python, before which Ctrl-C or the end of this thread's work may have come.
+  if (main_thread && !ident) throw Interrupted();
   const bool same = ident && PyLong_AsUnsignedLong(ident) == PyThread_get_thread_ident();
   Py_XDECREF(ident);
-  Py_XDECREF(thread);
   PyErr_Clear();  // a thread without a number: not this one
   return same;
 }

@@ -20,6 +20,7 @@ _HOMES = {
     "reproduce": "built_in",
     "score": "score",
     "transform": "models",
+    "view": "view",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 import time
 from argparse import Namespace
 from dataclasses import replace
@@ -15,24 +16,26 @@ import numpy as np
 import lowdim
 from lowdim._core.runtime.files import write_text, written_together
 from lowdim.app import sources
-from lowdim.app.arguments import read_options, scale, words
+from lowdim.app.arguments import method_parameters, read_options, scale, words
 from lowdim.app.console import print_comparison, print_json, print_line, print_note, print_notes, progress
 from lowdim.app.embedding_files import comparison_frame
 from lowdim.app.exports import export
 from lowdim.app.input_table import InputTable
 from lowdim.app.output_paths import MAPS, check_apart, report_folder
+from lowdim.app.serving.scatter_files import TILES
+from lowdim.report.render import MOST_POINTS
 from lowdim.study.methods import find
 
 if TYPE_CHECKING:
     from lowdim.study.comparison import Comparison
 
-RESULTS = ("embeddings.parquet", "embeddings.csv", "scores.json", "report.html")
+RESULTS = ("embeddings.parquet", "embeddings.csv", "scores.json", "report.html", TILES)
 
 
 def compare(arguments: Namespace) -> int:
     """Embed a table by several methods; write embeddings, scores and a report into one folder."""
     started, chosen = time.time(), _chosen(arguments.methods)
-    limits = {"limit_time": arguments.limit_time, "limit_memory": arguments.limit_memory}
+    parameters = method_parameters(arguments.set)
     table = sources.load(
         arguments.source, read_options(arguments, missing="keep", takes_distances=True), seed=arguments.seed
     )
@@ -48,21 +51,12 @@ def compare(arguments: Namespace) -> int:
             result = lowdim.compare(
                 table.table if table.distances is None else table.distances,
                 methods=chosen,
-                **_given_distances(table),
-                n_components=arguments.n_components,
-                reference=arguments.reference,
-                graph_neighbors=arguments.graph_neighbors,
-                scale=scale(arguments),
-                random_state=arguments.seed,
-                device=arguments.device,
-                n_jobs=arguments.n_jobs,
-                own_process=arguments.own_process,
+                parameters=parameters,
                 checkpoint=None if arguments.fresh else folder / MAPS,
                 on_interrupt="score",
-                verdict=not arguments.no_verdict,
-                stability=arguments.stability,
                 progress=advance,
-                **limits,
+                **_given_distances(table),
+                **_settings(arguments),
             )
         result = _told(result, table, arguments)
         page = _write_results(result, table, folder, arguments, run)
@@ -70,12 +64,23 @@ def compare(arguments: Namespace) -> int:
         print_json({"report": str(page.resolve()), **result.to_dict()})
     else:
         print_line(f"report: {page.resolve()}")
+        if result.n_rows > MOST_POINTS:
+            print_line(f"all {result.n_rows:,} rows: lowdim view {shlex.quote(str(page.parent))}")
     return _say_if_stopped(result)
+
+
+def _settings(arguments: Namespace) -> dict[str, Any]:
+    """What `lowdim.compare` takes as the command line has it."""
+    same = ("n_components", "reference", "graph_neighbors", "device", "n_jobs", "own_process", "stability")
+    given = {name: getattr(arguments, name) for name in (*same, "limit_time", "limit_memory")}
+    return given | {"scale": scale(arguments), "random_state": arguments.seed, "verdict": not arguments.no_verdict}
 
 
 def _given_distances(table: InputTable) -> dict[str, Any]:
     """What `lowdim.compare` must know about distances instead of rows."""
-    return {} if table.distances is None else {"metric": "precomputed", "row_names": table.names}
+    if table.distances is None:
+        return {}
+    return {"metric": "precomputed", "row_names": table.names, "y": table.labels, "label_name": table.label_name}
 
 
 def _told(result: Comparison, table: InputTable, arguments: Namespace) -> Comparison:
@@ -86,7 +91,7 @@ def _told(result: Comparison, table: InputTable, arguments: Namespace) -> Compar
         evidence = replace(result.evidence, row_numbers=table.numbers)
         result = replace(result, evidence=evidence, verdict=verdict_of(evidence))
     if not arguments.json:
-        print_comparison(result)
+        print_comparison(result, told=table.notes)
     return result
 
 
@@ -152,18 +157,34 @@ def _write_results(result: Comparison, table: InputTable, folder: Path, argument
     about = {"source": table.name, "run": run, "column_names": table.columns, "notes_on_data": list(table.notes)}
     text = json.dumps({**about, **result.to_dict()}, indent=1, allow_nan=False, ensure_ascii=False)
     maps = len(result.embeddings)
+    title = arguments.title or f"{table.name}: {maps} map{'' if maps == 1 else 's'} compared"
     with written_together(folder) as parts:
         for name in RESULTS[:2]:
             export(parts / name, frame, keep_formulas=arguments.keep_formulas, shown=folder / name)
         write_text(parts / "scores.json", text + "\n")
+        if maps and result.n_rows > MOST_POINTS:
+            _write_tiles(result, table, parts / TILES, title, run)
         render.write(
             result,
             parts / "report.html",
-            title=arguments.title or f"{table.name}: {maps} map{'' if maps == 1 else 's'} compared",
+            title=title,
+            max_points=MOST_POINTS,
             source=table.name,
             columns=table.columns,
             row_numbers=table.numbers,
             notes=table.notes,
             colours=_true_places(table),
         )
+    if not (maps and result.n_rows > MOST_POINTS):
+        (folder / TILES).unlink(missing_ok=True)  # of an earlier comparison
     return folder / "report.html"
+
+
+def _write_tiles(result: Comparison, table: InputTable, path: Path, title: str, run: str) -> None:
+    """All rows of all maps, for `lowdim view`: the report has a sample of them."""
+    from lowdim.report.tiles import write
+    from lowdim.report.tiles.compared import scatter_of
+
+    numbers, colours = table.numbers, _true_places(table)
+    made = scatter_of(result, title=title, row_numbers=numbers, colours=colours, notes=table.notes)
+    write(made, path, seed=result.seed, run=run)

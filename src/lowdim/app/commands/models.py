@@ -5,14 +5,14 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 import lowdim
 from lowdim.app import sources
-from lowdim.app.arguments import parameters_of, read_options
+from lowdim.app.arguments import parameters_of, read_options, scale
 from lowdim.app.console import print_json, print_line, print_note, print_notes, print_warnings, progress
 from lowdim.app.embedding_files import embedding_frame, read_embedding
 from lowdim.app.errors import UserError
@@ -22,6 +22,9 @@ from lowdim.app.input_table import InputTable, read
 from lowdim.app.output_paths import check_apart, check_writable
 from lowdim.study.columns import Kind
 from lowdim.study.methods import Method, find
+
+if TYPE_CHECKING:
+    from lowdim.study.data import Data
 
 
 def fit(arguments: Namespace) -> None:
@@ -37,23 +40,23 @@ def fit(arguments: Namespace) -> None:
     how = read_options(arguments, missing="keep", min_rows=2, takes_distances=True, unknown_pairs=method.name == "mds")
     table = sources.load(arguments.source, how, seed=arguments.seed)
     print_notes(table)
-    estimator, Z = _fitted(method, table, arguments)
-    lowdim.save(estimator, out)
-    _write_embedding(embedding, estimator, Z, table, arguments)
+    estimator, model, Z = _fitted(method, table, arguments)
+    lowdim.save(model, out)
+    _write_embedding(embedding, model, Z, table, arguments)
     _print_fit(method, estimator, {"model": str(out), "embedding": str(embedding)}, as_json=arguments.json)
 
 
-def _fitted(method: Method, table: InputTable, arguments: Namespace) -> tuple[Any, np.ndarray]:
-    """The estimator with the user's parameters, fitted, and the embedding."""
+def _fitted(method: Method, table: InputTable, arguments: Namespace) -> tuple[Any, Any, np.ndarray]:
+    """The estimator with the user's parameters, fitted; the model of tables like this one; and the embedding."""
     from lowdim.study.columns import Wishes
-    from lowdim.study.data import data_of, data_of_distances, takes_categories
+    from lowdim.study.data import data_of, data_of_distances
     from lowdim.study.labels import labels_of
     from lowdim.study.method_list import Entry
     from lowdim.study.running import fitted
     from lowdim.study.settings import Settings
 
     if table.distances is None:
-        data = data_of(table.table, Wishes(owner="fit"), False, least_rows=2)
+        data = data_of(table.table, Wishes(owner="fit"), scale(arguments), least_rows=2)
     else:
         items = table.names or []
         frame = pl.DataFrame(table.distances, schema=items) if len(set(items)) == len(table.distances) else None
@@ -62,21 +65,28 @@ def _fitted(method: Method, table: InputTable, arguments: Namespace) -> tuple[An
     settings = Settings.for_data(data, labels, arguments.n_components, arguments.seed, arguments.n_jobs)
     estimator = method.estimator(**settings.of(method))
     estimator.set_params(**parameters_of(arguments.set, estimator, method.name))
-    if data.mixed is not None and not takes_categories(estimator):
-        listed = ", ".join(map(repr, table.table.categories))
-        raise UserError(
-            f"{method.name} needs numbers, and {listed} are categories: use famd or a method on distances (isomap, "
-            "umap, ...), or leave them out with --drop."
-        )
     if data.distances:
         _check_takes_distances(method, estimator, arguments.source)
-    for note in data.notes:
+    for note in (*(note for note in data.notes if note not in table.notes), *_on_form(estimator, data)):
         print_note(note)
     with progress() as advance, print_warnings(method.name), lowdim.config(memory_limit=arguments.limit_memory):
         advance(method.title, 0, 1)
-        return estimator, np.asarray(
-            fitted(Entry(method.name, estimator, target=method.target), data, labels, named=True)
-        )
+        Z = np.asarray(fitted(Entry(method.name, estimator, target=method.target), data, labels, named=True))
+    return estimator, data.model(estimator), Z
+
+
+def _on_form(estimator: Any, data: Data) -> list[str]:
+    """What a method sees of a table with categories, in words."""
+    from lowdim.study.data import takes_categories
+    from lowdim.study.methods import keeps_units
+
+    if data.mixed is None:
+        return []
+    if keeps_units(estimator) and not takes_categories(estimator):
+        return ["the columns of numbers alone are used, in their own units"]
+    if not takes_categories(estimator):
+        return ["each category is a column of ones and zeros, and numbers are standardised; the model does it too"]
+    return ["distances are Gower's"] if getattr(estimator, "metric", None) == "gower" else []
 
 
 def _check_takes_distances(method: Method, estimator: Any, source: str) -> None:
@@ -140,12 +150,21 @@ def transform(arguments: Namespace) -> None:
         )
     print_notes(table)
     with print_warnings("transform"), lowdim.config(memory_limit=arguments.limit_memory):
-        Z = np.asarray(model.transform(table.table.frame() if names else table.X))
+        Z = np.asarray(model.transform(_seen(model, names, table)))
     path = _write_embedding(arguments.out, model, Z, table, arguments)
     if arguments.json:
         print_json({"embedding": str(path), "rows": len(Z), "n_components": Z.shape[1]})
     else:
         print_line(f"embedding: {path}")
+
+
+def _seen(model: Any, names: tuple[str, ...], table: InputTable) -> Any:
+    """What a model places: the table where it treats the columns itself, else their values."""
+    from lowdim.study.columns.table_model import TableModel
+
+    if isinstance(model, TableModel):
+        return table.table
+    return table.table.frame() if names else table.X
 
 
 def _are_numbers(categories: Iterable[Any]) -> bool:
@@ -184,7 +203,12 @@ def _load(path: str) -> Any:
 def _needed(model: Any, names: tuple[str, ...]) -> dict[str, Any]:
     """The columns that a model was fitted with, and what they held."""
     from lowdim._core.distances import fitted_categories, fitted_orders
+    from lowdim.study.columns.table_model import TableModel
 
+    if isinstance(model, TableModel):
+        wishes = model.wishes()
+        known = {"kinds": wishes.kinds, "values": wishes.fitted, "conversions": wishes.conversions}
+        return {"needed": names, **{f"needed_{key}": tuple(value.items()) for key, value in known.items()}}
     categories = fitted_categories(model) or [None] * len(names)
     orders = fitted_orders(model) or [False] * len(names)
     kinds: list[Kind] = []

@@ -44,8 +44,8 @@ def describe(arguments: Namespace) -> None:
 
 def _description(table: InputTable) -> Any:
     """What is in the table, or known about the distances."""
-    from lowdim.study.description import describe as described
-    from lowdim.study.item_description import describe_distances
+    from lowdim.study.descriptions.items import describe_distances
+    from lowdim.study.descriptions.tables import describe as described
 
     return described(table.table) if table.distances is None else describe_distances(table.distances, table.names)
 

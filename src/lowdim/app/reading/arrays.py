@@ -7,6 +7,7 @@ from typing import IO, Any
 
 import numpy as np
 import polars as pl
+from scipy import sparse
 
 from lowdim.app.errors import UserError
 from lowdim.app.read_options import ReadOptions
@@ -26,7 +27,12 @@ def read_npy(source: Source, how: ReadOptions) -> Loaded:
 
 
 def read_npz(source: Source, how: ReadOptions) -> Loaded:
-    tables = _tables_of(source)
+    members = _members_of(source)
+    if {"format", "shape", "data"} <= set(members) and how.array is None:
+        return Loaded(
+            _sparse_frame(source), (*source.notes, "a sparse matrix of scipy: cells that are not stored are 0")
+        )
+    tables = [name for name, shape in members.items() if len(shape) == 2]
     with source.open() as stream, np.load(stream, allow_pickle=False) as archive:
         wanted = how.array or ("X" if "X" in tables else tables[0] if len(tables) == 1 else None)
         if wanted not in archive.files:
@@ -41,15 +47,28 @@ def read_npz(source: Source, how: ReadOptions) -> Loaded:
     return Loaded(frame, (*source.notes, f"rows read from the array {wanted!r}"))
 
 
-def _tables_of(source: Source) -> list[str]:
-    """Names of the two-dimensional arrays of an archive; only their headers are read."""
-    tables = []
+def _members_of(source: Source) -> dict[str, tuple[int, ...]]:
+    """Names and shapes of the arrays of an archive; only their headers are read."""
+    found = {}
     with source.open() as raw, zipfile.ZipFile(raw) as archive:
         for name in archive.namelist():
             with archive.open(name) as member:
-                if len(_header(member)[0]) == 2:
-                    tables.append(name.removesuffix(".npy"))
-    return tables
+                found[name.removesuffix(".npy")] = _header(member)[0]
+    return found
+
+
+def _sparse_frame(source: Source) -> pl.DataFrame:
+    """A sparse matrix that `scipy.sparse.save_npz` wrote, with its zeros."""
+    with source.open() as stream, np.load(stream, allow_pickle=False) as archive:
+        shape = tuple(int(n) for n in _member(source, archive, "shape"))
+        refuse_larger(
+            array_size(shape, _member(source, archive, "data").dtype.itemsize), source.shown, f"all {shape} cells"
+        )
+    with source.open() as stream:
+        found = sparse.load_npz(stream)
+    if hasattr(found, "check_format"):
+        found.check_format(full_check=True)  # compiled code trusts the indices
+    return _frame_of(found.toarray(), source.shown)
 
 
 def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype]:

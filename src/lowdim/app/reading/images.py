@@ -35,7 +35,9 @@ def read_images(folder: Path, how: ReadOptions) -> Loaded:
         raise UserError(f"{folder} is a folder without images; give one table file, or a folder of images.")
     image = library("PIL.Image", "app", str(folder), "reading images")
     others = sum(path.is_file() for path in folder.rglob("*")) - len(paths)
-    notes = [f"{len(paths)} images"] + ([f"{others} other files in the folder left out"] if others else [])
+    notes = [f"{len(paths)} images"] + (
+        [f"{others} other file{'' if others == 1 else 's'} in the folder left out"] if others else []
+    )
     sizes, modes = zip(*_looked_at(paths, image), strict=True)
     size, colour = _size(how, sizes, notes), _in_colour(how, modes)
     channels = 3 if colour else 1

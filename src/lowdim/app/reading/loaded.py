@@ -44,6 +44,11 @@ def listed(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(short) + (f", ... ({len(names)} in all)" if len(names) > most else "")
 
 
+def missing_values(cells: int, rows: int, n: int) -> str:
+    """How many cells are missing, in how many of the rows, for a note."""
+    return f"{cells} missing value{'' if cells == 1 else 's'} in {rows} of {n} rows"
+
+
 def unique_names(names: Sequence[str], notes: list[str]) -> list[str]:
     """Every name once and none of them empty; what was changed becomes a note."""
     taken, found, empty, twice = set(names), [], [], []

@@ -19,6 +19,7 @@ from lowdim.latent.gp._process import Patterns
 EXACT = 500  # rows up to which "auto" is exact, and
 SPREADS = 2e7  # numbers that the predictive variances of columns with different patterns of missing cells may need
 INDUCING = 50
+FAR = 1e75  # standard deviations: squares of such a distance, and of steps from there, are still finite
 
 
 class GPLVM(Reducer):
@@ -207,6 +208,10 @@ class GPLVM(Reducer):
     def _extend(self, X: np.ndarray) -> np.ndarray:
         mean, scale, predictor = self._extension
         rows = Units(mean, scale)(X)
+        if (far := float(np.nanmax(np.abs(rows), initial=0.0))) > FAR:
+            raise ValueError(
+                f"GPLVM: new rows must lie within {FAR:g} standard deviations of the fitted ones; got {far:.3g}."
+            )
         if self._parts is not None:
             if np.isnan(rows).any():
                 raise ValueError("GPLVM: rows must be complete with back_constraint=True; got NaN.")

@@ -200,7 +200,7 @@ class MixedTable(_Base):
         return self._memory(int(n), int(width), 8, None)
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
-        axes = 7 * d * d if n >= d else 5 * n * n + 11 * n * d
+        axes = 7 * d * d if n >= d else 5 * n * n + 7 * n * d
         return {"weighted table": 5 * n * d * 8, "axes": axes * 8}
 
     # ---- fit, transform, inverse transform ---------------------------------------------------------------------

@@ -184,7 +184,7 @@ class CA(Reducer):
         return self.column_masses_ * (1 + Z / np.sqrt(self.eigenvalues_) @ self.column_coordinates_.T)
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
-        return {"residuals": 4 * n * d * 8, "axes": 3 * (n + d) * min(n, d) * 8}
+        return {"residuals": 4 * n * d * 8, "axes": (3 * (n + d) + 11 * min(n, d)) * min(n, d) * 8}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -36,6 +36,7 @@ from lowdim.linear._decompose import (
 )
 from lowdim.linear.pca import _complete as complete
 from lowdim.linear.pca import _incomplete as incomplete
+from lowdim.linear.pca import _many_passes as many_passes
 from lowdim.linear.pca import _nipals as nipals
 from lowdim.linear.pca._component_rule import choose_r
 from lowdim.linear.pca._density import PCADensity
@@ -329,6 +330,12 @@ class PCA(PCADensity, Reducer):
         return weights
 
     def _embed_batches(self, batches: Any) -> None:
+        if batches.rereadable and self._in_many_passes(batches.width):
+            self.n_features_in_, self.device_ = batches.width, "cpu"
+            settings: dict[str, Any] = {"scale": self.scale, "ddof": self.ddof, "tol": self.tol}
+            settings["rng"] = generator(self.random_state)
+            self._keep_spectrum(many_passes.decompose(batches, self.n_components, self._min_rows, **settings))
+            return
         if self.solver not in ("auto", "covariance"):
             raise ValueError(
                 f"PCA: solver must be 'covariance' or 'auto' for a stream of batches; got {self.solver!r}."
@@ -338,7 +345,7 @@ class PCA(PCADensity, Reducer):
                 "PCA: missing='nipals' reads the rows many times, and a stream of batches is read once. Stack the "
                 "batches first (np.concatenate), or use another `missing` for batches of complete rows."
             )
-        settings: dict[str, Any] = {"policies": _COMPLETIONS[:2], "nan": self._takes_nan}
+        settings = {"policies": _COMPLETIONS[:2], "nan": self._takes_nan}
         moments, dtype = stream_of_rows(batches, "PCA", self._min_rows, self.n_jobs, **settings)
         if isinstance(moments, ByPattern):
             self._embed_patterns(*moments.table())
@@ -346,6 +353,12 @@ class PCA(PCADensity, Reducer):
         self.n_features_in_ = len(moments.mean)
         wanted = self._wanted(min(int(moments.weight), len(moments.mean)))
         self._keep_spectrum(decompose_moments(moments, wanted, scale=self.scale, ddof=self.ddof, dtype=dtype))
+
+    def _in_many_passes(self, d: int) -> bool:
+        """Whether blocks that can be read again are, instead of adding up a matrix of all pairs of columns."""
+        if self._needs_spectrum():
+            return False
+        return self.solver == "randomized" or (self.solver == "auto" and d > many_passes.WIDE)
 
     def _embed_patterns(self, X: np.ndarray, weights: np.ndarray) -> None:
         """From weighted rows that have the moments of a stream of incomplete ones, which are not completed."""

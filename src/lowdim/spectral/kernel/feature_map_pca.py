@@ -18,6 +18,8 @@ from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum import mean_and_variance, svd
 from lowdim.spectral.kernel._expected_features import expected_polynomials, mean_over_points, polynomial_features
 
+_LARGEST, _SMALLEST = 1e150, 1e-150  # features whose squares are within the range of float64
+
 
 class FeatureMapPCA(Reducer):
     """Nonlinear PCA: principal components of explicit features phi(x) of every row.
@@ -117,6 +119,7 @@ class FeatureMapPCA(Reducer):
 
     def _embed(self, X: np.ndarray) -> np.ndarray:
         F = self._features(X)
+        self._check_size(F, X)
         self.n_features_mapped_ = F.shape[1]
         self.mean_, variance = mean_and_variance(F)
         total = float(variance.sum()) * len(F)
@@ -199,10 +202,20 @@ class FeatureMapPCA(Reducer):
     def _mapped(self, X: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore", invalid="ignore"):
             F = self._phi(X) if self._holes is None else self._expected(X)
-        if not np.isfinite(F.sum(dtype=np.float64)) and not np.isfinite(F).all():
+        largest = float(np.abs(F).max(initial=0.0))
+        if not largest < _LARGEST:  # NaN as well
             hint = "Rescale the data, for example X / np.abs(X).max(), or change the map."
             raise ValueError(f"FeatureMapPCA: the features must be finite; got NaN or numbers too large. {hint}")
         return F
+
+    @staticmethod
+    def _check_size(F: np.ndarray, X: np.ndarray) -> None:
+        """Products of small numbers vanish, and so does what is learned of them."""
+        if (largest := float(np.abs(F).max(initial=0.0))) < _SMALLEST and X.any():
+            raise ValueError(
+                f"FeatureMapPCA: the features must reach {_SMALLEST:g}, as the squares of smaller ones are 0; got "
+                f"{largest:.3g} at most. Rescale the data, for example X / np.abs(X).max()."
+            )
 
     def _phi(self, X: np.ndarray) -> np.ndarray:
         """Features of complete rows."""
@@ -237,7 +250,7 @@ class FeatureMapPCA(Reducer):
     def _feature_memory(self, n: int, count: int, itemsize: int) -> dict[str, int]:
         small = min(n, count)
         k = small if self.n_components is None else min(self.n_components, small)
-        return {"features": 3 * n * count * itemsize, "components": 3 * (n + count) * min(small, 3 * (k + 30)) * 8}
+        return {"features": 2 * n * count * itemsize, "components": 2 * (n + count) * k * 8}
 
 
 _OWNER = "FeatureMapPCA"

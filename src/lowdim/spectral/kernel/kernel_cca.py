@@ -361,8 +361,8 @@ class KernelCCA(Reducer):
         return {
             "rows": 2 * n * d * itemsize if stored is None else 24 * stored,
             "kernel matrices": 2 * n * m * itemsize,
-            "feature space": 6 * n * m * 8,
-            "axes": 4 * m * m * 8,
+            "feature space": 9 * n * m * itemsize // 2,  # 3 to 6, by the rank of the kernel matrices
+            "axes": 3 * m * m * 8,
             "folds": 12 * (2 * m) ** 2 * 8 if self.ridge == "cv" else 0,
         }
 

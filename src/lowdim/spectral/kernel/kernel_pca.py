@@ -22,7 +22,7 @@ from lowdim._core.kernels.preimage import (
     shifted,
 )
 from lowdim._core.landmarks.choose import LANDMARK_METHODS, choose
-from lowdim._core.runtime import memory
+from lowdim._core.runtime import memory, threads
 from lowdim._core.runtime.rng import generator
 from lowdim.spectral.kernel import _axes as all_rows
 from lowdim.spectral.kernel import _checks as checks
@@ -30,6 +30,7 @@ from lowdim.spectral.kernel import _landmarks as few_rows
 from lowdim.spectral.kernel._kernel_tiles import LANES, Tiles, each_block, tiles_of
 
 _TILES = 2**26  # bytes of the blocks of the kernel in memory
+_OF_A_THREAD = 2**23  # the same where the whole matrix is kept: four tiles
 _CANDIDATES = 1000  # rows among which sparse kernel PCA chooses (a few seconds)
 
 
@@ -245,7 +246,8 @@ class KernelPCA(Reducer):
             return "landmarks"
         if self.solver != "auto":
             return self.solver
-        fits = self.n_components is None or sum(self._dense_memory(n, itemsize).values()) + _TILES <= memory.limit()
+        dense = sum(self._dense_memory(n, itemsize).values()) + _OF_A_THREAD * threads.n_threads(self.n_jobs)
+        fits = self.n_components is None or dense <= memory.limit()
         return "dense" if fits else "operator"
 
     def _choose(self, X: Any, m: int, rng: np.random.Generator) -> np.ndarray:
@@ -412,8 +414,10 @@ class KernelPCA(Reducer):
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         k = n if self.n_components is None else min(n, self.n_components)
         rows = n * d * itemsize if stored is None else 12 * stored
-        parts = {"rows": 2 * rows, "scores": 2 * n * k * 8, "tiles": _TILES}
+        rows = 0 if self.kernel == "precomputed" else rows  # the copy that is centred is the kernel matrix below
         variant = self._variant(n, itemsize)
+        tiles = _OF_A_THREAD * threads.n_threads(self.n_jobs) if variant == "dense" else _TILES
+        parts = {"rows": 2 * rows, "scores": 2 * n * k * 8, "tiles": tiles}
         if variant == "dense":
             return parts | self._dense_memory(n, itemsize)
         if variant == "operator":

@@ -228,7 +228,15 @@ class _Problem:
         weights = self.scales * (np.abs(state.multipliers) + state.penalty)
         L = self.Bt @ (sparse.diags_array(weights) @ self.B) + sparse.diags_array(self.mass)
         options = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
-        return threads.aside(lambda: splu(sparse.csc_matrix(L), **options))
+        try:
+            return threads.aside(lambda: splu(sparse.csc_matrix(L), **options))
+        except RuntimeError as error:
+            if "singular" not in str(error):
+                raise
+            raise ValueError(
+                "MVU: the lengths of the edges must be of comparable size; the equations of a step are singular in "
+                "float64. Drop rows that are far from all others, or change n_neighbors or slack."
+            ) from error
 
     def gradient(self, R: Array, BR: Array, forces: Array) -> Array:
         G = self.Bt @ ((self.scales * forces)[:, None] * BR) - self.mass[:, None] * R

@@ -24,6 +24,29 @@ MAPPED = ("number", "category", "ordinal")  # kinds that the methods can see
 USES = ("map", "label", "name", "shown", "left out")
 
 
+@dataclass(frozen=True)
+class Conversion:
+    """How dates or words became numbers, so that the same cells of a later table become the same numbers.
+
+    Attributes
+    ----------
+    first : str
+        The date (ISO) from which days are counted; empty where no dates are.
+    forms : tuple of str
+        The ways in which the dates are written, as `date_text` has them; empty for dates by type.
+    words : tuple of (str, float)
+        Words in lower case, and the number that each stands for, such as yes and no.
+    """
+
+    first: str = ""
+    forms: tuple[str, ...] = ()
+    words: tuple[tuple[str, float], ...] = ()
+
+    def days(self, dates: np.ndarray) -> np.ndarray:
+        """Days from the first date."""
+        return np.asarray((dates - np.datetime64(self.first)) / np.timedelta64(1, "D"), dtype=np.float64)
+
+
 @dataclass(frozen=True, eq=False)
 class Column:
     """A column of a table and the decision about it.
@@ -48,6 +71,8 @@ class Column:
         The decision that `doubt` suggests: a kind, or "label".
     levels : tuple of str
         The values of the kind "ordinal" in their order, lowest first; else empty.
+    conversion : Conversion or None
+        How dates or words became the numbers; None where the cells were numbers, or are none.
     """
 
     name: str
@@ -59,6 +84,7 @@ class Column:
     doubt: str = ""
     other: str = ""
     levels: tuple[str, ...] = ()
+    conversion: Conversion | None = None
 
     def used(self, use: str, why: str = "") -> Column:
         """The same column with this use."""

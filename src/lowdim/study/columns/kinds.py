@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from lowdim.study.columns.column import Column, as_text, is_missing
+from lowdim.study.columns.column import Column, Conversion, as_text, is_missing
+from lowdim.study.columns.date_text import as_dates, as_moments, order_doubt, unclear_dates
 from lowdim.study.columns.scales_of_words import order_of
-from lowdim.study.columns.text_values import Reading, as_dates, as_moments, as_numbers, as_yes_no
-from lowdim.study.columns.wishes import Kind
+from lowdim.study.columns.text_values import Reading, as_numbers, as_yes_no
 
 MOST_LEVELS = 50  # different values of a category
 MOST_CODES = 12  # different whole numbers that may be codes
@@ -38,84 +38,21 @@ _SAMPLE = 64  # cells looked at before a whole column is
 
 def kind_of(name: str, values: np.ndarray, order: tuple[str, ...] | None = None) -> Column:
     """The column with its kind; `values` as `raw_columns.named_columns` gives them, `order` as their type has it."""
-    if order is not None and len(_different(values)) > 1:
-        why = f"ordered categories: {_in_order(order)}"
+    if order is not None and len(different_values(values)) > 1:
+        why = f"ordered categories: {in_order(order)}"
         return Column(name, "ordinal", values, why, levels=order)
     rules: tuple[Callable[[str, np.ndarray], Column | None], ...] = (_empty, _date, _number, _flag, _text)
     return next(found for rule in rules if (found := rule(name, values)) is not None)
 
 
-def as_kind(name: str, values: np.ndarray, kind: Kind, owner: str) -> Column:
-    """The column as the kind that the user names (a list: these values in this order); an error where it cannot be."""
-    if kind == "number":
-        return Column(name, kind, _as_number(name, values, owner), "as asked")
-    if kind == "ordinal" or not isinstance(kind, str):
-        return _as_order(name, values, None if isinstance(kind, str) else tuple(map(str, kind)), owner)
-    if kind == "date":
-        found = kind_of(name, values)
-        if found.kind != "date":
-            raise ValueError(f"{owner}: column {name!r} cannot be read as dates; {found.why}.")
-        return Column(name, kind, found.values, "as asked")
-    return Column(name, kind, _texts(values), "as asked")
-
-
-def without_marks(values: np.ndarray, known: Sequence[object] | None) -> np.ndarray:
-    """Text without words for missing cells that are none of the known values; as it is where nothing is known."""
-    if known is None or values.dtype.kind != "O":
-        return values
-    marks = {v for v in values.tolist() if isinstance(v, str) and v.strip().lower() in NOTHING and v not in known}
-    return _objects([None if v in marks else v for v in values.tolist()]) if marks else values
-
-
-def _texts(values: np.ndarray) -> np.ndarray:
+def as_texts(values: np.ndarray) -> np.ndarray:
     lost = is_missing(values)
-    return _objects([None if gone else as_text(v) for v, gone in zip(values.tolist(), lost, strict=True)])
+    return as_objects([None if gone else as_text(v).strip() for v, gone in zip(values.tolist(), lost, strict=True)])
 
 
-def _as_order(name: str, values: np.ndarray, levels: tuple[str, ...] | None, owner: str) -> Column:
-    """Ordered categories: in the order that the user gives, of a known scale of words, or of numbers."""
-    cells = _texts(without_marks(values, levels or ()))
-    different = _different(cells)
-    if levels is None:
-        numbers = as_numbers(different, codes=True)
-        if numbers is not None and not numbers.words:
-            levels = tuple(sorted(different, key=lambda text: numbers.values[text]))
-        else:
-            levels = order_of(name, different)
-    if levels is None:
-        shown = ", ".join(_short(text, 20) for text in different[:6])
-        raise ValueError(
-            f"{owner}: the order of the values of column {name!r} is not known ({shown}). List them, lowest first: "
-            f"kinds={{{name!r}: [...]}} (on the command line: --as 'ordinal:{name}=LOW,...,HIGH')."
-        )
-    strange = next((text for text in different if text not in levels), None)
-    if strange is not None:
-        raise ValueError(
-            f"{owner}: column {name!r} must hold one of its ordered values ({', '.join(levels)}); got {strange!r}."
-        )
-    return Column(name, "ordinal", cells, f"as asked, {_in_order(levels)}", levels=levels)
-
-
-def _in_order(levels: tuple[str, ...]) -> str:
-    shown = [_short(level, 20) for level in levels]
+def in_order(levels: tuple[str, ...]) -> str:
+    shown = [short(level, 20) for level in levels]
     return " < ".join(shown if len(shown) <= 7 else [*shown[:3], "...", *shown[-2:]])
-
-
-def _as_number(name: str, values: np.ndarray, owner: str) -> np.ndarray:
-    """Numbers of a column of numbers, yes/no, numbers as text, or dates (days since the first)."""
-    if values.dtype.kind == "f":
-        return values
-    found = kind_of(name, values)
-    if found.kind == "date":
-        days = (found.values - np.nanmin(found.values)) / np.timedelta64(1, "D")
-        return np.asarray(days, dtype=np.float64)
-    if found.values.dtype.kind == "f":
-        return found.values
-    read = as_numbers(_different(values), codes=True)
-    if read is not None:
-        return read.column(values, np.nan, np.float64)
-    first = next((text for text in _different(values) if as_numbers([text], codes=True) is None), None)
-    raise ValueError(f"{owner}: column {name!r} must hold numbers; got {first!r}.")
 
 
 # ---- rules, in the order in which they are tried --------------------------------------------------------------
@@ -217,7 +154,7 @@ def _flag(name: str, values: np.ndarray) -> Column | None:
 
 def _text(name: str, values: np.ndarray) -> Column:
     marks = Counter(str(v).strip() for v in values.tolist() if v is not None and str(v).strip().lower() in NOTHING)
-    cells = _objects([None if v is None or str(v).strip() in marks else str(v) for v in values.tolist()])
+    cells = as_objects([None if v is None or str(v).strip() in marks else str(v).strip() for v in values.tolist()])
     return _with_marks(_of_text(name, cells), marks)
 
 
@@ -231,20 +168,24 @@ def _with_marks(found: Column, marks: Counter[str]) -> Column:
 
 
 def _of_text(name: str, cells: np.ndarray) -> Column:
-    different = _different(cells)
+    different = different_values(cells)
     if not different:
         return Column(name, "empty", cells, "no values")
     if len(different) == 1:
-        return Column(name, "constant", cells, f"always {_short(different[0])}")
+        return Column(name, "constant", cells, f"always {short(different[0])}")
     read = as_numbers(different)
     if read is not None:
         return _read_numbers(name, cells, read)
     flags = as_yes_no(different)
     if flags is not None:
-        return Column(name, "number", flags.column(cells, np.nan, np.float64), flags.how)
+        words = tuple((text.strip().lower(), value) for text, value in flags.values.items())
+        numbers = flags.column(cells, np.nan, np.float64)
+        return Column(name, "number", numbers, flags.how, conversion=Conversion(words=words))
     dates = as_dates(different)
     if dates is not None:
         found = _dates(name, dates.column(cells, np.datetime64("NaT", "s"), "datetime64[s]"), dates.how)
+        doubt = order_doubt(different, dates)
+        found = replace(found, doubt=doubt, conversion=Conversion(forms=dates.forms))
         return _with_words(found, cells, dates)
     return _words(name, cells, different)
 
@@ -257,11 +198,12 @@ def _with_words(found: Column, cells: np.ndarray, read: Reading) -> Column:
     """The column with a doubt about the words that could not be read."""
     if not read.words:
         return found
-    listed = ", ".join(_short(word) for word in read.words)
+    listed = ", ".join(short(word) for word in read.words)
     count = sum(cell in read.words for cell in cells)
     kind = "date" if found.kind == "date" else "number"
     what = f"1 cell is no {kind}" if count == 1 else f"{count} cells are no {kind}s"
-    return replace(found, doubt=f"{what} ({listed}) and read as missing", other="category")
+    doubt = "; ".join(part for part in (found.doubt, f"{what} ({listed}) and read as missing") if part)
+    return replace(found, doubt=doubt, other="category")
 
 
 def _words(name: str, cells: np.ndarray, different: list[str]) -> Column:
@@ -269,14 +211,16 @@ def _words(name: str, cells: np.ndarray, different: list[str]) -> Column:
     n, levels = sum(cell is not None for cell in cells), len(different)
     order = order_of(name, different)
     if order is not None:
-        return Column(name, "ordinal", cells, f"{levels} values in an order: {_in_order(order)}", levels=order)
+        return Column(name, "ordinal", cells, f"{levels} values in an order: {in_order(order)}", levels=order)
     longest = max(map(len, different))
+    if unclear := unclear_dates(different):
+        return Column(name, "text", cells, f"{levels} different texts", doubt=unclear, other="category")
     if levels == n and n > 3 and longest <= LONG:
         return Column(name, "id", cells, "a different text in each row")
     prose = levels > max(2, n // 4) and _are_sentences(different)
     if levels <= max(2, n // 2) and levels <= MOST_LEVELS and longest <= 4 * LONG and not prose:
-        shown = ", ".join(_short(text, 20) for text in different[:3]) + (", ..." if levels > 3 else "")
-        return Column(name, "category", cells, f"{levels} different values: {shown}")
+        shown = ", ".join(short(text, 20) for text in different[:3]) + (", ..." if levels > 3 else "")
+        return Column(name, "category", cells, f"{levels} different values: {shown}", doubt=_spellings(different))
     why = f"{levels} different texts in {n} rows" if levels < n else "a different, long text in each row"
     repeats = levels <= n // 2 and longest <= 4 * LONG
     said = "some occur more than once" if prose else f"{levels} values are too many for a category"
@@ -284,22 +228,33 @@ def _words(name: str, cells: np.ndarray, different: list[str]) -> Column:
     return Column(name, "text", cells, why, **doubt)
 
 
+def _spellings(different: list[str]) -> str:
+    """Categories that differ in case or spaces alone, as a doubt; empty where there are none."""
+    groups: dict[str, list[str]] = {}
+    for text in different:
+        groups.setdefault(" ".join(text.split()).casefold(), []).append(text)
+    found = next((alike for alike in groups.values() if len(alike) > 1), None)
+    if found is None:
+        return ""
+    return f"{' and '.join(short(text, 20) for text in found[:3])} differ in case or spaces alone, and count as two"
+
+
 def _are_sentences(different: list[str]) -> bool:
     """Whether most texts have three words or more."""
     return sum(len(text.split()) >= 3 for text in different) > len(different) / 2
 
 
-def _objects(values: list[str | None]) -> np.ndarray:
+def as_objects(values: list[str | None]) -> np.ndarray:
     column = np.empty(len(values), dtype=object)
     column[:] = values
     return column
 
 
-def _different(cells: np.ndarray) -> list[str]:
+def different_values(cells: np.ndarray) -> list[str]:
     """The different values, most frequent first come first."""
     return [str(value) for value in dict.fromkeys(cells.tolist()) if value is not None]
 
 
-def _short(text: str, most: int = 40) -> str:
+def short(text: str, most: int = 40) -> str:
     text = " ".join(text.split())
     return repr(text if len(text) <= most else text[: most - 3] + "...")

@@ -36,8 +36,10 @@ def scaled(X: np.ndarray) -> np.ndarray:
 
 def units_differ(X: np.ndarray) -> bool:
     """Whether the columns of a table seem to have different units, so that a few would decide all distances."""
-    if not 2 <= X.shape[1] <= HAND_MADE:
+    if X.shape[1] < 2:
         return False
+    if X.shape[1] > HAND_MADE:
+        return _quantities_beside_flags(X)
     with np.errstate(over="ignore", invalid="ignore"):
         spread = deviations(X)
     varying = spread[spread > 0]
@@ -45,6 +47,16 @@ def units_differ(X: np.ndarray) -> bool:
         return False
     low = np.quantile(varying, 0.0 if len(varying) <= FEW_COLUMNS else 0.25)  # a few quiet columns are no other unit
     return bool(low * UNEVEN <= varying.max())
+
+
+def _quantities_beside_flags(X: np.ndarray) -> bool:
+    """Whether a wide table has quantities that outweigh its columns of zeros and ones, such as a mass beside bits."""
+    flags = np.array([bool(np.isin(part[~np.isnan(part)], (0.0, 1.0)).all()) for part in X.T])
+    if not flags.any() or flags.all():
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = deviations(X)
+    return bool(spread[~flags].max() >= UNEVEN * max(spread[flags].max(), 1e-300))
 
 
 def note_on_units(X: np.ndarray, names: list[str] | None) -> str | None:

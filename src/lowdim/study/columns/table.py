@@ -11,8 +11,9 @@ from scipy import sparse
 
 from lowdim._core.tables.columns import has_categories, is_frame
 from lowdim._core.tables.orders import ordered_column, orders_of
+from lowdim.study.columns.asked_kinds import as_kind, without_marks
 from lowdim.study.columns.column import Column
-from lowdim.study.columns.kinds import as_kind, kind_of, without_marks
+from lowdim.study.columns.kinds import kind_of
 from lowdim.study.columns.raw_columns import named_columns
 from lowdim.study.columns.row_index import with_index
 from lowdim.study.columns.uses import decide
@@ -82,6 +83,11 @@ class Table:
             out[:, j] = values
         return out
 
+    def of_numbers(self) -> Table:
+        """The same table, of which the methods see the columns of numbers alone."""
+        left = {column.name for column in self.used if column.kind != "number"}
+        return replace(self, columns=tuple(column for column in self.columns if column.name not in left))
+
     def frame(self, *, ranks: bool = False) -> Any:
         """The columns that the methods see: a data frame like the one given, else an array (of objects if mixed).
 
@@ -138,9 +144,7 @@ def read_table(X: Any, wishes: Wishes = Wishes()) -> Table:  # noqa: B008 (froze
     raw = {name: raw[name] for name in dict.fromkeys((*wishes.columns, *raw))}  # in the order asked for
     orders = _orders(X)
     columns = [
-        as_kind(name, without_marks(values, wishes.fitted.get(name)), wishes.kinds[name], wishes.owner)
-        if name in wishes.kinds
-        else kind_of(name, values, orders.get(name))
+        _asked(name, values, wishes) if name in wishes.kinds else kind_of(name, values, orders.get(name))
         for name, values in raw.items()
     ]
     n = len(next(iter(raw.values()))) if raw else 0
@@ -152,6 +156,12 @@ def read_table(X: Any, wishes: Wishes = Wishes()) -> Table:  # noqa: B008 (froze
             return table
         raise ValueError(_nothing_left(table, wishes))
     return _without_empty_rows(table)
+
+
+def _asked(name: str, values: np.ndarray, wishes: Wishes) -> Column:
+    """A column as the kind that it is to have."""
+    cells = without_marks(values, wishes.fitted.get(name))
+    return as_kind(name, cells, wishes.kinds[name], wishes.owner, wishes.conversions.get(name))
 
 
 def _orders(X: Any) -> dict[str, tuple[str, ...]]:

@@ -13,7 +13,8 @@ from lowdim.study.columns.wishes import Wishes
 # Names that say "label", the clearest first; compared in lower case without separators.
 LABEL_NAMES = (
     *("label", "labels", "target", "class", "classes", "y", "species", "diagnosis", "outcome", "celltype", "cluster"),
-    *("clusters", "group", "groups", "cohort", "condition", "treatment"),
+    *("clusters", "celltypes", "leiden", "louvain", "annotation", "phenotype"),
+    *("group", "groups", "cohort", "condition", "treatment"),
 )
 GROUPS = ("category", "ordinal")
 QUANTITY_NAMES = ("label", "target", "y")  # labels also where they are quantities
@@ -83,6 +84,9 @@ def _with_label(columns: list[Column], wishes: Wishes) -> list[Column]:
     if len(categories) == 1 and categories[0] in free and len(inside) > 2 and _levels(categories[0]) <= MOST_CLASSES:
         why = "the only categories beside numbers; the methods do not see it"
         return _replace(columns, categories[0].used("label", why))
+    beside = [c for c in free if c.why_use == NOT_ASKED and c.kind in GROUPS and _levels(c) <= MOST_CLASSES]
+    if len(beside) == 1 and not categories:
+        return _replace(columns, beside[0].used("label", "the only categories beside the columns of the map"))
     return columns
 
 

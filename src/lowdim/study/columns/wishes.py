@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lowdim.study.columns.column import KINDS
+from lowdim.study.columns.column import KINDS, Conversion
 from lowdim.study.suggestions import did_you_mean
 
 ASKED = ("number", "category", "ordinal", "date", "text", "id")
@@ -30,6 +30,8 @@ class Wishes:
         Column -> kind it has, whatever it looks like; a list of values in their order is the kind "ordinal".
     fitted : mapping of str
         Column -> categories that a model was fitted with: other words for missing cells are missing, as they were.
+    conversions : mapping of str
+        Column -> how its dates or words became the numbers that a model was fitted with.
     find_label : bool
         Look for a column that is a label; False where labels come from elsewhere.
     need_columns : bool
@@ -46,6 +48,7 @@ class Wishes:
     names: str | None = None
     kinds: Mapping[str, Kind] = field(default_factory=dict)
     fitted: Mapping[str, Sequence[object]] = field(default_factory=dict)
+    conversions: Mapping[str, Conversion] = field(default_factory=dict)
     find_label: bool = True
     need_columns: bool = True
     owner: str = "compare"

@@ -171,6 +171,8 @@ class Worker:
                 return reason
             if tell is not None:
                 _pass_on(job / "share", tell)
+        if tell is not None:
+            _pass_on(job / "share", tell)  # the last step, which may have come between two looks
         return None
 
 

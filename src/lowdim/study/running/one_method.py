@@ -16,7 +16,7 @@ from lowdim.study.data import Data
 from lowdim.study.json_values import plain
 from lowdim.study.labels import Labels
 from lowdim.study.method_list import Entry
-from lowdim.study.methods import has_scale
+from lowdim.study.methods import has_scale, is_linear
 from lowdim.study.running.targets import target_of
 
 Tell = Callable[[float], None]  # the share of a fit that is done
@@ -68,6 +68,11 @@ class Outcome:
     def has_scale(self) -> bool:
         """Whether distances in the map approximate distances in the data."""
         return has_scale(self.estimator)
+
+    @property
+    def linear(self) -> bool:
+        """Whether places in the map are linear functions of the columns."""
+        return is_linear(self.estimator)
 
 
 def run(entry: Entry, data: Data, labels: Labels | None = None, tell: Tell | None = None) -> Outcome:

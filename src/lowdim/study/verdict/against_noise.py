@@ -205,7 +205,7 @@ class _Part(Mapped):
     def _all_false(self, Z: np.ndarray) -> np.ndarray:
         """Rows none of whose nearest rows in the map is near in the data."""
         near = Compared(n_jobs=self.noise.case.n_jobs, owner="compare").neighbours(Z, min(NEIGHBORS, len(Z) - 2))
-        return np.asarray(far_pairs(self.source, near, self.rng).all(axis=1))
+        return np.asarray(far_pairs(self.source, near.indices, self.rng).all(axis=1))
 
     def _of_noise(
         self, noise: Data, against: ReferenceChoice, fitted: list[Outcome], skipped: dict[str, str],

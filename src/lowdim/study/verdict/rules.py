@@ -12,7 +12,17 @@ from collections.abc import Callable
 from lowdim.study.verdict.evidence import Evidence
 from lowdim.study.verdict.part_rules import POORLY, between, groups, rows
 from lowdim.study.verdict.sentence import Sentence, Verdict
-from lowdim.study.verdict.words import LEVEL, choice, is_noise, listed, numbers_of, percent, reference_words
+from lowdim.study.verdict.structure_test import FoundStructure
+from lowdim.study.verdict.words import (
+    LEVEL,
+    between_percents,
+    choice,
+    is_noise,
+    listed,
+    numbers_of,
+    percent,
+    reference_words,
+)  # fmt: skip
 
 CURVED = 0.9  # rank correlation of straight distances and those along the data: above, they agree
 BENT = 0.1  # by how much it is below that of noise, where the data are curved
@@ -32,21 +42,38 @@ def structure(found: Evidence) -> list[Sentence]:
     test = found.structure
     if test is None:
         return []
-    numbers = {"p_value": test.p_value, "observed": test.observed, "noise": test.null, "scale": test.scale}
+    numbers = {
+        "p_value": test.p_value, "observed": test.observed, "noise": test.null, "noise_lowest": test.lowest,
+        "tables": test.n_null, "scale": test.scale, "clear": test.clear,
+    }  # fmt: skip
     kept = f"the {test.method} map keeps {percent(test.observed)} of each row's {test.scale} nearest rows beyond chance"
     given = found.reference.kind == "precomputed"
     made = "the same distances, between other pairs" if given else "the same columns, each shuffled"
     looked = f"; the maps by {listed(list(test.methods))} were tested together" if len(test.methods) > 1 else ""
+    least = f", the least that {test.n_null} tables can show" if test.as_much == 0 else ""
     noise = (
-        f"its maps of {test.n_null} tables of noise ({made}) at most {percent(test.null)} "
-        f"(p = {test.p_value:.2f}, {test.n_rows:,} rows{looked})"
+        f"its maps of {test.n_null} tables of noise ({made}) {between_percents(test.lowest, test.null)} "
+        f"(p = {test.p_value:.2f}{least}; {test.n_rows:,} rows{looked})"
     )
-    if test.p_value <= LEVEL:
-        lead = "There is structure." if given else "There is structure: columns are related."
-        text = f"{lead} {kept[0].upper()}{kept[1:]}, {noise}."
-    else:
+    related = "" if given else ": columns are related"
+    if test.p_value > LEVEL:
         text = f"No structure was found: {kept}, {noise}. Do not read groups from any of these maps."
+    elif test.clear:
+        text = f"There is structure, clearly{related}. {kept[0].upper()}{kept[1:]}, {noise}."
+    else:
+        text = f"There is structure, by a narrow lead{related}. {kept[0].upper()}{kept[1:]}, {noise}. {_narrow(test)}"
     return [Sentence("structure", text, numbers, "evidence-structure")]
+
+
+def _narrow(test: FoundStructure) -> str:
+    """What a narrow lead means."""
+    if not test.as_much:
+        return "The lead is less than tables of noise differ from each other: part of what the maps show is chance."
+    stand = "stands" if test.as_much == 1 else "stand"
+    return (
+        f"{test.as_much} of the tables of noise {stand} out as much: little of what the maps show is more than chance. "
+        "Look for it in the columns too."
+    )
 
 
 def neighbours(found: Evidence) -> list[Sentence]:

@@ -50,6 +50,11 @@ def percent(share: float) -> str:
     return "under 1 %" if share > 0 and shown == 0 else f"{shown} %"
 
 
+def between_percents(low: float, high: float) -> str:
+    """From one share to another, or the one that both are."""
+    return percent(high) if percent(low) == percent(high) else f"{percent(low).removesuffix(' %')} to {percent(high)}"
+
+
 def numbers_of(ranked: Ranking) -> dict[str, object]:
     """The numbers of a ranking that a sentence rests on."""
     return {"measure": ranked.measure, "best": ranked.best, "ties": list(ranked.ties), "values": ranked.values}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist, squareform
 
-from lowdim.study.item_description import describe_distances
+from lowdim.study.descriptions.items import describe_distances
 
 
 def test_points_of_a_plane():

@@ -1,0 +1,65 @@
+"""The part of every estimator that reads rows in blocks: batches, data sets of Arrow, collections of Dask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from lowdim._core import streams, validate
+from lowdim._core.runtime import memory
+from lowdim._core.runtime.rng import generator
+
+
+class ReadsBlocks:
+    """A part of `Reducer`, whose methods it calls."""
+
+    _embed_batches: Any = None  # a stream of blocks -> fitted attributes, where sums over the blocks are enough
+    _keeps_embedding: ClassVar[bool]
+    _invert: Any
+    _fit_table: Any
+    _precomputed: Any
+    _learned_inverse: Any
+    transform: Any
+    embedding_: Any
+    n_features_in_: Any
+
+    def _refuse_stream(self, X: Any) -> None:
+        if isinstance(X, Iterator) or streams.is_dataset(X):
+            validate.refuse_second_reading(type(self).__name__)
+
+    def _fit_stream(self, X: Any, **options: Any) -> Any:
+        """From blocks of rows: by sums over all of them where the method can, else from a sample, of Dask or Arrow."""
+        name, reads_blocks = type(self).__name__, self._embed_batches is not None
+        if isinstance(X, Iterator):
+            validate.refuse_stream(name, options, can_stream=reads_blocks)
+            return self._embed_batches(streams.blocks_of(X, name))
+        target = validate.target_beside_blocks(options, name, distances=self._precomputed())
+        blocks = streams.blocks_of(X, name, options.get(target))
+        if not reads_blocks:
+            return self._fit_sample(X, blocks, target)
+        self._embed_batches(blocks)
+        if (names := streams.column_names(X)) is not None:
+            self.feature_names_in_ = names
+        return None
+
+    def _fit_sample(self, X: Any, blocks: Any, target: str) -> Any:
+        """From some rows of Dask or Arrow, or all where they are few; of Dask, the embedding of all of them is lazy."""
+        seed = getattr(self, "random_state", 0)  # methods without random numbers draw the same rows each time
+        numbers, rows, targets = blocks.sample(memory.sample_rows(), generator(seed))
+        self._fit_table(rows, **({} if targets is None else {target: targets}))
+        self.sample_indices_ = numbers
+        if numbers is not None:
+            validate.warn_of_sample(len(numbers), type(self).__name__)
+        if not (self._keeps_embedding and streams.is_lazy(X)):
+            return None
+        whole = numbers is None and hasattr(X, "chunks")
+        return blocks.in_rows(self.embedding_) if whole else self.transform(X)
+
+    def _inverted_lazily(self, Z: Any, return_outside: bool) -> Any:
+        """Rows from the blocks of a collection of Dask; a learned inverse is fitted first, once for all workers."""
+        if return_outside:
+            raise ValueError(f"{type(self).__name__}: return_outside must be False for a collection of Dask.")
+        if self._invert is None:
+            self._learned_inverse()
+        names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+        return streams.placed_lazily(self, "inverse_transform", Z, names)

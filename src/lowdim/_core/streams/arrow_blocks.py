@@ -1,0 +1,53 @@
+"""Data sets of Arrow, such as a folder of Parquet files: read batch by batch, as often as a method asks.
+
+Nothing of pyarrow is imported: its record batches make their own data frames.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from lowdim._core.streams.batches import Batches
+from lowdim._core.streams.rows import stacked, taken, within
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class ArrowBlocks:
+    """The record batches of a data set as data frames."""
+
+    rereadable: ClassVar[bool] = True
+
+    dataset: Any
+    owner: str
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return len(self.dataset.schema.names)
+
+    def gather(self, of: Callable[[Any], Any]) -> Any:
+        """The sum of `of(frame)` over the batches that have rows; None where there are none."""
+        return Batches(self._frames()).gather(of)
+
+    def sample(self, most: int, rng: np.random.Generator) -> tuple[Array | None, Any, None]:
+        """Numbers and rows of at most so many rows, drawn without replacement, in their order; no targets.
+
+        The numbers are None where these are all rows.
+        """
+        n = self.dataset.count_rows()
+        numbers = np.sort(rng.choice(n, most, replace=False)) if n > most else None
+        parts, start = [], 0
+        for frame in self._frames():
+            at = within(numbers, start, start + len(frame))
+            parts.append(taken(frame, at))
+            start += len(frame)
+        return numbers, stacked(parts, self.owner), None
+
+    def _frames(self) -> Iterator[Any]:
+        return (batch.to_pandas() for batch in self.dataset.to_batches() if batch.num_rows)

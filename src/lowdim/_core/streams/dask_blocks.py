@@ -1,0 +1,188 @@
+"""Collections of Dask: sums over their blocks, samples of their rows, and maps of block to block.
+
+The only module that imports Dask. Blocks are read where they are; what comes back is one small record, a sample of
+rows, or nothing before the user asks for it (`mapped`). Sums are added in a tree whose shape depends on the number of
+blocks alone, so neither the number of workers nor a lost one changes a bit of them.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import dask
+import dask.array as da
+import numpy as np
+
+from lowdim._core.streams.rows import n_rows, stacked, taken, within
+
+Array = np.ndarray
+
+FAN_IN = 8  # records that one task adds: a worker holds this many at most
+
+
+@dataclass(frozen=True, eq=False)
+class DaskBlocks:
+    """Blocks of whole rows as delayed objects, in order, with the blocks of targets where there are any.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> DaskBlocks.of(da.ones((10, 3), chunks=(4, 2)), "PCA").gather(len)
+    10
+    """
+
+    rereadable: ClassVar[bool] = True
+
+    rows: list[Any]
+    targets: list[Any] | None
+    width: int
+    owner: str
+
+    @classmethod
+    def of(cls, X: Any, owner: str, targets: Any = None) -> DaskBlocks:
+        """The blocks of X; `targets` may be a collection of Dask or an array."""
+        if X.ndim != 2:
+            raise ValueError(f"{owner}: X must have rows and columns; got {X.ndim} dimension(s).")
+        rows = _blocks(X)
+        beside = None if targets is None else _beside(targets, X, len(rows), owner)
+        return cls(rows, beside, int(X.shape[1]), owner)
+
+    def gather(self, of: Callable[[Any], Any]) -> Any:
+        """The sum of `of(block)` (of `of((block, targets))` where there are targets); None where there are no rows."""
+        once = dask.delayed(_of_block, pure=False)
+        pairs = zip(self.rows, self.targets or [None] * len(self.rows), strict=True)
+        parts = [once(of, block, target, self.targets is not None) for block, target in pairs]
+        return _computed(_tree(parts))
+
+    def counts(self) -> Array:
+        """Rows of each block."""
+        count = dask.delayed(n_rows, pure=False)
+        return np.array(_computed([count(block) for block in self.rows]), dtype=np.int64)
+
+    def in_rows(self, Z: Array) -> Any:
+        """An array in memory as an array of Dask with the rows of these blocks."""
+        return da.from_array(Z, chunks=(tuple(int(count) for count in self.counts()), Z.shape[1]))
+
+    def sample(self, most: int, rng: np.random.Generator) -> tuple[Array | None, Any, Any]:
+        """Numbers, rows and targets of at most so many rows, drawn without replacement, in their order.
+
+        The numbers are None where these are all rows. Which rows are drawn does not depend on how they are chunked.
+        """
+        counts = self.counts()
+        n, numbers = int(counts.sum()), None
+        if n > most:
+            numbers = np.sort(rng.choice(n, most, replace=False))
+        ends = np.cumsum(counts)
+        here = [within(numbers, end - count, end) for count, end in zip(counts, ends, strict=True)]
+        return numbers, self._taken(self.rows, here), self.targets and self._taken(self.targets, here)
+
+    def _taken(self, blocks: list[Any], here: list[Array | None]) -> Any:
+        take = dask.delayed(taken, pure=False)
+        wanted = [(block, at) for block, at in zip(blocks, here, strict=True) if at is None or len(at)]
+        return stacked(_computed([take(block, at) for block, at in wanted]), self.owner)
+
+
+def mapped(model: Any, method: str, X: Any, names: list[str], options: dict[str, Any]) -> Any:
+    """`model.method(block)` for each block of X, computed when it is asked for.
+
+    An array of Dask for an array, a data frame with the index of X for a data frame. Each worker uses one thread of
+    ours, as Dask runs several blocks at once; results do not depend on it.
+    """
+    shipped = copy.copy(model)
+    if hasattr(shipped, "n_jobs"):
+        shipped.n_jobs = 1
+    if hasattr(X, "columns"):
+        meta = _frame(X._meta, np.empty((0, len(names)), _frame_dtype(X)), names)
+        return X.map_partitions(_placed_frame, shipped, method, names, options, meta=meta)
+    dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
+    X = X.rechunk({1: -1})
+    return X.map_blocks(
+        _placed, shipped, method, len(names), options,
+        dtype=dtype, chunks=(X.chunks[0], (len(names),)), meta=np.empty((0, 0), dtype),
+    )  # fmt: skip
+
+
+def _frame_dtype(X: Any) -> np.dtype:
+    """Single precision where all columns have it."""
+    return np.dtype(np.float32 if all(kind == np.float32 for kind in X.dtypes) else np.float64)
+
+
+def _placed(block: Any, model: Any, method: str, width: int, options: dict[str, Any]) -> Array:
+    if n_rows(block) == 0:
+        return np.empty((0, width), getattr(block, "dtype", np.float64))
+    return np.asarray(getattr(model, method)(block, **options))
+
+
+def _placed_frame(part: Any, model: Any, method: str, names: list[str], options: dict[str, Any]) -> Any:
+    Z = np.empty((0, len(names))) if len(part) == 0 else np.asarray(getattr(model, method)(part, **options))
+    return _frame(part, Z, names)
+
+
+def _frame(like: Any, Z: Array, names: list[str]) -> Any:
+    """A data frame of the kind and with the index of another."""
+    return type(like)(Z, index=like.index, columns=names)
+
+
+def _blocks(X: Any) -> list[Any]:
+    """Delayed blocks of whole rows."""
+    if not hasattr(X, "rechunk"):  # a data frame: its partitions
+        return list(X.to_delayed())
+    whole = X.rechunk({1: -1}) if X.ndim == 2 and len(X.chunks[1]) > 1 else X
+    return list(whole.to_delayed().ravel())
+
+
+def _beside(targets: Any, X: Any, n_blocks: int, owner: str) -> list[Any]:
+    """The targets in the blocks of X."""
+    known = hasattr(X, "chunks") and not any(math.isnan(size) for size in X.chunks[0])
+    if not hasattr(targets, "__dask_graph__"):
+        if not known:
+            raise ValueError(
+                f"{owner}: the blocks of X have unknown sizes, so an array of targets cannot be cut into them. Pass "
+                "the targets as a collection of Dask with the same partitions, or call X.compute_chunk_sizes() first."
+            )
+        values = np.asarray(targets)
+        if len(values) != X.shape[0]:
+            raise ValueError(f"{owner}: X and the targets must have as many rows; got {X.shape[0]} and {len(values)}.")
+        borders = np.cumsum([0, *X.chunks[0]])
+        return [values[start:stop] for start, stop in itertools.pairwise(borders)]
+    if known and hasattr(targets, "rechunk") and not any(math.isnan(size) for size in targets.chunks[0]):
+        if targets.shape[0] != X.shape[0]:
+            raise ValueError(
+                f"{owner}: X and the targets must have as many rows; got {X.shape[0]} and {targets.shape[0]}."
+            )
+        targets = targets.rechunk({0: X.chunks[0]})
+    blocks = _blocks(targets)
+    if len(blocks) != n_blocks:
+        raise ValueError(f"{owner}: X and the targets must have as many blocks; got {n_blocks} and {len(blocks)}.")
+    return blocks
+
+
+def _tree(parts: list[Any]) -> Any:
+    add = dask.delayed(_sum, pure=False)
+    while len(parts) > 1:
+        parts = [add(parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]
+    return parts[0]
+
+
+def _computed(found: Any) -> Any:
+    return dask.compute(found)[0]
+
+
+def _of_block(of: Callable[[Any], Any], block: Any, target: Any, paired: bool) -> Any:
+    """None for a block without rows, as filters leave them."""
+    if paired and n_rows(target) != n_rows(block):
+        raise ValueError(f"a block of X has {n_rows(block)} rows and that of the targets {n_rows(target)}.")
+    return None if n_rows(block) == 0 else of((block, target) if paired else block)
+
+
+def _sum(parts: list[Any]) -> Any:
+    total = None
+    for part in parts:
+        if part is not None:
+            total = part if total is None else total + part
+    return total

@@ -1,0 +1,100 @@
+"""Open the built site in Chromium without a network: no console error, nothing wider than the window, questions found.
+
+Usage: python tools/look_at_site.py FOLDER [--pictures FOLDER] [--pages A,B] [--ask]
+
+Every page is opened light and dark, at the widths of a laptop and of a phone. `--ask` types the questions of
+docs/start/questions.md into the search page and prints the first answers.
+"""
+
+import argparse
+import re
+import shutil
+import sys
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+ROOT = Path(__file__).resolve().parent.parent
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+LOOKS = [(theme, size) for theme in ("light", "dark") for size in ((1366, 768), (390, 844))]
+WIDER = """() => [...document.querySelectorAll("article *")].filter(node => {
+  if (node.closest("details:not([open])")) return false;
+  for (let up = node; up; up = up.parentElement)
+    if (up !== node && ["auto", "scroll", "hidden"].includes(getComputedStyle(up).overflowX)) return false;
+  return node.getBoundingClientRect().right > window.innerWidth + 1;
+}).slice(0, 3).map(node => node.tagName.toLowerCase() + "." + node.className)"""
+
+
+def opened(browser, theme, size, problems):
+    """A page of that look; what goes wrong on it is added to `problems`."""
+    context = browser.new_context(
+        color_scheme=theme, viewport={"width": size[0], "height": size[1]}, offline=True, reduced_motion="reduce"
+    )
+    context.add_init_script(f'localStorage.setItem("mode", "{theme}"); localStorage.setItem("theme", "{theme}")')
+    page = context.new_page()
+    page.on("console", lambda said: problems.append(f"console: {said.text}") if said.type == "error" else None)
+    page.on("pageerror", lambda error: problems.append(f"error: {error}"))
+    page.on("requestfailed", lambda request: problems.append(f"not loaded: {request.url}"))
+    return page
+
+
+def look(browser, folder, paths, pictures):
+    """Problems of all pages, each with the look that has it."""
+    for theme, size in LOOKS:
+        problems = []
+        page = opened(browser, theme, size, problems)
+        for path in paths:
+            page.goto(path.as_uri(), wait_until="load")
+            wide = page.evaluate(WIDER)
+            name = str(path.relative_to(folder))
+            yield from (f"{name}, {theme}, {size[0]}: {text}" for text in problems)
+            if wide:
+                yield f"{name}, {theme}, {size[0]}: wider than the window: {', '.join(wide)}"
+            problems.clear()
+            if pictures:
+                shown = name.replace("/", "-").removesuffix(".html")
+                page.screenshot(path=pictures / f"{shown}-{theme}-{size[0]}.png")
+        page.context.close()
+
+
+def ask(browser, folder):
+    """Each question of the page of questions, typed into the search; its first answers."""
+    text = (ROOT / "docs" / "start" / "questions.md").read_text(encoding="utf-8")
+    page = opened(browser, "light", (1366, 768), [])
+    for question in re.findall(r"^## (.*)$", text, flags=re.M):
+        page.goto(f"{(folder / 'search.html').as_uri()}?q={question.replace(' ', '+').replace('?', '')}")
+        page.wait_for_function("document.querySelector('#search-results p.search-summary')?.textContent.match(/found/)")
+        page.wait_for_timeout(700)
+        titles = page.locator("#search-results ul.search > li > a").all_text_contents()
+        yield question, titles
+
+
+def main():
+    """Return 1 where a page has a problem, or a question no answer."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--pictures", type=Path, default=None)
+    parser.add_argument("--pages", default=None)
+    parser.add_argument("--ask", action="store_true")
+    arguments = parser.parse_args()
+    folder = arguments.folder.resolve()
+    names = arguments.pages.split(",") if arguments.pages else None
+    paths = sorted(p for p in folder.rglob("*.html") if "_static" not in p.parts)
+    paths = [p for p in paths if names is None or str(p.relative_to(folder)) in names]
+    path = next(found for name in BROWSERS if (found := shutil.which(name)))
+    wrong = 0
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        for line in look(browser, folder, paths, arguments.pictures):
+            print(line, flush=True)
+            wrong += 1
+        for question, titles in ask(browser, folder) if arguments.ask else ():
+            print(f"{question}\n    {' | '.join(titles[:5]) or 'NOTHING'}", flush=True)
+            wrong += not titles
+        browser.close()
+    print(f"{len(paths)} pages, {len(LOOKS)} looks each, {wrong} problems")
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
