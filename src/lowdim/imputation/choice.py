@@ -200,7 +200,7 @@ def along_path(model: Model, trial: Trial, known: Any, deadline: float) -> Tried
         seconds = (time.monotonic() - start) / len(tables)
         starts, errors = filled, trial.errors(filled)
         error, spread = errors.relative(trial.base)
-        if best is None or error < best.error:
+        if best is None or error < model.gain * best.error:
             best, worse = Tried(model, setting, errors, error, spread, seconds, len(trial.cells.coded), filled), 0
         else:
             worse += 1

@@ -33,6 +33,7 @@ class Model:
     name: ClassVar[str] = ""
     words: ClassVar[str] = ""  # for people
     screen_tables: ClassVar[int] = 4  # with left-out cells that it is first tried on, at most
+    gain: ClassVar[float] = 1.0  # share of the error so far that a later setting of its path must stay below
     posterior: ClassVar[bool] = False  # whether it can be drawn from in the Bayesian way
 
     def refusal(self, cells: Cells) -> str:
