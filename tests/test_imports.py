@@ -140,6 +140,38 @@ def test_nothing_private_of_another_library_is_used():
     assert not sorted(wrong)
 
 
+FAMILIES = ("linear", "spectral", "stress", "neighbor_embedding", "curves", "latent")
+ABOUT_THE_OBJECT = {
+    *("check_is_fitted", "clone", "getattr", "hasattr", "isinstance", "len", "setattr", "vars"),
+    *("replace", "type", "validate_data"),
+}
+TAKES_A_MODEL = {  # their job is a model as users have it, or an object that is no estimator
+    "streams.placed_lazily",  # placed by other processes
+    "report.random_stress",  # clones that are fitted to other dissimilarities, by the public interface
+    "report.permutation_test",
+    "report.refit",
+    "found._of_graph",  # a method of the same class: two models of UMAP become one
+    "selected",  # Points of a factor map
+    "_Line.of",  # the state of a solver
+    "self.objective.initial",
+}
+
+
+def estimators_handed_over(tree):
+    """Calls of helpers that get the object itself, in a module."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and (name := ast.unparse(node.func)) not in ABOUT_THE_OBJECT:
+            given = [*node.args, *(word.value for word in node.keywords)]
+            if any(isinstance(value, ast.Name) and value.id == "self" for value in given):
+                yield name
+
+
+def test_stages_get_settings_and_never_the_estimator():
+    trees = [ast.parse(p.read_text(encoding="utf-8")) for f in FAMILIES for p in sorted((SOURCES / f).rglob("*.py"))]
+    assert {name for tree in trees for name in estimators_handed_over(tree)} == TAKES_A_MODEL
+    assert list(estimators_handed_over(ast.parse("check(self, k=1)"))) == ["check"]
+
+
 # ---- public names -----------------------------------------------------------------------------------------------
 
 

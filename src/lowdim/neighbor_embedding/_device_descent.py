@@ -162,19 +162,28 @@ def loss_of(W: Any, forces: Forces, Z: np.ndarray) -> float:
     return divergence(W, Z, forces) if isinstance(W, Graph) else _umap_descent.divergence(W, Z, forces)
 
 
-def descent_of(
-    model: Any, W: Any, start: np.ndarray, forces: Forces, radii: np.ndarray | None, rng: np.random.Generator
-) -> tuple[Any, str]:
-    """The descent that a `UMAP` asks for, and where it runs: on a GPU if the graph is there and forces are sampled."""
-    schedule = Schedule.of(model.max_iter, model.learning_rate, len(start))
-    few = model.solver == "auto" and len(start) <= _umap_descent.EXACT and radii is None
-    if isinstance(W, Graph):
-        if radii is None and not few and model.solver != "exact":
-            return DeviceDescent(W, start, forces, schedule, rng), W.device.title
-        W = W.to_scipy()
-    if model.solver == "exact":
-        return _umap_descent.ExpectedDescent(W, start, forces, schedule), "cpu"
-    if few:
-        return _umap_descent.SettledDescent(W, start, forces, model.max_iter, model.learning_rate, rng), "cpu"
-    densities = None if radii is None else Densities.of(radii, float(model.densities))
-    return _umap_descent.SampledDescent(W, start, forces, schedule, rng, densities), "cpu"
+@dataclass(frozen=True)
+class Plan:
+    """The settings of UMAP's descent."""
+
+    solver: str
+    max_iter: int | None
+    learning_rate: float
+    densities: float
+
+    def descent_of(
+        self, W: Any, start: np.ndarray, forces: Forces, radii: np.ndarray | None, rng: np.random.Generator
+    ) -> tuple[Any, str]:
+        """The descent and where it runs: on a GPU if the graph is there and forces are sampled."""
+        schedule = Schedule.of(self.max_iter, self.learning_rate, len(start))
+        few = self.solver == "auto" and len(start) <= _umap_descent.EXACT and radii is None
+        if isinstance(W, Graph):
+            if radii is None and not few and self.solver != "exact":
+                return DeviceDescent(W, start, forces, schedule, rng), W.device.title
+            W = W.to_scipy()
+        if self.solver == "exact":
+            return _umap_descent.ExpectedDescent(W, start, forces, schedule), "cpu"
+        if few:
+            return _umap_descent.SettledDescent(W, start, forces, self.max_iter, self.learning_rate, rng), "cpu"
+        densities = None if radii is None else Densities.of(radii, self.densities)
+        return _umap_descent.SampledDescent(W, start, forces, schedule, rng, densities), "cpu"

@@ -55,15 +55,17 @@ UMAP_RULES: dict[str, params.Rule] = {
 }
 
 
-def check(model: Any, *, supervised: bool) -> None:
-    """ValueError where parameters of a UMAP model contradict each other; `supervised`: it is fitted with a target."""
-    if (model.a is None) != (model.b is None):
-        raise ValueError(f"UMAP: a and b must both be given, or both be None; got a={model.a!r} and b={model.b!r}.")
-    if model.densities and supervised and model.target_weight > 0:
+def check_curve(a: float | None, b: float | None) -> None:
+    """ValueError where one parameter of UMAP's curve is given without the other."""
+    if (a is None) != (b is None):
+        raise ValueError(f"UMAP: a and b must both be given, or both be None; got a={a!r} and b={b!r}.")
+
+
+def check_densities(densities: float, solver: str, *, with_target: bool) -> None:
+    """ValueError where UMAP keeps densities in a fit that cannot: with a target that counts, or the exact solver."""
+    if densities and with_target:
         raise ValueError(
-            f"UMAP: densities must be 0 for a fit with y; got {model.densities:g}. Leave out y, or set target_weight=0."
+            f"UMAP: densities must be 0 for a fit with y; got {densities:g}. Leave out y, or set target_weight=0."
         )
-    if model.densities and model.solver == "exact":
-        raise ValueError(
-            f"UMAP: densities must be 0 for solver='exact'; got {model.densities:g}. Use solver='sampled'."
-        )
+    if densities and solver == "exact":
+        raise ValueError(f"UMAP: densities must be 0 for solver='exact'; got {densities:g}. Use solver='sampled'.")

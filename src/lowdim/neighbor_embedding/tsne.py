@@ -20,9 +20,10 @@ from lowdim._core.manifold.neighborhood import Neighborhood
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.rng import generator
 from lowdim._core.tables.arrays import extent
-from lowdim.neighbor_embedding import _affinity, _device_graph, _init, _new_rows, _schedule
+from lowdim.neighbor_embedding import _affinity, _device_graph, _init, _new_rows
 from lowdim.neighbor_embedding._device_descent import DeviceEngine
 from lowdim.neighbor_embedding._gradient_descent import EXACT, TREE_DIMS, Engine, gradient_descent
+from lowdim.neighbor_embedding._schedule import Plan
 from lowdim.neighbor_embedding._settings import TSNE_RULES
 
 NOT_SHOWN = (
@@ -254,12 +255,13 @@ class TSNE(Reducer):
 
         before, kept = earlier.get("n_iter_", 0), earlier.get("_parts")
         start = self._resumed(earlier, X.shape[0]) if earlier else self._initial(X, P)
+        plan = self._plan()
 
         run = gradient_descent(
             P,
             start,
             engine,
-            _schedule.phases(self, P, before, exact=engine.solver == "exact"),
+            plan.phases(P, before, exact=engine.solver == "exact"),
             kept=kept,
             before=before,
             every=self.callback_every,
@@ -269,7 +271,7 @@ class TSNE(Reducer):
             verbose=self.verbose,
             owner="TSNE",
         )
-        _schedule.warn_of(self, run)
+        plan.warn_of(run)
 
         self.kl_divergence_, self.n_iter_, self.converged_ = run.divergence, run.n_iter, run.converged
         self.not_shown_ = NOT_SHOWN
@@ -278,6 +280,16 @@ class TSNE(Reducer):
             state = run.state
             self._parts = {"Z": state.Z, "velocity": state.velocity, "gains": state.gains, "start": start}
         return run.Z
+
+    def _plan(self) -> Plan:
+        return Plan(
+            self.early_exaggeration,
+            self.exaggeration,
+            self.early_iter,
+            self.max_iter,
+            self.learning_rate,
+            self.momentum,
+        )
 
     @threads.on_one_blas_thread
     def affinities(self, X: Any, among: Any = None) -> sparse.csr_array:

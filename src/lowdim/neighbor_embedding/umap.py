@@ -30,7 +30,7 @@ from lowdim.neighbor_embedding import (
 )
 from lowdim.neighbor_embedding._gradient_descent import centred
 from lowdim.neighbor_embedding._out_of_reach import within_reach, without_long_edges
-from lowdim.neighbor_embedding._settings import UMAP_RULES, check
+from lowdim.neighbor_embedding._settings import UMAP_RULES, check_curve, check_densities
 from lowdim.neighbor_embedding._umap_descent import Forces, Optimised, run_epochs
 
 START_SIZE = 10.0  # half the width of the initial map
@@ -306,7 +306,8 @@ class UMAP(_fuzzy.WithGraph, Reducer):
         return self._fit_rows(X, y=y)
 
     def _embed(self, X: Any, y: Any = None) -> np.ndarray:
-        check(self, supervised=y is not None)
+        check_curve(self.a, self.b)
+        check_densities(self.densities, self.solver, with_target=y is not None and self.target_weight > 0)
         place = devices.find(self.device, "UMAP")
         self.device_, self.not_shown_ = "cpu", NOT_SHOWN
         self.recall_: float | None = None
@@ -418,7 +419,8 @@ class UMAP(_fuzzy.WithGraph, Reducer):
 
     def _optimised(self, W: Any, start: np.ndarray, radii: Any, show: Any, rng: np.random.Generator) -> Optimised:
         """The map of one connected component (or of all rows), by sampled or by expected forces."""
-        descent, self.device_ = _device_descent.descent_of(self, W, start, self._forces(), radii, rng)
+        plan = _device_descent.Plan(self.solver, self.max_iter, self.learning_rate, float(self.densities))
+        descent, self.device_ = plan.descent_of(W, start, self._forces(), radii, rng)
         settings = {"n_jobs": self.n_jobs, "verbose": self.verbose, "owner": "UMAP"}
         return run_epochs(descent, loss=partial(_device_descent.loss_of, W, self._forces()), callback=show, **settings)
 
