@@ -6,7 +6,7 @@ VENV := .venv/bin/python
 .SHELLFLAGS := -euc
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo env check docs lint stubs test test-deep test-gpu test-oldest test-peers asan tsan bench web clean
+.PHONY: help demo env check docs lint stubs test test-deep test-gpu test-oldest test-peers asan tsan bench web wheels clean
 
 help:  ## show what can be made
 	@cd "$(HERE)"
@@ -70,6 +70,10 @@ web:  ## build the script of the report page again (needs node); its result is c
 	@cd "$(HERE)/web"
 	npm ci
 	npm run build
+
+wheels:  ## sdist, wheel and list of components in dist/, built and checked as for a release
+	@cd "$(HERE)"
+	bash tools/wheels.sh "$(PYTHON)"
 
 docs: env  ## the site, in docs/_build/html; a warning is an error, and nothing is fetched from a network
 	@cd "$(HERE)"

@@ -1,9 +1,13 @@
 """The tools of the developers: what `make check` would run for a file."""
 
+import re
+import tomllib
 from pathlib import Path
 
 import pytest
-from tools import check
+from tools import check, sbom
+
+import lowdim
 
 
 def step(title, *files):
@@ -68,3 +72,41 @@ def test_files_elsewhere_are_an_error(tmp_path):
     for word in (str(stranger), "src/lowdim/nowhere.py"):
         with pytest.raises(SystemExit, match="FILE must be a file of this repository"):
             check.relative(word)
+
+
+# ---- a release ---------------------------------------------------------------------------------------------------
+
+PROJECT = tomllib.loads((check.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+@pytest.mark.parametrize(
+    ("file", "pattern"),
+    [
+        ("CITATION.cff", r"^version: (.+)$"),
+        ("conda/recipe.yaml", r'^  version: "(.+)"$'),
+        ("docs/about.md", r"^  version = \{(.+)\},$"),
+    ],
+)
+def test_one_version_everywhere(file, pattern):
+    text = (check.ROOT / file).read_text(encoding="utf-8")
+    assert re.findall(pattern, text, re.MULTILINE) == [lowdim.__version__]
+    assert sbom.version() == lowdim.__version__
+
+
+def test_the_recipe_needs_what_the_package_needs():
+    text = (check.ROOT / "conda/recipe.yaml").read_text(encoding="utf-8")
+    lines = {line.strip().removeprefix("- ").replace("matplotlib-base", "matplotlib") for line in text.splitlines()}
+    wanted = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["app"]]
+    assert not {line.replace(">=", " >=") for line in wanted} - lines
+
+
+def test_the_list_of_components_names_all_that_is_inside_and_beside():
+    made = sbom.document()
+    named = {part["name"]: part for part in made["components"]}
+    assert {"nanobind", "robin-map", "Natural Earth"} <= {n for n, part in named.items() if "licenses" in part}
+    needed = {line.split(">")[0] for line in PROJECT["dependencies"]}
+    assert needed == {n for n, part in named.items() if part["scope"] == "required" and "purl" in part}
+    assert named["torch"]["scope"] == "optional"
+    assert "pytest" not in named
+    assert made == sbom.document()
+    assert made["metadata"]["component"]["version"] == lowdim.__version__

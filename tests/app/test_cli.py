@@ -603,6 +603,17 @@ def test_help_and_version(capsys):
     assert "--reference" in say(capsys, "compare", "--help")[1]
 
 
+def test_what_a_bug_report_needs(capsys):
+    code, said, _ = say(capsys, "--version", "--verbose")
+    facts = dict(line.strip().split(": ", 1) for line in said.splitlines()[1:])
+    assert code == 0
+    assert facts["numpy"] == np.__version__
+    assert facts["installed in"] == str(Path(lowdim.__file__).parent)
+    assert facts["vector width"] in ("baseline", "avx2", "avx512", "neon")
+    assert {"python", "system", "threads", "linear algebra", "scipy", "scikit-learn", "polars"} <= set(facts)
+    assert "pytest" not in facts
+
+
 def run(*words, cwd):
     source = str(Path(lowdim.__file__).parents[1])
     path = os.pathsep.join([source, os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)

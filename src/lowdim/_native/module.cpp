@@ -6,6 +6,7 @@
 NB_MODULE(_native, m) {
   m.doc() = "Compiled loops of lowdim: arrays in, arrays out.";
   nanobind::set_leak_warnings(false);
+  lowdim::find_main_thread();
   nanobind::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {
       std::rethrow_exception(p);

@@ -27,6 +27,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         from lowdim.app.parsers import parser
 
         arguments = parser(sys.argv[1:] if argv is None else argv).parse_args(argv)
+        if arguments.version:
+            return _show_version(arguments.verbose)
         if arguments.command is None:
             parser().print_help()
             return 0
@@ -46,6 +48,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not pressed:
             raise
         return _stopped(as_program=argv is None)  # what an interrupted import has left behind
+
+
+def _show_version(verbose: bool) -> int:
+    from lowdim import __version__
+
+    if verbose:
+        from lowdim.app.commands.version import lines
+
+        print("\n".join(lines()))
+    else:
+        print(f"lowdim {__version__}")
+    return 0
 
 
 def _listen() -> list[int]:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar, NoReturn
 
-from lowdim import __version__
 from lowdim.app import options
 from lowdim.app.printable import printable
 from lowdim.study.suggestions import did_you_mean
@@ -80,7 +79,10 @@ def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    top.add_argument("--version", action="version", version=f"lowdim {__version__}")
+    top.add_argument(
+        "--version", action="store_true", help="show the version; with --verbose all that a bug report needs"
+    )
+    top.add_argument("--verbose", action="store_true", help=argparse.SUPPRESS)
     top.add_argument("--traceback", action="store_true", help="show the full Python traceback of an error")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     for add in (_compare, _view, _describe, _impute, _fit, _transform, _inverse, _score, _datasets, _reproduce):

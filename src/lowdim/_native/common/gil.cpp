@@ -16,15 +16,11 @@ namespace {
 thread_local bool hears_signals = false;  // of the kernel that runs in this thread
 std::atomic<bool> others_stop{false};
 
+PyObject* main_thread = nullptr;  // threading.main_thread, found when the module is loaded
+
 // Whether Python runs signal handlers in this thread; it follows a fork, after which another thread may be the main
 // one.
 bool called_in_main_thread() {
-  static PyObject* const main_thread = [] {
-    PyObject* module = PyImport_ImportModule("threading");
-    PyObject* function = module ? PyObject_GetAttrString(module, "main_thread") : nullptr;
-    Py_XDECREF(module);
-    return function;
-  }();
   PyObject* thread = main_thread ? PyObject_CallNoArgs(main_thread) : nullptr;
   PyObject* ident = thread ? PyObject_GetAttrString(thread, "ident") : nullptr;
   Py_XDECREF(thread);
@@ -41,6 +37,13 @@ bool called_in_main_thread() {
 }
 
 }  // namespace
+
+void find_main_thread() {
+  PyObject* module = PyImport_ImportModule("threading");
+  main_thread = module ? PyObject_GetAttrString(module, "main_thread") : nullptr;
+  Py_XDECREF(module);
+  PyErr_Clear();
+}
 
 WithoutGil::WithoutGil() : before_(hears_signals) {
   hears_signals = called_in_main_thread();

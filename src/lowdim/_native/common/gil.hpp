@@ -29,6 +29,9 @@ class WithoutGil {
   PyThreadState* state_;
 };
 
+// Once, when the module is loaded: which Python function names the main thread.
+void find_main_thread();
+
 // Kernels outside the main thread are to stop: the interpreter is about to end.
 void stop_other_threads();
 
