@@ -39,6 +39,7 @@ TSNE_RULES: dict[str, params.Rule] = {
 UMAP_RULES: dict[str, params.Rule] = {
     "n_components": params.whole(1),
     "n_neighbors": params.whole(1),
+    "affinity": params.one_of("fuzzy", "precomputed"),
     **dict.fromkeys(("min_dist", "local_connectivity", "repulsion", "negative_sample_rate"), params.real(0)),
     "densities": params.real(0),
     "spread": params.real(1e-15, 1e15),
@@ -67,3 +68,15 @@ def check(model: Any, *, supervised: bool) -> None:
         raise ValueError(
             f"UMAP: densities must be 0 for solver='exact'; got {model.densities:g}. Use solver='sampled'."
         )
+
+
+def check_given(model: Any) -> None:
+    """ValueError where a UMAP model is given weights, and asked for what needs distances."""
+    if model.affinity != "precomputed":
+        return
+    for name, plain in (("densities", 0.0), ("disconnection_distance", None)):
+        if (value := getattr(model, name)) != plain:
+            raise ValueError(
+                f"UMAP: {name} must be {plain} for affinity='precomputed', which has no distances; got {value!r}. Pass "
+                "the distances instead, with metric='precomputed'."
+            )
