@@ -18,7 +18,7 @@ from lowdim._core.manifold.random_walk import weakest_link, with_values
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.rng import generator
 from lowdim.neighbor_embedding import _affinity, _new_rows
-from lowdim.neighbor_embedding._out_of_reach import cut_memberships
+from lowdim.neighbor_embedding._out_of_reach import cut_memberships, without_long_edges
 
 LEAST_WIDTH = 1e-3  # of the mean distance to the neighbours
 LEAST, MOST = 1e-8, 1e-4  # bounds of the weight that an edge has in the one of two graphs that lacks it
@@ -77,6 +77,28 @@ def union(W: sparse.csr_array, mix: float) -> sparse.csr_array:
     found = sparse.csr_array((found.data[kept], (found.row[kept], found.col[kept])), shape=W.shape)
     found.sort_indices()
     return found
+
+
+def given(X: Any, mix: float) -> sparse.csr_array:
+    """The weights that a user gives, from 0 to 1; both directions are combined where they differ.
+
+    >>> given([[0.0, 0.5], [0.5, 0.0]], 1.0).toarray()
+    array([[0. , 0.5],
+           [0.5, 0. ]])
+    """
+    W = sparse.csr_array(X, dtype=np.float64)
+    if W.shape[0] != W.shape[1]:
+        raise ValueError(f"UMAP: weights must be a square table, one row and column a row; got shape {W.shape}.")
+    if W.nnz and not (W.data.min() >= 0 and W.data.max() <= 1):
+        raise ValueError(
+            f"UMAP: weights must be from 0 to 1; got {W.data.min():g} to {W.data.max():g}. For distances set "
+            "metric='precomputed' instead of affinity='precomputed'."
+        )
+    W = sparse.csr_array(W - sparse.diags_array(W.diagonal()))
+    W.eliminate_zeros()
+    W.sort_indices()
+    _affinity.check_neighbors(W + W.T, "UMAP")
+    return W if not len((W - W.T).data) else union(W, mix)
 
 
 def joined(W: sparse.csr_array, X: Any, **settings: Any) -> tuple[sparse.csr_array, Connected]:
@@ -266,6 +288,14 @@ class WithGraph:
         shape = X.shape[0], len(self.embedding_)
         return sparse.csr_array((values, (np.concatenate(near), np.concatenate(ends))), shape=shape)
 
+    def _weights(self: Any, rows: Any, same: Distinct, place: Any) -> tuple[Any, sparse.csr_array]:
+        """Distances of rows to their neighbours (None where weights are given), and the fuzzy graph."""
+        if self.affinity == "precomputed":
+            return None, given(rows, self.set_op_mix_ratio)
+        graph = without_long_edges(self._graph(rows, same, place), self.disconnection_distance)
+        W = memberships(graph, self.local_connectivity, self.n_jobs)
+        return graph, union(W, self.set_op_mix_ratio)
+
     def _near_fitted(self: Any, X: Any) -> tuple[Any, Any, np.ndarray]:
         """The nearest fitted rows of new ones, their memberships, and the new rows that have none within reach."""
         k = min(self.n_neighbors, len(self._extension))
@@ -277,13 +307,16 @@ class WithGraph:
 
     @property
     def _places_rows(self: Any) -> bool:
-        return self._extension is not None
+        return self.affinity != "precomputed" and getattr(self, "_extension", True) is not None
+
+    def _precomputed(self: Any) -> bool:
+        return self.affinity == "precomputed" or super()._precomputed()  # type: ignore[misc]
 
     def _check_rows(self: Any, X: Any, *, fitting: bool) -> Any:
         if not fitting and not self._places_rows:
             raise ValueError(
-                "UMAP: a model that was combined of two others has no rows of its own, so that it cannot place new "
-                "ones. Transform them by each of the two."
+                "UMAP: a model of weights alone (affinity='precomputed', or combined of two others) has no rows of its "
+                "own, so that it cannot place new ones. Fit on rows or distances, or transform by each of the two."
             )
         return super()._check_rows(X, fitting=fitting)  # type: ignore[misc]
 

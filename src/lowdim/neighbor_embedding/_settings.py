@@ -39,6 +39,7 @@ TSNE_RULES: dict[str, params.Rule] = {
 UMAP_RULES: dict[str, params.Rule] = {
     "n_components": params.whole(1),
     "n_neighbors": params.whole(1),
+    "affinity": params.one_of("fuzzy", "precomputed"),
     **dict.fromkeys(("min_dist", "local_connectivity", "repulsion", "negative_sample_rate"), params.real(0)),
     "densities": params.real(0),
     "spread": params.real(1e-15, 1e15),
@@ -69,3 +70,13 @@ def check_densities(densities: float, solver: str, *, with_target: bool) -> None
         )
     if densities and solver == "exact":
         raise ValueError(f"UMAP: densities must be 0 for solver='exact'; got {densities:g}. Use solver='sampled'.")
+
+
+def refuse_with_weights(**given: Any) -> None:
+    """ValueError where UMAP is given weights, and asked for what needs distances: settings that are not at default."""
+    for name, value in given.items():
+        if value:
+            raise ValueError(
+                f"UMAP: {name} must be left out for affinity='precomputed', which has no distances; got {value!r}. "
+                "Pass the distances instead, with metric='precomputed'."
+            )

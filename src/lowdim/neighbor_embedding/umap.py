@@ -29,8 +29,8 @@ from lowdim.neighbor_embedding import (
     _targets,
 )
 from lowdim.neighbor_embedding._gradient_descent import centred
-from lowdim.neighbor_embedding._out_of_reach import within_reach, without_long_edges
-from lowdim.neighbor_embedding._settings import UMAP_RULES, check_curve, check_densities
+from lowdim.neighbor_embedding._out_of_reach import within_reach
+from lowdim.neighbor_embedding._settings import UMAP_RULES, check_curve, check_densities, refuse_with_weights
 from lowdim.neighbor_embedding._umap_descent import Forces, Optimised, run_epochs
 
 START_SIZE = 10.0  # half the width of the initial map
@@ -67,6 +67,9 @@ class UMAP(_fuzzy.WithGraph, Reducer):
     n_neighbors : int
         Neighbours of a row: few for local structure, many for global. The row itself is not counted; umap-learn counts
         it.
+    affinity : {"fuzzy", "precomputed"}
+        "precomputed": X holds the weights w_ij themselves, from 0 to 1, dense or sparse, such as the connectivities of
+        scanpy; both directions are combined where they differ. New rows are not transformed then.
     min_dist : float
         Approximate least distance of neighbours in the map; at most `spread`. Small makes tight groups.
     spread : float
@@ -209,6 +212,7 @@ class UMAP(_fuzzy.WithGraph, Reducer):
         n_components=2,
         *,
         n_neighbors=15,
+        affinity="fuzzy",
         min_dist=0.1,
         spread=1.0,
         a=None,
@@ -239,6 +243,7 @@ class UMAP(_fuzzy.WithGraph, Reducer):
     ):
         self.n_components = n_components
         self.n_neighbors = n_neighbors
+        self.affinity = affinity
         self.min_dist = min_dist
         self.spread = spread
         self.a = a
@@ -308,6 +313,8 @@ class UMAP(_fuzzy.WithGraph, Reducer):
     def _embed(self, X: Any, y: Any = None) -> np.ndarray:
         check_curve(self.a, self.b)
         check_densities(self.densities, self.solver, with_target=y is not None and self.target_weight > 0)
+        if self.affinity == "precomputed":
+            refuse_with_weights(densities=self.densities, disconnection_distance=self.disconnection_distance)
         place = devices.find(self.device, "UMAP")
         self.device_, self.not_shown_ = "cpu", NOT_SHOWN
         self.recall_: float | None = None
@@ -324,14 +331,13 @@ class UMAP(_fuzzy.WithGraph, Reducer):
         given = None if self.a is None else (float(self.a), float(self.b))
         self.a_, self.b_ = given or _fuzzy.curve(self.min_dist, self.spread, "UMAP")
         X = X if sparse.issparse(X) else np.ascontiguousarray(X)  # the same sums for every layout
-        same = Distinct.of(X, given=self._precomputed() and sparse.issparse(X))
+        same = Distinct.of(X, given=self._precomputed() and (sparse.issparse(X) or not self._places_rows))
         rows, radii = same.pick(X, square=self._precomputed()), None
         target = target if self.target_weight > 0 else None
 
         W = self._device_weights(rows, same, place) if place is not None and target is None else None
         if W is None:
-            graph = without_long_edges(self._graph(rows, same, place), self.disconnection_distance)
-            W = _fuzzy.union(_fuzzy.memberships(graph, self.local_connectivity, self.n_jobs), self.set_op_mix_ratio)
+            graph, W = self._weights(rows, same, place)
             if target is not None:
                 W = _targets.supervised(W, target.picked(same), self._target_settings())
             self.graph_ = _fuzzy.of_all_rows(W, same)
@@ -339,7 +345,8 @@ class UMAP(_fuzzy.WithGraph, Reducer):
             if (kept := within_reach(W, same, self.disconnection_distance, "UMAP")) is not None:
                 same, W, radii = same.among(kept), _among(W, kept), None if radii is None else radii[kept]
                 rows = _among(rows, kept) if self._precomputed() else rows[kept]
-        Z = self._laid_out(W, rows, same, radii, rng, place, self._distance())
+        metric = "precomputed" if self._precomputed() else self._distance()
+        Z = self._laid_out(W, rows, same, radii, rng, place, metric)
         self._rows = None if self._precomputed() else X[self._extension]
         return Z
 
@@ -362,7 +369,9 @@ class UMAP(_fuzzy.WithGraph, Reducer):
 
     def _device_weights(self, rows: Any, same: Distinct, place: Device) -> Graph | None:
         """The fuzzy graph on a GPU; None for what is built on the CPU."""
-        plain = not self.densities and self.disconnection_distance is None and not sparse.issparse(rows)
+        plain = (
+            not (self.densities or self._precomputed() or sparse.issparse(rows)) and self.disconnection_distance is None
+        )
         if not plain or check_metric(self._distance(), "UMAP") != "euclidean":
             return None
         how = {"search": self.search, "connectivity": self.local_connectivity, "mix": self.set_op_mix_ratio}
