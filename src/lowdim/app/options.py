@@ -6,6 +6,12 @@ import argparse
 from collections.abc import Callable
 
 
+def version_options(top: argparse.ArgumentParser) -> None:
+    """`--version`, and `--verbose` beside it."""
+    top.add_argument("--version", action="store_true", help="show the version; with --verbose what a bug report needs")
+    top.add_argument("--verbose", action="store_true", help=argparse.SUPPRESS)
+
+
 def whole(least: int) -> Callable[[str], int]:
     """A converter for argparse: a whole number of at least `least`."""
 
