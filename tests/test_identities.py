@@ -154,6 +154,7 @@ def test_volume_of_ball_and_cube():
 @pytest.mark.filterwarnings("ignore:.*all distances between rows are equal")
 @pytest.mark.parametrize("n", [5, 80, 300, 450])
 @pytest.mark.filterwarnings("ignore:KernelPCA. the spectrum is flat")
+@pytest.mark.filterwarnings("ignore:.*of the rows lie within 1 %")  # which basis is found depends on the processor
 def test_equidistant_rows_are_placed_somewhere_in_the_tie(n):
     """All eigenvalues tie: any orthonormal basis is right, none is not."""
     D = 1 - np.eye(n)

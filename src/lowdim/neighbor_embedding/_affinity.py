@@ -188,7 +188,18 @@ def nearest_first(graph: sparse.csr_array) -> sparse.csr_array:
 
 
 def stored_graph(X: Any, owner: str) -> sparse.csr_array:
-    """The graph that precomputed sparse distances are; every row must have a neighbour."""
+    """The graph that precomputed sparse distances are; every row must have a neighbour.
+
+    Where all rows store as many distances, these are the lists of a search, and are taken as such: a search among the
+    rows gives the same graph. Otherwise they are edges, which hold in both directions.
+    """
     graph = stored_edges(X, owner=owner)
     check_neighbors(graph, owner)
-    return graph
+    lists = sparse.csr_array(X, dtype=np.float64)
+    rows = np.repeat(np.arange(lists.shape[0]), np.diff(lists.indptr))
+    others = rows != lists.indices
+    counts = np.bincount(rows[others], minlength=lists.shape[0])
+    if counts.min() != counts.max():
+        return graph
+    pointers = np.concatenate([[0], np.cumsum(counts)])
+    return nearest_first(sparse.csr_array((lists.data[others], lists.indices[others], pointers), shape=lists.shape))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.optimize import least_squares
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim import _native
@@ -264,6 +265,29 @@ class WithGraph:
         self.embedding_ = Z.astype(of.embedding_.dtype)
         self._n_features_out, self._extension = Z.shape[1], None
         return self
+
+    @threads.on_one_blas_thread
+    def affinities(self: Any, X: Any) -> sparse.csr_array:
+        """The fuzzy graph of rows under the settings of this model, which need not be fitted and does not change.
+
+        It can be looked at, changed, joined with others, and mapped by a model with ``affinity="precomputed"``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The rows; with ``metric="precomputed"`` their distances.
+
+        Returns
+        -------
+        W : csr_array of shape (n_samples, n_samples)
+            Symmetric weights from 0 to 1; what `graph_` is after a fit.
+        """
+        model = clone(self).set_params(device="cpu")
+        model._check_parameters()
+        rows, _ = model._check_rows(X, fitting=True)
+        same = Distinct.of(rows, given=model._precomputed() and sparse.issparse(rows))
+        _, W = model._weights(same.pick(rows, square=model._precomputed()), same, None)
+        return of_all_rows(W, same)
 
     @threads.on_one_blas_thread
     def memberships(self: Any, X: Any) -> sparse.csr_array:

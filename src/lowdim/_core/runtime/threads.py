@@ -45,6 +45,13 @@ def _usable() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
 
 
+def vector_width() -> str:
+    """The vector instructions that compiled kernels use here."""
+    from lowdim import _native
+
+    return _native.simd_width()
+
+
 LONG = 5e8  # multiplications from which a decomposition takes long enough for Ctrl-C and a second thread to matter
 
 

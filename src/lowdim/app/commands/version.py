@@ -19,15 +19,14 @@ def lines() -> list[str]:
 
 
 def _machine() -> list[tuple[str, str]]:
-    from lowdim import _native
-    from lowdim._core.runtime.threads import n_threads
+    from lowdim._core.runtime.threads import n_threads, vector_width
 
     built = "free-threaded" if sysconfig.get_config_var("Py_GIL_DISABLED") else "with the interpreter's lock"
     return [
         ("python", f"{platform.python_version()} ({platform.python_implementation()}, {built})"),
         ("system", f"{platform.platform()}, {platform.machine()}"),
         ("installed in", str(Path(lowdim.__file__).parent)),
-        ("vector width", _native.simd_width()),
+        ("vector width", vector_width()),
         ("threads", str(n_threads())),
         ("linear algebra", _blas()),
     ]
