@@ -1,4 +1,4 @@
-"""The number of steps of a comparison is right from the start, or corrected before its baselines run."""
+"""The number of steps of a comparison is right from the start; it never falls, and no step is beyond it."""
 
 from __future__ import annotations
 
@@ -75,9 +75,29 @@ class Failing:
 
 
 @pytest.mark.parametrize("surprise", [Narrow(), Failing()])
-def test_what_only_the_run_shows_corrects_the_number_before_the_baselines(rows, surprise):
+def test_what_never_comes_counts_as_done_before_the_baselines(rows, surprise):
     heard = steps_of(rows.X, methods=["pca", ("surprise", surprise)], verdict=False)
     names = [name for name, *_ in heard]
     assert names == ["reference distances", "pca", "surprise", "random", "scores"]
-    assert heard[0][2] > len(heard)  # a baseline of its own width was expected
-    assert {total for _, _, total in heard[names.index("random") :]} == {len(heard)}
+    assert {total for _, _, total in heard} == {len(heard) + 1}  # a baseline of its own width was expected
+    assert [done for _, done, _ in heard] == [0, 1, 2, 4, 5]  # and counts as done when it is known not to come
+
+
+class Wide:
+    """Does not say how many components it has."""
+
+    def fit_transform(self, X, y=None):
+        return np.asarray(X)[:, :3]
+
+
+def test_baselines_that_nobody_expected_are_added_to_the_number(rows):
+    heard = steps_of(rows.X, methods=["pca", ("surprise", Wide())], verdict=False)
+    assert [done for _, done, _ in heard] == list(range(len(heard)))
+    totals = [total for _, _, total in heard]
+    assert totals[0] < totals[-1] == len(heard)
+
+
+def test_few_rows_have_no_steps_of_a_verdict(rows):
+    heard = steps_of(rows.X[:20], methods=["pca"])
+    assert {total for _, _, total in heard} == {len(heard)}
+    assert heard[-1][0] == "scores"

@@ -93,7 +93,12 @@ def _member(source: Source, archive: Any, name: str) -> np.ndarray:
 
 def _frame_of(array: np.ndarray, source: str) -> pl.DataFrame:
     if array.ndim != 2:
-        raise UserError(f"{source}: the array must have two dimensions, rows and columns; got shape {array.shape}.")
+        way = ""
+        if array.ndim == 1 and (n := round((1 + np.sqrt(1 + 8 * len(array))) / 2)) * (n - 1) == 2 * len(array) and n > 2:
+            way = f" As distances between {n} items, each pair once: --distances condensed."
+        raise UserError(
+            f"{source}: the array must have two dimensions, rows and columns; got shape {array.shape}.{way}"
+        )
     if array.dtype.kind not in "buif":
         raise UserError(f"{source}: the array must hold real numbers; got dtype {array.dtype}.")
     if array.dtype == np.float16:

@@ -26,7 +26,7 @@ from lowdim.app.reading.loaded import Loaded, unique_names
 from lowdim.app.reading.marks import note_suspects, with_numeric_words
 from lowdim.app.reading.number_text import MISSING_WORDS, Findings, numbers_in, shows_decimal_comma
 from lowdim.app.reading.source import Source
-from lowdim.app.reading.written import note_words, with_codes
+from lowdim.app.reading.written import note_points, note_words, with_codes
 
 UNIT_SEPARATOR = "\x1f"
 LEADING_ZERO = re.compile(rb"(?:^|[\s,;|\"'])0[0-9]")  # at the beginning of a cell
@@ -69,7 +69,9 @@ def read_text(source: Source, how: ReadOptions) -> Loaded:
     if not any(cell.strip() for row in dialect.rows for cell in row):
         raise UserError(f"{source.shown} has no cells, only separators.")
     header = find_header(dialect.rows, how, source.notes)
-    decimal_comma = how.decimal_comma or _has_decimal_comma(dialect, header, source.notes)
+    decimal_comma = (
+        how.decimal_comma or how.thousands == "." or _has_decimal_comma(dialect, header, source.notes)
+    )
     text = _Text(source, content, dialect, header, sum(dialect.sizes[: header.first]), decimal_comma)
     frame = _frame(text, how)
     return Loaded(frame, tuple(source.notes), names=frame.columns[0] if header.row_names else None)
@@ -86,7 +88,8 @@ def _has_decimal_comma(dialect: Dialect, header: Header, notes: list[str]) -> bo
 
 
 def _frame(text: _Text, how: ReadOptions) -> pl.DataFrame:
-    raw = _parsed(text, how, text.decimal_comma)
+    as_text = how.thousands == "." or (text.decimal_comma and text.dialect.separator == ",")
+    raw = _parsed(text, how, text.decimal_comma and not as_text, **({"infer_schema": False} if as_text else {}))
     names, notes = text.header.names, text.source.notes
     if not names[-1] and raw.width > 1 and raw[:, -1].null_count() == raw.height:
         notes.append("lines end in a separator; the empty last column is left out")
@@ -102,6 +105,8 @@ def _frame(text: _Text, how: ReadOptions) -> pl.DataFrame:
     notes += findings.notes()
     frame = _as_written(with_numeric_words(frame, how.na), text, how, findings)
     frame = _without_blank_lines(frame, text)
+    if text.dialect.separator == ";" and not text.decimal_comma:
+        note_points(frame, text.dialect.rows[text.header.first :], notes)
     note_suspects(frame, notes)
     return frame
 

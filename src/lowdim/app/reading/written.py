@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import polars as pl
@@ -10,6 +11,8 @@ from lowdim.app.reading.loaded import listed
 from lowdim.app.reading.number_text import MISSING_WORDS, Findings, are_codes
 
 FEW = 3  # columns with leading zeros: of many columns, it is the way in which all numbers were written
+GROUPED, SHORT = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}"), re.compile(r"[+-]?\d{1,3}")
+ENOUGH = 3  # cells with three digits after a point, that it is no accident
 
 
 def with_codes(
@@ -33,6 +36,26 @@ def with_codes(
 
 def _texts(column: pl.Series, absent: Sequence[str]) -> pl.Series:
     return pl.select(pl.when(~column.is_in(absent)).then(column)).to_series()
+
+
+def note_points(frame: pl.DataFrame, rows: Sequence[Sequence[str]], notes: list[str]) -> None:
+    """A note on columns whose points could stand between thousands: each has three digits after it.
+
+    `rows` are the first rows, for columns of decimals separated by semicolons, as where points separate thousands.
+    """
+    found: dict[str, str] = {}
+    for j, column in enumerate(frame):
+        cells = [row[j].strip() for row in rows if j < len(row) and row[j].strip() not in MISSING_WORDS]
+        grouped = [cell for cell in cells if GROUPED.fullmatch(cell)]
+        rest = [cell for cell in cells if not GROUPED.fullmatch(cell)]
+        if column.dtype.is_float() and len(grouped) >= ENOUGH and all(SHORT.fullmatch(cell) for cell in rest):
+            found[column.name] = grouped[0]
+    if found:
+        example = next(iter(found.values()))
+        notes.append(
+            f"every point in columns {listed(list(found))} has three digits after it: {example} is read as "
+            f"{float(example):g} (--thousands . reads {example.replace('.', '')})"
+        )
 
 
 def note_words(frame: pl.DataFrame, written: Mapping[str, pl.Series], findings: Findings, notes: list[str]) -> None:

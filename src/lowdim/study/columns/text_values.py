@@ -14,6 +14,7 @@ _GROUPED = re.compile(r"^[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?$")
 _COMMA = re.compile(r"^[+-]?([0-9]{1,3}(\.[0-9]{3})+|[0-9]+)?(,[0-9]+)?$")
 _CODE = re.compile(r"^[+-]?(0[0-9]+|[0-9]{16,})$")  # zero-padded, or longer than a float holds
 _UNIT = re.compile(r"^[+-]?[0-9][0-9.,]*\s*([A-Za-zµ°²³/]{1,12})$")
+_LIMIT = re.compile(r"^[<>≤≥]=?\s*[0-9][0-9.,]*(\s*[A-Za-zµ°²³/%]{1,12})?$")  # below or above what can be measured
 _SIGNS = re.compile(r"^(?<![0-9])[$€£¥]\s*|\s*([$€£¥]|%)$")
 # Of the different values of a column, so many must be numbers for the others to count as missing cells; and there may
 # be so many others.
@@ -51,10 +52,22 @@ def as_numbers(different: list[str], *, codes: bool = False) -> Reading | None:
         for how, parse in _NOTATIONS if cells is not None else ():
             read = {text: value for text, cell in (cells or {}).items() if (value := parse(cell)) is not None}
             words = tuple(text for text in different if text not in read)
-            few = len(read) >= MOSTLY * len(different) and len(words) <= FEW_WORDS and not any(map(has_digit, words))
+            few = len(read) >= MOSTLY * len(different) and len(words) <= FEW_WORDS and all(map(_is_word, words))
             if not words or few:
                 return Reading(read, how + also, words)
     return None
+
+
+def _is_word(text: str) -> bool:
+    """Whether a text beside numbers is no number: it has no digit, or is a limit such as <0.05."""
+    return not has_digit(text) or bool(_LIMIT.match(text.strip()))
+
+
+def several_units(different: list[str]) -> tuple[str, ...]:
+    """The units of a column of numbers that have different ones; empty for anything else."""
+    found = [match.group(1) if (match := _UNIT.search(text.strip())) else "" for text in different]
+    units = tuple(dict.fromkeys(found))
+    return units if len(units) > 1 and "" not in units and len(different) > 2 * len(units) else ()
 
 
 def _common_unit(cells: list[str]) -> str:

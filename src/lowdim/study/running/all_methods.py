@@ -21,6 +21,7 @@ from lowdim.study.settings import Settings
 Progress = Callable[[str, float, int], None]
 STOPPED = "stopped by the user before it was finished"
 NO_VERDICT = "the verdict was stopped by the user before it was finished"
+REUSED = ": finished by an earlier run"  # said of a step that only reads a map
 EVERY = 0.1  # seconds between two reports from inside a method
 
 
@@ -32,8 +33,9 @@ class Steps:
         self.done, self.name, self._last = 0, "", 0.0
 
     def expect(self, runs: int) -> None:
-        """There are so many runs, whatever was expected before."""
-        self.total += runs - self.runs
+        """There are so many runs, whatever was expected before; those that never come count as done."""
+        self.total += max(0, runs - self.runs)
+        self.done += max(0, self.runs - runs)
         self.runs = runs
 
     def announce(self, name: str) -> None:
@@ -78,9 +80,10 @@ class Runner:
             if stopped and not (entry.baseline or entry not in planned):
                 outcomes.append(_not_run(entry))
                 continue
-            self.steps.announce(entry.name)
+            found = self.checkpoint.find(entry)
+            self.steps.announce(entry.name if found is None else f"{entry.name}{REUSED}")
             try:
-                outcomes.append(self._one(entry, worker))
+                outcomes.append(self._run_one(entry, worker) if found is None else found)
             except KeyboardInterrupt:
                 if self.on_interrupt == "raise":
                     raise
@@ -96,10 +99,7 @@ class Runner:
         self.steps.expect(self.steps.done - before + len(added))
         yield from added
 
-    def _one(self, entry: Entry, worker: Worker | None) -> Outcome:
-        found = self.checkpoint.find(entry)
-        if found is not None:
-            return found
+    def _run_one(self, entry: Entry, worker: Worker | None) -> Outcome:
         if worker is not None and not _is_light(entry):
             outcome = worker.run(entry, self.steps.tell)
         else:
