@@ -200,7 +200,8 @@ TEXT = [
     ),
     text(
         "two titles and names in two lines",
-        "Water quality,,,\nby the lab,,,\n,,,\nStation,Chemistry,,Life\n,pH,O2 (%),Taxa\nA,7.1,80,3\nB,6.5,95,9\nC,7,88,4\n",
+        "Water quality,,,\nby the lab,,,\n,,,\nStation,Chemistry,,Life\n,pH,O2 (%),Taxa\n"
+        "A,7.1,80,3\nB,6.5,95,9\nC,7,88,4\n",
         {"Station": ["A", "B", "C"], "pH": [7.1, 6.5, 7.0], "O2 (%)": [80, 95, 88], "Taxa": [3, 9, 4]},
         "is a title, not used as data: 'Water quality'",
         r"the column names stand in two lines; read as Station, pH, O2 \(%\), Taxa",
@@ -208,8 +209,13 @@ TEXT = [
     text(
         "the same names under two names",
         "id,spring,,autumn,\n,mean,max,mean,max\nA,1,2,3,4\nB,5,6,7,8\nC,2,2,3,3\n",
-        {"id": ["A", "B", "C"], "spring mean": [1, 5, 2], "spring max": [2, 6, 2], "autumn mean": [3, 7, 3],
-         "autumn max": [4, 8, 3]},
+        {
+            "id": ["A", "B", "C"],
+            "spring mean": [1, 5, 2],
+            "spring max": [2, 6, 2],
+            "autumn mean": [3, 7, 3],
+            "autumn max": [4, 8, 3],
+        },
         "two lines; read as id, spring mean, spring max, autumn mean, autumn max",
     ),
     text(
@@ -439,7 +445,14 @@ TEXT = [
 ]
 
 ERRORS = [
-    wrong("a quote that is not closed", b'a,b\n-1,234",1.5\n"', "cannot be read as csv|line 2 has 3 fields"),
+    wrong("a quote that is not closed", b'a,b\n-1,234",1.5\n"', "the quotation mark in line 3 is never closed"),
+    wrong("a quotation of the rest of the file", 'a,b\n1,2\n3,"4\n5,6\n', "mark in line 3 is never closed"),
+    text(
+        "a sign for inches",
+        'a,b\n5",2\n7",3\n8,\n',
+        {"a": ['5"', '7"', "8"], "b": [2.0, 3.0, None]},
+        "quotation marks inside cells are part of the text",
+    ),
     wrong(
         "a numpy array with a damaged header", saved(np.save, np.eye(2)).replace(b"}", b" "), "cannot be read as csv"
     ),

@@ -245,7 +245,9 @@ def _understood(frame: pl.DataFrame, how: ReadOptions, source: str) -> Table:
     try:
         return read_table(frame, wishes)
     except ValueError as error:
-        raise UserError(with_option_names(str(error))) from error
+        said = with_option_names(str(error))
+        way = " --na TEXT reads a text as a missing cell." if "must hold numbers; got" in said else ""
+        raise UserError(f"{said}{way}") from error
 
 
 def _refuse_against_model(how: ReadOptions, source: str) -> None:

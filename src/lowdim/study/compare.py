@@ -180,7 +180,9 @@ def compare(
     place = None if device is None else devices.find(device, "compare")
     settings = Settings.for_data(data, labels, width, seed, n_jobs, max(0, int(verbose) - 1), device)
     planned = requested_methods(methods if panel is None else panel.names, settings, parameters)
-    steps = Steps(progress, verbose, expected_runs(planned, data.rows.shape, settings), _others(verdict, data, stability))
+    steps = Steps(
+        progress, verbose, expected_runs(planned, data.rows.shape, settings), _others(verdict, data, stability)
+    )
     with shared(data.rows):
         steps.announce("reference distances")
         against = choose_reference(reference, data, metric=metric, graph_neighbors=graph_neighbors, n_jobs=n_jobs)

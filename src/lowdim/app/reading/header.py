@@ -141,7 +141,11 @@ def _in_two_lines(names: list[str], rest: Rows, how: ReadOptions, notes: list[st
 
     Merged cells: a name, then blanks, above a line of text over columns of numbers.
     """
-    if len(rest) < 3 or len(rest[0]) != len(names) or not all(names[j] or rest[0][j].strip() for j in range(len(names))):
+    if (
+        len(rest) < 3
+        or len(rest[0]) != len(names)
+        or not all(names[j] or rest[0][j].strip() for j in range(len(names)))
+    ):
         return None
     lower = [cell.strip() for cell in rest[0]]
     below_blanks = [lower[j] for j in range(1, len(names)) if not names[j]]
@@ -150,7 +154,7 @@ def _in_two_lines(names: list[str], rest: Rows, how: ReadOptions, notes: list[st
         return None
     if any(is_number(cell) for cell in lower) or any(is_number(name) for name in names):
         return None
-    groups = [name for name in names]
+    groups = list(names)
     for j in range(1, len(names)):
         groups[j] = names[j] or groups[j - 1]
     alone = [cell or name for cell, name in zip(lower, names, strict=True)]

@@ -6,10 +6,12 @@ file with a usual header is read in place.
 
 from __future__ import annotations
 
+import csv
 import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -69,10 +71,9 @@ def read_text(source: Source, how: ReadOptions) -> Loaded:
     if not any(cell.strip() for row in dialect.rows for cell in row):
         raise UserError(f"{source.shown} has no cells, only separators.")
     header = find_header(dialect.rows, how, source.notes)
-    decimal_comma = (
-        how.decimal_comma or how.thousands == "." or _has_decimal_comma(dialect, header, source.notes)
-    )
+    decimal_comma = how.decimal_comma or how.thousands == "." or _has_decimal_comma(dialect, header, source.notes)
     text = _Text(source, content, dialect, header, sum(dialect.sizes[: header.first]), decimal_comma)
+    _check_quotes(text)
     frame = _frame(text, how)
     return Loaded(frame, tuple(source.notes), names=frame.columns[0] if header.row_names else None)
 
@@ -132,10 +133,13 @@ def _parsed(text: _Text, how: ReadOptions, decimal_comma: bool, **more: Any) -> 
         frame = pl.read_csv(data, has_header=text.in_place, **options)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         _check_widths(text)
-        if isinstance(data, io.BytesIO):
-            data.seek(0)
-        # Numbers that no type of polars holds, for example: all cells as text, which are converted later.
-        frame = pl.read_csv(data, has_header=text.in_place, **{**options, "infer_schema": False})
+        options["infer_schema"] = False  # numbers that no type of polars holds, for example: they are converted later
+        try:
+            if isinstance(data, io.BytesIO):
+                data.seek(0)
+            frame = pl.read_csv(data, has_header=text.in_place, **options)
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+            frame = pl.read_csv(_quoted_again(text), has_header=text.in_place, **options)
     if "columns" not in more and (frame.width != text.width or (frame.height and frame[:, -1].null_count())):
         _check_widths(text)
     return frame
@@ -155,6 +159,40 @@ def _check_widths(text: _Text) -> None:
         before = line
 
 
+def _quoted_again(text: _Text) -> io.BytesIO:
+    """The data with quotes around every cell, as a mark inside a cell needs them: 5" is 5 inches."""
+    _check_closed(text)
+    if not any("quotation marks inside" in note for note in text.source.notes):
+        text.source.notes.append("quotation marks inside cells are part of the text")
+    out = io.StringIO(newline="")
+    writer = csv.writer(
+        out, delimiter=text.dialect.separator, quotechar=text.dialect.quote, quoting=csv.QUOTE_ALL, lineterminator="\n"
+    )
+    rows = (row for row, _ in _rows(text) if row)
+    writer.writerows(rows if text.in_place else islice(rows, text.header.first, None))
+    return io.BytesIO(out.getvalue().encode())
+
+
+def _check_quotes(text: _Text) -> None:
+    """An error where a quotation never ends, which an odd number of marks tells in most files."""
+    mark = text.dialect.quote.encode()
+    if sum(block.count(mark) for block in blocks(text.content)) % 2:
+        _check_closed(text)
+
+
+def _check_closed(text: _Text) -> None:
+    """An error where a quotation that begins never ends: everything below it would be one cell."""
+    begin = 0
+    try:
+        for _, line in _rows(text, strict=True):
+            begin = line
+    except csv.Error as error:
+        if "unexpected end" in str(error):
+            raise UserError(
+                f"{text.source.shown}: the quotation mark in line {begin + 1} is never closed. Close it, or remove it."
+            ) from error
+
+
 def _has_no_quotes(text: _Text) -> bool:
     return not any(text.dialect.quote.encode() in block for block in blocks(text.content))
 
@@ -171,10 +209,10 @@ def _some_width_differs(text: _Text) -> bool:
     return bool((told & (counts != text.width - 1)).fill_null(False).any())
 
 
-def _rows(text: _Text) -> Iterator[tuple[list[str], int]]:
+def _rows(text: _Text, strict: bool = False) -> Iterator[tuple[list[str], int]]:
     """All rows of cells, with the number of the line that each ends in."""
     stream = io.TextIOWrapper(io.BytesIO(as_bytes(text.content)), encoding="utf-8-sig", newline="")
-    reader = rows_of(stream, text.dialect.separator, text.dialect.quote)
+    reader = rows_of(stream, text.dialect.separator, text.dialect.quote, strict=strict)
     for row in reader:
         yield row, reader.line_num
 
