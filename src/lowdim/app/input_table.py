@@ -23,7 +23,7 @@ from lowdim.app.label_file import with_labels
 from lowdim.app.left_out_rows import with_note_on_summary, without_rows
 from lowdim.app.read_options import ReadOptions
 from lowdim.app.reading.any_file import read_any
-from lowdim.app.reading.loaded import Loaded, listed, missing_values
+from lowdim.app.reading.loaded import Loaded, counted, listed, missing_values
 from lowdim.app.reading.source import PACKED_EXTENSIONS, STANDARD_INPUT
 from lowdim.study.columns import Column, Table, Wishes, read_table
 from lowdim.study.columns.column import MAPPED
@@ -294,10 +294,10 @@ def _without_holes(found: InputTable, how: ReadOptions, source: str) -> InputTab
     if how.rows == "complete":
         if not len(rows):
             raise UserError(f"{source}: no row is complete ({where}); leave columns out with --drop.")
-        return found.take(rows, f"{hit} rows with missing values left out (--rows complete)")
+        return found.take(rows, f"{counted(hit, 'row')} with missing values left out (--rows complete)")
     if how.missing == "keep":
         return replace(found, notes=(*found.notes, missing_values(cells, hit, found.n_rows)))
     raise UserError(
-        f"{source}: {cells} missing values in {hit} of {found.n_rows} rows ({where}). "
+        f"{source}: {missing_values(cells, hit, found.n_rows)} ({where}). "
         f"--rows complete uses only the {len(rows)} complete rows; --drop COL leaves a column out."
     )

@@ -31,7 +31,7 @@ def test_a_word_for_missing_far_down(tmp_path):
     path.write_text("a,b\n" + "1,2\n" * 30000 + "?,3\n")
     loaded = load(path, ReadOptions())
     assert loaded.frame["a"].null_count() == 1
-    assert loaded.notes == ("'?' read as missing: 1 cells in columns a",)
+    assert loaded.notes == ("'?' read as missing: 1 cell in column a",)
     path.write_text("a,b\n" + "1,2\n" * 30000 + "?,3\nx,4\n")  # one cell is neither: nothing is converted
     loaded = load(path, ReadOptions())
     assert loaded.frame["a"].dtype == pl.String

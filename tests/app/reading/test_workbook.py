@@ -129,7 +129,7 @@ def test_titles_and_merged_cells_above_the_names(load_rows):
 
 def test_empty_columns_and_rows_are_layout(load_rows):
     rows = [[None, None, None, None], [None, "a", None, "b"], [None, 1, None, 2.5], [None] * 4, [None, 2, None, 3]]
-    assert load_rows(rows) == ({"a": [1, 2], "b": [2.5, 3]}, ("1 blank rows left out",))
+    assert load_rows(rows) == ({"a": [1, 2], "b": [2.5, 3]}, ("1 blank row left out",))
 
 
 def test_cells_keep_their_types(load_rows):
@@ -141,7 +141,7 @@ def test_cells_keep_their_types(load_rows):
         "code": ["007", "008", "x9"],
         "mixed": ["1", "x", None],
     }
-    assert notes == ("'n/a' read as missing: 1 cells in columns n",)
+    assert notes == ("'n/a' read as missing: 1 cell in column n",)
 
 
 def test_markup_and_emoji_survive(load_rows):

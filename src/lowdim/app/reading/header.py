@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from lowdim.app.read_options import ReadOptions
-from lowdim.app.reading.loaded import listed
+from lowdim.app.reading.loaded import counted, listed
 from lowdim.app.reading.number_text import is_missing, is_number
 
 COMMENTS = ("#", "%", "//")
@@ -97,7 +97,7 @@ def _skip_comments(rows: Rows, top: int, notes: list[str]) -> int:
         top = below
     if top > begin:
         count = sum(_filled(row) for row in rows[begin:top])
-        notes.append(f"{count} comment lines above the column names left out")
+        notes.append(f"{counted(count, 'comment line')} above the column names left out")
     return top
 
 

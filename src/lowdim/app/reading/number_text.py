@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from lowdim.app.reading.loaded import listed
+from lowdim.app.reading.loaded import counted, in_columns
 
 # Read as missing everywhere, as most programs do.
 MISSING_WORDS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL"]
@@ -74,17 +74,16 @@ class Findings:
 
     def notes(self) -> list[str]:
         read = [
-            f"{called} read in columns {listed(columns)} ({self.examples[called]})"
-            for called, columns in self.styles.items()
+            f"{called} read {in_columns(columns)} ({self.examples[called]})" for called, columns in self.styles.items()
         ]
         if self.unclear:
             cell = next(iter(self.unclear.values()))
             read.append(
-                f"commas in columns {listed(list(self.unclear))} are read between thousands: {cell} is "
+                f"commas {in_columns(list(self.unclear))} are read between thousands: {cell} is "
                 f"{cell.replace(',', '')} (--decimal-comma reads {cell.replace(',', '.')})"
             )
         return read + [
-            f"{word!r} read as missing: {count} cells in columns {listed(columns)}"
+            f"{word!r} read as missing: {counted(count, 'cell')} {in_columns(columns)}"
             for word, (count, columns) in self.words.items()
         ]
 

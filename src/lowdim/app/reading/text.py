@@ -24,7 +24,7 @@ from lowdim.app.reading.dialect import SPACED, Dialect, find_dialect, first_line
 from lowdim.app.reading.distances import triangle_in
 from lowdim.app.reading.encodings import as_bytes, as_utf8, blocks
 from lowdim.app.reading.header import Header, find_header
-from lowdim.app.reading.loaded import Loaded, unique_names
+from lowdim.app.reading.loaded import Loaded, counted, unique_names
 from lowdim.app.reading.marks import note_suspects, with_numeric_words
 from lowdim.app.reading.number_text import MISSING_WORDS, Findings, numbers_in, shows_decimal_comma
 from lowdim.app.reading.source import Source
@@ -230,7 +230,7 @@ def _without_blank_lines(frame: pl.DataFrame, text: _Text) -> pl.DataFrame:
     lost = empty & blank if len(blank) == len(empty) else empty
     inside = int(lost[: np.flatnonzero(~lost).max(initial=-1) + 1].sum())
     if inside:
-        text.source.notes.append(f"{inside} blank lines between the rows left out")
+        text.source.notes.append(f"{counted(inside, 'blank line')} between the rows left out")
     return frame.filter(pl.Series(~lost))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from lowdim.app.reading.loaded import listed
+from lowdim.app.reading.loaded import counted, in_columns, listed
 from lowdim.app.reading.number_text import MISSING_WORDS, Findings, are_codes
 
 FEW = 3  # columns with leading zeros: of many columns, it is the way in which all numbers were written
@@ -53,7 +53,7 @@ def note_points(frame: pl.DataFrame, rows: Sequence[Sequence[str]], notes: list[
     if found:
         example = next(iter(found.values()))
         notes.append(
-            f"every point in columns {listed(list(found))} has three digits after it: {example} is read as "
+            f"every point {in_columns(list(found))} has three digits after it: {example} is read as "
             f"{float(example):g} (--thousands . reads {example.replace('.', '')})"
         )
 
@@ -66,9 +66,11 @@ def note_words(frame: pl.DataFrame, written: Mapping[str, pl.Series], findings: 
         text = frame[name].dtype == pl.String
         for word, count in lost.value_counts(sort=True).rows():
             if text:
-                notes.append(f"{word!r} read as missing: {count} cells in the text of column {listed([name])}")
+                notes.append(
+                    f"{word!r} read as missing: {counted(count, 'cell')} in the text of column {listed([name])}"
+                )
             elif name not in findings.words.get(word, (0, []))[1]:
                 cells, columns = numbers.get(word, (0, []))
                 numbers[word] = (cells + count, [*columns, name])
     for word, (count, columns) in numbers.items():
-        notes.append(f"{word!r} read as missing: {count} cells in columns {listed(columns)}")
+        notes.append(f"{word!r} read as missing: {counted(count, 'cell')} {in_columns(columns)}")
