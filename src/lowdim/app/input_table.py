@@ -130,8 +130,8 @@ def _of_distances(loaded: Loaded, how: ReadOptions, path: str | Path) -> InputTa
     D = loaded.frame.to_numpy().astype(np.float64)
     if not how.takes_distances:
         raise UserError(
-            f"{path}: {loaded.notes[-1]}. Rows are needed here; --distances no reads the table as rows and columns."
-            f"{_ways_with_unknown(D, path)}"
+            f"{path} has distances between {len(D)} items, and rows are needed here. If its numbers are no distances, "
+            f"--distances no reads the file as rows and columns.{_ways_with_unknown(D, path)}"
         )
     names = np.array(loaded.frame.columns, dtype=object)
     items = Column("item", "id", names, "the items between which distances are given", "name")
