@@ -42,7 +42,7 @@ def cases():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("method", "table"), cases(), ids=lambda case: getattr(case, "name", case))
+@pytest.mark.parametrize(("method", "table"), list(cases()), ids=lambda case: getattr(case, "name", case))
 def test_fit_then_transform(tables, capsys, method, table):
     setting = [word for pair in QUICK.get(method.name, []) for word in ("--set", pair)]
     words = ["fit", f"{table}.csv", "--label", "class", "--method", method.name, "--out", "m", "--n-jobs", "1"]

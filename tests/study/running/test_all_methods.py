@@ -44,6 +44,16 @@ def test_the_parts_of_the_verdict_are_counted(rows):
         assert heard[-1][0] == last
 
 
+def test_maps_of_noise_say_how_far_they_are(rows, monkeypatch):
+    monkeypatch.setattr("lowdim.study.running.all_methods.EVERY", -1.0)
+    heard = []
+    lowdim.compare(rows.X, methods=["pca"], n_jobs=1, progress=lambda *step: heard.append(step))
+    parts = [done for name, done, _ in heard if name == "maps of noise"]
+    assert parts == sorted(parts)
+    assert parts[0] == int(parts[0])
+    assert len(set(parts)) > 20  # tables of noise
+
+
 def test_labels_and_a_table_with_holes_have_the_right_number_too(rows):
     X = rows.X.copy()
     X[::7, 0] = np.nan

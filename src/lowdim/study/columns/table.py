@@ -183,9 +183,11 @@ def _is_single(X: Any) -> bool:
 def _nothing_left(table: Table, wishes: Wishes) -> str:
     seen = "; ".join(f"{c.name!r}: {c.reason}" for c in table.columns[:6]) or "the table has no columns"
     more = f"; and {len(table.columns) - 6} more" if len(table.columns) > 6 else ""
+    kinds = wishes.option["kinds"]
+    mark, end = (" category:", "COL") if kinds.startswith("--") else (": a column as ", "category")
     return (
-        f"{wishes.owner}: no column is left for the map ({seen}{more}). Ask for a column as a number or as categories "
-        f"({wishes.option['kinds']})."
+        f"{wishes.owner}: no column is left for the map ({seen}{more}). A map needs numbers, or categories that occur "
+        f"in several rows. A column that has them can be asked for ({kinds}{mark}{end})."
     )
 
 

@@ -30,7 +30,7 @@ class Steps:
 
     def __init__(self, progress: Progress | None, verbose: int | bool, runs: int, others: int) -> None:
         self.progress, self.verbose, self.runs, self.total = progress, verbose, runs, runs + others
-        self.done, self.name, self._last = 0, "", 0.0
+        self.done, self.name, self._last, self._share = 0, "", 0.0, 0.0
 
     def expect(self, runs: int) -> None:
         """There are so many runs, whatever was expected before; those that never come count as done."""
@@ -40,7 +40,7 @@ class Steps:
 
     def announce(self, name: str) -> None:
         """A step begins."""
-        self.name = name
+        self.name, self._share = name, 0.0
         if self.progress is not None:
             self.progress(name, self.done, max(self.total, self.done + 1))
         if self.verbose:
@@ -48,10 +48,11 @@ class Steps:
         self.done += 1
 
     def tell(self, share: float) -> None:
-        """So much of the step is done."""
+        """So much of the step is done; never less than before, though a step may find that it has more to do."""
+        self._share = max(self._share, share)
         if self.progress is not None and time.monotonic() - self._last > EVERY:
             self._last = time.monotonic()
-            self.progress(self.name, self.done - 1 + share, max(self.total, self.done))
+            self.progress(self.name, self.done - 1 + self._share, max(self.total, self.done))
 
 
 @dataclass(frozen=True, eq=False)

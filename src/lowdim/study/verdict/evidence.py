@@ -168,7 +168,8 @@ def gather(case: Case, listener: Listener | None = None) -> Evidence:
                     cut=ranked.cut, classes=ranked.classes)  # fmt: skip
     announce("maps of noise")
     try_ = _Attempts(skipped)
-    judged = try_("rows", Noise(case, source, maps, best, ranked.curved, ranked.cut, rng).judge) or Judged()
+    tell = (lambda share: None) if listener is None else listener.tell
+    judged = try_("rows", Noise(case, source, maps, best, ranked.curved, ranked.cut, rng, tell).judge) or Judged()
     skipped |= judged.skipped
     announce("groups and dimension")
     labels, named = _groups_of(case, maps[best])
