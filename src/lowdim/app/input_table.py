@@ -137,7 +137,8 @@ def _of_distances(loaded: Loaded, how: ReadOptions, path: str | Path) -> InputTa
     items = Column("item", "id", names, "the items between which distances are given", "name")
     labels, notes = _labels_of_items(names.tolist(), how)
     table = Table((items, *labels), np.arange(len(D)), len(D))
-    found = InputTable(table_name(path), table, (*loaded.notes, *notes), D)
+    told = [note for note in loaded.notes if "without a name is named" not in note]  # the column of the names
+    found = InputTable(table_name(path), table, (*told, *notes), D)
     found = without_rows(found, how.drop_rows, str(path)) if how.drop_rows else found
     return _with_known_pairs(found, how, path)
 
