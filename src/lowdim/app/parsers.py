@@ -182,10 +182,10 @@ def _impute(commands: argparse._SubParsersAction) -> None:
         "were left out. Prints the models with their errors; writes the completed table, and a second file with each "
         "filled cell and its uncertainty (NAME-cells.csv)."
     )
-    epilog = "example:\n  lowdim impute penguins.csv --out complete.csv\n"
+    epilog = "examples:\n  lowdim impute penguins.csv\n  lowdim impute penguins.csv --out complete.parquet\n"
     command = _command(commands, "impute", "fill the missing cells of a table", text, epilog)
     command.add_argument("source", metavar="FILE|NAME", help=SOURCE)
-    command.add_argument("--out", required=True, metavar="FILE", help="file for the completed table (required)")
+    command.add_argument("--out", metavar="FILE", help="file for the completed table (default: NAME-complete.csv)")
     command.add_argument("--cells", metavar="FILE", help="file for the filled cells (default: OUT-cells.csv)")
     options.formulas_option(command)
     command.add_argument(
