@@ -90,6 +90,8 @@ class Noise:
         """The rows of all maps, or of many rows those of the recommended one; then whether there is structure."""
         if self.case.against.name == "given" and not self.case.data.distances:
             return Judged(skipped={"rows": "the reference distances were given, and noise has none"})
+        if self.case.data.n_columns == 1 and not self.case.data.distances:
+            return Judged(skipped={"structure": "one column has no other that it could be related to"})
         if not self.case.in_this_process:
             return Judged(skipped={"rows": "each method runs under limits in a process of its own"})
         of_rows, of_sample, of_structure = self.rng.spawn(3)  # what one of them draws does not change the others
