@@ -57,6 +57,7 @@ CASES = {
     "euros": ([f"{1 + i}.{100 + i},43 €" for i in range(N)], "number", "a decimal comma and a currency"),
     "kilograms": ([f"{i}.96 kg" for i in range(N)], "number", "and the unit kg"),
     "zero-padded codes": ([f"{i % 7:03d}" for i in range(N)], "category", "7 different values"),
+    "long numbers, all different": ([2**60 + i for i in range(N)], "id", "a different number, too long for a quantity"),
     "long ids": ([2**60 + i % 39 for i in range(N)], "text", "39 different texts"),
     "dates with words": (["n/a" if i == 3 else f"2007-11-{i % 28 + 1:02d}" for i in range(N)], "date", "dates"),
     "categories with words": (

@@ -259,6 +259,8 @@ def test_dimensions_are_no_more_than_there_are_rows_and_columns():
     found = dimension(60.0, 19.6, 83.3)
     said = text_about("dimension", dimension=found, most_dimensions=47)
     assert "the data have about 47.0 dimensions (19.6 to 47.0)" in said
+    said = text_about("dimension", dimension=found, most_dimensions=4)
+    assert "2 columns cannot hold everything: the data fill all 4 dimensions that so many rows and" in said
     said = text_about("dimension", dimension=found, most_dimensions=2)
     assert said.startswith("2 columns can hold everything: the data have no more.")
 

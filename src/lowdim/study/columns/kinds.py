@@ -224,7 +224,9 @@ def _words(name: str, cells: np.ndarray, different: list[str]) -> Column:
         doubt = f"numbers with different units ({', '.join(units)}): bring them to one unit"
         return Column(name, "text", cells, f"{levels} different texts in {n} rows", doubt=doubt)
     if levels == n and n > 3 and longest <= LONG:
-        return Column(name, "id", cells, "a different text in each row")
+        long = all(text.isdigit() and len(text) > 15 for text in different)
+        what = "number, too long for a quantity," if long else "text"
+        return Column(name, "id", cells, f"a different {what} in each row")
     prose = levels > max(2, n // 4) and _are_sentences(different)
     if levels <= max(2, n // 2) and levels <= MOST_LEVELS and longest <= 4 * LONG and not prose:
         shown = ", ".join(short(text, 20) for text in different[:3]) + (", ..." if levels > 3 else "")

@@ -177,6 +177,8 @@ def dimension(found: Evidence) -> list[Sentence]:
     most = float("inf") if found.most_dimensions is None else found.most_dimensions
     value, low, high = (min(each, most) for each in (d.value, *d.interval))
     about = f"the data have about {value:.1f} dimensions ({low:.1f} to {high:.1f})"
+    if low == most:
+        about = f"the data fill all {most} dimensions that so many rows and columns can have"
     word = f"{found.width} column{'' if found.width == 1 else 's'}"
     if most <= found.width:
         text = f"{word} can hold everything: the data have no more. A map can only turn, bend or tear them."
