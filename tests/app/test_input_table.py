@@ -139,7 +139,7 @@ def test_complete_rows_keep_their_numbers_labels_and_names(csv):
     table = read(path, ReadOptions(rows="complete", label="kind"))
     assert table.numbers.tolist() == [1, 3, 4]
     assert table.labels.tolist() == ["x", "z", "w"]
-    assert "1 rows with missing values left out" in table.notes[-1]
+    assert "1 row with missing values left out" in table.notes[-1]
 
 
 def test_missing_values_can_be_kept_for_methods_that_take_them(csv):
