@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -41,7 +42,13 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         hint = self._near(message) + self._dashed_file()
-        self.exit(2, f"lowdim: {printable(message)}.{printable(hint)} See {self.prog} --help.\n")
+        self.exit(2, f"lowdim: {printable(message)}.{printable(hint)} See {self._with_command()} --help.\n")
+
+    def _with_command(self) -> str:
+        """This program, with the command that is given: unknown options are found after its parser has ended."""
+        known = next((action.choices for action in self._actions if isinstance(action.choices, dict)), {})
+        found = next((word for word in self.given if word in known), None)
+        return self.prog if found is None else f"{self.prog} {found}"
 
     def _dashed_file(self) -> str:
         """What to write for a file whose name begins with a dash."""
@@ -53,6 +60,8 @@ class _Parser(argparse.ArgumentParser):
         if "invalid choice: " in message:
             wrong = message.split("invalid choice: ")[1].split("'")[1]
             choices = next((action.choices for action in self._actions if isinstance(action.choices, dict)), None)
+            if choices and Path(wrong).exists():
+                return f" To map that file: {self.prog} compare {shlex.quote(wrong)}."
             return did_you_mean(wrong, choices) if choices else ""
         if message.startswith("unrecognized arguments: "):
             wrong = message.split(": ")[1].split()[0].split("=")[0]
