@@ -192,6 +192,18 @@ TEXT = [
         r"every point in columns? a has three digits after it: 1.118 is read as 1.118 \(--thousands . reads 1118\)",
     ),
     text(
+        "a point before three digits that another cell decides",
+        "a;b\n1.118;2\n44.967;3\n987;4\n2.5;7\n",
+        {"a": [1.118, 44.967, 987.0, 2.5], "b": [2, 3, 4, 7]},
+        SEMICOLONS,
+    ),
+    text(
+        "a point before three digits that another column decides",
+        "a;b\n1.118;0.25\n44.967;1.5\n987;0.5\n2.500;0\n",
+        {"a": [1.118, 44.967, 987.0, 2.5], "b": [0.25, 1.5, 0.5, 0.0]},
+        SEMICOLONS,
+    ),
+    text(
         "points for thousands by option",
         "a,b\n1.118,2\n987,3\n",
         {"a": [1118, 987], "b": [2.0, 3.0]},

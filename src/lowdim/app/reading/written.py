@@ -41,15 +41,18 @@ def _texts(column: pl.Series, absent: Sequence[str]) -> pl.Series:
 def note_points(frame: pl.DataFrame, rows: Sequence[Sequence[str]], notes: list[str]) -> None:
     """A note on columns whose points could stand between thousands: each has three digits after it.
 
-    `rows` are the first rows, for columns of decimals separated by semicolons, as where points separate thousands.
+    `rows` are the first rows of columns that semicolons separate. A column with other decimals decides for the file.
     """
     found: dict[str, str] = {}
     for j, column in enumerate(frame):
         cells = [row[j].strip() for row in rows if j < len(row) and row[j].strip() not in MISSING_WORDS]
-        grouped = [cell for cell in cells if GROUPED.fullmatch(cell)]
-        rest = [cell for cell in cells if not GROUPED.fullmatch(cell)]
-        if column.dtype.is_float() and len(grouped) >= ENOUGH and all(SHORT.fullmatch(cell) for cell in rest):
-            found[column.name] = grouped[0]
+        pointed = [cell for cell in cells if "." in cell]
+        if not column.dtype.is_float():
+            continue
+        if not all(GROUPED.fullmatch(cell) for cell in pointed):
+            return
+        if len(pointed) >= ENOUGH and all("." in cell or SHORT.fullmatch(cell) for cell in cells):
+            found[column.name] = pointed[0]
     if found:
         example = next(iter(found.values()))
         notes.append(
