@@ -201,12 +201,9 @@ def _impute(commands: argparse._SubParsersAction) -> None:
         "--draws", type=options.whole(2), default=20, metavar="M", help="draws of each cell, for its uncertainty"
     )
     command.add_argument(
-        "--method",
-        default="auto",
-        metavar="NAME",
-        choices=IMPUTATION_METHODS,
+        "--method", default="auto", metavar="NAME", choices=IMPUTATION_METHODS,
         help=f"model to fill cells with: {', '.join(IMPUTATION_METHODS)} (default: auto, the best)",
-    )
+    )  # fmt: skip
     command.add_argument(
         "--budget", type=float, default=60.0, metavar="S", help="seconds after which no further model is tried"
     )
@@ -237,12 +234,9 @@ def _fit(commands: argparse._SubParsersAction) -> None:
     command.add_argument("source", metavar="FILE|NAME", help=SOURCE)
     command.add_argument("--method", required=True, metavar="NAME", help="the method, such as isomap (required)")
     command.add_argument(
-        "--set",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
+        "--set", metavar="KEY=VALUE", action="append", default=[],
         help="a parameter of the method, such as n_neighbors=12 (repeatable)",
-    )
+    )  # fmt: skip
     command.add_argument("--out", required=True, metavar="MODEL", help="file for the fitted model (required)")
     command.add_argument("--embedding", metavar="FILE", help="file for the embedding (default: MODEL-embedding.csv)")
     options.scale_option(command)
