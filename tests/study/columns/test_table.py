@@ -102,6 +102,13 @@ def test_single_precision_stays():
     assert read_table(frame).numbers().dtype == np.float64
 
 
+def test_a_label_of_codes_is_not_doubted(rng):
+    frame = {"a": rng.normal(size=60), "b": rng.normal(size=60), "stage": np.arange(60) % 3}
+    asked, seen = (read_table(frame, Wishes(label=name)).columns[-1] for name in ("stage", None))
+    assert (asked.use, asked.doubt) == ("label", "")
+    assert (seen.use, seen.doubt[-26:]) == ("map", "may be codes of categories")
+
+
 def test_columns_that_count_twice_are_named(rng):
     a, b = rng.normal(size=(2, 20))
     a[3] = np.nan

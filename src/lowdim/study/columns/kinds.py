@@ -23,6 +23,7 @@ MOST_LEVELS = 50  # different values of a category
 MOST_CODES = 12  # different whole numbers that may be codes
 ENOUGH_ROWS = 8  # that whole numbers in ascending order are no accident
 NOTHING = ("", "na", "n/a", "#n/a", "nan", "-", "--", "?", ".")  # texts that stand for a missing cell
+CODES = "may be codes of categories"
 LONG = 60  # characters of a text that is no name
 _ID_NAME = re.compile(
     r"^(.*[ _.-])?(id|ids|uuid|guid|index|idx|row|rowid|rownames?|nr|no|number)$|^unnamed: ?[0-9]+$|^$"
@@ -143,7 +144,7 @@ def _code_doubt(name: str, levels: np.ndarray, n: int) -> dict[str, Any]:
     if not few and not named:
         return {}
     shown = ", ".join(as_text(float(v)) for v in levels[:4]) + (", ..." if len(levels) > 4 else "")
-    return {"doubt": f"{len(levels)} different whole numbers ({shown}) may be codes of categories", "other": "category"}
+    return {"doubt": f"{len(levels)} different whole numbers ({shown}) {CODES}", "other": "category"}
 
 
 def _flag(name: str, values: np.ndarray) -> Column | None:
