@@ -125,9 +125,13 @@ def test_what_is_written(flowers, capsys):
 
 def test_two_runs_in_a_row_give_the_same_files(flowers, capsys):
     words = ["compare", "flowers.csv", "--label", "species", "--methods", "pca,kernel-pca", "--out", "o"]
-    assert say(capsys, *words)[0] == 0
+    assert "earlier run" not in say(capsys, *words)[2]
     before = pl.read_parquet("o/embeddings.parquet")
-    assert say(capsys, *words)[0] == 0
+    code, _, err = say(capsys, *words)
+    assert code == 0
+    assert "\npca: finished by an earlier run (2 of " in err
+    assert "settings, with the times of that run: pca, kernel-pca, random; --fresh makes all maps again" in err
+    assert "earlier run" not in say(capsys, *words, "--fresh")[2]
     assert pl.read_parquet("o/embeddings.parquet").equals(before)
     assert set(os.listdir("o")) == {*RESULTS, "maps"}
 
@@ -474,7 +478,7 @@ MISTAKES = [
     (["compare", "flowers.csv", "--reference", "other"], "invalid choice: 'other'"),
     (["compare"], "the following arguments are required: FILE|NAME"),
     (["comparison"], "invalid choice: 'comparison'"),
-    (["compare", "flowers.csv", "--frobnicate"], "unrecognized arguments: --frobnicate"),
+    (["compare", "flowers.csv", "--frobnicate"], "unrecognized arguments: --frobnicate. See lowdim compare --help"),
     (["fit", "flowers.csv", "--method", "pcaa", "--out", "m"], "Did you mean 'pca'?"),
     (["fit", "flowers.csv", "--method", "pca", "--out", "no/where"], "the folder no does not exist"),
     (

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import lowdim
-from lowdim.app import cli
+from lowdim.app import cli, commands
 from lowdim.app.parsers import parser
 
 SOURCE = str(Path(lowdim.__file__).parents[1])
@@ -90,7 +90,7 @@ def test_describe(penguins, capsys):
     code, out, _ = say(capsys, "describe", "penguins.csv")
     assert code == 0
     assert "60 rows; 4 of 9 columns would be in the map (2 of numbers, 2 of categories)" in out
-    assert "missing together in" in out
+    assert re.search(r"missing (together )?in \d+ rows: ", out)
     found = json.loads(say(capsys, "describe", "penguins.csv", "--json")[1])
     assert found["rows"] == 60
     assert found["missing_cells"] == penguins["mass"].null_count() + penguins["sex"].null_count()
@@ -386,17 +386,75 @@ def test_help_lists_the_methods_in_groups(capsys):
     assert all(name in text for name in ("laplacian-eigenmaps", "mutual-information", "opentsne", "inverse-nlpca"))
 
 
-def test_without_the_libraries_of_the_command_line(penguins):
-    block = "import sys; sys.modules['polars'] = None; from lowdim.app.cli import main; sys.exit(main(sys.argv[1:]))"
-    for words in (["compare", "penguins.csv"], ["describe", "penguins.csv"], ["datasets"]):
-        done = subprocess.run(
-            [sys.executable, "-c", block, *words],
-            capture_output=True,
-            text=True,
-            env={**os.environ, "PYTHONPATH": SOURCE},
+BARE = """
+import contextlib, io, json, sys
+LOST = ("anywidget", "jinja2", "markupsafe", "matplotlib", "pandas", "PIL", "polars", "python_calamine", "rich")
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name in LOST:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Absent())
+from lowdim.app.cli import main
+said = {}
+for words in json.loads(sys.argv[1]):
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+        code = main(words.split())
+    said[words] = (code, out.getvalue()[:200], err.getvalue())
+print(json.dumps(said))
+"""
+TABLE_COMMANDS = (
+    "compare t.csv", "compare swiss-roll", "view lowdim-report-t", "describe t.csv", "impute t.csv --out c.csv",
+    "fit t.csv --method pca --out m", "transform m t.csv --out z.csv", "inverse m z.csv --out r.csv",
+    "score t.csv z.csv", "datasets", "datasets helix --out h.csv", "reproduce", "reproduce conic", "datasets --json",
+)  # fmt: skip
+
+
+def bare(code, *words):
+    """Run code as after `pip install lowdim`, without any extra."""
+    environment = {**os.environ, "PYTHONPATH": SOURCE}
+    return subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True, env=environment)
+
+
+def test_every_command_without_the_libraries_of_the_command_line(penguins):
+    helped = ("", "--help", "--version", "compare --help", "fit --help", "comprae t.csv")
+    said = json.loads(bare(BARE, json.dumps([*TABLE_COMMANDS, *helped])).stdout)
+    known = {name for name in commands._HOMES if any(words.split()[0] == name for words in TABLE_COMMANDS)}
+    assert known == set(commands._HOMES)
+    for words in TABLE_COMMANDS:
+        code, out, err = said[words]
+        assert (code, out) == (2, "")
+        assert re.fullmatch(
+            r"lowdim: the command line needs (polars|rich); install it with: pip install 'lowdim\[app\]'\n", err
         )
-        assert done.returncode == 2
-        assert done.stderr == "lowdim: the command line needs polars; install it with: pip install 'lowdim[app]'\n"
+    for words in helped[:-1]:
+        code, out, err = said[words]
+        assert (code, err) == (0, "")
+        assert out.startswith(("usage: lowdim", "lowdim "))
+    assert "Did you mean 'compare'?" in said["comprae t.csv"][2]
+
+
+BARE_PYTHON = (
+    BARE.split("from lowdim")[0]
+    + """
+import numpy as np
+import lowdim
+X = np.random.default_rng(0).normal(size=(40, 3))
+made = lowdim.compare(X, methods=["pca"], n_jobs=1)
+lowdim.compare({"a": X[:, 0], "b": X[:, 1], "c": list("xyyx") * 10, "d": list("uvuu") * 10}, methods=["famd"], n_jobs=1)
+print(made.verdict, made, made.table, made.to_dict())
+for write in (made.report, lambda: lowdim.plot.embedding(X[:, :2])):
+    try:
+        write()
+    except ImportError as error:
+        print(error)
+"""
+)
+
+
+def test_python_without_the_libraries_of_the_command_line():
+    done = bare(BARE_PYTHON)
+    assert not done.stderr
+    assert done.stdout.count("install it with: pip install 'lowdim[app]'") == 2
 
 
 KILLED = [sys.executable, "-m", "lowdim.app", "compare", "penguins.csv", "--out", "o", "--seed", "3"]

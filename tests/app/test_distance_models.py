@@ -90,6 +90,11 @@ def test_who_needs_rows_says_so(items, capsys):
     code, _, err = run(capsys, "impute", "holes.csv", "--out", "c.csv")
     assert code == 2
     assert "lowdim fit holes.csv --method mds maps the items by the known ones" in err
+    assert run(capsys, "impute", "d.csv", "--out", "c.csv")[::2] == (
+        2,
+        "lowdim: d.csv has distances between 24 items, and rows are needed here. If its numbers are no distances, "
+        "--distances no reads the file as rows and columns.\n",
+    )
 
 
 def test_the_way_back_needs_rows(items, capsys):

@@ -57,8 +57,9 @@ def test_no_message_is_left_in_python():
         (
             "correction='cailliez' or 'lingoes' makes",
             "compare",
-            "lowdim fit --set correction=cailliez or 'lingoes' makes",
+            "lowdim fit --set correction=cailliez or lingoes makes",
         ),
+        ("drop=[...] (on the command line: --drop) leaves them out", "compare", "--drop leaves them out"),
         ("Set unknown='ignore' to treat", "fit", "Use --set unknown=ignore to treat"),
         (
             "not converged after max_iter=10 steps (tol=1e-06).",

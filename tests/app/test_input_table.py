@@ -139,7 +139,7 @@ def test_complete_rows_keep_their_numbers_labels_and_names(csv):
     table = read(path, ReadOptions(rows="complete", label="kind"))
     assert table.numbers.tolist() == [1, 3, 4]
     assert table.labels.tolist() == ["x", "z", "w"]
-    assert "1 rows with missing values left out" in table.notes[-1]
+    assert "1 row with missing values left out" in table.notes[-1]
 
 
 def test_missing_values_can_be_kept_for_methods_that_take_them(csv):
@@ -241,7 +241,9 @@ def test_encodings(tmp_path):
 
 def test_distances_are_no_rows(csv):
     path = csv("x,y,z\n0,1,2\n1,0,3\n2,3,0\n")
-    with pytest.raises(UserError, match=r"distances between 3 items .*Rows are needed here; --distances no reads"):
+    with pytest.raises(
+        UserError, match=r"distances between 3 items, and rows are needed here\. .*--distances no reads"
+    ):
         read(path)
     table = read(path, ReadOptions(distances="no", kinds=(("y", "number"),)))
     assert table.distances is None

@@ -6,6 +6,7 @@ import signal
 import stat
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -161,6 +162,24 @@ def test_two_runs_at_once_have_a_folder_each(tmp_path, monkeypatch, chosen):
         with report_folder(chosen, "t", "one", 0.0) as (three, _):
             assert three == Path(f"{first}-3")
     assert os.listdir() == [f"{first}-2"]  # folders that stayed empty are gone
+
+
+@pytest.mark.parametrize("chosen", [None, "o"])
+def test_a_run_that_ends_while_this_one_asks_for_the_folder_keeps_its_report(tmp_path, monkeypatch, chosen):
+    monkeypatch.chdir(tmp_path)
+    first = Path(chosen or "lowdim-report-t")
+
+    @contextmanager
+    def asked_late(folder):
+        if folder == first:
+            (folder / "report.html").touch()
+            (folder / "scores.json").write_text('{"run": "other"}')
+        yield True
+
+    monkeypatch.setattr(output_paths, "folder_for_one", asked_late)
+    with report_folder(chosen, "t", "mine", 0.0) as (folder, said):
+        assert folder == Path(f"{first}-2")
+        assert said.endswith(f"this one goes to {folder}")
 
 
 def test_output_in_a_missing_folder_or_on_a_folder(tmp_path):

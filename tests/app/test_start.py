@@ -21,6 +21,7 @@ sys.exit(f"imported: {slow}" if slow else code)
     ("words", "said"),
     [
         (["comprae", "t.csv"], "Did you mean 'compare'?"),
+        (["t.csv"], "To map that file: lowdim compare t.csv."),
         (["compare", "nosuch.csv"], "no such file: nosuch.csv."),
         (["compare", "swissroll"], "Did you mean 'swiss-roll'?"),
         (["compare", "ragged.csv"], "ragged.csv: line 3 has 3 fields"),

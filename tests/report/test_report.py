@@ -298,3 +298,10 @@ def test_page_without_jinja(c, monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ImportError, match=r"pip install 'lowdim\[app\]'"):
         render(c)
+
+
+def test_more_dimensions_than_columns_are_explained(tmp_path, rng):
+    c = lowdim.compare(rng.normal(size=(60, 3)), methods=["pca"], n_jobs=1)
+    assert c.evidence.dimension.interval[1] > 3
+    page = c.report(tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "So many rows and columns can have at most 3, which is what the verdict says." in page

@@ -53,6 +53,21 @@ def test_categories(categories, first):
     assert any("Gower" in reason for reason in panel.reasons)
 
 
+def test_few_columns_have_few_maps():
+    assert choose_panel(Traits(300, 1)).names == ("pca",)
+    assert "factor-analysis" not in choose_panel(Traits(300, 2)).names
+    assert "factor-analysis" in choose_panel(Traits(300, 3)).names
+    assert "factor-analysis" not in choose_panel(Traits(300, 3, reduced=3)).names
+
+
+def test_one_column_is_not_compared_with_noise(rng):
+    found = compare(rng.normal(size=(60, 1)), n_jobs=1)
+    assert (found.names, found.failures) == (["pca", "random"], {})
+    said = str(found.verdict)
+    assert "Not judged: structure (one column has no other that it could be related to)." in said
+    assert "structure was found" not in said
+
+
 def test_labels_add_lda_where_it_has_a_map():
     assert "lda" in choose_panel(Traits(300, 10, n_classes=3)).names
     assert "lda" not in choose_panel(Traits(300, 10, n_classes=2)).names  # one direction is no map of two

@@ -120,9 +120,8 @@ def _run(arguments: argparse.Namespace, pressed: list[int]) -> int:
 
 def _missing_extra(error: BaseException) -> str | None:
     """What to install, where the libraries of the command line are not there."""
-    if not isinstance(error, ModuleNotFoundError) or (error.name or "").split(".")[0] not in EXTRA:
-        return None
-    return f"the command line needs {error.name}; install it with: pip install 'lowdim[app]'"
+    lost = (error.name or "").split(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    return f"the command line needs {lost}; install it with: pip install 'lowdim[app]'" if lost in EXTRA else None
 
 
 def _one_line(error: BaseException, command: str) -> str:

@@ -97,7 +97,8 @@ def _plain_progress() -> Callable[[str, float, int], None]:
 def print_notes(table: InputTable) -> None:
     """Print the number of rows, what was done with each column, and the notes about the file."""
     used, all_columns = len(table.columns), len(table.table.columns)
-    columns = f"{used} columns" if used == all_columns else f"{used} of {all_columns} columns"
+    of_all = "" if used == all_columns else f" of {all_columns}"
+    columns = f"{used}{of_all} column{'s' * (all_columns != 1)}"
     if table.distances is not None:
         print_line(f"{table.name}: distances between {table.n_rows} items", error=True)
     else:

@@ -27,7 +27,7 @@ _WORDS = (
     (r"; use missing='error' or X\.toarray\(\)|Use X\.toarray\(\)", "; use a table that is not sparse"),
     (r"kinds=\{.*?\} \(on the command line: (--as '.*?')\)", r"\1"),
     (r"pass y \(on the command line: (--label COL)\)", r"choose it with \1"),
-    (r"scale=(?:True|False) \(on the command line: (--[a-z-]+)\)", r"\1"),
+    (r"(?:scale=(?:True|False)|drop=\[\.\.\.\]) \(on the command line: (--[a-z-]+)\)", r"\1"),
     (r"^(?:compare|score): (reference|metric) must", r"--\1 must"),
     (r"\b(?:ValueError|TypeError): ", ""),
     (r"\by must\b", "the label must"),
@@ -39,6 +39,9 @@ _SETTING = re.compile(
     r"(?P<before>--set |\bgot |\bset |\bSet )?(?<![\w:'\"-])(?P<name>[a-z][a-z_]*)="
     r"(?:'(?P<quoted>[^']*)'|(?P<plain>[A-Za-z0-9][^ ,;:)]*?))(?=[ ,;:)]|\.?$|\. )"
 )
+
+
+_OTHER_VALUE = re.compile(r"(--set [\w.-]+=\w+) or '(\w+)'")
 
 
 def with_option_names(message: str, command: str = "fit", method: str | None = None) -> str:
@@ -63,4 +66,4 @@ def with_option_names(message: str, command: str = "fit", method: str | None = N
         verb = {"Set ": "Use ", "set ": "use "}.get(before, before)
         return f"{verb}{prefix}{name}={value}"
 
-    return _SETTING.sub(option, message)
+    return _OTHER_VALUE.sub(r"\1 or \2", _SETTING.sub(option, message))

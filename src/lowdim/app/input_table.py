@@ -23,7 +23,7 @@ from lowdim.app.label_file import with_labels
 from lowdim.app.left_out_rows import with_note_on_summary, without_rows
 from lowdim.app.read_options import ReadOptions
 from lowdim.app.reading.any_file import read_any
-from lowdim.app.reading.loaded import Loaded, listed, missing_values
+from lowdim.app.reading.loaded import Loaded, counted, listed, missing_values
 from lowdim.app.reading.source import PACKED_EXTENSIONS, STANDARD_INPUT
 from lowdim.study.columns import Column, Table, Wishes, read_table
 from lowdim.study.columns.column import MAPPED
@@ -130,14 +130,15 @@ def _of_distances(loaded: Loaded, how: ReadOptions, path: str | Path) -> InputTa
     D = loaded.frame.to_numpy().astype(np.float64)
     if not how.takes_distances:
         raise UserError(
-            f"{path}: {loaded.notes[-1]}. Rows are needed here; --distances no reads the table as rows and columns."
-            f"{_ways_with_unknown(D, path)}"
+            f"{path} has distances between {len(D)} items, and rows are needed here. If its numbers are no distances, "
+            f"--distances no reads the file as rows and columns.{_ways_with_unknown(D, path)}"
         )
     names = np.array(loaded.frame.columns, dtype=object)
     items = Column("item", "id", names, "the items between which distances are given", "name")
     labels, notes = _labels_of_items(names.tolist(), how)
     table = Table((items, *labels), np.arange(len(D)), len(D))
-    found = InputTable(table_name(path), table, (*loaded.notes, *notes), D)
+    told = [note for note in loaded.notes if "without a name is named" not in note]  # the column of the names
+    found = InputTable(table_name(path), table, (*told, *notes), D)
     found = without_rows(found, how.drop_rows, str(path)) if how.drop_rows else found
     return _with_known_pairs(found, how, path)
 
@@ -245,7 +246,9 @@ def _understood(frame: pl.DataFrame, how: ReadOptions, source: str) -> Table:
     try:
         return read_table(frame, wishes)
     except ValueError as error:
-        raise UserError(with_option_names(str(error))) from error
+        said = with_option_names(str(error))
+        way = " --na TEXT reads a text as a missing cell." if "must hold numbers; got" in said else ""
+        raise UserError(f"{said}{way}") from error
 
 
 def _refuse_against_model(how: ReadOptions, source: str) -> None:
@@ -292,10 +295,10 @@ def _without_holes(found: InputTable, how: ReadOptions, source: str) -> InputTab
     if how.rows == "complete":
         if not len(rows):
             raise UserError(f"{source}: no row is complete ({where}); leave columns out with --drop.")
-        return found.take(rows, f"{hit} rows with missing values left out (--rows complete)")
+        return found.take(rows, f"{counted(hit, 'row')} with missing values left out (--rows complete)")
     if how.missing == "keep":
         return replace(found, notes=(*found.notes, missing_values(cells, hit, found.n_rows)))
     raise UserError(
-        f"{source}: {cells} missing values in {hit} of {found.n_rows} rows ({where}). "
+        f"{source}: {missing_values(cells, hit, found.n_rows)} ({where}). "
         f"--rows complete uses only the {len(rows)} complete rows; --drop COL leaves a column out."
     )

@@ -47,16 +47,26 @@ def report_folder(chosen: str | None, name: str, run: str, started: float) -> It
     why = ""
     for number in itertools.count(1):
         folder = first if number == 1 else Path(f"{first}-{number}")
-        other = _run_of(folder) not in (None, run)
-        if other and (chosen is None or number > 1 or _written_since(folder, started)):
+        may_replace = chosen is not None and number == 1
+        if _is_kept(folder, run, started, may_replace):
             why = why or f"{first} has the report of other data or settings"
             continue
         with output_folder(folder), folder_for_one(folder) as mine:
-            if mine:
-                replaces = f"replaces the earlier report in {folder}" if other else None
+            if mine and not _is_kept(folder, run, started, may_replace):  # another run may have ended in between
+                replaces = f"replaces the earlier report in {folder}" if _has_other(folder, run) else None
                 yield folder, f"{why}; this one goes to {folder}" if why else replaces
                 return
             why = why or f"another run is writing into {first}"
+
+
+def _has_other(folder: Path, run: str) -> bool:
+    """Whether a folder has the report of another run."""
+    return _run_of(folder) not in (None, run)
+
+
+def _is_kept(folder: Path, run: str, started: float, may_replace: bool) -> bool:
+    """Whether a folder has the report of another run that must stay there."""
+    return _has_other(folder, run) and (not may_replace or _written_since(folder, started))
 
 
 def _written_since(folder: Path, started: float) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import textwrap
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -40,7 +41,13 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         hint = self._near(message) + self._dashed_file()
-        self.exit(2, f"lowdim: {printable(message)}.{printable(hint)} See {self.prog} --help.\n")
+        self.exit(2, f"lowdim: {printable(message)}.{printable(hint)} See {self._with_command()} --help.\n")
+
+    def _with_command(self) -> str:
+        """This program, with the command that is given: unknown options are found after its parser has ended."""
+        known = next((action.choices for action in self._actions if isinstance(action.choices, dict)), {})
+        found = next((word for word in self.given if word in known), None)
+        return self.prog if found is None else f"{self.prog} {found}"
 
     def _dashed_file(self) -> str:
         """What to write for a file whose name begins with a dash."""
@@ -52,6 +59,8 @@ class _Parser(argparse.ArgumentParser):
         if "invalid choice: " in message:
             wrong = message.split("invalid choice: ")[1].split("'")[1]
             choices = next((action.choices for action in self._actions if isinstance(action.choices, dict)), None)
+            if choices and Path(wrong).exists():
+                return f" To map that file: {self.prog} compare {shlex.quote(wrong)}."
             return did_you_mean(wrong, choices) if choices else ""
         if message.startswith("unrecognized arguments: "):
             wrong = message.split(": ")[1].split()[0].split("=")[0]
@@ -181,22 +190,19 @@ def _impute(commands: argparse._SubParsersAction) -> None:
         "were left out. Prints the models with their errors; writes the completed table, and a second file with each "
         "filled cell and its uncertainty (NAME-cells.csv)."
     )
-    epilog = "example:\n  lowdim impute penguins.csv --out complete.csv\n"
+    epilog = "examples:\n  lowdim impute penguins.csv\n  lowdim impute penguins.csv --out complete.parquet\n"
     command = _command(commands, "impute", "fill the missing cells of a table", text, epilog)
     command.add_argument("source", metavar="FILE|NAME", help=SOURCE)
-    command.add_argument("--out", required=True, metavar="FILE", help="file for the completed table (required)")
+    command.add_argument("--out", metavar="FILE", help="file for the completed table (default: NAME-complete.csv)")
     command.add_argument("--cells", metavar="FILE", help="file for the filled cells (default: OUT-cells.csv)")
     options.formulas_option(command)
     command.add_argument(
         "--draws", type=options.whole(2), default=20, metavar="M", help="draws of each cell, for its uncertainty"
     )
     command.add_argument(
-        "--method",
-        default="auto",
-        metavar="NAME",
-        choices=IMPUTATION_METHODS,
+        "--method", default="auto", metavar="NAME", choices=IMPUTATION_METHODS,
         help=f"model to fill cells with: {', '.join(IMPUTATION_METHODS)} (default: auto, the best)",
-    )
+    )  # fmt: skip
     command.add_argument(
         "--budget", type=float, default=60.0, metavar="S", help="seconds after which no further model is tried"
     )
@@ -227,12 +233,9 @@ def _fit(commands: argparse._SubParsersAction) -> None:
     command.add_argument("source", metavar="FILE|NAME", help=SOURCE)
     command.add_argument("--method", required=True, metavar="NAME", help="the method, such as isomap (required)")
     command.add_argument(
-        "--set",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
+        "--set", metavar="KEY=VALUE", action="append", default=[],
         help="a parameter of the method, such as n_neighbors=12 (repeatable)",
-    )
+    )  # fmt: skip
     command.add_argument("--out", required=True, metavar="MODEL", help="file for the fitted model (required)")
     command.add_argument("--embedding", metavar="FILE", help="file for the embedding (default: MODEL-embedding.csv)")
     options.scale_option(command)

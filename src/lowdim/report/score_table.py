@@ -27,7 +27,7 @@ def heading(comparison: Compared) -> str:
     sizes = sorted({o.n_components for o in c.outcomes if o.n_components is not None})
     width = "/".join(map(str, sizes)) or "?"
     return (
-        f"{len(c.outcomes)} methods, {c.n_rows} rows x {c.n_columns} columns -> {width}, "
+        f"{len(c.outcomes)} methods, {c.n_rows} rows x {c.n_columns} column{'s' * (c.n_columns != 1)} -> {width}, "
         f"reference: {c.reference.name}, seed {c.seed}"
     )
 

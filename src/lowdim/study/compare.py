@@ -33,7 +33,7 @@ from lowdim.study.running.one_method import Outcome
 from lowdim.study.scoring import score_each
 from lowdim.study.settings import Settings
 from lowdim.study.verdict import Evidence, Verdict, gather, verdict_of
-from lowdim.study.verdict.evidence import Case
+from lowdim.study.verdict.evidence import LEAST_ROWS, Case
 
 
 @renamed_arguments(callback="progress", n_neighbors="graph_neighbors", memory_limit="limit_memory")
@@ -180,7 +180,7 @@ def compare(
     place = None if device is None else devices.find(device, "compare")
     settings = Settings.for_data(data, labels, width, seed, n_jobs, max(0, int(verbose) - 1), device)
     planned = requested_methods(methods if panel is None else panel.names, settings, parameters)
-    steps = Steps(progress, verbose, expected_runs(planned, data.rows.shape, settings), _others(verdict, stability))
+    steps = Steps(progress, verbose, *_expected(planned, data, settings, verdict, stability))
     with shared(data.rows):
         steps.announce("reference distances")
         against = choose_reference(reference, data, metric=metric, graph_neighbors=graph_neighbors, n_jobs=n_jobs)
@@ -218,9 +218,10 @@ def _notes(
     return tuple(note for note in (*data.notes, *notes_on_scores(outcomes, data, planned), own, *others) if note)
 
 
-def _others(verdict: bool, stability: int) -> int:
-    """Steps besides the methods: reference, scores; noise, groups; stability."""
-    return 2 + (2 + bool(stability) if verdict else 0)
+def _expected(planned: list[Entry], data: Data, settings: Settings, verdict: bool, stability: int) -> tuple[int, int]:
+    """Runs of methods, and the steps besides: reference, scores; noise, groups, unless rows are too few; stability."""
+    others = 2 + (2 + bool(stability) if verdict and data.n >= LEAST_ROWS else 0)
+    return expected_runs(planned, data.rows.shape, settings), others
 
 
 def _wishes(y: Any, row_names: Any, columns: Any, drop: Any, kinds: Any) -> Wishes:

@@ -38,7 +38,8 @@ class Comparison:
     ----------
     outcomes : tuple
         One record for each method in the order given, added baselines last: ``name``,
-        ``baseline``, ``embedding``, ``estimator`` (fitted), ``parameters``, ``seconds``, ``warnings``, ``error``.
+        ``baseline``, ``embedding``, ``estimator`` (fitted), ``parameters``, ``seconds``, ``warnings``, ``error``, and
+        ``reused`` where the map was kept from an earlier run, with its time.
     scored : dict of str
         For each method that succeeded: its ``scores``, ``rnx`` curve and ``per_row`` quality.
     rows_scored : ndarray of bool

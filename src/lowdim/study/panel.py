@@ -70,6 +70,9 @@ def _first_choice(traits: Traits, reasons: list[str]) -> list[str]:
 
 
 def _numbers(traits: Traits, reasons: list[str]) -> list[str]:
+    if traits.n_columns == 1:
+        reasons.append("one column of numbers is a map already: pca shows it, and nothing is to be reduced")
+        return ["pca"]
     names = ["pca", "ica", "factor-analysis", "kernel-pca", "isomap", "tsne", "umap", "laplacian-eigenmaps", "lle"]
     if traits.n_rows > MANY_ROWS:
         names = ["pca", "isomap", "tsne", "umap", "laplacian-eigenmaps", "lle"]
@@ -80,6 +83,9 @@ def _numbers(traits: Traits, reasons: list[str]) -> list[str]:
         reasons.append("more columns than rows: without ica and factor-analysis, which are not determined then")
     else:
         reasons.append(f"numbers in {traits.n_columns} columns: linear projections, and methods for curved data")
+        if traits.n_columns <= traits.reduced:
+            names.remove("factor-analysis")
+            reasons.append(f"without factor-analysis, which has no {traits.reduced} factors of so few columns")
     return names
 
 

@@ -38,7 +38,7 @@ def test_columns_labels_and_missing_cells(tmp_path, extension, write):
         "t": ["x", None, "007"],
         "rate": [1, 4, 5],  # 4 has no label: codes are numbers
     }
-    assert loaded.notes == ("value labels read instead of codes in columns sex",)
+    assert loaded.notes == ("value labels read instead of codes in column sex",)
 
 
 def test_recognised_by_content(tmp_path):

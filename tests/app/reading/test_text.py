@@ -31,7 +31,7 @@ def test_a_word_for_missing_far_down(tmp_path):
     path.write_text("a,b\n" + "1,2\n" * 30000 + "?,3\n")
     loaded = load(path, ReadOptions())
     assert loaded.frame["a"].null_count() == 1
-    assert loaded.notes == ("'?' read as missing: 1 cells in columns a",)
+    assert loaded.notes == ("'?' read as missing: 1 cell in column a",)
     path.write_text("a,b\n" + "1,2\n" * 30000 + "?,3\nx,4\n")  # one cell is neither: nothing is converted
     loaded = load(path, ReadOptions())
     assert loaded.frame["a"].dtype == pl.String
@@ -61,9 +61,10 @@ def test_row_names_of_R_name_the_rows(tmp_path):
 
 
 def test_decimal_commas_found_late_reach_columns_that_looked_like_points(tmp_path):
-    """1.234 among decimal commas is no 1.234; nobody knows whether it is a thousand, so it stays text."""
+    """1.234 beside decimal commas is no 1.234 but a thousand, which a note says."""
     path = tmp_path / "t.csv"
     path.write_text("a;b\n" + "1;1.234\n" * 20000 + "2,5;1.234\n")
-    frame = load(path, ReadOptions()).frame
-    assert frame["a"][-1] == 2.5
-    assert frame["b"].dtype == pl.String
+    loaded = load(path, ReadOptions())
+    assert loaded.frame["a"][-1] == 2.5
+    assert set(loaded.frame["b"]) == {1234.0}
+    assert "thousands separators read in column b (1.234 is 1234)" in loaded.notes

@@ -117,9 +117,19 @@ def test_what_is_above_the_data(load_rows):
     assert "has units (cm, kg)" in notes[1]
 
 
+def test_titles_and_merged_cells_above_the_names(load_rows):
+    above = [["Water quality", None, None, None], ["by the lab", None, None, None], [None] * 4]
+    names = [["Station", "Chemistry", None, "Life"], [None, "pH", "O2", "Taxa"]]
+    cells, notes = load_rows([*above, *names, ["A", 7.5, 80, 3], ["B", 6.5, 95, 9], ["C", 7.1, 88, 4]])
+    assert cells == {"Station": ["A", "B", "C"], "pH": [7.5, 6.5, 7.1], "O2": [80, 95, 88], "Taxa": [3, 9, 4]}
+    assert [note.split(":")[0].split(";")[0] for note in notes] == [
+        "the text above the column names is a title, not used as data", "the column names stand in two lines",
+    ]  # fmt: skip
+
+
 def test_empty_columns_and_rows_are_layout(load_rows):
     rows = [[None, None, None, None], [None, "a", None, "b"], [None, 1, None, 2.5], [None] * 4, [None, 2, None, 3]]
-    assert load_rows(rows) == ({"a": [1, 2], "b": [2.5, 3]}, ("1 blank rows left out",))
+    assert load_rows(rows) == ({"a": [1, 2], "b": [2.5, 3]}, ("1 blank row left out",))
 
 
 def test_cells_keep_their_types(load_rows):
@@ -131,7 +141,7 @@ def test_cells_keep_their_types(load_rows):
         "code": ["007", "008", "x9"],
         "mixed": ["1", "x", None],
     }
-    assert notes == ("'n/a' read as missing: 1 cells in columns n",)
+    assert notes == ("'n/a' read as missing: 1 cell in column n",)
 
 
 def test_markup_and_emoji_survive(load_rows):

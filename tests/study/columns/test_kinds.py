@@ -57,6 +57,7 @@ CASES = {
     "euros": ([f"{1 + i}.{100 + i},43 €" for i in range(N)], "number", "a decimal comma and a currency"),
     "kilograms": ([f"{i}.96 kg" for i in range(N)], "number", "and the unit kg"),
     "zero-padded codes": ([f"{i % 7:03d}" for i in range(N)], "category", "7 different values"),
+    "long numbers, all different": ([2**60 + i for i in range(N)], "id", "a different number, too long for a quantity"),
     "long ids": ([2**60 + i % 39 for i in range(N)], "text", "39 different texts"),
     "dates with words": (["n/a" if i == 3 else f"2007-11-{i % 28 + 1:02d}" for i in range(N)], "date", "dates"),
     "categories with words": (
@@ -79,7 +80,9 @@ def test_kinds(case):
     assert len(found.values) == len(values)
 
 
-@pytest.mark.parametrize("name", ["id", "ID", "customer_id", "sampleId", "Index", "Unnamed: 0", ""])
+@pytest.mark.parametrize(
+    "name", ["id", "ID", "customer_id", "sampleId", "PatientNo", "orderNr", "patientid", "Index", "Unnamed: 0", ""]
+)
 def test_names_of_ids(name):
     shuffled = [(i * 17) % 101 + 1000 for i in range(N)]
     assert column(shuffled, name).kind == "id"
@@ -102,7 +105,22 @@ def test_words_among_numbers_are_said():
     assert np.isnan(found.values[[3, 8]]).all()
     assert np.isnan(found.values).sum() == 2
     # a word with a digit may be a number in another notation: nothing is thrown away
-    assert column(["<0.1" if i == 3 else str(i * 3 % 37 + 0.5) for i in range(N)]).kind != "number"
+    assert column(["1.5.2" if i == 3 else str(i * 3 % 37 + 0.5) for i in range(N)]).kind != "number"
+
+
+def test_limits_of_what_can_be_measured_are_no_numbers():
+    found = column(["<0.1" if i in (3, 8) else str(i * 3 % 37 + 0.5) for i in range(N)], "Ti")
+    assert (found.kind, found.other) == ("number", "category")
+    assert "2 cells are no numbers ('<0.1') and read as missing" in found.doubt
+    assert np.flatnonzero(np.isnan(found.values)).tolist() == [3, 8]
+    assert column([["<5 kg", "5-10 kg", ">10 kg"][i % 3] for i in range(N)]).kind == "ordinal"
+
+
+def test_numbers_in_several_units_are_named():
+    found = column([f"{i / 4} kg" if i % 2 else f"{i * 100} g" for i in range(N)])
+    assert found.kind == "text"
+    assert found.doubt == "numbers with different units (g, kg): bring them to one unit"
+    assert column([f"{i} {'abcdefghij'[i % 10] * 2}" for i in range(N)]).doubt == ""  # flats and the like
 
 
 def test_values_survive():

@@ -102,6 +102,23 @@ def test_single_precision_stays():
     assert read_table(frame).numbers().dtype == np.float64
 
 
+def test_a_label_of_codes_is_not_doubted(rng):
+    frame = {"a": rng.normal(size=60), "b": rng.normal(size=60), "stage": np.arange(60) % 3}
+    asked, seen = (read_table(frame, Wishes(label=name)).columns[-1] for name in ("stage", None))
+    assert (asked.use, asked.doubt) == ("label", "")
+    assert (seen.use, seen.doubt[-26:]) == ("map", "may be codes of categories")
+
+
+def test_columns_that_count_twice_are_named(rng):
+    a, b = rng.normal(size=(2, 20))
+    a[3] = np.nan
+    colour = ["red", "green"] * 10
+    frame = {"a": a, "b": b, "a again": a.copy(), "b + 1": b + 1, "colour": colour, "farbe": colour}
+    note = next(note for note in read_table(frame).notes if "count twice" in note)
+    assert "map: 'a again' as 'a', 'farbe' as 'colour'; drop=[...]" in note
+    assert not read_table({"a": a, "b": b}).notes
+
+
 def test_equal_names_are_refused():
     frame = pd.DataFrame([[1.5, 2], [3, 4]], columns=["a", "a"])
     with pytest.raises(ValueError, match="column names must be different; 'a' appears 2 times"):

@@ -1,4 +1,4 @@
-"""The number of steps of a comparison is right from the start, or corrected before its baselines run."""
+"""The number of steps of a comparison is right from the start; it never falls, and no step is beyond it."""
 
 from __future__ import annotations
 
@@ -44,6 +44,16 @@ def test_the_parts_of_the_verdict_are_counted(rows):
         assert heard[-1][0] == last
 
 
+def test_maps_of_noise_say_how_far_they_are(rows, monkeypatch):
+    monkeypatch.setattr("lowdim.study.running.all_methods.EVERY", -1.0)
+    heard = []
+    lowdim.compare(rows.X, methods=["pca"], n_jobs=1, progress=lambda *step: heard.append(step))
+    parts = [done for name, done, _ in heard if name == "maps of noise"]
+    assert parts == sorted(parts)
+    assert parts[0] == int(parts[0])
+    assert len(set(parts)) > 20  # tables of noise
+
+
 def test_labels_and_a_table_with_holes_have_the_right_number_too(rows):
     X = rows.X.copy()
     X[::7, 0] = np.nan
@@ -74,10 +84,30 @@ class Failing:
         raise ValueError("no")
 
 
-@pytest.mark.parametrize("surprise", [Narrow(), Failing()])
-def test_what_only_the_run_shows_corrects_the_number_before_the_baselines(rows, surprise):
+@pytest.mark.parametrize(("surprise", "expected"), [(Narrow(), 7), (Failing(), 6)])
+def test_what_never_comes_counts_as_done_before_the_baselines(rows, surprise, expected):
     heard = steps_of(rows.X, methods=["pca", ("surprise", surprise)], verdict=False)
     names = [name for name, *_ in heard]
     assert names == ["reference distances", "pca", "surprise", "random", "scores"]
-    assert heard[0][2] > len(heard)  # a baseline of its own width was expected
-    assert {total for _, _, total in heard[names.index("random") :]} == {len(heard)}
+    assert {total for _, _, total in heard} == {expected}  # with baselines of its own width,
+    assert [done for _, done, _ in heard] == [0, 1, 2, expected - 2, expected - 1]  # done when they cannot come
+
+
+class Wide:
+    """Does not say how many components it has."""
+
+    def fit_transform(self, X, y=None):
+        return np.asarray(X)[:, :3]
+
+
+def test_baselines_that_nobody_expected_are_added_to_the_number(rows):
+    heard = steps_of(rows.X, methods=["pca", ("surprise", Wide())], verdict=False)
+    assert [done for _, done, _ in heard] == list(range(len(heard)))
+    totals = [total for _, _, total in heard]
+    assert totals[0] < totals[-1] == len(heard)
+
+
+def test_few_rows_have_no_steps_of_a_verdict(rows):
+    heard = steps_of(rows.X[:20], methods=["pca"])
+    assert {total for _, _, total in heard} == {len(heard)}
+    assert heard[-1][0] == "scores"

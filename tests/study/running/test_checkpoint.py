@@ -46,6 +46,17 @@ def test_a_second_run_finds_the_maps_of_the_first(X, tmp_path):
     for name, Z in first.embeddings.items():
         np.testing.assert_array_equal(Z, again.embeddings[name])
     assert first.scores == again.scores
+    assert [[o.reused for o in c.outcomes] for c in (first, again)] == [[False] * 3, [True] * 3]
+
+
+def test_maps_of_an_earlier_run_are_told_apart(X, tmp_path, capsys):
+    lowdim.compare(X, methods=["pca"], checkpoint=tmp_path, verdict=False)
+    capsys.readouterr()
+    c = lowdim.compare(X, methods=["pca", Counted()], checkpoint=tmp_path, verdict=False, verbose=True)
+    steps = capsys.readouterr().err.splitlines()
+    assert "compare: pca: finished by an earlier run" in steps
+    assert "compare: counted" in steps
+    assert {o.name for o in c.outcomes if o.reused} == {"pca", "random"}
 
 
 @pytest.mark.parametrize("change", ["data", "parameters", "name"])

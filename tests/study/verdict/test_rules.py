@@ -255,6 +255,16 @@ def test_dimension(found, words):
     assert words in text_about("dimension", dimension=found)
 
 
+def test_dimensions_are_no_more_than_there_are_rows_and_columns():
+    found = dimension(60.0, 19.6, 83.3)
+    said = text_about("dimension", dimension=found, most_dimensions=47)
+    assert "the data have about 47.0 dimensions (19.6 to 47.0)" in said
+    said = text_about("dimension", dimension=found, most_dimensions=4)
+    assert "2 columns cannot hold everything: the data fill all 4 dimensions that so many rows and" in said
+    said = text_about("dimension", dimension=found, most_dimensions=2)
+    assert said.startswith("2 columns can hold everything: the data have no more.")
+
+
 def test_whether_a_linear_map_would_do():
     assert "not enough for neighbours: it keeps 30 % beyond chance, tsne 60 %." in text_about("linear")
     tied = ranked("neighbours", {"tsne": 0.6, "pca": 0.59}, ("tsne", "pca"))

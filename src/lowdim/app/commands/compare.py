@@ -58,6 +58,7 @@ def compare(arguments: Namespace) -> int:
                 **_given_distances(table),
                 **_settings(arguments),
             )
+        _say_what_was_kept(result)
         result = _told(result, table, arguments)
         page = _write_results(result, table, folder, arguments, run)
     if arguments.json:
@@ -93,6 +94,16 @@ def _told(result: Comparison, table: InputTable, arguments: Namespace) -> Compar
     if not arguments.json:
         print_comparison(result, told=table.notes)
     return result
+
+
+def _say_what_was_kept(result: Comparison) -> None:
+    """Which maps an earlier run had finished: their times are of that run."""
+    kept = [outcome.name for outcome in result.outcomes if outcome.reused]
+    if kept:
+        print_note(
+            f"finished by an earlier run with the same data and settings, with the times of that run: "
+            f"{', '.join(kept)}; --fresh makes all maps again"
+        )
 
 
 def _run_id(table: InputTable, arguments: Namespace) -> str:

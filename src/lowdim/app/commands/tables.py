@@ -16,6 +16,7 @@ from lowdim.app.arguments import read_options
 from lowdim.app.console import column_lines, in_words, print_json, print_line, print_note, print_notes
 from lowdim.app.exports import export
 from lowdim.app.file_formats import check_extension
+from lowdim.app.input_table import table_name
 from lowdim.app.output_paths import check_apart, check_writable
 
 if TYPE_CHECKING:
@@ -52,7 +53,8 @@ def _description(table: InputTable) -> Any:
 
 def impute(arguments: Namespace) -> None:
     """Fill the missing cells of a table; write the completed table and the filled cells."""
-    out = check_writable(arguments.out)
+    name = arguments.source.removeprefix(sources.PREFIX)
+    out = check_writable(arguments.out or f"{table_name(name)}-complete.csv")
     cells = check_writable(arguments.cells or out.with_name(f"{out.stem}-cells.csv"))
     for path in (out, cells):
         check_extension(path)

@@ -91,9 +91,20 @@ def _member(source: Source, archive: Any, name: str) -> np.ndarray:
     return found
 
 
+def _if_condensed(array: np.ndarray) -> str:
+    """What to do with as many numbers as there are pairs of items."""
+    n = round((1 + np.sqrt(1 + 8 * array.size)) / 2)
+    if array.ndim != 1 or n < 3 or n * (n - 1) != 2 * array.size:
+        return ""
+    return f" --distances condensed reads it as distances between {n} items."
+
+
 def _frame_of(array: np.ndarray, source: str) -> pl.DataFrame:
     if array.ndim != 2:
-        raise UserError(f"{source}: the array must have two dimensions, rows and columns; got shape {array.shape}.")
+        raise UserError(
+            f"{source}: the array must have two dimensions, rows and columns; got shape {array.shape}."
+            f"{_if_condensed(array)}"
+        )
     if array.dtype.kind not in "buif":
         raise UserError(f"{source}: the array must hold real numbers; got dtype {array.dtype}.")
     if array.dtype == np.float16:

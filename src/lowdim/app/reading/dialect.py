@@ -48,8 +48,8 @@ def first_lines(content: Path | bytes) -> list[str]:
 
 def find_dialect(source: Source, how: ReadOptions, lines: list[str]) -> Dialect:
     """How lines are separated; a note where it is not by the usual separator of the extension."""
-    if how.separator == "," and how.decimal_comma:
-        raise UserError("--decimal-comma needs a separator other than a comma.")
+    if how.separator == "," and how.decimal_comma and not _has_quotes(lines):
+        raise UserError("--decimal-comma needs a separator other than a comma, or quotes around the numbers.")
     separator = how.separator or _separator(source, how, lines)
     if separator == SPACED:
         return Dialect(SPACED, '"', [], [])
@@ -79,6 +79,8 @@ def _separated(lines: list[str], separator: str, quote: str = '"') -> tuple[list
 def _separator(source: Source, how: ReadOptions, lines: list[str]) -> str:
     usual = "\t" if source.suffix in (".tsv", ".tab") else ";" if how.decimal_comma else ","
     marks = [usual, *(mark for mark in SEPARATORS if mark != usual and not (mark == "," and how.decimal_comma))]
+    if how.decimal_comma and _has_quotes(lines):
+        marks.append(",")
     fits = {mark: _fit(lines, mark) for mark in marks}
     best = max(fits.values())
     if best[0] == 0:
@@ -87,6 +89,10 @@ def _separator(source: Source, how: ReadOptions, lines: list[str]) -> str:
     if found != usual:
         source.notes.append(f"columns are separated by {SEPARATORS[found]} (--separator chooses another separator)")
     return found
+
+
+def _has_quotes(lines: list[str]) -> bool:
+    return any('"' in line for line in lines)
 
 
 def _fit(lines: list[str], mark: str) -> tuple[float, float]:
@@ -119,7 +125,7 @@ def _breaks_quotes(lines: list[str], mark: str) -> bool:
 def _are_spaced(lines: list[str]) -> bool:
     """Whether spaces separate numbers: all columns have numbers, or all but one of three or more."""
     rows = [_SPACED_CELL.findall(line) for line in lines if line.strip() and not line.lstrip().startswith(COMMENTS)]
-    quoted = any('"' in line for line in lines)
+    quoted = _has_quotes(lines)
     if len(rows) < 2 or (quoted and any(_has_open_quote(row) for row in rows)):
         return False
     width = len(rows[-1])
@@ -144,7 +150,7 @@ def with_tabs(data: bytes, notes: list[str]) -> bytes:
 
 def _quote(lines: list[str], separator: str, notes: list[str]) -> str:
     """The single quote if it stands around cells and nowhere else, and no double quote is there."""
-    if any('"' in line for line in lines) or not any("'" in line for line in lines):
+    if _has_quotes(lines) or not any("'" in line for line in lines):
         return '"'
     cells = [cell.strip() for line in lines for cell in line.rstrip("\r\n").split(separator)]
     marked = [cell for cell in cells if "'" in cell]

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from lowdim.app.errors import UserError
 from lowdim.app.reading.kinds import is_binary, utf16_without_mark
+from lowdim.app.reading.loaded import counted
 from lowdim.app.reading.source import Source
 
 MARKS = {  # the mark of UTF-32 begins with that of UTF-16
@@ -100,7 +101,7 @@ def _usual_lines(content: Path | bytes, source: Source) -> Path | bytes:
         zeros, feeds, returns = zeros or b"\0" in block, feeds or b"\n" in block, returns or b"\r" in block
     if zeros:
         data = as_bytes(content)
-        source.notes.append(f"{data.count(0)} zero bytes in the text left out")
+        source.notes.append(f"{counted(data.count(0), 'zero byte')} in the text left out")
         content = data.replace(b"\0", b"")
     if not returns:
         return content

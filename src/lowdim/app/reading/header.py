@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from lowdim.app.read_options import ReadOptions
-from lowdim.app.reading.loaded import listed
+from lowdim.app.reading.loaded import counted, listed
 from lowdim.app.reading.number_text import is_missing, is_number
 
 COMMENTS = ("#", "%", "//")
@@ -51,6 +51,8 @@ def find_header(rows: Rows, how: ReadOptions, notes: list[str]) -> Header:
     names = [cell.strip() for cell in rows[top]]
     rest = [row for row in rows[top + 1 : top + 1 + max(4, min(LOOKED_AT, MOST_CELLS // len(names)))] if _filled(row)]
     width = _usual_width(rest) if rest else len(names)
+    if how.header and (joined := _in_two_lines(names, rest, how, notes)) is not None:
+        names, rest, top = joined, rest[1:], _skip_blank(rows, top + 1)
     if not how.header or (not how.has_header and _is_data(names, rest, how, notes)):
         return Header([str(i + 1) for i in range(max(width, len(names)))], top, False)
     first, row_names = top + 1, False
@@ -95,7 +97,7 @@ def _skip_comments(rows: Rows, top: int, notes: list[str]) -> int:
         top = below
     if top > begin:
         count = sum(_filled(row) for row in rows[begin:top])
-        notes.append(f"{count} comment lines above the column names left out")
+        notes.append(f"{counted(count, 'comment line')} above the column names left out")
     return top
 
 
@@ -111,7 +113,7 @@ def _skip_titles(rows: Rows, top: int, notes: list[str]) -> int:
 
 
 def _is_title(rows: Rows, top: int) -> bool:
-    row, below = rows[top], rows[_skip_blank(rows, top + 1)]
+    row, below = rows[top], _below_titles(rows, top + 1)
     rest = [other for other in rows[top + 1 : top + LOOKED_AT] if _filled(other)]
     told = [cell for cell in row if cell.strip()]
     if not rest or len(told) != 1 or is_number(told[0]):
@@ -123,6 +125,43 @@ def _is_title(rows: Rows, top: int) -> bool:
         return True  # with one cell fewer it could be a header without a name for the row names
     names = [cell for cell in below if cell.strip()]
     return len(row) == usual > 2 and len(names) >= 2 and not any(is_number(cell) for cell in names)
+
+
+def _below_titles(rows: Rows, top: int) -> Sequence[str]:
+    """The first row from here that is not blank, nor a text in the first of several cells: a further title."""
+    for row in rows[top : top + MOST_TITLES]:
+        told = [cell for cell in row if cell.strip()]
+        if told and (len(told) > 1 or len(row) == 1 or not row[0].strip() or is_number(told[0])):
+            return row
+    return rows[_skip_blank(rows, top)]
+
+
+def _in_two_lines(names: list[str], rest: Rows, how: ReadOptions, notes: list[str]) -> list[str] | None:
+    """The column names where those of the first line stand above several columns each; None where one line has them.
+
+    Merged cells: a name, then blanks, above a line of text over columns of numbers.
+    """
+    if (
+        len(rest) < 3
+        or len(rest[0]) != len(names)
+        or not all(names[j] or rest[0][j].strip() for j in range(len(names)))
+    ):
+        return None
+    lower = [cell.strip() for cell in rest[0]]
+    below_blanks = [lower[j] for j in range(1, len(names)) if not names[j]]
+    numeric = [j for j in _numeric_columns(rest[1:], how) if j < len(names)]
+    if not below_blanks or not any(lower[j] and not is_missing(lower[j], how.na) for j in numeric):
+        return None
+    if any(is_number(cell) for cell in lower) or any(is_number(name) for name in names):
+        return None
+    groups = list(names)
+    for j in range(1, len(names)):
+        groups[j] = names[j] or groups[j - 1]
+    alone = [cell or name for cell, name in zip(lower, names, strict=True)]
+    unique = len(set(alone)) == len(alone)
+    both = [f"{above} {cell}".strip() if cell else above for cell, above in zip(lower, groups, strict=True)]
+    notes.append(f"the column names stand in two lines; read as {listed(alone if unique else both)}")
+    return alone if unique else both
 
 
 def _numeric_columns(rest: Rows, how: ReadOptions) -> list[int]:

@@ -44,9 +44,19 @@ def listed(names: Sequence[str], most: int = 5) -> str:
     return ", ".join(short) + (f", ... ({len(names)} in all)" if len(names) > most else "")
 
 
+def counted(count: int, noun: str) -> str:
+    """1 cell, 2 cells."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def in_columns(names: Sequence[str]) -> str:
+    """In column a; in columns a, b."""
+    return f"in column{'' if len(names) == 1 else 's'} {listed(names)}"
+
+
 def missing_values(cells: int, rows: int, n: int) -> str:
     """How many cells are missing, in how many of the rows, for a note."""
-    return f"{cells} missing value{'' if cells == 1 else 's'} in {rows} of {n} rows"
+    return f"{counted(cells, 'missing value')} in {rows} of {counted(n, 'row')}"
 
 
 def unique_names(names: Sequence[str], notes: list[str]) -> list[str]:

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from lowdim.app.read_options import ReadOptions
-from lowdim.app.reading.loaded import Loaded, listed
+from lowdim.app.reading.loaded import Loaded, in_columns
 from lowdim.app.reading.source import Source
 from lowdim.study.columns.kinds import kind_of
 from lowdim.study.columns.raw_columns import named_columns
@@ -36,7 +36,7 @@ def note_suspects(frame: pl.DataFrame, notes: list[str]) -> None:
                 found.setdefault(value, []).append(f"{column.name} ({count} cell{'s' if count > 1 else ''})")
     for value, columns in found.items():
         notes.append(
-            f"{value:g} may stand for missing cells in columns {listed(columns)}; it is used as a number "
+            f"{value:g} may stand for missing cells {in_columns(columns)}; it is used as a number "
             f"(--na {value:g} reads it as missing)"
         )
 
@@ -90,7 +90,7 @@ def without_marks_in_names(source: Source, how: ReadOptions, reader: Callable[[S
         return loaded
     loaded = reader(source, replace(how, unmarked=tuple(kept)))  # with notes about the other columns alone
     frame = loaded.frame.with_columns(plain.frame[name] for name in kept)
-    said = f"{', '.join(how.na)} stays as it is in columns {listed(kept)}, which name the rows"
+    said = f"{', '.join(how.na)} stays as it is {in_columns(kept)}, which name the rows"
     return replace(loaded, frame=frame, notes=(*loaded.notes, said))
 
 

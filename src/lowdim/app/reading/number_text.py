@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from lowdim.app.reading.loaded import listed
+from lowdim.app.reading.loaded import counted, in_columns
 
 # Read as missing everywhere, as most programs do.
 MISSING_WORDS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL"]
@@ -49,7 +49,7 @@ STYLES = (
 )  # fmt: skip
 CODE, DIGITS = r"^0\d+$", r"^\d+$"  # a column of digits with leading zeros has codes, such as postcodes
 LONG_NUMBER = r"^[+-]?\d{17,}$"  # an identifier: as a number it would lose digits
-AMBIGUOUS = r"^[+-]?\d{1,3},\d{3}$"
+AMBIGUOUS = r"^[+-]?\d{1,3}[,.]\d{3}$"  # a thousand, or a number with three decimals
 
 
 @dataclass
@@ -61,6 +61,7 @@ class Findings:
     words: dict[str, tuple[int, list[str]]] = field(default_factory=dict)  # word -> cells, columns
     decimal: str | None = None  # known for the whole file
     thousands: str | None = None  # chosen by the user
+    unclear: dict[str, str] = field(default_factory=dict)  # column whose commas can be two things -> a cell of it
 
     def add_style(self, called: str, column: str, example: str) -> None:
         self.styles.setdefault(called, []).append(column)
@@ -73,11 +74,16 @@ class Findings:
 
     def notes(self) -> list[str]:
         read = [
-            f"{called} read in columns {listed(columns)} ({self.examples[called]})"
-            for called, columns in self.styles.items()
+            f"{called} read {in_columns(columns)} ({self.examples[called]})" for called, columns in self.styles.items()
         ]
+        if self.unclear:
+            cell = next(iter(self.unclear.values()))
+            read.append(
+                f"commas {in_columns(list(self.unclear))} are read between thousands: {cell} is "
+                f"{cell.replace(',', '')} (--decimal-comma reads {cell.replace(',', '.')})"
+            )
         return read + [
-            f"{word!r} read as missing: {count} cells in columns {listed(columns)}"
+            f"{word!r} read as missing: {counted(count, 'cell')} {in_columns(columns)}"
             for word, (count, columns) in self.words.items()
         ]
 
@@ -138,7 +144,7 @@ def _styled(text: pl.Series, name: str, findings: Findings) -> pl.Series | None:
         signs.append("minus signs of typesetting")
     numbers, called = _plain(bare, findings.decimal), None
     if numbers.null_count() > text.null_count():
-        style = _style_of(bare, findings)
+        style = _style_of(bare, name, findings)
         if style is None:
             return None
         called = style.called
@@ -168,8 +174,8 @@ def _without_signs(text: pl.Series) -> tuple[pl.Series, list[str]]:
     return text, []
 
 
-def _style_of(text: pl.Series, findings: Findings) -> Style | None:
-    """The style that all cells have. One comma before three digits can be two things: the file decides, or nobody."""
+def _style_of(text: pl.Series, name: str, findings: Findings) -> Style | None:
+    """The style that all cells have. One mark before three digits can be two things: the file decides, or nobody."""
     present, decimal = text.drop_nulls(), findings.decimal
     fitting = [style for style in STYLES if present.str.contains(style.every).all()]
     if findings.thousands:
@@ -178,8 +184,11 @@ def _style_of(text: pl.Series, findings: Findings) -> Style | None:
     if certain:
         return certain[0]
     if decimal is None or not present.str.contains(AMBIGUOUS).any():
+        if fitting and fitting[0].groups == ",":
+            findings.unclear[name] = str(present.filter(present.str.contains(",", literal=True))[0])
         return None
-    return next((style for style in fitting if style.decimal == decimal and style.groups in ("", ",")), None)
+    known = (style for style in fitting if style.decimal == decimal and style.groups != SPACES)
+    return next((s for s in known if not s.groups or present.str.contains(s.groups, literal=True).any()), None)
 
 
 def shows_decimal_comma(cells: list[str]) -> bool:

@@ -9,7 +9,7 @@ import polars as pl
 
 from lowdim.app.errors import UserError
 from lowdim.app.read_options import ReadOptions
-from lowdim.app.reading.loaded import Loaded, library, listed, unique_names
+from lowdim.app.reading.loaded import Loaded, in_columns, library, unique_names
 from lowdim.app.reading.marks import note_suspects, with_numeric_words
 from lowdim.app.reading.number_text import Findings
 from lowdim.app.reading.source import Source
@@ -45,7 +45,7 @@ def _read(source: Source, how: ReadOptions, function: str, program: str) -> Load
         else:
             found.append(column_of(name, values, (), Findings()) if not _is_text(values) else pl.Series(name, values))
     if labelled:
-        notes.append(f"value labels read instead of codes in columns {listed(labelled)}")
+        notes.append(f"value labels read instead of codes {in_columns(labelled)}")
     frame = pl.DataFrame(found)
     frame.columns = unique_names(frame.columns, notes)
     frame = with_numeric_words(frame, how.na)

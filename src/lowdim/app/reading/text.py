@@ -6,10 +6,12 @@ file with a usual header is read in place.
 
 from __future__ import annotations
 
+import csv
 import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +24,11 @@ from lowdim.app.reading.dialect import SPACED, Dialect, find_dialect, first_line
 from lowdim.app.reading.distances import triangle_in
 from lowdim.app.reading.encodings import as_bytes, as_utf8, blocks
 from lowdim.app.reading.header import Header, find_header
-from lowdim.app.reading.loaded import Loaded, unique_names
+from lowdim.app.reading.loaded import Loaded, counted, unique_names
 from lowdim.app.reading.marks import note_suspects, with_numeric_words
 from lowdim.app.reading.number_text import MISSING_WORDS, Findings, numbers_in, shows_decimal_comma
 from lowdim.app.reading.source import Source
-from lowdim.app.reading.written import note_words, with_codes
+from lowdim.app.reading.written import note_points, note_words, with_codes
 
 UNIT_SEPARATOR = "\x1f"
 LEADING_ZERO = re.compile(rb"(?:^|[\s,;|\"'])0[0-9]")  # at the beginning of a cell
@@ -69,8 +71,9 @@ def read_text(source: Source, how: ReadOptions) -> Loaded:
     if not any(cell.strip() for row in dialect.rows for cell in row):
         raise UserError(f"{source.shown} has no cells, only separators.")
     header = find_header(dialect.rows, how, source.notes)
-    decimal_comma = how.decimal_comma or _has_decimal_comma(dialect, header, source.notes)
+    decimal_comma = how.decimal_comma or how.thousands == "." or _has_decimal_comma(dialect, header, source.notes)
     text = _Text(source, content, dialect, header, sum(dialect.sizes[: header.first]), decimal_comma)
+    _check_quotes(text)
     frame = _frame(text, how)
     return Loaded(frame, tuple(source.notes), names=frame.columns[0] if header.row_names else None)
 
@@ -86,7 +89,8 @@ def _has_decimal_comma(dialect: Dialect, header: Header, notes: list[str]) -> bo
 
 
 def _frame(text: _Text, how: ReadOptions) -> pl.DataFrame:
-    raw = _parsed(text, how, text.decimal_comma)
+    as_text = how.thousands == "." or (text.decimal_comma and text.dialect.separator == ",")
+    raw = _parsed(text, how, text.decimal_comma and not as_text, **({"infer_schema": False} if as_text else {}))
     names, notes = text.header.names, text.source.notes
     if not names[-1] and raw.width > 1 and raw[:, -1].null_count() == raw.height:
         notes.append("lines end in a separator; the empty last column is left out")
@@ -102,6 +106,8 @@ def _frame(text: _Text, how: ReadOptions) -> pl.DataFrame:
     notes += findings.notes()
     frame = _as_written(with_numeric_words(frame, how.na), text, how, findings)
     frame = _without_blank_lines(frame, text)
+    if text.dialect.separator == ";" and not text.decimal_comma:
+        note_points(frame, text.dialect.rows[text.header.first :], notes)
     note_suspects(frame, notes)
     return frame
 
@@ -127,10 +133,13 @@ def _parsed(text: _Text, how: ReadOptions, decimal_comma: bool, **more: Any) -> 
         frame = pl.read_csv(data, has_header=text.in_place, **options)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         _check_widths(text)
-        if isinstance(data, io.BytesIO):
-            data.seek(0)
-        # Numbers that no type of polars holds, for example: all cells as text, which are converted later.
-        frame = pl.read_csv(data, has_header=text.in_place, **{**options, "infer_schema": False})
+        options["infer_schema"] = False  # numbers that no type of polars holds, for example: they are converted later
+        try:
+            if isinstance(data, io.BytesIO):
+                data.seek(0)
+            frame = pl.read_csv(data, has_header=text.in_place, **options)
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+            frame = pl.read_csv(_quoted_again(text), has_header=text.in_place, **options)
     if "columns" not in more and (frame.width != text.width or (frame.height and frame[:, -1].null_count())):
         _check_widths(text)
     return frame
@@ -150,6 +159,40 @@ def _check_widths(text: _Text) -> None:
         before = line
 
 
+def _quoted_again(text: _Text) -> io.BytesIO:
+    """The data with quotes around every cell, as a mark inside a cell needs them: 5" is 5 inches."""
+    _check_closed(text)
+    if not any("quotation marks inside" in note for note in text.source.notes):
+        text.source.notes.append("quotation marks inside cells are part of the text")
+    out = io.StringIO(newline="")
+    writer = csv.writer(
+        out, delimiter=text.dialect.separator, quotechar=text.dialect.quote, quoting=csv.QUOTE_ALL, lineterminator="\n"
+    )
+    rows = (row for row, _ in _rows(text) if row)
+    writer.writerows(rows if text.in_place else islice(rows, text.header.first, None))
+    return io.BytesIO(out.getvalue().encode())
+
+
+def _check_quotes(text: _Text) -> None:
+    """An error where a quotation never ends, which an odd number of marks tells in most files."""
+    mark = text.dialect.quote.encode()
+    if sum(block.count(mark) for block in blocks(text.content)) % 2:
+        _check_closed(text)
+
+
+def _check_closed(text: _Text) -> None:
+    """An error where a quotation that begins never ends: everything below it would be one cell."""
+    begin = 0
+    try:
+        for _, line in _rows(text, strict=True):
+            begin = line
+    except csv.Error as error:
+        if "unexpected end" in str(error):
+            raise UserError(
+                f"{text.source.shown}: the quotation mark in line {begin + 1} is never closed. Close it, or remove it."
+            ) from error
+
+
 def _has_no_quotes(text: _Text) -> bool:
     return not any(text.dialect.quote.encode() in block for block in blocks(text.content))
 
@@ -166,10 +209,10 @@ def _some_width_differs(text: _Text) -> bool:
     return bool((told & (counts != text.width - 1)).fill_null(False).any())
 
 
-def _rows(text: _Text) -> Iterator[tuple[list[str], int]]:
+def _rows(text: _Text, strict: bool = False) -> Iterator[tuple[list[str], int]]:
     """All rows of cells, with the number of the line that each ends in."""
     stream = io.TextIOWrapper(io.BytesIO(as_bytes(text.content)), encoding="utf-8-sig", newline="")
-    reader = rows_of(stream, text.dialect.separator, text.dialect.quote)
+    reader = rows_of(stream, text.dialect.separator, text.dialect.quote, strict=strict)
     for row in reader:
         yield row, reader.line_num
 
@@ -187,7 +230,7 @@ def _without_blank_lines(frame: pl.DataFrame, text: _Text) -> pl.DataFrame:
     lost = empty & blank if len(blank) == len(empty) else empty
     inside = int(lost[: np.flatnonzero(~lost).max(initial=-1) + 1].sum())
     if inside:
-        text.source.notes.append(f"{inside} blank lines between the rows left out")
+        text.source.notes.append(f"{counted(inside, 'blank line')} between the rows left out")
     return frame.filter(pl.Series(~lost))
 
 

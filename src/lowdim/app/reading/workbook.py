@@ -13,7 +13,7 @@ import polars as pl
 from lowdim.app.errors import UserError
 from lowdim.app.read_options import ReadOptions
 from lowdim.app.reading.header import find_header
-from lowdim.app.reading.loaded import Loaded, library, listed, unique_names
+from lowdim.app.reading.loaded import Loaded, counted, library, listed, unique_names
 from lowdim.app.reading.marks import note_suspects, with_numeric_words
 from lowdim.app.reading.number_text import Findings
 from lowdim.app.reading.source import Source
@@ -40,7 +40,7 @@ def read_workbook(source: Source, how: ReadOptions) -> Loaded:
     body = [row for row in rows[header.first :] if any(cell not in (None, "") for cell in row)]
     lost = len(rows) - header.first - len(body)
     if lost:
-        notes.append(f"{lost} blank rows left out")
+        notes.append(f"{counted(lost, 'blank row')} left out")
     findings = Findings(decimal="," if how.decimal_comma else None, thousands=how.thousands)
     columns = [column_of(name, [row[j] for row in body], how.na, findings) for j, name in enumerate(names)]
     frame = with_numeric_words(pl.DataFrame(columns), how.na)

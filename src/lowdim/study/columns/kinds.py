@@ -17,17 +17,22 @@ import numpy as np
 from lowdim.study.columns.column import Column, Conversion, as_text, is_missing
 from lowdim.study.columns.date_text import as_dates, as_moments, order_doubt, unclear_dates
 from lowdim.study.columns.scales_of_words import order_of
-from lowdim.study.columns.text_values import Reading, as_numbers, as_yes_no
+from lowdim.study.columns.text_values import Reading, as_numbers, as_yes_no, several_units
 
 MOST_LEVELS = 50  # different values of a category
 MOST_CODES = 12  # different whole numbers that may be codes
 ENOUGH_ROWS = 8  # that whole numbers in ascending order are no accident
 NOTHING = ("", "na", "n/a", "#n/a", "nan", "-", "--", "?", ".")  # texts that stand for a missing cell
+CODES = "may be codes of categories"
 LONG = 60  # characters of a text that is no name
 _ID_NAME = re.compile(
     r"^(.*[ _.-])?(id|ids|uuid|guid|index|idx|row|rowid|rownames?|nr|no|number)$|^unnamed: ?[0-9]+$|^$"
 )
-_ID_CAMEL = re.compile(r"[a-z]I[Dd]$")
+_ID_CAMEL = re.compile(r"[a-z](I[Dd]|N[or]|Number|Index)$")
+_ID_OWNER = re.compile(
+    r"^(patient|subject|participant|respondent|sample|specimen|customer|client|user|person|student|employee|household|"
+    r"record|case|item|product|order|animal|plot|tree)s?[ _.-]?(id|nr|no|num|number|code|key)$"
+)
 _CODE_NAME = re.compile(
     r"(^|[ _.-])(code|type|class|kind|zip|postcode|region|area|group|category|status|gender|sex|month|weekday|race|"
     r"site|batch|plate|cluster|district|sector|origin)([ _.-]|$)"
@@ -128,7 +133,8 @@ def _id_reason(name: str, values: np.ndarray) -> str:
 
 
 def _named_id(name: str) -> bool:
-    return bool(_ID_NAME.match(name.strip().lower()) or _ID_CAMEL.search(name.strip()))
+    name = name.strip()
+    return any((_ID_NAME.match(name.lower()), _ID_OWNER.match(name.lower()), _ID_CAMEL.search(name)))
 
 
 def _code_doubt(name: str, levels: np.ndarray, n: int) -> dict[str, Any]:
@@ -138,7 +144,7 @@ def _code_doubt(name: str, levels: np.ndarray, n: int) -> dict[str, Any]:
     if not few and not named:
         return {}
     shown = ", ".join(as_text(float(v)) for v in levels[:4]) + (", ..." if len(levels) > 4 else "")
-    return {"doubt": f"{len(levels)} different whole numbers ({shown}) may be codes of categories", "other": "category"}
+    return {"doubt": f"{len(levels)} different whole numbers ({shown}) {CODES}", "other": "category"}
 
 
 def _flag(name: str, values: np.ndarray) -> Column | None:
@@ -215,8 +221,13 @@ def _words(name: str, cells: np.ndarray, different: list[str]) -> Column:
     longest = max(map(len, different))
     if unclear := unclear_dates(different):
         return Column(name, "text", cells, f"{levels} different texts", doubt=unclear, other="category")
+    if units := several_units(different):
+        doubt = f"numbers with different units ({', '.join(units)}): bring them to one unit"
+        return Column(name, "text", cells, f"{levels} different texts in {n} rows", doubt=doubt)
     if levels == n and n > 3 and longest <= LONG:
-        return Column(name, "id", cells, "a different text in each row")
+        long = all(text.isdigit() and len(text) > 15 for text in different)
+        what = "number, too long for a quantity," if long else "text"
+        return Column(name, "id", cells, f"a different {what} in each row")
     prose = levels > max(2, n // 4) and _are_sentences(different)
     if levels <= max(2, n // 2) and levels <= MOST_LEVELS and longest <= 4 * LONG and not prose:
         shown = ", ".join(short(text, 20) for text in different[:3]) + (", ..." if levels > 3 else "")
@@ -224,8 +235,8 @@ def _words(name: str, cells: np.ndarray, different: list[str]) -> Column:
     why = f"{levels} different texts in {n} rows" if levels < n else "a different, long text in each row"
     repeats = levels <= n // 2 and longest <= 4 * LONG
     said = "some occur more than once" if prose else f"{levels} values are too many for a category"
-    doubt: dict[str, Any] = {"doubt": said, "other": "category"} if repeats else {}
-    return Column(name, "text", cells, why, **doubt)
+    more: dict[str, Any] = {"doubt": said, "other": "category"} if repeats else {}
+    return Column(name, "text", cells, why, **more)
 
 
 def _spellings(different: list[str]) -> str:

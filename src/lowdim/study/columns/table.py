@@ -19,6 +19,8 @@ from lowdim.study.columns.row_index import with_index
 from lowdim.study.columns.uses import decide
 from lowdim.study.columns.wishes import Wishes
 
+_MOST_COPIES = 5  # named in a note
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -155,7 +157,28 @@ def read_table(X: Any, wishes: Wishes = Wishes()) -> Table:  # noqa: B008 (froze
         if not wishes.need_columns:
             return table
         raise ValueError(_nothing_left(table, wishes))
-    return _without_empty_rows(table)
+    return _without_empty_rows(_with_note_on_copies(table))
+
+
+def _with_note_on_copies(table: Table) -> Table:
+    """The table with a note on columns of the map that have the same values as an earlier one."""
+    earlier: dict[tuple[str, int], Column] = {}
+    copies = {}
+    for column in table.used:
+        plain = column.values.dtype.kind == "f"
+        key = (column.kind, hash(column.values.tobytes() if plain else tuple(column.values.tolist())))
+        first = earlier.setdefault(key, column)
+        if first is not column and np.array_equal(first.values, column.values, equal_nan=plain):
+            copies[column.name] = first.name
+    if not copies:
+        return table
+    told = ", ".join(f"{name!r} as {first!r}" for name, first in list(copies.items())[:_MOST_COPIES])
+    more = f" and {len(copies) - _MOST_COPIES} more" if len(copies) > _MOST_COPIES else ""
+    note = (
+        f"columns with the same values as another count twice in the map: {told}{more}; drop=[...] (on the command "
+        "line: --drop) leaves them out"
+    )
+    return replace(table, notes=(*table.notes, note))
 
 
 def _asked(name: str, values: np.ndarray, wishes: Wishes) -> Column:
@@ -183,9 +206,11 @@ def _is_single(X: Any) -> bool:
 def _nothing_left(table: Table, wishes: Wishes) -> str:
     seen = "; ".join(f"{c.name!r}: {c.reason}" for c in table.columns[:6]) or "the table has no columns"
     more = f"; and {len(table.columns) - 6} more" if len(table.columns) > 6 else ""
+    kinds = wishes.option["kinds"]
+    mark, end = (" category:", "COL") if kinds.startswith("--") else (": a column as ", "category")
     return (
-        f"{wishes.owner}: no column is left for the map ({seen}{more}). Ask for a column as a number or as categories "
-        f"({wishes.option['kinds']})."
+        f"{wishes.owner}: no column is left for the map ({seen}{more}). A map needs numbers, or categories that occur "
+        f"in several rows. A column that has them can be asked for ({kinds}{mark}{end})."
     )
 
 

@@ -14,6 +14,31 @@ _GROUPED = re.compile(r"^[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?$")
 _COMMA = re.compile(r"^[+-]?([0-9]{1,3}(\.[0-9]{3})+|[0-9]+)?(,[0-9]+)?$")
 _CODE = re.compile(r"^[+-]?(0[0-9]+|[0-9]{16,})$")  # zero-padded, or longer than a float holds
 _UNIT = re.compile(r"^[+-]?[0-9][0-9.,]*\s*([A-Za-zµ°²³/]{1,12})$")
+_LIMIT = re.compile(r"^[<>≤≥]=?\s*[0-9][0-9.,]*(\s*[A-Za-zµ°²³/%]{1,12})?$")  # below or above what can be measured
+KNOWN_UNITS = {
+    *("kg", "g", "mg", "µg", "ng", "t", "lb", "lbs", "oz", "km", "m", "cm", "mm", "µm", "nm", "ft", "in", "inch", "mi"),
+    *(
+        "l",
+        "L",
+        "ml",
+        "mL",
+        "µl",
+        "h",
+        "min",
+        "s",
+        "sec",
+        "ms",
+        "d",
+        "days",
+        "weeks",
+        "months",
+        "years",
+        "°C",
+        "°F",
+        "K",
+    ),
+    *("mol", "mmol", "Pa", "kPa", "hPa", "bar", "mbar", "V", "mV", "A", "mA", "W", "kW", "Hz", "kHz", "MHz", "GHz"),
+}
 _SIGNS = re.compile(r"^(?<![0-9])[$€£¥]\s*|\s*([$€£¥]|%)$")
 # Of the different values of a column, so many must be numbers for the others to count as missing cells; and there may
 # be so many others.
@@ -51,10 +76,22 @@ def as_numbers(different: list[str], *, codes: bool = False) -> Reading | None:
         for how, parse in _NOTATIONS if cells is not None else ():
             read = {text: value for text, cell in (cells or {}).items() if (value := parse(cell)) is not None}
             words = tuple(text for text in different if text not in read)
-            few = len(read) >= MOSTLY * len(different) and len(words) <= FEW_WORDS and not any(map(has_digit, words))
+            few = len(read) >= MOSTLY * len(different) and len(words) <= FEW_WORDS and all(map(_is_word, words))
             if not words or few:
                 return Reading(read, how + also, words)
     return None
+
+
+def _is_word(text: str) -> bool:
+    """Whether a text beside numbers is no number: it has no digit, or is a limit such as <0.05."""
+    return not has_digit(text) or bool(_LIMIT.match(text.strip()))
+
+
+def several_units(different: list[str]) -> tuple[str, ...]:
+    """The units of a column of numbers that have different ones, two of which are known; empty for anything else."""
+    found = [match.group(1) if (match := _UNIT.search(text.strip())) else "" for text in different]
+    units = tuple(dict.fromkeys(found))
+    return units if "" not in units and len(KNOWN_UNITS.intersection(units)) > 1 else ()
 
 
 def _common_unit(cells: list[str]) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 
 from lowdim._core.tables.labels import MOST_CLASSES, are_classes
 from lowdim.study.columns.column import MAPPED, Column
+from lowdim.study.columns.kinds import CODES
 from lowdim.study.columns.wishes import Wishes
 
 # Names that say "label", the clearest first; compared in lower case without separators.
@@ -25,8 +26,13 @@ ROW_NAMES = ("name", "names", "id", "title", "label", "sample", "samplename", "s
 def decide(columns: list[Column], wishes: Wishes) -> list[Column]:
     """The columns with their uses."""
     found = [_first_use(column, wishes) for column in columns]
-    found = _with_label(found, wishes)
+    found = [_sure_of_codes(column) for column in _with_label(found, wishes)]
     return _with_names(found, wishes)
+
+
+def _sure_of_codes(column: Column) -> Column:
+    """A label without the doubt whether its whole numbers are codes: they are used as classes."""
+    return replace(column, doubt="", other="") if column.use == "label" and column.doubt.endswith(CODES) else column
 
 
 def _first_use(column: Column, wishes: Wishes) -> Column:

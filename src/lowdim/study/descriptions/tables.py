@@ -70,16 +70,21 @@ class Description:
                 f"{self.missing:,} of {cells:,} cells are missing ({self.missing / cells:.1%}); "
                 f"{self.n_complete:,} rows are complete"
             )
-            found += [f"missing together in {count:,} rows: {', '.join(names)}" for names, count in self.patterns]
+            found += [
+                f"missing {'together ' if len(names) > 1 else ''}in {_rows(count)}: {', '.join(names)}"
+                for names, count in self.patterns
+            ]
         else:
             found.append("no cell is missing")
         if self.n_duplicates:
-            found.append(f"{self.n_duplicates:,} rows are equal to an earlier one")
+            found.append(
+                f"{_rows(self.n_duplicates)} {'is' if self.n_duplicates == 1 else 'are'} equal to an earlier one"
+            )
         if self.units_differ:
             low, high = min(self.spread, key=self._spread_of), max(self.spread, key=self._spread_of)
             found.append(
-                f"columns have different units: the standard deviation of {high!r} is {self.spread[high]:.3g}, that of "
-                f"{low!r} {self.spread[low]:.3g}"
+                f"columns have different units: the standard deviation of {high!r} is {_short(self.spread[high])}, "
+                f"that of {low!r} {_short(self.spread[low])}"
             )
         return found
 
@@ -87,7 +92,7 @@ class Description:
         used, all_columns = self.table.used, len(self.table.columns)
         if not self.n_rows:
             return f"no rows, {all_columns} columns"
-        rows = "1 row" if self.n_rows == 1 else f"{self.n_rows:,} rows"
+        rows = _rows(self.n_rows)
         if not used:
             return (
                 f"{rows}; none of {all_columns} columns can be in a map as it is: ask for one as a "
@@ -95,11 +100,20 @@ class Description:
             )
         ordered = sum(bool(column.levels) for column in used)
         kinds = f"{len(used) - len(self.table.categories)} of numbers, {len(self.table.categories)} of categories"
-        kinds += f", {ordered} of which have an order" if ordered else ""
+        kinds += f", {ordered} of which {'has' if ordered == 1 else 'have'} an order" if ordered else ""
         return f"{rows}; {len(used)} of {all_columns} columns would be in the map ({kinds})"
 
     def _spread_of(self, name: str) -> float:
         return self.spread[name]
+
+
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count:,} rows"
+
+
+def _short(value: float) -> str:
+    """Three digits; thousands with commas."""
+    return f"{float(f'{value:.3g}'):,.0f}" if 1000 <= abs(value) < 1e9 else f"{value:.3g}"
 
 
 def describe(table: Table) -> Description:

@@ -21,6 +21,7 @@ from lowdim.study.settings import Settings
 Progress = Callable[[str, float, int], None]
 STOPPED = "stopped by the user before it was finished"
 NO_VERDICT = "the verdict was stopped by the user before it was finished"
+REUSED = ": finished by an earlier run"  # said of a step that only reads a map
 EVERY = 0.1  # seconds between two reports from inside a method
 
 
@@ -29,16 +30,17 @@ class Steps:
 
     def __init__(self, progress: Progress | None, verbose: int | bool, runs: int, others: int) -> None:
         self.progress, self.verbose, self.runs, self.total = progress, verbose, runs, runs + others
-        self.done, self.name, self._last = 0, "", 0.0
+        self.done, self.name, self._last, self._share = 0, "", 0.0, 0.0
 
     def expect(self, runs: int) -> None:
-        """There are so many runs, whatever was expected before."""
-        self.total += runs - self.runs
+        """There are so many runs, whatever was expected before; those that never come count as done."""
+        self.total += max(0, runs - self.runs)
+        self.done += max(0, self.runs - runs)
         self.runs = runs
 
     def announce(self, name: str) -> None:
         """A step begins."""
-        self.name = name
+        self.name, self._share = name, 0.0
         if self.progress is not None:
             self.progress(name, self.done, max(self.total, self.done + 1))
         if self.verbose:
@@ -46,10 +48,11 @@ class Steps:
         self.done += 1
 
     def tell(self, share: float) -> None:
-        """So much of the step is done."""
+        """So much of the step is done; never less than before, though a step may find that it has more to do."""
+        self._share = max(self._share, share)
         if self.progress is not None and time.monotonic() - self._last > EVERY:
             self._last = time.monotonic()
-            self.progress(self.name, self.done - 1 + share, max(self.total, self.done))
+            self.progress(self.name, self.done - 1 + self._share, max(self.total, self.done))
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,9 +81,10 @@ class Runner:
             if stopped and not (entry.baseline or entry not in planned):
                 outcomes.append(_not_run(entry))
                 continue
-            self.steps.announce(entry.name)
+            found = self.checkpoint.find(entry)
+            self.steps.announce(entry.name if found is None else f"{entry.name}{REUSED}")
             try:
-                outcomes.append(self._one(entry, worker))
+                outcomes.append(self._run_one(entry, worker) if found is None else found)
             except KeyboardInterrupt:
                 if self.on_interrupt == "raise":
                     raise
@@ -96,10 +100,7 @@ class Runner:
         self.steps.expect(self.steps.done - before + len(added))
         yield from added
 
-    def _one(self, entry: Entry, worker: Worker | None) -> Outcome:
-        found = self.checkpoint.find(entry)
-        if found is not None:
-            return found
+    def _run_one(self, entry: Entry, worker: Worker | None) -> Outcome:
         if worker is not None and not _is_light(entry):
             outcome = worker.run(entry, self.steps.tell)
         else:

@@ -84,7 +84,7 @@ class Checkpoint:
             return None
         return Outcome(
             entry.name, entry.baseline, entry.estimator, about["parameters"], about["seconds"], embedding, None,
-            tuple(about["warnings"]), about["diagnostics"], about["caution"],
+            tuple(about["warnings"]), about["diagnostics"], about["caution"], reused=True,
         )  # fmt: skip
 
     def keep(self, entry: Entry, outcome: Outcome) -> None:

@@ -53,6 +53,7 @@ class Outcome:
     warnings: tuple[str, ...] = ()
     diagnostics: dict[str, Any] = field(default_factory=dict)
     caution: str | None = None  # what must not be read from the map
+    reused: bool = False  # finished by an earlier run, which its time is of; `estimator` is not fitted
 
     @property
     def n_components(self) -> int | None:

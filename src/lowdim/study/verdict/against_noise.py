@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -83,11 +84,14 @@ class Noise:
     curved: float | None
     cut: int
     rng: np.random.Generator
+    tell: Callable[[float], None] = lambda share: None  # hears how much is done
 
     def judge(self) -> Judged:
         """The rows of all maps, or of many rows those of the recommended one; then whether there is structure."""
         if self.case.against.name == "given" and not self.case.data.distances:
             return Judged(skipped={"rows": "the reference distances were given, and noise has none"})
+        if self.case.data.n_columns == 1 and not self.case.data.distances:
+            return Judged(skipped={"structure": "one column has no other that it could be related to"})
         if not self.case.in_this_process:
             return Judged(skipped={"rows": "each method runs under limits in a process of its own"})
         of_rows, of_sample, of_structure = self.rng.spawn(3)  # what one of them draws does not change the others
@@ -100,7 +104,7 @@ class Noise:
             sampled, of_part, failed = self._sampled(self.case.outcome(self.best), of_sample)
             curved, skipped = curved or of_part, skipped | failed
         tested = fixed_methods([o for o in shown if _fits_again(o) and not _slow(o) and not self._target(o)])
-        structure, left = structure_test(whole, tested, of_structure)
+        structure, left = structure_test(whole, tested, of_structure, lambda share: self.tell(0.5 + 0.5 * share))
         return Judged(
             {name: verdict for name, (verdict, _) in found.items()}, {name: p for name, (_, p) in found.items()},
             sampled, structure, curved, _named(reasons) | skipped | left,
@@ -169,13 +173,15 @@ class _Part(Mapped):
         null: dict[str, list[np.ndarray]] = {o.name: [] for o in fitted}
         skipped: dict[str, str] = {}
         curved = None
-        for turn in range(_tables(self.data.n)):
+        turns = _tables(self.data.n)
+        for turn in range(turns):
             noise = noise_of(self.data, self.rng)
             with shared(noise.rows):
                 against = self.reference_of(noise)
                 for name, curves in self._of_noise(noise, against, fitted, skipped, chosen).items():
                     null[name].append(curves.values)
                 curved = self._curved(against, chosen is None) if turn == 0 else curved
+            self.noise.tell(0.5 * (turn + 1) / turns)
         found = {
             name: judged_rows(observed[name], np.concatenate(values), LEVEL, self._all_false(maps[name]))
             for name, values in null.items()

@@ -80,6 +80,8 @@ class Evidence:
         The cluster of each row, "" for none, where the groups are clusters found in the map.
     dimension : IntrinsicDimension or None
         Of the data.
+    most_dimensions : int or None
+        Those that so many rows and columns can have; None for distances and tables with categories.
     stability : Stability or None
         Of the recommended map, if asked for.
     row_names : list of str or None
@@ -110,6 +112,7 @@ class Evidence:
     groups_are: str = ""
     clusters: np.ndarray | None = None
     dimension: IntrinsicDimension | None = None
+    most_dimensions: int | None = None
     stability: Stability | None = None
     row_names: list[str] | None = None
     row_numbers: np.ndarray | None = None
@@ -168,7 +171,8 @@ def gather(case: Case, listener: Listener | None = None) -> Evidence:
                     cut=ranked.cut, classes=ranked.classes)  # fmt: skip
     announce("maps of noise")
     try_ = _Attempts(skipped)
-    judged = try_("rows", Noise(case, source, maps, best, ranked.curved, ranked.cut, rng).judge) or Judged()
+    tell = (lambda share: None) if listener is None else listener.tell
+    judged = try_("rows", Noise(case, source, maps, best, ranked.curved, ranked.cut, rng, tell).judge) or Judged()
     skipped |= judged.skipped
     announce("groups and dimension")
     labels, named = _groups_of(case, maps[best])
@@ -180,6 +184,7 @@ def gather(case: Case, listener: Listener | None = None) -> Evidence:
         clusters=np.array([each or "" for each in labels]) if named.startswith(CLUSTERS) else None,
         spread=try_("densities", lambda: spread_agreement(case.against, maps[best], case.n_jobs)),
         dimension=try_("dimension", lambda: _dimension(case)),
+        most_dimensions=_most_dimensions(case.data),
     )
     if case.n_resamples:
         announce("stability")
@@ -264,6 +269,10 @@ def _groups(case: Case, Z: np.ndarray, labels: Any) -> GroupTrust:
 def _dimension(case: Case) -> IntrinsicDimension:
     metric = "precomputed" if case.against.kind == "precomputed" else case.against.metric
     return intrinsic_dimension(case.against.rows, metric=metric, n_jobs=case.n_jobs)
+
+
+def _most_dimensions(data: Data) -> int | None:
+    return None if data.distances or data.mixed is not None else min(data.n_columns, data.n - 1)
 
 
 def _stability(case: Case, name: str, listener: Listener | None) -> Stability:

@@ -174,16 +174,21 @@ def dimension(found: Evidence) -> list[Sentence]:
     d = found.dimension
     if d is None:
         return []
-    low, high = d.interval
-    about = f"the data have about {d.value:.1f} dimensions ({low:.1f} to {high:.1f})"
+    most = float("inf") if found.most_dimensions is None else found.most_dimensions
+    value, low, high = (min(each, most) for each in (d.value, *d.interval))
+    about = f"the data have about {value:.1f} dimensions ({low:.1f} to {high:.1f})"
+    if low == most:
+        about = f"the data fill all {most} dimensions that so many rows and columns can have"
     word = f"{found.width} column{'' if found.width == 1 else 's'}"
-    if low > found.width + 0.5:
+    if most <= found.width:
+        text = f"{word} can hold everything: the data have no more. A map can only turn, bend or tear them."
+    elif low > found.width + 0.5:
         text = f"{word} cannot hold everything: {about}. Every map must lose neighbours or tear."
     elif high <= found.width + 0.5:
         text = f"{word} can be enough: {about}. What is closed, such as a sphere, is torn or folded all the same."
     else:
         text = f"Whether {word} can be enough is open: {about}."
-    return [Sentence("dimension", text, {"value": d.value, "low": low, "high": high}, "evidence-dimension")]
+    return [Sentence("dimension", text, {"value": value, "low": low, "high": high}, "evidence-dimension")]
 
 
 def linear(found: Evidence) -> list[Sentence]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -111,9 +111,12 @@ def fixed_methods(outcomes: Sequence[Outcome]) -> list[Outcome]:
 
 
 def structure_test(
-    part: Mapped, methods: list[Outcome], rng: np.random.Generator
+    part: Mapped, methods: list[Outcome], rng: np.random.Generator, tell: Callable[[float], None] = lambda share: None
 ) -> tuple[FoundStructure | None, dict[str, str]]:
-    """The fixed methods on a sample of the rows and on noise made from that sample; what was left out, and why."""
+    """The fixed methods on a sample of the rows and on noise made from that sample; what was left out, and why.
+
+    `tell` is called with the share of the first tables of noise that are mapped.
+    """
     n = part.data.n
     data = sample_of(part.data, np.sort(rng.choice(n, min(n, SAMPLE), replace=False)))
     kept, skipped = [], {}
@@ -131,7 +134,7 @@ def structure_test(
         return None, skipped
     placed = {outcome.name: Z for outcome, Z in kept}
     observed = _mean_curves(part, part.reference_of(data), placed, rng)
-    looked = _Look(part, data, [outcome for outcome, _ in kept], observed, rng)
+    looked = _Look(part, data, [outcome for outcome, _ in kept], observed, rng, tell)
     try:
         return sequential(looked, skipped), skipped
     except _MapFailed as failure:
@@ -151,10 +154,15 @@ class _Look:
     methods: list[Outcome]
     observed: np.ndarray
     rng: np.random.Generator
+    tell: Callable[[float], None]
 
     def tables(self, count: int) -> list[np.ndarray]:
         """The mean curves of so many more tables of noise."""
-        return [self._table() for _ in range(count)]
+        made = []
+        for _ in range(count):
+            made.append(self._table())
+            self.tell(len(made) / count)
+        return made
 
     def _table(self) -> np.ndarray:
         noise = noise_of(self.data, self.rng)
