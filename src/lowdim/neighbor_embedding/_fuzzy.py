@@ -220,8 +220,8 @@ class WithGraph:
             check_is_fitted(model)
             if getattr(model, "graph_", None) is None:
                 raise ValueError(
-                    "UMAP: models must have a graph to be combined; one is from a file of an earlier release, which kept "
-                    "none. Fit it again."
+                    "UMAP: models must have a graph to be combined; one is from a file of an earlier release. "
+                    "Fit it again."
                 )
         n, m = self.graph_.shape[0], other.graph_.shape[0]
         if n != m:

@@ -119,7 +119,7 @@ def test_the_graph_is_kept_as_on_the_cpu_and_joins_models(stand_in):
     assert mine.graph_.nnz == theirs.graph_.nnz
     np.testing.assert_allclose((mine * theirs).graph_.toarray(), (theirs * theirs).graph_.toarray(), atol=1e-6)
     mine.graph_ = None
-    with pytest.raises(ValueError, match="must have a graph to be combined.*Fit it again"):
+    with pytest.raises(ValueError, match=r"must have a graph to be combined.*Fit it again"):
         mine + theirs
 
 
