@@ -32,11 +32,13 @@ class Candidate:
     wrong : float
         Share of wrong categories.
     seconds : float
-        For filling one table.
+        Of processor time, for filling one table.
     rows : int
         Rows of the tables that were filled.
     note : str
         Why it was not tried, or not to its end.
+    cut : bool
+        Whether the budget was the reason.
     """
 
     method: str
@@ -48,11 +50,12 @@ class Candidate:
     seconds: float = float("nan")
     rows: int = 0
     note: str = ""
+    cut: bool = False
 
     @classmethod
-    def skipped(cls, model: Model, reason: str) -> Candidate:
+    def skipped(cls, model: Model, reason: str, *, cut: bool = False) -> Candidate:
         """A model that was not tried."""
-        return cls(model.name, note=reason)
+        return cls(model.name, note=reason, cut=cut)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,7 +75,7 @@ class Choice:
     n_left_out : int
         Cells that were left out.
     seconds : float
-        That the choice took.
+        Of processor time that the choice took.
     """
 
     candidates: tuple[Candidate, ...]
@@ -121,6 +124,7 @@ def choice_of(ranked: Sequence[Any], skipped: Sequence[Candidate], seconds: floa
             one.seconds,
             one.rows,
             one.note,
+            one.cut,
         )
         for one in ranked
     )
