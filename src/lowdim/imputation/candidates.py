@@ -21,7 +21,8 @@ class Candidate:
     method : str
         Its name, as `impute` takes it.
     setting : int, float or None
-        Its best setting: components, penalty, neighbours; of a mean of models how many there are.
+        Its best setting: components, penalty, neighbours; of chained forests 1 where categories predict by their
+        numbers and 0 where each has a column; of a mean of models how many there are.
     error : float
         Root mean squared error over that of column means (categories: shares of wrong cells); NaN where not tried. Of a
         mean of models the cross-validated one: weights come from the other tables of left-out cells.
