@@ -162,10 +162,10 @@ def test_forests_see_the_order_of_categories_where_left_out_cells_say_so():
     layout = Layout.of([("no", "yes"), tuple(range(20)), tuple(range(20)), None])
     table = np.column_stack([np.where(hole, np.nan, higher), grades, rng.standard_normal(100)])
     cells, model = Cells(table, layout), ForestChain(Effort(tol=1e-3))
-    assert model.path(cells) == [forests.INDICATORS, forests.CODES]
+    assert model.path(cells) == [forests.CODES, forests.INDICATORS]
     filled = [layout.gather(model.fill(cells, setting))[hole, 0] for setting in model.path(cells)]
-    wrong = [(column != higher[hole]).mean() for column in filled]
-    assert wrong[forests.CODES] < 0.5 * wrong[forests.INDICATORS]
+    by_codes, by_indicators = ((column != higher[hole]).mean() for column in filled)
+    assert by_codes < 0.5 * by_indicators
     choice = choose(cells, [model], np.random.default_rng(0), budget=60.0)
     assert choice.setting == forests.CODES
     assert "categories by their numbers" in choice.why
