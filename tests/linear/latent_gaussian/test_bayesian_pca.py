@@ -269,7 +269,7 @@ def test_long_fits_are_announced_before_they_begin(monkeypatch):
     X[rng.random(X.shape) < 0.05] = np.nan
     monkeypatch.setattr(_bayesian, "LONG", 1e-3)
     monkeypatch.setattr(_bayesian, "_few_cells", lambda X, rank: True)  # the cautious model is asked too
-    with pytest.warns(UserWarning) as heard:
+    with pytest.warns(UserWarning, match="BayesianPCA: ") as heard:
         BayesianPCA(tol=1e-3, random_state=0).fit(X)
     said = [str(one.message) for one in heard]
     assert sum("s of processor time. Set n_components to bound them" in text for text in said) == len(set(said)) == 1
