@@ -231,6 +231,14 @@ def test_missing_counts_are_found_by_the_axes_of_the_completed_table():
         np.testing.assert_allclose(again.row_coordinates_, model.row_coordinates_)
     plain, other = lowdim.CA(2).fit(X), lowdim.CA(2, missing="em").fit(X)
     np.testing.assert_array_equal(plain.transform(X), other.transform(X))
+    # New rows with holes are nearer to their place than where the means fill them.
+    fitted, new = slice(12), slice(12, None)
+    places = lowdim.CA(1, missing="regularized").fit(X[fitted])
+    gaps = [
+        np.square(places.transform(table[new]) - places.transform(X[new])).sum()
+        for table in (Y, np.where(hole, np.nanmean(Y[fitted], axis=0), X))
+    ]
+    assert gaps[0] < 0.5 * gaps[1]
     # A table of independent rows and columns is its own completion.
     table = np.outer(np.arange(1.0, 7.0), [3.0, 1.0, 2.0, 5.0])
     table[2, 1] = np.nan

@@ -100,10 +100,23 @@ def test_the_choice_is_on_record(monkeypatch):
 
 def test_a_spent_budget_is_said(monkeypatch):
     monkeypatch.setattr(front, "CANDIDATES", small("mean", "ridge", "forest"))
-    found = impute(holed(factors()), 2, random_state=0, budget=1e-9)
-    notes = [one.note for one in found.choice.candidates]
-    assert any("the budget of 1e-09 s was spent" in note for note in notes)
+    with pytest.warns(UserWarning, match=r"budget of 1e-09 s of processor time ended the comparison of ridge, forest"):
+        found = impute(holed(factors()), 2, random_state=0, budget=1e-9)
+    cut = {one.method: one.note for one in found.choice.candidates if one.cut}
+    assert set(cut) == {"ridge", "forest"}
+    assert all("the budget of 1e-09 s was spent" in note for note in cut.values())
     assert found.method == "mean"
+
+
+def test_a_busy_machine_chooses_as_an_idle_one(monkeypatch):
+    """The budget is processor time: a clock that runs away while others work leaves the choice as it is."""
+    monkeypatch.setattr(front, "CANDIDATES", small("mean", "ridge"))
+    before = impute(holed(factors()), 1, random_state=0, budget=60.0)
+    clock = iter(range(0, 10**9, 1000))
+    monkeypatch.setattr("time.monotonic", lambda: float(next(clock)))
+    after = impute(holed(factors()), 1, random_state=0, budget=60.0)
+    assert not any(one.cut for one in after.choice.candidates)
+    np.testing.assert_array_equal(before.mean, after.mean)
 
 
 def test_ridge_regression_is_that_of_scikit_learn():

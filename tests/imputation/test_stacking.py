@@ -10,6 +10,8 @@ from lowdim._core.tables.indicators import Layout
 from lowdim.imputation import impute as front
 from lowdim.imputation import stacking
 from lowdim.imputation.cells import Cells
+from lowdim.imputation.choice import choose
+from lowdim.imputation.models import forests
 from lowdim.imputation.models.blend import Blend
 from lowdim.imputation.models.chains import RidgeChain
 from lowdim.imputation.models.forests import ForestChain
@@ -149,3 +151,23 @@ def test_ranks_with_more_parameters_than_cells_are_not_tried():
     H[::2, :2] = np.nan
     found = impute(H, 2, method="regularized", draws="bayes", random_state=0)
     assert found.n_components < 4
+
+
+def test_forests_see_the_order_of_categories_where_left_out_cells_say_so():
+    """Which of two grades is the higher one: a split parts lower from higher grades, a column for each only one."""
+    rng = np.random.default_rng(1)
+    grades = rng.integers(20, size=(100, 2))
+    higher = np.where(grades[:, 0] > grades[:, 1], 1.0, 0.0)
+    hole = rng.random(100) < 0.3
+    layout = Layout.of([("no", "yes"), tuple(range(20)), tuple(range(20)), None])
+    table = np.column_stack([np.where(hole, np.nan, higher), grades, rng.standard_normal(100)])
+    cells, model = Cells(table, layout), ForestChain(Effort(tol=1e-3))
+    assert model.path(cells) == [forests.CODES, forests.INDICATORS]
+    filled = [layout.gather(model.fill(cells, setting))[hole, 0] for setting in model.path(cells)]
+    by_codes, by_indicators = ((column != higher[hole]).mean() for column in filled)
+    assert by_codes < 0.5 * by_indicators
+    choice = choose(cells, [model], np.random.default_rng(0), budget=60.0)
+    assert choice.setting == forests.CODES
+    assert "categories by their numbers" in choice.why
+    numbers = Cells(table[:, [0, 3]], Layout.of([None, None]))
+    assert model.path(numbers) == [None]

@@ -204,7 +204,7 @@ def _impute(commands: argparse._SubParsersAction) -> None:
         help=f"model to fill cells with: {', '.join(IMPUTATION_METHODS)} (default: auto, the best)",
     )  # fmt: skip
     command.add_argument(
-        "--budget", type=float, default=60.0, metavar="S", help="seconds after which no further model is tried"
+        "--budget", type=float, default=60.0, metavar="S", help="seconds of processor time for the choice of a model"
     )
     options.seed_option(command)
     options.jobs_option(command)

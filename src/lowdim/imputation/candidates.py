@@ -21,7 +21,8 @@ class Candidate:
     method : str
         Its name, as `impute` takes it.
     setting : int, float or None
-        Its best setting: components, penalty, neighbours; of a mean of models how many there are.
+        Its best setting: components, penalty, neighbours; of chained forests 1 where categories predict by their
+        numbers and 0 where each has a column; of a mean of models how many there are.
     error : float
         Root mean squared error over that of column means (categories: shares of wrong cells); NaN where not tried. Of a
         mean of models the cross-validated one: weights come from the other tables of left-out cells.
@@ -32,11 +33,13 @@ class Candidate:
     wrong : float
         Share of wrong categories.
     seconds : float
-        For filling one table.
+        Of processor time, for filling one table.
     rows : int
         Rows of the tables that were filled.
     note : str
         Why it was not tried, or not to its end.
+    cut : bool
+        Whether the budget was the reason.
     """
 
     method: str
@@ -48,11 +51,12 @@ class Candidate:
     seconds: float = float("nan")
     rows: int = 0
     note: str = ""
+    cut: bool = False
 
     @classmethod
-    def skipped(cls, model: Model, reason: str) -> Candidate:
+    def skipped(cls, model: Model, reason: str, *, cut: bool = False) -> Candidate:
         """A model that was not tried."""
-        return cls(model.name, note=reason)
+        return cls(model.name, note=reason, cut=cut)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,7 +76,7 @@ class Choice:
     n_left_out : int
         Cells that were left out.
     seconds : float
-        That the choice took.
+        Of processor time that the choice took.
     """
 
     candidates: tuple[Candidate, ...]
@@ -121,6 +125,7 @@ def choice_of(ranked: Sequence[Any], skipped: Sequence[Candidate], seconds: floa
             one.seconds,
             one.rows,
             one.note,
+            one.cut,
         )
         for one in ranked
     )

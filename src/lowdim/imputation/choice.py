@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from lowdim._core.iterate import Progress
+from lowdim._core.runtime import notices
 from lowdim.imputation.candidates import Candidate, Choice, choice_of
 from lowdim.imputation.cells import Cells
 from lowdim.imputation.left_out import Errors, left_out
@@ -75,10 +76,11 @@ class Tried:
     errors: Errors
     error: float
     standard_error: float
-    seconds: float  # for one table
+    seconds: float  # of processor time, for one table
     rows: int
     filled: Sequence[Array]
     note: str = ""
+    cut: bool = False
 
 
 def choose(
@@ -95,7 +97,8 @@ def choose(
     rng : Generator
         For the cells that are left out.
     budget : float
-        Seconds after which no further model is begun.
+        Seconds of processor time after which no further model is begun; a warning names those that were cut. The clock
+        would give another choice on a busy machine.
     verbose : int or bool
         Show progress.
 
@@ -103,7 +106,7 @@ def choose(
     -------
     Choice
     """
-    start = time.monotonic()
+    start = time.process_time()
     once = len(models) == 1 or len(cells.coded) <= WHOLE_ROWS
     sizes = (COMPARED_ROWS, CLOSE_CELLS, CLOSE_TABLES) if once else (SCREEN_ROWS, SCREEN_CELLS, SCREEN_TABLES)
     screen = Trial.of(cells, rng, *sizes)
@@ -111,11 +114,11 @@ def choose(
     found: list[Tried] = []
     with Progress("impute: models", len(models), verbose) as progress:
         for model in models:
-            reason = model.refusal(cells)
-            if not reason and found and time.monotonic() - start > budget:
-                reason = f"not tried: the budget of {budget:g} s was spent"
-            if reason:
+            if reason := model.refusal(cells):
                 skipped.append(Candidate.skipped(model, reason))
+            elif found and time.process_time() - start > budget:
+                reason = f"not tried: the budget of {budget:g} s was spent"
+                skipped.append(Candidate.skipped(model, reason, cut=True))
             elif isinstance(
                 tried := along_path(model, screen if once else screen.first(model.screen_tables), None, start + budget),
                 str,
@@ -133,7 +136,17 @@ def choose(
         final = compared_again(cells, found, rng, start + budget, screen)
     names = {one.model.name for one in final}
     rest = sorted((one for one in found if one.model.name not in names), key=lambda one: one.error)
-    return choice_of([*final, *rest], skipped, time.monotonic() - start)
+    chosen = choice_of([*final, *rest], skipped, time.process_time() - start)
+    _warn_of_cuts(chosen, budget)
+    return chosen
+
+
+def _warn_of_cuts(found: Choice, budget: float) -> None:
+    if cut := [one.method for one in found.candidates if one.cut]:
+        notices.warn(
+            f"impute: the budget of {budget:g} s of processor time ended the comparison of {', '.join(cut)}, so that a "
+            "better model may have been missed. Raise budget, or give fewer rows."
+        )
 
 
 def compared_again(
@@ -146,8 +159,8 @@ def compared_again(
     seen = len(screen.cells.coded)
     trial = Trial.of(cells, rng, COMPARED_ROWS, CLOSE_CELLS, CLOSE_TABLES)
     needed = 2 * sum(one.seconds for one in close) * len(trial.hidden) * len(trial.cells.coded) / seen
-    if time.monotonic() + needed > deadline:
-        return [replace(one, note="the budget left no time to compare it again") for one in close]
+    if time.process_time() + needed > deadline:
+        return [replace(one, note="the budget left no time to compare it again", cut=True) for one in close]
     again = [along_path(one.model, trial, one.setting, deadline) for one in close]
     kept = sorted((one for one in again if isinstance(one, Tried)), key=lambda one: one.error) or close
     return with_blend(kept, trial)
@@ -185,10 +198,10 @@ def along_path(model: Model, trial: Trial, known: Any, deadline: float) -> Tried
     path = model.path(trial.cells)
     if known is not None and known in path:
         path = path[max(0, path.index(known) - 1) :]
-    tables, best, worse, note = trial.tables, None, 0, ""
+    tables, best, worse, cut = trial.tables, None, 0, False
     starts: Sequence[Array | None] = [None] * len(tables)
     for setting in path:
-        start = time.monotonic()
+        start = time.process_time()
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -197,19 +210,19 @@ def along_path(model: Model, trial: Trial, known: Any, deadline: float) -> Tried
             if best is None:
                 return f"failed: {str(problem).split('.')[0]}"
             break
-        seconds = (time.monotonic() - start) / len(tables)
+        seconds = (time.process_time() - start) / len(tables)
         starts, errors = filled, trial.errors(filled)
         error, spread = errors.relative(trial.base)
         if best is None or error < model.gain * best.error:
             best, worse = Tried(model, setting, errors, error, spread, seconds, len(trial.cells.coded), filled), 0
         else:
             worse += 1
-        if worse >= PATIENCE or time.monotonic() > deadline:
-            note = "" if worse >= PATIENCE or setting == path[-1] else "the budget ended its path of settings"
+        if worse >= PATIENCE or time.process_time() > deadline:
+            cut = worse < PATIENCE and setting != path[-1]
             break
     if best is None or not np.isfinite(best.error):
         return "gave cells that are not numbers"
-    return replace(best, note=note)
+    return replace(best, note="the budget ended its path of settings" if cut else "", cut=cut)
 
 
 def _sample(cells: Cells, most: int, rng: np.random.Generator) -> Array:

@@ -88,7 +88,8 @@ def impute(
         How the uncertainty of the model enters the tables: by models of resampled rows or residuals, or by draws from
         the posterior (data augmentation), which "regularized" and "ridge" have; "auto" chooses between these then.
     budget : float
-        Seconds after which no further model is tried. Where that ends the choice, `choice` says so.
+        Seconds of processor time, over all threads, after which no further model is tried, so that a busy machine
+        chooses as an idle one does. Where that ends the choice, a warning and `choice` say so.
     max_iter : int
         Maximum number of iterations of each fit.
     tol : float

@@ -241,8 +241,11 @@ class WithGraph:
         """A model of both graphs, with the settings of this one; components are joined where its map has them near."""
         for model in (self, other):
             check_is_fitted(model)
-            if model.graph_ is None:
-                raise ValueError("UMAP: models must have a graph to be combined; fit both with device='cpu'.")
+            if getattr(model, "graph_", None) is None:
+                raise ValueError(
+                    "UMAP: models must have a graph to be combined; one is from a file of an earlier release. "
+                    "Fit it again."
+                )
         n, m = self.graph_.shape[0], other.graph_.shape[0]
         if n != m:
             raise ValueError(f"UMAP: models must be of the same rows to be combined; got {n} and {m} rows.")

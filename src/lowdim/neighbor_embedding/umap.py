@@ -154,9 +154,10 @@ class UMAP(_fuzzy.WithGraph, Reducer):
         UMAP's cross-entropy less its minimum: the mean over pairs of KL(v_ij || q_ij), in nats, with v = w / (w + r),
         where w is the rate at which a pair attracts and r that at which it repels, each pair weighted by w + r. Beyond
         1,400 rows estimated, see `callback`.
-    graph_ : sparse array of shape (n_samples, n_samples), or None
+    graph_ : sparse array of shape (n_samples, n_samples)
         The weights w_ij, after the target of a supervised fit and before connected components are joined. A row that
-        equals an earlier one has its edges, and one of weight 1 to it. None where a GPU made the graph.
+        equals an earlier one has its edges, and one of weight 1 to it. In the memory of the machine, after a fit on a
+        GPU too.
     local_radii_ : ndarray of shape (n_samples, 2) or None
         With `densities`: log of the mean squared distance to the neighbours, in the data and in the map.
     not_shown_ : str
@@ -318,7 +319,6 @@ class UMAP(_fuzzy.WithGraph, Reducer):
         place = devices.find(self.device, "UMAP")
         self.device_, self.not_shown_ = "cpu", NOT_SHOWN
         self.recall_: float | None = None
-        self.graph_: Any = None
         if place is None:
             return self._embedded(X, y, None)
         devices.check_memory(place, self._device_memory(*extent(X)), "UMAP", self._ways_out)
@@ -336,7 +336,9 @@ class UMAP(_fuzzy.WithGraph, Reducer):
         target = target if self.target_weight > 0 else None
 
         W = self._device_weights(rows, same, place) if place is not None and target is None else None
-        if W is None:
+        if W is not None:
+            self.graph_: Any = _fuzzy.of_all_rows(W.to_scipy(), same)
+        else:
             graph, W = self._weights(rows, same, place)
             if target is not None:
                 W = _targets.supervised(W, target.picked(same), self._target_settings())

@@ -58,7 +58,7 @@ def fill(
     draws : int
         Completed tables behind the uncertainty of each cell.
     budget : float
-        Seconds after which no further model is tried.
+        Seconds of processor time after which no further model is tried.
     seed : int
         Seed; the same one gives the same result.
     n_jobs : int or None

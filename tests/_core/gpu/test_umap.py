@@ -111,6 +111,18 @@ def test_the_map_is_as_good_as_on_the_cpu(stand_in):
     np.testing.assert_array_equal(mine.transform(rows[:5]), mine.embedding_[:5])
 
 
+def test_the_graph_is_kept_as_on_the_cpu_and_joins_models(stand_in):
+    rows = np.concatenate([X[:80], X[:10]])  # some of them equal
+    settings = {"max_iter": 5, "random_state": 0, "set_op_mix_ratio": 0.7}
+    theirs, mine = (lowdim.UMAP(device=device, **settings).fit(rows) for device in ("cpu", "cuda"))
+    np.testing.assert_allclose(mine.graph_.toarray(), theirs.graph_.toarray(), atol=1e-7)
+    assert mine.graph_.nnz == theirs.graph_.nnz
+    np.testing.assert_allclose((mine * theirs).graph_.toarray(), (theirs * theirs).graph_.toarray(), atol=1e-6)
+    mine.graph_ = None
+    with pytest.raises(ValueError, match=r"must have a graph to be combined.*Fit it again"):
+        mine + theirs
+
+
 @pytest.mark.parametrize(
     "options",
     [

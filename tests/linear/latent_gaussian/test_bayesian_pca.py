@@ -268,8 +268,11 @@ def test_long_fits_are_announced_before_they_begin(monkeypatch):
     X = rng.standard_normal((90, 16)) @ rng.standard_normal((16, 40)) + 1e-2 * rng.standard_normal((90, 40))
     X[rng.random(X.shape) < 0.05] = np.nan
     monkeypatch.setattr(_bayesian, "LONG", 1e-3)
-    with pytest.warns(UserWarning, match="take about .* s of processor time. Set n_components to bound them"):
+    monkeypatch.setattr(_bayesian, "_few_cells", lambda X, rank: True)  # the cautious model is asked too
+    with pytest.warns(UserWarning, match="BayesianPCA: ") as heard:
         BayesianPCA(tol=1e-3, random_state=0).fit(X)
+    said = [str(one.message) for one in heard]
+    assert sum("s of processor time. Set n_components to bound them" in text for text in said) == len(set(said)) == 1
     settings = _bayesian.Settings(1e-9, 10, 0, 1)
     monkeypatch.setattr(_bayesian, "LONG", 30.0)
     _bayesian._announce((606, 98), 40, settings)  # 8 s: nothing is said

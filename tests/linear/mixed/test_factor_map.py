@@ -110,6 +110,18 @@ def test_incomplete_tables_are_completed_by_the_model():
     np.testing.assert_allclose(found.individuals.coordinates[-3:], found.individuals.coordinates[:3])
 
 
+def test_supplementary_rows_with_holes_are_nearer_to_their_place_than_with_column_means():
+    frame = decathlon().iloc[:, :10]
+    fitted, new = frame.iloc[:28], frame.iloc[28:]
+    holes = new.mask(np.random.default_rng(0).random(new.shape) < 0.2)
+    model = PCA(2, scale=True).fit(fitted)
+    places = [FactorMap(model, fitted, rows=rows).individuals for rows in (new, holes, holes.fillna(fitted.mean()))]
+    where, taken, filled = (place.coordinates[28:] for place in places)
+    assert np.square(taken - where).sum() < 0.9 * np.square(filled - where).sum()
+    whole = ~holes.isna().any(axis=1).to_numpy()
+    np.testing.assert_allclose(taken[whole], where[whole], atol=1e-9)
+
+
 def test_incomplete_categories_are_not_counted_as_observed():
     rng = np.random.default_rng(0)
     first = rng.integers(0, 3, 60)

@@ -26,6 +26,7 @@ EVIDENCE_STEPS = 30
 DRAWN_SWEEPS = 5  # between two tables drawn from the posterior
 
 Predict = Callable[[Array, Array, Array, int], Array]  # predictors and targets that train, predictors, column -> cells
+Predictors = Callable[[Cells, Array, int], Array]  # table, completed, column -> what it is predicted from
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +147,21 @@ class RidgeChain(Model):
             yield D
 
 
-def sweep(cells: Cells, D: Array, predict: Predict, all_predictors: bool = False) -> Array:
+def related(cells: Cells, D: Array, j: int) -> Array:
+    """Numbers and indicator columns of the others; of very many those most correlated with column j."""
+    parents = cells.layout.parents
+    mine, others = np.flatnonzero(parents == j), np.flatnonzero(parents != j)
+    if len(others) > MOST_PREDICTORS:
+        Z = D[~cells.holes[:, j]]
+        Z = Z - Z.mean(axis=0)
+        size = np.sqrt((Z**2).sum(axis=0))
+        Z /= np.where(size > 0, size, 1.0)
+        strength = np.abs(Z[:, others].T @ Z[:, mine]).max(axis=1)
+        others = np.sort(others[np.argsort(-strength, kind="stable")[:MOST_PREDICTORS]])
+    return D[:, others]
+
+
+def sweep(cells: Cells, D: Array, predict: Predict, predictors: Predictors = related) -> Array:
     """Each column with missing cells predicted once, from the others as they are completed so far."""
     D, parents = D.copy(), cells.layout.parents
     counts = cells.holes.sum(axis=0)
@@ -155,21 +170,9 @@ def sweep(cells: Cells, D: Array, predict: Predict, all_predictors: bool = False
             if not counts[j]:
                 continue
             hole, mine = cells.holes[:, j], np.flatnonzero(parents == j)
-            others = np.flatnonzero(parents != j)
-            if not all_predictors and len(others) > MOST_PREDICTORS:
-                others = _related(D[~hole], mine, others)
-            A = D[:, others]
+            A = predictors(cells, D, int(j))
             D[np.ix_(hole, mine)] = predict(A[~hole], D[np.ix_(~hole, mine)], A[hole], int(j))
     return cells.only(D)
-
-
-def _related(D: Array, mine: Array, others: Array) -> Array:
-    """The columns most correlated with the target."""
-    Z = D - D.mean(axis=0)
-    size = np.sqrt((Z**2).sum(axis=0))
-    Z /= np.where(size > 0, size, 1.0)
-    strength = np.abs(Z[:, others].T @ Z[:, mine]).max(axis=1)
-    return np.sort(others[np.argsort(-strength, kind="stable")[:MOST_PREDICTORS]])
 
 
 def resampled(A: Array, Y: Array, rng: np.random.Generator) -> tuple[Array, Array]:

@@ -14,7 +14,7 @@ import numpy as np
 from lowdim._core.runtime.rng import generator
 from lowdim._core.runtime.threads import map_rows
 from lowdim.imputation.cells import Cells
-from lowdim.imputation.models.chains import Predict, begin, sweep
+from lowdim.imputation.models.chains import Predict, Predictors, begin, sweep
 from lowdim.imputation.models.model import Array, Model
 
 LEAST_ROWS = 30
@@ -26,10 +26,28 @@ DRAWN_TREES = 5  # whose mean is one draw
 TRAIN_ROWS = 8000  # that a tree is grown from; of larger tables so many are drawn
 DRAWN_ROWS = 2000  # the same for draws
 TREES_AT_A_TIME = 10
+LEAF = 5  # rows at least in a leaf, where categories are predicted: their shares, not the vote of one row
+INDICATORS, CODES = 0, 1  # how categories predict: each by a column of its own, or all by their number in one column
+
+
+def indicators(cells: Cells, D: Array, j: int) -> Array:
+    """Numbers and indicator columns of the others."""
+    return D[:, cells.layout.parents != j]
+
+
+def codes(cells: Cells, D: Array, j: int) -> Array:
+    """Numbers, and the number of the likeliest category, of the others: a split parts what comes before from the rest.
+
+    Orders of categories are then seen, and trees do not draw most of their splits from the questions with most answers.
+    """
+    return np.delete(cells.layout.gather(D), j, axis=1)
+
+
+ENCODINGS: tuple[Predictors, ...] = (indicators, codes)
 
 
 class ForestChain(Model):
-    """Chained forests: each column predicted by the mean of extremely randomised trees, grown to single rows."""
+    """Chained forests: each column predicted by the mean of extremely randomised trees, for numbers grown to rows."""
 
     name: ClassVar[str] = "forest"
     words: ClassVar[str] = "chained forests"
@@ -43,10 +61,17 @@ class ForestChain(Model):
             return f"is slow for more than {MOST_COLUMNS} columns with missing cells"
         return "" if cells.coded.shape[1] > 1 else "needs at least 2 columns"
 
-    def fill(self, cells: Cells, setting: Any, start: Array | None = None) -> Array:
-        D = begin(cells, start)
+    def path(self, cells: Cells) -> list[int | None]:
+        """How categories predict, the faster way first; None where there are none."""
+        return [None] if cells.only_numbers else [CODES, INDICATORS]
+
+    def said(self, setting: int | None) -> str:
+        return "categories by their numbers" if setting == CODES else ""
+
+    def fill(self, cells: Cells, setting: int | None, start: Array | None = None) -> Array:
+        D = begin(cells, None)  # from the means, as in the last fit: the start is one of the other encoding
         for trees in ROUGH_TREES if self.effort.tol > ROUGH else TREES:
-            D = sweep(cells, D, self._mean_of(trees), all_predictors=True)
+            D = sweep(cells, D, self._mean_of(trees), ENCODINGS[setting or INDICATORS])
         return D
 
     def bootstrap(
@@ -61,7 +86,7 @@ class ForestChain(Model):
             kept[j] = found.reshape(count, DRAWN_TREES, *found.shape[1:]).mean(axis=1)
             return np.asarray(kept[j].mean(axis=0))
 
-        sweep(cells, filled, predict, all_predictors=True)
+        sweep(cells, filled, predict, ENCODINGS[setting or INDICATORS])
         for m in range(count):
             D = filled.copy()
             for j, tables in kept.items():
@@ -88,12 +113,13 @@ class ForestChain(Model):
             out = np.zeros((part.stop - part.start, len(new), Y.shape[1]))
             for table, own in zip(out, seeds[part], strict=True):
                 X, y = _rows(A, target, int(own), most, resample)
-                tree: Any = ExtraTreeRegressor if number else ExtraTreeClassifier
-                found = tree(max_features=1.0 if number else "sqrt", random_state=int(own)).fit(X, y, check_input=False)
                 if number:
-                    table[:, 0] = found.predict(new, check_input=False)
+                    tree: Any = ExtraTreeRegressor(random_state=int(own)).fit(X, y, check_input=False)
+                    table[:, 0] = tree.predict(new, check_input=False)
                 else:
-                    table[:, found.classes_] = found.predict_proba(new, check_input=False)
+                    tree = ExtraTreeClassifier(max_features="sqrt", min_samples_leaf=LEAF, random_state=int(own))
+                    tree.fit(X, y, check_input=False)
+                    table[:, tree.classes_] = tree.predict_proba(new, check_input=False)
             return out
 
         return np.concatenate(map_rows(grown, count, TREES_AT_A_TIME, self.effort.n_jobs))

@@ -47,11 +47,11 @@ class Settings:
         return {"owner": "BayesianPCA", **{name: getattr(self, name) for name in names}}
 
 
-def by_oba(X: Array, q: int, settings: Settings) -> tuple[Gaussian, Run]:
+def by_oba(X: Array, q: int, settings: Settings, supported: Gaussian | None = None) -> tuple[Gaussian, Run]:
     """Variational, from principal axes; with very many columns, from those that the likeliest model supports."""
     mean, variance = observed_moments(X, settings.n_jobs)
     if q > FEW_COLUMNS:
-        start = replace(_supported(X, q, settings), mean=mean)
+        start = replace(supported or _supported(X, q, settings), mean=mean)
     else:
         start = initial(X, q, mean, variance, "isotropic", generator(settings.random_state), settings.n_jobs)
     found, run = oba(X, start, float(np.sqrt(variance.mean())), **settings.loop)
@@ -60,10 +60,11 @@ def by_oba(X: Array, q: int, settings: Settings) -> tuple[Gaussian, Run]:
 
 def by_ard(X: Array, q: int, settings: Settings) -> tuple[Gaussian, Run]:
     """The most probable loadings; with few cells, with the noise of uncertain loadings where that predicts better."""
-    found, run = _probable(X, q, settings)
+    start = _supported(X, q, settings)
+    found, run = _probable(X, start, settings)
     if run.stopped or not _few_cells(X, found.rank):
         return found, run
-    broad, broad_run = by_oba(X, q, settings)
+    broad, broad_run = by_oba(X, q, settings, start)
     if broad_run.stopped:
         return found, replace(run, converged=False)
     if found.noise < _DOUBTFUL * broad.noise and _predicts_worse(X, q, settings):
@@ -87,8 +88,8 @@ def _unit(X: Array, n_jobs: int | None) -> float:
     return float(np.sqrt(observed_moments(X, n_jobs)[1].mean()))
 
 
-def _probable(X: Array, q: int, settings: Settings) -> tuple[Gaussian, Run]:
-    return ard_em(X, _supported(X, q, settings), _unit(X, settings.n_jobs), **settings.loop)
+def _probable(X: Array, start: Gaussian, settings: Settings) -> tuple[Gaussian, Run]:
+    return ard_em(X, start, _unit(X, settings.n_jobs), **settings.loop)
 
 
 def _cautious(X: Array, broad: Gaussian, settings: Settings) -> tuple[Gaussian, Run]:
@@ -103,8 +104,9 @@ def _predicts_worse(X: Array, q: int, settings: Settings) -> bool:
     for _ in range(_TRIALS):
         rows = without_cells(X, _HELD_OUT, rng)
         hidden = np.isnan(rows) & ~np.isnan(X)
-        broad, _ = by_oba(rows, q, settings)
-        models = _probable(rows, q, settings)[0], _cautious(rows, broad, settings)[0]
+        start = _supported(rows, q, settings)
+        broad, _ = by_oba(rows, q, settings, start)
+        models = _probable(rows, start, settings)[0], _cautious(rows, broad, settings)[0]
         errors += [float(((model.conditional(rows)[0] - X)[hidden] ** 2).sum()) for model in models]
     return bool(errors[0] > errors[1])
 

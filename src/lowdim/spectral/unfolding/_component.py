@@ -150,7 +150,8 @@ def _grown(
         start = np.hstack([again.coordinates, more])
     found = replace(found, n_iter=steps)
     if not (found.converged or found.stopped):
-        warn_unmet(found, "MVU", settings.tol, settings.max_iter)
+        hard = bool(np.array_equal(inside.low, inside.high))
+        warn_unmet(found, "MVU", settings.tol, settings.max_iter, hard=hard)
     return found
 
 

@@ -87,6 +87,8 @@ class Unfolded:
         By the callback.
     gap : float
         By what share of itself a squared length is outside its interval.
+    change : float
+        Of the variance in the last update, as a share of it.
     """
 
     coordinates: Array
@@ -95,6 +97,7 @@ class Unfolded:
     converged: bool
     stopped: bool
     gap: float
+    change: float
 
 
 def unfold(
@@ -138,7 +141,7 @@ def unfold(
     R = problem.centred(start / unit)
     penalty = PENALTY * max(1.0, float((mass @ R**2).max() / mass.sum()))
     state, stopped, converged = _State(R, np.zeros(len(constraints.first)), penalty), False, False
-    gaps, before = [np.inf], np.inf
+    gaps, before, change = [np.inf], np.inf, np.inf
     with threads.single_blas(), Progress(owner, max_iter, verbose) as progress:
         for _ in range(max_iter):
             state = problem.minimize(state)
@@ -148,25 +151,30 @@ def unfold(
             progress.advance(f"variance {variance * unit**2:.6g}, constraints off by {gaps[-1]:.1e}")
             if callback is not None:
                 stopped = wants_stop(callback(progress.done, -variance * unit**2, state.R * unit))
-            converged = not stopped and gaps[-1] <= tol and abs(variance - before) <= STEADY * variance
+            change = abs(variance - before) / variance if variance > 0 else 0.0
+            converged = not stopped and gaps[-1] <= tol and change <= STEADY
             if converged or stopped or _has_stalled(gaps):
                 break
             before = variance
             if gaps[-1] > 0.3 * gaps[-2] and state.penalty < MOST * penalty:
                 state = replace(state, penalty=2 * state.penalty)
     multipliers, gap = state.multipliers * problem.scales, problem.largest_excess(state.R)
-    return Unfolded(state.R * unit, multipliers, progress.done, converged, stopped, gap)
+    return Unfolded(state.R * unit, multipliers, progress.done, converged, stopped, gap, change)
 
 
 def _has_stalled(gaps: list[float]) -> bool:
     return len(gaps) > STALLED + 2 and gaps[-1] > max(FAR, LOST * gaps[-1 - STALLED])
 
 
-def warn_unmet(found: Unfolded, owner: str, tol: float, max_iter: int) -> None:
-    """Say by how much the constraints are missed, and whether more steps would help."""
+def warn_unmet(found: Unfolded, owner: str, tol: float, max_iter: int, *, hard: bool) -> None:
+    """Say by how much the constraints are missed, and whether more steps would help; `hard`: there is no slack."""
     left = "after" if found.n_iter >= max_iter else "and more steps do not help, before"
     if found.gap <= tol:
-        why = f"the lengths are met to {found.gap:.1e} of themselves, but the variance still changes. Raise max_iter."
+        ways = "slack (0.0005, say): slack=0 leaves the problem no room to settle in" if hard else "max_iter"
+        why = (
+            f"the squared lengths are met to {found.gap:.1e} of themselves, but the variance still changes by "
+            f"{found.change:.1e} of itself in an update. Raise {ways}."
+        )
     else:
         why = (
             f"a squared length is off by {found.gap:.1e} of itself beyond the slack, tol={tol:g}. Raise max_iter, "
