@@ -19,6 +19,7 @@ from lowdim._core.distances import (
     check_dissimilarities,
     check_domain,
     check_function,
+    is_limited,
     pairwise,
 )
 from lowdim._core.distances.labelled import with_named_columns
@@ -149,11 +150,14 @@ def alike(X: Any, rows: Any) -> Any:
 
 
 def check_measurable(X: Any, metric: Any, accepts: Accepts, *, fitting: bool) -> None:
-    """Rows in the domain of a metric of that name; at fit, a function of the user that is a metric on some of them."""
-    if sparse.issparse(X) or metric is None:
+    """Rows in the domain of a metric of that name; at fit, a function of the user that is a metric on some of them.
+
+    Missing and infinite cells are in no domain: what is to be done about them is said elsewhere.
+    """
+    if sparse.issparse(X) or not is_limited(metric) or not np.isfinite(X).all():
         return
     check_domain(X, metric, accepts.owner)
-    if fitting and np.isfinite(X).all():
+    if fitting:
         check_function(X, metric, accepts.owner)
 
 
