@@ -422,7 +422,7 @@ class KernelPCA(Reducer):
             return parts | {"tiles": _OF_A_THREAD * n_threads} | self._dense_memory(n, itemsize)
         if variant == "operator":
             vectors = (11 + n_lanes(n)) * n * (-(-(k + 3) // 8) * 8) * 8  # and partial sums of products with them
-            return parts | {"eigenvectors": vectors, "tiles": max(_TILES - vectors, _OF_A_THREAD * n_threads)}
+            return parts | {"eigenvectors": vectors, "tiles": _OF_A_THREAD * n_threads}
         if variant == "landmarks":
             return parts | {"landmarks": 11 * m * m * 8, "blocks": 3 * 512 * m * 8 * n_threads}
         return parts | {"landmarks": 4 * m * m * 8, "tiles": _TILES}
