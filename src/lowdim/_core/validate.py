@@ -30,8 +30,6 @@ from lowdim._core.tables.arrays import FLOATS, extent, same_shape
 from lowdim._core.tables.kinds import naming_text
 from lowdim._core.tables.mixed import mixed_cells
 
-_SINGLE_RANGE = (1e-15, 1e15)  # magnitudes whose squares float32 holds
-
 
 @dataclass(frozen=True)
 class Accepts:
@@ -137,9 +135,7 @@ def check_cells(X: Any, accepts: Accepts, *, fitting: bool) -> Checked:
         policies = () if sparse.issparse(X) or accepts.similarities else accepts.policies
         largest = missing.refuse(X, accepts.owner, policies)
     missing.refuse_scale(largest, accepts.owner)
-    if dtype == np.float32 and largest and not _SINGLE_RANGE[0] < largest < _SINGLE_RANGE[1]:
-        X = X.astype(np.float64)
-    return Checked(X, dtype, incomplete)
+    return Checked(missing.with_room(X, largest), dtype, incomplete)
 
 
 def alike(X: Any, rows: Any) -> Any:

@@ -393,9 +393,13 @@ def _lengths(space: Reference, i: Array, j: Array) -> Array:
 
 def _ratio_interval(high: Array, low: Array, unit: float) -> tuple[float, float]:
     """95 % interval of the ratio of two means of the same pairs, by the delta method."""
-    ratio = unit * low.mean() / high.mean() if high.mean() > 0 else np.nan
-    error = np.std(unit * low - ratio * high) / np.sqrt(len(high)) / high.mean() if high.mean() > 0 else np.nan
-    return float(ratio - 1.96 * error), float(ratio + 1.96 * error)
+    mean = high.mean()
+    if not mean > 0:
+        return np.nan, np.nan
+    low, high = low * (unit / mean), high / mean  # squares of distances may leave the range of float64
+    ratio = float(low.mean())
+    error = float(np.std(low - ratio * high) / np.sqrt(len(high)))
+    return ratio - 1.96 * error, ratio + 1.96 * error
 
 
 def _kept(means: Array, at: int) -> float:
