@@ -1,8 +1,11 @@
-"""The tools of the developers: what `make check` would run for a file."""
+"""The tools of the developers: what `make check` would run for a file, and what `make test-oldest` installs."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
 from tools import check
 
 
@@ -68,3 +71,17 @@ def test_files_elsewhere_are_an_error(tmp_path):
     for word in (str(stranger), "src/lowdim/nowhere.py"):
         with pytest.raises(SystemExit, match="FILE must be a file of this repository"):
             check.relative(word)
+
+
+def test_the_oldest_libraries_are_those_that_are_declared():
+    """`make test-oldest` runs with the lower bounds themselves. PyTorch is not among them: indexes drop its old builds."""
+    project = tomllib.loads((check.ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    declared = [
+        *project["dependencies"],
+        *(each for name in ("app", "dask", "formats", "mvu") for each in extras[name]),
+    ]
+    pins = dict(line.split("==") for line in (check.ROOT / "tools/oldest.txt").read_text().splitlines() if "==" in line)
+    for one in map(Requirement, declared):
+        if one.name != "lowdim":
+            assert [Version(bound.version) for bound in one.specifier] == [Version(pins[one.name])], one.name
