@@ -74,7 +74,7 @@ def test_files_elsewhere_are_an_error(tmp_path):
 
 
 def test_the_oldest_libraries_are_those_that_are_declared():
-    """`make test-oldest` runs with the lower bounds themselves. PyTorch is not among them: indexes drop its old builds."""
+    """`make test-oldest` runs with the lower bounds themselves. Not PyTorch: indexes drop its old builds."""
     project = tomllib.loads((check.ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
     declared = [
