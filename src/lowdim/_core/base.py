@@ -407,9 +407,7 @@ class Reducer(ReadsBlocks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
     def _has_missing_cells(self, X: Any) -> bool:
         """Known during a fit, looked for before it; False where missing cells are not taken."""
-        if "_incomplete" in vars(self):
-            return bool(self._incomplete)
-        return bool(self._takes_nan and has_holes(X))
+        return bool(self._incomplete if "_incomplete" in vars(self) else self._takes_nan and has_holes(X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -64,11 +64,6 @@ class Trained:
     held_rows: Array
 
 
-def optimiser_bytes(n: int, d: int, weights: int) -> int:
-    """Memory of the weights and what Adam and PyTorch keep beside them: about twenty copies."""
-    return 20 * (8 if n * d <= SMALL else 4) * weights
-
-
 def train(
     objective: Any, rows: Array, order: Array, training: Training, checkpoint: Checkpoint, rng: np.random.Generator
 ) -> Trained:

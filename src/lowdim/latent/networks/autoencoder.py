@@ -19,7 +19,7 @@ from lowdim.latent.networks._levels import Levels
 from lowdim.latent.networks._losses import NOISY, PENALTIES, Reconstruction
 from lowdim.latent.networks._network import ACTIVATIONS, Network
 from lowdim.latent.networks._rows import Scaling, rounded_and_sorted
-from lowdim.latent.networks._train import SCHEDULES, Trained, Training, optimiser_bytes, train
+from lowdim.latent.networks._train import SCHEDULES, Trained, Training, train
 
 BOUNDED = ("sigmoid", "tanh")
 FULL_BATCH = 2e7  # rows times weights up to which all rows are taken at once
@@ -374,5 +374,5 @@ class Autoencoder(Reducer):
         weights = encoder.n_parameters + decoder.n_parameters
         batch = n if self.solver == "lbfgs" or n * weights <= FULL_BATCH else min(n, self.batch_size)
         layers = 8 * 4 * batch * (sum(encoder.sizes) + sum(decoder.sizes))
-        copies = 8 * 50 * weights if batch == n else optimiser_bytes(n, d, weights)
+        copies = 8 * 50 * weights if batch == n else settings.optimiser_bytes(n, d, weights)
         return {"scaled rows": 19 * n * d, "codes": 16 * n * self.n_components, "layers": layers, "weights": copies}

@@ -22,7 +22,7 @@ from lowdim.latent.networks._evidence import LEAST, WIDEST, Evidence, divergence
 from lowdim.latent.networks._levels import Levels
 from lowdim.latent.networks._network import ACTIVATIONS, Network
 from lowdim.latent.networks._rows import Scaling, rounded_and_sorted
-from lowdim.latent.networks._train import SCHEDULES, Trained, Training, optimiser_bytes, train
+from lowdim.latent.networks._train import SCHEDULES, Trained, Training, train
 
 COLLAPSED = 0.01  # KL of a unit below which it carries no information about the row
 DRAWS = 20  # of the code of each row, for `elbo_`
@@ -427,7 +427,7 @@ class VAE(Reducer):
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         encoder, decoder = self._networks(d)
         layers = 8 * 4 * min(n, self.batch_size) * (sum(encoder.sizes) + sum(decoder.sizes))
-        weights = optimiser_bytes(n, d, encoder.n_parameters + decoder.n_parameters)
+        weights = settings.optimiser_bytes(n, d, encoder.n_parameters + decoder.n_parameters)
         return {"scaled rows": 19 * n * d, "codes": 32 * n * self.n_components, "layers": layers, "weights": weights}
 
 
