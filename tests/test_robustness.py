@@ -175,7 +175,7 @@ FUNCTIONS = {
     "trust.structure": lambda X: lowdim.trust.structure(X, lowdim.PCA(1), n_null=2, random_state=0),
     "trust.stability": lambda X: lowdim.trust.stability(X, lowdim.PCA(1), n_resamples=2, n_neighbors=3, vary=["rows"]),
 }
-INSIDE = ("Ranks.of", "svd", "PCA", "Isomap")  # what functions call, and what may speak for them
+INSIDE = ("Ranks.of", "svd", "PCA", "Isomap", "intrinsic_dimension")  # what functions call, and what may speak for them
 
 
 def numbers_in(found):
