@@ -341,7 +341,8 @@ def truncated_auc(X: Any, Z: Any, k_up: int = 100, *, metric: Any = "euclidean",
     """
     owner = "truncated_auc"
     X, metric = comparable(X, metric, owner)
-    if len(shape := getattr(X, "shape", ())) == 2:
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    if len(shape) == 2:
         check_size(k_up, shape[0], owner, "k_up")
     near_high = nearest(X, k_up, metric=metric, n_jobs=n_jobs, owner=owner, name="k_up").indices
     n = len(near_high)
