@@ -79,6 +79,20 @@ def test_estimators_refuse_rows_outside_the_domain(case):
         with_metric(case, "no such metric").fit(odd.plain())
 
 
+@each
+def test_missing_cells_are_not_taken_for_cells_outside_the_domain(case):
+    """What is to be done about them is said in their own words, whatever the metric and the policy."""
+    policies = ["error", *(lowdim.LandmarkMDS._hole_policies if "missing" in case.estimator.get_params() else ())]
+    for name in (*_SCIPY, "hellinger"):
+        X = INSIDE.get(name, odd.plain()).astype(float)
+        X[3, 1] = np.nan
+        for policy in policies:
+            model = with_metric(case, name)
+            wanted = "X has 1 missing values" if policy == "error" else f"missing='{policy}' must go with metric='eucl"
+            with pytest.raises(ValueError, match=f"{case.name}: {wanted}"):
+                (model if len(policies) == 1 else model.set_params(missing=policy)).fit(X)
+
+
 def test_equal_rows_are_at_zero_where_a_formula_divides_by_zero():
     rows = np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 0.0]])
     for name in (*(n for n, d in DOMAINS.items() if d is DOMAINS["dice"]), "braycurtis"):

@@ -7,9 +7,11 @@ stays as it was, bit for bit. `docs/robustness.md` lists what is tried.
 import warnings
 from contextlib import nullcontext, suppress
 
+import dask.array as da
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -33,6 +35,7 @@ FEW = (
 # Scales at which a method is known to give something else than a finite answer or an error of ours, and why.
 KNOWN: dict[tuple[str, str], str] = {
     ("stress", "denormal"): "infinite, by its definition: the map is 1e320 times as large as the data",
+    **{("sammon", name): "the same, in squares" for name in ("1e-300", "1e-160", "denormal")},
 }
 
 
@@ -156,7 +159,23 @@ FUNCTIONS = {
     "dissimilarities": lambda X: lowdim.dissimilarities(X, metric="euclidean"),
     "impute": lambda X: lowdim.impute(X, 1, n_components=1, random_state=0).mean,
     "compare": lambda X: lowdim.compare(X, methods=["pca"], verbose=False).scores,
+    "NeighborGraph": lambda X: lowdim.NeighborGraph(2).fit_transform(X).data,
+    "mrre": lambda X: lowdim.quality.mrre(X, _embedding(X), 3),
+    "sammon": lambda X: lowdim.quality.sammon(X, _embedding(X)),
+    "shepard": lambda X: lowdim.quality.shepard(X, _embedding(X)),
+    "residual_variance": lambda X: lowdim.quality.residual_variance(X, _embedding(X), graph_neighbors=3),
+    "truncated_auc": lambda X: lowdim.quality.truncated_auc(X, _embedding(X), 5),
+    "per_row_estimate": lambda X: lowdim.quality.per_row_estimate(X, _embedding(X), 3),
+    "intrinsic_dimension": lambda X: lowdim.select.intrinsic_dimension(X),
+    "kernel_width": lambda X: lowdim.select.kernel_width(X, n_components=1, widths=[1.0, 2.0], n_folds=2),
+    "select.n_neighbors": lambda X: lowdim.select.n_neighbors(X, "isomap", grid=[3, 5]),
+    "select.method": lambda X: lowdim.select.method(X, methods=["pca", "isomap"]),
+    "trust.rows": lambda X: lowdim.trust.rows(X, _embedding(X), n_null=2, n_neighbors=3, random_state=0),
+    "trust.groups": lambda X: lowdim.trust.groups(X, _embedding(X), np.arange(rows_of(X)) % 2, n_neighbors=3),
+    "trust.structure": lambda X: lowdim.trust.structure(X, lowdim.PCA(1), n_null=2, random_state=0),
+    "trust.stability": lambda X: lowdim.trust.stability(X, lowdim.PCA(1), n_resamples=2, n_neighbors=3, vary=["rows"]),
 }
+INSIDE = ("Ranks.of", "svd", "PCA", "Isomap", "intrinsic_dimension")  # what functions call, and what may speak for them
 
 
 def numbers_in(found):
@@ -170,7 +189,7 @@ def test_odd_tables_through_every_function(name):
     for table, make in odd.TABLES.items():
         X = make()
         before = odd.footprint(X) if table in UNCHANGED else None
-        said = odd.outcome(lambda X=X: numbers_in(FUNCTIONS[name](X)), (name, "Ranks.of", "svd"))
+        said = odd.outcome(lambda X=X: numbers_in(FUNCTIONS[name](X)), (name, *INSIDE))
         if before is not None and odd.footprint(X) != before:
             said = "the table was changed"
         if said:
@@ -178,6 +197,65 @@ def test_odd_tables_through_every_function(name):
     known = {table for owner, table in KNOWN if owner == name}
     assert {table: said for table, said in wrong.items() if table not in known} == {}
     assert known <= set(wrong), f"{name} now copes with {sorted(known - set(wrong))}: take it out of KNOWN"
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("method", BASELINES)
+def test_odd_tables_through_every_way_of_filling(method):
+    wrong = {}
+    for table, make in odd.TABLES.items():
+        settings = {"method": method, "n_components": 1, "random_state": 0}
+        if said := odd.outcome(lambda X=make, s=settings: numbers_in(lowdim.impute(X(), 1, **s).mean), ("impute",)):
+            wrong[table] = said
+    assert wrong == {}
+
+
+# ---- rows in blocks -----------------------------------------------------------------------------------------
+
+FLOATS = [
+    name for name in NEW if isinstance(odd.TABLES[name](), np.ndarray) and odd.TABLES[name]().dtype.kind in "fiub"
+]
+
+
+def as_batch(rows):
+    columns = [pa.array(column) for column in np.asarray(rows, dtype=np.float64).T]
+    return pa.RecordBatch.from_arrays(columns, names=list("abcd"))
+
+
+def placed(batches):
+    return pa.Table.from_batches(batches).to_pandas().to_numpy()
+
+
+def either(call):
+    """The answer, or what the error says."""
+    try:
+        return call()
+    except ValueError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("model", [lowdim.PCA(2), lowdim.PCA(2, missing="error"), lowdim.Isomap(2)], ids=repr)
+def test_odd_batches_are_placed_as_odd_rows_are(model):
+    """The numbers of `transform`, or its error."""
+    model = model.fit(odd.plain())
+    for name in set(FLOATS) - {"no rows"}:
+        rows = np.asarray(odd.TABLES[name](), dtype=np.float64)
+        wanted = either(lambda X=rows: model.transform(X))
+        found = either(lambda X=rows: placed(lowdim.transform_batches(model, [as_batch(X)])))
+        np.testing.assert_array_equal(found, wanted, err_msg=name)
+    assert placed(lowdim.transform_batches(model, [as_batch(odd.plain()[:0])])).shape == (0, 2)
+
+
+@pytest.mark.parametrize("model", [lowdim.PCA(2), lowdim.Whitening(2)], ids=repr)
+def test_odd_blocks_of_dask_end_as_odd_rows_do(model):
+    """A finite map, or an error of ours; never another library's."""
+    wrong = {}
+    for name in FLOATS[::3]:
+        X = da.from_array(odd.TABLES[name](), chunks=(7, 4))
+        fit = lambda X=X: np.asarray(clone(model).fit(X).transform(X))  # noqa: E731
+        if said := odd.outcome(fit, (type(model).__name__,)):
+            wrong[name] = said
+    assert wrong == {}
 
 
 # ---- malformed sparse tables --------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The tools of the developers: what `make check` would run for a file."""
+"""The tools of the developers: what `make check` would run for a file, and what `make test-oldest` installs."""
 
 import re
 import tomllib
@@ -8,6 +8,9 @@ import pytest
 from tools import check, sbom
 
 import lowdim
+from packaging.requirements import Requirement
+from packaging.version import Version
+from tools import check
 
 
 def step(title, *files):
@@ -110,3 +113,15 @@ def test_the_list_of_components_names_all_that_is_inside_and_beside():
     assert "pytest" not in named
     assert made == sbom.document()
     assert made["metadata"]["component"]["version"] == lowdim.__version__
+def test_the_oldest_libraries_are_those_that_are_declared():
+    """`make test-oldest` runs with the lower bounds themselves. Not PyTorch: indexes drop its old builds."""
+    project = tomllib.loads((check.ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    declared = [
+        *project["dependencies"],
+        *(each for name in ("app", "dask", "formats", "mvu") for each in extras[name]),
+    ]
+    pins = dict(line.split("==") for line in (check.ROOT / "tools/oldest.txt").read_text().splitlines() if "==" in line)
+    for one in map(Requirement, declared):
+        if one.name != "lowdim":
+            assert [Version(bound.version) for bound in one.specifier] == [Version(pins[one.name])], one.name

@@ -9,10 +9,13 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from lowdim._core import params
-from lowdim._core.distances import check_domain, check_metric, with_params
+from lowdim._core import params, validate
+from lowdim._core.distances import check_metric, with_params
 from lowdim._core.neighbors import SEARCH, Neighbors, nearest
-from lowdim._core.tables.arrays import FLOATS
+from lowdim._core.tables.arrays import FLOATS, native
+from lowdim._core.tables.form import canonical
+from lowdim._core.tables.kinds import naming_text
+from lowdim._core.validate import Accepts
 from lowdim._core.vocabulary import rules_of
 
 
@@ -144,10 +147,21 @@ class NeighborGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         if isinstance(metric, str) and metric == "precomputed":
             raise ValueError("NeighborGraph: metric must measure rows; got 'precomputed', which is a graph already.")
         least = 2 if fitting else 1
-        X = validate_data(self, X, reset=fitting, accept_sparse="csr", dtype=FLOATS, ensure_min_samples=least)
-        if not sparse.issparse(X):
-            check_domain(X, metric, "NeighborGraph")
-        return X
+        accepts = Accepts("NeighborGraph", by_function=callable(metric), sparse_rows=True, min_rows=least)
+        X = validate.refuse_foreign(X, accepts)
+        with naming_text(X, accepts.owner):
+            X = validate_data(
+                self,
+                native(X),
+                reset=fitting,
+                accept_sparse="csr",
+                dtype=FLOATS,
+                ensure_all_finite=False,
+                ensure_min_samples=least,
+            )
+        X = validate.alike(canonical(X), None if fitting else self._rows)
+        validate.check_measurable(X, metric, accepts, fitting=fitting)
+        return validate.check_cells(X, accepts, fitting=fitting).rows
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

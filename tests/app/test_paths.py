@@ -47,6 +47,13 @@ def test_every_name_is_taken_as_it_is(tmp_path, monkeypatch, extension):
             load(f"{name}.{extension}", ReadOptions())
 
 
+def test_columns_that_are_read_again(tmp_path):
+    """Codes are read once more as they are written: some releases of polars then take the name for a pattern."""
+    (tmp_path / "t[1].csv").write_text("code,b\n01,1.5\n02,2.5\n")
+    (tmp_path / "t1.csv").write_text("code,b\n03,1.5\n04,2.5\n")
+    assert load(str(tmp_path / "t[1].csv"), ReadOptions()).frame["code"].to_list() == ["01", "02"]
+
+
 def test_a_home_folder_is_not_looked_up(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     os.mkdir("~")

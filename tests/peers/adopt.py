@@ -21,8 +21,7 @@ INSTALLED = ".".join(sklearn.__version__.split(".")[:2])
 
 def adopt(name: str, replaced: Mapping[str, object]) -> dict[str, object]:
     """The globals of a copy of module `name`, ready to be those of a test module."""
-    if INSTALLED != MADE_FOR:
-        pytest.skip(f"exceptions.txt is for scikit-learn {MADE_FOR}; this is {INSTALLED}", allow_module_level=True)
+    skip_other_releases()
     try:
         found = importlib.util.find_spec(name)
     except ModuleNotFoundError:
@@ -30,6 +29,12 @@ def adopt(name: str, replaced: Mapping[str, object]) -> dict[str, object]:
     if found is None or found.origin is None:
         pytest.skip(f"{name} is not installed: this package came without its tests", allow_module_level=True)
     return _copied(found.origin, name, replaced)
+
+
+def skip_other_releases() -> None:
+    """Skip the module that asks: what stands in for scikit-learn's classes, and the list, are made for one release."""
+    if INSTALLED != MADE_FOR:
+        pytest.skip(f"exceptions.txt is for scikit-learn {MADE_FOR}; this is {INSTALLED}", allow_module_level=True)
 
 
 def adopt_source(package: str, path: str, replaced: Mapping[str, object]) -> dict[str, object]:

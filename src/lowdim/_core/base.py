@@ -26,6 +26,7 @@ from lowdim._core.tables.arrays import FLOATS, contiguous, extent, native
 from lowdim._core.tables.equal_rows import placed_like
 from lowdim._core.tables.form import canonical
 from lowdim._core.tables.kinds import naming_text
+from lowdim._core.tables.missing import has_holes
 from lowdim._core.validate import Accepts
 from lowdim._core.vocabulary import rules_of
 
@@ -403,6 +404,10 @@ class Reducer(ReadsBlocks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     def _needs(self, X: Any) -> dict[str, int]:
         """The large arrays of a fit on X: name -> bytes."""
         return self._memory(*extent(X))
+
+    def _has_missing_cells(self, X: Any) -> bool:
+        """Known during a fit, looked for before it; False where missing cells are not taken."""
+        return bool(self._incomplete if "_incomplete" in vars(self) else self._takes_nan and has_holes(X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -19,6 +19,7 @@ from lowdim._core.distances import (
     check_dissimilarities,
     check_domain,
     check_function,
+    is_limited,
     pairwise,
 )
 from lowdim._core.distances.labelled import with_named_columns
@@ -28,8 +29,6 @@ from lowdim._core.tables import missing
 from lowdim._core.tables.arrays import FLOATS, extent, same_shape
 from lowdim._core.tables.kinds import naming_text
 from lowdim._core.tables.mixed import mixed_cells
-
-_SINGLE_RANGE = (1e-15, 1e15)  # magnitudes whose squares float32 holds
 
 
 @dataclass(frozen=True)
@@ -136,9 +135,7 @@ def check_cells(X: Any, accepts: Accepts, *, fitting: bool) -> Checked:
         policies = () if sparse.issparse(X) or accepts.similarities else accepts.policies
         largest = missing.refuse(X, accepts.owner, policies)
     missing.refuse_scale(largest, accepts.owner)
-    if dtype == np.float32 and largest and not _SINGLE_RANGE[0] < largest < _SINGLE_RANGE[1]:
-        X = X.astype(np.float64)
-    return Checked(X, dtype, incomplete)
+    return Checked(missing.with_room(X, largest), dtype, incomplete)
 
 
 def alike(X: Any, rows: Any) -> Any:
@@ -149,11 +146,14 @@ def alike(X: Any, rows: Any) -> Any:
 
 
 def check_measurable(X: Any, metric: Any, accepts: Accepts, *, fitting: bool) -> None:
-    """Rows in the domain of a metric of that name; at fit, a function of the user that is a metric on some of them."""
-    if sparse.issparse(X) or metric is None:
+    """Rows in the domain of a metric of that name; at fit, a function of the user that is a metric on some of them.
+
+    Missing and infinite cells are in no domain: what is to be done about them is said elsewhere.
+    """
+    if sparse.issparse(X) or not is_limited(metric) or not np.isfinite(X).all():
         return
     check_domain(X, metric, accepts.owner)
-    if fitting and np.isfinite(X).all():
+    if fitting:
         check_function(X, metric, accepts.owner)
 
 

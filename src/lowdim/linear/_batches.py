@@ -16,7 +16,7 @@ from lowdim._core.incomplete.patterns import ByPattern
 from lowdim._core.spectrum import Moments
 from lowdim._core.tables.arrays import FLOATS
 from lowdim._core.tables.kinds import naming_text
-from lowdim._core.tables.missing import admit, refuse, refuse_sparse, undisguised
+from lowdim._core.tables.missing import admit, refuse, refuse_scale, refuse_sparse, undisguised, with_room
 from lowdim._core.views import second_table
 
 DENSE_CELLS = 2**22  # of a sparse batch at a time
@@ -34,12 +34,14 @@ def rows_of(
     with naming_text(batch, owner, f"a batch of {name}"):
         rows = check_array(batch, dtype=FLOATS, ensure_all_finite=False, input_name=f"a batch of {name}")
     if nan:
-        admit(rows, owner, columns=False)
+        largest = admit(rows, owner, columns=False)
     else:
-        refuse(rows, owner, policies, whole="complete rows" if policies else "complete rows where they come in batches")
+        whole = "complete rows" if policies else "complete rows where they come in batches"
+        largest = refuse(rows, owner, policies, whole=whole)
+    refuse_scale(max(largest, 1.0), owner)  # a batch of small numbers may stand beside others
     if width is not None and rows.shape[1] != width:
         raise ValueError(f"{owner}: every batch of {name} must have {width} columns; got {rows.shape[1]}.")
-    return rows
+    return with_room(rows, largest)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,7 @@ from lowdim._core.base import Reducer
 from lowdim._core.callbacks import Relay
 from lowdim._core.extend import Linear
 from lowdim._core.incomplete.moments import JointGaussian, completed
+from lowdim._core.incomplete.moments import needs as incomplete_needs
 from lowdim._core.renamed import renamed_parameters
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
@@ -281,12 +282,17 @@ class ICA(Reducer):
     def _invert(self, S: np.ndarray) -> np.ndarray:
         return self.mean_ + S @ self.mixing_.T
 
+    def _needs(self, X: Any) -> dict[str, int]:
+        if not self._has_missing_cells(X):
+            return super()._needs(X)
+        n, d = X.shape  # rows that are known well, and what is expected of them, are the samples of the sources
+        return super()._needs(X) | incomplete_needs(n, d) | {"samples": 28 * n * d}
+
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         k = min(n - 1, d) if self.n_components is None else min(int(self.n_components), n - 1, d)
         small = min(n, d)
         return {
             "white rows": n * k * itemsize,
-            "completed rows": 6 * n * d * 8 if self._takes_nan and self._incomplete else 0,
             "sources": n * k * itemsize,
             "covariance": 6 * small * small * 8 + (n * d * 8 if d > n else 0),
             "unmixing": 60 * k * k * 8,

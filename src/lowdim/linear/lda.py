@@ -17,6 +17,7 @@ from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.extend import Linear
 from lowdim._core.incomplete.moments import expected_moments
+from lowdim._core.incomplete.moments import needs as incomplete_needs
 from lowdim._core.incomplete.patterns import ByPattern
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
@@ -447,12 +448,13 @@ class LDA(ClassifierMixin, Reducer):
             scores[holes] = self._holes.log_density(X[holes].astype(np.float64)) + np.log(self.priors_)
         return scores
 
+    def _needs(self, X: Any) -> dict[str, int]:
+        return incomplete_needs(*X.shape) if self._has_missing_cells(X) else super()._needs(X)
+
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         blocks = min(n * d, 2**23) * 8
         if stored is not None:
             return {"covariances": 10 * d * d * 8, "rows": 24 * stored}
-        if self._takes_nan and self._incomplete:
-            return {"completed rows": 6 * n * d * 8, "covariances": 16 * d * d * 8}
         if self.solver == "covariance" or (self.solver == "auto" and n >= 4 * d):
             return {"covariances": 8 * d * d * 8, "blocks": blocks}
         small = min(n, d)

@@ -11,6 +11,7 @@ from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.extend import Linear
 from lowdim._core.incomplete.moments import JointGaussian, completed, expected_moments
+from lowdim._core.incomplete.moments import needs as incomplete_needs
 from lowdim._core.incomplete.patterns import ByPattern
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
@@ -159,11 +160,12 @@ class Whitening(Reducer):
     def _invert(self, Z: np.ndarray) -> np.ndarray:
         return self.mean_ + Z @ self.coloring_
 
+    def _needs(self, X: Any) -> dict[str, int]:
+        return incomplete_needs(*X.shape) if self._has_missing_cells(X) else super()._needs(X)
+
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         if stored is not None:
             return {"sums": 3 * d * d * 8, "eigenproblem": 7 * d * d * 8, "rows": 24 * stored}
-        if self._takes_nan and self._incomplete:
-            return {"completed rows": 6 * n * d * 8, "covariances": 16 * d * d * 8}
         if pick_solver(n, d, None, is_sparse=False) == "covariance":
             return {"sums": 2 * d * d * 8, "eigenproblem": 5 * d * d * 8, "blocks": min(n * d * itemsize, 2**23)}
         return {"centred rows": 3 * n * d * 8, "singular vectors": 3 * (n + d) * min(n, d) * 8}

@@ -340,9 +340,10 @@ def truncated_auc(X: Any, Z: Any, k_up: int = 100, *, metric: Any = "euclidean",
     0.44
     """
     owner = "truncated_auc"
-    if len(shape := np.shape(X)) == 2:
-        check_size(k_up, shape[0], owner, "k_up")
     X, metric = comparable(X, metric, owner)
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    if len(shape) == 2:
+        check_size(k_up, shape[0], owner, "k_up")
     near_high = nearest(X, k_up, metric=metric, n_jobs=n_jobs, owner=owner, name="k_up").indices
     n = len(near_high)
     check_size(k_up, n, owner, "k_up")

@@ -103,7 +103,7 @@ def per_row_estimate(
     owner = "per_row_estimate"
     X, metric = comparable(X, check_metric(metric, owner), owner)
     source = reference_of(X, metric=metric, n_jobs=n_jobs, owner=owner)
-    X = X if source.name == "precomputed" else rows_of(X, f"{owner}: X", "fill the holes in first")
+    X = X if source.name == "precomputed" else rows_of(X, f"{owner}: X", "Fill the holes in first")
     rows = embedded_rows(Z, source.n, f"{owner}: Z")
     given, rules = {"k_up": k_up, "n_sampled": n_sampled}, {"k_up": params.whole(1), "n_sampled": params.whole(3)}
     params.check(owner, given, rules)

@@ -14,7 +14,7 @@ from lowdim._core.distances import check_metric, comparable
 from lowdim._core.neighbors import nearest
 from lowdim.select._candidates import Candidate
 from lowdim.select._rounds import Round, Task, fit_round, part_of
-from lowdim.select.intrinsic import LEAST_ROWS, intrinsic_dimension
+from lowdim.select.intrinsic import TooFewRows, intrinsic_dimension
 
 Array = NDArray[Any]
 
@@ -74,10 +74,11 @@ def ceiling_of(task: Task, candidates: Sequence[Candidate], last: Round) -> Ceil
 
 
 def _dimension(task: Task, rows: Array) -> float:
-    """The intrinsic dimension; of too few rows for it as many as they can have."""
-    if len(rows) < LEAST_ROWS:
-        return float(len(rows) - 1)
-    found = intrinsic_dimension(part_of(task.X, rows, task.metric), metric=task.metric, n_jobs=task.n_jobs)
+    """The intrinsic dimension; of too few different rows for it as many as they can have."""
+    try:
+        found = intrinsic_dimension(part_of(task.X, rows, task.metric), metric=task.metric, n_jobs=task.n_jobs)
+    except TooFewRows as few:
+        return float(few.different - 1)
     return float(found.value)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from lowdim._core.distances import check_metric, comparable
 from lowdim._core.neighbors import shared
@@ -85,7 +86,7 @@ def part_of(X: Any, rows: Array, metric: Any) -> Any:
         return X[rows]
     if isinstance(metric, str) and metric == "precomputed":
         return np.ascontiguousarray(X[np.ix_(rows, rows)])
-    found = X[rows]
+    found = (X.tocsr() if sparse.issparse(X) else X)[rows]
     return np.ascontiguousarray(found) if isinstance(found, np.ndarray) else found
 
 

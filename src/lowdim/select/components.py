@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_array
 
 from lowdim._core import params
 from lowdim._core.incomplete.rank import gcv, in_own_units, k_fold, most_components
+from lowdim._core.incomplete.rank_search import Effort
 from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum.singular import svd
 from lowdim._core.tables import missing
@@ -299,8 +300,8 @@ def _incomplete_gcv(X: np.ndarray, scale: bool) -> Verdict:
 
 def _incomplete_kfold(X: np.ndarray, scale: bool, n_folds: int, rng: np.random.Generator) -> Verdict:
     """Few components first, and twice as many while the largest number tried is the best."""
-    most, limit = most_components(X), FEW
-    if most < 1:
+    most, limit = Effort.of(X).most(most_components(X)), FEW
+    if most_components(X) < 1:
         return Verdict(None, "needs at least three rows and two columns")
     while True:
         found = k_fold(X, limit, n_repeats=n_folds, share=1 / n_folds, scale=scale, rng=rng)

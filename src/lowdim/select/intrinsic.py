@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from lowdim._core.distances import check_metric, comparable
 from lowdim._core.neighbors import nearest
@@ -65,6 +66,14 @@ class IntrinsicDimension:
         low, high = self.interval
         head = f"Intrinsic dimension {self.value:.1f} ({low:.1f} to {high:.1f}), {self.note}; {self.n_rows} rows"
         return "\n".join([head, *rows, "  neighbour m", *scales, f"hubness {self.hubness:.2f}"])
+
+
+class TooFewRows(ValueError):
+    """Of so few different rows nothing can be estimated."""
+
+    def __init__(self, message: str, different: int) -> None:
+        super().__init__(message)
+        self.different = different
 
 
 def intrinsic_dimension(
@@ -147,7 +156,7 @@ def _neighbor_lists(X: Any, metric: Any, n_jobs: int | None, owner: str) -> tupl
     copies = found.distances[:, 0] <= 0
     kept = np.flatnonzero(~_later_copies(found.indices[:, 0], copies))
     if len(kept) < LEAST_ROWS:
-        raise ValueError(f"{owner}: X must have at least {LEAST_ROWS} different rows; got {len(kept)}.")
+        raise TooFewRows(f"{owner}: X must have at least {LEAST_ROWS} different rows; got {len(kept)}.", len(kept))
     k = int(min(MOST_NEIGHBORS, (len(kept) - 1) // 4))
     chosen = X if len(kept) == n_all else _rows(X, kept, metric)
     near = nearest(chosen, k, metric=metric, n_jobs=n_jobs, approximate=None, owner=owner)
@@ -168,7 +177,7 @@ def _later_copies(partner: Array, copies: Array) -> Array:
 
 def _rows(X: Any, kept: Array, metric: Any) -> Any:
     given = isinstance(metric, str) and metric == "precomputed"
-    return X[np.ix_(kept, kept)] if given else X[kept]
+    return X[np.ix_(kept, kept)] if given else (X.tocsr() if sparse.issparse(X) else X)[kept]
 
 
 def _warn_about_ties(distances: Array, owner: str) -> None:

@@ -271,7 +271,7 @@ def _checked(X: Any, y: Any, criterion: str) -> tuple[np.ndarray, np.ndarray | N
     missing.refuse_disguised(X, OWNER)
     with naming_text(X, OWNER):
         X = check_array(X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=4, input_name="X")
-    missing.refuse(X, OWNER)
+    missing.refuse_scale(missing.refuse(X, OWNER), OWNER)
     if not np.ptp(X, axis=0).any():
         raise ValueError(f"{OWNER}: X must have at least two different rows; all {len(X)} are equal.")
     if criterion != "labels":

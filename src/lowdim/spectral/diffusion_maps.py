@@ -352,7 +352,13 @@ class DiffusionMaps(JudgedMap, Reducer):
             return {**common, "neighbour graph": 120 * stored}
         if self.n_neighbors is None and self.radius is None:
             # Where eigenvalues are too close together for an iterative solver, the dense one asks for its memory then.
-            return {**common, "kernel matrix": 8 * m * m, "solver": (26 if m <= DENSE else 4) * m * m}
+            solver = 26 * m * m if m <= DENSE else 800 * m
+            return {
+                **common,
+                "kernel matrix": 8 * m * m,
+                "solver": solver,
+                "blocks of distances": min(8 * m * m, 2**25),
+            }
         # How many edges a radius makes depends on the rows.
         return {**common, "neighbour graph": 100 * m * self.n_neighbors if self.radius is None else 0}
 

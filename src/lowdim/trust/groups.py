@@ -393,8 +393,9 @@ def _lengths(space: Reference, i: Array, j: Array) -> Array:
 
 def _ratio_interval(high: Array, low: Array, unit: float) -> tuple[float, float]:
     """95 % interval of the ratio of two means of the same pairs, by the delta method."""
-    ratio = unit * low.mean() / high.mean() if high.mean() > 0 else np.nan
-    error = np.std(unit * low - ratio * high) / np.sqrt(len(high)) / high.mean() if high.mean() > 0 else np.nan
+    mean = high.mean() or np.nan  # where all distances are 0 there is none
+    low, high = low * (unit / mean), high / mean  # squares of distances may leave the range of float64
+    ratio, error = low.mean(), np.std(low - low.mean() * high) / np.sqrt(len(high))
     return float(ratio - 1.96 * error), float(ratio + 1.96 * error)
 
 

@@ -9,17 +9,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import clone
 
 from lowdim._core import params
 from lowdim._core.neighbors import nearest
 from lowdim._core.runtime.rng import generator
 from lowdim._core.tables.align import procrustes
+from lowdim._core.tables.form import refuse_no_table
 from lowdim.trust.groups import group_codes
 
 Array = NDArray[Any]
 
 VARIED = ("rows", "seed", "settings")
+LEAST = 4  # rows: some are left out, and a neighbour of a row is one of several
 SHARE = 0.8  # of the rows that each replicate is fitted to
 STEP = 1.25  # factor by which a number of neighbours, a perplexity or a width is changed
 SETTINGS = ("n_neighbors", "perplexity", "width", "gamma")
@@ -138,7 +141,8 @@ def stability(
     if not varied or any(each not in VARIED for each in varied):
         raise ValueError(f"{owner}: vary must hold some of {', '.join(map(repr, VARIED))}; got {vary!r}.")
     rng = generator(random_state)
-    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    X = _table(X, owner)
+    n = X.shape[0]
     k = min(n_neighbors, n - 2)
     places, overlaps, told = _Places(n), [], []
     before: Array | None = None
@@ -174,6 +178,18 @@ def _changed(estimator: Any, turn: int, varied: tuple[str, ...], rng: np.random.
                 copy.set_params(**{name: changed})
                 told.append(f"{name}={changed:g}")
     return copy, ", ".join(told) or "nothing"
+
+
+def _table(X: Any, owner: str) -> Any:
+    """X in a form whose rows can be taken by their numbers; the estimator says what it thinks of the cells."""
+    refuse_no_table(X, owner)
+    if sparse.issparse(X):
+        X = X.tocsr()
+    elif not hasattr(X, "shape"):
+        X = np.asarray(X)
+    if len(X.shape) != 2 or X.shape[0] < LEAST:
+        raise ValueError(f"{owner}: X must be a table of at least {LEAST} rows; got shape {tuple(X.shape)}.")
+    return X
 
 
 def _map_of(X: Any, n: int, estimator: Any, rng: np.random.Generator | None, owner: str) -> Array:

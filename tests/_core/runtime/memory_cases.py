@@ -176,18 +176,7 @@ QUICK = [
 ]
 
 # Estimates that are known to be further off, and why.
-KNOWN: dict[tuple[str, int, int, str], str] = {
-    ("KernelPCA(None, gamma=0.1)", 2_000, 5, "f8"): "announces 233 MB, took 166",
-    ("KernelPCA(40, gamma=0.1, solver='operator')", 10_000, 5, "f8"): "announces 178 MB, took 127",
-    ("KernelPCA(5, gamma=0.1, n_landmarks=1000, random_state=0)", 50_000, 20, "f8"): "announces 191 MB, took 123",
-    ("KernelCCA(2, gamma=0.1, n_landmarks=300)", 40_000, 5, "f8"): "announces 629 MB, took 412",
-    ("DiffusionMaps(2)", 20_000, 10, "f8"): "announces 4.8 GB, took 3.2",
-    ("ICA(5, max_iter=5, missing='em', random_state=0)", 50_000, 30, "holes"): "announces 4 MB, took 72",
-    ("Autoencoder(2, max_iter=2, random_state=0)", 100_000, 100, "f8"): "announces 284 MB, took 194",
-    ("Autoencoder(2, max_iter=2, hidden=2000, random_state=0)", 3_000, 500, "f8"): "announces 882 MB, took 255",
-    ("VAE(2, max_iter=2, random_state=0)", 100_000, 100, "f8"): "announces 309 MB, took 199",
-    ("VAE(2, max_iter=2, hidden=2000, random_state=0)", 3_000, 500, "f8"): "announces 526 MB, took 190",
-}
+KNOWN: dict[tuple[str, int, int, str], str] = {}
 
 if __name__ == "__main__":
     from tests._core.runtime.memory_peaks import line, peaks

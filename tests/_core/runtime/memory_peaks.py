@@ -66,7 +66,9 @@ def rows(name: str, n: int, d: int, kind: str) -> Any:
     if kind == "counts":
         return rng.poisson(2.0, size=(n, d)) + 1.0
     if kind == "sparse":
-        return sparse.random_array((n, d), density=0.02, format="csr", rng=0)
+        count = n * d // 50
+        cells = (rng.integers(n, size=count, dtype=np.int32), rng.integers(d, size=count, dtype=np.int32))
+        return sparse.csr_array((rng.random(count), cells), shape=(n, d))
     X = rng.standard_normal((n, d), dtype=np.float32).astype("f4" if kind == "f4" else "f8")
     if kind == "holes":
         X[rng.random(X.shape, dtype=np.float32) < 0.1] = np.nan

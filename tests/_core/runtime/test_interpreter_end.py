@@ -110,3 +110,35 @@ def test_a_long_kernel_of_another_thread_stops_at_the_end():
         print(outcome, spent() < 5)
         """)
     assert done.stdout.strip() == "['stopped'] True", done.stderr
+
+
+@pytest.mark.parametrize("daemon", [False, True])
+def test_a_sparse_factor_that_is_left_behind(daemon):
+    """SuperLU goes on in its thread, after Ctrl-C or in a daemon thread: nothing is taken from it, nor from the status.
+
+    It keeps what it has in the dictionary of its thread. Where that is taken down the process ends with 120.
+    """
+    done = python(f"""
+        import _thread, sys, threading, time
+        from scipy import sparse
+        from scipy.sparse.linalg import splu
+        from lowdim._core.runtime import threads
+        line = sparse.diags_array([-1.0, 2.1, -1.0], offsets=[-1, 0, 1], shape=(40, 40)).tocsc()
+        one = sparse.eye_array(40, format="csc")
+        plane = sparse.kron(line, one) + sparse.kron(one, line)
+        L = sparse.csc_array(sparse.kron(plane, one) + sparse.kron(sparse.kron(one, one), line))  # minutes, if it ended
+        def factor():
+            with threads.single_blas():
+                threads.aside(lambda: splu(L))
+        if {daemon}:
+            threading.Thread(target=factor, daemon=True).start()
+            time.sleep(0.2)
+            sys.exit(7)
+        threading.Timer(0.2, _thread.interrupt_main).start()
+        try:
+            factor()
+        except KeyboardInterrupt:
+            sys.exit(7)
+        """)
+    assert done.stderr == ""
+    assert done.returncode == 7

@@ -63,6 +63,7 @@ LARGE = {
     "svd": ("lowdim.PCA(20, solver='svd')", "rng.normal(size=(6000, 1500))", ""),
     "cca": ("lowdim.CCA(2, solver='svd')", "rng.normal(size=(6000, 1200))", ", rng.normal(size=(6000, 600))"),
     "scaling": ("lowdim.ClassicalMDS(1000)", "rng.normal(size=(3500, 4000))", ""),
+    "sparse-factor": ("lowdim.LLE(2)", "rng.normal(size=(40_000, 3))", ""),
     "nlpca": ("lowdim.NLPCA(2)", "rng.normal(size=(2000, 20))", ""),
     "inverse-nlpca": ("lowdim.InverseNLPCA(2)", "rng.normal(size=(2000, 20))", ""),
     "autoencoder": ("lowdim.Autoencoder(2)", "rng.normal(size=(3000, 50))", ""),

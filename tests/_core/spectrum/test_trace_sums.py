@@ -32,3 +32,10 @@ def test_what_has_no_negative_eigenvalue_has_none(A, monkeypatch):
     assert negative < 1e-9 * max(positive, 1)
     positive, negative = signed_sums(matrix("euclidean"), owner="test")
     assert negative < 1e-9 * positive
+
+
+@pytest.mark.parametrize("scale", [2.0**-660, 2.0**660])  # about 1e-199 and 1e199, without rounding
+def test_the_estimate_follows_the_scale(scale, monkeypatch):
+    monkeypatch.setattr("lowdim._core.spectrum.trace_sums.EXACT", 10)
+    A = matrix("manhattan")
+    np.testing.assert_allclose(signed_sums(A * scale, owner="test"), np.multiply(signed_sums(A, owner="test"), scale))

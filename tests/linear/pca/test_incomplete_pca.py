@@ -1,6 +1,7 @@
 """PCA of rows with missing cells: against missMDA and nipals, its identities, and where others run away."""
 
 import sys
+import time
 import tracemalloc
 import warnings
 
@@ -13,7 +14,8 @@ import lowdim
 from lowdim import PCA
 from lowdim._core.incomplete.cells import fill
 from lowdim._core.incomplete.completion import complete
-from lowdim._core.incomplete.rank import _few, _first_minimum, gcv, k_fold
+from lowdim._core.incomplete.rank import _first_minimum, gcv, k_fold
+from lowdim._core.incomplete.rank_search import MOST_WORK, Effort, exact_dependencies, few
 from lowdim._core.spectrum.noise_variance import observed_ridge
 from lowdim.linear.pca._nipals import nipals, place
 from tests.oracles import HERE, case, load_expected, load_input
@@ -698,10 +700,10 @@ def test_what_crawls_is_not_taken_for_settled():
 def test_few_ranks_are_tried_and_a_local_minimum_does_not_end_the_search():
     curve = np.concatenate([[9.0, 5.0, 6.0, 5.5, 4.0], np.linspace(3.9, 2.0, 16), np.linspace(2.1, 9.0, 300)])
     tried = []
-    found = _few(lambda q: tried.append(q) or curve[q], len(curve) - 1)
+    found = few(lambda q: tried.append(q) or curve[q], len(curve) - 1)
     assert np.nanargmin(found) == np.argmin(curve) == 20
     assert len(tried) == len(set(tried)) <= 25
-    assert _few(lambda q: float(q), 300)[0] == 0
+    assert few(lambda q: float(q), 300)[0] == 0
 
 
 def test_indicator_columns_do_not_choose_the_rank_of_their_dependency():
@@ -718,6 +720,43 @@ def test_indicator_columns_do_not_choose_the_rank_of_their_dependency():
     means = np.broadcast_to(np.nanmean(H, axis=0), H.shape)
     assert 1 <= found.n_components_ <= 6
     assert np.mean((found.completed_ - X)[hole] ** 2) < 0.95 * np.mean((means - X)[hole] ** 2)
+
+
+def test_equations_between_columns_are_counted():
+    """Indicators of categories obey one each, with holes of whole categories too; other columns obey none."""
+    rng = np.random.default_rng(0)
+    X = np.hstack([np.eye(k)[rng.integers(k, size=200)] for k in (3, 4, 5)])
+    lost = np.repeat(rng.random((200, 3)) < 0.2, [3, 4, 5], axis=1)
+    assert exact_dependencies(X) == exact_dependencies(np.where(lost, np.nan, X)) == 3
+    assert exact_dependencies(np.where(lost, np.nan, X + 1e-3 * rng.standard_normal(X.shape))) == 0
+
+
+def test_the_work_of_a_search_is_bounded():
+    """Fewer steps for many components, none for those that would take minutes; small tables know no bound."""
+    small = Effort(cells=60 * 8, rows=30, fewer=60)
+    assert small.most(7) == 7
+    assert small.steps(7) == 50
+    large = Effort(cells=3000 * 2000, rows=3000, fewer=600_000)
+    most = large.most(1999)
+    assert 50 < most < 500
+    assert 5 * large.step(most) <= MOST_WORK < 5 * large.step(most + 1)
+    assert large.steps(1) == 50 > large.steps(most) == 5
+
+
+def test_indicators_of_many_categories_are_searched_in_seconds():
+    """683 rows of 35 questions, as in Soybean: the search took minutes of ranks between which nothing was to choose."""
+    rng = np.random.default_rng(0)
+    group, sizes = rng.integers(19, size=683), rng.integers(2, 6, size=35)
+    answers = [
+        np.where(rng.random(683) < 0.8, (group * 7 + i) % k, rng.integers(k, size=683)) for i, k in enumerate(sizes)
+    ]
+    H = np.hstack([np.eye(k)[a] for k, a in zip(sizes, answers, strict=True)])
+    H[np.repeat(rng.random((683, 35)) < 0.1, sizes, axis=1)] = np.nan
+    before = time.process_time()
+    with pytest.warns(UserWarning, match="columns depend on each other exactly; a comparison on left-out cells keeps"):
+        model = lowdim.PCA(n_jobs=1).fit(H[~np.isnan(H).all(axis=1)])
+    assert time.process_time() - before < 10  # two to four, on most machines
+    assert 2 <= model.n_components_ <= 30
 
 
 def test_em_that_is_worse_than_means_says_so():

@@ -1,6 +1,10 @@
 """What names of scikit-learn stand for in its tests."""
 
-from tests.peers.adapters import iterative, linear, spectral
+from tests.peers.adopt import skip_other_releases
+
+skip_other_releases()  # whose classes the adapters name
+
+from tests.peers.adapters import iterative, linear, spectral  # noqa: E402
 
 REPLACED = {
     "sklearn.decomposition.PCA": linear.PCA,

@@ -2,7 +2,7 @@
 
 from lowdim._core.distances.blocks import LOSS, own_points, pairwise
 from lowdim._core.distances.checks import check_dissimilarities, condensed_rows
-from lowdim._core.distances.domains import all_equal, check_domain, check_function
+from lowdim._core.distances.domains import all_equal, check_domain, check_function, is_limited
 from lowdim._core.distances.gower import Gower, comparable, fitted_categories, fitted_orders
 from lowdim._core.distances.metrics import (
     CODED,
@@ -48,6 +48,7 @@ __all__ = [
     "excess",
     "fitted_categories",
     "fitted_orders",
+    "is_limited",
     "origin",
     "over_power",
     "own_points",

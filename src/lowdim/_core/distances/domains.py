@@ -57,6 +57,15 @@ DOMAINS = {
 }
 
 
+def is_limited(metric: Any) -> bool:
+    """Whether some rows are outside the domain of a metric, or may be: a function of the user says nothing of its own.
+
+    >>> is_limited("dice"), is_limited("manhattan"), is_limited(None)
+    (True, False, False)
+    """
+    return callable(metric) or (isinstance(metric, str) and metric in DOMAINS)
+
+
 def check_domain(rows: Any, metric: Metric, owner: str, name: str = "X") -> None:
     """ValueError where rows are outside the domain of a named metric; the first cell outside is named."""
     metric = metric.name if isinstance(metric, ParametricMetric) else metric

@@ -108,6 +108,11 @@ class ExpectedMoments:
         return self.model.conditional(X, groups)
 
 
+def needs(n: int, d: int) -> dict[str, int]:
+    """Bytes beside the rows that moments of incomplete ones take at their peak: name -> bytes."""
+    return {"completed rows": 20 * n * d, "covariances of patterns": 16 * d * d * 8}
+
+
 def expected_moments(
     X: Array, groups: Array | None = None, weights: Array | None = None, *, owner: str, n_jobs: int | None = None
 ) -> ExpectedMoments:

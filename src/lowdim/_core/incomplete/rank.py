@@ -6,23 +6,18 @@ X and equal those of missMDA (Josse and Husson, 2012).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from lowdim._core.incomplete.completion import complete
+from lowdim._core.incomplete.rank_search import EARLY_TOL, Effort, few
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.rng import generator
 from lowdim._core.tables.deviations import deviations
 
 Array = np.ndarray
-
-EACH = 8  # up to so many components each number is tried
-EARLY_TOL, EARLY_ITER = 1e-5, 50
-LIKE_TRIES = 20  # permutations of the rows to leave cells out by
-PATIENCE = 5  # numbers in a row that are no better than the best, after which the search ends
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +76,8 @@ def gcv(
     method, scale, ridge, tol, max_iter, n_jobs
         As in `completion.complete`.
     early : bool
-        Try few numbers: all up to `EACH`, from there on about a quarter more each time, until `PATIENCE` in a row are
-        no better than the best; then those next to the best. The criterion of the others is NaN.
+        Try few numbers (`rank_search.few`); the criterion of the others is NaN. It ends before the numbers that would
+        take minutes each (`rank_search.Effort`).
     first : bool
         Take the first local minimum.
     weights : ndarray of shape (n,), optional
@@ -113,34 +108,16 @@ def gcv(
     if (observed == d).all():
         return choose(_residuals(X, limit, scale) / cells * factor)
     settings: dict[str, Any] = {"method": method, "scale": scale, "ridge": ridge, "tol": tol, "max_iter": max_iter}
+    effort = Effort.of(X)
     if early:  # a search: models of many components converge slowly, and their criterion is known long before
-        settings |= {"tol": max(tol, EARLY_TOL), "max_iter": min(max_iter, EARLY_ITER)}
+        settings["tol"], limit = max(tol, EARLY_TOL), effort.most(limit)
 
     def criterion(q: int) -> float:
-        found = complete(X, q, weights=weights, n_jobs=n_jobs, quiet=True, **settings)
+        steps = min(max_iter, effort.steps(q)) if early else max_iter
+        found = complete(X, q, weights=weights, n_jobs=n_jobs, quiet=True, **settings | {"max_iter": steps})
         return _error(X, found, weights) / cells * factor[q]
 
-    return choose(_few(criterion, limit) if early else np.array([criterion(q) for q in range(limit + 1)]))
-
-
-def _few(criterion: Callable[[int], float], limit: int) -> Array:
-    """The criterion of few numbers of components, NaN for the others; a local minimum does not end the search."""
-    found = np.full(limit + 1, np.nan)
-    q = best = worse = 0
-    while q <= limit and worse < PATIENCE:
-        found[q] = criterion(q)
-        best, worse = (q, 0) if found[q] <= found[best] else (best, worse + 1)
-        q += 1 if q < EACH else max(1, q // 4)
-    while True:  # halve the gaps around the best
-        lower = max((p for p in range(best) if found[p] == found[p]), default=best)
-        upper = min((p for p in range(best + 1, limit + 1) if found[p] == found[p]), default=best)
-        gaps = [(lower + best) // 2, (best + upper + 1) // 2]
-        untried = [p for p in dict.fromkeys(gaps) if found[p] != found[p]]
-        if not untried:
-            return found
-        for p in untried:
-            found[p] = criterion(p)
-        best = int(np.nanargmin(found))
+    return choose(few(criterion, limit) if early else np.array([criterion(q) for q in range(limit + 1)]))
 
 
 def k_fold(
@@ -177,33 +154,6 @@ def k_fold(
 
     criterion = np.sum(threads.map_rows(part, n_repeats, 1, n_jobs), axis=0) / n_repeats
     return RankChoice(int(np.argmin(criterion)), criterion)
-
-
-def by_left_out_cells(X: Array, ranks: list[int], rng: Any = None, **settings: Any) -> int:
-    """The rank that fills observed cells best, left out as cells are missing: a row loses those that another one lacks.
-
-    Slower than `gcv` and needed where columns depend on each other exactly and are missing together, as the indicator
-    columns of a category are: generalised cross-validation takes the rank of the dependency, which predicts nothing.
-    """
-    table = without_cells_like_the_missing(X, generator(rng))
-    hidden = np.isnan(table) & ~np.isnan(X)
-    settings = {"tol": EARLY_TOL, "max_iter": EARLY_ITER, **settings}
-    errors = [float((((complete(table, q, quiet=True, **settings).completed) - X)[hidden] ** 2).sum()) for q in ranks]
-    return ranks[int(np.argmin(errors))]
-
-
-def without_cells_like_the_missing(X: Array, rng: np.random.Generator) -> Array:
-    """A copy without cells that other rows lack, at most a tenth of them; every row and column keeps a cell."""
-    seen = ~np.isnan(X)
-    left, counts, wanted = seen.copy(), seen.sum(axis=0), max(1, int(seen.sum()) // 10)
-    for _ in range(LIKE_TRIES):
-        gone = left & ~seen[rng.permutation(len(X))]
-        for i in rng.permutation(np.flatnonzero(gone.any(axis=1))):
-            if wanted > 0 and (left[i] & ~gone[i]).any() and (counts[gone[i]] > 2).all():
-                left[i] &= ~gone[i]
-                counts -= gone[i]
-                wanted -= int(gone[i].sum())
-    return np.where(left, X, np.nan).astype(X.dtype, copy=False)
 
 
 def _lowest(criterion: Array) -> RankChoice:

@@ -80,7 +80,7 @@ def reference_of(
             len(D), "precomputed", "precomputed", lambda rows, order: D[rows], lambda i, j: D[i, j],
             lambda rows, columns: D[np.ix_(rows, columns)],
         )  # fmt: skip
-    X = rows_of(X, f"{owner}: X", "fill the holes in first")
+    X = rows_of(X, f"{owner}: X", "Fill the holes in first")
     if named == "euclidean" and not issparse(X):
         return euclidean(X, "ambient")
     check_domain(X, metric, owner)
@@ -101,7 +101,7 @@ def embedded_rows(Z: Any, n: int | None, owner: str) -> Array:
     if issparse(Z):
         raise TypeError(f"{owner} must be a dense array; got a sparse matrix. Pass its toarray().")
     Z = real_array(Z, owner)
-    way_out = "score the rows that have a place in every embedding, as lowdim.quality.scores does"
+    way_out = "Score the rows that have a place in every embedding, as lowdim.quality.scores does"
     Z = rows_of(Z[:, None] if Z.ndim == 1 else Z, owner, way_out)
     if n is not None and Z.shape[0] != n:
         raise ValueError(f"{owner} must have the {n} rows of X; got {Z.shape[0]}.")
@@ -175,7 +175,7 @@ def _geodesic(
     X: Any, metric: Any, named: str, graph_neighbors: int, n_jobs: int | None, owner: str, clean: bool = False
 ) -> tuple[Reference, ShortCircuits | None]:
     """Shortest paths over the neighbour graph; with `clean`, without its short circuits where they spoil distances."""
-    X = X if named == "precomputed" else rows_of(X, f"{owner}: X", "fill the holes in first")
+    X = X if named == "precomputed" else rows_of(X, f"{owner}: X", "Fill the holes in first")
     near = nearest(X, graph_neighbors, metric=metric, n_jobs=n_jobs, owner=owner, name="graph_neighbors")
     n = len(near.indices)
     G = neighbor_graph(near, n, owner=owner)

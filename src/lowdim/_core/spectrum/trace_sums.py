@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.linalg as sla
 
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.rng import generator
@@ -30,20 +29,28 @@ def signed_sums(A: np.ndarray, *, owner: str) -> tuple[float, float]:
 def _negative_trace(A: np.ndarray) -> float:
     """The trace of max(-A, 0): the mean of z' max(-A, 0) z over random signs z, each by a Lanczos run of its own."""
     n = len(A)
+    size = float(max(A.max(), -A.min())) or 1.0  # of the numbers, whose squares must not leave their range
     Q = generator(0).choice([-1.0, 1.0], (n, _PROBES)) / np.sqrt(n)
     diagonal, beside, before = np.empty((_STEPS, _PROBES)), np.zeros((_STEPS, _PROBES)), np.zeros_like(Q)
     for step in range(_STEPS):
-        W = _product(A, Q)
+        W = _product(A, Q / size)
         W -= before * beside[step - 1]
         diagonal[step] = np.einsum("ij,ij->j", W, Q)
         W -= Q * diagonal[step]
         beside[step] = np.sqrt(np.square(W).sum(axis=0))
         before, Q = Q, W / np.maximum(beside[step], 1e-300)
-    found = 0.0
-    for d, e in zip(diagonal.T, beside.T, strict=True):
-        values, vectors = sla.eigh_tridiagonal(d, e[:-1])
-        found += float(np.square(vectors[0]) @ np.maximum(-values, 0.0))
-    return found * n / _PROBES
+    values, vectors = np.linalg.eigh(_tridiagonal(diagonal, beside[:-1]))
+    shares = np.square(vectors[:, 0]) * np.maximum(-values, 0.0)
+    return float(shares.sum(axis=1).mean()) * n * size
+
+
+def _tridiagonal(diagonal: np.ndarray, beside: np.ndarray) -> np.ndarray:
+    """Symmetric matrices (their lower triangles), one for each column."""
+    steps, i = len(diagonal), np.arange(len(diagonal))
+    T = np.zeros((diagonal.shape[1], steps, steps))
+    T[:, i, i] = diagonal.T
+    T[:, i[1:], i[:-1]] = beside.T
+    return T
 
 
 def _product(A: np.ndarray, Q: np.ndarray) -> np.ndarray:

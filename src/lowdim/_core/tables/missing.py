@@ -16,6 +16,8 @@ from lowdim._core.runtime import threads
 from lowdim._core.tables.columns import frame_columns, is_frame
 from lowdim._core.tables.kinds import dates_by_type, dates_refused
 
+SINGLE_RANGE = (1e-15, 1e15)  # magnitudes whose squares float32 holds
+
 
 def refuse_disguised(X: Any, owner: str, name: str = "X") -> None:
     """Masked cells are missing values, and dates are not numbers: refuse both before a conversion hides it."""
@@ -113,6 +115,13 @@ def refuse_scale(largest: float, owner: str, name: str = "X") -> None:
             f"{owner}: the largest value of {name} is {largest:.1e}, and its square is out of range. Multiply {name} "
             "by a constant first."
         )
+
+
+def with_room(X: Any, largest: float) -> Any:
+    """X, in double precision where single precision does not hold the squares of its cells."""
+    if X.dtype == np.float32 and largest and not SINGLE_RANGE[0] < largest < SINGLE_RANGE[1]:
+        return X.astype(np.float64)
+    return X
 
 
 def pairs_that_share_nothing(seen: np.ndarray, most: int = 3000) -> int:

@@ -31,6 +31,7 @@ from lowdim.app.reading.source import Source
 from lowdim.app.reading.written import note_points, note_words, with_codes
 
 UNIT_SEPARATOR = "\x1f"
+PATTERN = re.compile(r"[*?\[]")
 LEADING_ZERO = re.compile(rb"(?:^|[\s,;|\"'])0[0-9]")  # at the beginning of a cell
 
 
@@ -58,6 +59,8 @@ class _Text:
 def read_text(source: Source, how: ReadOptions) -> Loaded:
     """The table in a text file."""
     content = as_utf8(source, how.encoding)
+    if isinstance(content, Path) and PATTERN.search(str(content)):  # some releases of polars match it all the same
+        content = content.read_bytes()
     lines = first_lines(content)
     if not any(line.strip(" \t\r\n\ufeff") for line in lines):
         raise UserError(f"{source.shown} is empty.")

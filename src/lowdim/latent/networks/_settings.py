@@ -13,6 +13,7 @@ from lowdim._core import params
 from lowdim._core.runtime.notices import warn
 from lowdim.latent.networks._levels import Levels
 from lowdim.latent.networks._network import Network
+from lowdim.latent.networks._train import SMALL
 
 
 @dataclass(frozen=True)
@@ -88,6 +89,11 @@ def widths(hidden: Any) -> tuple[int, ...]:
 def deep_widths(hidden: Any, d: int) -> tuple[int, ...]:
     """Hidden widths of the encoder of an autoencoder for d columns; None is two layers."""
     return (min(4 * d, 256), min(2 * d, 64)) if hidden is None else widths(hidden)
+
+
+def optimiser_bytes(n: int, d: int, weights: int) -> int:
+    """Memory of the weights and what Adam and PyTorch keep beside them: about twenty copies."""
+    return 20 * (8 if n * d <= SMALL else 4) * weights
 
 
 def warn_overcomplete(owner: str, k: int, d: int) -> None:

@@ -374,4 +374,5 @@ class Autoencoder(Reducer):
         weights = encoder.n_parameters + decoder.n_parameters
         batch = n if self.solver == "lbfgs" or n * weights <= FULL_BATCH else min(n, self.batch_size)
         layers = 8 * 4 * batch * (sum(encoder.sizes) + sum(decoder.sizes))
-        return {"scaled rows": 3 * 8 * n * d, "codes": 16 * n * self.n_components, "layers": layers + 8 * 50 * weights}
+        copies = 8 * 50 * weights if batch == n else settings.optimiser_bytes(n, d, weights)
+        return {"scaled rows": 19 * n * d, "codes": 16 * n * self.n_components, "layers": layers, "weights": copies}

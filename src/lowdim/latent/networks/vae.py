@@ -426,9 +426,9 @@ class VAE(Reducer):
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         encoder, decoder = self._networks(d)
-        layers = 8 * 4 * min(n, max(self.batch_size, 2048)) * (sum(encoder.sizes) + sum(decoder.sizes))
-        weights = 8 * 10 * (encoder.n_parameters + decoder.n_parameters)
-        return {"scaled rows": 3 * 8 * n * d, "codes": 32 * n * self.n_components, "layers": layers + weights}
+        layers = 8 * 4 * min(n, self.batch_size) * (sum(encoder.sizes) + sum(decoder.sizes))
+        weights = settings.optimiser_bytes(n, d, encoder.n_parameters + decoder.n_parameters)
+        return {"scaled rows": 19 * n * d, "codes": 32 * n * self.n_components, "layers": layers, "weights": weights}
 
 
 def _check_shares(X: np.ndarray) -> None:

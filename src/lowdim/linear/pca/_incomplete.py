@@ -9,7 +9,8 @@ import numpy as np
 
 from lowdim._core.extend import Linear
 from lowdim._core.incomplete import cells, completion
-from lowdim._core.incomplete.rank import by_left_out_cells, gcv, in_own_units, most_components, without_cells
+from lowdim._core.incomplete.rank import gcv, in_own_units, most_components, without_cells
+from lowdim._core.incomplete.rank_search import Effort, by_left_out_cells, exact_dependencies
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum.noise_variance import not_zero, observed_ridge
@@ -22,7 +23,8 @@ Array = np.ndarray
 
 JUDGED_ROWS, JUDGED_COLUMNS = 300, 300  # of the table on which EM is compared with column means
 EXACT, EXACT_FROM = 1e-6, 10  # share of the criterion that components leave, and how many: columns that are dependent
-EXACT_ROWS = 1000  # of larger tables so many are drawn
+EXACT_ROWS, EXACT_COLUMNS = 1000, 1000  # of larger tables so many rows are drawn; of more columns nobody asks before
+EXACT_SHARE = 0.1  # equations that columns obey, over their number: indicators of categories of up to ten kinds
 EXACTLY = "columns depend on each other exactly; a comparison on left-out cells"
 LEAST_JUDGED = 20  # cells left out for a verdict
 JUDGED_CELLS, JUDGED_TABLES = 100, 10  # enough of them, and tables with cells left out at most
@@ -98,17 +100,32 @@ def _rank(X: Array, weights: Array | None, settings: IncompleteSettings, incompl
 def _chosen_rank(X: Array, most: int, weights: Array | None, settings: IncompleteSettings) -> tuple[int, str]:
     """By generalised cross-validation, and by left-out cells where the columns depend on each other exactly."""
     options: dict[str, Any] = {"method": settings.method, "scale": settings.scale, "ridge": settings.own_ridge}
-    found = gcv(X, most, early=True, weights=weights, n_jobs=settings.n_jobs, **options)
-    criterion, chosen = found.criterion, found.n_components
-    if chosen < EXACT_FROM or criterion[chosen] > EXACT * criterion[0]:
-        return chosen, "generalised cross-validation"
-    tried = np.flatnonzero(np.isfinite(criterion)).tolist()
+    part = _some_rows(X, weights)
+    if not _are_indicators(part):
+        found = gcv(X, most, early=True, weights=weights, n_jobs=settings.n_jobs, **options)
+        criterion, chosen = found.criterion, found.n_components
+        if chosen < EXACT_FROM or criterion[chosen] > EXACT * criterion[0]:
+            limit = Effort.of(X).most(most)
+            beyond = f" (numbers beyond {limit} would take minutes each)" if chosen == limit < most else ""
+            return chosen, f"generalised cross-validation{beyond}"
+    return by_left_out_cells(part, min(most, most_components(part)), 0, n_jobs=settings.n_jobs, **options), EXACTLY
+
+
+def _some_rows(X: Array, weights: Array | None) -> Array:
+    """Some of the rows that count, with cells in every row and column."""
     X = X if weights is None else X[weights > 0]
     part = X[np.sort(generator(0).choice(len(X), min(len(X), EXACT_ROWS), replace=False))]
     part = part[:, ~np.isnan(part).all(axis=0)]
-    part = part[~np.isnan(part).all(axis=1)]
-    ranks = [q for q in tried if q <= most_components(part)]
-    return by_left_out_cells(part, ranks, 0, n_jobs=settings.n_jobs, **options), EXACTLY
+    return part[~np.isnan(part).all(axis=1)]
+
+
+def _are_indicators(X: Array) -> bool:
+    """Whether so many columns depend on each other exactly that generalised cross-validation would take just that."""
+    d = X.shape[1]
+    if d > EXACT_COLUMNS:
+        return False
+    equations = exact_dependencies(X)
+    return equations >= max(2, EXACT_SHARE * d) and d - equations >= EXACT_FROM
 
 
 def _warn_of_overfitting(X: Array, settings: IncompleteSettings, r: int) -> None:

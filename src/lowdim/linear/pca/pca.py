@@ -434,12 +434,6 @@ class PCA(PCADensity, Reducer):
             return incomplete.memory_of(X.shape[0], X.shape[1], itemsize, self.missing)
         return super()._needs(X)
 
-    def _has_missing_cells(self, X: Any) -> bool:
-        """Known during a fit, looked for before it; False where missing cells are not taken."""
-        if "_incomplete" in vars(self):
-            return bool(self._incomplete)
-        return bool(self._takes_nan and missing.has_holes(X))
-
     def _device_memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         return device_needs(n, d, itemsize)
 

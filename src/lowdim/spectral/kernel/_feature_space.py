@@ -49,7 +49,8 @@ class FeatureSpace:
         S = np.concatenate(each_block(among, X, lambda values, _: values, n_jobs))
         projection = pairs.vectors / np.sqrt(pairs.values)
         offset = S.mean(axis=0, dtype=np.float64)
-        return cls((S - offset) @ projection, offset, projection, None)
+        S = np.subtract(S, offset, out=S if S.dtype == np.float64 else None)
+        return cls(S @ projection, offset, projection, None)
 
     @property
     def variance(self) -> float:

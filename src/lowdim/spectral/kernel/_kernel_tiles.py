@@ -149,7 +149,15 @@ def product(tiles: Tiles, Y: Array, n_jobs: int | None = None) -> Array:
                     out[parts[j]] += tile.T @ Y[parts[i]]
         return out
 
-    return np.sum(threads.map_rows(add, len(lanes), 1, n_jobs), axis=0)
+    total, *others = threads.map_rows(add, len(lanes), 1, n_jobs)
+    for other in others:
+        total += other
+    return total
+
+
+def n_lanes(n: int) -> int:
+    """How many partial sums there are for n rows."""
+    return len(list(_lanes(len(threads.blocks(n, TILE)))))
 
 
 def _lanes(n_parts: int) -> Iterator[list[int]]:

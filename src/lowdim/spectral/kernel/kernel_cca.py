@@ -358,13 +358,16 @@ class KernelCCA(Reducer):
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         """As for a second table as wide as the first."""
         m = min(n, self.n_landmarks or n)
-        return {
+        common = {
             "rows": 2 * n * d * itemsize if stored is None else 24 * stored,
-            "kernel matrices": 2 * n * m * itemsize,
-            "feature space": 9 * n * m * itemsize // 2,  # 3 to 6, by the rank of the kernel matrices
             "axes": 3 * m * m * 8,
             "folds": 12 * (2 * m) ** 2 * 8 if self.ridge == "cv" else 0,
         }
+        if m < n:  # the values of one table at a time; the first one's coordinates are there
+            values = n * m * (itemsize if itemsize == 8 else itemsize + 8)
+            return common | {"kernel values": values, "feature spaces": 2 * n * m * 8}
+        # Coordinates: 3 to 6 such matrices, by the rank of the kernel matrices.
+        return common | {"kernel matrices": 2 * n * n * itemsize, "feature spaces": 9 * n * n * itemsize // 2}
 
     # ---- significance ---------------------------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ from lowdim._core.runtime.rng import generator
 from lowdim.spectral.kernel import _axes as all_rows
 from lowdim.spectral.kernel import _checks as checks
 from lowdim.spectral.kernel import _landmarks as few_rows
-from lowdim.spectral.kernel._kernel_tiles import LANES, Tiles, each_block, tiles_of
+from lowdim.spectral.kernel._kernel_tiles import Tiles, each_block, n_lanes, tiles_of
 
 _TILES = 2**26  # bytes of the blocks of the kernel in memory
 _OF_A_THREAD = 2**23  # the same where the whole matrix is kept: four tiles
@@ -412,19 +412,20 @@ class KernelPCA(Reducer):
         return self.row_error(X) / max(float(np.quantile(errors, quantile)), rounding, 1e-300)
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
-        k = n if self.n_components is None else min(n, self.n_components)
         rows = n * d * itemsize if stored is None else 12 * stored
         rows = 0 if self.kernel == "precomputed" else rows  # the copy that is centred is the kernel matrix below
         variant = self._variant(n, itemsize)
-        tiles = _OF_A_THREAD * threads.n_threads(self.n_jobs) if variant == "dense" else _TILES
-        parts = {"rows": 2 * rows, "scores": 2 * n * k * 8, "tiles": tiles}
+        m, n_threads = min(n, self.n_landmarks or _CANDIDATES), threads.n_threads(self.n_jobs)
+        k = min(self.n_components or n, n if variant in ("dense", "operator") else m)
+        parts = {"rows": 2 * rows, "scores": 2 * n * k * 8 if k < n else 0}  # all of them replace LAPACK's copies
         if variant == "dense":
-            return parts | self._dense_memory(n, itemsize)
+            return parts | {"tiles": _OF_A_THREAD * n_threads} | self._dense_memory(n, itemsize)
         if variant == "operator":
-            width = -(-(k + 3) // 8) * 8
-            return parts | {"eigenvectors": 11 * n * width * 8, "sums": LANES * n * width * 8}
-        m = min(n, self.n_landmarks or _CANDIDATES)
-        return parts | {"landmarks": 13 * m * m * 8 if variant == "landmarks" else 4 * m * m * 8}
+            vectors = (11 + n_lanes(n)) * n * (-(-(k + 3) // 8) * 8) * 8  # and partial sums of products with them
+            return parts | {"eigenvectors": vectors, "tiles": _OF_A_THREAD * n_threads}
+        if variant == "landmarks":
+            return parts | {"landmarks": 11 * m * m * 8, "blocks": 3 * 512 * m * 8 * n_threads}
+        return parts | {"landmarks": 4 * m * m * 8, "tiles": _TILES}
 
     def _dense_memory(self, n: int, itemsize: int) -> dict[str, int]:
         full = self.n_components is None or n <= 2100  # LAPACK's copies
