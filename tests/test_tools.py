@@ -5,12 +5,11 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
 from tools import check, sbom
 
 import lowdim
-from packaging.requirements import Requirement
-from packaging.version import Version
-from tools import check
 
 
 def step(title, *files):
@@ -113,6 +112,8 @@ def test_the_list_of_components_names_all_that_is_inside_and_beside():
     assert "pytest" not in named
     assert made == sbom.document()
     assert made["metadata"]["component"]["version"] == lowdim.__version__
+
+
 def test_the_oldest_libraries_are_those_that_are_declared():
     """`make test-oldest` runs with the lower bounds themselves. Not PyTorch: indexes drop its old builds."""
     project = tomllib.loads((check.ROOT / "pyproject.toml").read_text())["project"]
