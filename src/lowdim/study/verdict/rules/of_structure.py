@@ -19,7 +19,7 @@ def structure(found: Evidence) -> list[Sentence]:
     kept, noise = _kept(test), _noise(test, "the same distances, between other pairs" if given else SHUFFLED)
     shown = f"{kept[0].upper()}{kept[1:]}, {noise}."
     if test.single_columns:
-        text = f"No relation between columns was found: {kept}, {noise}. {_single(test)}"
+        text = f"{_single(test)} Shuffled, the columns are mapped as well: {kept}, {noise}. Look at them one by one."
     elif not test.related:
         text = f"No structure was found: {kept}, {noise}. Do not read groups from any of these maps."
     elif test.by_maps:
@@ -103,7 +103,11 @@ def _share(value: float) -> str:
 def _what_maps_show(test: FoundStructure) -> str:
     """Whether the maps show structure that they do not show beside shuffled columns."""
     if test.gaussian is None or not test.beyond_gaussian:
-        return f" The maps show little of it: {_kept(test)}, those of noise {between_percents(test.lowest, test.null)}."
+        return (
+            f" The maps do not tell the rows from noise: {_kept(test)}, those of noise "
+            f"{between_percents(test.lowest, test.null)}. That happens where relations are weak, and where a few "
+            "columns hold nearly everything, which are mapped well whatever they are like."
+        )
     beside = test.gaussian
     return (
         " Shuffled columns are mapped as well here, as they make groups of their own; that happens with principal "
@@ -117,9 +121,9 @@ def _single(test: FoundStructure) -> str:
     assert test.gaussian is not None
     beside = test.gaussian
     return (
-        "What the maps show comes from single columns, such as several peaks or values far out: "
+        "No relation between columns was found, but single columns have several peaks or values far out: "
         f"{_kept(beside)}, those of {beside.n_null} tables of Gaussian rows with the same covariance "
-        f"{between_percents(beside.lowest, beside.null)}. Look at the columns one by one."
+        f"{between_percents(beside.lowest, beside.null)}."
     )
 
 
