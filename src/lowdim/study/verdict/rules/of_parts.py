@@ -58,7 +58,7 @@ def apart(found: Evidence) -> list[Sentence]:
     many = f"{len(hidden):,} {'row stands' if len(hidden) == 1 else 'rows stand'} apart"
     most = float(found.isolation[hidden[0]])
     text = (
-        f"The {found.recommended} map hides that {many}: to the nearest rows it is, beside what is usual there, up to "
+        f"The {found.recommended} map hides that {many}: beside what is usual there, the nearest rows are up to "
         f"{most:.1f} times as far in the data as in the map ({named_rows(found, hidden)}). Outliers are drawn in like "
         "that, and rows between groups."
     )
