@@ -106,8 +106,8 @@ def test_groups_that_single_columns_make_are_said_to_come_from_them():
     found = verdict_of(evidence(structure=replace(unrelated, gaussian=ALONE), groups=group))
     text = found.about("structure")[0].text
     assert text.startswith(
-        "No relation between columns was found, but single columns have several peaks or values far out: the tsne map "
-        "keeps 85 %"
+        "No relation between columns was found, but single columns have several peaks (as principal components of "
+        "groups do) or values far out: the tsne map keeps 85 %"
     )
     assert "those of 19 tables of Gaussian rows with the same covariance 40 to 45 %. Shuffled, the columns" in text
     assert "are mapped as well: the tsne map keeps 80 % of each row's 8 nearest rows" in text

@@ -121,7 +121,8 @@ def _single(test: FoundStructure) -> str:
     assert test.gaussian is not None
     beside = test.gaussian
     return (
-        "No relation between columns was found, but single columns have several peaks or values far out: "
+        "No relation between columns was found, but single columns have several peaks (as principal components of "
+        "groups do) or values far out: "
         f"{_kept(beside)}, those of {beside.n_null} tables of Gaussian rows with the same covariance "
         f"{between_percents(beside.lowest, beside.null)}."
     )
