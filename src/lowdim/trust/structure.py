@@ -161,7 +161,9 @@ def structure(
         examples = examples or [(rows, placed)]
     values, observed = np.array(null_curves), curves.values.mean(axis=0)
     nearer = None if near is None else np.array(null_near, float)
-    signs = (observed, values) if nearer is None else (np.append(observed, near), np.hstack([values, nearer]))
+    signs = (observed, values)
+    if near is not None and nearer is not None:
+        signs = (np.concatenate([observed, near]), np.hstack([values, nearer]))
     at = int(stand_out(observed, values)[0].argmax())
     return StructureTest(
         share_that_stands_out(*signs), share_that_stands_out(observed, values), int(curves.scales[at]), observed,
