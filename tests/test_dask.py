@@ -4,6 +4,8 @@ import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.dataset as ds
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -189,3 +191,39 @@ def test_what_blocks_cannot_do_is_said(call, says):
 def test_the_size_of_a_sample_is_checked(rows):
     with pytest.raises(ValueError, match="sample_rows must be"), lowdim.config(sample_rows=rows):
         pass
+
+
+ALL_AT_ONCE = {
+    "trustworthiness": lambda D, Z: lowdim.quality.trustworthiness(D, Z),
+    "scores": lambda D, Z: lowdim.quality.scores(D, Z),
+    "trustworthiness: Z": lambda D, Z: lowdim.quality.trustworthiness(ROWS, D),
+    "trust.rows": lambda D, Z: lowdim.trust.rows(D, Z),
+    "trust.groups": lambda D, Z: lowdim.trust.groups(D, Z, np.arange(90) % 2),
+    "trust.stability": lambda D, Z: lowdim.trust.stability(D, lowdim.PCA(2)),
+    "trust.structure": lambda D, Z: lowdim.trust.structure(D, lowdim.PCA(2)),
+    "trust.fractures": lambda D, Z: lowdim.trust.fractures(lowdim.TSNE(2), D),
+    "intrinsic_dimension": lambda D, Z: lowdim.select.intrinsic_dimension(D),
+    "n_components": lambda D, Z: lowdim.select.n_components(D),
+    "select.n_neighbors": lambda D, Z: lowdim.select.n_neighbors(D, "isomap"),
+    "select.method": lambda D, Z: lowdim.select.method(D),
+    "kernel_width": lambda D, Z: lowdim.select.kernel_width(D),
+    "compare": lambda D, Z: lowdim.compare(D, methods=["pca"]),
+}
+
+
+@pytest.mark.parametrize("name", ALL_AT_ONCE)
+def test_what_needs_all_rows_at_once_says_what_to_compute(name):
+    """To compute them silently could fill the memory of the machine."""
+    files = ds.dataset(pa.table({f"c{j}": ROWS[:, j] for j in range(4)}))
+    for given, words in ((da.from_array(ROWS, chunks=(20, 4)), "collection of Dask"), (files, "a pyarrow data set")):
+        with pytest.raises(
+            TypeError, match=rf"{name}.* must be rows in memory; got .*{words}.* model\.transform\(rows\)"
+        ):
+            ALL_AT_ONCE[name](given, ROWS[:, :2])
+
+
+def test_a_sample_of_rows_is_judged():
+    D = da.from_array(ROWS, chunks=(20, 4))
+    model = lowdim.PCA(2).fit(D)
+    rows = D[::2].compute()
+    assert lowdim.quality.trustworthiness(rows, model.transform(rows)) > 0.5

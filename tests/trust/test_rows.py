@@ -203,7 +203,7 @@ def test_distances_are_shuffled_too():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"null": "shuffled"}, "null must be one of 'permuted', 'gaussian'"),
+        ({"null": "shuffled"}, "null must be one of 'auto', 'permuted', 'gaussian'"),
         ({"level": 5}, "level must be a share between 0 and 1"),
         ({"n_null": 0}, "n_null must be a whole number >= 1 or None"),
     ],

@@ -17,8 +17,11 @@ TERMS = {
     "noise. With 19 of these the smallest is 0.05.",
     "95 % interval": "Other samples of rows of this kind would give values inside it 95 times in 100; rows near each "
     "other are not counted as independent, and all maps are covered at once.",
-    "rows of noise": "Rows of tables whose columns were shuffled one by one, mapped by the same method with the same "
-    "settings.",
+    "rows of noise": "Rows of tables whose columns were shuffled one by one (or, where these make groups of their own, "
+    "of Gaussian tables with the same covariance), mapped by the same method with the same settings.",
+    "Gaussian rows with the same covariance": "Noise without groups or curves, whose columns vary and go together as "
+    "those of the data do.",
+    "beside what is usual there": "A row's mean distance to its 15 nearest rows, over the same number of these rows.",
     "tables of noise": "Each column keeps its values, in another order: nothing joins the columns any more (of "
     "distances: each stands between another pair of items).",
     "straight distances": "Distances between rows of the table as it was mapped, not along a curve.",

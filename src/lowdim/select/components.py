@@ -26,6 +26,7 @@ from lowdim._core.incomplete.rank import gcv, in_own_units, k_fold, most_compone
 from lowdim._core.incomplete.rank_search import Effort
 from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum.singular import svd
+from lowdim._core.streams import refuse_streams
 from lowdim._core.tables import missing
 from lowdim._core.tables.columns import has_categories
 from lowdim._core.tables.kinds import naming_text
@@ -208,6 +209,7 @@ def n_components(
     """
     wanted, given = _wanted(rules), locals()
     params.check("n_components", given, _SETTINGS)
+    refuse_streams(X, "n_components: X")
     if has_categories(X):
         return _with_categories(X, wanted, n_folds, generator(random_state))
     X = missing.undisguised(X, "n_components")

@@ -14,6 +14,7 @@ from lowdim._core.kernels import Kernel, make_kernel
 from lowdim._core.kernels.preimage import PREIMAGE_METHODS, check_preimage
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
+from lowdim._core.streams import refuse_streams
 from lowdim._core.tables import missing
 from lowdim._core.tables.kinds import naming_text
 from lowdim.select import _kernel_criteria
@@ -268,6 +269,7 @@ _SETTINGS = {
 
 
 def _checked(X: Any, y: Any, criterion: str) -> tuple[np.ndarray, np.ndarray | None]:
+    refuse_streams(X, f"{OWNER}: X")
     missing.refuse_disguised(X, OWNER)
     with naming_text(X, OWNER):
         X = check_array(X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=4, input_name="X")

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.utils import check_array, get_tags
 
 from lowdim._core.runtime import memory
+from lowdim._core.streams import refuse_streams
 from lowdim._core.tables import missing
 from lowdim._core.tables.kinds import naming_text
 from lowdim.study.columns import Column, Table, Wishes, read_table
@@ -161,6 +162,7 @@ def data_of(X: Any, wishes: Wishes, scale: Any, least_rows: int = 3) -> Data:
     """The data from what the user passed: an array of numbers as it is, anything else by its columns."""
     if not (isinstance(scale, (bool, np.bool_)) or (isinstance(scale, str) and scale == "auto")):
         raise ValueError(f'{wishes.owner}: scale must be True, False or "auto"; got {scale!r}.')
+    refuse_streams(X, f"{wishes.owner}: X")
     if not isinstance(X, Table) and is_plain_numbers(X) and not _asks(wishes):
         rows = _checked(_dense(X, wishes.owner), wishes.owner, least_rows)
         seen, notes = _scaled(rows, None, scale is True, wishes.owner)

@@ -58,6 +58,13 @@ def isolation(near: Neighbors) -> Array:
     return np.where(usual > 0, distance / np.where(usual > 0, usual, 1.0), np.where(distance > 0, np.inf, 1.0))
 
 
+def less_apart(near_data: Neighbors, near_map: Neighbors) -> Array:
+    """By how much a row is more isolated in the data than in the map; 1 where it lies on others in both."""
+    high, low = isolation(near_data), isolation(near_map)
+    alike = (high == low) | ~np.isfinite(low)
+    return np.where(alike, 1.0, high / np.where(alike | (low <= 0), np.finfo(float).tiny, low))
+
+
 def far_pairs(space: Reference, near: Array, rng: np.random.Generator) -> Array:
     """Which of the rows listed in `near` are far in `space`: not among the nearest tenth of all rows."""
     n = space.n

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lowdim._core import params
 from lowdim._core.runtime.notices import warn
+from lowdim._core.streams import refuse_streams
 from lowdim.neighbor_embedding.leave_one_out import LeftOut, left_out
 from lowdim.neighbor_embedding.tsne import TSNE
 from lowdim.neighbor_embedding.umap import UMAP
@@ -115,6 +116,7 @@ def fractures(model: Any, X: Any, *, length: float = 1.0, n_jobs: int | None = N
     ((200,), (200,))
     """
     owner = "trust.fractures"
+    refuse_streams(X, f"{owner}: X")
     params.check(owner, {"length": length}, {"length": params.real(0, open_low=True)})
     if not isinstance(model, (TSNE, UMAP)):
         name = model.__name__ if isinstance(model, type) else type(model).__name__

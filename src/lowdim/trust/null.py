@@ -64,6 +64,11 @@ def null_table(X: Any, kind: str, rng: np.random.Generator, owner: str, *, given
     )
 
 
+def taken(X: Any, rows: Array) -> Any:
+    """Some rows of an array, a frame or sparse rows."""
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
 def column_orders(missing: Array, rng: np.random.Generator) -> Array:
     """For each column (columns) a random order of its cells, such that every row has a cell that is not missing.
 

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim._core import params
-from lowdim._core.neighbors import Neighbors
 from lowdim._core.ranks.reference import embedded_rows, euclidean
 from lowdim._core.runtime.rng import generator
 from lowdim.quality.row_curves import RowCurves
-from lowdim.trust.agreement import Compared, far_pairs, isolation
+from lowdim.trust.agreement import Compared, far_pairs, less_apart
+from lowdim.trust.nearness import fitting_null
 from lowdim.trust.null import NULLS, null_maps
 
 Array = NDArray[Any]
@@ -99,7 +99,7 @@ def rows(
     Z: Any,
     *,
     estimator: Any = None,
-    null: str = "permuted",
+    null: str = "auto",
     n_null: int | None = None,
     level: float = 0.05,
     n_neighbors: int | None = None,
@@ -123,9 +123,10 @@ def rows(
     estimator : estimator or None
         What made the map; a copy of it maps the noise. None: the rows are compared with rows placed at random, which
         nearly every method beats.
-    null : {"permuted", "gaussian"}
+    null : {"auto", "permuted", "gaussian"}
         The noise: columns shuffled one by one, or Gaussian rows with the same covariance (what linear structure alone
-        gives).
+        gives). "auto" shuffles columns, unless these are related and yet, shuffled, nearer to each other than Gaussian
+        rows, as principal components of groups are: shuffled, they make groups of their own. `against` says which.
     n_null : int or None
         Tables of noise. Their rows are pooled, so few are enough; None: 5, fewer where one has more than 5,000 rows.
     level : float
@@ -169,7 +170,7 @@ def rows(
         owner,
         {"null": null, "n_null": n_null, "level": level, "n_neighbors": n_neighbors},
         {
-            "null": params.one_of(*NULLS),
+            "null": params.one_of("auto", *NULLS),
             "n_null": params.whole(1) | params.none(),
             "level": params.share(),
             "n_neighbors": params.whole(1) | params.none(),
@@ -181,6 +182,7 @@ def rows(
     placed = embedded_rows(Z, source.n, f"{owner}: Z")
     found = compared.curves(X, {"Z": placed}, rng)["Z"]
     count = n_null or enough_tables(source.n)
+    null = _kind(null, X, estimator, compared, rng)
     noise = _null_values(X, placed, estimator, null, count, compared, rng)
     k = min(n_neighbors or NEIGHBORS, source.n - 2)
     near_map, near_data = Compared(n_jobs=n_jobs, owner=owner).neighbours(placed, k), compared.neighbours(X, k)
@@ -198,7 +200,7 @@ def rows(
         null=noise,
         false_neighbors=_lists(near_map.indices, false),
         missing_neighbors=_lists(near_data.indices, missing),
-        isolation=_less_apart(near_data, near_map),
+        isolation=less_apart(near_data, near_map),
         n_neighbors=k,
         level=level,
         against=_against(estimator, null, count),
@@ -270,11 +272,13 @@ def _null_values(
     return np.concatenate([compared.curves(rows, {"Z": placed}, rng)["Z"].values for rows, placed in tables])
 
 
-def _less_apart(near_data: Neighbors, near_map: Neighbors) -> Array:
-    """By how much a row is more isolated in the data than in the map; 1 where it lies on others in both."""
-    high, low = isolation(near_data), isolation(near_map)
-    alike = (high == low) | ~np.isfinite(low)
-    return np.where(alike, 1.0, high / np.where(alike | (low <= 0), np.finfo(float).tiny, low))
+def _kind(null: str, X: Any, estimator: Any, compared: Compared, rng: np.random.Generator) -> str:
+    """The kind of noise; no choice where no table of noise is made, or it is made of distances."""
+    if null != "auto":
+        return null
+    if estimator is None or getattr(estimator, "metric", None) == "precomputed":
+        return "permuted"
+    return fitting_null(X, compared, rng.spawn(1)[0])  # what is drawn here does not change what else is drawn
 
 
 def _lists(near: Array, chosen: Array) -> list[Array]:

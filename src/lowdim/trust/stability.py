@@ -15,9 +15,11 @@ from sklearn.base import clone
 from lowdim._core import params
 from lowdim._core.neighbors import nearest
 from lowdim._core.runtime.rng import generator
+from lowdim._core.streams import refuse_streams
 from lowdim._core.tables.align import procrustes
 from lowdim._core.tables.form import refuse_no_table
 from lowdim.trust.groups import group_codes
+from lowdim.trust.null import taken
 
 Array = NDArray[Any]
 
@@ -132,6 +134,7 @@ def stability(
     True
     """
     owner = "trust.stability"
+    refuse_streams(X, f"{owner}: X")
     varied = tuple(vary)
     params.check(
         owner,
@@ -200,24 +203,20 @@ def _map_of(X: Any, n: int, estimator: Any, rng: np.random.Generator | None, own
             return np.asarray(estimator.fit_transform(X), float)
         chosen = np.sort(rng.choice(n, size=max(3, round(SHARE * n)), replace=False))
         left = np.setdiff1d(np.arange(n), chosen)
-        placed = np.asarray(estimator.fit_transform(_take(X, chosen)), float)
+        placed = np.asarray(estimator.fit_transform(taken(X, chosen)), float)
         if not hasattr(estimator, "transform"):
             raise TypeError(
                 f"{owner}: {type(estimator).__name__} cannot place rows that were left out (it has no transform). Use "
                 "vary=('seed', 'settings')."
             )
         Z = np.empty((n, placed.shape[1]))
-        Z[chosen], Z[left] = placed, np.asarray(estimator.transform(_take(X, left)), float)
+        Z[chosen], Z[left] = placed, np.asarray(estimator.transform(taken(X, left)), float)
     if not np.isfinite(Z).all():
         raise ValueError(
             f"{owner}: {type(estimator).__name__} must place all rows; {int((~np.isfinite(Z)).any(axis=1).sum())} of "
             f"{n} have no place. With a disconnected graph use disconnected='bridge'."
         )
     return Z
-
-
-def _take(X: Any, rows: Array) -> Any:
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
 def _agreement(one: Array, other: Array) -> Array:

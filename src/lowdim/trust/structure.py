@@ -11,7 +11,9 @@ from sklearn.base import clone
 
 from lowdim._core import params
 from lowdim._core.runtime.rng import generator
+from lowdim._core.streams import refuse_streams
 from lowdim.trust.agreement import Compared
+from lowdim.trust.nearness import sampled_nearness
 from lowdim.trust.null import NULLS, null_maps
 
 Array = NDArray[Any]
@@ -19,13 +21,19 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StructureTest:
-    """Does a map keep more of the data than the same method keeps of noise?
+    """Is there structure: does a map keep more of the data than the same method keeps of noise, or are rows nearer?
+
+    Two signs are tested together. A map of noise that has many groups, as shuffled principal components have, is as
+    good as a map of few groups; but rows of data are nearer to each other than rows of either noise.
 
     Attributes
     ----------
     p_value : float
-        Share of the maps of noise that stand out at least as much, at the neighbourhood size where each stands out
-        most; at least 1 / (n_null + 1).
+        Share of the tables of noise that stand out at least as much by either sign, at the neighbourhood size where
+        each stands out most; at least 1 / (n_null + 1).
+    map_p_value : float
+        The same by the maps alone. Where it is large and `p_value` is small, there is structure, but this noise is
+        mapped as well: try ``null="gaussian"``.
     scale : int
         The neighbourhood size at which the map of the data stands out most.
     observed : ndarray
@@ -36,24 +44,40 @@ class StructureTest:
         The same for each map of noise.
     example : tuple of two arrays
         One table of noise and its map, to be drawn beside the map of the data.
+    nearness : ndarray or None
+        Minus the mean log distance to the 4th, 8th, 16th, ... nearest of 400 rows drawn at random. None where distances
+        are given or cells are missing, so that only the maps count.
+    null_nearness : ndarray of shape (n_null, number of sizes) or None
+        The same for each table of noise.
     """
 
     p_value: float
+    map_p_value: float
     scale: int
     observed: Array
     scales: Array
     null: Array
     example: tuple[Any, Array]
+    nearness: Array | None = None
+    null_nearness: Array | None = None
 
     @property
     def clear(self) -> bool:
-        """Whether the map leads the best map of noise by more than the maps of noise differ.
+        """Whether the data lead all tables of noise, by either sign, by more than the tables of noise differ.
 
         A p-value cannot tell a narrow lead from a wide one: of 19 maps of noise the least is 0.05 for both. On a narrow
         lead, set a larger `n_null`.
         """
-        value, low, high = self._at_scale()
-        return self.p_value * (1 + len(self.null)) < 1.5 and is_clear(value, low, high)
+        first = self.p_value * (1 + len(self.null)) < 1.5
+        return first and (is_clear(*self._at_scale()) or self._clearly_nearer)
+
+    @property
+    def _clearly_nearer(self) -> bool:
+        if self.nearness is None or self.null_nearness is None:
+            return False
+        at = int(stand_out(self.nearness, self.null_nearness)[0].argmax())
+        return is_clear(float(self.nearness[at]), float(self.null_nearness[:, at].min()),
+                        float(self.null_nearness[:, at].max()))  # fmt: skip
 
     def _at_scale(self) -> tuple[float, float, float]:
         """The map of the data, the lowest and the highest map of noise."""
@@ -63,10 +87,8 @@ class StructureTest:
     def __repr__(self) -> str:
         value, low, high = self._at_scale()
         lead = "a clear lead" if self.clear else "no clear lead"
-        return (
-            f"StructureTest: R_NX({self.scale}) {value:.3f}, of noise {low:.3f} to {high:.3f} "
-            f"({len(self.null)} tables), p = {self.p_value:.2g}, {lead}"
-        )
+        of_map = f"R_NX({self.scale}) {value:.3f}, of noise {low:.3f} to {high:.3f} ({len(self.null)} tables)"
+        return f"StructureTest: {of_map}, p = {self.map_p_value:.2g}; with distances p = {self.p_value:.2g}, {lead}"
 
 
 def structure(
@@ -81,7 +103,7 @@ def structure(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> StructureTest:
-    """Compare the map of the data with maps of noise by the same method.
+    """Compare the map of the data with maps of noise by the same method, and the rows with those of noise.
 
     Parameters
     ----------
@@ -91,7 +113,7 @@ def structure(
         The method with its settings, fitted or not; copies of it are fitted.
     null : {"permuted", "gaussian"}
         The noise: columns shuffled one by one (any relation between columns counts as structure), or Gaussian rows
-        with the same covariance (only what is beyond linear structure counts).
+        with the same covariance (only what is beyond linear structure counts; so do several peaks in single columns).
     n_null : int
         Tables of noise.
     reference : {"ambient", "geodesic", "precomputed"}
@@ -120,6 +142,7 @@ def structure(
     True
     """
     owner = "trust.structure"
+    refuse_streams(X, f"{owner}: X")
     params.check(owner, {"null": null, "n_null": n_null}, {"null": params.one_of(*NULLS), "n_null": params.whole(1)})
     rng = generator(random_state)
     compared = Compared(metric, reference, graph_neighbors, n_jobs, owner)
@@ -127,17 +150,31 @@ def structure(
     if "random_state" in copy.get_params(deep=False):
         copy.set_params(random_state=int(rng.integers(2**31)))
     curves = compared.curves(X, {"Z": np.asarray(copy.fit_transform(X))}, rng)["Z"]
+    drawn = rng.spawn(1)[0]  # the sample of rows does not change what else is drawn
+    near = sampled_nearness(X, compared, drawn)
     null_curves: list[Array] = []
+    null_near: list[Array | None] = []
     examples: list[tuple[Any, Array]] = []
     for rows, placed in null_maps(X, estimator, null, n_null, rng, owner):
         null_curves.append(compared.curves(rows, {"Z": placed}, rng)["Z"].values.mean(axis=0))
+        null_near.append(None if near is None else sampled_nearness(rows, compared, drawn))
         examples = examples or [(rows, placed)]
     values, observed = np.array(null_curves), curves.values.mean(axis=0)
-    z, null_z = stand_out(observed, values)
-    larger = int((null_z >= z.max()).sum())
+    nearer = None if near is None else np.array(null_near, float)
+    signs = (observed, values)
+    if near is not None and nearer is not None:
+        signs = (np.concatenate([observed, near]), np.hstack([values, nearer]))
+    at = int(stand_out(observed, values)[0].argmax())
     return StructureTest(
-        (1 + larger) / (1 + n_null), int(curves.scales[z.argmax()]), observed, curves.scales, values, examples[0]
-    )
+        share_that_stands_out(*signs), share_that_stands_out(observed, values), int(curves.scales[at]), observed,
+        curves.scales, values, examples[0], near, nearer,
+    )  # fmt: skip
+
+
+def share_that_stands_out(observed: Array, null: Array) -> float:
+    """Share of all tables, the observed one among them, that stand out at least as much where each does most."""
+    z, null_z = stand_out(observed, null)
+    return (1 + int((null_z >= z.max()).sum())) / (1 + len(null))
 
 
 def stand_out(observed: Array, null: Array) -> tuple[Array, Array]:

@@ -20,6 +20,7 @@ from scipy.spatial.distance import cdist, pdist, squareform
 from lowdim import _native
 from lowdim._core.graph import components, connect, geodesics, laplacian, neighbor_graph, stored_edges
 from lowdim._core.graph import shortest_paths as graph_module
+from lowdim._core.graph.edges import nearest_first, with_edges
 from lowdim._core.neighbors import nearest
 from tests._core.runtime.clocks import stopwatch
 
@@ -578,3 +579,25 @@ def test_lengths_that_overflowed_say_to_rescale_the_data():
     X = np.array([[0.0], [1.5e38], [-3e38]], np.float32) * np.float32(1.1)
     with pytest.raises(ValueError, match=r"Isomap: lengths of edges must be finite; got .*Rescale the data"):
         neighbor_graph(nearest(X, 2), owner="Isomap")
+
+
+def test_edges_are_put_between_those_stored():
+    rng = np.random.default_rng(0)
+    G = neighbor_graph(nearest(rng.random((60, 2)), 4))
+    dense = G.toarray()
+    new = [(i, j) for i, j in zip(range(20), range(59, 39, -1), strict=True) if dense[i, j] == 0]
+    edges = [(1.5 + i, i, j) for i, j in new]
+    found = with_edges(G, edges)
+    for length, i, j in edges:
+        dense[i, j] = dense[j, i] = length
+    assert np.array_equal(found.toarray(), dense)
+    assert found.has_sorted_indices
+    assert found.nnz == G.nnz + 2 * len(edges)
+
+
+@pytest.mark.parametrize("hub", [False, True])
+def test_the_nearest_come_first_in_each_row(hub):
+    rng = np.random.default_rng(0)
+    D = np.round(rng.random((50, 50)), 1)  # with ties
+    G = neighbor_graph(sparse.csr_array(np.where((D + D.T < 0.6) | (hub & (np.arange(50) == 0)), D + 0.1, 0)))
+    assert np.array_equal(nearest_first(G), np.lexsort((G.data, np.repeat(np.arange(50), np.diff(G.indptr)))))

@@ -9,6 +9,7 @@ import lowdim
 from lowdim._core.manifold import neighborhood
 from lowdim.study.running.one_method import Outcome
 from lowdim.study.verdict import against_noise, evidence, rankings, structure_test
+from lowdim.study.verdict.structure_found import found_structure
 
 
 def blobs(n=100, d=6, seed=0):
@@ -100,7 +101,7 @@ def test_the_p_value_is_exact_where_tables_are_exchangeable():
     for _ in range(3000):
         common = rng.normal(size=(20, 6))
         curves = np.hstack([common, common + rng.standard_t(3, size=(20, 6))]) * np.arange(1, 13)
-        hits += structure_test._found(curves[0], curves[1:], ["a", "b"], 200).p_value <= 0.05
+        hits += found_structure(curves[0], curves[1:], ["a", "b"], 200).p_value <= 0.05
     assert abs(hits / 3000 - 0.05) < 0.012  # three standard errors
 
 
@@ -115,7 +116,7 @@ class Drawn:
         return list(self.draw(count))
 
     def found(self, null):
-        return structure_test._found(self.data, np.array(null), ["a", "b"], 200)
+        return found_structure(self.data, np.array(null), ["a", "b"], 200)
 
 
 @pytest.mark.parametrize("tails", ["gaussian", "exponential"])
@@ -133,6 +134,33 @@ def test_more_tables_keep_the_level(tails):
     assert abs(np.mean(p <= 0.5) - 0.5) < 0.048
     assert {one.seen for one in made} <= {19, 39, 59, 79, 99}
     assert np.mean([one.seen for one in made]) < 40
+
+
+def components(n=150, seed=0, groups=5, apart=1.0):
+    rng = np.random.default_rng(seed)
+    centres = apart * rng.normal(size=(groups, 200))
+    return lowdim.PCA(n_components=20).fit_transform(centres[np.arange(n) % groups] + rng.normal(size=(n, 200)))
+
+
+def test_groups_in_principal_components_are_structure():
+    """Shuffled components make a grid of groups, which maps keep as well: the maps alone find nothing."""
+    found = lowdim.compare(components(groups=3, apart=3.0), methods=["pca"], random_state=0)
+    test = found.evidence.structure
+    assert test.clear
+    assert test.nearer.clear
+    assert test.nearer.share > 0.1
+    assert not test.by_maps  # what was looked at before
+    assert found.verdict.about("structure")[0].text.startswith("There is structure, clearly: columns are related.")
+    assert found.evidence.noise == "gaussian"
+    assert (found.verdict.rows[found.verdict.recommended] == "trusted").mean() > 0.5
+
+
+def test_columns_with_peaks_that_are_unrelated_are_said_to_be_so():
+    rng = np.random.default_rng(1)
+    X = 8.0 * rng.integers(0, 2, (150, 3)) + rng.normal(size=(150, 3))
+    found = lowdim.compare(X, methods=["isomap", "pca"], random_state=0)
+    assert found.evidence.structure.single_columns
+    assert found.verdict.about("structure")[0].text.startswith("No relation between columns was found")
 
 
 def test_more_tables_only_where_the_lead_is_narrow():

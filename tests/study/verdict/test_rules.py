@@ -11,8 +11,9 @@ from lowdim.study.reference_choice import ReferenceChoice
 from lowdim.study.verdict import Evidence, verdict_of
 from lowdim.study.verdict.against_noise import SampledRows
 from lowdim.study.verdict.rankings import ClassesShown
-from lowdim.study.verdict.structure_test import FoundStructure
-from lowdim.study.verdict.words import percent
+from lowdim.study.verdict.rules import RULES
+from lowdim.study.verdict.rules.words import percent
+from lowdim.study.verdict.structure_found import FoundStructure, Nearer
 from lowdim.trust.groups import Group, GroupPair, GroupTrust
 from lowdim.trust.stability import Stability
 
@@ -56,6 +57,66 @@ def test_structure_and_none():
     both = FoundStructure("tsne", 0.05, 32, 0.6, 0.2, 0.1, 100, 19, ("pca", "tsne"))
     assert "100 rows; the maps by pca and tsne were tested together)" in text_about("structure", structure=both)
     assert "tested together" not in text_about("structure")
+
+
+def beside_noise(share=0.21, null=0.02, lowest=-0.02, clear=True):
+    return Nearer(16, share, null, lowest, clear)
+
+
+ALONE = FoundStructure("tsne", 0.05, 64, 0.85, 0.45, 0.4, 100, 19)  # maps beside Gaussian rows, with a clear lead
+
+
+def test_structure_that_shuffled_columns_hide_is_found_by_distances():
+    """Principal components of groups: maps of shuffled columns are as good, but the rows of the data are nearer."""
+    hidden = FoundStructure("tsne", 0.05, 64, 0.85, 0.87, 0.84, 100, 19, ("pca", "tsne"), 0.4, beside_noise())
+    text = text_about("structure", structure=replace(hidden, gaussian=ALONE))
+    assert text.startswith(
+        "There is structure, clearly: columns are related. Each row's 16 nearest rows lie within a distance that is "
+        "21 % shorter than in noise on average (in single tables of noise up to 2.0 %): 19 tables of noise, the same "
+        "columns, each shuffled (p = 0.05, the least that 19 tables can show; 100 rows)."
+    )
+    assert "principal components" in text
+    assert text.endswith("map keeps 85 % of each row's 64 nearest rows beyond chance, those of such noise 40 to 45 %.")
+    for beside in (None, replace(ALONE, null=0.84)):
+        text = text_about("structure", structure=replace(hidden, gaussian=beside))
+        assert "The maps do not tell the rows from noise: the tsne map keeps 85 % of each row's 64 nearest" in text
+        assert "beyond chance, those of noise 84 to 87 %. That happens where relations are weak" in text
+        assert "principal components" not in text
+    narrow = replace(hidden, p_value=0.04, n_null=99, nearer=beside_noise(0.03, 0.035, -0.04, clear=False))
+    text = text_about("structure", structure=narrow)
+    assert text.startswith("There is structure, by a narrow lead: columns are related. Each row's 16 nearest")
+    assert "3 of the tables of noise stand out as much" in text
+
+
+def test_distances_beside_maps():
+    found = replace(evidence().structure, nearer=beside_noise(), map_p_value=0.05)
+    assert "distances" not in text_about("structure", structure=found).partition("; 100 rows")[0]
+    assert "; the map, and distances, were tested together)" in text_about("structure", structure=found)
+    two = text_about("structure", structure=replace(found, methods=("pca", "tsne")))
+    assert "; the maps by pca and tsne, and distances, were tested together)" in two
+    narrow = text_about("structure", structure=replace(found, null=0.59))
+    assert narrow.startswith("There is structure, clearly")
+    assert "The lead of the map is narrow, that of the distances is not: each row's 16 nearest rows lie" in narrow
+    assert "narrow" not in text_about("structure", structure=found)
+
+
+def test_groups_that_single_columns_make_are_said_to_come_from_them():
+    unrelated = FoundStructure("tsne", 0.4, 8, 0.8, 0.81, 0.78, 100, 19, (), 0.4, beside_noise(0.0, 0.02, -0.02, False))
+    group = GroupTrust([Group("a", 50, "holds together", "")], [])
+    found = verdict_of(evidence(structure=replace(unrelated, gaussian=ALONE), groups=group))
+    text = found.about("structure")[0].text
+    assert text.startswith(
+        "No relation between columns was found, but single columns have several peaks (as principal components of "
+        "groups do) or values far out: the tsne map keeps 85 %"
+    )
+    assert "those of 19 tables of Gaussian rows with the same covariance 40 to 45 %. Shuffled, the columns" in text
+    assert "are mapped as well: the tsne map keeps 80 % of each row's 8 nearest rows" in text
+    assert "Do not read groups" not in text
+    assert found.about("groups")  # they are gaps in the data all the same
+    for beside in (None, replace(ALONE, p_value=0.3), replace(ALONE, null=0.84)):
+        noise = verdict_of(evidence(structure=replace(unrelated, gaussian=beside), groups=group))
+        assert noise.about("structure")[0].text.startswith("No structure was found")
+        assert not noise.about("groups")
 
 
 def test_a_narrow_lead_is_called_narrow():
@@ -187,6 +248,18 @@ def test_rows_of_a_sample_stand_for_the_method_where_there_are_too_many():
     own = text_about("rows", sampled=SampledRows("tsne", verdict, 70_000), verdicts={"tsne": verdict},
                      p_values={"tsne": np.linspace(0, 1, 100)})  # fmt: skip
     assert own.startswith("In the tsne map 95 of 100 rows")
+
+
+def test_rows_that_a_map_draws_among_others_are_named():
+    isolation = np.ones(100)
+    assert text_about("rows", isolation=isolation) == ""
+    isolation[[7, 3]] = 2.5, 3.1
+    text = text_about("rows", isolation=isolation)
+    assert text.startswith("The tsne map hides that 2 rows stand apart: ")
+    assert "up to 3.1 times as far in the data as in the map (rows 3 and 7)" in text
+    isolation[3] = np.inf  # beside copies
+    assert "hides that 1 row stands apart" in text_about("rows", isolation=isolation)
+    assert "(row 7)" in text_about("rows", isolation=isolation)
 
 
 def test_groups_by_verdict():
@@ -332,3 +405,56 @@ def test_words_of_the_field_are_explained_on_the_page():
     pieces = explained("rank correlation 0.5 <b>, rank correlation 0.6 (p = 0.05)")
     assert "".join(piece for piece, _ in pieces) == "rank correlation 0.5 <b>, rank correlation 0.6 (p = 0.05)"
     assert [piece for piece, why in pieces if why] == ["rank correlation", "p = "]
+
+
+NOISE = FoundStructure("tsne", 0.5, 8, 0.3, 0.31, 0.2, 100, 19)
+CURVED = {"along the data": ranked("along the data", {"isomap": 0.95, "pca": 0.4}, ("isomap",))}
+BY_CLASS = {"labels": ranked("labels", {"tsne": 0.9}, ("tsne",))}
+BOTH = {
+    # rule: (how its sentence begins, evidence with it, evidence without it)
+    "structure": ("There is structure", {}, {"structure": None}),
+    "neighbours": ("To see which rows are similar", {}, {"rankings": {}}),
+    "distances": ("To see how far apart", {"rankings": {"distances": ranked("distances", {"pca": 0.9}, ("pca",))}}, {}),
+    "not_to_be_read": ("Do not read from the tsne map", {"spread": 0.1}, {"spread": 0.9}),
+    "along": (
+        "The data are curved",
+        {"rankings": CURVED, "curved": 0.5, "curved_noise": 0.95},
+        {"rankings": CURVED, "curved": 0.5, "curved_noise": 0.55},
+    ),
+    "labels": (
+        "To see the classes",
+        {"rankings": BY_CLASS, "classes": ClassesShown(0.9, 0.5, (0.4, 0.3, 0.5))},
+        {"rankings": BY_CLASS},
+    ),
+    "rows": (
+        "In the tsne map 100 of 100 rows",
+        {"verdicts": {"tsne": np.full(100, "trusted")}, "p_values": {"tsne": np.zeros(100)}},
+        {"verdicts": {"umap": np.full(100, "trusted")}, "p_values": {"umap": np.zeros(100)}},
+    ),
+    "apart": ("The tsne map hides", {"isolation": np.append(np.ones(99), 4.0)}, {"isolation": np.ones(100)}),
+    "groups": (
+        "Groups in the tsne map",
+        {"groups": GroupTrust([Group("a", 50, "torn", "")], [])},
+        {"groups": GroupTrust([Group("a", 50, "torn", "")], []), "structure": NOISE},
+    ),
+    "between": (
+        "Distances between groups",
+        {"groups": GroupTrust([], [pair("yes")] * 2)},
+        {"groups": GroupTrust([], [pair("yes")])},
+    ),
+    "dimension": ("2 columns cannot hold everything", {"dimension": dimension(7, 5, 9)}, {}),
+    "linear": ("pca, the linear map, is not enough", {}, {"structure": NOISE}),
+    "stability": (
+        "Made again",
+        {"stability": Stability(0.8, (0.75, 0.85), np.ones(100), np.zeros(100), 15, [""] * 20)},
+        {},
+    ),
+    "not_judged": ("Not judged: lle", {"skipped": {"lle": "it leaves rows out"}}, {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_every_rule_speaks_and_is_silent(rule):
+    beginning, with_it, without_it = BOTH[rule.__name__]
+    assert rule(evidence(**with_it))[0].text.startswith(beginning)
+    assert rule(evidence(**without_it)) == []

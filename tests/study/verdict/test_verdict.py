@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import lowdim
+from lowdim.study.columns import Wishes
+from lowdim.study.data import data_of
 from lowdim.study.verdict.noise import noise_of, sample_of
 
 METHODS = ["pca", "isomap", "tsne"]
@@ -199,9 +201,6 @@ def test_every_method_is_judged_or_named_as_not_judged():
 
 
 def test_noise_keeps_each_column_and_loses_what_joins_them():
-    from lowdim.study.columns import Wishes
-    from lowdim.study.data import data_of
-
     data = data_of(mixed(), Wishes(), "auto")
     noise = noise_of(data, np.random.default_rng(0))
     for before, after in zip(data.table.columns, noise.table.columns, strict=True):
@@ -212,10 +211,24 @@ def test_noise_keeps_each_column_and_loses_what_joins_them():
     assert part.n == 10
 
 
-def test_every_row_of_noise_has_something_known():
-    from lowdim.study.columns import Wishes
-    from lowdim.study.data import data_of
+def test_noise_and_samples_keep_the_units_of_methods_that_count():
+    """Scaled columns for most methods, the columns as they were for others: of one table of noise, or of one sample."""
+    X = np.random.default_rng(0).gamma(2.0, [1, 10, 100], (50, 3))
+    data = data_of(X, Wishes(), True)
+    unit = data.unscaled[0] / data.rows[0]
+    for kind in ("permuted", "gaussian"):
+        noise = noise_of(data, np.random.default_rng(0), kind)
+        assert np.allclose(noise.unscaled, noise.rows * unit)
+        assert not np.allclose(noise.unscaled, data.unscaled)
+    assert np.array_equal(np.sort(noise_of(data, np.random.default_rng(0)).unscaled, axis=0), np.sort(X, axis=0))
+    part = sample_of(data, np.arange(10, 30))
+    assert np.array_equal(part.unscaled, X[10:30])
+    assert np.allclose(
+        noise_of(part, np.random.default_rng(0)).rows * unit, noise_of(part, np.random.default_rng(0)).unscaled
+    )
 
+
+def test_every_row_of_noise_has_something_known():
     data = data_of(mostly_missing(), Wishes(), "auto")
     for seed in range(5):
         noise = noise_of(data, np.random.default_rng(seed))

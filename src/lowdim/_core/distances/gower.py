@@ -22,6 +22,7 @@ import numpy as np
 from lowdim import _native
 from lowdim._core.distances.metrics import CODED, GOWER, check_metric
 from lowdim._core.runtime.notices import warn
+from lowdim._core.streams import refuse_streams
 from lowdim._core.tables import missing
 from lowdim._core.tables.columns import categories_of, decode, raw_columns
 from lowdim._core.tables.indicators import Layout
@@ -165,6 +166,7 @@ def gower_block(Q: Array, R: Array) -> Array:
 
 def comparable(X: Any, metric: Any, owner: str) -> tuple[Any, Any]:
     """Rows and the metric to measure them with: under "gower" their table, else both as they are."""
+    refuse_streams(X, f"{owner}: X")
     if check_metric(metric, owner) != GOWER:
         return X, metric
     return Gower.of(X, owner)[1], CODED

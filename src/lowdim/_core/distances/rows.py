@@ -10,6 +10,7 @@ from scipy import sparse
 from lowdim import _native
 from lowdim._core.distances.metrics import Metric
 from lowdim._core.runtime import threads
+from lowdim._core.streams import refuse_streams
 from lowdim._core.tables.form import check_structure, refuse_ragged
 
 
@@ -23,6 +24,7 @@ def real_array(X: Any, what: str) -> np.ndarray:
 
     What numpy would turn into numbers by losing something is refused: masks, imaginary parts, dates, text.
     """
+    refuse_streams(X, what)
     if np.ma.is_masked(X):
         raise ValueError(
             f"{what} has {np.ma.count_masked(X)} masked cells; masked cells are missing values; fill or drop them."

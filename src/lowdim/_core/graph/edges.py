@@ -157,9 +157,19 @@ def turned(G: sparse.csr_array, values: np.ndarray) -> np.ndarray:
     return values[there.data]
 
 
+_PADDED = 4  # times as many cells as edges may be sorted, so that all rows are sorted at once
+
+
 def nearest_first(G: sparse.csr_array) -> np.ndarray:
     """Positions of the stored edges, row by row, the shortest of each row first."""
-    return np.lexsort((G.data, edge_rows(G)))
+    count = np.diff(G.indptr)
+    widest = int(count.max(initial=0))
+    if not np.isfinite(G.data).all() or len(count) * widest > _PADDED * G.nnz:  # a few rows have most of the edges
+        return np.lexsort((G.data, edge_rows(G)))
+    stored = np.arange(widest) < count[:, None]
+    table = np.full(stored.shape, np.inf, dtype=G.dtype)
+    table[stored] = G.data
+    return np.asarray((G.indptr[:-1, None] + np.argsort(table, axis=1, kind="stable"))[stored])
 
 
 def ranks(G: sparse.csr_array, order: np.ndarray) -> np.ndarray:
@@ -173,11 +183,16 @@ Edge = tuple[float, int, int]  # length and ends, so that sorting goes by length
 
 
 def with_edges(G: sparse.csr_array, edges: list[Edge]) -> sparse.csr_array:
-    """G and some more edges."""
-    stored, (lengths, i, j) = G.tocoo(), (np.array(part) for part in zip(*edges, strict=True))
-    data = np.concatenate([stored.data, lengths.astype(G.dtype)])
-    ends = np.concatenate([stored.row, i]), np.concatenate([stored.col, j])
-    return neighbor_graph(sparse.coo_array((data, ends), shape=G.shape))
+    """G and some more edges, none of which it has: put between the sorted entries of its rows."""
+    lengths, i, j = (np.array(part) for part in zip(*edges, strict=True))
+    row, column, length = np.concatenate([i, j]), np.concatenate([j, i]), np.concatenate([lengths, lengths])
+    order = np.lexsort((column, row))
+    row, column, length = row[order], column[order], length[order]
+    stored = (G.indices[G.indptr[here] : G.indptr[here + 1]] for here in row)
+    at = G.indptr[row] + [np.searchsorted(own, there) for own, there in zip(stored, column, strict=True)]
+    start = G.indptr + np.concatenate([[0], np.cumsum(np.bincount(row, minlength=G.shape[0]))])
+    parts = (np.insert(G.data, at, length), np.insert(G.indices, at, column), _short(start))
+    return sparse.csr_array(parts, shape=G.shape)
 
 
 Edges = tuple[np.ndarray, np.ndarray, np.ndarray]  # starts, ends and lengths, as the kernels take them

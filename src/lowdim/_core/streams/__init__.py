@@ -16,7 +16,17 @@ import numpy as np
 from lowdim._core.streams.arrow_blocks import ArrowBlocks
 from lowdim._core.streams.batches import Batches
 
-__all__ = ["ArrowBlocks", "Batches", "blocks_of", "column_names", "is_dataset", "is_lazy", "is_stream", "placed_lazily"]
+__all__ = [
+    "ArrowBlocks",
+    "Batches",
+    "blocks_of",
+    "column_names",
+    "is_dataset",
+    "is_lazy",
+    "is_stream",
+    "placed_lazily",
+    "refuse_streams",
+]
 
 
 def is_lazy(X: Any) -> bool:
@@ -32,6 +42,24 @@ def is_dataset(X: Any) -> bool:
 def is_stream(X: Any) -> bool:
     """Whether X comes in blocks: an iterator of batches, a data set of Arrow, or a collection of Dask."""
     return isinstance(X, Iterator) or is_lazy(X) or is_dataset(X)
+
+
+def refuse_streams(X: Any, what: str) -> None:
+    """TypeError for a collection of Dask or a data set of Arrow where all rows are needed at once, with the way out.
+
+    `what` (owner and name) begins the message. To compute such rows without being asked could fill the memory.
+    """
+    if is_lazy(X):
+        raise TypeError(
+            f"{what} must be rows in memory; got a collection of Dask. Compute a sample, and place its rows: "
+            "rows = X[::100].compute() of an array, X.sample(frac=0.01).compute() of a data frame; Z = "
+            "model.transform(rows)."
+        )
+    if is_dataset(X):
+        raise TypeError(
+            f"{what} must be rows in memory; got a pyarrow data set. Take a sample, and place its rows: rows = "
+            "X.take(numbers).to_pandas(); Z = model.transform(rows)."
+        )
 
 
 def column_names(X: Any) -> np.ndarray | None:

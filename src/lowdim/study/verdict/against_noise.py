@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,8 +19,10 @@ from lowdim.study.reference_choice import ReferenceChoice, choose_reference
 from lowdim.study.running.one_method import Outcome
 from lowdim.study.verdict.noise import mapped_again, noise_of, sample_of
 from lowdim.study.verdict.rankings import STRAIGHT, distances_along
-from lowdim.study.verdict.structure_test import FoundStructure, Mapped, fixed_methods, structure_test
+from lowdim.study.verdict.structure_found import FoundStructure
+from lowdim.study.verdict.structure_test import Mapped, fixed_methods, structure_test
 from lowdim.trust.agreement import Compared, far_pairs
+from lowdim.trust.nearness import fitting_null
 from lowdim.trust.rows import NEIGHBORS, judged_rows
 
 if TYPE_CHECKING:
@@ -63,10 +65,12 @@ class Judged:
     structure: FoundStructure | None = None
     curved: tuple[float, float] | None = None  # of the rows (or of a sample of them), and of noise with as many rows
     skipped: dict[str, str] = field(default_factory=dict)
+    kind: str = "permuted"  # of the noise that rows are compared with
 
     def evidence(self) -> dict[str, Any]:
         """What goes into the evidence, by name."""
         found = {name: getattr(self, name) for name in ("verdicts", "p_values", "sampled", "structure")}
+        found["noise"] = self.kind
         return found if self.curved is None else {**found, "curved": self.curved[0], "curved_noise": self.curved[1]}
 
 
@@ -85,6 +89,7 @@ class Noise:
     cut: int
     rng: np.random.Generator
     tell: Callable[[float], None] = lambda share: None  # hears how much is done
+    kind: str = "permuted"
 
     def judge(self) -> Judged:
         """The rows of all maps, or of many rows those of the recommended one; then whether there is structure."""
@@ -94,7 +99,20 @@ class Noise:
             return Judged(skipped={"structure": "one column has no other that it could be related to"})
         if not self.case.in_this_process:
             return Judged(skipped={"rows": "each method runs under limits in a process of its own"})
-        of_rows, of_sample, of_structure = self.rng.spawn(3)  # what one of them draws does not change the others
+        of_rows, of_sample, of_structure, of_kind = self.rng.spawn(4)  # what one of them draws changes no other
+        return replace(self, kind=self._kind(of_kind))._judge(of_rows, of_sample, of_structure)
+
+    def _kind(self, rng: np.random.Generator) -> str:
+        """Shuffled columns, unless these make groups of their own."""
+        data, against = self.case.data, self.case.against
+        if data.distances or data.mixed is not None or data.incomplete:
+            return "permuted"
+        compared = Compared(against.metric, "ambient", n_jobs=self.case.n_jobs, owner="compare")
+        return fitting_null(data.rows, compared, rng)
+
+    def _judge(
+        self, of_rows: np.random.Generator, of_sample: np.random.Generator, of_structure: np.random.Generator
+    ) -> Judged:
         shown = [o for o in self.case.outcomes if o.name in self.maps]
         reasons = {o.name: reason for o in shown if (reason := self._reason(o))}
         whole = _Part(self, self.case.data, self.case.against, self.source, of_rows)
@@ -107,7 +125,7 @@ class Noise:
         structure, left = structure_test(whole, tested, of_structure, lambda share: self.tell(0.5 + 0.5 * share))
         return Judged(
             {name: verdict for name, (verdict, _) in found.items()}, {name: p for name, (_, p) in found.items()},
-            sampled, structure, curved, _named(reasons) | skipped | left,
+            sampled, structure, curved, _named(reasons) | skipped | left, self.kind,
         )  # fmt: skip
 
     def _target(self, outcome: Outcome) -> str:
@@ -175,7 +193,7 @@ class _Part(Mapped):
         curved = None
         turns = _tables(self.data.n)
         for turn in range(turns):
-            noise = noise_of(self.data, self.rng)
+            noise = noise_of(self.data, self.rng, self.noise.kind)
             with shared(noise.rows):
                 against = self.reference_of(noise)
                 for name, curves in self._of_noise(noise, against, fitted, skipped, chosen).items():

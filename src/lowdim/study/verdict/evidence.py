@@ -23,14 +23,15 @@ from lowdim.study.running.baselines import RandomEmbedding
 from lowdim.study.running.one_method import Outcome
 from lowdim.study.scoring import Scored
 from lowdim.study.verdict.against_noise import Judged, Noise, SampledRows
-from lowdim.study.verdict.rankings import ClassesShown, not_searched, rank_all, spread_agreement
-from lowdim.study.verdict.structure_test import FoundStructure
+from lowdim.study.verdict.rankings import ClassesShown, not_searched, rank_all, surroundings
+from lowdim.study.verdict.structure_found import FoundStructure
 from lowdim.trust.groups import GroupTrust, groups
 from lowdim.trust.stability import Stability, stability
 
 LEAST_ROWS = 30  # of fewer rows nothing is said
 MOST_ROWS = 20_000  # from here on clusters are not searched for in the map
 LEAST_GROUP = 20
+APART = 2.0  # times as far from the nearest rows, beside what is usual there, as the map shows
 CLUSTERS = "clusters in the map"
 
 
@@ -66,8 +67,13 @@ class Evidence:
     spread : float or None
         Rank correlation, over rows, of the distance to their 15th neighbour in the data and in the recommended map:
         low where the map does not show how dense the rows are.
+    isolation : ndarray or None
+        Of each row: how much farther it is from its nearest rows in the data than the recommended map shows.
     verdicts, p_values : dict of str to ndarray
         Of each row, for the maps that were compared with noise.
+    noise : str
+        The noise that these rows were compared with: "permuted" (columns shuffled) or, where shuffled columns make
+        groups of their own, "gaussian" (the same covariance).
     sampled : SampledRows or None
         Verdicts on the rows of a map of a sample, where there are too many rows to map as much noise.
     structure : FoundStructure or None
@@ -104,8 +110,10 @@ class Evidence:
     cut: int = 0
     classes: ClassesShown | None = None
     spread: float | None = None
+    isolation: np.ndarray | None = None
     verdicts: dict[str, np.ndarray] = field(default_factory=dict)
     p_values: dict[str, np.ndarray] = field(default_factory=dict)
+    noise: str = "permuted"
     sampled: SampledRows | None = None
     structure: FoundStructure | None = None
     groups: GroupTrust | None = None
@@ -117,6 +125,14 @@ class Evidence:
     row_names: list[str] | None = None
     row_numbers: np.ndarray | None = None
     skipped: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def apart(self) -> np.ndarray:
+        """Rows that the recommended map shows amid others that they are far from, the farthest first."""
+        if self.isolation is None:
+            return np.empty(0, int)
+        value = np.where(np.isfinite(self.isolation), self.isolation, 0.0)  # beside copies no distance is usual
+        return np.argsort(-value, kind="stable")[: int((value >= APART).sum())]
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,13 +192,16 @@ def gather(case: Case, listener: Listener | None = None) -> Evidence:
     skipped |= judged.skipped
     announce("groups and dimension")
     labels, named = _groups_of(case, maps[best])
+    near = try_("densities", lambda: surroundings(case.against, maps[best], case.n_jobs))
+    spread, hidden = near or (None, None)
     found = replace(
         found,
         **judged.evidence(),
         groups=try_("groups", lambda: _groups(case, maps[best], labels)) if labels is not None else None,
         groups_are=named,
         clusters=np.array([each or "" for each in labels]) if named.startswith(CLUSTERS) else None,
-        spread=try_("densities", lambda: spread_agreement(case.against, maps[best], case.n_jobs)),
+        spread=spread,
+        isolation=hidden,
         dimension=try_("dimension", lambda: _dimension(case)),
         most_dimensions=_most_dimensions(case.data),
     )

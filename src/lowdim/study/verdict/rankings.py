@@ -14,6 +14,7 @@ from lowdim._core.ranks.questions import MEASURES, right_class
 from lowdim._core.ranks.ranking import Ranking, block_mean, distance_agreement, ranking, reference_agreement, regions
 from lowdim._core.ranks.reference import Reference, along_rows
 from lowdim.study.reference_choice import ReferenceChoice
+from lowdim.trust.agreement import less_apart
 
 if TYPE_CHECKING:
     from lowdim.study.verdict.evidence import Case
@@ -114,21 +115,23 @@ def _beside_chance(right: np.ndarray, codes: np.ndarray, blocks: np.ndarray, err
     return ClassesShown(None if error is None else 1 - error, float(np.nanmean(chance)), beyond)
 
 
-def spread_agreement(against: ReferenceChoice, Z: np.ndarray, n_jobs: int | None) -> float | None:
-    """Rank correlation of how far the nearest rows are, in data and map: low where the map evens out densities.
+def surroundings(against: ReferenceChoice, Z: np.ndarray, n_jobs: int | None) -> tuple[float | None, np.ndarray | None]:
+    """How far the nearest rows are, in data and map: rank correlation over the rows, and for each row how much farther.
 
-    None where it has no meaning: with distances along the data, or where most rows have copies.
+    The correlation is low where the map evens out densities, and None where most rows have copies. The second is the
+    isolation of each row (`trust.rows`). Neither has a meaning with distances along the data.
     """
     if against.kind == "geodesic":
-        return None
+        return None, None
     metric = "precomputed" if against.kind == "precomputed" else against.metric
     rows, inside = comparable(against.rows, check_metric(metric, "compare"), "compare")
     k = min(NEAR, len(Z) - 2)
-    high = nearest(rows, k, metric=inside, n_jobs=n_jobs, approximate=None, owner="compare").distances[:, -1]
-    low = nearest(np.ascontiguousarray(Z, float), k, n_jobs=n_jobs, approximate=None, owner="compare").distances[:, -1]
-    if np.median(high) <= 0 or np.ptp(low) == 0:
-        return None
-    return float(spearmanr(high, low).statistic)
+    high = nearest(rows, k, metric=inside, n_jobs=n_jobs, approximate=None, owner="compare")
+    low = nearest(np.ascontiguousarray(Z, float), k, n_jobs=n_jobs, approximate=None, owner="compare")
+    hidden, last = less_apart(high, low), (high.distances[:, -1], low.distances[:, -1])
+    if np.median(last[0]) <= 0 or np.ptp(last[1]) == 0:
+        return None, hidden
+    return float(spearmanr(*last).statistic), hidden
 
 
 def not_searched(case: Case) -> dict[str, str]:

@@ -1,10 +1,15 @@
-"""Is there structure at all? Maps of a sample of the rows beside maps of noise.
+"""Is there structure at all? Maps of a sample of the rows, and its distances, beside those of noise.
 
 The methods are fixed before the data are looked at: the linear map, and the first of a list of methods for neighbours.
 To test the method that the ranking of the same rows put first would find structure in noise too often: among maps that
 are about equally good, the one that the rows happen to favour is first, and maps of noise by that method have no such
 advantage. With both methods the data stand out where they stand out most, at any neighbourhood size in either map; so
 does each table of noise.
+
+Maps alone do not suffice. Shuffled principal components of groups make a grid of groups, which maps keep as well as the
+groups of the data. So the distances to the nearest rows count too (`trust.nearness`): where columns are related they
+are shorter than in noise, whatever single columns are like. Where the maps do not tell the data from shuffled columns,
+they are compared with Gaussian rows of the same covariance as well, to say whether they show anything.
 
 Nineteen tables of noise say no less than p = 0.05. That is enough where the data lead by more than all tables of noise
 differ. Where the lead is narrow, more tables are mapped, up to 99, until so many of them stand out as much as the data
@@ -17,19 +22,21 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
 from lowdim._core.neighbors import shared
-from lowdim.quality.row_curves import RowCurves, scales_of
+from lowdim.quality.row_curves import RowCurves
 from lowdim.study.data import Data
 from lowdim.study.methods import method_of
 from lowdim.study.reference_choice import ReferenceChoice
 from lowdim.study.running.one_method import Outcome
 from lowdim.study.verdict.noise import mapped_again, noise_of, sample_of
-from lowdim.trust.structure import is_clear, stand_out
+from lowdim.study.verdict.structure_found import FoundStructure, found_structure
+from lowdim.trust.agreement import Compared
+from lowdim.trust.nearness import nearness
 
 TABLES, SAMPLE = 19, 400  # tables of noise, and rows of each
 MOST_TABLES, STEP = 99, 20  # tables where the lead is narrow, and how many are mapped before the next look
@@ -37,51 +44,6 @@ SETTLED = 6  # tables that stand out as much: the p-value of 99 tables would be 
 BUDGET = 60.0  # processor seconds that all maps of noise by one method may take, by the time of the first map
 MORE_BUDGET = 60.0  # processor seconds that the further tables may take together, by the time of the first ones
 FIRST = ("tsne", "umap", "isomap", "laplacian-eigenmaps", "lle", "mds", "sammon", "kernel-pca")
-
-
-@dataclass(frozen=True, eq=False)
-class FoundStructure:
-    """Where maps of a sample of the rows stand out most beside maps of noise by the same methods.
-
-    Attributes
-    ----------
-    method : str
-        The map in which they stand out most.
-    p_value : float
-        Share of the tables, the data among them, that stand out at least as much in any of the maps.
-    scale : int
-        The neighbourhood size at which they do.
-    observed : float
-        R_NX of the rows at that size in that map.
-    null : float
-        The largest value of the noise there.
-    lowest : float
-        The smallest value of the noise there.
-    n_rows, n_null : int
-        Rows of the sample, tables of noise.
-    methods : tuple of str
-        All methods that were looked at.
-    """
-
-    method: str
-    p_value: float
-    scale: int
-    observed: float
-    null: float
-    lowest: float
-    n_rows: int
-    n_null: int
-    methods: tuple[str, ...] = ()
-
-    @property
-    def as_much(self) -> int:
-        """Tables of noise that stand out at least as much as the data."""
-        return round(self.p_value * (1 + self.n_null)) - 1
-
-    @property
-    def clear(self) -> bool:
-        """Whether no table of noise stands out as much, and the lead is wider than the range of the noise."""
-        return self.as_much == 0 and is_clear(self.observed, self.lowest, self.null)
 
 
 class Mapped(Protocol):
@@ -98,6 +60,10 @@ class Mapped(Protocol):
         self, against: ReferenceChoice, maps: dict[str, np.ndarray], rng: np.random.Generator
     ) -> dict[str, RowCurves]:
         """The R_NX curve of every row in each map."""
+
+    @abstractmethod
+    def compared(self, against: ReferenceChoice) -> Compared:
+        """How the rows are compared with those of a map."""
 
 
 def fixed_methods(outcomes: Sequence[Outcome]) -> list[Outcome]:
@@ -133,12 +99,12 @@ def structure_test(
     if not kept:
         return None, skipped
     placed = {outcome.name: Z for outcome, Z in kept}
-    observed = _mean_curves(part, part.reference_of(data), placed, rng)
-    looked = _Look(part, data, [outcome for outcome, _ in kept], observed, rng, tell)
+    looked = _Look.at(part, data, [outcome for outcome, _ in kept], placed, rng, tell)
     try:
-        return sequential(looked, skipped), skipped
+        found = sequential(looked, skipped)
     except _MapFailed as failure:
         return None, skipped | {"structure": str(failure)}
+    return found if found.by_maps else replace(found, gaussian=looked.beside_gaussian(skipped)), skipped
 
 
 class _MapFailed(Exception):
@@ -152,20 +118,36 @@ class _Look:
     part: Mapped
     data: Data
     methods: list[Outcome]
-    observed: np.ndarray
     rng: np.random.Generator
     tell: Callable[[float], None]
+    measured: bool  # whether distances count too
+    observed: np.ndarray
 
-    def tables(self, count: int) -> list[np.ndarray]:
-        """The mean curves of so many more tables of noise."""
+    @classmethod
+    def at(
+        cls,
+        part: Mapped,
+        data: Data,
+        methods: list[Outcome],
+        maps: dict[str, np.ndarray],
+        rng: np.random.Generator,
+        tell: Callable[[float], None],
+    ) -> _Look:
+        """The maps of the data. Distances that are given, or between incomplete rows, do not count."""
+        measured = not data.distances and not data.incomplete
+        blank = cls(part, data, methods, rng, tell, measured, np.empty(0))
+        return replace(blank, observed=blank.signs(data, maps))
+
+    def tables(self, count: int, kind: str = "permuted") -> list[np.ndarray]:
+        """What so many more tables of noise show."""
         made = []
         for _ in range(count):
-            made.append(self._table())
+            made.append(self._table(kind))
             self.tell(len(made) / count)
         return made
 
-    def _table(self) -> np.ndarray:
-        noise = noise_of(self.data, self.rng)
+    def _table(self, kind: str) -> np.ndarray:
+        noise = noise_of(self.data, self.rng, kind)
         with shared(noise.rows):
             maps: dict[str, np.ndarray] = {}
             for outcome in self.methods:
@@ -173,11 +155,34 @@ class _Look:
                 if isinstance(Z, str):
                     raise _MapFailed(f"the map of noise by {outcome.name} failed: {Z}")
                 maps[outcome.name] = Z
-            return _mean_curves(self.part, self.part.reference_of(noise), maps, self.rng)
+            return self.signs(noise, maps)
+
+    def signs(self, data: Data, maps: dict[str, np.ndarray]) -> np.ndarray:
+        """The mean curves of the maps, one after the other, and how near the nearest rows are."""
+        against = self.part.reference_of(data)
+        found = self.part.curves(against, maps, self.rng)
+        signs = [found[name].values.mean(axis=0) for name in maps]
+        if self.measured:
+            signs.append(nearness(self.part.compared(against).source(against.rows)))
+        return np.concatenate(signs)
 
     def found(self, null: list[np.ndarray]) -> FoundStructure:
         """The data beside these tables of noise."""
-        return _found(self.observed, np.array(null), [outcome.name for outcome in self.methods], self.data.n)
+        names = [outcome.name for outcome in self.methods]
+        return found_structure(self.observed, np.array(null), names, self.data.n, nearer=self.measured)
+
+    def beside_gaussian(self, skipped: dict[str, str]) -> FoundStructure | None:
+        """The maps alone beside those of Gaussian rows with the same covariance; None where there are no such rows."""
+        if not self.measured or self.data.mixed is not None:
+            return None
+        names = [outcome.name for outcome in self.methods]
+        try:
+            null = np.array(self.tables(TABLES, "gaussian"))
+        except _MapFailed as failure:
+            skipped["structure beside Gaussian rows"] = str(failure)
+            return None
+        size = len(self.observed) // (len(names) + 1) * len(names)
+        return found_structure(self.observed[:size], null[:, :size], names, self.data.n)
 
 
 class Looked(Protocol):
@@ -205,22 +210,3 @@ def sequential(looked: Looked, skipped: dict[str, str]) -> FoundStructure:
         null += looked.tables(min(STEP, MOST_TABLES - len(null)))
         found = looked.found(null)
     return found
-
-
-def _mean_curves(
-    part: Mapped, against: ReferenceChoice, maps: dict[str, np.ndarray], rng: np.random.Generator
-) -> np.ndarray:
-    """The mean curves of the maps, one after the other."""
-    found = part.curves(against, maps, rng)
-    return np.concatenate([found[name].values.mean(axis=0) for name in maps])
-
-
-def _found(observed: np.ndarray, null: np.ndarray, names: list[str], n: int) -> FoundStructure:
-    z, null_z = stand_out(observed, null)
-    at = int(z.argmax())
-    p = (1 + int((null_z >= z[at]).sum())) / (1 + len(null))
-    scales, noise = scales_of(n), null[:, at]
-    method, scale = names[at // len(scales)], int(scales[at % len(scales)])
-    return FoundStructure(
-        method, p, scale, float(observed[at]), float(noise.max()), float(noise.min()), n, len(null), tuple(names)
-    )

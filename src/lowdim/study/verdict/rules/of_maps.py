@@ -1,79 +1,16 @@
-"""The rules that turn numbers into sentences; those on rows and groups are in `part_rules`.
-
-Each rule reads the evidence alone and gives at most a few sentences. Every sentence states its number, and names the
-reference distance where it depends on it. The order of `RULES` is the order of the verdict. Measures of the same
-question are not counted twice: one measure answers one question.
-"""
+"""The rules on whole maps: which one for which question, what must not be read from it, and whether PCA would do."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from lowdim.study.verdict.evidence import Evidence
-from lowdim.study.verdict.part_rules import POORLY, between, groups, rows
-from lowdim.study.verdict.sentence import Sentence, Verdict
-from lowdim.study.verdict.structure_test import FoundStructure
-from lowdim.study.verdict.words import (
-    LEVEL,
-    between_percents,
-    choice,
-    is_noise,
-    listed,
-    numbers_of,
-    percent,
-    reference_words,
-)  # fmt: skip
+from lowdim.study.verdict.rules.words import POORLY, choice, is_noise, numbers_of, percent, reference_words
+from lowdim.study.verdict.sentence import Sentence
 
 CURVED = 0.9  # rank correlation of straight distances and those along the data: above, they agree
 BENT = 0.1  # by how much it is below that of noise, where the data are curved
 READABLE = 0.7  # rank correlation of distances with those of a map: below, they should not be read
 DENSE = 0.5  # rank correlation of densities in data and map: below, densities should not be read
 FINE = 0.02  # difference to the linear map that is not worth a curved method
-
-
-def verdict_of(found: Evidence) -> Verdict:
-    """The sentences that hold for this evidence."""
-    sentences = [sentence for rule in RULES for sentence in rule(found)]
-    return Verdict(tuple(sentences), found.recommended, found.verdicts, found.p_values)
-
-
-def structure(found: Evidence) -> list[Sentence]:
-    """Is there structure at all?"""
-    test = found.structure
-    if test is None:
-        return []
-    numbers = {
-        "p_value": test.p_value, "observed": test.observed, "noise": test.null, "noise_lowest": test.lowest,
-        "tables": test.n_null, "scale": test.scale, "clear": test.clear,
-    }  # fmt: skip
-    kept = f"the {test.method} map keeps {percent(test.observed)} of each row's {test.scale} nearest rows beyond chance"
-    given = found.reference.kind == "precomputed"
-    made = "the same distances, between other pairs" if given else "the same columns, each shuffled"
-    looked = f"; the maps by {listed(list(test.methods))} were tested together" if len(test.methods) > 1 else ""
-    least = f", the least that {test.n_null} tables can show" if test.as_much == 0 else ""
-    noise = (
-        f"its maps of {test.n_null} tables of noise ({made}) {between_percents(test.lowest, test.null)} "
-        f"(p = {test.p_value:.2f}{least}; {test.n_rows:,} rows{looked})"
-    )
-    related = "" if given else ": columns are related"
-    if test.p_value > LEVEL:
-        text = f"No structure was found: {kept}, {noise}. Do not read groups from any of these maps."
-    elif test.clear:
-        text = f"There is structure, clearly{related}. {kept[0].upper()}{kept[1:]}, {noise}."
-    else:
-        text = f"There is structure, by a narrow lead{related}. {kept[0].upper()}{kept[1:]}, {noise}. {_narrow(test)}"
-    return [Sentence("structure", text, numbers, "evidence-structure")]
-
-
-def _narrow(test: FoundStructure) -> str:
-    """What a narrow lead means."""
-    if not test.as_much:
-        return "The lead is less than tables of noise differ from each other: part of what the maps show is chance."
-    stand = "stands" if test.as_much == 1 else "stand"
-    return (
-        f"{test.as_much} of the tables of noise {stand} out as much: little of what the maps show is more than chance. "
-        "Look for it in the columns too."
-    )
 
 
 def neighbours(found: Evidence) -> list[Sentence]:
@@ -228,16 +165,3 @@ def stability(found: Evidence) -> list[Sentence]:
     if s.overall < POORLY:
         text += " Single neighbours come and go: trust only what is larger."
     return [Sentence("stability", text, {"overall": s.overall, "low": low, "high": high}, "evidence-stability")]
-
-
-def not_judged(found: Evidence) -> list[Sentence]:
-    """What this verdict leaves open."""
-    if "all" in found.skipped:
-        return [Sentence("not judged", f"No verdict: {found.skipped['all']}.")]
-    return [Sentence("not judged", f"Not judged: {name} ({reason}).") for name, reason in found.skipped.items()]
-
-
-RULES: tuple[Callable[[Evidence], list[Sentence]], ...] = (
-    structure, neighbours, distances, not_to_be_read, along, labels, rows, groups, between, dimension, linear,
-    stability, not_judged,
-)  # fmt: skip

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 
 from lowdim.study.verdict.evidence import Evidence
+from lowdim.study.verdict.rules.words import POORLY, is_noise, listed, named_rows, rows_named
 from lowdim.study.verdict.sentence import Sentence
-from lowdim.study.verdict.words import is_noise, listed, rows_named
 from lowdim.trust.groups import GroupPair
 from lowdim.trust.rows import VERDICTS
 
-POORLY = 0.5  # share of rows that can be trusted, or of neighbours that come back: below, single rows mean nothing
 FEW_WRONG = 0.25  # of the distances between groups: where more are wrong, none should be read
 SEEN = 100  # rows of a group: of fewer, a gap around it is easily missed
 TRUSTED = "better placed than all but 5 % of the rows of noise, or with four fifths of their neighbours right"
@@ -49,6 +48,22 @@ def _rows_of_a_sample(found: Evidence) -> list[Sentence]:
         text += " Most rows cannot be trusted: read nothing about single rows."
     numbers = {"method": name, "rows": len(verdict), **{kind: counts[kind] for kind in VERDICTS}}
     return [Sentence("rows", text, numbers, "evidence-rows")]
+
+
+def apart(found: Evidence) -> list[Sentence]:
+    """Which rows stand apart in the data, and are shown amid others?"""
+    hidden = found.apart
+    if found.isolation is None or not len(hidden):
+        return []
+    many = f"{len(hidden):,} {'row stands' if len(hidden) == 1 else 'rows stand'} apart"
+    most = float(found.isolation[hidden[0]])
+    text = (
+        f"The {found.recommended} map hides that {many}: beside what is usual there, the nearest rows are up to "
+        f"{most:.1f} times as far in the data as in the map ({named_rows(found, hidden)}). Outliers are drawn in like "
+        "that, and rows between groups."
+    )
+    numbers = {"method": found.recommended, "rows": len(hidden), "most": most}
+    return [Sentence("rows", text, numbers, "evidence-questions")]
 
 
 def groups(found: Evidence) -> list[Sentence]:

@@ -7,7 +7,7 @@ import numpy as np
 from lowdim._core.ranks.ranking import Ranking
 from lowdim.study.verdict.evidence import Evidence
 
-LEVEL = 0.05  # of the test for structure
+POORLY = 0.5  # share of rows that can be trusted, or of neighbours that come back: below, single rows mean nothing
 NAMED = 5  # rows or groups that are named in a sentence
 
 
@@ -64,11 +64,15 @@ def rows_named(found: Evidence, verdict: np.ndarray) -> str:
     """The worst of the misplaced rows, by name where they have one."""
     p = found.p_values[found.recommended or ""]
     where = np.flatnonzero(verdict == "misplaced")
-    worst = where[np.argsort(-p[where], kind="stable")][:NAMED]
-    numbers = np.arange(len(verdict)) if found.row_numbers is None else found.row_numbers
-    names = [str(numbers[i]) if found.row_names is None else found.row_names[i] for i in worst]
-    word = "" if found.row_names is not None else "row " if len(where) == 1 else "rows "
-    return word + listed(names, len(where))
+    return named_rows(found, where[np.argsort(-p[where], kind="stable")])
+
+
+def named_rows(found: Evidence, rows: np.ndarray) -> str:
+    """The first of some rows, by name where they have one, and how many more there are."""
+    numbers = np.arange(found.n_rows) if found.row_numbers is None else found.row_numbers
+    names = [str(numbers[i]) if found.row_names is None else found.row_names[i] for i in rows[:NAMED]]
+    word = "" if found.row_names is not None else "row " if len(rows) == 1 else "rows "
+    return word + listed(names, len(rows))
 
 
 def listed(names: list[str], total: int | None = None) -> str:
@@ -83,5 +87,6 @@ def listed(names: list[str], total: int | None = None) -> str:
 
 
 def is_noise(found: Evidence) -> bool:
-    """Whether no structure was found."""
-    return found.structure is not None and found.structure.p_value > LEVEL
+    """Whether no structure was found, not even in single columns."""
+    test = found.structure
+    return test is not None and not test.related and not test.single_columns

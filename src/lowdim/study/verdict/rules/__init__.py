@@ -1,0 +1,57 @@
+"""The rules that turn numbers into sentences, in one table: its order is that of the verdict.
+
+Each rule reads the evidence alone and gives at most a few sentences. Every sentence states its number, and names the
+reference distance where it depends on it. Measures of the same question are not counted twice: one measure answers one
+question. The words of a rule stand in one place: on structure in `of_structure`, on whole maps in `of_maps`, on their
+rows and groups in `of_parts`; `words` holds what they share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lowdim.study.verdict.evidence import Evidence
+from lowdim.study.verdict.rules.of_maps import (
+    along,
+    dimension,
+    distances,
+    labels,
+    linear,
+    neighbours,
+    not_to_be_read,
+    stability,
+)
+from lowdim.study.verdict.rules.of_parts import apart, between, groups, rows
+from lowdim.study.verdict.rules.of_structure import structure
+from lowdim.study.verdict.sentence import Sentence, Verdict
+
+
+def not_judged(found: Evidence) -> list[Sentence]:
+    """What this verdict leaves open."""
+    if "all" in found.skipped:
+        return [Sentence("not judged", f"No verdict: {found.skipped['all']}.")]
+    return [Sentence("not judged", f"Not judged: {name} ({reason}).") for name, reason in found.skipped.items()]
+
+
+RULES: tuple[Callable[[Evidence], list[Sentence]], ...] = (
+    structure,  # is there any at all?
+    neighbours,  # which map for neighbours?
+    distances,  # which map for distances?
+    not_to_be_read,  # what must not be read from the recommended map?
+    along,  # are the data curved, and which map unrolls them?
+    labels,  # which map keeps the classes together?
+    rows,  # are its rows where they belong?
+    apart,  # which rows does it show amid others that are apart from them?
+    groups,  # which groups are real?
+    between,  # may distances between groups be read?
+    dimension,  # are so many columns enough?
+    linear,  # would a linear map do?
+    stability,  # would I see it again?
+    not_judged,  # what is left open?
+)
+
+
+def verdict_of(found: Evidence) -> Verdict:
+    """The sentences that hold for this evidence."""
+    sentences = [sentence for rule in RULES for sentence in rule(found)]
+    return Verdict(tuple(sentences), found.recommended, found.verdicts, found.p_values)
