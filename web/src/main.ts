@@ -10,6 +10,7 @@ import { download, fileName } from "./download";
 import { asPng, asSvg } from "./figure";
 import { findable } from "./find";
 import { framed } from "./frame";
+import { Job, run } from "./jobs";
 import { judge } from "./judge/panel";
 import { describe, refresh } from "./legend";
 import { MapView, shared, touched } from "./maps";
@@ -328,4 +329,13 @@ recolour();
 describeAxes();
 restoring = false;
 framed();
-setTimeout(truth.warm, 300);
+/** What the first row that is pointed at needs. */
+function* ahead(): Job<void> {
+  truth.warm();
+  yield;
+  for (const map of maps) {
+    map.cells();
+    yield;
+  }
+}
+setTimeout(() => run(ahead(), () => {}), 300);
