@@ -1,4 +1,4 @@
-"""The rules that turn numbers into sentences; those on rows and groups are in `part_rules`.
+"""The rules that turn numbers into sentences; those on rows, groups and gaps are in `part_rules`.
 
 Each rule reads the evidence alone and gives at most a few sentences. Every sentence states its number, and names the
 reference distance where it depends on it. The order of `RULES` is the order of the verdict. Measures of the same
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from lowdim.study.verdict.evidence import Evidence
-from lowdim.study.verdict.part_rules import POORLY, between, groups, rows
+from lowdim.study.verdict.part_rules import POORLY, between, gaps, groups, rows
 from lowdim.study.verdict.sentence import Sentence, Verdict
 from lowdim.study.verdict.structure_test import FoundStructure
 from lowdim.study.verdict.words import (
@@ -234,5 +234,5 @@ def not_judged(found: Evidence) -> list[Sentence]:
 
 RULES: tuple[Callable[[Evidence], list[Sentence]], ...] = (
     structure, neighbours, distances, not_to_be_read, along, labels, rows, groups, between, dimension, linear,
-    stability, not_judged,
+    stability, gaps, not_judged,
 )  # fmt: skip
