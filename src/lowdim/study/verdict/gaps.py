@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +23,7 @@ def gaps(case: Case, maps: dict[str, np.ndarray], attempt: Attempts) -> dict[str
     names = [name for name in maps if isinstance(case.outcome(name).estimator, (TSNE, UMAP))]
     if not names:
         attempt.skipped["gaps"] = NO_LOSS
-    found = {name: attempt(f"gaps of {name}", lambda name=name: _of_map(case, name, maps[name])) for name in names}
+    found = {name: attempt(f"gaps of {name}", partial(_of_map, case, name, maps[name])) for name in names}
     return {name: each for name, each in found.items() if each is not None}
 
 

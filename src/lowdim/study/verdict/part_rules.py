@@ -133,15 +133,16 @@ def gaps(found: Evidence) -> list[Sentence]:
 
 def _gaps_of(name: str, found: Fractures) -> Sentence:
     jumps, loose = found.overconfidence[np.isfinite(found.overconfidence)], int(found.fractured.sum())
-    numbers = {"loose": loose}
+    numbers: dict[str, float] = {"loose": loose}
     held = f"{loose:,} {'row is' if loose == 1 else 'rows are'} hardly held in place"
     if not len(jumps) or found.radius == 0:
         return Sentence("gaps", f"In the {name} map {held}.", numbers, "evidence-gaps")
     half, most = float(np.median(jumps)) / found.radius, float(jumps.max()) / found.radius
-    numbers |= {"median": half, "most": most, "stand_out": int(found.overconfident.sum())}
+    count = int(found.overconfident.sum())
+    numbers |= {"median": half, "most": most, "stand_out": count}
     text = (
         f"Moved a little in the data, half of the rows would go at most {percent(half)} of the radius of the {name} "
-        f"map, the farthest {percent(most)}; {numbers['stand_out']:,} stand out, and {held}: gaps beside such rows are "
+        f"map, the farthest {percent(most)}; {count:,} stand out, and {held}: gaps beside such rows are "
         f"drawn more sharply than the data have them."
     )
     return Sentence("gaps", text, numbers, "evidence-gaps")
