@@ -1,14 +1,18 @@
 """The verdict where a user meets it: terminal, JSON, exported table, page."""
 
+import base64
 import json
 import re
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
+import lowdim
 from lowdim.app.cli import main
+from lowdim.study.verdict.against_noise import Judged, Noise
 
 
 @pytest.fixture
@@ -45,10 +49,40 @@ def test_the_verdict_comes_first_and_is_everywhere(table, capsys):
     assert '<abbr title="Agreement of two orders' in page
 
 
+def test_gaps_and_uncertain_places_from_the_command_line(table, capsys, monkeypatch):
+    """What trust.fractures and impute find is in the page: colours, a sentence with its evidence, ellipses."""
+    monkeypatch.setattr(Noise, "judge", lambda self: Judged())
+    monkeypatch.setattr(lowdim, "impute", partial(lowdim.impute, method="regularized", n_components=1))  # no search
+    lines = Path("table.csv").read_text().splitlines()
+    holed = [line.replace(line.split(",")[0], "", 1) if 5 < k < 12 else line for k, line in enumerate(lines)]
+    Path("holed.csv").write_text("\n".join(holed) + "\n")
+    quick = ["--methods", "pca,tsne", "--set", "tsne.max_iter=50", "--out", "o"]
+    assert main(["compare", "holed.csv", *quick, "--fractures", "--draws", "4"]) == 0
+    said = capsys.readouterr().out
+    assert "- In the tsne map" in said  # rows with missing cells cannot be moved in the data
+    page = Path("o/report.html").read_text()
+    data = json.loads(re.search(r'id="data">(.*?)</script>', page, flags=re.S)[1])
+    names = [column["name"] for column in data["columns"]]
+    assert "jumps when moved: tsne" not in names
+    gaps = np.frombuffer(base64.b64decode(data["columns"][names.index("fracture: tsne")]["values"]), np.float32)
+    assert np.isfinite(gaps).all()  # rows that nothing holds have a colour too
+    assert 'id="evidence-gaps"' in page
+    assert "<td>cannot be moved</td>" in page
+    places = next(found["ellipses"] for found in data["maps"] if found["name"] == "pca")
+    rows = np.frombuffer(base64.b64decode(places["rows"]), np.int32)
+    assert rows.tolist() == list(range(4, 10))  # the line without cells is left out
+    assert "in 4 completed tables" in page
+
+
+def test_draws_that_cannot_be_shown(table, capsys):
+    assert main(["compare", "table.csv", "--methods", "pca", "--no-verdict", "--out", "o", "--draws", "3"]) == 0
+    assert "no cell is missing, so that --draws has nothing to draw" in capsys.readouterr().err
+    assert main(["compare", "table.csv", "--methods", "pca", "--n-components", "3", "--draws", "3"]) == 2
+    assert "--draws needs --n-components 2" in capsys.readouterr().err
+
+
 def test_rows_are_called_as_in_the_file(table, capsys, monkeypatch):
     """The number in the sentence is that of the exported table."""
-    from lowdim.study.verdict.against_noise import Noise
-
     judge = Noise.judge
 
     def one_misplaced(self):

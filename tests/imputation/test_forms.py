@@ -75,11 +75,30 @@ def test_an_array_of_objects_and_one_of_floats():
     assert found.completed.shape == cells.shape
     assert found.completed[3, 1] == "b"
     assert isinstance(found.completed[4, 0], float)
-    with pytest.raises(ValueError, match="X must hold numbers for scores and ellipses; it has categories"):
-        found.scores()
+    assert found.scores(1).shape == (2, 24, 1)
+    with pytest.raises(ValueError, match="X must hold numbers for arrows of columns; it has categories"):
+        found.axis_ellipses()
     low, high = found.intervals()
     assert (low[4, 0] < found.mean[4, 0]) & (high[4, 0] > found.mean[4, 0])
     assert np.isnan(low[3, 1])
+
+
+@pytest.mark.parametrize("numbers", [True, False])
+def test_ellipses_of_tables_with_categories_hold_what_is_missing(numbers):
+    """By FAMD, or MCA: a row is the less certain the more of it is missing, and a complete one nearly still."""
+    rng = np.random.default_rng(0)
+    group = rng.integers(3, size=60)
+    cells = np.empty((60, 4), dtype=object)
+    for j in range(4):
+        cells[:, j] = [f"{j}{g}" for g in np.where(rng.random(60) < 0.15, rng.integers(3, size=60), group)]
+    if numbers:
+        cells[:, 0] = list(map(float, group + 0.3 * rng.normal(size=60)))
+    cells[:5, 1:] = None
+    cells[5:10, 3] = None
+    found = impute(cells, 12, method="famd", n_components=2, random_state=0)
+    reach = found.row_ellipses().axes[:, 0]
+    reach = np.linalg.norm(reach, axis=1)
+    assert reach[:5].mean() > 2 * reach[5:10].mean() > 2 * reach[10:].mean()
 
 
 def test_questionnaires_are_filled_by_chosen_axes():

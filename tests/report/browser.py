@@ -108,6 +108,15 @@ def point_at(page, inside, row):
     page.mouse.move(box["x"] + box["width"] / 2 + u * span, box["y"] + box["height"] / 2 - v * span)
 
 
+def until(page, condition, arg=None):
+    """Waits until a function of the page is true. `wait_for_function` cannot: between polls it needs `eval`."""
+    for _ in range(6_000):
+        if page.evaluate(condition, arg):
+            return
+        page.wait_for_timeout(25)
+    pytest.fail(f"not true within 150 s: {condition}")
+
+
 def wait_marked(inside, k):
     """Waits until so many rows are marked; by a selector, as the page's policy lets nothing be evaluated from text."""
     inside.locator("#count", has_text=re.compile(rf"^{k} of ")).wait_for()
@@ -143,6 +152,5 @@ def packed(rows):
 def mark(page, name, rows, colour="none", more=""):
     """Opens a map with marked rows, as a link would."""
     page.evaluate("hash => { location.hash = hash }", f"map={name}&colour={colour}&truth=0&rows={packed(rows)}{more}")
-    page.wait_for_function("wanted => document.querySelector('#count').textContent.startsWith(wanted)",
-                           arg=f"{len(set(rows)):,} of ")  # fmt: skip
+    wait_marked(page, f"{len(set(rows)):,}")
     page.wait_for_selector(READY)

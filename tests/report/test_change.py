@@ -5,7 +5,7 @@ import pytest
 
 import lowdim
 from lowdim.report.render import render
-from tests.report.browser import READY, canvas, inked
+from tests.report.browser import READY, canvas, inked, until
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ def test_the_choice_of_maps_is_made_by_the_reader(show, file):
     page.locator("#colour").select_option("moved")
     page.wait_for_selector("#change[data-state=done]")
     page.locator("#against").select_option("random")
-    page.wait_for_function("() => document.querySelector('#changed').textContent.includes('random')")
+    until(page, "() => document.querySelector('#changed').textContent.includes('random')")
     assert "against=random" in page.evaluate("location.hash")
     page.locator("#colour").select_option("none")
     assert page.locator("#change").is_hidden()
@@ -89,7 +89,7 @@ def test_rows_glide_from_one_map_to_the_other(show, file):
     still = inked(page)
     page.evaluate(COUNT)
     page.locator("#play").click()
-    page.wait_for_function("() => window.frames_.size >= 3")  # at least two pictures between the maps
+    until(page, "() => window.frames_.size >= 3")  # at least two pictures between the maps
     page.wait_for_selector(READY)
     assert inked(page) == still  # and at the end the map itself
 

@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits
 import lowdim
 from lowdim.report.images import images
 from lowdim.report.render import render
-from tests.report.browser import READY, canvas, n_marked, spot
+from tests.report.browser import READY, canvas, n_marked, spot, until
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +110,7 @@ def test_names_of_groups_never_overlap_and_zooming_in_shows_more(show, tmp_path)
         assert box["x"] <= left <= right <= box["x"] + box["width"], name
         assert box["y"] <= top <= bottom <= box["y"] + box["height"], name
     page.evaluate("hash => { location.hash = hash }", "map=given&colour=label&truth=0&view=9,-0.44,-0.46")
-    page.wait_for_function("few => document.querySelectorAll('.names span').length > few", arg=len(few))
+    until(page, "few => document.querySelectorAll('.names span').length > few", len(few))
     page.wait_for_selector(READY)
     more = page.evaluate(BOXES)
     assert not overlapping(more)
@@ -169,11 +169,12 @@ def test_colours_by_stress_show_where_distances_are_wrong(show, tmp_path):
             [x - box["x"], y - box["y"]],
         )
 
-    page.wait_for_function(
+    until(
+        page,
         """() => { const c = document.querySelector('#large canvas'), seen = new Set();
         const data = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
         for (let i = 0; i < data.length; i += 4) if (data[i + 3] > 200) seen.add(data[i] >> 5);
-        return seen.size > 1; }"""
+        return seen.size > 1; }""",
     )
     page.wait_for_selector(READY)
     r, g, b = colour_of(2)

@@ -1,5 +1,5 @@
 // One map of any number of rows: its squares, its view, and what pointer and keys do on it.
-import { blend, boxOf, stampsOf, SUB, unmultiply } from "./stamps";
+import { blend, stampAt, stampsOf, unmultiply } from "./stamps";
 import { picture, SIDE } from "./shades";
 import { About, Points, Row, Shade, Tile, json, points, tiles } from "./tiles";
 
@@ -187,11 +187,12 @@ export class AtlasMap {
       ratio = width / (this.width || 1),
       count = drawn.reduce((sum, one) => sum + (one?.rows.length ?? 0), 0),
       radius = Math.max(1.3, Math.min(4, 160 / Math.sqrt(count + 1))) * ratio * (this.large ? 1 : 0.7),
-      box = boxOf(radius),
-      stamps = stampsOf(radius, box);
+      stamps = stampsOf(radius, width, 0.8),
+      faint = stampsOf(radius, width, 0.5),
+      box = stamps.side;
     if (this.layer?.width !== width || this.layer.height !== height) this.layer = new ImageData(width, height);
     else this.layer.data.fill(0);
-    const to = this.layer.data,
+    const words = new Int32Array(this.layer.data.buffer),
       marked = shared.mark !== "",
       soft = inkSoft();
     for (const under of marked ? [true, false] : [false])
@@ -206,14 +207,12 @@ export class AtlasMap {
           const x = x0 + (one.x[k] + 0.5) * step - box / 2,
             y = y0 - (one.y[k] + 0.5) * step - box / 2,
             left = Math.round(x),
-            top = Math.round(y);
-          if (left <= -box || top <= -box || left >= width || top >= height) continue;
-          const at = ((Math.floor((y - top + 0.5) * SUB) & 3) << 2) | (Math.floor((x - left + 0.5) * SUB) & 3);
-          const ink = under ? soft : shared.inks[one.colours[k]];
-          blend(to, width, height, left, top, box, stamps[at], ink, under ? 0.5 : 0.8);
+            top = Math.round(y),
+            ink = under ? soft : shared.inks[one.colours[k]];
+          blend(words, width, height, left, top, under ? faint : stamps, stampAt(0, x - left, y - top), ink);
         }
       });
-    for (let p = 0; p < to.length; p += 4) unmultiply(to, p);
+    unmultiply(words);
     this.canvas.getContext("2d")!.putImageData(this.layer, 0, 0);
   }
 

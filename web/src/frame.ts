@@ -13,21 +13,29 @@ function markedRows(): Uint32Array {
   return found;
 }
 
-/** Whoever embeds the page may open the channel; the page speaks only through it, at most once in a frame. */
+/**
+ * Whoever embeds the page may open the channel; the page speaks only through it, at once, and then not again before
+ * the next frame: it need not wait until the maps are painted.
+ */
 function listen(): void {
   let port: MessagePort | null = null,
     told = false, // the selection came through the channel
     stale = { marked: false, hovered: false },
     asked = 0;
   const say = (message: Message) => port?.postMessage(message);
+  const tell = () => {
+    const { marked, hovered } = stale;
+    stale = { marked: false, hovered: false };
+    if (marked) say({ marked: markedRows() });
+    if (hovered) say({ hovered: shared.current });
+  };
   const later = (what: keyof typeof stale) => {
     stale[what] = true;
-    asked ||= requestAnimationFrame(() => {
+    if (asked) return;
+    tell();
+    asked = requestAnimationFrame(() => {
       asked = 0;
-      const { marked, hovered } = stale;
-      stale = { marked: false, hovered: false };
-      if (marked) say({ marked: markedRows() });
-      if (hovered) say({ hovered: shared.current });
+      tell();
     });
   };
   addEventListener("message", (event) => {

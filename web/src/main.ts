@@ -10,6 +10,7 @@ import { download, fileName } from "./download";
 import { asPng, asSvg } from "./figure";
 import { findable } from "./find";
 import { framed } from "./frame";
+import { Job, run } from "./jobs";
 import { judge } from "./judge/panel";
 import { describe, refresh } from "./legend";
 import { MapView, shared, touched } from "./maps";
@@ -25,7 +26,7 @@ import { sortable } from "./table";
 import { digits, hideTip } from "./tip";
 import * as truth from "./truth";
 
-const BUDGET = 24; // milliseconds of painting before the browser is let go on
+const BUDGET = 40; // milliseconds of painting before the browser is let go on
 const chooser = document.getElementById("colour") as HTMLSelectElement;
 const bar = document.getElementById("selection")!,
   count = document.getElementById("count")!;
@@ -328,4 +329,13 @@ recolour();
 describeAxes();
 restoring = false;
 framed();
-setTimeout(truth.warm, 300);
+/** What the first row that is pointed at needs. */
+function* ahead(): Job<void> {
+  truth.warm();
+  yield;
+  for (const map of maps) {
+    map.cells();
+    yield;
+  }
+}
+setTimeout(() => run(ahead(), () => {}), 300);

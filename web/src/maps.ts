@@ -167,7 +167,7 @@ export class MapView {
   }
   private slopes(row: number) {
     if (this.places.linear) return axes.wholeMap(this.places);
-    return axes.nearRow(this.places, row, (from, k) => (this.grid ??= new Grid(this.places.xy)).around(from, k));
+    return axes.nearRow(this.places, row, (from, k) => this.cells().around(from, k));
   }
 
   /** The ring around the row that is pointed at, and the loop that is being drawn. */
@@ -228,16 +228,19 @@ export class MapView {
 
   // --- pointing
 
+  /** Where rows are, as cells: made while nobody waits for it, or when it is first needed. */
+  cells(): Grid {
+    return (this.grid ??= new Grid(this.places.xy));
+  }
+
   private nearest(x: number, y: number): number {
-    this.grid ??= new Grid(this.places.xy);
     const [u, v] = this.unplace(x, y);
-    return this.grid.nearest(u, v, REACH / this.span(), selection.marked());
+    return this.cells().nearest(u, v, REACH / this.span(), selection.marked());
   }
 
   /** The nearest rows in this map. */
   around(row: number): number[] {
-    this.grid ??= new Grid(this.places.xy);
-    return this.grid.around(row, truth.JOINED);
+    return this.cells().around(row, truth.JOINED);
   }
 
   point(row: number, aloud = false): void {

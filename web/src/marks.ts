@@ -1,7 +1,7 @@
 // Many small marks onto a canvas: by WebGL where there is one, else by a rasteriser of our own. Both take the same
 // inks, so that a page looks the same without a graphics card.
 import { n, order } from "./data";
-import { SUB, blend, boxOf, stampsOf, unmultiply } from "./stamps";
+import { Stamps, blend, boxOf, stampAt, stampsOf, unmultiply } from "./stamps";
 
 export interface View {
   scale: number;
@@ -188,34 +188,94 @@ class WebGL implements Painter {
   }
 }
 
+/** Where the marks of a map begin, in the order in which they are painted: the same until the view changes. */
+interface Placed {
+  look: Look;
+  xy: Float32Array;
+  count: number;
+  rows: Uint32Array; // rows in view
+  left: Int16Array;
+  top: Int16Array;
+  part: Uint8Array; // which stamp, but for the shape
+  stamps: Stamps;
+}
+const sameMarks = (a: Look, b: Look) => a.width === b.width && a.radius === b.radius && a.alpha === b.alpha;
+const samePlaces = (a: Look, b: Look) =>
+  a.height === b.height && a.view.scale === b.view.scale && a.view.x === b.view.x && a.view.y === b.view.y;
+
 export class Raster implements Painter {
   readonly kind = "canvas";
+  private known = new WeakMap<Sheet, Placed>();
+  private images = new WeakMap<HTMLCanvasElement, ImageData>();
+  private turns = [new Uint32Array(n), new Uint32Array(n)]; // marks on top, and those underneath
 
   paint(sheet: Sheet, canvas: HTMLCanvasElement, look: Look): void {
-    const { width, height, view, radius } = look,
-      image = new ImageData(width, height),
-      to = image.data;
-    const span = (Math.min(width, height) - 2 * look.margin) * view.scale,
-      side = boxOf(radius),
-      half = side / 2;
-    const stamps = stampsOf(radius, side);
-    for (const under of sheet.under ? [4, 0] : [0])
-      for (let k = 0; k < n; k++) {
-        const i = order[k],
-          ink = sheet.inks[i],
-          code = ink >>> 24;
-        if ((code & 4) !== under) continue;
-        const x = width / 2 + (sheet.xy[2 * i] - view.x) * span;
-        const y = height / 2 - (sheet.xy[2 * i + 1] - view.y) * span;
-        const left = Math.round(x - half);
-        const top = Math.round(y - half);
-        if (!(left > -side && top > -side && left < width && top < height)) continue;
-        const part = Math.floor((x - half - left + 0.5) * SUB) & 3;
-        const at = ((code & 3) << 4) | ((Math.floor((y - half - top + 0.5) * SUB) & 3) << 2) | part;
-        blend(to, width, height, left, top, side, stamps[at], ink, look.alpha);
+    const { width, height } = look,
+      placed = this.placed(sheet, look),
+      image = this.empty(canvas, width, height),
+      words = new Int32Array(image.data.buffer),
+      { rows, left, top, part, stamps } = placed,
+      [above, below] = this.sorted(placed, sheet);
+    for (const turn of [below, above])
+      for (const k of turn) {
+        const ink = sheet.inks[rows[k]];
+        blend(words, width, height, left[k], top[k], stamps, part[k] | (((ink >>> 24) & 3) << 4), ink);
       }
-    for (let p = 0; p < to.length; p += 4) unmultiply(to, p);
+    unmultiply(words);
     canvas.getContext("2d")!.putImageData(image, 0, 0);
     sheet.fresh = false;
+  }
+
+  /** Which marks lie on top and which underneath: sorted without a branch, which nobody could foresee, and at once. */
+  private sorted({ count, rows }: Placed, { inks }: Sheet): Uint32Array[] {
+    const [above, below] = this.turns;
+    let low = 0;
+    for (let k = 0; k < count; k++) {
+      above[k - low] = below[low] = k;
+      low += (inks[rows[k]] >>> 26) & 1;
+    }
+    return [above.subarray(0, count - low), below.subarray(0, low)];
+  }
+
+  private empty(canvas: HTMLCanvasElement, width: number, height: number): ImageData {
+    let image = this.images.get(canvas);
+    if (image?.width === width && image.height === height) image.data.fill(0);
+    else this.images.set(canvas, (image = new ImageData(width, height)));
+    return image;
+  }
+
+  private placed(sheet: Sheet, look: Look): Placed {
+    const before = this.known.get(sheet),
+      { width, height, view } = look,
+      { xy } = sheet,
+      marks = before && sameMarks(before.look, look);
+    if (marks && before.xy === xy && !sheet.moved && samePlaces(before.look, look)) return before;
+    const stamps = marks ? before.stamps : stampsOf(look.radius, width, look.alpha),
+      span = (Math.min(width, height) - 2 * look.margin) * view.scale,
+      { side } = stamps,
+      half = side / 2;
+    const { rows, left, top, part } = before ?? {
+      rows: new Uint32Array(n),
+      left: new Int16Array(n),
+      top: new Int16Array(n),
+      part: new Uint8Array(n),
+    };
+    let count = 0;
+    for (let k = 0; k < n; k++) {
+      const i = order[k],
+        x = width / 2 + (xy[2 * i] - view.x) * span - half,
+        y = height / 2 - (xy[2 * i + 1] - view.y) * span - half,
+        column = Math.round(x),
+        line = Math.round(y);
+      if (!(column > -side && line > -side && column < width && line < height)) continue; // nor a row without a place
+      rows[count] = i;
+      left[count] = column;
+      top[count] = line;
+      part[count++] = stampAt(0, x - column, y - line);
+    }
+    const found = { look, xy, stamps, count, rows, left, top, part };
+    sheet.moved = false;
+    this.known.set(sheet, found);
+    return found;
   }
 }

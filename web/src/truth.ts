@@ -22,21 +22,18 @@ export const state = { on: hasTruth && n <= MANY && !matchMedia("(prefers-reduce
 /** Decodes what is needed while nobody waits for it. */
 export const warm = () => void (hasTruth && truth());
 let last: Seen | null = null;
-const inks = new Uint32Array(hasTruth ? n : 0),
-  room = new Float32Array(hasTruth ? n : 0);
+const room = new Float32Array(hasTruth ? n : 0),
+  inks = new Uint32Array(hasTruth ? n : 0);
 let inked = -1;
 
 /** Everything about a row; the same row is not looked up twice. */
 export function look(row: number): Seen {
   if (last?.row === row) return last;
-  const before = performance.now();
   const distances = truth().kind === "neighbours" ? null : distancesFrom(row);
   const { low, high } = distances ? spanOf(distances, row) : { low: 0, high: 0 };
   const all = listedNear(row) ?? nearestOf(distances!, row);
   last = { row, distances, low, high, near: all.slice(0, JOINED), listed: new Set(all) };
-  inked = -1;
-  if (distances) inksOf(last);
-  document.documentElement.dataset.truthMs = (performance.now() - before).toFixed(1);
+  stale();
   return last;
 }
 
@@ -47,7 +44,7 @@ export function inksOf(seen: Seen): Uint32Array {
   return inks;
 }
 /** The colours of the scheme changed. */
-export const stale = () => (inked = -1);
+export const stale = () => void (inked = -1);
 
 function distancesFrom(row: number): Float32Array {
   const { kind, width, step, values } = truth();

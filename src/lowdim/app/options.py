@@ -202,6 +202,26 @@ def seconds(text: str) -> float:
     return value
 
 
+def evidence_options(command: argparse.ArgumentParser) -> None:
+    """What is found out about the maps besides their scores."""
+    command.add_argument(
+        "--no-verdict", action="store_true", help="scores alone: do not judge which map to trust (faster)"
+    )
+    command.add_argument(
+        "--stability", type=whole(2), default=0, metavar="N",
+        help="make the recommended map again N times, from parts of the rows, and say what comes back",
+    )  # fmt: skip
+    command.add_argument(
+        "--fractures", action="store_true",
+        help="say where maps by t-SNE and UMAP draw gaps that the data do not have, and colour rows by it",
+    )  # fmt: skip
+    command.add_argument(
+        "--draws", type=whole(3), default=0, metavar="M",
+        help="complete the table M times where cells are missing (multiple imputation), and draw as ellipses on the "
+        "linear map where these rows may be",
+    )  # fmt: skip
+
+
 def embedding_columns_option(command: argparse.ArgumentParser, where: str) -> None:
     command.add_argument(
         "--embedding-columns", metavar="A,B,...", action="append", default=[],

@@ -137,13 +137,7 @@ def _compare(commands: argparse._SubParsersAction) -> None:
     )  # fmt: skip
     command.add_argument("--out", metavar="DIR", help="folder for the results (default: lowdim-report-NAME)")
     command.add_argument("--max-rows", type=options.whole(3), metavar="N", help="use a random sample of N rows")
-    command.add_argument(
-        "--no-verdict", action="store_true", help="scores alone: do not judge which map to trust (faster)"
-    )
-    command.add_argument(
-        "--stability", type=options.whole(2), default=0, metavar="N",
-        help="make the recommended map again N times, from parts of the rows, and say what comes back",
-    )  # fmt: skip
+    options.evidence_options(command)
     command.add_argument("--title", help="heading of the report")
     options.scale_option(command)
     options.run_options(command)

@@ -138,15 +138,30 @@ class Imputation:
         return Pooled(estimates.mean(axis=0), total, share)
 
     def scores(self, n_components: int = 2) -> np.ndarray:
-        """Principal scores of every table, rotated to those of the mean table: (n_imputations, n, n_components)."""
+        """Principal scores of every table, rotated to those of the mean table: (n_imputations, n, n_components).
+
+        Of tables with categories they are those of FAMD, of categories alone those of MCA.
+
+        Parameters
+        ----------
+        n_components : int
+            Axes to keep.
+        """
         return self._clouds(n_components)[0]
 
     def row_ellipses(self, confidence: float = 0.95) -> Ellipses:
-        """Confidence ellipse of each row in the plane of the first two components, given what is missing."""
+        """Confidence ellipse of each row in the plane of the first two components, given what is missing.
+
+        Parameters
+        ----------
+        confidence : float
+            Share of the places of a row that its ellipse holds.
+        """
         return _ellipses(self._clouds(2)[0], confidence)
 
     def axis_ellipses(self, confidence: float = 0.95) -> Ellipses:
         """Confidence ellipse of the end of each column's arrow (its covariances with the standardised components)."""
+        self._only_numbers("arrows of columns")
         return _ellipses(self._clouds(2)[1], confidence)
 
     def distortion(self) -> dict[str, np.ndarray | float]:
@@ -172,18 +187,28 @@ class Imputation:
 
     def _clouds(self, r: int) -> tuple[np.ndarray, np.ndarray]:
         """Scores and arrows of every table, each rotated to the mean table's by Procrustes (no scaling)."""
-        self._only_numbers("scores and ellipses")
         most = min(self.mean.shape)
         if not 1 <= r <= most:
             raise ValueError(f"Imputation: n_components must be between 1 and {most}; got {r}.")
-        goal, _ = _principal(self.mean, r, self.scale)
+        goal, _ = self._axes(self.mean, r)
         rows, columns = [], []
         for table in self.tables:
-            Z, arrows = _principal(table, r, self.scale)
+            Z, arrows = self._axes(table, r)
             turn = procrustes(goal, Z, scale=False, translate=False).rotation
             rows.append(Z @ turn)
             columns.append(arrows @ turn)
         return np.array(rows), np.array(columns)
+
+    def _axes(self, table: np.ndarray, r: int) -> tuple[np.ndarray, np.ndarray]:
+        """Scores (n, r) and the arrows of the columns: by PCA, by FAMD, or by MCA where there are no numbers."""
+        if self.agreement is None:
+            return _principal(table, r, self.scale)
+        from lowdim.linear.mixed.famd import FAMD
+        from lowdim.linear.mixed.mca import MCA
+
+        numbers = np.isnan(self.agreement).all(axis=0)
+        model = (FAMD(r) if numbers.any() else MCA(r)).fit(table)
+        return model.row_coordinates_, model.column_coordinates_
 
     def _only_numbers(self, what: str) -> None:
         if self.agreement is not None:

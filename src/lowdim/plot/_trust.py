@@ -130,12 +130,17 @@ def dimension(found: Any, *, ax: Any = None, title: str | None = None) -> Any:
         middle, least, most = found.estimates[key]
         error = np.maximum(0, [[middle - least], [most - middle]])
         ax.errorbar(20 * shift, middle, error, fmt=marker, color=color, markersize=5, capsize=3, label=name)
+    top = np.nanmax([*high, *(found.estimates[key][2] for key in others)])
+    ax.set(ylim=(0, 1.15 * top), title=title or "")
+    return _over_sizes(ax, sizes, "size of the neighbourhood (rows)", "intrinsic dimension", "lower left")
+
+
+def _over_sizes(ax: Any, sizes: Any, along: str, up: str, legend: str) -> Any:
+    """The frame of what is drawn over sizes of neighbourhoods, which double from tick to tick."""
     ax.set_xscale("log", base=2)
     plain_ticks(ax.xaxis)
-    top = np.nanmax([*high, *(found.estimates[key][2] for key in others)])
-    labels = {"xlabel": "size of the neighbourhood (rows)", "ylabel": "intrinsic dimension"}
-    ax.set(xticks=sizes, ylim=(0, 1.15 * top), title=title or "", **labels)
-    ax.legend(frameon=False, fontsize="small", loc="lower left")
+    ax.set(xticks=sizes, xlabel=along, ylabel=up)
+    ax.legend(frameon=False, fontsize="small", loc=legend)
     return ax
 
 
@@ -182,6 +187,11 @@ def groups(found: Any, *, ax: Any = None, title: str | None = None) -> Any:
                     va="center", color=GROUP_LOOKS[group.verdict], fontsize="small")  # fmt: skip
     _group_axis(ax, [f"{group.name} ({group.size:,})" for group in table])
     ax.set(xlim=(-3, 103), xlabel="neighbours in the own group (%)")
+    return _keyed_above(ax, title)
+
+
+def _keyed_above(ax: Any, title: str | None) -> Any:
+    """The legend in one line between the title and the axes."""
     ax.set_title(title or "", pad=ABOVE)
     ax.legend(frameon=False, fontsize="small", ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     return ax
@@ -241,9 +251,7 @@ def group_distances(found: Any, *, most: int = 30, ax: Any = None, title: str | 
     ax.set(xlim=(max(low, 0.02) / 1.05, high * 1.05), xlabel="distance in the map over distance in the data",
            xticks=ticks, xticklabels=[f"{tick:g}" for tick in ticks])  # fmt: skip
     ax.xaxis.set_minor_locator(ticker().NullLocator())
-    ax.set_title(title or "", pad=ABOVE)
-    ax.legend(frameon=False, fontsize="small", ncols=3, loc="lower center", bbox_to_anchor=(0.5, 1.0))
-    return ax
+    return _keyed_above(ax, title)
 
 
 def structure(found: Any, *, ax: Any = None, title: str | None = None) -> Any:
@@ -276,10 +284,7 @@ def structure(found: Any, *, ax: Any = None, title: str | None = None) -> Any:
     at = int(np.flatnonzero(found.scales == found.scale)[0])
     ax.plot(found.scale, found.observed[at], "o", markersize=12, fillstyle="none", color=COLORS[4],
             label=f"stands out most; p = {found.p_value:.2g}")  # fmt: skip
-    ax.set_xscale("log", base=2)
-    plain_ticks(ax.xaxis)
     ax.axhline(0, color="0.6", linewidth=0.8, zorder=0)
+    ax.set_title(title or "")
     ticks = [k for k in found.scales if k == found.scales[0] or 2 ** round(np.log2(k)) == k]  # the last may be odd
-    ax.set(xticks=ticks, xlabel="neighbourhood size K", ylabel="$R_{NX}(K)$", title=title or "")
-    ax.legend(frameon=False, fontsize="small", loc="best")
-    return ax
+    return _over_sizes(ax, ticks, "neighbourhood size K", "$R_{NX}(K)$", "best")

@@ -50,17 +50,27 @@ def verdict_columns(comparison: Compared, drawn: np.ndarray, missing: np.ndarray
 def _amounts(
     comparison: Compared, names: list[str], drawn: np.ndarray, missing: np.ndarray | None
 ) -> list[dict[str, Any]]:
-    """Further quantities of each row, where they are known: p-values, stability, share of missing cells."""
+    """Further quantities of each row, where they are known: p-values, stability, gaps, share of missing cells."""
     found = {f"p-value: {name}": comparison.verdict.p_values.get(name) for name in names}
     stability = None if comparison.evidence is None else comparison.evidence.stability
     if stability is not None:
         found[f"stability: {comparison.verdict.recommended}"] = stability.per_row
+    for name, gaps in ({} if comparison.evidence is None else comparison.evidence.gaps).items():
+        moved = not np.isnan(gaps.overconfidence).all()
+        found[f"jumps when moved: {name}"] = gaps.overconfidence if moved else None
+        found[f"fracture: {name}"] = _finite(gaps.fracture)
     found["share of missing cells"] = missing
     return [
         {"name": name, "classes": None, "values": pack(values[drawn], np.float32)}
         for name, values in found.items()
         if values is not None
     ]
+
+
+def _finite(values: np.ndarray) -> np.ndarray:
+    """Rows that nothing holds have the colour of the one that is held least: no value would be no colour."""
+    known = values[np.isfinite(values)]
+    return np.where(np.isposinf(values), known.max() if len(known) else 1.0, values)
 
 
 def given_colours(given: Mapping[str, Any] | None, n: int, drawn: np.ndarray) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,11 +53,22 @@ def missing_cells(comparison: Compared, data: Any, names: list[str]) -> Missing 
 
 
 def uncertain_places(
-    comparison: Compared, maps: dict[str, np.ndarray], imputation: Any, drawn: np.ndarray
+    comparison: Compared, maps: Mapping[str, np.ndarray], imputation: Any, drawn: np.ndarray
 ) -> dict[str, dict[str, str]]:
     """Map -> 95 % ellipses of incomplete rows, for the linear map that shows the plane of the imputation."""
     if imputation is None:
         return {}
+    name, fit, found = plane_of(comparison, maps, imputation)
+    rows = np.flatnonzero(~imputation.observed.all(axis=1)[drawn])
+    axes = fit.scale * (found.axes[drawn][rows] @ fit.rotation)
+    return {name: {"rows": pack(rows, np.int32), "axes": pack(axes.reshape(-1, 4), np.float32)}}
+
+
+def plane_of(comparison: Compared, maps: Mapping[str, np.ndarray], imputation: Any) -> tuple[str, Any, Any]:
+    """The linear map that shows the plane of an imputation, how that is turned into it, and the ellipses.
+
+    An error where there is none.
+    """
     if len(imputation.mean) != comparison.n_rows:
         raise ValueError(
             f"report: imputation must have the {comparison.n_rows} rows of the comparison; got {len(imputation.mean)}."
@@ -71,12 +83,9 @@ def uncertain_places(
         raise ValueError(
             "report: imputation must be of the data that a linear map was made from, in the same units, so that its "
             "principal plane is that map; got one that no linear map agrees with. Impute with the same `scale`, or add "
-            '"pca" to the methods.'
+            '"pca" (of categories "famd" or "mca") to the methods.'
         )
-    fit = planes[name]
-    rows = np.flatnonzero(~imputation.observed.all(axis=1)[drawn])
-    axes = fit.scale * (found.axes[drawn][rows] @ fit.rotation)
-    return {name: {"rows": pack(rows, np.int32), "axes": pack(axes.reshape(-1, 4), np.float32)}}
+    return name, planes[name], found
 
 
 def _complete(Z: np.ndarray) -> bool:

@@ -60,6 +60,7 @@ def compare(
     on_interrupt: str = "raise",
     verdict: bool = True,
     stability: int = 0,
+    fractures: bool = False,
     progress: Progress | None = None,
     metric: Any = "euclidean",
     device: str | None = None,
@@ -137,6 +138,9 @@ def compare(
         2,000 of them. What is not judged is named with the reason. False: scores alone.
     stability : int
         How often the recommended map is made again from parts of the rows, with other seeds and settings; 0: never.
+    fractures : bool
+        Look in maps by t-SNE and UMAP for rows that would jump if they moved a little in the data, and for rows that
+        hardly anything holds (`lowdim.trust.fractures`): the report colours by both.
     progress : callable, optional
         Called as ``progress(step, done, total)`` before each step: its name, the steps done, and their number; during
         a method that reports its iterations also with fractions of a step.
@@ -168,11 +172,9 @@ def compare(
     >>> [row["method"] for row in c.table]
     ['pca', 'isomap', 'random']
     """
-    if isinstance(y, (list, tuple)) and any(hasattr(item, "fit_transform") for item in y):
-        raise TypeError("compare: y must hold labels; got estimators. Pass them as methods=[...].")
+    _check_given(y, on_interrupt)
     start, seed, width = time.perf_counter(), _seed(random_state), _width(n_components)
     limits = Limits.of(limit_time, limit_memory, own_process, "compare")
-    _check_choice(on_interrupt)
     items = isinstance(metric, str) and metric == "precomputed" and isinstance(reference, str)
     data = data_of_distances(X, "compare") if items else data_of(X, _wishes(y, row_names, columns, drop, kinds), scale)
     labels, names = _labels(in_order_of(X, y), data, label_name), _row_names(row_names, data)
@@ -180,7 +182,7 @@ def compare(
     place = None if device is None else devices.find(device, "compare")
     settings = Settings.for_data(data, labels, width, seed, n_jobs, max(0, int(verbose) - 1), device)
     planned = requested_methods(methods if panel is None else panel.names, settings, parameters)
-    steps = Steps(progress, verbose, *_expected(planned, data, settings, verdict, stability))
+    steps = Steps(progress, verbose, *_expected(planned, data, settings, verdict, (stability, fractures)))
     with shared(data.rows):
         steps.announce("reference distances")
         against = choose_reference(reference, data, metric=metric, graph_neighbors=graph_neighbors, n_jobs=n_jobs)
@@ -193,7 +195,7 @@ def compare(
         )  # fmt: skip
         case = Case(
             outcomes, scored, data, labels, against, {entry.name: entry.target for entry in planned}, names, seed,
-            n_jobs, not limits.isolate, stability,
+            n_jobs, not limits.isolate, stability, bool(fractures),
         )  # fmt: skip
         evidence, stopped = _evidence(case, steps, on_interrupt) if verdict else (None, None)
         small = copy_of(against, n_jobs=n_jobs)
@@ -218,9 +220,14 @@ def _notes(
     return tuple(note for note in (*data.notes, *notes_on_scores(outcomes, data, planned), own, *others) if note)
 
 
-def _expected(planned: list[Entry], data: Data, settings: Settings, verdict: bool, stability: int) -> tuple[int, int]:
-    """Runs of methods, and the steps besides: reference, scores; noise, groups, unless rows are too few; stability."""
-    others = 2 + (2 + bool(stability) if verdict and data.n >= LEAST_ROWS else 0)
+def _expected(
+    planned: list[Entry], data: Data, settings: Settings, verdict: bool, more: tuple[int, bool]
+) -> tuple[int, int]:
+    """Runs of methods, and the steps besides: reference, scores; noise, groups, unless rows are too few; what is asked.
+
+    `more` is the number of stability replicates and whether gaps are looked for.
+    """
+    others = 2 + (2 + sum(map(bool, more)) if verdict and data.n >= LEAST_ROWS else 0)
     return expected_runs(planned, data.rows.shape, settings), others
 
 
@@ -255,7 +262,9 @@ def _evidence(case: Case, steps: Steps, on_interrupt: str) -> tuple[Evidence | N
         return None, NO_VERDICT
 
 
-def _check_choice(on_interrupt: Any) -> None:
+def _check_given(y: Any, on_interrupt: Any) -> None:
+    if isinstance(y, (list, tuple)) and any(hasattr(item, "fit_transform") for item in y):
+        raise TypeError("compare: y must hold labels; got estimators. Pass them as methods=[...].")
     if on_interrupt not in ("raise", "score"):
         raise ValueError(f'compare: on_interrupt must be "raise" or "score"; got {on_interrupt!r}.')
 

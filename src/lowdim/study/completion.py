@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import lowdim
+from lowdim.imputation.result import Imputation
 from lowdim.study.columns import Column, Table
 
 
@@ -87,6 +88,40 @@ def fill(
     how = found.method if found.choice is None else found.choice.why
     models = () if found.choice is None else tuple(vars(one) for one in found.choice.candidates)
     return Completed(values, cells, how, (*dict.fromkeys(str(w.message) for w in caught), *left), models)
+
+
+def draws_of(
+    table: Table, draws: int, *, scale: bool, seed: int = 0, n_jobs: int | None = None, verbose: int | bool = 0
+) -> Imputation | None:
+    """Completed tables of what the linear method of a comparison saw; None where no cell is missing.
+
+    Parameters
+    ----------
+    table : Table
+        The columns.
+    draws : int
+        Completed tables.
+    scale : bool
+        Numbers were divided by their standard deviations.
+    seed : int
+        Seed; the same one gives the same result.
+    n_jobs : int or None
+        Number of threads.
+    verbose : int or bool
+        Show progress.
+
+    Returns
+    -------
+    Imputation or None
+    """
+    if not any(column.missing.any() for column in table.used):
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the same were said of the table when it was mapped
+        return lowdim.impute(
+            _table(table.used), draws, scale=scale or bool(table.categories), random_state=seed, n_jobs=n_jobs,
+            verbose=verbose,
+        )  # fmt: skip
 
 
 def _left_as_they_are(table: Table) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from lowdim.study.verdict.rankings import ClassesShown
 from lowdim.study.verdict.rules import RULES
 from lowdim.study.verdict.rules.words import percent
 from lowdim.study.verdict.structure_found import FoundStructure, Nearer
+from lowdim.trust.fractures import Fractures
 from lowdim.trust.groups import Group, GroupPair, GroupTrust
 from lowdim.trust.stability import Stability
 
@@ -359,6 +360,17 @@ def test_stability_only_if_asked_for():
     assert "beyond chance (made 2 times)." in text_about("stability", stability=twice)
     assert "come and go" not in text_about("stability", stability=steady)
     assert "come and go" in text_about("stability", stability=replace(steady, overall=0.3))
+
+
+def test_gaps_only_if_asked_for():
+    assert text_about("gaps") == ""
+    jumps, fracture = np.r_[np.full(98, 0.2), 4.0, np.nan], np.r_[np.inf, np.ones(99)]
+    found = Fractures(jumps, fracture, jumps > 1, fracture > 2, 1.0, 10.0, "TSNE")
+    said = text_about("gaps", gaps={"tsne": found})
+    assert "half of the rows would go at most 2 % of the radius of the tsne map, the farthest 40 %; 1 stand out" in said
+    assert "and 1 row is hardly held in place: gaps beside such rows" in said
+    still = replace(found, overconfidence=np.full(100, np.nan), fractured=np.ones(100, bool))
+    assert text_about("gaps", gaps={"umap": still}) == "In the umap map 100 rows are hardly held in place."
 
 
 def test_what_is_left_open_is_said():

@@ -19,6 +19,7 @@ from lowdim.app import sources
 from lowdim.app.arguments import method_parameters, read_options, scale, words
 from lowdim.app.console import print_comparison, print_json, print_line, print_note, print_notes, progress
 from lowdim.app.embedding_files import comparison_frame
+from lowdim.app.errors import UserError, with_option_names
 from lowdim.app.exports import export
 from lowdim.app.input_table import InputTable
 from lowdim.app.output_paths import MAPS, check_apart, report_folder
@@ -27,6 +28,7 @@ from lowdim.report.render import MOST_POINTS
 from lowdim.study.methods import find
 
 if TYPE_CHECKING:
+    from lowdim.imputation.result import Imputation
     from lowdim.study.comparison import Comparison
 
 RESULTS = ("embeddings.parquet", "embeddings.csv", "scores.json", "report.html", TILES)
@@ -42,6 +44,7 @@ def compare(arguments: Namespace) -> int:
     if arguments.max_rows is not None:
         table = _sample(table, arguments.max_rows, arguments.seed)
     run = _run_id(table, arguments)
+    _check_draws(table, arguments)
     with report_folder(arguments.out, table.name, run, started) as (folder, said):
         check_apart({f"{n} in --out": folder / n for n in RESULTS}, {"the table that is read": arguments.source})
         print_notes(table)
@@ -72,7 +75,7 @@ def compare(arguments: Namespace) -> int:
 
 def _settings(arguments: Namespace) -> dict[str, Any]:
     """What `lowdim.compare` takes as the command line has it."""
-    same = ("n_components", "reference", "graph_neighbors", "device", "n_jobs", "own_process", "stability")
+    same = ("n_components", "reference", "graph_neighbors", "device", "n_jobs", "own_process", "stability", "fractures")
     given = {name: getattr(arguments, name) for name in (*same, "limit_time", "limit_memory")}
     return given | {"scale": scale(arguments), "random_state": arguments.seed, "verdict": not arguments.no_verdict}
 
@@ -185,10 +188,38 @@ def _write_results(result: Comparison, table: InputTable, folder: Path, argument
             row_numbers=table.numbers,
             notes=table.notes,
             colours=_true_places(table),
+            imputation=_draws(result, table, arguments),
         )
     if not (maps and result.n_rows > MOST_POINTS):
         (folder / TILES).unlink(missing_ok=True)  # of an earlier comparison
     return folder / "report.html"
+
+
+def _check_draws(table: InputTable, arguments: Namespace) -> None:
+    """An error before the maps are made, where --draws could not be shown."""
+    if arguments.draws and (table.distances is not None or arguments.n_components != 2):
+        needs = "rows; the file has distances" if table.distances is not None else "--n-components 2"
+        raise UserError(f"--draws needs {needs}.")
+
+
+def _draws(result: Comparison, table: InputTable, arguments: Namespace) -> Imputation | None:
+    """Completed tables, for the ellipses of incomplete rows; where there can be none, a note says why."""
+    if not arguments.draws:
+        return None
+    from lowdim.report.missing import plane_of
+    from lowdim.study.completion import draws_of
+
+    scaled = result.treatment is not None and result.treatment.scaled
+    try:
+        found = draws_of(table.table, arguments.draws, scale=scaled, seed=arguments.seed, n_jobs=arguments.n_jobs)
+        if found is None:
+            print_note("no cell is missing, so that --draws has nothing to draw")
+            return None
+        plane_of(result, result.aligned(), found)
+    except (ValueError, MemoryError) as problem:
+        print_note(f"no ellipses of incomplete rows: {with_option_names(str(problem), 'compare')}")
+        return None
+    return found
 
 
 def _write_tiles(result: Comparison, table: InputTable, path: Path, title: str, run: str) -> None:

@@ -23,8 +23,10 @@ from lowdim.study.running.baselines import RandomEmbedding
 from lowdim.study.running.one_method import Outcome
 from lowdim.study.scoring import Scored
 from lowdim.study.verdict.against_noise import Judged, Noise, SampledRows
+from lowdim.study.verdict.gaps import gaps
 from lowdim.study.verdict.rankings import ClassesShown, not_searched, rank_all, surroundings
 from lowdim.study.verdict.structure_found import FoundStructure
+from lowdim.trust.fractures import Fractures
 from lowdim.trust.groups import GroupTrust, groups
 from lowdim.trust.stability import Stability, stability
 
@@ -90,6 +92,8 @@ class Evidence:
         Those that so many rows and columns can have; None for distances and tables with categories.
     stability : Stability or None
         Of the recommended map, if asked for.
+    gaps : dict of str to Fractures
+        Of the maps by t-SNE and UMAP, if asked for.
     row_names : list of str or None
         Names of the rows.
     row_numbers : ndarray of int or None
@@ -122,6 +126,7 @@ class Evidence:
     dimension: IntrinsicDimension | None = None
     most_dimensions: int | None = None
     stability: Stability | None = None
+    gaps: dict[str, Fractures] = field(default_factory=dict)
     row_names: list[str] | None = None
     row_numbers: np.ndarray | None = None
     skipped: dict[str, str] = field(default_factory=dict)
@@ -150,6 +155,7 @@ class Case:
     n_jobs: int | None = None
     in_this_process: bool = True  # whether methods may be fitted here; else each has a process of its own, with limits
     n_resamples: int = 0  # of `trust.stability`
+    fractures: bool = False  # whether `trust.fractures` is asked for
 
     def outcome(self, name: str) -> Outcome:
         """The outcome of one method."""
@@ -186,7 +192,7 @@ def gather(case: Case, listener: Listener | None = None) -> Evidence:
     found = replace(found, baseline=baseline, rankings=ranked.rankings, recommended=best, curved=ranked.curved,
                     cut=ranked.cut, classes=ranked.classes)  # fmt: skip
     announce("maps of noise")
-    try_ = _Attempts(skipped)
+    try_ = Attempts(skipped)
     tell = (lambda share: None) if listener is None else listener.tell
     judged = try_("rows", Noise(case, source, maps, best, ranked.curved, ranked.cut, rng, tell).judge) or Judged()
     skipped |= judged.skipped
@@ -208,10 +214,13 @@ def gather(case: Case, listener: Listener | None = None) -> Evidence:
     if case.n_resamples:
         announce("stability")
         found = replace(found, stability=try_("stability", lambda: _stability(case, best, listener)))
+    if case.fractures:
+        announce("gaps")
+        found = replace(found, gaps=gaps(case, maps, try_))
     return replace(found, skipped=skipped)
 
 
-class _Attempts:
+class Attempts:
     """Parts of the evidence that some data cannot give: the error becomes the reason.
 
     Warnings are not shown: they are about noise, or about parts of the rows.

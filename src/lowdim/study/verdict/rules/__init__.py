@@ -21,7 +21,7 @@ from lowdim.study.verdict.rules.of_maps import (
     not_to_be_read,
     stability,
 )
-from lowdim.study.verdict.rules.of_parts import apart, between, groups, rows
+from lowdim.study.verdict.rules.of_parts import apart, between, gaps, groups, rows
 from lowdim.study.verdict.rules.of_structure import structure
 from lowdim.study.verdict.sentence import Sentence, Verdict
 
@@ -47,6 +47,7 @@ RULES: tuple[Callable[[Evidence], list[Sentence]], ...] = (
     dimension,  # are so many columns enough?
     linear,  # would a linear map do?
     stability,  # would I see it again?
+    gaps,  # which gaps does a map draw by itself?
     not_judged,  # what is left open?
 )
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
+
 from lowdim.study.verdict.evidence import Evidence
-from lowdim.study.verdict.rules.words import POORLY, is_noise, listed, named_rows, rows_named
+from lowdim.study.verdict.rules.words import POORLY, is_noise, listed, named_rows, percent, rows_named
 from lowdim.study.verdict.sentence import Sentence
+from lowdim.trust.fractures import Fractures
 from lowdim.trust.groups import GroupPair
 from lowdim.trust.rows import VERDICTS
 
@@ -136,3 +139,25 @@ def _judged_pairs(found: Evidence) -> list[GroupPair]:
         return []
     few = {group.name for group in found.groups.table if group.verdict == "too few rows"}
     return [pair for pair in found.groups.pairs if not few & {pair.first, pair.second}]
+
+
+def gaps(found: Evidence) -> list[Sentence]:
+    """Where does a map draw gaps that are not in the data?"""
+    return [_gaps_of(name, each) for name, each in found.gaps.items()]
+
+
+def _gaps_of(name: str, found: Fractures) -> Sentence:
+    jumps, loose = found.overconfidence[np.isfinite(found.overconfidence)], int(found.fractured.sum())
+    numbers: dict[str, float] = {"loose": loose}
+    held = f"{loose:,} {'row is' if loose == 1 else 'rows are'} hardly held in place"
+    if not len(jumps) or found.radius == 0:
+        return Sentence("gaps", f"In the {name} map {held}.", numbers, "evidence-gaps")
+    half, most = float(np.median(jumps)) / found.radius, float(jumps.max()) / found.radius
+    count = int(found.overconfident.sum())
+    numbers |= {"median": half, "most": most, "stand_out": count}
+    text = (
+        f"Moved a little in the data, half of the rows would go at most {percent(half)} of the radius of the {name} "
+        f"map, the farthest {percent(most)}; {count:,} stand out, and {held}: gaps beside such rows are "
+        f"drawn more sharply than the data have them."
+    )
+    return Sentence("gaps", text, numbers, "evidence-gaps")
