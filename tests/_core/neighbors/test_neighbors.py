@@ -605,7 +605,6 @@ def test_when_approximate_search_is_taken(monkeypatch):
     nearest(X, 5, queries=X, approximate=None)
     nearest(X, 5, metric=lambda a, b: float(np.abs(a - b).sum()), approximate=True)
     nearest(X, 300, approximate=True)
-    nearest(X[:, :2], 5, metric="manhattan", approximate=None)  # a tree is faster
     assert len(taken) == 1
     for metric, rows in ("manhattan", X), ("canberra", X), ("correlation", X), ("cosine", sparse.csr_array(X)):
         before = len(taken)
