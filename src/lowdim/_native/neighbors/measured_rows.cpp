@@ -4,6 +4,7 @@
 // column after the other, so a pair has the same bits in a block, in a list, either way round and at every width.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -60,14 +61,28 @@ LOWDIM_INLINE inline void power_panel(double* x, double p) {
 // A metric: what a column adds to the sums of a row x with sixteen rows y, and what becomes of a sum; `both` is the sum
 // of the cells of the two rows, d the number of columns.
 struct Metric {
-  static constexpr bool heavy = false;
+  static constexpr bool heavy = false;   // sums of several rows x would not stay in registers
+  static constexpr bool packed = false;  // `add` takes vectors of eight rows y
   LOWDIM_INLINE static double value(double sum, double, double) { return sum; }
 };
 
 struct Manhattan : Metric {
+#ifdef LOWDIM_VECTORS
+  static constexpr bool packed = true;
+  LOWDIM_INLINE static void add(const Pack<double>& x, const Pack<double>& y, Pack<double>& sum) {
+    const Pack<double> gap = x - y;
+    Pack<std::int64_t> bits;
+    std::memcpy(&bits, &gap, sizeof bits);
+    bits = bits & 0x7fffffffffffffff;  // |gap|
+    Pack<double> size;
+    std::memcpy(&size, &bits, sizeof size);
+    sum += size;
+  }
+#else
   LOWDIM_INLINE static void add(double x, const double* y, double* sum) {
     for (std::int64_t c = 0; c < panel_rows; ++c) sum[c] += std::fabs(x - y[c]);
   }
+#endif
 };
 
 struct BrayCurtis : Manhattan {
@@ -173,14 +188,43 @@ struct Panel {
   }
 };
 
+// The sums of up to four rows x and two vectors of rows y, each in a register of its own.
+template <std::int64_t rows, class Term>
+LOWDIM_INLINE inline void packed_sums(const Term& term, const double* LOWDIM_RESTRICT x, std::int64_t d,
+                                      const double* LOWDIM_RESTRICT cells, double (*sum)[panel_rows]) {
+  static_assert(rows == 1 || rows == 4);
+  Pack<double> a0{}, a1{}, b0{}, b1{}, c0{}, c1{}, d0{}, d1{}, left, right;
+  for (std::int64_t k = 0; k < d; ++k) {
+    load_pack<double>(left, cells + k * panel_rows), load_pack<double>(right, cells + k * panel_rows + 8);
+    const Pack<double> u = Pack<double>{} + x[k];
+    term.add(u, left, a0), term.add(u, right, a1);
+    if constexpr (rows == 4) {
+      const Pack<double> v = Pack<double>{} + x[d + k], w = Pack<double>{} + x[2 * d + k];
+      const Pack<double> t = Pack<double>{} + x[3 * d + k];
+      term.add(v, left, b0), term.add(v, right, b1);
+      term.add(w, left, c0), term.add(w, right, c1);
+      term.add(t, left, d0), term.add(t, right, d1);
+    }
+  }
+  store_pack<double>(sum[0], a0), store_pack<double>(sum[0] + 8, a1);
+  if constexpr (rows == 4) {
+    store_pack<double>(sum[1], b0), store_pack<double>(sum[1] + 8, b1);
+    store_pack<double>(sum[2], c0), store_pack<double>(sum[2] + 8, c1);
+    store_pack<double>(sum[3], d0), store_pack<double>(sum[3] + 8, d1);
+  }
+}
+
 template <std::int64_t rows, class Term>
 LOWDIM_INLINE inline void measured_tile(const Term& term, const double* LOWDIM_RESTRICT x,
                                         const double* LOWDIM_RESTRICT x_sums, std::int64_t d, const Panel& panel,
                                         double* LOWDIM_RESTRICT out, std::int64_t n, std::int64_t count) {
   double sum[rows][panel_rows] = {};
   const double* LOWDIM_RESTRICT cells = panel.cells.data();
-  for (std::int64_t k = 0; k < d; ++k)
-    for (std::int64_t r = 0; r < rows; ++r) term.add(x[r * d + k], cells + k * panel_rows, sum[r]);
+  if constexpr (Term::packed)
+    packed_sums<rows>(term, x, d, cells, sum);
+  else
+    for (std::int64_t k = 0; k < d; ++k)
+      for (std::int64_t r = 0; r < rows; ++r) term.add(x[r * d + k], cells + k * panel_rows, sum[r]);
   for (std::int64_t r = 0; r < rows; ++r)
     for (std::int64_t c = 0; c < count; ++c)
       out[r * n + c] = term.value(sum[r][c], x_sums[r] + panel.sums[c], static_cast<double>(d));
