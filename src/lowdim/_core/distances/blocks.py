@@ -158,9 +158,12 @@ def _measured(Q: Any, R: Any, metric: Metric, owner: str) -> np.ndarray:
     if R is not Q:
         check_domain(R, metric, owner, "Y")
     table = table_of(Q, R, metric)
-    if table is None and sparse.issparse(Q):
+    if table is not None:
+        block = table.block(slice(None), slice(None))
+    elif sparse.issparse(Q) or not callable(metric):
         raise refusal_of_sparse(metric, owner)
-    block = called(Q, R, metric, owner) if table is None else table.block(slice(None), slice(None))
+    else:
+        block = called(Q, R, metric, owner)
     return block.astype(R.dtype, copy=False)
 
 

@@ -107,7 +107,7 @@ class SparseRows:
     X: Any
     name: str
     overlap: bool  # rows share the lesser of two cells, else their product
-    _inverted: dict[tuple[int, int], Any] = field(default_factory=dict)
+    _inverted: dict[tuple[int, int], tuple[Array, Array, Array]] = field(default_factory=dict)
 
     def block(self, rows: slice, columns: slice) -> Array:
         """Distances of some rows of Q to some of X."""

@@ -48,7 +48,9 @@ class Products:
     half_norms: np.ndarray
     unit: float  # squared distances here = true ones times this
     rounding: float  # relative to squared norms; 0: the products are exact
-    _inverted: dict[int, Any] = field(default_factory=dict)  # blocks of sparse rows, column by column
+    _inverted: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = field(
+        default_factory=dict
+    )  # blocks of sparse rows, column by column
 
     def candidates(self, rows: np.ndarray, skip: np.ndarray, k: int) -> Found:
         """The k smallest |y|^2 / 2 - x.y of each query row, as heaps: largest first."""
