@@ -75,3 +75,52 @@ def neighbor_graph(X: np.ndarray, k: int) -> Any:
     G = csr_array(A.maximum(A.T))
     G.sort_indices()
     return G
+
+
+def abundances(n: int, d: int, *, groups: int = 30, seed: int = 0) -> np.ndarray:
+    """Counts of d species at n places of some habitats: not negative, many zeros, a few large; float32."""
+    rng = np.random.default_rng(seed)
+    habitats = rng.gamma(0.4, size=(groups, d)) * rng.pareto(1.5, size=d)
+    means = habitats[rng.integers(groups, size=n)] * rng.lognormal(0.0, 0.4, (n, 1))
+    return rng.poisson(rng.gamma(4.0, 5.0 * means)).astype(np.float32)
+
+
+def fingerprints(n: int, bits: int = 2048, *, seed: int = 0) -> np.ndarray:
+    """Rows of True and False as of molecules: about fifty True, families of about fifty rows, common and rare columns.
+
+    A row keeps four of five columns of its family and has eight of its own.
+    """
+    rng = np.random.default_rng(seed)
+    chance = 1.0 / (10.0 + np.arange(bits))
+    chance /= chance.sum()
+    families = rng.choice(bits, size=(max(1, n // 50), 48), p=chance)
+    X = np.zeros((n, bits), bool)
+    for start in range(0, n, 20_000):
+        part = X[start : start + 20_000]
+        own = np.arange(len(part))[:, None]
+        shared = families[rng.integers(len(families), size=len(part))]
+        shared = np.where(rng.random(shared.shape) < 0.8, shared, shared[:, :1])
+        part[own, shared] = True
+        part[own, rng.choice(bits, size=(len(part), 8), p=chance)] = True
+    return X
+
+
+def tf_idf(n: int, d: int, *, words: int = 60, topics: int = 300, seed: int = 0) -> Any:
+    """Weighted words of n texts, rows of length 1: two of three words are of the topic of the text, others of any."""
+    from scipy import sparse
+
+    rng = np.random.default_rng(seed)
+    common = 1.0 / (5.0 + np.arange(d))
+    own = rng.choice(d, size=(topics, min(1000, d)), p=common / common.sum())
+    rows = np.repeat(np.arange(n, dtype=np.int32), words)
+    places = np.minimum(rng.pareto(0.6, size=n * words) * 8, own.shape[1] - 1).astype(np.int32)
+    drawn = own[np.repeat(rng.integers(topics, size=n), words), places].astype(np.int32)
+    any_word = rng.random(n * words) < 1 / 3
+    drawn[any_word] = rng.choice(d, size=int(any_word.sum()), p=common / common.sum())
+    counts = sparse.csr_array((np.ones(n * words, np.float32), (rows, drawn)), shape=(n, d))
+    counts.sum_duplicates()
+    idf = np.log((1 + n) / (1 + np.bincount(counts.indices, minlength=d))) + 1
+    counts.data = (1 + np.log(counts.data)) * idf[counts.indices].astype(np.float32)
+    lengths = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1)).ravel())
+    counts.data /= np.repeat(lengths, np.diff(counts.indptr)).astype(np.float32)
+    return counts

@@ -682,6 +682,16 @@ def test_quality_of_neighbours():
     assert judged["lowdim exact"]["recall"] == judged["scikit-learn exact"]["recall"] == 1
 
 
+@pytest.mark.parametrize(
+    ("rows", "metric"), [("abundances", "braycurtis"), ("fingerprints", "jaccard"), ("tf-idf", "cosine")]
+)
+def test_quality_of_neighbours_under_other_metrics(rows, metric):
+    size = {"set": rows, "metric": metric, "n": 250, "k": 5}
+    judged = small("metrics", size, "lowdim exact", "scikit-learn exact")
+    assert judged["lowdim exact"]["recall"] == 1
+    assert judged["scikit-learn exact"]["recall"] > 0.999  # its products round
+
+
 def test_quality_of_neighbours_counts_what_is_wrong():
     import numpy as np
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
+from sklearn.metrics.pairwise import haversine_distances
 
 import lowdim
 from lowdim._core.distances import check_metric, pairwise
@@ -28,9 +29,11 @@ def with_metric(case, metric):
 INSIDE = {
     **dict.fromkeys(("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule"), BITS),
     "braycurtis": np.abs(odd.plain()),
+    "ruzicka": np.abs(odd.plain()),
     "jensenshannon": np.abs(odd.plain()),
     "hellinger": np.abs(odd.plain()),
     "correlation": odd.plain(),
+    "haversine": np.clip(odd.plain()[:, :2], -1.5, 1.5),
 }
 CONSTANT = np.vstack([odd.plain(), np.full((1, 4), 2.0)])
 OUTSIDE = {**{name: odd.plain() for name in INSIDE}, "correlation": CONSTANT}
@@ -40,6 +43,15 @@ def hellinger(X):
     """By its definition: half the squared distance of the square roots of shares."""
     shares = X / X.sum(axis=1, keepdims=True)
     return np.sqrt(0.5 * ((np.sqrt(shares)[:, None] - np.sqrt(shares)[None]) ** 2).sum(axis=2))
+
+
+def ruzicka(X):
+    """By its definition: what two rows share, over what either has."""
+    pairs = X[:, None], X[None]
+    return 1 - np.minimum(*pairs).sum(axis=2) / np.maximum(*pairs).sum(axis=2)
+
+
+OURS = {"hellinger": hellinger, "ruzicka": ruzicka, "haversine": haversine_distances}
 
 
 def test_every_name_has_a_domain_that_its_formula_needs():
@@ -56,7 +68,7 @@ def test_every_name_has_a_domain_that_its_formula_needs():
 def test_rows_outside_the_domain_are_refused_by_name(name):
     inside = INSIDE[name].astype(float)
     D = pairwise(inside, inside.copy(), name)
-    wanted = hellinger(inside) if name == "hellinger" else cdist(INSIDE[name], INSIDE[name], name)
+    wanted = OURS[name](inside) if name in OURS else cdist(INSIDE[name], INSIDE[name], name)
     np.testing.assert_allclose(D, wanted, atol=1e-15)
     for call in (
         lambda X: lowdim.dissimilarities(X, metric=name),

@@ -19,7 +19,7 @@ def test_scikit_learn_check(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan", "chebyshev"])
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan", "chebyshev", "canberra", "correlation"])
 def test_it_is_the_graph_of_scikit_learn(metric):
     wanted = KNeighborsTransformer(n_neighbors=7, metric=metric)
     ours = lowdim.NeighborGraph(7, metric=metric)
@@ -58,6 +58,7 @@ def test_isomap_of_the_graph_is_isomap_of_the_rows():
         lowdim.DiffusionMaps(2, metric="precomputed"),
         lowdim.UMAP(2, metric="precomputed", random_state=0),
         lowdim.TSNE(2, perplexity=5, metric="precomputed", random_state=0),
+        lowdim.TCIE(2, n_neighbors=15, metric="precomputed", random_state=0),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -65,6 +66,12 @@ def test_methods_take_the_graph_in_place_of_the_rows(model):
     """Their defaults look at the rows too, so the maps are not the same; they are maps of the same rows."""
     Z = model.fit_transform(lowdim.NeighborGraph(15).fit_transform(X))
     assert lowdim.quality.trustworthiness(X, Z) > 0.8
+
+
+def test_mvu_takes_the_graph():
+    rows = X[:40, :2]
+    Z = lowdim.MVU(2, metric="precomputed", slack=0.3).fit_transform(lowdim.NeighborGraph(5).fit_transform(rows))
+    assert lowdim.quality.trustworthiness(rows, Z) > 0.8
 
 
 def test_it_stands_where_the_transformer_of_scikit_learn_stands():
@@ -79,6 +86,26 @@ def test_sparse_rows_and_single_precision():
     assert graph.dtype == np.float32
     wanted = np.sort(cdist(rows.toarray(), rows.toarray(), "cosine"), axis=1)[:, :5]
     np.testing.assert_allclose(np.sort(graph.data.reshape(-1, 5), axis=1), wanted, atol=1e-5)
+
+
+def test_umap_takes_the_graph_and_what_is_made_of_it():
+    """Distances of neighbours, or connectivities: the same weights, the same map."""
+    settings = {"n_neighbors": 10, "max_iter": 20, "random_state": 0}
+    graph = lowdim.NeighborGraph(10).fit_transform(X)
+    by_rows = lowdim.UMAP(**settings).fit(X)
+    by_weights = lowdim.UMAP(affinity="precomputed", **settings).fit(by_rows.graph_)
+    np.testing.assert_array_equal(by_weights.embedding_, by_rows.embedding_)
+    assert lowdim.UMAP(metric="precomputed", **settings).fit(graph).graph_.nnz >= graph.nnz - len(X)
+
+
+def test_scanpy_takes_it_as_a_transformer():
+    scanpy, anndata = pytest.importorskip("scanpy"), pytest.importorskip("anndata")
+    cells = [anndata.AnnData(X.astype(np.float32)) for _ in range(2)]
+    scanpy.pp.neighbors(cells[0], n_neighbors=11, use_rep="X", transformer=lowdim.NeighborGraph(n_neighbors=10))
+    scanpy.pp.neighbors(cells[1], n_neighbors=11, use_rep="X", transformer="sklearn")
+    ours, theirs = (one.obsp["distances"].toarray() for one in cells)
+    np.testing.assert_allclose(ours, theirs, atol=1e-5)
+    assert lowdim.UMAP(affinity="precomputed", max_iter=20).fit(cells[0].obsp["connectivities"]).graph_.nnz
 
 
 @pytest.mark.parametrize(

@@ -475,6 +475,44 @@ def sample_map(
     Steps first .. first + n_steps of `total` of the map y: edges pull when their clocks come round, drawn rows push.
     """
 
+class DescentRows:
+    """Rows of a nearest-neighbour descent, and how pairs of them are measured."""
+
+class DenseDescent(DescentRows):
+    """Dense rows under a metric of that name."""
+
+    def __init__(
+        self,
+        table: _In2[np.float32],
+        metric: str,
+        p: float,
+        sums: _In1[np.float32],
+        full: _In2[np.float32],
+        order: _In1[np.int32],
+    ) -> None: ...
+
+class BitDescent(DescentRows):
+    """Rows of bits under a formula of that name."""
+
+    def __init__(self, words: _In2[np.uint64], counts: _In1[np.float32], d: int, formula: str) -> None: ...
+
+class SparseDescent(DescentRows):
+    """Compressed sparse rows under a formula of that name."""
+
+    def __init__(
+        self,
+        cells: _In1[np.float32],
+        columns: _In1[np.int32],
+        starts: _In1[np.int64],
+        sums: _In1[np.float32],
+        d: int,
+        overlap: bool,
+        formula: str,
+    ) -> None: ...
+
+def measure_pairs(space: DescentRows, row: int, ids: _In1[np.int32], values: _Out1[np.float32]) -> None:
+    """What a search makes of the pairs of one row with others, for tests."""
+
 @overload
 def gower_rows(x: _In2[np.float32], y: _In2[np.float32], out: _Out2[np.float32], n_threads: int) -> None: ...
 @overload
@@ -563,13 +601,23 @@ def sum_forms(
 def small_eigen(A: _In2[np.float64], values: _Out1[np.float64], vectors: _Out2[np.float64]) -> None:
     """All eigenpairs of a small symmetric matrix, largest first."""
 
+def measured_block(
+    x: _In2[np.float64], y: _In2[np.float64], metric: str, p: float, n_threads: int, out: _Out2[np.float64]
+) -> None:
+    """Distances of the rows x to the rows y under the metric of that name."""
+
+def measured_lists(
+    x: _In2[np.float64], y: _In2[np.float64], metric: str, p: float, indices: _In2[np.int32], out: _Out2[np.float64]
+) -> None:
+    """Distances of each row of x to the rows of y that `indices` lists for it."""
+
 def grow_trees(
     rows: _In2[np.float32], depth: int, first_tree: int, seed: int, n_threads: int, orders: _Out2[np.int32]
 ) -> None:
     """Rows in the order of the leaves of random projection trees, a tree a row."""
 
 def search_leaves(
-    sketch: _In2[np.float32], orders: _In2[np.int32], depth: int, n_threads: int, keys: _Out2[np.uint64]
+    space: DescentRows, orders: _In2[np.int32], depth: int, n_threads: int, keys: _Out2[np.uint64]
 ) -> None:
     """First lists: the best of the rows that share a leaf with a row."""
 
@@ -577,11 +625,9 @@ def link_rows(keys: _In2[np.uint64], reach: int, seed: int, n_threads: int, link
     """Rows to walk to from each row: its nearest, and some of those that have it among theirs."""
 
 def search_links(
-    sketch: _In2[np.float32],
-    full: _In2[np.float32],
+    space: DescentRows,
     orders: _In2[np.int32],
     places: _In2[np.int32],
-    order: _In1[np.int32],
     links: _In2[np.int32],
     keys: _In2[np.uint64],
     known: bool,
@@ -600,9 +646,6 @@ def read_lists(
     values: _Out2[np.float32],
 ) -> None:
     """Neighbours and their (roots of) squared distances in the order of the data, nearest first."""
-
-def tile_distances(a: _In2[np.float32], b: _In2[np.float32], out: _Out2[np.float32]) -> None:
-    """Squared distances by the loop of the search, for tests."""
 
 def tally_ranks(
     high: _In2[np.int32],
@@ -761,6 +804,42 @@ class SparsePairs64:
         self, q_norms: _In1[np.float64], x_norms: _In1[np.float64], tol: float, root: bool, block: _Out2[np.float64]
     ) -> None:
         """Turn products into (roots of) squared distances in place; pairs that lose digits are measured again."""
+
+def shared_bit_block(x: _In2[np.uint64], y: _In2[np.uint64], out: _Out2[np.float64]) -> None:
+    """How many bits the rows of x and y share."""
+
+def shared_bit_lists(x: _In2[np.uint64], y: _In2[np.uint64], indices: _In2[np.int32], out: _Out2[np.float64]) -> None:
+    """The same for the rows of y that `indices` lists for each row of x."""
+
+def shared_cell_block(
+    cells: _In1[np.float64],
+    columns: _In1[np.int32],
+    starts: _In1[np.int64],
+    other_cells: _In1[np.float64],
+    other_rows: _In1[np.int32],
+    other_starts: _In1[np.int64],
+    overlap: bool,
+    out: _Out2[np.float64],
+) -> None:
+    """What sparse rows share with all rows of a table that is given by its columns: products, or the lesser cells."""
+
+def shared_cell_lists(
+    cells: _In1[np.float64],
+    columns: _In1[np.int32],
+    starts: _In1[np.int64],
+    other_cells: _In1[np.float64],
+    other_columns: _In1[np.int32],
+    other_starts: _In1[np.int64],
+    overlap: bool,
+    indices: _In2[np.int32],
+    out: _Out2[np.float64],
+) -> None:
+    """The same for the listed rows of a table that is given by its rows."""
+
+def distances_from_shared(
+    out: _Out2[np.float64], sums: _In1[np.float64], other_sums: _In2[np.float64], d: float, formula: str
+) -> None:
+    """Distances from what rows share, in place."""
 
 @overload
 def square_rows(x: _In2[np.float32], y: _In2[np.float32], out: _Out2[np.float32], n_threads: int) -> None: ...

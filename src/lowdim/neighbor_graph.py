@@ -33,12 +33,13 @@ class NeighborGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Number of nearest neighbours of each row, itself not counted.
     metric : str or callable
         Distance between two rows: "euclidean", "cosine", "manhattan" and the other names of `scipy.spatial.distance`,
-        or a function of two rows.
+        "hellinger", "ruzicka" (Tanimoto's of counts), "haversine", or a function of two rows. Rows may be sparse under
+        most of them.
     metric_params : dict or None
         Further arguments of the metric, such as ``{"p": 3}`` of "minkowski".
     search : {"auto", "exact", "approximate"}
         How neighbours are found. "approximate": by nearest-neighbour descent, which finds 98 % and more of them in data
-        with structure. "auto": where that pays, from 20,000 rows of many columns.
+        with structure, under every named metric. "auto": where that pays, from 20,000 rows of many columns.
     n_jobs : int or None
         Number of threads; None means all cores. Results do not depend on it.
 

@@ -43,32 +43,26 @@ def integer_rows(rng, n, width=16):
     return rng.integers(-3, 4, (n, width)).astype(np.float32)
 
 
+def rows_of(sketch, full=None, order=None):
+    """The rows of a search; with `full`, through sketches."""
+    n = len(sketch)
+    full = nothing(n) if full is None else full
+    order = np.arange(n, dtype=np.int32) if order is None else order
+    return _native.DenseDescent(sketch, "squares", 2.0, np.empty(0, np.float32), full, order)
+
+
+def all_measured(space, n):
+    """What the loop of the search makes of all pairs of n rows."""
+    out = np.empty((n, n), np.float32)
+    for i in range(n):
+        _native.measure_pairs(space, i, np.arange(n, dtype=np.int32), out[i])
+    return out
+
+
 @pytest.mark.parametrize("width", [16, 32, 144])
-def test_tile_distances_are_squared_distances(rng, width):
-    A, B = (rng.standard_normal((n, width)).astype(np.float32) + 5 for n in (7, 48))
-    out = np.empty((7, 48), np.float32)
-    _native.tile_distances(A, B, out)
-    np.testing.assert_allclose(out, distances(A, B), rtol=width * 2.0**-23)
-
-
-def test_tile_distances_are_symmetric_and_zero_for_equal_rows(rng):
-    A = rng.standard_normal((32, 48)).astype(np.float32) * 100
-    out = np.empty((32, 32), np.float32)
-    _native.tile_distances(A, A, out)
-    assert np.array_equal(out, out.T)
-    assert not out.diagonal().any()
-
-
-def test_baseline_gives_the_bits_of_wide_vectors(rng):
-    A = rng.standard_normal((32, 80)).astype(np.float32)
-    wide, narrow = np.empty((2, 32, 32), np.float32)
-    _native.tile_distances(A, A, wide)
-    _native.force_baseline(True)
-    try:
-        _native.tile_distances(A, A, narrow)
-    finally:
-        _native.force_baseline(False)
-    assert np.array_equal(wide, narrow)
+def test_squared_distances(rng, width):
+    A = rng.standard_normal((55, width)).astype(np.float32) + 5
+    np.testing.assert_allclose(all_measured(rows_of(A), 55), distances(A, A), rtol=width * 2.0**-23)
 
 
 def leaf_borders(n, depth, tree):
@@ -103,7 +97,7 @@ def test_trees_differ_and_do_not_depend_on_threads(rng):
 def test_one_leaf_is_all_pairs(rng):
     X = integer_rows(rng, 40)
     keys = np.empty((40, 6), np.uint64)
-    _native.search_leaves(X, np.arange(40, dtype=np.int32)[None], 0, 1, keys)
+    _native.search_leaves(rows_of(X), np.arange(40, dtype=np.int32)[None], 0, 1, keys)
     assert np.array_equal(keys, keys_of(*nearest_lists(distances(X, X), 6), fresh=1))
 
 
@@ -115,7 +109,7 @@ def test_leaves_of_several_trees_are_pooled(rng):
         for start, stop in pairwise(leaf_borders(n, 2, tree)):
             together[np.ix_(order[start:stop], order[start:stop])] = True
     keys = np.empty((n, 5), np.uint64)
-    _native.search_leaves(X, orders, 2, 2, keys)
+    _native.search_leaves(rows_of(X), orders, 2, 2, keys)
     expected = nearest_lists(np.where(together, distances(X, X), np.inf), 5)
     assert np.array_equal(keys, keys_of(*expected, fresh=1))
 
@@ -141,7 +135,8 @@ def search_links(sketch, full, order, links, keys, known, stride, n_threads, out
     """The loop, with one tree that keeps the rows in their order."""
     trees = np.arange(len(keys), dtype=np.int32)[None] if trees is None else trees
     places = np.argsort(trees, axis=1).astype(np.int32)
-    return _native.search_links(sketch, full, trees, places, order, links, keys, known, stride, n_threads, out)
+    space = rows_of(sketch, full, order)
+    return _native.search_links(space, trees, places, links, keys, known, stride, n_threads, out)
 
 
 def test_links_are_neighbours_and_rows_that_name_me(rng):
@@ -281,8 +276,12 @@ def test_arrays_that_do_not_fit_are_refused(rng):
     X = integer_rows(rng, 40)
     orders = np.arange(40, dtype=np.int32)[None]
     with pytest.raises(ValueError, match="do not fit"):
-        _native.search_leaves(X, orders, 3, 1, np.empty((40, 6), np.uint64))  # leaves of five rows, six wanted
+        _native.search_leaves(rows_of(X), orders, 3, 1, np.empty((40, 6), np.uint64))  # leaves of five rows, six wanted
     with pytest.raises(ValueError, match="do not fit"):
-        _native.search_leaves(X[:, :15].copy(), orders, 0, 1, np.empty((40, 6), np.uint64))
+        _native.search_leaves(rows_of(X[:30]), orders, 0, 1, np.empty((40, 6), np.uint64))
+    with pytest.raises(ValueError, match="do not fit"):
+        rows_of(X[:, :15].copy())
+    with pytest.raises(ValueError, match="do not fit"):
+        rows_of(X, X, np.full(40, 40, np.int32))
     with pytest.raises(ValueError, match="do not fit"):
         _native.link_rows(keys_of(np.zeros((3, 1)), [[1], [2], [7]]), 1, 0, 1, np.empty((3, 4), np.int32))

@@ -102,16 +102,56 @@ def test_trees_and_links_that_lead_nowhere():
     orders = np.empty((1, n), np.int32)
     _native.grow_trees(rows, 1, 0, 1, 1, orders)
     keys = np.empty((n, k), np.uint64)
-    _native.search_leaves(rows, orders, 1, 1, keys)
+    order, full = np.arange(n, dtype=np.int32), np.empty((n, 0), np.float32)
+    space = _native.DenseDescent(rows, "squares", 2.0, np.empty(0, np.float32), full, order)
+    _native.search_leaves(space, orders, 1, 1, keys)
     bad = orders.copy()
     bad[0, 3] = n
     with pytest.raises(ValueError, match="fit together"):
-        _native.search_leaves(rows, bad, 1, 1, np.empty_like(keys))
+        _native.search_leaves(space, bad, 1, 1, np.empty_like(keys))
     links = np.zeros((n, 5), np.int32)
     links[:, 1], links[:, 2] = 1, n
-    order, full = np.arange(n, dtype=np.int32), np.empty((n, 0), np.float32)
     with pytest.raises(ValueError, match="fit together"):
-        _native.search_links(rows, full, orders, orders, order, links, keys, True, 1, 1, np.empty_like(keys))
+        _native.search_links(space, orders, orders, links, keys, True, 1, 1, np.empty_like(keys))
+
+
+def test_rows_of_a_descent_that_lead_nowhere():
+    one, starts, columns = np.ones(2, np.float32), np.array([0, 1, 2]), np.array([0, 3], np.int32)
+    for place, value in (1, columns + 1), (2, starts + 1), (3, one[:1]):
+        parts = [one, columns, starts, one]
+        _native.SparseDescent(*parts, 4, False, "jaccard")
+        parts[place] = value
+        with pytest.raises(ValueError, match="fit together"):
+            _native.SparseDescent(*parts, 4, False, "jaccard")
+    words = np.zeros((2, 1), np.uint64)
+    bits = _native.BitDescent(words, one, 64, "dice")
+    with pytest.raises(ValueError, match="fit together"):
+        _native.BitDescent(words, one, 65, "dice")
+    for row, ids in (2, [0]), (0, [2]), (-1, [0]):
+        with pytest.raises(ValueError, match="fit together"):
+            _native.measure_pairs(bits, row, np.array(ids, np.int32), np.empty(1, np.float32))
+    with pytest.raises(ValueError, match="no such"):
+        _native.BitDescent(words, one, 64, "squares")
+
+
+def test_listed_rows_that_are_not_there():
+    rows, words = np.ones((2, 3)), np.ones((2, 1), np.uint64)
+    cells = np.ones(2), np.array([0, 1], np.int32), np.array([0, 1, 2])
+    bad, out = np.array([[0], [2]], np.int32), np.empty((2, 1))
+    with pytest.raises(ValueError, match="fit together"):
+        _native.measured_lists(rows, rows, "canberra", 2.0, bad, out)
+    with pytest.raises(ValueError, match="fit together"):
+        _native.shared_bit_lists(words, words, bad, out)
+    with pytest.raises(ValueError, match="fit together"):
+        _native.shared_cell_lists(*cells, *cells, True, bad, out)
+    with pytest.raises(ValueError, match="fit together"):
+        _native.shared_cell_block(*cells, *cells, True, out)  # two rows of the other table, one column of room
+    with pytest.raises(ValueError, match="fit together"):
+        _native.measured_block(rows, rows, "canberra", 2.0, 1, out)
+    with pytest.raises(ValueError, match="fit together"):
+        _native.distances_from_shared(out, np.ones(1), np.ones((1, 1)), 3.0, "jaccard")
+    with pytest.raises(ValueError, match="no such"):
+        _native.measured_block(rows, rows, "squares", 2.0, 1, np.empty((2, 2)))
 
 
 def test_forms_of_patches_that_do_not_belong_together():

@@ -150,10 +150,10 @@ def check_measurable(X: Any, metric: Any, accepts: Accepts, *, fitting: bool) ->
 
     Missing and infinite cells are in no domain: what is to be done about them is said elsewhere.
     """
-    if sparse.issparse(X) or not is_limited(metric) or not np.isfinite(X).all():
+    if not is_limited(metric) or not np.isfinite(X.data if sparse.issparse(X) else X).all():
         return
     check_domain(X, metric, accepts.owner)
-    if fitting:
+    if fitting and not sparse.issparse(X):
         check_function(X, metric, accepts.owner)
 
 

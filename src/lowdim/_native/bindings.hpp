@@ -21,12 +21,15 @@ void bind_umap_expected_descent(nb::module_& m);
 void bind_umap_memberships(nb::module_& m);
 void bind_umap_sampled_descent(nb::module_& m);
 
+void bind_descent_spaces(nb::module_& m);
 void bind_gower_distances(nb::module_& m);
 void bind_local_patches(nb::module_& m);
+void bind_measured_rows(nb::module_& m);
 void bind_nn_descent(nb::module_& m);
 void bind_rank_tally(nb::module_& m);
 void bind_ranks(nb::module_& m);
 void bind_row_pairs(nb::module_& m);
+void bind_shared_cells(nb::module_& m);
 void bind_squared_distances(nb::module_& m);
 void bind_top_k(nb::module_& m);
 

@@ -43,12 +43,15 @@ NB_MODULE(_native, m) {
   lowdim::bind_umap_memberships(m);
   lowdim::bind_umap_sampled_descent(m);
 
+  lowdim::bind_descent_spaces(m);
   lowdim::bind_gower_distances(m);
   lowdim::bind_local_patches(m);
+  lowdim::bind_measured_rows(m);
   lowdim::bind_nn_descent(m);
   lowdim::bind_rank_tally(m);
   lowdim::bind_ranks(m);
   lowdim::bind_row_pairs(m);
+  lowdim::bind_shared_cells(m);
   lowdim::bind_squared_distances(m);
   lowdim::bind_top_k(m);
 

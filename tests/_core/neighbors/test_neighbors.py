@@ -12,6 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 
 import lowdim
 from lowdim import _native
+from lowdim._core.distances import with_params
 from lowdim._core.neighbors import exact_nearest, exact_radius, nearest, prepared, shared, within
 
 DTYPES = [np.float32, np.float64]
@@ -602,14 +603,40 @@ def test_when_approximate_search_is_taken(monkeypatch):
     nearest(X, 5, approximate=None)
     assert len(taken) == 1
     nearest(X, 5, queries=X, approximate=None)
-    nearest(X, 5, metric="manhattan", approximate=True)
-    nearest(sparse.csr_array(X), 5, approximate=True)
+    nearest(X, 5, metric=lambda a, b: float(np.abs(a - b).sum()), approximate=True)
     nearest(X, 300, approximate=True)
     assert len(taken) == 1
+    for metric, rows in ("manhattan", X), ("canberra", X), ("correlation", X), ("cosine", sparse.csr_array(X)):
+        before = len(taken)
+        nearest(rows, 5, metric=metric, approximate=None)
+        assert len(taken) == before + 1, metric
+    taken.clear()
     with shared(X):
         near = nearest(X, 5, approximate=True)
         assert nearest(X, 5, approximate=None).indices is not near.indices
-        assert len(taken) == 2
+        assert len(taken) == 1
         nearest(X, 5)  # approximate neighbours do not serve whoever wants exact ones
         nearest(X, 5, approximate=True)
-        assert len(taken) == 2
+        assert len(taken) == 1
+
+
+@pytest.mark.parametrize("metric", ["cosine", "hellinger", "jaccard", with_params("minkowski", {"p": 3}, "test")])
+def test_neighbours_under_any_metric_are_shared(metric, monkeypatch):
+    """Also of sparse rows, and under a metric with parameters that was made anew."""
+    from lowdim._core.neighbors import search as neighbors
+
+    X = (np.random.default_rng(0).random((40, 12)) < 0.5) + np.eye(40, 12)
+    X = np.minimum(X, 1.0)
+    calls = []
+    search = neighbors._search
+    monkeypatch.setattr(neighbors, "_search", lambda *a: calls.append(a[1]) or search(*a))
+    for rows in (X, sparse.csr_array(X)) if isinstance(metric, str) else (X,):
+        again = metric if isinstance(metric, str) else with_params("minkowski", {"p": 3}, "test")
+        with shared(rows):
+            first, second = nearest(rows, 5, metric=metric), nearest(rows, 4, metric=again)
+            np.testing.assert_array_equal(first.indices[:, :4], second.indices)
+            assert len(calls) == 1
+            if not isinstance(metric, str):
+                nearest(rows, 4, metric=with_params("minkowski", {"p": 4}, "test"))
+                assert len(calls) == 2
+        calls.clear()

@@ -13,9 +13,11 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from lowdim._core.distances.domains import called, check_symmetric, measured_by_name, refuse_undefined
+from lowdim._core.distances.compiled import OF_SPARSE, table_of
+from lowdim._core.distances.domains import called, check_domain, check_symmetric, refuse_undefined
 from lowdim._core.distances.gower import gower_block
 from lowdim._core.distances.metrics import CODED, GOWER, OWN, Metric, check_metric
+from lowdim._core.distances.moved import MOVED, Moved, moved, moved_rows
 from lowdim._core.distances.rows import (
     excess,
     origin,
@@ -49,9 +51,10 @@ def pairwise(
     Parameters
     ----------
     X, Y : array or sparse matrix
-        Rows, for euclidean, cosine and manhattan also sparse; `Y` None means `X`, with a diagonal of exact 0.
+        Rows, for the metrics of `compiled.OF_SPARSE`, euclidean, cosine, manhattan and hellinger also sparse; `Y` None
+        means `X`, with a diagonal of exact 0.
     metric : str or callable
-        euclidean, cosine, manhattan, a name of scipy's `cdist`, or a function of two rows.
+        A name of `metrics.check_metric`, or a function of two rows.
     squared : bool
         Leave out the square root (euclidean only).
     owner : str
@@ -72,6 +75,8 @@ def pairwise(
     """
     metric = _usable(metric, squared, owner)
     Q, R = two_tables(X, Y, owner)
+    if (form := moved(metric)) is not None:
+        return _moved_block(form, Q, R, metric, owner)
     if metric in ("euclidean", "cosine"):
         exponent = excess(R) if metric == "euclidean" else 0
         block = _from_products(
@@ -132,20 +137,43 @@ def _from_products(Q: Any, R: Any, metric: Metric, root: bool) -> np.ndarray:
     return block
 
 
+def _moved_block(form: Moved, Q: Any, R: Any, metric: Metric, owner: str) -> np.ndarray:
+    """Distances of the rows that another metric is measured between."""
+    left = moved_rows(form, Q, metric, owner, "X")
+    right = None if Q is R else moved_rows(form, R, metric, owner, "Y")
+    with np.errstate(over="ignore"):
+        block: np.ndarray = form.distances(pairwise(left, right, form.metric, owner=owner))
+        return block.astype(R.dtype, copy=False)
+
+
 def _measured(Q: Any, R: Any, metric: Metric, owner: str) -> np.ndarray:
-    """Every pair by itself: our kernel for manhattan where rows are sparse or long, scipy for the rest."""
+    """Every pair by itself, by compiled loops; by scipy what has weights, and short rows under manhattan distances."""
     if metric == "manhattan" and not sparse.issparse(Q) and Q.shape[1] < _LONG:
         return cdist(Q, R, "cityblock").astype(R.dtype, copy=False)
     if metric == "manhattan":
         block = np.empty((Q.shape[0], R.shape[0]), R.dtype)
         row_pairs(Q, R, row_scales(Q, metric), row_scales(R, metric)).block(1, block)
         return block
-    if sparse.issparse(Q):
-        raise ValueError(
-            f"{owner}: metric must be one of {', '.join(OWN)} for sparse rows; got {metric!r}. Or pass X.toarray()."
-        )
-    block = called(Q, R, metric, owner) if callable(metric) else measured_by_name(Q, R, metric, owner)
+    check_domain(Q, metric, owner)
+    if R is not Q:
+        check_domain(R, metric, owner, "Y")
+    table = table_of(Q, R, metric)
+    if table is not None:
+        block = table.block(slice(None), slice(None))
+    elif sparse.issparse(Q) or not callable(metric):
+        raise refusal_of_sparse(metric, owner)
+    else:
+        block = called(Q, R, metric, owner)
     return block.astype(R.dtype, copy=False)
+
+
+def refusal_of_sparse(metric: Metric, owner: str) -> ValueError:
+    """The error for sparse rows under a metric that would need them dense."""
+    known = ", ".join((*OWN, *(name for name, form in MOVED.items() if form.sparse), *OF_SPARSE))
+    which = " of True and False" if metric == "hamming" else ""
+    return ValueError(
+        f"{owner}: metric must be one of {known} for sparse rows{which}; got {metric!r}. Or pass X.toarray()."
+    )
 
 
 def own_points(D: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -14,10 +14,18 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
-from lowdim._core.distances.metrics import HELLINGER, Metric, ParametricMetric, called_by
+from lowdim._core.distances.metrics import HAVERSINE, HELLINGER, RUZICKA, Metric, ParametricMetric, called_by
 
 Array = np.ndarray
 _TRIED = 12  # rows among which a function of the user is tried out before it is used
+
+
+def _angles(cells: Array) -> Array:
+    """Which cells are a latitude or a longitude in radians; none where there are not two columns."""
+    if cells.shape[1] != 2:
+        return np.zeros(cells.shape, dtype=bool)
+    inside: Array = np.abs(cells) <= np.array([np.pi / 2, 2 * np.pi]) * (1 + 1e-6)
+    return inside
 
 
 @dataclass(frozen=True)
@@ -33,7 +41,7 @@ REAL = Domain("real numbers", lambda cells: np.ones(np.shape(cells), dtype=bool)
 BOOLEAN = Domain(
     "True and False (or 1 and 0)",
     lambda cells: (cells == 0) | (cells == 1),
-    "Say what counts as present, such as X > 0, or use a metric for numbers.",
+    "Say what counts as present, such as X > 0, or compare how much there is: metric='ruzicka' for counts.",
 )
 NON_NEGATIVE = Domain(
     "numbers that are not negative, such as counts",
@@ -46,14 +54,20 @@ SHARES = Domain(
     "Drop such rows, or use another metric.",
 )
 
+GLOBE = Domain(
+    "two columns, latitude and longitude, in radians",
+    lambda cells: _angles(cells),
+    "Turn degrees into radians, np.radians(X).",
+)
 VARIED = Domain("rows that are not constant", REAL.holds, "Drop it, or use metric='cosine'.")
 
 # Every metric by name -> its domain. What is not here is defined for all real rows.
 DOMAINS = {
     **dict.fromkeys(("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule"), BOOLEAN),
-    "braycurtis": NON_NEGATIVE,
+    **dict.fromkeys(("braycurtis", RUZICKA), NON_NEGATIVE),
     **dict.fromkeys(("jensenshannon", HELLINGER), SHARES),
     "correlation": VARIED,
+    HAVERSINE: GLOBE,
 }
 
 
@@ -70,23 +84,47 @@ def check_domain(rows: Any, metric: Metric, owner: str, name: str = "X") -> None
     """ValueError where rows are outside the domain of a named metric; the first cell outside is named."""
     metric = metric.name if isinstance(metric, ParametricMetric) else metric
     domain = DOMAINS.get(metric, REAL) if isinstance(metric, str) else REAL
-    if domain is REAL or not np.size(rows) or sparse.issparse(rows):
+    if domain is REAL or not rows.shape[0] or not rows.shape[1]:
         return
-    outside = ~domain.holds(rows)
-    if outside.any():
-        i, j = (int(found[0]) for found in np.nonzero(outside))
+    place = _outside(rows, domain)
+    if place is not None:
+        i, j, value = place
         raise ValueError(
-            f"{owner}: metric={metric!r} must get {domain.text}; got {rows[i, j]:g} in row {i}, column {j} of {name}. "
+            f"{owner}: metric={metric!r} must get {domain.text}; got {value:g} in row {i}, column {j} of {name}. "
             f"{domain.way}"
         )
-    constant = rows.max(axis=1) == rows.min(axis=1) if domain in (SHARES, VARIED) else np.zeros(1, dtype=bool)
-    constant &= (rows[:, 0] == 0) if domain is SHARES else True
+    constant = _constant(rows, domain)
     if constant.any():
         i = int(constant.argmax())
         raise ValueError(
             f"{owner}: metric={metric!r} must get {domain.text}; all cells of row {i} of {name} are {rows[i, 0]:g}. "
             f"{domain.way}"
         )
+
+
+def _constant(rows: Any, domain: Domain) -> Array:
+    """Rows that a domain leaves no distance for: of shares those of zeros, of varied rows the constant ones."""
+    if domain is SHARES:
+        return np.asarray(rows.sum(axis=1)).ravel() == 0
+    if domain is VARIED and not sparse.issparse(rows):
+        return np.asarray(rows.max(axis=1) == rows.min(axis=1))
+    return np.zeros(1, dtype=bool)
+
+
+def _outside(rows: Any, domain: Domain) -> tuple[int, int, float] | None:
+    """Row, column and value of the first cell outside of the domain; of sparse rows, of the stored ones."""
+    if sparse.issparse(rows):
+        stored = rows.tocoo()
+        outside = np.flatnonzero(~domain.holds(stored.data[:, None]))
+        if not len(outside):
+            return None
+        first = outside[0]
+        return int(stored.row[first]), int(stored.col[first]), float(stored.data[first])
+    outside = ~domain.holds(rows)
+    if not outside.any():
+        return None
+    i, j = (int(found[0]) for found in np.nonzero(outside))
+    return i, j, float(rows[i, j])
 
 
 def check_function(rows: Array, metric: Metric, owner: str) -> None:
@@ -163,9 +201,6 @@ def measured_by_name(Q: Array, R: Array, metric: str, owner: str, params: Mappin
     check_domain(Q, metric, owner)
     if R is not Q:
         check_domain(R, metric, owner, "Y")
-    if metric == HELLINGER:
-        roots = [np.sqrt(rows / rows.sum(axis=1, keepdims=True, dtype=np.float64)) for rows in (Q, R)]
-        return np.asarray(cdist(*roots) / np.sqrt(2.0))
     if DOMAINS.get(metric) is BOOLEAN:
         Q, R = Q.astype(bool), R.astype(bool)
     try:

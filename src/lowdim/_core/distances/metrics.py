@@ -18,13 +18,25 @@ GOWER = "gower"  # of tables of numbers and categories
 CODED = "coded rows of numbers and categories"  # the metric of the tables that `gower.Gower` makes of them
 
 HELLINGER = "hellinger"  # of shares: the Euclidean distance of their square roots, over the square root of 2
+HAVERSINE = "haversine"  # of latitudes and longitudes: the angle between two places on a globe
+RUZICKA = "ruzicka"  # of counts: 1 - the sum of the lesser cells over that of the greater; Tanimoto's distance of bits
+_WITHOUT_SCIPY = (HELLINGER, HAVERSINE, RUZICKA)
 
 OWN = ("euclidean", "cosine", "manhattan")
-_ALIASES = {"l2": "euclidean", "l1": "manhattan", "cityblock": "manhattan"}
+_ALIASES = {
+    "l2": "euclidean",
+    "minkowski": "euclidean",  # without p
+    "l1": "manhattan",
+    "cityblock": "manhattan",
+    "tanimoto": "jaccard",  # of True and False they are the same
+    "counttanimoto": RUZICKA,
+}
 _SCIPY = (
     *("braycurtis", "canberra", "chebyshev", "correlation", "dice", "hamming", "jaccard", "jensenshannon"),
     *("minkowski", "rogerstanimoto", "russellrao", "sokalsneath", "sqeuclidean", "yule"),
 )
+
+_PUBLIC = (*OWN, *_SCIPY, *_WITHOUT_SCIPY, GOWER, "precomputed")
 
 # scipy takes the parameters of these two from the rows it is handed: they would change from block to block.
 _FITTED = {
@@ -76,11 +88,19 @@ def check_metric(metric: Any, owner: str) -> Metric:
     if callable(metric):
         return metric
     name = _ALIASES.get(metric, metric) if isinstance(metric, str) else metric
-    if isinstance(name, str) and name in (*OWN, *_SCIPY, *METRICS.values(), HELLINGER, GOWER, CODED, "precomputed"):
+    if isinstance(name, str) and name in (
+        *OWN,
+        *_SCIPY,
+        *METRICS.values(),
+        *_WITHOUT_SCIPY,
+        GOWER,
+        CODED,
+        "precomputed",
+    ):
         return name
     if isinstance(name, str) and name in _FITTED:
         raise ValueError(f"{owner}: metric {name!r} depends on all rows at once; {_FITTED[name]}.")
-    known = ", ".join(sorted((*OWN, *_SCIPY, HELLINGER, GOWER, "precomputed")))
+    known = ", ".join(sorted(_PUBLIC))
     raise ValueError(f"{owner}: metric must be a function of two rows or one of {known}; got {metric!r}.")
 
 
@@ -111,8 +131,9 @@ def with_params(metric: Any, params: Mapping[str, Any] | None, owner: str) -> Me
         return check_metric(metric, owner)
     if callable(metric):
         return partial(metric, **params)
-    name = metric if isinstance(metric, str) and metric in _FITTED else check_metric(metric, owner)
-    if name in (GOWER, HELLINGER, "precomputed"):
+    as_given = isinstance(metric, str) and metric in (*_FITTED, "minkowski")
+    name = metric if as_given else check_metric(metric, owner)
+    if name in (GOWER, *_WITHOUT_SCIPY, "precomputed"):
         raise ValueError(
             f"{owner}: metric_params must be None for metric={name!r}; got {', '.join(map(repr, params))}."
         )

@@ -69,7 +69,7 @@ def _by_products(search: Search, k: int) -> Engine:
         certain = kth + products.slack(rows, kth) < floor
         return values, indices, certain | (products.rounding == 0) | (wanted == there)
 
-    size = max(1, 2**22 // n) if sparse.issparse(search.X) else max(16, 2**20 // wanted)
+    size = 64 if sparse.issparse(search.X) else max(16, 2**20 // wanted)
     return min(BLOCK_ROWS, size), _settle(search, k, propose)
 
 

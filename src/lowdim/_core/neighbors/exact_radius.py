@@ -35,7 +35,7 @@ def rows_within(search: Search, radius: float, n_jobs: int | None, route: str | 
         near = distances <= search.X.dtype.type(radius)
         return queries[near], columns[near], distances[near]
 
-    size = min(BLOCK_ROWS, max(1, 2**22 // search.X.shape[0])) if sparse.issparse(search.X) else BLOCK_ROWS
+    size = 64 if sparse.issparse(search.X) else BLOCK_ROWS
     return threads.map_rows(find, search.Q.shape[0], size, n_jobs)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from lowdim import _native
 from lowdim._core.distances import (
     OWN,
+    Table,
     called_by,
     pairwise,
 )
@@ -32,6 +33,8 @@ class Measured:
 
 def measured_blocks(search: Search, owner: str) -> Callable[[slice, slice], np.ndarray]:
     """Blocks of a metric that has no engine of its own."""
+    if search.table is not None:
+        return search.table.block
     own = search.metric in OWN
     Q, X = (rows if own else rows.astype(np.float64, copy=False) for rows in (search.Q, search.X))
 
@@ -46,6 +49,20 @@ def measured_blocks(search: Search, owner: str) -> Callable[[slice, slice], np.n
         return block
 
     return read
+
+
+def refined(table: Table, indices: np.ndarray, n_jobs: int | None) -> Found:
+    """The distances of the rows that are listed for each row, and the lists in their order."""
+    values, ordered = np.empty(indices.shape), np.empty_like(indices)
+
+    def measure(rows: slice) -> None:
+        found = table.listed(rows, indices[rows])
+        order = np.lexsort((indices[rows], found), axis=1)
+        values[rows] = np.take_along_axis(found, order, axis=1)
+        ordered[rows] = np.take_along_axis(indices[rows], order, axis=1)
+
+    threads.map_rows(measure, len(indices), MEASURED_ROWS, n_jobs)
+    return values, ordered
 
 
 def nearest_listed(table: Measured, k: int, n_jobs: int | None) -> Found:

@@ -22,30 +22,28 @@ from typing import Any
 import numpy as np
 
 from lowdim import _native
+from lowdim._core.distances import Metric
+from lowdim._core.neighbors.descent_rows import Points, padded, points_of
 from lowdim._core.runtime import rng, threads
 
 # Chosen on MNIST (70,000 rows; 784 columns, and 50 principal coordinates): least time at a recall of 0.98.
 LEAF = 40  # fewest rows of a leaf; leaves are up to three times that
 TREES = 4
 SHORT, SHARE = 18, 0.4  # rounds keep max(SHORT, SHARE * k) neighbours per row, the last one k
-SKETCH = 128  # coordinates of a sketch: at 64, three times as many pairs (median) need a second look
-DIRECT = 192  # rows up to this length are their own sketches
 FEW = 1024  # so few rows are compared with all others, as are up to short**2: two links are about as many
 NAMED = 0.5  # rows that name a row, as a share of those it names
 PROBE = 512  # rows that are tried before all are
 GUESSES = 2  # rounds on sketches alone before distances are confirmed
-
-_BLOCK = 1024  # rows of a block of numpy work
 
 
 @dataclass(frozen=True, eq=False)
 class _Search:
     """Rows as the loops want them, and where seeds come from."""
 
-    sketch: np.ndarray  # (n, multiple of 16), in the order of the first tree
-    full: np.ndarray  # (n, d) as they came, or (n, 0) where the sketch is the row
-    order: np.ndarray  # the row that each sketch stands for
-    trees: np.ndarray  # (trees, n): sketches in the order of each tree's leaves
+    space: Any  # measures pairs of rows, in the order of the first tree
+    guess: Any  # the same by their sketches alone; None where rows have none
+    order: np.ndarray  # the row of the data that each of them is
+    trees: np.ndarray  # (trees, n): the rows in the order of each tree's leaves
     stream: np.random.Generator
     workers: int
 
@@ -66,17 +64,17 @@ class _Search:
         n = keys.shape[0]
         lists, places = np.empty((n, k), np.uint64), np.empty_like(self.trees)
         np.put_along_axis(places, self.trees, np.arange(n, dtype=np.int32)[None], axis=1)
-        rows = (self.sketch, self.full, self.trees, places, self.order)
         steps = np.empty((n, 0), np.int32) if links is None else links
+        rows = (self.space, self.trees, places)
         changed = _native.search_links(*rows, steps, keys, known, stride, self.workers, lists)
         return lists, changed / (k * -(-n // stride))
 
 
 def nearest_by_descent(
-    X: np.ndarray,
+    X: Any,
     k: int,
     *,
-    metric: str = "euclidean",
+    metric: Metric = "euclidean",
     n_jobs: int | None = None,
     random_state: Any = 0,
     n_trees: int = TREES,
@@ -93,11 +91,12 @@ def nearest_by_descent(
 
     Parameters
     ----------
-    X : ndarray of shape (n, d), float32 or float64, finite
+    X : ndarray or sparse matrix of shape (n, d), float32 or float64, finite
         Searched in float32.
     k : int
         Neighbours per row, from 1 to n - 1.
-    metric : {"euclidean", "cosine"}
+    metric : str or ParametricMetric
+        One that compiled loops measure: euclidean, cosine and manhattan, and those of `distances.table_of`.
     n_jobs : int, optional
         Threads.
     random_state : int, Generator or RandomState
@@ -115,141 +114,29 @@ def nearest_by_descent(
     indices : ndarray of shape (n, k), int32
         Nearest first, ties by index, the row itself left out by index.
     distances : ndarray of shape (n, k), float32
-        As measured in float32; whoever needs more digits measures the k pairs again.
+        As measured in float32, under euclidean and cosine; else numbers that are ordered like the distances. Whoever
+        needs more digits measures the k pairs again.
     """
     n = X.shape[0]
-    _check(n, k, metric)
+    check_lists(n, k, "nearest_by_descent")
     stream = rng.generator(random_state)
-    rows, scale, zero = _searchable(X, metric, n_jobs)
+    points = points_of(X, metric, n_jobs, "nearest_by_descent")
     short = max(SHORT, math.ceil(SHARE * k)) if short is None else short
     if n <= max(FEW, short**2):
-        search, keys = _plant(rows, 0, 1, k, stream, n_jobs)
+        search, keys = _plant(points, 0, 1, k, stream, n_jobs)
     else:
         depth = int(math.log2(0.75 * n / max(LEAF, short + 1)))  # the first split can be 40 to 60
-        search, keys = _plant(rows, depth, n_trees, short, stream, n_jobs)
+        search, keys = _plant(points, depth, n_trees, short, stream, n_jobs)
         keys = _improve(search, keys, k, max_iter, tol)
     indices, distances = np.empty((n, k), np.int32), np.empty((n, k), np.float32)
-    _native.read_lists(keys, search.order, metric == "euclidean", search.workers, indices, distances)
-    if metric == "cosine":
-        return indices, _cosine_distances(indices, distances, zero)
-    return indices, distances / np.float32(scale)
+    _native.read_lists(keys, search.order, points.root, search.workers, indices, distances)
+    return indices, points.distances(indices, distances)
 
 
-def _check(n: int, k: int, metric: str) -> None:
-    if metric not in ("euclidean", "cosine"):
-        raise ValueError(
-            f"nearest_by_descent: metric must be 'euclidean' or 'cosine'; got {metric!r}. Other metrics: exact search."
-        )
+def check_lists(n: int, k: int, owner: str) -> None:
+    """ValueError where n rows have no k neighbours each."""
     if not 1 <= k < n:
-        raise ValueError(f"nearest_by_descent: k must be from 1 to {n - 1} for {n} rows; got {k!r}.")
-
-
-def _check_finite(peak: float) -> None:
-    if not math.isfinite(peak):
-        raise ValueError(
-            f"nearest_by_descent: X must be finite; its largest absolute value is {peak}. Fill or drop such rows first."
-        )
-
-
-# ---- rows --------------------------------------------------------------------------------------------------
-
-
-def _searchable(X: np.ndarray, metric: str, n_jobs: int | None) -> tuple[np.ndarray, float, np.ndarray]:
-    """Rows in float32 with the Euclidean neighbours of `X`, their scale, and which have no direction."""
-    if metric == "cosine":
-        return _directions(X, n_jobs)
-    zero = np.zeros(0, bool)
-    peak = max(threads.map_rows(lambda part: float(np.abs(X[part]).max()), X.shape[0], _BLOCK, n_jobs))
-    _check_finite(peak)
-    safe = peak == 0 or 2.0**-40 < peak < 2.0**40  # squares neither overflow nor vanish
-    if safe and X.dtype == np.float32:
-        return np.ascontiguousarray(X), 1.0, zero
-    scale = 1.0 if safe else math.ldexp(1.0, -math.frexp(peak)[1])
-    center = X[:_BLOCK].mean(axis=0, dtype=np.float64)  # any point among the rows: float32 then keeps their differences
-    rows = np.empty(X.shape, np.float32)
-
-    def copy(part: slice) -> None:
-        rows[part] = (X[part] - center) * scale
-
-    threads.map_rows(copy, X.shape[0], _BLOCK, n_jobs)
-    return rows, scale, zero
-
-
-def _directions(X: np.ndarray, n_jobs: int | None) -> tuple[np.ndarray, float, np.ndarray]:
-    """Rows of length 1. Rows of zeros, orthogonal to all others by definition, get an axis of their own."""
-    peaks = np.concatenate(threads.map_rows(lambda part: np.abs(X[part]).max(axis=1), X.shape[0], _BLOCK, n_jobs))
-    _check_finite(float(peaks.max()))
-    zero = peaks == 0
-    rows = np.zeros((X.shape[0], X.shape[1] + int(zero.any())), np.float32)
-
-    def copy(part: slice) -> None:
-        units = X[part] / np.where(zero[part], 1, peaks[part])[:, None]
-        lengths = np.sqrt(np.einsum("ij,ij->i", units, units, dtype=np.float64))
-        rows[part, : X.shape[1]] = units / np.where(zero[part], 1, lengths)[:, None]
-        if zero.any():
-            rows[part, -1] = zero[part]
-
-    threads.map_rows(copy, X.shape[0], _BLOCK, n_jobs)
-    return rows, 1.0, zero
-
-
-def _cosine_distances(indices: np.ndarray, squared: np.ndarray, zero: np.ndarray) -> np.ndarray:
-    distances = squared / 2
-    if zero.any():
-        distances[zero[:, None] & zero[indices]] = 1
-    return distances
-
-
-def _aligned(n: int, width: int) -> np.ndarray:
-    """Empty float32 rows that begin at a cache line, `width` rounded up to whole vectors of sixteen."""
-    width = -(-width // 16) * 16
-    raw = np.empty(n * width * 4 + 64, np.uint8)
-    start = -raw.ctypes.data % 64
-    return raw[start : start + n * width * 4].view(np.float32).reshape(n, width)
-
-
-def _padded(rows: np.ndarray, order: np.ndarray | None, n_jobs: int | None) -> np.ndarray:
-    """The rows in `order` (None: as they are), filled up with zeros."""
-    n, d = rows.shape
-    out = _aligned(n, d)
-
-    def copy(part: slice) -> None:
-        out[part, :d] = rows[part] if order is None else rows[order[part]]
-        out[part, d:] = 0
-
-    threads.map_rows(copy, n, _BLOCK, n_jobs)
-    return out
-
-
-def _sketch(rows: np.ndarray, stream: np.random.Generator, n_jobs: int | None) -> np.ndarray:
-    """Leading coordinates in an orthonormal basis, and the length of the rest: no distance grows."""
-    n = rows.shape[0]
-    with threads.single_blas():
-        center, basis = _leading_basis(rows, stream)
-    out = _aligned(n, SKETCH)
-
-    def project(part: slice) -> None:
-        rest = rows[part] - center
-        out[part, :-1] = rest @ basis
-        rest -= out[part, :-1] @ basis.T
-        out[part, -1] = np.sqrt(np.einsum("ij,ij->i", rest, rest))
-
-    threads.map_rows(project, n, _BLOCK, n_jobs)
-    return out
-
-
-def _leading_basis(rows: np.ndarray, stream: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Roughly the leading principal directions, from a sample and two steps of subspace iteration.
-
-    Any orthonormal basis gives a valid sketch; a better one only rules out more pairs.
-    """
-    sample = rows[np.sort(stream.choice(rows.shape[0], min(rows.shape[0], 2048), replace=False))]
-    center = sample.mean(axis=0)
-    sample = sample - center
-    basis = stream.standard_normal((rows.shape[1], SKETCH - 1), dtype=np.float32)
-    for _ in range(3):
-        basis = np.linalg.qr(sample.T @ (sample @ basis))[0]
-    return center, np.ascontiguousarray(basis)
+        raise ValueError(f"{owner}: k must be from 1 to {n - 1} for {n} rows; got {k!r}.")
 
 
 # ---- search ------------------------------------------------------------------------------------------------
@@ -260,29 +147,29 @@ def _seed(stream: np.random.Generator) -> int:
 
 
 def _plant(
-    rows: np.ndarray, depth: int, n_trees: int, k: int, stream: np.random.Generator, n_jobs: int | None
+    points: Points, depth: int, n_trees: int, k: int, stream: np.random.Generator, n_jobs: int | None
 ) -> tuple[_Search, np.ndarray]:
     """The rows in the order of a first tree, and first lists from all. Depth 0: one leaf holds all rows."""
-    (n, d), workers = rows.shape, threads.n_threads(n_jobs)
-    direct = d <= DIRECT or depth == 0
-    sketch = _padded(rows, None, n_jobs) if direct else _sketch(rows, stream, n_jobs)
+    n, workers = points.n, threads.n_threads(n_jobs)
+    lines = points.lines(depth == 0, stream, n_jobs)
     order = np.empty((1, n), np.int32)
-    _native.grow_trees(sketch, depth, 0, _seed(stream), workers, order)
+    _native.grow_trees(lines, depth, 0, _seed(stream), workers, order)
     if depth > 0:
-        sketch = _padded(sketch, order[0], n_jobs)
+        lines = padded(lines, order[0], n_jobs)
     orders = np.empty((max(1, n_trees), n), np.int32)
     orders[0] = np.arange(n)
-    _native.grow_trees(sketch, depth, 1, _seed(stream), workers, orders[1:])
+    _native.grow_trees(lines, depth, 1, _seed(stream), workers, orders[1:])
+    guess, space = points.guess(lines, order[0]), points.space(lines, order[0])
     keys = np.empty((n, k), np.uint64)
-    _native.search_leaves(sketch, orders, depth, workers, keys)
-    return _Search(sketch, np.empty((n, 0), np.float32) if direct else rows, order[0], orders, stream, workers), keys
+    _native.search_leaves(space if guess is None else guess, orders, depth, workers, keys)
+    return _Search(space, guess, order[0], orders, stream, workers), keys
 
 
 def _improve(search: _Search, keys: np.ndarray, k: int, max_iter: int, tol: float) -> np.ndarray:
     """Rounds until few entries change; then longer lists where k asks for them."""
     short = keys.shape[1]
-    if search.full.shape[1] > 0:
-        guess = replace(search, full=search.full[:, :0].copy())
+    if search.guess is not None:
+        guess = replace(search, space=search.guess)
         for _ in range(GUESSES):
             keys, _ = guess.walk(keys, short, guess.links(keys, short))
         keys, _ = search.walk(keys, short, search.links(keys, short), known=False)
@@ -307,66 +194,3 @@ def _lengthen(search: _Search, keys: np.ndarray, k: int, max_iter: int, tol: flo
             break
         keys, _ = search.walk(keys, k, None)
     return keys
-
-
-# ---- how good it is ----------------------------------------------------------------------------------------
-
-
-def estimated_recall(
-    X: np.ndarray,
-    neighbors: Any,
-    *,
-    metric: str = "euclidean",
-    sample: int = 1000,
-    n_jobs: int | None = None,
-    random_state: Any = 0,
-) -> float:
-    """The share of the true nearest neighbours that was found, on rows drawn at random.
-
-    A neighbour counts as found when it is no farther than the k-th nearest, so that ties do not matter. Each
-    row drawn is compared with all others.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    neighbors : Neighbors or ndarray of shape (n, k)
-        What was found: the record, or its indices.
-    metric : {"euclidean", "cosine"}
-    sample : int
-        How many rows are drawn.
-    n_jobs : int, optional
-    random_state : int, Generator or RandomState
-
-    Returns
-    -------
-    float
-        Between 0 and 1.
-    """
-    indices = np.asarray(getattr(neighbors, "indices", neighbors))
-    n, k = indices.shape
-    _check(n, k, metric)
-    rows = _searchable(X, metric, n_jobs)[0]
-    drawn = np.sort(rng.generator(random_state).choice(n, min(n, sample), replace=False))
-
-    def found(part: slice) -> int:
-        own = drawn[part]
-        bound = _kth_squared(rows, own, k)[:, None]
-        values = ((rows[own][:, None].astype(np.float64) - rows[indices[own]]) ** 2).sum(axis=2)
-        return int((values <= bound).sum())
-
-    return sum(threads.map_rows(found, drawn.size, 64, n_jobs)) / (drawn.size * k)
-
-
-def _kth_squared(rows: np.ndarray, own: np.ndarray, k: int) -> np.ndarray:
-    """Squared distance of each of the rows `own` to its k-th nearest other row, rounded up a little."""
-    center = rows[own].mean(axis=0, dtype=np.float64)
-    queries = rows[own] - center
-    best = np.full((own.size, k), np.inf)
-    lengths = np.einsum("ij,ij->i", queries, queries)[:, None]
-    for part in threads.blocks(rows.shape[0], 4096):
-        others = rows[part] - center
-        values = lengths + np.einsum("ij,ij->i", others, others) - 2 * queries @ others.T
-        mine = np.nonzero((own >= part.start) & (own < part.stop))[0]
-        values[mine, own[mine] - part.start] = np.inf
-        best = np.partition(np.concatenate([best, values], axis=1), k - 1, axis=1)[:, :k]
-    return best[:, -1] + 1e-13 * (lengths[:, 0] + best[:, -1])

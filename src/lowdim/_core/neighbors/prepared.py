@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -15,20 +15,25 @@ from lowdim import _native
 from lowdim._core.distances import (
     OWN,
     Metric,
+    Table,
     check_domain,
+    csr_parts,
     excess,
     origin,
     over_power,
+    refusal_of_sparse,
     row_pairs,
     row_scales,
     scaled,
     squared_norms,
+    table_of,
     two_tables,
 )
 from lowdim._core.runtime import threads
 
 NOBODY = np.iinfo(np.int32).max  # index of a place not filled yet; the kernels use the same
 BLOCK_ROWS, BLOCK_COLUMNS = 512, 1024  # a block of products; half and twice the size take the same time
+SPARSE_COLUMNS = 4096  # of sparse rows: the products of one query stay in the cache while cells are added to them
 
 Found = tuple[np.ndarray, np.ndarray]
 
@@ -43,6 +48,9 @@ class Products:
     half_norms: np.ndarray
     unit: float  # squared distances here = true ones times this
     rounding: float  # relative to squared norms; 0: the products are exact
+    _inverted: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = field(
+        default_factory=dict
+    )  # blocks of sparse rows, column by column
 
     def candidates(self, rows: np.ndarray, skip: np.ndarray, k: int) -> Found:
         """The k smallest |y|^2 / 2 - x.y of each query row, as heaps: largest first."""
@@ -56,13 +64,23 @@ class Products:
         """Products of these query rows with consecutive columns, in a buffer that is used again."""
         left, n = self.Q[rows], self.X.shape[0]
         if sparse.issparse(self.X):
-            yield slice(0, n), (left @ self.X.T).toarray(order="C")
+            yield from self._sparse_blocks(left)
             return
         buffer = np.empty(len(rows) * min(n, BLOCK_COLUMNS), self.X.dtype)
         for columns in threads.blocks(n, BLOCK_COLUMNS):
             product = buffer[: len(rows) * (columns.stop - columns.start)].reshape(len(rows), -1)
             with np.errstate(over="ignore", invalid="ignore"):
                 np.matmul(left, self.X[columns].T, out=product)
+            yield columns, product
+
+    def _sparse_blocks(self, left: Any) -> Iterator[tuple[slice, np.ndarray]]:
+        parts = csr_parts(left)
+        for columns in threads.blocks(self.X.shape[0], SPARSE_COLUMNS):
+            key = columns.start
+            if key not in self._inverted:
+                self._inverted[key] = csr_parts(sparse.csr_array(self.X[columns].T))
+            product = np.empty((left.shape[0], columns.stop - columns.start))
+            _native.shared_cell_block(*parts, *self._inverted[key], False, product)
             yield columns, product
 
     def slack(self, rows: np.ndarray, squared: np.ndarray) -> np.ndarray:
@@ -144,6 +162,11 @@ class Search:
         return np.column_stack([table, scales == 0])
 
     @cached_property
+    def table(self) -> Table | None:
+        """The rows as compiled loops compare them pair by pair; None for metrics with engines and for functions."""
+        return None if self.metric in OWN else table_of(self.Q, self.X, self.metric)
+
+    @cached_property
     def tree(self) -> cKDTree:
         # Splits at the middle instead of the median: as fast to query, twice as fast to build.
         return cKDTree(self.points(self.X, self.x_scales), balanced_tree=False, compact_nodes=False)
@@ -196,10 +219,6 @@ def _whole(values: np.ndarray) -> bool:
 def open_search(X: Any, queries: Any, metric: Metric, owner: str) -> Search:
     """Checked rows, ready for the engines."""
     X, Q = two_tables(X, queries, owner, ("X", "queries"))
-    if sparse.issparse(X) and metric not in OWN:
-        raise ValueError(
-            f"{owner}: metric must be one of {', '.join(OWN)} for sparse rows; got {metric!r}. Or pass X.toarray()."
-        )
     if not min(Q.shape[0], X.shape[0]):
         raise ValueError(f"{owner}: {'X' if Q.shape[0] else 'queries'} must have at least one row; got none.")
     check_domain(X, metric, owner)
@@ -212,7 +231,10 @@ def open_search(X: Any, queries: Any, metric: Metric, owner: str) -> Search:
     q_scales = x_scales if Q is X else row_scales(Q, metric)
     pairs = row_pairs(Q, X, q_scales, x_scales)
     skip = own_index(Q.shape[0], queries)
-    return Search(Q, X, metric, queries is None, skip, q_scales, x_scales, pairs, exponent)
+    search = Search(Q, X, metric, queries is None, skip, q_scales, x_scales, pairs, exponent)
+    if sparse.issparse(X) and metric not in OWN and search.table is None:
+        raise refusal_of_sparse(metric, owner)
+    return search
 
 
 def own_index(m: int, queries: Any) -> np.ndarray:

@@ -7,6 +7,7 @@ is left out of its own neighbours by its index, never by its distance, so that d
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,25 @@ from scipy import sparse
 from lowdim._core.distances import (
     OWN,
     Metric,
+    Moved,
+    as_rows,
     check_metric,
+    moved,
+    moved_rows,
 )
 from lowdim._core.gpu.devices import Device
 from lowdim._core.neighbors import on_device
 from lowdim._core.neighbors.exact_nearest import fill_zero_rows, nearest_rows
 from lowdim._core.neighbors.exact_radius import rows_within
 from lowdim._core.neighbors.given import nearest_known, within_known
-from lowdim._core.neighbors.measured import MEASURED_ROWS, Measured, listed_within, measured_blocks, nearest_listed
+from lowdim._core.neighbors.measured import (
+    MEASURED_ROWS,
+    Measured,
+    listed_within,
+    measured_blocks,
+    nearest_listed,
+    refined,
+)
 from lowdim._core.neighbors.prepared import Search, open_search
 from lowdim._core.neighbors.record import Neighbors, check_k, graph_of_pairs
 from lowdim._core.neighbors.shared import remember, remembered
@@ -63,8 +75,8 @@ def nearest(
     approximate : bool or None
         True: search by `descent`, which finds 98 % and more of the neighbours of data with structure (its docstring has
         the measured recall); the distances of those found are exact. None: where it pays, that is, for many rows of
-        more columns than a tree can handle. Only for the dense rows of `X` themselves under euclidean and cosine
-        distances; others are searched exactly.
+        more columns than a tree can handle. Only for the rows of `X` themselves, dense or sparse, under the metrics
+        that compiled loops measure; others are searched exactly.
     device : Device, optional
         A GPU, for dense rows under euclidean and cosine distances; others are searched on the CPU.
     owner : str
@@ -86,6 +98,13 @@ def nearest(
         return nearest_known(X, k, queries, n_jobs, owner, name)
     if queries is None and (found := remembered(X, k, metric, approximate)) is not None:
         return found
+    if (form := moved(metric)) is not None:
+        found = _nearest_moved(
+            form, X, k, metric, queries, n_jobs=n_jobs, approximate=approximate, device=device, owner=owner, name=name
+        )
+        if queries is None:
+            remember(X, metric, approximate is not False, found)
+        return found
     search = open_search(X, queries, metric, owner)
     check_k(k, search.X.shape[0], queries is None, owner, name)
     if device is not None and on_device.takes(search):
@@ -99,18 +118,45 @@ def nearest(
     return found
 
 
+def _nearest_moved(
+    form: Moved, X: Any, k: int, metric: Metric, queries: Any, *, owner: str, name: str, **settings: Any
+) -> Neighbors:
+    """Neighbours under a metric that is another one of other rows."""
+    own, asked = _moved_tables(form, X, metric, queries, owner)
+    dtype = np.result_type(own[0].dtype, own[0].dtype if asked is None else asked[0].dtype)
+    found = nearest(
+        own[1], k, metric=form.metric, queries=None if asked is None else asked[1], owner=owner, name=name, **settings
+    )
+    with np.errstate(over="ignore"):
+        return replace(found, distances=form.distances(found.distances).astype(dtype, copy=False))
+
+
+def _moved_tables(form: Moved, X: Any, metric: Metric, queries: Any, owner: str) -> Any:
+    """The rows and the queries (or None), each as given and as the other metric measures them."""
+    rows = as_rows(X, owner)
+    own = rows, moved_rows(form, rows, metric, owner, "X")
+    if queries is None:
+        return own, None
+    rows = as_rows(queries, owner, "queries")
+    return own, (rows, moved_rows(form, rows, metric, owner, "queries"))
+
+
 def _may_approximate(search: Search, k: int, asked: bool | None) -> bool:
     """Whether the approximate search is wanted and has something to offer."""
     n = search.X.shape[0]
-    fits = search.same and not sparse.issparse(search.X) and search.metric in ("euclidean", "cosine") and k < n // 2
-    return fits and (asked is True or (asked is None and n >= _MANY and search.route(k) != "tree"))
+    fits = search.same and k < n // 2 and (search.metric in OWN or search.table is not None)
+    by_tree = search.metric in OWN and search.route(k) == "tree"
+    return fits and (asked is True or (asked is None and n >= _MANY and not by_tree))
 
 
 def _nearly(search: Search, k: int, n_jobs: int | None) -> Neighbors:
     """Approximate neighbours, measured and sorted like exact ones."""
     from lowdim._core.neighbors.nn_descent import nearest_by_descent
 
-    indices, _ = nearest_by_descent(search.X, k, metric=str(search.metric), n_jobs=n_jobs)
+    indices, _ = nearest_by_descent(search.X, k, metric=search.metric, n_jobs=n_jobs)
+    if search.table is not None:
+        values, indices = refined(search.table, indices, n_jobs)
+        return Neighbors(indices, values.astype(search.X.dtype, copy=False))
     values = np.empty(indices.shape)
 
     def measure(rows: slice) -> None:
@@ -169,9 +215,21 @@ def within(
         raise ValueError(f"{owner}: radius must be a finite number that is not negative; got {radius!r}.")
     if metric == "precomputed":
         return within_known(X, float(radius), queries, n_jobs, owner)
+    if (form := moved(metric)) is not None:
+        own, asked = _moved_tables(form, X, metric, queries, owner)
+        reach = form.radius(float(radius)) * (1 + 1e-9)
+        graph = within(own[1], reach, metric=form.metric, queries=asked and asked[1], n_jobs=n_jobs, owner=owner)
+        return _cut(graph, form.distances(graph.data).astype(own[0].dtype), radius)
     search = open_search(X, queries, metric, owner)
     shape, dtype = (search.Q.shape[0], search.X.shape[0]), search.X.dtype
     if metric in OWN and (metric != "manhattan" or search.route(1) == "tree"):
         return graph_of_pairs(rows_within(search, float(radius), n_jobs), shape, dtype)
     table = Measured(measured_blocks(search, owner), shape, search.skip, dtype)
     return graph_of_pairs(listed_within(table, float(radius), n_jobs), shape, dtype)
+
+
+def _cut(graph: sparse.csr_array, distances: np.ndarray, radius: float) -> sparse.csr_array:
+    """The pairs of a graph whose distances, in another metric, are at most `radius`."""
+    rows = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+    near = distances <= distances.dtype.type(radius)
+    return graph_of_pairs([(rows[near], graph.indices[near], distances[near])], graph.shape, distances.dtype)

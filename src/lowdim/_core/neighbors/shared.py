@@ -8,9 +8,11 @@ from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from lowdim._core.distances import (
     Metric,
+    ParametricMetric,
 )
 from lowdim._core.neighbors.record import Neighbors, is_count
 
@@ -32,9 +34,20 @@ def shared(X: Any = None) -> Iterator[None]:
 
 
 def _key(X: Any, metric: Metric) -> Any:
-    if not isinstance(X, np.ndarray) or not isinstance(metric, str):
+    """Where the rows lie in memory, and the metric by name; None where they cannot be recognised."""
+    if isinstance(metric, ParametricMetric):
+        named: Any = metric.name, *((name, np.asarray(metric.params[name]).tobytes()) for name in sorted(metric.params))
+    elif isinstance(metric, str):
+        named = metric
+    else:
         return None
-    return X.__array_interface__["data"][0], X.shape, X.strides, X.dtype.str, metric
+    if sparse.issparse(X) and X.format == "csr":
+        return *(_place(part) for part in (X.data, X.indices, X.indptr)), X.shape, named
+    return (*_place(X), named) if isinstance(X, np.ndarray) else None
+
+
+def _place(X: np.ndarray) -> tuple[Any, ...]:
+    return X.__array_interface__["data"][0], X.shape, X.strides, X.dtype.str
 
 
 def remembered(X: Any, k: Any, metric: Metric, approximate: bool | None) -> Neighbors | None:

@@ -15,16 +15,11 @@
 #include "common/parallel.hpp"
 #include "common/splitmix.hpp"
 #include "neighbors/candidate_search.hpp"
+#include "neighbors/float_row_distances.hpp"
 
 namespace lowdim {
 
 namespace {
-
-Rows open_sketch(const In2<float>& sketch, std::int64_t n) {
-  const std::int64_t width = n_columns(sketch);
-  require(n_rows(sketch) == n && width > 0 && width % float_lanes == 0);
-  return {sketch.data(), width};
-}
 
 // ---- trees ---------------------------------------------------------------------------------------------------------
 
@@ -100,11 +95,11 @@ void grow_trees(In2<float> rows, int depth, std::int64_t first_tree, std::uint64
 }
 
 // First lists: the best of the rows that share a leaf with a row in any of the trees.
-void search_leaves(In2<float> sketch, In2<std::int32_t> orders, int depth, int n_threads, Out2<Key> keys) {
+void search_leaves(const Space& space, In2<std::int32_t> orders, int depth, int n_threads, Out2<Key> keys) {
   const std::int64_t n = n_rows(keys), k = n_columns(keys), n_trees = n_rows(orders);
   require(k > 0 && n_columns(orders) == n && depth >= 0 && depth < 31 && n_trees > 0);
   require(all_below(orders, n));
-  const Rows rows = open_sketch(sketch, n);
+  require(space.rows() == n);
   std::vector<std::vector<std::int64_t>> borders;
   std::vector<std::int32_t> leaf(static_cast<std::size_t>(n_trees * n));
   std::int64_t most = 0;
@@ -117,18 +112,16 @@ void search_leaves(In2<float> sketch, In2<std::int32_t> orders, int depth, int n
         leaf[t * n + orders.data()[t * n + p]] = static_cast<std::int32_t>(l);
     }
   }
-  parallel_for(n, 256, n_threads, [&](std::int64_t first, std::int64_t last, std::int64_t) {
-    Explorer explorer(rows, n, n_trees * most + 1);
-    dispatch([&]() LOWDIM_INLINE {
-      for (std::int64_t i = first; i < last; ++i) {
-        explorer.start(static_cast<std::int32_t>(i));
-        for (std::int64_t t = 0; t < n_trees; ++t) {
-          const std::int64_t* border = borders[t].data() + leaf[t * n + i];
-          for (std::int64_t p = border[0]; p < border[1]; ++p) explorer.add(orders.data()[t * n + p]);
-        }
-        explorer.finish(nullptr, 0, false, keys.data() + i * k, k);
+  parallel_for(n, space.chunk(n_trees * most, 256), n_threads, [&](std::int64_t first, std::int64_t last, auto) {
+    Explorer explorer(space, n_trees * most + 1);
+    for (std::int64_t i = first; i < last; ++i) {
+      explorer.start(static_cast<std::int32_t>(i));
+      for (std::int64_t t = 0; t < n_trees; ++t) {
+        const std::int64_t* border = borders[t].data() + leaf[t * n + i];
+        for (std::int64_t p = border[0]; p < border[1]; ++p) explorer.add(orders.data()[t * n + p]);
       }
-    });
+      explorer.finish(nullptr, 0, false, keys.data() + i * k, k);
+    }
   });
 }
 
@@ -231,47 +224,40 @@ LOWDIM_INLINE inline void look_around(Explorer& explorer, const In2<std::int32_t
 // `links` or, where these have no columns, along whole lists. Where lists get longer, and where a walk leads to too few
 // rows, as in a small cluster, a row also looks around in the trees. `known`: the keys hold distances of rows, not of
 // sketches. Returns how many entries are new.
-std::int64_t search_links(In2<float> sketch, In2<float> full, In2<std::int32_t> orders, In2<std::int32_t> places,
-                          In1<std::int32_t> order, In2<std::int32_t> links, In2<Key> keys, bool known,
-                          std::int64_t stride, int n_threads, Out2<Key> longer) {
+std::int64_t search_links(const Space& space, In2<std::int32_t> orders, In2<std::int32_t> places,
+                          In2<std::int32_t> links, In2<Key> keys, bool known, std::int64_t stride, int n_threads,
+                          Out2<Key> longer) {
   const std::int64_t n = n_rows(keys), k = n_columns(keys), columns = n_columns(links), k_out = n_columns(longer);
   require(n_rows(links) == n && n_rows(longer) == n && n_columns(orders) == n && stride > 0);
   require(same_shape(places, orders) && n_rows(orders) > 0);
-  require(k_out >= k && k > 0 && k_out < n && n_rows(order) == n);
-  require(all_below(orders, n) && all_below(places, n) && all_below(order, n));
+  require(k_out >= k && k > 0 && k_out < n && space.rows() == n);
+  require(all_below(orders, n) && all_below(places, n));
   for (std::int64_t e = 0; e < n * k; ++e) require(key_id(keys.data()[e]) < n);
   for (std::int64_t i = 0; columns > 0 && i < n; ++i) {
     const std::int32_t* own = links.data() + i * columns;
     require(columns >= 2 && own[0] >= 0 && own[0] <= own[1] && own[1] <= columns - 2);
     require(all_below(own + 2, own[1], n));
   }
-  Rows rows = open_sketch(sketch, n);
-  if (n_columns(full) > 0) {
-    require(n_rows(full) == n);
-    rows.full = full.data(), rows.full_width = n_columns(full), rows.order = order.data();
-  }
   const bool everything = k_out > k || !known;
   const std::int64_t steps = columns > 0 ? columns * columns : k * k, n_trees = n_rows(orders);
-  const std::int64_t chunk = std::max<std::int64_t>(4, std::min<std::int64_t>(128, (1 << 20) / steps));
+  const std::int64_t chunk = space.chunk(steps, 128);
   std::atomic<std::int64_t> changed{0};
   parallel_for((n + stride - 1) / stride, chunk, n_threads, [&](std::int64_t first, std::int64_t last, std::int64_t) {
-    Explorer explorer(rows, n, 1 + k + steps + n_trees * (k_out + 1));
+    Explorer explorer(space, 1 + k + steps + n_trees * (k_out + 1));
     std::int64_t entered = 0;
-    dispatch([&]() LOWDIM_INLINE {
-      for (std::int64_t i = first * stride; i < last * stride && i < n; i += stride) {
-        const Key* list = keys.data() + i * k;
-        Key* out = longer.data() + i * k_out;
-        explorer.start(static_cast<std::int32_t>(i));
-        for (std::int64_t c = 0; c < k; ++c) explorer.add(key_id(list[c]));
-        if (columns > 0)
-          walk_links(explorer, links.data(), columns, i, everything);
-        else
-          walk_lists(explorer, keys.data(), k, i);
-        if (k_out > k || explorer.count() < k_out) look_around(explorer, orders, places, i, k_out + 1);
-        explorer.finish(list, k, known, out, k_out);
-        for (std::int64_t c = 0; c < k_out; ++c) entered += out[c] & 1;
-      }
-    });
+    for (std::int64_t i = first * stride; i < last * stride && i < n; i += stride) {
+      const Key* list = keys.data() + i * k;
+      Key* out = longer.data() + i * k_out;
+      explorer.start(static_cast<std::int32_t>(i));
+      for (std::int64_t c = 0; c < k; ++c) explorer.add(key_id(list[c]));
+      if (columns > 0)
+        walk_links(explorer, links.data(), columns, i, everything);
+      else
+        walk_lists(explorer, keys.data(), k, i);
+      if (k_out > k || explorer.count() < k_out) look_around(explorer, orders, places, i, k_out + 1);
+      explorer.finish(list, k, known, out, k_out);
+      for (std::int64_t c = 0; c < k_out; ++c) entered += out[c] & 1;
+    }
     changed += entered;
   });
   return changed;
@@ -301,20 +287,6 @@ void read_lists(In2<Key> keys, In1<std::int32_t> order, bool root, int n_threads
   });
 }
 
-// The measuring loop on its own, for tests: sixteen rows b at a time.
-void tile_distances(In2<float> a, In2<float> b, Out2<float> out) {
-  const std::int64_t d = n_columns(a), m = n_rows(b), rows = n_rows(a);
-  require(n_columns(b) == d && d % float_lanes == 0 && has_shape(out, rows, m) && m % float_lanes == 0);
-  dispatch([&]() LOWDIM_INLINE {
-    for (std::int64_t i = 0; i < rows; ++i)
-      for (std::int64_t j = 0; j < m; j += float_lanes) {
-        const float* others[float_lanes];
-        for (std::int64_t p = 0; p < float_lanes; ++p) others[p] = b.data() + (j + p) * d;
-        one_to_many(a.data() + i * d, others, d, width() == Width::avx512, out.data() + i * m + j);
-      }
-  });
-}
-
 }  // namespace
 
 void bind_nn_descent(nb::module_& m) {
@@ -322,19 +294,16 @@ void bind_nn_descent(nb::module_& m) {
   using release = nb::call_guard<WithoutGil>;
   m.def("grow_trees", &grow_trees, "rows"_a.noconvert(), "depth"_a, "first_tree"_a, "seed"_a, "n_threads"_a,
         "orders"_a.noconvert(), release(), "Rows in the order of the leaves of random projection trees, a tree a row.");
-  m.def("search_leaves", &search_leaves, "sketch"_a.noconvert(), "orders"_a.noconvert(), "depth"_a, "n_threads"_a,
+  m.def("search_leaves", &search_leaves, "space"_a, "orders"_a.noconvert(), "depth"_a, "n_threads"_a,
         "keys"_a.noconvert(), release(), "First lists: the best of the rows that share a leaf with a row.");
   m.def("link_rows", &link_rows, "keys"_a.noconvert(), "reach"_a, "seed"_a, "n_threads"_a, "links"_a.noconvert(),
         release(), "Rows to walk to from each row: its nearest, and some of those that have it among theirs.");
-  m.def("search_links", &search_links, "sketch"_a.noconvert(), "full"_a.noconvert(), "orders"_a.noconvert(),
-        "places"_a.noconvert(), "order"_a.noconvert(), "links"_a.noconvert(), "keys"_a.noconvert(), "known"_a,
-        "stride"_a, "n_threads"_a, "longer"_a.noconvert(), release(),
+  m.def("search_links", &search_links, "space"_a, "orders"_a.noconvert(), "places"_a.noconvert(), "links"_a.noconvert(),
+        "keys"_a.noconvert(), "known"_a, "stride"_a, "n_threads"_a, "longer"_a.noconvert(), release(),
         "Lists of the next round from those of this one; how many entries are new.");
   m.def("read_lists", &read_lists, "keys"_a.noconvert(), "order"_a.noconvert(), "root"_a, "n_threads"_a,
         "indices"_a.noconvert(), "values"_a.noconvert(), release(),
         "Neighbours and their (roots of) squared distances in the order of the data, nearest first.");
-  m.def("tile_distances", &tile_distances, "a"_a.noconvert(), "b"_a.noconvert(), "out"_a.noconvert(),
-        "Squared distances by the loop of the search, for tests.");
 }
 
 }  // namespace lowdim
