@@ -26,7 +26,7 @@ import { sortable } from "./table";
 import { digits, hideTip } from "./tip";
 import * as truth from "./truth";
 
-const BUDGET = 40; // milliseconds of painting before the browser is let go on
+const BUDGET = 24; // milliseconds of painting before the browser is let go on
 const chooser = document.getElementById("colour") as HTMLSelectElement;
 const bar = document.getElementById("selection")!,
   count = document.getElementById("count")!;

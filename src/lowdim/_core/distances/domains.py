@@ -77,6 +77,7 @@ def is_limited(metric: Any) -> bool:
     >>> is_limited("dice"), is_limited("manhattan"), is_limited(None)
     (True, False, False)
     """
+    metric = metric.name if isinstance(metric, ParametricMetric) else metric
     return callable(metric) or (isinstance(metric, str) and metric in DOMAINS)
 
 
