@@ -478,7 +478,7 @@ MISTAKES = [
     (["compare", "flowers.csv", "--reference", "other"], "invalid choice: 'other'"),
     (["compare"], "the following arguments are required: FILE|NAME"),
     (["comparison"], "invalid choice: 'comparison'"),
-    (["compare", "flowers.csv", "--frobnicate"], "unrecognized arguments: --frobnicate. See lowdim compare --help"),
+    (["compare", "flowers.csv", "--quux"], "unrecognized arguments: --quux. See lowdim compare --help"),
     (["fit", "flowers.csv", "--method", "pcaa", "--out", "m"], "Did you mean 'pca'?"),
     (["fit", "flowers.csv", "--method", "pca", "--out", "no/where"], "the folder no does not exist"),
     (

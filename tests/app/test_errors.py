@@ -40,7 +40,7 @@ def messages():
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 name = getattr(getattr(node, "func", None), "id", "")
                 said = spoken(node) if isinstance(node, ast.Raise) or name == "warn" else ""
-                if said and "sparse" not in said:  # files are read as dense tables
+                if said and "sparse" not in said and "Dask" not in said:  # files are read as dense tables
                     yield f"{path.relative_to(SOURCE)}:{node.lineno}", said
 
 

@@ -35,7 +35,7 @@ GROUPS = GroupTrust(
 )
 SCALES = np.array([4, 8, 16, 32, 64, 70])
 STRUCTURE = StructureTest(
-    0.05, 16, np.array([0.2, 0.35, 0.5, 0.55, 0.6, 0.6]), SCALES,
+    0.05, 0.05, 16, np.array([0.2, 0.35, 0.5, 0.55, 0.6, 0.6]), SCALES,
     np.array([[0.02, 0.04, 0.06, 0.1, 0.15, 0.16]]) + np.linspace(0, 0.05, 19)[:, None], (SPIRAL, SPIRAL),
 )  # fmt: skip
 RANKS = np.arange(1, 120)

@@ -614,6 +614,7 @@ class TestStochastic:
         np.testing.assert_array_equal(Z[0], Z[1])
         np.testing.assert_array_equal(Z[0], Z[2])
 
+    @pytest.mark.filterwarnings("ignore:MDS. not converged")
     def test_chosen_for_very_many_rows(self, monkeypatch):
         monkeypatch.setattr(mds, "STORED_UP_TO", 100)
         assert MDS(2).fit(cloud(150)).dissimilarities_ is None

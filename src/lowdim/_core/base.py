@@ -158,7 +158,7 @@ class Reducer(ReadsBlocks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     def _check_parameters(self) -> None:
         """Each parameter follows its rule; those that are numbers of numpy become Python's, equal in value."""
         params.check(type(self).__name__, vars(self), rules_of(type(self)))
-        self.__dict__.update({name: params.plain(value) for name, value in self.get_params(deep=False).items()})
+        self.__dict__.update({name: params.plain(getattr(self, name)) for name in params.names_of(type(self))})
 
     def _forget(self) -> None:
         """Drop what an earlier fit left, so that nothing stale survives a second one."""

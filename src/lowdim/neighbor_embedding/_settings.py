@@ -72,10 +72,10 @@ def check_densities(densities: float, solver: str, *, with_target: bool) -> None
         raise ValueError(f"UMAP: densities must be 0 for solver='exact'; got {densities:g}. Use solver='sampled'.")
 
 
-def refuse_with_weights(**given: Any) -> None:
+def refuse_with_weights(affinity: str, **given: Any) -> None:
     """ValueError where UMAP is given weights, and asked for what needs distances: settings that are not at default."""
     for name, value in given.items():
-        if value:
+        if value and affinity == "precomputed":
             raise ValueError(
                 f"UMAP: {name} must be left out for affinity='precomputed', which has no distances; got {value!r}. "
                 "Pass the distances instead, with metric='precomputed'."

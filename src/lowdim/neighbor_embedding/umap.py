@@ -314,8 +314,7 @@ class UMAP(_fuzzy.WithGraph, Reducer):
     def _embed(self, X: Any, y: Any = None) -> np.ndarray:
         check_curve(self.a, self.b)
         check_densities(self.densities, self.solver, with_target=y is not None and self.target_weight > 0)
-        if self.affinity == "precomputed":
-            refuse_with_weights(densities=self.densities, disconnection_distance=self.disconnection_distance)
+        refuse_with_weights(self.affinity, densities=self.densities, disconnection_distance=self.disconnection_distance)
         place = devices.find(self.device, "UMAP")
         self.device_, self.not_shown_ = "cpu", NOT_SHOWN
         self.recall_: float | None = None

@@ -166,10 +166,11 @@ def test_ctrl_c_while_a_kernel_begins_is_not_lost():
     done = python("""
         import threading
         import numpy as np
-        from lowdim import _native
+        import lowdim
         def pressed():
             raise KeyboardInterrupt
-        threading.main_thread = pressed  # before the first kernel, which remembers it
+        threading.main_thread = pressed  # before the kernels are loaded, which remember it
+        from lowdim import _native
         try:
             _native.stress_detail(np.ones(3), np.empty(0), np.zeros((3, 2)), np.empty(3), np.empty((3, 2)), 1)
         except KeyboardInterrupt:

@@ -129,6 +129,7 @@ def test_a_linear_kernel_is_probabilistic_pca():
 # ---- what it is for ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:GPLVM. not converged")  # after 1000 steps the last digits depend on the processor
 @pytest.mark.parametrize("settings", [{}, {"back_constraint": True}, {"solver": "variational", "n_inducing": 25}])
 def test_a_spiral_in_space_is_unrolled_better_than_by_probabilistic_pca(settings):
     data = lowdim.datasets.spiral(150, noise=0.1, random_state=0, dim=3)

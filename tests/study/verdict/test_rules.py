@@ -422,6 +422,7 @@ def test_words_of_the_field_are_explained_on_the_page():
 NOISE = FoundStructure("tsne", 0.5, 8, 0.3, 0.31, 0.2, 100, 19)
 CURVED = {"along the data": ranked("along the data", {"isomap": 0.95, "pca": 0.4}, ("isomap",))}
 BY_CLASS = {"labels": ranked("labels", {"tsne": 0.9}, ("tsne",))}
+GAPS = Fractures(np.linspace(0, 1, 20), np.ones(20), np.arange(20) > 15, np.arange(20) > 18, 0.1, 1.0, "TSNE")
 BOTH = {
     # rule: (how its sentence begins, evidence with it, evidence without it)
     "structure": ("There is structure", {}, {"structure": None}),
@@ -461,6 +462,7 @@ BOTH = {
         {"stability": Stability(0.8, (0.75, 0.85), np.ones(100), np.zeros(100), 15, [""] * 20)},
         {},
     ),
+    "gaps": ("Moved a little in the data", {"gaps": {"tsne": GAPS}}, {}),
     "not_judged": ("Not judged: lle", {"skipped": {"lle": "it leaves rows out"}}, {}),
 }  # fmt: skip
 

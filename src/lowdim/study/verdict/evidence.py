@@ -211,13 +211,22 @@ def gather(case: Case, listener: Listener | None = None) -> Evidence:
         dimension=try_("dimension", lambda: _dimension(case)),
         most_dimensions=_most_dimensions(case.data),
     )
+    return replace(_asked_for(found, case, maps, try_, listener), skipped=skipped)
+
+
+def _asked_for(
+    found: Evidence, case: Case, maps: dict[str, np.ndarray], attempt: Attempts, listener: Listener | None
+) -> Evidence:
+    """What costs more and is only computed where it is wished for."""
+    announce = (lambda name: None) if listener is None else listener.announce
     if case.n_resamples:
         announce("stability")
-        found = replace(found, stability=try_("stability", lambda: _stability(case, best, listener)))
+        best = str(found.recommended)
+        found = replace(found, stability=attempt("stability", lambda: _stability(case, best, listener)))
     if case.fractures:
         announce("gaps")
-        found = replace(found, gaps=gaps(case, maps, try_))
-    return replace(found, skipped=skipped)
+        found = replace(found, gaps=gaps(case, maps, attempt))
+    return found
 
 
 class Attempts:
