@@ -30,7 +30,7 @@ How to read the tables:
 - **cold**: from the start of the process to the result, with imports and run-time compilation. Cold times are compared
   with cold times. **warm**: the second call in a process, after run-time compilation.
 - A call shorter than one second is repeated for half a second in the same process, and the time is the median of the
-  repetitions: it does not contain imports on first use. The tables of imports and of the first result do.
+  repetitions: it does not contain imports on first use. The table of the first result does.
 - **{mark}**: other processes (or the host of a virtual machine) used more than 20 % of the processors before or during
   a run, and repeating it did not help. Such a time is not reliable.
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from lowdim._core.distances import real_array, real_sparse
-from lowdim._core.graph import edge_rows
+from lowdim._core.graph.edges import edge_rows, nearest_first
 from lowdim._core.kernels.catalogue import RBF
 
 WIDTH_CONVENTIONS = ("exp(-d2/(2*s2))", "exp(-d2/s2)", "exp(-d2/s)")  # formulas of a width s; see `RBF.from_width`
@@ -63,7 +63,7 @@ def _positive_squares(lengths: np.ndarray, owner: str) -> np.ndarray:
 def kth_lengths(G: sparse.csr_array, k: int) -> np.ndarray:
     """The length of the k-th shortest edge of each row, or of its longest; 0 for rows without edges."""
     counts = np.diff(G.indptr)
-    ordered = G.data[np.lexsort((G.data, edge_rows(G)))].astype(np.float64)
+    ordered = G.data[nearest_first(G)].astype(np.float64)
     at = G.indptr[:-1] + np.minimum(k, counts) - 1
     return np.where(counts > 0, np.append(ordered, 0.0)[at], 0.0)
 
