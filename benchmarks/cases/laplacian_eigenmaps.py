@@ -1,9 +1,9 @@
 """Laplacian eigenmaps
 
-Two components, 15 neighbours, weights of 1, and half of that for pairs in which only one row is a neighbour of the other:
-the same graph for all. *eigenvalue ratio*: Rayleigh quotient y'Ly / y'Dy of the first component, divided by the smallest
-non-zero eigenvalue of the graph; 1 is exact. *residual*: largest ||D^-1/2 (L - l D) y|| / ||D^1/2 y|| of the components.
-The time of lowdim includes the search for short circuits, which scikit-learn does not make.
+Two components, 15 neighbours, weights of 1, and half of that for pairs in which only one row is a neighbour of the
+other: the same graph for all. *eigenvalue ratio*: Rayleigh quotient y'Ly / y'Dy of the first component, divided by
+the smallest non-zero eigenvalue of the graph; 1 is exact. *residual*: largest ||D^-1/2 (L - l D) y|| / ||D^1/2 y|| of
+the components. The time of lowdim includes the search for short circuits, which scikit-learn does not make.
 """
 
 from __future__ import annotations
