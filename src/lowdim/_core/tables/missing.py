@@ -62,7 +62,7 @@ def survey(
     X: np.ndarray, owner: str, *, columns: bool = True, rows: bool = True, name: str = "X"
 ) -> tuple[float, bool]:
     """The same, and whether any cell is missing: known from the same pass."""
-    largest = _largest(X)
+    largest = largest_magnitude(X)
     if np.isfinite(largest):
         return largest, False
     if np.isinf(X).any():
@@ -89,7 +89,7 @@ def refuse(X: Any, owner: str, policies: tuple[str, ...] = (), whole: str = "com
     cells = X.data if sparse.issparse(X) else X
     if cells.size == 0:
         return 0.0
-    largest = _largest(cells)
+    largest = largest_magnitude(cells)
     if np.isfinite(largest):
         return largest
     if np.isinf(cells).any():
@@ -151,7 +151,7 @@ def filled_from_neighbors(
     return rows
 
 
-def _largest(cells: np.ndarray) -> float:
+def largest_magnitude(cells: np.ndarray) -> float:
     """The largest magnitude; NaN and infinity show in it."""
     n_threads = threads.n_threads() if cells.size > 2**20 else 1
     for layout in (cells, cells.T):  # row after row or column after column: either is one run through memory

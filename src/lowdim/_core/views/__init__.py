@@ -168,15 +168,16 @@ def second_table(
     if Y.shape[0] != n:
         raise ValueError(f"{owner}: X and Y must have the same number of rows; got {n} and {Y.shape[0]}.")
     cells = Y.data if sparse.issparse(Y) else Y
-    takes_nan = nan and not sparse.issparse(Y)
-    if np.isinf(cells).any() or (not takes_nan and np.isnan(cells).any()):
-        bad = n if sparse.issparse(Y) else int((~np.isfinite(Y)).any(axis=1).sum())
-        ways = "".join(f"Use missing={policy!r}, or keep" for policy in policies) or "Keep"
-        raise ValueError(
-            f"{owner}: Y has missing (NaN) or infinite values in {bad} of {n} rows; {owner} needs complete rows. "
-            f"{ways} the rows complete in both tables, or fill the cells first, for example with lowdim.impute."
-        )
-    largest = float(np.nanmax(np.abs(cells), initial=0.0))
+    largest = missing.largest_magnitude(cells) if cells.size else 0.0
+    if not np.isfinite(largest):
+        if np.isinf(cells).any() or not nan or sparse.issparse(Y):
+            bad = n if sparse.issparse(Y) else int((~np.isfinite(Y)).any(axis=1).sum())
+            ways = "".join(f"Use missing={policy!r}, or keep" for policy in policies) or "Keep"
+            raise ValueError(
+                f"{owner}: Y has missing (NaN) or infinite values in {bad} of {n} rows; {owner} needs complete rows. "
+                f"{ways} the rows complete in both tables, or fill the cells first, for example with lowdim.impute."
+            )
+        largest = float(np.nanmax(np.abs(cells), initial=0.0))
     if largest and not 1e-140 < largest < 1e140:
         raise ValueError(f"{owner}: the largest value of Y is {largest:.1e}, and its square is out of range.")
     return Y if Y.dtype == np.float64 or 1e-15 < largest < 1e15 else Y.astype(np.float64), shape
