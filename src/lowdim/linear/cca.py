@@ -302,7 +302,7 @@ class CCA(Reducer):
         if self._takes_nan and self._incomplete:
             return {"completed rows": 12 * n * d * 8, "covariances": 16 * (2 * d) ** 2 * 8}
         if self.solver == "covariance" or (self.solver == "auto" and n >= 8 * d):
-            return {"covariances": 8 * (2 * d) ** 2 * 8, "blocks": min(2 * n * d, 2**23) * 8}
+            return {"covariances": 8 * (2 * d) ** 2 * 8, "blocks": min(2 * n * d, max(2**20, 8192 * d)) * 8}
         return {"centred rows": 5 * n * d * 8, "covariances": 5 * (2 * min(n, d)) ** 2 * 8}
 
     # ---- significance ---------------------------------------------------------------------------------------

@@ -120,7 +120,7 @@ def joint_moments(X: np.ndarray, Y: np.ndarray, n_jobs: int | None) -> Moments:
     """Moments of the columns of both tables side by side, block by block."""
     width = X.shape[1] + Y.shape[1]
     total: Moments | None = None
-    for rows in blocks(len(X), max(4096, 2**23 // width)):
+    for rows in blocks(len(X), max(4096, 2**20 // width)):  # memory that is freed and taken again
         part = Moments.of(np.hstack([X[rows], Y[rows]]), n_jobs=n_jobs)
         total = part if total is None else total + part
     assert total is not None  # there are rows
