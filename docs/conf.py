@@ -63,4 +63,4 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": []}
+html_sidebars = {"index": [], "reading/index": []}  # pages of sections that have no others
