@@ -67,6 +67,12 @@ def test_no_message_is_left_in_python():
             "not converged after max_iter 10 steps (tol 1e-06).",
         ),
         ("must be 'euclidean'; got metric='gower'.", "fit", "must be 'euclidean'; got metric gower."),
+        (
+            "X have no observed cell. Drop them: X[~np.isnan(X).all(axis=1)].",
+            "compare",
+            "the table have no observed cell. Leave them out with --drop-rows, or use the complete rows alone (--rows complete).",
+        ),
+        ("Drop them: X[:, ~np.isnan(X).all(axis=0)].", "fit", "Leave them out with --drop."),
         ("use closed=False.", "fit", "use --set closed=False."),
         ("use --set n_neighbors=12 here", "fit", "use --set n_neighbors=12 here"),
         ("column 'a=b' must hold numbers; got 'x=1'.", "fit", "column 'a=b' must hold numbers; got 'x=1'."),
