@@ -343,7 +343,7 @@ def test_missing_cells_are_taken_as_they_are(case):
     for where, what in ((np.s_[5], "row"), (np.s_[:, 2], "column")):
         empty = Y.copy()
         empty[where] = np.nan
-        with pytest.raises(ValueError, match=rf"{case.name}: 1 {what}s of X have no observed cell"):
+        with pytest.raises(ValueError, match=rf"{case.name}: 1 {what} of X has no observed cell"):
             case.fit(clone(case.estimator), empty)
     for bad in (np.full((1, 4), np.nan), np.full((1, 4), np.inf)):
         with pytest.raises(ValueError, match=f"{case.name}: "):

@@ -116,7 +116,7 @@ def test_new_rows_are_on_their_own_and_models_are_kept_in_files(case, policy, tm
     for where, what in ((np.s_[5], "row"), (np.s_[:, 2], "column")):
         empty = Y.copy()
         empty[where] = np.nan
-        with pytest.raises(ValueError, match=rf"{case.name}: 1 {what}s of X have no observed cell"):
+        with pytest.raises(ValueError, match=rf"{case.name}: 1 {what} of X has no observed cell"):
             clone(model).fit(empty, *target(case, X))
 
 

@@ -68,11 +68,12 @@ def test_no_message_is_left_in_python():
         ),
         ("must be 'euclidean'; got metric='gower'.", "fit", "must be 'euclidean'; got metric gower."),
         (
-            "X have no observed cell. Drop them: X[~np.isnan(X).all(axis=1)].",
+            "CA: 2 rows of X have no observed cell. Drop what is empty: X[~np.isnan(X).all(axis=1)].",
             "compare",
-            "the table have no observed cell. Leave them out with --drop-rows, or use the complete rows alone (--rows complete).",
+            "CA: 2 rows of the table have no observed cell. Leave empty rows out with --drop-rows, or use the complete "
+            "rows alone (--rows complete).",
         ),
-        ("Drop them: X[:, ~np.isnan(X).all(axis=0)].", "fit", "Leave them out with --drop."),
+        ("Drop what is empty: X[:, ~np.isnan(X).all(axis=0)].", "fit", "Leave empty columns out with --drop."),
         ("use closed=False.", "fit", "use --set closed=False."),
         ("use --set n_neighbors=12 here", "fit", "use --set n_neighbors=12 here"),
         ("column 'a=b' must hold numbers; got 'x=1'.", "fit", "column 'a=b' must hold numbers; got 'x=1'."),

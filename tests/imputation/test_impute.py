@@ -191,7 +191,7 @@ def test_mistakes(options, message):
 def test_tables_without_information_are_refused():
     _, H = low_rank()
     H[3] = np.nan
-    with pytest.raises(ValueError, match="impute: 1 rows of X have no observed cell"):
+    with pytest.raises(ValueError, match="impute: 1 row of X has no observed cell"):
         impute(H)
     tiny = np.array([[1.0, np.nan, 2.0], [2.0, 1.0, np.nan], [np.nan, 3.0, 1.0], [1.0, 2.0, 0.5]])
     with pytest.warns(UserWarning, match="too few to tell noise from structure"):

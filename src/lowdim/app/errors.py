@@ -17,10 +17,10 @@ _WORDS = (
         "Use the complete rows alone (--rows complete), or fill the cells first (lowdim impute).",
     ),
     (
-        r"Drop them: X\[~np\.isnan\(X\)\.all\(axis=1\)\]\.",
-        "Leave them out with --drop-rows, or use the complete rows alone (--rows complete).",
+        r"Drop what is empty: X\[~np\.isnan\(X\)\.all\(axis=1\)\]\.",
+        "Leave empty rows out with --drop-rows, or use the complete rows alone (--rows complete).",
     ),
-    (r"Drop them: X\[:, ~np\.isnan\(X\)\.all\(axis=0\)\]\.", "Leave them out with --drop."),
+    (r"Drop what is empty: X\[:, ~np\.isnan\(X\)\.all\(axis=0\)\]\.", "Leave empty columns out with --drop."),
     (r"(?:with )?(?:lowdim\.impute(?:\(X\))?|\S+\(\S*\)\.fit\(X\)\.completed_)", "with lowdim impute"),
     (r"X\[~np\.isnan\(X\)\.any\(axis=1\)\]", "with --rows complete"),
     (r"np\.fill_diagonal\(D, 0\)", "put zeros there"),

@@ -278,7 +278,7 @@ def test_words_for_what_is_wrong():
         FAMD(2).fit(pd.DataFrame({"a": [1.0, 1.0], "b": ["x", "x"]}))
     with pytest.raises(ValueError, match="X has 1 missing values"):
         FAMD(2, missing="error").fit(frame.mask(np.eye(40, 6) * np.arange(6) == 5))
-    with pytest.raises(ValueError, match="1 columns of X have no observed cell"):
+    with pytest.raises(ValueError, match="1 column of X has no observed cell"):
         FAMD(2).fit(frame.assign(none=[None] * 40))
     for dates in (pd.DataFrame({"t": pd.date_range("2026", periods=9), "k": list("ab") * 4 + ["a"]}),):
         for table in (dates, pl.DataFrame(dates.to_dict("list"))):

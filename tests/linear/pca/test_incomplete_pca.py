@@ -605,10 +605,10 @@ def test_columns_seen_only_without_weight_are_named(route):
 @each_route
 def test_rows_and_columns_without_cells_are_refused(route):
     X, _ = low_rank()
-    for where, what in (((4, slice(None)), "1 rows"), ((slice(None), 4), "1 columns")):
+    for where, what in (((4, slice(None)), "1 row"), ((slice(None), 4), "1 column")):
         bad = X.copy()
         bad[where] = np.nan
-        with pytest.raises(ValueError, match=rf"PCA: {what} of X have no observed cell"):
+        with pytest.raises(ValueError, match=rf"PCA: {what} of X has no observed cell"):
             PCA(2, missing=route).fit(bad)
     model = PCA(2, missing=route, tol=1e-6).fit(low_rank(share=0.02)[0])
     with pytest.raises(ValueError, match="no observed cell"):

@@ -74,9 +74,10 @@ def survey(
         (empty_columns if columns else empty_rows[:0], "column", f"{name}[:, ~np.isnan({name}).all(axis=0)]"),
     ):
         if len(empty):
+            said = f"1 {what} of {name} has" if len(empty) == 1 else f"{len(empty)} {what}s of {name} have"
             raise ValueError(
-                f"{owner}: {len(empty)} {what}s of {name} have no observed cell (the first is {what} {empty[0]}), so "
-                f"nothing is known about them. Drop them: {way}."
+                f"{owner}: {said} no observed cell (the first is {what} {empty[0]}), so nothing is known there. "
+                f"Drop what is empty: {way}."
             )
     return float(max(np.fmax.reduce(X, axis=None), -np.fmin.reduce(X, axis=None))), True
 
