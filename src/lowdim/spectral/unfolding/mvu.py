@@ -86,8 +86,8 @@ class MVU(JudgedMap, Reducer):
         them; embed the largest (other rows are NaN); or raise an error. All but the last warn.
         Between components that are not joined the variance has no bound.
     max_iter : int
-        Maximum number of iterations: updates of the multipliers, each followed by up to 200 quasi-Newton steps. About 20
-        are taken with the default slack, 50 to 100 with none.
+        Maximum number of iterations: updates of the multipliers, each followed by up to 200 quasi-Newton steps.
+        About 20 are taken with the default slack, 50 to 100 with none.
     tol : float
         Convergence tolerance: by what share of itself a squared distance may leave its slack.
     callback : callable or None
