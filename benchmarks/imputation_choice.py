@@ -1,6 +1,6 @@
 """Whether `lowdim.impute` chooses the right model: hidden cells of real tables, filled by it, by each model, by peers.
 
-    LOWDIM_DATA=FOLDER python -m benchmarks.imputation_choice [TABLE[:SEEDS] ...] [--rows N] [--json FILE]
+    LOWDIM_DATA=FOLDER python -m benchmarks.imputation_choice [TABLE[:SEEDS] ...] [--rows N] [--first SEED]
 
 Data: tables of the folder (`X`, and `kind` "num" or "cat" of each column where there are categories); constant columns
 are left out, of large tables N rows are drawn, of wide ones 200 columns. One observed cell in ten is hidden at random
@@ -185,7 +185,8 @@ def study(names: list[tuple[Path, int]], options: Any) -> Iterator[Record]:
     for path, seeds in names:
         X, numeric = table_of(path, options.rows)
         for mechanism in options.mechanisms.split(","):
-            found = [trial(X, numeric, mechanism, seed, options.draws) for seed in range(seeds)]
+            first = options.first
+            found = [trial(X, numeric, mechanism, first + seed, options.draws) for seed in range(seeds)]
             yield {"table": path.stem, "shape": list(X.shape), "mechanism": mechanism, **summed(found, numeric)}
 
 
@@ -211,6 +212,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("tables", nargs="*", help="files without extension, NAME or NAME:SEEDS (default: all na_*)")
     parser.add_argument("--rows", type=int, default=500, help="rows that are drawn of larger tables")
     parser.add_argument("--seeds", type=int, default=3, help="how often cells are hidden")
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--mechanisms", default="mcar", help="how cells are hidden: mcar, block")
     parser.add_argument("--draws", type=int, default=1, help="tables that `impute` draws")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the records to this file")

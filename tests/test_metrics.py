@@ -101,8 +101,11 @@ def test_missing_cells_are_not_taken_for_cells_outside_the_domain(case):
         for policy in policies if name != "minkowski" else ["error"]:  # of power 2 it is euclidean
             model = with_metric(case, name)
             wanted = "X has 1 missing values" if policy == "error" else f"missing='{policy}' must go with metric='eucl"
-            with pytest.raises(ValueError, match=f"{case.name}: {wanted}"):
+            with pytest.raises(ValueError, match=f"{case.name}: {wanted}") as error:
                 (model if len(policies) == 1 else model.set_params(missing=policy)).fit(X)
+            assert "lowdim.impute(X)" in str(error.value)
+            leads_out = policy == "error" and name == "minkowski" and len(policies) > 1
+            assert ("Use missing=" in str(error.value)) == leads_out
 
 
 def test_equal_rows_are_at_zero_where_a_formula_divides_by_zero():

@@ -159,9 +159,16 @@ def test_a_function_of_ones_own():
 
     own, named = ICA(fun=tanh, tol=1e-9, random_state=0).fit(X), ICA(tol=1e-9, random_state=0).fit(X)
     np.testing.assert_allclose(own.components_, named.components_, atol=1e-8)
+    for mode in ("parallel", "deflation"):
+
+        def averaged(y):  # what scikit-learn asks for
+            return np.tanh(y), (1 - np.tanh(y) ** 2).mean(axis=-1)
+
+        one, other = (ICA(fun=fun, mode=mode, tol=1e-9, random_state=0).fit(X) for fun in (tanh, averaged))
+        np.testing.assert_allclose(one.components_, other.components_, atol=1e-10)
     for bad, match in (
         (lambda y: np.tanh(y), "two arrays"),
-        (lambda y: (np.tanh(y), 1.0), "in the shape of y"),
+        (lambda y: (np.tanh(y), 1.0), "in the same shape or its mean"),
         (lambda y: (y * np.nan, y), "finite numbers"),
     ):
         with pytest.raises(ValueError, match=match):

@@ -177,7 +177,9 @@ NAMES: Mapping[str, Ours | str] = {
     "PLSSVD": _ELSEWHERE,
     **dict.fromkeys(("SparsePCA", "MiniBatchSparsePCA", "NMF", "MiniBatchNMF", "DictionaryLearning"), _ELSEWHERE),
     **dict.fromkeys(("MiniBatchDictionaryLearning", "SparseCoder", "LatentDirichletAllocation"), _ELSEWHERE),
-    **dict.fromkeys(("GaussianRandomProjection", "SparseRandomProjection", "BernoulliRBM"), _ELSEWHERE),
+    "GaussianRandomProjection": Ours("RandomProjection"),
+    "SparseRandomProjection": Ours("RandomProjection", "kind='sparse'"),
+    "BernoulliRBM": _ELSEWHERE,
     **dict.fromkeys(("NeighborhoodComponentsAnalysis", "QuadraticDiscriminantAnalysis"), _ELSEWHERE),
     **dict.fromkeys(("PHATE", "PaCMAP", "LocalMAP", "TRIMAP"), _NOT_HERE),
 }

@@ -301,12 +301,18 @@ def leaves_rows_out(estimator: Any) -> bool:
     return cut or getattr(estimator, "disconnected", None) == "largest"
 
 
+def takes_holes(name: Any, metric: Any) -> bool:
+    """Whether a metric, by the name given and as it is, can compare incomplete rows."""
+    return metric is None or (isinstance(name, str) and name in ("precomputed", "gower")) or metric == "euclidean"
+
+
 def refuse_other_metric(metric: Any, policy: str, owner: str) -> None:
     """Distances between incomplete rows are Euclidean ones; a method without a metric has none to refuse."""
     if metric is not None and metric != "euclidean":
         also = " or 'gower'" if policy == "pairwise" else ""
         raise ValueError(
-            f"{owner}: missing={policy!r} must go with metric='euclidean'{also}; got metric={called_by(metric)}."
+            f"{owner}: missing={policy!r} must go with metric='euclidean'{also}; got metric={called_by(metric)}. "
+            "Fill the cells first, with lowdim.impute(X), or keep the complete rows."
         )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from lowdim._core.tables.brief import brief
 from lowdim.imputation.left_out import Errors
 from lowdim.imputation.models.model import Model
 
@@ -52,6 +53,8 @@ class Candidate:
     rows: int = 0
     note: str = ""
     cut: bool = False
+
+    __repr__ = brief
 
     @classmethod
     def skipped(cls, model: Model, reason: str, *, cut: bool = False) -> Candidate:

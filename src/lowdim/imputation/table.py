@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_array
 
 from lowdim._core.tables import missing
 from lowdim._core.tables.arrays import FLOATS, native
+from lowdim._core.tables.brief import brief
 from lowdim._core.tables.columns import categories_of, decode, has_categories, is_frame, raw_columns
 from lowdim._core.tables.deviations import deviations
 from lowdim._core.tables.indicators import Layout
@@ -49,6 +50,8 @@ class Given:
     unit: Array
     power: Array
     dtype: np.dtype
+
+    __repr__ = brief
 
     @classmethod
     def of(cls, X: Any, owner: str, *, scale: bool = True) -> Given:

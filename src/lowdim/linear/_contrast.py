@@ -81,12 +81,14 @@ def custom(fun: Callable[[Array], Any]) -> Contrast:
         if not isinstance(answer, tuple) or len(answer) != 2:
             raise ValueError("ICA: fun must return two arrays, g(y) and its derivative g'(y).")
         g, slope = (np.asarray(part, dtype=np.float64) for part in answer)
-        if g.shape != Y.shape or slope.shape != Y.shape:
+        averaged = slope.shape == (len(Y),)  # the mean of g' over the samples, as scikit-learn has it
+        if g.shape != Y.shape or not (averaged or slope.shape == Y.shape):
             raise ValueError(
-                f"ICA: fun must return g(y) and g'(y) in the shape of y, {Y.shape}; got {g.shape} and {slope.shape}."
+                f"ICA: fun must return g(y) in the shape of y, {Y.shape}, and g'(y) in the same shape or its mean over "
+                f"the samples, {(len(Y),)}; got {g.shape} and {slope.shape}."
             )
         Y[...] = g
-        return _total(slope), np.zeros(len(Y))
+        return slope * Y.shape[1] if averaged else _total(slope), np.zeros(len(Y))
 
     return Contrast(sums, CONTRASTS["logcosh"].value, has_value=False)
 

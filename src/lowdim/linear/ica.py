@@ -45,7 +45,8 @@ class ICA(Reducer):
     fun : {"logcosh", "exp", "cube", "skew"} or callable
         The contrast that sources make extreme. "logcosh" suits most; "exp" is robust to outliers (the holes and
         central-mass indices of projection pursuit); "cube" is kurtosis; "skew" is skewness. A function of y that
-        returns g(y) and g'(y), both in the shape of y. Infomax takes "logcosh" only.
+        returns g(y) in the shape of y, and g'(y) in the same shape or its mean over the samples (the last axis), as
+        in scikit-learn. Infomax takes "logcosh" only.
     whiten : bool
         Find principal scores of unit variance first. False: the columns are white already (mean 0, variance 1, no
         correlations), and sources are rotations of them.

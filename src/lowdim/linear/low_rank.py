@@ -13,6 +13,7 @@ from lowdim._core import params
 from lowdim._core.runtime.threads import blocks
 from lowdim._core.spectrum import SVD, svd
 from lowdim._core.tables.arrays import FLOATS, native
+from lowdim._core.tables.brief import brief
 from lowdim._core.tables.kinds import naming_text
 from lowdim._core.tables.missing import admit, refuse, refuse_disguised, undisguised
 from lowdim._core.vocabulary import SHARED
@@ -46,6 +47,8 @@ class LowRank:
     error: float
     n_iter: int = 1
     converged: bool = True
+
+    __repr__ = brief
 
     def to_array(self) -> np.ndarray:
         """The approximation as a table."""

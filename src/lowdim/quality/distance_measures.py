@@ -14,6 +14,7 @@ from scipy.stats import rankdata
 from lowdim._core.ranks.reference import Reference, embedding, reference_of
 from lowdim._core.runtime import memory
 from lowdim._core.runtime.rng import generator
+from lowdim._core.tables.brief import brief
 from lowdim.quality import pair_statistics as statistics
 from lowdim.quality import pair_sums as sums
 from lowdim.quality.pair_samples import RowPairs, draw, every_pair, rank_influence
@@ -214,6 +215,8 @@ class Shepard:
     distances: Array
     embedded: Array
     reference: str
+
+    __repr__ = brief
 
 
 def shepard(

@@ -16,6 +16,7 @@ from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.streams import refuse_streams
 from lowdim._core.tables import missing
+from lowdim._core.tables.brief import brief
 from lowdim._core.tables.kinds import naming_text
 from lowdim.select import _kernel_criteria
 from lowdim.select._kernel_criteria import CRITERIA, Distances, Task
@@ -55,6 +56,8 @@ class WidthCurve:
     degenerate: tuple[str, ...]
     median: float | None
     best: int
+
+    __repr__ = brief
 
     @property
     def mean(self) -> np.ndarray:

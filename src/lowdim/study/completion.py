@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import lowdim
+from lowdim._core.tables.brief import brief
 from lowdim.imputation.result import Imputation
 from lowdim.study.columns import Column, Table
 
@@ -36,6 +37,8 @@ class Completed:
     how: str
     notes: tuple[str, ...] = ()
     models: tuple[dict[str, Any], ...] = ()
+
+    __repr__ = brief
 
 
 def fill(

@@ -16,6 +16,7 @@ from sklearn.decomposition import PCA
 from lowdim._core.distances import check_metric, comparable
 from lowdim._core.neighbors import nearest
 from lowdim._core.ranks.reference import reference_of
+from lowdim._core.tables.brief import brief
 from lowdim.study.reference_choice import ReferenceChoice
 
 MOST_COLUMNS = 50
@@ -51,6 +52,8 @@ class DataCopy:
     variances: np.ndarray
     total: float
     neighbors: np.ndarray | None
+
+    __repr__ = brief
 
     def kept(self, n_columns: int) -> float:
         """Share of the variance, and of the mean squared distance, that this many components have."""

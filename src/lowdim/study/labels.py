@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from lowdim._core.tables.brief import brief
 from lowdim._core.tables.labels import are_classes, missing_labels, plain_labels
 
 
@@ -37,6 +38,8 @@ class Labels:
     missing: np.ndarray
     classes: list[str] | None = None
     codes: np.ndarray | None = None
+
+    __repr__ = brief
 
     def take(self, rows: np.ndarray) -> Labels:
         """The labels of these rows; the classes stay as they are."""

@@ -16,6 +16,7 @@ from sklearn.utils import check_array
 from lowdim._core.incomplete.holes import METRICS, Holes
 from lowdim._core.runtime.rng import generator
 from lowdim._core.tables import missing
+from lowdim._core.tables.brief import brief
 from lowdim.study.data import Data, check_rows_differ
 
 
@@ -48,6 +49,8 @@ class ReferenceChoice:
     kind: str
     graph_neighbors: int = 10
     n_columns: int | None = None
+
+    __repr__ = brief
 
     def without_rows(self) -> ReferenceChoice:
         """The description alone: a finished comparison need not keep the data."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from lowdim import quality
+from lowdim._core.tables.brief import brief
 from lowdim.quality.row_curves import RowCurves
 from lowdim.study.labels import Labels
 from lowdim.study.reference_choice import ReferenceChoice
@@ -47,6 +48,8 @@ class Scored:
     estimated_from: str | None = None
     warnings: tuple[str, ...] = ()
     curves: RowCurves | None = None
+
+    __repr__ = brief
 
 
 def embedded_by_all(embeddings: Mapping[str, np.ndarray]) -> np.ndarray:

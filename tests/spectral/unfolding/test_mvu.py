@@ -122,6 +122,16 @@ def test_lengths_are_kept_and_more_slack_gives_more_variance():
     assert models[0].objective_ == pytest.approx(models[0].gram_eigenvalues_.sum())
 
 
+@pytest.mark.parametrize("name", ["swiss_roll", "twin_peaks"])
+def test_without_slack_the_default_settles(name):
+    """The penalty has to grow for longer than with slack, 60 to 90 updates, until the lengths are met."""
+    X = getattr(lowdim.datasets, name)(100, random_state=2).X
+    model = MVU(slack=0, random_state=0).fit(X)
+    assert model.converged_
+    assert model.n_iter_ > 40
+    assert model.edge_error_ <= 1e-4
+
+
 def test_angles_are_kept_where_asked_for():
     """A chain of bent elbows can be straightened unless the distances across each elbow count."""
     n = 11

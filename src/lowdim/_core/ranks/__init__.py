@@ -25,6 +25,7 @@ from lowdim._core.ranks.on_device import device_parts
 from lowdim._core.ranks.reference import Reference, embedding, reference_of
 from lowdim._core.runtime.rng import generator
 from lowdim._core.runtime.threads import map_rows
+from lowdim._core.tables.brief import brief
 
 Array = NDArray[Any]
 Interval = tuple[float, float]
@@ -79,6 +80,8 @@ class Ranks:
     row_kept: Array
     row_intrusion: Array
     row_extrusion: Array
+
+    __repr__ = brief
 
     @classmethod
     def of(cls, X: Any, Z: Any, **options: Any) -> Ranks:

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.stats import norm, rankdata
 
 from lowdim._core.ranks.reference import Reference, euclidean
+from lowdim._core.tables.brief import brief
 
 LEVEL = 0.05
 LEAST = 0.01  # a smaller difference is not called one, however certain it is: no reader could see it
@@ -40,6 +41,8 @@ class Ranking:
     values: dict[str, float]
     behind: dict[str, tuple[float, float, float]]
     ties: tuple[str, ...]
+
+    __repr__ = brief
 
     @property
     def best(self) -> str:

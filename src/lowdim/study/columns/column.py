@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from lowdim._core.tables.brief import brief
+
 # Kind -> what it means in a list of columns.
 KINDS = {
     "number": "a quantity",
@@ -85,6 +87,8 @@ class Column:
     other: str = ""
     levels: tuple[str, ...] = ()
     conversion: Conversion | None = None
+
+    __repr__ = brief
 
     def used(self, use: str, why: str = "") -> Column:
         """The same column with this use."""

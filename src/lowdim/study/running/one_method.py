@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from lowdim._core.tables.brief import brief
 from lowdim.study.data import Data
 from lowdim.study.json_values import plain
 from lowdim.study.labels import Labels
@@ -54,6 +55,8 @@ class Outcome:
     diagnostics: dict[str, Any] = field(default_factory=dict)
     caution: str | None = None  # what must not be read from the map
     reused: bool = False  # finished by an earlier run, which its time is of; `estimator` is not fitted
+
+    __repr__ = brief
 
     @property
     def n_components(self) -> int | None:

@@ -13,6 +13,7 @@ import numpy as np
 from lowdim._core.ranks.ranking import Ranking
 from lowdim._core.ranks.reference import Reference, reference_of
 from lowdim._core.runtime.rng import generator
+from lowdim._core.tables.brief import brief
 from lowdim.select import intrinsic_dimension
 from lowdim.select.intrinsic import IntrinsicDimension
 from lowdim.study.data import Data
@@ -130,6 +131,8 @@ class Evidence:
     row_names: list[str] | None = None
     row_numbers: np.ndarray | None = None
     skipped: dict[str, str] = field(default_factory=dict)
+
+    __repr__ = brief
 
     @property
     def apart(self) -> np.ndarray:
