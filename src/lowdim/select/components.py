@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_array
 from lowdim._core import params
 from lowdim._core.incomplete.rank import gcv, in_own_units, k_fold, most_components
 from lowdim._core.incomplete.rank_search import Effort
+from lowdim._core.params import checked
 from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum.singular import svd
 from lowdim._core.streams import refuse_streams
@@ -134,6 +135,7 @@ class ComponentChoice:
         return f"<table>{head}<tr><th>rule</th><th>choice</th><th>why</th></tr>{rows}</table>"
 
 
+@checked("n_components")
 def n_components(
     X: Any,
     *,
@@ -258,10 +260,10 @@ _SETTINGS = {
 def _wanted(rules: Sequence[str] | None) -> tuple[str, ...]:
     if rules is None:
         return RULES
-    if isinstance(rules, str) or not len(rules):
+    if isinstance(rules, str) or not np.ndim(rules) or not len(rules):
         raise ValueError(f"n_components: rules must be a list of at least one of {', '.join(RULES)}; got {rules!r}.")
     for rule in rules:
-        if rule not in RULES:
+        if not isinstance(rule, str) or rule not in RULES:
             raise ValueError(f"n_components: rules must be among {', '.join(RULES)}; got {rule!r}.")
     return tuple(rules)
 

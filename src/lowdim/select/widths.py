@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_array, column_or_1d
 from lowdim._core import params
 from lowdim._core.kernels import Kernel, make_kernel
 from lowdim._core.kernels.preimage import PREIMAGE_METHODS, check_preimage
+from lowdim._core.params import checked
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.streams import refuse_streams
@@ -165,6 +166,7 @@ class KernelChoice:
         return f"<table><caption>{escape(repr(self.kernel))}: {escape(self._title())}</caption>{rows}</table>"
 
 
+@checked("kernel_width")
 def kernel_width(
     X: Any,
     kernel: Any = "rbf",
@@ -293,7 +295,10 @@ def _checked(X: Any, y: Any, criterion: str) -> tuple[np.ndarray, np.ndarray | N
 def _grid(widths: Any) -> np.ndarray | None:
     if widths is None:
         return None
-    given = np.atleast_1d(np.asarray(widths, dtype=np.float64))
+    try:
+        given = np.atleast_1d(np.asarray(widths, dtype=np.float64))
+    except (TypeError, ValueError):
+        given = np.empty(0)
     if given.ndim != 1 or not given.size or not (np.isfinite(given) & (given > 0)).all():
         raise ValueError(f"{OWNER}: widths must be positive finite numbers; got {widths!r}.")
     return np.unique(given)

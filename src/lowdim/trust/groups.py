@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from lowdim._core import params
 from lowdim._core.distances import check_metric, comparable
 from lowdim._core.neighbors import nearest
+from lowdim._core.params import checked
 from lowdim._core.ranks.reference import Reference, embedded_rows, euclidean
 from lowdim._core.runtime.rng import generator
 from lowdim.select import intrinsic_dimension
@@ -146,6 +147,7 @@ class GroupTrust:
         return "\n".join([f"{len(self.table)} groups; distances between them may be read: {shown}", *lines])
 
 
+@checked("trust.groups")
 def groups(
     X: Any,
     Z: Any,

@@ -14,6 +14,7 @@ from sklearn.base import clone
 
 from lowdim._core import params
 from lowdim._core.neighbors import nearest
+from lowdim._core.params import checked
 from lowdim._core.runtime.rng import generator
 from lowdim._core.streams import refuse_streams
 from lowdim._core.tables.align import procrustes
@@ -79,6 +80,7 @@ class Stability:
         )
 
 
+@checked("trust.stability")
 def stability(
     X: Any,
     estimator: Any,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from lowdim._core import params
+from lowdim._core.params import checked
 from lowdim._core.runtime.rng import generator
 from lowdim._core.streams import refuse_streams
 from lowdim.trust.agreement import Compared
@@ -91,6 +92,7 @@ class StructureTest:
         return f"StructureTest: {of_map}, p = {self.map_p_value:.2g}; with distances p = {self.p_value:.2g}, {lead}"
 
 
+@checked("trust.structure")
 def structure(
     X: Any,
     estimator: Any,
