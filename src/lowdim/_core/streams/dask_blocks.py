@@ -19,6 +19,7 @@ import dask.array as da
 import numpy as np
 
 from lowdim._core.streams.rows import n_rows, stacked, taken, within
+from lowdim._core.streams.structure import checked_block
 
 Array = np.ndarray
 
@@ -56,7 +57,7 @@ class DaskBlocks:
         """The sum of `of(block)` (of `of((block, targets))` where there are targets); None where there are no rows."""
         once = dask.delayed(_of_block, pure=False)
         pairs = zip(self.rows, self.targets or [None] * len(self.rows), strict=True)
-        parts = [once(of, block, target, self.targets is not None) for block, target in pairs]
+        parts = [once(of, block, target, self.targets is not None, self.owner) for block, target in pairs]
         return _computed(_tree(parts))
 
     def counts(self) -> Array:
@@ -82,9 +83,9 @@ class DaskBlocks:
         return numbers, self._taken(self.rows, here), self.targets and self._taken(self.targets, here)
 
     def _taken(self, blocks: list[Any], here: list[Array | None]) -> Any:
-        take = dask.delayed(taken, pure=False)
+        take = dask.delayed(_taken_from, pure=False)
         wanted = [(block, at) for block, at in zip(blocks, here, strict=True) if at is None or len(at)]
-        return stacked(_computed([take(block, at) for block, at in wanted]), self.owner)
+        return stacked(_computed([take(block, at, self.owner) for block, at in wanted]), self.owner)
 
 
 def mapped(model: Any, method: str, X: Any, names: list[str], options: dict[str, Any]) -> Any:
@@ -173,11 +174,16 @@ def _computed(found: Any) -> Any:
     return dask.compute(found)[0]
 
 
-def _of_block(of: Callable[[Any], Any], block: Any, target: Any, paired: bool) -> Any:
+def _of_block(of: Callable[[Any], Any], block: Any, target: Any, paired: bool, owner: str) -> Any:
     """None for a block without rows, as filters leave them."""
+    checked_block(block, owner)
     if paired and n_rows(target) != n_rows(block):
         raise ValueError(f"a block of X has {n_rows(block)} rows and that of the targets {n_rows(target)}.")
     return None if n_rows(block) == 0 else of((block, target) if paired else block)
+
+
+def _taken_from(block: Any, at: Array | None, owner: str) -> Any:
+    return taken(checked_block(block, owner), at)
 
 
 def _sum(parts: list[Any]) -> Any:
