@@ -9,7 +9,6 @@ import numpy as np
 
 from lowdim._core import params
 from lowdim._core.incomplete.rank import most_components
-from lowdim._core.params import checked
 from lowdim._core.runtime import memory
 from lowdim._core.runtime.rng import generator
 from lowdim._core.vocabulary import SHARED
@@ -37,7 +36,7 @@ BASELINES = ("mean", "regression")
 CHOICE_TOL = 1e-4  # of the fits that are compared
 
 
-@checked("impute")
+@params.checked("impute")
 def impute(
     X: Any,
     n_imputations: int = 20,

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim._core import params
-from lowdim._core.params import checked
 from lowdim._core.ranks.reference import embedded_rows
 from lowdim._core.runtime.rng import generator
 from lowdim._core.tables.align import Alignment
@@ -66,7 +65,7 @@ class Procrustes:
         return f"<Procrustes: correlation {self.correlation:.4f}, disparity {self.disparity:.4g}{test}>"
 
 
-@checked("procrustes")
+@params.checked("procrustes")
 def procrustes(
     target: Any,
     source: Any,

@@ -13,7 +13,6 @@ from scipy.sparse import issparse
 from lowdim._core import params
 from lowdim._core.distances import check_dissimilarities, comparable, real_array, real_sparse
 from lowdim._core.distances.labelled import labelled
-from lowdim._core.params import checked
 from lowdim._core.ranks import Ranks
 from lowdim._core.ranks.reference import Reference, embedding, reference_of
 from lowdim._core.renamed import renamed_arguments
@@ -29,7 +28,7 @@ Array = NDArray[Any]
 
 
 @renamed_arguments(k="n_neighbors")
-@checked("scores")
+@params.checked("scores")
 def scores(X: Any, Z: Any, y: Any = None, *, has_scale: bool = True, **options: Any) -> dict[str, Any]:
     """All measures of one embedding.
 
@@ -64,7 +63,7 @@ def scores(X: Any, Z: Any, y: Any = None, *, has_scale: bool = True, **options: 
 
 
 @renamed_arguments(k="n_neighbors")
-@checked("scores_each")
+@params.checked("scores_each")
 def scores_each(
     X: Any,
     embeddings: Mapping[str, Any],

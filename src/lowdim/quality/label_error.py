@@ -11,13 +11,12 @@ from scipy.sparse import issparse
 from lowdim._core import params
 from lowdim._core.distances import comparable, real_array
 from lowdim._core.neighbors import nearest
-from lowdim._core.params import checked
 from lowdim.quality.score import Score
 
 Array = NDArray[Any]
 
 
-@checked("knn_error")
+@params.checked("knn_error")
 def knn_error(Z: Any, y: Any, n_neighbors: int = 1, *, metric: Any = "euclidean", n_jobs: int | None = None) -> Score:
     """Leave-one-out error of the nearest-neighbour classifier.
 

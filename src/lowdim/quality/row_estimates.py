@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from lowdim._core import params
 from lowdim._core.distances import check_metric, comparable
 from lowdim._core.neighbors import nearest
-from lowdim._core.params import checked
 from lowdim._core.ranks import MOST_ENTRIES, rank_rows, sizes, tally_ranks
 from lowdim._core.ranks.reference import Reference, embedded_rows, euclidean, reference_of, rows_of
 from lowdim._core.runtime import memory
@@ -51,7 +50,7 @@ class RowEstimates:
         return f"its {self.k_up} nearest neighbours and {self.n_sampled} sampled rows"
 
 
-@checked("per_row_estimate")
+@params.checked("per_row_estimate")
 def per_row_estimate(
     X: Any,
     Z: Any,

@@ -24,7 +24,6 @@ from sklearn.utils.validation import check_array
 from lowdim._core import params
 from lowdim._core.incomplete.rank import gcv, in_own_units, k_fold, most_components
 from lowdim._core.incomplete.rank_search import Effort
-from lowdim._core.params import checked
 from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum.singular import svd
 from lowdim._core.streams import refuse_streams
@@ -135,7 +134,7 @@ class ComponentChoice:
         return f"<table>{head}<tr><th>rule</th><th>choice</th><th>why</th></tr>{rows}</table>"
 
 
-@checked("n_components")
+@params.checked("n_components")
 def n_components(
     X: Any,
     *,

@@ -11,7 +11,6 @@ import numpy as np
 from lowdim._core import params
 from lowdim._core.distances import check_dissimilarities, check_metric, comparable, pairwise
 from lowdim._core.distances.labelled import labelled
-from lowdim._core.params import checked
 from lowdim._core.runtime import memory
 from lowdim._core.scaling.centring import inner_products
 from lowdim._core.spectrum import eigenpairs
@@ -73,7 +72,7 @@ class DimensionChoice:
         return f"<table><caption>{escape(choices)}</caption><tr>{head}</tr>{body}</table>"
 
 
-@checked("n_dimensions")
+@params.checked("n_dimensions")
 def n_dimensions(D: Any, *, n_components: int = 10, metric: Any = "precomputed") -> DimensionChoice:
     """Choose the number of dimensions for classical scaling of dissimilarities.
 

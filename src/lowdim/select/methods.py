@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from lowdim._core import params
-from lowdim._core.params import checked
 from lowdim._core.ranks.questions import MEASURES
 from lowdim._core.runtime.rng import generator
 from lowdim.select._candidates import Candidate, estimator_of
@@ -86,7 +85,7 @@ class MethodChoice:
         return "\n".join([self.reason, *lines, f"  ceiling {self.ceiling}"])
 
 
-@checked("select.method")
+@params.checked("select.method")
 def method(
     X: Any,
     question: str = "neighbours",

@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_array, column_or_1d
 from lowdim._core import params
 from lowdim._core.kernels import Kernel, make_kernel
 from lowdim._core.kernels.preimage import PREIMAGE_METHODS, check_preimage
-from lowdim._core.params import checked
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.streams import refuse_streams
@@ -166,7 +165,7 @@ class KernelChoice:
         return f"<table><caption>{escape(repr(self.kernel))}: {escape(self._title())}</caption>{rows}</table>"
 
 
-@checked("kernel_width")
+@params.checked("kernel_width")
 def kernel_width(
     X: Any,
     kernel: Any = "rbf",

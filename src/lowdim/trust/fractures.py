@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim._core import params
-from lowdim._core.params import checked
 from lowdim._core.runtime.notices import warn
 from lowdim._core.streams import refuse_streams
 from lowdim.neighbor_embedding.leave_one_out import LeftOut, left_out
@@ -67,7 +66,7 @@ class Fractures:
         return f"Fractures of {n} rows of {self.method}: {moved}; {int(self.fractured.sum())} are hardly held in place"
 
 
-@checked("trust.fractures")
+@params.checked("trust.fractures")
 def fractures(model: Any, X: Any, *, length: float = 1.0, n_jobs: int | None = None) -> Fractures:
     """Score for each row of a t-SNE or UMAP map how suddenly its place would change.
 

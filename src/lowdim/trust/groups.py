@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from lowdim._core import params
 from lowdim._core.distances import check_metric, comparable
 from lowdim._core.neighbors import nearest
-from lowdim._core.params import checked
 from lowdim._core.ranks.reference import Reference, embedded_rows, euclidean
 from lowdim._core.runtime.rng import generator
 from lowdim.select import intrinsic_dimension
@@ -147,7 +146,7 @@ class GroupTrust:
         return "\n".join([f"{len(self.table)} groups; distances between them may be read: {shown}", *lines])
 
 
-@checked("trust.groups")
+@params.checked("trust.groups", n_neighbors=params.whole(1))
 def groups(
     X: Any,
     Z: Any,
@@ -194,7 +193,6 @@ def groups(
     ['holds together', 'holds together']
     """
     owner = "trust.groups"
-    params.check(owner, {"n_neighbors": n_neighbors}, {"n_neighbors": params.whole(1)})
     compared = Compared(metric=metric, n_jobs=n_jobs, owner=owner)
     source = compared.source(X)
     placed = embedded_rows(Z, source.n, f"{owner}: Z")

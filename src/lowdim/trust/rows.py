@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim._core import params
-from lowdim._core.params import checked
 from lowdim._core.ranks.reference import embedded_rows, euclidean
 from lowdim._core.runtime.rng import generator
 from lowdim.quality.row_curves import RowCurves
@@ -95,7 +94,7 @@ class RowTrust:
         return f"RowTrust of {n} rows: {shares}; against {self.against}"
 
 
-@checked("trust.rows")
+@params.checked("trust.rows")
 def rows(
     X: Any,
     Z: Any,

@@ -14,7 +14,6 @@ from sklearn.base import clone
 
 from lowdim._core import params
 from lowdim._core.neighbors import nearest
-from lowdim._core.params import checked
 from lowdim._core.runtime.rng import generator
 from lowdim._core.streams import refuse_streams
 from lowdim._core.tables.align import procrustes
@@ -80,7 +79,7 @@ class Stability:
         )
 
 
-@checked("trust.stability")
+@params.checked("trust.stability")
 def stability(
     X: Any,
     estimator: Any,

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from lowdim._core import params
-from lowdim._core.params import checked
 from lowdim._core.runtime.rng import generator
 from lowdim._core.streams import refuse_streams
 from lowdim.trust.agreement import Compared
@@ -92,7 +91,7 @@ class StructureTest:
         return f"StructureTest: {of_map}, p = {self.map_p_value:.2g}; with distances p = {self.p_value:.2g}, {lead}"
 
 
-@checked("trust.structure")
+@params.checked("trust.structure")
 def structure(
     X: Any,
     estimator: Any,

@@ -8,11 +8,16 @@ import numpy as np
 from scipy import sparse
 
 
-def checked_block(block: Any, owner: str) -> Any:
-    """A block of rows, or a pair of blocks, as it is; ValueError where one is sparse and malformed."""
+def checked_block(block: Any, owner: str, width: int | None = None) -> Any:
+    """A block of rows, or a pair of blocks, as it is; ValueError where one is sparse and malformed.
+
+    With `width`, that of a block which has another number of columns than the whole table announces.
+    """
     for part in block if isinstance(block, (tuple, list)) and len(block) == 2 else [block]:
         if sparse.issparse(part):
             check_structure(part, f"{owner}: a block of rows")
+    if width is not None and getattr(block, "ndim", 0) == 2 and block.shape[1] != width:
+        raise ValueError(f"{owner}: X must have {width} columns, as it announces; a block has {block.shape[1]}.")
     return block
 
 
