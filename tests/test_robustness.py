@@ -258,6 +258,21 @@ def test_odd_blocks_of_dask_end_as_odd_rows_do(model):
     assert wrong == {}
 
 
+@pytest.mark.parametrize("case", [lowdim.PCA(2), lowdim.Isomap(2, n_neighbors=2), lowdim.TruncatedSVD(2)], ids=repr)
+@pytest.mark.parametrize("name", odd.MALFORMED)
+def test_malformed_blocks_reach_no_compiled_code(case, name):
+    """Nor blocks that are not as wide as the table of Dask says."""
+    whole = da.from_array(odd.plain(9), chunks=(3, 4))
+    owner = type(case).__name__
+    with pytest.raises(ValueError, match=f"{owner}: a block of rows is not a valid sparse table"):
+        clone(case).fit(whole.map_blocks(lambda _: odd.MALFORMED[name](), dtype=float))
+    if case._embed_batches is not None:
+        with pytest.raises(ValueError, match=f"{owner}: a block of rows is not a valid sparse table"):
+            clone(case).fit(iter([odd.MALFORMED[name]()]))
+    with pytest.raises(ValueError, match=f"{owner}: X must have 4 columns, as it announces; a block has 3"):
+        clone(case).fit(whole.map_blocks(lambda block: block[:, :3], dtype=float))
+
+
 # ---- malformed sparse tables --------------------------------------------------------------------------------
 
 SPARSE = [case for case in EACH if case.estimator._sparse_rows or case.estimator._sparse_graphs]

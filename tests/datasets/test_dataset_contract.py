@@ -154,9 +154,9 @@ def test_bad_arguments(name):
 
 
 def test_bad_options():
-    with pytest.raises(ValueError, match=r"spiral: dim must be 2 or 3; got 4\."):
+    with pytest.raises(ValueError, match=r"spiral: dim must be a whole number from 2 to 3; got 4\."):
         datasets.spiral(10, dim=4)
-    with pytest.raises(ValueError, match=r"twin_peaks: height must be finite and above 0; got 0\."):
+    with pytest.raises(ValueError, match=r"twin_peaks: height must be a number > 0; got 0\."):
         datasets.twin_peaks(10, height=0)
     for radii in ((2, 1), (0, 1), (1, 2, 3), (1, np.nan)):
         with pytest.raises(ValueError, match="concentric_spheres: radii must be two rising numbers"):

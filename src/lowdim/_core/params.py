@@ -8,10 +8,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import wraps
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class InvalidParameter(ValueError, TypeError):
@@ -131,6 +134,31 @@ def check(owner: str, values: Mapping[str, Any], rules: Mapping[str, Rule]) -> d
         if not rule.accepts(values[name]):
             raise InvalidParameter(f"{owner}: {name} must be {rule.text}; got {shown(values[name])}.")
     return {name: plain(values[name]) for name in rules}
+
+
+def checked(owner: str, **own: Rule) -> Callable[[F], F]:
+    """Decorator of a public function: its rules, and those of `n_jobs` and `random_state`, before any work.
+
+    Numbers of numpy become Python's, as `check` makes them for estimators.
+    """
+    rules = {"n_jobs": jobs(), "random_state": seed(), **own}
+
+    def decorate(function: F) -> F:
+        names = tuple(inspect.signature(function).parameters)
+
+        @wraps(function)
+        def inside(*args: Any, **options: Any) -> Any:
+            given = dict(zip(names, args, strict=False)) | options
+            check(owner, given, {name: rule for name, rule in rules.items() if name in given})
+            return function(*map(_scalar, args), **{name: _scalar(value) for name, value in options.items()})
+
+        return cast(F, inside)
+
+    return decorate
+
+
+def _scalar(value: Any) -> Any:
+    return plain(value) if isinstance(value, np.generic) else value
 
 
 def shown(value: Any) -> str:

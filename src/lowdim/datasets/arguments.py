@@ -8,6 +8,8 @@ from numbers import Real
 
 import numpy as np
 
+from lowdim._core.runtime import memory
+
 
 def check_count(owner: str, value: object, name: str = "n_samples", least: int = 1) -> int:
     """A number of rows or pixels as an int."""
@@ -35,6 +37,7 @@ def check_noise(owner: str, noise: object) -> float:
 def start(owner: str, n_samples: object, noise: object, random_state: object) -> tuple[int, float, np.random.Generator]:
     """Checked arguments and the random generator: the first line of every data set."""
     n, sd = check_count(owner, n_samples), check_noise(owner, noise)
+    memory.check(owner, {"rows": 80 * n}, "Ask for fewer rows.")
     from lowdim._core.runtime.rng import (
         generator,  # it imports scikit-learn, which is not needed to list names
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from lowdim._core.params import checked, flag, whole
 from lowdim.datasets.arguments import start
 from lowdim.datasets.dataset import Dataset
 from lowdim.datasets.formulas import arc_length, parity, round_half_away, spiral_length
@@ -13,6 +14,7 @@ _FIRST_FIVE = (0, 1, 1, 0, 2)
 _LAST_FIVE = (2, 1, 0, 1, 0)
 
 
+@checked("helix")
 def helix(n_samples: int = 1000, noise: float = 0.05, random_state: object = None) -> Dataset:
     """A coil of eight turns around a ring: a closed curve, which one dimension cannot show without a cut.
 
@@ -61,6 +63,7 @@ def helix(n_samples: int = 1000, noise: float = 0.05, random_state: object = Non
     return _curve("helix", what, clean, t, length, parity(round_half_away(1.5 * t)), sd, rng)
 
 
+@checked("helical_loop", unit_height=flag())
 def helical_loop(
     n_samples: int = 1000, noise: float = 0.05, random_state: object = None, *, unit_height: bool = True
 ) -> Dataset:
@@ -118,6 +121,7 @@ def helical_loop(
     return _curve("helical-loop", what, clean, t, length, quarters, sd, rng)
 
 
+@checked("remove_cells")
 def remove_cells(X: np.ndarray, random_state: object = None) -> np.ndarray:
     """A copy of three-column data with one missing cell in every row, for :func:`helical_loop`.
 
@@ -165,6 +169,7 @@ def remove_cells(X: np.ndarray, random_state: object = None) -> np.ndarray:
     return holes
 
 
+@checked("spiral", dim=whole(2, 3))
 def spiral(n_samples: int = 1000, noise: float = 0.05, random_state: object = None, *, dim: int = 2) -> Dataset:
     """A spiral of two turns, flat or rising: a curve that no linear method can unroll.
 
@@ -202,8 +207,6 @@ def spiral(n_samples: int = 1000, noise: float = 0.05, random_state: object = No
     (300, 3)
     """
     n, sd, rng = start("spiral", n_samples, noise, random_state)
-    if dim not in (2, 3):
-        raise ValueError(f"spiral: dim must be 2 or 3; got {dim!r}.")
     t = 4 * np.pi * np.sqrt(rng.random(n))
     pitch = 2.0 if dim == 3 else 0.0
     clean = np.column_stack([t * np.cos(t), t * np.sin(t), pitch * t])[:, :dim]
@@ -212,6 +215,7 @@ def spiral(n_samples: int = 1000, noise: float = 0.05, random_state: object = No
     return _curve(f"spiral-{dim}d", what, clean, t, spiral_length(t, pitch), labels, sd, rng)
 
 
+@checked("noisy_circle")
 def noisy_circle(n_samples: int = 1000, noise: float = 0.1, random_state: object = None) -> Dataset:
     """Rows around the unit circle: for principal curves, circular components and denoising.
 

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import numpy as np
 
+from lowdim._core.params import checked
 from lowdim.datasets.arguments import start
 from lowdim.datasets.dataset import Dataset
 
 _CONTINENTS = ("Africa", "Antarctica", "Asia", "Europe", "North America", "Oceania", "South America")
 
 
+@checked("world")
 def world(n_samples: int | None = None, noise: float = 0.0, random_state: object = None) -> Dataset:
     """Points on the land of the earth, on the unit sphere, with their continents: a surface with no isometric map.
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from lowdim._core.params import checked
+
 MECHANISMS = ("mcar", "mar", "nmar", "block")
 
 
@@ -54,6 +56,7 @@ class HiddenCells:
         return f"<HiddenCells {self.mechanism}{driver}: {int(self.mask.sum())} of {n} x {d} cells hidden>"
 
 
+@checked("hide_cells")
 def hide_cells(
     X: Any,
     share: float,
@@ -146,7 +149,7 @@ def _check(share: Any, mechanism: Any, strength: Any) -> None:
         if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < high:
             rule = "between 0 and 1" if name == "share" else "finite and above 0"
             raise ValueError(f"hide_cells: {name} must be a number {rule}; got {value!r}.")
-    if mechanism not in MECHANISMS:
+    if not isinstance(mechanism, str) or mechanism not in MECHANISMS:
         raise ValueError(f"hide_cells: mechanism must be one of {', '.join(MECHANISMS)}; got {mechanism!r}.")
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from lowdim._core.params import checked
+from lowdim._core.runtime import memory
 from lowdim.datasets.arguments import check_count, start
 from lowdim.datasets.dataset import Dataset
 from lowdim.datasets.formulas import checkerboard
@@ -16,6 +18,7 @@ _BACKGROUND = 0.5  # grey behind the face
 _SMALLEST_CLOCK, _SMALLEST_FACE = 12, 32  # pixels; in smaller images the hand or the mouth is not visible
 
 
+@checked("clock")
 def clock(n_samples: int = 360, noise: float = 0.0, random_state: object = None, *, size: int = 28) -> Dataset:
     """Images of a clock with one hand that turns: a closed curve in hundreds of dimensions.
 
@@ -57,7 +60,7 @@ def clock(n_samples: int = 360, noise: float = 0.0, random_state: object = None,
     [0, 3, 6, 9]
     """
     n, sd, rng = start("clock", n_samples, noise, random_state)
-    across, down = _pixels("clock", size, _SMALLEST_CLOCK)
+    across, down = _pixels("clock", n, size, _SMALLEST_CLOCK)
     turn = np.arange(n) / n
     t = 2 * np.pi * turn
     dial = _dial(across, down, size)
@@ -75,6 +78,7 @@ def clock(n_samples: int = 360, noise: float = 0.0, random_state: object = None,
     )
 
 
+@checked("shifted_face")
 def shifted_face(n_samples: int = 1000, noise: float = 0.05, random_state: object = None, *, size: int = 48) -> Dataset:
     """Images of a drawn face at random positions over a noisy background: two dimensions in many pixels.
 
@@ -118,7 +122,7 @@ def shifted_face(n_samples: int = 1000, noise: float = 0.05, random_state: objec
     <Dataset shifted-face: 100 x 2304, coordinates (across, down), 2 classes, no isometric coordinates>
     """
     n, sd, rng = start("shifted_face", n_samples, noise, random_state)
-    across, down = _pixels("shifted_face", size, _SMALLEST_FACE)
+    across, down = _pixels("shifted_face", n, size, _SMALLEST_FACE)
     scale = size / 6
     unit = rng.random((n, 2))
     low = 1.25 * scale  # from the middle of the face to beyond its chin or ears
@@ -138,8 +142,9 @@ def shifted_face(n_samples: int = 1000, noise: float = 0.05, random_state: objec
     )
 
 
-def _pixels(owner: str, size: object, least: int) -> tuple[np.ndarray, np.ndarray]:
+def _pixels(owner: str, n: int, size: object, least: int) -> tuple[np.ndarray, np.ndarray]:
     pixels = check_count(owner, size, "size", least)
+    memory.check(owner, {"images": 32 * n * pixels**2}, "Ask for fewer rows, or for smaller images.")
     down, across = np.mgrid[:pixels, :pixels].astype(np.float64)
     return across, down
 

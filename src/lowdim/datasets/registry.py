@@ -6,6 +6,7 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from functools import partial
 
+from lowdim._core.params import checked
 from lowdim.datasets.curves import helical_loop, helix, noisy_circle, spiral
 from lowdim.datasets.dataset import Dataset
 from lowdim.datasets.globe import world
@@ -52,6 +53,7 @@ def names() -> list[str]:
     return list(_GENERATORS)
 
 
+@checked("load")
 def load(name: str, n_samples: int | None = None, noise: float | None = None, random_state: object = None) -> Dataset:
     """A data set by its name.
 

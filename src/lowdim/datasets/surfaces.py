@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
+from lowdim._core.params import checked, flag, real
 from lowdim.datasets.arguments import start
 from lowdim.datasets.dataset import Dataset
 from lowdim.datasets.formulas import arc_length, checkerboard, parity, round_half_away
 
 
+@checked("twin_peaks", height=real(0, open_low=True), published=flag())
 def twin_peaks(
     n_samples: int = 1000,
     noise: float = 0.05,
@@ -65,8 +65,6 @@ def twin_peaks(
     (True, False)
     """
     n, sd, rng = start("twin_peaks", n_samples, noise, random_state)
-    if not (math.isfinite(height) and height > 0):
-        raise ValueError(f"twin_peaks: height must be finite and above 0; got {height!r}.")
     xy = 1 - 2 * rng.random((n, 2))
     flat = np.column_stack([xy, np.sin(np.pi * xy[:, 0]) * np.tanh(3 * xy[:, 1])])
     stretch = np.array([1.0, 1.0, height])
@@ -86,6 +84,7 @@ def twin_peaks(
     )
 
 
+@checked("intersecting")
 def intersecting(n_samples: int = 1000, noise: float = 0.05, random_state: object = None) -> Dataset:
     """A sheet in the shape of a figure eight, which intersects itself.
 
@@ -140,6 +139,7 @@ def intersecting(n_samples: int = 1000, noise: float = 0.05, random_state: objec
     )
 
 
+@checked("hd")
 def hd(n_samples: int = 1000, noise: float = 0.05, random_state: object = None) -> Dataset:
     """A five-dimensional grid, curved in ten dimensions: intrinsic dimension 5, too high for a map.
 
@@ -208,6 +208,7 @@ def hd(n_samples: int = 1000, noise: float = 0.05, random_state: object = None) 
     )
 
 
+@checked("clusters_3d")
 def clusters_3d(n_samples: int = 1000, noise: float = 0.05, random_state: object = None) -> Dataset:
     """Five separate cubes of rows: are clusters and the distances between them preserved?
 
@@ -263,6 +264,7 @@ def clusters_3d(n_samples: int = 1000, noise: float = 0.05, random_state: object
     )
 
 
+@checked("concentric_spheres")
 def concentric_spheres(
     n_samples: int = 1000,
     noise: float = 0.05,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from lowdim._core.params import checked, flag
 from lowdim.datasets.arguments import start
 from lowdim.datasets.dataset import Dataset
 from lowdim.datasets.formulas import parity, round_half_away, spiral_length
@@ -18,6 +19,7 @@ _FIRST = 1.5 * np.pi
 _HEIGHT = 30.0
 
 
+@checked("swiss_roll", hole=flag())
 def swiss_roll(
     n_samples: int = 1000, noise: float = 0.05, random_state: object = None, *, hole: bool = False
 ) -> Dataset:
@@ -74,6 +76,7 @@ def swiss_roll(
     return _rolled(name, f"{what}, rolled up in three dimensions.", t, h, _board(t, h, 12), sd, rng)
 
 
+@checked("swiss_roll_hole")
 def swiss_roll_hole(n_samples: int = 1000, noise: float = 0.05, random_state: object = None) -> Dataset:
     """A Swiss roll with a rectangular hole in the sheet: methods that assume a convex sheet fail.
 
@@ -113,6 +116,7 @@ def swiss_roll_hole(n_samples: int = 1000, noise: float = 0.05, random_state: ob
     return swiss_roll(n_samples, noise, random_state, hole=True)
 
 
+@checked("changing_swiss_roll")
 def changing_swiss_roll(n_samples: int = 1000, noise: float = 0.05, random_state: object = None) -> Dataset:
     """A Swiss roll whose density decreases along the sheet: no single neighbourhood size suits all of it.
 
@@ -158,6 +162,7 @@ def changing_swiss_roll(n_samples: int = 1000, noise: float = 0.05, random_state
     return _rolled("changing-swiss-roll", what, t, h, _board(t, h, 10), sd, rng)
 
 
+@checked("broken_swiss_roll")
 def broken_swiss_roll(
     n_samples: int = 1000, noise: float = 0.05, random_state: object = None, *, parity_labels: bool = False
 ) -> Dataset:

@@ -36,6 +36,7 @@ BASELINES = ("mean", "regression")
 CHOICE_TOL = 1e-4  # of the fits that are compared
 
 
+@params.checked("impute")
 def impute(
     X: Any,
     n_imputations: int = 20,

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from lowdim._core.params import checked
 from lowdim.plot._style import COLORS, SOFT, new_axes, point_boxes, write_name
 
 
+@checked("shepard")
 def shepard(X: Any, Z: Any = None, *, ax: Any = None, title: str | None = None, max_pairs: int = 20_000,
             random_state: Any = 0) -> Any:  # fmt: skip
     """Draw a Shepard diagram: distances in the map over distances in the data, a point for each pair.

@@ -65,6 +65,7 @@ class Procrustes:
         return f"<Procrustes: correlation {self.correlation:.4f}, disparity {self.disparity:.4g}{test}>"
 
 
+@params.checked("procrustes")
 def procrustes(
     target: Any,
     source: Any,

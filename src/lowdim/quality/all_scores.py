@@ -28,6 +28,7 @@ Array = NDArray[Any]
 
 
 @renamed_arguments(k="n_neighbors")
+@params.checked("scores")
 def scores(X: Any, Z: Any, y: Any = None, *, has_scale: bool = True, **options: Any) -> dict[str, Any]:
     """All measures of one embedding.
 
@@ -62,6 +63,7 @@ def scores(X: Any, Z: Any, y: Any = None, *, has_scale: bool = True, **options: 
 
 
 @renamed_arguments(k="n_neighbors")
+@params.checked("scores_each")
 def scores_each(
     X: Any,
     embeddings: Mapping[str, Any],

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from lowdim._core.distances import real_array
 from lowdim._core.manifold.crowding import crowding
+from lowdim._core.params import checked, none, whole
 
 Array = NDArray[Any]
 
@@ -24,6 +25,7 @@ OUTLYING, PAID = 0.02, 0.8  # of the rows, and of the variance along a direction
 FLAT = 0.003  # deviation along the second direction over that along the first
 
 
+@checked("degeneracy", n_distinct=none() | whole(0))
 def degeneracy(Z: Any, *, n_distinct: int | None = None) -> tuple[str, ...]:
     """What is degenerate about a map, as sentences with the numbers; none for a map that shows its rows.
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from lowdim._core.params import checked
 from lowdim._core.ranks.reference import Reference, embedding, reference_of
 from lowdim._core.runtime import memory
 from lowdim._core.runtime.rng import generator
@@ -35,6 +36,7 @@ KINDS = {
 }
 
 
+@checked("stress")
 def stress(
     X: Any,
     Z: Any,
@@ -83,7 +85,7 @@ def stress(
     >>> round(stress(X, 2 * X), 12), round(stress(X, 2 * X, "scale_optimal"), 12)
     (1.0, 0.0)
     """
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise ValueError(f'stress: kind must be "raw", "normalized", "scale_optimal" or "stress1"; got {kind!r}.')
     source, low = spaces(X, Z, metric, reference, graph_neighbors, n_jobs, "stress")
     found = _sums(source, low, pairs, random_state, n_jobs, "stress")
@@ -91,6 +93,7 @@ def stress(
     return _score(found, KINDS[kind], every, kind=kind)
 
 
+@checked("sammon")
 def sammon(
     X: Any,
     Z: Any,
@@ -141,6 +144,7 @@ def sammon(
     return _score(_sums(source, low, pairs, random_state, n_jobs, "sammon"), statistics.sammon)
 
 
+@checked("residual_variance")
 def residual_variance(
     X: Any,
     Z: Any,
@@ -219,6 +223,7 @@ class Shepard:
     __repr__ = brief
 
 
+@checked("shepard")
 def shepard(
     X: Any,
     Z: Any,

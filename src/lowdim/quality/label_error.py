@@ -16,6 +16,7 @@ from lowdim.quality.score import Score
 Array = NDArray[Any]
 
 
+@params.checked("knn_error")
 def knn_error(Z: Any, y: Any, n_neighbors: int = 1, *, metric: Any = "euclidean", n_jobs: int | None = None) -> Score:
     """Leave-one-out error of the nearest-neighbour classifier.
 

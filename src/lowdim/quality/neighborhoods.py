@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from lowdim._core.params import checked
 from lowdim._core.ranks import Ranks
 from lowdim._core.ranks.reference import embedding, reference_of
 from lowdim.quality._near_ranks import MOST_NEIGHBORS, NearRanks
@@ -11,6 +12,7 @@ from lowdim.quality.rank_input import check_size, ranks_of, refuse_unknown, row_
 from lowdim.quality.score import Score
 
 
+@checked("trustworthiness")
 def trustworthiness(X: Any, Z: Any = None, n_neighbors: int = 12, **options: Any) -> Score:
     """Trustworthiness: are neighbours in the embedding neighbours in the data?
 
@@ -47,6 +49,7 @@ def trustworthiness(X: Any, Z: Any = None, n_neighbors: int = 12, **options: Any
     return _near(X, Z, n_neighbors, "trustworthiness", options)
 
 
+@checked("continuity")
 def continuity(X: Any, Z: Any = None, n_neighbors: int = 12, **options: Any) -> Score:
     """Continuity: are neighbours in the data still neighbours in the embedding?
 
@@ -79,6 +82,7 @@ def continuity(X: Any, Z: Any = None, n_neighbors: int = 12, **options: Any) -> 
     return _near(X, Z, n_neighbors, "continuity", options)
 
 
+@checked("trustworthiness_continuity")
 def trustworthiness_continuity(X: Any, Z: Any = None, n_neighbors: int = 12, **options: Any) -> tuple[Score, Score]:
     """Trustworthiness and continuity, in the time of one of them.
 
@@ -131,6 +135,7 @@ def _near_ranks(X: Any, Z: Any, k: int, owner: str, options: dict[str, Any]) -> 
     return NearRanks.of(source, low, k, **{name: options.get(name, value) for name, value in rest.items()})
 
 
+@checked("mrre")
 def mrre(X: Any, Z: Any = None, n_neighbors: int = 12, **options: Any) -> tuple[Score, Score]:
     """Mean relative rank errors W_n (neighbours in the embedding) and W_nu (neighbours in the data).
 

@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim._core.params import shown, whole
 from lowdim._core.ranks.reference import Reference
+from lowdim._core.runtime import memory
 from lowdim._core.runtime.threads import map_rows
 from lowdim.quality.pair_samples import Interval, RowPairs, above
 from lowdim.quality.pair_statistics import Statistic
@@ -68,14 +70,17 @@ class PairSums:
 
 
 def wanted(pairs: Any, n: int, exact_up_to: int, owner: str) -> int | None:
-    """How many pairs to draw; None for all."""
+    """How many pairs to draw; None for all, of which there may be fewer than were asked for."""
     if isinstance(pairs, str) and pairs == "auto":
         return None if n <= exact_up_to else SAMPLE
     if pairs is None:
         return None
-    if isinstance(pairs, (bool, str)) or not hasattr(pairs, "__index__") or int(pairs) < 2:
-        raise ValueError(f'{owner}: pairs must be "auto", None or an integer of at least 2; got {pairs!r}.')
-    return int(pairs)
+    if not whole(2).accepts(pairs):
+        raise ValueError(f'{owner}: pairs must be "auto", None or an integer of at least 2; got {shown(pairs)}.')
+    if (drawn := int(pairs)) >= n * (n - 1) // 2:
+        return None
+    memory.check(owner, {"pairs of rows": 48 * drawn}, "Draw fewer pairs.")
+    return drawn
 
 
 def sums_of_all(source: Reference, spaces: Mapping[str, Reference], n_jobs: int | None) -> dict[str, PairSums]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from lowdim._core.distances import comparable
 from lowdim._core.neighbors import nearest
+from lowdim._core.params import checked
 from lowdim._core.ranks import rank_rows, sizes
 from lowdim._core.ranks.reference import embedded_rows, embedding, reference_of
 from lowdim._core.runtime import memory
@@ -25,6 +26,7 @@ Array = NDArray[Any]
 _LISTS = 1024  # rows of a block of neighbour lists
 
 
+@checked("rnx_curve")
 def rnx_curve(X: Any, Z: Any = None, **options: Any) -> Array:
     """R_NX(K) for K = 1..n-2: share of neighbours preserved, 0 for a random embedding and 1 for a perfect one.
 
@@ -59,6 +61,7 @@ def rnx_curve(X: Any, Z: Any = None, **options: Any) -> Array:
     return ranks_of(X, Z, "rnx_curve", **options).rnx
 
 
+@checked("rnx_auc")
 def rnx_auc(X: Any, Z: Any = None, **options: Any) -> Score:
     """Area under the R_NX curve on a logarithmic axis of K: one number for all neighbourhood sizes.
 
@@ -95,6 +98,7 @@ def rnx_auc(X: Any, Z: Any = None, **options: Any) -> Score:
     return Score(ranks.auc, reference=ranks.reference, interval=ranks.auc_interval() if ranks.sampled else None)
 
 
+@checked("qnx_curve")
 def qnx_curve(X: Any, Z: Any = None, **options: Any) -> Array:
     """Q_NX(K) for K = 1..n-1: mean share of the K nearest neighbours preserved.
 
@@ -123,6 +127,7 @@ def qnx_curve(X: Any, Z: Any = None, **options: Any) -> Array:
     return ranks_of(X, Z, "qnx_curve", **options).qnx
 
 
+@checked("lcmc_curve")
 def lcmc_curve(X: Any, Z: Any = None, **options: Any) -> Array:
     """Local continuity meta-criterion, LCMC(K) = Q_NX(K) - K/(n-1), for K = 1..n-1.
 
@@ -151,6 +156,7 @@ def lcmc_curve(X: Any, Z: Any = None, **options: Any) -> Array:
     return ranks_of(X, Z, "lcmc_curve", **options).lcmc
 
 
+@checked("bnx_curve")
 def bnx_curve(X: Any, Z: Any = None, **options: Any) -> Array:
     """B_NX(K) for K = 1..n-2: positive if false neighbours prevail (intrusive), negative if lost ones (extrusive).
 
@@ -179,6 +185,7 @@ def bnx_curve(X: Any, Z: Any = None, **options: Any) -> Array:
     return ranks_of(X, Z, "bnx_curve", **options).bnx
 
 
+@checked("k_max")
 def k_max(X: Any, Z: Any = None, **options: Any) -> int:
     """The neighbourhood size with the largest LCMC, which separates local from global.
 
@@ -207,6 +214,7 @@ def k_max(X: Any, Z: Any = None, **options: Any) -> int:
     return ranks_of(X, Z, "k_max", **options).k_max
 
 
+@checked("q_local")
 def q_local(X: Any, Z: Any = None, **options: Any) -> Score:
     """Mean of Q_NX over K = 1..k_max.
 
@@ -236,6 +244,7 @@ def q_local(X: Any, Z: Any = None, **options: Any) -> Score:
     return Score(ranks.q_local, reference=ranks.reference, k_max=ranks.k_max)
 
 
+@checked("q_global")
 def q_global(X: Any, Z: Any = None, **options: Any) -> Score:
     """Mean of Q_NX over the n-1-k_max sizes K = k_max+1..n-1.
 
@@ -265,6 +274,7 @@ def q_global(X: Any, Z: Any = None, **options: Any) -> Score:
     return Score(ranks.q_global, reference=ranks.reference, k_max=ranks.k_max)
 
 
+@checked("coranking_matrix")
 def coranking_matrix(
     X: Any, Z: Any, *, reference: str = "ambient", graph_neighbors: int = 10, metric: Any = "euclidean"
 ) -> Array:
@@ -308,6 +318,7 @@ def coranking_matrix(
     return total.reshape(n, n)[1:, 1:]
 
 
+@checked("truncated_auc")
 def truncated_auc(X: Any, Z: Any, k_up: int = 100, *, metric: Any = "euclidean", n_jobs: int | None = None) -> Score:
     """AUC[1..k_up]: area under R_NX over small neighbourhoods only, from exact nearest neighbours.
 

@@ -50,6 +50,7 @@ class RowEstimates:
         return f"its {self.k_up} nearest neighbours and {self.n_sampled} sampled rows"
 
 
+@params.checked("per_row_estimate")
 def per_row_estimate(
     X: Any,
     Z: Any,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lowdim._core.params import checked
 from lowdim._core.ranks import MOST_ENTRIES, Ranks
 from lowdim._core.ranks.reference import Reference, embedding, reference_of
 from lowdim._core.runtime.threads import map_rows
@@ -16,6 +17,7 @@ from lowdim.quality.rank_input import check_size, row_penalty
 Array = NDArray[Any]
 
 
+@checked("per_row")
 def per_row(
     X: Any,
     Z: Any,

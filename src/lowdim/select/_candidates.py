@@ -52,9 +52,9 @@ def estimator_of(method: Any, n_components: int, metric: Any, n_jobs: int | None
     """An estimator from its name, its class or itself; a name or class gets the components, metric and threads."""
     if isinstance(method, str):
         method = _class_of(method, owner)
+    if not (hasattr(method, "fit_transform") and hasattr(method, "get_params")):
+        raise TypeError(f"{owner}: method must be a name, an estimator or its class; got {method!r}.")
     if not isclass(method):
-        if not (hasattr(method, "fit_transform") and hasattr(method, "get_params")):
-            raise TypeError(f"{owner}: method must be a name, an estimator or its class; got {method!r}.")
         return method
     given = {"n_components": n_components, "metric": metric, "n_jobs": n_jobs}
     cls: Any = method

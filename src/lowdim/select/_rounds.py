@@ -209,7 +209,7 @@ def nearly_best(last: Ranking) -> list[str]:
 
 def checked_task(X: Any, question: str, y: Any, metric: Any, seed: int, n_jobs: int | None, owner: str) -> Task:
     """The task, from what users give."""
-    if question not in MEASURES:
+    if not isinstance(question, str) or question not in MEASURES:
         raise ValueError(f"{owner}: question must be one of {', '.join(map(repr, MEASURES))}; got {question!r}.")
     rows, inside = comparable(X, check_metric(metric, owner), owner)
     n = reference_of(rows, metric=inside, n_jobs=n_jobs, owner=owner).n

@@ -134,6 +134,7 @@ class ComponentChoice:
         return f"<table>{head}<tr><th>rule</th><th>choice</th><th>why</th></tr>{rows}</table>"
 
 
+@params.checked("n_components")
 def n_components(
     X: Any,
     *,
@@ -258,10 +259,10 @@ _SETTINGS = {
 def _wanted(rules: Sequence[str] | None) -> tuple[str, ...]:
     if rules is None:
         return RULES
-    if isinstance(rules, str) or not len(rules):
+    if isinstance(rules, str) or not np.ndim(rules) or not len(rules):
         raise ValueError(f"n_components: rules must be a list of at least one of {', '.join(RULES)}; got {rules!r}.")
     for rule in rules:
-        if rule not in RULES:
+        if not isinstance(rule, str) or rule not in RULES:
             raise ValueError(f"n_components: rules must be among {', '.join(RULES)}; got {rule!r}.")
     return tuple(rules)
 

@@ -72,6 +72,7 @@ class DimensionChoice:
         return f"<table><caption>{escape(choices)}</caption><tr>{head}</tr>{body}</table>"
 
 
+@params.checked("n_dimensions")
 def n_dimensions(D: Any, *, n_components: int = 10, metric: Any = "precomputed") -> DimensionChoice:
     """Choose the number of dimensions for classical scaling of dissimilarities.
 

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from lowdim._core.distances import check_metric, comparable
 from lowdim._core.neighbors import nearest
+from lowdim._core.params import checked
 from lowdim._core.runtime.notices import warn
 from lowdim.select._dimension_estimators import Estimate, correlation, gride, maximum_likelihood, without_edge
 
@@ -76,6 +77,7 @@ class TooFewRows(ValueError):
         self.different = different
 
 
+@checked("intrinsic_dimension")
 def intrinsic_dimension(
     X: Any, *, correct: bool = True, metric: Any = "euclidean", n_jobs: int | None = None
 ) -> IntrinsicDimension:

@@ -85,6 +85,7 @@ class MethodChoice:
         return "\n".join([self.reason, *lines, f"  ceiling {self.ceiling}"])
 
 
+@params.checked("select.method")
 def method(
     X: Any,
     question: str = "neighbours",

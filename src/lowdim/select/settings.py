@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from lowdim._core import params
+from lowdim._core.params import checked, none, text
 from lowdim._core.ranks.questions import MEASURES
 from lowdim._core.runtime.rng import generator
 from lowdim.select._candidates import Candidate, estimator_of, grid_of, setting_of
@@ -81,6 +82,7 @@ class SettingChoice:
         return "\n".join([head, *lines])
 
 
+@checked("select.n_neighbors", parameter=none() | text())
 def n_neighbors(
     X: Any,
     method: Any = "umap",

@@ -168,6 +168,7 @@ class KernelChoice:
         return f"<table><caption>{escape(repr(self.kernel))}: {escape(self._title())}</caption>{rows}</table>"
 
 
+@params.checked("kernel_width")
 def kernel_width(
     X: Any,
     kernel: Any = "rbf",
@@ -296,7 +297,10 @@ def _checked(X: Any, y: Any, criterion: str) -> tuple[np.ndarray, np.ndarray | N
 def _grid(widths: Any) -> np.ndarray | None:
     if widths is None:
         return None
-    given = np.atleast_1d(np.asarray(widths, dtype=np.float64))
+    try:
+        given = np.atleast_1d(np.asarray(widths, dtype=np.float64))
+    except (TypeError, ValueError):
+        given = np.empty(0)
     if given.ndim != 1 or not given.size or not (np.isfinite(given) & (given > 0)).all():
         raise ValueError(f"{OWNER}: widths must be positive finite numbers; got {widths!r}.")
     return np.unique(given)

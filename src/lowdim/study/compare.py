@@ -17,6 +17,7 @@ import numpy as np
 import lowdim
 from lowdim._core.gpu import devices
 from lowdim._core.neighbors import shared
+from lowdim._core.params import checked
 from lowdim._core.renamed import renamed_arguments
 from lowdim._core.runtime.rng import generator
 from lowdim.study.columns import Kind, Wishes
@@ -37,6 +38,7 @@ from lowdim.study.verdict.evidence import LEAST_ROWS, Case
 
 
 @renamed_arguments(callback="progress", n_neighbors="graph_neighbors", memory_limit="limit_memory")
+@checked("compare")
 def compare(
     X: Any,
     y: Any = None,
@@ -265,7 +267,7 @@ def _evidence(case: Case, steps: Steps, on_interrupt: str) -> tuple[Evidence | N
 def _check_given(y: Any, on_interrupt: Any) -> None:
     if isinstance(y, (list, tuple)) and any(hasattr(item, "fit_transform") for item in y):
         raise TypeError("compare: y must hold labels; got estimators. Pass them as methods=[...].")
-    if on_interrupt not in ("raise", "score"):
+    if not isinstance(on_interrupt, str) or on_interrupt not in ("raise", "score"):
         raise ValueError(f'compare: on_interrupt must be "raise" or "score"; got {on_interrupt!r}.')
 
 

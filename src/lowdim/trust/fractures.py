@@ -66,6 +66,7 @@ class Fractures:
         return f"Fractures of {n} rows of {self.method}: {moved}; {int(self.fractured.sum())} are hardly held in place"
 
 
+@params.checked("trust.fractures")
 def fractures(model: Any, X: Any, *, length: float = 1.0, n_jobs: int | None = None) -> Fractures:
     """Score for each row of a t-SNE or UMAP map how suddenly its place would change.
 

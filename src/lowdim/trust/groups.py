@@ -146,6 +146,7 @@ class GroupTrust:
         return "\n".join([f"{len(self.table)} groups; distances between them may be read: {shown}", *lines])
 
 
+@params.checked("trust.groups", n_neighbors=params.whole(1))
 def groups(
     X: Any,
     Z: Any,
@@ -192,7 +193,6 @@ def groups(
     ['holds together', 'holds together']
     """
     owner = "trust.groups"
-    params.check(owner, {"n_neighbors": n_neighbors}, {"n_neighbors": params.whole(1)})
     compared = Compared(metric=metric, n_jobs=n_jobs, owner=owner)
     source = compared.source(X)
     placed = embedded_rows(Z, source.n, f"{owner}: Z")

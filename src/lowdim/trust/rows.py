@@ -94,6 +94,7 @@ class RowTrust:
         return f"RowTrust of {n} rows: {shares}; against {self.against}"
 
 
+@params.checked("trust.rows")
 def rows(
     X: Any,
     Z: Any,

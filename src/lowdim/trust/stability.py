@@ -79,6 +79,7 @@ class Stability:
         )
 
 
+@params.checked("trust.stability")
 def stability(
     X: Any,
     estimator: Any,

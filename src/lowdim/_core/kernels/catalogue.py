@@ -170,7 +170,7 @@ def positive(value: object, owner: str, name: str) -> float:
 
 
 def _gamma_of(width: float, convention: str, owner: str) -> float:
-    if convention not in _WIDTHS:
+    if not isinstance(convention, str) or convention not in _WIDTHS:
         raise ValueError(f"{owner}: convention must be one of {', '.join(_WIDTHS)}; got {convention!r}.")
     return _WIDTHS[convention](positive(width, owner, "width"))
 

@@ -66,7 +66,7 @@ def bandwidth(
     >>> bandwidth([[0.0], [1.0], [2.0]])
     0.5
     """
-    if rule not in RULES:
+    if not isinstance(rule, str) or rule not in RULES:
         raise ValueError(f"{owner}: rule must be one of {', '.join(RULES)}; got {rule!r}.")
     if power not in (1, 2):
         raise ValueError(f"{owner}: power must be 1 or 2; got {power!r}.")

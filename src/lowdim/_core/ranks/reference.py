@@ -32,10 +32,12 @@ from lowdim._core.graph import connect, geodesics, neighbor_graph
 from lowdim._core.graph.detours import ShortCircuits, short_circuits
 from lowdim._core.graph.repair import repaired
 from lowdim._core.neighbors import nearest
+from lowdim._core.params import one_of, shown
 from lowdim._core.runtime.threads import blocks
 
 Array = NDArray[Any]
 
+KINDS = one_of("ambient", "geodesic", "precomputed")
 PAIR_CELLS = 2**20  # cells of the differences of pairs of rows that are held at once
 
 
@@ -68,8 +70,8 @@ def reference_of(
     """The distances that an embedding of `X` is compared with (`X` itself when it is a `Reference` already)."""
     if isinstance(X, Reference):
         return X
-    if reference not in ("ambient", "geodesic", "precomputed"):
-        raise ValueError(f'{owner}: reference must be "ambient", "geodesic" or "precomputed"; got {reference!r}.')
+    if not KINDS.accepts(reference):
+        raise ValueError(f"{owner}: reference must be {KINDS.text}; got {shown(reference)}.")
     X, metric = comparable(X, check_metric(metric, owner), owner)
     named = GOWER if metric == CODED else metric if isinstance(metric, str) else getattr(metric, "__name__", "callable")
     if reference == "geodesic":

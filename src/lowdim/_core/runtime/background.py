@@ -20,6 +20,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
@@ -41,21 +42,27 @@ class _Helper(threading.Thread):
     """One thread that works for another."""
 
     started: set[_Helper] = set()  # noqa: RUF012 (all of them, on purpose)
+    ended: list[list[_Helper]] = []  # noqa: RUF012
 
     def __init__(self, work: Callable[[], None], may_stop: bool) -> None:
         super().__init__(daemon=True)  # the interpreter does not wait for it
-        self._work, self._may_stop = work, may_stop
-        self._context = contextvars.copy_context()
+        self._work: Callable[[], None] | None = partial(contextvars.copy_context().run, work)
+        self._may_stop = may_stop
         self._ending = threading.Lock()
         self._ended = self.left = False
 
     def run(self) -> None:
         """Do the work, unless it is stopped."""
+        # Python runs callbacks when a thread is dropped. Ctrl-C that came in one would be lost, and comes in the main
+        # thread alone: so threads that have ended are dropped in the next one.
+        _Helper.ended.clear()
         with suppress(_Stopped):
             try:
                 _Helper.started.add(self)
-                self._context.run(self._work)
+                if self._work is not None:
+                    self._work()
             finally:
+                self._work = None  # and with it the arrays it works on
                 with self._ending:
                     self._ended = True
                 _Helper.started.discard(self)
@@ -116,11 +123,17 @@ class _Team:
         for helper in self._helpers:
             helper.stop()
         _wait(self._helpers, PATIENCE)
+        self._let_go()
 
     def join(self) -> None:
         """Wait for the threads to end: their tasks are done."""
         for helper in self._helpers:
             helper.join()
+        self._let_go()
+
+    def _let_go(self) -> None:
+        _Helper.ended.append(self._helpers)
+        self._helpers = []
 
 
 def _wait(helpers: Sequence[threading.Thread], seconds: float) -> None:

@@ -52,17 +52,19 @@ def _set(counts: list[int]) -> None:
         forget(force=True)
 
 
-class single_blas:
-    """One BLAS thread inside the block; the caller's setting is back when the last open block ends.
+class _Settings:
+    """What one open block has changed: the settings of its thread, and a place among the open blocks.
 
-    Blocks opened by several Python threads at once are counted, so that none restores what another had set. A block
-    that Ctrl-C ends between two lines is closed when it is dropped: each line leaves a state that closing can undo.
+    A block that Ctrl-C ends between two lines is closed when it is dropped: each line leaves a state that closing can
+    undo. Others are kept and used again: Ctrl-C that comes while an object is being dropped is lost.
     """
+
+    spare: list[_Settings] = []  # noqa: RUF012 (of blocks that have been left)
 
     def __init__(self) -> None:
         self._own: list[tuple[Any, int]] = []  # settings of this thread, where it has some of its own
 
-    def __enter__(self) -> None:
+    def open(self) -> None:
         global _before, _wide
         here = threading.get_ident()
         with _lock:
@@ -78,17 +80,36 @@ class single_blas:
             for library, _ in self._own:
                 library.set_num_threads(1)
 
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         with _lock:
             for library, count in self._own:
                 library.set_num_threads(count)
+            self._own = []
             if _open.keys() == {id(self)}:
                 _set(_before)
             _open.pop(id(self), None)
 
     def __del__(self) -> None:
         if id(self) in _open:
-            self.__exit__()
+            self.close()
+
+
+class single_blas:
+    """One BLAS thread inside the block; the caller's setting is back when the last open block ends.
+
+    Blocks opened by several Python threads at once are counted, so that none restores what another had set.
+    """
+
+    def __enter__(self) -> None:
+        try:
+            self._settings = _Settings.spare.pop()
+        except IndexError:
+            self._settings = _Settings()
+        self._settings.open()
+
+    def __exit__(self, *_: object) -> None:
+        self._settings.close()
+        _Settings.spare.append(self._settings)
 
 
 def on_one_blas_thread(function: F) -> F:

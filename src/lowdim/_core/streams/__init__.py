@@ -78,7 +78,7 @@ def blocks_of(X: Any, owner: str, targets: Any = None) -> Any:
         if targets is not None:
             raise ValueError(f"{owner}: targets must be None for a data set of Arrow; give pairs of batches instead.")
         return ArrowBlocks(X, owner)
-    return Batches(X)
+    return Batches(X, owner)
 
 
 def placed_lazily(model: Any, method: str, X: Any, names: Any, options: dict[str, Any] | None = None) -> Any:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
+from lowdim._core.streams.structure import checked_block
+
 S = TypeVar("S")
 
 
@@ -15,6 +17,8 @@ class Batches:
     ----------
     batches : iterable
         Read once.
+    owner : str
+        Whose they are, for errors.
 
     Examples
     --------
@@ -24,13 +28,13 @@ class Batches:
 
     rereadable = False
 
-    def __init__(self, batches: Iterable[Any]) -> None:
-        self._batches = batches
+    def __init__(self, batches: Iterable[Any], owner: str = "Batches") -> None:
+        self._batches, self._owner = batches, owner
 
     def gather(self, of: Callable[[Any], S]) -> S | None:
         """The sum of `of(batch)` over the batches, the first on the left; None where there is none."""
         total: Any = None
         for batch in self._batches:
-            part = of(batch)
+            part = of(checked_block(batch, self._owner))
             total = part if total is None else total + part
         return total
