@@ -111,7 +111,7 @@ def test_groups_that_single_columns_make_are_said_to_come_from_them():
     assert (
         "Single columns have several peaks (as principal components of groups do), few different values or values far "
         "out, and maps show that: the tsne map keeps 85 % of each row's 64 nearest rows beyond chance, those of 19 "
-        "tables of Gaussian rows with the same covariance 40 to 45 %. Look at them one by one."
+        "tables of Gaussian rows with the same covariance 40 to 45 %. Look at the columns one by one."
     ) in text
     assert "Do not read groups" not in text
     assert found.about("groups")  # they are gaps in the data all the same
