@@ -159,3 +159,42 @@ def test_valleys_do_not_depend_on_the_order_of_the_rows():
             near = nearest(X[order], 12, metric="euclidean", n_jobs=1, approximate=None, owner="test")
             found.append(modes(np.asarray(near.distances, float), near.indices, 4.0, 8).valley)
         assert np.ptp(found) < 1e-9
+
+
+def test_a_part_of_a_group_is_none_whatever_lies_far_away():
+    """The densest of the other rows is in a group that no path leads to: what lies around the part counts."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.random((300, 2)) * [10, 1], 0.05 * rng.random((100, 2)) + [0, 50]])
+    chosen = (X[:, 0] < 4) & (X[:, 1] < 2)
+    found = lowdim.trust.groups(X, X, chosen, random_state=0).table[0]
+    assert found.inside > 0.9
+    assert found.border < 4
+    assert found.verdict == "overlaps"
+    whole = X[:, 1] < 2
+    assert verdicts(X, X, whole) == {"selection": "holds together"}
+
+
+def test_stretches_of_a_path_are_no_groups():
+    """A random walk: rows of each stretch are among themselves, and pass into the next stretch."""
+    found = []
+    for seed in range(3):
+        X = np.cumsum(np.random.default_rng(seed).standard_normal((240, 8)), axis=0)
+        labels = np.where(np.arange(240) % 40 < 30, np.arange(240) // 40, -1)  # clusterings leave rows out
+        found += verdicts(X, X[:, :2], labels).values()
+    assert found.count("holds together") == 0
+
+
+def test_branches_of_a_tree_are_neither_groups_nor_mixtures():
+    """Noise makes small neighbourhoods wide; how much densities vary by chance depends on those of larger ones."""
+    found = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        ends, branch, along = rng.standard_normal((3, 12)), np.repeat(np.arange(3), 90), rng.random((270, 1))
+        X = 4 * along * ends[branch] + 0.2 * rng.standard_normal((270, 12))
+        found += verdicts(X, X @ np.linalg.pinv(ends)[:, :2], np.minimum(branch, 1)).values()
+    assert set(found) <= {"overlaps", "torn"}
+
+
+def test_of_several_groups_beside_it_the_nearest_counts():
+    X = blobs([[0, 0], [1.5, 0], [0, 40]], size=120, d=2)
+    assert verdicts(X, X, np.repeat([0, 1, 2], 120)) == {0: "overlaps", 1: "overlaps", 2: "holds together"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +36,9 @@ class IntrinsicDimension:
     interval : tuple of two floats
         Its 95 % interval.
     estimates : dict of str to (value, low, high)
-        "twonn", "mle", "correlation": estimates with 95 % intervals; "gride": that of `value`.
+        "twonn", "mle", "correlation": estimates with 95 % intervals; "gride": that of `value`. Intervals of "mle" and
+        "correlation", from 20 neighbours, hold those from 10 neighbours too: where both differ, the data are curved
+        at that scale, and `value` is the better answer.
     curve : dict of int to (value, low, high)
         The estimate from neighbours m and 2 m (Gride), for m = 1, 2, 4, ... Small m are sensitive to noise, large m to
         curvature and to the edges of the data.
@@ -130,6 +133,11 @@ def intrinsic_dimension(
         best = without_edge(found, n) if correct else found
         return best.value, found.interval()[0], best.interval()[1]
 
+    def at_two_scales(estimator: Callable[[Array, Array, int], Estimate]) -> Interval:
+        """What changes from half of the neighbours to all of them, as where a sheet is curved, is an error too."""
+        (value, low, high), (_, *half) = (judged(estimator(distances, indices, size)) for size in (k, max(2, k // 2)))
+        return value, min(low, half[0]), max(high, half[1])
+
     k = min(NEIGHBORS, distances.shape[1])
     curve = {m: judged(gride(distances, indices, m)) for m in _scales(distances.shape[1])}
     chosen, note = _plateau(curve)
@@ -140,8 +148,8 @@ def intrinsic_dimension(
         estimates={
             "twonn": curve[1],
             "gride": curve[chosen],
-            "mle": judged(maximum_likelihood(distances, indices, k)),
-            "correlation": judged(correlation(distances, indices, k)),
+            "mle": at_two_scales(maximum_likelihood),
+            "correlation": at_two_scales(correlation),
         },
         curve=curve,
         per_row=_per_row(distances[:, :k], indices[:, :k], kept, n_all),

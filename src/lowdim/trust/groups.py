@@ -11,26 +11,23 @@ from numpy.typing import NDArray
 
 from lowdim._core import params
 from lowdim._core.distances import check_metric, comparable
-from lowdim._core.neighbors import nearest
 from lowdim._core.ranks.reference import Reference, embedded_rows, euclidean
 from lowdim._core.runtime.rng import generator
-from lowdim.select import intrinsic_dimension
 from lowdim.trust.agreement import Compared
-from lowdim.trust.modes import Modes, modes, saddle
+from lowdim.trust.space import Space, some
 
 Array = NDArray[Any]
 
 VERDICTS = ("holds together", "torn", "mixture", "overlaps", "too few rows")
 FEW = 20  # rows of a group that is not judged
-SAMPLED = 2000  # rows of a group whose density is looked at
-PARTS = 10  # a neighbourhood for densities holds this part of the group
 # Deepest valley, in standard deviations of a log density: over 0.95 quantiles of Gaussian, uniform and heavy-tailed
 # rows of 1 to 10 dimensions, 60 to 600 rows; two Gaussians four deviations apart reach 6 with 600 rows.
 VALLEY = 4.0
 SHARED = 0.5  # of the neighbours of a group's rows: below, most of them are in other groups
-# Share of the neighbours of a group's rows that are its own, beyond chance: above, few rows need not show a drop in
-# density. Of 171 pieces of rolls, strips and Gaussians, cut out by their t-SNE maps, the largest share was 0.973.
-ALONE, MANY = 0.98, 100
+# Share of the neighbours of a group's rows that are its own, beyond chance: above, few rows need to show less of a drop
+# in density. Of 171 pieces of rolls, strips and Gaussians, cut out by their t-SNE maps, the largest share was 0.973;
+# branches of a tree reach 0.99, with a drop of 1 to 2.
+ALONE, MANY, SMALL_VALLEY = 0.98, 100, 2.0
 APART = 0.25  # by which the map shows a group more separate than it is
 NEAR = 0.2  # relative error of a distance between groups that can be read
 KEPT = 0.9  # of the comparisons with other pairs of groups that must come out the same way
@@ -65,8 +62,9 @@ class Group:
     valley, valley_map : float
         Depth of the deepest valley of density inside the group, in standard deviations.
     border, border_map : float
-        Depth of the valley of density between the group and the one beside it, in the data and in the map, in
-        standard deviations; infinite where nothing connects them.
+        Depth of the valley of density between the group and the rows around it, in the data and in the map, in
+        standard deviations; infinite where nothing connects them. Of several groups around it the one that is least
+        apart counts.
     split : float
         Where the map shows the group in several places: depth of the valley of density between the rows of these
         places in the data; NaN elsewhere.
@@ -199,8 +197,8 @@ def groups(
     names, codes = group_codes(labels, source.n, owner)
     rng, k = generator(random_state), min(n_neighbors, source.n - 2)
     rows, inside = comparable(X, check_metric(metric, owner), owner)
-    data = _Space.of(rows, inside, source, k, n_jobs)
-    drawn = _Space.of(placed, "euclidean", euclidean(placed, "embedding"), k, n_jobs)
+    data = Space.of(rows, inside, source, k, n_jobs)
+    drawn = Space.of(placed, "euclidean", euclidean(placed, "embedding"), k, n_jobs)
     found = [_judge(name, codes == code, codes, data, drawn, rng) for code, name in enumerate(names)]
     return GroupTrust(found, _pairs(names, codes, data, drawn, rng))
 
@@ -225,88 +223,12 @@ def group_codes(labels: Any, n: int, owner: str) -> tuple[list[Any], Array]:
     return names.tolist(), codes
 
 
-@dataclass(frozen=True, eq=False)
-class _Space:
-    """Data or map: its rows, distances and the nearest neighbours of each row."""
-
-    rows: Any
-    metric: Any
-    distances: Reference
-    near: Array
-    radii: Array  # distance to the last of them
-    n_jobs: int | None
-
-    @classmethod
-    def of(cls, rows: Any, metric: Any, distances: Reference, k: int, n_jobs: int | None) -> _Space:
-        """With the k nearest neighbours of each row."""
-        found = nearest(rows, k, metric=metric, n_jobs=n_jobs, approximate=None, owner="trust.groups")
-        return cls(rows, metric, distances, found.indices, np.asarray(found.distances[:, -1], float), n_jobs)
-
-    def inside(self, chosen: Array) -> float:
-        """Share of the neighbours of the chosen rows that are chosen too."""
-        return float(chosen[self.near[chosen]].mean())
-
-    def conductance(self, chosen: Array) -> float:
-        """Edges between the chosen rows and the rest over all edges of the smaller side."""
-        of_row = np.repeat(chosen, self.near.shape[1])
-        to = chosen[self.near.ravel()]
-        cut = float((of_row != to).sum())
-        volume = float(of_row.sum() + to.sum())
-        return cut / max(1.0, min(volume, 2.0 * of_row.size - volume))
-
-    def border(self, chosen: Array, members: Array, beside: Array) -> float:
-        """How far the density drops between the chosen rows and those beside them, in standard deviations."""
-        if not (chosen[self.near] != chosen[:, None]).any():
-            return np.inf
-        both = np.concatenate([members, beside])
-        return self.drop(both, np.arange(len(both)) < len(members))
-
-    def drop(self, members: Array, first: Array) -> float:
-        """How far the density drops between the first of these rows and the others, in standard deviations."""
-        rows = self._rows(members)
-        near = self._near(rows, len(members))
-        return saddle(np.asarray(near.distances, float), near.indices, self._dimension(rows), first)
-
-    def beside(self, chosen: Array, codes: Array) -> Array:
-        """The rows of the other group that most edges of the chosen rows lead to."""
-        crossing = chosen[self.near] != chosen[:, None]
-        ends = np.where(chosen[:, None], self.near, np.arange(len(chosen))[:, None])[crossing]
-        if not len(ends):
-            return np.empty(0, int)
-        values, counts = np.unique(codes[ends], return_counts=True)
-        return np.flatnonzero((codes == values[counts.argmax()]) & ~chosen)
-
-    def _rows(self, members: Array) -> Any:
-        given = isinstance(self.metric, str) and self.metric == "precomputed"
-        return self.rows[np.ix_(members, members)] if given else self.rows[members]
-
-    def modes(self, members: Array) -> Modes:
-        """Pieces and peaks of density of a set of rows."""
-        rows = self._rows(members)
-        near = self._near(rows, len(members))
-        return modes(np.asarray(near.distances, float), near.indices, self._dimension(rows), max(8, len(members) // 20))
-
-    def _near(self, rows: Any, count: int) -> Any:
-        k = min(count - 1, int(np.clip(count // PARTS, 8, 128)))
-        return nearest(rows, k, metric=self.metric, n_jobs=self.n_jobs, approximate=None, owner="trust.groups")
-
-    def _dimension(self, rows: Any) -> float:
-        try:
-            return intrinsic_dimension(rows, correct=False, metric=self.metric, n_jobs=self.n_jobs).estimates["mle"][0]
-        except ValueError:  # nearly all rows are copies: any dimension will do
-            return 1.0
-
-
-def _some(rows: Array, rng: np.random.Generator) -> Array:
-    return rows if len(rows) <= SAMPLED else np.sort(rng.choice(rows, SAMPLED, replace=False))
-
-
-def _judge(name: Any, chosen: Array, codes: Array, data: _Space, drawn: _Space, rng: np.random.Generator) -> Group:
+def _judge(name: Any, chosen: Array, codes: Array, data: Space, drawn: Space, rng: np.random.Generator) -> Group:
     size = int(chosen.sum())
     if size < FEW:
         return Group(name, size, "too few rows", f"{size} rows, fewer than {FEW}")
-    members = _some(np.flatnonzero(chosen), rng)
-    beside = _some(data.beside(chosen, codes), rng)
+    members = some(np.flatnonzero(chosen), rng)
+    around = some(data.around(chosen), rng)
     high, low = data.modes(members), drawn.modes(members)
     facts: dict[str, Any] = {
         "inside": data.inside(chosen),
@@ -317,9 +239,9 @@ def _judge(name: Any, chosen: Array, codes: Array, data: _Space, drawn: _Space, 
         "pieces_map": low.n_components,
         "valley": high.valley,
         "valley_map": low.valley,
-        "border": data.border(chosen, members, beside),
-        "border_map": drawn.border(chosen, members, beside) if len(beside) else np.inf,
-        "split": data.drop(members, low.labels == 0) if low.valley > VALLEY else np.nan,
+        "border": data.border(chosen, members, around, codes),
+        "border_map": drawn.border(chosen, members, around, codes) if len(around) else np.inf,
+        "split": data.drop(members, low.labels != 0) if low.valley > VALLEY else np.nan,
     }
     verdict, reason = _verdict(size, **facts)
     return Group(name, size, verdict, reason, **facts)
@@ -339,7 +261,7 @@ def _verdict(
         return "mixture", "in several places of the map, and in the data too there is a gap between them"
     if pieces_map > 1 or valley_map > VALLEY:
         return "torn", "in several places of the map, but no drop in density between them was found in the data"
-    if size < MANY and inside - chance >= ALONE * (1 - chance):
+    if size < MANY and inside - chance >= ALONE * (1 - chance) and border >= SMALL_VALLEY:
         return "holds together", kept
     if inside < SHARED and inside_map - inside > APART:
         return "torn", f"the map shows it apart ({inside_map:.0%} of its neighbours there are its own), but only {kept}"
@@ -353,7 +275,7 @@ def _verdict(
     return "holds together", f"{kept}, and the density drops between it and the others"
 
 
-def _pairs(names: list[Any], codes: Array, data: _Space, drawn: _Space, rng: np.random.Generator) -> list[GroupPair]:
+def _pairs(names: list[Any], codes: Array, data: Space, drawn: Space, rng: np.random.Generator) -> list[GroupPair]:
     """The distances between all groups, and within them for comparison."""
     members = [np.flatnonzero(codes == code) for code in range(len(names))]
     within = [(code, code) for code, rows in enumerate(members) if len(rows) > 1]
@@ -377,7 +299,7 @@ def _pairs(names: list[Any], codes: Array, data: _Space, drawn: _Space, rng: np.
     return found
 
 
-def _sampled(a: Array, b: Array, data: _Space, drawn: _Space, rng: np.random.Generator) -> tuple[Array, Array]:
+def _sampled(a: Array, b: Array, data: Space, drawn: Space, rng: np.random.Generator) -> tuple[Array, Array]:
     """Distances of pairs of rows, one of each group, in data and map."""
     i, j = rng.choice(a, PAIRS), rng.choice(b, PAIRS)
     different = i != j

@@ -54,20 +54,40 @@ def modes(distances: Array, indices: Array, dimension: float, least: int) -> Mod
     return Modes(forest.sides(labels), 1, forest.deepest * np.sqrt(k))
 
 
-def saddle(distances: Array, indices: Array, dimension: float, first: Array) -> float:
-    """Depth of the valley between the densest row of `first` and that of the other rows, in standard deviations.
+def saddle(distances: Array, indices: Array, dimension: float, sides: Array) -> float:
+    """Depth of the shallowest valley between the densest row of side 0 and that of another side, in deviations.
 
     The valley is that of the best path: the one whose least dense row is densest. Infinite where there is no path.
+    Rows of side -1 are only passed through.
     """
     k = indices.shape[1]
     density = -dimension * np.log(np.maximum(distances[:, -1], np.finfo(float).tiny))
-    peaks = [int(np.flatnonzero(side)[np.argmax(density[side])]) for side in (first, ~first)]
-    forest, neighbours = _Forest(density, len(density)), _both_ways(indices)
+    own, *others = (int(rows[np.argmax(density[rows])]) for rows in _by_side(sides))
+    forest, neighbours, found = _Forest(density, len(density)), _both_ways(indices), np.inf
     for row in _densest_first(distances):
         forest.add(int(row), neighbours[row])
-        if all(forest.parent[peak] >= 0 for peak in peaks) and forest.root(peaks[0]) == forest.root(peaks[1]):
-            return float((density[peaks].min() - density[row]) * np.sqrt(k))
-    return np.inf
+        if forest.parent[own] < 0:
+            continue
+        met = [peak for peak in others if forest.parent[peak] >= 0 and forest.root(peak) == forest.root(own)]
+        found = min([found, *(float(min(density[own], density[peak]) - density[row]) for peak in met)])
+        others = [peak for peak in others if peak not in met]
+        if not others:
+            break
+    return found * np.sqrt(k)
+
+
+def _by_side(sides: Array) -> list[Array]:
+    """The rows of each side that has any, side 0 first."""
+    return [np.flatnonzero(sides == side) for side in np.unique(sides) if side >= 0]
+
+
+def outer_dimension(distances: Array) -> float:
+    """How many dimensions the neighbourhoods have between their middle and last neighbour (Gride at one scale)."""
+    k = distances.shape[1]
+    half = max(1, k // 2)
+    known = distances[:, half - 1] > 0
+    spread = float(np.log(distances[known, k - 1] / distances[known, half - 1]).mean()) if known.any() else 0.0
+    return sum(1 / j for j in range(half, k)) / spread if spread > 0 else np.inf
 
 
 def _densest_first(distances: Array) -> Array:

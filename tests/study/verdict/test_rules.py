@@ -10,10 +10,11 @@ from lowdim.select.intrinsic import IntrinsicDimension
 from lowdim.study.reference_choice import ReferenceChoice
 from lowdim.study.verdict import Evidence, verdict_of
 from lowdim.study.verdict.against_noise import SampledRows
+from lowdim.study.verdict.order import TableOrder
 from lowdim.study.verdict.rankings import ClassesShown
 from lowdim.study.verdict.rules import RULES
 from lowdim.study.verdict.rules.words import percent
-from lowdim.study.verdict.structure_found import FoundStructure, Nearer
+from lowdim.study.verdict.structure_found import FoundStructure, Nearer, Without
 from lowdim.trust.fractures import Fractures
 from lowdim.trust.groups import Group, GroupPair, GroupTrust
 from lowdim.trust.stability import Stability
@@ -80,7 +81,7 @@ def test_structure_that_shuffled_columns_hide_is_found_by_distances():
     assert text.endswith("map keeps 85 % of each row's 64 nearest rows beyond chance, those of such noise 40 to 45 %.")
     for beside in (None, replace(ALONE, null=0.84)):
         text = text_about("structure", structure=replace(hidden, gaussian=beside))
-        assert "The maps do not tell the rows from noise: the tsne map keeps 85 % of each row's 64 nearest" in text
+        assert "the maps do not tell the rows from noise: the tsne map keeps 85 % of each row's 64 nearest" in text
         assert "beyond chance, those of noise 84 to 87 %. That happens where relations are weak" in text
         assert "principal components" not in text
     narrow = replace(hidden, p_value=0.04, n_null=99, nearer=beside_noise(0.03, 0.035, -0.04, clear=False))
@@ -106,18 +107,51 @@ def test_groups_that_single_columns_make_are_said_to_come_from_them():
     group = GroupTrust([Group("a", 50, "holds together", "")], [])
     found = verdict_of(evidence(structure=replace(unrelated, gaussian=ALONE), groups=group))
     text = found.about("structure")[0].text
-    assert text.startswith(
-        "No relation between columns was found, but single columns have several peaks (as principal components of "
-        "groups do) or values far out: the tsne map keeps 85 %"
-    )
-    assert "those of 19 tables of Gaussian rows with the same covariance 40 to 45 %. Shuffled, the columns" in text
-    assert "are mapped as well: the tsne map keeps 80 % of each row's 8 nearest rows" in text
+    assert text.startswith("No relation between columns was found: the tsne map keeps 80 % of each row's 8 nearest")
+    assert (
+        "Single columns have several peaks (as principal components of groups do), few different values or values far "
+        "out, and maps show that: the tsne map keeps 85 % of each row's 64 nearest rows beyond chance, those of 19 "
+        "tables of Gaussian rows with the same covariance 40 to 45 %. Look at the columns one by one."
+    ) in text
     assert "Do not read groups" not in text
     assert found.about("groups")  # they are gaps in the data all the same
     for beside in (None, replace(ALONE, p_value=0.3), replace(ALONE, null=0.84)):
         noise = verdict_of(evidence(structure=replace(unrelated, gaussian=beside), groups=group))
         assert noise.about("structure")[0].text.startswith("No structure was found")
         assert not noise.about("groups")
+
+
+def test_structure_that_a_few_rows_make_is_said_to_be_theirs():
+    found, group = evidence().structure, GroupTrust([Group("a", 50, "holds together", "")], [])
+    noise = FoundStructure("pca", 0.5, 8, 0.3, 0.31, 0.2, 99, 19)
+    alone = replace(found, without=Without(np.array([17]), 0, noise))
+    said = verdict_of(evidence(structure=alone, groups=group))
+    text = said.about("structure")[0].text
+    assert text.startswith(
+        "There is structure (p = 0.05) only with 1 row that stands far from all others, row 17. Without, none was "
+        "found: the pca map keeps 30 % of each row's 8 nearest rows beyond chance, its maps of 19 tables of noise"
+    )
+    assert text.endswith("Do not read groups from any of these maps.")
+    assert not said.about("groups")
+    assert said.about("structure")[0].numbers["without_p_value"] == 0.5
+    both = replace(found, without=Without(np.array([3, 9]), 40, noise))
+    text = text_about("structure", structure=both, row_names=[f"r{i}" for i in range(100)])
+    assert "only with 40 rows that repeat another one and 2 rows that stand far from all others, r3 and r9. Wi" in text
+    clear = text_about("structure", structure=replace(found, without=Without(np.array([17]), 0, found)))
+    assert clear == text_about("structure")  # the other rows have as much
+    narrow = replace(found, without=Without(np.empty(0, int), 40, replace(found, p_value=0.04, n_null=99)))
+    text = text_about("structure", structure=narrow)
+    assert text.startswith("There is structure, clearly")
+    assert text.endswith(" Without 40 rows that repeat another one the lead is narrow (p = 0.04).")
+
+
+def test_an_order_of_the_table_is_said():
+    series = TableOrder(0.9, 1e-9, 100)
+    text = text_about("order", order=series)
+    assert "for 90 % of 100 rows the next one is nearer than the fifth (by chance 50 %)" in text
+    assert text_about("order", order=TableOrder(0.6, 0.01, 100)) == ""
+    assert text_about("order", order=TableOrder(0.1, 1e-9, 100)) == ""
+    assert text_about("order") == ""
 
 
 def test_a_narrow_lead_is_called_narrow():
@@ -306,6 +340,18 @@ def test_distances_between_groups(verdicts, words):
     assert words in text_about("between groups", groups=GroupTrust([], [pair(v) for v in verdicts]))
 
 
+def test_distances_between_clusters_need_groups():
+    """Clusters of the map that are no groups of the data have no distance to be read; classes have."""
+    table = [Group(name, 50, "holds together" if name != "d" else "overlaps", "") for name in "abcd"]
+    pairs = [replace(pair("yes"), first=a, second=b) for a, b in ("ab", "ac", "bc", "ad", "bd", "cd")]
+    found = GroupTrust(table, pairs)
+    assert "all 6 are right" in text_about("between groups", groups=found)
+    assert "all 3 are right" in text_about("between groups", groups=found, clusters=np.array(["a", "b"]))
+    none = GroupTrust([replace(group, verdict="overlaps") for group in table], pairs)
+    assert text_about("between groups", groups=none, clusters=np.array(["a", "b"])) == ""
+    assert "all 6 are right" in text_about("between groups", groups=none)
+
+
 def test_distances_that_cannot_be_judged_are_not():
     assert text_about("between groups", groups=GroupTrust([], [pair("yes")])) == ""  # nothing to compare it with
     few = GroupTrust([Group("b", 5, "too few rows", "")], [pair("no")] * 3)
@@ -336,7 +382,18 @@ def test_dimensions_are_no_more_than_there_are_rows_and_columns():
     said = text_about("dimension", dimension=found, most_dimensions=4)
     assert "2 columns cannot hold everything: the data fill all 4 dimensions that so many rows and" in said
     said = text_about("dimension", dimension=found, most_dimensions=2)
-    assert said.startswith("2 columns can hold everything: the data have no more.")
+    assert said.startswith("2 columns can hold everything: the data have no more. Look at the columns themselves")
+
+
+def test_categories_are_no_dimensions():
+    few, many = dimension(1.3, 1.2, 1.5), dimension(4.1, 3.4, 4.6)
+    said = text_about("dimension", dimension=few, categories=True)
+    assert said == (
+        "Whether 2 columns can be enough is open: rows with nearly the same categories have about 1.3 dimensions (1.2 "
+        "to 1.5), and categories add to them."
+    )
+    assert text_about("dimension", dimension=few).startswith("2 columns can be enough")
+    assert text_about("dimension", dimension=many, categories=True).startswith("2 columns cannot hold everything")
 
 
 def test_whether_a_linear_map_would_do():
@@ -347,6 +404,11 @@ def test_whether_a_linear_map_would_do():
     )
     close = ranked("neighbours", {"tsne": 0.6, "pca": 0.585}, ("tsne",))  # beyond chance, but hardly worth it
     assert "no other keeps more worth the loss of its axes" in text_about("linear", rankings={"neighbours": close})
+    first = ranked("neighbours", {"pca": 0.85, "tsne": 0.7}, ("pca",))
+    assert text_about("linear", rankings={"neighbours": first}) == (
+        "pca, the linear map, would do for neighbours: no other keeps more (85 % beyond chance), and its axes can be "
+        "read."
+    )
     assert text_about("linear", baseline=None) == ""
 
 
@@ -426,6 +488,7 @@ GAPS = Fractures(np.linspace(0, 1, 20), np.ones(20), np.arange(20) > 15, np.aran
 BOTH = {
     # rule: (how its sentence begins, evidence with it, evidence without it)
     "structure": ("There is structure", {}, {"structure": None}),
+    "order": ("Rows that follow each other", {"order": TableOrder(0.9, 1e-9, 50)}, {"order": TableOrder(0.5, 1.0, 50)}),
     "neighbours": ("To see which rows are similar", {}, {"rankings": {}}),
     "distances": ("To see how far apart", {"rankings": {"distances": ranked("distances", {"pca": 0.9}, ("pca",))}}, {}),
     "not_to_be_read": ("Do not read from the tsne map", {"spread": 0.1}, {"spread": 0.9}),

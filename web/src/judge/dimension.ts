@@ -27,3 +27,18 @@ export function* dimensionOf(members: ArrayLike<number>, lists: Lists, between: 
   }
   return sum > 0 ? count / sum : 1;
 }
+
+/** How many dimensions neighbourhoods have between their middle and last neighbour. */
+export function outerDimension({ distances, k }: Lists): number {
+  const half = Math.max(1, Math.floor(k / 2));
+  let logs = 0,
+    count = 0,
+    steps = 0;
+  for (let p = 0; p < distances.length; p += k) {
+    if (!(distances[p + half - 1] > 0)) continue;
+    logs += Math.log(distances[p + k - 1] / distances[p + half - 1]);
+    count++;
+  }
+  for (let j = half; j < k; j++) steps += 1 / j;
+  return logs > 0 ? (steps * count) / logs : Infinity;
+}

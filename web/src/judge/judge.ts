@@ -1,9 +1,9 @@
 // What is known about the marked rows as a group, in the data and in one map: the numbers of lowdim.trust.groups.
 import { Job } from "../jobs";
-import { dimensionOf, scaleOf } from "./dimension";
+import { dimensionOf, outerDimension, scaleOf } from "./dimension";
 import { Modes, modes, saddle } from "./modes";
 import { Distance, Lists, nearestWithin } from "./nearest";
-import { Facts, PARTS, SAMPLED, VALLEY } from "./rules";
+import { AROUND, Facts, PARTS, SAMPLED, VALLEY } from "./rules";
 
 /** Data or map: distances between rows, and the nearest neighbours of each, `k` numbers for each row. */
 export interface Space {
@@ -20,8 +20,9 @@ function* around(space: Space, members: Int32Array): Job<{ lists: Lists; dimensi
   const k = sizeOf(members.length),
     most = Math.min(members.length - 1, Math.max(k, scaleOf(members.length)));
   const wide = yield* nearestWithin(members, most, space.between);
-  const dimension = yield* dimensionOf(members, wide, space.between);
-  return { lists: narrowed(wide, k), dimension };
+  const found = yield* dimensionOf(members, wide, space.between),
+    lists = narrowed(wide, k);
+  return { lists, dimension: Math.min(found, outerDimension(lists)) };
 }
 
 function narrowed(lists: Lists, k: number): Lists {
@@ -66,6 +67,28 @@ function edges(
   return { inside, cut, from, to };
 }
 
+/** The rows around the chosen ones, by steps to neighbours: as many as these or more, if there are so many. */
+function surroundings({ near, k, stride }: Space, chosen: Uint8Array, count: number): number[] {
+  const wanted = count + Math.max(count, AROUND);
+  let reached = chosen,
+    size = count;
+  while (size < wanted) {
+    const more = Uint8Array.from(reached);
+    for (let i = 0; i < chosen.length; i++)
+      for (let j = 0; j < k; j++) {
+        const other = near[i * stride + j];
+        if (reached[i]) more[other] = 1;
+        if (reached[other]) more[i] = 1;
+      }
+    const grown = more.reduce((sum, flag) => sum + flag, 0);
+    if (grown === size) break;
+    [reached, size] = [more, grown];
+  }
+  const found: number[] = [];
+  reached.forEach((flag, i) => flag && !chosen[i] && found.push(i));
+  return found;
+}
+
 /** A fixed random choice of at most `SAMPLED` rows, in their order. */
 function some(rows: number[], seed: number): Int32Array {
   if (rows.length <= SAMPLED) return Int32Array.from(rows);
@@ -80,15 +103,14 @@ function some(rows: number[], seed: number): Int32Array {
 
 /** All numbers behind the verdict on the chosen rows. */
 export function* facts(chosen: Uint8Array, data: Space, map: Space): Job<Facts> {
-  const rows: number[] = [],
-    rest: number[] = [];
-  chosen.forEach((flag, i) => (flag ? rows : rest).push(i));
+  const rows: number[] = [];
+  chosen.forEach((flag, i) => flag && rows.push(i));
   const inData = edges(data, chosen),
     inMap = edges(map, chosen),
     all = 2 * data.k * chosen.length,
     volume = inData.from + inData.to;
   const members = some(rows, 1),
-    beside = inData.cut ? some(rest, 2) : new Int32Array(0),
+    beside = some(surroundings(data, chosen, rows.length), 2),
     both = Int32Array.from([...members, ...beside]);
   const high = yield* modesOf(data, members),
     low = yield* modesOf(map, members);

@@ -1,12 +1,14 @@
 // The verdict on a group of rows: the same rules, limits and words as lowdim.trust.groups.
 export const FEW = 20, // rows of a group that is not judged
   SAMPLED = 2000, // rows of a group whose density is looked at
+  AROUND = 100, // rows that are looked at around a group, if it has fewer
   PARTS = 10, // a neighbourhood for densities holds this part of the group
   VALLEY = 4, // standard deviations of a log density
   NEIGHBORS = 15;
 const SHARED = 0.5,
   ALONE = 0.98,
   MANY = 100,
+  SMALL_VALLEY = 2,
   APART = 0.25;
 
 export interface Facts {
@@ -48,7 +50,8 @@ export function verdictOf(size: number, f: Facts): Verdict {
     return say("mixture", "in several places of the map, and in the data too there is a gap between them");
   if (f.pieces_map > 1 || f.valley_map > VALLEY)
     return say("torn", "in several places of the map, but no drop in density between them was found in the data");
-  if (size < MANY && f.inside - f.chance >= ALONE * (1 - f.chance)) return say("holds together", kept);
+  if (size < MANY && f.inside - f.chance >= ALONE * (1 - f.chance) && f.border >= SMALL_VALLEY)
+    return say("holds together", kept);
   if (f.inside < SHARED && f.inside_map - f.inside > APART)
     return say(
       "torn",

@@ -11,8 +11,9 @@ chain of rows from one fold to the next. So suspects are taken out together, by 
 In each of the rests, whose parts are joined by the shortest edges, suspects with a short path between their ends are
 put back. That is repeated until nothing changes: a cut that suspects leave in a sheet closes from its ends, while all
 edges of a short circuit have a long detour to the last. So do suspects with a much shorter detour than those around
-them, as at the ends of a cut. "Long" is measured in radii of the neighbourhoods. Edges that close a loop around a hole
-are told from these at the end (`holes`).
+them, as at the ends of a cut; but where a quarter of those around have a very long one, a bundle is not opened from its
+ends. "Long" is measured in radii of the neighbourhoods. Edges that close a loop around a hole are told from these at
+the end (`holes`).
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ SUSPECT = 3.5  # radii of a detour that makes a suspect
 DETOURS = 6.0  # radii of a detour that makes a short circuit
 FAR = 20.0  # up to which the detour is measured
 UNEVEN, ENOUGH = 0.7, 12.0  # of the usual detour around: less is the end of a cut, unless it has so many radii
+BUNDLE, QUARTER, HALF = 8.0, 0.75, 0.5  # where a quarter of the edges around have so many radii, half of that will do
 SOURCES = 8  # rows that paths start from
 FEWER_SOURCES = {5000: 3}  # of the first look, from so many rows on: it is to be a small part of a fit
 ROUNDS = 3  # a short circuit may hide another one
@@ -180,16 +182,15 @@ def _signs(places: _Places, k: int, found: Array | None = None, sources: int = S
 
 def _unhealed(places: _Places, suspects: Array) -> Array:
     """The suspects that still have a long detour between their ends when all others were put back."""
-    once, least = np.flatnonzero(suspects & (places.row < places.G.indices)), SUSPECT
+    once = np.flatnonzero(suspects & (places.row < places.G.indices))
+    once = once[places.detour_of(once, suspects, SUSPECT) > SUSPECT]
     while len(once):
-        far = places.detour_of(once, suspects, least) > least
-        if far.all() and least == DETOURS:
-            far = places.even(once, suspects)
-            if far.all():
-                break
-        once, least = once[far], DETOURS
         suspects = places.both(once)
-    return suspects
+        far = places.far(once, suspects)
+        if far.all():
+            return suspects
+        once = once[far]
+    return np.zeros_like(suspects)
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,16 +231,22 @@ class _Places:
         _native.distances_within(*rest, first, ends, farthest, length, n_threads(self.n_jobs))
         return np.minimum(length / self.size[once], np.nextafter(reach, np.inf))
 
-    def even(self, once: Array, suspects: Array) -> Array:
-        """Whether the detour of each edge is as long as usual among the suspects that it touches, or very long."""
+    def far(self, once: Array, suspects: Array) -> Array:
+        """Which edges have a long detour; if all have, which have one as long as usual around them, or a very long one.
+
+        A wide bundle is not opened from its ends: what is put back makes the detours of the others shorter, one after
+        the other. The detour of the edges at the ends may be half of what a quarter of the edges around them have.
+        """
         length, rows = self.detour_of(once, suspects, FAR), np.unique(self.row[suspects])
         group = np.zeros(self.G.shape[0], dtype=np.int32)
         group[rows] = components(self.G[rows][:, rows])[1]
         at = group[self.row[once]]
         order = np.lexsort((length, at))
         start, count = np.unique(at[order], return_index=True, return_counts=True)[1:]
-        usual = length[order][start + (count - 1) // 2]
-        return (length >= UNEVEN * usual[at]) | (length >= ENOUGH)
+        usual, large = (length[order][start + ((count - 1) * part).astype(np.int64)][at] for part in (0.5, QUARTER))
+        bundle = (large >= BUNDLE) & (length >= HALF * large)
+        long = (length > DETOURS) | bundle
+        return (length >= UNEVEN * usual) | (length >= ENOUGH) | bundle if long.all() else long
 
 
 def _busy_rows(G: sparse.csr_array, kept: Array, sources: int, n_jobs: int | None) -> Array:

@@ -25,6 +25,7 @@ from lowdim.study.running.one_method import Outcome
 from lowdim.study.scoring import Scored
 from lowdim.study.verdict.against_noise import Judged, Noise, SampledRows
 from lowdim.study.verdict.gaps import gaps
+from lowdim.study.verdict.order import TableOrder, table_order
 from lowdim.study.verdict.rankings import ClassesShown, not_searched, rank_all, surroundings
 from lowdim.study.verdict.structure_found import FoundStructure
 from lowdim.trust.fractures import Fractures
@@ -91,6 +92,10 @@ class Evidence:
         Of the data.
     most_dimensions : int or None
         Those that so many rows and columns can have; None for distances and tables with categories.
+    categories : bool
+        Whether the table has columns of categories, which no dimension is estimated of.
+    order : TableOrder or None
+        Whether rows that follow each other in the table are near each other.
     stability : Stability or None
         Of the recommended map, if asked for.
     gaps : dict of str to Fractures
@@ -126,6 +131,8 @@ class Evidence:
     clusters: np.ndarray | None = None
     dimension: IntrinsicDimension | None = None
     most_dimensions: int | None = None
+    categories: bool = False
+    order: TableOrder | None = None
     stability: Stability | None = None
     gaps: dict[str, Fractures] = field(default_factory=dict)
     row_names: list[str] | None = None
@@ -213,6 +220,8 @@ def gather(case: Case, listener: Listener | None = None) -> Evidence:
         isolation=hidden,
         dimension=try_("dimension", lambda: _dimension(case)),
         most_dimensions=_most_dimensions(case.data),
+        categories=case.data.mixed is not None,
+        order=None if case.against.kind == "geodesic" else try_("order of the table", lambda: table_order(source)),
     )
     return replace(_asked_for(found, case, maps, try_, listener), skipped=skipped)
 
@@ -312,7 +321,11 @@ def _dimension(case: Case) -> IntrinsicDimension:
 
 
 def _most_dimensions(data: Data) -> int | None:
-    return None if data.distances or data.mixed is not None else min(data.n_columns, data.n - 1)
+    if data.distances or data.mixed is not None:
+        return None
+    with np.errstate(invalid="ignore"):
+        varying = np.fmax.reduce(data.rows, axis=0) > np.fmin.reduce(data.rows, axis=0)  # NaN: no cell is known
+    return min(int(varying.sum()), data.n - 1)
 
 
 def _stability(case: Case, name: str, listener: Listener | None) -> Stability:

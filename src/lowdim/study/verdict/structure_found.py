@@ -36,6 +36,25 @@ class Nearer:
 
 
 @dataclass(frozen=True, eq=False)
+class Without:
+    """The same test of the other rows, where a few rows or copies could make structure by themselves.
+
+    Attributes
+    ----------
+    far : ndarray of int
+        Rows of the data that are far from all others.
+    copies : int
+        Rows that repeat an earlier one.
+    found : FoundStructure
+        Without these.
+    """
+
+    far: np.ndarray
+    copies: int
+    found: FoundStructure
+
+
+@dataclass(frozen=True, eq=False)
 class FoundStructure:
     """Where maps of a sample of the rows stand out most beside maps of noise by the same methods.
 
@@ -64,6 +83,8 @@ class FoundStructure:
     gaussian : FoundStructure or None
         The maps beside those of Gaussian rows with the same covariance, where the maps do not tell the data from
         shuffled columns and such rows can be made.
+    without : Without or None
+        The test without rows that could make structure by themselves, where there is structure and there are such rows.
     """
 
     method: str
@@ -78,6 +99,12 @@ class FoundStructure:
     map_p_value: float | None = None
     nearer: Nearer | None = None
     gaussian: FoundStructure | None = None
+    without: Without | None = None
+
+    @property
+    def by_few_rows(self) -> bool:
+        """Whether structure is found only with a few rows that are far from all others, or with copies."""
+        return self.related and self.without is not None and not self.without.found.related
 
     @property
     def as_much(self) -> int:

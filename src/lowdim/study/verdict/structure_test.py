@@ -33,13 +33,15 @@ from lowdim.study.data import Data
 from lowdim.study.methods import method_of
 from lowdim.study.reference_choice import ReferenceChoice
 from lowdim.study.running.one_method import Outcome
+from lowdim.study.verdict.few_rows import suspects
 from lowdim.study.verdict.noise import mapped_again, noise_of, sample_of
-from lowdim.study.verdict.structure_found import FoundStructure, found_structure
+from lowdim.study.verdict.structure_found import FoundStructure, Without, found_structure
 from lowdim.trust.agreement import Compared
 from lowdim.trust.nearness import nearness
 
 TABLES, SAMPLE = 19, 400  # tables of noise, and rows of each
 MOST_TABLES, STEP = 99, 20  # tables where the lead is narrow, and how many are mapped before the next look
+FEWEST = 30  # rows that are left without those that could make structure by themselves
 SETTLED = 6  # tables that stand out as much: the p-value of 99 tables would be above 0.05
 BUDGET = 60.0  # processor seconds that all maps of noise by one method may take, by the time of the first map
 MORE_BUDGET = 60.0  # processor seconds that the further tables may take together, by the time of the first ones
@@ -84,7 +86,8 @@ def structure_test(
     `tell` is called with the share of the first tables of noise that are mapped.
     """
     n = part.data.n
-    data = sample_of(part.data, np.sort(rng.choice(n, min(n, SAMPLE), replace=False)))
+    chosen = np.sort(rng.choice(n, min(n, SAMPLE), replace=False))
+    data = sample_of(part.data, chosen)
     kept, skipped = [], {}
     for outcome in methods:
         start = time.process_time()
@@ -104,7 +107,29 @@ def structure_test(
         found = sequential(looked, skipped)
     except _MapFailed as failure:
         return None, skipped | {"structure": str(failure)}
-    return found if found.by_maps else replace(found, gaussian=looked.beside_gaussian(skipped)), skipped
+    found = found if found.by_maps else replace(found, gaussian=looked.beside_gaussian(skipped))
+    return replace(found, without=_without(looked, chosen)) if found.related else found, skipped
+
+
+def _without(looked: _Look, chosen: np.ndarray) -> Without | None:
+    """The test without the few rows that could make structure by themselves; None where there are none."""
+    if not looked.measured or looked.data.mixed is not None:
+        return None
+    data, against = looked.data, looked.part.reference_of(looked.data)
+    left_out = suspects(data.rows, looked.part.compared(against).source(against.rows), looked.rng)
+    others = left_out.others(data.n)
+    if len(others) == data.n or len(others) < FEWEST:
+        return None
+    rest = sample_of(data, others)
+    maps = {o.name: mapped_again(o, rest, None, "", int(looked.rng.integers(2**31))) for o in looked.methods}
+    placed = {name: Z for name, Z in maps.items() if not isinstance(Z, str)}
+    if len(placed) < len(maps):
+        return None
+    try:
+        found = sequential(_Look.at(looked.part, rest, looked.methods, placed, looked.rng, lambda share: None), {})
+    except _MapFailed:
+        return None
+    return Without(chosen[left_out.far], len(left_out.copies), found)
 
 
 class _MapFailed(Exception):

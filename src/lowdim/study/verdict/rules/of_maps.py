@@ -118,9 +118,17 @@ def dimension(found: Evidence) -> list[Sentence]:
         about = f"the data fill all {most} dimensions that so many rows and columns can have"
     word = f"{found.width} column{'' if found.width == 1 else 's'}"
     if most <= found.width:
-        text = f"{word} can hold everything: the data have no more. A map can only turn, bend or tear them."
+        text = (
+            f"{word} can hold everything: the data have no more. Look at the columns themselves; a map can only turn, "
+            "bend or tear them."
+        )
     elif low > found.width + 0.5:
         text = f"{word} cannot hold everything: {about}. Every map must lose neighbours or tear."
+    elif high <= found.width + 0.5 and found.categories:
+        text = (
+            f"Whether {word} can be enough is open: rows with nearly the same categories have about {value:.1f} "
+            f"dimensions ({low:.1f} to {high:.1f}), and categories add to them."
+        )
     elif high <= found.width + 0.5:
         text = f"{word} can be enough: {about}. What is closed, such as a sphere, is torn or folded all the same."
     else:
@@ -136,6 +144,12 @@ def linear(found: Evidence) -> list[Sentence]:
         return []
     own, best = ranked.values[name], ranked.values[ranked.best]
     numbers = {"baseline": name, "value": own, "best": best}
+    if name == ranked.best:
+        text = (
+            f"{name}, the linear map, would do for neighbours: no other keeps more ({percent(own)} beyond chance), and "
+            "its axes can be read."
+        )
+        return [Sentence("linear", text, numbers, "evidence-questions")]
     if name in ranked.ties or best - own < FINE:
         lead = "beyond chance" if name in ranked.ties else "worth the loss of its axes"
         text = (

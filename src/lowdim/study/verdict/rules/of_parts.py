@@ -134,11 +134,14 @@ def between(found: Evidence) -> list[Sentence]:
 
 
 def _judged_pairs(found: Evidence) -> list[GroupPair]:
-    """The pairs of groups that have rows enough to be judged."""
+    """The pairs of groups that have rows enough to be judged; of clusters of the map those that are groups."""
     if found.groups is None or is_noise(found):
         return []
-    few = {group.name for group in found.groups.table if group.verdict == "too few rows"}
-    return [pair for pair in found.groups.pairs if not few & {pair.first, pair.second}]
+    verdicts = {group.name: group.verdict for group in found.groups.table}
+    # A cluster of the map that is no group of the data has no distance: only classes are there whatever the map shows.
+    left = ("too few rows",) if found.clusters is None else ("too few rows", "torn", "overlaps")
+    out = {name for name, verdict in verdicts.items() if verdict in left}
+    return [pair for pair in found.groups.pairs if not out & {pair.first, pair.second}]
 
 
 def gaps(found: Evidence) -> list[Sentence]:

@@ -1,11 +1,11 @@
-"""The rule on structure: is there any, how clear is it, and do the maps show it?"""
+"""The rules on structure: is there any, how clear is it, do the maps show it, and is it an order of the table?"""
 
 from __future__ import annotations
 
 from lowdim.study.verdict.evidence import Evidence
-from lowdim.study.verdict.rules.words import between_percents, listed, percent
+from lowdim.study.verdict.rules.words import between_percents, listed, named_rows, percent
 from lowdim.study.verdict.sentence import Sentence
-from lowdim.study.verdict.structure_found import FoundStructure, Nearer
+from lowdim.study.verdict.structure_found import FoundStructure, Nearer, Without
 
 SHUFFLED = "the same columns, each shuffled"
 
@@ -18,15 +18,39 @@ def structure(found: Evidence) -> list[Sentence]:
     given = found.reference.kind == "precomputed"
     kept, noise = _kept(test), _noise(test, "the same distances, between other pairs" if given else SHUFFLED)
     shown = f"{kept[0].upper()}{kept[1:]}, {noise}."
-    if test.single_columns:
-        text = f"{_single(test)} Shuffled, the columns are mapped as well: {kept}, {noise}. Look at them one by one."
+    if test.by_few_rows:
+        text = _few(found, test)
+    elif test.single_columns:
+        text = f"No relation between columns was found: {kept}, {noise}. {_single(test)} Look at the columns one by one."
     elif not test.related:
         text = f"No structure was found: {kept}, {noise}. Do not read groups from any of these maps."
     elif test.by_maps:
         text = f"{_opening(test, given)} {shown}{_beside_maps(test)}"
     else:
         text = f"{_opening(test, given)} {_nearer(test)}{_what_maps_show(test)}"
+    if test.without is not None and test.clear and not (test.by_few_rows or test.without.found.clear):
+        text += f" Without {_which(found, test.without)} the lead is narrow (p = {test.without.found.p_value:.2f})."
     return [Sentence("structure", text, _numbers(test), "evidence-structure")]
+
+
+def _few(found: Evidence, test: FoundStructure) -> str:
+    """Structure that is gone without a few rows."""
+    assert test.without is not None
+    rest = test.without.found
+    return (
+        f"There is structure (p = {test.p_value:.2f}) only with {_which(found, test.without).removesuffix(',')}. "
+        f"Without, none was found: {_kept(rest)}, {_noise(rest, SHUFFLED)}. Do not read groups from any of these maps."
+    )
+
+
+def _which(found: Evidence, without: Without) -> str:
+    """The rows that could make structure by themselves."""
+    far, copies = without.far, without.copies
+    what = [f"{copies:,} {'row that repeats' if copies == 1 else 'rows that repeat'} another one"] if copies else []
+    if len(far):
+        stand = "1 row that stands" if len(far) == 1 else f"{len(far):,} rows that stand"
+        what.append(f"{stand} far from all others, {named_rows(found, far)},")
+    return " and ".join(what)
 
 
 def _opening(test: FoundStructure, given: bool) -> str:
@@ -104,9 +128,9 @@ def _what_maps_show(test: FoundStructure) -> str:
     """Whether the maps show structure that they do not show beside shuffled columns."""
     if test.gaussian is None or not test.beyond_gaussian:
         return (
-            f" The maps do not tell the rows from noise: {_kept(test)}, those of noise "
-            f"{between_percents(test.lowest, test.null)}. That happens where relations are weak, and where a few "
-            "columns hold nearly everything, which are mapped well whatever they are like."
+            f" By the neighbours that they keep, the maps do not tell the rows from noise: {_kept(test)}, those of "
+            f"noise {between_percents(test.lowest, test.null)}. That happens where relations are weak, where groups "
+            "are small, and where a few columns hold nearly everything, which are mapped well whatever they are like."
         )
     beside = test.gaussian
     return (
@@ -121,11 +145,24 @@ def _single(test: FoundStructure) -> str:
     assert test.gaussian is not None
     beside = test.gaussian
     return (
-        "No relation between columns was found, but single columns have several peaks (as principal components of "
-        "groups do) or values far out: "
-        f"{_kept(beside)}, those of {beside.n_null} tables of Gaussian rows with the same covariance "
-        f"{between_percents(beside.lowest, beside.null)}."
+        "Single columns have several peaks (as principal components of groups do), few different values or values far "
+        f"out, and maps show that: {_kept(beside)}, those of {beside.n_null} tables of Gaussian rows with the same "
+        f"covariance {between_percents(beside.lowest, beside.null)}."
     )
+
+
+def order(found: Evidence) -> list[Sentence]:
+    """Do rows follow each other in the table as in a series?"""
+    if found.order is None or not found.order.tells:
+        return []
+    share = percent(found.order.share)
+    text = (
+        f"Rows that follow each other in the table are alike: for {share} of {found.order.n_rows:,} rows the next one "
+        "is nearer than the fifth (by chance 50 %). If that is an order of time or place, groups may be stretches of "
+        "it, and less is certain than p-values and intervals say, which take rows for independent."
+    )
+    numbers = {"share": found.order.share, "p_value": found.order.p_value, "rows": found.order.n_rows}
+    return [Sentence("order", text, numbers, "evidence-structure")]
 
 
 def _numbers(test: FoundStructure) -> dict[str, object]:
@@ -137,6 +174,9 @@ def _numbers(test: FoundStructure) -> dict[str, object]:
         near = test.nearer
         numbers |= {"map_p_value": test.map_p_value, "nearer": near.share, "nearer_noise": near.null,
                     "nearer_scale": near.scale}  # fmt: skip
+    if test.without is not None:
+        rest = test.without
+        numbers |= {"without": len(rest.far) + rest.copies, "without_p_value": rest.found.p_value}
     if test.gaussian is not None:
         beside = test.gaussian
         numbers |= {"gaussian_observed": beside.observed, "gaussian": beside.null, "gaussian_lowest": beside.lowest}

@@ -87,6 +87,6 @@ def listed(names: list[str], total: int | None = None) -> str:
 
 
 def is_noise(found: Evidence) -> bool:
-    """Whether no structure was found, not even in single columns."""
+    """Whether no structure was found, not even in single columns, or only that of a few rows."""
     test = found.structure
-    return test is not None and not test.related and not test.single_columns
+    return test is not None and (test.by_few_rows or not (test.related or test.single_columns))
