@@ -20,7 +20,9 @@ import polars as pl
 
 from lowdim.app.errors import UserError
 from lowdim.app.read_options import ReadOptions
-from lowdim.app.reading.around import as_plain_text, one_table, with_odd_columns, without_remarks
+from lowdim.app.reading.clutter.below import one_table, without_remarks
+from lowdim.app.reading.clutter.forms import as_plain_text
+from lowdim.app.reading.clutter.odd_columns import with_odd_columns
 from lowdim.app.reading.dialect import SPACED, Dialect, find_dialect, first_lines, rows_of, with_tabs
 from lowdim.app.reading.distances import triangle_in
 from lowdim.app.reading.encodings import as_bytes, as_utf8, blocks

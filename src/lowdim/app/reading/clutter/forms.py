@@ -29,7 +29,7 @@ def as_plain_text(content: Path | bytes, source: Source, how: ReadOptions) -> tu
     if not told:
         return content, how
     if (mark := SEPARATED.match(told[0])) is not None:
-        source.notes.append(f"the first line says {told[0]}, and is no row")
+        source.notes.append(f"the first line, {told[0]!r}, gives the separator and is no row")
         return _without_first(content, 1), replace(how, separator=how.separator or mark[1])
     if told[0] in GENES and len(told) > 2:
         source.notes.append(f"the file is GCT: the lines {told[0]} and {told[1]!r} are no rows")
