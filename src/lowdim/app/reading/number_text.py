@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from lowdim.app.reading.clutter.digits import CURRENCIES, plain_digits, with_plain_digits, without_signs
 from lowdim.app.reading.loaded import counted, in_columns
 
 # Read as missing everywhere, as most programs do.
@@ -17,10 +18,10 @@ MISSING_WORDS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL"]
 # Read as missing in columns whose other cells are numbers, with a note.
 MISSING_IN_NUMBERS = {
     "na", "n/a", "n.a.", "nan", "<na>", "null", "none", "nil", "missing", "-", "--", "\u2013", "\u2014", "?", ".", "..",
-    "#n/a", "#na", "#div/0!", "#value!", "#num!", "#null!", "#ref!",
+    "#n/a", "#na", "#div/0!", "#value!", "#num!", "#null!", "#ref!", "#name?", "nat", "\\n", "(null)", "[null]", ":",
+    "n/d", "n.d.", "n.b.", "k.a.", "k. a.", "keine angabe", "unbekannt", "unknown", "\u221e", "-\u221e",
 }  # fmt: skip
-CURRENCIES = "$\u20ac\u00a3\u00a5\u20b9"
-SPACES = " '\u2019\u00a0\u202f"
+SPACES = " '\u2019\u00a0\u202f\u2007\u2009"
 SIGN, POWER = "[+-]?", r"(?:[eE][+-]?\d+)?"
 
 
@@ -44,6 +45,8 @@ STYLES = (
           rf"[{SPACES}]", SPACES, "."),
     Style("thousands separators", rf"^{SIGN}(?:[1-9]\d{{0,2}}(?:[{SPACES}]\d{{3}})+|\d{{1,3}})(?:,\d+)?$",
           rf"[{SPACES}]", SPACES, ","),
+    Style("thousands separators", rf"^{SIGN}(?:\d{{1,2}}(?:,\d{{2}})*,\d{{3}}|\d{{1,3}})(?:\.\d+)?$",  # lakh and crore
+          r"^[+-]?\d{1,2}(?:,\d{2})+,\d{3}", ",", "."),
     Style("decimal commas", rf"^{SIGN}(?:\d*,\d+|\d+){POWER}$",
           rf"^{SIGN}(?:0|\d{{4,}})?,|,(?:\d{{1,2}}|\d{{4,}}){POWER}$|,\d+[eE]", "", ","),
 )  # fmt: skip
@@ -139,9 +142,9 @@ def _plain(text: pl.Series, decimal: str | None) -> pl.Series:
 
 def _styled(text: pl.Series, name: str, findings: Findings) -> pl.Series | None:
     """Numbers with one sign in every cell, or in one style of writing."""
-    bare, signs = _without_signs(text.str.replace("\u2212", "-", literal=True))
-    if text.str.contains("\u2212", literal=True).any():
-        signs.append("minus signs of typesetting")
+    plain_text, signs = with_plain_digits(text)
+    bare, more = without_signs(plain_text)
+    signs += more
     numbers, called = _plain(bare, findings.decimal), None
     if numbers.null_count() > text.null_count():
         style = _style_of(bare, name, findings)
@@ -152,26 +155,12 @@ def _styled(text: pl.Series, name: str, findings: Findings) -> pl.Series | None:
         numbers = plain.str.replace(style.decimal, ".", literal=True).cast(pl.Float64, strict=False)
         if numbers.null_count() > text.null_count():
             return None
-    marked = text.is_not_null() if signs or not called else bare.str.contains(rf"[,.{SPACES}]")
+    marked = (text != bare) if signs or not called else bare.str.contains(rf"[,.{SPACES}]")
     first = int(marked.fill_null(False).arg_max() or 0)
     example = f"{text[first]} is {numbers[first]:.15g}"
     for kind in (*signs, *([called] if called else [])):
         findings.add_style(kind, name, example)
     return numbers
-
-
-def _without_signs(text: pl.Series) -> tuple[pl.Series, list[str]]:
-    """Text without a percent or currency sign that every cell has; the names of the signs removed."""
-    present = text.drop_nulls()
-    if present.str.ends_with("%").all():
-        return text.str.strip_suffix("%").str.strip_chars(), ["percent signs"]
-    for sign in CURRENCIES:
-        where = re.escape(sign)
-        if present.str.contains(rf"^[+-]?\s*{where}").all():
-            return text.str.replace(rf"^([+-]?)\s*{where}\s*", "$1"), ["currency signs"]
-        if present.str.ends_with(sign).all():
-            return text.str.strip_suffix(sign).str.strip_chars(), ["currency signs"]
-    return text, []
 
 
 def _style_of(text: pl.Series, name: str, findings: Findings) -> Style | None:
@@ -184,7 +173,7 @@ def _style_of(text: pl.Series, name: str, findings: Findings) -> Style | None:
     if certain:
         return certain[0]
     if decimal is None or not present.str.contains(AMBIGUOUS).any():
-        if fitting and fitting[0].groups == ",":
+        if fitting and fitting[0].groups == "," and present.str.contains(",", literal=True).any():
             findings.unclear[name] = str(present.filter(present.str.contains(",", literal=True))[0])
         return None
     known = (style for style in fitting if style.decimal == decimal and style.groups != SPACES)
@@ -207,7 +196,7 @@ def is_number(text: str) -> bool:
     except ValueError:
         if not any(letter.isdigit() for letter in text):
             return False
-    bare = text.strip().replace("\u2212", "-").rstrip(f"%{CURRENCIES}").lstrip(CURRENCIES).strip()
+    bare = plain_digits(text).rstrip(f"%{CURRENCIES}").lstrip(CURRENCIES).strip()
     try:
         float(bare)
     except ValueError:

@@ -10,7 +10,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,9 @@ import polars as pl
 
 from lowdim.app.errors import UserError
 from lowdim.app.read_options import ReadOptions
+from lowdim.app.reading.clutter.below import one_table, without_remarks
+from lowdim.app.reading.clutter.forms import as_plain_text
+from lowdim.app.reading.clutter.odd_columns import with_odd_columns
 from lowdim.app.reading.dialect import SPACED, Dialect, find_dialect, first_lines, rows_of, with_tabs
 from lowdim.app.reading.distances import triangle_in
 from lowdim.app.reading.encodings import as_bytes, as_utf8, blocks
@@ -66,19 +69,44 @@ def read_text(source: Source, how: ReadOptions) -> Loaded:
         raise UserError(f"{source.shown} is empty.")
     if (found := triangle_in(content, lines, source, how)) is not None:
         return found
-    dialect = find_dialect(source, how, lines)
-    if dialect.separator == SPACED:
-        content = with_tabs(as_bytes(content), source.notes)
-        lines = first_lines(content)
-        dialect = find_dialect(source, ReadOptions(**{**how.__dict__, "separator": "\t"}), lines)
+    content, dialect, how = _separated(content, source, how)
     if not any(cell.strip() for row in dialect.rows for cell in row):
         raise UserError(f"{source.shown} has no cells, only separators.")
+    content, dialect = _shorter(content, dialect, without_remarks(content, dialect, source), source, how)
     header = find_header(dialect.rows, how, source.notes)
+    content, dialect = _shorter(content, dialect, one_table(content, dialect, header, source), source, how)
     decimal_comma = how.decimal_comma or how.thousands == "." or _has_decimal_comma(dialect, header, source.notes)
     text = _Text(source, content, dialect, header, sum(dialect.sizes[: header.first]), decimal_comma)
     _check_quotes(text)
     frame = _frame(text, how)
     return Loaded(frame, tuple(source.notes), names=frame.columns[0] if header.row_names else None)
+
+
+def _separated(content: Path | bytes, source: Source, how: ReadOptions) -> tuple[Path | bytes, Dialect, ReadOptions]:
+    """The text with one character between its columns, its dialect, and the options that its form gives."""
+    content, how = as_plain_text(content, source, how)
+    lines = first_lines(content)
+    dialect = find_dialect(source, how, lines)
+    if dialect.separator == SPACED:
+        content = with_tabs(as_bytes(content), source.notes)
+    elif how.separator is None and all(len(row) < 2 for row in dialect.rows):
+        found = with_odd_columns(content, lines, source)
+        if found is None:
+            return content, dialect, how
+        content = found
+    else:
+        return content, dialect, how
+    return content, find_dialect(source, replace(how, separator="\t"), first_lines(content)), how
+
+
+def _shorter(
+    before: Path | bytes, dialect: Dialect, content: Path | bytes, source: Source, how: ReadOptions
+) -> tuple[Path | bytes, Dialect]:
+    """The content with the rows that it still has, if lines were taken away."""
+    if content is before:
+        return content, dialect
+    quiet = replace(source, notes=[])
+    return content, find_dialect(quiet, replace(how, separator=dialect.separator), first_lines(content))
 
 
 def _has_decimal_comma(dialect: Dialect, header: Header, notes: list[str]) -> bool:

@@ -9,7 +9,12 @@ from typing import Any
 
 import numpy as np
 
-YES_NO = (("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"))
+YES_NO = (
+    *(("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t")),
+    *(("nein", "ja"), ("falsch", "wahr"), ("non", "oui"), ("faux", "vrai"), ("no", "s\u00ed"), ("no", "si")),
+    *(("falso", "verdadero"), ("falso", "vero"), ("falso", "verdadeiro"), ("n\u00e3o", "sim")),
+    *(("nee", "ja"), ("nej", "ja")),
+)  # fmt: skip
 _GROUPED = re.compile(r"^[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?$")
 _COMMA = re.compile(r"^[+-]?([0-9]{1,3}(\.[0-9]{3})+|[0-9]+)?(,[0-9]+)?$")
 _CODE = re.compile(r"^[+-]?(0[0-9]+|[0-9]{16,})$")  # zero-padded, or longer than a float holds
