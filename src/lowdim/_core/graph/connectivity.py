@@ -129,10 +129,12 @@ def _bridges(
     offer.
     """
     known = isinstance(metric, str) and metric == "precomputed"
-    part = labels
+    part, there = labels, _on_device(X, labels, metric, owner, device)
     while part.max() > 0:
         if known and sparse.issparse(X):
             offers = _stored_across(X, part)
+        elif there is not None:
+            offers = there(part)
         else:
             offers = _offers_known(X, part) if known else _offers(X, part, metric, owner, n_jobs, device)
         taken, joined = join_edges(sorted(offers), part)
@@ -219,6 +221,17 @@ def _offers(
         found = nearest(X[outside], 1, queries=X[inside], **how)
         i = int(np.argmin(found.distances[:, 0]))
         yield _edge(found.distances[i, 0], inside[i], outside[found.indices[i, 0]])
+
+
+def _on_device(X: Any, labels: np.ndarray, metric: Any, owner: str, device: Any) -> Any:
+    """The search of `_offers` on a GPU, bounds first; None where it has none for these rows."""
+    from lowdim._core.neighbors.on_device import shortest_across
+
+    dense = not sparse.issparse(X) and isinstance(metric, str) and metric == "euclidean"
+    offer = shortest_across(device, X, labels, owner) if device is not None and dense else None
+    if offer is None:
+        return None
+    return lambda part: (_edge(*offer(part, number)) for number in range(1, int(part.max()) + 1))
 
 
 def _first_outside(found: Any, rows: np.ndarray, part: np.ndarray) -> Iterator[Edge]:
