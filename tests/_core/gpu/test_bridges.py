@@ -19,7 +19,7 @@ def test_least_of_groups(cpu):
     starts = torch.tensor([0, *np.cumsum(SIZES)])
     found = least_of_groups(cpu, Q, Y, Y.square().sum(dim=1), starts).double() + Q.double().square().sum(dim=1)[:, None]
     D = np.square(X[:, None] - X).sum(axis=2)
-    wanted = np.stack([D[:, GROUP == g].min(axis=1) for g in range(len(SIZES))], axis=1)
+    wanted = np.stack([D[:, g == GROUP].min(axis=1) for g in range(len(SIZES))], axis=1)
     bounds = Bounds.of(cpu, torch.from_numpy(X), GROUP)
     assert (np.abs(bounds.least.numpy() - wanted / bounds.unit**2) <= bounds.slack.numpy()).all()
     assert (np.abs(found.numpy() - wanted) <= 2**-7 * np.abs(X).max() ** 2 * 7).all()
@@ -44,7 +44,9 @@ def test_equal_rows_in_two_groups(cpu):
 
 
 def test_many_groups_are_left_to_the_search_one_by_one(cpu):
-    rows = np.repeat(1000.0 * np.arange(MOST_GROUPS + 1), 3)[:, None] + np.tile([0.0, 1.0, 2.5], MOST_GROUPS + 1)[:, None]
+    rows = (
+        np.repeat(1000.0 * np.arange(MOST_GROUPS + 1), 3)[:, None] + np.tile([0.0, 1.0, 2.5], MOST_GROUPS + 1)[:, None]
+    )
     graph = neighbor_graph(nearest(rows, 1))
     with pytest.warns(UserWarning, match="components"):
         ours, theirs = (connect(graph, rows, policy="bridge", device=on).graph for on in (cpu, None))

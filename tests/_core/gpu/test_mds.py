@@ -67,7 +67,9 @@ def test_a_table_too_large_is_measured_block_by_block(stand_in, monkeypatch):
     np.testing.assert_allclose(parts.embedding_, whole.embedding_, atol=1e-8)
 
 
-@pytest.mark.parametrize("change", [{"level": "interval"}, {"loss": "sammon"}, {"weights": "elastic"}, {"metric": "l1"}])
+@pytest.mark.parametrize(
+    "change", [{"level": "interval"}, {"loss": "sammon"}, {"weights": "elastic"}, {"metric": "l1"}]
+)
 def test_what_a_gpu_has_no_passes_for_runs_on_the_cpu(stand_in, change, monkeypatch):
     monkeypatch.setattr("lowdim.stress.mds.fit_on_device", None)
     asked = lowdim.MDS(device="cuda", max_iter=20, tol=0, **change)

@@ -75,5 +75,7 @@ def test_isomap_is_that_of_the_cpu(stand_in, settings):
 def test_isomap_of_components(stand_in):
     X = np.concatenate([swiss_roll(200, random_state=0).X, 300 + swiss_roll(150, random_state=1).X])
     for policy in ("bridge", "separate", "largest"):
-        fits = [lowdim.Isomap(n_landmarks=40, disconnected=policy, device=d, random_state=0).fit(X) for d in ("cuda", "cpu")]
+        fits = [
+            lowdim.Isomap(n_landmarks=40, disconnected=policy, device=d, random_state=0).fit(X) for d in ("cuda", "cpu")
+        ]
         np.testing.assert_allclose(fits[0].embedding_, fits[1].embedding_, atol=1e-6)

@@ -8,6 +8,7 @@ are searched again exactly, so that the edges are those of an exact search of al
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -104,12 +105,12 @@ def least_of_groups(device: Device, Q: Any, Y: Any, norms: Any, starts: Any) -> 
         return device.fused.least_of_groups(device.torch, Q, Y, norms, starts)
     torch, borders = device.torch, starts.tolist()
     out = Q.new_empty((len(Q), len(borders) - 1))
-    widest = max(high - low for low, high in zip(borders, borders[1:], strict=False))
+    widest = max(high - low for low, high in pairwise(borders))
     step = device.rows(4 * widest, len(Q), copies=2)
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("high")
     try:
-        for number, (low, high) in enumerate(zip(borders, borders[1:], strict=False)):
+        for number, (low, high) in enumerate(pairwise(borders)):
             for at in range(0, len(Q), step):
                 part = Q[at : at + step]
                 table = torch.addmm(norms[low:high].expand(len(part), -1), part, Y[low:high].T, alpha=-2)

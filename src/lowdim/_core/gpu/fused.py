@@ -16,7 +16,15 @@ from lowdim._core.gpu.fused_stress import stress
 from lowdim._core.gpu.fused_umap import Slices
 
 __all__ = [
-    *("Slices", "gather", "least_of_groups", "multiply", "pull", "relax", "spread", "squares", "stress"),
+    "Slices",
+    "gather",
+    "least_of_groups",
+    "multiply",
+    "pull",
+    "relax",
+    "spread",
+    "squares",
+    "stress",
     "try_out",
 ]
 
