@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from lowdim._core.gpu.devices import Device
+from lowdim._core.gpu.devices import TF32, Device, rough_products
 from lowdim._core.gpu.nearest import Rows, nearest_rows
 from lowdim._core.gpu.stress import power_of_two
 
 MOST_GROUPS = 64  # more are searched one by one
-TF32 = 2.0**-8 * 1.05  # of |x| |y|, which 2 x.y may be off by
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,14 +106,10 @@ def least_of_groups(device: Device, Q: Any, Y: Any, norms: Any, starts: Any) -> 
     out = Q.new_empty((len(Q), len(borders) - 1))
     widest = max(high - low for low, high in pairwise(borders))
     step = device.rows(4 * widest, len(Q), copies=2)
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("high")
-    try:
+    with rough_products(device):
         for number, (low, high) in enumerate(pairwise(borders)):
             for at in range(0, len(Q), step):
                 part = Q[at : at + step]
                 table = torch.addmm(norms[low:high].expand(len(part), -1), part, Y[low:high].T, alpha=-2)
                 out[at : at + step, number] = table.amin(dim=1)
-    finally:
-        torch.set_float32_matmul_precision(before)
     return out

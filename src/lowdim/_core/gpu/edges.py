@@ -42,6 +42,30 @@ def symmetric(device: Device, indices: np.ndarray, distances: np.ndarray) -> tup
     return tuple(np.asarray(part.cpu().numpy()) for part in found)  # type: ignore[return-value]
 
 
+def orders(device: Device, starts: np.ndarray, ends: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of a symmetric graph where the other direction of each edge is stored, and its edges, the nearest of a row first.
+
+    Parameters
+    ----------
+    device : Device
+        Where to sort.
+    starts, ends, lengths : ndarray
+        Borders of the rows, sorted neighbours, and lengths.
+
+    Returns
+    -------
+    tuple of ndarray
+        Positions of edges, one for each; what `turned` and `nearest_first` of `graph.edges` give.
+    """
+    torch, n = device.torch, len(starts) - 1
+    counts = device.tensor(np.diff(starts).astype(np.int64))
+    rows = torch.repeat_interleave(torch.arange(n, device=counts.device), counts)
+    back = (device.tensor(ends).long() * n + rows).argsort(stable=True)
+    order = device.tensor(lengths).argsort(stable=True)
+    order = order[rows[order].argsort(stable=True)]
+    return np.asarray(back.cpu().numpy()), np.asarray(order.cpu().numpy())
+
+
 def farthest(device: Device, X: np.ndarray, m: int, first: int) -> np.ndarray:
     """Row after row the one farthest from those chosen, by the differences of the cells.
 

@@ -28,7 +28,7 @@ def _least(
             j = low + tl.arange(0, columns).to(tl.int64)
             there = j < last
             products = tl.zeros([rows, columns], tl.float32)
-            for at in tl.static_range(0, d, cells):
+            for at in range(0, d, cells):
                 one = tl.load(q + i[:, None] * d + at + k[None, :], mask=filled[:, None], other=0.0)
                 other = tl.load(y + j[None, :] * d + at + k[:, None], mask=there[None, :], other=0.0)
                 products = tl.dot(one, other, products, input_precision="tf32")
@@ -44,5 +44,6 @@ def least_of_groups(torch, Q, Y, norms, starts) -> Any:
     out = Q.new_empty((len(Q), len(starts) - 1))
     grid = (triton.cdiv(len(Q), ROWS),)
     shape = {"d": wide, "rows": ROWS, "columns": COLUMNS, "cells": CELLS}
-    _least[grid](Q, Y, norms, starts, out, len(Q), len(starts) - 1, **shape, num_warps=8, num_stages=2)
+    stages = 2 if wide == CELLS else 1  # what fits into shared memory
+    _least[grid](Q, Y, norms, starts, out, len(Q), len(starts) - 1, **shape, num_warps=8, num_stages=stages)
     return out

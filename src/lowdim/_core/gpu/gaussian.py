@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from lowdim._core.gpu.coranking import squares
-from lowdim._core.gpu.devices import SHARE, Device
+from lowdim._core.gpu.devices import BLOCK_BYTES, SHARE, Device
 
 COPIES = 6  # arrays of a block that exist at once
 
@@ -131,6 +131,6 @@ def scored(
 
 def needs(n: int, d: int, itemsize: int, m: int, k: int) -> dict[str, int]:
     """Bytes on the device: rows, blocks, and the kernel matrix (m = n) or the moments of m columns."""
-    block = min(2**30, 8 * n * m)
+    block = min(BLOCK_BYTES, 8 * n * m) * (1 if m == n else 2)
     large = {"kernel matrix": n * n * itemsize} if m == n else {"moments": 4 * m * m * 8}
-    return {"rows": 2 * n * d * itemsize, "blocks": 3 * block, "scores": 24 * n * k} | large
+    return {"rows": 2 * n * d * itemsize, "blocks": block, "scores": 24 * n * k} | large

@@ -30,6 +30,6 @@ def by_squares(device: Device, D: Any, offset: np.ndarray, projection: np.ndarra
     n, parts = D.shape[1], []
     step = device.rows(8 * len(center), n)
     for low in range(0, n, step):
-        S = device.tensor(D[:, low : low + step]).double().square().mul_(-0.5)
-        parts.append((S - center[:, None]).T @ P)
+        S = device.tensor(D[:, low : low + step]).to(torch.float64, copy=True).square_().mul_(-0.5)
+        parts.append(S.sub_(center[:, None]).T @ P)
     return np.asarray(torch.cat(parts).cpu().numpy())

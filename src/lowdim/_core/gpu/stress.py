@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from lowdim._core.gpu.coranking import squares
-from lowdim._core.gpu.devices import SHARE, Device
+from lowdim._core.gpu.devices import BLOCK_BYTES, SHARE, Device
 
 COPIES = 6  # arrays of a block that exist at once, in double precision
 FUSED_UP_TO = 3  # coordinates of a map for which there is a fused pass
@@ -142,5 +142,5 @@ def _block(device: Device, delta: Any, Z: Any, here: slice) -> tuple[Any, Any]:
 
 def needs(n: int, d: int, itemsize: int) -> dict[str, int]:
     """Bytes on the device where the square table is kept."""
-    block = min(2**30, 8 * n * n)
+    block = 2 * min(BLOCK_BYTES, 8 * n * n)
     return {"rows": 3 * n * d * itemsize, "dissimilarities": n * n * itemsize, "blocks": block, "points": 64 * n}

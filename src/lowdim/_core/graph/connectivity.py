@@ -11,6 +11,9 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import squareform
 
+from lowdim._core.gpu import devices
+from lowdim._core.gpu.devices import Device
+from lowdim._core.gpu.spectral import labels_of
 from lowdim._core.graph.edges import Edge, edge_rows, some_edges, with_edges
 from lowdim._core.runtime.notices import warn
 
@@ -19,8 +22,13 @@ POLICIES = ("bridge", "separate", "largest", "error")
 _SMALL = 16  # components up to this size look for their nearest outsider in one shared search
 
 
-def components(G: Any) -> tuple[int, np.ndarray]:
+def components(G: Any, device: Device | None = None) -> tuple[int, np.ndarray]:
     """Number of connected components, and the component of each row: 0 is the largest, of equals the first met."""
+    if device is not None:
+        n, ends = G.shape[0], (edge_rows(G), G.indices)
+        found = devices.run(device, lambda on: labels_of(on, *(on.tensor(part).long() for part in ends), n), "components")
+        found = found.cpu().numpy()
+        return _by_size(found) if found.any() else (1, np.zeros(n, dtype=np.int32))
     return _by_size(connected_components(sparse.csr_array(G), directed=False)[1])
 
 
@@ -91,7 +99,7 @@ def connect(
     """
     if policy not in POLICIES:
         raise ValueError(f"{owner}: disconnected must be one of {', '.join(POLICIES)}; got {policy!r}.")
-    count, labels = components(G)
+    count, labels = components(G, device)
     kept = np.ones(G.shape[0], dtype=bool)
     if count == 1:
         return Connected(G, count, labels, kept)
@@ -166,10 +174,10 @@ def join_edges(edges: Iterable[Edge], part: np.ndarray) -> tuple[list[Edge], np.
     return taken, _by_size(np.array([root(p) for p in range(len(parent))])[part])[1]
 
 
-def joined(G: sparse.csr_array, kept: np.ndarray) -> sparse.csr_array:
-    """Some edges of G, and the shortest others that join their connected components."""
+def joined(G: sparse.csr_array, kept: np.ndarray, device: Device | None = None) -> sparse.csr_array:
+    """Some edges of G, and the shortest others that join their connected components (which a GPU may find)."""
     rest, row = some_edges(G, kept), edge_rows(G)
-    label = components(rest)[1]
+    label = components(rest, device)[1]
     across = np.flatnonzero((label[row] != label[G.indices]) & (row < G.indices))
     across = across[np.argsort(G.data[across], kind="stable")]
     pair = np.sort(np.stack([label[row[across]], label[G.indices[across]]]).astype(np.int64), axis=0)

@@ -9,7 +9,7 @@ import numpy as np
 from lowdim import _native
 from lowdim._core.gpu import devices, paths
 from lowdim._core.gpu.devices import Device
-from lowdim._core.graph.edges import Edges, edge_arrays
+from lowdim._core.graph.edges import Edges, bare_arrays, edge_arrays
 from lowdim._core.runtime.threads import blocks, n_threads
 
 # Sources searched together by vector width, and how often an edge may be relaxed on average before the heap
@@ -85,7 +85,7 @@ def geodesics_on(device: Device, G: Any, sources: Any, *, dtype: Any = None, own
     device : Device
         The GPU.
     G, sources, dtype
-        As in `geodesics`; the sources are different rows.
+        As in `geodesics`, but for a graph that `neighbor_graph` made, which is not checked, and different sources.
     owner : str
         Who asks; error messages begin with it.
 
@@ -93,7 +93,7 @@ def geodesics_on(device: Device, G: Any, sources: Any, *, dtype: Any = None, own
     -------
     tensor of shape (len(sources), n)
     """
-    starts, ends, lengths = edge_arrays(G)
+    starts, ends, lengths = bare_arrays(G)
     wanted, kind = _checked_sources(sources, G.shape[0]), _checked_dtype(dtype)
     needed = paths.needs(G.shape[0], len(ends), len(wanted), kind.itemsize)
     devices.check_memory(device, needed, owner, "Set a smaller n_landmarks.")

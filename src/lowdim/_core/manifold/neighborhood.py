@@ -114,7 +114,7 @@ class Neighborhood:
         if not _WATCHED.get():
             return
         k = usual_degree(G) if self._listed(X) else self.n_neighbors
-        found = short_circuits(G, k, self.n_jobs)
+        found = short_circuits(G, k, self.n_jobs, self.device)
         if found is None:
             return
         edges, rows = (a if first is None else first[a] for a in (found.edges, found.rows))

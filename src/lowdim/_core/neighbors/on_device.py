@@ -123,8 +123,11 @@ def shortest_across(
 def nearest_on(device: Device, search: Search, k: int, nearly: bool, owner: str) -> Neighbors:
     """The record of a search on the device."""
     squares, indices, recall = tensors(device, search, k, nearly, owner)
-    distances = search.distances(squares.cpu().numpy())
     found = indices.int().cpu().numpy()
+    if search.metric == "euclidean" and search.exponent == 0:  # roots are rounded correctly: the same bits
+        distances = squares.sqrt_().to(device.torch.from_numpy(search.X[:0]).dtype).cpu().numpy()
+    else:
+        distances = search.distances(squares.cpu().numpy())
     fill_zero_rows(search, k, distances, found)
     with np.errstate(over="ignore"):
         return Neighbors(found, distances.astype(search.X.dtype, copy=False), recall)
