@@ -26,7 +26,9 @@ def components(G: Any, device: Device | None = None) -> tuple[int, np.ndarray]:
     """Number of connected components, and the component of each row: 0 is the largest, of equals the first met."""
     if device is not None:
         n, ends = G.shape[0], (edge_rows(G), G.indices)
-        found = devices.run(device, lambda on: labels_of(on, *(on.tensor(part).long() for part in ends), n), "components")
+        found = devices.run(
+            device, lambda on: labels_of(on, *(on.tensor(part).long() for part in ends), n), "components"
+        )
         found = found.cpu().numpy()
         return _by_size(found) if found.any() else (1, np.zeros(n, dtype=np.int32))
     return _by_size(connected_components(sparse.csr_array(G), directed=False)[1])

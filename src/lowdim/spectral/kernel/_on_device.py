@@ -33,9 +33,8 @@ class DeviceTiles(Tiles):
 
     @classmethod
     def of(cls, place: Device, kernel: Any, X: Array, *, keep: bool = False) -> DeviceTiles:
-        """Rows on the device; `keep`: with their matrix, where it fits."""
+        """Rows on the device; `keep`: with their matrix."""
         there, gamma = place.tensor(X), float(kernel.gamma)
-        keep = keep and gaussian.keeps_matrix(place, len(X), X.itemsize)
         kept = devices.run(place, lambda on: gaussian.matrix(on, there, gamma), OWNER) if keep else None
         return cls(kernel, X, place, there, kept)
 
@@ -59,7 +58,20 @@ class DeviceTiles(Tiles):
         return scored(self.place, self.kernel, few.X, self.there, extension, center)
 
 
-def scored(place: Device, kernel: Any, few: Array, X: Any, extension: Any, center: Array) -> tuple[Array, Array]:
+def tiles_on(place: Device, kernel: Any, X: Array, parts: dict[str, int], ways_out: str) -> DeviceTiles:
+    """Rows on a device that has memory for `parts`; with their kernel matrix where that is one of them and fits."""
+    fits = gaussian.keeps_matrix(place, len(X), X.itemsize)
+    keep = fits and "kernel matrix" in parts
+    devices.check_memory(
+        place, {name: size for name, size in parts.items() if fits or name != "kernel matrix"}, OWNER, ways_out
+    )
+    return DeviceTiles.of(place, kernel, X, keep=keep)
+
+
+def scored(
+    place: Device, kernel: Any, few: Array, X: Any, extension: Any, center: Array | None = None
+) -> tuple[Array, Array]:
     """Scores of rows by a formula of their kernel values to a few, and the products of these with a centre."""
+    center = np.zeros(len(few)) if center is None else center
     gamma, formula = float(kernel.gamma), (extension.offset, extension.projection, center)
     return devices.run(place, lambda on: gaussian.scored(on, X, on.tensor(few), gamma, *formula), OWNER)

@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.gpu import devices
-from lowdim._core.gpu.gaussian import keeps_matrix
 from lowdim._core.gpu.gaussian import needs as device_needs
 from lowdim._core.incomplete.kernels import KernelHoles
 from lowdim._core.inverse import LearnedInverse
@@ -32,7 +31,7 @@ from lowdim.spectral.kernel import _axes as all_rows
 from lowdim.spectral.kernel import _checks as checks
 from lowdim.spectral.kernel import _landmarks as few_rows
 from lowdim.spectral.kernel._kernel_tiles import Tiles, each_block, n_lanes, tiles_of
-from lowdim.spectral.kernel._on_device import DeviceTiles, scored, takes
+from lowdim.spectral.kernel._on_device import DeviceTiles, scored, takes, tiles_on
 
 _TILES = 2**26  # bytes of the blocks of the kernel in memory
 _OF_A_THREAD = 2**23  # the same where the whole matrix is kept: four tiles
@@ -235,18 +234,13 @@ class KernelPCA(Reducer):
         """The rows as products see them, on a GPU where one was asked for and has the kernel."""
         place = self._place(self.kernel_, X)
         self.device_ = "cpu" if place is None else place.title
-        if place is None:
-            return tiles_of(self.kernel_, X)
-        parts, keep = self._device_memory(*extent(X)), keeps_matrix(place, X.shape[0], X.itemsize)
-        parts = {name: size for name, size in parts.items() if keep or name != "kernel matrix"}
-        devices.check_memory(place, parts, "KernelPCA", self._ways_out)
-        return DeviceTiles.of(place, self.kernel_, X, keep=self.n_landmarks is None and self.solver != "operator")
+        parts = self._device_memory(*extent(X))
+        return tiles_of(self.kernel_, X) if place is None else tiles_on(place, self.kernel_, X, parts, self._ways_out)
 
     def _place(self, kernel: Any, X: Any) -> Any:
         """The device for these rows; None: the CPU, also for small matrices and what a GPU has no kernels for."""
-        variant = self._variant(X.shape[0], X.dtype.itemsize)
+        place, variant = devices.find(self.device, "KernelPCA"), self._variant(X.shape[0], X.dtype.itemsize)
         few = variant == "dense" and (X.shape[0] <= all_rows.CENTRED or self.n_components is None)
-        place = devices.find(self.device, "KernelPCA")
         return None if few or variant == "sparse" or not takes(kernel, X) else place
 
     def _axes(self, tiles: Tiles, rng: np.random.Generator) -> all_rows.Axes:
@@ -294,8 +288,7 @@ class KernelPCA(Reducer):
     def _extend(self, X: Any) -> np.ndarray:
         place = devices.find(self.device, "KernelPCA")
         if place is not None and takes(self.kernel_, X) and takes(self.kernel_, self._rows):
-            nothing = np.zeros(len(self._rows))
-            return scored(place, self.kernel_, self._rows, shifted(X, self._shift), self._extension, nothing)[0]
+            return scored(place, self.kernel_, self._rows, shifted(X, self._shift), self._extension)[0]
         return np.concatenate(self._each(shifted(X, self._shift), lambda S, rows: self._extension(S)))
 
     def _each(self, X: Any, work: Any) -> list[Any]:
@@ -449,8 +442,7 @@ class KernelPCA(Reducer):
 
     def _device_memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         """Bytes on a GPU, as `_memory`; "operator", and a matrix that does not fit, take less."""
-        m = min(n, self.n_landmarks or n)
-        parts = device_needs(n, d, itemsize, m, self.n_components or 2)
+        parts = device_needs(n, d, itemsize, min(n, self.n_landmarks or n), self.n_components or 2)
         return {name: size for name, size in parts.items() if name != "kernel matrix" or self.solver != "operator"}
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
