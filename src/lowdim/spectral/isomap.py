@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim._core import params
@@ -14,7 +15,7 @@ from lowdim._core.base import Reducer
 from lowdim._core.distances import pairwise
 from lowdim._core.extend import Nystrom
 from lowdim._core.gpu import devices, paths
-from lowdim._core.gpu.placing import by_squares
+from lowdim._core.gpu.placing import by_squares, through_neighbors
 from lowdim._core.graph import geodesics, geodesics_on
 from lowdim._core.graph.repair import REPAIR_METHODS, Repair
 from lowdim._core.iterate import Progress
@@ -22,7 +23,7 @@ from lowdim._core.landmarks import policy
 from lowdim._core.landmarks.choose import sources_among
 from lowdim._core.manifold.components import tile
 from lowdim._core.manifold.crowding import JudgedMap
-from lowdim._core.manifold.geodesic_component import GeodesicComponent, geodesics_of_new_rows
+from lowdim._core.manifold.geodesic_component import GeodesicComponent, geodesics_of_new_rows, lists_of_new_rows
 from lowdim._core.manifold.neighborhood import Neighborhood, are_searched, enough_neighbors
 from lowdim._core.neighbors.on_device import needs as neighbor_needs
 from lowdim._core.runtime.rng import generator
@@ -159,7 +160,6 @@ class Isomap(JudgedMap, Reducer):
     }
     _sparse_rows = True
     _sparse_graphs = True
-    _block_rows = 256
     _most_rows: ClassVar[int] = 40_000  # whose geodesic distances take a few minutes on two cores
     _crowding_advice = "Drop these, raise n_neighbors, or look at the others alone."
     _ways_out = "Set n_landmarks=1000 or so: memory then grows with n_samples x n_landmarks."
@@ -200,6 +200,10 @@ class Isomap(JudgedMap, Reducer):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    @property
+    def _block_rows(self) -> int:  # type: ignore[override]
+        return 256 if self.device == "cpu" else 2**30  # a GPU has blocks of its own, and the distances once
 
     def _embed(self, X: Any) -> np.ndarray:
         """Neighbour graph -> geodesic distances -> classical scaling, in each connected component."""
@@ -279,6 +283,14 @@ class Isomap(JudgedMap, Reducer):
         reach = self._neighborhood().reach(self._rows, X, len(self.component_labels_))
         one_fold = self.repair is not None or bool(self.tear)  # new rows must not close what was opened
         Z = np.full((X.shape[0], self.n_components), np.nan)
+        place = devices.find(self.device, "Isomap")
+        if place is not None and self.radius is None and not (one_fold or self.kernelize or sparse.issparse(X)):
+            lists = (part.reshape(X.shape[0], -1) for part in (reach.indices, reach.data))
+            for component, rows, *near in lists_of_new_rows(self._components, *lists, reach.shape[1]):
+                parts = component.geodesics, *near, component.extension.offset, component.extension.projection
+                found = devices.run(place, lambda on, parts=parts: through_neighbors(on, *parts), "Isomap")
+                Z[rows] = found + component.shift
+            return Z
         for component, rows, D in geodesics_of_new_rows(self._components, reach, one_fold=one_fold):
             Z[rows] = component.transform(D)
         return Z

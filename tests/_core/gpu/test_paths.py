@@ -79,3 +79,5 @@ def test_isomap_of_components(stand_in):
             lowdim.Isomap(n_landmarks=40, disconnected=policy, device=d, random_state=0).fit(X) for d in ("cuda", "cpu")
         ]
         np.testing.assert_allclose(fits[0].embedding_, fits[1].embedding_, atol=1e-6)
+        new = X[::7] + 0.05
+        np.testing.assert_allclose(fits[0].transform(new), fits[1].transform(new), atol=1e-5)
