@@ -30,6 +30,13 @@ def test_products_moments_and_scores(cpu, block, monkeypatch):
     np.testing.assert_allclose(found[1], K[:, :20] @ center, atol=1e-11)
 
 
+@pytest.mark.parametrize("gamma", [0.001, 3.0])
+def test_values_of_wide_rows(cpu, gamma):
+    rows = 100 + np.random.default_rng(0).normal(size=(50, 70))
+    found = gaussian.values(cpu, torch.from_numpy(rows[:9]), torch.from_numpy(rows), gamma).numpy()
+    np.testing.assert_allclose(found, np.exp(-gamma * cdist(rows[:9], rows, "sqeuclidean")), rtol=1e-11)
+
+
 @pytest.mark.parametrize(
     "settings", [{"n_landmarks": 60}, {"solver": "operator"}, {"solver": "auto"}, {"n_landmarks": 230}]
 )

@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 
 import lowdim
-from lowdim._core.gpu import bridges, coranking, devices, paths, spectral, stress
+from lowdim._core.gpu import bridges, coranking, devices, gaussian, paths, spectral, stress
 from lowdim._core.gpu.affinities import Graph
 from lowdim._core.gpu.attraction import Edges
 from lowdim._core.gpu.cells import nearest_by_cells
@@ -211,7 +211,8 @@ def test_kernel_pca(settings):
         (lowdim.KernelPCA(3, n_landmarks=1000), 60_000),
         (lowdim.KernelPCA(3), 16_000),
         (lowdim.Isomap(n_landmarks=200), 60_000),
-        (lowdim.PCA(5), 300_000),
+        (lowdim.PCA(5), 2_000_000),
+        (lowdim.UMAP(max_iter=5), 60_000),
     ],
 )
 def test_memory_of_other_methods_is_estimated(model, n):
@@ -222,3 +223,41 @@ def test_memory_of_other_methods_is_estimated(model, n):
     model.fit(rows)
     peak, said = torch.cuda.max_memory_allocated(), model.estimate_memory(rows, device="cuda")
     assert 0.8 * peak <= said <= 1.25 * peak, f"estimated {said / 1e9:.2f} GB, used {peak / 1e9:.2f} GB"
+
+
+@pytest.mark.parametrize("settings", [{}, {"solver": "randomized"}])
+def test_wide_pca(settings):
+    rng = np.random.default_rng(0)
+    rows = (rng.normal(size=(500, 20)) @ rng.normal(size=(20, 9000)) + rng.normal(size=(500, 9000))).astype(np.float32)
+    gpu, cpu = (lowdim.PCA(8, device=device, random_state=0, **settings).fit(rows) for device in ("cuda", "cpu"))
+    np.testing.assert_allclose(gpu.explained_variance_, cpu.explained_variance_, rtol=1e-5)
+    assert gpu.device_.startswith("cuda")
+
+
+@pytest.mark.parametrize(
+    "model", [lowdim.PCA(2), lowdim.TSNE(max_iter=50), lowdim.UMAP(max_iter=20), lowdim.KernelPCA(2, n_landmarks=100)]
+)
+def test_tensors_give_tensors(model):
+    rows = torch.from_numpy(X.astype(np.float32)).to("cuda")
+    for device, kind in (("cuda", torch.Tensor), ("cpu", np.ndarray)):
+        model = clone(model).set_params(device=device)
+        Z = model.fit_transform(rows)
+        assert isinstance(Z, kind)
+        assert isinstance(model.transform(rows[:9]), kind)
+        if device == "cuda":
+            assert Z.device == rows.device
+
+
+def test_memory_that_runs_out_is_tried_again(gpu, monkeypatch):
+    calls = []
+
+    def squares(device, Q, rows, work=coranking.squares):
+        calls.append(device.shrink)
+        if len(calls) == 1:
+            return torch.empty(10**15, device="cuda")  # more than there is
+        return work(device, Q, rows)
+
+    monkeypatch.setattr(gaussian, "squares", squares)
+    with pytest.warns(UserWarning, match="ran out; repeated with blocks an eighth as large"):
+        lowdim.KernelPCA(2, n_landmarks=100, device="cuda", random_state=0).fit(X)
+    assert calls[:2] == [1, 8]

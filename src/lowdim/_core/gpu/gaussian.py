@@ -12,11 +12,22 @@ import numpy as np
 from lowdim._core.gpu.coranking import squares
 from lowdim._core.gpu.devices import BLOCK_BYTES, SHARE, Device
 
+WIDE, NEAR = 32, 16.0  # columns from which products are faster, and gamma |x|² up to which they are precise
 COPIES = 6  # arrays of a block that exist at once
 
 
 def values(device: Device, Q: Any, X: Any, gamma: float) -> Any:
-    """exp(-gamma |q - x|²), in the precision of the rows."""
+    """exp(-gamma |q - x|²), in the precision of the rows.
+
+    Of wide rows by products, which are wrong by some roundings of gamma |x|²; where that is large, by differences.
+    """
+    if X.shape[1] >= WIDE:
+        center = X.mean(dim=0)
+        left, right = Q - center, X - center
+        sizes = left.square().sum(dim=1), right.square().sum(dim=1)
+        if gamma * float(sizes[0].max().maximum(sizes[1].max())) <= NEAR:
+            table = device.torch.addmm(sizes[1].expand(len(Q), -1), left, right.T, alpha=-2)
+            return table.add_(sizes[0][:, None]).clamp_(min=0).mul_(-gamma).exp_()
     return squares(device, Q, X).mul_(-gamma).exp_()
 
 
