@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import argparse
+import json
 import platform
 import sys
 import time
+import traceback
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +19,7 @@ from typing import Any
 import numpy as np
 
 import lowdim
+from benchmarks import gpu_methods
 from benchmarks.data import clusters, real
 from lowdim._core.gpu import devices
 from lowdim._core.neighbors import nearest
@@ -33,6 +36,11 @@ def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
 
 def _row(*cells: Any) -> str:
     return "| " + " | ".join(str(cell) for cell in cells) + " |"
+
+
+def _table(rows: list[list[Any]]) -> list[str]:
+    """Lines of a table from its rows, the first of which names the columns."""
+    return [_row(*rows[0]), _row(*["---"] * len(rows[0])), *(_row(*row) for row in rows[1:])]
 
 
 def parity() -> list[str]:
@@ -103,7 +111,12 @@ class _Speed:
         *,
         warm: bool = True,
     ) -> None:
-        found, seconds, peak = _memory(self.place, work, warm=warm)
+        try:
+            found, seconds, peak = _memory(self.place, work, warm=warm)
+        except Exception as error:  # noqa: BLE001 - of any method; the other lines are worth having
+            self.lines.append(_row(what, data, "", "", "", f"failed: {type(error).__name__}: {error}"[:200]))
+            traceback.print_exc()
+            return
         shown = "" if estimate is None else f"{estimate / 1e9:.1f} GB"
         self.lines.append(_row(what, data, f"{seconds:.2f}", f"{peak / 1e9:.1f} GB", shown, note(found)))
         sys.stdout.write(self.lines[-1] + "\n")
@@ -152,6 +165,7 @@ def speed(place: Any, *, big: bool) -> list[str]:
     size = lowdim.PCA(10).estimate_memory(wide, device="cuda")
     model = lowdim.PCA(10, device="cuda")
     table.add("PCA", f"noise {len(wide):,} x 100", lambda: model.fit(wide), lambda _: "", size)
+    gpu_methods.speed(table)
     return table.lines
 
 
@@ -180,23 +194,42 @@ def main() -> None:
     """Measure and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", type=Path, help="the page to write")
+    parser.add_argument("--tables", type=Path, help="a file for the tables, written after each")
     parser.add_argument("--big", action="store_true", help="with tables of ten million rows")
     options = parser.parse_args()
     place = devices.find("cuda", "benchmarks.gpu")
     assert place is not None
     warnings.simplefilter("ignore")
-    tables = {"parity": parity(), "umap": umap_parity(), "speed": speed(place, big=options.big), "cpu": against_cpu()}
     versions = f"lowdim {lowdim.__version__}, PyTorch {place.torch.__version__}, Python {platform.python_version()}"
     cores = f"{place.torch.get_num_threads()} cores of the CPU"
-    text = PAGE.read_text(encoding="utf-8").replace(
-        "{machine}", f"{place.torch.cuda.get_device_name()}, {cores}; {versions}"
-    )
-    for name, lines in tables.items():
-        text = text.replace(f"{{{name}}}", "\n".join(lines))
+    tables = {"machine": f"{place.torch.cuda.get_device_name()}, {cores}; {versions}"}
+    parts: dict[str, Callable[[], list[str]]] = {
+        "speed": lambda: speed(place, big=options.big),
+        "methods": lambda: _table(gpu_methods.parity()),
+        "umap": umap_parity,
+        "parity": parity,
+        "cpu": against_cpu,
+    }
+    for name, work in parts.items():
+        tables[name] = _or_why_not(name, work)
+        if options.tables:
+            options.tables.write_text(json.dumps(tables, indent=1), encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
+    for name, found in tables.items():
+        text = text.replace(f"{{{name}}}", found)
     if options.write:
         options.write.write_text(text, encoding="utf-8")
     else:
         sys.stdout.write(text)
+
+
+def _or_why_not(name: str, work: Callable[[], list[str]]) -> str:
+    """The lines of a table; those of the others are worth having where it fails."""
+    try:
+        return "\n".join(work())
+    except Exception as error:  # noqa: BLE001 - of any method, written into the page
+        traceback.print_exc()
+        return f"Not measured: {name} failed ({type(error).__name__}: {error})."
 
 
 if __name__ == "__main__":

@@ -86,6 +86,7 @@ class Reducer(ReadsBlocks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         X : array-like of shape (n_samples, n_features)
             The rows: numpy, pandas, polars, lists; or a Dask array or data frame or a pyarrow data set, of which
             methods on moments read every block, and the others fit a random sample (`lowdim.config(sample_rows=...)`).
+            Tensors of PyTorch are seen as arrays; of those on a GPU, results are tensors there if `device` is a GPU.
         y : None
             Ignored; there for pipelines.
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from lowdim._core import streams, validate
 from lowdim._core.runtime import memory
 from lowdim._core.runtime.rng import generator
+from lowdim._core.tables.tensors import take_tensors
 
 
 class ReadsBlocks:
@@ -22,6 +23,10 @@ class ReadsBlocks:
     transform: Any
     embedding_: Any
     n_features_in_: Any
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        take_tensors(cls)
 
     def _refuse_stream(self, X: Any) -> None:
         if isinstance(X, Iterator) or streams.is_dataset(X):

@@ -12,6 +12,9 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from lowdim._core.extend import centred
+from lowdim._core.gpu.devices import Device
+from lowdim._core.gpu.wide import gram as device_gram
+from lowdim._core.gpu.wide import operator, transposed_product
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.runtime.threads import blocks, lapack, map_rows
@@ -187,14 +190,16 @@ def _lost_digits(found: Spectrum, wanted: int, n: int, d: int, dtype: Any) -> bo
     return n * d * min(n, d) <= LARGE and last > 0 and found.variances[last] < trusted * found.variances[0]
 
 
-def decompose(rows: Rows, k: int, solver: str, tol: float, max_iter: int, rng: np.random.Generator) -> Spectrum:
-    """The k largest eigenvalues and loadings of the rows' covariance."""
+def decompose(
+    rows: Rows, k: int, solver: str, tol: float, max_iter: int, rng: np.random.Generator, device: Device | None = None
+) -> Spectrum:
+    """The k largest eigenvalues and loadings of the rows' covariance; a GPU multiplies for "gram" and "randomized"."""
     run, (n, d) = (1, True), rows.X.shape
     if solver == "covariance":
         scale, count = rows.scale is not None, count_rows(rows.X, rows.weights)
         return decompose_moments(rows.moments(), k, scale=scale, ddof=rows.ddof, dtype=np.float64, count=count)
     if solver == "gram":
-        squares, loadings = _by_gram(rows, k)
+        squares, loadings = _by_gram(rows, k, device)
     elif solver == "power":
         squares, loadings, run = _by_power(rows, k, tol, max_iter, rng)
     elif solver == "svd":
@@ -202,6 +207,7 @@ def decompose(rows: Rows, k: int, solver: str, tol: float, max_iter: int, rng: n
         squares, loadings = found.values**2, found.Vt
     else:
         matrix = rows.operator() if sparse.issparse(rows.X) else rows.dense(rows.X.dtype)
+        matrix = matrix if device is None else operator(device, matrix)
         found = svd(matrix, k, solver="randomized", tol=tol, rng=rng, owner="PCA")
         squares, loadings = found.values**2, found.Vt
     return Spectrum(
@@ -264,17 +270,19 @@ def divisors(variance: np.ndarray, mean: np.ndarray, n: float, dtype: Any) -> np
     return deviations(variance, mean, n, dtype)
 
 
-def _by_gram(rows: Rows, k: int) -> tuple[np.ndarray, np.ndarray]:
+def _by_gram(rows: Rows, k: int, device: Device | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Eigenvectors a of Xc Xc' give the loadings Xc'a / s; those with s near 0 are arbitrary."""
     Xc = rows.dense(rows.X.dtype)
-    pairs = eigenpairs(gram(Xc, mean=np.zeros(Xc.shape[1])), k, owner="PCA")
+    G = gram(Xc, mean=np.zeros(Xc.shape[1])) if device is None else device_gram(device, Xc)
+    pairs = eigenpairs(G, k, owner="PCA")
     A = pairs.vectors.astype(Xc.dtype)
-    V = np.empty((Xc.shape[1], k))
+    V = np.empty((Xc.shape[1], k)) if device is None else transposed_product(device, Xc, A)
 
     def project(columns: slice) -> None:
         V[columns] = Xc[:, columns].T @ A
 
-    map_rows(project, len(V), 4096)
+    if device is None:
+        map_rows(project, len(V), 4096)
     squares = np.maximum(pairs.values, 0.0)
     if squares[-1] > 1e-6 * squares[0]:  # nearly orthogonal: orthogonalised by their inner products
         V /= np.sqrt(squares)

@@ -7,21 +7,25 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.distances import pairwise
 from lowdim._core.extend import Nystrom
-from lowdim._core.graph import geodesics
+from lowdim._core.gpu import devices, paths
+from lowdim._core.gpu.placing import by_squares, through_neighbors
+from lowdim._core.graph import geodesics, geodesics_on
 from lowdim._core.graph.repair import REPAIR_METHODS, Repair
 from lowdim._core.iterate import Progress
 from lowdim._core.landmarks import policy
 from lowdim._core.landmarks.choose import sources_among
 from lowdim._core.manifold.components import tile
 from lowdim._core.manifold.crowding import JudgedMap
-from lowdim._core.manifold.geodesic_component import GeodesicComponent, geodesics_of_new_rows
+from lowdim._core.manifold.geodesic_component import GeodesicComponent, geodesics_of_new_rows, lists_of_new_rows
 from lowdim._core.manifold.neighborhood import Neighborhood, are_searched, enough_neighbors
+from lowdim._core.neighbors.on_device import needs as neighbor_needs
 from lowdim._core.runtime.rng import generator
 from lowdim._core.scaling.additive import additive_constant, shift_distances
 from lowdim._core.scaling.centring import inner_products
@@ -85,6 +89,10 @@ class Isomap(JudgedMap, Reducer):
     disconnected : {"bridge", "separate", "largest", "error"}
         If the neighbour graph is not connected: join its components by their shortest edges; embed each and tile
         them; embed the largest (other rows are NaN); or raise an error. All but the last warn.
+    device : str
+        Where to compute: "cpu", "cuda" (an NVIDIA GPU, through PyTorch), or "auto", the GPU where there is one. A GPU
+        is used for neighbours (Euclidean and cosine distances of dense rows), landmarks, shortest paths, and the
+        placing of rows by their distances to landmarks; the eigenvectors are found on the CPU.
     random_state : int, generator or None
         Seed; the same int gives the same result. For the landmarks and the start of the eigensolver.
     n_jobs : int or None
@@ -119,6 +127,8 @@ class Isomap(JudgedMap, Reducer):
     constant_ : float
         With `kernelize` (else None): what was added to geodesic distances; 0 where they are Euclidean (of the largest
         component).
+    device_ : str
+        Where neighbours and paths were searched.
     residual_variance_ : ndarray of shape (n_components,)
         1 - r² between geodesic distances and distances in the first 1, 2, ... axes, computed on access. The dimension
         of the data is where the curve stops falling.
@@ -150,7 +160,6 @@ class Isomap(JudgedMap, Reducer):
     }
     _sparse_rows = True
     _sparse_graphs = True
-    _block_rows = 256
     _most_rows: ClassVar[int] = 40_000  # whose geodesic distances take a few minutes on two cores
     _crowding_advice = "Drop these, raise n_neighbors, or look at the others alone."
     _ways_out = "Set n_landmarks=1000 or so: memory then grows with n_samples x n_landmarks."
@@ -170,6 +179,7 @@ class Isomap(JudgedMap, Reducer):
         search="auto",
         missing="error",
         disconnected="bridge",
+        device="cpu",
         random_state=None,
         n_jobs=None,
         verbose=0,
@@ -186,9 +196,14 @@ class Isomap(JudgedMap, Reducer):
         self.search = search
         self.missing = missing
         self.disconnected = disconnected
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    @property
+    def _block_rows(self) -> int:  # type: ignore[override]
+        return 256 if self.device == "cpu" else 2**30  # a GPU has blocks of its own, and the distances once
 
     def _embed(self, X: Any) -> np.ndarray:
         """Neighbour graph -> geodesic distances -> classical scaling, in each connected component."""
@@ -197,6 +212,7 @@ class Isomap(JudgedMap, Reducer):
 
         repair = Repair(self.repair, self.n_components, self._holes)
         hood = self._neighborhood()
+        self.device_ = "cpu" if hood.device is None else hood.device.title
         searched = are_searched(X, self.radius, self._precomputed())
         hood = replace(hood, n_neighbors=enough_neighbors(type(self), self.n_neighbors, X.shape[0], searched))
         joined, suspicious = hood.connected(X, self.disconnected, repair)
@@ -204,7 +220,8 @@ class Isomap(JudgedMap, Reducer):
         self.n_components_graph_, self.component_labels_ = joined.n_components, joined.labels
         graph, self.torn_edges_ = self._torn(joined.graph)
 
-        found = [self._embed_component(graph, rows, X, m, rng) for rows in joined.parts(self.disconnected)]
+        parts = (self._embed_component(graph, rows, X, m, rng) for rows in joined.parts(self.disconnected))
+        found, placed = (list(made) for made in zip(*parts, strict=True))
         self.landmarks_ = None if m is None else np.concatenate([component.sources for component in found])
         if m is None:
             self.geodesics_ = _assembled(found, X.shape[0])
@@ -213,12 +230,13 @@ class Isomap(JudgedMap, Reducer):
 
         self._components = tile(found)
         Z = np.full((X.shape[0], self.n_components), np.nan)
-        for component in self._components:
-            Z[component.rows] = component.embedding()
+        for component, there in zip(self._components, placed, strict=True):
+            Z[component.rows] = component.embedding() if there is None else there + component.shift
         return Z
 
     def _neighborhood(self) -> Neighborhood:
-        return Neighborhood(self.n_neighbors, self.radius, self._distance(), self.search, self.n_jobs, "Isomap")
+        settings = self.n_neighbors, self.radius, self._distance(), self.search, self.n_jobs, "Isomap"
+        return Neighborhood(*settings, devices.find(self.device, "Isomap"))
 
     def _torn(self, graph: Any) -> tuple[Any, np.ndarray | None]:
         """The graph without the edges that `tear` cuts, and these edges."""
@@ -228,12 +246,15 @@ class Isomap(JudgedMap, Reducer):
 
     def _embed_component(
         self, graph: Any, rows: np.ndarray, X: Any, m: int | None, rng: np.random.Generator
-    ) -> GeodesicComponent:
-        """Classical scaling of the geodesic distances between the sources of one connected component."""
+    ) -> tuple[GeodesicComponent, np.ndarray | None]:
+        """Classical scaling of the geodesic distances between the sources of one connected component.
+
+        Beside it, where rows were placed on a GPU, their coordinates.
+        """
+        place = devices.find(self.device, "Isomap")
         inside = graph[rows][:, rows] if len(rows) < graph.shape[0] else graph
-        landmarks = sources_among(X, rows, m, metric=self._distance(), rng=rng)
-        with Progress("Isomap: shortest paths", None, self.verbose) as progress:
-            D = geodesics(inside, landmarks, n_jobs=self.n_jobs, dtype=X.dtype, progress=progress)
+        landmarks = sources_among(X, rows, m, metric=self._distance(), rng=rng, device=place)
+        D, there = self._paths(inside, landmarks, X.dtype, place)
 
         among = D if landmarks is None else np.ascontiguousarray(D[:, landmarks])
         constant = additive_constant(among, "cailliez", owner="Isomap") if self.kernelize else 0.0
@@ -243,13 +264,33 @@ class Isomap(JudgedMap, Reducer):
 
         sources = rows if landmarks is None else rows[landmarks]
         formula = Nystrom.of(pairs.values, pairs.vectors, -0.5 * means)
-        return GeodesicComponent(rows, sources, D, pairs.values, formula, np.zeros(self.n_components), constant)
+        found = GeodesicComponent(rows, sources, D, pairs.values, formula, np.zeros(self.n_components), constant)
+        if there is None or landmarks is None or constant:
+            return found, None
+        return found, devices.run(place, lambda on: by_squares(on, there, formula.offset, formula.projection), "Isomap")
+
+    def _paths(self, graph: Any, sources: Any, dtype: Any, place: Any) -> tuple[np.ndarray, Any]:
+        """Geodesic distances from the sources to all rows, and the same as a tensor on a GPU (None: on the CPU)."""
+        if place is None:
+            with Progress("Isomap: shortest paths", None, self.verbose) as progress:
+                return geodesics(graph, sources, n_jobs=self.n_jobs, dtype=dtype, progress=progress), None
+        wanted = np.arange(graph.shape[0]) if sources is None else sources
+        there = geodesics_on(place, graph, wanted, dtype=dtype, owner="Isomap")
+        return np.asarray(there.cpu().numpy()), there
 
     def _extend(self, X: Any) -> np.ndarray:
         """Geodesic distances of new rows, min over neighbours j of d(x, j) + D_G(j, .), and Gower's formula."""
         reach = self._neighborhood().reach(self._rows, X, len(self.component_labels_))
         one_fold = self.repair is not None or bool(self.tear)  # new rows must not close what was opened
         Z = np.full((X.shape[0], self.n_components), np.nan)
+        place = devices.find(self.device, "Isomap")
+        if place is not None and self.radius is None and not (one_fold or self.kernelize or sparse.issparse(X)):
+            lists = (part.reshape(X.shape[0], -1) for part in (reach.indices, reach.data))
+            for component, rows, *near in lists_of_new_rows(self._components, *lists, reach.shape[1]):
+                parts = component.geodesics, *near, component.extension.offset, component.extension.projection
+                found = devices.run(place, lambda on, parts=parts: through_neighbors(on, *parts), "Isomap")
+                Z[rows] = found + component.shift
+            return Z
         for component, rows, D in geodesics_of_new_rows(self._components, reach, one_fold=one_fold):
             Z[rows] = component.transform(D)
         return Z
@@ -290,6 +331,13 @@ class Isomap(JudgedMap, Reducer):
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         m = self._landmark_choice(n, d, itemsize, stored).n_landmarks
         return self._tables(min(n, m or n), n, d, itemsize, stored)
+
+    def _device_memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        """Bytes on a GPU: the most of the search for neighbours, the graph, and the paths, which follow each other."""
+        m, k = min(n, self._landmark_choice(n, d, itemsize, stored).n_landmarks or n), self.n_neighbors
+        found = paths.needs(n, 2 * n * k, m, itemsize)
+        search = neighbor_needs(n, d, itemsize, k)
+        return max(found, search, {"graph": 48 * 2 * n * k}, key=lambda parts: sum(parts.values()))
 
     def _tables(self, m: int, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         """Bytes that m landmarks among n rows need; edges within a radius are counted once the rows are there."""

@@ -71,7 +71,13 @@ def fit_pairs(dissimilarities: Dissimilarities, settings: Settings) -> Fitted:
     """The best of several runs on all pairs."""
     pairs, weight_unit = _weighted(dissimilarities.pairs(), settings.weights)
     pairs, holes = known(pairs)
-    pairs, unit = _in_units(pairs)
+    return fit_in_units(*_in_units(pairs), settings, holes, weight_unit)
+
+
+def fit_in_units(
+    pairs: Any, unit: float, settings: Settings, holes: Array | None = None, weight_unit: float = 1.0
+) -> Fitted:
+    """The same from pairs (`Pairs`, or those of a device) in units of `unit`, and of `weight_unit` for weights."""
     if unit == 0:
         return _all_at_origin(pairs, holes, settings)
     group = same_rows(pairs, settings.power) if settings.power else np.arange(pairs.n)
@@ -155,7 +161,7 @@ def _with_power(pairs: Pairs, group: Array, power: float) -> Pairs:
     return merged(pairs, group, power) if group.max() + 1 < pairs.n else over_power(pairs, power)
 
 
-def _all_at_origin(pairs: Pairs, holes: Array | None, settings: Settings) -> Fitted:
+def _all_at_origin(pairs: Any, holes: Array | None, settings: Settings) -> Fitted:
     """All dissimilarities are 0: every row is at the origin."""
     Z = np.zeros((pairs.n, settings.r), settings.dtype)
     nothing = StressForms.of(pairs, pairs.delta, np.zeros(Z.shape), settings.n_jobs)

@@ -11,7 +11,7 @@ import numpy as np
 
 from lowdim._core.iterate import Callback, Run, iterate
 from lowdim.stress._levels import Ratio
-from lowdim.stress._majorize import Pairs, laplacian_solver
+from lowdim.stress._majorize import laplacian_solver
 
 Array = np.ndarray
 
@@ -39,7 +39,7 @@ class Evaluated:
 class Problem:
     """The loss sum w (dhat - d)^2 / sum w dhat^2 of a configuration, with the best disparities for it."""
 
-    def __init__(self, pairs: Pairs, level: Any, n_jobs: int | None, solve: Callable[[Array], Array] | None = None):
+    def __init__(self, pairs: Any, level: Any, n_jobs: int | None, solve: Callable[[Array], Array] | None = None):
         self.pairs, self.level, self.n_jobs = pairs, level, n_jobs
         self.metric = isinstance(level, Ratio)
         self.solve = laplacian_solver(pairs, n_jobs) if solve is None else solve

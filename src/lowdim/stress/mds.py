@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.distances import pairwise
+from lowdim._core.gpu import devices
+from lowdim._core.gpu.stress import needs as device_needs
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim.stress import _report as report
@@ -20,6 +23,7 @@ from lowdim.stress._initial import ALL_UP_TO, LANDMARKS, classical_of_rows, give
 from lowdim.stress._levels import LEVELS
 from lowdim.stress._majorize import n_pairs
 from lowdim.stress._monotone import TIES
+from lowdim.stress._on_device import fit_on_device
 from lowdim.stress._placement import StressPlacement
 from lowdim.stress._solvers import STRESS_SOLVERS
 from lowdim.stress._stochastic import classical_of_landmarks, fit_stochastic
@@ -86,6 +90,10 @@ class MDS(Reducer):
         Called as ``callback(step, loss, state)``; returning True stops the fit. The loss is
         the squared stress over its value with all points at the origin (see `loss_`), the state the embedding so far,
         not yet rotated to its principal axes. Steps are numbered through over all starts.
+    device : str
+        Where to compute: "cpu", "cuda" (an NVIDIA GPU, through PyTorch), or "auto", the GPU where there is one. A GPU
+        is used for the passes over all pairs of dense rows (Euclidean distances) or of a complete square table, at
+        level "ratio" with ``loss="raw"`` and without weights; "auto" is "accelerated" there for any number of rows.
     random_state : int, generator or None
         Seed; the same int gives the same result. For random starts and drawn rows.
     n_jobs : int or None
@@ -116,6 +124,8 @@ class MDS(Reducer):
         Steps made from the best start.
     converged_ : bool
         Whether the loss of the best start converged and no callback stopped the fit.
+    device_ : str
+        Where the passes over the pairs ran.
 
     References
     ----------
@@ -163,6 +173,7 @@ class MDS(Reducer):
         max_iter=1000,
         tol=1e-6,
         callback=None,
+        device="cpu",
         random_state=None,
         n_jobs=None,
         verbose=0,
@@ -181,23 +192,41 @@ class MDS(Reducer):
         self.max_iter = max_iter
         self.tol = tol
         self.callback = callback
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _embed(self, X: Any) -> np.ndarray:
-        settings = self._settings(X)
-        fit = fit_stochastic if settings.solver == "stochastic" else fit_pairs
-        found = fit(self._dissimilarities(X), settings)
+        place, given = self._place(X), self._dissimilarities(X)
+        settings = self._settings(X, place)
+        self.device_ = "cpu" if place is None else place.title
+        if place is not None:
+            found = fit_on_device(place, given, settings, KEPT_UP_TO, "Fit on a sample and transform.")
+        else:
+            fit = fit_stochastic if settings.solver == "stochastic" else fit_pairs
+            found = fit(given, settings)
         self._rows = self._own_rows(X)
         return self._keep(found, settings.power)
+
+    def _place(self, X: Any) -> Any:
+        """The device of the fit; None: the CPU, also for what a GPU has no passes for."""
+        known = not (sparse.issparse(X) or self._holes is not None or np.isnan(X).any())
+        return self._found_device() if known else None
+
+    def _found_device(self) -> Any:
+        place = devices.find(self.device, "MDS")
+        plain = self.level == "ratio" and self.loss == "raw" and self.weights is None
+        there = self.solver not in ("stochastic", "pseudo_newton") and self._metric() in ("euclidean", "precomputed")
+        return place if plain and there else None
 
     def _dissimilarities(self, X: Any) -> Dissimilarities:
         return Dissimilarities(X, None if self._precomputed() else self._distance(), self.n_jobs)
 
-    def _settings(self, X: Any) -> Settings:
+    def _settings(self, X: Any, place: Any = None) -> Settings:
         elastic, rng = isinstance(self.weights, str), generator(self.random_state)
         power, solver = POWERS["elastic" if elastic else self.loss], self._solver(X.shape[0])
+        solver = "accelerated" if place is not None and self.solver == "auto" else solver
         if elastic and self.loss == "sammon":
             raise ValueError("MDS: weights must be None or an array for loss='sammon'; got 'elastic'.")
         if self.level != "ratio" and (power or solver == "stochastic"):
@@ -358,6 +387,10 @@ class MDS(Reducer):
         D = X if self._precomputed() else pairwise(X, self._rows, metric=self._distance(), owner="MDS")
         return self._extension(D, self.n_jobs)
 
+    def _device_memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        """Bytes on a GPU, as `_memory`."""
+        return device_needs(n, d, itemsize)
+
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         rows = n * d * itemsize if stored is None else 12 * stored
         parts = {
@@ -377,5 +410,7 @@ class MDS(Reducer):
         pairs = {"weights": 2 * itemsize * weighted, "disparities": per_pair}
         kept = {"kept pairs": 2 * itemsize} if n <= KEPT_UP_TO else {}
         later = {name: size * n_pairs(n) for name, size in (pairs | kept).items() if size}
+        if self._found_device() is not None:
+            return parts | start
         parts["dissimilarities"] = itemsize * n_pairs(n)  # the start is over when the rest begins
         return parts | max(start, later, key=lambda part: sum(part.values()))

@@ -28,8 +28,8 @@ def test_methods_that_have_a_device_get_it(titled):
     methods = {"t": "tsne", "m": "mds", "own": lowdim.TSNE(perplexity=9, max_iter=30, early_iter=10)}
     found = lowdim.compare(X, methods=methods, device="cuda", verdict=False)
     devices = {o.name: o.parameters.get("device") for o in found.outcomes if o.name in methods}
-    assert devices == {"t": "cuda", "m": None, "own": "cpu"}
-    assert "Computed on cuda:0 (a stand-in): t, PCA" in found.notes[-1].replace("t, pca", "t, PCA")
+    assert devices == {"t": "cuda", "m": "cuda", "own": "cpu"}
+    assert "Computed on cuda:0 (a stand-in): t, m, PCA" in found.notes[-1].replace("m, pca", "m, PCA")
     assert "the ranks of the scores" in found.notes[-1]
     assert next(o for o in found.outcomes if o.name == "t").diagnostics["device_"] == "cuda:0 (a stand-in)"
     assert "device_" not in next(o for o in found.outcomes if o.name == "own").diagnostics

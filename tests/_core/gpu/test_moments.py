@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import lowdim
 from lowdim._core.gpu import moments as gpu_moments
+from lowdim._core.gpu import wide
 from lowdim._core.spectrum import Moments
 
 
@@ -40,8 +42,32 @@ def test_pca_is_that_of_the_cpu(stand_in, options):
     np.testing.assert_allclose(mine.transform(X), theirs.transform(X), atol=1e-8)
 
 
-def test_wide_and_sparse_rows_stay_on_the_cpu(stand_in):
-    X = np.random.default_rng(0).normal(size=(20, 50))
+def test_sparse_rows_stay_on_the_cpu(stand_in):
+    X = sparse.csr_array(np.random.default_rng(0).normal(size=(20, 50)))
     mine, theirs = lowdim.PCA(3, device="cuda").fit(X), lowdim.PCA(3).fit(X)
     np.testing.assert_array_equal(mine.components_, theirs.components_)
     assert mine.device_ == "cpu"
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_products_of_wide_rows(cpu, dtype):
+    X = np.random.default_rng(0).normal(size=(40, 5000)).astype(dtype)
+    G = wide.gram(cpu, X)
+    np.testing.assert_array_equal(G, G.T)
+    exact = X.astype(np.float64)
+    loose = 1e-12 if dtype == np.float64 else 1e-5
+    np.testing.assert_allclose(G, exact @ exact.T, atol=loose * 5000)
+    np.testing.assert_allclose(wide.transposed_product(cpu, X, G[:, :3]), exact.T @ G[:, :3], atol=loose * 1e5)
+    A = wide.operator(cpu, X)
+    np.testing.assert_allclose(A @ X[:4].T, exact @ exact[:4].T, atol=loose * 5000)
+    np.testing.assert_allclose(A.T @ X[:, 0], exact.T @ exact[:, 0], atol=loose * 100)
+
+
+@pytest.mark.parametrize("settings", [{}, {"solver": "randomized"}, {"scale": True}, {"n_components": 0.5}])
+def test_wide_pca_is_that_of_the_cpu(stand_in, settings):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 6)) @ rng.normal(size=(6, 300)) * 3 + rng.normal(size=(60, 300)) + 5
+    how = {"n_components": 5, "random_state": 0, **settings}
+    ours, theirs = (lowdim.PCA(device=device, **how).fit(X) for device in ("cuda", "cpu"))
+    np.testing.assert_allclose(ours.explained_variance_, theirs.explained_variance_, rtol=1e-8)
+    np.testing.assert_allclose(ours.components_, theirs.components_, atol=1e-5)

@@ -78,3 +78,12 @@ def test_the_least_of_groups_are_the_least(cpu, width):
     found, columns = least(cpu, values, 5)
     assert torch.equal(found.sort(dim=1).values, values.sort(dim=1).values[:, :5])
     assert torch.equal(values.gather(1, columns), found)
+
+
+def test_wide_rows_are_proposed_by_rough_products_and_found_exactly(cpu):
+    X = np.random.default_rng(0).normal(size=(300, 120)).astype(np.float32)
+    X[7] = X[3]
+    squares, indices = nearest_rows(cpu, torch.from_numpy(X), 9)
+    wanted = nearest(X, 9)
+    np.testing.assert_array_equal(indices.numpy(), wanted.indices)
+    np.testing.assert_allclose(squares.sqrt().numpy(), wanted.distances, rtol=1e-6)

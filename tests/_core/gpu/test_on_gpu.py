@@ -2,15 +2,17 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_digits
 
 import lowdim
-from lowdim._core.gpu import coranking, devices, spectral
+from lowdim._core.gpu import bridges, coranking, devices, gaussian, paths, spectral, stress
 from lowdim._core.gpu.affinities import Graph
 from lowdim._core.gpu.attraction import Edges
 from lowdim._core.gpu.cells import nearest_by_cells
 from lowdim._core.gpu.repulsion import GridField
 from lowdim._core.gpu.sampling import Draws, Sampler
+from lowdim._core.graph import geodesics, neighbor_graph
 from lowdim._core.neighbors import nearest
 from lowdim.neighbor_embedding import _affinity, _fuzzy
 
@@ -131,3 +133,131 @@ def test_ranks_are_those_of_the_cpu():
     Z = lowdim.PCA(2).fit_transform(X)
     gpu, cpu = (lowdim.quality.rnx_curve(X, np.round(Z, 1), device=device) for device in ("cuda", "cpu"))
     np.testing.assert_allclose(gpu, cpu, atol=1e-4)
+
+
+def test_a_pass_over_dissimilarities_is_its_twin(gpu, monkeypatch):
+    for r in (1, 2, 3):
+        for dtype in (np.float32, np.float64):
+            table = stress.table_of_rows(gpu, X.astype(dtype), keep=True)
+            Z = np.random.default_rng(0).normal(size=(len(X), r))
+            Z[3] = Z[9]
+            fused = stress.stress_pass(table, Z)
+            assert all(
+                np.array_equal(one, other) for one, other in zip(fused, stress.stress_pass(table, Z), strict=True)
+            )
+            with monkeypatch.context() as patch:
+                patch.setattr(devices, "kernels", lambda: None)
+                for one, other in zip(fused, stress.stress_pass(table, Z), strict=True):
+                    np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9 * np.abs(other).max())
+
+
+def test_metric_scaling():
+    maps = [lowdim.MDS(device=device, tol=1e-9, max_iter=3000).fit(X) for device in ("cuda", "cuda", "cpu")]
+    np.testing.assert_array_equal(maps[0].embedding_, maps[1].embedding_)
+    assert maps[0].stress_ == pytest.approx(maps[2].stress_, rel=1e-3)
+    assert maps[0].device_.startswith("cuda")
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_shortest_paths_bit_for_bit(gpu, dtype, monkeypatch):
+    G = neighbor_graph(nearest(lowdim.datasets.swiss_roll(3000, random_state=0).X, 8))
+    sources = np.random.default_rng(0).permutation(3000)[:150]
+    fused = paths.geodesics(gpu, G.indptr, G.indices, G.data, sources, dtype).cpu().numpy()
+    if dtype == np.float64:
+        np.testing.assert_array_equal(fused, geodesics(G, sources))
+    monkeypatch.setattr(devices, "kernels", lambda: None)
+    plain = paths.geodesics(gpu, G.indptr, G.indices, G.data, sources, dtype).cpu().numpy()
+    np.testing.assert_array_equal(fused, plain)
+
+
+def test_landmark_isomap():
+    roll = lowdim.datasets.swiss_roll(3000, random_state=0).X
+    maps = [
+        lowdim.Isomap(n_landmarks=200, random_state=0, device=device).fit(roll) for device in ("cuda", "cuda", "cpu")
+    ]
+    np.testing.assert_array_equal(maps[0].embedding_, maps[1].embedding_)
+    np.testing.assert_allclose(maps[0].eigenvalues_, maps[2].eigenvalues_, rtol=1e-6)
+    np.testing.assert_allclose(maps[0].transform(roll[:50] + 0.01), maps[2].transform(roll[:50] + 0.01), atol=1e-3)
+
+
+@pytest.mark.parametrize("d", [7, 50, 130])
+def test_least_distances_to_groups_are_within_their_bounds(gpu, d):
+    rng = np.random.default_rng(0)
+    group = rng.integers(5, size=3000)
+    rows = rng.normal(size=(5, d))[group] * 5 + rng.normal(size=(3000, d))
+    bounds = bridges.Bounds.of(gpu, gpu.tensor(rows), group)
+    D = torch.cdist(*[gpu.tensor(rows)] * 2, compute_mode="donot_use_mm_for_euclid_dist").square() / bounds.unit**2
+    wanted = torch.stack([D[:, gpu.tensor(group == g)].amin(dim=1) for g in range(5)], dim=1)
+    assert ((bounds.least - wanted).abs() <= bounds.slack).all()
+    i, j = bounds.offer(group, 2)[1:]
+    apart = torch.where(gpu.tensor(group == 2)[:, None] & gpu.tensor(group != 2)[None], D, torch.inf)
+    assert float(apart[i, j]) == pytest.approx(float(apart.min()), rel=1e-12)
+
+
+@pytest.mark.parametrize("settings", [{"n_landmarks": 300}, {"solver": "operator"}, {}])
+def test_kernel_pca(settings):
+    rows = np.concatenate([X, X + np.random.default_rng(0).normal(size=X.shape), X[:, ::-1]])
+    how = {"n_components": 4, "random_state": 0, **settings}
+    fits = [lowdim.KernelPCA(device=device, **how).fit(rows) for device in ("cuda", "cuda", "cpu")]
+    np.testing.assert_array_equal(fits[0].embedding_, fits[1].embedding_)
+    np.testing.assert_allclose(fits[0].eigenvalues_, fits[2].eigenvalues_, rtol=1e-6)
+    assert fits[0].device_.startswith("cuda")
+
+
+@pytest.mark.parametrize(
+    ("model", "n"),
+    [
+        (lowdim.MDS(max_iter=5), 12_000),
+        (lowdim.KernelPCA(3, n_landmarks=1000), 60_000),
+        (lowdim.KernelPCA(3), 16_000),
+        (lowdim.Isomap(n_landmarks=200), 60_000),
+        (lowdim.PCA(5), 2_000_000),
+        (lowdim.UMAP(max_iter=5), 60_000),
+    ],
+)
+def test_memory_of_other_methods_is_estimated(model, n):
+    rows = np.random.default_rng(0).normal(size=(n, 20)).astype(np.float32)
+    model = clone(model).set_params(device="cuda")
+    torch.cuda.empty_cache()
+    torch.cuda.reset_peak_memory_stats()
+    model.fit(rows)
+    peak, said = torch.cuda.max_memory_allocated(), model.estimate_memory(rows, device="cuda")
+    assert 0.8 * peak <= said <= 1.25 * peak, f"estimated {said / 1e9:.2f} GB, used {peak / 1e9:.2f} GB"
+
+
+@pytest.mark.parametrize("settings", [{}, {"solver": "randomized"}])
+def test_wide_pca(settings):
+    rng = np.random.default_rng(0)
+    rows = (rng.normal(size=(500, 20)) @ rng.normal(size=(20, 9000)) + rng.normal(size=(500, 9000))).astype(np.float32)
+    gpu, cpu = (lowdim.PCA(8, device=device, random_state=0, **settings).fit(rows) for device in ("cuda", "cpu"))
+    np.testing.assert_allclose(gpu.explained_variance_, cpu.explained_variance_, rtol=1e-5)
+    assert gpu.device_.startswith("cuda")
+
+
+@pytest.mark.parametrize(
+    "model", [lowdim.PCA(2), lowdim.TSNE(max_iter=50), lowdim.UMAP(max_iter=20), lowdim.KernelPCA(2, n_landmarks=100)]
+)
+def test_tensors_give_tensors(model):
+    rows = torch.from_numpy(X.astype(np.float32)).to("cuda")
+    for device, kind in (("cuda", torch.Tensor), ("cpu", np.ndarray)):
+        model = clone(model).set_params(device=device)
+        Z = model.fit_transform(rows)
+        assert isinstance(Z, kind)
+        assert isinstance(model.transform(rows[:9]), kind)
+        if device == "cuda":
+            assert Z.device == rows.device
+
+
+def test_memory_that_runs_out_is_tried_again(gpu, monkeypatch):
+    calls = []
+
+    def squares(device, Q, rows, work=coranking.squares):
+        calls.append(device.shrink)
+        if len(calls) == 1:
+            return torch.empty(10**15, device="cuda")  # more than there is
+        return work(device, Q, rows)
+
+    monkeypatch.setattr(gaussian, "squares", squares)
+    with pytest.warns(UserWarning, match="ran out; repeated with blocks an eighth as large"):
+        lowdim.KernelPCA(2, n_landmarks=100, device="cuda", random_state=0).fit(X)
+    assert calls[:2] == [1, 8]

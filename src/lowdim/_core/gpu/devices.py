@@ -132,15 +132,29 @@ def check_memory(device: Device, parts: dict[str, int], owner: str, ways_out: st
     )
 
 
+TF32 = 2.0**-8 * 1.05  # of |x| |y|, by which 2 x.y may be off inside `rough_products`
+
+
 @contextmanager
 def full_precision(device: Device) -> Iterator[None]:
     """Products in true single precision inside the block, and no gradients; the caller's settings are restored."""
-    torch = device.torch
+    with _products(device.torch, "highest"), device.torch.no_grad():
+        yield
+
+
+@contextmanager
+def rough_products(device: Device) -> Iterator[None]:
+    """Products of single precision from eleven bits (TF32) where the device has them, up to eight times faster."""
+    with _products(device.torch, "high"):
+        yield
+
+
+@contextmanager
+def _products(torch: Any, precision: str) -> Iterator[None]:
     before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("highest")
+    torch.set_float32_matmul_precision(precision)
     try:
-        with torch.no_grad():
-            yield
+        yield
     finally:
         torch.set_float32_matmul_precision(before)
 

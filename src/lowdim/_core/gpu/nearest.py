@@ -8,14 +8,16 @@ again in double precision, and after that (ties, duplicates) by all differences.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from lowdim._core.gpu.devices import Device
+from lowdim._core.gpu.devices import TF32, Device, rough_products
 
 SPARE = 8  # candidates beyond k that absorb the rounding of the products
+WIDE, ROUGH_SPARE = 96, 24  # columns from which rough products propose first, and candidates beyond k then
 COLUMNS = 2**17  # rows compared with a block of queries at once
 
 
@@ -72,22 +74,30 @@ def nearest_rows(device: Device, X: Any, k: int, Q: Any = None) -> tuple[Any, An
 
 
 def search(device: Device, rows: Rows, queries: Rows, k: int, own: Any) -> tuple[Any, Any]:
-    """Proposals in single, then in double precision for the rows that are not certain, then all differences."""
+    """Proposals in single, then in double precision for the rows that are not certain, then all differences.
+
+    Of wide rows, whose products take most of the time, rough products (TF32) propose first.
+    """
     torch = device.torch
     m, n = len(queries.given), len(rows.given)
     there = n - (own is not None)
     values = torch.empty((m, k), dtype=torch.float64, device=rows.given.device)
     indices = torch.empty((m, k), dtype=torch.int64, device=rows.given.device)
     open_ = torch.arange(m, device=values.device)
-    for attempt in range(2):
-        if attempt and len(open_):
+    single = rows.shifted.element_size() == 4
+    for mode in ("rough", "single", "double") if single and rows.shifted.shape[1] >= WIDE else ("single", "double"):
+        if mode == "double" and len(open_):
             rows, queries = rows.precise(), queries.precise()
-        wanted = min(there, (k + SPARE + k // 8) * 4**attempt)
+        spare = ROUGH_SPARE if mode == "rough" else SPARE
+        wanted = min(there, (k + spare + k // 8) * (4 if mode == "double" else 1))
         step = device.rows(min(n, COLUMNS) * rows.shifted.element_size(), m, copies=3)
         uncertain = []
         for part in _parts(open_, step):
-            found = _proposed(device, rows, queries, part, wanted, own)
-            values[part], indices[part], certain = _decided(device, rows, queries, part, k, found, wanted == there)
+            with rough_products(device) if mode == "rough" else nullcontext():
+                found = _proposed(device, rows, queries, part, wanted, own)
+            values[part], indices[part], certain = _decided(
+                device, rows, queries, part, k, found, wanted == there, TF32 if mode == "rough" else 0.0
+            )
             uncertain.append(part[~certain])
         open_ = torch.cat(uncertain) if uncertain else open_[:0]
     for part in _parts(open_, device.rows(24 * n, m)):
@@ -148,7 +158,7 @@ def merged(torch: Any, one: tuple[Any, Any], other: tuple[Any, Any], k: int) -> 
 
 
 def _decided(
-    device: Device, rows: Rows, queries: Rows, part: Any, k: int, found: tuple[Any, Any], all_there: bool
+    device: Device, rows: Rows, queries: Rows, part: Any, k: int, found: tuple[Any, Any], all_there: bool, rough: float
 ) -> tuple[Any, Any, Any]:
     """The k nearest of the proposals, and whether no other row can be nearer."""
     values, indices = measured(device, rows.given, queries.given[part], found[1])
@@ -157,7 +167,8 @@ def _decided(
     floor = norms + found[0].max(dim=1).values.double()
     d, eps = rows.shifted.shape[1], float(np.finfo(np.float32 if rows.shifted.element_size() == 4 else np.float64).eps)
     # A row no farther than the k-th has |y| <= |x| + distance: an outlier does not spoil the bound of the others.
-    slack = (d + 8) * eps * (norms + (norms.sqrt() + kth.sqrt()) ** 2) + 1e-35
+    reach = norms.sqrt() + kth.sqrt()
+    slack = (d + 8) * eps * (norms + reach**2) + rough * norms.sqrt() * reach + 1e-35
     certain = kth + slack < floor
     return values, indices, certain | all_there
 

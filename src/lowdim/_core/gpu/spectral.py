@@ -19,17 +19,24 @@ ROUGH, FINEST, SHARE = 1e-3, 1e-6, 0.1  # residuals: at most so large, no smalle
 
 
 def is_connected(graph: Graph) -> bool:
-    """Whether a path joins all rows: each takes the least number among its neighbours, and jumps to what that took."""
-    torch = graph.device.torch
-    n = len(graph.starts) - 1
-    label, rows, ends = torch.arange(n, device=graph.ends.device), graph.rows.long(), graph.ends.long()
+    """Whether a path joins all rows."""
+    return bool((labels_of(graph.device, graph.rows.long(), graph.ends.long(), len(graph.starts) - 1) == 0).all())
+
+
+def labels_of(device: Any, rows: Any, ends: Any, n: int) -> Any:
+    """The least number of a row that a path leads to, for each of n rows joined by edges in both directions.
+
+    Each row takes the least number among its neighbours, and jumps to what that took.
+    """
+    torch = device.torch
+    label = torch.arange(n, device=ends.device)
     while True:
         jumped = label[label]
         offers, found = jumped[ends], jumped.clone()
         found.scatter_reduce_(0, label[rows], offers, "amin")
         found.scatter_reduce_(0, rows, offers, "amin")
         if torch.equal(found, label):
-            return bool((label == 0).all())
+            return label
         label = found
 
 

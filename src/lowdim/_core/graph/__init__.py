@@ -22,7 +22,7 @@ from lowdim._core.graph.edges import (
     with_edges,
 )
 from lowdim._core.graph.laplacians import laplacian
-from lowdim._core.graph.shortest_paths import geodesics
+from lowdim._core.graph.shortest_paths import geodesics, geodesics_on
 
 __all__ = [
     "POLICIES",
@@ -34,6 +34,7 @@ __all__ = [
     "edge_arrays",
     "edge_rows",
     "geodesics",
+    "geodesics_on",
     "has_edges",
     "join_edges",
     "joined",

@@ -11,6 +11,9 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import squareform
 
+from lowdim._core.gpu import devices
+from lowdim._core.gpu.devices import Device
+from lowdim._core.gpu.spectral import labels_of
 from lowdim._core.graph.edges import Edge, edge_rows, some_edges, with_edges
 from lowdim._core.runtime.notices import warn
 
@@ -19,8 +22,15 @@ POLICIES = ("bridge", "separate", "largest", "error")
 _SMALL = 16  # components up to this size look for their nearest outsider in one shared search
 
 
-def components(G: Any) -> tuple[int, np.ndarray]:
+def components(G: Any, device: Device | None = None) -> tuple[int, np.ndarray]:
     """Number of connected components, and the component of each row: 0 is the largest, of equals the first met."""
+    if device is not None:
+        n, ends = G.shape[0], (edge_rows(G), G.indices)
+        found = devices.run(
+            device, lambda on: labels_of(on, *(on.tensor(part).long() for part in ends), n), "components"
+        )
+        found = found.cpu().numpy()
+        return _by_size(found) if found.any() else (1, np.zeros(n, dtype=np.int32))
     return _by_size(connected_components(sparse.csr_array(G), directed=False)[1])
 
 
@@ -91,7 +101,7 @@ def connect(
     """
     if policy not in POLICIES:
         raise ValueError(f"{owner}: disconnected must be one of {', '.join(POLICIES)}; got {policy!r}.")
-    count, labels = components(G)
+    count, labels = components(G, device)
     kept = np.ones(G.shape[0], dtype=bool)
     if count == 1:
         return Connected(G, count, labels, kept)
@@ -129,10 +139,12 @@ def _bridges(
     offer.
     """
     known = isinstance(metric, str) and metric == "precomputed"
-    part = labels
+    part, there = labels, _on_device(X, labels, metric, owner, device)
     while part.max() > 0:
         if known and sparse.issparse(X):
             offers = _stored_across(X, part)
+        elif there is not None:
+            offers = there(part)
         else:
             offers = _offers_known(X, part) if known else _offers(X, part, metric, owner, n_jobs, device)
         taken, joined = join_edges(sorted(offers), part)
@@ -164,10 +176,10 @@ def join_edges(edges: Iterable[Edge], part: np.ndarray) -> tuple[list[Edge], np.
     return taken, _by_size(np.array([root(p) for p in range(len(parent))])[part])[1]
 
 
-def joined(G: sparse.csr_array, kept: np.ndarray) -> sparse.csr_array:
-    """Some edges of G, and the shortest others that join their connected components."""
+def joined(G: sparse.csr_array, kept: np.ndarray, device: Device | None = None) -> sparse.csr_array:
+    """Some edges of G, and the shortest others that join their connected components (which a GPU may find)."""
     rest, row = some_edges(G, kept), edge_rows(G)
-    label = components(rest)[1]
+    label = components(rest, device)[1]
     across = np.flatnonzero((label[row] != label[G.indices]) & (row < G.indices))
     across = across[np.argsort(G.data[across], kind="stable")]
     pair = np.sort(np.stack([label[row[across]], label[G.indices[across]]]).astype(np.int64), axis=0)
@@ -219,6 +231,17 @@ def _offers(
         found = nearest(X[outside], 1, queries=X[inside], **how)
         i = int(np.argmin(found.distances[:, 0]))
         yield _edge(found.distances[i, 0], inside[i], outside[found.indices[i, 0]])
+
+
+def _on_device(X: Any, labels: np.ndarray, metric: Any, owner: str, device: Any) -> Any:
+    """The search of `_offers` on a GPU, bounds first; None where it has none for these rows."""
+    from lowdim._core.neighbors.on_device import shortest_across
+
+    dense = not sparse.issparse(X) and isinstance(metric, str) and metric == "euclidean"
+    offer = shortest_across(device, X, labels, owner) if device is not None and dense else None
+    if offer is None:
+        return None
+    return lambda part: (_edge(*offer(part, number)) for number in range(1, int(part.max()) + 1))
 
 
 def _first_outside(found: Any, rows: np.ndarray, part: np.ndarray) -> Iterator[Edge]:

@@ -25,10 +25,13 @@ import numpy as np
 from scipy import sparse
 
 from lowdim import _native
+from lowdim._core.gpu import devices
+from lowdim._core.gpu.devices import Device
+from lowdim._core.gpu.edges import orders
 from lowdim._core.graph.connectivity import components, joined
 from lowdim._core.graph.edges import bare_arrays, edge_rows, nearest_first, ranks, some_edges, turned
 from lowdim._core.graph.holes import around_holes
-from lowdim._core.graph.shortest_paths import geodesics
+from lowdim._core.graph.shortest_paths import geodesics, geodesics_on
 from lowdim._core.runtime.rng import generator
 from lowdim._core.runtime.threads import n_threads
 
@@ -68,7 +71,9 @@ class ShortCircuits:
     spoilt: float  # share of the geodesic distances that are 1.5 times longer without these edges
 
 
-def short_circuits(G: sparse.csr_array, k: int, n_jobs: int | None = None) -> ShortCircuits | None:
+def short_circuits(
+    G: sparse.csr_array, k: int, n_jobs: int | None = None, device: Device | None = None
+) -> ShortCircuits | None:
     """The short circuits of a graph where they spoil more than a few geodesic distances; else None.
 
     Time grows with the number of edges: paths are searched from a few rows only, and not in graphs whose paths of few
@@ -77,7 +82,7 @@ def short_circuits(G: sparse.csr_array, k: int, n_jobs: int | None = None) -> Sh
     """
     if G.shape[0] < FEW or G.nnz == 0:
         return None
-    places = _Places.of(G, k, n_jobs)
+    places = _Places.of(G, k, n_jobs, device)
     if not _doubtful(places, k):
         return None
     sources = _sources(G.shape[0], 0)
@@ -112,7 +117,7 @@ def _doubtful(places: _Places, k: int) -> bool:
     n = places.G.shape[0]
     count = next((few for rows, few in FEWER_SOURCES.items() if n >= rows), SOURCES)
     sources = _sources(n, 0, count)
-    before = geodesics(places.G, sources, n_jobs=places.n_jobs)
+    before = places.lengths(places.G, sources)
     if (before < SUSPECT * np.median(places.size)).sum(axis=1).mean() > MANY * k:
         return False
     signs = list(_signs(places, k, None, count))[-2:]
@@ -124,7 +129,7 @@ def _spoilt(before: Array, places: _Places, missing: Array, sources: Array, *, a
 
     `alike`: longer than what a quarter of them is too, as in a sparser graph all paths are somewhat longer.
     """
-    after = geodesics(joined(places.G, ~missing), sources, n_jobs=places.n_jobs)
+    after = places.lengths(joined(places.G, ~missing, places.device), sources)
     compared = np.isfinite(before) & (before > 0)
     if not compared.any():
         return 0.0
@@ -203,17 +208,28 @@ class _Places:
     later: Array  # place among the edges of either end, the later one
     size: Array  # radius of the neighbourhoods at its ends, or its length where that is more
     n_jobs: int | None
+    device: Device | None  # a GPU that sorts edges and searches paths from a few rows
 
     @classmethod
-    def of(cls, G: sparse.csr_array, k: int, n_jobs: int | None) -> _Places:
-        row, back, order = edge_rows(G), turned(G, np.arange(G.nnz)), nearest_first(G)
+    def of(cls, G: sparse.csr_array, k: int, n_jobs: int | None, device: Device | None = None) -> _Places:
+        row = edge_rows(G)
+        if device is None:
+            back, order = turned(G, np.arange(G.nnz)), nearest_first(G)
+        else:
+            back, order = devices.run(device, lambda on: orders(on, G.indptr, G.indices, G.data), "neighbour graph")
         rank, count = ranks(G, order), np.diff(G.indptr)
         last = order[np.clip(G.indptr[:-1] + np.minimum(k, count) - 1, 0, G.nnz - 1)]
         radius = np.where(count > 0, G.data[last], 0.0).astype(np.float64)
         radius = np.maximum(radius, np.median(radius))
         size = np.maximum(G.data, np.maximum(radius[row], radius[G.indices]))
         size = np.where(size > 0, size, 1.0)  # equal rows only
-        return cls(G, row, back, np.maximum(rank, rank[back]), size, n_jobs)
+        return cls(G, row, back, np.maximum(rank, rank[back]), size, n_jobs, device)
+
+    def lengths(self, G: sparse.csr_array, sources: Array) -> Array:
+        """Geodesic distances from a few rows."""
+        if self.device is None:
+            return geodesics(G, sources, n_jobs=self.n_jobs)
+        return np.asarray(geodesics_on(self.device, G, sources).cpu().numpy())
 
     def both(self, once: Array) -> Array:
         """Marks some edges in both directions."""

@@ -8,9 +8,14 @@ import numpy as np
 from scipy import sparse
 
 from lowdim._core.distances import check_dissimilarities, real_sparse
+from lowdim._core.gpu import devices
+from lowdim._core.gpu.devices import Device
+from lowdim._core.gpu.edges import symmetric
 
 
-def neighbor_graph(neighbors: Any, n: int | None = None, *, owner: str = "neighbor_graph") -> sparse.csr_array:
+def neighbor_graph(
+    neighbors: Any, n: int | None = None, *, owner: str = "neighbor_graph", device: Device | None = None
+) -> sparse.csr_array:
     """The symmetric graph of a neighbour search: i and j are joined when either is a neighbour of the other.
 
     Parameters
@@ -22,6 +27,8 @@ def neighbor_graph(neighbors: Any, n: int | None = None, *, owner: str = "neighb
         Number of rows of the graph, when the record covers only the first ones.
     owner : str
         Name of the caller, for messages.
+    device : Device, optional
+        A GPU that sorts the edges of a record of all rows.
 
     Returns
     -------
@@ -37,6 +44,11 @@ def neighbor_graph(neighbors: Any, n: int | None = None, *, owner: str = "neighb
     >>> G.nnz, G.toarray()[2].tolist()
     (4, [0.0, 2.0, 0.0])
     """
+    if device is not None and not sparse.issparse(neighbors) and n in (None, len(neighbors.indices)):
+        _check_lengths(neighbors.distances, owner)
+        lists, size = (neighbors.indices, neighbors.distances), len(neighbors.indices)
+        parts = devices.run(device, lambda on: symmetric(on, *lists), owner)
+        return sparse.csr_array(parts, shape=(size, size))
     forth = _directed(neighbors, n, owner)
     _check_lengths(forth.data, owner)
     both = _side_by_side(forth, forth.T.tocsr())

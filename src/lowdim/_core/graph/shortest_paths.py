@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from lowdim import _native
-from lowdim._core.graph.edges import Edges, edge_arrays
+from lowdim._core.gpu import devices, paths
+from lowdim._core.gpu.devices import Device
+from lowdim._core.graph.edges import Edges, bare_arrays, edge_arrays
 from lowdim._core.runtime.threads import blocks, n_threads
 
 # Sources searched together by vector width, and how often an edge may be relaxed on average before the heap
@@ -73,6 +75,29 @@ def geodesics(
     out = np.empty((len(wanted), G.shape[0]), dtype=kind)
     _search(edges, wanted, out, n_threads(n_jobs), progress)
     return out
+
+
+def geodesics_on(device: Device, G: Any, sources: Any, *, dtype: Any = None, owner: str = "geodesics") -> Any:
+    """The same lengths from a GPU, as a tensor there of shape (sources, n); sums are made in the precision of `dtype`.
+
+    Parameters
+    ----------
+    device : Device
+        The GPU.
+    G, sources, dtype
+        As in `geodesics`, but for a graph that `neighbor_graph` made, which is not checked, and different sources.
+    owner : str
+        Who asks; error messages begin with it.
+
+    Returns
+    -------
+    tensor of shape (len(sources), n)
+    """
+    starts, ends, lengths = bare_arrays(G)
+    wanted, kind = _checked_sources(sources, G.shape[0]), _checked_dtype(dtype)
+    needed = paths.needs(G.shape[0], len(ends), len(wanted), kind.itemsize)
+    devices.check_memory(device, needed, owner, "Set a smaller n_landmarks.")
+    return devices.run(device, lambda on: paths.geodesics(on, starts, ends, lengths, wanted, kind), owner)
 
 
 def _search(edges: Edges, sources: np.ndarray, out: np.ndarray, threads: int, progress: Any) -> None:

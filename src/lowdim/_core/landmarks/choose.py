@@ -9,6 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from lowdim._core.distances import as_rows, check_metric, excess, over_power, pairwise, row_pairs
+from lowdim._core.gpu import devices
+from lowdim._core.gpu.devices import Device
+from lowdim._core.gpu.edges import farthest
 from lowdim._core.runtime.rng import generator
 
 LANDMARK_METHODS = ("random", "farthest", "kmeans++")
@@ -22,6 +25,7 @@ def choose(
     metric: Any = "euclidean",
     rng: Any = None,
     owner: str = "landmarks",
+    device: Device | None = None,
 ) -> np.ndarray:
     """Indices of `m` different rows of X, in the order they were chosen.
 
@@ -45,6 +49,8 @@ def choose(
         Draws the rows; for ``"farthest"`` only the first one.
     owner : str
         Name of the caller, for messages.
+    device : Device, optional
+        A GPU that measures dense rows for ``"farthest"`` under the Euclidean distance.
 
     Returns
     -------
@@ -65,11 +71,17 @@ def choose(
     draw = generator(rng)
     if method == "random":
         return draw.choice(n, int(m), replace=False)
+    dense = not sparse.issparse(X) and isinstance(metric, str) and metric == "euclidean"
+    if device is not None and dense and method == "farthest":
+        rows, first = as_rows(X, owner), int(draw.integers(n))
+        return devices.run(device, lambda on: farthest(on, rows, int(m), first), owner)
     pick = _farthest if method == "farthest" else _proportional
     return _greedy(_measure(as_rows(X, owner), metric, owner), n, int(m), draw, pick)
 
 
-def sources_among(X: Any, rows: np.ndarray, m: int | None, *, metric: Any, rng: Any) -> np.ndarray | None:
+def sources_among(
+    X: Any, rows: np.ndarray, m: int | None, *, metric: Any, rng: Any, device: Device | None = None
+) -> np.ndarray | None:
     """Positions in `rows` of the m landmarks that paths start from; None where all rows are sources.
 
     They are far from each other; where X holds distances they are drawn at random.
@@ -78,7 +90,7 @@ def sources_among(X: Any, rows: np.ndarray, m: int | None, *, metric: Any, rng: 
         return None
     if isinstance(metric, str) and metric == "precomputed":
         return np.sort(generator(rng).permutation(len(rows))[:m])
-    return np.sort(choose(X[rows], m, method="farthest", metric=metric, rng=rng))
+    return np.sort(choose(X[rows], m, method="farthest", metric=metric, rng=rng, device=device))
 
 
 def _measure(rows: Any, metric: Any, owner: str) -> Callable[[int], np.ndarray]:

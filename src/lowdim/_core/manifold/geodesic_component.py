@@ -99,6 +99,39 @@ def geodesics_of_new_rows(
         yield component, rows, np.stack(distances)
 
 
+def lists_of_new_rows(
+    components: list[GeodesicComponent], near: Array, lengths: Array, n: int
+) -> Iterator[tuple[GeodesicComponent, Array, Array, Array]]:
+    """The same rows with equally many neighbours each, before paths are compared.
+
+    Parameters
+    ----------
+    components : list of GeodesicComponent
+        As in `geodesics_of_new_rows`.
+    near, lengths : ndarray of shape (m, k)
+        The neighbours of the new rows, nearest first, and their distances.
+    n : int
+        Fitted rows.
+
+    Yields
+    ------
+    component : GeodesicComponent
+    rows : ndarray of int
+        Which of the new rows belong to it.
+    near : ndarray of shape (len(rows), k)
+        Positions of their neighbours in the component.
+    lengths : ndarray of shape (len(rows), k)
+        Their distances; inf for neighbours outside.
+    """
+    component_of, position = _positions(components, n)
+    found = component_of[near]
+    for number, component in enumerate(components):
+        rows = np.flatnonzero(found[:, 0] == number)
+        if len(rows):
+            inside = found[rows] == number
+            yield component, rows, position[near[rows]], np.where(inside, lengths[rows], np.inf)
+
+
 def _positions(components: list[GeodesicComponent], n: int) -> tuple[Array, Array]:
     """The component of each of n rows (-1: none), and its position there."""
     component_of, position = np.full(n, -1), np.zeros(n, dtype=np.intp)

@@ -60,7 +60,8 @@ class Neighborhood:
         that is known already.
         """
         G, suspicious = self.repaired(X, repair, first=first, graph=graph)
-        found = connect(G, X, policy=policy, metric=self.metric, owner=self.owner, n_jobs=self.n_jobs)
+        how: dict[str, Any] = {"metric": self.metric, "n_jobs": self.n_jobs, "device": self.device}
+        found = connect(G, X, policy=policy, owner=self.owner, **how)
         return found, suspicious
 
     def repaired(
@@ -85,7 +86,7 @@ class Neighborhood:
         if self._precomputed and sparse.issparse(X) and self.radius is None:
             return stored_edges(X, owner=self.owner)
         if self.radius is None:
-            return neighbor_graph(self.nearest(X, self.n_neighbors), owner=self.owner)
+            return neighbor_graph(self.nearest(X, self.n_neighbors), owner=self.owner, device=self.device)
         self._check_edges(X)
         found = within(X, self.radius, metric=self.metric, n_jobs=self.n_jobs, owner=self.owner)
         return neighbor_graph(found, owner=self.owner)
@@ -113,7 +114,7 @@ class Neighborhood:
         if not _WATCHED.get():
             return
         k = usual_degree(G) if self._listed(X) else self.n_neighbors
-        found = short_circuits(G, k, self.n_jobs)
+        found = short_circuits(G, k, self.n_jobs, self.device)
         if found is None:
             return
         edges, rows = (a if first is None else first[a] for a in (found.edges, found.rows))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from lowdim._core.gpu import devices
+from lowdim._core.gpu.bridges import MOST_GROUPS, Bounds
 from lowdim._core.gpu.cells import nearest_by_cells
 from lowdim._core.gpu.devices import Device
 from lowdim._core.gpu.nearest import nearest_rows
@@ -85,11 +87,47 @@ def device_lists(device: Device, X: Any, k: int, *, approximate: bool | None, ow
     return squares * 4.0**search.exponent, indices, recall
 
 
+def shortest_across(
+    device: Device, X: Any, labels: np.ndarray, owner: str
+) -> Callable[[np.ndarray, int], tuple[float, int, int]] | None:
+    """The shortest edge from a part, a union of groups of dense rows, to the rows outside; None for many groups.
+
+    Parameters
+    ----------
+    device : Device
+        The GPU.
+    X : ndarray of shape (n, d)
+        The rows.
+    labels : ndarray of shape (n,)
+        The group of each.
+    owner : str
+        Who asks; error messages begin with it.
+
+    Returns
+    -------
+    callable or None
+        (part of every row, number of the part) -> length, row of the part, row outside.
+    """
+    if labels.max() >= MOST_GROUPS:
+        return None
+    search = open_search(X, None, "euclidean", owner)
+    bounds = devices.run(device, lambda on: Bounds.of(on, on.tensor(search.X), labels), owner)
+
+    def offer(part: np.ndarray, number: int) -> tuple[float, int, int]:
+        square, i, j = devices.run(device, lambda on: bounds.on(on).offer(part, number), owner)
+        return float(search.distances(np.array([square])).astype(search.X.dtype)[0]), i, j
+
+    return offer
+
+
 def nearest_on(device: Device, search: Search, k: int, nearly: bool, owner: str) -> Neighbors:
     """The record of a search on the device."""
     squares, indices, recall = tensors(device, search, k, nearly, owner)
-    distances = search.distances(squares.cpu().numpy())
     found = indices.int().cpu().numpy()
+    if search.metric == "euclidean" and search.exponent == 0:  # roots are rounded correctly: the same bits
+        distances = squares.sqrt_().to(device.torch.from_numpy(search.X[:0]).dtype).cpu().numpy()
+    else:
+        distances = search.distances(squares.cpu().numpy())
     fill_zero_rows(search, k, distances, found)
     with np.errstate(over="ignore"):
         return Neighbors(found, distances.astype(search.X.dtype, copy=False), recall)

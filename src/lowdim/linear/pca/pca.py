@@ -11,10 +11,8 @@ from scipy import sparse
 from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.extend import Linear
-from lowdim._core.gpu import devices
-from lowdim._core.gpu.moments import MOST_COLUMNS
+from lowdim._core.gpu import devices, wide
 from lowdim._core.gpu.moments import moments as device_moments
-from lowdim._core.gpu.moments import needs as device_needs
 from lowdim._core.incomplete.patterns import ByPattern
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
@@ -104,7 +102,8 @@ class PCA(PCADensity, Reducer):
         Called by the iterations that complete rows and by "nipals"; the solvers for complete rows do not call it.
     device : str
         Where to compute: "cpu", "cuda" (an NVIDIA GPU, through PyTorch), or "auto", the GPU where there is one. A GPU
-        is used for the covariance matrix of complete dense rows; the rest, `transform` too, runs on the CPU.
+        is used for the covariance or Gram matrix of complete dense rows and for the products of "randomized"; the rest,
+        `transform` too, runs on the CPU.
     random_state : int, generator or None
         Seed; the same int gives the same result. For the start of the iterative solvers.
     n_jobs : int or None
@@ -138,7 +137,7 @@ class PCA(PCADensity, Reducer):
     solver_ : str
         The solver that was used; with missing cells, the value of `missing`.
     device_ : str
-        Where the covariance matrix was computed.
+        Where the rows were multiplied.
     n_iter_ : int
         Steps of the power iteration or the completion; 1 for the other solvers.
     converged_ : bool
@@ -301,15 +300,24 @@ class PCA(PCADensity, Reducer):
         if solver == "covariance" and not sparse.issparse(X):
             moments, count = self._moments(X, weights), count_rows(X, weights)
             return decompose_moments(moments, k, dtype=X.dtype, count=count, **settings)
-        rows = Rows.of(X, weights, **settings)
-        return decompose(rows, k, solver, self.tol, self.max_iter, generator(self.random_state))
+        wanted = Rows.of(X, weights, **settings), k, solver, self.tol, self.max_iter, generator(self.random_state)
+        place = self._place(X) if solver in ("gram", "randomized") and not sparse.issparse(X) else None
+        if place is None:
+            return decompose(*wanted)
+        return devices.run(place, lambda on: decompose(*wanted, on), "PCA")
+
+    def _place(self, X: Any) -> Any:
+        """The GPU, where one was asked for and has the memory; None: the CPU."""
+        place = devices.find(self.device, "PCA")
+        if place is not None:
+            devices.check_memory(place, self._device_memory(*extent(X)), "PCA", self._ways_out)
+            self.device_ = place.title
+        return place
 
     def _moments(self, X: Any, weights: np.ndarray | None) -> Moments:
-        place = devices.find(self.device, "PCA")
+        place = self._place(X)
         if place is None:
             return Moments.of(X, weights, n_jobs=self.n_jobs)
-        devices.check_memory(place, self._device_memory(*extent(X)), "PCA", self._ways_out)
-        self.device_ = place.title
         return Moments(*devices.run(place, lambda on: device_moments(on, X, weights), "PCA"))
 
     def _fit_incomplete(self, X: Any, weights: np.ndarray | None) -> FittedPCA:
@@ -372,8 +380,8 @@ class PCA(PCADensity, Reducer):
     def _solver(self, n: int, d: int, is_sparse: bool) -> str:
         whole = self._needs_spectrum()
         if self.solver == "auto":
-            on_gpu = d <= min(n, MOST_COLUMNS) and not is_sparse and devices.find(self.device, "PCA") is not None
-            return "covariance" if on_gpu else pick_solver(n, d, None if whole else self.n_components, is_sparse)
+            there = not is_sparse and devices.find(self.device, "PCA") is not None and wide.solver_for(n, d)
+            return there or pick_solver(n, d, None if whole else self.n_components, is_sparse)
         if whole and self.solver in ("randomized", "power"):
             raise ValueError(
                 f"PCA: solver={self.solver!r} needs n_components as a whole number, as the rules that choose it look "
@@ -435,7 +443,7 @@ class PCA(PCADensity, Reducer):
         return super()._needs(X)
 
     def _device_memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
-        return device_needs(n, d, itemsize)
+        return wide.needs(n, d, itemsize)
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         solver = self._solver(n, d, stored is not None)

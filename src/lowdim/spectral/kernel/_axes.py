@@ -18,6 +18,7 @@ from lowdim._core.spectrum import Eigenpairs, eigenpairs
 from lowdim._core.spectrum.eigenvalues import all_eigenvalues, positive_part
 from lowdim._core.spectrum.problem import dense_product
 from lowdim.spectral.kernel._kernel_tiles import Tiles, each_block, matrix, product, tiles_of
+from lowdim.spectral.kernel._on_device import DeviceTiles
 
 OWNER = "KernelPCA"
 CENTRED = 4000  # rows up to which the matrix is centred in place, so that all solvers can be used, LAPACK too
@@ -86,6 +87,8 @@ class CentredKernel(LinearOperator):
         return self._last[1][:, :-1], self._last[1][:, -1]  # type: ignore[index]
 
     def _raw(self, Y: Array) -> Array:
+        if isinstance(self.tiles, DeviceTiles):
+            return self.tiles.product(Y)
         K = self.stored
         if K is None or K.dtype != self.tiles.X.dtype:
             return product(self.tiles, Y, self.n_jobs)

@@ -13,6 +13,7 @@ from lowdim._core.spectrum import eigenpairs
 from lowdim._core.spectrum.eigenvalues import all_eigenvalues, positive_part
 from lowdim.spectral.kernel._axes import OWNER, Axes, rounding_of
 from lowdim.spectral.kernel._kernel_tiles import Tiles, each_block, matrix, tiles_of
+from lowdim.spectral.kernel._on_device import DeviceTiles
 from lowdim.spectral.kernel._sparse_kernel import Weights, fit_weights, weights_of_few
 
 Array = np.ndarray
@@ -28,7 +29,7 @@ def nystrom(tiles: Tiles, basis: Array, k: int | None, rng: np.random.Generator,
     X, n = tiles.X, tiles.n
     few = tiles_of(tiles.kernel, X[basis])
     root = _inverse_root(matrix(few, np.float64, n_jobs), X.dtype, rng)
-    scatter, mean, offset, inside = _moments(few, X, root, n_jobs)
+    scatter, mean, offset, inside = _moments(few, tiles, root, n_jobs)
 
     pairs = eigenpairs(scatter, len(scatter) if k is None else min(k, len(scatter)), rng=rng, owner=OWNER)
     pairs = positive_part(pairs, k, rounding=rounding_of(few) * np.sqrt(n / few.n), owner=OWNER)
@@ -46,12 +47,15 @@ def _scored(
 ) -> tuple[Array, Array]:
     """Scores of all rows, and their squared distances in feature space from the centre."""
     own = tiles.diag()
+    if isinstance(tiles, DeviceTiles):
+        scores, products = tiles.scored(few, extension, center)
+        return scores, own - 2 * products + norm
 
     def score(values: Array, part: slice) -> tuple[Array, Array]:
         return extension(values), own[part] - 2 * (values.astype(np.float64, copy=False) @ center) + norm
 
-    scores, spread = zip(*each_block(few, tiles.X, score, n_jobs), strict=True)
-    return np.concatenate(scores), np.concatenate(spread)
+    found, spread = zip(*each_block(few, tiles.X, score, n_jobs), strict=True)
+    return np.concatenate(found), np.concatenate(spread)
 
 
 def _inverse_root(K: Array, dtype: Any, rng: np.random.Generator) -> Array:
@@ -66,9 +70,17 @@ def _inverse_root(K: Array, dtype: Any, rng: np.random.Generator) -> Array:
     return pairs.vectors[:, good] / np.sqrt(np.maximum(pairs.values[good], np.finfo(np.float64).tiny))
 
 
-def _moments(few: Tiles, X: Any, root: Array, n_jobs: int | None) -> tuple[Array, Array, Array, float]:
+def _moments(few: Tiles, tiles: Tiles, root: Array, n_jobs: int | None) -> tuple[Array, Array, Array, float]:
     """Scatter about the mean and mean of F = K_nm root, column means of K_nm, and the sum of squares of F."""
     start = root.T @ np.asarray(few.kernel(few.X), dtype=np.float64).mean(axis=0)  # close to the mean, for precision
+    on_device = isinstance(tiles, DeviceTiles)
+    sums = tiles.moments(few, root, start) if on_device else _sums(few, tiles.X, root, start, n_jobs)
+    (scatter, shift, column, inside), n = sums, tiles.n
+    return scatter - np.outer(shift, shift) / n, start + shift / n, column / n, float(inside)
+
+
+def _sums(few: Tiles, X: Any, root: Array, start: Array, n_jobs: int | None) -> tuple[Any, ...]:
+    """About `start`: scatter and sum of F, column sums of K_nm, and the sum of squares of F."""
     borders = [X.shape[0] * i // _LANES for i in range(_LANES + 1)]
 
     def lane(which: slice) -> tuple[Any, ...]:
@@ -86,9 +98,7 @@ def _moments(few: Tiles, X: Any, root: Array, n_jobs: int | None) -> tuple[Array
         return scatter, shift, column, inside
 
     found = threads.map_rows(lane, _LANES, 1, n_jobs)
-    scatter, shift, column, inside = (sum(parts) for parts in zip(*found, strict=True))
-    n = X.shape[0]
-    return scatter - np.outer(shift, shift) / n, start + shift / n, column / n, float(inside)
+    return tuple(sum(parts) for parts in zip(*found, strict=True))
 
 
 def sparse(

@@ -9,6 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
+from lowdim._core.gpu import devices
+from lowdim._core.gpu.gaussian import needs as device_needs
 from lowdim._core.incomplete.kernels import KernelHoles
 from lowdim._core.inverse import LearnedInverse
 from lowdim._core.kernels import Kernel, make_kernel
@@ -24,10 +26,12 @@ from lowdim._core.kernels.preimage import (
 from lowdim._core.landmarks.choose import LANDMARK_METHODS, choose
 from lowdim._core.runtime import memory, threads
 from lowdim._core.runtime.rng import generator
+from lowdim._core.tables.arrays import extent
 from lowdim.spectral.kernel import _axes as all_rows
 from lowdim.spectral.kernel import _checks as checks
 from lowdim.spectral.kernel import _landmarks as few_rows
 from lowdim.spectral.kernel._kernel_tiles import Tiles, each_block, n_lanes, tiles_of
+from lowdim.spectral.kernel._on_device import DeviceTiles, scored, takes, tiles_on
 
 _TILES = 2**26  # bytes of the blocks of the kernel in memory
 _OF_A_THREAD = 2**23  # the same where the whole matrix is kept: four tiles
@@ -86,6 +90,10 @@ class KernelPCA(Reducer):
         Missing cells (NaN), at fit and in new rows: an error; kernels of the distance or the inner product over the
         columns that both rows have, scaled up; or features averaged over the distribution of the row under a Gaussian
         model of the rows, so that k(x, y) is an expected value and stays positive semi-definite.
+    device : str
+        Where to compute: "cpu", "cuda" (an NVIDIA GPU, through PyTorch), or "auto", the GPU where there is one. A GPU
+        is used for the kernel values of the Gaussian kernel of dense rows and their products: of landmarks, and of more
+        than 4,000 rows without; new rows are placed there too.
     random_state : int, generator or None
         Seed; the same int gives the same result. For the eigensolver, landmarks and samples.
     n_jobs : int or None
@@ -110,6 +118,8 @@ class KernelPCA(Reducer):
         The axes: u_j = sum over rows b of dual_coef_[b, j] phi(x_b), of length 1 (a'Ka = 1).
     basis_ : ndarray of int or None
         The rows b, where they are not all: landmarks, or the rows that sparse kernel PCA keeps.
+    device_ : str
+        Where kernel values were computed.
     negative_share_ : float
         Share of negative eigenvalues, for kernels not known to be positive semi-definite; on 1,500 rows where there are
         more.
@@ -174,6 +184,7 @@ class KernelPCA(Reducer):
         preimage="ridge",
         n_neighbors=10,
         missing="error",
+        device="cpu",
         random_state=None,
         n_jobs=None,
     ):
@@ -191,6 +202,7 @@ class KernelPCA(Reducer):
         self.preimage = preimage
         self.n_neighbors = n_neighbors
         self.missing = missing
+        self.device = device
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -201,7 +213,7 @@ class KernelPCA(Reducer):
         check_preimage(self.preimage, self.kernel_, "KernelPCA")
         self._shift = shift_of(self.kernel_, X)
         X = shifted(X, self._shift)
-        tiles = tiles_of(self.kernel_, X)
+        tiles = self._tiles(X)
         checks.check_symmetric(tiles, "KernelPCA")
 
         axes = self._axes(tiles, rng)
@@ -218,12 +230,26 @@ class KernelPCA(Reducer):
         self._rows = self._own_rows(X if axes.basis is None else X[axes.basis])
         return axes.scores
 
+    def _tiles(self, X: Any) -> Tiles:
+        """The rows as products see them, on a GPU where one was asked for and has the kernel."""
+        place = self._place(self.kernel_, X)
+        self.device_ = "cpu" if place is None else place.title
+        parts = self._device_memory(*extent(X))
+        return tiles_of(self.kernel_, X) if place is None else tiles_on(place, self.kernel_, X, parts, self._ways_out)
+
+    def _place(self, kernel: Any, X: Any) -> Any:
+        """The device for these rows; None: the CPU, also for small matrices and what a GPU has no kernels for."""
+        place, variant = devices.find(self.device, "KernelPCA"), self._variant(X.shape[0], X.dtype.itemsize)
+        few = variant == "dense" and (X.shape[0] <= all_rows.CENTRED or self.n_components is None)
+        return None if few or variant == "sparse" or not takes(kernel, X) else place
+
     def _axes(self, tiles: Tiles, rng: np.random.Generator) -> all_rows.Axes:
         """Axes in feature space, from all rows or from few, as the parameters say."""
         self.noise_variance_ = self.n_iter_ = self.converged_ = None
         variant = self._variant(tiles.n, tiles.X.dtype.itemsize)
         if variant in ("dense", "operator"):
-            solve = all_rows.dense if variant == "dense" else all_rows.operator
+            dense = variant == "dense" and not isinstance(tiles, DeviceTiles)
+            solve = all_rows.dense if dense else all_rows.operator
             return solve(tiles, self.n_components, rng, self.n_jobs)
         if self._precomputed():
             raise ValueError(
@@ -260,6 +286,9 @@ class KernelPCA(Reducer):
         return self.embedding_ if self.basis_ is None else self.embedding_[self.basis_]
 
     def _extend(self, X: Any) -> np.ndarray:
+        place = devices.find(self.device, "KernelPCA")
+        if place is not None and takes(self.kernel_, X) and takes(self.kernel_, self._rows):
+            return scored(place, self.kernel_, self._rows, shifted(X, self._shift), self._extension)[0]
         return np.concatenate(self._each(shifted(X, self._shift), lambda S, rows: self._extension(S)))
 
     def _each(self, X: Any, work: Any) -> list[Any]:
@@ -410,6 +439,11 @@ class KernelPCA(Reducer):
         # With every component kept the errors are rounding, and any new row is far beyond them.
         rounding = 1e-9 * (self.eigenvalues_.sum() + self.feature_space_error_) / len(errors)
         return self.row_error(X) / max(float(np.quantile(errors, quantile)), rounding, 1e-300)
+
+    def _device_memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
+        """Bytes on a GPU, as `_memory`; "operator", and a matrix that does not fit, take less."""
+        parts = device_needs(n, d, itemsize, min(n, self.n_landmarks or n), self.n_components or 2)
+        return {name: size for name, size in parts.items() if name != "kernel matrix" or self.solver != "operator"}
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         rows = n * d * itemsize if stored is None else 12 * stored

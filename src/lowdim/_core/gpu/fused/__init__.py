@@ -10,9 +10,23 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from lowdim._core.gpu.fused_umap import Slices
+from lowdim._core.gpu.fused.paths import relax
+from lowdim._core.gpu.fused.search import least_of_groups
+from lowdim._core.gpu.fused.stress_pass import stress
+from lowdim._core.gpu.fused.umap import Slices
 
-__all__ = ["Slices", "gather", "multiply", "pull", "spread", "squares", "try_out"]
+__all__ = [
+    "Slices",
+    "gather",
+    "least_of_groups",
+    "multiply",
+    "pull",
+    "relax",
+    "spread",
+    "squares",
+    "stress",
+    "try_out",
+]
 
 triton: Any = import_module("triton")
 tl: Any = import_module("triton.language")

@@ -1,0 +1,83 @@
+"""Shortest paths on a device against the compiled ones."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import lowdim
+from lowdim._core.gpu import paths
+from lowdim._core.graph import geodesics, neighbor_graph
+from lowdim._core.landmarks.choose import choose
+from lowdim._core.neighbors import nearest
+from lowdim.datasets import swiss_roll
+
+torch = pytest.importorskip("torch")
+
+
+def on(cpu, G, sources, dtype=np.float64):
+    return paths.geodesics(cpu, G.indptr, G.indices, G.data, np.asarray(sources), dtype).numpy()
+
+
+@pytest.mark.parametrize("lanes", [4, 64])
+def test_paths_of_a_roll_bit_for_bit(cpu, lanes, monkeypatch):
+    monkeypatch.setattr(paths, "LANES", lanes)
+    G = neighbor_graph(nearest(swiss_roll(400, random_state=0).X, 6))
+    sources = np.random.default_rng(0).permutation(400)[:70]
+    wanted = geodesics(G, sources)
+    np.testing.assert_array_equal(on(cpu, G, sources), wanted)
+    np.testing.assert_allclose(on(cpu, G, sources, np.float32), wanted, rtol=1e-5)
+
+
+def test_small_pieces_of_memory_give_the_same(cpu, monkeypatch):
+    G = neighbor_graph(nearest(swiss_roll(300, random_state=0).X, 6))
+    monkeypatch.setattr(paths, "EDGES", 200)
+    monkeypatch.setattr("lowdim._core.gpu.devices.FREE_ON_CPU", 1000)
+    np.testing.assert_array_equal(on(cpu, G, np.arange(150)), geodesics(G, np.arange(150)))
+
+
+def test_rows_that_no_path_reaches_and_edges_of_length_0(cpu):
+    ends = ([0, 1, 1, 2, 4, 5], [1, 0, 2, 1, 5, 4])
+    G = sparse.csr_array((np.array([0.0, 0.0, 2.0, 2.0, 1.0, 1.0]), ends), shape=(6, 6))
+    inf = np.inf
+    wanted = [[0, 0, 2, inf, inf, inf], [inf, inf, inf, 0, inf, inf], [inf, inf, inf, inf, 1, 0]]
+    np.testing.assert_array_equal(on(cpu, G, [0, 3, 5]), wanted)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_neighbour_graphs_bit_for_bit(cpu, dtype):
+    X = np.random.default_rng(0).normal(size=(300, 3)).astype(dtype)
+    found = nearest(X, 7)
+    ours, theirs = neighbor_graph(found, device=cpu), neighbor_graph(found)
+    for name in ("indptr", "indices", "data"):
+        np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
+        assert getattr(ours, name).dtype == getattr(theirs, name).dtype
+
+
+def test_farthest_rows(cpu):
+    X = np.random.default_rng(0).normal(size=(200, 4)) * 1e20
+    how = {"method": "farthest", "rng": 3}
+    np.testing.assert_array_equal(choose(X, 60, device=cpu, **how), choose(X, 60, **how))
+    few = np.repeat(X[:3], 4, axis=0)  # twelve rows, three of them different
+    assert len(set(choose(few, 12, device=cpu, **how))) == 12
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("settings", [{"n_landmarks": 60}, {}, {"n_landmarks": 60, "kernelize": True}, {"radius": 4.0}])
+def test_isomap_is_that_of_the_cpu(stand_in, settings):
+    X = swiss_roll(500, random_state=0).X
+    ours, theirs = (lowdim.Isomap(n_neighbors=8, random_state=0, device=d, **settings).fit(X) for d in ("cuda", "cpu"))
+    np.testing.assert_allclose(ours.eigenvalues_, theirs.eigenvalues_, rtol=1e-10)
+    np.testing.assert_allclose(ours.embedding_, theirs.embedding_, atol=1e-7)
+    np.testing.assert_allclose(ours.transform(X[:20] + 0.01), theirs.transform(X[:20] + 0.01), atol=1e-7)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_isomap_of_components(stand_in):
+    X = np.concatenate([swiss_roll(200, random_state=0).X, 300 + swiss_roll(150, random_state=1).X])
+    for policy in ("bridge", "separate", "largest"):
+        fits = [
+            lowdim.Isomap(n_landmarks=40, disconnected=policy, device=d, random_state=0).fit(X) for d in ("cuda", "cpu")
+        ]
+        np.testing.assert_allclose(fits[0].embedding_, fits[1].embedding_, atol=1e-6)
+        new = X[::7] + 0.05
+        np.testing.assert_allclose(fits[0].transform(new), fits[1].transform(new), atol=1e-5)
