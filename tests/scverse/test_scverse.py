@@ -125,7 +125,8 @@ def test_tsne_takes_neighbours_that_are_there_where_they_are_enough(cells, monke
     kept = [lowdim.quality.rnx_auc(cells.obsm["X_pca"], cells.obsm[key]) for key in ("X_tsne", "searched")]
     assert abs(kept[0] - kept[1]) < 0.05
     ls.tsne(cells, neighbors_key="neighbors", key_added="weights")
-    assert cells.uns["weights"]["params"] == {"neighbors_key": "neighbors", "metric": "euclidean"}
+    rates = {"early_exaggeration": "auto", "learning_rate": "auto"}
+    assert cells.uns["weights"]["params"] == {"neighbors_key": "neighbors", "metric": "euclidean", **rates}
     monkeypatch.setattr("lowdim.scverse._reading.representation", None)  # rows are not even read
     ls.tsne(cells, perplexity=10, key_added="again")
     np.testing.assert_array_equal(cells.obsm["again"], cells.obsm["X_tsne"])
@@ -171,10 +172,78 @@ def test_what_is_not_there_is_named(cells):
         ls.neighbors(cells, n_pcs=60)
 
 
+def test_the_words_of_scanpys_tutorials_are_taken(cells):
+    ls.tl.pca(cells, svd_solver="arpack", n_comps=20)
+    ls.pp.neighbors(cells, n_neighbors=80, n_pcs=10, knn=True, method="umap")
+    ls.tl.umap(cells, method="umap", maxiter=5)
+    ls.tl.tsne(cells, use_fast_tsne=True)
+    assert cells.obsm["X_umap"].shape == cells.obsm["X_tsne"].shape == (150, 2)
+    assert cells.uns["pca"]["params"] == {"zero_center": True, "use_highly_variable": False, "mask_var": None}
+    cells.var["highly_variable"] = np.arange(70) < 20
+    ls.pca(cells, n_comps=4, use_highly_variable=False, chunked=True, chunk_size=10)
+    np.testing.assert_allclose(cells.obsm["X_pca"], lowdim.PCA(4).fit_transform(cells.X), atol=1e-4)
+    ls.pca(cells, n_comps=4)
+    assert cells.uns["pca"]["params"]["mask_var"] == "highly_variable"
+
+
+@pytest.mark.parametrize(
+    ("step", "theirs", "way_out"),
+    [
+        ("neighbors", {"method": "gauss"}, "for other weights run scanpy.pp.neighbors first"),
+        ("neighbors", {"knn": False}, "see lowdim.DiffusionMaps"),
+        ("pca", {"return_info": True}, "take lowdim.PCA for arrays"),
+        ("umap", {"method": "rapids"}, "one implementation"),
+        ("tsne", {"n_iter": 300}, "there is no parameter 'n_iter'"),
+    ],
+)
+def test_what_is_not_here_has_an_answer(cells, step, theirs, way_out):
+    with pytest.raises(TypeError, match=way_out):
+        getattr(ls, step)(cells, **theirs)
+
+
+def test_mistakes_of_a_first_day_are_named(cells):
+    with pytest.raises(TypeError, match="adata must be an AnnData object; got ndarray"):
+        ls.pca(cells.X)
+    with pytest.raises(ValueError, match="n_comps must be at most 70, for 150 cells and 70 genes; got 71"):
+        ls.pca(cells, n_comps=71)
+    with pytest.raises(ValueError, match="n_neighbors must be a whole number >= 2, as the cell itself counts"):
+        ls.neighbors(cells, n_neighbors=1)
+    ls.neighbors(cells, use_rep="X")
+    W = cells.obsp["connectivities"].toarray()
+    W[3] = W[:, 3] = 0
+    cells.obsp["connectivities"] = sparse.csr_matrix(W)
+    with pytest.raises(ValueError, match=r"1 cells have no neighbour in the graph \(the first is cell 3\)"):
+        ls.diffmap(cells)
+
+
+def test_few_cells_are_all_neighbours():
+    few = Cells(counts(n=9)[0][:, :20])
+    with pytest.warns(UserWarning, match="n_neighbors=15 is more than the 9 cells"):
+        ls.neighbors(few)
+    assert (np.diff(few.obsp["distances"].indptr) == 8).all()
+    assert few.uns["neighbors"]["params"]["n_neighbors"] == 9
+
+
+def test_a_map_begins_around_the_places_of_groups(cells):
+    from lowdim.scverse._paga import around_groups
+
+    links = sparse.csr_matrix(np.array([[0, 1.0, 0], [1.0, 0, 0], [0, 0, 0]]))
+    cells.uns["paga"] = {"groups": "kind", "connectivities": links, "pos": np.array([[0.0, 0], [2, 4], [9, 9]])}
+    start, kind = around_groups(cells, 0, "scverse.umap"), cells.obs["kind"].cat.codes
+    for group, place in enumerate(cells.uns["paga"]["pos"]):
+        assert (abs(start[kind == group] - place) <= (0 if group == 2 else [1, 2])).all()
+    ls.neighbors(cells, use_rep="X", n_neighbors=80)
+    ls.umap(cells, init_pos="paga", maxiter=5)
+    assert np.isfinite(cells.obsm["X_umap"]).all()
+    del cells.uns["paga"]["pos"]
+    with pytest.raises(KeyError, match=r"scanpy\.pl\.paga"):
+        ls.umap(cells, init_pos="paga")
+
+
 def test_on_anndata_beside_scanpy(tmp_path):
     anndata = pytest.importorskip("anndata")
     sc = pytest.importorskip("scanpy")
-    X, _ = counts()
+    X, labels = counts()
     theirs, ours = (anndata.AnnData(X.copy()) for _ in range(2))
     sc.pp.pca(theirs, n_comps=20)
     sc.pp.neighbors(theirs, n_neighbors=12)
@@ -185,8 +254,8 @@ def test_on_anndata_beside_scanpy(tmp_path):
         ours.obsp["connectivities"].toarray(), theirs.obsp["connectivities"].toarray(), atol=1e-3
     )
     ls.umap(ours)
-    sc.tl.leiden(ours, flavor="igraph", n_iterations=2, directed=False)
-    ls.trust(ours, groupby="leiden", n_null=1)
+    ours.obs["kind"] = pd.Categorical([f"kind {label}" for label in labels])
+    ls.trust(ours, groupby="kind", n_null=1)
     anndata.settings.allow_write_nullable_strings = True
     ours.write_h5ad(tmp_path / "cells.h5ad")
     backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")

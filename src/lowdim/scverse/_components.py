@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike
 
 from lowdim.linear.pca.pca import PCA
 from lowdim.linear.truncated_svd import TruncatedSVD
-from lowdim.scverse import _reading
+from lowdim.scverse import _reading, _theirs
 
 OWNER = "scverse.pca"
 
@@ -26,6 +26,8 @@ def pca(
     key_added: str | None = None,
     copy: bool = False,
     n_jobs: int | None = None,
+    use_highly_variable: bool | None = None,
+    **theirs: Any,
 ) -> Any:
     """Principal components of the cells, as ``scanpy.pp.pca`` writes them.
 
@@ -55,6 +57,10 @@ def pca(
         Write to a copy and return it.
     n_jobs : int or None
         Number of threads; None means all cores. Results do not depend on it.
+    use_highly_variable : bool or None
+        An earlier name of scanpy's: True is ``mask_var="highly_variable"``, False ``mask_var=None``.
+    **theirs
+        `svd_solver`, `chunked` and `chunk_size` of scanpy, which change nothing here.
 
     Returns
     -------
@@ -67,11 +73,20 @@ def pca(
     >>> import lowdim.scverse as ls
     >>> ls.pca(adata)  # doctest: +SKIP
     """
-    adata = _reading.target(adata, copy)
-    mask = _mask(adata, mask_var)
+    _theirs.take(OWNER, theirs)
+    adata = _reading.target(adata, copy, OWNER)
+    if use_highly_variable is not None:
+        mask_var = "highly_variable" if use_highly_variable else None
+    name = _mask_name(adata, mask_var)
+    mask = _mask(adata, name)
     X = _reading.layer_of(adata, layer, OWNER)
     width = adata.shape[1] if mask is None else int(mask.sum())
-    k = n_comps if n_comps is not None else min(50, min(adata.shape[0], width) - 1)
+    most = min(adata.shape[0], width)
+    k = n_comps if n_comps is not None else min(50, most - 1)
+    if k > most:
+        raise ValueError(
+            f"{OWNER}: n_comps must be at most {most:,}, for {adata.shape[0]:,} cells and {width:,} genes; got {k:,}."
+        )
     settings: dict[str, Any] = {"n_components": k, "random_state": random_state, "n_jobs": n_jobs}
     model = PCA(**settings) if zero_center else TruncatedSVD(**settings)
     Z = _fitted(model, X, None if mask is None else np.flatnonzero(mask))
@@ -82,19 +97,29 @@ def pca(
     adata.obsm[obsm] = np.asarray(Z, dtype=dtype)
     adata.varm[varm] = loadings
     adata.uns[uns] = {
-        "params": {"zero_center": zero_center, "mask_var": mask_var if isinstance(mask_var, str) else None}
-        | ({} if layer is None else {"layer": layer}),
+        "params": {
+            "zero_center": zero_center,
+            "use_highly_variable": isinstance(name, str) and name == "highly_variable",
+            "mask_var": name if isinstance(name, str) else None,
+            **({} if layer is None else {"layer": layer}),
+        },
         "variance": np.asarray(model.explained_variance_),
         "variance_ratio": np.asarray(model.explained_variance_ratio_),
     }
     return adata if copy else None
 
 
-def _mask(adata: Any, mask_var: Any) -> np.ndarray | None:
+def _mask_name(adata: Any, mask_var: Any) -> Any:
+    """What is used of `var`: a column, values, or None; "auto" is settled."""
+    if isinstance(mask_var, str) and mask_var == "auto":
+        return "highly_variable" if "highly_variable" in adata.var else None
+    return mask_var
+
+
+def _mask(adata: Any, name: Any) -> np.ndarray | None:
     """Which genes count; None for all."""
-    if mask_var is None or (isinstance(mask_var, str) and mask_var == "auto" and "highly_variable" not in adata.var):
+    if name is None:
         return None
-    name = "highly_variable" if isinstance(mask_var, str) and mask_var == "auto" else mask_var
     if isinstance(name, str) and name not in adata.var:
         raise KeyError(f"{OWNER}: mask_var must be a column of var, {list(adata.var.columns)}; got {name!r}.")
     mask = np.asarray(adata.var[name] if isinstance(name, str) else name)

@@ -9,11 +9,13 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from lowdim._core import params
+from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum import eigenpairs
 from lowdim.neighbor_embedding.umap import UMAP
 from lowdim.neighbor_graph import NeighborGraph
-from lowdim.scverse import _reading
+from lowdim.scverse import _reading, _theirs
 
 
 def neighbors(
@@ -29,6 +31,7 @@ def neighbors(
     key_added: str | None = None,
     copy: bool = False,
     n_jobs: int | None = None,
+    **theirs: Any,
 ) -> Any:
     """The neighbour graph of the cells, as ``scanpy.pp.neighbors`` writes it.
 
@@ -56,6 +59,8 @@ def neighbors(
         Write to a copy and return it.
     n_jobs : int or None
         Number of threads; None means all cores. Results do not depend on it.
+    **theirs
+        `knn`, `method` and `transformer` of scanpy, at the values that scanpy has by default.
 
     Returns
     -------
@@ -67,8 +72,11 @@ def neighbors(
     >>> import lowdim.scverse as ls
     >>> ls.neighbors(adata, n_neighbors=10, n_pcs=40)  # doctest: +SKIP
     """
-    adata = _reading.target(adata, copy)
-    X = _reading.representation(adata, use_rep, n_pcs, "scverse.neighbors")
+    owner = "scverse.neighbors"
+    _theirs.take(owner, theirs)
+    adata = _reading.target(adata, copy, owner)
+    n_neighbors = _fitting(n_neighbors, adata.shape[0], owner)
+    X = _reading.representation(adata, use_rep, n_pcs, owner)
     given = None if metric_kwds is None else dict(metric_kwds)
     found = NeighborGraph(n_neighbors - 1, metric=metric, metric_params=given, search=search, n_jobs=n_jobs)
     distances = _without_itself(sparse.csr_array(found.fit_transform(X)))
@@ -90,6 +98,16 @@ def neighbors(
         },
     }
     return adata if copy else None
+
+
+def _fitting(k: Any, n: int, owner: str) -> int:
+    """As given, the cell itself counted; no more than there are cells."""
+    rule = params.whole(2)
+    if not rule.accepts(k):
+        raise ValueError(f"{owner}: n_neighbors must be {rule.text}, as the cell itself counts; got {k!r}.")
+    if k > n:
+        warn(f"{owner}: n_neighbors={k} is more than the {n:,} cells there are; all of them are neighbours.")
+    return min(int(k), n)
 
 
 def _without_itself(graph: sparse.csr_array) -> sparse.csr_array:
@@ -140,8 +158,14 @@ def diffmap(
     >>> import lowdim.scverse as ls
     >>> ls.diffmap(adata)  # doctest: +SKIP
     """
-    adata = _reading.target(adata, copy)
+    adata = _reading.target(adata, copy, "scverse.diffmap")
     W = _reading.graph_of(adata, neighbors_key, "scverse.diffmap").connectivities.astype(np.float64)
+    alone = np.flatnonzero(np.asarray(W.sum(axis=1)).ravel() <= 0)
+    if len(alone):
+        raise ValueError(
+            f"scverse.diffmap: {len(alone):,} cells have no neighbour in the graph (the first is cell {alone[0]}), so "
+            "no walk reaches them. Leave them out, or build the graph again."
+        )
     values, vectors = _walk(W, n_comps, random_state)
     adata.obsm["X_diffmap"] = vectors.astype(np.float32)
     adata.uns["diffmap_evals"] = values.astype(np.float32)

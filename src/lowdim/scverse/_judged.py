@@ -68,7 +68,7 @@ def trust(
     >>> import lowdim.scverse as ls
     >>> ls.trust(adata, "umap", groupby="leiden")  # doctest: +SKIP
     """
-    adata = _reading.target(adata, copy)
+    adata = _reading.target(adata, copy, OWNER)
     Z, name = _map(adata, basis)
     X = _reading.representation(adata, use_rep, n_pcs, OWNER)
     model = _maker(name, Z.shape[1], random_state) if estimator is None else estimator

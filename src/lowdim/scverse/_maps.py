@@ -9,7 +9,7 @@ from scipy import sparse
 
 from lowdim.neighbor_embedding.tsne import TSNE
 from lowdim.neighbor_embedding.umap import UMAP
-from lowdim.scverse import _reading
+from lowdim.scverse import _paga, _reading, _theirs
 
 ENOUGH = 3.0  # neighbours for each unit of perplexity
 
@@ -32,6 +32,7 @@ def umap(
     neighbors_key: str | None = None,
     copy: bool = False,
     n_jobs: int | None = None,
+    **theirs: Any,
 ) -> Any:
     """The UMAP of the neighbour graph, as ``scanpy.tl.umap`` writes it. The same graph gives the same map on any CPU.
 
@@ -54,7 +55,8 @@ def umap(
     negative_sample_rate : float
         Rows that repel for each one that attracts.
     init_pos : str or array
-        "spectral", "random", a key of `obsm`, or coordinates.
+        "spectral", "random", "paga" (around the places of the groups in ``uns["paga"]["pos"]``, as scanpy's plot leaves
+        them), a key of `obsm`, or coordinates.
     random_state : int, generator or None
         Seed.
     a, b : float or None
@@ -67,6 +69,8 @@ def umap(
         Write to a copy and return it.
     n_jobs : int or None
         Number of threads; None means all cores. Results do not depend on it.
+    **theirs
+        `method` of scanpy, at its default.
 
     Returns
     -------
@@ -78,8 +82,10 @@ def umap(
     >>> import lowdim.scverse as ls
     >>> ls.umap(adata)  # doctest: +SKIP
     """
-    adata = _reading.target(adata, copy)
-    W = _reading.graph_of(adata, neighbors_key, "scverse.umap").connectivities
+    owner = "scverse.umap"
+    _theirs.take(owner, theirs)
+    adata = _reading.target(adata, copy, owner)
+    W = _reading.graph_of(adata, neighbors_key, owner).connectivities
     model = UMAP(
         n_components,
         affinity="precomputed",
@@ -89,7 +95,7 @@ def umap(
         learning_rate=alpha,
         repulsion=gamma,
         negative_sample_rate=negative_sample_rate,
-        init=_start(adata, init_pos, "scverse.umap"),
+        init=_start(adata, init_pos, random_state, owner),
         disconnected="separate",  # a graph of weights has no distance from one piece to the other
         a=a,
         b=b,
@@ -115,6 +121,7 @@ def tsne(
     neighbors_key: str | None = None,
     copy: bool = False,
     n_jobs: int | None = None,
+    **theirs: Any,
 ) -> Any:
     """The t-SNE of the cells, as ``scanpy.tl.tsne`` writes it.
 
@@ -135,7 +142,7 @@ def tsne(
     metric : str or callable
         Distance between two cells.
     early_exaggeration, learning_rate : float or "auto"
-        See `TSNE`; "auto" suits the number of rows.
+        See `TSNE`; "auto" suits the number of rows. Rates are four times those of scanpy and scikit-learn.
     random_state : int, generator or None
         Seed.
     key_added : str or None
@@ -146,6 +153,8 @@ def tsne(
         Write to a copy and return it.
     n_jobs : int or None
         Number of threads; None means all cores. Results do not depend on it.
+    **theirs
+        `use_fast_tsne` of scanpy, which changes nothing here.
 
     Returns
     -------
@@ -157,7 +166,9 @@ def tsne(
     >>> import lowdim.scverse as ls
     >>> ls.tsne(adata)  # doctest: +SKIP
     """
-    adata, owner = _reading.target(adata, copy), "scverse.tsne"
+    owner = "scverse.tsne"
+    _theirs.take(owner, theirs)
+    adata = _reading.target(adata, copy, owner)
     settings: dict[str, Any] = {"early_exaggeration": early_exaggeration, "learning_rate": learning_rate}
     settings |= {"random_state": random_state, "n_jobs": n_jobs, "perplexity": perplexity}
     if neighbors_key is not None:
@@ -167,7 +178,8 @@ def tsne(
         Z = TSNE(metric="precomputed", **settings).fit_transform(graph)
     else:
         Z = TSNE(metric=metric, **settings).fit_transform(_reading.representation(adata, use_rep, n_pcs, owner))
-    used = {"perplexity": perplexity} if neighbors_key is None else {"neighbors_key": neighbors_key}
+    used: dict[str, Any] = {"perplexity": perplexity} if neighbors_key is None else {"neighbors_key": neighbors_key}
+    used |= {"early_exaggeration": early_exaggeration, "learning_rate": learning_rate}
     chosen = {"metric": metric if isinstance(metric, str) else "function", "use_rep": use_rep, "n_pcs": n_pcs}
     _write(adata, "tsne", key_added, Z, used | {name: value for name, value in chosen.items() if value is not None})
     return adata if copy else None
@@ -209,20 +221,23 @@ def embed(
     >>> import lowdim, lowdim.scverse as ls
     >>> ls.embed(adata, lowdim.Isomap(2))  # doctest: +SKIP
     """
-    adata = _reading.target(adata, copy)
+    adata = _reading.target(adata, copy, "scverse.embed")
     Z = estimator.fit_transform(_reading.representation(adata, use_rep, n_pcs, "scverse.embed"))
     name = type(estimator).__name__.lower()
     _write(adata, name, key_added, Z, {"estimator": repr(estimator)})
     return adata if copy else None
 
 
-def _start(adata: Any, init: Any, owner: str) -> Any:
-    """Initial coordinates: a word that UMAP knows, or what is in `obsm`."""
+def _start(adata: Any, init: Any, random_state: Any, owner: str) -> Any:
+    """Initial coordinates: a word that UMAP knows, places of groups, or what is in `obsm`."""
     if not isinstance(init, str) or init in ("spectral", "random"):
         return init
+    if init == "paga":
+        return _paga.around_groups(adata, random_state, owner)
     if init not in adata.obsm:
         raise KeyError(
-            f"{owner}: init_pos must be 'spectral', 'random', one of {sorted(adata.obsm)} or coordinates; got {init!r}."
+            f"{owner}: init_pos must be 'spectral', 'random', 'paga', one of {sorted(adata.obsm)} or coordinates; "
+            f"got {init!r}."
         )
     return np.asarray(adata.obsm[init], dtype=np.float64)
 

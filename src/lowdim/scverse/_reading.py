@@ -24,8 +24,13 @@ class Graph:
     params: dict[str, Any]
 
 
-def target(adata: Any, copy: bool) -> Any:
+def target(adata: Any, copy: bool, owner: str) -> Any:
     """The object to write to."""
+    if not all(hasattr(adata, place) for place in ("obs", "obsm", "uns")):
+        raise TypeError(
+            f"{owner}: adata must be an AnnData object; got {type(adata).__name__}. Arrays and data frames go to the "
+            "estimators themselves, such as lowdim.PCA and lowdim.UMAP."
+        )
     return adata.copy() if copy else adata
 
 
