@@ -100,8 +100,7 @@ export class MapView {
     const ratio = this.canvas.width / (this.width || 1),
       side = Math.min(this.width, this.height);
     const radius =
-      Math.max(0.9, Math.min(3.6, 60 / Math.sqrt(n))) *
-      Math.max(0.8, side / 340) *
+      Math.min(4.8, Math.max(0.9, Math.min(3.6, 60 / Math.sqrt(n))) * Math.max(0.8, side / 340)) *
       Math.min(2, this.view.scale ** 0.25);
     // Shapes need a few more pixels than colours do.
     const shapes = shared.choice === "label" && (label?.classes?.length ?? 0) > N_COLOURS && n <= 5000 ? 1.35 : 1;

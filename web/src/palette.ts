@@ -1,11 +1,12 @@
 // The colours of rows, light and dark. An ink is four bytes: red, green, blue, and shape + 4 where it lies underneath.
 
-// Colours that people with any kind of colour vision can tell apart; after the last one the shape changes.
+// Colours that people with any kind of colour vision can tell apart (a test measures it); after the last one the shape
+// changes. Ten, since ten classes are common and the shapes of small marks cannot be told apart.
 const CLASSES = {
-  light: ["#0072b2", "#d07f00", "#009e73", "#c65f9c", "#d1480d", "#379ad8", "#a89400", "#5d636b"],
-  dark: ["#4ea6e6", "#f5a623", "#2fc79a", "#e69fcb", "#ff7a45", "#9bd7fa", "#e3d34a", "#aab2bc"],
+  light: ["#0072b2", "#d07f00", "#009e73", "#c65f9c", "#d1480d", "#379ad8", "#605500", "#5d636b", "#5a3ccf", "#7a1236"],
+  dark: ["#4ea6e6", "#f5a623", "#2fc79a", "#f0a8d6", "#ff7a45", "#9bd7fa", "#e3d34a", "#8a94a0", "#7a68ff", "#b04a70"],
 };
-export const N_COLOURS = 8;
+export const N_COLOURS = 10;
 export const N_SHAPES = 4;
 export const GOOD = ["#b83c00", "#e8872b", "#c9b98f", "#5b97cc", "#00569b"];
 const GOOD_DARK = ["#ff7a33", "#f0a35a", "#b9ad92", "#6fb0e6", "#3d8ff0"];

@@ -1,5 +1,5 @@
 // What colour a bin or a point has, and the picture of a square.
-import { AMOUNT, classColour, grey, ink as inkOf, ramp } from "./palette";
+import { AMOUNT, N_COLOURS, classColour, grey, ink as inkOf, ramp } from "./palette";
 import { Shade, Tile } from "./tiles";
 
 export const SIDE = 256; // bins along a side of a square
@@ -15,11 +15,11 @@ for (let k = 0; k < SIDE * SIDE; k++)
     up[k] |= ((k >> (2 * bit + 1)) & 1) << bit;
   }
 
-/** The colour of class k: after the first eight a lighter or darker one. */
+/** The colour of class k: after the first ten a lighter or darker one. */
 export function shadeOfClass(k: number): string {
   if (k >= N_OWN) return grey();
   const hex = classColour(k);
-  if (k < 8) return hex;
+  if (k < N_COLOURS) return hex;
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
   const part = (i: number) => parseInt(hex.slice(1 + 2 * i, 3 + 2 * i), 16);
   const mixed = [0, 1, 2].map((i) => Math.round(dark ? part(i) * 0.55 : part(i) + (255 - part(i)) * 0.5));

@@ -46,6 +46,9 @@ export class Stage {
       const value = values.get(map.places.name);
       if (this.question) map.rate(value, this.question.ties.includes(map.places.name));
     }
+    const told = document.getElementById("asked");
+    if (told && this.question)
+      told.textContent = `Sorted by ${this.question.name}: ${this.question.measure.replace("R_NX", "the curve below")}; \u25cf best, or no worse.`;
     this.arrange();
     this.changed([]);
   }

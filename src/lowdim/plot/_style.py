@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
-# Okabe and Ito (2008), with a darker yellow that is visible on white.
-COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#a89400", "#5d636b")
+# Okabe and Ito (2008), with an olive for the yellow, which is hardly visible on white, and three more: ten classes are
+# common. With any kind of colour vision all of them differ (tests/report/test_palette.py).
+COLORS = (
+    "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#56b4e9", "#605500", "#5d636b", "#5a3ccf", "#7a1236",
+)  # fmt: skip
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 MOST_CLASSES = len(COLORS) * len(MARKERS)
 LONGEST_LEGEND = 24

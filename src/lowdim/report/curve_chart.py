@@ -103,7 +103,7 @@ def _x_ticks(longest: int) -> list[dict[str, Any]]:
     values = [v * 10**e for e in range(9) for v in (1, 2, 5) if v * 10**e <= longest]
     if len(values) > 12:
         values = [v for v in values if str(v)[0] == "1"]
-    return [{"at": round(float(_x(v, longest)), 1), "text": f"{v:,}"} for v in values]
+    return [{"at": round(float(_x(v, longest)), 1), "text": f"{v:,}", "spare": str(v)[0] != "1"} for v in values]
 
 
 def _y_ticks(low: float) -> list[dict[str, Any]]:

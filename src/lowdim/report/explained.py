@@ -41,13 +41,35 @@ TERMS = {
 _PATTERN = re.compile("|".join(re.escape(term) for term in TERMS))
 
 
-def explained(text: str) -> list[tuple[str, str]]:
-    """The text in pieces, each with its explanation ("" for most): a word of the field at its first place."""
+def explained(text: str, seen: set[str] | None = None) -> list[tuple[str, str]]:
+    """The text in pieces, each with its explanation ("" for most): a word of the field where it is not in `seen` yet."""
     pieces: list[tuple[str, str]] = []
-    seen, end = set(), 0
+    seen, end = set() if seen is None else seen, 0
     for found in _PATTERN.finditer(text):
         term = found.group()
         pieces += [(text[end : found.start()], ""), (term, "" if term in seen else TERMS[term])]
         seen.add(term)
         end = found.end()
     return [(piece, why) for piece, why in [*pieces, (text[end:], "")] if piece]
+
+
+def weighed(text: str) -> list[tuple[str, list[tuple[str, str]]]]:
+    """A sentence of the verdict as (role, `explained` pieces), so that a page can set the answer apart from its numbers.
+
+    The role is "aside" for what stands in brackets, "claim" for the rest until the first full stop or semicolon, and
+    "" for what follows. Joined, the pieces are the text.
+    """
+    runs: list[tuple[str, str]] = []
+    depth, answered = 0, False
+    for k, letter in enumerate(text):
+        depth += letter == "("
+        bare = letter in ",.;" and bool(runs) and runs[-1][0] == "aside"  # no bold mark behind a bracket
+        role = "aside" if depth else "" if answered or bare or letter == ";" else "claim"
+        depth = max(0, depth - (letter == ")"))
+        if runs and runs[-1][0] == role:
+            runs[-1] = (role, runs[-1][1] + letter)
+        else:
+            runs.append((role, letter))
+        answered = answered or (not depth and letter in ".;" and text[k + 1 : k + 2] in ("", " "))
+    seen: set[str] = set()
+    return [(role, explained(run, seen)) for role, run in runs]

@@ -25,7 +25,7 @@ from lowdim.report.column_views import (
     verdict_columns,
 )
 from lowdim.report.curve_chart import curve_charts
-from lowdim.report.explained import explained
+from lowdim.report.explained import weighed
 from lowdim.report.images import images
 from lowdim.report.missing import MOST_LISTED, missing_cells
 from lowdim.report.payload import curve_lines, drawn_rows, payload, quality_known
@@ -137,7 +137,8 @@ def _about(comparison: Compared) -> dict[str, Any]:
     """What the words of the page need of the comparison alone."""
     return {
         "trusted": _trusted(comparison),
-        "explained": explained,
+        "weighed": weighed,
+        "linear": next((o.name for o in comparison.outcomes if o.baseline and not o.name.startswith("random")), None),
         "n_known": int(quality_known(comparison).sum()),
         "column_groups": column_groups(comparison),
         "widths": sorted({o.n_components for o in comparison.outcomes if o.n_components is not None}),
