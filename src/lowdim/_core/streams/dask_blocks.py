@@ -11,7 +11,7 @@ import copy
 import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import dask
@@ -42,6 +42,7 @@ class DaskBlocks:
     targets: list[Any] | None
     width: int
     owner: str
+    sizes: tuple[int, ...] | None = None  # rows of each block, where the collection knows them
 
     @classmethod
     def of(cls, X: Any, owner: str, targets: Any = None) -> DaskBlocks:
@@ -50,19 +51,37 @@ class DaskBlocks:
             raise ValueError(f"{owner}: X must have rows and columns; got {X.ndim} dimension(s).")
         rows = _blocks(X)
         beside = None if targets is None else _beside(targets, X, len(rows), owner)
-        return cls(rows, beside, int(X.shape[1]), owner)
+        return cls(rows, beside, int(X.shape[1]), owner, _sizes(X))
 
-    def gather(self, of: Callable[[Any], Any]) -> Any:
-        """The sum of `of(block)` (of `of((block, targets))` where there are targets); None where there are no rows."""
-        once = dask.delayed(_of_block, pure=False)
-        pairs = zip(self.rows, self.targets or [None] * len(self.rows), strict=True)
-        parts = [once(of, block, target, self.targets is not None) for block, target in pairs]
+    def gather(self, of: Callable[..., Any], *, numbered: bool = False) -> Any:
+        """The sum of `of(block)` (of `of((block, targets))` where there are targets); None where there are no rows.
+
+        With `numbered`, `of` is also given the number of the first row of the block.
+        """
+        once, shared = dask.delayed(_of_block, pure=False), dask.delayed(of, pure=False, traverse=False)
+        starts = self.starts() if numbered else [None] * len(self.rows)
+        blocks = zip(self.rows, self.targets or [None] * len(self.rows), starts, strict=True)
+        parts = [once(shared, block, target, self.targets is not None, start) for block, target, start in blocks]
         return _computed(_tree(parts))
 
     def counts(self) -> Array:
-        """Rows of each block."""
+        """Rows of each block; blocks of unknown size are read for it."""
+        if self.sizes is not None:
+            return np.array(self.sizes, dtype=np.int64)
         count = dask.delayed(n_rows, pure=False)
         return np.array(_computed([count(block) for block in self.rows]), dtype=np.int64)
+
+    def starts(self) -> list[int]:
+        """The number of the first row of each block."""
+        return [0, *np.cumsum(self.counts())[:-1].tolist()]
+
+    def counted(self) -> DaskBlocks:
+        """The same blocks with their sizes, so that they are counted once."""
+        return replace(self, sizes=tuple(self.counts().tolist()))
+
+    def n_rows(self) -> int:
+        """Rows of all blocks."""
+        return int(self.counts().sum())
 
     def in_rows(self, Z: Array) -> Any:
         """An array in memory as an array of Dask with the rows of these blocks."""
@@ -73,13 +92,18 @@ class DaskBlocks:
 
         The numbers are None where these are all rows. Which rows are drawn does not depend on how they are chunked.
         """
-        counts = self.counts()
-        n, numbers = int(counts.sum()), None
+        counted = self.counted()
+        n, numbers = counted.n_rows(), None
         if n > most:
             numbers = np.sort(rng.choice(n, most, replace=False))
+        return numbers, *counted.at(numbers)
+
+    def at(self, numbers: Array | None) -> tuple[Any, Any]:
+        """The rows with these sorted numbers (None: all of them) and their targets."""
+        counts = self.counts()
         ends = np.cumsum(counts)
         here = [within(numbers, end - count, end) for count, end in zip(counts, ends, strict=True)]
-        return numbers, self._taken(self.rows, here), self.targets and self._taken(self.targets, here)
+        return self._taken(self.rows, here), self.targets and self._taken(self.targets, here)
 
     def _taken(self, blocks: list[Any], here: list[Array | None]) -> Any:
         take = dask.delayed(taken, pure=False)
@@ -136,9 +160,15 @@ def _blocks(X: Any) -> list[Any]:
     return list(whole.to_delayed().ravel())
 
 
+def _sizes(X: Any) -> tuple[int, ...] | None:
+    """Rows of each block, where the collection knows them."""
+    known = hasattr(X, "chunks") and not any(math.isnan(size) for size in X.chunks[0])
+    return tuple(int(size) for size in X.chunks[0]) if known else None
+
+
 def _beside(targets: Any, X: Any, n_blocks: int, owner: str) -> list[Any]:
     """The targets in the blocks of X."""
-    known = hasattr(X, "chunks") and not any(math.isnan(size) for size in X.chunks[0])
+    known = _sizes(X) is not None
     if not hasattr(targets, "__dask_graph__"):
         if not known:
             raise ValueError(
@@ -173,11 +203,14 @@ def _computed(found: Any) -> Any:
     return dask.compute(found)[0]
 
 
-def _of_block(of: Callable[[Any], Any], block: Any, target: Any, paired: bool) -> Any:
+def _of_block(of: Callable[..., Any], block: Any, target: Any, paired: bool, start: int | None) -> Any:
     """None for a block without rows, as filters leave them."""
     if paired and n_rows(target) != n_rows(block):
         raise ValueError(f"a block of X has {n_rows(block)} rows and that of the targets {n_rows(target)}.")
-    return None if n_rows(block) == 0 else of((block, target) if paired else block)
+    if n_rows(block) == 0:
+        return None
+    given = (block, target) if paired else block
+    return of(given) if start is None else of(given, start)
 
 
 def _sum(parts: list[Any]) -> Any:
