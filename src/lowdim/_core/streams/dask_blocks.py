@@ -7,9 +7,11 @@ blocks alone, so neither the number of workers nor a lost one changes a bit of t
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import itertools
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -18,6 +20,7 @@ import dask
 import dask.array as da
 import numpy as np
 
+from lowdim._core.runtime import memory
 from lowdim._core.streams.rows import n_rows, stacked, taken, within
 
 Array = np.ndarray
@@ -105,10 +108,37 @@ class DaskBlocks:
         here = [within(numbers, end - count, end) for count, end in zip(counts, ends, strict=True)]
         return self._taken(self.rows, here), self.targets and self._taken(self.targets, here)
 
+    def in_shards(self, route: Callable[[Any], Array], n_shards: int, of: Callable[[Array, Any], Any]) -> list[Any]:
+        """`of(numbers, rows)` for each shard that has rows: those for which `route(block)`, of shape (rows, c), names it.
+
+        As many shards are put together at a time as fit a quarter of the memory; for each group the blocks are read.
+        """
+        route, of = (dask.delayed(function, pure=False, traverse=False) for function in (route, of))
+        cut, join = dask.delayed(_cut, pure=False), dask.delayed(_joined, pure=False)
+        starts, found = self.starts(), []
+        each = 2 * 8 * self.width * self.n_rows() / n_shards
+        together = max(1, min(n_shards, int(memory_of_workers() / 4 / max(1.0, each))))
+        for first in range(0, n_shards, together):
+            here = range(first, min(first + together, n_shards))
+            pieces = [cut(route, block, start, here) for block, start in zip(self.rows, starts, strict=True)]
+            shards = [join(of, [piece[at] for piece in pieces], self.owner) for at in range(len(here))]
+            found += [shard for shard in _computed(shards) if shard is not None]
+        return found
+
     def _taken(self, blocks: list[Any], here: list[Array | None]) -> Any:
         take = dask.delayed(taken, pure=False)
         wanted = [(block, at) for block, at in zip(blocks, here, strict=True) if at is None or len(at)]
         return stacked(_computed([take(block, at) for block, at in wanted]), self.owner)
+
+
+def memory_of_workers() -> float:
+    """Bytes of memory of all workers of the cluster in use; without one, of this machine."""
+    client = getattr(sys.modules.get("distributed"), "default_client", None)
+    if client is not None:
+        with contextlib.suppress(ValueError):  # there is none
+            workers = client().scheduler_info(n_workers=-1)["workers"].values()
+            return float(sum(worker["memory_limit"] for worker in workers)) or memory.limit()
+    return memory.limit()
 
 
 def mapped(model: Any, method: str, X: Any, names: list[str], options: dict[str, Any]) -> Any:
@@ -211,6 +241,23 @@ def _of_block(of: Callable[..., Any], block: Any, target: Any, paired: bool, sta
         return None
     given = (block, target) if paired else block
     return of(given) if start is None else of(given, start)
+
+
+def _cut(route: Callable[[Any], Array], block: Any, start: int, shards: range) -> list[Any]:
+    """Numbers and rows of a block for each of some shards."""
+    if n_rows(block) == 0:
+        return [None] * len(shards)
+    where = route(block)
+    rows = [np.flatnonzero((where == shard).any(axis=1)) for shard in shards]
+    return [(at + start, taken(block, at)) if len(at) else None for at in rows]
+
+
+def _joined(of: Callable[[Array, Any], Any], pieces: list[Any], owner: str) -> Any:
+    """What is asked of a shard, from its pieces in the order of the blocks; None of an empty one."""
+    pieces = [piece for piece in pieces if piece is not None]
+    if not pieces:
+        return None
+    return of(np.concatenate([numbers for numbers, _ in pieces]), stacked([rows for _, rows in pieces], owner))
 
 
 def _sum(parts: list[Any]) -> Any:
