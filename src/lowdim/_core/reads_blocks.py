@@ -14,6 +14,7 @@ class ReadsBlocks:
     """A part of `Reducer`, whose methods it calls."""
 
     _embed_batches: Any = None  # a stream of blocks -> fitted attributes, where sums over the blocks are enough
+    _fit_graph: Any = None  # of rows of Dask, where a method maps their neighbour graph
     _keeps_embedding: ClassVar[bool]
     _invert: Any
     _fit_table: Any
@@ -35,6 +36,10 @@ class ReadsBlocks:
             return self._embed_batches(streams.blocks_of(X, name))
         target = validate.target_beside_blocks(options, name, distances=self._precomputed())
         blocks = streams.blocks_of(X, name, options.get(target))
+        if self._fit_graph is not None and streams.is_lazy(X):
+            Z = self._fit_graph(X, blocks, options.get(target))
+            if Z is not None:
+                return Z
         if not reads_blocks:
             return self._fit_sample(X, blocks, target)
         self._embed_batches(blocks)

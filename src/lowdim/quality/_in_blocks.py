@@ -113,7 +113,7 @@ def labels_near(Z: Any, y: Any, k: int, metric: Any, owner: str) -> tuple[Any, .
         Space.of(rows_of(rows, f"{owner}: Z", "Fill the holes in first"), metric, f"{owner}: rows", owner),
         Space.of(np.zeros((len(chosen), 1)), "euclidean", "zeros", owner),
     )
-    anchors = Anchors(chosen, spaces, np.empty(0, np.int64), k)
+    anchors = Anchors(chosen, spaces, np.empty((len(chosen), 0), np.int64), k)
     found = blocks.gather(partial(Labelled.of, anchors=anchors), numbered=True)
     duplicates = int(np.count_nonzero(found.near.own[0, :, 0] == 0))
     return np.asarray(own).ravel(), found.labels, duplicates, n

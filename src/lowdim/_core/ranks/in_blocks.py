@@ -1,10 +1,10 @@
 """Ranks of rows that come in blocks, seen from anchors: two passes over the blocks, small sums, the same record.
 
-Some rows are anchors. The first pass finds the nearest rows of each anchor in both spaces, and its distances to a
-random sample of rows; the second counts, for each of these, the rows of all blocks that are nearer. So every rank that
+Some rows are anchors. The first pass finds the nearest rows of each anchor in both spaces, and its distances to random
+rows, which are others for each anchor, so that their errors cancel; the second counts, for each of these, the rows of all blocks that are nearer. So every rank that
 is used is the rank among *all* rows. A pair of which one rank is at most `NEAREST` is counted as it is; the others are
-represented by those of the sample. Measures of small neighbourhoods are therefore those of `Ranks.of` from the same
-anchors, and measures of large ones estimates without bias. With all rows in the sample the record is the exact one.
+represented by the random ones. Measures of small neighbourhoods are therefore those of `Ranks.of` from the same
+anchors, and measures of large ones estimates without bias. Where these are all rows, the record is the exact one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from lowdim._core.runtime.threads import blocks as parts_of
 Array = np.ndarray
 
 NEAREST = 90  # of each anchor, whose ranks are all known
-SAMPLED = 2000  # rows that stand for those beyond
+SAMPLED = 1000  # rows of each anchor that stand for those beyond
 CELLS = 2**21  # of distances that a worker holds at a time
 NONE = np.iinfo(np.int64).max  # the number of a row that is not there
 
@@ -107,13 +107,14 @@ class Nearest:
     """Of some rows: the nearest of each anchor in each space, by (distance, number), and distances to sampled rows.
 
     `numbers`, `own` and `other` are of shape (2, anchors, k): which rows, their distance in the space in which they are
-    near, and in the other one. `sampled` are the tables (2, anchors, sampled rows) of blocks, in their order.
+    near, and in the other one. `sampled` are the places in the table of random rows that each block has, and the two
+    distances there.
     """
 
     numbers: Array
     own: Array
     other: Array
-    sampled: tuple[Array, ...]
+    sampled: tuple[tuple[Array, Array], ...]
     zeros: Array
 
     @classmethod
@@ -124,8 +125,10 @@ class Nearest:
         sampled, zeros = [], np.zeros(2, np.int64)
         for part, found in anchors.blocks(given, start):
             b = found[0].shape[1]
-            inside = anchors.sample[(anchors.sample >= start) & (anchors.sample < start + b)] - start
-            sampled.append(np.stack([D[:, inside] for D in found]).astype(np.float64))
+            here = anchors.sample[part] - start
+            i, c = np.nonzero((here >= 0) & (here < b))
+            flat = (i + part.start) * anchors.sample.shape[1] + c
+            sampled.append((flat, np.stack([D[i, here[i, c]] for D in found]).astype(np.float64)))
             for at, D in enumerate(found):
                 zeros[at] += np.count_nonzero(D == 0)
                 columns = _nearest_columns(D, min(anchors.k, b))
@@ -134,7 +137,7 @@ class Nearest:
                 numbers[at, part, :k] = np.where(np.isfinite(there), columns + start, NONE)
                 own[at, part, :k] = there
                 other[at, part, :k] = np.take_along_axis(found[1 - at], columns, axis=1)
-        return cls(numbers, own, other, (np.concatenate(sampled, axis=1),), zeros)
+        return cls(numbers, own, other, tuple(sampled), zeros)
 
     def __add__(self, later: Nearest) -> Nearest:
         k = self.numbers.shape[2]
@@ -199,8 +202,8 @@ def ranks_in_blocks(
         return Ranks.of(rows, places, metric=metric, anchors=anchors, ks=ks, random_state=random_state)
     chosen = choose_rows(n, anchors, random_state, 0)
     k = min(max(NEAREST, *ks), n - 1)
-    sample = np.arange(n) if len(chosen) == n or n <= SAMPLED else _drawn(n, random_state)
-    asked = k + len(sample)
+    sample = _sample(n, len(chosen), random_state)
+    asked = k + sample.shape[1]
     needs = {"ranks": 8 * 6 * len(chosen) * asked, "histograms": 2 * 56 * n}
     memory.check(owner, needs, "Take fewer anchors: anchors=500.")
     rows, places = blocks.at(chosen)
@@ -213,17 +216,23 @@ def ranks_in_blocks(
     return pairs.record(chosen, named, tuple(min(k, n - 2) for k in ks))
 
 
-def _drawn(n: int, random_state: Any) -> Array:
-    """The sampled rows; not those that the same seed takes as anchors."""
-    return np.sort(generator(random_state).permutation(n)[-SAMPLED:])
+def _sample(n: int, m: int, random_state: Any) -> Array:
+    """Numbers of random rows for each of m anchors, of shape (m, number); of few rows all."""
+    if m == n or n <= SAMPLED:
+        return np.broadcast_to(np.arange(n), (m, n))
+    rng = np.random.default_rng(int(generator(random_state).integers(2**31)))  # not the stream that drew the anchors
+    return rng.integers(n, size=(m, SAMPLED))
 
 
 def _pairs(blocks: Any, anchors: Anchors, n: int) -> Pairs:
     """The ranks of all pairs that are used, in two passes."""
     near = blocks.gather(partial(Nearest.of, anchors=anchors), numbered=True)
     m = len(anchors.numbers)
-    sampled = np.concatenate(near.sampled, axis=2)
-    listed = np.broadcast_to(anchors.sample, (2, m, len(anchors.sample)))
+    sampled = np.empty((2, anchors.sample.size))
+    for flat, distances in near.sampled:
+        sampled[:, flat] = distances
+    sampled = sampled.reshape(2, m, -1)
+    listed = np.broadcast_to(anchors.sample, sampled.shape)
     # In the data the rows that are near in the embedding are looked up, and the other way round.
     numbers = np.concatenate([near.numbers[::-1], listed], axis=2)
     distances = np.concatenate([near.other[::-1], sampled], axis=2)
@@ -252,7 +261,7 @@ class Pairs:
         of_data, of_map = there[0], there[1] & (ranks[0, :, :k] > k)  # the others are in both lists
         known = of_data.sum(axis=1) + of_map.sum(axis=1)
         rho, r = ranks[0, :, k:], ranks[1, :, k:]
-        beyond = (rho > k) & (r > k) & (anchors.sample[None, :] != anchors.numbers[:, None])
+        beyond = (rho > k) & (r > k) & (anchors.sample != anchors.numbers[:, None])
         stands_for = (n - 1 - known) / np.maximum(1, beyond.sum(axis=1))
         parts = [
             (of_data, own, ranks[1, :, :k], np.ones(m)),
