@@ -70,9 +70,10 @@ def test_new_rows_are_compared_with_all():
 
 @pytest.mark.parametrize(
     "model",
-    [lowdim.TSNE(2, max_iter=150, random_state=0), lowdim.UMAP(2, max_iter=60), lowdim.UMAP(2, init="pca", max_iter=60)],
+    [lowdim.TSNE(2, max_iter=150, random_state=0), lowdim.UMAP(2, max_iter=60, random_state=0), lowdim.UMAP(2, init="pca", max_iter=60, random_state=0)],
     ids=["tsne", "umap", "umap-pca"],
 )
+@pytest.mark.filterwarnings("ignore:UMAP. the neighbour graph has 3 components")
 def test_maps_of_all_rows(model, tmp_path):
     X = np.random.default_rng(1).normal(size=(600, 5)) + 12 * np.repeat(np.eye(5)[:3], 200, axis=0)
     with few(300):

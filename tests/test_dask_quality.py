@@ -117,7 +117,7 @@ def test_intervals_of_the_area_cover_as_often_as_they_say(many):
 def test_scores_of_blocks_have_all_parts(many):
     (X, Z, y), lazy = many
     with lowdim.config(sample_rows=500):
-        found = quality.scores(*lazy)
+        found = quality.scores(*lazy, pairs=20_000)
     wanted = quality.scores(X, Z, y)
     assert set(found) == set(wanted)
     assert found["n_anchors"] == 500

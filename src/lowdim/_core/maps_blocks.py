@@ -14,6 +14,9 @@ from sklearn.base import clone
 
 from lowdim._core import streams
 from lowdim._core.distances import with_params
+from lowdim._core.distances.rows import as_rows
+from lowdim._core.graph import components
+from lowdim._core.graph.connectivity import bridged
 from lowdim._core.neighbors.sharded import nearest_in_shards
 from lowdim._core.runtime import memory
 from lowdim._core.runtime.notices import warn
@@ -49,6 +52,7 @@ class MapsBlocks:
         settings = {"metric": self._measured_by(), "n_jobs": self.n_jobs, "owner": name, "name": "n_neighbors"}  # type: ignore[attr-defined]
         near = nearest_in_shards(blocks, k, **settings)
         graph = sparse.csr_array((near.distances.ravel(), near.indices.ravel(), np.arange(0, n * k + 1, k)), (n, n))
+        graph = self._joined(graph, blocks, settings)
         model = clone(self).set_params(**{"metric": "precomputed", "metric_params": None}, **self._of_graph(blocks))
         model._fit_table(graph)
         kept = {key for key in vars(model) if key not in model.get_params(deep=False)} - {"n_features_in_"}
@@ -58,6 +62,21 @@ class MapsBlocks:
         if (names := streams.column_names(X)) is not None:
             self.feature_names_in_ = names
         return blocks.in_rows(self.embedding_)
+
+    def _joined(self, graph: Any, blocks: Any, settings: dict[str, Any]) -> Any:
+        """The graph, its components joined by the shortest edges among some rows of each, where these are asked for."""
+        if getattr(self, "disconnected", None) != "bridge":
+            return graph
+        count, labels = components(graph)
+        if count == 1:
+            return graph
+        drawn = generator(0).permutation(len(labels))
+        order = drawn[np.argsort(labels[drawn], kind="stable")]
+        place = np.arange(len(order)) - np.searchsorted(labels[order], labels[order])
+        some = np.sort(order[place < max(1, memory.sample_rows() // count)])
+        warn(f"{type(self).__name__}: the neighbour graph has {count} components; they were joined by short edges.")
+        options = {key: settings[key] for key in ("metric", "owner", "n_jobs")}
+        return bridged(graph, some, as_rows(blocks.at(some)[0], settings["owner"]), labels[some], **options)
 
     def _keep_sample(self, blocks: Any) -> None:
         """Rows that new ones are compared with: as many as one memory may take, among those that have a place."""
