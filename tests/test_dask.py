@@ -28,6 +28,11 @@ BY_SUMS = [
     lowdim.Whitening(2),
     lowdim.LDA(2),
     lowdim.CCA(2),
+    lowdim.TruncatedSVD(2),
+    lowdim.MinMax((-1, 1)),
+    lowdim.RandomProjection(2, random_state=0),
+    lowdim.RandomProjection(2, kind="sparse", random_state=0),
+    lowdim.ColumnSelection(2),
 ]
 
 
