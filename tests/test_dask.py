@@ -28,6 +28,11 @@ BY_SUMS = [
     lowdim.Whitening(2),
     lowdim.LDA(2),
     lowdim.CCA(2),
+    lowdim.TruncatedSVD(2),
+    lowdim.MinMax((-1, 1)),
+    lowdim.RandomProjection(2, random_state=0),
+    lowdim.RandomProjection(2, kind="sparse", random_state=0),
+    lowdim.ColumnSelection(2),
 ]
 
 
@@ -194,8 +199,7 @@ def test_the_size_of_a_sample_is_checked(rows):
 
 
 ALL_AT_ONCE = {
-    "trustworthiness": lambda D, Z: lowdim.quality.trustworthiness(D, Z),
-    "scores": lambda D, Z: lowdim.quality.scores(D, Z),
+    "per_row": lambda D, Z: lowdim.quality.per_row(D, Z),
     "trustworthiness: Z": lambda D, Z: lowdim.quality.trustworthiness(ROWS, D),
     "trust.rows": lambda D, Z: lowdim.trust.rows(D, Z),
     "trust.groups": lambda D, Z: lowdim.trust.groups(D, Z, np.arange(90) % 2),
@@ -216,8 +220,11 @@ def test_what_needs_all_rows_at_once_says_what_to_compute(name):
     """To compute them silently could fill the memory of the machine."""
     files = ds.dataset(pa.table({f"c{j}": ROWS[:, j] for j in range(4)}))
     for given, words in ((da.from_array(ROWS, chunks=(20, 4)), "collection of Dask"), (files, "a pyarrow data set")):
-        with pytest.raises(
-            TypeError, match=rf"{name}.* must be rows in memory; got .*{words}.* model\.transform\(rows\)"
+        with (
+            lowdim.config(sample_rows=50),
+            pytest.raises(
+                TypeError, match=rf"{name}.* must be rows in memory; got .*{words}.* model\.transform\(rows\)"
+            ),
         ):
             ALL_AT_ONCE[name](given, ROWS[:, :2])
 

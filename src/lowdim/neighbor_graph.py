@@ -12,6 +12,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from lowdim._core import params, validate
 from lowdim._core.distances import check_metric, with_params
 from lowdim._core.neighbors import SEARCH, Neighbors, nearest
+from lowdim._core.neighbors.sharded import nearest_in_shards, nearest_of_new
+from lowdim._core.runtime import memory
+from lowdim._core.streams import blocks_of, is_lazy
 from lowdim._core.tables.arrays import FLOATS, native
 from lowdim._core.tables.form import canonical
 from lowdim._core.tables.kinds import naming_text
@@ -49,6 +52,8 @@ class NeighborGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Number of rows that were fitted.
     n_features_in_ : int
         Number of columns.
+    recall_ : float or None
+        Of rows of Dask: the share of the true neighbours that was found, measured on 300 rows. None for rows in memory.
 
     References
     ----------
@@ -80,7 +85,7 @@ class NeighborGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
+            The rows; a Dask array or data frame is searched where its blocks are.
         y : None
             Ignored; there for pipelines.
 
@@ -90,6 +95,11 @@ class NeighborGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             The fitted transformer.
         """
         params.check("NeighborGraph", vars(self), rules_of(type(self)))
+        self.recall_ = None
+        if is_lazy(X):
+            self._rows = self._counted(X)
+            self.n_samples_fit_ = self._n_features_out = self._rows.n_rows()
+            return self
         self._rows = self._checked(X, fitting=True)
         self.n_samples_fit_ = self._n_features_out = self._rows.shape[0]
         return self
@@ -111,6 +121,7 @@ class NeighborGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         self.fit(X)
         found = self._nearest(None)
+        self.recall_ = found.recall
         own = np.arange(self.n_samples_fit_, dtype=found.indices.dtype)[:, None]
         zero = np.zeros((self.n_samples_fit_, 1), found.distances.dtype)
         return self._graph(np.hstack([own, found.indices]), np.hstack([zero, found.distances]))
@@ -134,9 +145,26 @@ class NeighborGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def _nearest(self, queries: Any) -> Neighbors:
         metric = with_params(self.metric, self.metric_params, "NeighborGraph")
+        if hasattr(self._rows, "gather"):
+            return self._nearest_in_blocks(queries, metric)
         k = self.n_neighbors if queries is None else min(self.n_neighbors + 1, self.n_samples_fit_)
         settings: dict[str, Any] = {"metric": metric, "n_jobs": self.n_jobs, "owner": "NeighborGraph"}
         return nearest(self._rows, k, queries=queries, approximate=SEARCH[self.search], name="n_neighbors", **settings)
+
+    def _counted(self, X: Any) -> Any:
+        """The blocks of a collection of Dask, or all of its rows where these are few."""
+        blocks = blocks_of(X, "NeighborGraph").counted()
+        self.n_features_in_ = blocks.width
+        few = blocks.n_rows() <= memory.sample_rows()
+        return self._checked(blocks.at(None)[0], fitting=True) if few else blocks
+
+    def _nearest_in_blocks(self, queries: Any, metric: Any) -> Neighbors:
+        settings: dict[str, Any] = {"metric": check_metric(metric, "NeighborGraph"), "owner": "NeighborGraph"}
+        k = self.n_neighbors
+        if queries is None:
+            return nearest_in_shards(self._rows, k, n_jobs=self.n_jobs, name="n_neighbors", **settings)
+        found = nearest_of_new(self._rows, queries, min(k + 1, self.n_samples_fit_), **settings)
+        return Neighbors(found.numbers, found.distances)
 
     def _graph(self, indices: np.ndarray, distances: np.ndarray) -> sparse.csr_matrix:
         n, k = indices.shape
@@ -160,7 +188,7 @@ class NeighborGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                 ensure_all_finite=False,
                 ensure_min_samples=least,
             )
-        X = validate.alike(canonical(X), None if fitting else self._rows)
+        X = validate.alike(canonical(X), None if fitting or hasattr(self._rows, "gather") else self._rows)
         validate.check_measurable(X, metric, accepts, fitting=fitting)
         return validate.check_cells(X, accepts, fitting=fitting).rows
 

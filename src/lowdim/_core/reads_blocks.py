@@ -15,12 +15,15 @@ class ReadsBlocks:
     """A part of `Reducer`, whose methods it calls."""
 
     _embed_batches: Any = None  # a stream of blocks -> fitted attributes, where sums over the blocks are enough
+    _fit_graph: Any = None  # of rows of Dask, where a method maps their neighbour graph
     _keeps_embedding: ClassVar[bool]
     _invert: Any
     _fit_table: Any
     _precomputed: Any
     _learned_inverse: Any
     transform: Any
+    _fit_rows: Any
+    _min_rows: ClassVar[int]
     embedding_: Any
     n_features_in_: Any
 
@@ -35,17 +38,63 @@ class ReadsBlocks:
     def _fit_stream(self, X: Any, **options: Any) -> Any:
         """From blocks of rows: by sums over all of them where the method can, else from a sample, of Dask or Arrow."""
         name, reads_blocks = type(self).__name__, self._embed_batches is not None
+        if isinstance(X, streams.Running):
+            return self._embed_batches(X)
         if isinstance(X, Iterator):
             validate.refuse_stream(name, options, can_stream=reads_blocks)
             return self._embed_batches(streams.blocks_of(X, name))
         target = validate.target_beside_blocks(options, name, distances=self._precomputed())
         blocks = streams.blocks_of(X, name, options.get(target))
+        if self._fit_graph is not None and streams.is_lazy(X):
+            Z = self._fit_graph(X, blocks, options.get(target))
+            if Z is not None:
+                return Z
         if not reads_blocks:
             return self._fit_sample(X, blocks, target)
         self._embed_batches(blocks)
         if (names := streams.column_names(X)) is not None:
             self.feature_names_in_ = names
         return None
+
+    def _fit_further(self, X: Any, batch: Any) -> None:
+        """Fit to `batch` (the rows X, or a pair with them) and to all that came before, by their sums.
+
+        Too few rows, or classes, are kept until more of them come.
+        """
+        name, names = type(self).__name__, streams.column_names(X)
+        if streams.is_stream(X):
+            raise TypeError(f"{name}: partial_fit must get rows in memory; `fit` reads iterators, Arrow and Dask.")
+        before = vars(self).get("_running")
+        if before is None and hasattr(self, "_n_features_out"):
+            raise ValueError(
+                f"{name}: partial_fit must follow partial_fit; this model was fitted at once or loaded from a file, "
+                "and the sums over its rows are not kept. Begin with a new one: sklearn.base.clone(model)."
+            )
+        if before is not None:
+            self._check_names(names)
+        running, waits = streams.Running(batch, before), False
+        try:
+            self._fit_rows(running)
+        except ValueError:
+            waits = running.total is not None and self._waits(running.total)
+            if not waits:
+                raise
+        self._running = running.total
+        if names is not None:
+            self.feature_names_in_ = names
+
+    def _check_names(self, names: Any) -> None:
+        """An error for a batch whose columns have other names than those before."""
+        before = getattr(self, "feature_names_in_", None)
+        if before is not None and names is not None and list(names) != list(before):
+            raise ValueError(
+                f"{type(self).__name__}: every batch must have the same feature names; got {list(names)[:5]} after "
+                f"{list(before)[:5]}."
+            )
+
+    def _waits(self, total: Any) -> bool:
+        """Whether sums are of too few rows to be fitted."""
+        return bool(total.weight < self._min_rows)
 
     def _fit_sample(self, X: Any, blocks: Any, target: str) -> Any:
         """From some rows of Dask or Arrow, or all where they are few; of Dask, the embedding of all of them is lazy."""

@@ -146,6 +146,11 @@ class PairSums:
     shape: tuple[int, ...]
     sums: Sums
 
+    @property
+    def weight(self) -> float:
+        """Number of rows."""
+        return self.sums.weight
+
     def __add__(self, other: PairSums) -> PairSums:
         if other.width != self.width:
             raise ValueError(f"CCA: every batch of X must have {self.width} columns; got {other.width}.")

@@ -185,6 +185,24 @@ class CCA(Reducer):
         self._keep(self._from_moments(found.parts[0], d, dtype)[0], int(found.parts[0].weight))
         self._holes = (found.model.marginal(slice(0, d)), found.model.marginal(slice(d, None)))
 
+    def partial_fit(self, X: Any, Y: Any) -> CCA:
+        """Fit to one more batch of both tables: the same numbers as one fit to all batches.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows of the first table; they are not kept, only sums over them.
+        Y : array-like of shape (n_samples, n_targets) or (n_samples,)
+            The same rows of the second.
+
+        Returns
+        -------
+        self : CCA
+            The model fitted to all batches so far.
+        """
+        self._fit_further(X, (X, Y))
+        return self
+
     def _embed_batches(self, batches: Any) -> None:
         if self.solver == "svd":
             raise ValueError("CCA: solver must be 'covariance' or 'auto' for a stream of batches; got 'svd'.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +12,32 @@ from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
+from lowdim.linear._batches import rows_of
 from lowdim.linear.low_rank import pseudo_inverse
+
+
+@dataclass(frozen=True, eq=False)
+class _Means:
+    """How many rows, and their sums."""
+
+    weight: float
+    total: np.ndarray
+
+    def __add__(self, other: _Means) -> _Means:
+        if len(other.total) != len(self.total):
+            raise ValueError(
+                f"RandomProjection: every batch of X must have {len(self.total)} columns; got {len(other.total)}."
+            )
+        return _Means(self.weight + other.weight, self.total + other.total)
+
+
+def _means(batch: Any) -> _Means:
+    if sparse.issparse(batch):
+        rows: Any = sparse.csr_array(batch)
+        rows_of(rows.data[:, None] if rows.nnz else np.zeros((1, 1)), "RandomProjection", None)
+        return _Means(rows.shape[0], np.asarray(rows.sum(axis=0, dtype=np.float64)).ravel())
+    rows = rows_of(batch, "RandomProjection", None)
+    return _Means(len(rows), rows.sum(axis=0, dtype=np.float64))
 
 
 class RandomProjection(Reducer):
@@ -87,16 +113,29 @@ class RandomProjection(Reducer):
         self.n_jobs = n_jobs
 
     def _embed(self, X: Any) -> None:
+        self._draw(*X.shape)
+        self.mean_ = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
+
+    def _draw(self, n: int, d: int) -> None:
+        """The random axes for n rows of d columns."""
         from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
 
-        k = self.n_components_ = self._n_features_out = self._wanted(*X.shape)
+        k = self.n_components_ = self._n_features_out = self._wanted(n, d)
         seed = int(generator(self.random_state).integers(2**31 - 1))
         if self.kind == "gaussian":
             drawn = GaussianRandomProjection(k, random_state=seed)
         else:
             drawn = SparseRandomProjection(k, density=self.density, random_state=seed)
-        self.components_ = drawn.fit(X).components_
-        self.mean_ = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
+        self.components_ = drawn.fit(sparse.csr_array((2, d))).components_  # it looks at the shape alone
+
+    def _embed_batches(self, batches: Any) -> None:
+        found = batches.gather(_means)
+        if found is None or found.weight < self._min_rows:
+            raise ValueError(f"RandomProjection: the batches must hold at least {self._min_rows} rows together.")
+        self.n_features_in_ = d = len(found.total)
+        n = int(found.weight)
+        self._draw(n, d)
+        self.mean_ = found.total / n
 
     def _wanted(self, n: int, d: int) -> int:
         if self.n_components != "auto":

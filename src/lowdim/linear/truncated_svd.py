@@ -10,7 +10,8 @@ from scipy import sparse
 from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.runtime.notices import warn
-from lowdim._core.spectrum import svd
+from lowdim._core.spectrum import eigenpairs, fix_signs, svd
+from lowdim.linear._batches import moments_of_stream
 
 
 class TruncatedSVD(Reducer):
@@ -77,6 +78,23 @@ class TruncatedSVD(Reducer):
         total = _total_variance(X)
         self.explained_variance_ratio_ = self.explained_variance_ / total if total > 0 else np.zeros(len(found.values))
         self.n_components_ = self._n_features_out = len(found.values)
+
+    def _embed_batches(self, batches: Any) -> None:
+        """From X'X, the sum over the blocks: singular values below 1e-8 of the first are rounding."""
+        moments, _ = moments_of_stream(batches, "TruncatedSVD", self._min_rows, self.n_jobs)
+        d, n = len(moments.mean), moments.weight
+        self.n_features_in_ = d
+        found = eigenpairs(moments.about(np.zeros(d)), self._wanted(min(int(n), d)), owner="TruncatedSVD")
+        if not found.values[0] > 0:
+            raise ValueError("TruncatedSVD: X must have a cell that is not 0; all are.")
+        kept = found.values > 0
+        V = found.vectors[:, kept]
+        self.components_ = fix_signs(V).T
+        self.singular_values_ = np.sqrt(found.values[kept])
+        self.explained_variance_ = np.einsum("ij,ik,kj->j", V, moments.scatter, V) / (n - 1)
+        total = float(np.trace(moments.scatter)) / (n - 1)
+        self.explained_variance_ratio_ = self.explained_variance_ / total if total > 0 else np.zeros(len(V.T))
+        self.n_components_ = self._n_features_out = len(V.T)
 
     def _wanted(self, most: int) -> int:
         wanted = most if self.n_components is None else int(self.n_components)

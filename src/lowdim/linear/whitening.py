@@ -114,6 +114,24 @@ class Whitening(Reducer):
         if self._takes_nan:
             self._holes = JointGaussian.of_moments((Moments.of(X, n_jobs=self.n_jobs),))
 
+    def partial_fit(self, X: Any, y: Any = None) -> Whitening:
+        """Fit to one more batch: the same numbers as one fit to all batches.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows; they are not kept, only sums over them.
+        y : None
+            Ignored; there for pipelines.
+
+        Returns
+        -------
+        self : Whitening
+            The model fitted to all batches so far.
+        """
+        self._fit_further(X, X)
+        return self
+
     def _embed_batches(self, batches: Any) -> None:
         settings: dict[str, Any] = {"policies": self._hole_policies, "nan": self._takes_nan}
         moments, dtype = stream_of_rows(batches, "Whitening", self._min_rows, self.n_jobs, **settings)

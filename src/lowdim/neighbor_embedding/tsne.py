@@ -16,6 +16,7 @@ from lowdim._core.distances import check_metric
 from lowdim._core.gpu import devices
 from lowdim._core.gpu.affinities import Graph
 from lowdim._core.gpu.devices import Device
+from lowdim._core.maps_blocks import MapsBlocks
 from lowdim._core.manifold.neighborhood import Neighborhood
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.rng import generator
@@ -34,7 +35,7 @@ PERPLEXITY = 30.0
 ALL_PAIRS = 3000  # rows up to which the exact solver takes all others as neighbours, as the original method does
 
 
-class TSNE(Reducer):
+class TSNE(MapsBlocks, Reducer):
     """t-SNE: groups similar rows, as groups of points in a plane.
 
     Rows are neighbours with probability p_ij, a Gaussian around each row whose width fits `perplexity` neighbours.
@@ -428,12 +429,20 @@ class TSNE(Reducer):
         return self._extended(*self._check_rows(X, fitting=False), perplexity=wanted)
 
     def _extend(self, X: Any, perplexity: tuple[float, ...] = (_new_rows.PERPLEXITY,)) -> np.ndarray:
-        fitted = np.asarray(self.embedding_, dtype=np.float64)
+        fitted = np.asarray(self._fitted_places(), dtype=np.float64)
         k = _new_rows.n_near(len(fitted), perplexity)
         near = self._neighborhood(k, devices.find(self.device, "TSNE"))
         groups = _new_rows.neighbors_of_new(near, self._rows, X, k)
         settings = {"theta": self.theta, "dof": self.dof, "n_jobs": self.n_jobs, "perplexity": perplexity}
         return _new_rows.place_by_affinities(groups, fitted, **settings)
+
+    def _n_graph(self, n: int) -> int:
+        return self._n_near(n, "tree")
+
+    def _of_graph(self, blocks: Any) -> dict[str, Any]:
+        """The start in principal components, as in memory."""
+        by_rows = isinstance(self.init, str) and self.init == "pca"
+        return {"init": _init.principal_in_blocks(blocks, self.n_components, "TSNE")} if by_rows else {}
 
     def _device_memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         """Bytes on a GPU at the peak, which is where pairs are sorted."""

@@ -17,7 +17,9 @@ from lowdim._core.ranks import Ranks
 from lowdim._core.ranks.reference import Reference, embedding, reference_of
 from lowdim._core.renamed import renamed_arguments
 from lowdim._core.runtime.rng import generator
-from lowdim.quality.distance_measures import distance_scores
+from lowdim._core.streams import blocks_of, is_lazy
+from lowdim.quality._in_blocks import ranks_of_each, refuse_paths
+from lowdim.quality.distance_measures import distance_scores, spaces
 from lowdim.quality.label_error import knn_error, label_codes
 from lowdim.quality.rank_input import row_penalty
 from lowdim.quality.row_curves import curves_of, scales_of
@@ -146,6 +148,12 @@ def scores_each(
     (1.0, True)
     """
     params.check("scores", {"n_neighbors": n_neighbors}, {"n_neighbors": params.whole(1)})
+    if is_lazy(X):
+        task = _Task(
+            X, y, has_scale, n_neighbors, metric, reference, graph_neighbors, anchors, pairs, every_row,
+            int(generator(random_state).integers(2**31)), n_jobs, device,
+        )  # fmt: skip
+        return task.in_blocks(embeddings)
     tables = {name: _table(Z, name) for name, Z in embeddings.items()}
     if not tables:
         return {}
@@ -253,6 +261,31 @@ class _Task:
             }
             for name, Z in tables.items()
         }
+
+    def in_blocks(self, embeddings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        """Scores of rows of Dask, all of which must have a place."""
+        for name, (value, only) in {"every_row": (self.every_row, False), "device": (self.device, "cpu")}.items():
+            if value != only:
+                raise ValueError(f"scores: {name} must be {only!r} for a collection of Dask; got {value!r}.")
+        refuse_paths(self.reference, "scores")
+        ranks = ranks_of_each(self.X, embeddings, self.metric, self.anchors, self.k, self.seed)
+        given = None if self.y is None else knn_error(self.X, self.y, metric=self.metric)
+        found = {}
+        for name, Z in embeddings.items():
+            source, low = spaces(self.X, Z, self.metric, self.reference, self.graph_neighbors, self.n_jobs, "scores")
+            _, distances = next(distance_scores(source, {name: low}, self.pairs, self.seed, self.n_jobs))
+            error = None if self.y is None else knn_error(Z if is_lazy(Z) else self._beside(Z), self.y)
+            counts = {"n_given": source.n, "n_embedded": source.n, "n_scored": source.n, "rows": "all"}
+            found[name] = {
+                **counts, "n_components": 1 if np.ndim(Z) == 1 else int(Z.shape[1]), **_rank_part(ranks[name]),
+                **_row_part(None), "row_curves": None, **self._distance_part(distances, name), "knn_error": error,
+                "knn_error_data": given, "own": None,
+            }  # fmt: skip
+        return found
+
+    def _beside(self, Z: Any) -> Any:
+        """An embedding in memory in the blocks of X."""
+        return blocks_of(self.X, "scores").in_rows(np.asarray(Z))
 
     def _estimates(
         self, X: Any, source: Reference, tables: Mapping[str, Array], sampled: bool

@@ -16,8 +16,10 @@ from lowdim._core.ranks.reference import Reference, embedding, reference_of
 from lowdim._core.runtime import memory
 from lowdim._core.runtime.rng import generator
 from lowdim._core.tables.brief import brief
+from lowdim._core.streams import is_lazy
 from lowdim.quality import pair_statistics as statistics
 from lowdim.quality import pair_sums as sums
+from lowdim.quality._in_blocks import spaces_in_blocks
 from lowdim.quality.pair_samples import RowPairs, draw, every_pair, rank_influence
 from lowdim.quality.pair_statistics import Statistic
 from lowdim.quality.pair_sums import PairSums
@@ -273,12 +275,17 @@ def shepard(
 
 def _pairs(source: Reference, pairs: Any, random_state: Any) -> RowPairs:
     """The pairs of a Shepard diagram."""
-    number = sums.wanted(pairs, source.n, SPEARMAN_UP_TO, "shepard")
+    number = _wanted(pairs, source, SPEARMAN_UP_TO, "shepard")
     if number is not None:
         return draw(source, number, generator(random_state))
     entries = source.n * (source.n - 1) // 2
     memory.check("shepard", {"pairs": 96 * entries}, "Draw a sample with pairs=200_000.")
     return every_pair(source)
+
+
+def _wanted(pairs: Any, source: Reference, exact_up_to: int, owner: str) -> int | None:
+    """How many pairs to draw, None for all; of rows in blocks some, unless all are asked for."""
+    return sums.wanted(pairs, source.n, 0 if source.listed is not None else exact_up_to, owner)
 
 
 def _shepard(pairs: RowPairs, source: Reference, low: Reference) -> Shepard:
@@ -317,6 +324,10 @@ def spaces(
     X: Any, Z: Any, metric: Any, reference: str, graph_neighbors: int, n_jobs: int | None, owner: str
 ) -> tuple[Reference, Reference]:
     """Distances of the data and of the embedding."""
+    if is_lazy(X):
+        X, Z = spaces_in_blocks(X, Z, metric, reference, owner)
+        if isinstance(X, Reference):
+            return X, Z
     source = reference_of(
         X, metric=metric, reference=reference, graph_neighbors=graph_neighbors, n_jobs=n_jobs, owner=owner
     )
@@ -326,7 +337,7 @@ def spaces(
 
 
 def _sums(source: Reference, low: Reference, pairs: Any, random_state: Any, n_jobs: int | None, owner: str) -> PairSums:
-    number = sums.wanted(pairs, source.n, sums.EXACT_UP_TO, owner)
+    number = _wanted(pairs, source, sums.EXACT_UP_TO, owner)
     if number is None:
         return _checked(sums.sums_of_all(source, {"Z": low}, n_jobs)["Z"], owner)
     return _checked(sums.sums_of_sample(draw(source, number, generator(random_state)), source, low), owner)
@@ -357,7 +368,7 @@ def distance_scores(
     """Stresses and correlations of each embedding, over the same pairs, whose distances in the data are found once."""
     drawn = _pairs(source, pairs, random_state)
     exact = None
-    if sums.wanted(pairs, source.n, sums.EXACT_UP_TO, "scores") is None:
+    if _wanted(pairs, source, sums.EXACT_UP_TO, "scores") is None:
         exact = sums.sums_of_all(source, spaces, n_jobs)
     for name, low in spaces.items():
         found = _checked(exact[name] if exact else sums.sums_of_sample(drawn, source, low), "scores")

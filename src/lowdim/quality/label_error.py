@@ -11,6 +11,8 @@ from scipy.sparse import issparse
 from lowdim._core import params
 from lowdim._core.distances import comparable, real_array
 from lowdim._core.neighbors import nearest
+from lowdim._core.streams import is_lazy
+from lowdim.quality._in_blocks import labels_near, share_wrong
 from lowdim.quality.score import Score
 
 Array = NDArray[Any]
@@ -48,6 +50,10 @@ def knn_error(Z: Any, y: Any, n_neighbors: int = 1, *, metric: Any = "euclidean"
     >>> knn_error([[0.0], [1.0], [10.0], [11.0]], ["a", "a", "b", "a"])
     Score(0.5, reference='own rows', n_neighbors=1, duplicates=0)
     """
+    if is_lazy(Z):
+        if len(found := labels_near(Z, y, n_neighbors, metric, "knn_error")) > 2:
+            return _estimated(*found, k=n_neighbors)
+        Z, y = found
     labels = label_codes(y, "knn_error")
     Z, metric = comparable(Z, metric, "knn_error")
     Z = Z if issparse(Z) else real_array(Z, "knn_error: Z")
@@ -59,6 +65,14 @@ def knn_error(Z: Any, y: Any, n_neighbors: int = 1, *, metric: Any = "euclidean"
     wrong = _vote(labels[near.indices]) != labels
     duplicates = int(np.count_nonzero(near.distances[:, 0] == 0))
     return Score(np.mean(wrong), reference="own rows", n_neighbors=n_neighbors, duplicates=duplicates)
+
+
+def _estimated(own: Array, near: Array, duplicates: int, n: int, k: int) -> Score:
+    """The error of some rows, whose neighbours among all rows have these labels."""
+    codes = label_codes(np.concatenate([own[:, None], near], axis=1).tolist(), "knn_error").reshape(len(own), k + 1)
+    value, interval = share_wrong(_vote(codes[:, 1:]) != codes[:, 0], n)
+    facts = {"n_neighbors": k, "duplicates": duplicates, "rows": len(own)}
+    return Score(value, reference="own rows", interval=interval, **facts)
 
 
 def label_codes(y: Any, owner: str) -> Array:

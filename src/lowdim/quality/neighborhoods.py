@@ -7,6 +7,7 @@ from typing import Any
 from lowdim._core.params import checked
 from lowdim._core.ranks import Ranks
 from lowdim._core.ranks.reference import embedding, reference_of
+from lowdim._core.streams import is_lazy
 from lowdim.quality._near_ranks import MOST_NEIGHBORS, NearRanks
 from lowdim.quality.rank_input import check_size, ranks_of, refuse_unknown, row_penalty
 from lowdim.quality.score import Score
@@ -125,6 +126,8 @@ def _near_ranks(X: Any, Z: Any, k: int, owner: str, options: dict[str, Any]) -> 
     if "ks" in options:
         raise TypeError(f"{owner}: unknown option 'ks'; the neighbourhood size is n_neighbors.")
     refuse_unknown(options, owner)
+    if is_lazy(X):
+        return _with_size(X, Z, k, owner, options)
     named = {name: options[name] for name in ("metric", "reference", "graph_neighbors", "n_jobs") if name in options}
     source = reference_of(X, owner=owner, **named)
     check_size(k, source.n, owner)
@@ -182,6 +185,10 @@ def _with_size(X: Any, Z: Any, k: int, owner: str, options: dict[str, Any]) -> R
         check_size(k, ranks.n, owner)
         return ranks
     refuse_unknown(options, owner)
+    if is_lazy(X):
+        ranks = Ranks.of(X, Z, ks=(k,), **options)
+        check_size(k, ranks.n, owner)
+        return ranks
     named = {name: options[name] for name in ("metric", "reference", "graph_neighbors", "n_jobs") if name in options}
     source = reference_of(X, owner=owner, **named)
     check_size(k, source.n, owner)

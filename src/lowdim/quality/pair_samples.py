@@ -105,6 +105,8 @@ def _one_by_one(space: Reference, i: Array, j: Array) -> Array:
 
 
 def _by_rows(space: Reference, drawn: list[tuple[Array, Array]]) -> Array:
+    if space.listed is not None:
+        return space.listed(drawn)
     found = [np.take_along_axis(space.block(start, False), j, axis=1).ravel() for start, j in drawn]
     return np.concatenate(found).astype(float)
 

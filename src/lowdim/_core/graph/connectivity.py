@@ -122,6 +122,16 @@ def connect(
     return Connected(G, count, labels, kept)
 
 
+def bridged(G: sparse.csr_array, numbers: np.ndarray, X: Any, labels: np.ndarray, **settings: Any) -> sparse.csr_array:
+    """A graph joined by the shortest edges among some of its rows.
+
+    Of these, which must be of every component, `numbers` says which they are and `labels` the component; `X` holds
+    them. `settings` are the metric, the owner and the number of threads.
+    """
+    edges = _bridges(X, labels, settings["metric"], settings["owner"], settings["n_jobs"])
+    return with_edges(G, [(length, int(numbers[i]), int(numbers[j])) for length, i, j in edges])
+
+
 def _counted(labels: np.ndarray) -> str:
     sizes = np.bincount(labels)
     listed = ", ".join(map(str, sizes[:5])) + (", ..." if len(sizes) > 5 else "")

@@ -102,7 +102,7 @@ class Writer:
     def _estimator(self, value: Any, path: str, depth: int) -> dict[str, Any]:
         params = value.get_params(deep=False)
         params |= {"callback": None} if "callback" in params else {}  # code, and of use during a fit only
-        state = {name: item for name, item in vars(value).items() if name not in params}
+        state = {name: item for name, item in vars(value).items() if name not in (*params, "_running")}
         return {
             "kind": "estimator",
             "class": type(value).__name__,

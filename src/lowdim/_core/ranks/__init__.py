@@ -26,6 +26,7 @@ from lowdim._core.ranks.reference import Reference, embedding, reference_of
 from lowdim._core.runtime.rng import generator
 from lowdim._core.runtime.threads import map_rows
 from lowdim._core.tables.brief import brief
+from lowdim._core.streams import is_lazy
 
 Array = NDArray[Any]
 Interval = tuple[float, float]
@@ -148,6 +149,9 @@ class Ranks:
             one; there "auto" anchors are all rows up to 100,000. Squares are summed in another order, so that
             distances which differ by rounding alone may change places.
         """
+        if is_lazy(X):
+            given = {"reference": (reference, "ambient"), "device": (device, "cpu")}
+            return _in_blocks(X, embeddings, given, metric=metric, anchors=anchors, ks=ks, random_state=random_state)
         place = devices.find(device, "Ranks.of")
         source = reference_of(X, metric=metric, reference=reference, graph_neighbors=graph_neighbors, n_jobs=n_jobs)
         placed = {name: embedding(Z, source.n, f"Ranks.of: the embedding {name}") for name, Z in embeddings.items()}
@@ -254,6 +258,17 @@ class Ranks:
         """Mean of Q_NX over K = k_max+1..n-1 (1 when there is none)."""
         rest = self.qnx[self.k_max :]
         return float(np.mean(rest)) if rest.size else 1.0
+
+
+def _in_blocks(X: Any, embeddings: Mapping[str, Any], given: dict[str, Any], *, ks: Any, **options: Any) -> Any:
+    """Records of rows of Dask; `given` are the options that have one value there, with this value."""
+    from lowdim._core.ranks.in_blocks import ranks_in_blocks
+
+    for name, (value, only) in given.items():
+        if value != only:
+            raise ValueError(f"Ranks.of: {name} must be {only!r} for a collection of Dask; got {value!r}.")
+    wanted = _kept_sizes(ks, 2**62)
+    return {name: ranks_in_blocks(X, Z, ks=wanted, owner="Ranks.of", **options) for name, Z in embeddings.items()}
 
 
 def mean_interval(values: Array, n: int, confidence: float = 0.95) -> Interval:

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from lowdim._core.streams.arrow_blocks import ArrowBlocks
-from lowdim._core.streams.batches import Batches
+from lowdim._core.streams.batches import Batches, Running
 
 __all__ = [
     "ArrowBlocks",
     "Batches",
+    "Running",
     "blocks_of",
     "column_names",
     "is_dataset",
@@ -41,7 +42,7 @@ def is_dataset(X: Any) -> bool:
 
 def is_stream(X: Any) -> bool:
     """Whether X comes in blocks: an iterator of batches, a data set of Arrow, or a collection of Dask."""
-    return isinstance(X, Iterator) or is_lazy(X) or is_dataset(X)
+    return isinstance(X, (Iterator, Running)) or is_lazy(X) or is_dataset(X)
 
 
 def refuse_streams(X: Any, what: str) -> None:

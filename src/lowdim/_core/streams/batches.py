@@ -38,3 +38,33 @@ class Batches:
             part = of(checked_block(batch, self._owner))
             total = part if total is None else total + part
         return total
+
+
+class Running:
+    """One batch, and the sum of those before it: a stage that gathers it has read them all.
+
+    Parameters
+    ----------
+    batch : Any
+        The new batch, or the pair of it and its targets.
+    before : record or None
+        The sum of the earlier ones; it is not changed.
+
+    Examples
+    --------
+    >>> running = Running([1, 2], 3)
+    >>> running.gather(len), running.total
+    (5, 5)
+    """
+
+    rereadable = False
+
+    def __init__(self, batch: Any, before: Any) -> None:
+        self._batch, self._before = batch, before
+        self.total: Any = None
+
+    def gather(self, of: Callable[[Any], Any]) -> Any:
+        """The sum of the earlier batches and of `of(batch)`."""
+        part = of(self._batch)
+        self.total = part if self._before is None else self._before + part
+        return self.total

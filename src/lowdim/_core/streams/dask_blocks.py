@@ -7,17 +7,20 @@ blocks alone, so neither the number of workers nor a lost one changes a bit of t
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import itertools
 import math
+import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import dask
 import dask.array as da
 import numpy as np
 
+from lowdim._core.runtime import memory
 from lowdim._core.streams.rows import n_rows, stacked, taken, within
 from lowdim._core.streams.structure import checked_block
 
@@ -44,6 +47,7 @@ class DaskBlocks:
     targets: list[Any] | None
     width: int
     owner: str
+    sizes: tuple[int, ...] | None = None  # rows of each block, where the collection knows them
 
     @classmethod
     def of(cls, X: Any, owner: str, targets: Any = None) -> DaskBlocks:
@@ -52,13 +56,18 @@ class DaskBlocks:
             raise ValueError(f"{owner}: X must have rows and columns; got {X.ndim} dimension(s).")
         rows = _blocks(X)
         beside = None if targets is None else _beside(targets, X, len(rows), owner)
-        return cls(rows, beside, int(X.shape[1]), owner)
+        return cls(rows, beside, int(X.shape[1]), owner, _sizes(X))
 
-    def gather(self, of: Callable[[Any], Any]) -> Any:
-        """The sum of `of(block)` (of `of((block, targets))` where there are targets); None where there are no rows."""
-        once = dask.delayed(_of_block, pure=False)
-        pairs = zip(self.rows, self.targets or [None] * len(self.rows), strict=True)
-        parts = [once(of, block, target, self.targets is not None, self._whole) for block, target in pairs]
+    def gather(self, of: Callable[..., Any], *, numbered: bool = False) -> Any:
+        """The sum of `of(block)` (of `of((block, targets))` where there are targets); None where there are no rows.
+
+        With `numbered`, `of` is also given the number of the first row of the block.
+        """
+        once, shared = dask.delayed(_of_block, pure=False), dask.delayed(of, pure=False, traverse=False)
+        starts = self.starts() if numbered else [None] * len(self.rows)
+        blocks = zip(self.rows, self.targets or [None] * len(self.rows), starts, strict=True)
+        paired = self.targets is not None
+        parts = [once(shared, block, target, paired, start, self._whole) for block, target, start in blocks]
         return _computed(_tree(parts))
 
     @property
@@ -66,9 +75,23 @@ class DaskBlocks:
         return self.owner, self.width
 
     def counts(self) -> Array:
-        """Rows of each block."""
+        """Rows of each block; blocks of unknown size are read for it."""
+        if self.sizes is not None:
+            return np.array(self.sizes, dtype=np.int64)
         count = dask.delayed(n_rows, pure=False)
         return np.array(_computed([count(block) for block in self.rows]), dtype=np.int64)
+
+    def starts(self) -> list[int]:
+        """The number of the first row of each block."""
+        return [0, *np.cumsum(self.counts())[:-1].tolist()]
+
+    def counted(self) -> DaskBlocks:
+        """The same blocks with their sizes, so that they are counted once."""
+        return replace(self, sizes=tuple(self.counts().tolist()))
+
+    def n_rows(self) -> int:
+        """Rows of all blocks."""
+        return int(self.counts().sum())
 
     def in_rows(self, Z: Array) -> Any:
         """An array in memory as an array of Dask with the rows of these blocks."""
@@ -79,19 +102,53 @@ class DaskBlocks:
 
         The numbers are None where these are all rows. Which rows are drawn does not depend on how they are chunked.
         """
-        counts = self.counts()
-        n, numbers = int(counts.sum()), None
+        counted = self.counted()
+        n, numbers = counted.n_rows(), None
         if n > most:
             numbers = np.sort(rng.choice(n, most, replace=False))
+        return numbers, *counted.at(numbers)
+
+    def at(self, numbers: Array | None) -> tuple[Any, Any]:
+        """The rows with these sorted numbers (None: all of them) and their targets."""
+        counts = self.counts()
         ends = np.cumsum(counts)
         here = [within(numbers, end - count, end) for count, end in zip(counts, ends, strict=True)]
         beside = self.targets and self._taken(self.targets, here, (self.owner, None))
-        return numbers, self._taken(self.rows, here, self._whole), beside
+        return self._taken(self.rows, here, self._whole), beside
+
+    def in_shards(self, route: Callable[[Any], Array], n_shards: int, of: Callable[[Array, Any], Any]) -> list[Any]:
+        """`of(numbers, rows)` for each shard that has rows: those for which `route(block)`, of shape (rows, c), names it.
+
+        As many shards are put together at a time as fit a quarter of the memory; for each group the blocks are read.
+        """
+        route, of = (dask.delayed(function, pure=False, traverse=False) for function in (route, of))
+        cut, join = dask.delayed(_cut, pure=False), dask.delayed(_joined, pure=False)
+        starts, found = self.starts(), []
+        each = 2 * 8 * self.width * self.n_rows() / n_shards
+        together = max(1, min(n_shards, int(memory_of_workers() / 4 / max(1.0, each))))
+        for first in range(0, n_shards, together):
+            here = range(first, min(first + together, n_shards))
+            pieces = [
+                cut(route, block, start, here, self._whole) for block, start in zip(self.rows, starts, strict=True)
+            ]
+            shards = [join(of, [piece[at] for piece in pieces], self.owner) for at in range(len(here))]
+            found += [shard for shard in _computed(shards) if shard is not None]
+        return found
 
     def _taken(self, blocks: list[Any], here: list[Array | None], whole: _Whole) -> Any:
         take = dask.delayed(_taken_from, pure=False)
         wanted = [(block, at) for block, at in zip(blocks, here, strict=True) if at is None or len(at)]
         return stacked(_computed([take(block, at, whole) for block, at in wanted]), self.owner)
+
+
+def memory_of_workers() -> float:
+    """Bytes of memory of all workers of the cluster in use; without one, of this machine."""
+    client = getattr(sys.modules.get("distributed"), "default_client", None)
+    if client is not None:
+        with contextlib.suppress(ValueError):  # there is none
+            workers = client().scheduler_info(n_workers=-1)["workers"].values()
+            return float(sum(worker["memory_limit"] for worker in workers)) or memory.limit()
+    return memory.limit()
 
 
 def mapped(model: Any, method: str, X: Any, names: list[str], options: dict[str, Any]) -> Any:
@@ -143,9 +200,15 @@ def _blocks(X: Any) -> list[Any]:
     return list(whole.to_delayed().ravel())
 
 
+def _sizes(X: Any) -> tuple[int, ...] | None:
+    """Rows of each block, where the collection knows them."""
+    known = hasattr(X, "chunks") and not any(math.isnan(size) for size in X.chunks[0])
+    return tuple(int(size) for size in X.chunks[0]) if known else None
+
+
 def _beside(targets: Any, X: Any, n_blocks: int, owner: str) -> list[Any]:
     """The targets in the blocks of X."""
-    known = hasattr(X, "chunks") and not any(math.isnan(size) for size in X.chunks[0])
+    known = _sizes(X) is not None
     if not hasattr(targets, "__dask_graph__"):
         if not known:
             raise ValueError(
@@ -180,12 +243,33 @@ def _computed(found: Any) -> Any:
     return dask.compute(found)[0]
 
 
-def _of_block(of: Callable[[Any], Any], block: Any, target: Any, paired: bool, whole: _Whole) -> Any:
+def _of_block(of: Callable[..., Any], block: Any, target: Any, paired: bool, start: int | None, whole: _Whole) -> Any:
     """None for a block without rows, as filters leave them."""
     checked_block(block, *whole)
     if paired and n_rows(target) != n_rows(block):
         raise ValueError(f"a block of X has {n_rows(block)} rows and that of the targets {n_rows(target)}.")
-    return None if n_rows(block) == 0 else of((block, target) if paired else block)
+    if n_rows(block) == 0:
+        return None
+    given = (block, target) if paired else block
+    return of(given) if start is None else of(given, start)
+
+
+def _cut(route: Callable[[Any], Array], block: Any, start: int, shards: range, whole: _Whole) -> list[Any]:
+    """Numbers and rows of a block for each of some shards."""
+    checked_block(block, *whole)
+    if n_rows(block) == 0:
+        return [None] * len(shards)
+    where = route(block)
+    rows = [np.flatnonzero((where == shard).any(axis=1)) for shard in shards]
+    return [(at + start, taken(block, at)) if len(at) else None for at in rows]
+
+
+def _joined(of: Callable[[Array, Any], Any], pieces: list[Any], owner: str) -> Any:
+    """What is asked of a shard, from its pieces in the order of the blocks; None of an empty one."""
+    pieces = [piece for piece in pieces if piece is not None]
+    if not pieces:
+        return None
+    return of(np.concatenate([numbers for numbers, _ in pieces]), stacked([rows for _, rows in pieces], owner))
 
 
 def _taken_from(block: Any, at: Array | None, whole: _Whole) -> Any:

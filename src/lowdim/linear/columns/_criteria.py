@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from lowdim._core.runtime import threads
+from lowdim._core.spectrum import Moments
 from lowdim._core.tables.deviations import rounding_of
 from lowdim._core.tables.labels import Target
 
@@ -50,6 +51,26 @@ def by_variance(X: np.ndarray, k: int, owner: str) -> np.ndarray:
     if k < X.shape[1]:
         _refuse_equal(variance, count, k, owner)
     return variance
+
+
+def variance_of(sums: Moments, k: int, dtype: np.dtype, owner: str) -> np.ndarray:
+    """The same from the sums of complete rows."""
+    n = int(sums.weight)
+    variance = np.diag(sums.scatter) / max(n - 1, 1)
+    variance = np.where(np.sqrt(variance) <= rounding_of(sums.mean, n, dtype), 0.0, variance)
+    if k < len(variance):
+        _refuse_equal(variance, np.full(len(variance), n), k, owner)
+    return variance
+
+
+def regression_of(sums: Moments, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """As `regression`, from the sums of complete rows."""
+    scale = np.sqrt(np.diag(sums.scatter))[chosen]
+    scale = np.where(scale > 0, scale, 1.0)
+    within = sums.scatter[np.ix_(chosen, chosen)] / np.multiply.outer(scale, scale)
+    coef = np.linalg.pinv(within, hermitian=True) @ (sums.scatter[chosen] / scale[:, None]) / scale[:, None]
+    coef[:, chosen] = np.eye(len(chosen))
+    return sums.mean.copy(), coef
 
 
 def _refuse_equal(variance: np.ndarray, count: np.ndarray, k: int, owner: str) -> None:

@@ -12,6 +12,7 @@ from lowdim._core.base import Reducer
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.tables.labels import Target, target_of
+from lowdim.linear._batches import moments_of_stream
 from lowdim.linear.columns import _criteria as criteria
 
 
@@ -164,6 +165,20 @@ class ColumnSelection(OneToOneFeatureMixin, Reducer):
         self.scores_ = self._scores(X, target, k)
         self.selected_ = criteria.best_first(self.scores_, k)
         self.offset_, self.coef_ = criteria.regression(X, self.selected_)
+        self.n_components_ = self._n_features_out = k
+
+    @property
+    def _embed_batches(self) -> Any:  # type: ignore[override]
+        """The variance is a sum over the blocks; the other criteria need their rows together."""
+        return self._by_sums if self.criterion == "variance" else None
+
+    def _by_sums(self, batches: Any) -> None:
+        moments, dtype = moments_of_stream(batches, "ColumnSelection", self._min_rows, self.n_jobs)
+        self.n_features_in_, self.target_ = len(moments.mean), None
+        k = self._wanted(self.n_features_in_)
+        self.scores_ = criteria.variance_of(moments, k, dtype, "ColumnSelection")
+        self.selected_ = criteria.best_first(self.scores_, k)
+        self.offset_, self.coef_ = criteria.regression_of(moments, self.selected_)
         self.n_components_ = self._n_features_out = k
 
     def _wanted(self, d: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,11 +11,31 @@ from sklearn.base import OneToOneFeatureMixin
 
 from lowdim._core import params
 from lowdim._core.base import Reducer
+from lowdim.linear._batches import rows_of
 
 
 def _is_range(value: Any) -> bool:
     number = params.real(-np.inf)
     return np.shape(value) == (2,) and all(number.accepts(v) for v in value) and value[0] < value[1]
+
+
+@dataclass(frozen=True, eq=False)
+class _Ends:
+    """The smallest and the largest cell of each column of some rows."""
+
+    low: np.ndarray
+    high: np.ndarray
+
+    @classmethod
+    def of(cls, batch: Any) -> _Ends:
+        """Of a batch; NaN is a missing cell."""
+        X = rows_of(batch, "MinMax", None, nan=True)
+        return cls(np.fmin.reduce(X, axis=0).astype(np.float64), np.fmax.reduce(X, axis=0).astype(np.float64))
+
+    def __add__(self, other: _Ends) -> _Ends:
+        if len(other.low) != len(self.low):
+            raise ValueError(f"MinMax: every batch of X must have {len(self.low)} columns; got {len(other.low)}.")
+        return _Ends(np.fmin(self.low, other.low), np.fmax(self.high, other.high))
 
 
 class MinMax(OneToOneFeatureMixin, Reducer):
@@ -88,6 +109,14 @@ class MinMax(OneToOneFeatureMixin, Reducer):
         self.data_max_ = np.fmax.reduce(X, axis=0).astype(np.float64)
         self.data_range_ = self.data_max_ - self.data_min_
         self._n_features_out = X.shape[1]
+
+    def _embed_batches(self, batches: Any) -> None:
+        found = batches.gather(_Ends.of)
+        if found is None:
+            raise ValueError("MinMax: the batches must hold at least 1 rows together.")
+        self.data_min_, self.data_max_ = found.low, found.high
+        self.data_range_ = self.data_max_ - self.data_min_
+        self.n_features_in_ = self._n_features_out = len(found.low)
 
     def _extend(self, X: np.ndarray) -> np.ndarray:
         low, high = map(float, self.feature_range)

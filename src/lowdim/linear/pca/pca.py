@@ -337,6 +337,24 @@ class PCA(PCADensity, Reducer):
             raise ValueError(f"PCA: sample_weight must sum to more than ddof = {self.ddof}; got {weights.sum():g}.")
         return weights
 
+    def partial_fit(self, X: Any, y: Any = None) -> PCA:
+        """Fit to one more batch: the same numbers as one fit to all batches.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows; they are not kept, only sums over them.
+        y : None
+            Ignored; there for pipelines.
+
+        Returns
+        -------
+        self : PCA
+            The model fitted to all batches so far.
+        """
+        self._fit_further(X, X)
+        return self
+
     def _embed_batches(self, batches: Any) -> None:
         if batches.rereadable and self._in_many_passes(batches.width):
             self.n_features_in_, self.device_ = batches.width, "cpu"
