@@ -180,6 +180,39 @@ def test_new_rows_land_where_the_sheet_says(method):
     assert np.median(np.abs(model.transform(made.X[1200:]) - expected)) < 1.5 * np.median(fitted) + 0.01
 
 
+def test_the_nystrom_formula_puts_new_rows_at_the_same_place():
+    """Of the kernel mu I - M, extended by (mu - 1) w(x, x_i) (Bengio et al. 2004): only longer, by about l / mu."""
+    k, n = 8, 100
+    X = lowdim.datasets.twin_peaks(n + 12, random_state=1).X
+    rows, new = X[:n], X[n:]
+
+    def table(given, near, unfitted=False):
+        W = np.zeros((len(given), n))
+        for x, around, row in zip(given, near, W, strict=True):
+            G = (rows[around] - x) @ (rows[around] - x).T
+            pull = np.trace(G) * np.ones(k) if not unfitted else k * np.diag(G)  # nothing pulls to an equal row
+            w = np.linalg.solve(G + 1e-2 * np.diag(pull), np.ones(k))
+            row[around] = w / w.sum()
+        return W
+
+    order = np.argsort(np.linalg.norm(X[:, None] - rows, axis=2), axis=1)
+    W, W_new = table(rows, order[:n, 1 : k + 1]), table(new, order[n:, :k], unfitted=True)
+    M = (np.eye(n) - W).T @ (np.eye(n) - W)
+    values, vectors = np.linalg.eigh(M)
+    V = vectors[:, 1:3] * np.sqrt(n)
+
+    model = lowdim.LLE(2, n_neighbors=k, ridge=1e-2, random_state=0).fit(rows)
+    V *= np.sign((V * model.embedding_).sum(axis=0))
+    off = []
+    for mu in (2.0, 20.0, 200.0):
+        K, K_new = mu * np.eye(n) - M, (mu - 1) * W_new
+        np.testing.assert_allclose(K @ V / (mu - values[1:3]), model.embedding_, atol=1e-6)
+        placed = K_new @ V / (mu - values[1:3])
+        off.append(np.abs(placed - model.transform(new)).max())
+    assert off[0] > 5 * off[1] > 25 * off[2]
+    assert off[2] < 0.02
+
+
 def test_new_rows_of_a_plane_are_placed_exactly():
     rng = np.random.default_rng(0)
     sheet = rng.random((250, 2))

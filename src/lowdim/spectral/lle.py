@@ -40,6 +40,9 @@ class LLE(JudgedMap, Reducer):
     linear map: several weight vectors (modified), vanishing second derivatives (Hessian; also surfaces with holes), or
     affine functions of tangent coordinates (LTSA).
 
+    A new row is the mean of its neighbours' coordinates with the weights that reconstruct it from them. That is also
+    what the Nystrom formula of the kernel mu I - M gives for large mu.
+
     Parameters
     ----------
     n_components : int

@@ -25,6 +25,8 @@ def refuse_no_table(X: Any, owner: str, name: str = "X") -> None:
     elif isinstance(X, _NO_TABLES):
         shown = f"the text {X[:40]!r}" if isinstance(X, (str, bytes)) else f"a value of type {type(X).__name__}"
         way = " Read the file first, for example with pandas or polars." if isinstance(X, (str, bytes)) else ""
+        if isinstance(X, Mapping):
+            way = f" A dictionary of columns is one as pandas.DataFrame({name})."
         raise TypeError(f"{owner}: {name} must be a table of rows and columns; got {shown}.{way}")
     elif is_frame(X):
         _refuse_names(list(X.columns), owner, name)
