@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from lowdim._core.distances import check_metric, comparable
+from lowdim._core.distances import check_metric, comparable, real_array
 from lowdim._core.neighbors import Neighbors, nearest
 from lowdim._core.ranks.reference import Reference, reference_of
 from lowdim._core.runtime.threads import blocks
@@ -37,6 +38,11 @@ class Compared:
             X, metric=self.metric, reference=self.reference, graph_neighbors=self.graph_neighbors, n_jobs=self.n_jobs,
             owner=self.owner,
         )  # fmt: skip
+
+    def table(self, X: Any) -> tuple[Any, Any]:
+        """The rows as an array, or sparse, whatever held them, so that some can be taken; and their metric."""
+        rows, inside = comparable(X, check_metric(self.metric, self.owner), self.owner)
+        return rows if sparse.issparse(rows) else real_array(rows, f"{self.owner}: X"), inside
 
     def curves(self, X: Any, maps: dict[str, Array], rng: np.random.Generator) -> dict[str, RowCurves]:
         """The R_NX curve of every row, for several maps of the same rows."""

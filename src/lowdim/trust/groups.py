@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim._core import params
-from lowdim._core.distances import check_metric, comparable
 from lowdim._core.neighbors import nearest
 from lowdim._core.ranks.reference import Reference, embedded_rows, euclidean
 from lowdim._core.runtime.rng import generator
@@ -198,7 +197,7 @@ def groups(
     placed = embedded_rows(Z, source.n, f"{owner}: Z")
     names, codes = group_codes(labels, source.n, owner)
     rng, k = generator(random_state), min(n_neighbors, source.n - 2)
-    rows, inside = comparable(X, check_metric(metric, owner), owner)
+    rows, inside = compared.table(X)
     data = _Space.of(rows, inside, source, k, n_jobs)
     drawn = _Space.of(placed, "euclidean", euclidean(placed, "embedding"), k, n_jobs)
     found = [_judge(name, codes == code, codes, data, drawn, rng) for code, name in enumerate(names)]
