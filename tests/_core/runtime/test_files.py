@@ -47,7 +47,7 @@ def test_a_full_disk_names_the_file_and_leaves_the_old_one(tmp_path):
 
     kept = tmp_path / "model.lowdim"
     kept.write_text("old")
-    with pytest.raises(OSError, match="No space left on device: .*model.lowdim") as raised:
+    with pytest.raises(OSError, match=r"No space left on device: .*model\.lowdim") as raised:
         files.write_atomically(kept, fill)
     assert raised.value.errno == errno.ENOSPC
     assert kept.read_text() == "old"
