@@ -67,3 +67,13 @@ def test_holes_among_decimal_numbers():
             lowdim.impute(table, 2, method="regularized", random_state=0).mean for table in (given, wanted)
         )
         np.testing.assert_allclose(np.asarray(found, float), complete)
+
+
+def test_groups_of_distances_in_a_frame():
+    D = lowdim.dissimilarities(X, metric="euclidean")
+    wanted = lowdim.trust.groups(X, Z, LABELS * 1).table
+    frame = pd.DataFrame(D, index=[f"row {i}" for i in range(50)], columns=[f"row {i}" for i in range(50)])
+    for held in (D, D.tolist(), frame, frame[frame.columns[::-1]]):  # columns are matched with rows by their names
+        found = lowdim.trust.groups(held, Z, LABELS * 1, metric="precomputed").table
+        assert [group.verdict for group in found] == [group.verdict for group in wanted]
+        np.testing.assert_allclose([group.border for group in found], [group.border for group in wanted])

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from lowdim._core.distances import check_metric, comparable, real_array
+from lowdim._core.distances.labelled import labelled
 from lowdim._core.neighbors import Neighbors, nearest
 from lowdim._core.ranks.reference import Reference, reference_of
 from lowdim._core.runtime.threads import blocks
@@ -39,10 +40,12 @@ class Compared:
             owner=self.owner,
         )  # fmt: skip
 
-    def table(self, X: Any) -> tuple[Any, Any]:
-        """The rows as an array, or sparse, whatever held them, so that some can be taken; and their metric."""
-        rows, inside = comparable(X, check_metric(self.metric, self.owner), self.owner)
-        return rows if sparse.issparse(rows) else real_array(rows, f"{self.owner}: X"), inside
+    def table(self, X: Any) -> Any:
+        """X as an array, whatever held it, so that rows can be taken; sparse rows and tables of categories stay."""
+        named = self.metric if isinstance(self.metric, str) else None
+        if sparse.issparse(X) or named == "gower":
+            return X
+        return real_array(labelled(X, self.owner)[0] if named == "precomputed" else X, f"{self.owner}: X")
 
     def curves(self, X: Any, maps: dict[str, Array], rng: np.random.Generator) -> dict[str, RowCurves]:
         """The R_NX curve of every row, for several maps of the same rows."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lowdim._core import params
+from lowdim._core.distances import check_metric, comparable
 from lowdim._core.neighbors import nearest
 from lowdim._core.ranks.reference import Reference, embedded_rows, euclidean
 from lowdim._core.runtime.rng import generator
@@ -145,7 +146,7 @@ class GroupTrust:
         return "\n".join([f"{len(self.table)} groups; distances between them may be read: {shown}", *lines])
 
 
-@params.checked("trust.groups", n_neighbors=params.whole(1))
+@params.checked("trust.groups")
 def groups(
     X: Any,
     Z: Any,
@@ -192,12 +193,13 @@ def groups(
     ['holds together', 'holds together']
     """
     owner = "trust.groups"
+    params.check(owner, {"n_neighbors": n_neighbors}, {"n_neighbors": params.whole(1)})
     compared = Compared(metric=metric, n_jobs=n_jobs, owner=owner)
-    source = compared.source(X)
+    source = compared.source(X := compared.table(X))
     placed = embedded_rows(Z, source.n, f"{owner}: Z")
     names, codes = group_codes(labels, source.n, owner)
     rng, k = generator(random_state), min(n_neighbors, source.n - 2)
-    rows, inside = compared.table(X)
+    rows, inside = comparable(X, check_metric(metric, owner), owner)
     data = _Space.of(rows, inside, source, k, n_jobs)
     drawn = _Space.of(placed, "euclidean", euclidean(placed, "embedding"), k, n_jobs)
     found = [_judge(name, codes == code, codes, data, drawn, rng) for code, name in enumerate(names)]
