@@ -22,6 +22,7 @@ from lowdim._core.streams.rows import n_rows, stacked, taken, within
 from lowdim._core.streams.structure import checked_block
 
 Array = np.ndarray
+_Whole = tuple[str, int | None]  # owner and, where known, number of columns of the table that a block belongs to
 
 FAN_IN = 8  # records that one task adds: a worker holds this many at most
 
@@ -49,8 +50,7 @@ class DaskBlocks:
         """The blocks of X; `targets` may be a collection of Dask or an array."""
         if X.ndim != 2:
             raise ValueError(f"{owner}: X must have rows and columns; got {X.ndim} dimension(s).")
-        door = dask.delayed(checked_block, pure=False)
-        rows = [door(block, owner, int(X.shape[1])) for block in _blocks(X)]
+        rows = _blocks(X)
         beside = None if targets is None else _beside(targets, X, len(rows), owner)
         return cls(rows, beside, int(X.shape[1]), owner)
 
@@ -58,8 +58,12 @@ class DaskBlocks:
         """The sum of `of(block)` (of `of((block, targets))` where there are targets); None where there are no rows."""
         once = dask.delayed(_of_block, pure=False)
         pairs = zip(self.rows, self.targets or [None] * len(self.rows), strict=True)
-        parts = [once(of, block, target, self.targets is not None) for block, target in pairs]
+        parts = [once(of, block, target, self.targets is not None, self._whole) for block, target in pairs]
         return _computed(_tree(parts))
+
+    @property
+    def _whole(self) -> _Whole:
+        return self.owner, self.width
 
     def counts(self) -> Array:
         """Rows of each block."""
@@ -81,12 +85,13 @@ class DaskBlocks:
             numbers = np.sort(rng.choice(n, most, replace=False))
         ends = np.cumsum(counts)
         here = [within(numbers, end - count, end) for count, end in zip(counts, ends, strict=True)]
-        return numbers, self._taken(self.rows, here), self.targets and self._taken(self.targets, here)
+        beside = self.targets and self._taken(self.targets, here, (self.owner, None))
+        return numbers, self._taken(self.rows, here, self._whole), beside
 
-    def _taken(self, blocks: list[Any], here: list[Array | None]) -> Any:
-        take = dask.delayed(taken, pure=False)
+    def _taken(self, blocks: list[Any], here: list[Array | None], whole: _Whole) -> Any:
+        take = dask.delayed(_taken_from, pure=False)
         wanted = [(block, at) for block, at in zip(blocks, here, strict=True) if at is None or len(at)]
-        return stacked(_computed([take(block, at) for block, at in wanted]), self.owner)
+        return stacked(_computed([take(block, at, whole) for block, at in wanted]), self.owner)
 
 
 def mapped(model: Any, method: str, X: Any, names: list[str], options: dict[str, Any]) -> Any:
@@ -175,11 +180,16 @@ def _computed(found: Any) -> Any:
     return dask.compute(found)[0]
 
 
-def _of_block(of: Callable[[Any], Any], block: Any, target: Any, paired: bool) -> Any:
+def _of_block(of: Callable[[Any], Any], block: Any, target: Any, paired: bool, whole: _Whole) -> Any:
     """None for a block without rows, as filters leave them."""
+    checked_block(block, *whole)
     if paired and n_rows(target) != n_rows(block):
         raise ValueError(f"a block of X has {n_rows(block)} rows and that of the targets {n_rows(target)}.")
     return None if n_rows(block) == 0 else of((block, target) if paired else block)
+
+
+def _taken_from(block: Any, at: Array | None, whole: _Whole) -> Any:
+    return taken(checked_block(block, *whole), at)
 
 
 def _sum(parts: list[Any]) -> Any:
