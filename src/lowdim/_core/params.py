@@ -14,6 +14,8 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+MOST = 2**31 - 1  # of a whole number without a bound of its own: compiled code counts in 32 bits
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -46,7 +48,7 @@ def names_of(cls: Any) -> tuple[str, ...]:
 
 def whole(low: int, high: int | None = None) -> Rule:
     text = f"a whole number >= {low}" if high is None else f"a whole number from {low} to {high}"
-    return Rule(text, lambda v: _is_whole(v) and v >= low and (high is None or v <= high))
+    return Rule(text, lambda v: _is_whole(v) and low <= v <= (MOST if high is None else high))
 
 
 def real(low: float, high: float = np.inf, *, open_low: bool = False, open_high: bool = False) -> Rule:
@@ -132,7 +134,8 @@ def check(owner: str, values: Mapping[str, Any], rules: Mapping[str, Rule]) -> d
     """The values as Python's own types; InvalidParameter for the first that breaks its rule."""
     for name, rule in rules.items():
         if not rule.accepts(values[name]):
-            raise InvalidParameter(f"{owner}: {name} must be {rule.text}; got {shown(values[name])}.")
+            most = f" and at most {MOST}" if _is_whole(values[name]) and values[name] > MOST else ""
+            raise InvalidParameter(f"{owner}: {name} must be {rule.text}{most}; got {shown(values[name])}.")
     return {name: plain(values[name]) for name in rules}
 
 

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from lowdim._core.distances import check_metric, comparable
+from lowdim._core.distances import check_metric, comparable, real_array
+from lowdim._core.distances.labelled import labelled
 from lowdim._core.neighbors import Neighbors, nearest
 from lowdim._core.ranks.reference import Reference, reference_of
 from lowdim._core.runtime.threads import blocks
@@ -37,6 +39,13 @@ class Compared:
             X, metric=self.metric, reference=self.reference, graph_neighbors=self.graph_neighbors, n_jobs=self.n_jobs,
             owner=self.owner,
         )  # fmt: skip
+
+    def table(self, X: Any) -> Any:
+        """X as an array, whatever held it, so that rows can be taken; sparse rows and tables of categories stay."""
+        named = self.metric if isinstance(self.metric, str) else None
+        if sparse.issparse(X) or named == "gower":
+            return X
+        return real_array(labelled(X, self.owner)[0] if named == "precomputed" else X, f"{self.owner}: X")
 
     def curves(self, X: Any, maps: dict[str, Array], rng: np.random.Generator) -> dict[str, RowCurves]:
         """The R_NX curve of every row, for several maps of the same rows."""

@@ -144,7 +144,7 @@ class GroupTrust:
         return "\n".join([f"{len(self.table)} groups; distances between them may be read: {shown}", *lines])
 
 
-@params.checked("trust.groups", n_neighbors=params.whole(1))
+@params.checked("trust.groups")
 def groups(
     X: Any,
     Z: Any,
@@ -191,8 +191,9 @@ def groups(
     ['holds together', 'holds together']
     """
     owner = "trust.groups"
+    params.check(owner, {"n_neighbors": n_neighbors}, {"n_neighbors": params.whole(1)})
     compared = Compared(metric=metric, n_jobs=n_jobs, owner=owner)
-    source = compared.source(X)
+    source = compared.source(X := compared.table(X))
     placed = embedded_rows(Z, source.n, f"{owner}: Z")
     names, codes = group_codes(labels, source.n, owner)
     rng, k = generator(random_state), min(n_neighbors, source.n - 2)

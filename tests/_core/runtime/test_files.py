@@ -1,5 +1,6 @@
 """Several files that replace earlier ones together."""
 
+import errno
 import os
 
 import pytest
@@ -38,3 +39,16 @@ def test_a_link_among_files_written_together_is_followed(tmp_path):
         (parts / "a").write_text("new")
     assert (tmp_path / "elsewhere" / "a").read_text() == "new"
     assert (tmp_path / "here" / "a").is_symlink()
+
+
+def test_a_full_disk_names_the_file_and_leaves_the_old_one(tmp_path):
+    def fill(_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    kept = tmp_path / "model.lowdim"
+    kept.write_text("old")
+    with pytest.raises(OSError, match=r"No space left on device: .*model\.lowdim") as raised:
+        files.write_atomically(kept, fill)
+    assert raised.value.errno == errno.ENOSPC
+    assert kept.read_text() == "old"
+    assert os.listdir(tmp_path) == ["model.lowdim"]

@@ -30,7 +30,7 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], objec
     if not target.parent.is_dir():
         raise FileNotFoundError(f"{owner}: path must be in a folder that exists; got {path!r}.")
     _remove_stale(target)
-    with _temporary(target) as temporary:
+    with _naming(path), _temporary(target) as temporary:
         write(temporary)
         with open(temporary, "rb+") as written:
             os.fsync(written.fileno())
@@ -39,6 +39,17 @@ def write_atomically(path: str | os.PathLike[str], write: Callable[[Path], objec
         os.replace(temporary, target)
     _sync_folder(target.parent)
     return Path(path)
+
+
+@contextmanager
+def _naming(path: str) -> Iterator[None]:
+    """Errors of the system that name no file, such as a full disk, name this one."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or error.filename is not None:
+            raise
+        raise OSError(error.errno, error.strerror, path) from error
 
 
 def _prefix(target: Path) -> str:

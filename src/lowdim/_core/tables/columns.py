@@ -8,11 +8,14 @@ says which columns are categories.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
+_NUMBERS = (Real, Decimal)  # databases give decimal numbers, which are no `Real`
+_TRUTH = (bool, np.bool_)
 UNSEEN = -1.0  # the code of a category that was not there at fit
 
 
@@ -128,7 +131,7 @@ def _objects(values: list[Any]) -> np.ndarray:
 def _all_numbers(cells: np.ndarray) -> bool:
     """Whether every observed cell is a number, and there is at least one."""
     there = [value for value in cells.tolist() if not _is_hole(value)]
-    return bool(there) and all(isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) for value in there)
+    return bool(there) and all(isinstance(value, _NUMBERS) and not isinstance(value, _TRUTH) for value in there)
 
 
 def _is_hole(value: Any) -> bool:
