@@ -385,6 +385,18 @@ def test_dimensions_are_no_more_than_there_are_rows_and_columns():
     assert said.startswith("2 columns can hold everything: the data have no more. Look at the columns themselves")
 
 
+def test_noise_around_few_dimensions_is_told_from_groups():
+    branches = {4: (6.1, 4.7, 6.7), 8: (3.2, 2.5, 3.7), 16: (1.6, 1.2, 1.9), 32: (1.3, 1.0, 1.6)}
+    found = replace(dimension(9.6, 6.9, 11.3), curve=branches)
+    assert text_about("dimension", dimension=found).endswith(
+        "lose neighbours or tear. On a larger scale, among 32 nearest rows, they have about 1.6 (1.2 to 1.9): 2 "
+        "columns can be enough for what the noise lies around."
+    )
+    groups = {8: (6.5, 4.9, 7.1), 16: (5.2, 4.0, 5.6), 32: (0.5, 0.5, 0.6), 64: (0.5, 0.4, 0.6)}
+    for curve in (groups, {}, {16: (1.6, 1.2, 1.9)}, {16: (2.6, 2.1, 3.0), 32: (1.4, 1.3, 1.5)}):
+        assert "larger scale" not in text_about("dimension", dimension=replace(found, curve=curve))
+
+
 def test_categories_are_no_dimensions():
     few, many = dimension(1.3, 1.2, 1.5), dimension(4.1, 3.4, 4.6)
     said = text_about("dimension", dimension=few, categories=True)

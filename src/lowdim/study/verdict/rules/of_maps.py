@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lowdim.select.intrinsic import IntrinsicDimension
 from lowdim.study.verdict.evidence import Evidence
 from lowdim.study.verdict.rules.words import POORLY, choice, is_noise, numbers_of, percent, reference_words
 from lowdim.study.verdict.sentence import Sentence
@@ -10,6 +11,7 @@ CURVED = 0.9  # rank correlation of straight distances and those along the data:
 BENT = 0.1  # by how much it is below that of noise, where the data are curved
 READABLE = 0.7  # rank correlation of distances with those of a map: below, they should not be read
 DENSE = 0.5  # rank correlation of densities in data and map: below, densities should not be read
+LINE = 0.9  # dimensions: less than a line is no shape, but groups of so many rows
 FINE = 0.02  # difference to the linear map that is not worth a curved method
 
 
@@ -124,6 +126,7 @@ def dimension(found: Evidence) -> list[Sentence]:
         )
     elif low > found.width + 0.5:
         text = f"{word} cannot hold everything: {about}. Every map must lose neighbours or tear."
+        text += _on_a_larger_scale(d, found.width, word)
     elif high <= found.width + 0.5 and found.categories:
         text = (
             f"Whether {word} can be enough is open: rows with nearly the same categories have about {value:.1f} "
@@ -134,6 +137,26 @@ def dimension(found: Evidence) -> list[Sentence]:
     else:
         text = f"Whether {word} can be enough is open: {about}."
     return [Sentence("dimension", text, {"value": value, "low": low, "high": high}, "evidence-dimension")]
+
+
+def _on_a_larger_scale(d: IntrinsicDimension, width: int, word: str) -> str:
+    """Where noise has more dimensions than what it lies around: two scales that agree on few.
+
+    Groups make estimates small, too, at the scale of their size; the next scale then has another one.
+    """
+    agree = [
+        (m, d.curve[m])
+        for m in d.curve
+        if 2 * m in d.curve and max(d.curve[m][1], d.curve[2 * m][1]) <= min(d.curve[m][2], d.curve[2 * m][2])
+    ]
+    fitting = [(m, each) for m, each in agree if each[2] < d.interval[0] and each[0] >= LINE and each[2] <= width + 0.5]
+    if not fitting:
+        return ""
+    m, (value, low, high) = fitting[-1]
+    return (
+        f" On a larger scale, among {2 * m} nearest rows, they have about {value:.1f} ({low:.1f} to {high:.1f}): "
+        f"{word} can be enough for what the noise lies around."
+    )
 
 
 def linear(found: Evidence) -> list[Sentence]:

@@ -21,7 +21,9 @@ def structure(found: Evidence) -> list[Sentence]:
     if test.by_few_rows:
         text = _few(found, test)
     elif test.single_columns:
-        text = f"No relation between columns was found: {kept}, {noise}. {_single(test)} Look at the columns one by one."
+        text = (
+            f"No relation between columns was found: {kept}, {noise}. {_single(test)} Look at the columns one by one."
+        )
     elif not test.related:
         text = f"No structure was found: {kept}, {noise}. Do not read groups from any of these maps."
     elif test.by_maps:
