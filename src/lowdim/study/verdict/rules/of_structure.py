@@ -164,7 +164,7 @@ def order(found: Evidence) -> list[Sentence]:
         "it, and less is certain than p-values and intervals say, which take rows for independent."
     )
     numbers = {"share": found.order.share, "p_value": found.order.p_value, "rows": found.order.n_rows}
-    return [Sentence("order", text, numbers, "evidence-structure")]
+    return [Sentence("order", text, numbers, "evidence-order")]
 
 
 def _numbers(test: FoundStructure) -> dict[str, object]:
