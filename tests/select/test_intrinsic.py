@@ -183,6 +183,9 @@ def test_scales_at_which_all_rows_of_a_grid_are_equally_far_are_left_out():
     assert np.isnan(found.estimates["twonn"]).all()
     assert found.interval[0] <= 2 <= found.interval[1]
     assert "nan" in repr(found)
+    yes_or_no = (np.random.default_rng(0).random((90, 6)) < 0.5).astype(float)
+    for value, low, high in intrinsic_dimension(yes_or_no).estimates.values():
+        assert low <= value <= high or np.isnan([value, low, high]).any()
     with pytest.raises(ValueError, match="as on a grid, all are equally far"):
         intrinsic_dimension(np.ones((40, 40)) - np.eye(40), metric="precomputed")
 

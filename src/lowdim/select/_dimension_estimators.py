@@ -67,6 +67,8 @@ def maximum_likelihood(distances: Array, indices: Array, k: int) -> Estimate:
     """Levina and Bickel's estimator from k neighbours, its inverses averaged over rows (MacKay and Ghahramani)."""
     inverses = np.mean(np.log(distances[:, k - 1 : k] / distances[:, : k - 1]), axis=1)
     mean = float(inverses.mean())
+    if mean <= 0:  # all neighbours of each row are equally far
+        return Estimate(np.nan, np.nan, ML_SCALE * k)
     spread = _spread(inverses - mean, indices[:, :k]) / len(inverses)
     return Estimate(1 / mean, spread / mean**2, ML_SCALE * k)
 
@@ -81,6 +83,8 @@ def correlation(distances: Array, indices: Array, k: int) -> Estimate:
     inside = distances < radius
     logs = np.where(inside, np.log(radius / np.where(inside, distances, radius)), 0.0).sum(axis=1)
     counts = inside.sum(axis=1)
+    if logs.sum() <= 0:  # no two rows are nearer than the radius
+        return Estimate(np.nan, np.nan, CORRELATION_SCALE * k)
     mean = float(logs.sum() / counts.sum())
     spread = _spread(logs - mean * counts, indices[:, :k]) / float(counts.sum())
     return Estimate(1 / mean, spread / mean**2, CORRELATION_SCALE * k)

@@ -134,7 +134,7 @@ def intrinsic_dimension(
     def at_two_scales(estimator: Callable[[Array, Array, int], Estimate]) -> Interval:
         """What changes from half of the neighbours to all of them, as where a sheet is curved, is an error too."""
         (value, low, high), (_, *half) = (judged(estimator(distances, indices, size)) for size in (k, max(2, k // 2)))
-        return value, min(low, half[0]), max(high, half[1])
+        return value, float(np.fmin(low, half[0])), float(np.fmax(high, half[1]))
 
     k = min(NEIGHBORS, distances.shape[1])
     curve = {m: judged(gride(distances, indices, m)) for m in _scales(distances.shape[1])}

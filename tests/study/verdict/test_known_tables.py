@@ -94,6 +94,12 @@ def test_categories_make_the_number_of_columns_an_open_question():
     )
 
 
+def test_yes_and_no_have_a_verdict():
+    X = np.random.default_rng(0).normal(size=(90, 6)) > 0
+    X[45:, :3] = True
+    assert verdict_on(X).about("structure")
+
+
 def test_constant_columns_are_no_dimensions():
     X = np.column_stack([noise(100, 2), np.ones((100, 3))])
     assert about(verdict_on(X), "dimension").startswith("2 columns can hold everything: the data have no more.")
