@@ -295,6 +295,7 @@ def test_rows_that_a_map_draws_among_others_are_named():
     isolation[3] = np.inf  # beside copies
     assert "hides that 1 row stands apart" in text_about("rows", isolation=isolation)
     assert "(row 7)" in text_about("rows", isolation=isolation)
+    assert "(rows 0, 1, 2, 3, 4 and 3 more)" in text_about("rows", isolation=np.where(np.arange(100) < 8, 3.0, 1.0))
 
 
 def test_groups_by_verdict():
