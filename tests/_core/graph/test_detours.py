@@ -90,7 +90,7 @@ def test_ten_neighbours_of_500_rows(seed):
 def test_bundles_on_rolls_of_300_rows():
     """A wide bundle is not opened from its ends; what is found are short circuits, and hardly anything else."""
     seen, right = 0, []
-    for seed in range(6):
+    for seed in range(10):
         roll = datasets.swiss_roll(300, random_state=seed)
         G, flat = graph(roll.X, 10), roll.isometric_coordinates
         found = short_circuits(G, 10)
@@ -99,7 +99,7 @@ def test_bundles_on_rolls_of_300_rows():
             i, j = found.edges.T
             length = np.linalg.norm(roll.X[i] - roll.X[j], axis=1)
             right += (np.linalg.norm(flat[i] - flat[j], axis=1) > 3 * length).tolist()
-    assert seen >= 4
+    assert seen >= 6
     assert np.mean(right) > 0.95
 
 
