@@ -69,6 +69,7 @@ def test_suspects_are_few_rows_and_no_tables_of_few_values():
         (lambda rng: np.cumsum(rng.normal(size=(300, 4)), axis=0), True),
         (lambda rng: rng.normal(size=(300, 4)), False),
         (lambda rng: rng.normal(size=(300, 4)) + np.repeat([0.0, 9.0, 20.0], 100)[:, None], False),  # sorted by group
+        (lambda rng: rng.normal(size=(300, 4)) + np.repeat(9 * rng.normal(size=(15, 4)), 20, axis=0), False),
     ],
 )
 def test_an_order_of_the_table_is_told_from_groups_one_below_the_other(make, tells):

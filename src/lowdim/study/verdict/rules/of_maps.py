@@ -101,7 +101,13 @@ def labels(found: Evidence) -> list[Sentence]:
     beside = f"by chance {percent(shown.chance)}"
     beside += "" if shown.in_data is None else f", in the data {percent(shown.in_data)}"
     measured = f"{percent(ranked.values[ranked.best])} of the rows are nearest to a row of their class; {beside}"
-    if shown.beyond[1] <= 0:
+    if shown.beyond[1] > 0 and shown.in_data is not None and shown.in_data < shown.chance:
+        text = (
+            f"Do not read classes from these maps: in the data only {percent(shown.in_data)} of the rows are nearest "
+            f"to a row of their class, by chance {percent(shown.chance)}, as where many rows are equal; in the best "
+            f"map, {ranked.best}, {percent(ranked.values[ranked.best])}."
+        )
+    elif shown.beyond[1] <= 0:
         text = f"No map shows the classes beyond chance: in the best, {ranked.best}, {measured}."
     else:
         text = choice("To see the classes", ranked, measured)
@@ -174,10 +180,11 @@ def linear(found: Evidence) -> list[Sentence]:
         )
         return [Sentence("linear", text, numbers, "evidence-questions")]
     if name in ranked.ties or best - own < FINE:
-        lead = "beyond chance" if name in ranked.ties else "worth the loss of its axes"
+        low, high = (f"{100 * each:.1f}" for each in ranked.behind[name][1:])
+        lead = "more, but within chance" if name in ranked.ties else "hardly more"
         text = (
-            f"{name}, the linear map, would do for neighbours: no other keeps more {lead} ({percent(own)} against "
-            f"{percent(best)}), and its axes can be read."
+            f"{name}, the linear map, would do for neighbours, and its axes can be read: {ranked.best} keeps {lead} "
+            f"({percent(best)} against {percent(own)}; 95 % interval of the difference {low} to {high} points)."
         )
         return [Sentence("linear", text, numbers, "evidence-questions")]
     text = (
