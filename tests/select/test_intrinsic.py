@@ -175,6 +175,21 @@ def test_ties_are_reported():
         intrinsic_dimension(np.random.default_rng(0).integers(0, 30, (300, 2)).astype(float))
 
 
+@pytest.mark.filterwarnings("ignore:intrinsic_dimension. for .* equally far")
+def test_scales_at_which_all_rows_of_a_grid_are_equally_far_are_left_out():
+    grid = np.stack(np.meshgrid(np.arange(17.0), np.arange(17.0)), axis=-1).reshape(-1, 2)
+    found = intrinsic_dimension(grid)
+    assert np.isnan(found.curve[1]).all()
+    assert np.isnan(found.estimates["twonn"]).all()
+    assert found.interval[0] <= 2 <= found.interval[1]
+    assert "nan" in repr(found)
+    yes_or_no = (np.random.default_rng(0).random((90, 6)) < 0.5).astype(float)
+    for value, low, high in intrinsic_dimension(yes_or_no).estimates.values():
+        assert low <= value <= high or np.isnan([value, low, high]).any()
+    with pytest.raises(ValueError, match="as on a grid, all are equally far"):
+        intrinsic_dimension(np.ones((40, 40)) - np.eye(40), metric="precomputed")
+
+
 def test_few_rows_are_refused():
     with pytest.raises(ValueError, match="at least 20 different rows; got 15"):
         intrinsic_dimension(cube(2, 0, 15))

@@ -432,6 +432,7 @@ def test_incomplete_rows(policy):
     assert np.isfinite(again).all()
 
 
+@pytest.mark.filterwarnings("ignore:LaplacianEigenmaps. the neighbour graph seems to have short circuits")
 def test_single_precision_and_files(tmp_path):
     X = datasets.swiss_roll(250, random_state=3).X
     double, single = LaplacianEigenmaps(2).fit(X), LaplacianEigenmaps(2).fit(X.astype(np.float32))

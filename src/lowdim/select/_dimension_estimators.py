@@ -23,6 +23,7 @@ NORMAL = 1.959964  # 95 % of a normal distribution are within so many standard d
 # n = 200 to 20,000, s = 1.5 to 48: root mean square error 0.010 (benchmarks/intrinsic_dimension.py).
 EDGE = ((0.329, 1.08), (0.454, 9.69))
 UNSURE = 0.1  # of the correction: the formula is that good, for cubes
+MOST = 1e4  # dimensions
 GRIDE_SCALE = 1.5  # of the ratio of distances to neighbours 2 m and m, in units of m
 ML_SCALE = 0.526  # of all ratios of the distance to neighbour k, in units of k; the formula then fits to 0.007
 CORRELATION_SCALE = 0.768  # of pairs within a radius that holds k neighbours; the formula then fits to 0.019
@@ -43,7 +44,7 @@ class Estimate:
 
 
 def gride(distances: Array, indices: Array, m: int) -> Estimate:
-    """Maximum likelihood from the ratio of the distances to neighbours 2 m and m; m = 1 is TwoNN.
+    """Maximum likelihood from the ratio of the distances to neighbours 2 m and m; m = 1 is TwoNN. NaN where all are 1.
 
     Denti, Doimo, Laio, Mira (2022), The generalized ratios intrinsic dimension estimator.
     """
@@ -54,7 +55,9 @@ def gride(distances: Array, indices: Array, m: int) -> Estimate:
         inner = (m - 1) * logs / -np.expm1(-d * logs) if m > 1 else 0.0
         return 1 / d + inner - (2 * m - 1) * logs
 
-    d = float(brentq(lambda d: float(scores(d).sum()), 1e-3, 1e4, rtol=1e-10))
+    if scores(MOST).sum() >= 0:  # nearly all rows have both neighbours equally far away, as on a grid
+        return Estimate(np.nan, np.nan, GRIDE_SCALE * m)
+    d = float(brentq(lambda d: float(scores(d).sum()), 1e-3, MOST, rtol=1e-10))
     curvature = 1 / d**2 + (m - 1) * np.square(logs / (2 * np.sinh(np.minimum(d * logs / 2, 300))))
     spread = _spread(scores(d), indices[:, : 2 * m])
     return Estimate(d, spread / float(curvature.sum()), GRIDE_SCALE * m)
@@ -64,6 +67,8 @@ def maximum_likelihood(distances: Array, indices: Array, k: int) -> Estimate:
     """Levina and Bickel's estimator from k neighbours, its inverses averaged over rows (MacKay and Ghahramani)."""
     inverses = np.mean(np.log(distances[:, k - 1 : k] / distances[:, : k - 1]), axis=1)
     mean = float(inverses.mean())
+    if mean <= 0:  # all neighbours of each row are equally far
+        return Estimate(np.nan, np.nan, ML_SCALE * k)
     spread = _spread(inverses - mean, indices[:, :k]) / len(inverses)
     return Estimate(1 / mean, spread / mean**2, ML_SCALE * k)
 
@@ -78,6 +83,8 @@ def correlation(distances: Array, indices: Array, k: int) -> Estimate:
     inside = distances < radius
     logs = np.where(inside, np.log(radius / np.where(inside, distances, radius)), 0.0).sum(axis=1)
     counts = inside.sum(axis=1)
+    if logs.sum() <= 0:  # no two rows are nearer than the radius
+        return Estimate(np.nan, np.nan, CORRELATION_SCALE * k)
     mean = float(logs.sum() / counts.sum())
     spread = _spread(logs - mean * counts, indices[:, :k]) / float(counts.sum())
     return Estimate(1 / mean, spread / mean**2, CORRELATION_SCALE * k)
@@ -96,6 +103,8 @@ def without_edge(found: Estimate, n: int) -> Estimate:
             top *= 1.5
         return float(brentq(lambda D: expected(D) - value, value, top, rtol=1e-10)) if top > value else value
 
+    if not np.isfinite(found.value):
+        return found
     D = solved(found.value)
     slope = (solved(found.value * 1.001) - D) / (found.value * 0.001)
     return Estimate(D, float(np.hypot(found.error * slope, UNSURE * (D - found.value))), found.scale)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from lowdim._core.distances import check_metric, comparable
+from lowdim._core.manifold.neighborhood import unwatched
 from lowdim._core.neighbors import shared
 from lowdim._core.ranks.questions import MEASURES, distances_along, row_measures
 from lowdim._core.ranks.ranking import Ranking, ranking, regions, resampled
@@ -163,7 +164,7 @@ def fit_all(X: Any, candidates: Sequence[Candidate], seed: int) -> tuple[dict[st
     """
     maps: dict[str, Array] = {}
     failed: dict[str, str] = {}
-    with shared(X), warnings.catch_warnings():
+    with shared(X), unwatched(), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what a setting that is not chosen warns of is of no use
         for each in sorted(candidates, key=lambda one: -(one.value or 0)):
             try:

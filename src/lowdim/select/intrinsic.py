@@ -41,7 +41,7 @@ class IntrinsicDimension:
         at that scale, and `value` is the better answer.
     curve : dict of int to (value, low, high)
         The estimate from neighbours m and 2 m (Gride), for m = 1, 2, 4, ... Small m are sensitive to noise, large m to
-        curvature and to the edges of the data.
+        curvature and to the edges of the data. NaN where neighbours m and 2 m are equally far, as on a grid.
     per_row : ndarray
         The estimate of each row from 20 neighbours, averaged over them; NaN for copies of other rows.
     hubness : float
@@ -136,11 +136,11 @@ def intrinsic_dimension(
     def at_two_scales(estimator: Callable[[Array, Array, int], Estimate]) -> Interval:
         """What changes from half of the neighbours to all of them, as where a sheet is curved, is an error too."""
         (value, low, high), (_, *half) = (judged(estimator(distances, indices, size)) for size in (k, max(2, k // 2)))
-        return value, min(low, half[0]), max(high, half[1])
+        return value, float(np.fmin(low, half[0])), float(np.fmax(high, half[1]))
 
     k = min(NEIGHBORS, distances.shape[1])
     curve = {m: judged(gride(distances, indices, m)) for m in _scales(distances.shape[1])}
-    chosen, note = _plateau(curve)
+    chosen, note = _plateau({m: each for m, each in curve.items() if np.isfinite(each[0])}, owner)
     value, *interval = curve[chosen]
     return IntrinsicDimension(
         value=value,
@@ -205,9 +205,14 @@ def _scales(k: int) -> list[int]:
     return [2**power for power in range(int(np.log2(max(k // 2, 1))) + 1)]
 
 
-def _plateau(curve: dict[int, Interval]) -> tuple[int, str]:
+def _plateau(curve: dict[int, Interval], owner: str) -> tuple[int, str]:
     """The scale in the middle of the longest run of scales whose intervals have a common value."""
     scales = list(curve)
+    if not scales:
+        raise ValueError(
+            f"{owner}: X must have nearest rows at different distances; here, as on a grid, all are equally far. "
+            "Measure the rows more finely, or by another metric."
+        )
     intervals = [curve[m][1:] for m in scales]
     best = (0, 0)
     for first in range(len(scales)):
@@ -218,7 +223,7 @@ def _plateau(curve: dict[int, Interval]) -> tuple[int, str]:
     first, last = -best[1], best[0] - best[1]
     at = (first + last) // 2
     if first == last:
-        return scales[0], "from the nearest two neighbours (no two scales agree)"
+        return scales[0], f"from neighbours {scales[0]} and {2 * scales[0]} (no two scales agree)"
     return scales[at], f"the same within errors from neighbours {scales[first]} to {2 * scales[last]}"
 
 

@@ -18,6 +18,7 @@ Array = NDArray[Any]
 SAMPLED = 2000  # rows of a group whose density is looked at
 PARTS = 10  # a neighbourhood for densities holds this part of the group
 LEAST = 8  # rows of a peak, and of a group beside the one that is judged
+HALF = 0.5  # of the rows of the largest group beside it: a group that has fewer there is not looked at
 AROUND = 100  # rows that are looked at around a group, if it has fewer
 
 
@@ -53,13 +54,15 @@ class Space:
     def border(self, chosen: Array, members: Array, around: Array, codes: Array) -> float:
         """How far the density drops between the chosen rows and those around them, in standard deviations.
 
-        Of several groups around them the one that is least apart counts.
+        Of several groups around them the one that is least apart counts. A few rows of a group that begins there are
+        on the slope of another one, and say nothing.
         """
         if not (chosen[self.near] != chosen[:, None]).any():
             return np.inf
         both = np.concatenate([members, around])
         beside, counts = np.unique(codes[around], return_counts=True)
-        others = beside[(beside >= 0) & (counts >= LEAST)]
+        counts = np.where(beside >= 0, counts, 0)
+        others = beside[counts >= max(LEAST, HALF * counts.max(initial=0))]
         if not len(others):
             return self.drop(both, np.arange(len(both)) >= len(members))
         sides = np.concatenate([np.zeros(len(members), int), 1 + np.searchsorted(others, codes[around])])

@@ -87,6 +87,22 @@ def test_ten_neighbours_of_500_rows(seed):
     assert disparity[1] < 0.005
 
 
+def test_bundles_on_rolls_of_300_rows():
+    """A wide bundle is not opened from its ends; what is found are short circuits, and hardly anything else."""
+    seen, right = 0, []
+    for seed in range(10):
+        roll = datasets.swiss_roll(300, random_state=seed)
+        G, flat = graph(roll.X, 10), roll.isometric_coordinates
+        found = short_circuits(G, 10)
+        if found is not None:
+            seen += 1
+            i, j = found.edges.T
+            length = np.linalg.norm(roll.X[i] - roll.X[j], axis=1)
+            right += (np.linalg.norm(flat[i] - flat[j], axis=1) > 3 * length).tolist()
+    assert seen >= 6
+    assert np.mean(right) > 0.95
+
+
 @pytest.mark.parametrize(("length", "seed"), [(1, 0), (2, 1), (3, 2), (4, 3), (5, 4), (5, 5), (8, 1)])
 def test_chains_of_rows(length, seed):
     X, flat = chained_roll(1500, length, seed)

@@ -69,6 +69,7 @@ def test_suspects_are_few_rows_and_no_tables_of_few_values():
         (lambda rng: np.cumsum(rng.normal(size=(300, 4)), axis=0), True),
         (lambda rng: rng.normal(size=(300, 4)), False),
         (lambda rng: rng.normal(size=(300, 4)) + np.repeat([0.0, 9.0, 20.0], 100)[:, None], False),  # sorted by group
+        (lambda rng: rng.normal(size=(300, 4)) + np.repeat(9 * rng.normal(size=(15, 4)), 20, axis=0), False),
     ],
 )
 def test_an_order_of_the_table_is_told_from_groups_one_below_the_other(make, tells):
@@ -92,6 +93,12 @@ def test_categories_make_the_number_of_columns_an_open_question():
     assert "can be enough is open: rows with nearly the same categories" in about(
         verdict_on(table, ["famd", "isomap"]), "dimension"
     )
+
+
+def test_yes_and_no_have_a_verdict():
+    X = np.random.default_rng(0).normal(size=(90, 6)) > 0
+    X[45:, :3] = True
+    assert verdict_on(X).about("structure")
 
 
 def test_constant_columns_are_no_dimensions():

@@ -148,7 +148,7 @@ def test_structure_that_a_few_rows_make_is_said_to_be_theirs():
 def test_an_order_of_the_table_is_said():
     series = TableOrder(0.9, 1e-9, 100)
     text = text_about("order", order=series)
-    assert "for 90 % of 100 rows the next one is nearer than the fifth (by chance 50 %)" in text
+    assert "for 90 % of 100 rows the next one is nearer than the one after it (by chance 50 %)" in text
     assert text_about("order", order=TableOrder(0.6, 0.01, 100)) == ""
     assert text_about("order", order=TableOrder(0.1, 1e-9, 100)) == ""
     assert text_about("order") == ""
@@ -230,6 +230,11 @@ def test_classes_are_seen_only_beyond_chance():
     assert "next is pca, 30 points behind" in text
     unseen = text_about("labels", rankings=by_class, classes=ClassesShown(None, 0.88, (0.02, -0.01, 0.05)))
     assert unseen.startswith("No map shows the classes beyond chance: in the best, tsne, 90 % of the rows")
+    copies = text_about("labels", rankings=by_class, classes=ClassesShown(0.14, 0.33, (0.4, 0.3, 0.5)))
+    assert copies.startswith(
+        "Do not read classes from these maps: in the data only 14 % of the rows are nearest to a row"
+    )
+    assert copies.endswith("by chance 33 %, as where many rows are equal; in the best map, tsne, 90 %.")
     assert text_about("labels", rankings=by_class) == ""
     assert text_about("labels", classes=seen) == ""
 
@@ -295,6 +300,7 @@ def test_rows_that_a_map_draws_among_others_are_named():
     isolation[3] = np.inf  # beside copies
     assert "hides that 1 row stands apart" in text_about("rows", isolation=isolation)
     assert "(row 7)" in text_about("rows", isolation=isolation)
+    assert "(rows 0, 1, 2, 3, 4 and 3 more)" in text_about("rows", isolation=np.where(np.arange(100) < 8, 3.0, 1.0))
 
 
 def test_groups_by_verdict():
@@ -385,6 +391,18 @@ def test_dimensions_are_no_more_than_there_are_rows_and_columns():
     assert said.startswith("2 columns can hold everything: the data have no more. Look at the columns themselves")
 
 
+def test_noise_around_few_dimensions_is_told_from_groups():
+    branches = {4: (6.1, 4.7, 6.7), 8: (3.2, 2.5, 3.7), 16: (1.6, 1.2, 1.9), 32: (1.3, 1.0, 1.6)}
+    found = replace(dimension(9.6, 6.9, 11.3), curve=branches)
+    assert text_about("dimension", dimension=found).endswith(
+        "lose neighbours or tear. On a larger scale, among 32 nearest rows, they have about 1.6 (1.2 to 1.9): 2 "
+        "columns can be enough for what the noise lies around."
+    )
+    groups = {8: (6.5, 4.9, 7.1), 16: (5.2, 4.0, 5.6), 32: (0.5, 0.5, 0.6), 64: (0.5, 0.4, 0.6)}
+    for curve in (groups, {}, {16: (1.6, 1.2, 1.9)}, {16: (2.6, 2.1, 3.0), 32: (1.4, 1.3, 1.5)}):
+        assert "larger scale" not in text_about("dimension", dimension=replace(found, curve=curve))
+
+
 def test_categories_are_no_dimensions():
     few, many = dimension(1.3, 1.2, 1.5), dimension(4.1, 3.4, 4.6)
     said = text_about("dimension", dimension=few, categories=True)
@@ -399,11 +417,12 @@ def test_categories_are_no_dimensions():
 def test_whether_a_linear_map_would_do():
     assert "not enough for neighbours: it keeps 30 % beyond chance, tsne 60 %." in text_about("linear")
     tied = ranked("neighbours", {"tsne": 0.6, "pca": 0.59}, ("tsne", "pca"))
-    assert text_about("linear", rankings={"neighbours": tied}).startswith(
-        "pca, the linear map, would do for neighbours: no other keeps more beyond chance"
+    assert text_about("linear", rankings={"neighbours": tied}) == (
+        "pca, the linear map, would do for neighbours, and its axes can be read: tsne keeps more, but within chance "
+        "(60 % against 59 %; 95 % interval of the difference 0.0 to 20.0 points)."
     )
     close = ranked("neighbours", {"tsne": 0.6, "pca": 0.585}, ("tsne",))  # beyond chance, but hardly worth it
-    assert "no other keeps more worth the loss of its axes" in text_about("linear", rankings={"neighbours": close})
+    assert "tsne keeps hardly more (60 % against 58 %; 95" in text_about("linear", rankings={"neighbours": close})
     first = ranked("neighbours", {"pca": 0.85, "tsne": 0.7}, ("pca",))
     assert text_about("linear", rankings={"neighbours": first}) == (
         "pca, the linear map, would do for neighbours: no other keeps more (85 % beyond chance), and its axes can be "

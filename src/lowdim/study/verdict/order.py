@@ -9,19 +9,19 @@ from scipy.stats import binomtest
 
 from lowdim._core.ranks.reference import Reference
 
-LATER = 5  # rows on: the row that the next one is compared with
+LATER = 2  # rows on: the row that the next one is compared with; farther on, small groups would have ended
 MOST = 1000  # rows that are looked at
 LEVEL = 0.001
 
 
 @dataclass(frozen=True)
 class TableOrder:
-    """How often the next row of the table is nearer than the fifth, among rows that were looked at.
+    """How often the next row of the table is nearer than the one after it, among rows that were looked at.
 
     Attributes
     ----------
     share : float
-        In a table whose order says nothing it is a half, also where groups stand one below the other.
+        In a table whose order says nothing it is a half, and about so where groups stand one below the other.
     p_value : float
         Chance of such a share there.
     n_rows : int
@@ -39,7 +39,7 @@ class TableOrder:
 
 
 def table_order(space: Reference) -> TableOrder | None:
-    """Compare the distance to the next row with that to the fifth; None where distances of pairs are not at hand."""
+    """Compare the distance to the next row with that to the one after it; None where distances of pairs are slow."""
     rows = np.arange(0, space.n - LATER, LATER + 1)
     if space.pairs is None or len(rows) < 2:
         return None

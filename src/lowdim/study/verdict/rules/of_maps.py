@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lowdim.select.intrinsic import IntrinsicDimension
 from lowdim.study.verdict.evidence import Evidence
 from lowdim.study.verdict.rules.words import POORLY, choice, is_noise, numbers_of, percent, reference_words
 from lowdim.study.verdict.sentence import Sentence
@@ -10,6 +11,7 @@ CURVED = 0.9  # rank correlation of straight distances and those along the data:
 BENT = 0.1  # by how much it is below that of noise, where the data are curved
 READABLE = 0.7  # rank correlation of distances with those of a map: below, they should not be read
 DENSE = 0.5  # rank correlation of densities in data and map: below, densities should not be read
+LINE = 0.9  # dimensions: less than a line is no shape, but groups of so many rows
 FINE = 0.02  # difference to the linear map that is not worth a curved method
 
 
@@ -99,7 +101,13 @@ def labels(found: Evidence) -> list[Sentence]:
     beside = f"by chance {percent(shown.chance)}"
     beside += "" if shown.in_data is None else f", in the data {percent(shown.in_data)}"
     measured = f"{percent(ranked.values[ranked.best])} of the rows are nearest to a row of their class; {beside}"
-    if shown.beyond[1] <= 0:
+    if shown.beyond[1] > 0 and shown.in_data is not None and shown.in_data < shown.chance:
+        text = (
+            f"Do not read classes from these maps: in the data only {percent(shown.in_data)} of the rows are nearest "
+            f"to a row of their class, by chance {percent(shown.chance)}, as where many rows are equal; in the best "
+            f"map, {ranked.best}, {percent(ranked.values[ranked.best])}."
+        )
+    elif shown.beyond[1] <= 0:
         text = f"No map shows the classes beyond chance: in the best, {ranked.best}, {measured}."
     else:
         text = choice("To see the classes", ranked, measured)
@@ -124,6 +132,7 @@ def dimension(found: Evidence) -> list[Sentence]:
         )
     elif low > found.width + 0.5:
         text = f"{word} cannot hold everything: {about}. Every map must lose neighbours or tear."
+        text += _on_a_larger_scale(d, found.width, word)
     elif high <= found.width + 0.5 and found.categories:
         text = (
             f"Whether {word} can be enough is open: rows with nearly the same categories have about {value:.1f} "
@@ -134,6 +143,26 @@ def dimension(found: Evidence) -> list[Sentence]:
     else:
         text = f"Whether {word} can be enough is open: {about}."
     return [Sentence("dimension", text, {"value": value, "low": low, "high": high}, "evidence-dimension")]
+
+
+def _on_a_larger_scale(d: IntrinsicDimension, width: int, word: str) -> str:
+    """Where noise has more dimensions than what it lies around: two scales that agree on few.
+
+    Groups make estimates small, too, at the scale of their size; the next scale then has another one.
+    """
+    agree = [
+        (m, d.curve[m])
+        for m in d.curve
+        if 2 * m in d.curve and max(d.curve[m][1], d.curve[2 * m][1]) <= min(d.curve[m][2], d.curve[2 * m][2])
+    ]
+    fitting = [(m, each) for m, each in agree if each[2] < d.interval[0] and each[0] >= LINE and each[2] <= width + 0.5]
+    if not fitting:
+        return ""
+    m, (value, low, high) = fitting[-1]
+    return (
+        f" On a larger scale, among {2 * m} nearest rows, they have about {value:.1f} ({low:.1f} to {high:.1f}): "
+        f"{word} can be enough for what the noise lies around."
+    )
 
 
 def linear(found: Evidence) -> list[Sentence]:
@@ -151,10 +180,11 @@ def linear(found: Evidence) -> list[Sentence]:
         )
         return [Sentence("linear", text, numbers, "evidence-questions")]
     if name in ranked.ties or best - own < FINE:
-        lead = "beyond chance" if name in ranked.ties else "worth the loss of its axes"
+        low, high = (f"{100 * each:.1f}" for each in ranked.behind[name][1:])
+        lead = "more, but within chance" if name in ranked.ties else "hardly more"
         text = (
-            f"{name}, the linear map, would do for neighbours: no other keeps more {lead} ({percent(own)} against "
-            f"{percent(best)}), and its axes can be read."
+            f"{name}, the linear map, would do for neighbours, and its axes can be read: {ranked.best} keeps {lead} "
+            f"({percent(best)} against {percent(own)}; 95 % interval of the difference {low} to {high} points)."
         )
         return [Sentence("linear", text, numbers, "evidence-questions")]
     text = (

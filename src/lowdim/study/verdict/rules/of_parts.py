@@ -139,8 +139,8 @@ def _judged_pairs(found: Evidence) -> list[GroupPair]:
         return []
     verdicts = {group.name: group.verdict for group in found.groups.table}
     # A cluster of the map that is no group of the data has no distance: only classes are there whatever the map shows.
-    left = ("too few rows",) if found.clusters is None else ("too few rows", "torn", "overlaps")
-    out = {name for name, verdict in verdicts.items() if verdict in left}
+    own = found.clusters is not None
+    out = {name for name, kind in verdicts.items() if kind == "too few rows" or (own and kind != "holds together")}
     return [pair for pair in found.groups.pairs if not out & {pair.first, pair.second}]
 
 

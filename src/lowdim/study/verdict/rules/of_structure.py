@@ -160,11 +160,12 @@ def order(found: Evidence) -> list[Sentence]:
     share = percent(found.order.share)
     text = (
         f"Rows that follow each other in the table are alike: for {share} of {found.order.n_rows:,} rows the next one "
-        "is nearer than the fifth (by chance 50 %). If that is an order of time or place, groups may be stretches of "
-        "it, and less is certain than p-values and intervals say, which take rows for independent."
+        "is nearer than the one after it (by chance 50 %). If rows come in an order of time or place, or several of "
+        "them from one thing, groups may be no more than that, and less is certain than p-values and intervals say, "
+        "which take rows for independent."
     )
     numbers = {"share": found.order.share, "p_value": found.order.p_value, "rows": found.order.n_rows}
-    return [Sentence("order", text, numbers, "evidence-structure")]
+    return [Sentence("order", text, numbers, "evidence-order")]
 
 
 def _numbers(test: FoundStructure) -> dict[str, object]:
