@@ -23,7 +23,7 @@ from lowdim.app.label_file import with_labels
 from lowdim.app.left_out_rows import with_note_on_summary, without_rows, without_total
 from lowdim.app.read_options import ReadOptions
 from lowdim.app.reading.any_file import read_any
-from lowdim.app.reading.loaded import Loaded, counted, in_columns, listed, missing_values
+from lowdim.app.reading.loaded import Loaded, counted, listed, missing_values
 from lowdim.app.reading.source import PACKED_EXTENSIONS, STANDARD_INPUT
 from lowdim.study.columns import Column, Table, Wishes, read_table
 from lowdim.study.columns.column import MAPPED
@@ -218,9 +218,8 @@ def assemble(name: str, frame: pl.DataFrame, how: ReadOptions, *, source: str, n
     """Find out what the columns are, apply the options and check the result."""
     if not frame.width or (not frame.height and how.need_columns):
         raise UserError(f"{source}: the table is empty ({frame.height} rows, {frame.width} columns).")
-    frame, total = without_total(frame)
+    frame, total = without_total(frame, how.drop_rows)
     table = _understood(frame, resolved(how, frame.columns), source)
-    table = _with_finite(table)
     found = InputTable(name, table, (*notes, *total, *table.notes), frame=frame)
     found = without_rows(found, how.drop_rows, source) if how.drop_rows else with_note_on_summary(found)
     found = _without_holes(found, how, source)
@@ -268,29 +267,6 @@ def _refuse_against_model(how: ReadOptions, source: str) -> None:
                 f"{source}: --as {kind}:{quoted(name)} is not what the model was fitted with: {name!r} was a "
                 f"{fitted[name]} there. Leave it away, or fit another model."
             )
-
-
-def _with_finite(table: Table) -> Table:
-    """The table with infinite numbers as missing cells, as the errors of spreadsheets (#DIV/0!) are, and a note."""
-    found = {c.name: np.isinf(c.values) for c in table.used if c.values.dtype.kind == "f" and np.isinf(c.values).any()}
-    if not found:
-        return table
-    name, wrong = next(iter(found.items()))
-    count = sum(int(places.sum()) for places in found.values())
-    note = (
-        f"{counted(count, 'infinite value')} (or beyond 1.8e308) read as missing {in_columns(list(found))}; first: "
-        f"row {int(table.rows[wrong.argmax()]) + 1}; --drop {quoted(name)} leaves the column out"
-    )
-    columns = [_finite(c) if c.name in found else c for c in table.columns]
-    return replace(table, columns=tuple(columns), notes=(*table.notes, note))
-
-
-def _finite(column: Column) -> Column:
-    """The column with infinite cells as missing."""
-    values = np.where(np.isinf(column.values), np.nan, column.values)
-    if np.isnan(values).all():
-        return replace(column, values=values, kind="empty", use="left out", why="no finite values")
-    return replace(column, values=values, why=f"numbers, {np.nanmin(values):g} to {np.nanmax(values):g}")
 
 
 def _without_holes(found: InputTable, how: ReadOptions, source: str) -> InputTable:

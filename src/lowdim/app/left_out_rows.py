@@ -26,8 +26,11 @@ FEWEST = 3  # rows that a total can be told from
 CLOSE = 1e-3  # the share by which a total may differ from the sum, as rounding does
 
 
-def without_total(frame: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """The table without a last row that says it is a total, and whose numbers are the sums or means of the others."""
+def without_total(frame: pl.DataFrame, asked: Sequence[str] = ()) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """The table without a last row that says it is a total, and whose numbers are the sums or means of the others.
+
+    It stays where the user leaves it out by name or number (`asked`).
+    """
     n = frame.height - 1
     if n < FEWEST:
         return frame, ()
@@ -37,6 +40,9 @@ def without_total(frame: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
     if place is None or frame[:n, place].eq_missing(frame[n:, place][0]).any():
         return frame, ()
     told = [j for j, value in enumerate(last) if frame.dtypes[j].is_numeric() and value is not None]
+    known = [str(frame.height), str(last[place]).strip()]
+    if any(word in known for one in asked for word in listed_names(one, known)):
+        return frame, ()
     fits = sum(_summarises(frame[:n, j], float(last[j])) for j in told)
     if not fits or 2 * fits < len(told):
         return frame, ()

@@ -177,7 +177,7 @@ def _parsed(text: _Text, how: ReadOptions, decimal_comma: bool, **more: Any) -> 
 
 
 def _check_widths(text: _Text) -> None:
-    """An error that names the first line with another number of cells than the header; empty ones at its end are none."""
+    """An error that names the first line with another number of cells than the header, empty ones at its end aside."""
     if text.width < 2 or (_has_no_quotes(text) and not _some_width_differs(text)):
         return
     before = 0
