@@ -244,11 +244,20 @@ def _understood(frame: pl.DataFrame, how: ReadOptions, source: str) -> Table:
         option={**OPTIONS, "columns": "the model needs", "kinds": "the model needs"} if how.needed else OPTIONS,
     )
     try:
-        return read_table(frame, wishes)
+        found = read_table(frame, wishes)
+        return replace(found, columns=tuple(map(_as_fitted, found.columns))) if how.needed else found
     except ValueError as error:
         said = with_option_names(str(error))
         way = " --na TEXT reads a text as a missing cell." if "must hold numbers; got" in said else ""
         raise UserError(f"{said}{way}") from error
+
+
+def _as_fitted(column: Column) -> Column:
+    """A column with its reason: a saved model needs it as it is, and nobody else asked."""
+    needed = column.use == "map"
+    return replace(
+        column, why=column.why.replace("as asked", "as in the model"), why_use="" if needed else column.why_use
+    )
 
 
 def _refuse_against_model(how: ReadOptions, source: str) -> None:
