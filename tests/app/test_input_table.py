@@ -85,7 +85,6 @@ ERRORS = [
     ("a,b\n1,2\n2,\n3,4\n9,NA\n", ReadOptions(), r"2 missing values in 2 of 4 rows \(first: row 2, column 'b'\)\. "
                                              r"--rows complete uses only the 2 complete rows"),
     ("a,b\n1,\n,2\n3,\n,5\n", ReadOptions(rows="complete"), "no row is complete"),
-    ("a,b\n1,2\n2,inf\n3,4\n", ReadOptions(), r"1 infinite values \(first: row 2, column 'b'\)"),
     (TEXT, ReadOptions(label="knd"), "--label 'knd' is not a column. Did you mean 'kind'\\? Columns: a, b, kind"),
     (TEXT, ReadOptions(drop=("zzz",)), "--drop 'zzz' is not a column. Columns"),
     (TEXT, ReadOptions(names="zzz"), "--names 'zzz' is not a column"),

@@ -9,14 +9,17 @@ import pytest
 from lowdim.app.errors import UserError
 from lowdim.app.input_table import load
 from tests.app.messy_files import MESSY
+from tests.app.untidy_files import UNTIDY
+
+FILES = [*MESSY, *UNTIDY]
 
 
 def test_the_set_is_large_and_every_file_has_a_name_of_its_own():
     assert len(MESSY) >= 40
-    assert len({entry.id for entry in MESSY}) == len(MESSY)
+    assert len({entry.id for entry in FILES}) == len(FILES)
 
 
-@pytest.mark.parametrize("entry", MESSY, ids=lambda entry: entry.id)
+@pytest.mark.parametrize("entry", FILES, ids=lambda entry: entry.id)
 def test_messy_file(tmp_path, entry):
     path = tmp_path / entry.name
     path.write_bytes(entry.content)

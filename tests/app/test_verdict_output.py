@@ -5,6 +5,7 @@ import json
 import re
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -12,7 +13,10 @@ import pytest
 
 import lowdim
 from lowdim.app.cli import main
+from lowdim.app.console import BRIEF, LEGEND, column_lines
+from lowdim.study.columns import read_table
 from lowdim.study.verdict.against_noise import Judged, Noise
+from lowdim.study.verdict.rules.words import named_rows
 
 
 @pytest.fixture
@@ -98,3 +102,24 @@ def test_rows_are_called_as_in_the_file(table, capsys, monkeypatch):
     exported = pl.read_parquet("o/embeddings.parquet")
     assert exported.filter(pl.col("pca_verdict") == "misplaced")["row"].to_list() == [number]
     assert number == 9  # the eighth of the rows that are used; an empty one is before it
+
+
+def test_columns_with_the_same_reason_are_one_line_and_doubts_stay(rng):
+    answers = {f"Q{i}": rng.permutation(np.arange(60) % 5 + 1) for i in range(1, 15)}
+    table = read_table(answers | {"gender": rng.permutation(np.arange(60) % 3 + 1), "age": rng.normal(40, 9, 60)})
+    lines = [" ".join(line.split()) for line in column_lines(table)]
+    assert lines[0].startswith("Q1 ... Q14 number map 14 columns alike: whole numbers, 1 to 5; 5 different whole")
+    assert lines[0].endswith("may be codes of categories: --as category:Q1")
+    assert lines[1].endswith("--as category:gender")
+    assert len(lines) == 3
+
+
+def test_every_score_in_the_terminal_is_explained():
+    assert set(LEGEND) == set(BRIEF)
+
+
+def test_a_row_without_a_name_is_called_by_its_number():
+    found = SimpleNamespace(n_rows=3, row_names=["ann", "", "bob"], row_numbers=np.array([1, 2, 4]))
+    assert named_rows(found, np.array([0, 1])) == "ann and row 2"
+    found.row_names = None
+    assert named_rows(found, np.array([0, 2])) == "rows 1 and 4"

@@ -30,6 +30,15 @@ if TYPE_CHECKING:
 # Measures that fit on a terminal; the report and scores.json have all of them.
 BRIEF = ("auc", "trustworthiness", "continuity", "scale_optimal_stress", "knn_error")
 
+FEWEST_ALIKE = 4  # columns with the same kind, use and reason that are one line
+LEGEND = {
+    "auc": "AUC R_NX: neighbours that the map keeps, averaged over all numbers of neighbours (1 all, 0 by chance)",
+    "trustworthiness": "Trust.: neighbours in the map are neighbours in the data (1 best)",
+    "continuity": "Cont.: neighbours in the data are neighbours in the map (1 best)",
+    "scale_optimal_stress": "Stress: error of the distances (0 best)",
+    "knn_error": "1-NN error: share of rows whose nearest row in the map has another label",
+}
+
 
 def console(error: bool = False) -> Console:
     """A console on the current stdout or stderr; 140 characters wide where it is not a terminal."""
@@ -124,15 +133,30 @@ def column_lines(table: Table) -> list[str]:
     rows: list[tuple[str, str, str, str]] = []
     for columns in alike(table.columns):
         kind, use = columns[0].kind, columns[0].use
-        if len(columns) > MOST_LISTED:
+        lines = [line for same in _same_reason(columns) for line in _lines(same, kind, use)]
+        if len(lines) > MOST_LISTED:
             name = f"{columns[0].name} ... {columns[-1].name}"
-            rows.append((name, kind, use, f"{len(columns)} columns; first: {columns[0].reason}"))
-        else:
-            rows += [(column.name, kind, use, _reason(column)) for column in columns]
+            lines = [(name, kind, use, f"{len(columns)} columns; first: {_reason(columns[0])}")]
+        rows += lines
     widths = [min(28, max((len(row[j]) for row in rows), default=0)) for j in range(3)]
     return [
         "  " + "  ".join([*(cell[:28].ljust(w) for cell, w in zip(row, widths, strict=False)), row[3]]) for row in rows
     ]
+
+
+def _same_reason(columns: Sequence[Column]) -> list[list[Column]]:
+    """The columns, those together that have the same to be said about them, such as the items of a questionnaire."""
+    groups: dict[tuple[str, str], list[Column]] = {}
+    for column in columns:
+        groups.setdefault((column.reason, column.doubt), []).append(column)
+    return list(groups.values())
+
+
+def _lines(columns: Sequence[Column], kind: str, use: str) -> list[tuple[str, str, str, str]]:
+    if len(columns) < FEWEST_ALIKE:
+        return [(column.name, kind, use, _reason(column)) for column in columns]
+    listed = f"{len(columns)} columns alike: {_reason(columns[0])}"
+    return [(f"{columns[0].name} ... {columns[-1].name}", kind, use, listed)]
 
 
 def _reason(column: Column) -> str:
@@ -164,6 +188,7 @@ def print_comparison(result: Comparison, told: Sequence[str] = ()) -> None:
         width = "–" if row["n_components"] is None else str(row["n_components"])
         grid.add_row(method, width, row["embedded"], *(row["values"][m.key] for m in brief), f"{row['seconds']:.2f}")
     console().print(grid)
+    print_line(f"r: columns of the map. {'. '.join(LEGEND[m.key] for m in brief)}.")
     chosen = [f"methods: {'; '.join(result.panel)}"] if result.panel else []
     for line in (*chosen, *(note for note in result.notes if note not in told)):
         print_line(in_words(line, "compare"))

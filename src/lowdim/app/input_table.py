@@ -20,7 +20,7 @@ from lowdim._core.tables.kinds import some_of
 from lowdim.app.column_names import one_name, quoted, resolved
 from lowdim.app.errors import UserError, with_option_names
 from lowdim.app.label_file import with_labels
-from lowdim.app.left_out_rows import with_note_on_summary, without_rows
+from lowdim.app.left_out_rows import with_note_on_summary, without_rows, without_total
 from lowdim.app.read_options import ReadOptions
 from lowdim.app.reading.any_file import read_any
 from lowdim.app.reading.loaded import Loaded, counted, listed, missing_values
@@ -218,9 +218,9 @@ def assemble(name: str, frame: pl.DataFrame, how: ReadOptions, *, source: str, n
     """Find out what the columns are, apply the options and check the result."""
     if not frame.width or (not frame.height and how.need_columns):
         raise UserError(f"{source}: the table is empty ({frame.height} rows, {frame.width} columns).")
+    frame, total = without_total(frame, how.drop_rows)
     table = _understood(frame, resolved(how, frame.columns), source)
-    _check_finite(table, source)
-    found = InputTable(name, table, (*notes, *table.notes), frame=frame)
+    found = InputTable(name, table, (*notes, *total, *table.notes), frame=frame)
     found = without_rows(found, how.drop_rows, source) if how.drop_rows else with_note_on_summary(found)
     found = _without_holes(found, how, source)
     if found.n_rows < how.min_rows:
@@ -244,11 +244,20 @@ def _understood(frame: pl.DataFrame, how: ReadOptions, source: str) -> Table:
         option={**OPTIONS, "columns": "the model needs", "kinds": "the model needs"} if how.needed else OPTIONS,
     )
     try:
-        return read_table(frame, wishes)
+        found = read_table(frame, wishes)
+        return replace(found, columns=tuple(map(_as_fitted, found.columns))) if how.needed else found
     except ValueError as error:
         said = with_option_names(str(error))
         way = " --na TEXT reads a text as a missing cell." if "must hold numbers; got" in said else ""
         raise UserError(f"{said}{way}") from error
+
+
+def _as_fitted(column: Column) -> Column:
+    """A column with its reason: a saved model needs it as it is, and nobody else asked."""
+    needed = column.use == "map"
+    return replace(
+        column, why=column.why.replace("as asked", "as in the model"), why_use="" if needed else column.why_use
+    )
 
 
 def _refuse_against_model(how: ReadOptions, source: str) -> None:
@@ -266,17 +275,6 @@ def _refuse_against_model(how: ReadOptions, source: str) -> None:
             raise UserError(
                 f"{source}: --as {kind}:{quoted(name)} is not what the model was fitted with: {name!r} was a "
                 f"{fitted[name]} there. Leave it away, or fit another model."
-            )
-
-
-def _check_finite(table: Table, source: str) -> None:
-    for column in table.used:
-        wrong = np.isinf(column.values) if column.values.dtype.kind == "f" else np.zeros(1, dtype=bool)
-        if wrong.any():
-            row = int(table.rows[wrong.argmax()]) + 1
-            raise UserError(
-                f"{source}: {int(wrong.sum())} infinite values (first: row {row}, column {column.name!r}); replace "
-                f"them, or leave the column out with --drop {quoted(column.name)}."
             )
 
 

@@ -21,6 +21,7 @@ from lowdim._core.params import checked
 from lowdim._core.renamed import renamed_arguments
 from lowdim._core.runtime.rng import generator
 from lowdim.study.columns import Kind, Wishes
+from lowdim.study.columns.given import as_table
 from lowdim.study.comparison import Comparison
 from lowdim.study.data import Data, data_of, data_of_distances
 from lowdim.study.data_copy import copy_of
@@ -81,8 +82,9 @@ def compare(
     Parameters
     ----------
     X : data frame, dict of columns, or array-like of shape (n, d)
-        The rows. Of a data frame (pandas, polars) or dictionary, each column is looked at; an array of numbers is used
-        as it is. With missing cells (NaN), methods given by name use their own model of incomplete rows or expected
+        The rows. Of a data frame (pandas, polars, a table of Arrow), dictionary, list of records or structured array,
+        each column is looked at; vectors in the cells of a pandas column become columns; an array of numbers is used as
+        it is. With missing cells (NaN), methods given by name use their own model of incomplete rows or expected
         distances, and methods that need complete rows are reported as failed; the reference distances are then the
         expected distances between the rows. With categories, distances are Gower's.
     y : array-like of shape (n,) or str, optional
@@ -178,6 +180,7 @@ def compare(
     start, seed, width = time.perf_counter(), _seed(random_state), _width(n_components)
     limits = Limits.of(limit_time, limit_memory, own_process, "compare")
     items = isinstance(metric, str) and metric == "precomputed" and isinstance(reference, str)
+    X = as_table(X, "compare")
     data = data_of_distances(X, "compare") if items else data_of(X, _wishes(y, row_names, columns, drop, kinds), scale)
     labels, names = _labels(in_order_of(X, y), data, label_name), _row_names(row_names, data)
     panel = _panel(methods, traits_of(data, labels, width), labels is not None)

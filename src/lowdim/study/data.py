@@ -215,6 +215,7 @@ def _asks(wishes: Wishes) -> bool:
 
 def _checked(X: Any, owner: str, least: int) -> Array:
     """Finite numbers (or NaN) in enough rows, converted once, so that nobody needs copies."""
+    _refuse_infinite(X, owner)
     with naming_text(X, owner):
         rows = check_array(
             X, dtype=(np.float64, np.float32), order="C", ensure_all_finite="allow-nan", ensure_min_samples=least,
@@ -223,6 +224,16 @@ def _checked(X: Any, owner: str, least: int) -> Array:
     check_rows_differ(rows, owner)
     missing.refuse_scale(float(np.fmax(np.fmax.reduce(rows, axis=None), -np.fmin.reduce(rows, axis=None))), owner)
     return np.asarray(rows)
+
+
+def _refuse_infinite(X: Any, owner: str) -> None:
+    wrong = np.argwhere(np.isinf(X)) if isinstance(X, np.ndarray) and X.dtype.kind == "f" else ()
+    if len(wrong):
+        place = ", ".join(map(str, wrong[0]))
+        raise ValueError(
+            f"{owner}: X has {len(wrong)} infinite values (first: X[{place}]). Set them to NaN, a missing cell, "
+            "or leave the columns out."
+        )
 
 
 def _scaled(

@@ -126,7 +126,8 @@ def test_numbers_in_several_units_are_named():
 def test_values_survive():
     np.testing.assert_array_equal(column(["1,234.5", "2,000", "-3"]).values, [1234.5, 2000, -3])
     np.testing.assert_array_equal(column(["1,5", "2", "-3,25"]).values, [1.5, 2, -3.25])
-    np.testing.assert_array_equal(column(["$1.50", "$-2", "3€"]).values, [1.5, -2, 3])
+    np.testing.assert_array_equal(column(["$1.50", "$-2", "3$"]).values, [1.5, -2, 3])
+    assert column(["$1.50", "$-2", "3€"]).doubt.startswith("numbers with different units ($, €)")
     np.testing.assert_array_equal(
         column(["34,7 %", "2 %", "unknown", *(f"{i},5 %" for i in range(9))]).values[:2], [34.7, 2]
     )

@@ -119,10 +119,12 @@ def test_columns_that_count_twice_are_named(rng):
     assert not read_table({"a": a, "b": b}).notes
 
 
-def test_equal_names_are_refused():
-    frame = pd.DataFrame([[1.5, 2], [3, 4]], columns=["a", "a"])
-    with pytest.raises(ValueError, match="column names must be different; 'a' appears 2 times"):
-        read_table(frame)
+def test_equal_names_are_made_different():
+    frame = pd.DataFrame([[1.5, 2, 9, 4], [3, 4, 7, 1], [0, 5, 2, 2]], columns=["a", "a", "a_2", 1])
+    found = read_table(frame)
+    assert found.column_names == ["a", "a_3", "a_2", "1"]
+    assert found.notes == ("repeated column names made different: 'a' -> 'a_3'",)
+    np.testing.assert_array_equal(found.numbers()[:, 1], [2, 4, 5])
 
 
 def test_wide_tables_are_read_quickly(rng):

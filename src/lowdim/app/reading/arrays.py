@@ -7,7 +7,7 @@ from typing import IO, Any
 
 import numpy as np
 import polars as pl
-from scipy import sparse
+from scipy import io, sparse
 
 from lowdim.app.errors import UserError
 from lowdim.app.read_options import ReadOptions
@@ -69,6 +69,18 @@ def _sparse_frame(source: Source) -> pl.DataFrame:
     if hasattr(found, "check_format"):
         found.check_format(full_check=True)  # compiled code trusts the indices
     return _frame_of(found.toarray(), source.shown)
+
+
+def read_matrix_market(source: Source, how: ReadOptions) -> Loaded:
+    """A matrix of numbers, such as the counts of single cells; cells that are not written are 0."""
+    with source.open() as stream:
+        rows, columns = io.mminfo(stream)[:2]
+    refuse_larger(array_size((rows, columns), 8), source.shown, f"all {(rows, columns)} cells")
+    with source.open() as stream:
+        found = io.mmread(stream)
+    said = "cells that are not written are 0" if sparse.issparse(found) else "every cell is written"
+    array = found.toarray() if sparse.issparse(found) else np.asarray(found)
+    return Loaded(_frame_of(array, source.shown), (*source.notes, f"a matrix of {rows} x {columns}: {said}"))
 
 
 def _header(stream: IO[bytes]) -> tuple[tuple[int, ...], np.dtype]:

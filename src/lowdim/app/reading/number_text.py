@@ -19,7 +19,7 @@ MISSING_WORDS = ["", "NA", "N/A", "NaN", "nan", "null", "NULL"]
 MISSING_IN_NUMBERS = {
     "na", "n/a", "n.a.", "nan", "<na>", "null", "none", "nil", "missing", "-", "--", "\u2013", "\u2014", "?", ".", "..",
     "#n/a", "#na", "#div/0!", "#value!", "#num!", "#null!", "#ref!", "#name?", "nat", "\\n", "(null)", "[null]", ":",
-    "n/d", "n.d.", "n.b.", "k.a.", "k. a.", "keine angabe", "unbekannt", "unknown", "\u221e", "-\u221e",
+    "n/d", "n.d.", "n.b.", "k.a.", "k. a.", "keine angabe", "\u221e", "-\u221e",
 }  # fmt: skip
 SPACES = " '\u2019\u00a0\u202f\u2007\u2009"
 SIGN, POWER = "[+-]?", r"(?:[eE][+-]?\d+)?"
@@ -143,6 +143,8 @@ def _plain(text: pl.Series, decimal: str | None) -> pl.Series:
 def _styled(text: pl.Series, name: str, findings: Findings) -> pl.Series | None:
     """Numbers with one sign in every cell, or in one style of writing."""
     plain_text, signs = with_plain_digits(text)
+    if are_codes(plain_text):  # ="001" keeps its zeros in a spreadsheet
+        return None
     bare, more = without_signs(plain_text)
     signs += more
     numbers, called = _plain(bare, findings.decimal), None

@@ -177,12 +177,13 @@ def _parsed(text: _Text, how: ReadOptions, decimal_comma: bool, **more: Any) -> 
 
 
 def _check_widths(text: _Text) -> None:
-    """An error that names the first line with another number of cells than the header."""
+    """An error that names the first line with another number of cells than the header, empty ones at its end aside."""
     if text.width < 2 or (_has_no_quotes(text) and not _some_width_differs(text)):
         return
     before = 0
     for i, (row, line) in enumerate(_rows(text)):
-        if i >= text.header.first and len(row) != text.width and "".join(row).strip():
+        short = len(row) < text.width or any(cell.strip() for cell in row[text.width :])
+        if i >= text.header.first and len(row) != text.width and short and "".join(row).strip():
             raise UserError(
                 f"{text.source.shown}: line {before + 1} has {len(row)} fields; {text.width} are expected. Correct the "
                 "line, put quotes around cells that contain the separator, or choose it with --separator."
@@ -191,15 +192,22 @@ def _check_widths(text: _Text) -> None:
 
 
 def _quoted_again(text: _Text) -> io.BytesIO:
-    """The data with quotes around every cell, as a mark inside a cell needs them: 5" is 5 inches."""
+    """The data with quotes around every cell, as a mark inside a cell needs them: 5" is 5 inches.
+
+    Empty cells behind the last column, as spreadsheets write them in some of the lines, are left out.
+    """
     _check_closed(text)
-    if not any("quotation marks inside" in note for note in text.source.notes):
+    wide = not _has_no_quotes(text) and not any("quotation marks inside" in note for note in text.source.notes)
+    longer = sum(len(row) > text.width for row, _ in _rows(text))
+    if wide and not longer:
         text.source.notes.append("quotation marks inside cells are part of the text")
+    if longer and not any("separators at the end" in note for note in text.source.notes):
+        text.source.notes.append(f"separators at the end of {counted(longer, 'line')}, with nothing between, left out")
     out = io.StringIO(newline="")
     writer = csv.writer(
         out, delimiter=text.dialect.separator, quotechar=text.dialect.quote, quoting=csv.QUOTE_ALL, lineterminator="\n"
     )
-    rows = (row for row, _ in _rows(text) if row)
+    rows = (row[: text.width] for row, _ in _rows(text) if row)
     writer.writerows(rows if text.in_place else islice(rows, text.header.first, None))
     return io.BytesIO(out.getvalue().encode())
 

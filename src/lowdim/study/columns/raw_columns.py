@@ -8,21 +8,18 @@ from typing import Any
 import numpy as np
 
 from lowdim._core.tables.columns import as_cells, frame_columns, is_frame, raw_columns
+from lowdim.study.columns.given import different_names
 
 
 def named_columns(X: Any, owner: str) -> dict[str, np.ndarray]:
-    """Name -> values, in the order of the table; columns without names are "1", "2", ...
+    """Name -> values, in the order of the table; columns without names are "1", "2", ..., repeated names get a number.
 
     Numbers are float64 with NaN, dates datetime64 with NaT, everything else objects with None.
     """
     if isinstance(X, Mapping):
         return _of_mapping(X, owner)
     if is_frame(X):
-        names = [str(name) for name in X.columns]
-        twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
-        if twice is not None:
-            raise ValueError(f"{owner}: column names must be different; {twice!r} appears {names.count(twice)} times.")
-        return dict(zip(names, _of_frame(X), strict=True))
+        return dict(zip(different_names([str(name) for name in X.columns]), _of_frame(X), strict=True))
     cells = as_cells(X)
     if cells.ndim != 2:
         raise ValueError(f"{owner}: X must be a table of rows and columns; got shape {cells.shape}.")

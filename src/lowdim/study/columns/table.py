@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,6 +13,8 @@ from lowdim._core.tables.columns import has_categories, is_frame
 from lowdim._core.tables.orders import ordered_column, orders_of
 from lowdim.study.columns.asked_kinds import as_kind, without_marks
 from lowdim.study.columns.column import Column
+from lowdim.study.columns.given import different_names, note_on_names
+from lowdim.study.columns.infinite import with_finite
 from lowdim.study.columns.kinds import kind_of
 from lowdim.study.columns.raw_columns import named_columns
 from lowdim.study.columns.row_index import with_index
@@ -142,6 +144,7 @@ def read_table(X: Any, wishes: Wishes = Wishes()) -> Table:  # noqa: B008 (froze
         Without the rows that have no value in any column that the methods see.
     """
     raw = named_columns(X, wishes.owner)
+    renamed = note_on_names(X, list(raw))
     wishes.check(list(raw))
     raw = {name: raw[name] for name in dict.fromkeys((*wishes.columns, *raw))}  # in the order asked for
     orders = _orders(X)
@@ -151,8 +154,10 @@ def read_table(X: Any, wishes: Wishes = Wishes()) -> Table:  # noqa: B008 (froze
     ]
     n = len(next(iter(raw.values()))) if raw else 0
     frame = type(X) if is_frame(X) else None
-    decided = with_index(decide(columns, wishes), X, wishes)
-    table = Table(tuple(decided), np.arange(n), n, (), frame, _is_single(X))
+    decided: Sequence[Column] = with_index(decide(columns, wishes), X, wishes)
+    rows = np.arange(n)
+    decided, infinite = with_finite(decided, rows)
+    table = Table(tuple(decided), rows, n, (*renamed, *infinite), frame, _is_single(X))
     if not table.used:
         if not wishes.need_columns:
             return table
@@ -191,7 +196,7 @@ def _orders(X: Any) -> dict[str, tuple[str, ...]]:
     """The columns of a data frame whose type has an order, and their values in that order."""
     if not is_frame(X):
         return {}
-    found = zip(map(str, X.columns), orders_of(X), strict=True)
+    found = zip(different_names([str(name) for name in X.columns]), orders_of(X), strict=True)
     return {name: levels for name, levels in found if levels is not None}
 
 

@@ -44,6 +44,7 @@ KNOWN_UNITS = {
     ),
     *("mol", "mmol", "Pa", "kPa", "hPa", "bar", "mbar", "V", "mV", "A", "mA", "W", "kW", "Hz", "kHz", "MHz", "GHz"),
 }
+_MONEY = re.compile(r"[$€£¥]")
 _SIGNS = re.compile(r"^(?<![0-9])[$€£¥]\s*|\s*([$€£¥]|%)$")
 # Of the different values of a column, so many must be numbers for the others to count as missing cells; and there may
 # be so many others.
@@ -76,6 +77,8 @@ def as_numbers(different: list[str], *, codes: bool = False) -> Reading | None:
     bare = {text: _SIGNS.sub("", _SIGNS.sub("", cell)).strip() for text, cell in stripped.items()}
     unit = _common_unit(list(stripped.values()))
     measured = {text: cell.removesuffix(unit).strip() for text, cell in stripped.items()} if unit else None
+    if len(_currencies(different)) > 1:  # 12 dollars and 15 euros are no numbers of one column
+        return None
     written = [(stripped, ""), (bare, " and a currency or percent sign"), (measured, f" and the unit {unit}")]
     for cells, also in written:
         for how, parse in _NOTATIONS if cells is not None else ():
@@ -96,7 +99,14 @@ def several_units(different: list[str]) -> tuple[str, ...]:
     """The units of a column of numbers that have different ones, two of which are known; empty for anything else."""
     found = [match.group(1) if (match := _UNIT.search(text.strip())) else "" for text in different]
     units = tuple(dict.fromkeys(found))
+    if len(money := _currencies(different)) > 1 and all(has_digit(text) for text in different):
+        return money
     return units if "" not in units and len(KNOWN_UNITS.intersection(units)) > 1 else ()
+
+
+def _currencies(different: list[str]) -> tuple[str, ...]:
+    """The signs of currencies in a column."""
+    return tuple(dict.fromkeys(sign for text in different for sign in _MONEY.findall(text)))
 
 
 def _common_unit(cells: list[str]) -> str:

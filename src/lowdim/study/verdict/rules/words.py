@@ -70,7 +70,9 @@ def rows_named(found: Evidence, verdict: np.ndarray) -> str:
 def named_rows(found: Evidence, rows: np.ndarray) -> str:
     """The first of some rows, by name where they have one, and how many more there are."""
     numbers = np.arange(found.n_rows) if found.row_numbers is None else found.row_numbers
-    names = [str(numbers[i]) if found.row_names is None else found.row_names[i] for i in rows[:NAMED]]
+    given = [""] * found.n_rows if found.row_names is None else found.row_names
+    called = "" if found.row_names is None else "row "  # a row without a name, among others that have one
+    names = [given[i] or f"{called}{numbers[i]}" for i in rows[:NAMED]]
     word = "" if found.row_names is not None else "row " if len(rows) == 1 else "rows "
     return word + listed(names, len(rows))
 

@@ -1,0 +1,172 @@
+"""More files as people have them: remarks below the rows, drawn tables, other scripts, other formats of text.
+
+Beside `messy_files`, in the same form; `test_messy_files` reads both.
+"""
+
+import codecs
+import gzip
+
+import polars as pl
+
+from tests.app.messy_files import AB, PLAIN, SEMICOLONS, Messy, saved, text, wrong
+
+REMARK = "the text below the rows is a remark, not used as data: "
+ABC = {"a": [1, 4, 7], "b": [2, 5, 8], "c": [3, 6, 10]}
+ROWS = "a,b,c\n1,2,3\n4,5,6\n7,8,10\n"
+THREE = [1, 2, 3]
+PIPES = "columns are separated by vertical bars"
+
+
+def one(id, cells, numbers, *notes):
+    """A column written in some way beside a column of plain numbers."""
+    quoted = "".join(f'"{cell.replace(chr(34), chr(34) * 2)}",{i}\n' for i, cell in enumerate(cells, 1))
+    return text(id, "a,b\n" + quoted, {"a": numbers, "b": [float(i) for i in range(1, len(cells) + 1)]}, *notes)
+
+
+BELOW = [
+    text("a source below a blank line", ROWS + "\nSource: ministry, 2020\n", ABC, REMARK + "'Source: ministry, 2020'"),
+    text("remarks in the first of all cells", ROWS + "Quelle: Amt,,\n* vorläufig,,\n", ABC, "'Quelle: Amt' and 1 more"),
+    text("a remark under numbers", ROWS + "preliminary\n", ABC, REMARK + "'preliminary'"),
+    text("a comment at the end", ROWS + "# end of file\n", ABC, REMARK + "'# end of file'"),
+    text("the number of rows at the end", ROWS + "(3 rows)\n", ABC, REMARK),
+    text(
+        "a remark that only looks like one",
+        "name,b,c\nann,1,2\nbob,2,3\nNote,,\n",
+        {"name": ["ann", "bob", "Note"], "b": [1, 2, None], "c": [2, 3, None]},
+    ),
+    wrong("a cut row under names", "name,b,c\nann,1,2\nbob,2,3\nNew Yo\n", "line 4 has 1 fields; 3 are expected"),
+    wrong("a cut row of numbers", ROWS + "11\n", "line 5 has 1 fields"),
+    wrong("a comment between the rows", "a,b\n1,2\n# break\n3,4\n5,6\n", "line 3 has 1 fields; 2 are expected"),
+    text(
+        "the names again", PLAIN + PLAIN, {k: v * 2 for k, v in AB.items()}, "the column names come 2 times; read once"
+    ),
+    wrong(
+        "a second table", "a,b\n1,2\n3,4\n\nname,value\nx,9\ny,8\n", r"a second table begins in line 5 \(name, value\)"
+    ),
+    wrong("a second, wider table", "a,b\n1,2\n3,4\n\nx,y,z\n1,2,3\n", r"a second table begins in line 5 \(x, y, z\)"),
+    text("no remark in one column", "word\none\ntwo\nSource: three\n", {"word": ["one", "two", "Source: three"]}),
+    text(
+        "separators at the end of some lines",
+        "a,b,c\n1,2,3,,\n4,5,6\n7,8,10,\n",
+        ABC,
+        "separators at the end of 2 lines",
+    ),
+]
+
+FORMS = [
+    text("a separator in the first line", "sep=;\na;b\n1;2.5\n2;-1\n3;0\n", AB, "the first line, 'sep=;', gives"),
+    text(
+        "a separator in the first line and a mark",
+        "\ufeffsep=|\r\na|b\r\n1|2.5\r\n2|-1\r\n3|0\r\n",
+        AB,
+        r"the first line, 'sep=\|', gives",
+    ),
+    text("Markdown", "| a | b |\n|---|--:|\n| 1 | 2.5 |\n| 2 | -1 |\n| 3 | 0 |\n", AB, "1 drawn line left out", PIPES),
+    text(
+        "a table of PostgreSQL",
+        " a |  b \n---+-----\n 1 | 2.5\n 2 |  -1\n 3 |   0\n(3 rows)\n\n",
+        AB,
+        "1 drawn line",
+        PIPES,
+        REMARK,
+        name="t.txt",
+    ),
+    text(
+        "a table of MySQL",
+        "+---+-----+\n| a | b   |\n+---+-----+\n| 1 | 2.5 |\n| 2 | -1  |\n| 3 | 0   |\n+---+-----+\n",
+        AB,
+        "3 drawn lines",
+        PIPES,
+        name="t.txt",
+    ),
+    text("dashes in one column", "a\n---\nx\n", {"a": ["---", "x"]}),
+    text(
+        "ARFF",
+        "% iris\n@RELATION iris\n@attribute 'petal length' numeric\n@attribute c {x,y}\n\n@DATA\n1.5,x\n?,y\n2.5,y\n",
+        {"petal length": [1.5, None, 2.5], "c": ["x", "y", "y"]},
+        "the file is ARFF",
+        r"'\?' read as missing",
+        name="t.arff",
+    ),
+    wrong("sparse ARFF", "@relation x\n@attribute a numeric\n@data\n{0 1.5}\n", "is sparse ARFF", name="t.arff"),
+    text(
+        "GCT",
+        "#1.2\n2\t2\nNAME\tDescription\ts1\ts2\ng1\tx\t1.5\t2\ng2\ty\t3\t4\n",
+        {"NAME": ["g1", "g2"], "Description": ["x", "y"], "s1": [1.5, 3.0], "s2": [2, 4]},
+        "the file is GCT",
+        "separated by tabs",
+        name="t.gct",
+    ),
+    text(
+        "Matrix Market",
+        "%%MatrixMarket matrix coordinate real general\n3 2 3\n1 1 1.5\n3 1 2\n2 2 4\n",
+        {"1": [1.5, 0.0, 2.0], "2": [0.0, 4.0, 0.0]},
+        "a matrix of 3 x 2: cells that are not written are 0",
+        name="t.mtx",
+    ),
+    text(
+        "Matrix Market, dense",
+        "%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n",
+        {"1": [1.0, 2.0], "2": [3.0, 4.0]},
+        "every cell is written",
+        name="t.mtx",
+    ),
+    Messy("Matrix Market in gzip", gzip.compress(b"%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 2 5\n"),
+          {"1": [0, 0], "2": [5, 0]}, ("a matrix of 2 x 2",), name="t.mtx.gz"),
+    wrong("Matrix Market and far too large", "%%MatrixMarket matrix array real general\n99999999 9999999\n1\n",
+          "cells", name="t.mtx"),
+    text(
+        "colons twice",
+        "a::b::c\n1::2::x\n3::4::y\n",
+        {"a": [1, 3], "b": [2, 4], "c": ["x", "y"]},
+        "columns are separated by ::",
+        name="t.dat",
+    ),
+    text("tildes", "a~b\n1~2.5\n2~-1\n3~0\n", AB, "columns are separated by ~"),
+    text(
+        "columns of a fixed width",
+        "name      age  city    \nAnn Lee    34  New York\nBob        45  Rome    \nCy         29          \n",
+        {"name": ["Ann Lee", "Bob", "Cy"], "age": [34, 45, 29], "city": ["New York", "Rome", None]},
+        "columns have a fixed width",
+        name="t.txt",
+    ),
+    text("prose has no columns", "text\nit is  so\nthat was so\nyes\n", {"text": ["it is  so", "that was so", "yes"]}),
+    Messy("UTF-16 with tabs and decimal commas",
+          codecs.BOM_UTF16_LE + "näme\twert\nA\t1,5\nB\t2,5\n".encode("utf-16-le"),
+          {"näme": ["A", "B"], "wert": [1.5, 2.5]}, ("UTF-16", "separated by tabs", "decimal comma"), name="t.txt"),
+    text(
+        "lists of numbers",
+        'n,v\n1,"[0.1, 2]"\n2,"[0.4, -3e1]"\n',
+        {"n": [1, 2], "v_1": [0.1, 0.4], "v_2": [2.0, -30.0]},
+        "column v has lists of 2 numbers: read as v_1 to v_2",
+    ),
+    text("lists of other lengths", 'n,v\n1,"[1, 2]"\n2,"[3]"\n', {"n": [1, 2], "v": ["[1, 2]", "[3]"]}),
+    Messy("lists in Parquet", saved(lambda out: pl.DataFrame({"v": [[1.0, 2.0], [3.0, 4.0]]}).write_parquet(out)),
+          {"v_1": [1.0, 3.0], "v_2": [2.0, 4.0]}, ("lists of 2 numbers",), name="t.parquet"),
+]  # fmt: skip
+
+NUMBERS = [
+    one("lakhs", ["1,23,456", "12,34,567", "99,999"], [123456.0, 1234567.0, 99999.0], "1,23,456 is 123456"),
+    one("negative in parentheses", ["(1,200.50)", "300.00", "(45)"], [-1200.5, 300.0, -45.0],
+        "numbers in parentheses as negative", "thousands separators"),
+    one("a minus behind", ["12-", "15", "3.5-"], [-12.0, 15.0, -3.5], "minus signs behind numbers"),
+    one("a dash for a minus", ["–1.5", "2.5", "–3"], [-1.5, 2.5, -3.0], "minus signs of typesetting"),
+    one("Arabic digits", ["١٢٫٥", "٣٤", "٥٦"], [12.5, 34.0, 56.0], "digits of another script"),
+    one("wide digits", ["１２", "３４", "５６"], [12.0, 34.0, 56.0], "digits of another script"),
+    one("a space of no width", ["\u200b1.5", "2.5", "3"], [1.5, 2.5, 3.0], "invisible characters"),
+    one("an apostrophe in front", ["'1.5", "'2.5", "'3"], [1.5, 2.5, 3.0], "marks of text"),
+    one("codes of currencies", ["USD 12.5", "USD 1,500.00", "USD 20"], [12.5, 1500.0, 20.0], "currency", "thousands"),
+    one("Swiss francs", ["CHF 1'200.–", "CHF 900.–", "CHF 12.50"], [1200.0, 900.0, 12.5], "currency", "thousands"),
+    one("thin spaces", ["1\u2009234.5", "12\u2009000", "1"], [1234.5, 12000.0, 1.0], "thousands separators"),
+    one("no value in a database", ["1", "\\N", "3"], [1.0, None, 3.0], r"'\\\\N' read as missing"),
+    one("the sign of infinity", ["1", "∞", "3"], [1.0, None, 3.0], "'∞' read as missing"),
+    text("codes kept by a formula", 'a,b\n"=""001""",1\n"=""002""",2\n', {"a": ['="001"', '="002"'], "b": [1.0, 2.0]}),
+    text("several currencies", "a,b\n$12,1\n€15,2\n£20,3\n", {"a": ["$12", "€15", "£20"], "b": THREE}),
+    text("hexadecimal", "a,b\n0x1F,1\n0x2A,2\n", {"a": ["0x1F", "0x2A"], "b": [1, 2]}),
+    text("fractions", "a,b\n1/2,1\n3/4,2\n", {"a": ["1/2", "3/4"], "b": [1, 2]}),
+    text("two decimal marks in one column", "a;b\n1,5;1\n2.5;2\n", {"a": ["1,5", "2.5"], "b": [1, 2]}, SEMICOLONS),
+    text("a minus alone is missing", "a,b\n-,1\n-2,2\n5,3\n", {"a": [None, -2, 5], "b": THREE}, "'-' read as missing"),
+    text("beyond the largest number", "a,b\n1,2\n1e400,3\n", {"a": [1.0, float("inf")], "b": [2, 3]}),
+]  # fmt: skip
+
+UNTIDY = [*BELOW, *FORMS, *NUMBERS]
