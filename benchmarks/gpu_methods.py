@@ -23,7 +23,7 @@ def parity() -> list[list[Any]]:
     rows: list[list[Any]] = [[*columns, "Isomap, R_NX areas", "kernel PCA, eigenvalues", "same bits"]]
     for name, count in SETS:
         X = real(name, count)
-        mds = [lowdim.MDS(device=on, solver="accelerated").fit(X) for on in ("cpu", "cuda", "cuda")]
+        mds = [lowdim.MDS(device=on, solver="accelerated", random_state=0).fit(X) for on in ("cpu", "cuda", "cuda")]
         iso = [lowdim.Isomap(n_landmarks=500, random_state=0, device=on).fit(X) for on in ("cpu", "cuda", "cuda")]
         few = [lowdim.KernelPCA(5, n_landmarks=500, random_state=0, device=on).fit(X) for on in ("cpu", "cuda")]
         areas = [float(lowdim.quality.rnx_auc(X, model.embedding_, device="cuda")) for model in (*mds[:2], *iso[:2])]

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lowdim._core import params, validate
 from lowdim._core.distances import check_metric, with_params
+from lowdim._core.gpu import devices
 from lowdim._core.neighbors import SEARCH, Neighbors, nearest
 from lowdim._core.neighbors.sharded import nearest_in_shards, nearest_of_new
 from lowdim._core.runtime import memory
@@ -18,6 +19,7 @@ from lowdim._core.streams import blocks_of, is_lazy
 from lowdim._core.tables.arrays import FLOATS, native
 from lowdim._core.tables.form import canonical
 from lowdim._core.tables.kinds import naming_text
+from lowdim._core.tables.tensors import take_tensors
 from lowdim._core.validate import Accepts
 from lowdim._core.vocabulary import rules_of
 
@@ -43,6 +45,9 @@ class NeighborGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     search : {"auto", "exact", "approximate"}
         How neighbours are found. "approximate": by nearest-neighbour descent, which finds 98 % and more of them in data
         with structure, under every named metric. "auto": where that pays, from 20,000 rows of many columns.
+    device : str
+        Where to compute: "cpu", "cuda" (an NVIDIA GPU, through PyTorch), or "auto", the GPU where there is one. A GPU
+        is used for dense rows under "euclidean" and "cosine".
     n_jobs : int or None
         Number of threads; None means all cores. Results do not depend on it.
 
@@ -72,11 +77,14 @@ class NeighborGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     _rules: ClassVar[dict[str, params.Rule]] = {}  # all of its parameters are in the vocabulary
 
-    def __init__(self, n_neighbors=15, *, metric="euclidean", metric_params=None, search="auto", n_jobs=None):
+    def __init__(
+        self, n_neighbors=15, *, metric="euclidean", metric_params=None, search="auto", device="cpu", n_jobs=None
+    ):
         self.n_neighbors = n_neighbors
         self.metric = metric
         self.metric_params = metric_params
         self.search = search
+        self.device = device
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> NeighborGraph:
@@ -149,6 +157,7 @@ class NeighborGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             return self._nearest_in_blocks(queries, metric)
         k = self.n_neighbors if queries is None else min(self.n_neighbors + 1, self.n_samples_fit_)
         settings: dict[str, Any] = {"metric": metric, "n_jobs": self.n_jobs, "owner": "NeighborGraph"}
+        settings["device"] = devices.find(self.device, "NeighborGraph")
         return nearest(self._rows, k, queries=queries, approximate=SEARCH[self.search], name="n_neighbors", **settings)
 
     def _counted(self, X: Any) -> Any:
@@ -197,3 +206,6 @@ class NeighborGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+take_tensors(NeighborGraph)

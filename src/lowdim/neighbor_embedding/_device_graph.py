@@ -16,6 +16,7 @@ from lowdim._core.gpu.spectral import BASIS, is_connected, smoothest
 from lowdim._core.graph import Connected
 from lowdim._core.neighbors import SEARCH, Neighbors, device_lists
 from lowdim._core.neighbors.on_device import MANY
+from lowdim._core.neighbors.on_device import needs as neighbor_needs
 from lowdim._core.spectrum import fix_signs
 from lowdim.neighbor_embedding import _fuzzy, _init
 
@@ -62,6 +63,9 @@ def needs(n: int, d: int, k: int, itemsize: int) -> dict[str, int]:
     search: dict[str, int] = {"neighbours": LISTED * n * k, "blocks": min(9 * BLOCK_BYTES // 4, 24 * n * n)}
     if n >= MANY:
         search["cells"] = list_bytes(n)
+    else:  # measured at 15 and at 90 neighbours
+        share = min(1.0, 4 / 9 + max(0, k - 15) / 135)
+        search["blocks"] = max(int(share * search["blocks"]), neighbor_needs(n, d, itemsize, k)["blocks"])
     pairs: dict[str, int] = {"pairs, sorted": PAIR * n * k}
     return rows | (search if sum(search.values()) > sum(pairs.values()) else pairs)
 

@@ -265,7 +265,7 @@ class Isomap(JudgedMap, Reducer):
         sources = rows if landmarks is None else rows[landmarks]
         formula = Nystrom.of(pairs.values, pairs.vectors, -0.5 * means)
         found = GeodesicComponent(rows, sources, D, pairs.values, formula, np.zeros(self.n_components), constant)
-        if there is None or landmarks is None or constant:
+        if place is None or landmarks is None or constant:
             return found, None
         return found, devices.run(place, lambda on: by_squares(on, there, formula.offset, formula.projection), "Isomap")
 
@@ -285,11 +285,12 @@ class Isomap(JudgedMap, Reducer):
         Z = np.full((X.shape[0], self.n_components), np.nan)
         place = devices.find(self.device, "Isomap")
         if place is not None and self.radius is None and not (one_fold or self.kernelize or sparse.issparse(X)):
-            lists = (part.reshape(X.shape[0], -1) for part in (reach.indices, reach.data))
-            for component, rows, *near in lists_of_new_rows(self._components, *lists, reach.shape[1]):
-                parts = component.geodesics, *near, component.extension.offset, component.extension.projection
-                found = devices.run(place, lambda on, parts=parts: through_neighbors(on, *parts), "Isomap")
-                Z[rows] = found + component.shift
+            near, lengths = (part.reshape(X.shape[0], -1) for part in (reach.indices, reach.data))
+            for component, rows, *lists in lists_of_new_rows(self._components, near, lengths, reach.shape[1]):
+                formula = component.extension
+                placed = partial(through_neighbors, D=component.geodesics, near=lists[0], lengths=lists[1])
+                placed = partial(placed, offset=formula.offset, projection=formula.projection)
+                Z[rows] = devices.run(place, placed, "Isomap") + component.shift
             return Z
         for component, rows, D in geodesics_of_new_rows(self._components, reach, one_fold=one_fold):
             Z[rows] = component.transform(D)

@@ -59,3 +59,19 @@ def test_kernel_pca_is_that_of_the_cpu(stand_in, settings, dtype, monkeypatch):
 def test_what_a_gpu_has_no_kernels_for_runs_on_the_cpu(stand_in, settings):
     ours, theirs = (lowdim.KernelPCA(device=device, random_state=0, **settings).fit(X) for device in ("cuda", "cpu"))
     np.testing.assert_array_equal(ours.embedding_, theirs.embedding_)
+
+
+def test_memory_that_runs_out_is_tried_again_in_smaller_blocks(stand_in, monkeypatch):
+    wanted, calls = lowdim.KernelPCA(2, n_landmarks=50, random_state=0).fit(X), []
+
+    def values(device, *given, work=gaussian.values):
+        calls.append(device.shrink)
+        if len(calls) == 1:
+            raise torch.OutOfMemoryError("full")
+        return work(device, *given)
+
+    monkeypatch.setattr(gaussian, "values", values)
+    with pytest.warns(UserWarning, match="ran out; repeated with blocks an eighth as large"):
+        ours = lowdim.KernelPCA(2, n_landmarks=50, random_state=0, device="cuda").fit(X)
+    assert calls[:2] == [1, 8]
+    np.testing.assert_allclose(ours.eigenvalues_, wanted.eigenvalues_, rtol=1e-9)

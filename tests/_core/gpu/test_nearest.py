@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import lowdim
 from lowdim._core.gpu import cells
 from lowdim._core.gpu.cells import nearest_by_cells
 from lowdim._core.gpu.nearest import least, nearest_rows
@@ -87,3 +88,15 @@ def test_wide_rows_are_proposed_by_rough_products_and_found_exactly(cpu):
     wanted = nearest(X, 9)
     np.testing.assert_array_equal(indices.numpy(), wanted.indices)
     np.testing.assert_allclose(squares.sqrt().numpy(), wanted.distances, rtol=1e-6)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine", "manhattan"])
+def test_the_graph_alone(stand_in, metric):
+    X = np.random.default_rng(0).normal(size=(80, 6))
+    graphs = [lowdim.NeighborGraph(5, metric=metric, device=device).fit_transform(X) for device in ("cuda", "cpu")]
+    np.testing.assert_array_equal(graphs[0].indices, graphs[1].indices)
+    np.testing.assert_allclose(graphs[0].data, graphs[1].data, rtol=1e-12)
+    found = [
+        lowdim.NeighborGraph(5, device=device).fit(torch.from_numpy(X)).transform(X[:3]) for device in ("cuda", "cpu")
+    ]
+    np.testing.assert_array_equal(found[0].indices, found[1].indices)

@@ -251,13 +251,13 @@ def test_tensors_give_tensors(model):
 def test_memory_that_runs_out_is_tried_again(gpu, monkeypatch):
     calls = []
 
-    def squares(device, Q, rows, work=coranking.squares):
+    def values(device, *given, work=gaussian.values):
         calls.append(device.shrink)
         if len(calls) == 1:
             return torch.empty(10**15, device="cuda")  # more than there is
-        return work(device, Q, rows)
+        return work(device, *given)
 
-    monkeypatch.setattr(gaussian, "squares", squares)
+    monkeypatch.setattr(gaussian, "values", values)
     with pytest.warns(UserWarning, match="ran out; repeated with blocks an eighth as large"):
         lowdim.KernelPCA(2, n_landmarks=100, device="cuda", random_state=0).fit(X)
     assert calls[:2] == [1, 8]

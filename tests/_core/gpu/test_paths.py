@@ -57,6 +57,8 @@ def test_farthest_rows(cpu):
     X = np.random.default_rng(0).normal(size=(200, 4)) * 1e20
     how = {"method": "farthest", "rng": 3}
     np.testing.assert_array_equal(choose(X, 60, device=cpu, **how), choose(X, 60, **how))
+    whole = np.random.default_rng(1).integers(5, size=(300, 6)).astype(np.float32)  # many equal distances
+    np.testing.assert_array_equal(choose(whole, 90, device=cpu, **how), choose(whole, 90, **how))
     few = np.repeat(X[:3], 4, axis=0)  # twelve rows, three of them different
     assert len(set(choose(few, 12, device=cpu, **how))) == 12
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lowdim._core.gpu.devices import Device
-from lowdim._core.gpu.nearest import column_mean
+from lowdim._core.gpu.stress import power_of_two
 
 
 def symmetric(device: Device, indices: np.ndarray, distances: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -85,14 +85,16 @@ def farthest(device: Device, X: np.ndarray, m: int, first: int) -> np.ndarray:
     ndarray of int of shape (m,)
     """
     torch, rows = device.torch, device.tensor(X)
-    rows = rows - column_mean(rows).to(rows.dtype)
-    rows = rows / rows.abs().max().clamp(min=torch.finfo(rows.dtype).tiny)  # squares must fit into single precision
+    # By a power of two, so that squares fit into single precision and equal distances stay equal.
+    rows = rows / (power_of_two(float(rows.abs().max())) or 1.0)
     parts = rows.split(device.rows(2 * rows.element_size() * rows.shape[1], len(rows)))
     closest = torch.full((len(rows),), torch.inf, dtype=rows.dtype, device=rows.device)
+    numbers = torch.arange(len(rows), device=rows.device)
     chosen = torch.full((m,), first, dtype=torch.int64, device=rows.device)
     for j in range(m):
         if j:
-            chosen[j] = closest.argmax()
+            farthest_of_all = torch.where(closest == closest.max(), numbers, len(rows))
+            chosen[j] = farthest_of_all.min()  # the first of equals, as on the CPU
         here = rows[chosen[j : j + 1]]
         closest = torch.minimum(closest, torch.cat([(part - here).square_().sum(dim=1) for part in parts]))
         closest[chosen[j : j + 1]] = -1

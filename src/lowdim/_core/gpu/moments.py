@@ -13,6 +13,7 @@ import numpy as np
 from lowdim._core.gpu.devices import BLOCK_BYTES, Device
 
 CHUNK = 4096  # rows centred and multiplied at once
+WORKSPACE = 2**26  # bytes that the library of products takes
 MOST_COLUMNS = 8192  # of a covariance matrix on a device
 
 
@@ -81,7 +82,8 @@ def needs(n: int, d: int, itemsize: int) -> dict[str, int]:
     """Bytes on the device: a block of rows, the same centred and in double precision, and sums."""
     block = min(n, block_rows(n, d)) * d * itemsize
     chunks = -(-min(n, block_rows(n, d)) // CHUNK)
-    return {"blocks": 4 * block, "sums": (chunks + 6) * d * d * (itemsize + 8) // 2}
+    sums = (chunks + 6) * d * d * (itemsize + 8) // 2
+    return {"blocks": 4 * block, "sums": sums, "workspace": WORKSPACE}
 
 
 def block_rows(n: int, d: int, free: int | None = None) -> int:

@@ -25,10 +25,13 @@ _SMALL = 16  # components up to this size look for their nearest outsider in one
 def components(G: Any, device: Device | None = None) -> tuple[int, np.ndarray]:
     """Number of connected components, and the component of each row: 0 is the largest, of equals the first met."""
     if device is not None:
-        n, ends = G.shape[0], (edge_rows(G), G.indices)
-        found = devices.run(
-            device, lambda on: labels_of(on, *(on.tensor(part).long() for part in ends), n), "components"
-        )
+        n, arrays = G.shape[0], (edge_rows(G), G.indices)
+
+        def labels(on: Device) -> Any:
+            rows, ends = (on.tensor(part).long() for part in arrays)
+            return labels_of(on, rows, ends, n)
+
+        found = devices.run(device, labels, "components")
         found = found.cpu().numpy()
         return _by_size(found) if found.any() else (1, np.zeros(n, dtype=np.int32))
     return _by_size(connected_components(sparse.csr_array(G), directed=False)[1])

@@ -134,6 +134,9 @@ def nearest_on(device: Device, search: Search, k: int, nearly: bool, owner: str)
 
 
 def needs(n: int, d: int, itemsize: int, k: int) -> dict[str, int]:
-    """Bytes on the device: the rows as they are and shifted, the lists, and blocks of products."""
-    wide = n * d * (itemsize + 4)
-    return {"rows": wide, "neighbours": 32 * n * k, "blocks": 3 * min(devices.BLOCK_BYTES, 4 * n * n)}
+    """Bytes on the device: the rows as they are and shifted, the lists, and blocks of products or of differences."""
+    parts = {"rows": n * d * (itemsize + 4), "neighbours": 32 * n * k}
+    products, differences = min(devices.BLOCK_BYTES, 4 * n * n), 12 * n * d * (k + k // 8 + 8)
+    if n >= MANY:
+        return parts | {"blocks": 3 * products}
+    return parts | {"blocks": max(products, min(3 * devices.BLOCK_BYTES // 2, differences))}

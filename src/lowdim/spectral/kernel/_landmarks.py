@@ -73,8 +73,10 @@ def _inverse_root(K: Array, dtype: Any, rng: np.random.Generator) -> Array:
 def _moments(few: Tiles, tiles: Tiles, root: Array, n_jobs: int | None) -> tuple[Array, Array, Array, float]:
     """Scatter about the mean and mean of F = K_nm root, column means of K_nm, and the sum of squares of F."""
     start = root.T @ np.asarray(few.kernel(few.X), dtype=np.float64).mean(axis=0)  # close to the mean, for precision
-    on_device = isinstance(tiles, DeviceTiles)
-    sums = tiles.moments(few, root, start) if on_device else _sums(few, tiles.X, root, start, n_jobs)
+    if isinstance(tiles, DeviceTiles):
+        sums = tiles.moments(few, root, start)
+    else:
+        sums = _sums(few, tiles.X, root, start, n_jobs)
     (scatter, shift, column, inside), n = sums, tiles.n
     return scatter - np.outer(shift, shift) / n, start + shift / n, column / n, float(inside)
 
