@@ -18,7 +18,9 @@ from lowdim._core.runtime import threads
 
 LEAST = 1e-8  # of the mean squared distance, added to that of each row: keeps the logarithm finite
 STEADY = 0.1  # added to the variance of radii in the map, which may be close to 0 at first
-MOST = 4.0  # length of a step along an axis, as for the other forces
+# Factor on the weight, so that 2 keeps radii as densMAP's usual weight does, and the length of a step at most. Cut
+# at 4 along each axis, as other forces are, nearly all were cut: rows moved by equal steps, and neighbours parted.
+FACTOR, MOST = 0.6, 64.0
 
 
 def data_radii(graph: sparse.csr_array, W: sparse.csr_array) -> np.ndarray:
@@ -69,7 +71,9 @@ class Densities:
         slopes, moves = self.slopes(radii), np.empty(Z.shape)
         starts, ends = W.indptr.astype(np.int64), W.indices.astype(np.int32)
         _native.radii_gradient(starts, ends, a, b, radii, sums, slopes, n_threads, Z, moves)
-        return np.clip(self.weight * float(W.data.sum() / W.data.max(initial=1e-300)) * moves, -MOST, MOST)
+        moves *= FACTOR * self.weight * float(W.data.sum() / W.data.max(initial=1e-300))
+        lengths = np.sqrt((moves**2).sum(axis=1))
+        return moves * np.minimum(1.0, MOST / np.maximum(lengths, MOST))[:, None]
 
     def slopes(self, radii: np.ndarray) -> np.ndarray:
         """Derivatives of the correlation by each radius of the map."""

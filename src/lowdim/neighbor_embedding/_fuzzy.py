@@ -285,7 +285,7 @@ class WithGraph:
         W : csr_array of shape (n_samples, n_samples)
             Symmetric weights from 0 to 1; what `graph_` is after a fit.
         """
-        model = clone(self).set_params(device="cpu")
+        model = clone(self).set_params(device="cpu", init="pca")
         model._check_parameters()
         rows, _ = model._check_rows(X, fitting=True)
         same = Distinct.of(rows, given=model._precomputed() and sparse.issparse(rows))

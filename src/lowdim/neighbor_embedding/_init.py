@@ -1,4 +1,4 @@
-"""Initialisation of a map: principal components, eigenvectors of the neighbour graph, random, or given coordinates."""
+"""Initialisation of a map: principal components, eigenvectors of the neighbour graph, given places, an earlier map."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from lowdim._core.graph import components, laplacian
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.spectrum import Moments, eigenpairs, svd
+from lowdim._core.tables.align import procrustes
 
 ROUGH = (1e-3, 1e-6)  # residuals of the eigenvectors, relative to the norm; the second where eigenvalues are as small
 SHARE = 0.1  # of the smallest eigenvalue that a residual may be
@@ -21,12 +22,18 @@ LEAST_WIDTH, MOST_WIDTH = 1e-3, 100.0  # of given coordinates, in units of the r
 MOST_COLUMNS = 5000  # of rows in blocks, whose covariances are summed
 SPREAD = 1e-4  # standard deviation of the first axis: so small that distances in the map are set by the forces alone
 WIDE = 10.0  # square roots of n: digits (600 rows, divergence .45) end at .68 from an `init` 24 of them wide
+AGAIN = 0.1  # of the learning rate where a map goes on from an earlier one
 INITS = ("pca", "spectral", "random")
 
 
 def rule() -> params.Rule:
     """What `init` may be."""
-    return params.one_of(*INITS) | params.Rule("an array", lambda v: np.ndim(v) == 2)
+    array = params.Rule("an array", lambda v: not _is_model(v) and np.ndim(v) == 2)
+    return params.one_of(*INITS) | array | params.Rule("a fitted model", _is_model)
+
+
+def _is_model(value: Any) -> bool:
+    return hasattr(value, "get_params")
 
 
 def computed(init: str, rows: Any, graph: Any, k: int, rng: np.random.Generator, owner: str) -> np.ndarray:
@@ -126,14 +133,145 @@ def given(init: Any, n: int, k: int, owner: str, name: str = "init") -> np.ndarr
     return Z
 
 
-def warn_width(start: np.ndarray, owner: str) -> None:
-    """Maps are some square roots of n wide; in a far wider one forces vanish, and it would count as converged."""
+class FromEarlier:
+    """A fit that can go on from an earlier map: rows that were there begin where they were, and stay near it."""
+
+    row_names_: np.ndarray | None
+    init: Any
+    n_components: int
+    _places: np.ndarray | None = None  # of the rows in the earlier map, during a fit; NaN for rows that are new
+
+    def _fit_table(self, X: Any, **options: Any) -> Any:
+        self.row_names_ = row_names(X)
+        try:
+            return super()._fit_table(X, **options)  # type: ignore[misc]
+        finally:
+            self.__dict__.pop("_places", None)
+
+    def _check_rows(self, X: Any, *, fitting: bool) -> tuple[Any, np.dtype]:
+        found: tuple[Any, np.dtype] = super()._check_rows(X, fitting=fitting)  # type: ignore[misc]
+        if fitting:
+            n, k, names = found[0].shape[0], self.n_components, self.__dict__.get("row_names_")
+            self._places = earlier_places(self.init, names, n, k, type(self).__name__)
+        return found
+
+    @property
+    def _pace(self) -> float:
+        """A factor on the learning rate: rows of an earlier map hardly move."""
+        return 1.0 if self._places is None else AGAIN
+
+    def _started(self, W: Any, rows: np.ndarray, n: int, spread: float, size: float) -> np.ndarray | None:
+        """Where some of n rows begin if places were given, in units of the spread; W are the weights between them."""
+        if self._places is None and not isinstance(self.init, str):
+            Z = given(self.init, n, self.n_components, type(self).__name__)[rows]
+            return within_reach(Z / spread, size, type(self).__name__)
+        places = None if self._places is None else self._places[rows] / spread
+        return None if places is None or np.isnan(places[:, 0]).all() else filled(places, W)
+
+    def _moved_back(self, Z: np.ndarray) -> np.ndarray:
+        """The map, turned and shifted onto the earlier one, which changes no distance in it; a descent may turn it."""
+        if self._places is None:
+            return Z
+        both = np.isfinite(self._places[:, 0]) & np.isfinite(Z[:, 0])
+        if not both.any():
+            return Z
+        return procrustes(self._places[both], Z[both], scale=False, reflect=False).apply(Z)
+
+
+def row_names(X: Any) -> np.ndarray | None:
+    """The index of a pandas frame as text; None for other tables, and where the index only counts."""
+    if not hasattr(X, "iloc") or not hasattr(X, "index"):
+        return None
+    names = [str(name) for name in X.index]
+    return None if names == [str(i) for i in range(len(names))] else np.array(names, dtype=str)
+
+
+def earlier_places(init: Any, names: np.ndarray | None, n: int, k: int, owner: str) -> np.ndarray | None:
+    """Coordinates of rows in an earlier map (a fitted model, or a frame with row names); NaN for those not in it.
+
+    Rows are the same where their names are. Where neither table has names, the first rows are those of the earlier one.
+    """
+    if _is_model(init):
+        if not hasattr(init, "embedding_"):
+            raise ValueError(
+                f"{owner}: init must be a fitted model with a map; got {type(init).__name__}, which is not fitted. A "
+                "clone is not: give the map as a data frame with row names where the model is cloned, as in searches."
+            )
+        Z, of = np.asarray(init.embedding_, dtype=np.float64), getattr(init, "row_names_", None)
+    elif not isinstance(init, str) and (of := row_names(init)) is not None:
+        Z = np.asarray(init, dtype=np.float64)
+    else:
+        return None
+    if Z.ndim != 2 or Z.shape[1] != k:
+        raise ValueError(f"{owner}: init must be a map of {k} columns, as n_components says; got shape {Z.shape}.")
+    found = np.full((n, k), np.nan)
+    if of is None or names is None:
+        _check_order(of is None, names is None, len(Z), n, owner)
+        found[: len(Z)] = Z
+        return found
+    for which, given in (("init", of), ("X", names)):
+        if len(set(given)) < len(given):
+            raise ValueError(f"{owner}: the row names of {which} must differ, as init= finds rows by them.")
+    place = {name: i for i, name in enumerate(of)}
+    at = np.array([place.get(name, -1) for name in names])
+    if (at < 0).all():
+        raise ValueError(
+            f"{owner}: init is a map of {len(Z):,} other rows: none of its row names ({str(of[0])!r}, ...) is one of X "
+            f"({str(names[0])!r}, ...)."
+        )
+    found[at >= 0] = Z[at[at >= 0]]
+    return found
+
+
+def _check_order(unnamed: bool, rows_unnamed: bool, n_earlier: int, n: int, owner: str) -> None:
+    """Without names, rows can only be the same by their order."""
+    if unnamed != rows_unnamed and n_earlier != n:
+        which = "X" if unnamed else "init"
+        raise ValueError(
+            f"{owner}: init finds rows by their names, but only {which} has row names. Give both as pandas frames with "
+            "an index, or both without."
+        )
+    if n_earlier > n:
+        raise ValueError(
+            f"{owner}: init is a map of {n_earlier:,} rows, and X has {n:,}. Where rows were removed, give both as "
+            "pandas frames with an index, so that the others are found by name."
+        )
+
+
+def filled(Z: np.ndarray, W: Any) -> np.ndarray:
+    """Rows without coordinates at the weighted mean of their neighbours that have some, wave by wave; the rest about
+    the centre of the map."""
+    Z, W = Z.copy(), sparse.csr_array(W.to_scipy() if hasattr(W, "to_scipy") else W)  # a graph on a GPU
+    while (new := np.flatnonzero(np.isnan(Z[:, 0]))).size:
+        known = np.flatnonzero(np.isfinite(Z[:, 0]))
+        links = W[new][:, known]
+        sums = np.asarray(links.sum(axis=1)).ravel()
+        near = sums > 0
+        if not near.any():
+            rng = np.random.default_rng(0)  # the same for every seed
+            Z[new] = Z[known].mean(axis=0) + Z[known].std(axis=0) * rng.standard_normal((len(new), Z.shape[1]))
+            break
+        Z[new[near]] = (links[near] @ Z[known]) / sums[near, None]
+    return Z
+
+
+def taken(init: Any, n: int, k: int, owner: str) -> np.ndarray:
+    """Coordinates from the user to be used as they are.
+
+    Maps are some square roots of n wide; in a far wider one forces vanish, and it would count as converged.
+    """
+    start = given(init, n, k, owner)
+    if not np.ptp(start, axis=0).any():
+        raise ValueError(
+            f"{owner}: init must not have all points at the same coordinates: no force would separate them."
+        )
     width = float(np.ptp(start, axis=0).max())
     if width > 100 + WIDE * np.sqrt(len(start)):
         warn(
             f"{owner}: init is {width:.2g} wide, far more than maps of {len(start)} rows are. Points this far apart "
             "exert no force on each other. Rescale it, such as init * (1e-4 / init[:, 0].std())."
         )
+    return start
 
 
 def within_reach(Z: np.ndarray, size: float, owner: str) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,10 @@ class Plan:
     max_iter: int
     learning_rate: float | str
     momentum: Any  # a number, or a pair: before and after early exaggeration
+
+    def going_on(self, from_earlier: bool) -> Plan:
+        """From an earlier map: early exaggeration would draw it together, and later steps only make it larger."""
+        return replace(self, early_iter=0, max_iter=max(1, self.max_iter // 3)) if from_earlier else self
 
     def phases(self, P: Any, done: int, *, exact: bool) -> list[Phase]:
         """The phases of the descent after `done` steps, with and without early exaggeration.

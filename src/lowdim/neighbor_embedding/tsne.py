@@ -16,8 +16,8 @@ from lowdim._core.distances import check_metric
 from lowdim._core.gpu import devices
 from lowdim._core.gpu.affinities import Graph
 from lowdim._core.gpu.devices import Device
-from lowdim._core.maps_blocks import MapsBlocks
 from lowdim._core.manifold.neighborhood import Neighborhood
+from lowdim._core.maps_blocks import MapsBlocks
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.rng import generator
 from lowdim._core.tables.arrays import extent
@@ -35,7 +35,7 @@ PERPLEXITY = 30.0
 ALL_PAIRS = 3000  # rows up to which the exact solver takes all others as neighbours, as the original method does
 
 
-class TSNE(MapsBlocks, Reducer):
+class TSNE(_init.FromEarlier, MapsBlocks, Reducer):
     """t-SNE: groups similar rows, as groups of points in a plane.
 
     Rows are neighbours with probability p_ij, a Gaussian around each row whose width fits `perplexity` neighbours.
@@ -101,10 +101,13 @@ class TSNE(MapsBlocks, Reducer):
         the expected distance under a Gaussian model of the rows. Under "expected" an incomplete fitted row that is
         given to `transform` is another row with the same cells, whose coordinates are near those in `embedding_`, not
         equal.
-    init : {"pca", "spectral", "random"} or array of shape (n_samples, n_components)
+    init : {"pca", "spectral", "random"}, array of shape (n_samples, n_components) or a fitted model
         Initial coordinates: "pca", the principal components; "spectral", eigenvectors of the neighbour graph;
         "random"; or an array, used as it is. "pca" keeps the global arrangement of the data and needs no seed; for
-        distances alone it means "spectral".
+        distances alone it means "spectral". A fitted model, or a data frame of its map with row names: go on from there
+        when rows are added. Rows of the same name (without names: the first rows) begin at their places and stay near
+        them, new ones begin among their neighbours, and there is no early exaggeration and a third of `max_iter`: maps
+        grow with every step.
     max_iter : int
         Maximum number of iterations, those under early exaggeration included; with `warm_start`, of each fit.
     tol : float
@@ -256,7 +259,7 @@ class TSNE(MapsBlocks, Reducer):
 
         before, kept = earlier.get("n_iter_", 0), earlier.get("_parts")
         start = self._resumed(earlier, X.shape[0]) if earlier else self._initial(X, P)
-        plan = self._plan()
+        plan = self._plan().going_on(self._places is not None)
 
         run = gradient_descent(
             P,
@@ -280,7 +283,7 @@ class TSNE(MapsBlocks, Reducer):
         if self.warm_start:
             state = run.state
             self._parts = {"Z": state.Z, "velocity": state.velocity, "gains": state.gains, "start": start}
-        return run.Z
+        return self._moved_back(run.Z)
 
     def _plan(self) -> Plan:
         return Plan(
@@ -310,7 +313,7 @@ class TSNE(MapsBlocks, Reducer):
         P : csr_array of shape (n_samples, n_samples) or (n_samples, n_others)
             Symmetric, of sum 1; with `among`, each row sums to 1.
         """
-        model = clone(self).set_params(device="cpu")
+        model = clone(self).set_params(device="cpu", init="pca")
         model._check_parameters()
         rows, _ = model._check_rows(X if among is None else among, fitting=True)
         engine = Engine.of(self.solver, rows.shape[0], self.n_components, self.theta, self.dof, self.n_jobs, "TSNE")
@@ -378,14 +381,10 @@ class TSNE(MapsBlocks, Reducer):
 
     def _initial(self, X: Any, P: Any) -> np.ndarray:
         n, k = X.shape[0], self.n_components
+        if self._places is not None:
+            return _init.separated(_init.filled(self._places, P), 1.0, generator(0))
         if not isinstance(self.init, str):
-            start = _init.given(self.init, n, k, "TSNE")
-            if not np.ptp(start, axis=0).any():
-                raise ValueError(
-                    "TSNE: init must not have all points at the same coordinates: no force would separate them."
-                )
-            _init.warn_width(start, "TSNE")
-            return start
+            return _init.taken(self.init, n, k, "TSNE")
         if self.init == "random":
             return _init.SPREAD * generator(self.random_state).standard_normal((n, k))
         rows = None if self._precomputed() else X if self._holes is None else self._holes.rows(X)

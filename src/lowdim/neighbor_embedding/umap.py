@@ -46,7 +46,7 @@ def _among(W: Any, rows: np.ndarray) -> Any:
     return W if len(rows) == W.shape[0] else W[rows][:, rows]
 
 
-class UMAP(_fuzzy.WithGraph, MapsBlocks, Reducer):
+class UMAP(_fuzzy.WithGraph, _init.FromEarlier, MapsBlocks, Reducer):
     """UMAP: groups similar rows, as groups of points in a plane; fast for many rows.
 
     Row j is a neighbour of row i with membership exp(-(d_ij - rho_i) / sigma_i): 1 for the nearest row, and in sum
@@ -123,10 +123,12 @@ class UMAP(_fuzzy.WithGraph, MapsBlocks, Reducer):
         If the neighbour graph is not connected: join its connected components by their shortest edges, with the weight
         of the weakest link of a row to its nearest; map each and put the maps side by side; map the largest (other rows
         are NaN); or an error.
-    init : {"pca", "spectral", "random"} or array of shape (n_samples, n_components)
+    init : {"pca", "spectral", "random"}, array of shape (n_samples, n_components) or a fitted model
         Initial coordinates: "pca", the principal components; "spectral", eigenvectors of the neighbour graph;
         "random"; or an array, rescaled where it is far too wide or narrow for the forces. For distances alone "pca"
-        means "spectral".
+        means "spectral". A fitted model, or a data frame of its map with row names: go on from there when rows are
+        added. Rows of the same name (without names: the first rows) begin at their places and stay near them, new ones
+        begin among their neighbours, and steps are a tenth as long.
     max_iter : int or None
         Number of epochs. None: 500 up to 10,000 rows, then 200; 800 where the map settles ("auto", up to 500 rows).
     callback : callable or None
@@ -173,6 +175,8 @@ class UMAP(_fuzzy.WithGraph, MapsBlocks, Reducer):
         Number of epochs, the largest one of all connected components.
     converged_ : bool
         Whether the learning rate decreased to 0; False where the callback stopped the fit.
+    row_names_ : ndarray of str or None
+        The index of X where it is a data frame with names, by which another fit finds rows (`init`).
     n_components_graph_ : int
         Connected components of the graph before joining.
     component_labels_ : ndarray of shape (n_samples,)
@@ -348,7 +352,7 @@ class UMAP(_fuzzy.WithGraph, MapsBlocks, Reducer):
                 same, W, radii = same.among(kept), _among(W, kept), None if radii is None else radii[kept]
                 rows = _among(rows, kept) if self._precomputed() else rows[kept]
         metric = "precomputed" if self._precomputed() else self._distance()
-        Z = self._laid_out(W, rows, same, radii, rng, place, metric)
+        Z = self._moved_back(self._laid_out(W, rows, same, radii, rng, place, metric))
         self._rows = None if self._precomputed() else X[self._extension]
         return Z
 
@@ -430,7 +434,7 @@ class UMAP(_fuzzy.WithGraph, MapsBlocks, Reducer):
 
     def _optimised(self, W: Any, start: np.ndarray, radii: Any, show: Any, rng: np.random.Generator) -> Optimised:
         """The map of one connected component (or of all rows), by sampled or by expected forces."""
-        plan = _device_descent.Plan(self.solver, self.max_iter, self.learning_rate, float(self.densities))
+        plan = _device_descent.Plan(self.solver, self.max_iter, self.learning_rate * self._pace, float(self.densities))
         descent, self.device_ = plan.descent_of(W, start, self._forces(), radii, rng)
         settings = {"n_jobs": self.n_jobs, "verbose": self.verbose, "owner": "UMAP"}
         return run_epochs(descent, loss=partial(_device_descent.loss_of, W, self._forces()), callback=show, **settings)
@@ -450,14 +454,14 @@ class UMAP(_fuzzy.WithGraph, MapsBlocks, Reducer):
         self, rows: Any, W: Any, component: np.ndarray, given: np.ndarray, rng: np.random.Generator
     ) -> np.ndarray:
         """Initial coordinates of a component; `given` are the numbers of its rows in X."""
-        k = self.n_components
-        if not isinstance(self.init, str):
-            Z = _init.given(self.init, len(self.component_labels_), k, "UMAP")[given]
-            Z = _init.within_reach(Z / self.spread, START_SIZE, "UMAP")
-        elif self.init == "random" or len(component) < 2:
+        k, init = self.n_components, self.init if isinstance(self.init, str) else "spectral"
+        Z = self._started(W, given, len(self.component_labels_), self.spread, START_SIZE)
+        if Z is not None:
+            return _init.separated(Z, START_SIZE, rng)
+        if init == "random" or len(component) < 2:
             Z = rng.uniform(-START_SIZE, START_SIZE, (len(component), k))
         else:
-            Z = _device_graph.computed(self.init, self._complete(rows, component), W, k, rng, "UMAP")
+            Z = _device_graph.computed(init, self._complete(rows, component), W, k, rng, "UMAP")
             Z = Z * (START_SIZE / max(float(np.abs(Z).max()), 1e-300))
         return _init.separated(Z, START_SIZE, rng)
 
