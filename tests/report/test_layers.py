@@ -1,12 +1,14 @@
 """Many rows under the pointer: what the page paints from layers made ahead is what it would paint mark by mark."""
 
+import base64
+
 import numpy as np
 import pytest
 
 import lowdim
-from tests.report.browser import READY, frames, until
+from tests.report.browser import READY, frames
 
-N = 21_000  # more than `CROWDED` in web/src/marks.ts
+N = 10_500  # more than `CROWDED` in web/src/marks.ts
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +31,6 @@ def pictures(page):
             for (let i = 0; i < data.length; i += 8192) text += String.fromCharCode(...data.subarray(i, i + 8192));
             return [canvas.width, canvas.height, btoa(text)]; })"""
     )
-    import base64
-
     made = []
     for width, height, text in found:
         image = np.frombuffer(base64.b64decode(text), np.uint8).reshape(height, width, 4).astype(float)
@@ -38,25 +38,36 @@ def pictures(page):
     return made
 
 
-def pointed(show, crowd, painter):
+def seen(show, crowd, painter, across):
+    """The maps at rest, the row at a place of the large map, and the maps when it is pointed at."""
     page = show(crowd, painter=painter, viewport={"width": 1100, "height": 900})
     large = page.locator("#large canvas[data-map]")
     large.scroll_into_view_if_needed()
-    box = large.bounding_box()
-    until(page, "() => document.querySelector('#large canvas[data-map]').dataset.painter !== undefined")
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    assert large.get_attribute("data-painter") == painter
+    box, rest = large.bounding_box(), pictures(page)
+    page.mouse.move(box["x"] + across * box["width"], box["y"] + box["height"] / 2)
     page.wait_for_selector(READY)
     frames(page)
-    tip = page.locator("#tip strong").text_content()
-    assert large.get_attribute("data-painter") == painter
-    return tip, pictures(page)
+    return rest, page.locator("#tip strong").text_content(), pictures(page)
+
+
+def apart(first, second):
+    """The mean difference of colours, of 255, where there are any, in squares of 8 pixels."""
+    height, width = (8 * (side // 8) for side in first.shape[:2])
+    a, b = (
+        each[:height, :width].reshape(height // 8, 8, width // 8, 8, 4).mean(axis=(1, 3)) for each in (first, second)
+    )
+    inked = (a[..., 3] > 8) | (b[..., 3] > 8)
+    assert inked.sum() > 100
+    return float(np.abs(a - b)[inked].mean())
 
 
 def test_layers_look_like_marks_one_by_one(show, crowd):
-    tip, in_layers = pointed(show, crowd, "canvas")
-    same, one_by_one = pointed(show, crowd, "webgl")
-    assert tip == same  # the same row is pointed at
-    for a, b in zip(in_layers, one_by_one, strict=True):
-        inked = (a[..., 3] > 0) | (b[..., 3] > 0)
-        assert inked.sum() > 5_000
-        assert np.abs(a - b)[inked].mean() < 8  # of 255; another row's colours differ by more than 30
+    rest, row, in_layers = seen(show, crowd, "canvas", 0.5)
+    as_well, same, one_by_one = seen(show, crowd, "webgl", 0.5)
+    _, other, elsewhere = seen(show, crowd, "webgl", 0.7)
+    assert row == same != other
+    # At rest both painters paint mark by mark: that much they differ by the edges of marks.
+    for a, b, c, d in zip(in_layers, one_by_one, rest, as_well, strict=True):
+        assert apart(a, b) < 1.6 * apart(c, d) + 0.5
+    assert apart(one_by_one[0], elsewhere[0]) > 3 * apart(in_layers[0], one_by_one[0])

@@ -79,22 +79,26 @@ function byPixel(size: Uint32Array, pixel: Uint32Array, seen: Uint32Array, share
   return { pixels: Uint32Array.from(pixels), start: Uint32Array.from(start), rows, weight };
 }
 
-/** Colours the pixels of an image, colour times cover as `blend` wants it. */
+/** Colours the pixels of an image by the rows that lie underneath, colour times cover as `blend` wants it. */
 export function fill(words: Int32Array, { pixels, start, rows, weight }: Layers, inks: Uint32Array): void {
   for (let i = 0, p = 0; i < pixels.length; i++) {
     let red = 0,
       green = 0,
       blue = 0,
-      cover = 0;
+      cover = 0,
+      all = 0;
     for (const end = start[i + 1]; p < end; p++) {
       const ink = inks[rows[p]],
-        w = weight[p];
+        w = weight[p] * ((ink >>> 26) & 1); // nothing of a row that lies on top, without a branch
       red += (ink & 0xff) * w;
       green += ((ink >>> 8) & 0xff) * w;
       blue += ((ink >>> 16) & 0xff) * w;
       cover += w;
+      all += weight[p];
     }
-    const a = Math.min(255, cover), // rounded shares may add up to a little more than all
+    if (!cover) continue;
+    // Rows that lie on top took their share of rows below them: half of them, as the order is random.
+    const a = Math.min(255, Math.round(cover / (1 - (all - cover) / 512))),
       scale = a / (255 * cover),
       part = (sum: number) => (sum * scale + 0.5) | 0;
     words[pixels[i]] = (a << 24) | (part(blue) << 16) | (part(green) << 8) | part(red);

@@ -199,7 +199,7 @@ interface Placed extends Marks {
   layers: Layers | null; // where many marks share few pixels, once they are asked for
 }
 const MOST_PIXELS = 800_000,
-  CROWDED = 20_000; // marks from which on layers are faster
+  CROWDED = 10_000; // marks from which on layers are faster
 const inLayers = (look: Look, count: number) =>
   look.view.scale === 1 && count >= CROWDED && look.width * look.height <= MOST_PIXELS;
 const sameMarks = (a: Look, b: Look) => a.width === b.width && a.radius === b.radius && a.alpha === b.alpha;
@@ -220,7 +220,7 @@ export class Raster implements Painter {
       { rows, left, top, part, stamps } = placed,
       [above, below] = this.sorted(placed, sheet);
     const layers = sheet.byDistance ? this.layers(placed) : null;
-    if (layers) fill(words, layers, sheet.inks); // near rows lie on top of it once more
+    if (layers) fill(words, layers, sheet.inks);
     for (const turn of layers ? [above] : [below, above])
       for (const k of turn) {
         const ink = sheet.inks[rows[k]];
