@@ -11,16 +11,20 @@ from lowdim.plot._style import COLORS
 
 # Machado, Oliveira and Fernandes (2009), without one kind of cone; linear red, green and blue.
 VISION = {
-    "all cones": np.eye(3),
-    "no L cones": np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]),
-    "no M cones": np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]]),
-    "no S cones": np.array([[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.3039]]),
-}  # fmt: skip
+    "all cones": "1 0 0 0 1 0 0 0 1",
+    "no L cones": "0.152286 1.052583 -0.204868 0.114503 0.786281 0.099216 -0.003882 -0.048116 1.051998",
+    "no M cones": "0.367322 0.860646 -0.227968 0.280085 0.672501 0.047413 -0.01182 0.04294 0.968881",
+    "no S cones": "1.255528 -0.076749 -0.178779 -0.078411 0.930809 0.147602 0.004733 0.691367 0.3039",
+}
 # Ottosson's OKLab (2020), in which equal distances look about equally large.
-CONES = np.array([[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566], [0.0883024619, 0.2817188376, 0.6299787005]])  # fmt: skip
-OKLAB = np.array([[0.2104542553, 0.793617785, -0.0040720468], [1.9779984951, -2.428592205, 0.4505937099], [0.0259040371, 0.7827717662, -0.808675766]])  # fmt: skip
+CONES = "0.41222147 0.53633254 0.05144599 0.2119034982 0.6806995451 0.1073969566 0.0883024619 0.2817188376 0.6299788"
+OKLAB = "0.21045426 0.79361779 -0.00407205 1.9779984951 -2.428592205 0.4505937099 0.0259040371 0.7827717662 -0.8086757"
 LEAST = 0.04  # twice what is just noticeable side by side
 LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
+
+
+def square(text):
+    return np.array(text.split(), float).reshape(3, 3)
 
 
 def linear(colour):
@@ -29,8 +33,8 @@ def linear(colour):
 
 
 def oklab(colours, seen_by):
-    rgb = np.array([linear(colour) for colour in colours]) @ seen_by.T
-    return np.cbrt(np.clip(rgb, 0, 1) @ CONES.T) @ OKLAB.T
+    rgb = np.array([linear(colour) for colour in colours]) @ square(seen_by).T
+    return np.cbrt(np.clip(rgb, 0, 1) @ square(CONES).T) @ square(OKLAB).T
 
 
 def of_the_page():

@@ -334,7 +334,7 @@ function* ahead(): Job<void> {
   truth.warm();
   yield;
   for (const map of maps) {
-    map.cells();
+    map.prepare(painter);
     yield;
   }
 }

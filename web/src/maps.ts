@@ -56,7 +56,14 @@ export class MapView {
     private redo: (map: MapView) => void,
   ) {
     this.over = canvas.nextElementSibling as HTMLCanvasElement;
-    this.sheet = { xy: places.xy, inks: new Uint32Array(n), under: false, fresh: true, moved: false };
+    this.sheet = {
+      xy: places.xy,
+      inks: new Uint32Array(n),
+      under: false,
+      fresh: true,
+      moved: false,
+      byDistance: false,
+    };
     const figure = (this.figure = canvas.closest("figure")!);
     this.button = figure.querySelector(".pick")!;
     this.note = figure.querySelector(".marked")!;
@@ -68,6 +75,7 @@ export class MapView {
 
   ink(): void {
     const found = seen();
+    this.sheet.byDistance = !!found?.distances;
     if (found?.distances) {
       this.sheet.inks.set(truth.inksOf(found));
       this.sheet.under = true;
@@ -81,6 +89,12 @@ export class MapView {
     painter.paint(this.sheet, this.canvas, this.look());
     this.canvas.dataset.painter = painter.kind;
     this.overlay();
+  }
+
+  /** What the first row that is pointed at needs. */
+  prepare(painter: Painter): void {
+    this.cells();
+    painter.prepare?.(this.sheet, this.look());
   }
 
   private measure(): void {

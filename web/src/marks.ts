@@ -1,7 +1,8 @@
 // Many small marks onto a canvas: by WebGL where there is one, else by a rasteriser of our own. Both take the same
 // inks, so that a page looks the same without a graphics card.
 import { n, order } from "./data";
-import { Stamps, blend, boxOf, stampAt, stampsOf, unmultiply } from "./stamps";
+import { Layers, Marks, fill, layersOf } from "./layers";
+import { blend, boxOf, stampAt, stampsOf, unmultiply } from "./stamps";
 
 export interface View {
   scale: number;
@@ -14,6 +15,7 @@ export interface Sheet {
   readonly inks: Uint32Array;
   under: boolean; // some rows lie underneath
   fresh: boolean; // the inks changed since they were last painted
+  byDistance: boolean; // the inks say how far rows are: all of one shape, and others after every move of the pointer
 }
 export interface Look {
   width: number;
@@ -26,6 +28,8 @@ export interface Look {
 export interface Painter {
   readonly kind: "webgl" | "canvas";
   paint(sheet: Sheet, canvas: HTMLCanvasElement, look: Look): void;
+  /** What can be made ahead for inks by distance. */
+  prepare?(sheet: Sheet, look: Look): void;
 }
 
 const VERTEX = `
@@ -189,16 +193,15 @@ class WebGL implements Painter {
 }
 
 /** Where the marks of a map begin, in the order in which they are painted: the same until the view changes. */
-interface Placed {
+interface Placed extends Marks {
   look: Look;
   xy: Float32Array;
-  count: number;
-  rows: Uint32Array; // rows in view
-  left: Int16Array;
-  top: Int16Array;
-  part: Uint8Array; // which stamp, but for the shape
-  stamps: Stamps;
+  layers: Layers | null; // where many marks share few pixels, once they are asked for
 }
+const MOST_PIXELS = 800_000,
+  CROWDED = 10_000; // marks from which on layers are faster
+const inLayers = (look: Look, count: number) =>
+  look.view.scale === 1 && count >= CROWDED && look.width * look.height <= MOST_PIXELS;
 const sameMarks = (a: Look, b: Look) => a.width === b.width && a.radius === b.radius && a.alpha === b.alpha;
 const samePlaces = (a: Look, b: Look) =>
   a.height === b.height && a.view.scale === b.view.scale && a.view.x === b.view.x && a.view.y === b.view.y;
@@ -216,7 +219,9 @@ export class Raster implements Painter {
       words = new Int32Array(image.data.buffer),
       { rows, left, top, part, stamps } = placed,
       [above, below] = this.sorted(placed, sheet);
-    for (const turn of [below, above])
+    const layers = sheet.byDistance ? this.layers(placed) : null;
+    if (layers) fill(words, layers, sheet.inks);
+    for (const turn of layers ? [above] : [below, above])
       for (const k of turn) {
         const ink = sheet.inks[rows[k]];
         blend(words, width, height, left[k], top[k], stamps, part[k] | (((ink >>> 24) & 3) << 4), ink);
@@ -224,6 +229,15 @@ export class Raster implements Painter {
     unmultiply(words);
     canvas.getContext("2d")!.putImageData(image, 0, 0);
     sheet.fresh = false;
+  }
+
+  prepare(sheet: Sheet, look: Look): void {
+    this.layers(this.placed(sheet, look));
+  }
+  private layers(placed: Placed): Layers | null {
+    const { look, count } = placed;
+    if (inLayers(look, count)) placed.layers ??= layersOf(placed, look.width, look.height);
+    return placed.layers;
   }
 
   /** Which marks lie on top and which underneath: sorted without a branch, which nobody could foresee, and at once. */
@@ -273,7 +287,7 @@ export class Raster implements Painter {
       top[count] = line;
       part[count++] = stampAt(0, x - column, y - line);
     }
-    const found = { look, xy, stamps, count, rows, left, top, part };
+    const found = { look, xy, stamps, count, rows, left, top, part, layers: null };
     sheet.moved = false;
     this.known.set(sheet, found);
     return found;

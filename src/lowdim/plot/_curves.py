@@ -35,11 +35,26 @@ def rnx_curves(curves: Any, *, ax: Any = None, title: str | None = None) -> Any:
     found = getattr(curves, "curves", curves)
     named = found if isinstance(found, dict) else {"R_NX": np.asarray(found)}
     ax = new_axes(ax, figsize=(7, 4.2), layout="constrained")
-    for i, (name, curve) in enumerate(named.items()):
+    return draw_curves(ax, named, at_random(curves), title)
+
+
+def at_random(c: Any) -> set[str]:
+    """The baseline of a comparison that puts rows anywhere: it is drawn as on the page, grey and dotted."""
+    return {o.name for o in getattr(c, "outcomes", ()) if o.baseline and o.name.startswith("random")}
+
+
+def draw_curves(ax: Any, named: dict[str, Any], chance: set[str], title: str | None) -> Any:
+    """R_NX curves; those of `chance` are no candidates."""
+    turn = 0
+    for name, curve in named.items():
         K = np.arange(1, len(curve) + 1)
         area = float(np.sum(curve / K) / np.sum(1 / K))
-        style = ("-", "--", ":")[i // len(COLORS) % 3]
-        ax.plot(K, curve, style, color=COLORS[i % len(COLORS)], label=f"{name}  {number(area)}")
+        style, color = ("-", "--", ":")[turn // len(COLORS) % 3], COLORS[turn % len(COLORS)]
+        if name in chance:
+            style, color = ":", "0.45"
+        else:
+            turn += 1
+        ax.plot(K, curve, style, color=color, label=f"{name}  {number(area)}")
     ax.set_xscale("log")
     plain_ticks(ax.xaxis)
     ax.axhline(0, color="0.6", linewidth=0.8)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lowdim.plot._curves import rnx_curves
+from lowdim.plot._curves import at_random, draw_curves
 from lowdim.plot._style import COLORS, GREY, LONGEST_LEGEND, MARKERS, MOST_CLASSES, new_axes, number, pyplot
 
 RINGS = {"misplaced": ("black", 1.1), "unsure": ("0.55", 0.6)}  # colour and width; trusted rows have none
@@ -175,7 +175,7 @@ def comparison(c: Any, *, color: str = "label") -> Any:
         title = f"reference: {c.reference.name}" + (
             f"; {r} component{'' if r == 1 else 's'}" if len(widths) > 1 else ""
         )
-        rnx_curves(curves, ax=figure.add_subplot(grid[lines + i, :]), title=title)
+        draw_curves(figure.add_subplot(grid[lines + i, :]), curves, at_random(c), title)
     return figure
 
 

@@ -42,7 +42,7 @@ _PATTERN = re.compile("|".join(re.escape(term) for term in TERMS))
 
 
 def explained(text: str, seen: set[str] | None = None) -> list[tuple[str, str]]:
-    """The text in pieces, each with its explanation ("" for most): a word of the field where it is not in `seen` yet."""
+    """The text in pieces, each with its explanation ("" for most): a word of the field where it is not in `seen`."""
     pieces: list[tuple[str, str]] = []
     seen, end = set() if seen is None else seen, 0
     for found in _PATTERN.finditer(text):
@@ -54,7 +54,7 @@ def explained(text: str, seen: set[str] | None = None) -> list[tuple[str, str]]:
 
 
 def weighed(text: str) -> list[tuple[str, list[tuple[str, str]]]]:
-    """A sentence of the verdict as (role, `explained` pieces), so that a page can set the answer apart from its numbers.
+    """A sentence of the verdict as (role, `explained` pieces), so that a page can set the answer apart.
 
     The role is "aside" for what stands in brackets, "claim" for the rest until the first full stop or semicolon, and
     "" for what follows. Joined, the pieces are the text.

@@ -138,11 +138,18 @@ def _about(comparison: Compared) -> dict[str, Any]:
     return {
         "trusted": _trusted(comparison),
         "weighed": weighed,
+        "once": _once,
         "linear": next((o.name for o in comparison.outcomes if o.baseline and not o.name.startswith("random")), None),
         "n_known": int(quality_known(comparison).sum()),
         "column_groups": column_groups(comparison),
         "widths": sorted({o.n_components for o in comparison.outcomes if o.n_components is not None}),
     }
+
+
+def _once(name: str, message: str) -> str:
+    """A warning without the name of its class, where the name of the method says the same."""
+    owner, colon, rest = message.partition(": ")
+    return rest if colon and owner.lower() == name.replace("-", "").lower() else message
 
 
 def _about_columns(columns: list[dict[str, Any]]) -> dict[str, Any]:
