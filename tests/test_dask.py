@@ -221,8 +221,11 @@ def test_what_needs_all_rows_at_once_says_what_to_compute(name):
     """To compute them silently could fill the memory of the machine."""
     files = ds.dataset(pa.table({f"c{j}": ROWS[:, j] for j in range(4)}))
     for given, words in ((da.from_array(ROWS, chunks=(20, 4)), "collection of Dask"), (files, "a pyarrow data set")):
-        with lowdim.config(sample_rows=50), pytest.raises(
-            TypeError, match=rf"{name}.* must be rows in memory; got .*{words}.* model\.transform\(rows\)"
+        with (
+            lowdim.config(sample_rows=50),
+            pytest.raises(
+                TypeError, match=rf"{name}.* must be rows in memory; got .*{words}.* model\.transform\(rows\)"
+            ),
         ):
             ALL_AT_ONCE[name](given, ROWS[:, :2])
 

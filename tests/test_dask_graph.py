@@ -35,10 +35,12 @@ def test_recall_is_measured_under_every_metric(metric):
     model = lowdim.NeighborGraph(10, metric=metric)
     with few(300):
         found = model.fit_transform(da.from_array(X, chunks=(400, 12)))
-    shared = np.mean([
-        len(np.intersect1d(a[1:], b[1:])) / 10
-        for a, b in zip(found.indices.reshape(-1, 11), wanted.indices.reshape(-1, 11), strict=True)
-    ])
+    shared = np.mean(
+        [
+            len(np.intersect1d(a[1:], b[1:])) / 10
+            for a, b in zip(found.indices.reshape(-1, 11), wanted.indices.reshape(-1, 11), strict=True)
+        ]
+    )
     assert 0.85 < model.recall_ < 1
     assert model.recall_ == pytest.approx(shared, abs=0.03)
 
@@ -70,7 +72,11 @@ def test_new_rows_are_compared_with_all():
 
 @pytest.mark.parametrize(
     "model",
-    [lowdim.TSNE(2, max_iter=150, random_state=0), lowdim.UMAP(2, max_iter=60, random_state=0), lowdim.UMAP(2, init="pca", max_iter=60, random_state=0)],
+    [
+        lowdim.TSNE(2, max_iter=150, random_state=0),
+        lowdim.UMAP(2, max_iter=60, random_state=0),
+        lowdim.UMAP(2, init="pca", max_iter=60, random_state=0),
+    ],
     ids=["tsne", "umap", "umap-pca"],
 )
 @pytest.mark.filterwarnings("ignore:UMAP. the neighbour graph has 3 components")

@@ -14,15 +14,19 @@ import lowdim
 RNG = np.random.default_rng(0)
 SOURCES = np.column_stack([RNG.uniform(-1, 1, 3000), RNG.laplace(size=3000), np.sign(RNG.normal(size=3000))])
 MIXED = SOURCES @ RNG.normal(size=(3, 4)) + 5
-TABLE = pd.DataFrame({
-    "length": RNG.normal(size=300),
-    "width": RNG.normal(size=300) ** 2,
-    "colour": RNG.choice(["red", "blue", "green"], 300),
-    "size": RNG.choice(["s", "m"], 300),
-})
+TABLE = pd.DataFrame(
+    {
+        "length": RNG.normal(size=300),
+        "width": RNG.normal(size=300) ** 2,
+        "colour": RNG.choice(["red", "blue", "green"], 300),
+        "size": RNG.choice(["s", "m"], 300),
+    }
+)
 
 
-@pytest.mark.parametrize("model", [lowdim.ICA(3), lowdim.ICA(2, fun="cube"), lowdim.ICA(3, algorithm="infomax")], ids=str)
+@pytest.mark.parametrize(
+    "model", [lowdim.ICA(3), lowdim.ICA(2, fun="cube"), lowdim.ICA(3, algorithm="infomax")], ids=str
+)
 @pytest.mark.parametrize("form", ["dask", "arrow"])
 def test_sources_of_blocks_are_those_of_memory(model, form):
     model = model.set_params(random_state=0, tol=1e-8, max_iter=2000)

@@ -30,7 +30,9 @@ def test_ranks_of_blocks_are_those_of_memory(chunks, anchors):
     settings = {"anchors": anchors, "random_state": 1, "ks": (5, 12, 200)}
     wanted = Ranks.of(ROWS, PLACES, **settings)
     with few():
-        found = Ranks.of(*(da.from_array(T, chunks=cut) for T, cut in zip((ROWS, PLACES), chunks, strict=True)), **settings)
+        found = Ranks.of(
+            *(da.from_array(T, chunks=cut) for T, cut in zip((ROWS, PLACES), chunks, strict=True)), **settings
+        )
     for name in PARTS:
         np.testing.assert_allclose(getattr(found, name), getattr(wanted, name), rtol=0, atol=1e-12, err_msg=name)
 
@@ -50,7 +52,9 @@ def test_sparse_blocks_and_data_frames():
     Z = S.toarray()[:, :2]
     frame = dd.from_pandas(pd.DataFrame(ROWS), npartitions=4)
     with few():
-        found = quality.rnx_auc(da.from_array(S.toarray(), chunks=(30, 30)).map_blocks(sparse.csr_matrix), Z, anchors=None)
+        found = quality.rnx_auc(
+            da.from_array(S.toarray(), chunks=(30, 30)).map_blocks(sparse.csr_matrix), Z, anchors=None
+        )
         framed = quality.rnx_auc(frame, dd.from_pandas(pd.DataFrame(PLACES), npartitions=4), anchors=None)
     assert found == pytest.approx(quality.rnx_auc(S, Z), abs=1e-9)
     assert framed == pytest.approx(quality.rnx_auc(ROWS, PLACES), abs=1e-12)

@@ -32,7 +32,17 @@ from lowdim._core.vocabulary import rules_of
 
 # What a fit may leave beside the public attributes (which end in "_"); scikit-learn keeps private ones of its own.
 _FITTED = (
-    *("_classes", "_components", "_errors", "_extension", "_fitted_columns", "_holes", "_incomplete", "_inverse", "_mean_coef"),
+    *(
+        "_classes",
+        "_components",
+        "_errors",
+        "_extension",
+        "_fitted_columns",
+        "_holes",
+        "_incomplete",
+        "_inverse",
+        "_mean_coef",
+    ),
     *("_mean_kernel", "_n_features_out", "_parts", "_precision", "_rows", "_running", "_sampled"),
 )
 

@@ -53,7 +53,7 @@ class MapsBlocks:
         near = nearest_in_shards(blocks, k, **settings)
         graph = sparse.csr_array((near.distances.ravel(), near.indices.ravel(), np.arange(0, n * k + 1, k)), (n, n))
         graph = self._joined(graph, blocks, settings)
-        model = clone(self).set_params(**{"metric": "precomputed", "metric_params": None}, **self._of_graph(blocks))
+        model = clone(self).set_params(metric="precomputed", metric_params=None, **self._of_graph(blocks))
         model._fit_table(graph)
         kept = {key for key in vars(model) if key not in model.get_params(deep=False)} - {"n_features_in_"}
         self.__dict__.update({key: vars(model)[key] for key in kept})

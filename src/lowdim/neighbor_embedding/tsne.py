@@ -16,8 +16,8 @@ from lowdim._core.distances import check_metric
 from lowdim._core.gpu import devices
 from lowdim._core.gpu.affinities import Graph
 from lowdim._core.gpu.devices import Device
-from lowdim._core.maps_blocks import MapsBlocks
 from lowdim._core.manifold.neighborhood import Neighborhood
+from lowdim._core.maps_blocks import MapsBlocks
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.rng import generator
 from lowdim._core.tables.arrays import extent

@@ -74,7 +74,9 @@ def nearest_in_shards(blocks: Any, k: int, *, metric: Any, n_jobs: int | None, o
         _, rows, _ = blocks.sample(SAMPLE, rng)
         centres = chosen_centres(routed(rows, metric, owner), _n_shards(n, blocks.width), rng)
         search = partial(_searched, k=k, metric=metric, n_jobs=n_jobs, owner=owner)
-        for numbers, found in blocks.in_shards(partial(two_nearest, centres=centres, metric=metric), len(centres), search):
+        for numbers, found in blocks.in_shards(
+            partial(two_nearest, centres=centres, metric=metric), len(centres), search
+        ):
             both = Lists(whole[0][numbers], whole[1][numbers]) + found
             whole[0][numbers], whole[1][numbers] = both.numbers, both.distances
     found = Lists(*whole)

@@ -54,7 +54,9 @@ class Reference:
     pairs: Callable[[Array, Array], Array] | None = None  # distances of rows i to rows j, one by one, where cheap
     columns: Callable[[Array, Array], Array] | None = None  # ordered like distances of rows to given rows, where cheap
     points: Array | None = None  # rows whose Euclidean distances are ordered like these, where there are such
-    listed: Callable[[list[tuple[Array, Array]]], Array] | None = None  # of rows to drawn ones, where rows are in blocks
+    listed: Callable[[list[tuple[Array, Array]]], Array] | None = (
+        None  # of rows to drawn ones, where rows are in blocks
+    )
 
 
 def reference_of(

@@ -67,7 +67,7 @@ class Parts:
 def parts_of(source: str) -> Parts | None:
     """The rows of a large `.npy` or Parquet file, or of a folder of Parquet files; None for all other tables."""
     path = Path(source)
-    if path.is_dir() and any(path.glob("*.parquet")) or path.suffix.lower() == ".parquet" and path.is_file():
+    if (path.is_dir() and any(path.glob("*.parquet"))) or (path.suffix.lower() == ".parquet" and path.is_file()):
         found = _of_parquet(path)
     elif path.suffix.lower() == ".npy" and path.is_file():
         found = _of_array(path)

@@ -13,8 +13,8 @@ import polars as pl
 
 import lowdim
 from lowdim.app import sources
-from lowdim.app.commands import large_files
 from lowdim.app.arguments import parameters_of, read_options, scale
+from lowdim.app.commands import large_files
 from lowdim.app.console import print_json, print_line, print_note, print_notes, print_warnings, progress
 from lowdim.app.embedding_files import embedding_frame, read_embedding
 from lowdim.app.errors import UserError
@@ -42,7 +42,9 @@ def fit(arguments: Namespace) -> None:
         parameters_of(arguments.set, method.estimator(), method.name)  # a mistake is said before the table is read
     how = read_options(arguments, missing="keep", min_rows=2, takes_distances=True, unknown_pairs=method.name == "mds")
     if parts is not None:
-        estimator = large_files.fit(parts, out, embedding, how, arguments, partial(_fitted, method, arguments=arguments))
+        estimator = large_files.fit(
+            parts, out, embedding, how, arguments, partial(_fitted, method, arguments=arguments)
+        )
     else:
         table = sources.load(arguments.source, how, seed=arguments.seed)
         print_notes(table)
