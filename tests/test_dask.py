@@ -33,6 +33,7 @@ BY_SUMS = [
     lowdim.RandomProjection(2, random_state=0),
     lowdim.RandomProjection(2, kind="sparse", random_state=0),
     lowdim.ColumnSelection(2),
+    lowdim.FAMD(2),
 ]
 
 

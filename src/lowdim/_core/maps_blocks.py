@@ -27,7 +27,7 @@ class MapsBlocks:
     """A part of `Reducer`: `_fit_graph` is called for rows of Dask that are more than a sample.
 
     A method says how many neighbours it takes (`_n_graph`), which other settings the fit to the graph has
-    (`_of_graph`), and what it keeps of the sampled rows (`_keep_sample`).
+    (`_graph_start`), and what it keeps of the sampled rows (`_keep_sample`).
     """
 
     _sampled: Any = None  # numbers of the rows that new ones are compared with, where these are not all
@@ -39,7 +39,7 @@ class MapsBlocks:
     _precomputed: Any
 
     _n_graph: Any
-    _of_graph: Any
+    _graph_start: Any
 
     def _fit_graph(self, X: Any, blocks: Any, target: Any) -> Any:
         """The map of all rows, lazily; None where a sample has to do."""
@@ -53,7 +53,7 @@ class MapsBlocks:
         near = nearest_in_shards(blocks, k, **settings)
         graph = sparse.csr_array((near.distances.ravel(), near.indices.ravel(), np.arange(0, n * k + 1, k)), (n, n))
         graph = self._joined(graph, blocks, settings)
-        model = clone(self).set_params(**{"metric": "precomputed", "metric_params": None}, **self._of_graph(blocks))
+        model = clone(self).set_params(metric="precomputed", metric_params=None, **self._graph_start(blocks))
         model._fit_table(graph)
         kept = {key for key in vars(model) if key not in model.get_params(deep=False)} - {"n_features_in_"}
         self.__dict__.update({key: vars(model)[key] for key in kept})

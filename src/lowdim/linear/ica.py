@@ -22,6 +22,7 @@ from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum import Moments, fix_signs
 from lowdim.linear._contrast import CONTRASTS, Contrast, custom, gaussian
 from lowdim.linear._fastica_infomax import LOOSE, Limits, Unmixing, deflation, infomax, parallel, stability, unit, unmix
+from lowdim.linear._white_blocks import whiten_blocks
 from lowdim.linear._whitened import White, WhitenedRows, given, whiten, whiten_incomplete
 
 
@@ -168,13 +169,37 @@ class ICA(Reducer):
         self.verbose = verbose
 
     def _embed(self, X: np.ndarray) -> None:
-        contrast, rng, wanted = self._contrast(), generator(self.random_state), self._wanted(*X.shape)
+        rng, wanted = generator(self.random_state), self._wanted(*X.shape)
         self._check_algorithm()
-        found = self._whitened(X, wanted, rng)
-        white = found.white
+        self._unmixed(self._whitened(X, wanted, rng), X.dtype, wanted, rng)
+        self.sources_ = np.empty((len(X), self.n_components_), dtype=X.dtype)
+
+        def place(rows: slice) -> None:
+            self.sources_[rows] = self._extend(X[rows])
+
+        threads.map_rows(place, len(X), 4096, self.n_jobs)
+
+    def _embed_batches(self, batches: Any) -> None:
+        """Each step is a pass over blocks that can be read again; the sources are what `transform` gives."""
+        if not batches.rereadable:
+            raise TypeError(
+                "ICA: X must be an array of rows, a data set of Arrow or a collection of Dask; got an iterator, and ICA "
+                "cannot fit from a stream that is read once. Stack the batches first (np.concatenate)."
+            )
+        if not self.whiten:
+            raise ValueError("ICA: whiten must be True for rows in blocks; got False.")
+        self._check_algorithm()
+        batches = batches.counted()
+        self.n_features_in_ = batches.width
+        found = whiten_blocks(batches, self._wanted, self.n_jobs)
+        self._unmixed(found, np.dtype(np.float64), len(found.matrix), generator(self.random_state))
+
+    def _unmixed(self, found: WhitenedRows, dtype: np.dtype, wanted: int, rng: np.random.Generator) -> None:
+        """The sources of white samples, by the best of several starts."""
+        contrast, white = self._contrast(), found.white
         _warn_of_size(white, wanted)
 
-        solve, runs = self._solver(X.dtype, found.matrix), list[Unmixing]()
+        solve, runs = self._solver(dtype, found.matrix), list[Unmixing]()
         for start in self._starts(white.k, rng):
             runs.append(unit(unmix(white, start, solve, rng)))
             if runs[-1].stopped:
@@ -189,7 +214,7 @@ class ICA(Reducer):
         others = [run.W for i, run in enumerate(runs) if i != best]
         self.stability_ = stability(runs[best].W[order], others) if others else None
         self.n_iter_, self.converged_ = runs[best].n_iter, runs[best].converged
-        self._keep(X, runs[best].W[order], found.matrix, found.mean)
+        self._keep(runs[best].W[order], found.matrix, found.mean)
         if not runs[-1].stopped:
             self._warn_of_doubts()
 
@@ -251,18 +276,12 @@ class ICA(Reducer):
         for _ in range(self.n_init - len(given)):
             yield np.linalg.qr(rng.standard_normal((k, k)))[0]
 
-    def _keep(self, X: np.ndarray, W: np.ndarray, matrix: np.ndarray, mean: np.ndarray) -> None:
+    def _keep(self, W: np.ndarray, matrix: np.ndarray, mean: np.ndarray) -> None:
         components = W @ matrix
         mixing = fix_signs(np.linalg.pinv(components)).T
         self.components_ = components * np.where((mixing * components).sum(axis=1) < 0, -1.0, 1.0)[:, None]
         self.mixing_, self.mean_ = mixing.T, mean
         self.n_components_ = self._n_features_out = len(W)
-        self.sources_ = np.empty((len(X), len(W)), dtype=X.dtype)
-
-        def place(rows: slice) -> None:
-            self.sources_[rows] = self._extend(X[rows])
-
-        threads.map_rows(place, len(X), 4096, self.n_jobs)
 
     def _warn_of_doubts(self) -> None:
         if not self.converged_:

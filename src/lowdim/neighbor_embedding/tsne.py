@@ -438,7 +438,7 @@ class TSNE(_init.FromEarlier, MapsBlocks, Reducer):
     def _n_graph(self, n: int) -> int:
         return self._n_near(n, "tree")
 
-    def _of_graph(self, blocks: Any) -> dict[str, Any]:
+    def _graph_start(self, blocks: Any) -> dict[str, Any]:
         """The start in principal components, as in memory."""
         by_rows = isinstance(self.init, str) and self.init == "pca"
         return {"init": _init.principal_in_blocks(blocks, self.n_components, "TSNE")} if by_rows else {}

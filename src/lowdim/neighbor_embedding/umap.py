@@ -474,7 +474,7 @@ class UMAP(_fuzzy.WithGraph, _init.FromEarlier, MapsBlocks, Reducer):
     def _n_graph(self, n: int) -> int:
         return min(self.n_neighbors, n - 1)
 
-    def _of_graph(self, blocks: Any) -> dict[str, Any]:
+    def _graph_start(self, blocks: Any) -> dict[str, Any]:
         """The start in principal components, where it is asked for."""
         if not (isinstance(self.init, str) and self.init == "pca"):
             return {}

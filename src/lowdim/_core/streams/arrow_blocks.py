@@ -35,6 +35,18 @@ class ArrowBlocks:
         """The sum of `of(frame)` over the batches that have rows; None where there are none."""
         return Batches(self._frames()).gather(of)
 
+    def counted(self) -> ArrowBlocks:
+        """Itself: a data set knows how many rows it has."""
+        return self
+
+    def at(self, numbers: Array) -> tuple[Any, None]:
+        """The rows with these sorted numbers; no targets."""
+        parts, start = [], 0
+        for frame in self._frames():
+            parts.append(taken(frame, within(numbers, start, start + len(frame))))
+            start += len(frame)
+        return stacked(parts, self.owner), None
+
     def sample(self, most: int, rng: np.random.Generator) -> tuple[Array | None, Any, None]:
         """Numbers and rows of at most so many rows, drawn without replacement, in their order; no targets.
 
@@ -42,12 +54,7 @@ class ArrowBlocks:
         """
         n = self.dataset.count_rows()
         numbers = np.sort(rng.choice(n, most, replace=False)) if n > most else None
-        parts, start = [], 0
-        for frame in self._frames():
-            at = within(numbers, start, start + len(frame))
-            parts.append(taken(frame, at))
-            start += len(frame)
-        return numbers, stacked(parts, self.owner), None
+        return numbers, *self.at(numbers)
 
     def _frames(self) -> Iterator[Any]:
         return (batch.to_pandas() for batch in self.dataset.to_batches() if batch.num_rows)

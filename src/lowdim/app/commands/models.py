@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ import polars as pl
 import lowdim
 from lowdim.app import sources
 from lowdim.app.arguments import parameters_of, read_options, scale
+from lowdim.app.commands import large_files
 from lowdim.app.console import print_json, print_line, print_note, print_notes, print_warnings, progress
 from lowdim.app.embedding_files import embedding_frame, read_embedding
 from lowdim.app.errors import UserError
@@ -31,18 +33,24 @@ def fit(arguments: Namespace) -> None:
     """Fit one method; save the model and the embedding."""
     method = find(arguments.method, "fit")
     out = check_writable(arguments.out)
-    embedding = Path(arguments.embedding or out.with_name(f"{out.stem}-embedding.csv"))
+    parts = large_files.parts_of(arguments.source)
+    embedding = Path(arguments.embedding or out.with_name(f"{out.stem}-embedding.{'parquet' if parts else 'csv'}"))
     check_extension(embedding)
     check_writable(embedding)
     check_apart({"the model": out, "the embedding": embedding}, {"the table that is read": arguments.source})
     if arguments.set:
         parameters_of(arguments.set, method.estimator(), method.name)  # a mistake is said before the table is read
     how = read_options(arguments, missing="keep", min_rows=2, takes_distances=True, unknown_pairs=method.name == "mds")
-    table = sources.load(arguments.source, how, seed=arguments.seed)
-    print_notes(table)
-    estimator, model, Z = _fitted(method, table, arguments)
-    lowdim.save(model, out)
-    _write_embedding(embedding, model, Z, table, arguments)
+    if parts is not None:
+        estimator = large_files.fit(
+            parts, out, embedding, how, arguments, partial(_fitted, method, arguments=arguments)
+        )
+    else:
+        table = sources.load(arguments.source, how, seed=arguments.seed)
+        print_notes(table)
+        estimator, model, Z = _fitted(method, table, arguments)
+        lowdim.save(model, out)
+        _write_embedding(embedding, model, Z, table, arguments)
     _print_fit(method, estimator, {"model": str(out), "embedding": str(embedding)}, as_json=arguments.json)
 
 
@@ -137,12 +145,16 @@ def transform(arguments: Namespace) -> None:
     check_writable(arguments.out)
     inputs = {"the table that is read": arguments.source, "the model": arguments.model}
     check_apart({"--out": arguments.out}, inputs)
-    names = tuple(str(name) for name in getattr(model, "feature_names_in_", []))
     from lowdim.study.data import takes_distances  # after the checks, which are quick
 
     if takes_distances(model):  # of new items, in rows, to the fitted ones: no matter what the table looks like
         arguments.distances = arguments.distances or "no"
-    table = read(arguments.source, read_options(arguments, missing="keep", min_rows=1, **_needed(model, names)))
+    how = read_options(arguments, missing="keep", min_rows=1, **needed_of(model))
+    if (parts := large_files.parts_of(arguments.source)) is not None:
+        with print_warnings("transform"), lowdim.config(memory_limit=arguments.limit_memory):
+            large_files.transform(parts, model, how, arguments)
+        return
+    table = read(arguments.source, how)
     width = getattr(model, "n_features_in_", len(table.columns))
     if len(table.columns) != width:
         raise UserError(
@@ -150,7 +162,7 @@ def transform(arguments: Namespace) -> None:
         )
     print_notes(table)
     with print_warnings("transform"), lowdim.config(memory_limit=arguments.limit_memory):
-        Z = np.asarray(model.transform(_seen(model, names, table)))
+        Z = np.asarray(model.transform(seen_by(model, table)))
     path = _write_embedding(arguments.out, model, Z, table, arguments)
     if arguments.json:
         print_json({"embedding": str(path), "rows": len(Z), "n_components": Z.shape[1]})
@@ -158,13 +170,13 @@ def transform(arguments: Namespace) -> None:
         print_line(f"embedding: {path}")
 
 
-def _seen(model: Any, names: tuple[str, ...], table: InputTable) -> Any:
+def seen_by(model: Any, table: InputTable) -> Any:
     """What a model places: the table where it treats the columns itself, else their values."""
     from lowdim.study.columns.table_model import TableModel
 
     if isinstance(model, TableModel):
         return table.table
-    return table.table.frame() if names else table.X
+    return table.table.frame() if hasattr(model, "feature_names_in_") else table.X
 
 
 def _are_numbers(categories: Iterable[Any]) -> bool:
@@ -200,8 +212,9 @@ def _load(path: str) -> Any:
     return lowdim.load(path)
 
 
-def _needed(model: Any, names: tuple[str, ...]) -> dict[str, Any]:
+def needed_of(model: Any) -> dict[str, Any]:
     """The columns that a model was fitted with, and what they held."""
+    names = tuple(str(name) for name in getattr(model, "feature_names_in_", []))
     from lowdim._core.distances import fitted_categories, fitted_orders
     from lowdim.study.columns.table_model import TableModel
 

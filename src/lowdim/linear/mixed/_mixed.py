@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -21,9 +22,11 @@ from lowdim._core.tables.columns import (
 )
 from lowdim._core.tables.indicators import Layout
 from lowdim._core.tables.mixed import code_column, name_unseen, refuse_dates, unseen_cells, warn_of_unseen
+from lowdim.linear.mixed._blocks import found_in, sums_in
 from lowdim.linear.mixed._weighted import (
     Axes,
     FillSettings,
+    axes_of,
     count_axes,
     fill,
     find_axes,
@@ -215,16 +218,35 @@ class MixedTable(_Base):
             D, self.n_iter_, self.converged_ = run.state, run.n_iter, run.converged
             self.coded_ = np.where(holes, layout.gather(D), X)
         axes = find_axes(D, layout, None, name, self.n_jobs)
-        k = count_axes(axes, len(D), self.n_components, name)
+        k = self._keep(axes, layout, len(D), ridge)
+        self.row_coordinates_ = axes.table(D) @ axes.V[:, :k] / self._stretch()
+
+    def _embed_batches(self, batches: Any) -> None:
+        """Two passes over complete blocks; row coordinates are what `transform` gives."""
+        name = type(self).__name__
+        found = found_in(batches, name, self._all_categories, self._min_rows)
+        self.categories_ = [None if column is None else list(column) for column in found.categories]
+        self.n_features_in_ = len(self.categories_)
+        if found.names is not None:
+            self.feature_names_in_ = np.asarray(found.names, dtype=object)
+        layout = Layout.of(self.categories_)
+        sums = sums_in(batches, copy.copy(self), layout, self._min_rows)
+        self.n_iter_, self.converged_, self.coded_ = 1, True, None
+        self._keep(axes_of(sums, layout, name), layout, int(sums.weight), 0.0 if self.missing == "em" else self.ridge)
+
+    def _keep(self, axes: Axes, layout: Layout, n: int, ridge: float) -> int:
+        """The attributes of the axes and the columns; the number of axes kept."""
+        k = count_axes(axes, n, self.n_components, type(self).__name__)
         self._warn_of_constants(axes, layout)
         self.n_components_ = self._n_features_out = k
         self.mean_, self.scale_, self.components_ = axes.mean, axes.scale, axes.V[:, :k].T
-        self.shrinkage_ = shrinkage(axes, len(D), k, layout, ridge)
+        self.shrinkage_ = shrinkage(axes, n, k, layout, ridge)
         self.explained_variance_ratio_ = axes.values[:k] / axes.total
         self.contributions_ = 100 * axes.V[:, :k] ** 2
-        self.column_names_ = layout.names(getattr(self, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])]))
+        width = len(self.categories_)
+        self.column_names_ = layout.names(getattr(self, "feature_names_in_", [f"x{j}" for j in range(width)]))
         self._columns(axes, layout, k)
-        self.row_coordinates_ = axes.table(D) @ axes.V[:, :k] / self._stretch()
+        return k
 
     def _fill(self, X: np.ndarray, D: np.ndarray, layout: Layout, ridge: float) -> Run[np.ndarray]:
         """Complete the weighted columns D of X; the callback sees the table itself."""

@@ -64,6 +64,16 @@ def find_axes(D: np.ndarray, layout: Layout, k: int | None, owner: str, n_jobs: 
     return Axes(np.maximum(values, 0.0), fix_signs(V), mean, scale, total)
 
 
+def axes_of(sums: Moments, layout: Layout, owner: str) -> Axes:
+    """All axes, from the sums of complete rows."""
+    n, mean = int(sums.weight), sums.mean
+    variance = np.diag(sums.scatter) / n
+    scale = np.where(layout.numeric, deviations(variance, mean, n), np.sqrt(np.maximum(mean, 0.5 / n)))
+    C = sums.scatter / n / np.multiply.outer(scale, scale)
+    pairs = eigenpairs(C, max(1, min(n - 1, len(mean) - layout.n_questions)), owner=owner)
+    return Axes(np.maximum(pairs.values, 0.0), fix_signs(pairs.vectors), mean, scale, float(np.trace(C)))
+
+
 def count_axes(axes: Axes, n: int, wanted: int, owner: str) -> int:
     """How many axes to keep: those asked for, as far as the table varies."""
     first = axes.values[0]
