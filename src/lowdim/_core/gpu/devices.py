@@ -79,7 +79,7 @@ class Device:
 def kernels() -> Any:
     """The module of fused kernels; None, with a warning, where Triton or the compiler that it needs does not work."""
     try:
-        found = import_module("lowdim._core.gpu.fused")
+        found = import_module("lowdim._core.gpu.fused_kernels")
         found.try_out(load("lowdim"))
     except Exception as error:  # noqa: BLE001 - Triton raises errors of many kinds where a compiler is not there
         why = next(iter(str(error).splitlines()), "")

@@ -10,10 +10,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from lowdim._core.gpu.fused.paths import relax
-from lowdim._core.gpu.fused.search import least_of_groups
-from lowdim._core.gpu.fused.stress_pass import stress
-from lowdim._core.gpu.fused.umap import Slices
+from lowdim._core.gpu.fused_kernels.paths import relax
+from lowdim._core.gpu.fused_kernels.search import least_of_groups
+from lowdim._core.gpu.fused_kernels.stress_pass import stress
+from lowdim._core.gpu.fused_kernels.umap import Slices
 
 __all__ = [
     "Slices",
