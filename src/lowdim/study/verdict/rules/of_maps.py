@@ -180,7 +180,7 @@ def linear(found: Evidence) -> list[Sentence]:
         )
         return [Sentence("linear", text, numbers, "evidence-questions")]
     if name in ranked.ties or best - own < FINE:
-        low, high = (f"{100 * each:.1f}" for each in ranked.behind[name][1:])
+        low, high = (f"{round(100 * each, 1) + 0.0:.1f}" for each in ranked.behind[name][1:])  # 0.0 and not -0.0
         lead = "more, but within chance" if name in ranked.ties else "hardly more"
         text = (
             f"{name}, the linear map, would do for neighbours, and its axes can be read: {ranked.best} keeps {lead} "
