@@ -161,3 +161,17 @@ def test_swiss_roll_maps():
     flat = {name: found[f"{name}: correlation of distances, sheet"] for name in swiss_roll_maps.METHODS}
     assert max(flat, key=flat.get) == "Isomap"
     assert flat["Isomap"] > 0.95
+
+
+def test_spiral():
+    found, _ = ours("spiral")
+    for where in ("in the plane", "in space"):
+        assert min(found[f"{where}: {name}"] for name in ("Isomap", "LLE", "Laplacian eigenmaps")) > 0.99
+    assert max(found["in the plane: PCA"], found["in the plane: kernel PCA, Gaussian of the median width"]) < 0.8
+
+
+def test_noisy_circle():
+    found, _ = ours("noisy-circle")
+    assert found["the start, the first principal axis"] > found["after pass 2"] > found["settled"]
+    assert found["closed, bias corrected"] < found["closed"] < 0.02
+    assert abs(found["mean radius of the corrected curve"] - 1) < abs(found["mean radius of the closed curve"] - 1)

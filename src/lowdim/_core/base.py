@@ -292,18 +292,12 @@ class Reducer(ReadsBlocks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             by_function=callable(metric),
             nan=bool(self._takes_nan),
             unknown_distances=self._unknown_distances,
-            policies=self._policies(metric),
+            policies=validate.possible_policies(self, metric, self._metric()),
             mixed=hasattr(self, "metric") and not distances,
             sparse_rows=self._sparse_rows,
             sparse_graphs=self._sparse_graphs,
             min_rows=self._min_rows if fitting else 1,
         )
-
-    def _policies(self, metric: Any) -> tuple[str, ...]:
-        """Values of `missing` that take incomplete rows: distances between these are Euclidean, or Gower's."""
-        if not hasattr(self, "missing"):
-            return ()
-        return self._hole_policies if validate.takes_holes(metric, self._metric()) else ()
 
     def _check_rows(self, X: Any, *, fitting: bool) -> tuple[Any, np.dtype]:
         """Rows as a float array (or CSR where sparse rows are meant), checked; the precision of the answer."""

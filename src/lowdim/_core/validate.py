@@ -301,9 +301,14 @@ def leaves_rows_out(estimator: Any) -> bool:
     return cut or getattr(estimator, "disconnected", None) == "largest"
 
 
-def takes_holes(name: Any, metric: Any) -> bool:
-    """Whether a metric, by the name given and as it is, can compare incomplete rows."""
-    return metric is None or (isinstance(name, str) and name in ("precomputed", "gower")) or metric == "euclidean"
+def possible_policies(model: Any, name: Any, metric: Any) -> tuple[str, ...]:
+    """Values of `missing` that take incomplete rows under a metric, by the name given and as it is.
+
+    Distances between such rows are Euclidean, or Gower's; given distances are measured already.
+    """
+    named = isinstance(name, str) and name in ("precomputed", "gower")
+    possible = hasattr(model, "missing") and (named or metric is None or metric == "euclidean")
+    return tuple(model._hole_policies) if possible else ()
 
 
 def refuse_other_metric(metric: Any, policy: str, owner: str) -> None:
