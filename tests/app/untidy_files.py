@@ -26,6 +26,12 @@ def one(id, cells, numbers, *notes):
 BELOW = [
     text("a source below a blank line", ROWS + "\nSource: ministry, 2020\n", ABC, REMARK + "'Source: ministry, 2020'"),
     text("remarks in the first of all cells", ROWS + "Quelle: Amt,,\n* vorläufig,,\n", ABC, "'Quelle: Amt' and 1 more"),
+    text(
+        "a source and a word under names",
+        "name,b,c\nann,1,2\nbob,2,3\nSource: ministry\npreliminary\n",
+        {"name": ["ann", "bob"], "b": [1, 2], "c": [2, 3]},
+        "'Source: ministry' and 1 more line",
+    ),
     text("a remark under numbers", ROWS + "preliminary\n", ABC, REMARK + "'preliminary'"),
     text("a comment at the end", ROWS + "# end of file\n", ABC, REMARK + "'# end of file'"),
     text("the number of rows at the end", ROWS + "(3 rows)\n", ABC, REMARK),

@@ -227,7 +227,9 @@ def _checked(X: Any, owner: str, least: int) -> Array:
 
 
 def _refuse_infinite(X: Any, owner: str) -> None:
-    wrong = np.argwhere(np.isinf(X)) if isinstance(X, np.ndarray) and X.dtype.kind == "f" else ()
+    if not (isinstance(X, np.ndarray) and X.dtype.kind == "f"):
+        return
+    wrong = np.argwhere(np.isinf(X))
     if len(wrong):
         place = ", ".join(map(str, wrong[0]))
         raise ValueError(
