@@ -231,10 +231,10 @@ def _refuse_infinite(X: Any, owner: str) -> None:
         return
     wrong = np.argwhere(np.isinf(X))
     if len(wrong):
-        place = ", ".join(map(str, wrong[0]))
+        row, column = wrong[0]
         raise ValueError(
-            f"{owner}: X has {len(wrong)} infinite values (first: X[{place}]). Set them to NaN, a missing cell, "
-            "or leave the columns out."
+            f"{owner}: X has {len(wrong)} infinite values (first: row {row}, column {column}, counted from 0). Replace "
+            "them, or make them missing cells."
         )
 
 
