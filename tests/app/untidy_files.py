@@ -26,6 +26,12 @@ def one(id, cells, numbers, *notes):
 BELOW = [
     text("a source below a blank line", ROWS + "\nSource: ministry, 2020\n", ABC, REMARK + "'Source: ministry, 2020'"),
     text("remarks in the first of all cells", ROWS + "Quelle: Amt,,\n* vorläufig,,\n", ABC, "'Quelle: Amt' and 1 more"),
+    text(
+        "a source and a word under names",
+        "name,b,c\nann,1,2\nbob,2,3\nSource: ministry\npreliminary\n",
+        {"name": ["ann", "bob"], "b": [1, 2], "c": [2, 3]},
+        "'Source: ministry' and 1 more line",
+    ),
     text("a remark under numbers", ROWS + "preliminary\n", ABC, REMARK + "'preliminary'"),
     text("a comment at the end", ROWS + "# end of file\n", ABC, REMARK + "'# end of file'"),
     text("the number of rows at the end", ROWS + "(3 rows)\n", ABC, REMARK),
@@ -169,4 +175,29 @@ NUMBERS = [
     text("beyond the largest number", "a,b\n1,2\n1e400,3\n", {"a": [1.0, float("inf")], "b": [2, 3]}),
 ]  # fmt: skip
 
-UNTIDY = [*BELOW, *FORMS, *NUMBERS]
+ABOVE = [
+    text(
+        "a title and names in three lines",
+        "Report 2023,,,,\n,2022,,2023,\n,Q1,Q2,Q1,Q2\nName,EUR,EUR,EUR,EUR\nA,1,2,3,4\n"
+        "B,5,6,7,8\nC,2,3,4,5\nD,1,3,4,5\n",
+        {
+            "Name": ["A", "B", "C", "D"],
+            "2022 Q1 EUR": [1, 5, 2, 1],
+            "2022 Q2 EUR": [2, 6, 3, 3],
+            "2023 Q1 EUR": [3, 7, 4, 4],
+            "2023 Q2 EUR": [4, 8, 5, 5],
+        },
+        "is a title",
+        "the column names stand in three lines; read as Name, 2022 Q1 EUR",
+    ),
+    text(
+        "years above names",
+        ",2022,,2023,\nName,a,b,a,b\nA,1,2,3,4\nB,5,6,7,8\nC,2,3,4,5\n",
+        {"Name": ["A", "B", "C"], "2022 a": [1, 5, 2], "2022 b": [2, 6, 3], "2023 a": [3, 7, 4], "2023 b": [4, 8, 5]},
+        "the column names stand in two lines",
+    ),
+    text("ticks of a form", "a,b\nx,1\n,2\nX,3\n", {"a": [1, 0, 1], "b": THREE}, "'x' or nothing read as 1 or 0"),
+    text("ticks and NA", "a,b\nx,1\nNA,2\nx,3\n", {"a": ["x", None, "x"], "b": THREE}, "'NA' read as missing"),
+]  # fmt: skip
+
+UNTIDY = [*ABOVE, *BELOW, *FORMS, *NUMBERS]

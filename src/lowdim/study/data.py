@@ -227,12 +227,14 @@ def _checked(X: Any, owner: str, least: int) -> Array:
 
 
 def _refuse_infinite(X: Any, owner: str) -> None:
-    wrong = np.argwhere(np.isinf(X)) if isinstance(X, np.ndarray) and X.dtype.kind == "f" else ()
+    if not (isinstance(X, np.ndarray) and X.dtype.kind == "f"):
+        return
+    wrong = np.argwhere(np.isinf(X))
     if len(wrong):
-        place = ", ".join(map(str, wrong[0]))
+        row, column = wrong[0]
         raise ValueError(
-            f"{owner}: X has {len(wrong)} infinite values (first: X[{place}]). Set them to NaN, a missing cell, "
-            "or leave the columns out."
+            f"{owner}: X has {len(wrong)} infinite values (first: row {row}, column {column}, counted from 0). Replace "
+            "them, or make them missing cells."
         )
 
 

@@ -201,3 +201,22 @@ def test_without_the_library(load_rows, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "python_calamine", None)
     with pytest.raises(UserError, match=r'reading spreadsheets needs python_calamine: pip install "lowdim\[app\]"'):
         load_rows(ROWS)
+
+
+def test_remarks_and_totals_below_the_rows(load_rows):
+    rows = [["Sales of 2023", "", ""], ["item", "a", "b"], ["x", 1.5, 2], ["y", 2.5, 4], ["z", 3, 6], ["w", 1, 8],
+            ["Total", 8, 20], ["", "", ""], ["Source: ministry", "", ""], ["preliminary", "", ""]]  # fmt: skip
+    cells, notes = load_rows(rows)
+    assert cells["item"] == ["x", "y", "z", "w", "Total"]
+    assert cells["b"] == [2, 4, 6, 8, 20]
+    assert any(note.endswith("not used as data: 'Source: ministry' and 1 more line") for note in notes)
+    assert not any("remark" in note for note in load_rows(rows[:7])[1])
+    names = [["name", "a"], ["ann", 1], ["bob", 2], ["eve", ""]]
+    assert load_rows(names)[0]["name"] == ["ann", "bob", "eve"]  # a row with gaps is no remark
+
+
+def test_a_second_table_in_a_sheet(load_rows):
+    rows = [["a", "b"], [1, 2], [3, 4], ["", ""], ["name", "value"], ["x", 9], ["y", 8]]
+    with pytest.raises(UserError, match=r"a second table begins in row 5 of the cells \(name, value\)"):
+        load_rows(rows)
+    assert load_rows([["a", "b"], [1, "u"], ["", ""], [3, "v"]])[0]["a"] == [1, 3]

@@ -159,3 +159,22 @@ def test_what_cannot_be():
         as_kind("x", named_columns({"x": ["a", "1"]}, "test")["x"], "number", "test")
     with pytest.raises(ValueError, match="test: column 'x' cannot be read as dates; numbers"):
         as_kind("x", named_columns({"x": [1.5, 2.5]}, "test")["x"], "date", "test")
+
+
+def test_a_column_that_is_nearly_numbers_names_the_cell_that_is_none():
+    cells = [f"{i}.5" for i in range(20)]
+    found = column([*cells, "3.5 p", "4 b"])
+    assert found.kind == "text"
+    assert found.doubt.startswith("most are numbers, but not '3.5 p': correct")
+    assert column(["1", "2", "3", "3a"] * 6).kind == "category"  # floors
+    assert column([f"a{i}" for i in range(20)]).doubt == ""
+
+
+def test_days_of_spreadsheets_are_dates():
+    days = np.array([45292.0, 45293, np.nan, 45323, 45300])
+    found = kind_of("start date", days)
+    assert found.kind == "date"
+    assert found.values[0] == np.datetime64("2024-01-01")
+    assert np.isnat(found.values[2])
+    assert kind_of("price", days).kind == "number"
+    assert kind_of("date", np.array([1990.0, 1992, 2001])).kind == "number"

@@ -31,6 +31,7 @@ READERS = {  # kind -> module of this package and function
 def read_any(path: str | Path, how: ReadOptions) -> Loaded:
     """The table, or the distances, in a file, a folder of images or standard input ("-")."""
     from lowdim.app.reading.clutter.lists import with_lists_as_columns
+    from lowdim.app.reading.clutter.ticks import with_ticks_as_numbers
     from lowdim.app.reading.distances import as_distances
     from lowdim.app.reading.images import read_images
     from lowdim.app.reading.kinds import kind_of
@@ -46,7 +47,7 @@ def read_any(path: str | Path, how: ReadOptions) -> Loaded:
     check_size(source, kind)
     module, function = READERS[kind]
     reader = getattr(import_module(f"lowdim.app.reading.{module}"), function)
-    loaded: Loaded = with_lists_as_columns(without_marks_in_names(source, how, reader))
+    loaded: Loaded = with_ticks_as_numbers(with_lists_as_columns(without_marks_in_names(source, how, reader)))
     if how.transpose:
         return as_distances(transposed(loaded, how, source.shown), how.distances, source.shown)
     found = as_distances(loaded, how.distances, source.shown)

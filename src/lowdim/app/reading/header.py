@@ -25,6 +25,7 @@ UNITS = {
     "Hz", "kHz", "MHz", "V", "mV", "A", "mA", "W", "Pa", "kPa", "bar", "mol", "l", "ml",
 }  # fmt: skip
 YEARS = range(1800, 2101)
+MOST_LINES, COUNTED = 3, ("one", "two", "three")  # lines of names
 
 Rows = Sequence[Sequence[str]]
 
@@ -51,8 +52,10 @@ def find_header(rows: Rows, how: ReadOptions, notes: list[str]) -> Header:
     names = [cell.strip() for cell in rows[top]]
     rest = [row for row in rows[top + 1 : top + 1 + max(4, min(LOOKED_AT, MOST_CELLS // len(names)))] if _filled(row)]
     width = _usual_width(rest) if rest else len(names)
-    if how.header and (joined := _in_two_lines(names, rest, how, notes)) is not None:
-        names, rest, top = joined, rest[1:], _skip_blank(rows, top + 1)
+    if how.header and (joined := _in_lines(names, rest, how, notes)) is not None:
+        names, below = joined
+        for _ in range(below):
+            rest, top = rest[1:], _skip_blank(rows, top + 1)
     if not how.header or (not how.has_header and _is_data(names, rest, how, notes)):
         return Header([str(i + 1) for i in range(max(width, len(names)))], top, False)
     first, row_names = top + 1, False
@@ -124,7 +127,7 @@ def _is_title(rows: Rows, top: int) -> bool:
     if len(row) < usual - 1 or (len(row) == 1 and not any(is_number(cell) for cell in below)):
         return True  # with one cell fewer it could be a header without a name for the row names
     names = [cell for cell in below if cell.strip()]
-    return len(row) == usual > 2 and len(names) >= 2 and not any(is_number(cell) for cell in names)
+    return len(row) == usual > 2 and len(names) >= 2 and not any(_is_quantity(cell) for cell in names)
 
 
 def _below_titles(rows: Rows, top: int) -> Sequence[str]:
@@ -136,32 +139,48 @@ def _below_titles(rows: Rows, top: int) -> Sequence[str]:
     return rows[_skip_blank(rows, top)]
 
 
-def _in_two_lines(names: list[str], rest: Rows, how: ReadOptions, notes: list[str]) -> list[str] | None:
-    """The column names where those of the first line stand above several columns each; None where one line has them.
+def _is_quantity(cell: str) -> bool:
+    """Whether a cell is a number, and no year, which is a name as often."""
+    return is_number(cell) and not (cell.strip().isdigit() and int(cell) in YEARS)
 
-    Merged cells: a name, then blanks, above a line of text over columns of numbers.
+
+def _in_lines(names: list[str], rest: Rows, how: ReadOptions, notes: list[str]) -> tuple[list[str], int] | None:
+    """The column names where they stand in two or three lines, and how many lines below the first; None for one line.
+
+    Merged cells: names, then blanks, above a line of text over columns of numbers.
     """
-    if (
-        len(rest) < 3
-        or len(rest[0]) != len(names)
-        or not all(names[j] or rest[0][j].strip() for j in range(len(names)))
-    ):
+    groups, above = [list(names)], list(names)
+    for below in range(1, MOST_LINES):
+        if len(rest) < below + 2 or len(rest[below - 1]) != len(names):
+            return None
+        lower = [cell.strip() for cell in rest[below - 1]]
+        if all(above) or any(map(_is_quantity, above)):
+            return None
+        if (found := _joined(groups, lower, rest[below:], how)) is not None:
+            notes.append(f"the column names stand in {COUNTED[below]} lines; read as {listed(found)}")
+            return found, below
+        groups, above = [*groups, lower], lower
+    return None
+
+
+def _joined(groups: Sequence[list[str]], lower: list[str], rest: Rows, how: ReadOptions) -> list[str] | None:
+    """The names of all lines together, the last one above columns of numbers; None where it is not the last."""
+    width = range(len(lower))
+    below_blanks = any(lower[j] and not groups[-1][j] for j in width)
+    named = all(lower[j] or any(group[j] for group in groups) for j in width)
+    numeric = [j for j in _numeric_columns(rest, how) if j in width]
+    if not below_blanks or not named or any(is_number(cell) for cell in lower):
         return None
-    lower = [cell.strip() for cell in rest[0]]
-    below_blanks = [lower[j] for j in range(1, len(names)) if not names[j]]
-    numeric = [j for j in _numeric_columns(rest[1:], how) if j < len(names)]
-    if not below_blanks or not any(lower[j] and not is_missing(lower[j], how.na) for j in numeric):
+    if not any(lower[j] and not is_missing(lower[j], how.na) for j in numeric):
         return None
-    if any(is_number(cell) for cell in lower) or any(is_number(name) for name in names):
-        return None
-    groups = list(names)
-    for j in range(1, len(names)):
-        groups[j] = names[j] or groups[j - 1]
-    alone = [cell or name for cell, name in zip(lower, names, strict=True)]
-    unique = len(set(alone)) == len(alone)
-    both = [f"{above} {cell}".strip() if cell else above for cell, above in zip(lower, groups, strict=True)]
-    notes.append(f"the column names stand in two lines; read as {listed(alone if unique else both)}")
-    return alone if unique else both
+    spread = [list(group) for group in groups]
+    for group in spread:
+        for j in range(1, len(lower)):
+            group[j] = group[j] or group[j - 1]
+    plain = [next((part[j] for part in (lower, *reversed(groups)) if part[j]), "") for j in width]
+    if len(set(plain)) == len(plain):
+        return plain
+    return [" ".join(part for part in (*(group[j] for group in spread), lower[j]) if part) for j in width]
 
 
 def _numeric_columns(rest: Rows, how: ReadOptions) -> list[int]:

@@ -12,6 +12,7 @@ import polars as pl
 
 from lowdim.app.errors import UserError
 from lowdim.app.read_options import ReadOptions
+from lowdim.app.reading.clutter.below import rows_of_one_table
 from lowdim.app.reading.header import find_header
 from lowdim.app.reading.loaded import Loaded, counted, library, listed, unique_names
 from lowdim.app.reading.marks import note_suspects, with_numeric_words
@@ -35,7 +36,10 @@ def read_workbook(source: Source, how: ReadOptions) -> Loaded:
     except calamine.CalamineError as error:
         raise UserError(f"{source.shown} cannot be read as a spreadsheet: {str(error).rstrip('.')}.") from error
     notes = source.notes
-    header = find_header([[text_of(cell) for cell in row] for row in rows], how, notes)
+    cells = [[text_of(cell) for cell in row] for row in rows]
+    end = rows_of_one_table(cells, source)
+    rows, cells = rows[:end], cells[:end]
+    header = find_header(cells, how, notes)
     names = unique_names(header.names, notes)
     body = [row for row in rows[header.first :] if any(cell not in (None, "") for cell in row)]
     lost = len(rows) - header.first - len(body)

@@ -39,6 +39,8 @@ _DAY_FIRST = {"%m/%d/%Y": "%d/%m/%Y", "%m/%d/%y": "%d/%m/%y"}
 _TIME_NAME = re.compile(
     r"(^|[ _.-])(time|timestamp|ts|epoch|unix|unixtime|datetime|utc|created|updated)([ _.-]|$)|time$"
 )
+_DATE_NAME = re.compile(r"(^|[ _.-])(date|datum|day|fecha|dato)([ _.-]|$)|date$|datum$")
+_SERIAL = (20_000, 60_000)
 _EPOCH = (1e9, 3e9)  # seconds since 1970
 _CLOCKS = ((1.0, "seconds"), (1e3, "milliseconds"), (1e6, "microseconds"), (1e9, "nanoseconds"))
 
@@ -178,7 +180,12 @@ def _in_letters(form: str) -> str:
 
 
 def as_moments(name: str, values: np.ndarray) -> tuple[np.ndarray, str] | None:
-    """Numbers that count the time since 1970 (2001 to 2065) in a column whose name says time; how they are counted."""
+    """Numbers that count the time since 1970 (2001 to 2065) in a column whose name says time; how they are counted.
+
+    Whole numbers in a column called date can be the days of spreadsheets.
+    """
+    if (days := _days_of_spreadsheets(name, values)) is not None:
+        return days
     if not _TIME_NAME.search(name.lower()):
         return None
     low, high = np.nanmin(values), np.nanmax(values)
@@ -189,3 +196,15 @@ def as_moments(name: str, values: np.ndarray) -> tuple[np.ndarray, str] | None:
             moments[there] = np.round(values[there] * (1000 / size)).astype("int64").astype("datetime64[ms]")
             return moments, f"times as {called} since 1970"
     return None
+
+
+def _days_of_spreadsheets(name: str, values: np.ndarray) -> tuple[np.ndarray, str] | None:
+    """Days since the end of 1899, which a spreadsheet shows as dates, between 1954 and 2064."""
+    there = values[~np.isnan(values)]
+    if not _DATE_NAME.search(name.lower()) or not len(there):
+        return None
+    if there.min() < _SERIAL[0] or there.max() > _SERIAL[1] or (there != np.round(there)).any():
+        return None
+    moments = np.full(len(values), np.datetime64("NaT", "s"))
+    moments[~np.isnan(values)] = np.datetime64("1899-12-30", "s") + there.astype("timedelta64[D]")
+    return moments, "days as spreadsheets count them"

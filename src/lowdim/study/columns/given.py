@@ -26,7 +26,7 @@ def as_table(X: Any, owner: str) -> Any:
     if hasattr(X, "iloc") and hasattr(X, "columns"):
         return _with_vectors(X)
     if isinstance(X, np.ma.MaskedArray) and X.dtype.kind in "biuf":
-        return X.astype(np.float64).filled(np.nan)
+        return np.ma.filled(X.astype(np.float64), np.nan)
     if isinstance(X, np.ndarray) and X.dtype.names:
         _check_fields(X, owner)
         return {name: X[name].ravel() for name in X.dtype.names}
@@ -39,7 +39,7 @@ def _with_vectors(X: Any) -> Any:
     """A pandas frame whose cells that are vectors of one length, such as embeddings, are columns."""
     parts: list[Any] = []
     for j, name in enumerate(X.columns):
-        cells = X.iloc[:, j].tolist() if str(X.dtypes.iloc[j]) == "object" else [None]
+        cells: list[Any] = X.iloc[:, j].tolist() if str(X.dtypes.iloc[j]) == "object" else [None]
         if not all(isinstance(cell, (list, tuple, np.ndarray)) for cell in cells[:20]):
             parts.append(X.iloc[:, [j]])
             continue

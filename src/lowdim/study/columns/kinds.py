@@ -17,7 +17,7 @@ import numpy as np
 from lowdim.study.columns.column import Column, Conversion, as_text, is_missing
 from lowdim.study.columns.date_text import as_dates, as_moments, order_doubt, unclear_dates
 from lowdim.study.columns.scales_of_words import order_of
-from lowdim.study.columns.text_values import Reading, as_numbers, as_yes_no, several_units
+from lowdim.study.columns.text_values import Reading, as_numbers, as_yes_no, no_number, several_units
 
 MOST_LEVELS = 50  # different values of a category
 MOST_CODES = 12  # different whole numbers that may be codes
@@ -224,7 +224,9 @@ def _words(name: str, cells: np.ndarray, different: list[str]) -> Column:
     if units := several_units(different):
         doubt = f"numbers with different units ({', '.join(units)}): bring them to one unit"
         return Column(name, "text", cells, f"{levels} different texts in {n} rows", doubt=doubt)
-    if levels == n and n > 3 and longest <= LONG:
+    wrong = "" if _named_id(name) else no_number(different)
+    unlike = f"most are numbers, but not {short(wrong)}: correct the cells that are written otherwise" if wrong else ""
+    if levels == n and n > 3 and longest <= LONG and not unlike:
         long = all(text.isdigit() and len(text) > 15 for text in different)
         what = "number, too long for a quantity," if long else "text"
         return Column(name, "id", cells, f"a different {what} in each row")
@@ -233,6 +235,8 @@ def _words(name: str, cells: np.ndarray, different: list[str]) -> Column:
         shown = ", ".join(short(text, 20) for text in different[:3]) + (", ..." if levels > 3 else "")
         return Column(name, "category", cells, f"{levels} different values: {shown}", doubt=_spellings(different))
     why = f"{levels} different texts in {n} rows" if levels < n else "a different, long text in each row"
+    if unlike:
+        return Column(name, "text", cells, why, doubt=unlike)
     repeats = levels <= n // 2 and longest <= 4 * LONG
     said = "some occur more than once" if prose else f"{levels} values are too many for a category"
     more: dict[str, Any] = {"doubt": said, "other": "category"} if repeats else {}

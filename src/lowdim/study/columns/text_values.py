@@ -49,6 +49,7 @@ _SIGNS = re.compile(r"^(?<![0-9])[$€£¥]\s*|\s*([$€£¥]|%)$")
 # Of the different values of a column, so many must be numbers for the others to count as missing cells; and there may
 # be so many others.
 MOSTLY, FEW_WORDS = 0.8, 3
+NEARLY = 0.5  # of them are numbers, that the others are named
 
 
 @dataclass(frozen=True)
@@ -141,6 +142,18 @@ _NOTATIONS: tuple[tuple[str, Callable[[str], float | None]], ...] = (
     ("numbers with a comma between thousands", _with_thousands),
     ("numbers with a decimal comma", _with_comma),
 )
+
+
+def no_number(different: list[str]) -> str:
+    """Of values that are mostly numbers, the first that is none; empty where most are something else."""
+    best: list[str] = []
+    for _, parse in _NOTATIONS:
+        read = [text for text in different if parse(text.strip()) is not None]
+        best = max(best, read, key=len)
+    if len(best) < NEARLY * len(different) or any(_CODE.match(text.strip()) for text in different):
+        return ""
+    known = set(best)
+    return next((text for text in different if text not in known), "")
 
 
 def as_yes_no(different: list[str]) -> Reading | None:

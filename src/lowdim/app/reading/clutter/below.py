@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from lowdim.app.errors import UserError
@@ -33,25 +34,43 @@ def without_remarks(content: Path | bytes, dialect: Dialect, source: Source) -> 
         return content
     lines = tail.splitlines(keepends=True)
     numbers = _begins_with_numbers(dialect.rows, width)
-    end, remarks, seen = len(lines), [], len(lines)
+    found: list[_Candidate] = []
     for i in range(len(lines) - 1, max(0, len(lines) - MOST_REMARKS), -1):
         line = lines[i].decode("utf-8", errors="replace").strip("\r\n")
         if not line.strip(" \t" + dialect.separator):
             continue
-        apart = not lines[i - 1].strip() or seen < end
-        if (remark := _remark(line, dialect, width, numbers or apart)) is None:
+        if (remark := _remark(line, dialect, width)) is None:
             break
-        remarks.append(remark)
-        end = seen = i
+        apart = not lines[i - 1].strip()
+        short = line.strip() == remark  # one cell, or a sentence with the separator in it
+        found.append(_Candidate(i, remark, bool(REMARK.search(remark)) or (short and (numbers or apart))))
+    remarks = _below_first(found)
     if not remarks:
         return content
-    said = remarks[-1] if len(remarks[-1]) <= 60 else f"{remarks[-1][:57]}..."
-    source.notes.append(f"the text below the rows is a remark, not used as data: {said!r}{_more(remarks)}")
-    return as_bytes(content)[: -sum(map(len, lines[end:]))]
+    _note_remarks(remarks, source)
+    return as_bytes(content)[: -sum(map(len, lines[remarks[-1].place :]))]
 
 
-def _more(remarks: Sequence[str]) -> str:
-    return f" and {counted(len(remarks) - 1, 'more line')}" if len(remarks) > 1 else ""
+@dataclass(frozen=True)
+class _Candidate:
+    """A line with a text in its first cell alone, and whether it is surely no row."""
+
+    place: int
+    text: str
+    sure: bool
+
+
+def _below_first(found: Sequence[_Candidate]) -> Sequence[_Candidate]:
+    """Of the last lines, from below, those up to the uppermost that is surely a remark."""
+    return found[: max((k + 1 for k, one in enumerate(found) if one.sure), default=0)]
+
+
+def _note_remarks(remarks: Sequence[_Candidate], source: Source) -> None:
+    """A note with the first of the remarks, which are listed from below."""
+    first = remarks[-1].text
+    said = first if len(first) <= 60 else f"{first[:57]}..."
+    more = f" and {counted(len(remarks) - 1, 'more line')}" if len(remarks) > 1 else ""
+    source.notes.append(f"the text below the rows is a remark, not used as data: {said!r}{more}")
 
 
 def _tail(content: Path | bytes) -> bytes:
@@ -69,17 +88,43 @@ def _begins_with_numbers(rows: Sequence[Sequence[str]], width: int) -> bool:
     return len(cells) > 1 and all(is_number(cell) or is_missing(cell) for cell in cells[1:])
 
 
-def _remark(line: str, dialect: Dialect, width: int, sure: bool) -> str | None:
-    """The text of a line that is a remark; None for a row."""
+def _remark(line: str, dialect: Dialect, width: int) -> str | None:
+    """The text of a line that can be a remark; None for a row."""
     if line.count(dialect.quote) % 2:
         return None
-    row = next(rows_of([line], dialect.separator, dialect.quote), [])
+    row = _row(line.encode(), dialect)
     told = row[0].strip() if row else ""
     if not told or is_number(told) or is_missing(told):
         return None
     if any(cell.strip() for cell in row[1:]):  # a sentence with the separator in it: "Source: ministry, 2020"
         return line.strip() if len(row) < width and REMARK.search(row[0]) else None
-    return told if REMARK.search(told) or (sure and len(row) == 1) else None
+    return told
+
+
+def rows_of_one_table(rows: Sequence[Sequence[str]], source: Source) -> int:
+    """How many rows of a sheet are above its remarks; an error where another table begins below a blank row."""
+    width, found = max(map(len, rows), default=0), []
+    numbers = _begins_with_numbers(rows, width)
+    for i in range(len(rows) - 1, max(0, len(rows) - MOST_REMARKS), -1):
+        told, others = rows[i][0].strip(), any(cell.strip() for cell in rows[i][1:])
+        if not told and not others:
+            continue
+        if width < 2 or others or is_number(told) or is_missing(told):
+            break
+        apart = not any(cell.strip() for cell in rows[i - 1])
+        found.append(_Candidate(i, told, numbers or apart or bool(REMARK.search(told))))
+    remarks = _below_first(found)
+    end = remarks[-1].place if remarks else len(rows)
+    if remarks:
+        _note_remarks(remarks, source)
+    for i in range(2, end - 1):
+        above = any(map(is_number, rows[i - 2]))
+        if above and not any(cell.strip() for cell in rows[i - 1]) and _are_names(rows[i], rows[i + 1]):
+            raise UserError(
+                f"{source.shown}: a second table begins in row {i + 1} of the cells ({', '.join(rows[i][:4])}). Keep "
+                "one table in a sheet, or remove the row if it belongs to the first."
+            )
+    return end
 
 
 def one_table(content: Path | bytes, dialect: Dialect, header: Header, source: Source) -> Path | bytes:
@@ -139,7 +184,9 @@ def _refuse_second(content: Path | bytes, dialect: Dialect, source: Source) -> N
 
 
 def _row(line: bytes, dialect: Dialect) -> list[str]:
-    return next(rows_of([line.decode("utf-8", errors="replace").strip("\r\n")], dialect.separator, dialect.quote), [])
+    text = line.decode("utf-8", errors="replace").strip("\r\n")
+    found: list[str] = next(rows_of([text], dialect.separator, dialect.quote), [])
+    return found
 
 
 def _are_names(names: Sequence[str], row: Sequence[str]) -> bool:
