@@ -121,3 +121,23 @@ def test_scanpy_takes_it_as_a_transformer():
 def test_settings_are_checked(settings, says):
     with pytest.raises(ValueError, match=says):
         lowdim.NeighborGraph(**settings).fit_transform(X)
+
+
+@pytest.mark.parametrize("metric", ["tanimoto", "dice", "rogerstanimoto", "russellrao", "sokalsneath", "yule"])
+@pytest.mark.parametrize("dtype", [bool, np.uint8])
+def test_rows_of_bits_need_no_floats(metric, dtype):
+    bits = np.random.default_rng(0).random((60, 100)) < 0.3
+    bits[:2] = False
+    model = lowdim.NeighborGraph(5, metric=metric)
+    found, wanted = (
+        model.fit_transform(bits.astype(dtype)),
+        lowdim.NeighborGraph(5, metric=metric).fit_transform(bits * 1.0),
+    )
+    np.testing.assert_array_equal(found.toarray(), wanted.toarray())
+    np.testing.assert_array_equal(model.transform(bits[:9] * 1.0).toarray(), model.transform(bits[:9]).toarray())
+
+
+def test_packed_bits_are_no_bits():
+    packed = np.packbits(np.random.default_rng(0).random((30, 64)) < 0.5, axis=1)
+    with pytest.raises(ValueError, match=r"must get True and False .* np\.unpackbits\(X, axis=1\)"):
+        lowdim.NeighborGraph(3, metric="tanimoto").fit(packed)

@@ -106,6 +106,8 @@ def test_the_list_of_components_names_all_that_is_inside_and_beside():
     made = sbom.document()
     named = {part["name"]: part for part in made["components"]}
     assert {"nanobind", "robin-map", "Natural Earth"} <= {n for n, part in named.items() if "licenses" in part}
+    for name in ("nanobind", "robin-map"):  # both licences ask that their text goes with a binary
+        assert "Copyright" in (check.ROOT / "licenses" / f"{name}.txt").read_text(encoding="utf-8")
     needed = {line.split(">")[0] for line in PROJECT["dependencies"]}
     assert needed == {n for n, part in named.items() if part["scope"] == "required" and "purl" in part}
     assert named["torch"]["scope"] == "optional"

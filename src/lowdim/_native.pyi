@@ -27,6 +27,9 @@ def raise_in(thread: int, type: object) -> bool:
 def stop_other_threads() -> None:
     """Kernels outside the main thread stop with SystemExit from now on: the interpreter is about to end."""
 
+def hold_thread(held: bool) -> None:
+    """What this thread keeps for libraries outlives the interpreter, or no longer; calls with True and False pair."""
+
 def end_at_once() -> None:
     """Skip what libraries do at the end of the process: one of them is still at work in a thread."""
 

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lowdim._core import params, validate
 from lowdim._core.distances import check_metric, with_params
+from lowdim._core.distances.domains import is_of_bits
 from lowdim._core.gpu import devices
 from lowdim._core.neighbors import SEARCH, Neighbors, nearest
 from lowdim._core.neighbors.sharded import nearest_in_shards, nearest_of_new
@@ -186,7 +187,7 @@ class NeighborGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             raise ValueError("NeighborGraph: metric must measure rows; got 'precomputed', which is a graph already.")
         least = 2 if fitting else 1
         accepts = Accepts("NeighborGraph", by_function=callable(metric), sparse_rows=True, min_rows=least)
-        X = validate.refuse_foreign(X, accepts)
+        X = _stored(validate.refuse_foreign(X, accepts), metric)
         with naming_text(X, accepts.owner):
             X = validate_data(
                 self,
@@ -206,6 +207,12 @@ class NeighborGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _stored(X: Any, metric: Any) -> Any:
+    """Rows of bits that take a byte each as a sparse table: as floats they would take eight times the memory."""
+    bytes_each = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.itemsize == 1 and X.dtype.kind in "bui"
+    return sparse.csr_matrix(X) if bytes_each and min(X.shape) > 0 and is_of_bits(metric) else X
 
 
 take_tensors(NeighborGraph)

@@ -24,6 +24,8 @@ NB_MODULE(_native, m) {
       "Raise an exception in another Python thread before its next line; False where there is no such thread.");
   m.def("stop_other_threads", &lowdim::stop_other_threads,
         "Kernels outside the main thread stop with SystemExit from now on: the interpreter is about to end.");
+  m.def("hold_thread", &lowdim::hold_thread, nanobind::arg("held"),
+        "What this thread keeps for libraries outlives the interpreter, or no longer; calls with True and False pair.");
   m.def("end_at_once", &lowdim::end_at_once,
         "Skip what libraries do at the end of the process: one of them is still at work in a thread.");
 

@@ -41,7 +41,8 @@ REAL = Domain("real numbers", lambda cells: np.ones(np.shape(cells), dtype=bool)
 BOOLEAN = Domain(
     "True and False (or 1 and 0)",
     lambda cells: (cells == 0) | (cells == 1),
-    "Say what counts as present, such as X > 0, or compare how much there is: metric='ruzicka' for counts.",
+    "Say what counts as present, such as X > 0, or compare how much there is: metric='ruzicka' for counts. "
+    "Unpack packed bits: np.unpackbits(X, axis=1).",
 )
 NON_NEGATIVE = Domain(
     "numbers that are not negative, such as counts",
@@ -79,6 +80,16 @@ def is_limited(metric: Any) -> bool:
     """
     metric = metric.name if isinstance(metric, ParametricMetric) else metric
     return callable(metric) or (isinstance(metric, str) and metric in DOMAINS)
+
+
+def is_of_bits(metric: Any) -> bool:
+    """Whether a metric compares rows of True and False.
+
+    >>> is_of_bits("jaccard"), is_of_bits("hamming")
+    (True, False)
+    """
+    metric = metric.name if isinstance(metric, ParametricMetric) else metric
+    return isinstance(metric, str) and DOMAINS.get(metric) is BOOLEAN
 
 
 def check_domain(rows: Any, metric: Metric, owner: str, name: str = "X") -> None:

@@ -60,7 +60,7 @@ class _Helper(threading.Thread):
             try:
                 _Helper.started.add(self)
                 if self._work is not None:
-                    self._work()
+                    _held(self._work)
             finally:
                 self._work = None  # and with it the arrays it works on
                 with self._ending:
@@ -136,6 +136,15 @@ class _Team:
         self._helpers = []
 
 
+def _held(function: Callable[[], T]) -> T:
+    """The function, while what this thread keeps for libraries cannot be taken down: see `_native.hold_thread`."""
+    _native.hold_thread(True)
+    try:
+        return function()
+    finally:
+        _native.hold_thread(False)
+
+
 def _wait(helpers: Sequence[threading.Thread], seconds: float) -> None:
     until = time.monotonic() + seconds
     for helper in helpers:
@@ -166,7 +175,7 @@ def aside(function: Callable[[], T], *, may_stop: bool = True) -> T:
     After Ctrl-C the function stops at its next line, or with `may_stop=False` runs to its end.
     """
     if threading.current_thread() is not threading.main_thread():
-        return function()
+        return _held(function)
     (value,) = side_by_side(lambda _: function(), [None], 1, may_stop=may_stop)
     return value
 

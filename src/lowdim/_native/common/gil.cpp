@@ -72,20 +72,15 @@ bool SignalPoll::signal_raised() {
   return raised;
 }
 
-namespace {
-
-// Python takes down what threads keep in their dictionaries while they may still be inside a library: scipy's SuperLU
-// loses the memory of a factorisation under way, and leaves an error behind that makes the exit status 120.
-void keep_what_threads_hold() {
-  PyThreadState* const own = PyThreadState_Get();
-  for (PyThreadState* one = PyInterpreterState_ThreadHead(own->interp); one; one = PyThreadState_Next(one))
-    if (one != own) Py_XINCREF(one->dict);
+void hold_thread(bool held) {
+  PyObject* const kept = PyThreadState_GetDict();
+  if (held)
+    Py_XINCREF(kept);
+  else
+    Py_XDECREF(kept);
 }
 
-}  // namespace
-
 void end_at_once() {
-  keep_what_threads_hold();
 #if defined(__GLIBC__)
   static std::atomic<bool> asked{false};
   if (asked.exchange(true)) return;
