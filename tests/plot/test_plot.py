@@ -95,7 +95,7 @@ def test_rows_without_a_label_are_grey(roll):
 def test_long_legends_are_cut_and_shared_marks_are_said(roll):
     legend = lowdim.plot.embedding(roll.X[:, :2], [f"class {i}" for i in range(80)]).get_legend()
     assert [text.get_text() for text in legend.get_texts()] == [f"class {i}" for i in range(24)]
-    assert legend.get_title().get_text() == "label: 24 of 80 classes\n(several share one of 56 symbols)"
+    assert legend.get_title().get_text() == "label: 24 of 80 classes\n(several share one of 70 symbols)"
     few = lowdim.plot.embedding(roll.X[:, :2], [f"{'x' * 40}{i % 2}" for i in range(80)]).get_legend()
     assert [len(text.get_text()) for text in few.get_texts()] == [30, 30]
 
