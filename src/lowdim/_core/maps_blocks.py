@@ -98,7 +98,7 @@ class MapsBlocks:
         if needed <= memory.limit():
             return False
         warn(
-            f"{type(self).__name__}: the neighbour graph and the map of {n} rows need about {memory.show(needed)} here, "
-            f"and the limit is {memory.show(memory.limit())}: fewer neighbours need less."
+            f"{type(self).__name__}: the neighbour graph and the map of {n} rows need about {memory.show(needed)} "
+            f"here, and the limit is {memory.show(memory.limit())}: fewer neighbours need less."
         )
         return True

@@ -46,8 +46,8 @@ class Found:
     def _both(self, a: Categories | None, b: Categories | None, j: int) -> Categories | None:
         if (a is None) != (b is None):
             raise ValueError(
-                f"{self.owner}: column {j if self.names is None else repr(self.names[j])} holds numbers in one block and "
-                "categories in another. Make it one of both: X[column] = X[column].astype(str)."
+                f"{self.owner}: column {j if self.names is None else repr(self.names[j])} holds numbers in one block "
+                "and categories in another. Make it one of both: X[column] = X[column].astype(str)."
             )
         return None if a is None or b is None else tuple(categories_of(np.array([*a, *b], dtype=object)))
 
@@ -77,7 +77,7 @@ def _sums(block: Any, model: Any, layout: Layout) -> Moments:
     coded = model._check_rows(block, fitting=False)[0]
     if np.isnan(coded).any():
         raise ValueError(
-            f"{type(model).__name__}: X must have no missing cells where it comes in blocks. Fill them, drop such rows, or "
-            "fit on a sample of the rows in memory."
+            f"{type(model).__name__}: X must have no missing cells where it comes in blocks. Fill them, drop such "
+            "rows, or fit on a sample of the rows in memory."
         )
     return Moments.of(layout.spread(coded), n_jobs=1)
