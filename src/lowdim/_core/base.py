@@ -61,7 +61,6 @@ class Reducer(ReadsBlocks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     _extend: Any  # X -> Z: place new rows, each on its own
     _rows: Any = None  # the fitted rows, where new rows or the learned inverse need them
     _memory: Any  # (n, d, itemsize, stored) -> {name: bytes} at the peak; stored: values of a sparse X, else None
-    _sampled: Any = None  # numbers of the kept rows among all rows of the embedding, where these are some
     _places_rows: Any = True  # whether the fitted model can place new rows; some are of affinities or graphs alone
     _judge_map: Any = staticmethod(lambda Z, X: None)  # warn of a map that shows nothing
     _invert: Any = None  # Z -> rows, where the method has an exact inverse

@@ -6,6 +6,7 @@ hundred bytes a row. The rows stay where they are, but for a sample, by which th
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,16 +19,43 @@ from lowdim._core.distances.rows import as_rows
 from lowdim._core.graph import components
 from lowdim._core.graph.connectivity import bridged
 from lowdim._core.neighbors.sharded import nearest_in_shards
-from lowdim._core.runtime import memory
+from lowdim._core.runtime import memory, threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
+from lowdim._core.spectrum import Moments, eigenpairs
+
+MOST_COLUMNS = 5000  # whose covariances are summed
+
+
+def principal_scores(blocks: Any, k: int, owner: str) -> np.ndarray | None:
+    """Of all rows, in two passes; None where the rows have fewer axes, or too many columns."""
+    if not k <= blocks.width <= MOST_COLUMNS:
+        return None
+    moments = blocks.gather(partial(_moments, owner=owner))
+    found = eigenpairs(moments.about(moments.mean), k, owner=owner)
+    if not found.values[-1] > 1e-14 * found.values[0]:
+        return None
+    place = partial(_scores, axes=found.vectors, center=moments.mean, owner=owner)
+    return np.concatenate(blocks.gather(place))
+
+
+def _moments(block: Any, owner: str) -> Moments:
+    return Moments.of(_dense(block, owner), n_jobs=1)
+
+
+def _scores(block: Any, axes: np.ndarray, center: np.ndarray, owner: str) -> tuple[np.ndarray]:
+    with threads.single_blas():
+        return ((_dense(block, owner) - center) @ axes,)
+
+
+def _dense(block: Any, owner: str) -> np.ndarray:
+    return as_rows(block.toarray() if sparse.issparse(block) else block, owner)
 
 
 class MapsBlocks:
     """A part of `Reducer`: `_fit_graph` is called for rows of Dask that are more than a sample.
 
-    A method says how many neighbours it takes (`_n_graph`), which other settings the fit to the graph has
-    (`_graph_start`), and what it keeps of the sampled rows (`_keep_sample`).
+    The fit to the graph is that of the method with ``metric="precomputed"``.
     """
 
     _sampled: Any = None  # numbers of the rows that new ones are compared with, where these are not all
@@ -38,8 +66,8 @@ class MapsBlocks:
     _fit_table: Any
     _precomputed: Any
 
-    _n_graph: Any
-    _graph_start: Any
+    _n_near: Any
+    n_neighbors: Any
 
     def _fit_graph(self, X: Any, blocks: Any, target: Any) -> Any:
         """The map of all rows, lazily; None where a sample has to do."""
@@ -53,7 +81,7 @@ class MapsBlocks:
         near = nearest_in_shards(blocks, k, **settings)
         graph = sparse.csr_array((near.distances.ravel(), near.indices.ravel(), np.arange(0, n * k + 1, k)), (n, n))
         graph = self._joined(graph, blocks, settings)
-        model = clone(self).set_params(metric="precomputed", metric_params=None, **self._graph_start(blocks))
+        model = clone(self).set_params(metric="precomputed", metric_params=None, **self._start(blocks))
         model._fit_table(graph)
         kept = {key for key in vars(model) if key not in model.get_params(deep=False)} - {"n_features_in_"}
         self.__dict__.update({key: vars(model)[key] for key in kept})
@@ -78,11 +106,28 @@ class MapsBlocks:
         options = {key: settings[key] for key in ("metric", "owner", "n_jobs")}
         return bridged(graph, some, as_rows(blocks.at(some)[0], settings["owner"]), labels[some], **options)
 
+    def _n_graph(self, n: int) -> int:
+        """How many neighbours the method takes."""
+        return self._n_near(n, "tree") if hasattr(self, "perplexity") else min(self.n_neighbors, n - 1)
+
+    def _start(self, blocks: Any) -> dict[str, Any]:
+        """Principal components as `init`, where these are asked for; "spectral" of many columns or of low rank."""
+        if not (isinstance(self.init, str) and self.init == "pca"):  # type: ignore[attr-defined]
+            return {}
+        Z = principal_scores(blocks, self.n_components, type(self).__name__)  # type: ignore[attr-defined]
+        if Z is None:
+            return {"init": "spectral"}
+        # As wide as the methods' own starts: t-SNE's is tiny, UMAP's as wide as its map.
+        wide = 10.0 * self.spread / np.abs(Z).max() if hasattr(self, "spread") else 1e-4 / Z[:, 0].std()
+        return {"init": Z * wide}
+
     def _keep_sample(self, blocks: Any) -> None:
         """Rows that new ones are compared with: as many as one memory may take, among those that have a place."""
         drawn = generator(0).permutation(len(self.embedding_))[: memory.sample_rows()]
         placed = np.isfinite(self.embedding_[drawn]).all(axis=1)
         self.sample_indices_ = self._sampled = np.sort(drawn[placed])
+        if hasattr(self, "_extension"):
+            self._extension = self._sampled
         self._rows, _ = self._check_rows(blocks.at(self._sampled)[0], fitting=True)
 
     def _measured_by(self) -> Any:
@@ -98,7 +143,7 @@ class MapsBlocks:
         if needed <= memory.limit():
             return False
         warn(
-            f"{type(self).__name__}: the neighbour graph and the map of {n} rows need about {memory.show(needed)} here, "
-            f"and the limit is {memory.show(memory.limit())}: fewer neighbours need less."
+            f"{type(self).__name__}: the neighbour graph and the map of {n} rows need about {memory.show(needed)} "
+            f"here, and the limit is {memory.show(memory.limit())}: fewer neighbours need less."
         )
         return True

@@ -15,6 +15,7 @@ class ReadsBlocks:
     """A part of `Reducer`, whose methods it calls."""
 
     _embed_batches: Any = None  # a stream of blocks -> fitted attributes, where sums over the blocks are enough
+    _sampled: Any = None  # numbers of the kept rows among all rows of the embedding, where these are some
     _fit_graph: Any = None  # of rows of Dask, where a method maps their neighbour graph
     _keeps_embedding: ClassVar[bool]
     _invert: Any

@@ -169,6 +169,52 @@ def _class_sums(batch: Any, n_jobs: int | None, nan: bool, policies: tuple[str, 
     return ClassSums(X.shape[1], X.dtype, parts)
 
 
+def allowed_labels(y: Any, classes: Any, before: Any) -> Any:
+    """The labels that may come, given now or before (None: any); an error for another one in y."""
+    allowed = before if classes is None else np.unique(np.asarray(classes))
+    if allowed is not None and (unknown := np.setdiff1d(np.asarray(y), allowed)).size:
+        raise ValueError(f"LDA: y must hold labels of `classes`; got {unknown[0]!r}.")
+    return allowed
+
+
+def is_too_small(total: ClassSums) -> bool:
+    """Whether sums are of one class, or of too few rows for a covariance within the classes."""
+    within = sum(part.weight for part in total.classes.values()) - len(total.classes)
+    return len(total.classes) < 2 or within < total.width
+
+
+class TakesBatches:
+    """The part of LDA that is fitted batch after batch."""
+
+    _fit_further: Any
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Any:
+        """Fit to one more batch of labelled rows: the same numbers as one fit to all batches.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows; they are not kept, only sums over them.
+        y : array-like of shape (n_samples,)
+            Their labels. Until there are two classes, and more rows than columns, rows are counted, and the model
+            is not fitted.
+        classes : array-like or None
+            All labels that may come, given with the first batch; another one is an error then. None: any may come.
+
+        Returns
+        -------
+        self : LDA
+            The model fitted to all batches so far.
+        """
+        allowed = allowed_labels(y, classes, vars(self).get("_classes"))
+        self._fit_further(X, (X, y))
+        self._classes = allowed
+        return self
+
+    def _waits(self, total: Any) -> bool:
+        return is_too_small(total)
+
+
 def labelled_table(parts: list[Moments | ByPattern]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows, class numbers and weights with the same moments of each class and pattern of missing cells."""
     tables = [(part if isinstance(part, ByPattern) else ByPattern("LDA").joined(part)).table() for part in parts]

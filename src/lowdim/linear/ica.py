@@ -183,8 +183,8 @@ class ICA(Reducer):
         """Each step is a pass over blocks that can be read again; the sources are what `transform` gives."""
         if not batches.rereadable:
             raise TypeError(
-                "ICA: X must be an array of rows, a data set of Arrow or a collection of Dask; got an iterator, and ICA "
-                "cannot fit from a stream that is read once. Stack the batches first (np.concatenate)."
+                "ICA: X must be an array of rows, a data set of Arrow or a collection of Dask; got an iterator, and "
+                "ICA cannot fit from a stream that is read once. Stack the batches first (np.concatenate)."
             )
         if not self.whiten:
             raise ValueError("ICA: whiten must be True for rows in blocks; got False.")

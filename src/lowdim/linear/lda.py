@@ -29,7 +29,7 @@ from lowdim.linear._discriminant import Classes, Labelled, Separation, WhitenedT
 _LEAST = 1e-3  # shrinkage of a singular covariance where the estimate of Ledoit and Wolf is smaller
 
 
-class LDA(ClassifierMixin, Reducer):
+class LDA(discriminant.TakesBatches, ClassifierMixin, Reducer):
     """Linear discriminant analysis: the directions along which the classes are furthest apart.
 
     With the covariance W within the classes and B between their means, the axes solve B a = l W a, largest l first.
@@ -247,35 +247,6 @@ class LDA(ClassifierMixin, Reducer):
         rows = Labelled(filled, codes, classes.row_weights(codes, weights))
         self._from_scatters((part.scatter for part in found.parts), classes, dtype, rows, "incomplete rows")
         self._holes = replace(found.model, covariance=found.model.covariance * n / (n - g))
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> LDA:
-        """Fit to one more batch of labelled rows: the same numbers as one fit to all batches.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows; they are not kept, only sums over them.
-        y : array-like of shape (n_samples,)
-            Their labels. Until there are two classes, and more rows than columns, rows are counted, and the model
-            is not fitted.
-        classes : array-like or None
-            All labels that may come, given with the first batch; another one is an error then. None: any may come.
-
-        Returns
-        -------
-        self : LDA
-            The model fitted to all batches so far.
-        """
-        allowed = vars(self).get("_classes") if classes is None else np.unique(np.asarray(classes))
-        if allowed is not None and (unknown := np.setdiff1d(np.asarray(y), allowed)).size:
-            raise ValueError(f"LDA: y must hold labels of `classes`; got {unknown[0]!r}.")
-        self._fit_further(X, (X, y))
-        self._classes = allowed
-        return self
-
-    def _waits(self, total: Any) -> bool:
-        within = sum(part.weight for part in total.classes.values()) - len(total.classes)
-        return len(total.classes) < 2 or within < total.width  # no covariance within the classes yet
 
     def _embed_batches(self, batches: Any) -> None:
         self._refuse_svd("a stream of batches")

@@ -16,6 +16,7 @@ from lowdim._core.gpu import devices
 from lowdim._core.graph import Connected, connect
 from lowdim._core.manifold.neighborhood import Distinct
 from lowdim._core.manifold.random_walk import weakest_link, with_values
+from lowdim._core.maps_blocks import MapsBlocks
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.rng import generator
 from lowdim.neighbor_embedding import _affinity, _new_rows
@@ -222,7 +223,7 @@ def _rescaled(W: sparse.csr_array, k: float | None) -> sparse.csr_array:
     return with_values(W, np.exp(np.repeat(np.exp(low), counts) * logs))
 
 
-class WithGraph:
+class WithGraph(MapsBlocks):
     """What a fitted UMAP gives of its fuzzy graph: memberships of new rows, and models of two graphs together."""
 
     recall_: float | None

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from lowdim._core import params
-from lowdim._core.distances.rows import as_rows
 from lowdim._core.graph import components, laplacian
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
-from lowdim._core.spectrum import Moments, eigenpairs, svd
+from lowdim._core.spectrum import eigenpairs, svd
 from lowdim._core.tables.align import procrustes
 
 ROUGH = (1e-3, 1e-6)  # residuals of the eigenvectors, relative to the norm; the second where eigenvalues are as small
 SHARE = 0.1  # of the smallest eigenvalue that a residual may be
 LEAST_WIDTH, MOST_WIDTH = 1e-3, 100.0  # of given coordinates, in units of the range of the forces
-MOST_COLUMNS = 5000  # of rows in blocks, whose covariances are summed
 SPREAD = 1e-4  # standard deviation of the first axis: so small that distances in the map are set by the forces alone
 WIDE = 10.0  # square roots of n: digits (600 rows, divergence .45) end at .68 from an `init` 24 of them wide
 AGAIN = 0.1  # of the learning rate where a map goes on from an earlier one
@@ -75,30 +72,6 @@ def principal(X: Any, k: int, owner: str) -> np.ndarray:
             "are initialised with powers of the first."
         )
     return scaled(with_powers(Z[:, kept], k))
-
-
-def principal_in_blocks(blocks: Any, k: int, owner: str) -> Any:
-    """The same of rows in blocks, in two passes; "spectral" where they have many columns."""
-    if blocks.width > MOST_COLUMNS:
-        return "spectral"
-    moments = blocks.gather(partial(_moments, owner=owner))
-    found = eigenpairs(moments.about(moments.mean), min(k, blocks.width), owner=owner)
-    kept = found.values > 1e-14 * max(float(found.values[0]), 1e-300)
-    place = partial(_scores, axes=found.vectors[:, kept], center=moments.mean, owner=owner)
-    return scaled(with_powers(np.concatenate(blocks.gather(place)), k))
-
-
-def _moments(block: Any, owner: str) -> Moments:
-    return Moments.of(_dense(block, owner), n_jobs=1)
-
-
-def _scores(block: Any, axes: np.ndarray, center: np.ndarray, owner: str) -> tuple[np.ndarray]:
-    with threads.single_blas():
-        return ((_dense(block, owner) - center) @ axes,)
-
-
-def _dense(block: Any, owner: str) -> np.ndarray:
-    return as_rows(block.toarray() if sparse.issparse(block) else block, owner)
 
 
 def spectral(P: Any, k: int, rng: np.random.Generator, owner: str) -> np.ndarray:

@@ -423,8 +423,7 @@ class TSNE(_init.FromEarlier, MapsBlocks, Reducer):
             raise ValueError(_new_rows.NO_ROWS)
         wanted = _new_rows.check_perplexity(perplexity, len(self.embedding_), "TSNE")
         if streams.is_lazy(X):
-            names = self.get_feature_names_out()
-            return streams.placed_lazily(self, "transform", X, names, {"perplexity": perplexity})
+            return streams.placed_lazily(self, "transform", X, self.get_feature_names_out(), {"perplexity": perplexity})
         return self._extended(*self._check_rows(X, fitting=False), perplexity=wanted)
 
     def _extend(self, X: Any, perplexity: tuple[float, ...] = (_new_rows.PERPLEXITY,)) -> np.ndarray:
@@ -434,14 +433,6 @@ class TSNE(_init.FromEarlier, MapsBlocks, Reducer):
         groups = _new_rows.neighbors_of_new(near, self._rows, X, k)
         settings = {"theta": self.theta, "dof": self.dof, "n_jobs": self.n_jobs, "perplexity": perplexity}
         return _new_rows.place_by_affinities(groups, fitted, **settings)
-
-    def _n_graph(self, n: int) -> int:
-        return self._n_near(n, "tree")
-
-    def _graph_start(self, blocks: Any) -> dict[str, Any]:
-        """The start in principal components, as in memory."""
-        by_rows = isinstance(self.init, str) and self.init == "pca"
-        return {"init": _init.principal_in_blocks(blocks, self.n_components, "TSNE")} if by_rows else {}
 
     def _device_memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         """Bytes on a GPU at the peak, which is where pairs are sorted."""

@@ -16,7 +16,6 @@ from lowdim._core.gpu.devices import Device
 from lowdim._core.graph import Connected
 from lowdim._core.manifold.components import beside
 from lowdim._core.manifold.neighborhood import Distinct, Neighborhood
-from lowdim._core.maps_blocks import MapsBlocks
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim._core.tables.arrays import extent
@@ -46,7 +45,7 @@ def _among(W: Any, rows: np.ndarray) -> Any:
     return W if len(rows) == W.shape[0] else W[rows][:, rows]
 
 
-class UMAP(_fuzzy.WithGraph, _init.FromEarlier, MapsBlocks, Reducer):
+class UMAP(_fuzzy.WithGraph, _init.FromEarlier, Reducer):
     """UMAP: groups similar rows, as groups of points in a plane; fast for many rows.
 
     Row j is a neighbour of row i with membership exp(-(d_ij - rho_i) / sigma_i): 1 for the nearest row, and in sum
@@ -470,21 +469,6 @@ class UMAP(_fuzzy.WithGraph, _init.FromEarlier, MapsBlocks, Reducer):
         if self.init != "pca" or self._precomputed():
             return None
         return (rows if self._holes is None else self._holes.rows(rows))[component]
-
-    def _n_graph(self, n: int) -> int:
-        return min(self.n_neighbors, n - 1)
-
-    def _graph_start(self, blocks: Any) -> dict[str, Any]:
-        """The start in principal components, where it is asked for."""
-        if not (isinstance(self.init, str) and self.init == "pca"):
-            return {}
-        Z = _init.principal_in_blocks(blocks, self.n_components, "UMAP")
-        wide = isinstance(Z, str) or not Z.any()
-        return {"init": Z if wide else Z * (self.spread * START_SIZE / float(np.abs(Z).max()))}
-
-    def _keep_sample(self, blocks: Any) -> None:
-        super()._keep_sample(blocks)
-        self._extension = self._sampled
 
     def _device_memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         """Bytes on a GPU at the peak."""

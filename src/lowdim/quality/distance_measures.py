@@ -15,8 +15,8 @@ from lowdim._core.params import checked
 from lowdim._core.ranks.reference import Reference, embedding, reference_of
 from lowdim._core.runtime import memory
 from lowdim._core.runtime.rng import generator
-from lowdim._core.tables.brief import brief
 from lowdim._core.streams import is_lazy
+from lowdim._core.tables.brief import brief
 from lowdim.quality import pair_statistics as statistics
 from lowdim.quality import pair_sums as sums
 from lowdim.quality._in_blocks import spaces_in_blocks

@@ -25,8 +25,8 @@ from lowdim._core.ranks.on_device import device_parts
 from lowdim._core.ranks.reference import Reference, embedding, reference_of
 from lowdim._core.runtime.rng import generator
 from lowdim._core.runtime.threads import map_rows
-from lowdim._core.tables.brief import brief
 from lowdim._core.streams import is_lazy
+from lowdim._core.tables.brief import brief
 
 Array = NDArray[Any]
 Interval = tuple[float, float]

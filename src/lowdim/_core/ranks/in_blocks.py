@@ -1,10 +1,11 @@
 """Ranks of rows that come in blocks, seen from anchors: two passes over the blocks, small sums, the same record.
 
 Some rows are anchors. The first pass finds the nearest rows of each anchor in both spaces, and its distances to random
-rows, which are others for each anchor, so that their errors cancel; the second counts, for each of these, the rows of all blocks that are nearer. So every rank that
-is used is the rank among *all* rows. A pair of which one rank is at most `NEAREST` is counted as it is; the others are
-represented by the random ones. Measures of small neighbourhoods are therefore those of `Ranks.of` from the same
-anchors, and measures of large ones estimates without bias. Where these are all rows, the record is the exact one.
+rows, which are others for each anchor, so that their errors cancel; the second counts, for each of these, the rows of
+all blocks that are nearer. So every rank that is used is the rank among *all* rows. A pair of which one rank is at most
+`NEAREST` is counted as it is; the others are represented by the random ones. Measures of small neighbourhoods are
+therefore those of `Ranks.of` from the same anchors, and measures of large ones estimates without bias. Where the random
+rows are all rows, the record is the exact one.
 """
 
 from __future__ import annotations

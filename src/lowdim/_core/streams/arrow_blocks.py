@@ -39,8 +39,8 @@ class ArrowBlocks:
         """Itself: a data set knows how many rows it has."""
         return self
 
-    def at(self, numbers: Array) -> tuple[Any, None]:
-        """The rows with these sorted numbers; no targets."""
+    def at(self, numbers: Array | None) -> tuple[Any, None]:
+        """The rows with these sorted numbers (None: all); no targets."""
         parts, start = [], 0
         for frame in self._frames():
             parts.append(taken(frame, within(numbers, start, start + len(frame))))

@@ -117,7 +117,7 @@ class DaskBlocks:
         return self._taken(self.rows, here, self._whole), beside
 
     def in_shards(self, route: Callable[[Any], Array], n_shards: int, of: Callable[[Array, Any], Any]) -> list[Any]:
-        """`of(numbers, rows)` for each shard that has rows: those for which `route(block)`, of shape (rows, c), names it.
+        """`of(numbers, rows)` for each shard with rows: those for which `route(block)`, of shape (rows, c), names it.
 
         As many shards are put together at a time as fit a quarter of the memory; for each group the blocks are read.
         """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -46,8 +47,8 @@ class Found:
     def _both(self, a: Categories | None, b: Categories | None, j: int) -> Categories | None:
         if (a is None) != (b is None):
             raise ValueError(
-                f"{self.owner}: column {j if self.names is None else repr(self.names[j])} holds numbers in one block and "
-                "categories in another. Make it one of both: X[column] = X[column].astype(str)."
+                f"{self.owner}: column {j if self.names is None else repr(self.names[j])} holds numbers in one block "
+                "and categories in another. Make it one of both: X[column] = X[column].astype(str)."
             )
         return None if a is None or b is None else tuple(categories_of(np.array([*a, *b], dtype=object)))
 
@@ -65,19 +66,19 @@ def found_in(blocks: Any, owner: str, every: bool, least: int) -> Found:
     return found
 
 
-def sums_in(blocks: Any, model: Any, layout: Layout, least: int) -> Moments:
-    """Of the numbers and indicator columns of all blocks, as a model with these categories codes them."""
-    sums: Moments | None = blocks.gather(partial(_sums, model=model, layout=layout))
+def sums_in(blocks: Any, coded: Callable[[Any], np.ndarray], layout: Layout, owner: str, least: int) -> Moments:
+    """Of the numbers and indicator columns of all blocks; `coded` makes numbers and codes of a block."""
+    sums: Moments | None = blocks.gather(partial(_sums, coded=coded, layout=layout, owner=owner))
     if sums is None or sums.weight < least:
-        raise ValueError(f"{type(model).__name__}: the blocks must hold at least {least} rows together.")
+        raise ValueError(f"{owner}: the blocks must hold at least {least} rows together.")
     return sums
 
 
-def _sums(block: Any, model: Any, layout: Layout) -> Moments:
-    coded = model._check_rows(block, fitting=False)[0]
-    if np.isnan(coded).any():
+def _sums(block: Any, coded: Callable[[Any], np.ndarray], layout: Layout, owner: str) -> Moments:
+    table = coded(block)
+    if np.isnan(table).any():
         raise ValueError(
-            f"{type(model).__name__}: X must have no missing cells where it comes in blocks. Fill them, drop such rows, or "
-            "fit on a sample of the rows in memory."
+            f"{owner}: X must have no missing cells where it comes in blocks. Fill them, drop such rows, or fit on a "
+            "sample of the rows in memory."
         )
-    return Moments.of(layout.spread(coded), n_jobs=1)
+    return Moments.of(layout.spread(table), n_jobs=1)

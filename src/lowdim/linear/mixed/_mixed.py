@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -230,9 +229,12 @@ class MixedTable(_Base):
         if found.names is not None:
             self.feature_names_in_ = np.asarray(found.names, dtype=object)
         layout = Layout.of(self.categories_)
-        sums = sums_in(batches, copy.copy(self), layout, self._min_rows)
+        sums = sums_in(batches, self._coded_block, layout, name, self._min_rows)
         self.n_iter_, self.converged_, self.coded_ = 1, True, None
         self._keep(axes_of(sums, layout, name), layout, int(sums.weight), 0.0 if self.missing == "em" else self.ridge)
+
+    def _coded_block(self, block: Any) -> np.ndarray:
+        return self._check_rows(block, fitting=False)[0]
 
     def _keep(self, axes: Axes, layout: Layout, n: int, ridge: float) -> int:
         """The attributes of the axes and the columns; the number of axes kept."""
