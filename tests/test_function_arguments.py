@@ -88,7 +88,8 @@ def settings_of(path, function):
 def swept(path, arguments):
     function = functions()[path]
     given, wrong = settings_of(path, function), {}
-    owners = (path, path.split(".")[-1], "Ranks.of", *lowdim._ESTIMATORS)
+    within = [each.split(".")[-1] for each in functions() if path == "datasets.load"]  # the generators speak
+    owners = (path, path.split(".")[-1], "Ranks.of", *within, *lowdim._ESTIMATORS)
     for name in arguments:
         for value in ODD:
             if name in LONG and isinstance(value, (int, np.integer)) and value > 100:
