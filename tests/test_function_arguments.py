@@ -89,7 +89,7 @@ def swept(path, arguments):
     function = functions()[path]
     given, wrong = settings_of(path, function), {}
     within = [each.split(".")[-1] for each in functions() if path == "datasets.load"]  # the generators speak
-    owners = (path, path.split(".")[-1], "Ranks.of", *within, *lowdim._ESTIMATORS)
+    owners = (path, path.split(".")[-1], "Ranks.of", "scores", "shepard", *within, *lowdim._ESTIMATORS)
     for name in arguments:
         for value in ODD:
             if name in LONG and isinstance(value, (int, np.integer)) and value > 100:

@@ -166,7 +166,7 @@ def scores_each(
 
 
 def _given(metric: Any, reference: str) -> bool:
-    return reference == "precomputed" or (isinstance(metric, str) and metric == "precomputed")
+    return any(isinstance(asked, str) and asked == "precomputed" for asked in (reference, metric))
 
 
 def _rows(X: Any, metric: Any, reference: str) -> Any:
