@@ -63,7 +63,7 @@ def scores(X: Any, Z: Any, y: Any = None, *, has_scale: bool = True, **options: 
 
 
 @renamed_arguments(k="n_neighbors")
-@params.checked("scores_each")
+@params.checked("scores_each", has_scale=params.flag() | params.mapping())
 def scores_each(
     X: Any,
     embeddings: Mapping[str, Any],
