@@ -27,7 +27,7 @@ HELD = {
     "pandas on Arrow": pd.DataFrame(X, columns=list("abcde")).convert_dtypes(dtype_backend="pyarrow"),
     "decimal numbers": DECIMALS,
     "decimal numbers of Arrow": DECIMALS.astype(pd.ArrowDtype(pa.decimal128(12, 6))),
-    "decimal numbers of polars": pl.DataFrame(X, schema=list("abcde")).cast(pl.Decimal(12, 6)),
+    "decimal numbers of polars": pl.DataFrame({name: DECIMALS[name].tolist() for name in DECIMALS}),
     "polars": pl.DataFrame(X, schema=list("abcde")),
 }
 FUNCTIONS = {

@@ -102,7 +102,8 @@ def test_public_names_have_an_example(name):
     assert thing.__module__ in ("lowdim", *MODULES)
     if inspect.isfunction(thing) and thing.__globals__ is not vars(sys.modules[thing.__module__]):
         runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
-        tests = doctest.DocTestFinder().find(thing, name, module=False, globs={})
+        known = dict(vars(sys.modules[thing.__module__]))  # as for the others: examples name their own function
+        tests = doctest.DocTestFinder().find(thing, name, module=False, globs=known)
         assert sum(runner.run(test).attempted for test in tests)
         assert runner.summarize().failed == 0
 

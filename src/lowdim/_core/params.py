@@ -140,14 +140,18 @@ def check(owner: str, values: Mapping[str, Any], rules: Mapping[str, Rule]) -> d
 
 
 def checked(owner: str, **own: Rule) -> Callable[[F], F]:
-    """Decorator of a public function: its rules, and those of `n_jobs` and `random_state`, before any work.
+    """Decorator of a public function: its rules, and those of `n_jobs`, `random_state`, `device` and flags.
 
-    Numbers of numpy become Python's, as `check` makes them for estimators.
+    All are checked before any work. A flag is an argument whose default is True or False. Numbers of numpy become
+    Python's, as `check` makes them for estimators.
     """
-    rules = {"n_jobs": jobs(), "random_state": seed(), **own}
 
     def decorate(function: F) -> F:
-        names = tuple(inspect.signature(function).parameters)
+        known = inspect.signature(function).parameters
+        names = tuple(known)
+        flags = {name: flag() for name in names if isinstance(known[name].default, bool) and name != "verbose"}
+        device = none() | text() if "device" in known and known["device"].default is None else text()
+        rules = {"n_jobs": jobs(), "random_state": seed(), "device": device, **flags, **own}
 
         @wraps(function)
         def inside(*args: Any, **options: Any) -> Any:

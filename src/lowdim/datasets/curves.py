@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lowdim._core.params import checked, flag, whole
+from lowdim._core.params import checked, whole
 from lowdim.datasets.arguments import start
 from lowdim.datasets.dataset import Dataset
 from lowdim.datasets.formulas import arc_length, parity, round_half_away, spiral_length
@@ -63,7 +63,7 @@ def helix(n_samples: int = 1000, noise: float = 0.05, random_state: object = Non
     return _curve("helix", what, clean, t, length, parity(round_half_away(1.5 * t)), sd, rng)
 
 
-@checked("helical_loop", unit_height=flag())
+@checked("helical_loop")
 def helical_loop(
     n_samples: int = 1000, noise: float = 0.05, random_state: object = None, *, unit_height: bool = True
 ) -> Dataset:

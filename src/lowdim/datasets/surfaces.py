@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from lowdim._core.params import checked, flag, real
+from lowdim._core.params import checked, real
 from lowdim.datasets.arguments import start
 from lowdim.datasets.dataset import Dataset
 from lowdim.datasets.formulas import arc_length, checkerboard, parity, round_half_away
 
 
-@checked("twin_peaks", height=real(0, open_low=True), published=flag())
+@checked("twin_peaks", height=real(0, open_low=True))
 def twin_peaks(
     n_samples: int = 1000,
     noise: float = 0.05,
@@ -309,7 +309,10 @@ def concentric_spheres(
     True
     """
     n, sd, rng = start("concentric_spheres", n_samples, noise, random_state)
-    radius = np.asarray(radii, dtype=np.float64)
+    try:
+        radius = np.asarray(radii, dtype=np.float64)
+    except (TypeError, ValueError):
+        radius = np.empty(0)
     if radius.shape != (2,) or not 0 < radius[0] < radius[1] < np.inf:
         raise ValueError(f"concentric_spheres: radii must be two rising numbers above 0; got {radii!r}.")
     longitude = np.pi * (2 * rng.random(n) - 1)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lowdim._core.params import checked, flag
+from lowdim._core.params import checked
 from lowdim.datasets.arguments import start
 from lowdim.datasets.dataset import Dataset
 from lowdim.datasets.formulas import parity, round_half_away, spiral_length
@@ -19,7 +19,7 @@ _FIRST = 1.5 * np.pi
 _HEIGHT = 30.0
 
 
-@checked("swiss_roll", hole=flag())
+@checked("swiss_roll")
 def swiss_roll(
     n_samples: int = 1000, noise: float = 0.05, random_state: object = None, *, hole: bool = False
 ) -> Dataset:

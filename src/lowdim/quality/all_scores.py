@@ -65,7 +65,7 @@ def scores(X: Any, Z: Any, y: Any = None, *, has_scale: bool = True, **options: 
 
 
 @renamed_arguments(k="n_neighbors")
-@params.checked("scores_each")
+@params.checked("scores_each", has_scale=params.flag() | params.mapping())
 def scores_each(
     X: Any,
     embeddings: Mapping[str, Any],
@@ -174,7 +174,7 @@ def scores_each(
 
 
 def _given(metric: Any, reference: str) -> bool:
-    return reference == "precomputed" or (isinstance(metric, str) and metric == "precomputed")
+    return any(isinstance(asked, str) and asked == "precomputed" for asked in (reference, metric))
 
 
 def _rows(X: Any, metric: Any, reference: str) -> Any:

@@ -22,6 +22,7 @@ from lowdim.select import _kernel_criteria
 from lowdim.select._kernel_criteria import CRITERIA, Distances, Task
 
 OWNER = "kernel_width"
+WIDEST = 1e150  # whose square is in range
 GRID = 10.0 ** np.linspace(-2, 2, 17)  # gammas, relative to that of the median rule: two decades on either side
 ENDS = {
     "wide": "the wide end, where all rows are nearly equal to the kernel (and kernel PCA with 'rbf' is nearly PCA)",
@@ -240,12 +241,14 @@ def kernel_width(
     'rbf'
     >>> Z = lowdim.KernelPCA(2, kernel=found.kernel).fit_transform(shells.X)
     """
-    criterion = criterion or ("reconstruction" if y is None else "labels")
+    criterion = ("reconstruction" if y is None else "labels") if criterion is None else criterion
     params.check(OWNER, locals(), _SETTINGS)
     X, labels = _checked(X, y, criterion)
     rng = generator(random_state)
     some = np.sort(rng.choice(len(X), max_rows, replace=False)) if len(X) > max_rows else np.arange(len(X))
     X, labels = X[some], None if labels is None else labels[some]
+    if not n_components <= len(X):
+        raise ValueError(f"{OWNER}: n_components must be at most the number of rows, {len(X)}; got {n_components}.")
     if not n_folds <= len(X):
         raise ValueError(f"{OWNER}: n_folds must be at most the number of rows, {len(X)}; got {n_folds}.")
     folds = tuple(np.sort(part) for part in np.array_split(rng.permutation(len(X)), n_folds))
@@ -301,8 +304,8 @@ def _grid(widths: Any) -> np.ndarray | None:
         given = np.atleast_1d(np.asarray(widths, dtype=np.float64))
     except (TypeError, ValueError):
         given = np.empty(0)
-    if given.ndim != 1 or not given.size or not (np.isfinite(given) & (given > 0)).all():
-        raise ValueError(f"{OWNER}: widths must be positive finite numbers; got {widths!r}.")
+    if given.ndim != 1 or not given.size or not ((given > 1 / WIDEST) & (given < WIDEST)).all():
+        raise ValueError(f"{OWNER}: widths must be positive numbers from {1 / WIDEST:g} to {WIDEST:g}; got {widths!r}.")
     return np.unique(given)
 
 

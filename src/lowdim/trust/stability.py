@@ -136,13 +136,13 @@ def stability(
     """
     owner = "trust.stability"
     refuse_streams(X, f"{owner}: X")
-    varied = tuple(vary)
+    varied = () if isinstance(vary, str) or not np.iterable(vary) else tuple(vary)
     params.check(
         owner,
         {"n_resamples": n_resamples, "n_neighbors": n_neighbors},
         {"n_resamples": params.whole(2), "n_neighbors": params.whole(1)},
     )
-    if not varied or any(each not in VARIED for each in varied):
+    if not varied or any(not isinstance(each, str) or each not in VARIED for each in varied):
         raise ValueError(f"{owner}: vary must hold some of {', '.join(map(repr, VARIED))}; got {vary!r}.")
     rng = generator(random_state)
     X = _table(X, owner)

@@ -200,11 +200,11 @@ def _check_choice(metric: Any, conversion: Any, symmetrize: Any, other: Any) -> 
             "dissimilarities: conversion must be named for a table of similarities (a number or one of "
             f"{', '.join(known)}), or metric given for items; got neither."
         )
-    if conversion is not None and not number and conversion not in known:
+    if conversion is not None and not number and not (isinstance(conversion, str) and conversion in known):
         raise ValueError(
             f"dissimilarities: conversion must be a number or one of {', '.join(known)}; got {conversion!r}."
         )
-    if symmetrize is not None and symmetrize not in SYMMETRIZE:
+    if symmetrize is not None and not (isinstance(symmetrize, str) and symmetrize in SYMMETRIZE):
         raise ValueError(f"dissimilarities: symmetrize must be one of {', '.join(SYMMETRIZE)}; got {symmetrize!r}.")
     if metric is None and other is not None:
         raise ValueError("dissimilarities: other must go with metric; a table of similarities has both in it.")

@@ -171,7 +171,7 @@ class FixedPoint:
 
         Both for the model and for the criterion from step to step: slow progress along a valley shows in the latter.
         """
-        if now <= self.settings.tol**2 * self._variance():
+        if now <= self.settings.tol * self.settings.tol * self._variance():  # a power of 1e300 would be an error
             return True
         here, step = abs(state.loss - now), abs(state.last - now) if np.isfinite(state.last) else 0.0
         trend = step / state.change if state.change > 0 else 0.0
