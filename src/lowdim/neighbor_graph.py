@@ -104,7 +104,7 @@ class NeighborGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             The fitted transformer.
         """
         params.check("NeighborGraph", vars(self), rules_of(type(self)))
-        self.recall_ = None
+        self.recall_: float | None = None
         if is_lazy(X):
             self._rows = self._counted(X)
             self.n_samples_fit_ = self._n_features_out = self._rows.n_rows()

@@ -168,7 +168,7 @@ class ColumnSelection(OneToOneFeatureMixin, Reducer):
         self.n_components_ = self._n_features_out = k
 
     @property
-    def _embed_batches(self) -> Any:  # type: ignore[override]
+    def _embed_batches(self) -> Any:
         """The variance is a sum over the blocks; the other criteria need their rows together."""
         return self._by_sums if self.criterion == "variance" else None
 

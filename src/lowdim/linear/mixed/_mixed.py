@@ -224,7 +224,7 @@ class MixedTable(_Base):
         """Two passes over complete blocks; row coordinates are what `transform` gives."""
         name = type(self).__name__
         found = found_in(batches, name, self._all_categories, self._min_rows)
-        self.categories_ = [None if column is None else list(column) for column in found.categories]
+        self.categories_ = list(found.categories)
         self.n_features_in_ = len(self.categories_)
         if found.names is not None:
             self.feature_names_in_ = np.asarray(found.names, dtype=object)
