@@ -18,10 +18,10 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(large_files, "PART", 8 * 6 * 1200)
     monkeypatch.setattr(large_files, "SAMPLE", 400)
     np.save("rows.npy", ROWS)
-    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts[1]").mkdir()
     for i in range(3):
         part = ROWS[i * 2000 : (i + 1) * 2000]
-        pl.DataFrame({str(j + 1): part[:, j] for j in range(6)}).write_parquet(tmp_path / "parts" / f"{i}.parquet")
+        pl.DataFrame({str(j + 1): part[:, j] for j in range(6)}).write_parquet(tmp_path / "parts[1]" / f"{i}.parquet")
     return tmp_path
 
 
@@ -32,13 +32,13 @@ def test_pca_reads_all_rows_and_places_all(folder, capsys):
     found = pl.read_parquet("pca-embedding.parquet")
     np.testing.assert_array_equal(found["row"].to_numpy(), np.arange(1, 5001))
     np.testing.assert_allclose(found[:, 1:].to_numpy(), wanted.transform(ROWS), atol=1e-4)
-    for source in ("rows.npy", "parts"):
+    for source in ("rows.npy", "parts[1]"):
         assert main(["transform", "pca.lowdim", source, "--out", "again.parquet"]) == 0
         assert pl.read_parquet("again.parquet").equals(found)
 
 
 def test_other_methods_are_fitted_to_a_sample(folder, capsys):
-    assert main(["fit", "parts", "--method", "isomap", "--no-scale", "--out", "isomap.lowdim"]) == 0
+    assert main(["fit", "parts[1]", "--method", "isomap", "--no-scale", "--out", "isomap.lowdim"]) == 0
     assert "fitted to a random sample of 400 of 5000 rows" in capsys.readouterr().err
     model = lowdim.load("isomap.lowdim")
     assert len(model.embedding_) == 400

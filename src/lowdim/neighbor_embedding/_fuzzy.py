@@ -338,7 +338,7 @@ class WithGraph(MapsBlocks):
         return self.affinity != "precomputed" and getattr(self, "_extension", True) is not None
 
     def _precomputed(self: Any) -> bool:
-        return self.affinity == "precomputed" or super()._precomputed()  # type: ignore[misc]
+        return self.affinity == "precomputed" or super()._precomputed()
 
     def _check_rows(self: Any, X: Any, *, fitting: bool) -> Any:
         if not fitting and not self._places_rows:
@@ -346,7 +346,7 @@ class WithGraph(MapsBlocks):
                 "UMAP: a model of weights alone (affinity='precomputed', or combined of two others) has no rows of its "
                 "own, so that it cannot place new ones. Fit on rows or distances, or transform by each of the two."
             )
-        return super()._check_rows(X, fitting=fitting)  # type: ignore[misc]
+        return super()._check_rows(X, fitting=fitting)
 
     def _extend(self: Any, X: Any) -> np.ndarray:
         fitted = self._fitted_places().astype(np.float64) / self.spread

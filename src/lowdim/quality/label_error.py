@@ -52,7 +52,7 @@ def knn_error(Z: Any, y: Any, n_neighbors: int = 1, *, metric: Any = "euclidean"
     """
     if is_lazy(Z):
         if len(found := labels_near(Z, y, n_neighbors, metric, "knn_error")) > 2:
-            return _estimated(*found, k=n_neighbors)
+            return _estimated(n_neighbors, *found)
         Z, y = found
     labels = label_codes(y, "knn_error")
     Z, metric = comparable(Z, metric, "knn_error")
@@ -67,7 +67,7 @@ def knn_error(Z: Any, y: Any, n_neighbors: int = 1, *, metric: Any = "euclidean"
     return Score(np.mean(wrong), reference="own rows", n_neighbors=n_neighbors, duplicates=duplicates)
 
 
-def _estimated(own: Array, near: Array, duplicates: int, n: int, k: int) -> Score:
+def _estimated(k: int, own: Array, near: Array, duplicates: int, n: int) -> Score:
     """The error of some rows, whose neighbours among all rows have these labels."""
     codes = label_codes(np.concatenate([own[:, None], near], axis=1).tolist(), "knn_error").reshape(len(own), k + 1)
     value, interval = share_wrong(_vote(codes[:, 1:]) != codes[:, 0], n)

@@ -144,8 +144,8 @@ class Nearest:
         k = self.numbers.shape[2]
         both = [np.concatenate(pair, axis=2) for pair in zip(self._tables(), later._tables(), strict=True)]
         order = np.lexsort((both[0], both[1]), axis=-1)[..., :k]
-        kept = (np.take_along_axis(table, order, axis=-1) for table in both)
-        return Nearest(*kept, self.sampled + later.sampled, self.zeros + later.zeros)
+        numbers, own, other = (np.take_along_axis(table, order, axis=-1) for table in both)
+        return Nearest(numbers, own, other, self.sampled + later.sampled, self.zeros + later.zeros)
 
     def _tables(self) -> tuple[Array, Array, Array]:
         return self.numbers, self.own, self.other
@@ -229,10 +229,10 @@ def _pairs(blocks: Any, anchors: Anchors, n: int) -> Pairs:
     """The ranks of all pairs that are used, in two passes."""
     near = blocks.gather(partial(Nearest.of, anchors=anchors), numbered=True)
     m = len(anchors.numbers)
-    sampled = np.empty((2, anchors.sample.size))
-    for flat, distances in near.sampled:
-        sampled[:, flat] = distances
-    sampled = sampled.reshape(2, m, -1)
+    flat = np.empty((2, anchors.sample.size))
+    for places, found in near.sampled:
+        flat[:, places] = found
+    sampled = flat.reshape(2, m, -1)
     listed = np.broadcast_to(anchors.sample, sampled.shape)
     # In the data the rows that are near in the embedding are looked up, and the other way round.
     numbers = np.concatenate([near.numbers[::-1], listed], axis=2)

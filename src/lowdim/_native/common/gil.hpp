@@ -54,9 +54,10 @@ class SignalPoll {
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-// From now on, or no longer: what this thread keeps in its dictionary outlives the interpreter. Python takes it down while
-// the thread may still be inside a library: scipy's SuperLU would lose the memory of a factorisation under way, and leave
-// an error behind that makes the exit status 120. (Other threads cannot be asked through the stable interface.)
+// From now on, or no longer: what this thread keeps in its dictionary outlives the interpreter. Python takes it down
+// while the thread may still be inside a library: scipy's SuperLU would lose the memory of a factorisation under way,
+// and leave an error behind that makes the exit status 120. (Other threads cannot be asked through the stable
+// interface.)
 void hold_thread(bool held);
 
 // At the end of the process: skip the libraries' own ends, see `background.py`.

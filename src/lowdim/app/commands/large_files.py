@@ -67,6 +67,7 @@ class Parts:
 def parts_of(source: str) -> Parts | None:
     """The rows of a large `.npy` or Parquet file, or of a folder of Parquet files; None for all other tables."""
     path = Path(source)
+    found: Parts | None
     if (path.is_dir() and any(path.glob("*.parquet"))) or (path.suffix.lower() == ".parquet" and path.is_file()):
         found = _of_parquet(path)
     elif path.suffix.lower() == ".npy" and path.is_file():
@@ -78,7 +79,8 @@ def parts_of(source: str) -> Parts | None:
 
 
 def _of_parquet(path: Path) -> Parts:
-    scan = pl.scan_parquet(str(path / "*.parquet") if path.is_dir() else path, glob=path.is_dir())
+    # Files by name: a folder whose name looks like a pattern is a folder all the same.
+    scan = pl.scan_parquet(sorted(path.glob("*.parquet")) if path.is_dir() else path, glob=False)
     n, width = scan.select(pl.len()).collect().item(), len(scan.collect_schema())
     return Parts(path, n, width, lambda start, count: scan.slice(start, count).collect())
 
@@ -98,7 +100,8 @@ def _of_array(path: Path) -> Parts | None:
         rows = rows.reshape(count, -1).astype(array.dtype.newbyteorder("="), copy=False)
         return pl.DataFrame({name: np.ascontiguousarray(rows[:, j]) for j, name in enumerate(names)})
 
-    return Parts(path, *array.shape, read) if array.flags.c_contiguous else None
+    n, width = array.shape
+    return Parts(path, n, width, read) if array.flags.c_contiguous else None
 
 
 def fit(parts: Parts, out: Path, embedding: Path, how: ReadOptions, arguments: Namespace, fitted: Any) -> Any:
@@ -157,7 +160,7 @@ def place(parts: Parts, model: Any, out: Path, how: ReadOptions, what: str) -> N
         with progress() as advance:
             for at, start in enumerate(parts.starts()):
                 advance(what, at, len(parts.starts()))
-                yield placed(start).cast(dict(first.schema)) if start else first
+                yield placed(start).cast(first.schema) if start else first
 
     frames = register_io_source(every, schema=first.schema)
     write_atomically(out, lambda path: frames.sink_parquet(path, engine="streaming"))
