@@ -25,7 +25,8 @@ def core(name: str, package: str = "lowdim") -> Any:
         path.relative_to(folder)
         for folder in map(Path, spec.submodule_search_locations)  # of an editable install, more than one
         for path in sorted(folder.rglob("*.py"))
-        if definition.search(path.read_text(encoding="utf-8"))
+        if "gpu" not in path.parts  # which has the same functions again, for another device
+        and definition.search(path.read_text(encoding="utf-8"))
     ]
     if len(homes) != 1:
         places = ", ".join(map(str, homes)) or "no module"

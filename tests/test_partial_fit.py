@@ -52,7 +52,7 @@ def test_classes_wait_until_there_are_two():
 def test_what_is_wrong_is_said_and_changes_nothing():
     model = lowdim.PCA(2).partial_fit(ROWS)
     before = model.transform(ROWS)
-    for wrong, says in ((ROWS[:, :3], "must have 4 columns"), (iter([ROWS]), "in memory"), ([["a"] * 4], "column")):
+    for wrong, says in ((ROWS[:, :3], "expecting 4 features"), (iter([ROWS]), "in memory"), ([["a"] * 4], "column")):
         with pytest.raises((TypeError, ValueError), match=says):
             model.partial_fit(wrong)
         np.testing.assert_array_equal(model.transform(ROWS), before)

@@ -125,7 +125,7 @@ def test_incomplete_rows_are_held_against_expected_distances(roll, tmp_path):
     with pytest.raises(ValueError, match="metric must be 'euclidean' if X has missing cells"):
         lowdim.compare(X, metric="manhattan")
     X[7] = np.nan
-    with pytest.raises(ValueError, match="compare: 1 rows of X have no observed cell"):
+    with pytest.raises(ValueError, match="compare: 1 row of X has no observed cell"):
         lowdim.compare(X)
 
 

@@ -57,8 +57,8 @@ class ReadsBlocks:
             self.feature_names_in_ = names
         return None
 
-    def _fit_further(self, X: Any, batch: Any) -> None:
-        """Fit to `batch` (the rows X, or a pair with them) and to all that came before, by their sums.
+    def _fit_further(self, X: Any, batch: Any) -> Any:
+        """Fit to `batch` (the rows X, or a pair with them) and to all that came before, by their sums; the model.
 
         Too few rows, or classes, are kept until more of them come.
         """
@@ -72,7 +72,7 @@ class ReadsBlocks:
                 "and the sums over its rows are not kept. Begin with a new one: sklearn.base.clone(model)."
             )
         if before is not None:
-            self._check_names(names)
+            self._check_columns(X, names)
         running, waits = streams.Running(batch, before), False
         try:
             self._fit_rows(running)
@@ -83,9 +83,13 @@ class ReadsBlocks:
         self._running = running.total
         if names is not None:
             self.feature_names_in_ = names
+        return self
 
-    def _check_names(self, names: Any) -> None:
-        """An error for a batch whose columns have other names than those before."""
+    def _check_columns(self, X: Any, names: Any) -> None:
+        """An error for a batch that has other columns than those before, in number or by name."""
+        name, width = type(self).__name__, getattr(self, "n_features_in_", None)
+        if width is not None and getattr(X, "ndim", 0) == 2 and X.shape[1] != width:
+            raise ValueError(f"{name}: X has {X.shape[1]} features, but {name} is expecting {width} features as input.")
         before = getattr(self, "feature_names_in_", None)
         if before is not None and names is not None and list(names) != list(before):
             raise ValueError(

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 from polars.io.plugins import register_io_source
-from sklearn.base import clone
 
 import lowdim
 from lowdim._core.runtime import memory
@@ -111,6 +110,8 @@ def fit(parts: Parts, out: Path, embedding: Path, how: ReadOptions, arguments: N
     estimator, model, _ = fitted(table)
     by_sums = isinstance(estimator, (lowdim.PCA, lowdim.Whitening)) and model is estimator
     if by_sums and getattr(estimator, "solver", "auto") in ("auto", "covariance"):
+        from sklearn.base import clone  # when it is needed: errors come before scikit-learn is there
+
         estimator = model = _on_all_rows(parts, clone(estimator), table.columns)
     else:
         print_note(f"fitted to a random sample of {table.n_rows} of {parts.n_rows} rows; the others are placed by it")

@@ -48,7 +48,7 @@ class Found:
         if (a is None) != (b is None):
             raise ValueError(
                 f"{self.owner}: column {j if self.names is None else repr(self.names[j])} holds numbers in one block "
-                "and categories in another. Make it one of both: X[column] = X[column].astype(str)."
+                "and categories in another. Make it one of both in all: turn its numbers into text, for example."
             )
         return None if a is None or b is None else tuple(categories_of(np.array([*a, *b], dtype=object)))
 

@@ -302,9 +302,7 @@ class PCA(PCADensity, Reducer):
             return decompose_moments(moments, k, dtype=X.dtype, count=count, **settings)
         wanted = Rows.of(X, weights, **settings), k, solver, self.tol, self.max_iter, generator(self.random_state)
         place = self._place(X) if solver in ("gram", "randomized") and not sparse.issparse(X) else None
-        if place is None:
-            return decompose(*wanted)
-        return devices.run(place, lambda on: decompose(*wanted, on), "PCA")
+        return decompose(*wanted) if place is None else devices.run(place, lambda on: decompose(*wanted, on), "PCA")
 
     def _place(self, X: Any) -> Any:
         """The GPU, where one was asked for and has the memory; None: the CPU."""
@@ -352,8 +350,7 @@ class PCA(PCADensity, Reducer):
         self : PCA
             The model fitted to all batches so far.
         """
-        self._fit_further(X, X)
-        return self
+        return self._fit_further(X, X)
 
     def _embed_batches(self, batches: Any) -> None:
         if batches.rereadable and self._in_many_passes(batches.width):
