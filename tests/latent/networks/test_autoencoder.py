@@ -281,7 +281,7 @@ def test_a_process_that_is_killed_loses_seconds_only(tmp_path):
         from lowdim.latent.networks import _checkpoint
         _checkpoint.EVERY = 0.0
         X = np.random.default_rng(0).standard_normal((500, 8))
-        model = lowdim.Autoencoder(2, hidden=16, solver="adam", max_iter=150, patience=150, batch_size=32,
+        model = lowdim.Autoencoder(2, hidden=16, solver="adam", max_iter=600, patience=600, batch_size=32,
                                    random_state=0, checkpoint=sys.argv[1] or None).fit(X)
         np.save({str(tmp_path / "bits.npy")!r}, model.embedding_)
     """
@@ -290,7 +290,7 @@ def test_a_process_that_is_killed_loses_seconds_only(tmp_path):
     process = subprocess.Popen([*command, str(state)])
     while not state.exists():
         time.sleep(0.05)
-    time.sleep(1)
+    time.sleep(0.5)
     process.kill()
     process.wait()
     assert not (tmp_path / "bits.npy").exists()
