@@ -55,7 +55,7 @@ FEW = 50  # rows among which there are no detours
 MANY = 50.0  # neighbourhoods within the detour of a suspect: more than three dimensions, a search longer than most fits
 
 LONGER = 1.5  # a distance that is so many times longer without the short circuits was spoilt by them
-SPOILT = 0.09  # share of the distances that makes a warning; of 160 clean sets 4 reach it: rings, a walk, clusters
+SPOILT = 0.12  # share of the distances that makes a warning
 DOUBT = 0.05  # without all suspects, from the first rows; less needs no second look
 MEASURED = 32  # rows from which the share is measured
 SEEN_FROM = 400  # rows: of fewer, neighbourhoods often reach as far as folds are apart, and nothing is seen
