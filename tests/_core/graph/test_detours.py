@@ -122,7 +122,7 @@ def test_chains_of_rows(length, seed):
 def test_chains_of_all_lengths(n, k, left):
     """At most one of 54 is missed, and at most one is cut with edges of the sheet beside it, which stays a sheet.
 
-    Of 1,000 rows, where neighbourhoods reach nearly as far as folds are apart, four are missed, and four not mended whole.
+    Of 1,000 rows, where neighbourhoods reach nearly as far as folds are apart, four are missed, four not mended whole.
     """
     missed, worse = [], []
     for length in range(9):
