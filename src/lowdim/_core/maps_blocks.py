@@ -55,7 +55,8 @@ def _dense(block: Any, owner: str) -> np.ndarray:
 class MapsBlocks:
     """A part of `Reducer`: `_fit_graph` is called for rows of Dask that are more than a sample.
 
-    The fit to the graph is that of the method with ``metric="precomputed"``.
+    The fit to the graph is that of the method with ``metric="precomputed"``. A method says how many neighbours it takes
+    (`_n_graph`) and how wide a start in principal components is to be (`_start_scale`).
     """
 
     _sampled: Any = None  # numbers of the rows that new ones are compared with, where these are not all
@@ -66,8 +67,8 @@ class MapsBlocks:
     _fit_table: Any
     _precomputed: Any
 
-    _n_near: Any
-    n_neighbors: Any
+    _n_graph: Any
+    _start_scale: Any
 
     def _fit_graph(self, X: Any, blocks: Any, target: Any) -> Any:
         """The map of all rows, lazily; None where a sample has to do."""
@@ -106,10 +107,6 @@ class MapsBlocks:
         options = {key: settings[key] for key in ("metric", "owner", "n_jobs")}
         return bridged(graph, some, as_rows(blocks.at(some)[0], settings["owner"]), labels[some], **options)
 
-    def _n_graph(self, n: int) -> int:
-        """How many neighbours the method takes."""
-        return self._n_near(n, "tree") if hasattr(self, "perplexity") else min(self.n_neighbors, n - 1)
-
     def _start(self, blocks: Any) -> dict[str, Any]:
         """Principal components as `init`, where these are asked for; "spectral" of many columns or of low rank."""
         if not (isinstance(self.init, str) and self.init == "pca"):  # type: ignore[attr-defined]
@@ -117,9 +114,7 @@ class MapsBlocks:
         Z = principal_scores(blocks, self.n_components, type(self).__name__)  # type: ignore[attr-defined]
         if Z is None:
             return {"init": "spectral"}
-        # As wide as the methods' own starts: t-SNE's is tiny, UMAP's as wide as its map.
-        wide = 10.0 * self.spread / np.abs(Z).max() if hasattr(self, "spread") else 1e-4 / Z[:, 0].std()
-        return {"init": Z * wide}
+        return {"init": Z * self._start_scale(Z)}
 
     def _keep_sample(self, blocks: Any) -> None:
         """Rows that new ones are compared with: as many as one memory may take, among those that have a place."""

@@ -27,6 +27,8 @@ LEAST, MOST = 1e-8, 1e-4  # bounds of the weight that an edge has in the one of 
 
 POWER = np.log(2.0)  # weights of combined graphs are raised to a power from 1/2 to 2: many may be 1, whatever it is
 
+START_SIZE = 10.0  # half the width of UMAP's initial map
+
 
 @dataclass(frozen=True, eq=False)
 class Calibrated:
@@ -336,6 +338,13 @@ class WithGraph(MapsBlocks):
     @property
     def _places_rows(self: Any) -> bool:
         return self.affinity != "precomputed" and getattr(self, "_extension", True) is not None
+
+    def _n_graph(self: Any, n: int) -> int:
+        return int(min(self.n_neighbors, n - 1))
+
+    def _start_scale(self: Any, Z: np.ndarray) -> float:
+        """As wide as the map will be."""
+        return float(START_SIZE * self.spread / np.abs(Z).max())
 
     def _precomputed(self: Any) -> bool:
         return self.affinity == "precomputed" or super()._precomputed()

@@ -434,6 +434,12 @@ class TSNE(_init.FromEarlier, MapsBlocks, Reducer):
         settings = {"theta": self.theta, "dof": self.dof, "n_jobs": self.n_jobs, "perplexity": perplexity}
         return _new_rows.place_by_affinities(groups, fitted, **settings)
 
+    def _n_graph(self, n: int) -> int:
+        return int(self._n_near(n, "tree"))
+
+    def _start_scale(self, Z: np.ndarray) -> float:
+        return float(_init.SPREAD / Z[:, 0].std())
+
     def _device_memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         """Bytes on a GPU at the peak, which is where pairs are sorted."""
         k = self.n_neighbors or min(n - 1, int(3 * np.max(self.perplexity)))

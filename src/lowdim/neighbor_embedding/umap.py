@@ -33,7 +33,6 @@ from lowdim.neighbor_embedding._out_of_reach import within_reach
 from lowdim.neighbor_embedding._settings import UMAP_RULES, check_curve, check_densities, refuse_with_weights
 from lowdim.neighbor_embedding._umap_descent import Forces, Optimised, run_epochs
 
-START_SIZE = 10.0  # half the width of the initial map
 NOT_SHOWN = (
     "a UMAP map does not show how large or dense a group is, nor how far it is from groups that it does not touch; "
     "groups can appear in data that have none. Compare several n_neighbors."
@@ -454,15 +453,15 @@ class UMAP(_fuzzy.WithGraph, _init.FromEarlier, Reducer):
     ) -> np.ndarray:
         """Initial coordinates of a component; `given` are the numbers of its rows in X."""
         k, init = self.n_components, self.init if isinstance(self.init, str) else "spectral"
-        Z = self._started(W, given, len(self.component_labels_), self.spread, START_SIZE)
+        Z = self._started(W, given, len(self.component_labels_), self.spread, _fuzzy.START_SIZE)
         if Z is not None:
-            return _init.separated(Z, START_SIZE, rng)
+            return _init.separated(Z, _fuzzy.START_SIZE, rng)
         if init == "random" or len(component) < 2:
-            Z = rng.uniform(-START_SIZE, START_SIZE, (len(component), k))
+            Z = rng.uniform(-_fuzzy.START_SIZE, _fuzzy.START_SIZE, (len(component), k))
         else:
             Z = _device_graph.computed(init, self._complete(rows, component), W, k, rng, "UMAP")
-            Z = Z * (START_SIZE / max(float(np.abs(Z).max()), 1e-300))
-        return _init.separated(Z, START_SIZE, rng)
+            Z = Z * (_fuzzy.START_SIZE / max(float(np.abs(Z).max()), 1e-300))
+        return _init.separated(Z, _fuzzy.START_SIZE, rng)
 
     def _complete(self, rows: Any, component: np.ndarray) -> Any:
         """The rows of a component without missing cells, where "pca" needs them."""
