@@ -70,7 +70,8 @@ def main():
         print(f"Making {options.venv} ...", flush=True)
         venv.create(place, with_pip=True)
     print(f"Installing lowdim[{options.extra}] and building its compiled core (a minute or two) ...", flush=True)
-    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    # Without --no-compile pip compiles every module of every package one by one; Python compiles those it imports.
+    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]
     target = f".[{options.extra}]"
     # In the environment they also reach what pip installs to build the package: older versions of pip take them from
     # the first variable, newer ones from the second. As an address, because pip cuts a list of paths at spaces.
