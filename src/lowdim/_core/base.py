@@ -207,7 +207,7 @@ class Reducer(ReadsBlocks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
     def _extended(self, X: Any, dtype: np.dtype, **options: Any) -> np.ndarray:
         """Coordinates of checked rows, with `options` for `_extend`; rows with the cells of fitted ones are these."""
-        Z = np.concatenate([self._extend(X[rows], **options) for rows in threads.blocks(X.shape[0], self._block_rows)])
+        Z = threads.into_one_array(lambda rows: self._extend(X[rows], **options), X.shape[0], self._block_rows, dtype)
         by_landmarks = getattr(self, "landmarks_", None) is not None  # fitted rows were placed as new ones are
         if self._rows is not None and getattr(self._holes, "partly_seen", False) and not by_landmarks:
             Z = placed_like(Z, X, self._rows, self._fitted_places())

@@ -17,7 +17,7 @@ import numpy as np
 from lowdim._core.runtime.background import aside, side_by_side
 from lowdim._core.runtime.blas import callers_blas, on_one_blas_thread, single_blas
 
-__all__ = ["aside", "blocks", "lapack", "map_rows", "n_threads", "on_one_blas_thread", "single_blas"]
+__all__ = ["aside", "blocks", "into_one_array", "lapack", "map_rows", "n_threads", "on_one_blas_thread", "single_blas"]
 
 T = TypeVar("T")
 
@@ -73,6 +73,21 @@ def blocks(n: int, size: int) -> list[slice]:
     """Consecutive slices of at most `size` rows; their borders depend on nothing else."""
     size = max(1, int(size))
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def into_one_array(function: Callable[[slice], np.ndarray], n: int, size: int, dtype: np.dtype) -> np.ndarray:
+    """`function(rows)` for consecutive blocks of `size` rows, each written straight into its place: held only once.
+
+    Numbers beyond the range of `dtype` become infinite; whoever asked has to look.
+    """
+    result = np.empty(0, dtype)
+    for rows in blocks(n, size):
+        part = function(rows)
+        if rows.start == 0:
+            result = np.empty((n, *part.shape[1:]), dtype)
+        with np.errstate(over="ignore"):
+            result[rows] = part
+    return result
 
 
 def map_rows(

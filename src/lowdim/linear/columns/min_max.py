@@ -87,7 +87,7 @@ class MinMax(OneToOneFeatureMixin, Reducer):
     _missing_stays = True
     _keeps_embedding = False
     _min_rows = 1
-    _block_rows = 65536
+    _block_rows = 16384
     _ways_out = "Scale the rows in parts: fit on rows that hold the extremes, then transform part by part."
 
     def __init__(self, feature_range=(0, 1), *, clip=False, n_jobs=None):
