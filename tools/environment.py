@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import venv
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,13 +35,33 @@ def stop(message):
     sys.exit(f"lowdim: {message}")
 
 
-def run(command, settings):
+def required(extra):
+    """What lowdim[extra] needs beside itself; an extra may name others."""
+    import tomllib  # an older Python than the package needs does not have it
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    found, extras = list(project["dependencies"]), [extra]
+    for name in extras:
+        for each in project["optional-dependencies"][name]:
+            if each.startswith("lowdim["):
+                extras += each.removeprefix("lowdim[").rstrip("]").split(",")
+            else:
+                found.append(each)
+    return sorted(set(found))
+
+
+def run_side_by_side(commands, settings):
     # CMAKE_BUILD_PARALLEL_LEVEL is for make, where there is no ninja.
     env = {"CMAKE_BUILD_PARALLEL_LEVEL": str(os.cpu_count() or 1), **os.environ, **settings}
-    result = subprocess.run(command, cwd=ROOT, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    if result.returncode:
-        print(result.stdout)
-        stop(f"this command failed (see above): {' '.join(map(str, command))}")
+
+    def run(command):
+        return subprocess.run(command, cwd=ROOT, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+    with ThreadPoolExecutor() as threads:
+        for command, result in zip(commands, threads.map(run, commands), strict=True):
+            if result.returncode:
+                print(result.stdout)
+                stop(f"this command failed (see above): {' '.join(map(str, command))}")
 
 
 def main():
@@ -72,12 +93,13 @@ def main():
     print(f"Installing lowdim[{options.extra}] and building its compiled core (a minute or two) ...", flush=True)
     # Without --no-compile pip compiles every module of every package one by one; Python compiles those it imports.
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile"]
-    target = f".[{options.extra}]"
     # In the environment they also reach what pip installs to build the package: older versions of pip take them from
     # the first variable, newer ones from the second. As an address, because pip cuts a list of paths at spaces.
     constraints = (ROOT / options.constraints).as_uri()
     settings = {"PIP_CONSTRAINT": constraints, "PIP_BUILD_CONSTRAINT": constraints}
-    run([*pip, *(["--editable"] if options.editable else []), target], settings)
+    # The compiler has work for a minute; what the package needs is fetched meanwhile.
+    itself = [*pip, "--no-deps", *(["--editable"] if options.editable else []), "."]
+    run_side_by_side([itself, [*pip, *required(options.extra)]], settings)
     stamp.write_text(wanted)
 
 
