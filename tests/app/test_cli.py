@@ -19,6 +19,7 @@ from lowdim.app.cli import main
 from lowdim.app.commands import compare as compare_command
 from lowdim.app.parsers import parser
 from lowdim.app.read_options import ReadOptions
+from tests._core.runtime.children import hear_ctrl_c
 from tests._core.runtime.clocks import children
 
 RESULTS = {"report.html", "embeddings.parquet", "embeddings.csv", "scores.json"}
@@ -522,11 +523,6 @@ def test_ctrl_c(flowers, capsys, monkeypatch):
     monkeypatch.setattr(compare_command, "compare", stop)
     code, _, err = say(capsys, "compare", "flowers.csv")
     assert (code, err) == (130, "lowdim: stopped\n")
-
-
-def hear_ctrl_c():
-    """A test run in the background of a shell ignores the signal, and its children would inherit that."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 STOPPED = """

@@ -17,6 +17,7 @@ import pytest
 import lowdim
 from lowdim.app import cli, commands
 from lowdim.app.parsers import parser
+from tests._core.runtime.children import hear_ctrl_c
 
 SOURCE = str(Path(lowdim.__file__).parents[1])
 
@@ -484,11 +485,6 @@ def test_a_run_that_is_killed_loses_nothing(penguins, capsys, moment):
     assert json.loads(Path("o/scores.json").read_text())["seed"] == 3
     assert {path.name: path.stat().st_mtime_ns for path in Path("o/maps").glob("*.npy") if path.name in kept} == kept
     assert not [name for name in os.listdir("o") if name.startswith(".lowdim-")]
-
-
-def hear_ctrl_c():
-    """A test run in the background of a shell ignores the signal, and its children would inherit that."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @pytest.mark.deep

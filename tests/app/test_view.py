@@ -20,6 +20,7 @@ from lowdim.app import cli
 from lowdim.app.commands import compare
 from lowdim.app.serving.scatter_files import TILES, read_scatter, tiles_of_study
 from lowdim.report.tiles import Atlas
+from tests._core.runtime.children import hear_ctrl_c
 from tests.report.tiles import decoded
 
 SOURCE = str(Path(lowdim.__file__).parents[1])
@@ -33,8 +34,9 @@ def viewing(*words, cwd):
     environment = {**os.environ, "TMPDIR": str(temporary), "PYTHONPATH": SOURCE}
     command = [sys.executable, "-m", "lowdim.app", "view", *words, "--no-open", "--json"]
     process = subprocess.Popen(
-        command, cwd=cwd, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+        command, cwd=cwd, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=hear_ctrl_c,
+    )  # fmt: skip
     try:
         said = ""
         while not said.endswith("}\n"):
