@@ -16,6 +16,7 @@ from lowdim._core.gpu import devices
 from lowdim._core.gpu.stress import needs as device_needs
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
+from lowdim._core.runtime.threads import n_threads
 from lowdim.stress import _report as report
 from lowdim.stress._dissimilarities import Dissimilarities
 from lowdim.stress._fit import POWERS, Fitted, Settings, classical_of_pairs, fit_pairs
@@ -396,7 +397,7 @@ class MDS(Reducer):
         parts = {
             "rows": 4 * rows,
             "points": 40 * n * self.n_components * 8,
-            "blocks of distances": 6 * 256 * n * itemsize,
+            "blocks of distances": 2 * n_threads(self.n_jobs) * 256 * n * itemsize,
         }
         start = {}
         if not self._classical_of_rows() and isinstance(self.init, str) and self.init == "classical":

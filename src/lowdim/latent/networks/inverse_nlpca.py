@@ -263,4 +263,5 @@ class InverseNLPCA(Reducer):
         runs = min(self.n_init, threads.n_threads(self.n_jobs))
         # L-BFGS remembers twenty pairs of steps and gradients, of the weights and of the codes.
         steps = 48 * 8 * (weights + n * self.n_components)
-        return {"rows and layers": layers * runs, "weights, codes and steps": steps * runs}
+        sorted_rows = 2 * 8 * n * d
+        return {"sorted rows": sorted_rows, "layers": layers * runs, "weights, codes and steps": steps * runs}
