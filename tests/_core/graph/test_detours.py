@@ -118,12 +118,33 @@ def test_chains_of_rows(length, seed):
     assert len(mended.edges) < 0.005 * G.nnz / 2
 
 
+@pytest.mark.parametrize(("n", "k", "seed"), [(600, 8, 7), (1000, 10, 13), (1000, 10, 17)])
+def test_edges_across_a_hole_are_no_chain(n, k, seed, monkeypatch):
+    """They spoil as many distances as some chains do, but each has ends of its own."""
+    G = graph(datasets.swiss_roll_hole(n, random_state=seed).X, k)
+    assert short_circuits(G, k) is None
+    monkeypatch.setattr(look, "CHAIN", 100)
+    found = short_circuits(G, k)
+    assert look.SPOILT_BY_CHAIN < found.spoilt < look.SPOILT
+
+
+@pytest.mark.parametrize(("n", "k", "length", "seed"), [(1500, 9, 2, 6), (1000, 8, 5, 1)])
+def test_chains_that_spoil_less(n, k, length, seed):
+    """Between 9 and 12 % of the distances, which is enough where a few rows are ends of all edges."""
+    X, flat = chained_roll(n, length, seed)
+    found = short_circuits(graph(X, k), k)
+    assert look.SPOILT_BY_CHAIN < found.spoilt < look.SPOILT
+    assert (found.edges.max(axis=1) >= len(flat)).all()
+
+
 @pytest.mark.deep
-@pytest.mark.parametrize(("n", "k", "left"), [(1000, 8, 4), (1500, 9, 1), (2000, 10, 1), (2500, 12, 1)])
-def test_chains_of_all_lengths(n, k, left):
+@pytest.mark.parametrize(
+    ("n", "k", "left", "worst"), [(1000, 8, 1, 4), (1500, 9, 1, 1), (2000, 10, 1, 1), (2500, 12, 1, 1)]
+)
+def test_chains_of_all_lengths(n, k, left, worst):
     """At most one of 54 is missed, and at most one is cut with edges of the sheet beside it, which stays a sheet.
 
-    Of 1,000 rows, where neighbourhoods reach nearly as far as folds are apart, four are missed, four not mended whole.
+    Of 1,000 rows, where neighbourhoods reach nearly as far as folds are apart, four are not mended whole.
     """
     missed, worse = [], []
     for length in range(9):
@@ -137,9 +158,9 @@ def test_chains_of_all_lengths(n, k, left):
             if after < 0.98 or (length == 0 and after < before - 0.01):
                 worse.append((length, seed, before, after))
     assert len(missed) <= left, missed
-    assert len(worse) <= left, worse
+    assert len(worse) <= worst, worse
     assert all(length for length, *_ in worse), worse
-    assert sum(after < (0.97 if left == 1 else 0.95) for *_, after in worse) <= left // 4, worse
+    assert sum(after < (0.97 if worst == 1 else 0.95) for *_, after in worse) <= worst // 4, worse
 
 
 @pytest.mark.parametrize("planted", [1, 2, 5, 20])

@@ -57,6 +57,7 @@ MANY = 50.0  # neighbourhoods within the detour of a suspect: more than three di
 
 LONGER = 1.5  # a distance that is so many times longer without the short circuits was spoilt by them
 SPOILT = 0.12  # share of the distances that makes a warning
+CHAIN, SPOILT_BY_CHAIN = 3, 0.09  # rows that are an end of every edge found, and the share that is enough then
 DOUBT = 0.05  # without all suspects, from the first rows; less needs no second look
 MEASURED = 32  # rows from which the share is measured
 SEEN_FROM = 400  # rows: of fewer, neighbourhoods often reach as far as folds are apart, and nothing is seen
@@ -88,12 +89,27 @@ def short_circuits(
     places, sources = _Places.of(G, k, n_jobs, device), _sources(G.shape[0], 0)
     found, more = detours(G, k, n_jobs), _sources(G.shape[0], 0, MEASURED)
     spoilt = _spoilt(geodesics(G, more, n_jobs=n_jobs), places, found, more) if found.any() else 0.0
-    if spoilt <= SPOILT:
+    if spoilt <= SPOILT_BY_CHAIN:
         return None
-    once, flow = np.flatnonzero(found & (places.row < G.indices)), _flow(G, sources, n_jobs)
+    once = np.flatnonzero(found & (places.row < G.indices))
     edges = np.column_stack([places.row[once], G.indices[once]]).astype(np.intp)
+    if spoilt <= SPOILT and not _is_chain(edges):
+        return None
+    flow = _flow(G, sources, n_jobs)
     ends, busiest = np.unique(edges), np.argsort(-flow[edges].min(axis=1), kind="stable")
     return ShortCircuits(edges[busiest], ends[np.argsort(-flow[ends], kind="stable")], spoilt)
+
+
+def _is_chain(edges: Array) -> bool:
+    """Whether a few rows are ends of all edges, as those of a chain from one fold to the next.
+
+    Edges across a hole, which spoil as many distances, have ends of their own each.
+    """
+    for _ in range(CHAIN):
+        if not len(edges):
+            break
+        edges = edges[(edges != np.bincount(edges.ravel()).argmax()).all(axis=1)]
+    return not len(edges)
 
 
 def unseen(G: sparse.csr_array, k: int, n_jobs: int | None = None) -> float:
