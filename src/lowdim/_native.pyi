@@ -191,6 +191,48 @@ def source_groups(
 ) -> int:
     """Order distinct sources into groups of neighbours of at most `lanes`; returns the number of groups."""
 
+def edge_places(
+    start: _In1[np.int64], to: _In1[np.int32], length: _In1[np.float64], k: int, later: _Out1[np.int32]
+) -> float:
+    """The place of each edge among those of its ends, the later one; returns the usual size of a neighbourhood."""
+
+def near_order(
+    start: _In1[np.int64],
+    to: _In1[np.int32],
+    order: _Out1[np.int32],
+    new_start: _Out1[np.int64],
+    new_to: _Out1[np.int32],
+    from_: _Out1[np.int64],
+) -> None:
+    """Number the nodes by steps from one of them; from_[e] is the place that edge e had before."""
+
+def keep_joined(
+    start: _In1[np.int64],
+    to: _In1[np.int32],
+    length: _In1[np.float64],
+    order: _In1[np.int32],
+    from_: _In1[np.int64],
+    kept: _Out1[np.uint8],
+) -> int:
+    """Keep the shortest of the other edges that join the components of the edges kept; returns how many."""
+
+def tree_paths(
+    start: _In1[np.int64],
+    to: _In1[np.int32],
+    length: _In1[np.float64],
+    kept: _In1[np.uint8],
+    sources: _In1[np.int32],
+    width: float,
+    distance: _Out2[np.float64],
+    through: _Out1[np.float64],
+    n_threads: int,
+) -> int:
+    """
+    Distances from a few nodes over the edges kept, and how many of the shortest paths run through each node. Returns 1
+    where paths may be equally long, so that these counts are not to be used, and -1, with nothing done, where the
+    longest edge is too long for buckets.
+    """
+
 def spread_grid(
     y: _In2[np.float32], low: _In1[np.float64], over: float, n_threads: int, grid: _Out2[np.float32]
 ) -> None:

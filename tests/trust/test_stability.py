@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import lowdim
+from lowdim.trust import cost
 
 
 def rows(seed=0, n=120):
@@ -77,3 +78,48 @@ def test_no_map_remains_from_before():
 def test_what_varies_must_be_known():
     with pytest.raises(ValueError, match="vary must hold some of 'rows', 'seed', 'settings'"):
         lowdim.trust.stability(rows(), lowdim.PCA(n_components=2), vary=["weather"])
+
+
+def test_progress_is_said_and_changes_nothing(capsys):
+    how = {"n_resamples": 3, "random_state": 0}
+    quiet = lowdim.trust.stability(rows(), lowdim.PCA(n_components=2), **how)
+    assert capsys.readouterr().err == ""
+    loud = lowdim.trust.stability(rows(), lowdim.PCA(n_components=2), verbose=True, **how)
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "trust.stability: 3 maps of 120 rows by PCA"  # few rows: the first map is soon done
+    assert [line.split(",")[0] for line in said[1:]] == [f"trust.stability: {at} of 3" for at in (1, 2, 3)]
+    assert "left" in said[1]
+    assert "left" not in said[3]
+    assert np.array_equal(quiet.per_row, loud.per_row)
+
+
+def test_how_long_it_takes_is_said_before_it_begins(capsys, monkeypatch):
+    """The estimate comes from parts of the rows, before the first map of all of them, and draws no random number."""
+    monkeypatch.setattr(cost, "TRIED_FROM", 100)
+    how = {"n_resamples": 2, "random_state": 0}
+    quiet = lowdim.trust.stability(rows(n=640), lowdim.PCA(n_components=2), **how)
+    loud = lowdim.trust.stability(rows(n=640), lowdim.PCA(n_components=2), verbose=1, **how)
+    assert capsys.readouterr().err.startswith("trust.stability: 2 maps of 640 rows by PCA: about ")
+    assert np.array_equal(quiet.per_row, loud.per_row)
+
+
+@pytest.mark.parametrize("power", [1.0, 2.0, 3.0])
+def test_expected_seconds(monkeypatch, power):
+    clock = [0.0]
+    monkeypatch.setattr(cost.time, "monotonic", lambda: clock[0])
+
+    def make(chosen):
+        assert len(np.unique(chosen)) == len(chosen)
+        clock[0] += 1e-9 * len(chosen) ** power
+
+    assert cost.expected_seconds(make, 64_000) == pytest.approx(1e-9 * 64_000**power, rel=1e-6)
+    assert cost.expected_seconds(make, 500) is None
+
+    def refuse(chosen):
+        raise ValueError("perplexity")
+
+    assert cost.expected_seconds(refuse, 64_000) is None
+
+
+def test_times_as_a_person_says_them():
+    assert [cost.spoken(s) for s in (0.2, 40, 540, 12_600)] == ["about 1 s", "about 40 s", "about 9 min", "about 3.5 h"]

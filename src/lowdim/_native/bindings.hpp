@@ -11,6 +11,7 @@ void bind_segments(nb::module_& m);
 void bind_essential_loops(nb::module_& m);
 void bind_path_flow(nb::module_& m);
 void bind_shortest_paths(nb::module_& m);
+void bind_tree_paths(nb::module_& m);
 
 void bind_spline_grid(nb::module_& m);
 void bind_tsne_affinities(nb::module_& m);

@@ -35,6 +35,7 @@ NB_MODULE(_native, m) {
   lowdim::bind_essential_loops(m);
   lowdim::bind_path_flow(m);
   lowdim::bind_shortest_paths(m);
+  lowdim::bind_tree_paths(m);
 
   lowdim::bind_spline_grid(m);
   lowdim::bind_tsne_affinities(m);

@@ -18,6 +18,7 @@ from lowdim._core.runtime.rng import generator
 from lowdim._core.streams import refuse_streams
 from lowdim._core.tables.align import procrustes
 from lowdim._core.tables.form import refuse_no_table
+from lowdim.trust.cost import Announcer, expected_seconds
 from lowdim.trust.groups import group_codes
 from lowdim.trust.null import taken
 
@@ -90,6 +91,7 @@ def stability(
     progress: Callable[[int, int], None] | None = None,
     random_state: Any = None,
     n_jobs: int | None = None,
+    verbose: int | bool = 0,
 ) -> Stability:
     """Make a map again and again, and count which neighbourhoods come back.
 
@@ -116,6 +118,9 @@ def stability(
         Seed; the same int gives the same result.
     n_jobs : int or None
         Number of threads; None means all cores. Results do not depend on it.
+    verbose : int or bool
+        1 or True shows the progress of long fits on stderr. From 8,000 rows on it begins with how long all of it is
+        expected to take, from maps of two small parts of the rows.
 
     Returns
     -------
@@ -139,8 +144,8 @@ def stability(
     varied = () if isinstance(vary, str) or not np.iterable(vary) else tuple(vary)
     params.check(
         owner,
-        {"n_resamples": n_resamples, "n_neighbors": n_neighbors},
-        {"n_resamples": params.whole(2), "n_neighbors": params.whole(1)},
+        {"n_resamples": n_resamples, "n_neighbors": n_neighbors, "verbose": verbose},
+        {"n_resamples": params.whole(2), "n_neighbors": params.whole(1), "verbose": params.whole(0) | params.flag()},
     )
     if not varied or any(not isinstance(each, str) or each not in VARIED for each in varied):
         raise ValueError(f"{owner}: vary must hold some of {', '.join(map(repr, VARIED))}; got {vary!r}.")
@@ -148,22 +153,34 @@ def stability(
     X = _table(X, owner)
     n = X.shape[0]
     k = min(n_neighbors, n - 2)
+    sampled = "rows" in varied
+    announcer = Announcer(owner, n_resamples, verbose, progress)
+    announcer.begin(
+        f"{n_resamples} maps of {n} rows by {type(estimator).__name__}",
+        lambda: expected_seconds(lambda rows: _tried(X, rows, estimator, sampled, k, n_jobs), n),
+    )
     places, overlaps, told = _Places(n), [], []
     before: Array | None = None
     for turn in range(n_resamples):
         copy, changed = _changed(estimator, turn, varied, rng)
-        Z = _map_of(X, n, copy, rng if "rows" in varied else None, owner)
+        Z = _map_of(X, n, copy, rng if sampled else None, owner)
         places.add(Z)
         near = nearest(Z, k, n_jobs=n_jobs, approximate=None, owner=owner).indices
         overlaps += [] if before is None else [_agreement(before, near)]
         before = near
         told.append(changed)
-        if progress is not None:
-            progress(turn + 1, n_resamples)
+        announcer.done(turn + 1)
     means = np.mean(overlaps, axis=1)
     half = 1.96 * float(np.std(means, ddof=1) / np.sqrt(len(means))) if len(means) > 1 else np.nan
     overall = float(means.mean())
     return Stability(overall, (overall - half, overall + half), np.mean(overlaps, axis=0), places.spread(), k, told)
+
+
+def _tried(X: Any, rows: Array, estimator: Any, sampled: bool, k: int, n_jobs: int | None) -> None:
+    """One replicate of some rows, whose time is measured; its random numbers are its own."""
+    rng = np.random.default_rng(0) if sampled else None
+    Z = _map_of(taken(X, rows), len(rows), clone(estimator), rng, "trust.stability")
+    nearest(Z, min(k, len(rows) - 2), n_jobs=n_jobs, approximate=None, owner="trust.stability")
 
 
 def _changed(estimator: Any, turn: int, varied: tuple[str, ...], rng: np.random.Generator) -> tuple[Any, str]:

@@ -10,7 +10,8 @@ from sklearn.datasets import load_digits, make_blobs
 import lowdim
 from lowdim import datasets
 from lowdim._core.graph import components, neighbor_graph
-from lowdim._core.graph.detours import FEW, detour_scores, detours, short_circuits
+from lowdim._core.graph import detours as look
+from lowdim._core.graph.detours import FEW, _longer, detour_scores, detours, short_circuits
 from lowdim._core.graph.repair import repaired
 from lowdim._core.neighbors import nearest
 from tests._core.graph.test_repair import agreement
@@ -117,12 +118,33 @@ def test_chains_of_rows(length, seed):
     assert len(mended.edges) < 0.005 * G.nnz / 2
 
 
+@pytest.mark.parametrize(("n", "k", "seed"), [(600, 8, 7), (1000, 10, 13), (1000, 10, 17)])
+def test_edges_across_a_hole_are_no_chain(n, k, seed, monkeypatch):
+    """They spoil as many distances as some chains do, but each has ends of its own."""
+    G = graph(datasets.swiss_roll_hole(n, random_state=seed).X, k)
+    assert short_circuits(G, k) is None
+    monkeypatch.setattr(look, "CHAIN", 100)
+    found = short_circuits(G, k)
+    assert look.SPOILT_BY_CHAIN < found.spoilt < look.SPOILT
+
+
+@pytest.mark.parametrize(("n", "k", "length", "seed"), [(1500, 9, 2, 6), (1000, 8, 5, 1)])
+def test_chains_that_spoil_less(n, k, length, seed):
+    """Between 9 and 12 % of the distances, which is enough where a few rows are ends of all edges."""
+    X, flat = chained_roll(n, length, seed)
+    found = short_circuits(graph(X, k), k)
+    assert look.SPOILT_BY_CHAIN < found.spoilt < look.SPOILT
+    assert (found.edges.max(axis=1) >= len(flat)).all()
+
+
 @pytest.mark.deep
-@pytest.mark.parametrize(("n", "k", "left"), [(1000, 8, 4), (1500, 9, 1), (2000, 10, 1), (2500, 12, 1)])
-def test_chains_of_all_lengths(n, k, left):
+@pytest.mark.parametrize(
+    ("n", "k", "left", "worst"), [(1000, 8, 1, 4), (1500, 9, 1, 1), (2000, 10, 1, 1), (2500, 12, 1, 1)]
+)
+def test_chains_of_all_lengths(n, k, left, worst):
     """At most one of 54 is missed, and at most one is cut with edges of the sheet beside it, which stays a sheet.
 
-    Of 1,000 rows, where neighbourhoods reach nearly as far as folds are apart, four are missed, four not mended whole.
+    Of 1,000 rows, where neighbourhoods reach nearly as far as folds are apart, four are not mended whole.
     """
     missed, worse = [], []
     for length in range(9):
@@ -136,9 +158,9 @@ def test_chains_of_all_lengths(n, k, left):
             if after < 0.98 or (length == 0 and after < before - 0.01):
                 worse.append((length, seed, before, after))
     assert len(missed) <= left, missed
-    assert len(worse) <= left, worse
+    assert len(worse) <= worst, worse
     assert all(length for length, *_ in worse), worse
-    assert sum(after < (0.97 if left == 1 else 0.95) for *_, after in worse) <= left // 4, worse
+    assert sum(after < (0.97 if worst == 1 else 0.95) for *_, after in worse) <= worst // 4, worse
 
 
 @pytest.mark.parametrize("planted", [1, 2, 5, 20])
@@ -215,6 +237,34 @@ def test_a_comparison_says_so():
     found = lowdim.compare(roll.X, methods={"isomap": lowdim.Isomap(2, n_neighbors=10)})
     outcome = next(o for o in found.outcomes if o.name == "isomap")
     assert any("short circuits" in text for text in outcome.warnings)
+
+
+LOOKED_AT = {
+    "equal rows": lambda: np.repeat(np.random.default_rng(0).random((150, 3)), 3, axis=0),
+    "one row far away": lambda: np.vstack([datasets.swiss_roll(500, random_state=1).X, np.full((1, 3), 1e9)]),
+    "lattice": lambda: np.stack(np.meshgrid(np.arange(25.0), np.arange(20.0)), axis=-1).reshape(-1, 2),
+    "two rolls": lambda: np.vstack([datasets.swiss_roll(300, random_state=s).X + 1e3 * s for s in (0, 1)]),
+    "digits": lambda: some_digits(0),
+    "many dimensions": lambda: np.random.default_rng(0).standard_normal((2000, 20)),
+    **{f"roll of {n} rows": lambda n=n: datasets.swiss_roll(n, random_state=n).X for n in (300, 500, 700, 5100)},
+    **{f"chain of {length} rows": lambda length=length: chained_roll(1500, length, length)[0] for length in (1, 3, 5)},
+}
+
+
+@pytest.mark.parametrize("name", LOOKED_AT)
+def test_the_first_look_is_that_of_the_whole_graph(name):
+    """In another numbering, with buckets: the same shares of distances by each sign, in the same order."""
+    G, shares = graph(LOOKED_AT[name](), 10), []
+    asked = _longer
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(look, "DOUBT", 2.0)  # both signs are asked
+        patch.setattr(look, "_longer", lambda *a, **b: shares.append(asked(*a, **b)) or shares[-1])
+        assert not look._doubtful(G, 10, 1)
+        mine = shares[:]
+        shares.clear()
+        assert not look._doubtful_on(look._Places.of(G, 10, 1), 10)
+    assert len(shares) == (0 if name == "many dimensions" else 2)
+    assert mine == shares
 
 
 def test_threads_and_degenerate_graphs():

@@ -30,6 +30,7 @@ from lowdim._core.gpu.devices import Device
 from lowdim._core.gpu.edges import orders
 from lowdim._core.graph.connectivity import components, joined
 from lowdim._core.graph.edges import bare_arrays, edge_rows, nearest_first, ranks, some_edges, turned
+from lowdim._core.graph.first_look import Renumbered
 from lowdim._core.graph.holes import around_holes
 from lowdim._core.graph.shortest_paths import geodesics, geodesics_on
 from lowdim._core.runtime.rng import generator
@@ -56,6 +57,7 @@ MANY = 50.0  # neighbourhoods within the detour of a suspect: more than three di
 
 LONGER = 1.5  # a distance that is so many times longer without the short circuits was spoilt by them
 SPOILT = 0.12  # share of the distances that makes a warning
+CHAIN, SPOILT_BY_CHAIN = 3, 0.09  # rows that are an end of every edge found, and the share that is enough then
 DOUBT = 0.05  # without all suspects, from the first rows; less needs no second look
 MEASURED = 32  # rows from which the share is measured
 SEEN_FROM = 400  # rows: of fewer, neighbourhoods often reach as far as folds are apart, and nothing is seen
@@ -82,18 +84,32 @@ def short_circuits(
     """
     if G.shape[0] < FEW or G.nnz == 0:
         return None
-    places = _Places.of(G, k, n_jobs, device)
-    if not _doubtful(places, k):
+    if not (_doubtful(G, k, n_jobs) if device is None else _doubtful_on(_Places.of(G, k, n_jobs, device), k)):
         return None
-    sources = _sources(G.shape[0], 0)
+    places, sources = _Places.of(G, k, n_jobs, device), _sources(G.shape[0], 0)
     found, more = detours(G, k, n_jobs), _sources(G.shape[0], 0, MEASURED)
     spoilt = _spoilt(geodesics(G, more, n_jobs=n_jobs), places, found, more) if found.any() else 0.0
-    if spoilt <= SPOILT:
+    if spoilt <= SPOILT_BY_CHAIN:
         return None
-    once, flow = np.flatnonzero(found & (places.row < G.indices)), _flow(G, sources, n_jobs)
+    once = np.flatnonzero(found & (places.row < G.indices))
     edges = np.column_stack([places.row[once], G.indices[once]]).astype(np.intp)
+    if spoilt <= SPOILT and not _is_chain(edges):
+        return None
+    flow = _flow(G, sources, n_jobs)
     ends, busiest = np.unique(edges), np.argsort(-flow[edges].min(axis=1), kind="stable")
     return ShortCircuits(edges[busiest], ends[np.argsort(-flow[ends], kind="stable")], spoilt)
+
+
+def _is_chain(edges: Array) -> bool:
+    """Whether a few rows are ends of all edges, as those of a chain from one fold to the next.
+
+    Edges across a hole, which spoil as many distances, have ends of their own each.
+    """
+    for _ in range(CHAIN):
+        if not len(edges):
+            break
+        edges = edges[(edges != np.bincount(edges.ravel()).argmax()).all(axis=1)]
+    return not len(edges)
 
 
 def unseen(G: sparse.csr_array, k: int, n_jobs: int | None = None) -> float:
@@ -109,19 +125,48 @@ def unseen(G: sparse.csr_array, k: int, n_jobs: int | None = None) -> float:
     return share if share > UNSURE else 0.0
 
 
-def _doubtful(places: _Places, k: int) -> bool:
+def _doubtful(G: sparse.csr_array, k: int, n_jobs: int | None) -> bool:
     """A first look from few rows: whether paths are longer without all suspects by one of the signs.
 
     Of the long edges only the most are taken out; without some of them paths would be shorter.
     """
+    look, n = Renumbered.of(G, k, n_jobs), G.shape[0]
+    count = _first_sources(n)
+    sources, whole = _sources(n, 0, count), np.ones(G.nnz, dtype=bool)
+    before, flow = look.paths(whole, sources)
+    if _reaches_far(before, look.size, k):
+        return False
+
+    def spoilt(kept: Array) -> bool:
+        return _longer(before, look.distances(look.joined(kept), sources), alike=True) > DOUBT
+
+    if spoilt(look.later < min(_above_suspicion(k))):
+        return True
+    usual = float(np.median(flow))
+    busy = _busiest(flow, np.zeros(n, dtype=bool), usual)
+    rest = look.paths(look.without(busy), _sources(n, 1, count))[1]
+    return spoilt(look.without(_busiest(rest, busy, usual)))
+
+
+def _doubtful_on(places: _Places, k: int) -> bool:
+    """The same with paths from a GPU."""
     n = places.G.shape[0]
-    count = next((few for rows, few in FEWER_SOURCES.items() if n >= rows), SOURCES)
+    count = _first_sources(n)
     sources = _sources(n, 0, count)
     before = places.lengths(places.G, sources)
-    if (before < SUSPECT * np.median(places.size)).sum(axis=1).mean() > MANY * k:
+    if _reaches_far(before, float(np.median(places.size)), k):
         return False
     signs = list(_signs(places, k, None, count))[-2:]
     return any(_spoilt(before, places, sign, sources, alike=True) > DOUBT for sign in signs)
+
+
+def _first_sources(n: int) -> int:
+    return next((few for rows, few in FEWER_SOURCES.items() if n >= rows), SOURCES)
+
+
+def _reaches_far(before: Array, size: float, k: int) -> bool:
+    """Whether paths of few edges reach hundreds of rows, so that there is no surface to be cut short."""
+    return bool((before < SUSPECT * size).sum(axis=1).mean() > MANY * k)
 
 
 def _spoilt(before: Array, places: _Places, missing: Array, sources: Array, *, alike: bool = False) -> float:
@@ -129,7 +174,11 @@ def _spoilt(before: Array, places: _Places, missing: Array, sources: Array, *, a
 
     `alike`: longer than what a quarter of them is too, as in a sparser graph all paths are somewhat longer.
     """
-    after = places.lengths(joined(places.G, ~missing, places.device), sources)
+    return _longer(before, places.lengths(joined(places.G, ~missing, places.device), sources), alike=alike)
+
+
+def _longer(before: Array, after: Array, *, alike: bool) -> float:
+    """The same from the distances with and without the edges."""
     compared = np.isfinite(before) & (before > 0)
     if not compared.any():
         return 0.0
@@ -178,11 +227,16 @@ def detours(G: sparse.csr_array, k: int, n_jobs: int | None = None) -> Array:
 
 def _signs(places: _Places, k: int, found: Array | None = None, sources: int = SOURCES) -> Iterator[Array]:
     """The suspects by each sign: long edges, and edges of busy rows where those found already are missing."""
-    for few in sorted({max(LEAST, int(np.ceil(share * k))) for share in SHORTER}, reverse=True):
+    for few in sorted(_above_suspicion(k), reverse=True):
         yield places.later >= few
     kept = np.ones(places.G.nnz, dtype=bool) if found is None else ~found
     busy = _busy_rows(places.G, kept, sources, places.n_jobs)
     yield busy[places.row] | busy[places.G.indices]
+
+
+def _above_suspicion(k: int) -> set[int]:
+    """How many of the nearest neighbours are above suspicion, by each share."""
+    return {max(LEAST, int(np.ceil(share * k))) for share in SHORTER}
 
 
 def _unhealed(places: _Places, suspects: Array) -> Array:
@@ -268,13 +322,19 @@ class _Places:
 def _busy_rows(G: sparse.csr_array, kept: Array, sources: int, n_jobs: int | None) -> Array:
     """The rows that most paths run through, and those that take over without them."""
     n, row = G.shape[0], edge_rows(G)
-    busy, count, usual = np.zeros(n, dtype=bool), int(np.ceil(BUSY * n)), -1.0
+    busy, usual = np.zeros(n, dtype=bool), -1.0
     for peel in range(PEELS):
         flow = _flow(some_edges(G, kept & ~(busy[row] | busy[G.indices])), _sources(n, peel, sources), n_jobs)
         usual = float(np.median(flow)) if peel == 0 else usual
-        first = np.argsort(-flow, kind="stable")[:count]
-        busy[first[flow[first] > BUSIER * usual]] = True
+        busy = _busiest(flow, busy, usual)
     return busy
+
+
+def _busiest(flow: Array, busy: Array, usual: float) -> Array:
+    """The rows marked as busy already, and those that most paths run through."""
+    found, first = busy.copy(), np.flatnonzero(flow > BUSIER * usual)
+    found[first[np.argsort(-flow[first], kind="stable")[: int(np.ceil(BUSY * len(flow)))]]] = True
+    return found
 
 
 def _flow(G: sparse.csr_array, sources: Array, n_jobs: int | None) -> Array:

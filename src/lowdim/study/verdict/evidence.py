@@ -28,6 +28,7 @@ from lowdim.study.verdict.gaps import gaps
 from lowdim.study.verdict.order import TableOrder, table_order
 from lowdim.study.verdict.rankings import ClassesShown, not_searched, rank_all, surroundings
 from lowdim.study.verdict.structure_found import FoundStructure
+from lowdim.trust.cost import spoken
 from lowdim.trust.fractures import Fractures
 from lowdim.trust.groups import GroupTrust, groups
 from lowdim.trust.stability import Stability, stability
@@ -37,6 +38,7 @@ MOST_ROWS = 20_000  # from here on clusters are not searched for in the map
 LEAST_GROUP = 20
 APART = 2.0  # times as far from the nearest rows, beside what is usual there, as the map shows
 CLUSTERS = "clusters in the map"
+LONG = 10.0  # seconds of replicates that are said before they begin
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,8 +234,8 @@ def _asked_for(
     """What costs more and is only computed where it is wished for."""
     announce = (lambda name: None) if listener is None else listener.announce
     if case.n_resamples:
-        announce("stability")
         best = str(found.recommended)
+        announce(f"stability{_how_long(case, best)}")
         found = replace(found, stability=attempt("stability", lambda: _stability(case, best, listener)))
     if case.fractures:
         announce("gaps")
@@ -326,6 +328,14 @@ def _most_dimensions(data: Data) -> int | None:
     with np.errstate(invalid="ignore"):
         varying = np.fmax.reduce(data.rows, axis=0) > np.fmin.reduce(data.rows, axis=0)  # NaN: no cell is known
     return min(int(varying.sum()), data.n - 1)
+
+
+def _how_long(case: Case, name: str) -> str:
+    """How many maps are made again, and how long they take by what the first one took, where that is long."""
+    seconds = case.outcome(name).seconds
+    if not seconds or case.n_resamples * seconds < LONG:
+        return ""
+    return f" ({case.n_resamples} maps, {spoken(case.n_resamples * seconds)})"
 
 
 def _stability(case: Case, name: str, listener: Listener | None) -> Stability:
