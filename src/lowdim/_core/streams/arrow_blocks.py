@@ -35,6 +35,10 @@ class ArrowBlocks:
         """The sum of `of(frame)` over the batches that have rows; None where there are none."""
         return Batches(self._frames()).gather(of)
 
+    def n_rows(self) -> int:
+        """Rows of the data set."""
+        return int(self.dataset.count_rows())
+
     def counted(self) -> ArrowBlocks:
         """Itself: a data set knows how many rows it has."""
         return self
@@ -52,7 +56,7 @@ class ArrowBlocks:
 
         The numbers are None where these are all rows.
         """
-        n = self.dataset.count_rows()
+        n = self.n_rows()
         numbers = np.sort(rng.choice(n, most, replace=False)) if n > most else None
         return numbers, *self.at(numbers)
 
