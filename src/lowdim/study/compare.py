@@ -83,11 +83,12 @@ def compare(
     ----------
     X : data frame, dict of columns, or array-like of shape (n, d)
         The rows. Of a Dask array or data frame or a pyarrow data set, a random sample is compared
-        (`lowdim.config(sample_rows=...)`), and ``.places(X)`` places all rows. Of a data frame (pandas, polars, a
-        table of Arrow), dictionary, list of records or structured array, each column is looked at; vectors in the cells
-        of a pandas column become columns; an array of numbers is used as it is. With missing cells (NaN), methods given by name use their own model of incomplete rows or expected
-        distances, and methods that need complete rows are reported as failed; the reference distances are then the
-        expected distances between the rows. With categories, distances are Gower's.
+        (`lowdim.config(sample_rows=...)`), and ``.places(X)`` places all rows. Of a data frame (pandas, polars, a table
+        of Arrow), dictionary, list of records or structured array, each column is looked at; vectors in the cells of a
+        pandas column become columns; an array of numbers is used as it is. With missing cells (NaN), methods given by
+        name use their own model of incomplete rows or expected distances, and methods that need complete rows are
+        reported as failed; the reference distances are then the expected distances between the rows. With categories,
+        distances are Gower's.
     y : array-like of shape (n,) or str, optional
         A label for each row, or the column of `X` that has it: classes (text, whole numbers) or a quantity. Classes
         add the 1-nearest-neighbour error. A pandas Series whose index has the names of the rows of `X` in another

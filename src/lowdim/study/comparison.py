@@ -75,10 +75,10 @@ class Comparison:
         The numbers behind the verdict: rankings by question, groups, structure, dimension.
     data_copy : DataCopy or None
         How far rows are from each other in the data, rounded: what the report shows where you point at a row.
-    drawn : Drawn or None
-        How the rows were drawn, where they are a random sample of more (``n_all``); `rows_used` has their numbers.
     treatment : Treatment or None
         What was done to the columns of a table before methods saw them; ``model`` does it to new rows.
+    drawn : Drawn or None
+        How the rows were drawn, where they are a random sample of more (``n_all``); `rows_used` has their numbers.
     """
 
     outcomes: tuple[Outcome, ...]

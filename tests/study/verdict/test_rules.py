@@ -7,8 +7,8 @@ import pytest
 
 from lowdim._core.ranks.ranking import Ranking
 from lowdim.select.intrinsic import IntrinsicDimension
-from lowdim.study.reference_choice import ReferenceChoice
 from lowdim.study.drawn import Drawn
+from lowdim.study.reference_choice import ReferenceChoice
 from lowdim.study.verdict import Evidence, verdict_of
 from lowdim.study.verdict.against_noise import SampledRows
 from lowdim.study.verdict.order import TableOrder
