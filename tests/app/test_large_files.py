@@ -41,14 +41,25 @@ def test_pca_reads_all_rows_and_places_all(folder, capsys):
 
 
 def test_other_methods_are_fitted_to_a_sample(folder, capsys):
-    assert main(["fit", "parts[1]", "--method", "isomap", "--no-scale", "--out", "isomap.lowdim"]) == 0
+    assert main(["fit", "parts[1]", "--method", "lle", "--no-scale", "--out", "lle.lowdim"]) == 0
     assert "fitted to a random sample of 400 of 5000 rows" in capsys.readouterr().err
-    model = lowdim.load("isomap.lowdim")
+    model = lowdim.load("lle.lowdim")
     assert len(model.embedding_) == 400
-    found = pl.read_parquet("isomap-embedding.parquet")
+    found = pl.read_parquet("lle-embedding.parquet")
     assert found.height == 5000
     frame = pl.DataFrame({str(j + 1): ROWS[:50, j] for j in range(6)})
     np.testing.assert_allclose(found[:50, 1:].to_numpy(), model.transform(frame), atol=1e-5)
+
+
+def test_landmarks_are_chosen_among_all_rows(folder, capsys):
+    words = ["--method", "isomap", "--set", "n_landmarks=50", "--no-scale", "--out", "isomap.lowdim"]
+    assert main(["fit", "parts[1]", *words]) == 0
+    said = capsys.readouterr().err
+    assert "all 5000 rows are read" in said
+    assert "50 landmarks were chosen among all 5000 rows" in said
+    model = lowdim.load("isomap.lowdim")
+    assert 400 <= len(model.embedding_) <= 450
+    assert pl.read_parquet("isomap-embedding.parquet").height == 5000
 
 
 def test_what_cannot_be_written_in_parts_is_said(folder, capsys):

@@ -17,6 +17,8 @@ class ReadsBlocks:
     _embed_batches: Any = None  # a stream of blocks -> fitted attributes, where sums over the blocks are enough
     _sampled: Any = None  # numbers of the kept rows among all rows of the embedding, where these are some
     _fit_graph: Any = None  # of rows of Dask, where a method maps their neighbour graph
+    _pick: Any = None  # what a method on landmarks chooses from a stream
+    _fit_marked: Any
     _keeps_embedding: ClassVar[bool]
     _invert: Any
     _fit_table: Any
@@ -32,6 +34,10 @@ class ReadsBlocks:
         super().__init_subclass__(**options)
         take_tensors(cls)
 
+    def _comes_in_blocks(self, X: Any) -> bool:
+        """Whether X is read in blocks."""
+        return streams.is_stream(X)
+
     def _refuse_stream(self, X: Any) -> None:
         if isinstance(X, Iterator) or streams.is_dataset(X):
             validate.refuse_second_reading(type(self).__name__)
@@ -39,17 +45,21 @@ class ReadsBlocks:
     def _fit_stream(self, X: Any, **options: Any) -> Any:
         """From blocks of rows: by sums over all of them where the method can, else from a sample, of Dask or Arrow."""
         name, reads_blocks = type(self).__name__, self._embed_batches is not None
+        pick = None if self._pick is None else self._pick()
         if isinstance(X, streams.Running):
             return self._embed_batches(X)
         if isinstance(X, Iterator):
-            validate.refuse_stream(name, options, can_stream=reads_blocks)
-            return self._embed_batches(streams.blocks_of(X, name))
+            validate.refuse_stream(name, options, can_stream=reads_blocks or pick is not None)
+            blocks = streams.blocks_of(X, name)
+            return self._embed_batches(blocks) if pick is None else self._fit_marked(X, blocks, pick)
         target = validate.target_beside_blocks(options, name, distances=self._precomputed())
         blocks = streams.blocks_of(X, name, options.get(target))
         if self._fit_graph is not None and streams.is_lazy(X):
             Z = self._fit_graph(X, blocks, options.get(target))
             if Z is not None:
                 return Z
+        if pick is not None:
+            return self._fit_marked(X, blocks, pick)
         if not reads_blocks:
             return self._fit_sample(X, blocks, target)
         self._embed_batches(blocks)

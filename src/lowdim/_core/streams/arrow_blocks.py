@@ -31,9 +31,12 @@ class ArrowBlocks:
         """Number of columns."""
         return len(self.dataset.schema.names)
 
-    def gather(self, of: Callable[[Any], Any]) -> Any:
-        """The sum of `of(frame)` over the batches that have rows; None where there are none."""
-        return Batches(self._frames()).gather(of)
+    def gather(self, of: Callable[..., Any], *, numbered: bool = False) -> Any:
+        """The sum of `of(frame)` over the batches that have rows; None where there are none.
+
+        With `numbered`, `of` is also given the number of the first row of the batch.
+        """
+        return Batches(self._frames()).gather(of, numbered=numbered)
 
     def n_rows(self) -> int:
         """Rows of the data set."""

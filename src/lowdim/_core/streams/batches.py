@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
+from lowdim._core.streams.rows import n_rows
 from lowdim._core.streams.structure import checked_block
 
 S = TypeVar("S")
@@ -31,12 +32,18 @@ class Batches:
     def __init__(self, batches: Iterable[Any], owner: str = "Batches") -> None:
         self._batches, self._owner = batches, owner
 
-    def gather(self, of: Callable[[Any], S]) -> S | None:
-        """The sum of `of(batch)` over the batches, the first on the left; None where there is none."""
+    def gather(self, of: Callable[..., S], *, numbered: bool = False) -> S | None:
+        """The sum of `of(batch)` over the batches, the first on the left; None where there is none.
+
+        With `numbered`, `of` is also given the number of the first row of the batch.
+        """
         total: Any = None
+        start = 0
         for batch in self._batches:
-            part = of(checked_block(batch, self._owner))
+            checked_block(batch, self._owner)
+            part = of(batch, start) if numbered else of(batch)
             total = part if total is None else total + part
+            start += n_rows(batch) if numbered else 0
         return total
 
 

@@ -19,6 +19,7 @@ from lowdim.app.arguments import read_options
 from lowdim.app.console import print_json, print_line, print_note, progress
 from lowdim.app.errors import UserError
 from lowdim.app.input_table import InputTable
+from lowdim.app.large import parts as sizes
 from lowdim.app.large.parts import Here, Parts, Runner, parts_of
 from lowdim.app.large.placing import Placed, Seen, called, check_parquet, place, sample_of, seen_part, write_map
 from lowdim.app.read_options import ReadOptions
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from lowdim.study.comparison import Comparison
 
 BY_SUMS = ("PCA", "Whitening")  # fitted to all rows in this process, batch after batch
+BY_LANDMARKS = ("Isomap", "LandmarkMDS", "KernelPCA", "LaplacianEigenmaps", "DiffusionMaps")  # chosen among all rows
 PLACES = "places.parquet"
 
 
@@ -70,8 +72,7 @@ def fit(parts: Parts, out: Path, embedding: Path, how: ReadOptions, arguments: N
         table = sample_of(parts, how, arguments.seed, runner)
         estimator, model, _ = fitted(table)
         seen = Seen(parts, model, replace(how, label=None, names=None))
-        all_rows = hasattr(runner, "table") or type(estimator).__name__ in BY_SUMS
-        if all_rows and getattr(estimator, "solver", "auto") in ("auto", "covariance"):
+        if parts.n_rows > table.n_rows and _reads_all(estimator, runner):
             estimator, model = _on_all_rows(seen, estimator, runner)
         elif parts.n_rows > table.n_rows:
             print_note(
@@ -85,6 +86,16 @@ def fit(parts: Parts, out: Path, embedding: Path, how: ReadOptions, arguments: N
     return estimator
 
 
+def _reads_all(estimator: Any, runner: Any) -> bool:
+    """Whether a method is fitted to every row: any on a cluster; here those that add sums, or choose landmarks."""
+    by_sums = type(estimator).__name__ in BY_SUMS and getattr(estimator, "solver", "auto") in ("auto", "covariance")
+    return hasattr(runner, "table") or by_sums or _chooses(estimator)
+
+
+def _chooses(estimator: Any) -> bool:
+    return type(estimator).__name__ in BY_LANDMARKS and estimator.n_landmarks is not None
+
+
 def _on_all_rows(seen: Seen, estimator: Any, runner: Any) -> tuple[Any, Any]:
     """The estimator and the model of tables, fitted to every row: by sums here, by blocks on a cluster."""
     from sklearn.base import clone  # when it is needed: errors come before scikit-learn is there
@@ -92,15 +103,23 @@ def _on_all_rows(seen: Seen, estimator: Any, runner: Any) -> tuple[Any, Any]:
     borders, found = seen.parts.borders(), clone(estimator)
     if hasattr(runner, "table"):
         print_note(f"all {seen.parts.n_rows} rows are read by the cluster, in {len(borders)} blocks")
-        sizes = [stop - start for start, stop in borders]
-        found.fit(runner.table(seen_part, seen, borders, sizes, seen.rows(borders[0])))
+        counts = [stop - start for start, stop in borders]
+        found.fit(runner.table(seen_part, seen, borders, counts, seen.rows(borders[0])))
     else:
         print_note(f"all {seen.parts.n_rows} rows are read, {borders[0][1]} at a time")
-        with progress() as advance:
-            for at, border in enumerate(borders):
-                advance("reading rows", at, len(borders))
-                found.partial_fit(seen.rows(border))
+        with progress() as advance, lowdim.config(sample_rows=sizes.SAMPLE):
+            if _chooses(estimator):
+                found.fit(_each(seen, borders, advance))
+            else:
+                for rows in _each(seen, borders, advance):
+                    found.partial_fit(rows)
     return found, found if seen.model is estimator else replace(seen.model, estimator=found)
+
+
+def _each(seen: Seen, borders: list[tuple[int, int]], advance: Any) -> Iterator[Any]:
+    for at, border in enumerate(borders):
+        advance("reading rows", at, len(borders))
+        yield seen.rows(border)
 
 
 def transform(parts: Parts, model: Any, how: ReadOptions, arguments: Namespace) -> None:

@@ -42,9 +42,10 @@ def fit(arguments: Namespace) -> None:
     if arguments.set:
         parameters_of(arguments.set, method.estimator(), method.name)  # a mistake is said before the table is read
     if parts is not None:
-        estimator = large_files.fit(
-            parts, out, embedding, how, arguments, partial(_fitted, method, arguments=arguments)
-        )
+        with print_warnings(method.name):
+            estimator = large_files.fit(
+                parts, out, embedding, how, arguments, partial(_fitted, method, arguments=arguments)
+            )
     else:
         table = sources.load(arguments.source, how, seed=arguments.seed)
         print_notes(table)
