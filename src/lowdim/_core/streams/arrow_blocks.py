@@ -46,6 +46,17 @@ class ArrowBlocks:
         """Itself: a data set knows how many rows it has."""
         return self
 
+    def each(self, rng: np.random.Generator) -> Iterator[tuple[int, Any]]:
+        """Every batch with the number of its first row; the files, or parts of a table, in a random order."""
+        parts = list(self.dataset.get_fragments())
+        starts = np.cumsum([0, *(part.count_rows() for part in parts)])
+        for i in rng.permutation(len(parts)).tolist():
+            start = int(starts[i])
+            for batch in parts[i].to_batches(schema=self.dataset.schema):
+                if batch.num_rows:
+                    yield start, batch.to_pandas()
+                start += batch.num_rows
+
     def at(self, numbers: Array | None) -> tuple[Any, None]:
         """The rows with these sorted numbers (None: all); no targets."""
         parts, start = [], 0

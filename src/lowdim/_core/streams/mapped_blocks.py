@@ -38,6 +38,25 @@ class MappedBlocks:
         """The sum of `of(block)` over the blocks; with `numbered`, `of` is given the number of the first row too."""
         return Batches(self._blocks(), self.owner).gather(of, numbered=numbered)
 
+    def sample(self, most: int, rng: np.random.Generator) -> tuple[Array | None, Array, None]:
+        """Numbers and rows of at most so many rows, drawn without replacement, in their order; no targets.
+
+        The numbers are None where these are all rows.
+        """
+        n = len(self.array)
+        numbers = np.sort(rng.choice(n, most, replace=False)) if n > most else None
+        return numbers, np.array(self.array if numbers is None else self.array[numbers]), None
+
+    def each(self, rng: np.random.Generator) -> Iterator[tuple[int, Array]]:
+        """Every block with the number of its first row, in a random order."""
+        size = self._size
+        for start in (rng.permutation(-(-len(self.array) // size)) * size).tolist():
+            yield start, np.array(self.array[start : start + size])
+
+    @property
+    def _size(self) -> int:
+        return max(1, BLOCK // max(1, self.array.itemsize * self.width))
+
     def _blocks(self) -> Iterator[Array]:
-        size = max(1, BLOCK // max(1, self.array.itemsize * self.width))
+        size = self._size
         return (np.array(self.array[start : start + size]) for start in range(0, len(self.array), size))
