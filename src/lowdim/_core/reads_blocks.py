@@ -51,7 +51,7 @@ class ReadsBlocks:
         if isinstance(X, Iterator):
             validate.refuse_stream(name, options, can_stream=reads_blocks or pick is not None)
             blocks = streams.blocks_of(X, name)
-            return self._embed_batches(blocks) if pick is None else self._fit_marked(X, blocks, pick)
+            return self._fit_sums(blocks) if pick is None else self._fit_marked(X, blocks, pick)
         target = validate.target_beside_blocks(options, name, distances=self._precomputed())
         blocks = streams.blocks_of(X, name, options.get(target))
         if self._fit_graph is not None and streams.is_lazy(X):
@@ -62,10 +62,17 @@ class ReadsBlocks:
             return self._fit_marked(X, blocks, pick)
         if not reads_blocks:
             return self._fit_sample(X, blocks, target)
-        self._embed_batches(blocks)
+        self._fit_sums(blocks)
         if (names := streams.column_names(X)) is not None:
             self.feature_names_in_ = names
         return None
+
+    def _fit_sums(self, blocks: Any) -> None:
+        """From sums over the blocks, which are kept where `partial_fit` can go on from them."""
+        remembered = streams.Remembered(blocks)
+        self._embed_batches(remembered)
+        if hasattr(self, "partial_fit") and remembered.total is not None:
+            self._running = remembered.total
 
     def _fit_further(self, X: Any, batch: Any) -> Any:
         """Fit to `batch` (the rows X, or a pair with them) and to all that came before, by their sums; the model.
@@ -78,8 +85,9 @@ class ReadsBlocks:
         before = vars(self).get("_running")
         if before is None and hasattr(self, "_n_features_out"):
             raise ValueError(
-                f"{name}: partial_fit must follow partial_fit; this model was fitted at once or loaded from a file, "
-                "and the sums over its rows are not kept. Begin with a new one: sklearn.base.clone(model)."
+                f"{name}: partial_fit must follow partial_fit, or a fit to blocks of rows; this model was fitted to "
+                "rows in memory (or its file has no sums over them). sklearn.base.clone(model).partial_fit(X) is the "
+                "same fit, and keeps the sums."
             )
         if before is not None:
             self._check_columns(X, names)

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from lowdim._core.streams.arrow_blocks import ArrowBlocks
-from lowdim._core.streams.batches import Batches, Running
+from lowdim._core.streams.batches import Batches, Remembered, Running
 from lowdim._core.streams.mapped_blocks import MappedBlocks
 
 __all__ = [
     "ArrowBlocks",
     "Batches",
     "MappedBlocks",
+    "Remembered",
     "Running",
     "blocks_of",
     "column_names",

@@ -47,6 +47,39 @@ class Batches:
         return total
 
 
+class Remembered:
+    """Blocks that remember what was gathered from them, where that was one sum.
+
+    Parameters
+    ----------
+    blocks : Batches, ArrowBlocks, DaskBlocks or MappedBlocks
+        The blocks.
+
+    Examples
+    --------
+    >>> blocks = Remembered(Batches([[1, 2], [3]]))
+    >>> blocks.gather(len), blocks.total
+    (3, 3)
+    """
+
+    def __init__(self, blocks: Any) -> None:
+        self._blocks = blocks
+        self._found: list[Any] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._blocks, name)
+
+    def gather(self, of: Callable[..., Any], **options: Any) -> Any:
+        """As the blocks do."""
+        self._found.append(self._blocks.gather(of, **options))
+        return self._found[-1]
+
+    @property
+    def total(self) -> Any:
+        """The sum; None where there were several."""
+        return self._found[0] if len(self._found) == 1 else None
+
+
 class Running:
     """One batch, and the sum of those before it: a stage that gathers it has read them all.
 
