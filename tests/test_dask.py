@@ -212,7 +212,6 @@ ALL_AT_ONCE = {
     "select.n_neighbors": lambda D, Z: lowdim.select.n_neighbors(D, "isomap"),
     "select.method": lambda D, Z: lowdim.select.method(D),
     "kernel_width": lambda D, Z: lowdim.select.kernel_width(D),
-    "compare": lambda D, Z: lowdim.compare(D, methods=["pca"]),
 }
 
 

@@ -63,13 +63,47 @@ def test_what_is_wrong_is_said_and_changes_nothing():
         named.partial_fit(frame[list("bacd")])
 
 
-def test_a_model_that_was_fitted_at_once_does_not_go_on(tmp_path):
+def test_a_model_that_was_fitted_in_memory_does_not_go_on():
     for model in (lowdim.PCA(2).fit(ROWS), lowdim.PCA(2).partial_fit(ROWS).fit(ROWS)):
-        with pytest.raises(ValueError, match="must follow partial_fit"):
+        with pytest.raises(ValueError, match=r"rows in memory .*clone\(model\)\.partial_fit\(X\) is the same fit"):
             model.partial_fit(ROWS)
-    model = lowdim.PCA(2).partial_fit(ROWS)
-    lowdim.save(model, tmp_path / "pca.lowdim")
-    loaded = lowdim.load(tmp_path / "pca.lowdim")
-    np.testing.assert_array_equal(loaded.transform(ROWS), model.transform(ROWS))
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_a_fit_to_a_stream_goes_on(model):
+    pairs = [tuple(part[half] for part in (ROWS, *beside(model))) for half in (slice(0, 40), slice(40, 90))]
+    stream = iter([pairs[0] if beside(model) else pairs[0][0]])
+    found = clone(model).fit(stream).partial_fit(*pairs[1])
+    wanted = clone(model).fit(ROWS, *beside(model))
+    np.testing.assert_allclose(found.transform(ROWS), wanted.transform(ROWS), rtol=0, atol=1e-7)
+
+
+def test_a_fit_in_many_passes_has_no_sums():
+    import dask.array as da
+
+    model = lowdim.PCA(2, solver="randomized").fit(da.from_array(ROWS, chunks=(30, 4)))
     with pytest.raises(ValueError, match="must follow partial_fit"):
-        loaded.partial_fit(ROWS)
+        model.partial_fit(ROWS)
+
+
+@pytest.mark.parametrize("model", [m for m in MODELS if not isinstance(m, lowdim.LDA)], ids=str)
+def test_a_model_from_a_file_goes_on(model, tmp_path):
+    parts = [tuple(part[half] for part in (ROWS, *beside(model))) for half in (slice(0, 40), slice(40, 90))]
+    found = clone(model).partial_fit(*parts[0])
+    lowdim.save(found, tmp_path / "model.lowdim")
+    loaded = lowdim.load(tmp_path / "model.lowdim")
+    np.testing.assert_array_equal(loaded.transform(ROWS), found.transform(ROWS))
+    np.testing.assert_array_equal(
+        loaded.partial_fit(*parts[1]).transform(ROWS), found.partial_fit(*parts[1]).transform(ROWS)
+    )
+
+
+def test_sums_that_no_file_holds_are_said(tmp_path):
+    """Of labels, and of patterns of missing cells."""
+    X = ROWS.copy()
+    X[0, 0] = np.nan
+    for model in (lowdim.LDA(2).partial_fit(ROWS, LABELS), lowdim.PCA(2).partial_fit(X)):
+        lowdim.save(model, tmp_path / "model.lowdim")
+        loaded = lowdim.load(tmp_path / "model.lowdim")
+        with pytest.raises(ValueError, match="its file has no sums over them"):
+            loaded.partial_fit(ROWS, *([LABELS] if isinstance(model, lowdim.LDA) else []))

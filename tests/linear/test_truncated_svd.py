@@ -85,3 +85,25 @@ def test_zeros_have_no_axis():
         TruncatedSVD(1).fit(np.zeros((5, 3)))
     model = TruncatedSVD(2).fit(np.ones((5, 3)))
     np.testing.assert_allclose(model.explained_variance_ratio_, 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_many_columns_in_blocks_need_no_matrix_of_their_pairs(form, monkeypatch):
+    """As in memory, and never a table of all pairs of columns."""
+    import dask.array as da
+
+    from lowdim._core.spectrum import Moments
+
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(240, 5)) * [9, 7, 5, 4, 3]
+    X = scores @ rng.normal(size=(5, 5500)) / 70 + 0.05 * rng.normal(size=(240, 5500)) + 0.1
+    X[np.abs(X) < 0.2] = 0
+    wanted = TruncatedSVD(3, random_state=0).fit(X)
+    blocks = da.from_array(X, chunks=(70, 5500))
+    if form == "sparse":
+        blocks = blocks.map_blocks(sparse.csr_array)
+    monkeypatch.setattr(Moments, "of", lambda *_, **__: pytest.fail("all pairs of columns"))
+    found = TruncatedSVD(3, random_state=0).fit(blocks)
+    np.testing.assert_allclose(found.singular_values_, wanted.singular_values_, rtol=1e-7)
+    np.testing.assert_allclose(found.explained_variance_ratio_, wanted.explained_variance_ratio_, rtol=1e-5)
+    np.testing.assert_allclose(np.abs(found.components_), np.abs(wanted.components_), atol=1e-5)

@@ -130,7 +130,7 @@ class Reducer(ReadsBlocks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         try:
             self._forget()
             self._check_parameters()
-            Z = self._fit_stream(X, **options) if streams.is_stream(X) else self._fit_table(X, **options)
+            Z = self._fit_stream(X, **options) if self._comes_in_blocks(X) else self._fit_table(X, **options)
             # In the memory order that a model file keeps, so that a loaded model multiplies them the same way.
             self.__dict__.update(contiguous({k: v for k, v in self.__dict__.items() if v is not before.get(k)}))
             return Z
@@ -376,7 +376,7 @@ class Reducer(ReadsBlocks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         given = getattr(self, "metric", None)
         return None if given is None else with_params(given, getattr(self, "metric_params", None), type(self).__name__)
 
-    def estimate_memory(self, X: Any, device: str = "cpu") -> int:
+    def estimate_memory(self, X: Any, device: str = "cpu", *, step: str = "fit") -> int:
         """Bytes that `fit` would need at its peak, beside X itself.
 
         Meant to be within 30 % or 50 MB. `transform` of as many rows needs no more than that and a copy of them.
@@ -384,9 +384,14 @@ class Reducer(ReadsBlocks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or a shape
-            The data, or only its shape such as ``(1_000_000, 100)``; then float64 is assumed.
+            The data, or only its shape such as ``(1_000_000, 100)``; then float64 is assumed. Of a collection of Dask,
+            bytes on one worker that does one task at a time, beside the program; what comes to the client is a fit to
+            ``(sample_rows, n_features)``.
         device : {"cpu", "cuda"}
             "cuda": bytes on a GPU, the copy of X included, for methods that run there.
+
+        step : {"fit", "transform"}
+            Of a collection of Dask: what the worker does; "transform" needs a fitted model.
 
         Returns
         -------
@@ -394,13 +399,9 @@ class Reducer(ReadsBlocks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             Bytes.
         """
         self._check_parameters()
-        shape = isinstance(X, tuple) and len(X) == 2 and all(isinstance(v, (int, np.integer)) for v in X)
-        if device != "cpu":
-            return validate.bytes_on_device(self, X)
-        if shape or self._is_mixed():
-            n, d = X if shape else np.shape(X)
-            return sum(self._memory(int(n), int(2 * d + 1 if self._is_mixed() else d), 8, None).values())
-        return sum(self._needs(X if hasattr(X, "shape") else np.asarray(X)).values())
+        from lowdim._core.memory_needs import needed
+
+        return needed(self, X, device, step)
 
     def _needs(self, X: Any) -> dict[str, int]:
         """The large arrays of a fit on X: name -> bytes."""

@@ -17,6 +17,8 @@ class ReadsBlocks:
     _embed_batches: Any = None  # a stream of blocks -> fitted attributes, where sums over the blocks are enough
     _sampled: Any = None  # numbers of the kept rows among all rows of the embedding, where these are some
     _fit_graph: Any = None  # of rows of Dask, where a method maps their neighbour graph
+    _pick: Any = None  # what a method on landmarks chooses from a stream
+    _fit_marked: Any
     _keeps_embedding: ClassVar[bool]
     _invert: Any
     _fit_table: Any
@@ -32,6 +34,10 @@ class ReadsBlocks:
         super().__init_subclass__(**options)
         take_tensors(cls)
 
+    def _comes_in_blocks(self, X: Any) -> bool:
+        """Whether X is read in blocks."""
+        return streams.is_stream(X)
+
     def _refuse_stream(self, X: Any) -> None:
         if isinstance(X, Iterator) or streams.is_dataset(X):
             validate.refuse_second_reading(type(self).__name__)
@@ -39,23 +45,34 @@ class ReadsBlocks:
     def _fit_stream(self, X: Any, **options: Any) -> Any:
         """From blocks of rows: by sums over all of them where the method can, else from a sample, of Dask or Arrow."""
         name, reads_blocks = type(self).__name__, self._embed_batches is not None
+        pick = None if self._pick is None else self._pick()
         if isinstance(X, streams.Running):
             return self._embed_batches(X)
         if isinstance(X, Iterator):
-            validate.refuse_stream(name, options, can_stream=reads_blocks)
-            return self._embed_batches(streams.blocks_of(X, name))
+            validate.refuse_stream(name, options, can_stream=reads_blocks or pick is not None)
+            blocks = streams.blocks_of(X, name)
+            return self._fit_sums(blocks) if pick is None else self._fit_marked(X, blocks, pick)
         target = validate.target_beside_blocks(options, name, distances=self._precomputed())
         blocks = streams.blocks_of(X, name, options.get(target))
         if self._fit_graph is not None and streams.is_lazy(X):
             Z = self._fit_graph(X, blocks, options.get(target))
             if Z is not None:
                 return Z
+        if pick is not None:
+            return self._fit_marked(X, blocks, pick)
         if not reads_blocks:
             return self._fit_sample(X, blocks, target)
-        self._embed_batches(blocks)
+        self._fit_sums(blocks)
         if (names := streams.column_names(X)) is not None:
             self.feature_names_in_ = names
         return None
+
+    def _fit_sums(self, blocks: Any) -> None:
+        """From sums over the blocks, which are kept where `partial_fit` can go on from them."""
+        remembered = streams.Remembered(blocks)
+        self._embed_batches(remembered)
+        if hasattr(self, "partial_fit") and remembered.total is not None:
+            self._running = remembered.total
 
     def _fit_further(self, X: Any, batch: Any) -> Any:
         """Fit to `batch` (the rows X, or a pair with them) and to all that came before, by their sums; the model.
@@ -68,8 +85,9 @@ class ReadsBlocks:
         before = vars(self).get("_running")
         if before is None and hasattr(self, "_n_features_out"):
             raise ValueError(
-                f"{name}: partial_fit must follow partial_fit; this model was fitted at once or loaded from a file, "
-                "and the sums over its rows are not kept. Begin with a new one: sklearn.base.clone(model)."
+                f"{name}: partial_fit must follow partial_fit, or a fit to blocks of rows; this model was fitted to "
+                "rows in memory (or its file has no sums over them). sklearn.base.clone(model).partial_fit(X) is the "
+                "same fit, and keeps the sums."
             )
         if before is not None:
             self._check_columns(X, names)

@@ -33,12 +33,12 @@ QUALITY = "_quality"
 
 def embedding_frame(names: list[str], Z: np.ndarray, table: InputTable) -> pl.DataFrame:
     """The embedding of one method as a data frame."""
-    return pl.DataFrame({**_about(table), **{name: np.ascontiguousarray(Z[:, j]) for j, name in enumerate(names)}})
+    return pl.DataFrame({**about_rows(table), **{name: np.ascontiguousarray(Z[:, j]) for j, name in enumerate(names)}})
 
 
 def comparison_frame(result: Comparison, table: InputTable) -> pl.DataFrame:
     """The embeddings of a comparison and the quality of each row in each of them, as a data frame."""
-    columns = _about(table)
+    columns = about_rows(table)
     for name, Z in result.embeddings.items():
         columns |= {f"{name}_{j + 1}": np.ascontiguousarray(Z[:, j]) for j in range(Z.shape[1])}
         columns[f"{name}{QUALITY}"] = result.per_row[name]
@@ -50,7 +50,8 @@ def comparison_frame(result: Comparison, table: InputTable) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def _about(table: InputTable) -> dict[str, Any]:
+def about_rows(table: InputTable) -> dict[str, Any]:
+    """What the rows are called: their numbers, and names and labels where there are any."""
     columns: dict[str, Any] = {"row": table.numbers}
     if table.names is not None:
         columns["name"] = table.names

@@ -170,6 +170,14 @@ def device_option(command: argparse.ArgumentParser) -> None:
     )
 
 
+def cluster_option(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--cluster", metavar="ADDRESS",
+        help="read and place the rows on the workers of a dask.distributed scheduler, such as tcp://host:8786; they "
+        "must see the file under the same path",
+    )  # fmt: skip
+
+
 def memory_option(command: argparse.ArgumentParser) -> None:
     text = "largest memory that one method, or reading the table, may take, such as 4GB (default: the memory available)"
     command.add_argument("--limit-memory", metavar="SIZE", help=text)

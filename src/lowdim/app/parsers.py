@@ -138,6 +138,7 @@ def _compare(commands: argparse._SubParsersAction) -> None:
     command.add_argument("--out", metavar="DIR", help="folder for the results (default: lowdim-report-NAME)")
     command.add_argument("--max-rows", type=options.whole(3), metavar="N", help="use a random sample of N rows")
     options.evidence_options(command)
+    options.cluster_option(command)
     command.add_argument("--title", help="heading of the report")
     options.scale_option(command)
     options.run_options(command)
@@ -235,6 +236,7 @@ def _fit(commands: argparse._SubParsersAction) -> None:
     options.scale_option(command)
     options.formulas_option(command)
     options.run_options(command)
+    options.cluster_option(command)
     options.label_file_option(command)
     options.table_options(command)
 
@@ -246,6 +248,7 @@ def _transform(commands: argparse._SubParsersAction) -> None:
     command.add_argument("model", metavar="MODEL", help="a file that lowdim fit wrote")
     command.add_argument("source", metavar="FILE", help="the table with the new rows")
     command.add_argument("--out", required=True, metavar="FILE", help="file for their embedding (required)")
+    options.cluster_option(command)
     options.formulas_option(command)
     options.memory_option(command)
     options.table_options(command)

@@ -46,7 +46,7 @@ def file_size(source: Source) -> int:
     return len(source.content) if isinstance(source.content, bytes) else source.content.stat().st_size
 
 
-def _text_size(source: Source) -> float:
+def text_size(source: Source) -> float:
     """The text, or eight bytes for each of its cells, judged by its first lines."""
     head, size = source.head(HEAD), file_size(source)
     cells = head.count(b"\n") + max(head.count(mark) for mark in SEPARATORS)
@@ -92,7 +92,7 @@ def _statistics_size(function: str, program: str) -> Callable[[Source], float]:
 
 
 _SIZES: dict[str, Callable[[Source], float]] = {
-    "text": _text_size,
+    "text": text_size,
     "json": lambda source: JSON_OBJECTS * file_size(source),
     "json lines": lambda source: JSON_OBJECTS * file_size(source),
     "parquet": _frame_size(lambda stream: pl.scan_parquet(stream)),

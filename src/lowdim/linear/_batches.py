@@ -53,9 +53,14 @@ class Sums:
 
     owner: str
     width: int
-    dtype: np.dtype
+    dtype: str
     complete: Moments | None
     holes: ByPattern | None
+
+    @property
+    def has_file(self) -> bool:
+        """Whether a model file can hold them: not with patterns of missing cells."""
+        return self.holes is None
 
     @classmethod
     def of(cls, X: np.ndarray, owner: str, n_jobs: int | None) -> Sums:
@@ -66,12 +71,12 @@ class Sums:
             holes = ByPattern(owner)
             holes.add(X[hole])
             X = X[~hole]
-        return cls(owner, X.shape[1], X.dtype, Moments.of(X, n_jobs=n_jobs) if len(X) else None, holes)
+        return cls(owner, X.shape[1], X.dtype.name, Moments.of(X, n_jobs=n_jobs) if len(X) else None, holes)
 
     def __add__(self, other: Sums) -> Sums:
         if other.width != self.width:
             raise ValueError(f"{self.owner}: every batch of X must have {self.width} columns; got {other.width}.")
-        dtype = np.promote_types(self.dtype, other.dtype)
+        dtype = np.promote_types(self.dtype, other.dtype).name
         complete, holes = _either(self.complete, other.complete), _either(self.holes, other.holes)
         return Sums(self.owner, self.width, dtype, complete, holes)
 
@@ -110,7 +115,7 @@ def stream_of_rows(
     found = stream.gather(partial(_sums_of, owner=owner, n_jobs=n_jobs, nan=nan, policies=policies))
     if found is None or found.weight < least:
         raise ValueError(f"{owner}: the batches must hold at least {least} rows together.")
-    return found.moments(), found.dtype
+    return found.moments(), np.dtype(found.dtype)
 
 
 def _sums_of(batch: Any, owner: str, n_jobs: int | None, nan: bool, policies: tuple[str, ...]) -> Sums:
@@ -145,6 +150,11 @@ class PairSums:
     width: int
     shape: tuple[int, ...]
     sums: Sums
+
+    @property
+    def has_file(self) -> bool:
+        """Whether a model file can hold them."""
+        return self.sums.has_file
 
     @property
     def weight(self) -> float:

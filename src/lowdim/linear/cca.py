@@ -211,7 +211,7 @@ class CCA(Reducer):
         if found is None or found.sums.weight < self._min_rows:
             raise ValueError(f"CCA: the batches must hold at least {self._min_rows} rows together.")
         self.n_features_in_, self.target_shape_ = found.width, found.shape
-        total, dtype = found.sums.moments(), found.sums.dtype
+        total, dtype = found.sums.moments(), np.dtype(found.sums.dtype)
         if isinstance(total, ByPattern):
             self._keep_incomplete(*total.table(), self.n_features_in_, dtype)
             return

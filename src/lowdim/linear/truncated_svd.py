@@ -10,7 +10,9 @@ from scipy import sparse
 from lowdim._core import params
 from lowdim._core.base import Reducer
 from lowdim._core.runtime.notices import warn
+from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum import eigenpairs, fix_signs, svd
+from lowdim.linear import _many_passes as many_passes
 from lowdim.linear._batches import moments_of_stream
 
 
@@ -80,19 +82,43 @@ class TruncatedSVD(Reducer):
         self.n_components_ = self._n_features_out = len(found.values)
 
     def _embed_batches(self, batches: Any) -> None:
-        """From X'X, the sum over the blocks: singular values below 1e-8 of the first are rounding."""
+        """From X'X, the sum over the blocks: singular values below 1e-8 of the first are rounding.
+
+        Of many columns X'X is not formed: block Lanczos asks for its products, one pass over the blocks a step.
+        """
+        if batches.rereadable and batches.width > many_passes.WIDE and self.n_components is not None:
+            self._keep_leading(batches)
+            return
         moments, _ = moments_of_stream(batches, "TruncatedSVD", self._min_rows, self.n_jobs)
         d, n = len(moments.mean), moments.weight
         self.n_features_in_ = d
         found = eigenpairs(moments.about(np.zeros(d)), self._wanted(min(int(n), d)), owner="TruncatedSVD")
         if not found.values[0] > 0:
             raise ValueError("TruncatedSVD: X must have a cell that is not 0; all are.")
+        V = found.vectors[:, found.values > 0]
+        variance = np.einsum("ij,ik,kj->j", V, moments.scatter, V) / (n - 1)
+        self._keep_axes(found, variance, float(np.trace(moments.scatter)) / (n - 1))
+
+    def _keep_leading(self, batches: Any) -> None:
+        sums = many_passes.sums_of_columns(batches, self._min_rows, "TruncatedSVD")
+        n, d, mean = sums.weight, len(sums.mean), sums.mean
+        self.n_features_in_, norm = d, float(sums.squares.sum() + n * (mean @ mean))
+        if not norm > 0:
+            raise ValueError("TruncatedSVD: X must have a cell that is not 0; all are.")
+        settings: dict[str, Any] = {"norm": norm, "tol": 1e-10, "rng": generator(self.random_state)}
+        k = self._wanted(min(int(n), d))
+        found = many_passes.leading(batches, k, mean=np.zeros(d), divide=None, owner="TruncatedSVD", **settings)
+        values, V = found.values[found.values > 0], found.vectors[:, found.values > 0]
+        variance = (values - n * (mean @ V) ** 2) / (n - 1)
+        self._keep_axes(found, variance, float(sums.squares.sum()) / (n - 1))
+
+    def _keep_axes(self, found: Any, variance: np.ndarray, total: float) -> None:
+        """The eigenpairs of X'X as axes, with the variance along each and the total variance."""
         kept = found.values > 0
         V = found.vectors[:, kept]
         self.components_ = fix_signs(V).T
         self.singular_values_ = np.sqrt(found.values[kept])
-        self.explained_variance_ = np.einsum("ij,ik,kj->j", V, moments.scatter, V) / (n - 1)
-        total = float(np.trace(moments.scatter)) / (n - 1)
+        self.explained_variance_ = variance
         self.explained_variance_ratio_ = self.explained_variance_ / total if total > 0 else np.zeros(len(V.T))
         self.n_components_ = self._n_features_out = len(V.T)
 

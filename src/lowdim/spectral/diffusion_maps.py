@@ -26,6 +26,7 @@ from lowdim._core.manifold.random_walk import (
     weighted_graph,
     with_values,
 )
+from lowdim._core.marks_blocks import MarksBlocks
 from lowdim._core.neighbors import shared
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
@@ -39,7 +40,7 @@ from lowdim.spectral._walk_weights import WIDTH_CONVENTIONS, shortest_edges
 _NAME = "DiffusionMaps"
 
 
-class DiffusionMaps(JudgedMap, Reducer):
+class DiffusionMaps(MarksBlocks, JudgedMap, Reducer):
     """Diffusion maps: two rows are close when random walks from them reach the same rows.
 
     The kernel is K_ij = exp(-d_ij²/eps). Dividing by the densities q_i = sum_j K_ij, K_ij / (q_i q_j)^alpha, makes the
@@ -164,6 +165,7 @@ class DiffusionMaps(JudgedMap, Reducer):
     _sparse_rows = True
     _sparse_graphs = True
     _block_rows = 256
+    _sums_stream = True  # each landmark counts for the rows that are nearest to it
     _unit_axes = True
     _crowding_advice = "Drop these, take a larger width or width='adaptive', or use another method."
     _ways_out = "Set n_neighbors=64 or so (memory then grows with n_samples x n_neighbors), or n_landmarks=1000."
@@ -221,7 +223,8 @@ class DiffusionMaps(JudgedMap, Reducer):
         rng = generator(self.random_state)
         given = not self._on_graph(X) or (self._precomputed() and sparse.issparse(X))
         choice = {"method": "kmeans++", "metric": self._distance(), "rng": rng, "n_jobs": self.n_jobs, "owner": _NAME}
-        same = Distinct.of(X, given=given).landmarks(X, m, **choice)
+        same = Distinct.of(X, given=given)
+        same = same.landmarks(X, m, **choice) if self._marked is None else same.marked(X, self._marked, **choice)
         self.landmarks_ = None if m is None else same.first
         rows = same.pick(X, square=self._precomputed())
         self._rows = self._own_rows(rows)
@@ -336,9 +339,14 @@ class DiffusionMaps(JudgedMap, Reducer):
         return 30_000 if self.n_neighbors is None and self.radius is None else 2**62
 
     def _landmark_choice(self, n: int, d: int, itemsize: int, stored: int | None) -> policy.LandmarkChoice:
+        if self._marked is not None:
+            return policy.LandmarkChoice(len(self._marked))
         possible = stored is None or not self._precomputed()  # landmarks need distances between any two rows
         tables = partial(self._tables, n=n, d=d, itemsize=itemsize, stored=stored)
         return policy.by_size(self.n_landmarks, n, tables, self._most_rows, possible)
+
+    def _marks(self) -> tuple[int, str] | None:
+        return policy.wanted(self.n_landmarks, "kmeans++")
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         m = self._landmark_choice(n, d, itemsize, stored).n_landmarks

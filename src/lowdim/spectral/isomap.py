@@ -25,6 +25,7 @@ from lowdim._core.manifold.components import tile
 from lowdim._core.manifold.crowding import JudgedMap
 from lowdim._core.manifold.geodesic_component import GeodesicComponent, geodesics_of_new_rows, lists_of_new_rows
 from lowdim._core.manifold.neighborhood import Neighborhood, are_searched, enough_neighbors
+from lowdim._core.marks_blocks import MarksBlocks
 from lowdim._core.neighbors.on_device import needs as neighbor_needs
 from lowdim._core.runtime.rng import generator
 from lowdim._core.scaling.additive import additive_constant, shift_distances
@@ -35,7 +36,7 @@ from lowdim._core.tables.arrays import extent
 from lowdim.spectral._tearing import SHORT, torn
 
 
-class Isomap(JudgedMap, Reducer):
+class Isomap(MarksBlocks, JudgedMap, Reducer):
     """Isomap: flattens a curved surface by measuring distances along it.
 
     Rows are joined to their neighbours. The geodesic distance D_G of two rows is the length of the shortest path in
@@ -253,7 +254,8 @@ class Isomap(JudgedMap, Reducer):
         """
         place = devices.find(self.device, "Isomap")
         inside = graph[rows][:, rows] if len(rows) < graph.shape[0] else graph
-        landmarks = sources_among(X, rows, m, metric=self._distance(), rng=rng, device=place)
+        chosen = None if self._marked is None else self._marked.positions
+        landmarks = sources_among(X, rows, m, metric=self._distance(), rng=rng, device=place, chosen=chosen)
         D, there = self._paths(inside, landmarks, X.dtype, place)
 
         among = D if landmarks is None else np.ascontiguousarray(D[:, landmarks])
@@ -326,8 +328,13 @@ class Isomap(JudgedMap, Reducer):
         return np.array(scores)
 
     def _landmark_choice(self, n: int, d: int, itemsize: int, stored: int | None) -> policy.LandmarkChoice:
+        if self._marked is not None:
+            return policy.LandmarkChoice(len(self._marked))
         tables = partial(self._tables, n=n, d=d, itemsize=itemsize, stored=stored)
         return policy.by_size(self.n_landmarks, n, tables, self._most_rows)
+
+    def _marks(self) -> tuple[int, str] | None:
+        return policy.wanted(self.n_landmarks, "farthest")
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         m = self._landmark_choice(n, d, itemsize, stored).n_landmarks

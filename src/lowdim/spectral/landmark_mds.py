@@ -16,6 +16,7 @@ from lowdim._core.extend import Linear, Nystrom
 from lowdim._core.iterate import Progress
 from lowdim._core.landmarks.choose import LANDMARK_METHODS, choose
 from lowdim._core.manifold.crowding import JudgedMap
+from lowdim._core.marks_blocks import MarksBlocks
 from lowdim._core.runtime import threads
 from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
@@ -28,7 +29,7 @@ _CELLS = 2**17  # distances in a block of one thread, which stays in the cache
 _WIDER = 25.0  # variance of all rows along an axis over that of the landmarks, from which on a warning is issued
 
 
-class LandmarkMDS(JudgedMap, Reducer):
+class LandmarkMDS(MarksBlocks, JudgedMap, Reducer):
     """Landmark MDS: classical scaling for a million rows and any distance.
 
     The landmarks, a few rows, are embedded by classical scaling of the distances among them: eigenvalues l and vectors
@@ -214,10 +215,18 @@ class LandmarkMDS(JudgedMap, Reducer):
 
     def _choose(self, X: Any, rng: np.random.Generator) -> np.ndarray:
         n = X.shape[0]
+        if self._marked is not None:
+            return np.asarray(self._marked.positions)
         if not isinstance(self.landmarks, str):
             return self._numbered(n)
         settings = {"method": self.landmarks, "metric": self._distance(), "rng": rng, "owner": "LandmarkMDS"}
         return np.sort(choose(X, self.n_landmarks, **settings)) if self.n_landmarks < n else np.arange(n)
+
+    def _marks(self) -> tuple[int, str] | None:
+        return (self.n_landmarks, self.landmarks) if isinstance(self.landmarks, str) else None
+
+    def _sums_all(self) -> bool:
+        return True  # the fit is that of the landmarks
 
     def _numbered(self, n: int) -> np.ndarray:
         """The row numbers that were given, in their order, which is that of the columns of a table of distances."""

@@ -20,6 +20,7 @@ from lowdim._core.manifold.crowding import JudgedMap
 from lowdim._core.manifold.neighborhood import Distinct, Neighborhood, are_searched, enough_neighbors
 from lowdim._core.manifold.random_walk import Transitions, Walk, WalkComponent, plain_axes, slow_axes, weighted_graph
 from lowdim._core.manifold.reduced import SPARE, landmark_choice, landmark_weights, reduced_bytes, reduced_pairs
+from lowdim._core.marks_blocks import MarksBlocks
 from lowdim._core.runtime.rng import generator
 from lowdim._core.runtime.threads import blocks
 from lowdim._core.validate import Accepts
@@ -38,7 +39,7 @@ from lowdim.spectral._walk_weights import (
 _NAME = "LaplacianEigenmaps"
 
 
-class LaplacianEigenmaps(JudgedMap, Reducer):
+class LaplacianEigenmaps(MarksBlocks, JudgedMap, Reducer):
     """Laplacian eigenmaps: neighbours stay close; distances between far rows are not kept.
 
     Rows are joined to their neighbours with weights W, and each axis is a function y on the rows that changes least
@@ -239,8 +240,14 @@ class LaplacianEigenmaps(JudgedMap, Reducer):
         return solved(self._landmark_choice(rows, components), with_all, with_landmarks, _NAME)[same.kind]
 
     def _landmark_choice(self, rows: Any, components: list[np.ndarray]) -> LandmarkChoice:
+        if self._marked is not None:
+            return LandmarkChoice(len(self._marked))
         wanted = self.n_landmarks if self._takes_landmarks(rows) else None
         return landmark_choice(wanted, rows.shape[0], len(components[0]), policy=self.disconnected, owner=_NAME)
+
+    def _marks(self) -> tuple[int, str] | None:
+        rows = self.normalization == "random_walk" and not callable(self.weights) and self.disconnected != "separate"
+        return policy.wanted(self.n_landmarks, "kmeans++") if rows else None
 
     def _takes_landmarks(self, X: Any) -> bool:
         """Weights of landmarks need the coordinates of rows, and "symmetric" the degree of every row."""
@@ -260,7 +267,10 @@ class LaplacianEigenmaps(JudgedMap, Reducer):
     def _embed_landmarks(self, W: Any, rows: Any, same: Distinct, m: int) -> np.ndarray:
         """The eigenproblem of m landmarks; the coordinates of the other rows are weighted means of theirs."""
         rng, r = generator(self.random_state), self.n_components
-        chosen = np.sort(choose(rows, m, method="kmeans++", metric=self._distance(), rng=rng, owner=_NAME))
+        if self._marked is None:
+            chosen = np.sort(choose(rows, m, method="kmeans++", metric=self._distance(), rng=rng, owner=_NAME))
+        else:
+            chosen = np.unique(same.kind[self._marked.positions])
         self.landmarks_ = same.first[chosen]
         known = None if self._holes is None else self._holes.rows(rows[chosen])
         around = self._neighborhood(r + SPARE)

@@ -21,10 +21,10 @@ from lowdim._core.params import checked
 from lowdim._core.renamed import renamed_arguments
 from lowdim._core.runtime.rng import generator
 from lowdim.study.columns import Kind, Wishes
-from lowdim.study.columns.given import as_table
 from lowdim.study.comparison import Comparison
 from lowdim.study.data import Data, data_of, data_of_distances
 from lowdim.study.data_copy import copy_of
+from lowdim.study.drawn import numbered, rows_in_memory, with_places
 from lowdim.study.labels import Labels, in_order_of, labels_of
 from lowdim.study.method_list import Entry, requested_methods
 from lowdim.study.notes import note_on_device, notes_on_scores, scored_rows
@@ -82,11 +82,13 @@ def compare(
     Parameters
     ----------
     X : data frame, dict of columns, or array-like of shape (n, d)
-        The rows. Of a data frame (pandas, polars, a table of Arrow), dictionary, list of records or structured array,
-        each column is looked at; vectors in the cells of a pandas column become columns; an array of numbers is used as
-        it is. With missing cells (NaN), methods given by name use their own model of incomplete rows or expected
-        distances, and methods that need complete rows are reported as failed; the reference distances are then the
-        expected distances between the rows. With categories, distances are Gower's.
+        The rows. Of a Dask array or data frame or a pyarrow data set, a random sample is compared
+        (`lowdim.config(sample_rows=...)`), and ``.places(X)`` places all rows. Of a data frame (pandas, polars, a table
+        of Arrow), dictionary, list of records or structured array, each column is looked at; vectors in the cells of a
+        pandas column become columns; an array of numbers is used as it is. With missing cells (NaN), methods given by
+        name use their own model of incomplete rows or expected distances, and methods that need complete rows are
+        reported as failed; the reference distances are then the expected distances between the rows. With categories,
+        distances are Gower's.
     y : array-like of shape (n,) or str, optional
         A label for each row, or the column of `X` that has it: classes (text, whole numbers) or a quantity. Classes
         add the 1-nearest-neighbour error. A pandas Series whose index has the names of the rows of `X` in another
@@ -180,7 +182,7 @@ def compare(
     start, seed, width = time.perf_counter(), _seed(random_state), _width(n_components)
     limits = Limits.of(limit_time, limit_memory, own_process, "compare")
     items = isinstance(metric, str) and metric == "precomputed" and isinstance(reference, str)
-    X = as_table(X, "compare")
+    X, y, drawn = rows_in_memory(X, y, seed, items, reference=reference, anchors=anchors, row_names=row_names)
     data = data_of_distances(X, "compare") if items else data_of(X, _wishes(y, row_names, columns, drop, kinds), scale)
     labels, names = _labels(in_order_of(X, y), data, label_name), _row_names(row_names, data)
     panel = _panel(methods, traits_of(data, labels, width), labels is not None)
@@ -198,9 +200,10 @@ def compare(
             {o.name: o.embedding for o in outcomes if o.embedding is not None}, against, device=device or "cpu",
             scale={o.name: o.has_scale for o in outcomes}, labels=labels, anchors=anchors, n_jobs=n_jobs, seed=seed,
         )  # fmt: skip
+        drawn = with_places(drawn or data.drawn, outcomes, "comparison.places(X)")
         case = Case(
             outcomes, scored, data, labels, against, {entry.name: entry.target for entry in planned}, names, seed,
-            n_jobs, not limits.isolate, stability, bool(fractures),
+            n_jobs, not limits.isolate, stability, bool(fractures), drawn,
         )  # fmt: skip
         evidence, stopped = _evidence(case, steps, on_interrupt) if verdict else (None, None)
         small = copy_of(against, n_jobs=n_jobs)
@@ -208,10 +211,10 @@ def compare(
     return Comparison(
         outcomes=tuple(outcomes), scored=scored, rows_scored=scored_rows(outcomes), n_columns=data.n_columns,
         reference=against.without_rows(), seed=seed, labels=labels, row_names=names,
-        column_names=None if data.distances else data.names,
-        versions=versions(), notes=notes, seconds=time.perf_counter() - start,
+        column_names=None if data.distances else data.names, versions=versions(), notes=notes,
+        seconds=time.perf_counter() - start,
         columns=() if data.table is None else data.table.columns, panel=() if panel is None else panel.reasons,
-        rows_used=np.arange(data.n) if data.table is None else data.table.rows,
+        rows_used=numbered(drawn, np.arange(data.n) if data.table is None else data.table.rows, data.n), drawn=drawn,
         verdict=Verdict() if evidence is None else verdict_of(evidence), evidence=evidence, data_copy=small,
         treatment=data.treatment(),
     )  # fmt: skip

@@ -18,6 +18,7 @@ from lowdim.study.columns.opening_colour import OpeningColour, opening_colour
 from lowdim.study.columns.table_model import Treatment
 from lowdim.study.data import model_of
 from lowdim.study.data_copy import DataCopy
+from lowdim.study.drawn import Drawn, can_place
 from lowdim.study.json_values import plain
 from lowdim.study.labels import Labels
 from lowdim.study.notes import copies
@@ -76,6 +77,8 @@ class Comparison:
         How far rows are from each other in the data, rounded: what the report shows where you point at a row.
     treatment : Treatment or None
         What was done to the columns of a table before methods saw them; ``model`` does it to new rows.
+    drawn : Drawn or None
+        How the rows were drawn, where they are a random sample of more (``n_all``); `rows_used` has their numbers.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -97,6 +100,7 @@ class Comparison:
     evidence: Evidence | None = None
     data_copy: DataCopy | None = None
     treatment: Treatment | None = None
+    drawn: Drawn | None = None
 
     @property
     def names(self) -> list[str]:
@@ -143,6 +147,23 @@ class Comparison:
                 "again without checkpoint=."
             )
         return estimator if self.treatment is None else model_of(self.treatment, estimator)
+
+    def places(self, X: Any) -> dict[str, Any]:
+        """Method -> coordinates of rows, such as all those of which a sample was compared.
+
+        Parameters
+        ----------
+        X : data frame, array, or collection of Dask
+            The rows, with the columns of those compared. Of Dask, coordinates are collections that are computed when
+            they are asked for.
+
+        Returns
+        -------
+        dict
+            Of the methods that can place new rows: ``drawn.left`` and the verdict name the others.
+        """
+        found = {name: estimator for name, estimator in self.models.items() if can_place(estimator) is None}
+        return {name: self.model(name).transform(X) for name in found}
 
     @property
     def scores(self) -> dict[str, dict[str, Any]]:
@@ -240,6 +261,7 @@ class Comparison:
         return {
             "rows": self.n_rows,
             "rows_scored": int(self.rows_scored.sum()),
+            **({} if self.drawn is None else {"rows_drawn_from": self.drawn.n_all}),
             "columns": self.n_columns,
             "reference": self.reference.name,
             "reference_text": self.reference.text,

@@ -17,6 +17,7 @@ from lowdim.study.columns import Column, Table, Wishes, read_table
 from lowdim.study.columns.scales import note_on_units, scaled, units_differ
 from lowdim.study.columns.table import is_plain_numbers
 from lowdim.study.columns.table_model import FittedColumn, Treatment
+from lowdim.study.drawn import Drawn
 from lowdim.study.methods import keeps_units
 
 Array = np.ndarray
@@ -68,6 +69,12 @@ class Data:
     def n_given(self) -> int:
         """Number of rows that were given; rows without any value are left out."""
         return self.n if self.table is None else self.table.n_given
+
+    @property
+    def drawn(self) -> Drawn | None:
+        """How the rows were drawn from more, where the table says so."""
+        most = None if self.table is None else self.table.drawn_from
+        return None if most is None else Drawn(most, self.n)
 
     @property
     def baseline(self) -> str:

@@ -7,6 +7,7 @@ import pytest
 
 from lowdim._core.ranks.ranking import Ranking
 from lowdim.select.intrinsic import IntrinsicDimension
+from lowdim.study.drawn import Drawn
 from lowdim.study.reference_choice import ReferenceChoice
 from lowdim.study.verdict import Evidence, verdict_of
 from lowdim.study.verdict.against_noise import SampledRows
@@ -506,6 +507,7 @@ BY_CLASS = {"labels": ranked("labels", {"tsne": 0.9}, ("tsne",))}
 GAPS = Fractures(np.linspace(0, 1, 20), np.ones(20), np.arange(20) > 15, np.arange(20) > 18, 0.1, 1.0, "TSNE")
 BOTH = {
     # rule: (how its sentence begins, evidence with it, evidence without it)
+    "drawn": ("The maps and all that is said about them are of", {"drawn": Drawn(1000, 100)}, {}),
     "structure": ("There is structure", {}, {"structure": None}),
     "order": ("Rows that follow each other", {"order": TableOrder(0.9, 1e-9, 50)}, {"order": TableOrder(0.5, 1.0, 50)}),
     "neighbours": ("To see which rows are similar", {}, {"rankings": {}}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ def choose(
     rng: Any = None,
     owner: str = "landmarks",
     device: Device | None = None,
+    weights: np.ndarray | None = None,
 ) -> np.ndarray:
     """Indices of `m` different rows of X, in the order they were chosen.
 
@@ -51,6 +53,8 @@ def choose(
         Name of the caller, for messages.
     device : Device, optional
         A GPU that measures dense rows for ``"farthest"`` under the Euclidean distance.
+    weights : ndarray of float, optional
+        For ``"kmeans++"``: each row stands for so many.
 
     Returns
     -------
@@ -73,21 +77,32 @@ def choose(
         return draw.choice(n, int(m), replace=False)
     dense = not sparse.issparse(X) and isinstance(metric, str) and metric == "euclidean"
     if device is not None and dense and method == "farthest":
-        rows, first = as_rows(X, owner), int(draw.integers(n))
-        return devices.run(device, lambda on: farthest(on, rows, int(m), first), owner)
-    pick = _farthest if method == "farthest" else _proportional
-    return _greedy(_measure(as_rows(X, owner), metric, owner), n, int(m), draw, pick)
+        rows, start = as_rows(X, owner), int(draw.integers(n))
+        return devices.run(device, lambda on: farthest(on, rows, int(m), start), owner)
+    first = None if weights is None else int(draw.choice(n, p=weights / weights.sum()))
+    pick = _farthest if method == "farthest" else partial(_proportional, weights=weights)
+    return _greedy(_measure(as_rows(X, owner), metric, owner), n, int(m), draw, pick, first)
 
 
 def sources_among(
-    X: Any, rows: np.ndarray, m: int | None, *, metric: Any, rng: Any, device: Device | None = None
+    X: Any,
+    rows: np.ndarray,
+    m: int | None,
+    *,
+    metric: Any,
+    rng: Any,
+    device: Device | None = None,
+    chosen: np.ndarray | None = None,
 ) -> np.ndarray | None:
     """Positions in `rows` of the m landmarks that paths start from; None where all rows are sources.
 
-    They are far from each other; where X holds distances they are drawn at random.
+    They are far from each other; where X holds distances they are drawn at random. `chosen` are landmarks that are
+    known already, of which two or more must be among the rows.
     """
     if m is None or m >= len(rows):
         return None
+    if chosen is not None and (known := np.isin(rows, chosen)).sum() > 1:
+        return np.flatnonzero(known)
     if isinstance(metric, str) and metric == "precomputed":
         return np.sort(generator(rng).permutation(len(rows))[:m])
     return np.sort(choose(X[rows], m, method="farthest", metric=metric, rng=rng, device=device))
@@ -120,10 +135,11 @@ def _greedy(
     m: int,
     draw: np.random.Generator,
     pick: Callable[[np.ndarray, np.random.Generator], int],
+    first: int | None,
 ) -> np.ndarray:
     """Choose row after row by the distances of all rows to those chosen, which are marked by -1."""
     chosen = np.empty(m, np.intp)
-    chosen[0] = draw.integers(n)
+    chosen[0] = draw.integers(n) if first is None else first
     closest = np.full(n, np.inf)
     for j in range(m):
         if j:
@@ -137,9 +153,10 @@ def _farthest(closest: np.ndarray, draw: np.random.Generator) -> int:
     return int(np.argmax(closest))
 
 
-def _proportional(closest: np.ndarray, draw: np.random.Generator) -> int:
+def _proportional(closest: np.ndarray, draw: np.random.Generator, weights: np.ndarray | None = None) -> int:
     largest = closest.max()
-    total = np.cumsum(np.square(np.maximum(closest, 0.0) / (largest if largest > 0 else 1.0)))
+    squares = np.square(np.maximum(closest, 0.0) / (largest if largest > 0 else 1.0))
+    total = np.cumsum(squares if weights is None else weights * squares)
     if total[-1] > 0:
         # side="right" skips rows of probability 0: those chosen already and their duplicates
         found = np.searchsorted(total, draw.random() * total[-1], side="right")

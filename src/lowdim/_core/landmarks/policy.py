@@ -30,6 +30,13 @@ def rule(least: int) -> params.Rule:
     return params.none() | params.one_of("auto") | params.whole(least)
 
 
+def wanted(parameter: Any, method: str) -> tuple[int, str] | None:
+    """How many landmarks are chosen from a stream, and how; None where all rows of a sample are wanted."""
+    if isinstance(parameter, str):
+        return (USUAL, method) if memory.sample_rows() >= _SMALL else None
+    return None if parameter is None else (int(parameter), method)
+
+
 @dataclass(frozen=True)
 class LandmarkChoice:
     """How many landmarks are used; None: all rows.

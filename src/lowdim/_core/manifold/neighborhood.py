@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from inspect import signature
 from typing import Any
 
@@ -17,6 +18,7 @@ from lowdim._core.graph import Connected, connect, neighbor_graph, stored_edges
 from lowdim._core.graph.detours import LEAST, LONGER, SEEN_FROM, short_circuits, unseen
 from lowdim._core.graph.repair import NO_REPAIR, Repair, Repaired, Suspicious, repaired, usual_degree
 from lowdim._core.landmarks.choose import choose
+from lowdim._core.landmarks.in_stream import nearest_counts
 from lowdim._core.neighbors import SEARCH, nearest, within
 from lowdim._core.runtime import memory
 from lowdim._core.runtime.notices import warn
@@ -290,6 +292,15 @@ class Distinct:
         else:
             kind = nearest(X[some], 1, queries=X, metric=metric, n_jobs=n_jobs, owner=owner).indices[:, 0]
         return Distinct(some, kind, np.bincount(kind, minlength=m))
+
+    def marked(self, X: Any, marked: Any, *, metric: Any, n_jobs: int | None, owner: str, **_: Any) -> Distinct:
+        """Landmarks that were chosen from a stream; all its rows are counted, where they can be read again."""
+        some = self.first[np.unique(self.kind[marked.positions])]
+        kind = nearest(X[some], 1, queries=X, metric=metric, n_jobs=n_jobs, owner=owner).indices[:, 0]
+        counts = np.bincount(kind, minlength=len(some))
+        if marked.blocks is not None:
+            counts = marked.blocks.gather(partial(nearest_counts, landmarks=X[some], metric=metric, owner=owner))
+        return Distinct(some, kind, np.maximum(counts, 1))
 
     def n_neighbors(self, wanted: int, owner: str) -> int:
         """As many as wanted; all other rows, with a warning, where equal rows leave fewer different ones."""

@@ -102,7 +102,9 @@ class Writer:
     def _estimator(self, value: Any, path: str, depth: int) -> dict[str, Any]:
         params = value.get_params(deep=False)
         params |= {"callback": None} if "callback" in params else {}  # code, and of use during a fit only
-        state = {name: item for name, item in vars(value).items() if name not in (*params, "_running")}
+        state = {name: item for name, item in vars(value).items() if name not in params}
+        if not getattr(state.get("_running"), "has_file", False):  # sums of `partial_fit` that are not plain records
+            state.pop("_running", None)
         return {
             "kind": "estimator",
             "class": type(value).__name__,

@@ -14,11 +14,14 @@ from typing import Any
 import numpy as np
 
 from lowdim._core.streams.arrow_blocks import ArrowBlocks
-from lowdim._core.streams.batches import Batches, Running
+from lowdim._core.streams.batches import Batches, Remembered, Running
+from lowdim._core.streams.mapped_blocks import MappedBlocks
 
 __all__ = [
     "ArrowBlocks",
     "Batches",
+    "MappedBlocks",
+    "Remembered",
     "Running",
     "blocks_of",
     "column_names",
@@ -75,6 +78,8 @@ def blocks_of(X: Any, owner: str, targets: Any = None) -> Any:
         from lowdim._core.streams.dask_blocks import DaskBlocks
 
         return DaskBlocks.of(X, owner, targets)
+    if isinstance(X, np.memmap):
+        return MappedBlocks(X, owner)
     if is_dataset(X):
         if targets is not None:
             raise ValueError(f"{owner}: targets must be None for a data set of Arrow; give pairs of batches instead.")

@@ -31,13 +31,31 @@ class ArrowBlocks:
         """Number of columns."""
         return len(self.dataset.schema.names)
 
-    def gather(self, of: Callable[[Any], Any]) -> Any:
-        """The sum of `of(frame)` over the batches that have rows; None where there are none."""
-        return Batches(self._frames()).gather(of)
+    def gather(self, of: Callable[..., Any], *, numbered: bool = False) -> Any:
+        """The sum of `of(frame)` over the batches that have rows; None where there are none.
+
+        With `numbered`, `of` is also given the number of the first row of the batch.
+        """
+        return Batches(self._frames()).gather(of, numbered=numbered)
+
+    def n_rows(self) -> int:
+        """Rows of the data set."""
+        return int(self.dataset.count_rows())
 
     def counted(self) -> ArrowBlocks:
         """Itself: a data set knows how many rows it has."""
         return self
+
+    def each(self, rng: np.random.Generator) -> Iterator[tuple[int, Any]]:
+        """Every batch with the number of its first row; the files, or parts of a table, in a random order."""
+        parts = list(self.dataset.get_fragments())
+        starts = np.cumsum([0, *(part.count_rows() for part in parts)])
+        for i in rng.permutation(len(parts)).tolist():
+            start = int(starts[i])
+            for batch in parts[i].to_batches(schema=self.dataset.schema):
+                if batch.num_rows:
+                    yield start, batch.to_pandas()
+                start += batch.num_rows
 
     def at(self, numbers: Array | None) -> tuple[Any, None]:
         """The rows with these sorted numbers (None: all); no targets."""
@@ -52,7 +70,7 @@ class ArrowBlocks:
 
         The numbers are None where these are all rows.
         """
-        n = self.dataset.count_rows()
+        n = self.n_rows()
         numbers = np.sort(rng.choice(n, most, replace=False)) if n > most else None
         return numbers, *self.at(numbers)
 

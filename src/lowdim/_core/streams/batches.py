@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
+from lowdim._core.streams.rows import n_rows
 from lowdim._core.streams.structure import checked_block
 
 S = TypeVar("S")
@@ -31,13 +32,52 @@ class Batches:
     def __init__(self, batches: Iterable[Any], owner: str = "Batches") -> None:
         self._batches, self._owner = batches, owner
 
-    def gather(self, of: Callable[[Any], S]) -> S | None:
-        """The sum of `of(batch)` over the batches, the first on the left; None where there is none."""
+    def gather(self, of: Callable[..., S], *, numbered: bool = False) -> S | None:
+        """The sum of `of(batch)` over the batches, the first on the left; None where there is none.
+
+        With `numbered`, `of` is also given the number of the first row of the batch.
+        """
         total: Any = None
+        start = 0
         for batch in self._batches:
-            part = of(checked_block(batch, self._owner))
+            checked_block(batch, self._owner)
+            part = of(batch, start) if numbered else of(batch)
             total = part if total is None else total + part
+            start += n_rows(batch) if numbered else 0
         return total
+
+
+class Remembered:
+    """Blocks that remember what was gathered from them, where that was one sum.
+
+    Parameters
+    ----------
+    blocks : Batches, ArrowBlocks, DaskBlocks or MappedBlocks
+        The blocks.
+
+    Examples
+    --------
+    >>> blocks = Remembered(Batches([[1, 2], [3]]))
+    >>> blocks.gather(len), blocks.total
+    (3, 3)
+    """
+
+    def __init__(self, blocks: Any) -> None:
+        self._blocks = blocks
+        self._found: list[Any] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._blocks, name)
+
+    def gather(self, of: Callable[..., Any], **options: Any) -> Any:
+        """As the blocks do."""
+        self._found.append(self._blocks.gather(of, **options))
+        return self._found[-1]
+
+    @property
+    def total(self) -> Any:
+        """The sum; None where there were several."""
+        return self._found[0] if len(self._found) == 1 else None
 
 
 class Running:

@@ -12,7 +12,7 @@ import copy
 import itertools
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -84,6 +84,14 @@ class DaskBlocks:
     def starts(self) -> list[int]:
         """The number of the first row of each block."""
         return [0, *np.cumsum(self.counts())[:-1].tolist()]
+
+    def each(self, rng: np.random.Generator) -> Iterator[tuple[int, Any]]:
+        """Every block with rows, with the number of its first row, in a random order: one at a time comes here."""
+        starts = self.starts()
+        for i in rng.permutation(len(self.rows)).tolist():
+            block = checked_block(_computed(self.rows[i]), *self._whole)
+            if n_rows(block):
+                yield starts[i], block
 
     def counted(self) -> DaskBlocks:
         """The same blocks with their sizes, so that they are counted once."""

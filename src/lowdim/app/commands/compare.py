@@ -17,6 +17,7 @@ import lowdim
 from lowdim._core.runtime.files import write_text, written_together
 from lowdim.app import sources
 from lowdim.app.arguments import method_parameters, read_options, scale, words
+from lowdim.app.commands import large_files
 from lowdim.app.console import print_comparison, print_json, print_line, print_note, print_notes, progress
 from lowdim.app.embedding_files import comparison_frame
 from lowdim.app.errors import UserError, with_option_names
@@ -38,11 +39,7 @@ def compare(arguments: Namespace) -> int:
     """Embed a table by several methods; write embeddings, scores and a report into one folder."""
     started, chosen = time.time(), _chosen(arguments.methods)
     parameters = method_parameters(arguments.set)
-    table = sources.load(
-        arguments.source, read_options(arguments, missing="keep", takes_distances=True), seed=arguments.seed
-    )
-    if arguments.max_rows is not None:
-        table = _sample(table, arguments.max_rows, arguments.seed)
+    table, parts = _table(arguments)
     run = _run_id(table, arguments)
     _check_draws(table, arguments)
     with report_folder(arguments.out, table.name, run, started) as (folder, said):
@@ -55,22 +52,37 @@ def compare(arguments: Namespace) -> int:
                 table.table if table.distances is None else table.distances,
                 methods=chosen,
                 parameters=parameters,
-                checkpoint=None if arguments.fresh else folder / MAPS,
+                checkpoint=None if arguments.fresh or parts is not None else folder / MAPS,
                 on_interrupt="score",
                 progress=advance,
                 **_given_distances(table),
                 **_settings(arguments),
             )
         _say_what_was_kept(result)
-        result = _told(result, table, arguments)
+        placing = parts is not None and result.drawn is not None and arguments.max_rows is None
+        result = _told(large_files.told_of_places(result, placing), table, arguments)
         page = _write_results(result, table, folder, arguments, run)
+        if placing:
+            large_files.place_rest(result, table, parts, folder / large_files.PLACES, arguments)
     if arguments.json:
         print_json({"report": str(page.resolve()), **result.to_dict()})
     else:
         print_line(f"report: {page.resolve()}")
+        if placing:
+            print_line(f"all {parts.n_rows:,} rows: {folder / large_files.PLACES}")
         if result.n_rows > MOST_POINTS:
             print_line(f"all {result.n_rows:,} rows: lowdim view {shlex.quote(str(page.parent))}")
     return _say_if_stopped(result)
+
+
+def _table(arguments: Namespace) -> tuple[InputTable, Any]:
+    """The rows to compare; of a large file a sample, and the parts that hold all of them."""
+    found = large_files.sampled(arguments)
+    if found is not None:
+        return found
+    how = read_options(arguments, missing="keep", takes_distances=True)
+    table = sources.load(arguments.source, how, seed=arguments.seed)
+    return table if arguments.max_rows is None else _sample(table, arguments.max_rows, arguments.seed), None
 
 
 def _settings(arguments: Namespace) -> dict[str, Any]:
@@ -113,7 +125,7 @@ def _run_id(table: InputTable, arguments: Namespace) -> str:
     """Identifies data and settings: the same command on the same data has the same one."""
     from lowdim.study.running.checkpoint import fingerprint_of
 
-    ignored = ("command", "traceback", "source", "out", "title", "n_jobs", "fresh", "json", "own_process")
+    ignored = ("command", "traceback", "source", "out", "title", "n_jobs", "fresh", "json", "own_process", "cluster")
     settings = {key: value for key, value in vars(arguments).items() if key not in ignored}
     text = json.dumps(settings, sort_keys=True, default=str)
     distances = b"" if table.distances is None else table.distances.tobytes()
@@ -148,7 +160,7 @@ def _sample(table: InputTable, most: int, seed: int) -> InputTable:
     if most >= n:
         return table
     rows = np.sort(generator(seed).choice(n, most, replace=False))
-    return table.take(
+    return replace(table, table=replace(table.table, drawn_from=n)).take(
         rows, f"a random sample of {most} of {n} rows is used (--max-rows); all results are about the sample"
     )
 

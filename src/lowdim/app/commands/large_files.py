@@ -1,174 +1,170 @@
-"""Tables that are too large to be read at once: fitted and placed part by part, written as they come.
+"""Tables that are too large to be read at once: fitted, placed and compared part by part, here or on a cluster.
 
-A `.npy` array is mapped, of Parquet (a file, or a folder of files) some rows are read at a time. What the columns are
-is found out from a random sample, as if it was the table.
+What the columns are is found out from a random sample, as if it was the table.
 """
 
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
-from polars.io.plugins import register_io_source
 
 import lowdim
-from lowdim._core.runtime import memory
-from lowdim._core.runtime.files import write_atomically
+from lowdim.app.arguments import read_options
 from lowdim.app.console import print_json, print_line, print_note, progress
-from lowdim.app.embedding_files import embedding_frame
 from lowdim.app.errors import UserError
-from lowdim.app.input_table import InputTable, assemble
+from lowdim.app.input_table import InputTable
+from lowdim.app.large import parts as sizes
+from lowdim.app.large.parts import Here, Parts, Runner, parts_of
+from lowdim.app.large.placing import Placed, Seen, called, check_parquet, place, sample_of, seen_part, write_map
 from lowdim.app.read_options import ReadOptions
 
-LARGE = 2**30  # bytes of a table that is read in parts
-PART = 2**25  # bytes of one part
-SAMPLE = 20_000  # rows that say what the columns are, and that methods which need their rows together are fitted to
+if TYPE_CHECKING:
+    from lowdim.study.comparison import Comparison
+
+BY_SUMS = ("PCA", "Whitening")  # fitted to all rows in this process, batch after batch
+BY_LANDMARKS = ("Isomap", "LandmarkMDS", "KernelPCA", "LaplacianEigenmaps", "DiffusionMaps")  # chosen among all rows
+PLACES = "places.parquet"
 
 
-@dataclass(frozen=True, eq=False)
-class Parts:
-    """Rows of a file, some at a time."""
-
-    path: Path
-    n_rows: int
-    n_columns: int
-    read: Callable[[int, int], pl.DataFrame]  # (first row, number of rows)
-
-    @property
-    def nbytes(self) -> int:
-        return 8 * self.n_rows * self.n_columns
-
-    def starts(self) -> range:
-        return range(0, self.n_rows, self.size)
-
-    @property
-    def size(self) -> int:
-        """Rows of one part."""
-        return max(1000, PART // (8 * max(1, self.n_columns)))
-
-    def sample(self, seed: int) -> pl.DataFrame:
-        """Random rows, in their order; a few thousand in a row from as many places as there are parts."""
-        rng, starts = np.random.default_rng(seed), list(self.starts())
-        chosen = np.sort(rng.choice(starts, min(len(starts), 50), replace=False))
-        each = -(-SAMPLE // len(chosen))
-        frames = []
-        for start in chosen.tolist():
-            part = self.read(start, min(self.size, self.n_rows - start))
-            frames.append(part[np.sort(rng.choice(part.height, min(each, part.height), replace=False)).tolist()])
-        return pl.concat(frames)
-
-
-def parts_of(source: str) -> Parts | None:
-    """The rows of a large `.npy` or Parquet file, or of a folder of Parquet files; None for all other tables."""
-    path = Path(source)
-    found: Parts | None
-    if (path.is_dir() and any(path.glob("*.parquet"))) or (path.suffix.lower() == ".parquet" and path.is_file()):
-        found = _of_parquet(path)
-    elif path.suffix.lower() == ".npy" and path.is_file():
-        found = _of_array(path)
-    else:
-        return None
-    large = found is not None and found.nbytes > min(LARGE, memory.limit() / 4)
-    return found if large or path.is_dir() else None
-
-
-def _of_parquet(path: Path) -> Parts:
-    # Files by name: a folder whose name looks like a pattern is a folder all the same.
-    scan = pl.scan_parquet(sorted(path.glob("*.parquet")) if path.is_dir() else path, glob=False)
-    n, width = scan.select(pl.len()).collect().item(), len(scan.collect_schema())
-    return Parts(path, n, width, lambda start, count: scan.slice(start, count).collect())
-
-
-def _of_array(path: Path) -> Parts | None:
+@contextmanager
+def runner_of(address: str | None, parts: Parts) -> Iterator[Runner]:
+    """This process, or the cluster at an address, whose workers must see the file."""
+    if address is None:
+        yield Here()
+        return
     try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except ValueError:  # said where the file is read
-        return None
-    if array.ndim != 2 or array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
-        return None
-    names = [str(j + 1) for j in range(array.shape[1])]
+        from lowdim._core.streams.dask_cluster import connected
+    except ModuleNotFoundError as lost:
+        raise UserError(f"--cluster needs {lost.name}; install it with: pip install 'lowdim[dask]'") from lost
+    try:
+        with connected(address) as cluster:
+            if blind := cluster.see(parts.path):
+                raise UserError(
+                    f"{parts.path} is not seen by {len(blind)} workers of the cluster (first: {blind[0]}). Put it "
+                    "where all of them see it, under the same path."
+                )
+            yield cluster
+    except ConnectionError as problem:
+        raise UserError(f"--cluster: {problem}") from problem
 
-    def read(start: int, count: int) -> pl.DataFrame:
-        # Read, not mapped: pages of a map count as memory of this process.
-        rows = np.fromfile(path, array.dtype, count * array.shape[1], offset=array.offset + start * array.strides[0])
-        rows = rows.reshape(count, -1).astype(array.dtype.newbyteorder("="), copy=False)
-        return pl.DataFrame({name: np.ascontiguousarray(rows[:, j]) for j, name in enumerate(names)})
 
-    n, width = array.shape
-    return Parts(path, n, width, read) if array.flags.c_contiguous else None
+def in_parts(source: str, how: ReadOptions, address: str | None) -> Parts | None:
+    """The parts of a large table; of any table that has parts where a cluster is to read it."""
+    found = parts_of(source, how, least=None if address is None else 0)
+    if found is None and address is not None:
+        raise UserError(
+            f"{source}: --cluster is for .npy, Parquet and text files, which are read in parts; this one is read at "
+            "once. Leave --cluster away."
+        )
+    return found
 
 
 def fit(parts: Parts, out: Path, embedding: Path, how: ReadOptions, arguments: Namespace, fitted: Any) -> Any:
     """Fit one method; `fitted(table)` gives estimator and model of a table in memory. The estimator."""
-    _check_parquet(embedding, "--embedding")
-    table = assemble(parts.path.stem, parts.sample(arguments.seed), how, source=str(parts.path))
-    estimator, model, _ = fitted(table)
-    by_sums = isinstance(estimator, (lowdim.PCA, lowdim.Whitening)) and model is estimator
-    if by_sums and getattr(estimator, "solver", "auto") in ("auto", "covariance"):
-        from sklearn.base import clone  # when it is needed: errors come before scikit-learn is there
+    check_parquet(embedding, "--embedding")
+    with runner_of(arguments.cluster, parts) as runner:
+        table = sample_of(parts, how, arguments.seed, runner)
+        estimator, model, _ = fitted(table)
+        seen = Seen(parts, model, replace(how, label=None, names=None))
+        if parts.n_rows > table.n_rows and _reads_all(estimator, runner):
+            estimator, model = _on_all_rows(seen, estimator, runner)
+        elif parts.n_rows > table.n_rows:
+            print_note(
+                f"fitted to a random sample of {table.n_rows} of {parts.n_rows} rows; the others are placed by it"
+            )
+        lowdim.save(model, out)
+        if getattr(estimator, "embedding_", np.empty(0)).shape[0] == parts.n_rows:
+            write_map(estimator.embedding_, [str(name) for name in model.get_feature_names_out()], embedding)
+        else:
+            place(Placed(parts, (("", model),), called(table, how)), embedding, runner)
+    return estimator
 
-        estimator = model = _on_all_rows(parts, clone(estimator), table.columns)
+
+def _reads_all(estimator: Any, runner: Any) -> bool:
+    """Whether a method is fitted to every row: any on a cluster; here those that add sums, or choose landmarks."""
+    by_sums = type(estimator).__name__ in BY_SUMS and getattr(estimator, "solver", "auto") in ("auto", "covariance")
+    return hasattr(runner, "table") or by_sums or _chooses(estimator)
+
+
+def _chooses(estimator: Any) -> bool:
+    return type(estimator).__name__ in BY_LANDMARKS and estimator.n_landmarks is not None
+
+
+def _on_all_rows(seen: Seen, estimator: Any, runner: Any) -> tuple[Any, Any]:
+    """The estimator and the model of tables, fitted to every row: by sums here, by blocks on a cluster."""
+    from sklearn.base import clone  # when it is needed: errors come before scikit-learn is there
+
+    borders, found = seen.parts.borders(), clone(estimator)
+    if hasattr(runner, "table"):
+        print_note(f"all {seen.parts.n_rows} rows are read by the cluster, in {len(borders)} blocks")
+        counts = [stop - start for start, stop in borders]
+        found.fit(runner.table(seen_part, seen, borders, counts, seen.rows(borders[0])))
     else:
-        print_note(f"fitted to a random sample of {table.n_rows} of {parts.n_rows} rows; the others are placed by it")
-    lowdim.save(model, out)
-    from lowdim.app.commands.models import needed_of
+        print_note(f"all {seen.parts.n_rows} rows are read, {borders[0][1]} at a time")
+        with progress() as advance, lowdim.config(sample_rows=sizes.SAMPLE):
+            if _chooses(estimator):
+                found.fit(_each(seen, borders, advance))
+            else:
+                for rows in _each(seen, borders, advance):
+                    found.partial_fit(rows)
+    return found, found if seen.model is estimator else replace(seen.model, estimator=found)
 
-    seen = replace(how, min_rows=1, label=how.label, **needed_of(model))
-    place(parts, model, embedding, seen, "placing rows")
-    return estimator
 
-
-def _on_all_rows(parts: Parts, estimator: Any, columns: list[str]) -> Any:
-    """The estimator fitted to every row, by sums."""
-    print_note(f"all {parts.n_rows} rows are read, {parts.size} at a time")
-    with progress() as advance:
-        for at, start in enumerate(parts.starts()):
-            advance("reading rows", at, len(parts.starts()))
-            estimator.partial_fit(parts.read(start, min(parts.size, parts.n_rows - start)).select(columns))
-    return estimator
+def _each(seen: Seen, borders: list[tuple[int, int]], advance: Any) -> Iterator[Any]:
+    for at, border in enumerate(borders):
+        advance("reading rows", at, len(borders))
+        yield seen.rows(border)
 
 
 def transform(parts: Parts, model: Any, how: ReadOptions, arguments: Namespace) -> None:
     """Place all rows, and write them as they come."""
-    _check_parquet(arguments.out, "--out")
-    place(parts, model, Path(arguments.out), how, "placing rows")
+    check_parquet(arguments.out, "--out")
+    with runner_of(arguments.cluster, parts) as runner:
+        place(Placed(parts, (("", model),), how), Path(arguments.out), runner)
     if arguments.json:
         print_json({"embedding": str(arguments.out), "rows": parts.n_rows})
     else:
         print_line(f"embedding: {arguments.out}")
 
 
-def place(parts: Parts, model: Any, out: Path, how: ReadOptions, what: str) -> None:
-    """The coordinates of all rows in a Parquet file, a part in memory at a time."""
-    from lowdim.app.commands.models import seen_by
-
-    names = [str(name) for name in model.get_feature_names_out()]
-
-    def placed(start: int) -> pl.DataFrame:
-        frame = parts.read(start, min(parts.size, parts.n_rows - start))
-        table: InputTable = assemble(parts.path.stem, frame, how, source=str(parts.path))
-        found = embedding_frame(names, np.asarray(model.transform(seen_by(model, table))), table)
-        return found.with_columns(pl.col("row") + start)
-
-    first = placed(0)
-
-    def every(*_: Any) -> Iterator[pl.DataFrame]:
-        with progress() as advance:
-            for at, start in enumerate(parts.starts()):
-                advance(what, at, len(parts.starts()))
-                yield placed(start).cast(first.schema) if start else first
-
-    frames = register_io_source(every, schema=first.schema)
-    write_atomically(out, lambda path: frames.sink_parquet(path, engine="streaming"))
+def sampled(arguments: Namespace) -> tuple[InputTable, Parts] | None:
+    """Random rows of a large table to compare, and its parts; None for all other tables."""
+    how = read_options(arguments, missing="keep")
+    parts = in_parts(arguments.source, how, arguments.cluster)
+    if parts is None:
+        return None
+    with runner_of(arguments.cluster, parts) as runner:
+        table = sample_of(parts, how, arguments.seed, runner, arguments.max_rows)
+    note = f"a random sample of {table.n_rows} of {parts.n_rows} rows is compared"
+    if arguments.max_rows is not None:
+        note += " (--max-rows); no others are placed"
+    return replace(table, notes=(*table.notes, note) if table.n_rows < parts.n_rows else table.notes), parts
 
 
-def _check_parquet(path: Any, option: str) -> None:
-    if Path(path).suffix.lower() != ".parquet":
-        raise UserError(
-            f"{path}: a table of this size is written as it comes, which needs a Parquet file: {option} NAME.parquet"
-        )
+def place_rest(result: Comparison, table: InputTable, parts: Parts, out: Path, arguments: Namespace) -> None:
+    """The places of all rows, in the maps of the methods that place rows."""
+    assert result.drawn is not None
+    models = tuple((name, result.model(name)) for name in result.drawn.placed)
+    how = replace(called(table, read_options(arguments, missing="keep")), columns=(), drop=(), asked=())
+    with runner_of(arguments.cluster, parts) as runner:
+        place(Placed(parts, models, how), out, runner)
+
+
+def told_of_places(result: Comparison, placed: bool) -> Comparison:
+    """The comparison, which says where the other rows are."""
+    from lowdim.study.verdict import verdict_of
+
+    if result.drawn is None:
+        return result
+    drawn = replace(result.drawn, where=PLACES) if placed else replace(result.drawn, placed=(), left={})
+    result = replace(result, drawn=drawn)
+    if result.evidence is None:
+        return result
+    evidence = replace(result.evidence, drawn=drawn)
+    return replace(result, evidence=evidence, verdict=verdict_of(evidence))

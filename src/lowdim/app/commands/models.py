@@ -33,18 +33,19 @@ def fit(arguments: Namespace) -> None:
     """Fit one method; save the model and the embedding."""
     method = find(arguments.method, "fit")
     out = check_writable(arguments.out)
-    parts = large_files.parts_of(arguments.source)
+    how = read_options(arguments, missing="keep", min_rows=2, takes_distances=True, unknown_pairs=method.name == "mds")
+    parts = large_files.in_parts(arguments.source, how, arguments.cluster)
     embedding = Path(arguments.embedding or out.with_name(f"{out.stem}-embedding.{'parquet' if parts else 'csv'}"))
     check_extension(embedding)
     check_writable(embedding)
     check_apart({"the model": out, "the embedding": embedding}, {"the table that is read": arguments.source})
     if arguments.set:
         parameters_of(arguments.set, method.estimator(), method.name)  # a mistake is said before the table is read
-    how = read_options(arguments, missing="keep", min_rows=2, takes_distances=True, unknown_pairs=method.name == "mds")
     if parts is not None:
-        estimator = large_files.fit(
-            parts, out, embedding, how, arguments, partial(_fitted, method, arguments=arguments)
-        )
+        with print_warnings(method.name):
+            estimator = large_files.fit(
+                parts, out, embedding, how, arguments, partial(_fitted, method, arguments=arguments)
+            )
     else:
         table = sources.load(arguments.source, how, seed=arguments.seed)
         print_notes(table)
@@ -150,7 +151,8 @@ def transform(arguments: Namespace) -> None:
     if takes_distances(model):  # of new items, in rows, to the fitted ones: no matter what the table looks like
         arguments.distances = arguments.distances or "no"
     how = read_options(arguments, missing="keep", min_rows=1, **needed_of(model))
-    if (parts := large_files.parts_of(arguments.source)) is not None:
+    parts = large_files.in_parts(arguments.source, how, arguments.cluster)
+    if parts is not None:
         with print_warnings("transform"), lowdim.config(memory_limit=arguments.limit_memory):
             large_files.transform(parts, model, how, arguments)
         return

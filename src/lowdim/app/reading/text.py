@@ -39,7 +39,7 @@ LEADING_ZERO = re.compile(rb"(?:^|[\s,;|\"'])0[0-9]")  # at the beginning of a c
 
 
 @dataclass(frozen=True, eq=False)
-class _Text:
+class Text:
     """A text in UTF-8, its separator and its header; `start` is the number of bytes above the data."""
 
     source: Source
@@ -75,10 +75,10 @@ def read_text(source: Source, how: ReadOptions) -> Loaded:
     content, dialect = _shorter(content, dialect, without_remarks(content, dialect, source), source, how)
     header = find_header(dialect.rows, how, source.notes)
     content, dialect = _shorter(content, dialect, one_table(content, dialect, header, source), source, how)
-    decimal_comma = how.decimal_comma or how.thousands == "." or _has_decimal_comma(dialect, header, source.notes)
-    text = _Text(source, content, dialect, header, sum(dialect.sizes[: header.first]), decimal_comma)
+    decimal_comma = how.decimal_comma or how.thousands == "." or has_decimal_comma(dialect, header, source.notes)
+    text = Text(source, content, dialect, header, sum(dialect.sizes[: header.first]), decimal_comma)
     _check_quotes(text)
-    frame = _frame(text, how)
+    frame = frame_of(text, how)
     return Loaded(frame, tuple(source.notes), names=frame.columns[0] if header.row_names else None)
 
 
@@ -109,7 +109,7 @@ def _shorter(
     return content, find_dialect(quiet, replace(how, separator=dialect.separator), first_lines(content))
 
 
-def _has_decimal_comma(dialect: Dialect, header: Header, notes: list[str]) -> bool:
+def has_decimal_comma(dialect: Dialect, header: Header, notes: list[str]) -> bool:
     rows = [row for row in dialect.rows[header.first :] if len(row) == len(header.names)]
     if dialect.separator == "," or not any(
         shows_decimal_comma([row[j] for row in rows]) for j in range(len(header.names))
@@ -119,7 +119,7 @@ def _has_decimal_comma(dialect: Dialect, header: Header, notes: list[str]) -> bo
     return True
 
 
-def _frame(text: _Text, how: ReadOptions) -> pl.DataFrame:
+def frame_of(text: Text, how: ReadOptions) -> pl.DataFrame:
     as_text = how.thousands == "." or (text.decimal_comma and text.dialect.separator == ",")
     raw = _parsed(text, how, text.decimal_comma and not as_text, **({"infer_schema": False} if as_text else {}))
     names, notes = text.header.names, text.source.notes
@@ -143,7 +143,7 @@ def _frame(text: _Text, how: ReadOptions) -> pl.DataFrame:
     return frame
 
 
-def _parsed(text: _Text, how: ReadOptions, decimal_comma: bool, **more: Any) -> pl.DataFrame:
+def _parsed(text: Text, how: ReadOptions, decimal_comma: bool, **more: Any) -> pl.DataFrame:
     """The table as polars reads it. A line with too many or too few cells is an error with its number."""
     options = {
         "separator": text.dialect.separator,
@@ -176,7 +176,7 @@ def _parsed(text: _Text, how: ReadOptions, decimal_comma: bool, **more: Any) -> 
     return frame
 
 
-def _check_widths(text: _Text) -> None:
+def _check_widths(text: Text) -> None:
     """An error that names the first line with another number of cells than the header, empty ones at its end aside."""
     if text.width < 2 or (_has_no_quotes(text) and not _some_width_differs(text)):
         return
@@ -191,7 +191,7 @@ def _check_widths(text: _Text) -> None:
         before = line
 
 
-def _quoted_again(text: _Text) -> io.BytesIO:
+def _quoted_again(text: Text) -> io.BytesIO:
     """The data with quotes around every cell, as a mark inside a cell needs them: 5" is 5 inches.
 
     Empty cells behind the last column, as spreadsheets write them in some of the lines, are left out.
@@ -212,14 +212,14 @@ def _quoted_again(text: _Text) -> io.BytesIO:
     return io.BytesIO(out.getvalue().encode())
 
 
-def _check_quotes(text: _Text) -> None:
+def _check_quotes(text: Text) -> None:
     """An error where a quotation never ends, which an odd number of marks tells in most files."""
     mark = text.dialect.quote.encode()
     if sum(block.count(mark) for block in blocks(text.content)) % 2:
         _check_closed(text)
 
 
-def _check_closed(text: _Text) -> None:
+def _check_closed(text: Text) -> None:
     """An error where a quotation that begins never ends: everything below it would be one cell."""
     begin = 0
     try:
@@ -232,11 +232,11 @@ def _check_closed(text: _Text) -> None:
             ) from error
 
 
-def _has_no_quotes(text: _Text) -> bool:
+def _has_no_quotes(text: Text) -> bool:
     return not any(text.dialect.quote.encode() in block for block in blocks(text.content))
 
 
-def _some_width_differs(text: _Text) -> bool:
+def _some_width_differs(text: Text) -> bool:
     """The same question for text without quotes, at the speed of polars."""
     data: Any = text.content if isinstance(text.content, Path) else io.BytesIO(text.content)
     lines = pl.read_csv(
@@ -248,7 +248,7 @@ def _some_width_differs(text: _Text) -> bool:
     return bool((told & (counts != text.width - 1)).fill_null(False).any())
 
 
-def _rows(text: _Text, strict: bool = False) -> Iterator[tuple[list[str], int]]:
+def _rows(text: Text, strict: bool = False) -> Iterator[tuple[list[str], int]]:
     """All rows of cells, with the number of the line that each ends in."""
     stream = io.TextIOWrapper(io.BytesIO(as_bytes(text.content)), encoding="utf-8-sig", newline="")
     reader = rows_of(stream, text.dialect.separator, text.dialect.quote, strict=strict)
@@ -256,7 +256,7 @@ def _rows(text: _Text, strict: bool = False) -> Iterator[tuple[list[str], int]]:
         yield row, reader.line_num
 
 
-def _without_blank_lines(frame: pl.DataFrame, text: _Text) -> pl.DataFrame:
+def _without_blank_lines(frame: pl.DataFrame, text: Text) -> pl.DataFrame:
     """Remove blank lines, which polars reads as rows of missing values."""
     if not frame.height or min(frame.null_count().row(0)) == 0:
         return frame
@@ -288,7 +288,7 @@ def _converted(raw: pl.DataFrame, how: ReadOptions, decimal_comma: bool) -> tupl
     return frame, findings
 
 
-def _as_written(frame: pl.DataFrame, text: _Text, how: ReadOptions, findings: Findings) -> pl.DataFrame:
+def _as_written(frame: pl.DataFrame, text: Text, how: ReadOptions, findings: Findings) -> pl.DataFrame:
     """The table again, with codes such as 01234 as text; notes about these and about words read as missing."""
     whole = [j for j, column in enumerate(frame) if column.dtype.is_integer()]
     codes = whole if whole and _has_leading_zeros(text) else []
@@ -302,5 +302,5 @@ def _as_written(frame: pl.DataFrame, text: _Text, how: ReadOptions, findings: Fi
     return with_codes(frame, {frame.columns[j]: written[frame.columns[j]] for j in codes}, how.na, text.source.notes)
 
 
-def _has_leading_zeros(text: _Text) -> bool:
+def _has_leading_zeros(text: Text) -> bool:
     return any(LEADING_ZERO.search(block) for block in blocks(text.content))

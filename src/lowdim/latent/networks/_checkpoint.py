@@ -26,6 +26,19 @@ EVERY = 5.0  # seconds between two writes
 FREE = ("callback", "checkpoint", "device", "max_iter", "n_jobs", "verbose")
 
 
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """The parameters kept, and how they were found."""
+
+    x: Array
+    losses: Array
+    held: Array
+    restarts: Array
+    converged: bool
+    train_rows: Array  # of the rows given: those trained on
+    held_rows: Array
+
+
 @dataclass(eq=False)
 class State:
     """All that the next epoch depends on, for one start."""

@@ -33,8 +33,12 @@ class Scaling:
         count, total, _ = column_sums(X, zero, None)
         mean = total / count
         mean = mean + column_sums(X, mean, None)[1] / count  # far from 0 the first one is not exact
-        variance = column_sums(X, mean, None)[2] / count
-        scale = deviations(variance, mean, float(len(X)))
+        return cls.from_variance(mean, column_sums(X, mean, None)[2] / count, len(X), columns)
+
+    @classmethod
+    def from_variance(cls, mean: Array, variance: Array, n: int, columns: bool) -> Scaling:
+        """From the means and variances of the columns of n rows."""
+        scale = deviations(variance, mean, float(n))
         constant = scale != np.sqrt(variance)
         if not columns:
             whole = float(np.sqrt(variance[~constant].sum() / len(variance))) if not constant.all() else 1.0

@@ -8,6 +8,7 @@ are drawn on the CPU for every device, so that a GPU trains on the same batches 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +22,7 @@ from lowdim._core.runtime.notices import warn
 from lowdim._core.runtime.rng import generator
 from lowdim.latent._lbfgs import minimise
 from lowdim.latent.networks import _plateau, _torch
-from lowdim.latent.networks._checkpoint import ARRAYS, Checkpoint, State
+from lowdim.latent.networks._checkpoint import ARRAYS, Checkpoint, State, Trained
 
 Array = np.ndarray
 SCHEDULES = ("plateau", "cosine", "constant")
@@ -51,27 +52,23 @@ class Training:
     verbose: int | bool
 
 
-@dataclass(frozen=True, eq=False)
-class Trained:
-    """The parameters kept, and how they were found."""
-
-    x: Array
-    losses: Array
-    held: Array
-    restarts: Array
-    converged: bool
-    train_rows: Array  # of the rows given: those trained on
-    held_rows: Array
-
-
 def train(
-    objective: Any, rows: Array, order: Array, training: Training, checkpoint: Checkpoint, rng: np.random.Generator
+    objective: Any,
+    rows: Array,
+    order: Array,
+    training: Training,
+    checkpoint: Checkpoint,
+    rng: np.random.Generator,
+    trainer: Any = None,
 ) -> Trained:
-    """Minimise a loss over scaled rows; row i is row ``order[i]`` of the user, whose callback sees the codes."""
+    """Minimise a loss over scaled rows; row i is row ``order[i]`` of the user, whose callback sees the codes.
+
+    `trainer` makes another `Trainer` of the same arguments.
+    """
     seed, begun = int(rng.integers(2**62)), checkpoint.read()
     seed = seed if begun is None else int(begun[0]["seed"])  # without a seed of the user's, that of the file
     with _torch.cores(1 if rows.size <= SMALL else training.n_jobs, training.owner):
-        return Trainer(objective, rows, order, training, checkpoint, seed).run()
+        return (trainer or Trainer)(objective, rows, order, training, checkpoint, seed).run()
 
 
 class Trainer:
@@ -87,7 +84,7 @@ class Trainer:
         shuffled = generator(seed).permutation(len(rows))
         count = round(training.held_out * len(rows)) if len(rows) >= 10 else 0
         self.held_rows, self.train_rows = np.sort(shuffled[:count]), np.sort(shuffled[count:])
-        self.X = self.tensor(rows[self.train_rows])
+        self.X, self.n_trained = self.tensor(rows[self.train_rows]), len(self.train_rows)
         self.X_held = self.tensor(rows[self.held_rows]) if count else self.X
         self.watch = None if training.callback is None else Relay(training.callback)
 
@@ -242,11 +239,9 @@ class Trainer:
     def _epoch(self, state: State, progress: Progress) -> None:
         """All mini-batches once, by Adam; back to the best weights where the loss diverges."""
         x, first, second = (self.tensor(getattr(state, name)) for name in ("x", "first", "second"))
-        order = self.torch.as_tensor(self.rng.permutation(len(self.X)), device=self.training.device)
         total = self.torch.zeros((), device=self.training.device, dtype=x.dtype)
         rate, steps, known = self._rate(state), state.steps, state.losses[0] if state.losses else math.nan
-        for batch in threads.blocks(len(self.X), self.training.batch_size):
-            rows = self.X[order[batch]]
+        for rows in self.batches():
             point = x.detach().requires_grad_()
             loss = self.objective.loss(point, rows, self.noise)
             (slope,) = self.torch.autograd.grad(loss, point)
@@ -254,7 +249,7 @@ class Trainer:
             steps += 1
             _torch.adam(x, slope, first, second, rate, steps)
             total += loss.detach() * len(rows)
-        loss = float(total) / len(self.X)
+        loss = float(total) / self.n_trained
         if not math.isfinite(loss) or not bool(self.torch.isfinite(x).all()) or loss > DIVERGED * (1 + abs(known)):
             self._retreat(state)
             return
@@ -266,11 +261,16 @@ class Trainer:
         self._slow_down(state, share=rate / (self.training.learning_rate * state.rate))
         self._report(loss, state.x)
 
+    def batches(self) -> Iterator[Any]:
+        """Mini-batches of all rows, in another order in each epoch."""
+        order = self.torch.as_tensor(self.rng.permutation(len(self.X)), device=self.training.device)
+        return (self.X[order[batch]] for batch in threads.blocks(len(self.X), self.training.batch_size))
+
     def _slow_down(self, state: State, share: float) -> None:
         """At a plateau: smaller steps from the best weights, or the end. `share` is left of the rate by a cosine."""
         judged = state.held if len(self.held_rows) else state.losses
         gained, since = max(judged[0], *judged) - state.best_loss, judged[state.begun :]
-        window = _plateau.window(self.training.patience, -(-len(self.X) // self.training.batch_size), state.decays)
+        window = _plateau.window(self.training.patience, -(-self.n_trained // self.training.batch_size), state.decays)
         if share < _plateau.LEAST_RATE or not _plateau.reached(since, window, self.training.tol, gained):
             return
         if self.training.schedule != "plateau" or state.decays == _plateau.DECAYS:

@@ -14,18 +14,20 @@ from lowdim.latent.networks import _incomplete as incomplete
 from lowdim.latent.networks import _network as network
 from lowdim.latent.networks import _settings as settings
 from lowdim.latent.networks import _torch
-from lowdim.latent.networks._checkpoint import Checkpoint
+from lowdim.latent.networks._checkpoint import Checkpoint, Trained
 from lowdim.latent.networks._levels import Levels
 from lowdim.latent.networks._losses import NOISY, PENALTIES, Reconstruction
 from lowdim.latent.networks._network import ACTIVATIONS, Network
 from lowdim.latent.networks._rows import Scaling, rounded_and_sorted
-from lowdim.latent.networks._train import SCHEDULES, Trained, Training, train
+from lowdim.latent.networks._train import SCHEDULES, Training, train
+from lowdim.latent.networks.in_blocks.further import TrainsFurther
+from lowdim.latent.networks.in_blocks.trainer import TrainsBlocks
 
 BOUNDED = ("sigmoid", "tanh")
 FULL_BATCH = 2e7  # rows times weights up to which all rows are taken at once
 
 
-class Autoencoder(Reducer):
+class Autoencoder(TrainsFurther, TrainsBlocks, Reducer):
     """Autoencoder: an encoder network f maps a row to k codes, a decoder network g maps the codes to a row.
 
         minimise  mean over cells (x - g(f(x)))² + weight_decay sum w² + penalty
@@ -242,7 +244,7 @@ class Autoencoder(Reducer):
     def _embed(self, X: np.ndarray) -> np.ndarray:
         self._n_features_out = self.n_components
         self._check(X.shape[1])
-        scaling = Scaling.of(X, self.scale)
+        scaling = self._scaling_of(X, self.scale)
         rows, order = rounded_and_sorted(scaling(X))
         self.mean_, self.scale_ = scaling.mean, scaling.scale
 
@@ -251,13 +253,35 @@ class Autoencoder(Reducer):
         self.solver_ = self._solver(len(X))
         self.device_ = _torch.device(self.device, "Autoencoder", full_batch=self.solver_ == "lbfgs")
         checkpoint = Checkpoint.of(self.checkpoint, "Autoencoder", self.get_params(deep=False), rows)
-        found = train(loss, rows, order, self._training(), checkpoint, generator(self.random_state))
+        rng = generator(self.random_state)
+        found = train(loss, rows, order, self._training(), checkpoint, rng, **self._reading(scaling))
         self._keep(loss, found)
         self._keep_prior(rows)
 
         Z = np.concatenate([self._extend(X[block]) for block in threads.blocks(len(X), self._block_rows)])
         self._keep_errors(X, Z, found, order)
         return Z
+
+    def partial_fit(self, X: Any, y: Any = None) -> Autoencoder:
+        """One more epoch of Adam, over one more batch of rows, from the weights that the model has.
+
+        It goes on from any earlier `partial_fit` or `fit`, also of a model that was loaded from a file. The first batch
+        of a new model gives the means and scales of the columns, so it should be like all of them. Give batches in
+        mixed order, each as often as wished: the model has no memory of earlier ones but its weights.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Complete rows.
+        y : None
+            Ignored; there for pipelines.
+
+        Returns
+        -------
+        self : Autoencoder
+            Its embedding and errors are those of this batch.
+        """
+        return self._fit_one_more(X)
 
     def _check(self, d: int) -> None:
         if self.penalty == "sparse-kl" and self._code_activation() not in BOUNDED:
@@ -286,6 +310,8 @@ class Autoencoder(Reducer):
         noisy = self.penalty in NOISY
         if self.solver == "lbfgs" and noisy:
             raise ValueError(f"Autoencoder: solver must be 'adam' for penalty={self.penalty!r}; got 'lbfgs'.")
+        if self._blocks is not None:
+            return "adam"
         if self.solver != "auto":
             return self.solver
         return "lbfgs" if not noisy and n * self.n_weights_ <= FULL_BATCH else "adam"

@@ -17,18 +17,19 @@ from lowdim.latent.networks import _incomplete as incomplete
 from lowdim.latent.networks import _network as network
 from lowdim.latent.networks import _settings as settings
 from lowdim.latent.networks import _torch
-from lowdim.latent.networks._checkpoint import Checkpoint
+from lowdim.latent.networks._checkpoint import Checkpoint, Trained
 from lowdim.latent.networks._evidence import LEAST, WIDEST, Evidence, divergence
 from lowdim.latent.networks._levels import Levels
 from lowdim.latent.networks._network import ACTIVATIONS, Network
 from lowdim.latent.networks._rows import Scaling, rounded_and_sorted
-from lowdim.latent.networks._train import SCHEDULES, Trained, Training, train
+from lowdim.latent.networks._train import SCHEDULES, Training, train
+from lowdim.latent.networks.in_blocks.trainer import TrainsBlocks
 
 COLLAPSED = 0.01  # KL of a unit below which it carries no information about the row
 DRAWS = 20  # of the code of each row, for `elbo_`
 
 
-class VAE(Reducer):
+class VAE(TrainsBlocks, Reducer):
     """Variational autoencoder: a Gaussian of codes for each row, q(z|x) = N(m(x), s²(x)), and of rows, p(x|z).
 
     Encoder (m and log s²) and decoder are networks, trained together to maximise the evidence lower bound (ELBO), which
@@ -299,7 +300,7 @@ class VAE(Reducer):
         loss = Evidence("VAE", *networks, self._bernoulli(), self.beta, self.weight_decay, fill)
         self.device_ = _torch.device(self.device, "VAE")
         checkpoint = Checkpoint.of(self.checkpoint, "VAE", self.get_params(deep=False), rows)
-        found = train(loss, rows, order, self._training(), checkpoint, rng)
+        found = train(loss, rows, order, self._training(), checkpoint, rng, **self._reading(scaling))
         self._keep(loss, found)
         self._keep_prior(rows)
 
@@ -354,8 +355,8 @@ class VAE(Reducer):
 
     def _scaling(self, X: np.ndarray) -> Scaling:
         if not self._bernoulli():
-            return Scaling.of(X, self.scale)
-        _check_shares(X)
+            return self._scaling_of(X, self.scale)
+        _check_shares(X if self._blocks is None else np.array([self._blocks.sums.low, self._blocks.sums.high]))
         return Scaling(np.zeros(X.shape[1]), np.ones(X.shape[1]))
 
     def _networks(self, d: int) -> tuple[Network, Network]:

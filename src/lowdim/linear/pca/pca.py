@@ -20,6 +20,7 @@ from lowdim._core.spectrum import Moments
 from lowdim._core.tables import missing
 from lowdim._core.tables.arrays import extent
 from lowdim._core.tables.weights import check_weights
+from lowdim.linear import _many_passes as many_passes
 from lowdim.linear._batches import stream_of_rows
 from lowdim.linear._decompose import (
     SOLVERS,
@@ -34,7 +35,6 @@ from lowdim.linear._decompose import (
 )
 from lowdim.linear.pca import _complete as complete
 from lowdim.linear.pca import _incomplete as incomplete
-from lowdim.linear.pca import _many_passes as many_passes
 from lowdim.linear.pca import _nipals as nipals
 from lowdim.linear.pca._component_rule import choose_r
 from lowdim.linear.pca._density import PCADensity

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from lowdim._core.distances import as_rows
 from lowdim._core.extend import Nystrom
+from lowdim._core.kernels.preimage import shifted
+from lowdim._core.landmarks.choose import choose
+from lowdim._core.landmarks.in_stream import Marked
 from lowdim._core.runtime import threads
 from lowdim._core.scaling.centring import center_kernel
 from lowdim._core.spectrum import eigenpairs
@@ -21,22 +27,45 @@ _LANES = 8  # partial sums; a fixed number, so that bits do not depend on the nu
 _BLOCK = 512  # rows of a block
 
 
-def nystrom(tiles: Tiles, basis: Array, k: int | None, rng: np.random.Generator, n_jobs: int | None) -> Axes:
+def chosen(X: Any, m: int, method: str, holes: Any, rng: np.random.Generator, marked: Marked | None = None) -> Array:
+    """The m landmarks: by the method, or those that were chosen from a stream."""
+    if marked is not None:
+        return marked.positions
+    if m >= X.shape[0]:
+        return np.arange(X.shape[0])
+    return np.sort(choose(X if holes is None else holes.rows(X), m, method=method, rng=rng, owner=OWNER))
+
+
+def nystrom(
+    tiles: Tiles,
+    basis: Array,
+    k: int | None,
+    rng: np.random.Generator,
+    n_jobs: int | None,
+    marked: Marked | None = None,
+    shift: Any = None,
+) -> Axes:
     """Axes within the span of some rows, the landmarks: PCA of F = K_nm K_mm^-1/2.
 
-    Directions of K_mm with zero eigenvalues are left out. Exact where all rows are landmarks.
+    Directions of K_mm with zero eigenvalues are left out. Exact where all rows are landmarks. With `marked`, of all
+    rows of a stream that can be read again, less `shift`.
     """
-    X, n = tiles.X, tiles.n
+    X = tiles.X
     few = tiles_of(tiles.kernel, X[basis])
     root = _inverse_root(matrix(few, np.float64, n_jobs), X.dtype, rng)
-    scatter, mean, offset, inside = _moments(few, tiles, root, n_jobs)
+    start = root.T @ np.asarray(few.kernel(few.X), dtype=np.float64).mean(axis=0)  # close to the mean, for precision
+    if marked is not None and marked.blocks is not None:
+        sums = marked.blocks.gather(partial(FewSums.of, few=few, root=root, start=start, shift=shift))
+    else:
+        sums = FewSums.of_tiles(few, tiles, root, start, n_jobs)
+    n, own = sums.n, sums.own
+    scatter, mean, offset, inside = sums.moments(start)
 
     pairs = eigenpairs(scatter, len(scatter) if k is None else min(k, len(scatter)), rng=rng, owner=OWNER)
     pairs = positive_part(pairs, k, rounding=rounding_of(few) * np.sqrt(n / few.n), owner=OWNER)
     extension, center, norm = Nystrom(offset, root @ pairs.vectors), root @ mean, float(mean @ mean)
     scores, spread = _scored(tiles, few, extension, center, norm, n_jobs)
 
-    own = float(tiles.diag().sum())
     total = max(own - n * norm, 0.0)
     lost = max(own - inside, 0.0) / total if total > 0 else 0.0
     return Axes(pairs.values, scores, spread, extension, center, norm, own, total, basis, lost)
@@ -70,15 +99,47 @@ def _inverse_root(K: Array, dtype: Any, rng: np.random.Generator) -> Array:
     return pairs.vectors[:, good] / np.sqrt(np.maximum(pairs.values[good], np.finfo(np.float64).tiny))
 
 
-def _moments(few: Tiles, tiles: Tiles, root: Array, n_jobs: int | None) -> tuple[Array, Array, Array, float]:
-    """Scatter about the mean and mean of F = K_nm root, column means of K_nm, and the sum of squares of F."""
-    start = root.T @ np.asarray(few.kernel(few.X), dtype=np.float64).mean(axis=0)  # close to the mean, for precision
-    if isinstance(tiles, DeviceTiles):
-        sums = tiles.moments(few, root, start)
-    else:
-        sums = _sums(few, tiles.X, root, start, n_jobs)
-    (scatter, shift, column, inside), n = sums, tiles.n
-    return scatter - np.outer(shift, shift) / n, start + shift / n, column / n, float(inside)
+@dataclass(frozen=True, eq=False)
+class FewSums:
+    """Sums over rows, which can be added: of F = K_nm root about `start`, of K_nm, and of k(x, x)."""
+
+    n: int
+    scatter: Array
+    shift: Array
+    column: Array
+    inside: float
+    own: float
+
+    @classmethod
+    def of_tiles(cls, few: Tiles, tiles: Tiles, root: Array, start: Array, n_jobs: int | None) -> FewSums:
+        """Of rows in memory."""
+        if isinstance(tiles, DeviceTiles):
+            sums = tiles.moments(few, root, start)
+        else:
+            sums = _sums(few, tiles.X, root, start, n_jobs)
+        scatter, total, column, inside = sums
+        return cls(tiles.n, scatter, total, column, inside, float(tiles.diag().sum()))
+
+    @classmethod
+    def of(cls, block: Any, few: Tiles, root: Array, start: Array, shift: Any) -> FewSums:
+        """Of one block of a stream."""
+        rows = shifted(as_rows(block, OWNER).astype(few.X.dtype, copy=False), shift)
+        with threads.single_blas():
+            scatter, total, column, inside = _sums(few, rows, root, start, 1)
+        own = float(np.asarray(few.kernel.diag(rows), dtype=np.float64).sum())
+        return cls(rows.shape[0], scatter, total, column, inside, own)
+
+    def __add__(self, other: FewSums) -> FewSums:
+        """Of the rows of both."""
+        mine, theirs = (tuple(getattr(one, name) for name in self.__dataclass_fields__) for one in (self, other))
+        return FewSums(*(a + b for a, b in zip(mine, theirs, strict=True)))
+
+    def moments(self, start: Array) -> tuple[Array, Array, Array, float]:
+        """Scatter about the mean and mean of F, column means of K_nm, and the sum of squares of F."""
+        shift, n = self.shift, self.n
+        return (
+            self.scatter - np.outer(shift, shift) / n, start + shift / n, self.column / n, float(self.inside)
+        )  # fmt: skip
 
 
 def _sums(few: Tiles, X: Any, root: Array, start: Array, n_jobs: int | None) -> tuple[Any, ...]:

@@ -23,7 +23,8 @@ from lowdim._core.kernels.preimage import (
     shift_of,
     shifted,
 )
-from lowdim._core.landmarks.choose import LANDMARK_METHODS, choose
+from lowdim._core.landmarks.choose import LANDMARK_METHODS
+from lowdim._core.marks_blocks import MarksBlocks
 from lowdim._core.runtime import memory, threads
 from lowdim._core.runtime.rng import generator
 from lowdim._core.tables.arrays import extent
@@ -38,7 +39,7 @@ _OF_A_THREAD = 2**23  # the same where the whole matrix is kept: four tiles
 _CANDIDATES = 1000  # rows among which sparse kernel PCA chooses (a few seconds)
 
 
-class KernelPCA(Reducer):
+class KernelPCA(MarksBlocks, Reducer):
     """Kernel PCA: principal components of the rows in the feature space of a kernel.
 
     With K_ij = k(x_i, x_j) = phi(x_i)'phi(x_j) and Kc = HKH its centred form, the eigenvectors v of Kc with the largest
@@ -161,6 +162,7 @@ class KernelPCA(Reducer):
     }
     _sparse_rows = True
     _reads_holes = KernelHoles
+    _sums_stream = True
     _block_rows = 2**30  # `_extend` has blocks of its own
     _ways_out = (
         "Set n_landmarks=2000 or so: memory then grows with n_samples x n_components; or solver='operator', which "
@@ -257,9 +259,9 @@ class KernelPCA(Reducer):
                 "given."
             )
         if variant == "landmarks":
-            basis = self._choose(tiles.X, self.n_landmarks, rng)
-            return few_rows.nystrom(tiles, basis, self.n_components, rng, self.n_jobs)
-        some = self._choose(tiles.X, self.n_landmarks or _CANDIDATES, rng)
+            basis = few_rows.chosen(tiles.X, self.n_landmarks, self.landmarks, self._holes, rng, self._marked)
+            return few_rows.nystrom(tiles, basis, self.n_components, rng, self.n_jobs, self._marked, self._shift)
+        some = few_rows.chosen(tiles.X, self.n_landmarks or _CANDIDATES, self.landmarks, self._holes, rng)
         axes, found = few_rows.sparse(tiles, some, self.n_components, self.noise, self.n_basis, self.n_jobs)
         self.noise_variance_, self.n_iter_, self.converged_ = found.noise, found.n_iter, found.converged
         return axes
@@ -276,11 +278,8 @@ class KernelPCA(Reducer):
         fits = self.n_components is None or dense <= memory.limit()
         return "dense" if fits else "operator"
 
-    def _choose(self, X: Any, m: int, rng: np.random.Generator) -> np.ndarray:
-        if m >= X.shape[0]:
-            return np.arange(X.shape[0])
-        X = X if self._holes is None else self._holes.rows(X)
-        return np.sort(choose(X, m, method=self.landmarks, rng=rng, owner="KernelPCA"))
+    def _marks(self) -> tuple[int, str] | None:
+        return (self.n_landmarks, self.landmarks) if self._variant(2, 8) == "landmarks" else None
 
     def _fitted_places(self) -> np.ndarray:
         return self.embedding_ if self.basis_ is None else self.embedding_[self.basis_]

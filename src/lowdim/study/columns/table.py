@@ -46,6 +46,7 @@ class Table:
     notes: tuple[str, ...] = ()
     _frame: Any = field(default=None, repr=False)  # class of the data frame that was given, to make one like it
     _single: bool = False  # whether all numbers were in single precision
+    drawn_from: int | None = None  # rows of the table that these are a random sample of
 
     @property
     def used(self) -> list[Column]:

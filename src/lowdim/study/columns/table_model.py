@@ -7,12 +7,14 @@ day. `Treatment` is what was done, `TableModel` does it again.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from lowdim._core import streams
 from lowdim._core.runtime.notices import warn
 from lowdim._core.tables.columns import UNSEEN, code, is_frame
 from lowdim._core.tables.mixed import name_unseen
@@ -232,18 +234,20 @@ class TableModel:
 
         Parameters
         ----------
-        X : data frame, dict of columns, or array of n rows
+        X : data frame, dict of columns, array of n rows, or collection of Dask
             Columns are found by name; those of an array by their order.
 
         Returns
         -------
-        ndarray of shape (n, n_components)
+        ndarray of shape (n, n_components), or of Dask a collection
             NaN for rows without any value. A category that was not there at fit is named in a warning.
         """
+        if streams.is_lazy(X):
+            return streams.placed_lazily(self._on_one_thread(), "transform", X, self.get_feature_names_out())
         if isinstance(X, Table):
-            return np.asarray(self.estimator.transform(self._seen(X)))
+            return np.asarray(self.estimator.transform(self.seen(X)))
         table = read_table(self._named(X), self.wishes())
-        found = np.asarray(self.estimator.transform(self._seen(table)))
+        found = np.asarray(self.estimator.transform(self.seen(table)))
         if len(table.rows) == table.n_given:
             return found
         warn(f"transform: {table.notes[-1]}. Their coordinates are NaN.")
@@ -290,8 +294,21 @@ class TableModel:
             raise ValueError(f"transform: X must have {len(self.columns)} columns; got shape {cells.shape}.")
         return {column.name: cells[:, j] for j, column in enumerate(self.columns)}
 
-    def _seen(self, table: Table) -> Any:
-        """What the estimator sees of a table."""
+    def _on_one_thread(self) -> TableModel:
+        """The same model for workers that place several blocks at once."""
+        estimator = copy.copy(self.estimator)
+        if hasattr(estimator, "n_jobs"):
+            estimator.n_jobs = 1
+        return replace(self, estimator=estimator)
+
+    def seen(self, table: Table) -> Any:
+        """What the estimator sees of a table.
+
+        Parameters
+        ----------
+        table : Table
+            Read as `wishes` asks.
+        """
         if self.form == AS_IT_IS and hasattr(self.estimator, "feature_names_in_"):
             return table.frame()
         if self.form == AS_IT_IS:  # fitted to an array, in which ordered categories are ranks under Gower's distance

@@ -17,6 +17,7 @@ from lowdim._core.tables.brief import brief
 from lowdim.select import intrinsic_dimension
 from lowdim.select.intrinsic import IntrinsicDimension
 from lowdim.study.data import Data
+from lowdim.study.drawn import Drawn, numbered
 from lowdim.study.labels import Labels
 from lowdim.study.outside import ReadyMade
 from lowdim.study.reference_choice import ReferenceChoice
@@ -102,6 +103,8 @@ class Evidence:
         Of the recommended map, if asked for.
     gaps : dict of str to Fractures
         Of the maps by t-SNE and UMAP, if asked for.
+    drawn : Drawn or None
+        How the rows were drawn, where they are a random sample of more.
     row_names : list of str or None
         Names of the rows.
     row_numbers : ndarray of int or None
@@ -137,6 +140,7 @@ class Evidence:
     order: TableOrder | None = None
     stability: Stability | None = None
     gaps: dict[str, Fractures] = field(default_factory=dict)
+    drawn: Drawn | None = None
     row_names: list[str] | None = None
     row_numbers: np.ndarray | None = None
     skipped: dict[str, str] = field(default_factory=dict)
@@ -168,6 +172,12 @@ class Case:
     in_this_process: bool = True  # whether methods may be fitted here; else each has a process of its own, with limits
     n_resamples: int = 0  # of `trust.stability`
     fractures: bool = False  # whether `trust.fractures` is asked for
+    drawn: Drawn | None = None  # how the rows were drawn from more
+
+    def called(self) -> dict[str, Any]:
+        """What the rows are called: names, and numbers."""
+        numbers = None if self.data.table is None else self.data.table.rows
+        return {"row_names": self.row_names, "row_numbers": numbered(self.drawn, numbers, self.data.n)}
 
     def outcome(self, name: str) -> Outcome:
         """The outcome of one method."""
@@ -187,8 +197,7 @@ class Listener(Protocol):
 def gather(case: Case, listener: Listener | None = None) -> Evidence:
     """All numbers; what cannot be computed for this data is listed with the reason, and the rest goes on."""
     maps, width, left = comparable_maps(case)
-    numbers = None if case.data.table is None else case.data.table.rows
-    found = Evidence(tuple(maps), width, case.data.n, case.against, row_names=case.row_names, row_numbers=numbers)
+    found = Evidence(tuple(maps), width, case.data.n, case.against, drawn=case.drawn, **case.called())
     announce = (lambda name: None) if listener is None else listener.announce
     skipped = left | not_searched(case)
     if case.data.n < LEAST_ROWS or not maps:

@@ -17,8 +17,8 @@ class Sentence:
     Attributes
     ----------
     topic : str
-        The question: "structure", "neighbours", "distances", "not to be read", "along the data", "labels", "rows",
-        "groups", "between groups", "dimension", "linear", "stability", "gaps" or "not judged".
+        The question: "rows compared", "structure", "neighbours", "distances", "not to be read", "along the data",
+        "labels", "rows", "groups", "between groups", "dimension", "linear", "stability", "gaps" or "not judged".
     text : str
         The answer in words.
     numbers : dict

@@ -22,6 +22,7 @@ from lowdim.study.verdict.rules.of_maps import (
     stability,
 )
 from lowdim.study.verdict.rules.of_parts import apart, between, gaps, groups, rows
+from lowdim.study.verdict.rules.of_rows import drawn
 from lowdim.study.verdict.rules.of_structure import order, structure
 from lowdim.study.verdict.sentence import Sentence, Verdict
 
@@ -34,6 +35,7 @@ def not_judged(found: Evidence) -> list[Sentence]:
 
 
 RULES: tuple[Callable[[Evidence], list[Sentence]], ...] = (
+    drawn,  # of which rows does it speak?
     structure,  # is there any at all?
     order,  # do rows follow each other as in a series?
     neighbours,  # which map for neighbours?

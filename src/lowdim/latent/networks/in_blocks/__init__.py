@@ -1,0 +1,1 @@
+"""Networks trained on rows that come in blocks, or batch after batch."""
