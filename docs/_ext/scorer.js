@@ -1,7 +1,6 @@
 // The search of the site, for questions in a reader's own words. Sphinx shows only pages that have every word of the query, in the order of
 // their best word. Here a page counts by how much of the query it answers, rare words more than common ones, words of a heading more than words
 // of its text, and the result leads to the section whose heading fits best. Words of one line of SAME stand for each other.
-// `var`, since searchtools.js, into which this file is copied, declares the same name.
 const SAME = [
   "cluster group class",
   "missing nan na empty blank incomplete hole null",
@@ -26,6 +25,8 @@ const SAME = [
   "real noise chance significant",
   "believe trust",
 ].map((line) => line.split(" "));
+
+const FILLER = new Set("use get know run need want work make go tell find try give say way mean now can".split(" ")); // of questions, not of answers
 
 const ranking = {
   stems: new Map(),
@@ -90,14 +91,15 @@ const ranking = {
     const words = [...searchTerms].map((word) => {
       const variants = ranking.variants(word);
       const files = ranking.files(index, word, variants);
-      return { variants, files, weight: Math.log(1 + total / Math.max(files.size, 1)) };
+      const rare = Math.log(1 + total / Math.max(files.size, total / 20)); // a word of a single page must not decide alone
+      return { variants, files, weight: FILLER.has(word) ? 0.2 : rare };
     });
     if (!words.length) return [];
     const all = words.reduce((sum, { weight }) => sum + weight, 0);
     const headings = ranking.headings(index, words);
     const without = new Set([...excludedTerms].flatMap((word) => [index.terms[word] ?? [], index.titleterms[word] ?? []].flat()));
     const shares = index.docnames.map((_name, file) => words.reduce((sum, one) => sum + one.weight * (one.files.get(file) ?? 0), 0) / all);
-    const least = Math.min(0.55, Math.max(...shares));
+    const least = Math.min(0.45, Math.max(...shares));
     const results = [];
     shares.forEach((share, file) => {
       if (share < least || share === 0 || without.has(file)) return;
@@ -113,10 +115,8 @@ const ranking = {
   },
 };
 
-// Registered before the search itself, and so called before it.
-document.addEventListener("DOMContentLoaded", () => {
-  if (typeof Search !== "undefined") Search.performTermsSearch = ranking.search;
-});
+// This file becomes part of language_data.js, which the search page loads after searchtools.js and before it searches.
+Search.performTermsSearch = ranking.search;
 
 // Short answers and guides before records of decisions and long tables.
 var Scorer = {
