@@ -75,10 +75,11 @@ wheels:  ## sdist, wheel and list of components in dist/, built and checked as f
 	@cd "$(HERE)"
 	bash tools/wheels.sh "$(PYTHON)"
 
-docs: env  ## the site, in docs/_build/html; a warning is an error, and nothing is fetched from a network
+docs: env  ## the site, in docs/_build/html; a warning is an error, nothing is fetched from a network, readers' searches are asked (needs Chromium)
 	@cd "$(HERE)"
 	.venv-test/bin/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	.venv-test/bin/python tools/check_site.py docs/_build/html
+	.venv-test/bin/python tools/look_at_site.py docs/_build/html --ask
 
 bench: env  ## measure beside the peers that are installed: make bench CASES="pca isomap" (LOWDIM_DATA: folder of data sets)
 	@cd "$(HERE)"

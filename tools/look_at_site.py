@@ -2,15 +2,18 @@
 
 Usage: python tools/look_at_site.py FOLDER [--pictures FOLDER] [--pages A,B] [--ask]
 
-Every page is opened light and dark, at the widths of a laptop and of a phone. `--ask` types the questions of
-docs/start/questions.md into the search page and prints the first answers.
+Every page is opened light and dark, at the widths of a laptop and of a phone. `--ask` opens none of them and types the
+searches of tests/searches.json, and the questions of docs/start/questions.md, into the search page: the right page must
+be among the first five results.
 """
 
 import argparse
+import json
 import re
 import shutil
 import sys
 from pathlib import Path
+from urllib.parse import quote
 
 from playwright.sync_api import sync_playwright
 
@@ -57,16 +60,32 @@ def look(browser, folder, paths, pictures):
         page.context.close()
 
 
-def ask(browser, folder):
-    """Each question of the page of questions, typed into the search; its first answers."""
+def searches():
+    """What readers type, with the page that answers it."""
     text = (ROOT / "docs" / "start" / "questions.md").read_text(encoding="utf-8")
+    asked = [(question, "start/questions") for question in re.findall(r"^## (.*)$", text, flags=re.M)]
+    return [*json.loads((ROOT / "tests" / "searches.json").read_text(encoding="utf-8")), *asked]
+
+
+def ask(browser, folder):
+    """Each search, the page wanted, and the first five results: title and address."""
     page = opened(browser, "light", (1366, 768), [])
-    for question in re.findall(r"^## (.*)$", text, flags=re.M):
-        page.goto(f"{(folder / 'search.html').as_uri()}?q={question.replace(' ', '+').replace('?', '')}")
-        page.wait_for_function("document.querySelector('#search-results p.search-summary')?.textContent.match(/found/)")
-        page.wait_for_timeout(700)
-        titles = page.locator("#search-results ul.search > li > a").all_text_contents()
-        yield question, titles
+    for words, wanted in searches():
+        page.goto(f"{(folder / 'search.html').as_uri()}?q={quote(words)}")
+        page.wait_for_function("document.querySelector('#search-results p.search-summary')?.textContent.match(/found|not match/)")
+        page.wait_for_function("""() => {
+          const shown = document.querySelectorAll("#search-results ul.search > li > a").length;
+          const said = document.querySelector("#search-results p.search-summary").textContent.match(/found (\\d+|one)/);
+          return !said || shown >= Math.min(5, said[1] === "one" ? 1 : Number(said[1]));
+        }""")
+        links = page.locator("#search-results ul.search > li > a")
+        shown = [(one.text_content(), one.evaluate("a => a.href")) for one in links.all()[:5]]
+        yield words, wanted, [(title, address.split(f"{folder.name}/")[-1]) for title, address in shown]
+
+
+def answered(wanted, shown):
+    """Whether one of the results is on the page wanted."""
+    return any(address.split("#")[0].removesuffix(".html") == wanted for _, address in shown)
 
 
 def main():
@@ -85,14 +104,17 @@ def main():
     wrong = 0
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        for line in look(browser, folder, paths, arguments.pictures):
+        for line in () if arguments.ask else look(browser, folder, paths, arguments.pictures):
             print(line, flush=True)
             wrong += 1
-        for question, titles in ask(browser, folder) if arguments.ask else ():
-            print(f"{question}\n    {' | '.join(titles[:5]) or 'NOTHING'}", flush=True)
-            wrong += not titles
+        for words, wanted, shown in ask(browser, folder) if arguments.ask else ():
+            if not answered(wanted, shown):
+                found = "".join(f"\n    {title} ({address})" for title, address in shown)
+                print(f"{words}: {wanted} is not among the first five results:{found or ' nothing found'}", flush=True)
+                wrong += 1
         browser.close()
-    print(f"{len(paths)} pages, {len(LOOKS)} looks each, {wrong} problems")
+    done = f"{len(searches())} searches" if arguments.ask else f"{len(paths)} pages, {len(LOOKS)} looks each"
+    print(f"{done}, {wrong} problems")
     return int(bool(wrong))
 
 
