@@ -25,7 +25,7 @@ _DOUBTFUL, _HELD_OUT, _TRIALS = 0.5, 0.2, 3
 FEW_COLUMNS = 16  # tried first where each step costs more with more of them,
 _FULL = 0.75  # and twice as many where more than this share is kept
 LONG = 30.0  # seconds of processor time that are announced before they are spent
-_STEPS, _SPEED = 100, 2e9  # that a fit takes, and operations a second; 606 x 98 took 8 s with 40 columns, 70 with 97
+_STEPS, _SPEED = 100, 5e9  # of a fit, operations a second; 606 x 98 took 5 s with 40 columns, 15 to 35 with 97
 
 
 @dataclass(frozen=True)
