@@ -139,8 +139,8 @@ def dissimilarities(
     other : sequence of items, optional
         With `metric`: the fitted items, `items` being new ones. The table then is what `transform` takes.
     metric : callable or str, optional
-        A function of two items, called once for each pair (a few in both directions), or the name of a metric between rows, such as "gower" for
-        tables of numbers and categories; its ranges are those of the fitted items. It gives dissimilarities, or
+        A function of two items, called once for each pair (in both directions for a few), or the name of a metric
+        between rows, such as "gower" for tables of numbers and categories; its ranges are those of the fitted items. It gives dissimilarities, or
         similarities where a `conversion` is named.
     conversion : str or float, optional
         How similarities become dissimilarities.
