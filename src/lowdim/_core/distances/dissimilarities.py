@@ -140,8 +140,8 @@ def dissimilarities(
         With `metric`: the fitted items, `items` being new ones. The table then is what `transform` takes.
     metric : callable or str, optional
         A function of two items, called once for each pair (in both directions for a few), or the name of a metric
-        between rows, such as "gower" for tables of numbers and categories; its ranges are those of the fitted items. It gives dissimilarities, or
-        similarities where a `conversion` is named.
+        between rows, such as "gower" for tables of numbers and categories; its ranges are those of the fitted items.
+        It gives dissimilarities, or similarities where a `conversion` is named.
     conversion : str or float, optional
         How similarities become dissimilarities.
     symmetrize : {"mean", "geometric", "min", "max"}, optional
