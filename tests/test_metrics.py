@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import haversine_distances
 
 import lowdim
+from lowdim import quality, select, trust
 from lowdim._core.distances import check_metric, pairwise
 from lowdim._core.distances.domains import DOMAINS
 from lowdim._core.distances.metrics import _SCIPY
@@ -161,6 +162,40 @@ def test_a_function_is_used_whatever_its_name(name):
     own.__name__ = name
     np.testing.assert_allclose(pairwise(odd.plain(), None, own), pairwise(odd.plain(), None, "manhattan"), rtol=1e-12)
     assert check_metric(own, "PCA") is own
+
+
+def maps():
+    X = odd.plain(30)
+    return X, X[:, :2].copy()
+
+
+# Functions that take a metric, and what they begin their errors with.
+TAKING = {
+    "NeighborGraph": lambda f: lowdim.NeighborGraph(5, metric=f).fit(maps()[0]),
+    "knn_error": lambda f: quality.knn_error(maps()[1], np.arange(30) % 2, metric=f),
+    "scores": lambda f: quality.scores(*maps(), metric=f),
+    "trustworthiness": lambda f: quality.trustworthiness(*maps(), metric=f),
+    "stress": lambda f: quality.stress(*maps(), metric=f),
+    "trust.rows": lambda f: trust.rows(*maps(), metric=f),
+    "trust.groups": lambda f: trust.groups(*maps(), np.arange(30) % 2, metric=f),
+    "select.n_neighbors": lambda f: select.n_neighbors(maps()[0], method="isomap", metric=f),
+    "n_dimensions": lambda f: select.n_dimensions(maps()[0], metric=f),
+    "intrinsic_dimension": lambda f: select.intrinsic_dimension(maps()[0], metric=f),
+}
+
+
+@pytest.mark.parametrize("owner", TAKING)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_functions_refuse_what_is_no_metric(owner):
+    for fault, text in FAULTS.items():
+        with pytest.raises((ValueError, TypeError), match=f"^{owner}: .*{text}"):
+            TAKING[owner](fault)
+
+
+def test_a_table_of_dissimilarities_is_the_same_in_both_directions():
+    with pytest.raises(ValueError, match=r"same in both directions.*symmetrize="):
+        lowdim.dissimilarities(list(odd.plain()), metric=one_way)
+    assert lowdim.dissimilarities(list(odd.plain()), metric=one_way, symmetrize="mean").shape == (30, 30)
 
 
 @each

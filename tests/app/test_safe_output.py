@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from lowdim._core.runtime.printable import printable, printable_json
 from lowdim.app.cli import main
 from lowdim.app.exports import harmless
-from lowdim.app.printable import printable, printable_json
 
 ESC = "\x1b[31mred\x07"
 WICKED = {"=cmd|' /C calc'!A0": "=1+1", "+a": "+1+1", "-b": "-1+1", "@c": "@SUM(A1)", "\td": "\tx"}

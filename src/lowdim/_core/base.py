@@ -24,7 +24,7 @@ from lowdim._core.runtime.notices import listening
 from lowdim._core.runtime.rng import generator
 from lowdim._core.tables.arrays import FLOATS, contiguous, extent, native
 from lowdim._core.tables.equal_rows import placed_like
-from lowdim._core.tables.form import canonical
+from lowdim._core.tables.form import canonical, remember_columns
 from lowdim._core.tables.kinds import naming_text
 from lowdim._core.tables.missing import has_holes
 from lowdim._core.validate import Accepts
@@ -334,7 +334,7 @@ class Reducer(ReadsBlocks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         """Numbers and categories as the finite table in which Gower's distance is measured."""
         policy, name = getattr(self, "missing", "error"), accepts.owner
         X = validate.check_mixed(X, policy, accepts)
-        validate_data(self, X, reset=fitting, skip_check_array=True)
+        remember_columns(self, X, reset=fitting)
         dtype = np.dtype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
         if fitting:
             self._holes, table = Gower.of(X, name, complete=policy == "error")

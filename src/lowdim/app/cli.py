@@ -134,7 +134,7 @@ def _one_line(error: BaseException, command: str) -> str:
 
 
 def _fail(message: str, code: int) -> int:
-    from lowdim.app.printable import printable
+    from lowdim._core.runtime.printable import printable
 
     print(f"lowdim: {printable(message)}", file=sys.stderr)
     return code

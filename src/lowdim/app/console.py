@@ -14,9 +14,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table as Grid
 from rich.text import Text
 
+from lowdim._core.runtime.printable import printable, printable_json
 from lowdim.app.column_names import quoted
 from lowdim.app.errors import with_option_names
-from lowdim.app.printable import printable, printable_json
 from lowdim.report.column_views import MOST_LISTED, alike
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar, NoReturn
 
+from lowdim._core.runtime.printable import printable
 from lowdim.app import options
-from lowdim.app.printable import printable
 from lowdim.study.suggestions import did_you_mean
 
 SOURCE = "a table, or a built-in data set (see: lowdim datasets)"

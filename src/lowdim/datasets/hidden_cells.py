@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from lowdim._core.params import checked
+from lowdim._core.runtime.printable import printable
 
 MECHANISMS = ("mcar", "mar", "nmar", "block")
 
@@ -52,7 +53,7 @@ class HiddenCells:
 
     def __repr__(self) -> str:
         n, d = self.mask.shape
-        driver = "" if self.driver is None else f" by column {self.driver}"
+        driver = "" if self.driver is None else f" by column {printable(str(self.driver))}"
         return f"<HiddenCells {self.mechanism}{driver}: {int(self.mask.sum())} of {n} x {d} cells hidden>"
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from lowdim._core.runtime.printable import printable_lines
 from lowdim.study.alignment import aligned_maps
 from lowdim.study.columns import Column
 from lowdim.study.columns.opening_colour import OpeningColour, opening_colour
@@ -378,7 +379,7 @@ class Comparison:
     def __repr__(self) -> str:
         from lowdim.report.score_table import as_text
 
-        return as_text(self)
+        return printable_lines(as_text(self))
 
     def _repr_html_(self) -> str:
         from lowdim.report.score_table import as_html

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from lowdim._core import params
 from lowdim._core.distances import check_metric, comparable
 from lowdim._core.ranks.reference import Reference, embedded_rows, euclidean
+from lowdim._core.runtime.printable import printable
 from lowdim._core.runtime.rng import generator
 from lowdim.trust.agreement import Compared
 from lowdim.trust.space import Space, some
@@ -138,7 +139,8 @@ class GroupTrust:
     pairs: list[GroupPair]
 
     def __repr__(self) -> str:
-        lines = [f"{group.name!s:>16} {group.size:>7}  {group.verdict}: {group.reason}" for group in self.table]
+        names = [printable(str(group.name)) for group in self.table]
+        lines = [f"{name:>16} {g.size:>7}  {g.verdict}: {g.reason}" for name, g in zip(names, self.table, strict=True)]
         read = {verdict: sum(pair.verdict == verdict for pair in self.pairs) for verdict in ("yes", "order only", "no")}
         shown = ", ".join(f"{verdict} {count}" for verdict, count in read.items())
         return "\n".join([f"{len(self.table)} groups; distances between them may be read: {shown}", *lines])

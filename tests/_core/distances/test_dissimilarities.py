@@ -314,10 +314,15 @@ def test_each_pair_is_measured_once_unless_asked():
 
     def apart(a, b):
         calls.append((a, b))
-        return abs(len(a) - len(b)) + (len(a) > len(b))
+        return abs(len(a) - len(b)) + (one_way and len(a) > len(b))
 
-    dissimilarities(["a", "bb", "cccc"], metric=apart)
-    assert len(calls) == 3
+    one_way = False
+    items = ["a" * i for i in range(1, 41)]
+    dissimilarities(items, metric=apart)
+    assert len(calls) == 40 * 39 // 2 + 12  # a few in both directions
+    one_way = True
+    with pytest.raises(ValueError, match=r"same in both directions.*items 0 and 1.*symmetrize="):
+        dissimilarities(items, metric=apart)
     calls.clear()
     found = dissimilarities(["a", "bb", "cccc"], metric=apart, symmetrize="mean")
     assert len(calls) == 6

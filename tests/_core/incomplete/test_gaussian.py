@@ -138,6 +138,25 @@ def test_blocks_of_rows_are_put_together_right(monkeypatch):
         np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), rtol=1e-10, atol=1e-9)
 
 
+@pytest.mark.parametrize("r", [3, 30])
+def test_rows_that_miss_the_same_cells_share_their_matrices(r, monkeypatch):
+    """Five patterns in mixed order, one of them complete: the sums are those of each row by itself."""
+    model, X = problem(n=300, d=40, r=r, missing=0.0)
+    rng = np.random.default_rng(1)
+    patterns = rng.random((5, 40)) < 0.3
+    patterns[0] = False
+    X[patterns[rng.integers(5, size=300)]] = np.nan
+    inverted = []
+    plain = batched_linalg.inverses
+    monkeypatch.setattr(gaussian, "inverses", lambda M: (inverted.append(M.shape[-1]), plain(M))[1])
+    shared = expectations(X, model)
+    assert (sum(inverted) <= 20) == (r > batched_linalg.SWEEP)  # five, and what borders of blocks divide
+    single = [expectations(X[i : i + 1], model) for i in range(300)]
+    for name in ("log_likelihood", "misfit", "vv", "vv_all", "yv", "yy"):
+        alone = sum(getattr(sums, name) for sums in single)
+        np.testing.assert_allclose(getattr(shared, name), alone, rtol=1e-9, atol=1e-8, err_msg=name)
+
+
 def test_little_noise_costs_no_digits():
     """Signal 1e7 times the noise: likelihood and scores as a dense computation in the observed cells has them."""
     rng = np.random.default_rng(3)

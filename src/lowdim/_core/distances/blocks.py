@@ -14,7 +14,7 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from lowdim._core.distances.compiled import OF_SPARSE, table_of
-from lowdim._core.distances.domains import called, check_domain, check_symmetric, refuse_undefined
+from lowdim._core.distances.domains import called, check_both_ways, check_domain, refuse_undefined
 from lowdim._core.distances.gower import gower_block
 from lowdim._core.distances.metrics import CODED, GOWER, OWN, Metric, check_metric
 from lowdim._core.distances.moved import MOVED, Moved, moved, moved_rows
@@ -95,7 +95,7 @@ def pairwise(
             refuse_undefined(block, metric, owner)
     if Y is None:
         if callable(metric):
-            check_symmetric(block, owner)
+            check_both_ways(block, owner)
         np.fill_diagonal(block, 0.0)
     return block
 

@@ -13,6 +13,7 @@ from lowdim._core.runtime import memory
 
 Array = np.ndarray
 
+_TRIED = 12  # pairs for which a function is called in both directions
 _ROUNDING = 1e-9  # a correlation of 1 may come out a little above it
 SYMMETRIZE = ("mean", "geometric", "min", "max")
 
@@ -138,9 +139,9 @@ def dissimilarities(
     other : sequence of items, optional
         With `metric`: the fitted items, `items` being new ones. The table then is what `transform` takes.
     metric : callable or str, optional
-        A function of two items, called once for each pair, or the name of a metric between rows, such as "gower" for
-        tables of numbers and categories; its ranges are those of the fitted items. It gives dissimilarities, or
-        similarities where a `conversion` is named.
+        A function of two items, called once for each pair (in both directions for a few), or the name of a metric
+        between rows, such as "gower" for tables of numbers and categories; its ranges are those of the fitted items.
+        It gives dissimilarities, or similarities where a `conversion` is named.
     conversion : str or float, optional
         How similarities become dissimilarities.
     symmetrize : {"mean", "geometric", "min", "max"}, optional
@@ -232,8 +233,20 @@ def _measured(items: Any, other: Any, metric: Any, *, both: bool, own: bool) -> 
                 continue
             S[i, j] = _number(metric(a, right[j]), i, j)
     if other is None and not both:
+        _check_both_ways(left, metric, S)
         S += np.triu(S, 1).T
     return S
+
+
+def _check_both_ways(items: list[Any], metric: Any, S: Array) -> None:
+    """ValueError where a function gives something else from j to i than from i to j, on a few of the pairs."""
+    for i in np.unique(np.linspace(0, len(items) - 2, _TRIED).astype(int)) if len(items) > 1 else ():
+        back = _number(metric(items[i + 1], items[i]), i + 1, i)
+        if abs(back - S[i, i + 1]) > 1e-6 * np.abs(S).max():
+            raise ValueError(
+                f"dissimilarities: metric must be the same in both directions; the function gave {S[i, i + 1]:g} and "
+                f"{back:g} for items {i} and {i + 1}. Name what to make of the two with symmetrize=, such as 'mean'."
+            )
 
 
 def _number(value: Any, i: int, j: int) -> float:

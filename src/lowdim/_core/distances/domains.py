@@ -150,9 +150,14 @@ def check_function(rows: Array, metric: Metric, owner: str) -> None:
     few = rows[tried].astype(np.float64)
     block = called(few, few, metric, owner)
     refuse_undefined(block, metric, owner, tried)
+    check_both_ways(block, owner)
+
+
+def check_both_ways(block: Array, owner: str) -> None:
+    """ValueError where a function of the user is not symmetric, or not 0 for a row and itself."""
     check_symmetric(block, owner)
-    allowed, own = 1e-6 * float(block.max()), float(np.diagonal(block).max())
-    if own > allowed:
+    own = float(np.diagonal(block).max(initial=0.0))
+    if own > 1e-6 * float(block.max(initial=0.0)):
         raise ValueError(
             f"{owner}: metric must give 0 for a row and itself; the function gave {own:g}. If it measures how alike "
             "rows are, pass lowdim.dissimilarities(X, metric=..., conversion=...) with metric='precomputed'."

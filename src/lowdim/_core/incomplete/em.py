@@ -8,7 +8,7 @@ from functools import reduce
 import numpy as np
 
 from lowdim._core.accelerate import History, Point, accelerated
-from lowdim._core.incomplete.batched_linalg import unpacked
+from lowdim._core.incomplete.batched_linalg import SWEEP, unpacked
 from lowdim._core.incomplete.gaussian import BLOCK_BYTES, FLOOR, LANES, Gaussian, Posterior
 from lowdim._core.iterate import Callback, Run, iterate
 from lowdim._core.runtime import threads
@@ -50,25 +50,54 @@ def expectations(X: Array, model: Gaussian) -> Sums:
     """One pass over the rows: the expectation step of EM, and the log-likelihood of the observed cells."""
     block = model._block()
     lane = block * max(1, -(-len(X) // (block * LANES)))
+    order = by_pattern(X) if model.rank > SWEEP else None
 
     def of_lane(rows: slice) -> Sums:
-        parts = (X[rows][part] for part in threads.blocks(rows.stop - rows.start, block))
-        return reduce(Sums.__add__, (_block_sums(model._posterior(x)) for x in parts))
+        own = X[rows if order is None else order[rows]]
+        parts = (own[part] for part in threads.blocks(len(own), block))
+        return reduce(Sums.__add__, (_block_sums(model._posterior(x, share=order is not None)) for x in parts))
 
     return reduce(Sums.__add__, threads.map_rows(of_lane, len(X), lane, model.n_jobs))
 
 
+def by_pattern(X: Array) -> Array | None:
+    """An order of the rows in which those that miss the same cells follow each other; None where few do."""
+    patterns, which = np.unique(np.packbits(np.isnan(X), axis=1), axis=0, return_inverse=True)
+    return np.argsort(which.reshape(-1), kind="stable") if 1 < len(patterns) <= len(X) // 2 else None
+
+
 def _block_sums(post: Posterior) -> Sums:
-    (r, m), d = post.z.shape, post.y.shape[1]
-    v = np.vstack([post.z, np.ones(m)])
-    i, j = np.triu_indices(r + 1)
-    products = v[i] * v[j]
-    inner = j < r
-    products[inner] += post.C[i[inner], j[inner]]
+    d = post.y.shape[1]
+    v = np.vstack([post.z, np.ones(post.z.shape[1])])
+    products, mask = _of_rows(v, post) if post.which is None else _of_patterns(v, post)
     total = products.sum(axis=1)
-    seen = np.tile(total, (d, 1)) if post.mask is None else (products @ post.mask).T
+    seen = np.tile(total, (d, 1)) if mask is None else (products @ mask).T
     yy = np.einsum("ij,ij->j", post.y, post.y)
     return Sums(float(post.log_likelihood.sum()), float(post.misfit.sum()), seen, total, post.y.T @ v.T, yy)
+
+
+def _of_rows(v: Array, post: Posterior) -> tuple[Array, Array | None]:
+    """E[v v'] of each row, packed, and what is observed there."""
+    r = len(v) - 1
+    i, j = np.triu_indices(r + 1)
+    products, inner = v[i] * v[j], j < r
+    products[inner] += post.C[i[inner], j[inner]]
+    return products, post.mask
+
+
+def _of_patterns(v: Array, post: Posterior) -> tuple[Array, Array | None]:
+    """The same summed over the rows of each pattern of missing cells."""
+    if post.which is None or post.mask is None:
+        return _of_rows(v, post)
+    r = len(v) - 1
+    i, j = np.triu_indices(r + 1)
+    _, first, counts = np.unique(post.which, return_index=True, return_counts=True)
+    products, inner = np.empty((len(i), len(first))), j < r
+    for p, count in enumerate(counts):
+        own = v[:, post.which == p]
+        products[:, p] = (own @ own.T)[i, j]
+        products[inner, p] += count * post.C[i[inner], j[inner], p]
+    return products, post.mask[first]
 
 
 def maximized(model: Gaussian, sums: Sums, floor: float | Array, penalty: Array | None = None) -> Gaussian:

@@ -9,16 +9,18 @@ needs come back by the transposed product. No loop runs over rows.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from lowdim._core.incomplete.batched_linalg import inverses, outer, times, unpacked
+from lowdim._core.incomplete.batched_linalg import SWEEP, inverses, outer, patterns, times, unpacked
 from lowdim._core.runtime import threads
 
 Array = np.ndarray
 
 FLOOR = 1e-8  # least noise variance, as a share of the mean variance of a column; below, digits run out
 BLOCK_BYTES = 2**21  # the working arrays of a block stay in the second-level cache
+FEW_ROWS, WIDE_BYTES = 64, 2**24  # but products with fewer rows than this are slow, if they take no more than that
 LANES = 16  # independent sums, so that the bits do not depend on the number of threads
 REFINE = 1e5  # signal over noise from which the posterior means are worked over once more
 
@@ -126,7 +128,13 @@ class Gaussian:
 
     def _block(self) -> int:
         d, r = self.loadings.shape
-        return int(np.clip(BLOCK_BYTES // (8 * (3 * d + 2 * r * r)), 16, 8192))
+        row = 8 * (3 * d + 2 * r * r)
+        return int(np.clip(BLOCK_BYTES // row, np.clip(WIDE_BYTES // row, 16, FEW_ROWS), 8192))
+
+    @cached_property
+    def _products(self) -> Array:
+        """Packed outer products of the loadings of each column, in units of the noise."""
+        return outer(self.loadings / np.sqrt(self._noise())[:, None])
 
     def _by_rows(self, X: Array, of: object, shape: tuple[int, ...]) -> Array:
         out = np.empty((len(X), *shape))
@@ -137,11 +145,14 @@ class Gaussian:
         threads.map_rows(fill, len(X), self._block(), self.n_jobs)
         return out
 
-    def _posterior(self, X: Array) -> Posterior:
-        """Of z, for a block of rows; in units of the noise, B = W / sd and y = (x - mean) / sd."""
+    def _posterior(self, X: Array, share: bool = False) -> Posterior:
+        """Of z, for a block of rows; in units of the noise, B = W / sd and y = (x - mean) / sd.
+
+        With `share`, rows that miss the same cells share one large matrix.
+        """
         sd = np.sqrt(self._noise())
         B, hole = self.loadings / sd[:, None], np.isnan(X)
-        complete = not hole.any()
+        complete, which = not hole.any(), None
         y = X - self.mean
         y /= sd
         if complete:
@@ -151,23 +162,26 @@ class Gaussian:
         else:
             np.putmask(y, hole, 0.0)
             mask = (~hole).astype(np.float64)
-            M = unpacked(outer(B).T @ mask.T, self.rank)
+            first, which = patterns(hole) if share and self.rank > SWEEP else (slice(None), None)
+            M = unpacked(self._products.T @ mask[first].T, self.rank)
             size, logs = mask.sum(axis=1), mask @ np.log(sd)
         M += np.eye(self.rank)[:, :, None]
         C, logdet = inverses(M)
-        z = times(C, (y @ B).T)
+        z = times(C, (y @ B).T, which)
         gap = z.T @ B.T
         np.subtract(y, gap, out=gap)  # y'y - z'B'y without its cancellation
         if not complete:
             gap *= mask
         if M.max(initial=0.0) > REFINE:  # what the explicit inverse lost
-            change = times(C, (gap @ B).T - z)
+            change = times(C, (gap @ B).T - z, which)
             z, more = z + change, change.T @ B.T
             gap -= more if complete else more * mask
         square = np.einsum("ij,ij->i", gap, gap)
+        traces = np.einsum("kkm->m", C)
+        if which is not None:
+            logdet, traces = logdet[which], traces[which]
         log_likelihood = -0.5 * (size * np.log(2 * np.pi) + logdet + square + np.einsum("km,km->m", z, z)) - logs
-        misfit = square + self.rank - np.einsum("kkm->m", C)
-        return Posterior(y, None if complete else mask, z, C, log_likelihood, misfit)
+        return Posterior(y, None if complete else mask, z, C, which, log_likelihood, square + self.rank - traces)
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,10 +191,13 @@ class Posterior:
     y: Array  # (m, d) rows less their mean in units of the noise, 0 where missing
     mask: Array | None  # (m, d) 1 where observed, None where every cell is
     z: Array  # (r, m)
-    C: Array  # (r, r, m), or (r, r, 1) where all are the same
+    C: Array  # (r, r, m), (r, r, 1) where all are the same, or one for each pattern of missing cells
+    which: Array | None  # (m,) the pattern of each row, None where each row has a matrix of its own or all have one
     log_likelihood: Array  # (m,)
     misfit: Array  # (m,) expected square of (x - mean - W z) / sd over the observed cells
 
     def full_covariance(self) -> Array:
         """(r, r, m)."""
+        if self.which is not None:
+            return self.C[:, :, self.which]
         return np.broadcast_to(self.C, (*self.C.shape[:2], self.z.shape[1]))

@@ -8,6 +8,7 @@ is left out of its own neighbours by its index, never by its distance, so that d
 from __future__ import annotations
 
 from dataclasses import replace
+from inspect import isfunction
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from lowdim._core.distances import (
     Metric,
     Moved,
     as_rows,
+    check_function,
     check_metric,
     moved,
     moved_rows,
@@ -107,6 +109,8 @@ def nearest(
         return found
     search = open_search(X, queries, metric, owner)
     check_k(k, search.X.shape[0], queries is None, owner, name)
+    if queries is None and isfunction(metric):
+        check_function(search.X, metric, owner)
     if device is not None and on_device.takes(search):
         nearly = on_device.may_approximate(search, k, approximate)
         found = on_device.nearest_on(device, search, k, nearly, owner)

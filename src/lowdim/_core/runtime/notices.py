@@ -8,12 +8,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from lowdim._core.runtime.printable import printable_lines
+
 _INSIDE = ("lowdim.", "sklearn.", "contextlib", "concurrent.", "threading")
 _heard: ContextVar[list[str] | None] = ContextVar("lowdim_heard", default=None)
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn as if from the first caller outside this package and scikit-learn's plumbing."""
+    message = printable_lines(message)
     if (heard := _heard.get()) is not None:
         heard.append(message)
     level, frame = 1, sys._getframe(1)

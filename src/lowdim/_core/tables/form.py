@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import validate_data
 
+from lowdim._core.runtime.printable import printable_lines
 from lowdim._core.streams.structure import check_structure
 from lowdim._core.tables.columns import is_frame
 
@@ -84,7 +86,13 @@ def said_by(owner: str) -> Iterator[None]:
         if str(error).startswith(f"{owner}:"):
             raise
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"{owner}: {error}") from error
+        raise kind(printable_lines(f"{owner}: {error}")) from error
+
+
+def remember_columns(estimator: Any, X: Any, *, reset: bool) -> None:
+    """scikit-learn's bookkeeping of the columns, for tables that are not arrays of floats."""
+    with said_by(type(estimator).__name__):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
 
 
 def canonical(X: Any) -> Any:

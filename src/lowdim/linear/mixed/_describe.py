@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.special import fdtrc, stdtr
 
+from lowdim._core.runtime.printable import printable
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Description:
@@ -24,6 +26,7 @@ class Description:
             ("correlation ratio", self.questions),
             ("difference", self.categories),
         ):
+            rows = [(printable(name), value, p) for name, value, p in rows]
             width = max((len(name) for name, _, _ in rows), default=0)
             lines += [f"{title}:"] if rows else []
             lines += [f"  {name:<{width}}  {value:9.4f}  p = {p:.2g}" for name, value, p in rows]

@@ -19,6 +19,7 @@ from lowdim._core.tables.columns import (
     is_frame,
     raw_columns,
 )
+from lowdim._core.tables.form import said_by
 from lowdim._core.tables.indicators import Layout
 from lowdim._core.tables.mixed import code_column, name_unseen, refuse_dates, unseen_cells, warn_of_unseen
 from lowdim.linear.mixed._blocks import found_in, sums_in
@@ -165,7 +166,8 @@ class MixedTable(_Base):
         missing.refuse_disguised(X, name)
         X = X if is_frame(X) else as_cells(X)
         refuse_dates(X, name)
-        validate_data(self, X, reset=fitting, skip_check_array=True)
+        with said_by(name):
+            validate_data(self, X, reset=fitting, skip_check_array=True)
         if len(X) < (self._min_rows if fitting else 1):
             raise ValueError(f"{name}: X must have at least {self._min_rows} rows; got {len(X)} sample(s).")
         return X

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from lowdim._core.runtime.printable import printable
 from lowdim.study.columns.column import KINDS, Conversion
 from lowdim.study.suggestions import did_you_mean
 
@@ -64,7 +65,7 @@ class Wishes:
         for key, name in [*single, *((key, name) for key, names in several for name in names)]:
             if name is None or name in there:
                 continue
-            shown = ", ".join(known[:12]) + (", ..." if len(known) > 12 else "")
+            shown = ", ".join(map(printable, known[:12])) + (", ..." if len(known) > 12 else "")
             hint = did_you_mean(name, known, cutoff=0.5)
             which = "" if self.option[key].startswith("--") or self.option[key] == key else ", which"
             raise ValueError(

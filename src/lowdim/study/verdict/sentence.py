@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lowdim._core.runtime.printable import printable
 from lowdim.study.json_values import plain
 
 
@@ -61,7 +62,7 @@ class Verdict:
     p_values: dict[str, np.ndarray] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        return "\n".join(sentence.text for sentence in self.sentences)
+        return "\n".join(printable(sentence.text) for sentence in self.sentences)
 
     def __repr__(self) -> str:
         return f"<Verdict: {len(self.sentences)} sentences>\n{self}"

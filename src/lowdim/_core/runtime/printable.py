@@ -14,6 +14,11 @@ def printable(text: str) -> str:
     return _OBEYED.sub(lambda found: _escape(found.group()), text)
 
 
+def printable_lines(text: str) -> str:
+    """The same, but for the ends of lines, which stay: messages and results in Python have several."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
 def printable_json(text: str) -> str:
     """JSON with \\u escapes for the same characters, which JSON allows inside text; line ends between values stay."""
     return _OBEYED.sub(lambda found: found.group() if found.group() == "\n" else f"\\u{ord(found.group()):04x}", text)
