@@ -18,10 +18,10 @@ from typing import Any
 triton: Any = import_module("triton")
 tl: Any = import_module("triton.language")
 
-ROWS, COLUMNS = 64, 128  # rows of a program, and of a tile it compares them with
-WARPS, PRECISION = 8, "tf32x3"  # products of three times eleven bits: as exact as single precision
+ROWS, COLUMNS = 64, 64  # rows of a program, and of a tile it compares them with
+WARPS, STAGES, PRECISION = 4, 2, "tf32x3"  # products of three times eleven bits: as exact as single precision
 WIDEST = 64  # columns multiplied at once
-LONG, SEGMENT, SHORT_SEGMENT = 64, 16, 8  # tiles between two looks at the lists; fewer where lists are long
+LONG, SEGMENT, SHORT_SEGMENT = 64, 16, 4  # tiles between two looks at the lists; fewer where lists are long
 FAR = 0x7F800000  # the bits of infinity
 
 
@@ -92,11 +92,11 @@ def _compare(
         best = tl.min(low_bins, 1)
         on = best < worst
         while tl.max(on.to(tl.int32), 0) > 0:
-            at, low_bins, high_bins = _taken(low_bins, high_bins, best, on, columns, far)
+            which, low_bins, high_bins = _taken(low_bins, high_bins, best, on, columns, far)
             where = tl.arange(0, length)
             slot = tl.min(tl.where(list_values == worst[:, None], where[None, :], length), 1)
             put = (where[None, :] == slot[:, None]) & on[:, None]
-            member = begin + (best & (segment - 1)) * columns + at
+            member = begin + (best & (segment - 1)) * columns + which
             list_values = tl.where(put, (best & -segment)[:, None], list_values)
             list_members = tl.where(put, member[:, None], list_members)
             worst = tl.max(list_values, 1)
@@ -139,40 +139,53 @@ def _rank(
         low_bins, high_bins = _binned(square, number, low_bins, high_bins, -tiles)
     for number in range(most):
         best = tl.min(low_bins, 1)
-        at, low_bins, high_bins = _taken(low_bins, high_bins, best, best < far, columns, far)
-        tl.store(out + i * most + number, (best & (tiles - 1)) * columns + at, mask=i < n)
+        which, low_bins, high_bins = _taken(low_bins, high_bins, best, best < far, columns, far)
+        tl.store(out + i * most + number, (best & (tiles - 1)) * columns + which, mask=i < n)
 
 
-@triton.jit(do_not_specialize=["n", "d", "k"])
+@triton.jit(do_not_specialize=["low", "n", "d"])
 def _measure(
-    given, order, values, members, squares, indices, n, d, k,
+    given, order, values, members, sums, low, n, d,
     length: tl.constexpr, rows: tl.constexpr, cells: tl.constexpr, far: tl.constexpr,
 ):  # fmt: skip
-    """The k nearest of each list by differences in double precision, ties by index; infinite where a list is short."""
-    s = tl.program_id(0).to(tl.int64) * rows + tl.arange(0, rows)
+    """Squared distances of the members of lists by differences in double precision; infinite where a list is short."""
+    s = low + tl.program_id(0).to(tl.int64) * rows + tl.arange(0, rows)
     filled = s < n
     i = tl.load(order + s, mask=filled, other=0)
     slots = s[:, None] * length + tl.arange(0, length)[None, :]
     known = tl.load(values + slots, mask=filled[:, None], other=far) < far
     j = tl.load(order + tl.load(members + slots, mask=known, other=0), mask=known, other=0)
-    sums = tl.zeros([rows, length], tl.float64)
+    total = tl.zeros([rows, length], tl.float64)
     column = tl.arange(0, cells)
     for at in range(0, d, cells):
         inside = at + column < d
         one = tl.load(given + i[:, None] * d + at + column[None, :], mask=inside[None, :], other=0.0).to(tl.float64)
         place = given + j[:, :, None] * d + at + column[None, None, :]
         gap = tl.load(place, mask=known[:, :, None] & inside[None, None, :], other=0.0).to(tl.float64) - one[:, None, :]
-        sums += tl.sum(gap * gap, 2)
-    sums = tl.where(known, sums, float("inf"))
-    rank = tl.zeros([rows, length], tl.int32)
+        total += tl.sum(gap * gap, 2)
+    tl.store(sums + slots - low * length, tl.where(known, total, float("inf")), mask=filled[:, None])
+
+
+@triton.jit(do_not_specialize=["low", "n", "k"])
+def _sort(order, members, sums, squares, indices, low, n, k, length: tl.constexpr, rows: tl.constexpr):
+    """The k nearest of each list in their places, ties by index.
+
+    A kernel of its own, which reads the distances: the compiler may compute a sum twice, in another order.
+    """
+    s = low + tl.program_id(0).to(tl.int64) * rows + tl.arange(0, rows)
+    filled = s < n
     slot = tl.arange(0, length)
+    slots = s[:, None] * length + slot[None, :]
+    own = tl.load(sums + slots - low * length, mask=filled[:, None], other=float("inf"))
+    j = tl.load(order + tl.load(members + slots, mask=filled[:, None], other=0))
+    rank = tl.zeros([rows, length], tl.int32)
     for number in range(length):
-        here = (slot == number)[None, :]
-        value = tl.sum(tl.where(here, sums, 0.0), 1)[:, None]
-        name = tl.sum(tl.where(here, j, 0), 1)[:, None]
-        rank += ((value < sums) | ((value == sums) & (name < j))).to(tl.int32)
-    kept = known & (rank < k) & filled[:, None]
-    tl.store(squares + i[:, None] * k + rank, sums, mask=kept)
+        value = tl.load(sums + (s - low) * length + number, mask=filled, other=float("inf"))[:, None]
+        name = tl.load(order + tl.load(members + s * length + number, mask=filled, other=0))[:, None]
+        rank += ((value < own) | ((value == own) & (name < j))).to(tl.int32)
+    i = tl.load(order + s, mask=filled, other=0)
+    kept = (own < float("inf")) & (rank < k) & filled[:, None]
+    tl.store(squares + i[:, None] * k + rank, own, mask=kept)
     tl.store(indices + i[:, None] * k + rank, j, mask=kept)
 
 
@@ -191,7 +204,17 @@ def nearest_means(torch, X, means, most: int) -> Any:
     shape = {"wide": wide, "most": most, "rows": ROWS, "columns": COLUMNS, "cells": cells, "tiles": tiles, "far": FAR}
     norms = means.square().sum(dim=1)
     _rank[(triton.cdiv(len(X), ROWS),)](
-        X, means, norms, out, len(X), X.shape[1], len(means), **shape, precision=PRECISION, num_warps=WARPS
+        X,
+        means,
+        norms,
+        out,
+        len(X),
+        X.shape[1],
+        len(means),
+        **shape,
+        precision=PRECISION,
+        num_warps=WARPS,
+        num_stages=STAGES,
     )
     return out
 
@@ -203,7 +226,7 @@ class Lists:
 
     def __init__(self, device: Any, rows: Any, cells: Any, k: int) -> None:
         torch, n = device.torch, len(rows.given)
-        self.torch, self.given, self.order, self.k = torch, rows.given, cells.order, k
+        self.device, self.torch, self.given, self.order, self.k = device, torch, rows.given, cells.order, k
         self.cells, self.wide = _columns(rows.shifted.shape[1])
         self.means = torch.nn.functional.pad(cells.means, (0, self.wide - cells.means.shape[1])).contiguous()
         self.near = cells.near[self.order]
@@ -219,13 +242,14 @@ class Lists:
 
     def compare(self, number: int, tiles: Any) -> None:
         """Tiles of rows, each with one cell: the nearest, second, ... of these rows."""
-        segment = SHORT_SEGMENT if self.length > LONG else SEGMENT
+        long = self.length > LONG
+        how = {"segment": SHORT_SEGMENT if long else SEGMENT, "num_warps": 2 * WARPS if long else WARPS}
         shape = {"d": self.wide, "length": self.length, "rows": ROWS, "columns": COLUMNS, "cells": self.cells}
         queries, names = tiles.queries.int(), tiles.cells.int()
         _compare[(len(names),)](
             self.points, self.norms, self.means, self.homes, self.starts, queries, names,
             self.values, self.members, len(self.points),
-            own=number == 0, segment=segment, far=FAR, precision=PRECISION, num_warps=WARPS, **shape,
+            own=number == 0, far=FAR, precision=PRECISION, num_stages=STAGES, **how, **shape,
         )  # fmt: skip
 
     def some(self, drawn: Any) -> tuple[Any, Any]:
@@ -240,9 +264,12 @@ class Lists:
         torch, (n, d) = self.torch, self.given.shape
         squares = torch.full((n, self.k), torch.inf, dtype=torch.float64, device=self.given.device)
         indices = torch.zeros((n, self.k), dtype=torch.int64, device=self.given.device)
-        rows = max(1, 128 // self.length)
-        _measure[(triton.cdiv(n, rows),)](
-            self.given, self.order, self.values, self.members, squares, indices, n, d, self.k,
-            length=self.length, rows=rows, cells=16, far=FAR, num_warps=4,
-        )  # fmt: skip
+        rows, step = max(1, 128 // self.length), self.device.rows(8 * self.length, n)
+        shape = {"length": self.length, "rows": rows}
+        for low in range(0, n, step):
+            some = min(step, n - low)
+            sums = squares.new_empty((some, self.length))
+            grid, lists = (triton.cdiv(some, rows),), (self.order, self.values, self.members)
+            _measure[grid](self.given, *lists, sums, low, low + some, d, cells=16, far=FAR, num_warps=4, **shape)
+            _sort[grid](self.order, self.members, sums, squares, indices, low, low + some, self.k, num_warps=1, **shape)
         return squares, indices
