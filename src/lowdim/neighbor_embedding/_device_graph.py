@@ -12,8 +12,9 @@ from lowdim._core.gpu.cells import list_bytes
 from lowdim._core.gpu.devices import BLOCK_BYTES, Device
 from lowdim._core.gpu.fuzzy import memberships, union
 from lowdim._core.gpu.moments import moments
-from lowdim._core.gpu.spectral import BASIS, is_connected, smoothest
+from lowdim._core.gpu.spectral import BASIS, labels_of, smoothest
 from lowdim._core.graph import Connected
+from lowdim._core.graph.connectivity import bridges, by_size
 from lowdim._core.neighbors import SEARCH, Neighbors, device_lists
 from lowdim._core.neighbors.on_device import MANY
 from lowdim._core.neighbors.on_device import needs as neighbor_needs
@@ -108,10 +109,24 @@ def joined(W: Any, rows: Any, place: Device | None, *, keep: bool, **settings: A
     """
     if isinstance(W, Graph):
         n = W.shape[0]
-        if is_connected(W):
+        labels = labels_of(W.device, W.rows.long(), W.ends.long(), n)
+        if not labels.any():
             return W, Connected(W, 1, np.zeros(n, dtype=np.int32), np.ones(n, dtype=bool))
+        if settings["policy"] == "bridge" and not keep:
+            return _bridged(W, rows, by_size(labels.cpu().numpy()), settings)
         W, place = W.to_scipy(), W.device
     W, found = _fuzzy.joined(W, rows, device=place, **settings)
     if place is None or keep or not found.kept.all() or len(found.parts(settings["policy"])) > 1:
         return W, found
     return Graph.of(place, W), found
+
+
+def _bridged(
+    W: Graph, rows: Any, components: tuple[int, np.ndarray], settings: dict[str, Any]
+) -> tuple[Any, Connected]:
+    """The graph joined by the shortest edges between its components, which have the weight of the weakest link."""
+    count, labels = components
+    settings = {name: settings[name] for name in ("metric", "owner", "n_jobs")}
+    edges = bridges(rows, labels, device=W.device, **settings)
+    joined = W.with_edges(np.array([ends for _, *ends in edges]), W.weakest_link())
+    return joined, Connected(joined, count, labels, np.ones(len(labels), dtype=bool))

@@ -225,7 +225,7 @@ def _rescaled(W: sparse.csr_array, k: float | None) -> sparse.csr_array:
     return with_values(W, np.exp(np.repeat(np.exp(low), counts) * logs))
 
 
-class WithGraph(MapsBlocks):
+class WithGraph(_new_rows.PlacesRows, MapsBlocks):
     """What a fitted UMAP gives of its fuzzy graph: memberships of new rows, and models of two graphs together."""
 
     recall_: float | None
@@ -360,7 +360,8 @@ class WithGraph(MapsBlocks):
     def _extend(self: Any, X: Any) -> np.ndarray:
         fitted = self._fitted_places().astype(np.float64) / self.spread
         groups, weights, lost = self._near_fitted(X[:, self._extension] if self._precomputed() else X)
-        Z = _new_rows.place_by_memberships(groups, weights, fitted, self._forces(), self.n_jobs)
+        place = devices.find(self.device, "UMAP")
+        Z = _new_rows.place_by_memberships(groups, weights, fitted, self._forces(), self.n_jobs, place)
         Z[lost] = np.nan
         return np.asarray(self.spread * Z)
 

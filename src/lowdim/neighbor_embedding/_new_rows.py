@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,9 @@ from scipy import sparse
 
 from lowdim import _native
 from lowdim._core import params
+from lowdim._core.gpu import devices
+from lowdim._core.gpu.devices import Device
+from lowdim._core.gpu.new_rows import by_affinities, by_memberships
 from lowdim._core.manifold.neighborhood import Neighborhood
 from lowdim._core.neighbors import Neighbors
 from lowdim._core.runtime import threads
@@ -21,7 +25,8 @@ NEAR = 15  # fitted rows that a new one is compared with, or three times another
 EXAGGERATION = 1.5
 STEPS, UMAP_STEPS = 100, 50
 EXACT = 1000  # fitted rows up to which t-SNE sums the repulsion over all of them
-TREE_DIMS = 3
+TREE_DIMS, GRID_DIMS = 3, 2
+ROWS_AT_ONCE = (2048, 2**18)  # on the CPU and on a GPU
 REPELLING = 2000  # fitted rows that repel a new one in UMAP
 ON = 0.1  # of the distance to the last neighbour: nearer to a fitted row than that, a new row is drawn to its point
 
@@ -29,6 +34,17 @@ NO_ROWS = (
     "TSNE: transform needs the rows of X, or distances; this model was fitted on p_ij alone (affinity='precomputed'). "
     "Fit on rows, or with metric='precomputed', instead."
 )
+
+
+class PlacesRows:
+    """A part of estimators that place new rows on a GPU: many at once, as the push of the fitted ones is found once."""
+
+    device: str
+
+    @property
+    def _block_rows(self) -> int:
+        return ROWS_AT_ONCE[devices.find(self.device, type(self).__name__) is not None]
+
 
 Groups = list[tuple[np.ndarray, Neighbors]]
 
@@ -76,6 +92,7 @@ def place_by_affinities(
     dof: float,
     n_jobs: int | None,
     perplexity: tuple[float, ...] = (PERPLEXITY,),
+    device: Device | None = None,
 ) -> np.ndarray:
     """New rows in t-SNE: each minimises its own divergence from the median of its neighbours' points, these fixed.
 
@@ -89,6 +106,11 @@ def place_by_affinities(
     for new, found in groups:
         k = found.indices.shape[1]
         most = [min(value, max(1.0, k - 1.0)) for value in perplexity]
+        if device is not None and fitted.shape[1] <= GRID_DIMS and len(fitted) > EXACT:
+            how: dict[str, Any] = {"perplexity": most, "dof": dof, "exaggeration": EXAGGERATION, "steps": STEPS}
+            placed = partial(by_affinities, fitted=fitted, near=found.indices, distances=found.distances, **how)
+            out[new] = _drawn_to_fitted(devices.run(device, placed, "TSNE"), found, fitted[found.indices])
+            continue
         P = weights(as_graph(found, len(fitted)), perplexity=most, n_jobs=n_jobs)
         p, near = P.data.reshape(-1, k), fitted[found.indices]
         Z = _weighted_median(near, p)
@@ -125,8 +147,9 @@ def _minimised(z: np.ndarray, p: np.ndarray, near: np.ndarray, fitted: np.ndarra
 
 
 def place_by_memberships(
-    groups: Groups, memberships: list[np.ndarray], fitted: np.ndarray, forces: Forces, n_jobs: int | None
-) -> np.ndarray:
+    groups: Groups, memberships: list[np.ndarray], fitted: np.ndarray, forces: Forces, n_jobs: int | None,
+    device: Device | None = None,
+) -> np.ndarray:  # fmt: skip
     """New rows in UMAP: attraction to the neighbours and repulsion from the fitted rows balance, these fixed.
 
     The iteration starts at the mean of the neighbours' points. A row that equals a fitted one has its point.
@@ -137,6 +160,11 @@ def place_by_memberships(
     for (new, found), w in zip(groups, memberships, strict=True):
         near = fitted[found.indices]
         Z = np.einsum("ij,ijc->ic", w / w.sum(axis=1, keepdims=True), near)
+        if device is not None:
+            settled = partial(by_memberships, start=Z, places=(fitted, repelling), near=found.indices, weights=w)
+            Z = devices.run(device, partial(settled, forces=forces.arguments, steps=UMAP_STEPS), "UMAP")
+            out[new] = _drawn_to_fitted(Z, found, near)
+            continue
         _native.settle_rows(fitted, np.ascontiguousarray(repelling), found.indices, w, *settings, Z)
         out[new] = _drawn_to_fitted(Z, found, near)
     return out

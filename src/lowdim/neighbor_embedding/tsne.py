@@ -35,7 +35,7 @@ PERPLEXITY = 30.0
 ALL_PAIRS = 3000  # rows up to which the exact solver takes all others as neighbours, as the original method does
 
 
-class TSNE(_init.FromEarlier, MapsBlocks, Reducer):
+class TSNE(_new_rows.PlacesRows, _init.FromEarlier, MapsBlocks, Reducer):  # type: ignore[misc]
     """t-SNE: groups similar rows, as groups of points in a plane.
 
     Rows are neighbours with probability p_ij, a Gaussian around each row whose width fits `perplexity` neighbours.
@@ -429,9 +429,15 @@ class TSNE(_init.FromEarlier, MapsBlocks, Reducer):
     def _extend(self, X: Any, perplexity: tuple[float, ...] = (_new_rows.PERPLEXITY,)) -> np.ndarray:
         fitted = np.asarray(self._fitted_places(), dtype=np.float64)
         k = _new_rows.n_near(len(fitted), perplexity)
-        near = self._neighborhood(k, devices.find(self.device, "TSNE"))
-        groups = _new_rows.neighbors_of_new(near, self._rows, X, k)
-        settings = {"theta": self.theta, "dof": self.dof, "n_jobs": self.n_jobs, "perplexity": perplexity}
+        place = devices.find(self.device, "TSNE")
+        groups = _new_rows.neighbors_of_new(self._neighborhood(k, place), self._rows, X, k)
+        settings: dict[str, Any] = {
+            "device": place,
+            "theta": self.theta,
+            "dof": self.dof,
+            "n_jobs": self.n_jobs,
+            "perplexity": perplexity,
+        }
         return _new_rows.place_by_affinities(groups, fitted, **settings)
 
     def _n_graph(self, n: int) -> int:

@@ -44,7 +44,7 @@ def _among(W: Any, rows: np.ndarray) -> Any:
     return W if len(rows) == W.shape[0] else W[rows][:, rows]
 
 
-class UMAP(_fuzzy.WithGraph, _init.FromEarlier, Reducer):
+class UMAP(_fuzzy.WithGraph, _init.FromEarlier, Reducer):  # type: ignore[misc]
     """UMAP: groups similar rows, as groups of points in a plane; fast for many rows.
 
     Row j is a neighbour of row i with membership exp(-(d_ij - rho_i) / sigma_i): 1 for the nearest row, and in sum
@@ -333,7 +333,7 @@ class UMAP(_fuzzy.WithGraph, _init.FromEarlier, Reducer):
         given = None if self.a is None else (float(self.a), float(self.b))
         self.a_, self.b_ = given or _fuzzy.curve(self.min_dist, self.spread, "UMAP")
         X = X if sparse.issparse(X) else np.ascontiguousarray(X)  # the same sums for every layout
-        same = Distinct.of(X, given=self._precomputed() and (sparse.issparse(X) or not self._places_rows))
+        same = Distinct.of(X, given=self._precomputed() and (sparse.issparse(X) or not self._places_rows), device=place)
         rows, radii = same.pick(X, square=self._precomputed()), None
         target = target if self.target_weight > 0 else None
 

@@ -100,3 +100,24 @@ def test_the_graph_alone(stand_in, metric):
         lowdim.NeighborGraph(5, device=device).fit(torch.from_numpy(X)).transform(X[:3]) for device in ("cuda", "cpu")
     ]
     np.testing.assert_array_equal(found[0].indices, found[1].indices)
+
+
+def test_rows_in_cells_of_few_rows_are_searched_exactly(cpu, monkeypatch):
+    monkeypatch.setattr(cells, "n_cells", lambda n: 100)
+    monkeypatch.setattr(cells, "PROBES", 1)
+    monkeypatch.setattr(cells, "RECALL", 0.01)
+    rng = np.random.default_rng(0)
+    X = np.repeat(100 * rng.normal(size=(50, 4)), 6, axis=0) + rng.normal(size=(300, 4))
+    found = nearest_by_cells(cpu, cpu.tensor(X), 10)
+    assert found.probes == 1
+    assert np.isfinite(found.squares.numpy()).all()
+    assert (found.indices.numpy() == nearest(X, 10).indices).all(axis=1).mean() > 0.5
+
+
+def test_more_cells_are_listed_where_a_few_are_not_enough(cpu, monkeypatch):
+    monkeypatch.setattr(cells, "FEW", 3)
+    monkeypatch.setattr(cells, "MOST", 0.9)
+    X = np.random.default_rng(0).normal(size=(4000, 7))
+    found = nearest_by_cells(cpu, cpu.tensor(X), 10)
+    assert found.recall >= cells.RECALL
+    assert found.probes > 3

@@ -6,13 +6,16 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits
 
 import lowdim
+from lowdim import _native
 from lowdim._core.gpu import bridges, coranking, devices, gaussian, paths, spectral, stress
 from lowdim._core.gpu.affinities import Graph
 from lowdim._core.gpu.attraction import Edges
 from lowdim._core.gpu.cells import nearest_by_cells
+from lowdim._core.gpu.equal_rows import all_different
 from lowdim._core.gpu.repulsion import GridField
 from lowdim._core.gpu.sampling import Draws, Sampler
 from lowdim._core.graph import geodesics, neighbor_graph
+from lowdim._core.graph.edges import bare_arrays
 from lowdim._core.neighbors import nearest
 from lowdim.neighbor_embedding import _affinity, _fuzzy
 
@@ -67,6 +70,40 @@ def test_neighbours(gpu):
     assert one.recall >= 0.99
     assert torch.equal(one.indices, other.indices)
     assert torch.equal(one.squares, other.squares)
+
+
+@pytest.mark.parametrize("k", [15, 70])
+@pytest.mark.parametrize(("d", "dtype"), [(20, np.float32), (3, np.float64), (100, np.float32)])
+def test_fused_cells_find_what_their_twin_finds(gpu, monkeypatch, k, d, dtype):
+    rng = np.random.default_rng(0)
+    rows = (rng.normal(size=(50, d))[rng.integers(50, size=30_000)] * 3 + rng.normal(size=(30_000, d))).astype(dtype)
+    fused = nearest_by_cells(gpu, gpu.tensor(rows), k)
+    monkeypatch.setattr(devices, "kernels", lambda: None)
+    plain = nearest_by_cells(gpu, gpu.tensor(rows), k)
+    assert fused.recall == pytest.approx(plain.recall, abs=0.004)
+    one, other = (np.sort(found.indices.cpu().numpy(), axis=1) for found in (fused, plain))
+    shared = np.mean([len(np.intersect1d(a, b)) / k for a, b in zip(one[::37], other[::37], strict=True)])
+    assert shared > 0.99 if fused.probes == plain.probes else shared > 0.98
+    assert not (fused.indices == torch.arange(30_000, device="cuda")[:, None]).any()
+    assert (fused.squares.diff(dim=1) >= 0).all()
+
+
+@pytest.mark.parametrize(("model", "cut"), [(lowdim.TSNE(max_iter=300), 1e-3), (lowdim.UMAP(max_iter=100), 1e-5)])
+def test_new_rows_are_placed_where_the_cpu_places_them(model, cut):
+    model = clone(model).set_params(random_state=0, device="cuda").fit(X[:1500])
+    found, again = (model.transform(X[1500:]) for _ in range(2))
+    np.testing.assert_array_equal(found, again)
+    wanted = model.set_params(device="cpu").transform(X[1500:])
+    assert np.median(np.linalg.norm(found - wanted, axis=1)) < cut * np.ptp(model.embedding_)
+
+
+def test_paths_through_rows_and_equal_rows(gpu):
+    G = neighbor_graph(nearest(lowdim.datasets.swiss_roll(3000, random_state=0).X, 8))
+    sources, wanted = np.array([5, 1200, 2800], dtype=np.int32), np.empty(3000)
+    _native.path_flow(*bare_arrays(G), sources, wanted, np.empty(G.nnz), 1)
+    np.testing.assert_array_equal(paths.flow(gpu, G.indptr, G.indices, G.data, sources), wanted)
+    assert all_different(gpu, X)
+    assert not all_different(gpu, np.concatenate([X, X[:1]]))
 
 
 def test_variances():

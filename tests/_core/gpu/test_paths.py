@@ -5,8 +5,11 @@ import pytest
 from scipy import sparse
 
 import lowdim
+from lowdim import _native
 from lowdim._core.gpu import paths
 from lowdim._core.graph import geodesics, neighbor_graph
+from lowdim._core.graph.detours import short_circuits
+from lowdim._core.graph.edges import bare_arrays
 from lowdim._core.landmarks.choose import choose
 from lowdim._core.neighbors import nearest
 from lowdim.datasets import swiss_roll
@@ -83,3 +86,31 @@ def test_isomap_of_components(stand_in):
         np.testing.assert_allclose(fits[0].embedding_, fits[1].embedding_, atol=1e-6)
         new = X[::7] + 0.05
         np.testing.assert_allclose(fits[0].transform(new), fits[1].transform(new), atol=1e-5)
+
+
+def test_paths_through_rows_are_counted_as_on_the_cpu(cpu):
+    G = neighbor_graph(nearest(swiss_roll(400, random_state=0).X, 6))
+    sources = np.array([3, 77, 310], dtype=np.int32)
+    wanted = np.empty(400)
+    _native.path_flow(*bare_arrays(G), sources, wanted, np.empty(G.nnz), 1)
+    np.testing.assert_array_equal(paths.flow(cpu, G.indptr, G.indices, G.data, sources), wanted)
+
+
+def test_paths_of_equal_length_are_left_to_the_cpu(cpu):
+    ends = ([0, 0, 1, 1, 2, 2, 3, 3], [1, 2, 0, 3, 0, 3, 1, 2])  # a square: two ways to the far corner
+    G = sparse.csr_array((np.ones(8), ends), shape=(4, 4))
+    assert paths.flow(cpu, G.indptr, G.indices, G.data, np.array([0])) is None
+    line = sparse.csr_array((np.ones(6), ([0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2])), shape=(5, 5))  # and a row alone
+    np.testing.assert_array_equal(paths.flow(cpu, line.indptr, line.indices, line.data, np.array([0])), [0, 2, 1, 0, 0])
+    zero = sparse.csr_array((np.zeros(2), ([0, 1], [1, 0])), shape=(2, 2))
+    assert paths.flow(cpu, zero.indptr, zero.indices, zero.data, np.array([0])) is None
+
+
+def test_short_circuits_are_those_of_the_cpu(cpu):
+    X = swiss_roll(700, random_state=0).X
+    G = neighbor_graph(nearest(X, 25))
+    ours, theirs = (short_circuits(G, 25, 1, device) for device in (cpu, None))
+    assert ours is not None
+    np.testing.assert_array_equal(ours.edges, theirs.edges)
+    np.testing.assert_array_equal(ours.rows, theirs.rows)
+    assert ours.spoilt == pytest.approx(theirs.spoilt)

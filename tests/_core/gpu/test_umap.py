@@ -12,7 +12,7 @@ from lowdim._core.gpu.affinities import Graph
 from lowdim._core.gpu.fuzzy import memberships, union
 from lowdim._core.gpu.sampling import FULL, Draws, Sampler
 from lowdim._core.neighbors import nearest
-from lowdim.neighbor_embedding import _affinity, _device_descent, _fuzzy, _init
+from lowdim.neighbor_embedding import _affinity, _device_descent, _device_graph, _fuzzy, _init
 from lowdim.neighbor_embedding._umap_descent import Forces, divergence
 
 torch = pytest.importorskip("torch")
@@ -95,7 +95,9 @@ def test_connected_components(cpu, parts):
     edges = [(path[i], path[i + 1]) for i in range(n - 1) if (i + 1) % (n // parts) or parts == 1]
     i, j = np.array(edges).T
     table = sparse.csr_array((np.ones(len(i)), (i, j)), (n, n))
-    assert spectral.is_connected(Graph.of(cpu, sparse.csr_array(table + table.T))) == (parts == 1)
+    graph = Graph.of(cpu, sparse.csr_array(table + table.T))
+    labels = spectral.labels_of(cpu, graph.rows.long(), graph.ends.long(), n)
+    assert len(set(labels.tolist())) == parts
 
 
 def test_the_map_is_as_good_as_on_the_cpu(stand_in):
@@ -157,3 +159,19 @@ def test_too_many_rows_raise_before_anything_runs(stand_in, monkeypatch):
     monkeypatch.setattr("lowdim._core.gpu.devices.FREE_ON_CPU", 1000)
     with pytest.raises(MemoryError, match=r"UMAP: this needs about .* on cpu .* Use fewer neighbours"):
         lowdim.UMAP(device="cuda").fit(X)
+
+
+def test_components_are_joined_as_on_the_cpu(stand_in):
+    rows = np.concatenate([X[:150], X[150:280] + 100, X[280:400] - 90])
+    graphs = []
+    for device in (None, stand_in):
+        graph = _fuzzy.union(_fuzzy.memberships(_affinity.as_graph(nearest(rows, 5), len(rows)), 1.0), 1.0)
+        W = graph if device is None else Graph.of(device, graph)
+        settings = {"policy": "bridge", "metric": "euclidean", "owner": "T", "n_jobs": 1}
+        with pytest.warns(UserWarning, match=r"T: the neighbour graph has .* joined by their shortest edges"):
+            graphs.append(_device_graph.joined(W, rows, device, keep=False, **settings))
+    (theirs, one), (ours, other) = graphs
+    assert isinstance(ours, Graph)
+    np.testing.assert_allclose(ours.to_scipy().toarray(), theirs.toarray(), atol=1e-12)
+    np.testing.assert_array_equal(one.labels, other.labels)
+    assert one.n_components == other.n_components >= 3

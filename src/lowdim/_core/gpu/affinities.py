@@ -50,6 +50,21 @@ class Graph:
         data, ends, starts = (part.cpu().numpy() for part in (self.weights, self.ends, self.starts))
         return sparse.csr_array((data, ends, starts), shape=self.shape)
 
+    def with_edges(self, ends: np.ndarray, weight: Any) -> Graph:
+        """With edges (m, 2) that it lacks, in both directions, all of one weight."""
+        torch, n, new = self.device.torch, len(self.starts) - 1, self.device.tensor(ends).long()
+        keys = torch.cat([self.rows.long() * n + self.ends, new[:, 0] * n + new[:, 1], new[:, 1] * n + new[:, 0]])
+        values = torch.cat([self.weights, self.weights.new_full((2 * len(new),), float(weight))])
+        keys, order = keys.sort(stable=True)
+        return Graph.of_pairs(self.device, keys, values[order], n)
+
+    def weakest_link(self) -> float:
+        """The least, over rows that have edges, of the weight of their heaviest edge; 1 where there is no edge."""
+        counts = self.starts.diff()
+        if not len(self.weights):
+            return 1.0
+        return float(self.device.torch.segment_reduce(self.weights, "max", lengths=counts[counts > 0]).min())
+
     def entropy(self) -> float:
         """In nats, of the weights as one distribution."""
         return -sum(float((part * part.clamp(min=1e-300).log()).sum()) for part in self.weights.split(2**26))

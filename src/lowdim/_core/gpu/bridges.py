@@ -1,8 +1,8 @@
 """The shortest edges between groups of rows on a device, which join the components of a neighbour graph.
 
-Two steps. Products in TF32 (eleven bits) give for each row a lower and an upper bound of its distance to the nearest
-row of every group, once for all groups. Rows that could hold the shortest edge of a group by these bounds are few; they
-are searched again exactly, so that the edges are those of an exact search of all pairs.
+Two steps. Products of eleven bits (half precision or TF32) give for each row a lower and an upper bound of its distance
+to the nearest row of every group, once for all groups. Rows that could hold the shortest edge of a group by these are
+few; they are searched again exactly, so that the edges are those of an exact search of all pairs.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from lowdim._core.gpu.nearest import Rows, nearest_rows
 from lowdim._core.gpu.stress import power_of_two
 
 MOST_GROUPS = 64  # more are searched one by one
+TINY = 2.0**-23  # twice the spacing of the smallest numbers of half precision, and a little
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +48,7 @@ class Bounds:
         least = least_of_groups(device, rows.shifted.float(), Y, norms, starts) + own[:, None]
         product = own.sqrt()[:, None] * longest
         sums = 4 * (X.shape[1] + 8) * float(np.finfo(np.float32).eps) * (product + own[:, None] + longest.square())
+        sums += TINY * np.sqrt(X.shape[1]) * (own.sqrt()[:, None] + longest)  # cells below the range of half precision
         return cls(device, X, unit, labels, least, TF32 * product + sums)
 
     def on(self, device: Device) -> Bounds:
@@ -83,14 +85,14 @@ class Bounds:
 
 
 def least_of_groups(device: Device, Q: Any, Y: Any, norms: Any, starts: Any) -> Any:
-    """The least |y|² - 2 q.y over each group, by products in TF32 where the device has them.
+    """The least |y|² - 2 q.y over each group, by products of eleven bits where the device has them.
 
     Parameters
     ----------
     device : Device
         Where the tensors are.
     Q, Y : tensor of shape (m, d) and (n, d)
-        In single precision; the rows of Y group after group.
+        In single precision, no cell above 2^15; the rows of Y group after group.
     norms : tensor of shape (n,)
         |y|².
     starts : tensor of shape (groups + 1,)

@@ -21,7 +21,8 @@ PROBES = 3  # cells searched at first; then half as many again each time
 MOST = 0.25  # of all cells: beyond, comparing all pairs is as fast
 SAMPLE = 500  # rows on which the recall is measured
 PER_MEAN, ROUNDS = 64, 8  # of k-means: rows of the sample for each mean, and rounds
-TILE = 256  # queries that are compared with one cell at a time
+FEW = 16  # nearest cells of a row that are listed at first
+LONGEST = 128  # neighbours: longer lists are not made by the fused kernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,15 +43,18 @@ class Cells:
     starts: Any
     sizes: Any
     near: Any  # (n, most) cells by the distance of their means, for each row; int32
+    means: Any
 
     @classmethod
-    def of(cls, device: Device, rows: Rows, n_cells: int, most: int) -> Cells:
+    def of(cls, device: Device, rows: Rows, means: Any, most: int) -> Cells:
         torch = device.torch
-        means = _means(device, rows.shifted, n_cells)
-        near = _nearest_means(device, rows.shifted, means, most)
+        if device.fused is not None and most <= FEW:
+            near = device.fused.nearest_means(torch, rows.shifted, means, most)
+        else:
+            near = _nearest_means(device, rows.shifted, means, most)
         order = near[:, 0].argsort(stable=True)
-        sizes = torch.bincount(near[:, 0], minlength=n_cells)
-        return cls(order, sizes.cumsum(0) - sizes, sizes, near)
+        sizes = torch.bincount(near[:, 0], minlength=len(means))
+        return cls(order, sizes.cumsum(0) - sizes, sizes, near, means)
 
 
 def _means(device: Device, X: Any, n_cells: int) -> Any:
@@ -88,7 +92,7 @@ def n_cells(n: int) -> int:
 
 def list_bytes(n: int) -> int:
     """Of the lists of nearest cells."""
-    return 4 * n * max(PROBES, int(MOST * n_cells(n)))
+    return 4 * n * max(PROBES, min(FEW, int(MOST * n_cells(n))))
 
 
 def nearest_by_cells(device: Device, X: Any, k: int) -> Found:
@@ -110,24 +114,33 @@ def nearest_by_cells(device: Device, X: Any, k: int) -> Found:
     """
     torch = device.torch
     rows, count = Rows.of(X), n_cells(len(X))
-    most = max(PROBES, int(MOST * count))
-    cells = Cells.of(device, rows, count, most)
-    best = (
-        torch.full((len(X) + 1, k), torch.inf, device=X.device),
-        torch.zeros((len(X) + 1, k), dtype=torch.int64, device=X.device),
-    )
     drawn = torch.linspace(0, len(X) - 1, min(SAMPLE, len(X)), device=X.device, dtype=torch.float64).long()
     kth = _kth(device, rows, drawn, k)
-    done, recall, wanted = 0, 0.0, PROBES
+    means, most = _means(device, rows.shifted, count), max(PROBES, int(MOST * count))
+    for cells in sorted({min(FEW, most), most}):  # long lists of cells take long to make, and are hardly ever needed
+        lists, recall, probes = _searched(device, rows, Cells.of(device, rows, means, cells), k, (drawn, kth))
+        if recall >= RECALL:
+            squares, indices = lists.measured()
+            short = squares[:, -1].isinf().nonzero()[:, 0]  # the cells had fewer rows
+            if len(short):
+                squares[short], indices[short] = search(device, rows, Rows.of(X[short], rows.center), k, short)
+            return Found(squares, indices, recall, probes)
+        del lists
+    squares, indices = search(device, rows, rows, k, torch.arange(len(X), device=X.device))
+    return Found(squares, indices, 1.0, count)
+
+
+def _searched(device: Device, rows: Rows, cells: Cells, k: int, sample: tuple[Any, Any]) -> tuple[Any, float, int]:
+    """The lists after as many cells as the recall on a sample needs, or all; the recall, and how many cells."""
+    fused = device.fused if k < LONGEST else None
+    lists = Lists(device, rows, cells, k) if fused is None else fused.Lists(device, rows, cells, k)
+    done, recall, wanted, most = 0, 0.0, PROBES, cells.near.shape[1]
     while recall < RECALL and done < most:
-        for probe in range(done, min(wanted, most)):
-            _search_cells(device, rows, cells, probe, best)
+        for number in range(done, min(wanted, most)):
+            lists.compare(number, _tiles(device, cells, lists.near[:, number].long(), lists.tile))
         done, wanted = min(wanted, most), wanted + (wanted + 1) // 2
-        recall = _recall(device, X, drawn, best[1], kth)
-    if recall < RECALL:
-        squares, indices = search(device, rows, rows, k, torch.arange(len(X), device=X.device))
-        return Found(squares, indices, 1.0, count)
-    return Found(*measured(device, X, X, best[1][:-1]), recall, done)
+        recall = _recall(rows.given, sample[0], lists.some(sample[0]), sample[1], k)
+    return lists, recall, done
 
 
 def _kth(device: Device, rows: Rows, drawn: Any, k: int) -> Any:
@@ -136,29 +149,69 @@ def _kth(device: Device, rows: Rows, drawn: Any, k: int) -> Any:
     return search(device, rows, some, k, drawn)[0][:, -1]
 
 
-def _recall(device: Device, X: Any, drawn: Any, indices: Any, kth: Any) -> float:
+def _recall(X: Any, drawn: Any, lists: tuple[Any, Any], kth: Any, k: int) -> float:
     """The share of neighbours that are no farther than the k-th nearest, so that ties do not matter."""
-    found = measured(device, X, X[drawn], indices[drawn])[0]
-    return float((found <= kth[:, None] * (1 + 1e-12)).double().mean())
+    indices, filled = lists
+    squares = X[indices].double().sub_(X[drawn][:, None].double()).square_().sum(dim=2)
+    found = filled & (squares <= kth[:, None] * (1 + 1e-12))
+    return float((found.sum(dim=1).clamp(max=k).double() / k).mean())
 
 
-def _search_cells(device: Device, rows: Rows, cells: Cells, probe: int, best: tuple[Any, Any]) -> None:
-    """Compare every row with its `probe`-th nearest cell, and keep what is nearer than what it has."""
-    tiles = _tiles(device, cells, cells.near[:, probe].long())
-    k, at = best[0].shape[1], 0
-    sizes = tiles.sizes.tolist()  # decreasing
-    while at < len(sizes) and sizes[at] > 0:
-        width = sizes[at]
-        until = min(len(sizes), at + device.rows(4 * TILE * (width + 1), len(sizes), copies=3))
-        _compare(device, rows, cells, tiles.part(at, until), width, k, best)
-        at = until
+class Lists:
+    """The nearest rows of every row among those compared so far."""
+
+    tile = 256  # rows that are compared with one cell at a time
+
+    def __init__(self, device: Device, rows: Rows, cells: Cells, k: int) -> None:
+        torch, n = device.torch, len(rows.given)
+        self.device, self.rows, self.cells, self.near = device, rows, cells, cells.near
+        self.best = (
+            torch.full((n + 1, k), torch.inf, device=rows.given.device, dtype=rows.shifted.dtype),
+            torch.zeros((n + 1, k), dtype=torch.int64, device=rows.given.device),
+        )
+
+    def compare(self, number: int, tiles: _Tiles) -> None:
+        """Tiles of rows, each with one cell: the nearest, second, ... of these rows."""
+        sizes, at = tiles.sizes.tolist(), 0  # decreasing
+        while at < len(sizes) and sizes[at] > 0:
+            width = sizes[at]
+            step = self.device.rows(4 * self.tile * (width + 1), len(sizes), copies=3)
+            self._compare(tiles.part(at, at + step), width)
+            at += step
+
+    def _compare(self, tiles: _Tiles, width: int) -> None:
+        """The queries of some tiles with the rows of their cells."""
+        torch, rows, cells = self.device.torch, self.rows, self.cells
+        n, k = len(rows.shifted), self.best[0].shape[1]
+        place = torch.arange(width, device=rows.shifted.device)
+        inside = place < tiles.sizes[:, None]
+        names = cells.order[(cells.starts[tiles.cells][:, None] + place).clamp(max=n - 1)]
+        norms = torch.where(inside, rows.norms[names], torch.inf)
+        Q, Y = rows.shifted[tiles.queries.clamp(max=n - 1)], rows.shifted[names]
+        table = torch.baddbmm(norms[:, None].expand(-1, self.tile, -1), Q, Y.transpose(1, 2), alpha=-2)
+        values, columns = least(self.device, table, min(k + 1, width))
+        del table
+        of, values = tiles.queries.flatten(), values.flatten(0, 1)
+        indices = names[:, None].expand(-1, self.tile, -1).gather(2, columns).flatten(0, 1)
+        values = torch.where(indices == of[:, None], torch.inf, values)
+        self.best[0][of], self.best[1][of] = merged(torch, (self.best[0][of], self.best[1][of]), (values, indices), k)
+
+    def some(self, drawn: Any) -> tuple[Any, Any]:
+        """The members of the lists of some rows, and which of them were filled."""
+        return self.best[1][drawn], ~self.best[0][drawn].isinf()
+
+    def measured(self) -> tuple[Any, Any]:
+        """Squared distances and indices of the k nearest; infinite where fewer were compared."""
+        short = self.best[0][:-1].isinf().any(dim=1)
+        squares, indices = measured(self.device, self.rows.given, self.rows.given, self.best[1][:-1])
+        return squares.masked_fill_(short[:, None], self.device.torch.inf), indices
 
 
 @dataclass(frozen=True, eq=False)
 class _Tiles:
     """Groups of queries, each with one cell to search, those of large cells first."""
 
-    queries: Any  # (tiles, TILE); the number of rows where there is none
+    queries: Any  # (tiles, rows of a tile); the number of rows where there is none
     cells: Any
     sizes: Any
 
@@ -166,34 +219,16 @@ class _Tiles:
         return _Tiles(self.queries[low:high], self.cells[low:high], self.sizes[low:high])
 
 
-def _tiles(device: Device, cells: Cells, wanted: Any) -> _Tiles:
+def _tiles(device: Device, cells: Cells, wanted: Any, tile: int) -> _Tiles:
+    """Rows and the cell that each of them is compared with, in tiles of so many rows."""
     torch = device.torch
     n, order = len(wanted), wanted.argsort(stable=True)
     counts = torch.bincount(wanted, minlength=len(cells.sizes))
-    begins, needed = counts.cumsum(0) - counts, (counts + TILE - 1) // TILE
+    begins, needed = counts.cumsum(0) - counts, (counts + tile - 1) // tile
     cell = torch.repeat_interleave(torch.arange(len(counts), device=wanted.device), needed)
     number = torch.arange(len(cell), device=wanted.device) - (needed.cumsum(0) - needed)[cell]
     sizes, by_size = cells.sizes[cell].sort(descending=True, stable=True)
     cell, number = cell[by_size], number[by_size]
-    place = number[:, None] * TILE + torch.arange(TILE, device=wanted.device)
+    place = number[:, None] * tile + torch.arange(tile, device=wanted.device)
     queries = order[(begins[cell][:, None] + place).clamp(max=n - 1)]
     return _Tiles(torch.where(place < counts[cell][:, None], queries, n), cell, sizes)
-
-
-def _compare(
-    device: Device, rows: Rows, cells: Cells, tiles: _Tiles, width: int, k: int, best: tuple[Any, Any]
-) -> None:
-    """The queries of some tiles with the rows of their cells."""
-    torch = device.torch
-    n, place = len(rows.shifted), torch.arange(width, device=rows.shifted.device)
-    inside = place < tiles.sizes[:, None]
-    names = cells.order[(cells.starts[tiles.cells][:, None] + place).clamp(max=n - 1)]
-    norms = torch.where(inside, rows.norms[names], torch.inf)
-    Q, Y = rows.shifted[tiles.queries.clamp(max=n - 1)], rows.shifted[names]
-    table = torch.baddbmm(norms[:, None].expand(-1, TILE, -1), Q, Y.transpose(1, 2), alpha=-2)
-    values, columns = least(device, table, min(k + 1, width))
-    del table
-    of, values = tiles.queries.flatten(), values.flatten(0, 1)
-    indices = names[:, None].expand(-1, TILE, -1).gather(2, columns).flatten(0, 1)
-    values = torch.where(indices == of[:, None], torch.inf, values)
-    best[0][of], best[1][of] = merged(torch, (best[0][of], best[1][of]), (values, indices), k)

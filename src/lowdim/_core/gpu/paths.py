@@ -25,7 +25,7 @@ def geodesics(device: Device, starts: Any, ends: Any, lengths: Any, sources: np.
     ----------
     device : Device
         Where to search.
-    starts, ends, lengths : ndarray
+    starts, ends, lengths : ndarray or tensor
         A symmetric graph as rows of neighbours: borders of the rows, neighbours, and lengths of the edges, >= 0.
     sources : ndarray of shape (m,)
         Different rows.
@@ -39,14 +39,77 @@ def geodesics(device: Device, starts: Any, ends: Any, lengths: Any, sources: np.
     """
     torch, n = device.torch, len(starts) - 1
     kind = torch.float32 if np.dtype(dtype) == np.float32 else torch.float64
-    graph = device.tensor(starts.astype(np.int64)), device.tensor(ends.astype(np.int32)), device.tensor(lengths, kind)
+    graph = device.tensor(starts, torch.int64), device.tensor(ends, torch.int32), device.tensor(lengths, kind)
     itemsize = 4 if kind == torch.float32 else 8
     out = torch.empty((len(sources), n), dtype=kind, device=device.name)
     width = LANES * max(1, min(-(-len(sources) // LANES), device.free() // (3 * itemsize * LANES * n * device.shrink)))
+    order = _along(device, graph, sources, kind)
     for low in range(0, len(sources), width):
-        part = sources[low : low + width]
-        out[low : low + width] = _from(device, graph, part, kind)[:, : len(part)].T
+        part = order[low : low + width]
+        out[device.tensor(part)] = _from(device, graph, sources[part], kind)[:, : len(part)].T
     return out
+
+
+def _along(device: Device, graph: Any, sources: np.ndarray, kind: Any) -> np.ndarray:
+    """An order of the sources: by their distance from the one that is farthest from the first.
+
+    Sources of a block lie near each other then: changes reach a row at about the same time from all of them.
+    """
+    if len(sources) <= LANES:
+        return np.arange(len(sources))
+    at, end = device.tensor(sources.astype(np.int64)), sources[:1]
+    for _ in range(2):
+        lengths = _from(device, graph, end, kind)[at, 0]
+        end = sources[int(lengths.nan_to_num(posinf=-1).argmax())][None]
+    return np.asarray(lengths.argsort(stable=True).cpu().numpy())
+
+
+def flow(device: Device, starts: Any, ends: Any, lengths: Any, sources: np.ndarray) -> np.ndarray | None:
+    """How many of the shortest paths from some sources run through each row; None where two of equal length do.
+
+    Parameters
+    ----------
+    device : Device
+        Where to search.
+    starts, ends, lengths : ndarray or tensor
+        As in `geodesics`.
+    sources : ndarray of shape (m,)
+        Different rows.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
+    torch, n = device.torch, len(starts) - 1
+    at, other = device.tensor(starts, torch.int64), device.tensor(ends, torch.int64)
+    rows = torch.repeat_interleave(torch.arange(n, device=other.device), at.diff())
+    edges, total = device.tensor(lengths, torch.float64), torch.zeros(n, dtype=torch.int64, device=other.device)
+    for source, far in zip(sources, geodesics(device, starts, ends, lengths, sources, np.float64), strict=True):
+        last = (far[other] + edges == far[rows]) & far[rows].isfinite() & (far[rows] > 0)
+        count = torch.bincount(rows[last], minlength=n)
+        reached = far.isfinite()
+        reached[int(source)] = False
+        if not torch.equal(count == 1, reached) or int(count.max()) > 1:
+            return None
+        parent = torch.full((n + 1,), n, dtype=torch.int64, device=other.device)
+        parent[rows[last]] = other[last]
+        behind = _behind(torch, parent)[:n]
+        behind[int(source)] = 0
+        total += behind
+    return np.asarray(total.double().cpu().numpy())
+
+
+def _behind(torch: Any, above: Any) -> Any:
+    """How many rows of a forest hang below each; `above` is the row above it, or the last number.
+
+    After step k it is known for those at most 2^k - 1 edges below, which the ancestor 2^k edges above does not count.
+    """
+    counts = torch.ones_like(above)
+    while bool((above[:-1] < len(above) - 1).any()):
+        counts = counts.index_add(0, above, counts)
+        counts[-1] = 0
+        above = above[above]
+    return counts - 1
 
 
 def _from(device: Device, graph: Any, sources: np.ndarray, kind: Any) -> Any:

@@ -18,11 +18,6 @@ PRODUCTS = 2000  # at most; what is found by then is an initialisation all the s
 ROUGH, FINEST, SHARE = 1e-3, 1e-6, 0.1  # residuals: at most so large, no smaller than needed, and a share of l
 
 
-def is_connected(graph: Graph) -> bool:
-    """Whether a path joins all rows."""
-    return bool((labels_of(graph.device, graph.rows.long(), graph.ends.long(), len(graph.starts) - 1) == 0).all())
-
-
 def labels_of(device: Any, rows: Any, ends: Any, n: int) -> Any:
     """The least number of a row that a path leads to, for each of n rows joined by edges in both directions.
 

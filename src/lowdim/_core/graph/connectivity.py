@@ -33,11 +33,11 @@ def components(G: Any, device: Device | None = None) -> tuple[int, np.ndarray]:
 
         found = devices.run(device, labels, "components")
         found = found.cpu().numpy()
-        return _by_size(found) if found.any() else (1, np.zeros(n, dtype=np.int32))
-    return _by_size(connected_components(sparse.csr_array(G), directed=False)[1])
+        return by_size(found) if found.any() else (1, np.zeros(n, dtype=np.int32))
+    return by_size(connected_components(sparse.csr_array(G), directed=False)[1])
 
 
-def _by_size(found: np.ndarray) -> tuple[int, np.ndarray]:
+def by_size(found: np.ndarray) -> tuple[int, np.ndarray]:
     """Labels numbered by decreasing size, ties by first row."""
     _, first, found, sizes = np.unique(found, return_index=True, return_inverse=True, return_counts=True)
     label = np.empty(len(sizes), dtype=np.int32)
@@ -115,14 +115,22 @@ def connect(
             "Raise n_neighbors or radius, or set disconnected to 'bridge', 'separate' or 'largest'."
         )
     if policy == "bridge":
-        G = with_edges(G, list(_bridges(X, labels, metric, owner, n_jobs, device)))
-        warn(f"{found}; they were joined by their shortest edges.")
+        G = with_edges(G, bridges(X, labels, metric=metric, owner=owner, n_jobs=n_jobs, device=device))
     elif policy == "separate":
         warn(f"{found}; each is embedded on its own.")
     else:
         kept = labels == 0
         warn(f"{found}; {int((~kept).sum())} rows outside the largest are left out.")
     return Connected(G, count, labels, kept)
+
+
+def bridges(
+    X: Any, labels: np.ndarray, *, metric: Any, owner: str, n_jobs: int | None = None, device: Any = None
+) -> list[Edge]:
+    """The shortest edges that join the components with these labels, and the warning that they do."""
+    edges = list(_bridges(X, labels, metric, owner, n_jobs, device))
+    warn(f"{owner}: the neighbour graph has {_counted(labels)}; they were joined by their shortest edges.")
+    return edges
 
 
 def bridged(G: sparse.csr_array, numbers: np.ndarray, X: Any, labels: np.ndarray, **settings: Any) -> sparse.csr_array:
@@ -186,7 +194,7 @@ def join_edges(edges: Iterable[Edge], part: np.ndarray) -> tuple[list[Edge], np.
         if a != b and np.isfinite(length):
             parent[a] = b
             taken.append((length, i, j))
-    return taken, _by_size(np.array([root(p) for p in range(len(parent))])[part])[1]
+    return taken, by_size(np.array([root(p) for p in range(len(parent))])[part])[1]
 
 
 def joined(G: sparse.csr_array, kept: np.ndarray, device: Device | None = None) -> sparse.csr_array:

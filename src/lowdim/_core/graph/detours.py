@@ -28,7 +28,8 @@ from lowdim import _native
 from lowdim._core.gpu import devices
 from lowdim._core.gpu.devices import Device
 from lowdim._core.gpu.edges import orders
-from lowdim._core.graph.connectivity import components, joined
+from lowdim._core.gpu.sparser import Lengths
+from lowdim._core.graph.connectivity import components, join_edges, joined
 from lowdim._core.graph.edges import bare_arrays, edge_rows, nearest_first, ranks, some_edges, turned
 from lowdim._core.graph.first_look import Renumbered
 from lowdim._core.graph.holes import around_holes
@@ -95,7 +96,7 @@ def short_circuits(
     edges = np.column_stack([places.row[once], G.indices[once]]).astype(np.intp)
     if spoilt <= SPOILT and not _is_chain(edges):
         return None
-    flow = _flow(G, sources, n_jobs)
+    flow = places.flow(np.ones(G.nnz, dtype=bool), np.zeros(G.shape[0], dtype=bool), sources)
     ends, busiest = np.unique(edges), np.argsort(-flow[edges].min(axis=1), kind="stable")
     return ShortCircuits(edges[busiest], ends[np.argsort(-flow[ends], kind="stable")], spoilt)
 
@@ -174,7 +175,7 @@ def _spoilt(before: Array, places: _Places, missing: Array, sources: Array, *, a
 
     `alike`: longer than what a quarter of them is too, as in a sparser graph all paths are somewhat longer.
     """
-    return _longer(before, places.lengths(joined(places.G, ~missing, places.device), sources), alike=alike)
+    return _longer(before, places.lengths_without(missing, sources), alike=alike)
 
 
 def _longer(before: Array, after: Array, *, alike: bool) -> float:
@@ -230,7 +231,7 @@ def _signs(places: _Places, k: int, found: Array | None = None, sources: int = S
     for few in sorted(_above_suspicion(k), reverse=True):
         yield places.later >= few
     kept = np.ones(places.G.nnz, dtype=bool) if found is None else ~found
-    busy = _busy_rows(places.G, kept, sources, places.n_jobs)
+    busy = _busy_rows(places, kept, sources)
     yield busy[places.row] | busy[places.G.indices]
 
 
@@ -285,6 +286,37 @@ class _Places:
             return geodesics(G, sources, n_jobs=self.n_jobs)
         return np.asarray(geodesics_on(self.device, G, sources).cpu().numpy())
 
+    def lengths_without(self, missing: Array, sources: Array) -> Array:
+        """Geodesic distances from a few rows where edges are missing, parts being joined by the shortest of these."""
+        if self.device is None:
+            return self.lengths(joined(self.G, ~missing), sources)
+        kept = ~missing
+
+        def search(on: Device) -> Array:
+            return self._there(on).joined(on.tensor(kept), join_edges).geodesics(sources)
+
+        return devices.run(self.device, search, "shortest paths")
+
+    def flow(self, kept: Array, busy: Array, sources: Array) -> Array:
+        """How many of the shortest paths from some rows run through each, along edges kept between rows not busy."""
+        found: Array | None = None
+        if self.device is not None:
+
+            def search(on: Device) -> Array | None:
+                G, closed = self._there(on), on.tensor(busy)
+                return G.kept(on.tensor(kept) & ~(closed[G.rows] | closed[G.ends])).flow(sources)
+
+            found = devices.run(self.device, search, "shortest paths")
+        if found is None:
+            edges = bare_arrays(some_edges(self.G, kept & ~(busy[self.row] | busy[self.G.indices])))
+            found = np.empty(self.G.shape[0])
+            _native.path_flow(*edges, sources, found, np.empty(len(edges[1])), n_threads(self.n_jobs))
+        return found
+
+    def _there(self, on: Device) -> Lengths:
+        """The graph on a GPU."""
+        return Lengths.of(on, self.G.indptr, self.G.indices, self.G.data)
+
     def both(self, once: Array) -> Array:
         """Marks some edges in both directions."""
         marked = np.zeros(self.G.nnz, dtype=bool)
@@ -319,12 +351,12 @@ class _Places:
         return (length >= UNEVEN * usual) | (length >= ENOUGH) | bundle if long.all() else long
 
 
-def _busy_rows(G: sparse.csr_array, kept: Array, sources: int, n_jobs: int | None) -> Array:
+def _busy_rows(places: _Places, kept: Array, sources: int) -> Array:
     """The rows that most paths run through, and those that take over without them."""
-    n, row = G.shape[0], edge_rows(G)
+    n = places.G.shape[0]
     busy, usual = np.zeros(n, dtype=bool), -1.0
     for peel in range(PEELS):
-        flow = _flow(some_edges(G, kept & ~(busy[row] | busy[G.indices])), _sources(n, peel, sources), n_jobs)
+        flow = places.flow(kept, busy, _sources(n, peel, sources))
         usual = float(np.median(flow)) if peel == 0 else usual
         busy = _busiest(flow, busy, usual)
     return busy
@@ -335,13 +367,6 @@ def _busiest(flow: Array, busy: Array, usual: float) -> Array:
     found, first = busy.copy(), np.flatnonzero(flow > BUSIER * usual)
     found[first[np.argsort(-flow[first], kind="stable")[: int(np.ceil(BUSY * len(flow)))]]] = True
     return found
-
-
-def _flow(G: sparse.csr_array, sources: Array, n_jobs: int | None) -> Array:
-    """How many of the shortest paths from the sources run through each row."""
-    node, edge = np.empty(G.shape[0]), np.empty(G.nnz)
-    _native.path_flow(*bare_arrays(G), sources, node, edge, n_threads(n_jobs))
-    return node
 
 
 def _sources(n: int, number: int, count: int = SOURCES) -> Array:

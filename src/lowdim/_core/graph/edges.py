@@ -200,8 +200,10 @@ def with_edges(G: sparse.csr_array, edges: list[Edge]) -> sparse.csr_array:
     row, column, length = np.concatenate([i, j]), np.concatenate([j, i]), np.concatenate([lengths, lengths])
     order = np.lexsort((column, row))
     row, column, length = row[order], column[order], length[order]
-    stored = (G.indices[G.indptr[here] : G.indptr[here + 1]] for here in row)
-    at = G.indptr[row] + [np.searchsorted(own, there) for own, there in zip(stored, column, strict=True)]
+    counts = np.diff(G.indptr)[row]
+    new = np.repeat(np.arange(len(row)), counts)
+    stored = np.repeat(G.indptr[row] - (np.cumsum(counts) - counts), counts) + np.arange(len(new))
+    at = G.indptr[row] + np.bincount(new[G.indices[stored] < column[new]], minlength=len(row))
     start = G.indptr + np.concatenate([[0], np.cumsum(np.bincount(row, minlength=G.shape[0]))])
     parts = (np.insert(G.data, at, length), np.insert(G.indices, at, column), _short(start))
     return sparse.csr_array(parts, shape=G.shape)

@@ -2,7 +2,7 @@
 """The loops that PyTorch alone makes in many passes, each as one kernel of Triton.
 
 Loaded only on a GPU, and only where Triton is installed, which comes with PyTorch for Linux. Their twins in plain
-PyTorch are `Edges.pull`, the sums of `GridField` and `spectral.multiply`; tests on a GPU compare them.
+PyTorch are `Edges.pull`, the sums of `GridField`, `spectral.multiply` and `cells.Lists`; tests compare them.
 """
 
 from __future__ import annotations
@@ -10,16 +10,19 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from lowdim._core.gpu.fused_kernels.cells import Lists, nearest_means
 from lowdim._core.gpu.fused_kernels.paths import relax
 from lowdim._core.gpu.fused_kernels.search import least_of_groups
 from lowdim._core.gpu.fused_kernels.stress_pass import stress
 from lowdim._core.gpu.fused_kernels.umap import Slices
 
 __all__ = [
+    "Lists",
     "Slices",
     "gather",
     "least_of_groups",
     "multiply",
+    "nearest_means",
     "pull",
     "relax",
     "spread",

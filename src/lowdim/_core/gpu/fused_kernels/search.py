@@ -20,6 +20,8 @@ def _least(
     i = tl.program_id(0).to(tl.int64) * rows + tl.arange(0, rows)
     k = tl.arange(0, cells)
     filled = i < m
+    own = q + i[:, None] * d + k[None, :]
+    x = tl.load(own, mask=filled[:, None], other=0.0)
     for group in range(groups):
         first = tl.load(starts + group)
         last = tl.load(starts + group + 1)
@@ -27,23 +29,22 @@ def _least(
         for low in range(first, last, columns):
             j = low + tl.arange(0, columns).to(tl.int64)
             there = j < last
-            products = tl.zeros([rows, columns], tl.float32)
-            for at in range(0, d, cells):
-                one = tl.load(q + i[:, None] * d + at + k[None, :], mask=filled[:, None], other=0.0)
-                other = tl.load(y + j[None, :] * d + at + k[:, None], mask=there[None, :], other=0.0)
-                products = tl.dot(one, other, products, input_precision="tf32")
+            place = y + j[None, :] * d + k[:, None]
+            products = tl.dot(x, tl.load(place, mask=there[None, :], other=0.0))
+            for at in range(cells, d, cells):
+                more = tl.load(own + at, mask=filled[:, None], other=0.0)
+                products = tl.dot(more, tl.load(place + at, mask=there[None, :], other=0.0), products)
             size = tl.load(norms + j, mask=there, other=float("inf"))
             best = tl.minimum(best, tl.min(size[None, :] - 2.0 * products, 1))
         tl.store(out + i * groups + group, best, mask=filled)
 
 
 def least_of_groups(torch, Q, Y, norms, starts) -> Any:
-    """The least |y|² - 2 q.y over each group; rows of Y lie group after group."""
+    """The least |y|² - 2 q.y over each group; rows of Y lie group after group. Products are made in half precision."""
     wide = -(-Q.shape[1] // CELLS) * CELLS
-    Q, Y = (torch.nn.functional.pad(part, (0, wide - part.shape[1])).contiguous() for part in (Q, Y))
-    out = Q.new_empty((len(Q), len(starts) - 1))
+    Q, Y = (torch.nn.functional.pad(part.half(), (0, wide - part.shape[1])).contiguous() for part in (Q, Y))
+    out = norms.new_empty((len(Q), len(starts) - 1))
     grid = (triton.cdiv(len(Q), ROWS),)
     shape = {"d": wide, "rows": ROWS, "columns": COLUMNS, "cells": CELLS}
-    stages = 2 if wide == CELLS else 1  # what fits into shared memory
-    _least[grid](Q, Y, norms, starts, out, len(Q), len(starts) - 1, **shape, num_warps=8, num_stages=stages)
+    _least[grid](Q, Y, norms, starts, out, len(Q), len(starts) - 1, **shape, num_warps=8, num_stages=3)
     return out
