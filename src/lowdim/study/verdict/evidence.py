@@ -106,6 +106,8 @@ class Evidence:
         Numbers of the rows where they have no names; None: 0, 1, 2, ...
     skipped : dict of str to str
         What could not be judged, and why.
+    n_columns : int
+        Columns of the data; 0 for distances.
     """
 
     maps: tuple[str, ...]
@@ -138,6 +140,7 @@ class Evidence:
     row_names: list[str] | None = None
     row_numbers: np.ndarray | None = None
     skipped: dict[str, str] = field(default_factory=dict)
+    n_columns: int = 0
 
     __repr__ = brief
 
@@ -186,7 +189,10 @@ def gather(case: Case, listener: Listener | None = None) -> Evidence:
     """All numbers; what cannot be computed for this data is listed with the reason, and the rest goes on."""
     maps, width, left = comparable_maps(case)
     numbers = None if case.data.table is None else case.data.table.rows
-    found = Evidence(tuple(maps), width, case.data.n, case.against, row_names=case.row_names, row_numbers=numbers)
+    columns = 0 if case.data.distances else case.data.n_columns
+    found = Evidence(
+        tuple(maps), width, case.data.n, case.against, row_names=case.row_names, row_numbers=numbers, n_columns=columns
+    )
     announce = (lambda name: None) if listener is None else listener.announce
     skipped = left | not_searched(case)
     if case.data.n < LEAST_ROWS or not maps:

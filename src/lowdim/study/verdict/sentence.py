@@ -18,7 +18,7 @@ class Sentence:
     ----------
     topic : str
         The question: "structure", "neighbours", "distances", "not to be read", "along the data", "labels", "rows",
-        "groups", "between groups", "dimension", "linear", "stability", "gaps" or "not judged".
+        "groups", "between groups", "dimension", "linear", "stability", "gaps", "few rows" or "not judged".
     text : str
         The answer in words.
     numbers : dict
