@@ -1,14 +1,21 @@
 """Odd values of every argument of every public function: an answer, or an error of ours that names its owner."""
 
+import copy
+import functools
 import inspect
+import time
 from decimal import Decimal
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import lowdim
-from lowdim._core.params import InvalidParameter, checked, flag
+from lowdim import scverse
+from lowdim._core.params import InvalidParameter, checked, flag, plain
+from lowdim.study.running import Limits
 from tests import odd_inputs as odd
+from tests.scverse.test_scverse import Cells, counts
 from tests.test_vocabulary_functions import FUNCTIONS as PUBLIC
 
 X = odd.plain()
@@ -22,22 +29,8 @@ ODD = [
     *(float("nan"), float("inf"), True, None, "", "auto", b"auto", (), [], {}, [1, 2], ["a"], 1j, Decimal("0.5")),
     *(object(), int, np.array(2), np.array([2.0]), np.array([])),
 ]
-# Tables and labels are swept in test_robustness.py; what cannot be given without a file or a figure is not here.
-TABLES = {
-    "X",
-    "Z",
-    "D",
-    "y",
-    "labels",
-    "estimator",
-    "model",
-    "target",
-    "source",
-    "items",
-    "embeddings",
-    "progress",
-    "callback",
-}
+# Tables and labels are swept in test_robustness.py.
+TABLES = {"X", "Z", "D", "y", "labels", "model", "target", "source", "items", "embeddings", "adata"}
 GIVEN = {
     "X": X,
     "Z": Z,
@@ -62,33 +55,55 @@ OWN = {
     "trust.fractures": {"model": lowdim.TSNE(2, perplexity=5, max_iter=60, random_state=0).fit(X)},
     "dissimilarities": {"metric": "euclidean"},
     "low_rank": {"n_components": 1},
+    "compare": {"verdict": False},
+    "scverse.umap": {"maxiter": 10},
+    "scverse.tsne": {"perplexity": 5},
+    "scverse.trust": {"n_null": 1, "estimator": lowdim.PCA(2)},
 }
-# (function, argument): why some values are left out.
-LONG = {
-    "n_null",
-    "n_resamples",
-    "n_draws",
-    "n_folds",
-    "m",
-    "n_permutations",
-    "max_iter",
-}  # as many rounds as asked for: a billion of them take that long
+# As many rounds as asked for: a billion of them take that long.
+LONG = {"n_null", "n_resamples", "n_draws", "n_folds", "m", "n_permutations", "max_iter", "maxiter", "stability"}
+# Values that are taken start a process, or write files: test_isolated.py and test_checkpoint.py have them.
+STARTS = {
+    "limit_time": lambda value: Limits.of(value, None, False, "compare").isolate,
+    "limit_memory": lambda value: Limits.of(None, value, False, "compare").isolate,
+    "own_process": lambda value: value is True,
+    "checkpoint": lambda value: isinstance(value, str) and value,
+}
+SLOW = 1.0  # seconds of processor time that an answer about an odd value may take
 SKIPPED = {"kernels", "plot", "load", "save", "transform_batches", "config"}  # drawn, written, or not a single call
 
 
 def functions():
-    return {path: f for path, f in PUBLIC.items() if path.split(".")[0] not in SKIPPED}
+    steps = {f"scverse.{name}": getattr(scverse, name) for name in scverse.__all__}
+    steps = {path: f for path, f in steps.items() if inspect.isfunction(f)}
+    return {path: f for path, f in PUBLIC.items() if path.split(".")[0] not in SKIPPED} | steps
+
+
+@functools.cache
+def cells():
+    """An object with the places of AnnData, with components, a graph and a map."""
+    X, labels = counts(60, 60, groups=1)
+    made = Cells(X)
+    made.obs["kind"] = pd.Categorical([f"kind {label}" for label in labels])
+    scverse.pca(made, 5)
+    scverse.neighbors(made, 8)
+    made.obsm["X_umap"] = made.obsm["X_pca"][:, :2].copy()
+    return made
 
 
 def settings_of(path, function):
     named = inspect.signature(function).parameters
-    return {name: value for name, value in {**GIVEN, **CHEAP, **OWN.get(path, {})}.items() if name in named}
+    given = {**GIVEN, **CHEAP, **OWN.get(path, {})}
+    if path.startswith("scverse."):
+        given = {"adata": copy.deepcopy(cells()), "estimator": lowdim.PCA(1), **OWN.get(path, {})}
+    return {name: value for name, value in given.items() if name in named}
 
 
 def swept(path, arguments):
     function = functions()[path]
     given, wrong = settings_of(path, function), {}
     within = [each.split(".")[-1] for each in functions() if path == "datasets.load"]  # the generators speak
+    within += ["scverse.pca", "trust.rows", "trust.groups"] if path.startswith("scverse.") else []
     owners = (path, path.split(".")[-1], "Ranks.of", "scores", "shepard", *within, *lowdim._ESTIMATORS)
     for name in arguments:
         for value in ODD:
@@ -96,10 +111,28 @@ def swept(path, arguments):
                 continue
             if name == "metric" and value is int:  # a callable, whose own error the user has to see
                 continue
-            said = odd.outcome(lambda n=name, v=value: (function(**given | {n: v}), None)[1], owners)
-            if said:
-                wrong[f"{name}={value!r}"] = said
+            if name in STARTS and starts(STARTS[name], value):
+                continue
+            started = time.process_time()
+            said = odd.outcome(lambda n=name, v=value: called(function, given | {n: v}), owners)
+            if said or time.process_time() - started > SLOW:
+                wrong[f"{name}={value!r}"] = said or "an answer, late"
     return wrong
+
+
+def called(function, given):
+    """None; a KeyError, which scanpy's users expect for names that are not there, as a ValueError."""
+    try:
+        function(**given)
+    except KeyError as error:
+        raise ValueError(error.args[0]) from error
+
+
+def starts(asked, value):
+    try:
+        return asked(plain(value))
+    except ValueError:
+        return False
 
 
 def arguments_of(path):
@@ -118,9 +151,13 @@ def test_odd_threads_and_seeds(path):
     assert swept(path, [name for name in ("n_jobs", "random_state") if name in arguments_of(path)]) == {}
 
 
-# What compare does not check yet: kinds, reference, row_names, checkpoint and verbose of other types.
+@pytest.mark.parametrize("path", ["compare", *(f"scverse.{name}" for name in ("pca", "neighbors", "diffmap", "embed"))])
+def test_odd_values_of_the_functions_with_most_arguments(path):
+    assert swept(path, arguments_of(path)) == {}
+
+
 @pytest.mark.deep
-@pytest.mark.parametrize("path", [path for path in functions() if path != "compare"])
+@pytest.mark.parametrize("path", functions())
 def test_odd_values_of_every_argument(path):
     assert swept(path, arguments_of(path)) == {}
 

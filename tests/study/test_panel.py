@@ -5,6 +5,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 from lowdim import compare
+from lowdim.study.columns.counts import Counts
 from lowdim.study.methods import find
 from lowdim.study.panel import Traits, choose_panel, takes_holes
 from lowdim.study.settings import Settings
@@ -75,8 +76,36 @@ def test_labels_add_lda_where_it_has_a_map():
     assert "lda" not in choose_panel(Traits(300, 10, n_classes=3, n_categories=2)).names
 
 
-def test_few_rows_and_wide_tables_and_distances():
-    assert not {"isomap", "tsne"} & set(choose_panel(Traits(6, 3)).names)
+@pytest.mark.parametrize(
+    ("traits", "names"),
+    [
+        (Traits(12, 5000), ("pca", "mds")),
+        (Traits(6, 3), ("pca", "mds")),
+        (Traits(12, 5000, n_classes=4), ("pca", "mds")),  # lda tells any classes of so few rows apart
+        (Traits(12, 5000, counts=Counts(0)), ("pca", "ca", "mds")),
+        (Traits(12, 5000, counts=Counts(2)), ("pca", "mds")),
+        (Traits(12, 6, n_categories=2), ("famd", "classical-mds", "mds")),
+        (Traits(12, 12, distances=True), ("classical-mds", "mds")),
+        (Traits(12, 1), ("pca",)),
+        (Traits(12, 9, incomplete=True), ("pca", "mds")),
+    ],
+)
+def test_few_rows_get_methods_that_place_each_row_by_all_others(traits, names):
+    panel = choose_panel(traits)
+    assert panel.names == names
+    assert ("only methods that place each row by all others" in panel.reasons[0]) == (traits.n_columns > 1)
+
+
+def test_the_panel_of_few_rows_runs_without_a_warning(rng):
+    found = compare(rng.normal(size=(12, 300)), n_jobs=1)
+    assert (found.names, found.failures) == (["pca", "mds", "random"], {})
+    assert all(not outcome.warnings for outcome in found.outcomes)
+    said = str(found.verdict)
+    assert "Read from the pca map which rows are near each other" in said
+    assert "With 300 columns for 12 rows, some columns tell any groups apart" in said
+
+
+def test_wide_tables_and_distances():
     assert "ica" not in choose_panel(Traits(50, 500)).names
     assert "pca" not in choose_panel(Traits(50, 50, distances=True)).names
 

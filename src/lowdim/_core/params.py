@@ -6,10 +6,11 @@ A rule is a sentence and a test: `whole(1) | none()` reads "a whole number >= 1 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from numbers import Integral, Real
+from os import PathLike
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -108,6 +109,26 @@ def jobs() -> Rule:
 
 def mapping() -> Rule:
     return Rule("a dict", lambda v: isinstance(v, Mapping))
+
+
+def names() -> Rule:
+    """Names one after the other; a single text is none, as its letters would be meant."""
+    return Rule(
+        "a list of names",
+        lambda v: isinstance(v, Iterable) and getattr(v, "ndim", 1) == 1 and not isinstance(v, (str, bytes, Mapping)),
+    )
+
+
+def place() -> Rule:
+    return Rule("the path of a folder", lambda v: isinstance(v, PathLike) or (isinstance(v, str) and v != ""))
+
+
+def estimator() -> Rule:
+    """An instance that copies can be made of."""
+    return Rule(
+        "an estimator with fit_transform and get_params (an object, not its class)",
+        lambda v: not isinstance(v, type) and hasattr(v, "fit_transform") and hasattr(v, "get_params"),
+    )
 
 
 def _is_whole(v: Any) -> bool:

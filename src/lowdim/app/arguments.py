@@ -29,6 +29,7 @@ def read_options(arguments: Namespace, **more: Any) -> ReadOptions:
         asked=tuple(arguments.kinds),
         rows=arguments.rows,
         drop_rows=tuple(arguments.drop_rows),
+        keep_totals=arguments.keep_totals,
         na=tuple(arguments.na),
         header=not arguments.no_header,
         has_header=arguments.header,

@@ -20,7 +20,7 @@ from lowdim._core.tables.kinds import some_of
 from lowdim.app.column_names import one_name, quoted, resolved
 from lowdim.app.errors import UserError, with_option_names
 from lowdim.app.label_file import with_labels
-from lowdim.app.left_out_rows import with_note_on_summary, without_rows, without_total
+from lowdim.app.left_out_rows import with_note_on_summary, without_rows, without_totals
 from lowdim.app.read_options import ReadOptions
 from lowdim.app.reading.any_file import read_any
 from lowdim.app.reading.loaded import Loaded, counted, listed, missing_values
@@ -218,10 +218,13 @@ def assemble(name: str, frame: pl.DataFrame, how: ReadOptions, *, source: str, n
     """Find out what the columns are, apply the options and check the result."""
     if not frame.width or (not frame.height and how.need_columns):
         raise UserError(f"{source}: the table is empty ({frame.height} rows, {frame.width} columns).")
-    frame, total = without_total(frame, how.drop_rows)
+    frame, total = without_totals(frame, how)
     table = _understood(frame, resolved(how, frame.columns), source)
     found = InputTable(name, table, (*notes, *total, *table.notes), frame=frame)
-    found = without_rows(found, how.drop_rows, source) if how.drop_rows else with_note_on_summary(found)
+    if how.drop_rows:
+        found = without_rows(found, how.drop_rows, source)
+    elif not how.keep_totals:
+        found = with_note_on_summary(found)
     found = _without_holes(found, how, source)
     if found.n_rows < how.min_rows:
         raise UserError(f"{source}: at least {how.min_rows} rows are needed; got {found.n_rows}.")

@@ -78,6 +78,10 @@ def _row_options(group: argparse._ArgumentGroup) -> None:
         help="leave out rows by their names, or by their numbers (from 1) where they have none (repeatable)",
     )  # fmt: skip
     group.add_argument(
+        "--keep-totals", action="store_true",
+        help="keep last rows called total, mean and the like whose numbers are those of the rows above",
+    )  # fmt: skip
+    group.add_argument(
         "--na", metavar="TEXT", action="append", default=[],
         help="text or number that means a missing value, but in names and ids of rows (repeatable)",
     )  # fmt: skip

@@ -30,6 +30,7 @@ class ReadOptions:
     asked: tuple[str, ...] = ()  # KIND:COLUMN as typed
     rows: str = "all"  # or "complete"
     drop_rows: tuple[str, ...] = ()  # names or numbers of rows to leave out, as typed
+    keep_totals: bool = False  # True: last rows that sum up the others are rows like them
     missing: str = "error"  # or "keep"
     na: tuple[str, ...] = ()
     unmarked: tuple[str, ...] = ()  # columns that name the rows, in which `na` does not count

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from lowdim._core import params
 from lowdim.linear.pca.pca import PCA
 from lowdim.linear.truncated_svd import TruncatedSVD
 from lowdim.scverse import _reading, _theirs
@@ -14,6 +15,24 @@ from lowdim.scverse import _reading, _theirs
 OWNER = "scverse.pca"
 
 
+def _is_float(dtype: Any) -> bool:
+    try:
+        return dtype is not None and not isinstance(dtype, np.generic) and np.issubdtype(np.dtype(dtype), np.floating)
+    except TypeError:
+        return False
+
+
+_KEY = params.none() | params.text()
+
+
+@params.checked(
+    OWNER,
+    n_comps=params.none() | params.whole(1),
+    layer=_KEY,
+    dtype=params.Rule("a type of floating-point numbers, such as float32", _is_float),
+    key_added=_KEY,
+    use_highly_variable=params.none() | params.flag(),
+)
 def pca(
     adata: Any,
     n_comps: int | None = None,

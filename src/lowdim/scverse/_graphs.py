@@ -17,7 +17,18 @@ from lowdim.neighbor_embedding.umap import UMAP
 from lowdim.neighbor_graph import NeighborGraph
 from lowdim.scverse import _reading, _theirs
 
+_KEY = params.none() | params.text()
 
+
+@params.checked(
+    "scverse.neighbors",
+    n_pcs=params.none() | params.whole(0),
+    use_rep=_KEY,
+    metric=params.text() | params.function(),
+    search=params.one_of("auto", "exact", "approximate"),
+    metric_kwds=params.none() | params.mapping(),
+    key_added=_KEY,
+)
 def neighbors(
     adata: Any,
     n_neighbors: int = 15,
@@ -121,6 +132,7 @@ def _without_itself(graph: sparse.csr_array) -> sparse.csr_array:
     return found
 
 
+@params.checked("scverse.diffmap", n_comps=params.whole(1), neighbors_key=_KEY)
 def diffmap(
     adata: Any,
     n_comps: int = 15,

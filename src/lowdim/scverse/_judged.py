@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from lowdim._core import params
 from lowdim.linear.pca.pca import PCA
 from lowdim.neighbor_embedding.tsne import TSNE
 from lowdim.neighbor_embedding.umap import UMAP
@@ -16,6 +17,14 @@ from lowdim.trust.rows import VERDICTS, rows
 OWNER = "scverse.trust"
 
 
+@params.checked(
+    OWNER,
+    basis=params.text(),
+    groupby=params.none() | params.text(),
+    estimator=params.none() | params.estimator(),
+    use_rep=params.none() | params.text(),
+    n_pcs=params.none() | params.whole(0),
+)
 def trust(
     adata: Any,
     basis: str = "umap",

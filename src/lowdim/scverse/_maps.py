@@ -7,13 +7,28 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from lowdim._core import params
 from lowdim.neighbor_embedding.tsne import TSNE
 from lowdim.neighbor_embedding.umap import UMAP
 from lowdim.scverse import _paga, _reading, _theirs
 
 ENOUGH = 3.0  # neighbours for each unit of perplexity
+_KEY = params.none() | params.text()
+_ESTIMATOR = params.Rule(
+    "an estimator with fit_transform (an object, not its class)",
+    lambda v: not isinstance(v, type) and hasattr(v, "fit_transform"),
+)
+_PCS = params.none() | params.whole(0)
 
 
+@params.checked(
+    "scverse.umap",
+    maxiter=params.none() | params.whole(0),
+    alpha=params.real(0, 1000, open_low=True),
+    gamma=params.real(0),
+    key_added=_KEY,
+    neighbors_key=_KEY,
+)
 def umap(
     adata: Any,
     *,
@@ -107,6 +122,15 @@ def umap(
     return adata if copy else None
 
 
+@params.checked(
+    "scverse.tsne",
+    n_pcs=_PCS,
+    use_rep=_KEY,
+    perplexity=params.real(1),
+    metric=params.text() | params.function(),
+    key_added=_KEY,
+    neighbors_key=_KEY,
+)
 def tsne(
     adata: Any,
     n_pcs: int | None = None,
@@ -185,6 +209,7 @@ def tsne(
     return adata if copy else None
 
 
+@params.checked("scverse.embed", estimator=_ESTIMATOR, use_rep=_KEY, n_pcs=_PCS, key_added=_KEY)
 def embed(
     adata: Any,
     estimator: Any,

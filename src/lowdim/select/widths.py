@@ -287,9 +287,9 @@ def _checked(X: Any, y: Any, criterion: str) -> tuple[np.ndarray, np.ndarray | N
         return X, None
     if y is None:
         raise ValueError(f"{OWNER}: y must have a label for each row with criterion='labels'; got None.")
+    if np.shape(y) not in ((len(X),), (len(X), 1)):
+        raise ValueError(f"{OWNER}: y must have a label for each of the {len(X)} rows; got {params.shown(y)}.")
     labels = np.unique(column_or_1d(y), return_inverse=True)[1]
-    if len(labels) != len(X):
-        raise ValueError(f"{OWNER}: y must have a label for each of the {len(X)} rows; got {len(labels)}.")
     if not labels.any():
         raise ValueError(
             f"{OWNER}: y must have at least two classes; got one. Without y, the criterion is reconstruction."

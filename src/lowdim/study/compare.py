@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,8 @@ import numpy as np
 import lowdim
 from lowdim._core.gpu import devices
 from lowdim._core.neighbors import shared
-from lowdim._core.params import checked
+from lowdim._core.params import checked, flag, function, mapping, none, place, shown, text, whole
+from lowdim._core.params import names as list_of_names
 from lowdim._core.renamed import renamed_arguments
 from lowdim._core.runtime.rng import generator
 from lowdim.study.columns import Kind, Wishes
@@ -39,7 +40,17 @@ from lowdim.study.verdict.evidence import LEAST_ROWS, Case
 
 
 @renamed_arguments(callback="progress", n_neighbors="graph_neighbors", memory_limit="limit_memory")
-@checked("compare")
+@checked(
+    "compare",
+    n_components=whole(1),
+    columns=list_of_names() | none(),
+    drop=list_of_names(),
+    kinds=mapping() | none(),
+    label_name=text() | none(),
+    checkpoint=place() | none(),
+    progress=function() | none(),
+    verbose=whole(0) | flag(),
+)
 def compare(
     X: Any,
     y: Any = None,
@@ -179,7 +190,7 @@ def compare(
     ['pca', 'isomap', 'random']
     """
     _check_given(y, on_interrupt)
-    start, seed, width = time.perf_counter(), _seed(random_state), _width(n_components)
+    start, seed, width = time.perf_counter(), _seed(random_state), int(n_components)
     limits = Limits.of(limit_time, limit_memory, own_process, "compare")
     items = isinstance(metric, str) and metric == "precomputed" and isinstance(reference, str)
     X, y, drawn = rows_in_memory(X, y, seed, items, reference=reference, anchors=anchors, row_names=row_names)
@@ -242,22 +253,14 @@ def _expected(
 def _wishes(y: Any, row_names: Any, columns: Any, drop: Any, kinds: Any) -> Wishes:
     """What the user decided about the columns."""
     return Wishes(
-        columns=_listed(columns, "columns"),
-        drop=_listed(drop, "drop"),
+        columns=() if columns is None else tuple(map(str, columns)),
+        drop=tuple(map(str, drop)),
         label=y if isinstance(y, str) else None,
         names=row_names if isinstance(row_names, str) else None,
         kinds=dict(kinds or {}),
         find_label=y is None,
         option={"columns": "columns", "drop": "drop", "label": "y =", "names": "row_names =", "kinds": "kinds"},
     )
-
-
-def _listed(names: Any, what: str) -> tuple[str, ...]:
-    if names is None:
-        return ()
-    if isinstance(names, str) or not isinstance(names, Iterable):
-        raise TypeError(f"compare: {what} must be a list of column names; got {names!r}.")
-    return tuple(str(name) for name in names)
 
 
 def _evidence(case: Case, steps: Steps, on_interrupt: str) -> tuple[Evidence | None, str | None]:
@@ -284,12 +287,6 @@ def _panel(methods: Any, traits: Traits, has_label: bool) -> Panel | None:
     return every_method(has_label) if isinstance(methods, str) and methods == ALL else None
 
 
-def _width(n_components: Any) -> int:
-    if isinstance(n_components, bool) or not hasattr(n_components, "__index__") or n_components < 1:
-        raise ValueError(f"compare: n_components must be a whole number of at least 1; got {n_components!r}.")
-    return int(n_components)
-
-
 def _seed(random_state: Any) -> int:
     """One whole number that repeats the run, whatever was passed."""
     if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
@@ -312,6 +309,10 @@ def _labels(y: Any, data: Data, name: str | None) -> Labels | None:
 def _row_names(names: Any, data: Data) -> list[str] | None:
     if names is None or isinstance(names, str):
         return data.names if data.distances else None if data.table is None else data.table.names
+    if not list_of_names().accepts(names):
+        raise TypeError(
+            f"compare: row_names must be {list_of_names().text}, or the column of X that has them; got {shown(names)}."
+        )
     listed = [str(name) for name in names]
     if len(listed) != data.n_given:
         raise ValueError(

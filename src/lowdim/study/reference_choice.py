@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from lowdim._core.incomplete.holes import METRICS, Holes
+from lowdim._core.params import shown
 from lowdim._core.runtime.rng import generator
 from lowdim._core.tables import missing
 from lowdim._core.tables.brief import brief
@@ -129,7 +130,7 @@ def _gower(
 
 
 def _given(reference: Any, n: int, metric: Any, owner: str) -> ReferenceChoice:
-    rows = check_array(reference, dtype=(np.float64, np.float32), estimator=owner, input_name="reference")
+    rows = _numbers(reference, n, owner)
     if rows.shape[0] != n:
         raise ValueError(f"{owner}: reference must have {n} rows, as many as X; got {rows.shape[0]}.")
     if isinstance(metric, str) and metric == "precomputed":
@@ -137,6 +138,20 @@ def _given(reference: Any, n: int, metric: Any, owner: str) -> ReferenceChoice:
     check_rows_differ(rows, owner, "reference")
     text = f"{_name(metric)} distances between the rows given as reference, {rows.shape[1]} columns"
     return ReferenceChoice("given", text, rows, metric, "ambient", n_columns=rows.shape[1])
+
+
+def _numbers(reference: Any, n: int, owner: str) -> np.ndarray:
+    """The rows given, as numbers; an error for what is no such table."""
+    try:
+        return np.asarray(
+            check_array(reference, dtype=(np.float64, np.float32), estimator=owner, input_name="reference")
+        )
+    except (ValueError, TypeError) as problem:
+        said = "" if np.ndim(reference) != 2 else f" {str(problem).splitlines()[0]}"
+        raise type(problem)(
+            f"{owner}: reference must be 'ambient', 'geodesic' or an array of {n} rows of finite numbers; "
+            f"got {shown(reference)}.{said}"
+        ) from problem
 
 
 def _name(metric: Any) -> str:

@@ -94,7 +94,7 @@ class RowTrust:
         return f"RowTrust of {n} rows: {shares}; against {self.against}"
 
 
-@params.checked("trust.rows")
+@params.checked("trust.rows", estimator=params.estimator() | params.none())
 def rows(
     X: Any,
     Z: Any,

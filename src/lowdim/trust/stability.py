@@ -80,7 +80,7 @@ class Stability:
         )
 
 
-@params.checked("trust.stability")
+@params.checked("trust.stability", estimator=params.estimator(), progress=params.function() | params.none())
 def stability(
     X: Any,
     estimator: Any,

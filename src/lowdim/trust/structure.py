@@ -91,7 +91,7 @@ class StructureTest:
         return f"StructureTest: {of_map}, p = {self.map_p_value:.2g}; with distances p = {self.p_value:.2g}, {lead}"
 
 
-@params.checked("trust.structure")
+@params.checked("trust.structure", estimator=params.estimator())
 def structure(
     X: Any,
     estimator: Any,

@@ -1,5 +1,7 @@
 """What a column is taken for, and why."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -87,7 +89,65 @@ def test_names_of_ids(name):
     shuffled = [(i * 17) % 101 + 1000 for i in range(N)]
     assert column(shuffled, name).kind == "id"
     assert column(shuffled, "weight").kind == "number"
-    assert column([1, 1, *shuffled], name).kind == "number"  # an id is different in each row
+    twice = column([1, 1, *shuffled], name)
+    assert (twice.kind, twice.doubt, twice.other) == ("id", "1 is there more than once", "number")
+    assert column([i % 20 for i in range(N)], name).kind == "number"  # an id is different in each row
+
+
+PATIENTS = list(range(1000, 1301))
+
+
+def changed(places, values):
+    new = dict(zip(places, values, strict=True))
+    return [new.get(i, number) for i, number in enumerate(PATIENTS)]
+
+
+@pytest.mark.parametrize("name", ["patient number", "v1"])
+@pytest.mark.parametrize(
+    ("values", "doubt"),
+    [
+        (PATIENTS[::-1], ""),
+        (changed([7], [10070]), "10070 is out of order, as with a wrong digit"),
+        (changed([0], [9000]), "9000 is out of order, as with a wrong digit"),
+        (changed([300], [1]), "1 is out of order, as with a wrong digit"),
+        (changed([7], [1071]), "1071 is there twice"),
+        (sorted([*PATIENTS, 1012, 1100]), "1012, 1100 are there twice"),
+        (changed([4, 50, 90, 130], [9, 9, 7000, 3]), "9, 9, 7000 and 1 more are out of order, as with a wrong digit"),
+        ([n for n in PATIENTS if n % 7], ""),
+        ([*range(1000, 1100), *range(2000, 2100), *range(7000, 7100)], ""),
+        (changed([7, 90], [None, None]), ""),
+        ([None if n % 50 == 3 else n for n in changed([7], [10070])], "10070 is out of order, as with a wrong digit"),
+    ],
+    ids=["backwards", "one digit more", "the first", "the last", "two digits exchanged", "duplicates", "four wrong",
+         "gaps", "centres", "missing", "missing and wrong"],
+)  # fmt: skip
+def test_an_id_with_mistakes_is_an_id(name, values, doubt):
+    found = column(values, name)
+    assert (found.kind, found.doubt) == ("id", doubt), found.why
+    assert found.other == ("number" if doubt else "")
+
+
+def test_what_is_no_id_with_mistakes(rng):
+    quantity = rng.integers(0, 400, 300)
+    for values in (quantity, np.sort(quantity), np.sort(rng.integers(0, 10**6, 300)), np.repeat(range(60), 5),
+                   np.tile(range(60), 5), changed(range(0, 300, 10), [3] * 30), [*PATIENTS[:5], 5000, *PATIENTS[5:9]]):  # fmt: skip
+        assert column([int(value) for value in values], "v1").kind == "number"
+
+
+def test_names_of_rows_that_are_there_twice():
+    names = [f"P{n}" for n in PATIENTS]
+    found = column([*names, "P1003"], "patient")
+    assert (found.kind, found.doubt) == ("id", "'P1003' is there more than once")
+    assert column([*names, "P1003"], "remark").kind == "text"
+    assert column([f"P{n // 3}" for n in PATIENTS], "patient").kind == "text"
+
+
+def test_long_columns_are_read_at_once():
+    values = np.arange(1_000_000.0)
+    values[500_000] = 7.0
+    started = time.process_time()
+    assert kind_of("v1", values).kind == "id"
+    assert time.process_time() - started < 3
 
 
 def test_codes_are_pointed_out_and_stay_numbers():

@@ -113,7 +113,10 @@ def test_maps_with_other_numbers_of_columns_are_not_ranked_together():
 
 def test_few_rows_get_no_verdict():
     found = lowdim.compare(np.random.default_rng(0).normal(size=(12, 4)), methods=["pca"]).verdict
-    assert [sentence.text for sentence in found.sentences] == ["No verdict: 12 rows are too few (at least 30)."]
+    verdict, read = found.sentences
+    assert verdict.text == "No verdict: 12 rows are too few (at least 30)."
+    assert read.topic == "few rows"
+    assert read.text.endswith("which are far from all others. Groups, gaps, and which map scores best can be chance.")
 
 
 def test_it_can_be_left_out():

@@ -16,28 +16,19 @@ import numpy as np
 
 from lowdim.study.columns.column import Column, Conversion, as_text, is_missing
 from lowdim.study.columns.date_text import as_dates, as_moments, order_doubt, unclear_dates
+from lowdim.study.columns.ids import id_of_numbers, id_of_texts, named_id
 from lowdim.study.columns.scales_of_words import order_of
 from lowdim.study.columns.text_values import Reading, as_numbers, as_yes_no, no_number, several_units
 
 MOST_LEVELS = 50  # different values of a category
 MOST_CODES = 12  # different whole numbers that may be codes
-ENOUGH_ROWS = 8  # that whole numbers in ascending order are no accident
 NOTHING = ("", "na", "n/a", "#n/a", "nan", "-", "--", "?", ".")  # texts that stand for a missing cell
 CODES = "may be codes of categories"
 LONG = 60  # characters of a text that is no name
-_ID_NAME = re.compile(
-    r"^(.*[ _.-])?(id|ids|uuid|guid|index|idx|row|rowid|rownames?|nr|no|number)$|^unnamed: ?[0-9]+$|^$"
-)
-_ID_CAMEL = re.compile(r"[a-z](I[Dd]|N[or]|Number|Index)$")
-_ID_OWNER = re.compile(
-    r"^(patient|subject|participant|respondent|sample|specimen|customer|client|user|person|student|employee|household|"
-    r"record|case|item|product|order|animal|plot|tree)s?[ _.-]?(id|nr|no|num|number|code|key)$"
-)
 _CODE_NAME = re.compile(
     r"(^|[ _.-])(code|type|class|kind|zip|postcode|region|area|group|category|status|gender|sex|month|weekday|race|"
     r"site|batch|plate|cluster|district|sector|origin)([ _.-]|$)"
 )
-_ID_SHARE = 0.9  # of the rows that an id must name
 _SAMPLE = 64  # cells looked at before a whole column is
 
 
@@ -96,9 +87,9 @@ def _numbers(name: str, values: np.ndarray, how: str) -> Column:
         return _dates(name, *moments)
     if not _whole(values):
         return Column(name, "number", values, f"{how or 'numbers'}, {span}")
-    reason = _id_reason(name, values)
+    reason, doubt = id_of_numbers(name, values)
     if reason:
-        return Column(name, "id", values, reason)
+        return Column(name, "id", values, reason, doubt=doubt, other="number" if doubt else "")
     levels = np.unique(values[~np.isnan(values)])
     why = f"{how or 'whole numbers'}, {span}"
     if len(levels) == 2 and not how:
@@ -112,29 +103,6 @@ def _whole(values: np.ndarray) -> bool:
         if not (np.isfinite(there).all() and (there == np.round(there)).all()):
             return False
     return True
-
-
-def _id_reason(name: str, values: np.ndarray) -> str:
-    """Why whole numbers are an id; empty if they are not."""
-    there = values[~np.isnan(values)]
-    if len(there) < max(4, _ID_SHARE * len(values)):
-        return ""
-    values = there  # a blank last line or a line of totals has no id
-    steps = np.diff(values)
-    if (steps > 0).all() and (len(values) >= ENOUGH_ROWS or _named_id(name)):
-        span = values[-1] - values[0] + 1
-        if span == len(values):
-            return f"row numbers, {as_text(float(values[0]))} to {as_text(float(values[-1]))}"
-        if span <= 2 * len(values) + 10 or _named_id(name):
-            return "whole numbers that only increase, as row numbers with gaps do"
-    if _named_id(name) and len(np.unique(values)) == len(values):
-        return "a different whole number in each row, and the name of an id"
-    return ""
-
-
-def _named_id(name: str) -> bool:
-    name = name.strip()
-    return any((_ID_NAME.match(name.lower()), _ID_OWNER.match(name.lower()), _ID_CAMEL.search(name)))
 
 
 def _code_doubt(name: str, levels: np.ndarray, n: int) -> dict[str, Any]:
@@ -224,12 +192,14 @@ def _words(name: str, cells: np.ndarray, different: list[str]) -> Column:
     if units := several_units(different):
         doubt = f"numbers with different units ({', '.join(units)}): bring them to one unit"
         return Column(name, "text", cells, f"{levels} different texts in {n} rows", doubt=doubt)
-    wrong = "" if _named_id(name) else no_number(different)
+    wrong = "" if named_id(name) else no_number(different)
     unlike = f"most are numbers, but not {short(wrong)}: correct the cells that are written otherwise" if wrong else ""
     if levels == n and n > 3 and longest <= LONG and not unlike:
         long = all(text.isdigit() and len(text) > 15 for text in different)
         what = "number, too long for a quantity," if long else "text"
         return Column(name, "id", cells, f"a different {what} in each row")
+    if longest <= LONG and (reason := id_of_texts(name, cells, different))[0]:
+        return Column(name, "id", cells, reason[0], doubt=reason[1])
     prose = levels > max(2, n // 4) and _are_sentences(different)
     if levels <= max(2, n // 2) and levels <= MOST_LEVELS and longest <= 4 * LONG and not prose:
         shown = ", ".join(short(text, 20) for text in different[:3]) + (", ..." if levels > 3 else "")

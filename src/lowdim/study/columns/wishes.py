@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from lowdim._core.params import names as names_rule
 from lowdim._core.runtime.printable import printable
 from lowdim.study.columns.column import KINDS, Conversion
 from lowdim.study.suggestions import did_you_mean
@@ -81,6 +82,11 @@ class Wishes:
                 )
 
     def _check_order(self, name: str, levels: Sequence[str]) -> None:
+        if not names_rule().accepts(levels):
+            raise TypeError(
+                f"{self.owner}: {self.option['kinds']} of {name!r} must be one of {', '.join(ASKED)}, or the list of "
+                f"its values, lowest first; got {levels!r}."
+            )
         given = [str(level) for level in levels]
         twice = next((level for level in given if given.count(level) > 1), None)
         if len(given) < 2 or twice is not None:

@@ -111,6 +111,8 @@ class Evidence:
         Numbers of the rows where they have no names; None: 0, 1, 2, ...
     skipped : dict of str to str
         What could not be judged, and why.
+    n_columns : int
+        Columns of the data; 0 for distances.
     """
 
     maps: tuple[str, ...]
@@ -144,6 +146,7 @@ class Evidence:
     row_names: list[str] | None = None
     row_numbers: np.ndarray | None = None
     skipped: dict[str, str] = field(default_factory=dict)
+    n_columns: int = 0
 
     __repr__ = brief
 
@@ -197,7 +200,10 @@ class Listener(Protocol):
 def gather(case: Case, listener: Listener | None = None) -> Evidence:
     """All numbers; what cannot be computed for this data is listed with the reason, and the rest goes on."""
     maps, width, left = comparable_maps(case)
-    found = Evidence(tuple(maps), width, case.data.n, case.against, drawn=case.drawn, **case.called())
+    columns = 0 if case.data.distances else case.data.n_columns
+    found = Evidence(
+        tuple(maps), width, case.data.n, case.against, drawn=case.drawn, n_columns=columns, **case.called()
+    )
     announce = (lambda name: None) if listener is None else listener.announce
     skipped = left | not_searched(case)
     if case.data.n < LEAST_ROWS or not maps:

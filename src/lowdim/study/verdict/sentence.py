@@ -19,7 +19,8 @@ class Sentence:
     ----------
     topic : str
         The question: "rows compared", "structure", "neighbours", "distances", "not to be read", "along the data",
-        "labels", "rows", "groups", "between groups", "dimension", "linear", "stability", "gaps" or "not judged".
+        "labels", "rows", "groups", "between groups", "dimension", "linear", "stability", "gaps", "few rows" or
+        "not judged".
     text : str
         The answer in words.
     numbers : dict

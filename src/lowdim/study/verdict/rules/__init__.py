@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lowdim.study.verdict.evidence import Evidence
+from lowdim.study.verdict.evidence import LEAST_ROWS, Evidence
 from lowdim.study.verdict.rules.of_maps import (
     along,
     dimension,
@@ -27,10 +27,27 @@ from lowdim.study.verdict.rules.of_structure import order, structure
 from lowdim.study.verdict.sentence import Sentence, Verdict
 
 
+def few_rows(found: Evidence) -> list[Sentence]:
+    """What can be read from maps of rows that are too few for a verdict."""
+    if not found.maps or found.n_rows >= LEAST_ROWS:
+        return []
+    text = (
+        f"Read from the {found.maps[0]} map which rows are near each other, and which are far from all others. Groups, "
+        "gaps, and which map scores best can be chance."
+    )
+    if found.n_columns > found.n_rows:
+        text += (
+            f" With {found.n_columns:,} columns for {found.n_rows} rows, some columns tell any groups apart: a group "
+            "needs other rows to confirm it."
+        )
+    numbers = {"rows": found.n_rows, "columns": found.n_columns or None}
+    return [Sentence("few rows", text, numbers)]
+
+
 def not_judged(found: Evidence) -> list[Sentence]:
     """What this verdict leaves open."""
     if "all" in found.skipped:
-        return [Sentence("not judged", f"No verdict: {found.skipped['all']}.")]
+        return [Sentence("not judged", f"No verdict: {found.skipped['all']}."), *few_rows(found)]
     return [Sentence("not judged", f"Not judged: {name} ({reason}).") for name, reason in found.skipped.items()]
 
 
