@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from lowdim._core.gpu import cells
 from lowdim._core.gpu.affinities import Graph, calibrated, joint
-from lowdim._core.gpu.cells import list_bytes
 from lowdim._core.gpu.devices import BLOCK_BYTES, Device
 from lowdim._core.gpu.fuzzy import memberships, union
 from lowdim._core.gpu.moments import moments
@@ -23,7 +23,7 @@ from lowdim.neighbor_embedding import _fuzzy, _init
 
 MOST_COLUMNS = 8192  # of a covariance matrix; rows that are longer are initialised on the CPU
 PAIR = 114  # bytes of a row and its neighbour where both directions are sorted, measured at 1 and 10 million rows
-LISTED = 50  # the same while neighbours are searched
+LISTED = 50  # the same while neighbours of fewer rows are searched
 RESOLVED = 1e-8  # an eigenvalue below this part of the first may be rounding: the CPU decides the rank
 
 
@@ -61,12 +61,13 @@ def principal(device: Device, X: Any, k: int) -> np.ndarray | None:
 def needs(n: int, d: int, k: int, itemsize: int) -> dict[str, int]:
     """Bytes on the device for n rows with k neighbours at the peak: in the search, or where pairs are sorted."""
     rows = {"rows": n * d * (itemsize + 4), "map and forces": 64 * n}
-    search: dict[str, int] = {"neighbours": LISTED * n * k, "blocks": min(9 * BLOCK_BYTES // 4, 24 * n * n)}
     if n >= MANY:
-        search["cells"] = list_bytes(n)
+        search = cells.needs(n, d, k)
     else:  # measured at 15 and at 90 neighbours
         share = min(1.0, 4 / 9 + max(0, k - 15) / 135)
-        search["blocks"] = max(int(share * search["blocks"]), neighbor_needs(n, d, itemsize, k)["blocks"])
+        blocks = int(share * min(9 * BLOCK_BYTES // 4, 24 * n * n))
+        blocks = max(blocks, neighbor_needs(n, d, itemsize, k)["blocks"])
+        search = {"neighbours": LISTED * n * k, "blocks": blocks}
     pairs: dict[str, int] = {"pairs, sorted": PAIR * n * k}
     return rows | (search if sum(search.values()) > sum(pairs.values()) else pairs)
 

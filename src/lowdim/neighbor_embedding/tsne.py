@@ -35,7 +35,7 @@ PERPLEXITY = 30.0
 ALL_PAIRS = 3000  # rows up to which the exact solver takes all others as neighbours, as the original method does
 
 
-class TSNE(_new_rows.PlacesRows, _init.FromEarlier, MapsBlocks, Reducer):  # type: ignore[misc]
+class TSNE(_new_rows.PlacesRows, _init.FromEarlier, MapsBlocks, Reducer):  # type: ignore[override]
     """t-SNE: groups similar rows, as groups of points in a plane.
 
     Rows are neighbours with probability p_ij, a Gaussian around each row whose width fits `perplexity` neighbours.
@@ -431,14 +431,8 @@ class TSNE(_new_rows.PlacesRows, _init.FromEarlier, MapsBlocks, Reducer):  # typ
         k = _new_rows.n_near(len(fitted), perplexity)
         place = devices.find(self.device, "TSNE")
         groups = _new_rows.neighbors_of_new(self._neighborhood(k, place), self._rows, X, k)
-        settings: dict[str, Any] = {
-            "device": place,
-            "theta": self.theta,
-            "dof": self.dof,
-            "n_jobs": self.n_jobs,
-            "perplexity": perplexity,
-        }
-        return _new_rows.place_by_affinities(groups, fitted, **settings)
+        settings = {"theta": self.theta, "dof": self.dof, "n_jobs": self.n_jobs, "perplexity": perplexity}
+        return _new_rows.place_by_affinities(groups, fitted, device=place, **settings)
 
     def _n_graph(self, n: int) -> int:
         return int(self._n_near(n, "tree"))

@@ -44,7 +44,7 @@ def _among(W: Any, rows: np.ndarray) -> Any:
     return W if len(rows) == W.shape[0] else W[rows][:, rows]
 
 
-class UMAP(_fuzzy.WithGraph, _init.FromEarlier, Reducer):  # type: ignore[misc]
+class UMAP(_fuzzy.WithGraph, _init.FromEarlier, Reducer):  # type: ignore[override]
     """UMAP: groups similar rows, as groups of points in a plane; fast for many rows.
 
     Row j is a neighbour of row i with membership exp(-(d_ij - rho_i) / sigma_i): 1 for the nearest row, and in sum

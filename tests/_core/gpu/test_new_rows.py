@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 import lowdim
-from lowdim._core.gpu.equal_rows import all_different
+from lowdim._core.gpu.edges import all_different
 from lowdim._core.gpu.new_rows import FixedField
 from lowdim.neighbor_embedding import _new_rows
 

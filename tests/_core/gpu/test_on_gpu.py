@@ -11,7 +11,7 @@ from lowdim._core.gpu import bridges, coranking, devices, gaussian, paths, spect
 from lowdim._core.gpu.affinities import Graph
 from lowdim._core.gpu.attraction import Edges
 from lowdim._core.gpu.cells import nearest_by_cells
-from lowdim._core.gpu.equal_rows import all_different
+from lowdim._core.gpu.edges import all_different
 from lowdim._core.gpu.repulsion import GridField
 from lowdim._core.gpu.sampling import Draws, Sampler
 from lowdim._core.graph import geodesics, neighbor_graph
@@ -80,11 +80,12 @@ def test_fused_cells_find_what_their_twin_finds(gpu, monkeypatch, k, d, dtype):
     fused = nearest_by_cells(gpu, gpu.tensor(rows), k)
     monkeypatch.setattr(devices, "kernels", lambda: None)
     plain = nearest_by_cells(gpu, gpu.tensor(rows), k)
-    assert fused.recall == pytest.approx(plain.recall, abs=0.004)
-    one, other = (np.sort(found.indices.cpu().numpy(), axis=1) for found in (fused, plain))
+    assert min(fused.recall, plain.recall) >= 0.99
+    one, other = (found.indices.cpu().numpy() for found in (fused, plain))
     shared = np.mean([len(np.intersect1d(a, b)) / k for a, b in zip(one[::37], other[::37], strict=True)])
-    assert shared > 0.99 if fused.probes == plain.probes else shared > 0.98
-    assert not (fused.indices == torch.arange(30_000, device="cuda")[:, None]).any()
+    assert shared > 0.98
+    assert fused.squares.isfinite().all()
+    assert all(len(set(row)) == k and i not in row for i, row in enumerate(one.tolist()))
     assert (fused.squares.diff(dim=1) >= 0).all()
 
 

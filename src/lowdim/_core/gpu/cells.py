@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from lowdim._core.gpu.devices import Device
+from lowdim._core.gpu.devices import BLOCK_BYTES, Device
 from lowdim._core.gpu.nearest import Rows, least, measured, merged, search
 
 RECALL = 0.99  # of the neighbours of a row; the search ends there
@@ -76,13 +76,15 @@ def _means(device: Device, X: Any, n_cells: int) -> Any:
 def _nearest_means(device: Device, X: Any, means: Any, most: int) -> Any:
     torch = device.torch
     norms = means.square().sum(dim=1)
-    parts = []
-    for part in X.split(device.rows(4 * len(means), len(X), copies=3)):
+    found = torch.empty((len(X), most), dtype=torch.int32, device=X.device)
+    for low in range(0, len(X), step := device.rows(16 * len(means), len(X), copies=3)):
+        part = X[low : low + step]
         table = torch.addmm(norms.expand(len(part), -1), part, means.T, alpha=-2)
-        parts.append(
-            table.argmin(dim=1)[:, None] if most == 1 else table.topk(most, dim=1, largest=False).indices.int()
-        )
-    return torch.cat(parts)
+        if most == 1:
+            found[low : low + step, 0] = table.argmin(dim=1)
+        else:
+            found[low : low + step] = table.topk(most, dim=1, largest=False).indices
+    return found
 
 
 def n_cells(n: int) -> int:
@@ -90,9 +92,11 @@ def n_cells(n: int) -> int:
     return max(4, int(2 ** round(np.log2(np.sqrt(n) / 2))))
 
 
-def list_bytes(n: int) -> int:
-    """Of the lists of nearest cells."""
-    return 4 * n * max(PROBES, min(FEW, int(MOST * n_cells(n))))
+def needs(n: int, d: int, k: int) -> dict[str, int]:
+    """Bytes of a search by the fused kernel beside the rows: these in their cells, lists of cells and of neighbours."""
+    listed, length = max(PROBES, min(FEW, int(MOST * n_cells(n)))), max(16, 2 ** int(np.ceil(np.log2(k + 1))))
+    measured = 16 * n * k + min(BLOCK_BYTES, 8 * n * length)
+    return {"cells": 4 * n * (-(-d // 64) * 64 + 2 * listed), "neighbours": 8 * n * length + measured}
 
 
 def nearest_by_cells(device: Device, X: Any, k: int) -> Found:
@@ -137,7 +141,7 @@ def _searched(device: Device, rows: Rows, cells: Cells, k: int, sample: tuple[An
     done, recall, wanted, most = 0, 0.0, PROBES, cells.near.shape[1]
     while recall < RECALL and done < most:
         for number in range(done, min(wanted, most)):
-            lists.compare(number, _tiles(device, cells, lists.near[:, number].long(), lists.tile))
+            lists.compare(number, _tiles(device, cells, lists.wanted(number), lists.tile))
         done, wanted = min(wanted, most), wanted + (wanted + 1) // 2
         recall = _recall(rows.given, sample[0], lists.some(sample[0]), sample[1], k)
     return lists, recall, done
@@ -164,11 +168,15 @@ class Lists:
 
     def __init__(self, device: Device, rows: Rows, cells: Cells, k: int) -> None:
         torch, n = device.torch, len(rows.given)
-        self.device, self.rows, self.cells, self.near = device, rows, cells, cells.near
+        self.device, self.rows, self.cells = device, rows, cells
         self.best = (
             torch.full((n + 1, k), torch.inf, device=rows.given.device, dtype=rows.shifted.dtype),
             torch.zeros((n + 1, k), dtype=torch.int64, device=rows.given.device),
         )
+
+    def wanted(self, number: int) -> Any:
+        """The nearest, second, ... cell of every row."""
+        return self.cells.near[:, number].long()
 
     def compare(self, number: int, tiles: _Tiles) -> None:
         """Tiles of rows, each with one cell: the nearest, second, ... of these rows."""

@@ -1,11 +1,21 @@
-"""Neighbour graphs and landmarks on a device: the twins of `graph.neighbor_graph` and of the farthest-point choice."""
+"""Neighbour graphs, their parts, landmarks and equal rows on a device: the twins of what `graph` and `tables` have."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
+from lowdim._core.gpu import paths
 from lowdim._core.gpu.devices import Device
+from lowdim._core.gpu.spectral import labels_of
 from lowdim._core.gpu.stress import power_of_two
+from lowdim._core.runtime.rng import generator
+
+ODD = 0xBF58476D1CE4E5B9 - 2**64  # a multiplier that spreads bits well (Stafford, 2011), as a signed number
+HIGH = 2**32 - 1
 
 
 def symmetric(device: Device, indices: np.ndarray, distances: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -99,3 +109,96 @@ def farthest(device: Device, X: np.ndarray, m: int, first: int) -> np.ndarray:
         closest = torch.minimum(closest, torch.cat([(part - here).square_().sum(dim=1) for part in parts]))
         closest[chosen[j : j + 1]] = -1
     return np.asarray(chosen.cpu().numpy())
+
+
+def all_different(device: Device, X: np.ndarray) -> bool:
+    """False where two rows have the same hash, as all equal rows do.
+
+    Parameters
+    ----------
+    device : Device
+        Where to sort.
+    X : ndarray of shape (n, d)
+        Rows of float32 or float64.
+
+    Returns
+    -------
+    bool
+    """
+    torch, keys = device.torch, []
+    factors = device.tensor(2 * generator(0).integers(2**62, size=X.shape[1], dtype=np.int64) + 1)
+    for low in range(0, len(X), step := device.rows(16 * X.shape[1], len(X))):
+        part = device.tensor(X[low : low + step]) + 0  # -0 becomes 0
+        bits = part.view(torch.int32 if part.element_size() == 4 else torch.int64).long()
+        bits = (bits ^ ((bits >> 32) & HIGH)) * ODD
+        keys.append(((bits ^ ((bits >> 32) & HIGH)) * factors).sum(dim=1))
+    found = torch.cat(keys).sort().values
+    return not bool((found[1:] == found[:-1]).any())
+
+
+@dataclass(frozen=True, eq=False)
+class Lengths:
+    """A symmetric graph as rows of sorted neighbours, with the lengths of the edges in double precision.
+
+    `joined` is the twin of `connectivity.joined`.
+    """
+
+    device: Device
+    n: int
+    rows: Any  # int64
+    ends: Any  # int64
+    lengths: Any
+
+    @classmethod
+    def of(cls, device: Device, starts: np.ndarray, ends: np.ndarray, lengths: np.ndarray) -> Lengths:
+        """From borders of the rows, neighbours and lengths."""
+        torch, n = device.torch, len(starts) - 1
+        counts = device.tensor(starts, torch.int64).diff()
+        rows = torch.repeat_interleave(torch.arange(n, device=counts.device), counts)
+        return cls(device, n, rows, device.tensor(ends, torch.int64), device.tensor(lengths, torch.float64))
+
+    def kept(self, which: Any) -> Lengths:
+        """Some of its edges alone."""
+        return Lengths(self.device, self.n, self.rows[which], self.ends[which], self.lengths[which])
+
+    def starts(self) -> Any:
+        """The borders of the rows."""
+        torch = self.device.torch
+        return torch.nn.functional.pad(torch.bincount(self.rows, minlength=self.n).cumsum(0), (1, 0))
+
+    def joined(self, which: Any, join: Callable[[Any, np.ndarray], Any]) -> Lengths:
+        """Some of its edges, and the shortest others that join their connected components.
+
+        `join` takes edges (length, row, row) in order, and the component of each row; it gives the edges that join.
+        """
+        torch, rest = self.device.torch, self.kept(which)
+        label = torch.unique(labels_of(self.device, rest.rows, rest.ends, self.n), return_inverse=True)[1]
+        across = ((label[self.rows] != label[self.ends]) & (self.rows < self.ends)).nonzero()[:, 0]
+        if not len(across):
+            return rest
+        across = across[self.lengths[across].argsort(stable=True)]
+        pair = torch.stack([label[self.rows[across]], label[self.ends[across]]]).sort(dim=0).values
+        keys, order = (pair[0] * self.n + pair[1]).sort(stable=True)
+        first = torch.ones_like(keys, dtype=torch.bool)
+        first[1:] = keys[1:] != keys[:-1]
+        across = across[order[first].sort().values]  # the shortest of two components
+        edges = [part[across].tolist() for part in (self.lengths, self.rows, self.ends)]
+        taken = join(zip(*edges, strict=True), label.cpu().numpy())[0]
+        return rest._with(*(np.array(part) for part in zip(*taken, strict=True)))
+
+    def _with(self, lengths: np.ndarray, one: np.ndarray, other: np.ndarray) -> Lengths:
+        """And some more edges, in both directions."""
+        torch, n = self.device.torch, self.n
+        length, i, j = self.device.tensor(lengths, torch.float64), self.device.tensor(one), self.device.tensor(other)
+        keys, order = torch.cat([self.rows * n + self.ends, i * n + j, j * n + i]).sort()
+        rows = torch.div(keys, n, rounding_mode="floor")
+        return Lengths(self.device, n, rows, keys - rows * n, torch.cat([self.lengths, length, length])[order])
+
+    def geodesics(self, sources: np.ndarray) -> np.ndarray:
+        """Lengths of the shortest paths from some rows."""
+        found = paths.geodesics(self.device, self.starts(), self.ends, self.lengths, sources, np.float64)
+        return np.asarray(found.cpu().numpy())
+
+    def flow(self, sources: np.ndarray) -> np.ndarray | None:
+        """How many of the shortest paths from some rows run through each; None where two of equal length do."""
+        return paths.flow(self.device, self.starts(), self.ends, self.lengths, sources)

@@ -31,7 +31,7 @@ class FixedField(GridField):
         self.low, self.high = ends[0] - wider, ends[1] + wider
         spacing = self._spacing(float((self.high - self.low).max()))
         self.used = [int(span / spacing) + 2 * REACH + 2 for span in self.high - self.low]
-        self.fields = None
+        self.fields: Any = None
         if np.prod([2.0 * cells for cells in self.used]) > MOST_NODES:
             return  # a map so wide is mostly empty space: all pairs
         sizes = [int(SMOOTH[np.searchsorted(SMOOTH, 2 * max(self.used))])] * len(self.used)

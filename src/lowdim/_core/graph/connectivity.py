@@ -197,10 +197,10 @@ def join_edges(edges: Iterable[Edge], part: np.ndarray) -> tuple[list[Edge], np.
     return taken, by_size(np.array([root(p) for p in range(len(parent))])[part])[1]
 
 
-def joined(G: sparse.csr_array, kept: np.ndarray, device: Device | None = None) -> sparse.csr_array:
-    """Some edges of G, and the shortest others that join their connected components (which a GPU may find)."""
+def joined(G: sparse.csr_array, kept: np.ndarray) -> sparse.csr_array:
+    """Some edges of G, and the shortest others that join their connected components."""
     rest, row = some_edges(G, kept), edge_rows(G)
-    label = components(rest, device)[1]
+    label = components(rest)[1]
     across = np.flatnonzero((label[row] != label[G.indices]) & (row < G.indices))
     across = across[np.argsort(G.data[across], kind="stable")]
     pair = np.sort(np.stack([label[row[across]], label[G.indices[across]]]).astype(np.int64), axis=0)

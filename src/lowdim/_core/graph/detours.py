@@ -27,8 +27,7 @@ from scipy import sparse
 from lowdim import _native
 from lowdim._core.gpu import devices
 from lowdim._core.gpu.devices import Device
-from lowdim._core.gpu.edges import orders
-from lowdim._core.gpu.sparser import Lengths
+from lowdim._core.gpu.edges import Lengths, orders
 from lowdim._core.graph.connectivity import components, join_edges, joined
 from lowdim._core.graph.edges import bare_arrays, edge_rows, nearest_first, ranks, some_edges, turned
 from lowdim._core.graph.first_look import Renumbered

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from lowdim._core.gpu import devices
 from lowdim._core.gpu.devices import Device
-from lowdim._core.gpu.equal_rows import all_different
+from lowdim._core.gpu.edges import all_different
 from lowdim._core.graph import Connected, connect, neighbor_graph, stored_edges
 from lowdim._core.graph.detours import LEAST, LONGER, SEEN_FROM, short_circuits, unseen
 from lowdim._core.graph.repair import NO_REPAIR, Repair, Repaired, Suspicious, repaired, usual_degree
@@ -245,8 +245,8 @@ class Distinct:
         `given`: the rows are nodes of a graph, which are all different. A `device` looks whether there are any.
         """
         n = X.shape[0]
-        dense = device is not None and not given and not sparse.issparse(X)
-        if dense and devices.run(device, lambda on: all_different(on, X), "equal rows"):
+        place = None if given or sparse.issparse(X) else device
+        if place is not None and devices.run(place, lambda on: all_different(on, X), "equal rows"):
             return cls(np.arange(n), np.arange(n), np.ones(n, dtype=np.int64))
         keys = np.arange(n) if given else hashes(X)
         _, first, kind, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)

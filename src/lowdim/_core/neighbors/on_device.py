@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from lowdim._core.gpu import devices
+from lowdim._core.gpu import cells, devices
 from lowdim._core.gpu.bridges import MOST_GROUPS, Bounds
 from lowdim._core.gpu.cells import nearest_by_cells
 from lowdim._core.gpu.devices import Device
@@ -138,5 +138,5 @@ def needs(n: int, d: int, itemsize: int, k: int) -> dict[str, int]:
     parts = {"rows": n * d * (itemsize + 4), "neighbours": 32 * n * k}
     products, differences = min(devices.BLOCK_BYTES, 4 * n * n), 12 * n * d * (k + k // 8 + 8)
     if n >= MANY:
-        return parts | {"blocks": 3 * products}
+        return parts | cells.needs(n, d, k)
     return parts | {"blocks": max(products, min(3 * devices.BLOCK_BYTES // 2, differences))}

@@ -35,6 +35,29 @@ def _taken(low_bins, high_bins, best, on, columns: tl.constexpr, far: tl.constex
 
 
 @triton.jit
+def _listed(
+    low_bins, high_bins, list_values, list_members, begin,
+    length: tl.constexpr, columns: tl.constexpr, segment: tl.constexpr, far: tl.constexpr,
+):  # fmt: skip
+    """Lists after the least of the bins took the places of the worst, as long as they are less."""
+    worst = tl.max(list_values, 1)
+    best = tl.min(low_bins, 1)
+    on = best < worst
+    where = tl.arange(0, length)
+    while tl.max(on.to(tl.int32), 0) > 0:
+        which, low_bins, high_bins = _taken(low_bins, high_bins, best, on, columns, far)
+        slot = tl.min(tl.where(list_values == worst[:, None], where[None, :], length), 1)
+        put = (where[None, :] == slot[:, None]) & on[:, None]
+        member = begin + (best & (segment - 1)) * columns + which
+        list_values = tl.where(put, (best & -segment)[:, None], list_values)
+        list_members = tl.where(put, member[:, None], list_members)
+        worst = tl.max(list_values, 1)
+        best = tl.min(low_bins, 1)
+        on = best < worst
+    return list_values, list_members
+
+
+@triton.jit
 def _binned(square, number, low_bins, high_bins, keep: tl.constexpr):
     """The two least of each bin, with one more tile."""
     key = (square.to(tl.int32, bitcast=True) & keep) | number
@@ -71,7 +94,6 @@ def _compare(
     slots = q.to(tl.int64)[:, None] * length + tl.arange(0, length)[None, :]
     list_values = tl.load(values + slots, mask=filled[:, None], other=0)
     list_members = tl.load(members + slots, mask=filled[:, None], other=0)
-    worst = tl.max(list_values, 1)
     for begin in range(tl.load(starts + cell), last, segment * columns):
         low_bins = tl.full([rows, columns], far, tl.int32)
         high_bins = tl.full([rows, columns], far, tl.int32)
@@ -89,19 +111,9 @@ def _compare(
             if own:
                 square = tl.where(j[None, :] == q[:, None], float("inf"), square)
             low_bins, high_bins = _binned(square, number, low_bins, high_bins, -segment)
-        best = tl.min(low_bins, 1)
-        on = best < worst
-        while tl.max(on.to(tl.int32), 0) > 0:
-            which, low_bins, high_bins = _taken(low_bins, high_bins, best, on, columns, far)
-            where = tl.arange(0, length)
-            slot = tl.min(tl.where(list_values == worst[:, None], where[None, :], length), 1)
-            put = (where[None, :] == slot[:, None]) & on[:, None]
-            member = begin + (best & (segment - 1)) * columns + which
-            list_values = tl.where(put, (best & -segment)[:, None], list_values)
-            list_members = tl.where(put, member[:, None], list_members)
-            worst = tl.max(list_values, 1)
-            best = tl.min(low_bins, 1)
-            on = best < worst
+        list_values, list_members = _listed(
+            low_bins, high_bins, list_values, list_members, begin, length, columns, segment, far
+        )
     tl.store(values + slots, list_values, mask=filled[:, None])
     tl.store(members + slots, list_members, mask=filled[:, None])
 
@@ -229,8 +241,8 @@ class Lists:
         self.device, self.torch, self.given, self.order, self.k = device, torch, rows.given, cells.order, k
         self.cells, self.wide = _columns(rows.shifted.shape[1])
         self.means = torch.nn.functional.pad(cells.means, (0, self.wide - cells.means.shape[1])).contiguous()
-        self.near = cells.near[self.order]
-        self.homes = self.near[:, 0].contiguous()
+        self.near = cells.near
+        self.homes = self.near[:, 0][self.order]
         self.points = rows.shifted.new_zeros((n, self.wide))
         at = self.points[:, : rows.shifted.shape[1]]
         torch.sub(rows.shifted[self.order], cells.means[self.homes.long()], out=at)
@@ -239,6 +251,10 @@ class Lists:
         self.length = max(16, triton.next_power_of_2(k + 1))
         self.values = torch.full((n, self.length), FAR, dtype=torch.int32, device=rows.given.device)
         self.members = torch.zeros_like(self.values)
+
+    def wanted(self, number: int) -> Any:
+        """The nearest, second, ... cell of every row, in the order of the rows inside."""
+        return self.near[:, number][self.order].long()
 
     def compare(self, number: int, tiles: Any) -> None:
         """Tiles of rows, each with one cell: the nearest, second, ... of these rows."""
