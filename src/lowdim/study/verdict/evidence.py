@@ -177,10 +177,11 @@ class Case:
     fractures: bool = False  # whether `trust.fractures` is asked for
     drawn: Drawn | None = None  # how the rows were drawn from more
 
-    def called(self) -> dict[str, Any]:
-        """What the rows are called: names, and numbers."""
+    def table(self) -> dict[str, Any]:
+        """What the rows are called, names and numbers, and how many columns they have; 0 for distances."""
         numbers = None if self.data.table is None else self.data.table.rows
-        return {"row_names": self.row_names, "row_numbers": numbered(self.drawn, numbers, self.data.n)}
+        called = {"row_names": self.row_names, "row_numbers": numbered(self.drawn, numbers, self.data.n)}
+        return called | {"n_columns": 0 if self.data.distances else self.data.n_columns}
 
     def outcome(self, name: str) -> Outcome:
         """The outcome of one method."""
@@ -200,10 +201,7 @@ class Listener(Protocol):
 def gather(case: Case, listener: Listener | None = None) -> Evidence:
     """All numbers; what cannot be computed for this data is listed with the reason, and the rest goes on."""
     maps, width, left = comparable_maps(case)
-    columns = 0 if case.data.distances else case.data.n_columns
-    found = Evidence(
-        tuple(maps), width, case.data.n, case.against, drawn=case.drawn, n_columns=columns, **case.called()
-    )
+    found = Evidence(tuple(maps), width, case.data.n, case.against, drawn=case.drawn, **case.table())
     announce = (lambda name: None) if listener is None else listener.announce
     skipped = left | not_searched(case)
     if case.data.n < LEAST_ROWS or not maps:
