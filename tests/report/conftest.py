@@ -67,7 +67,7 @@ def show(start, path):
         if script:
             page.add_init_script(script)
         page.on("console", lambda m: wrong.append(m.text) if m.type == "error" else None)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("pageerror", lambda error: wrong.append(f"{error}\n{error.stack}"))
         page.on("dialog", lambda dialog: wrong.append("a dialog opened"))
         own = (file.as_uri(), "blob:null")  # the page, and what it saves
         page.on("request", lambda r: None if r.url.startswith(own) else wrong.append(r.url))

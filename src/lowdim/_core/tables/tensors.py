@@ -16,9 +16,9 @@ import numpy as np
 
 
 def is_tensor(value: Any) -> bool:
-    """Whether a value is a tensor of PyTorch."""
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(value, torch.Tensor)
+    """Whether a value is a tensor of PyTorch; while another thread imports it, nothing is yet."""
+    kind = getattr(sys.modules.get("torch"), "Tensor", None)
+    return kind is not None and isinstance(value, kind)
 
 
 def on_gpu(tensor: Any) -> bool:
