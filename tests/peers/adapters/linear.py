@@ -48,12 +48,20 @@ def _fit_then_transform(self, X, y=None):
     return self.fit(X).transform(X)
 
 
+def _partial_fit(self, X, y=None, check_input=True):
+    model = self._model()
+    model.set_params(**type(self)._translate(self.get_params(deep=False), X))
+    self._fitted, self._n_rows = model.partial_fit(X), np.shape(X)[0]
+    return self
+
+
 IncrementalPCA = adapter(
     decomposition.IncrementalPCA,
     lowdim.PCA,
     translate=translation("n_components whiten", copy=None, batch_size=None),
     _rows=_batches,
     fit_transform=_fit_then_transform,
+    partial_fit=_partial_fit,
 )
 
 FactorAnalysis = adapter(
