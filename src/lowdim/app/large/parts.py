@@ -102,7 +102,8 @@ def _piece(parts: Parts, where: tuple[int, int, Array]) -> Any:
 def parts_of(source: str, how: ReadOptions, least: int | None = None) -> Parts | None:
     """The rows of a large `.npy`, Parquet or text file, or of a folder of Parquet files; None for all other tables.
 
-    Large are tables of more than `least` bytes, by default a gigabyte or a quarter of the memory limit.
+    Large are tables of more than `least` bytes, by default a gigabyte or a quarter of the memory limit; of text, an
+    eighth of the limit.
     """
     from lowdim._core.runtime import memory
     from lowdim.app.large import arrays, delimited, parquet
@@ -116,6 +117,6 @@ def parts_of(source: str, how: ReadOptions, least: int | None = None) -> Parts |
     most = min(LARGE, quarter) if least is None else least
     suffix = path.suffix.lower()
     if suffix not in (".parquet", ".npy"):
-        return delimited.of(path, how, quarter if least is None else least)
+        return delimited.of(path, how, quarter // 2 if least is None else least)  # reading takes six times as much
     found: Parts | None = arrays.of(path) if suffix == ".npy" else parquet.of(path)
     return found if found is not None and found.nbytes > most else None
