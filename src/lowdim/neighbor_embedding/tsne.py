@@ -118,8 +118,8 @@ class TSNE(_new_rows.PlacesRows, _init.FromEarlier, MapsBlocks, Reducer):  # typ
     device : str
         Where to compute: "cpu", "cuda" (an NVIDIA GPU, through PyTorch), or "auto", the GPU where there is one. On a
         GPU: neighbours under Euclidean and cosine distances, affinities and the descent, by "fft" in up to two
-        dimensions and by "exact" in more. Maps are as good as on the CPU but not the same numbers; the same seed on the
-        same GPU gives the same bits.
+        dimensions, where new rows are placed there too, and by "exact" in more. Maps are as good as on the CPU but not
+        the same numbers; the same seed on the same GPU gives the same bits.
     random_state : int, generator or None
         Seed; the same int gives the same result. Only ``init="random"`` is random.
     n_jobs : int or None

@@ -136,10 +136,10 @@ class UMAP(_fuzzy.WithGraph, _init.FromEarlier, Reducer):  # type: ignore[overri
         (NaN for the rows of other components).
     device : str
         Where to compute: "cpu", "cuda" (an NVIDIA GPU, through PyTorch), or "auto", the GPU where there is one. On a
-        GPU: neighbours under Euclidean and cosine distances and the sampled descent, for unsupervised fits of dense
-        rows under the Euclidean distance also the graph and the initialisation. ``solver="exact"``, its half of up to
-        500 rows, and `densities` descend on the CPU. Maps are as good as on the CPU but not the same numbers; the same
-        seed on the same GPU gives the same bits.
+        GPU: neighbours under Euclidean and cosine distances, the sampled descent and new rows, for unsupervised fits of
+        dense rows under the Euclidean distance also the graph and the initialisation. ``solver="exact"``, its half of
+        up to 500 rows, and `densities` descend on the CPU. Maps are as good as on the CPU but not the same numbers; the
+        same seed on the same GPU gives the same bits.
     random_state : int, generator or None
         Seed; the same int gives the same result.
     n_jobs : int or None
