@@ -52,7 +52,7 @@ NOT_RUN = {
     "choose/index.md": "its command is parsed with all others; the table is the reader's",
     "coming-from/scanpy.md": "needs scanpy; tests/scverse has the same steps on AnnData objects",
     "gpu.md": "needs a GPU",
-    "guides/large.md": "folders of files and a cluster: tests/test_spark_ray.py and tests/app/test_large_files.py do the same",
+    "guides/large.md": "folders and a cluster: tests/test_spark_ray.py and tests/app/test_large_files.py do the same",
     "guides/new-rows.md": "its commands are run with those of the guide to the command line",
     "guides/notebook.md": "the first cell of a notebook; the block below makes the same page",
     "index.md": "its command is parsed with all others; the table is the reader's",
@@ -102,7 +102,7 @@ SEARCHES = json.loads((DOCS.parent / "tests" / "searches.json").read_text(encodi
 
 @pytest.mark.parametrize(("words", "page"), SEARCHES, ids=[words for words, _ in SEARCHES])
 def test_pages_have_the_words_that_readers_search_for(words, page):
-    """All but fillers, or words that the search takes for the same; `tools/look_at_site.py --ask` asks the built site."""
+    """All but fillers, or words that the search takes for the same. tools/look_at_site.py asks the built site."""
     import snowballstemmer
     from sphinx.search.en import SearchEnglish
 

@@ -27,6 +27,11 @@ WIDER = """() => [...document.querySelectorAll("article *")].filter(node => {
   return node.getBoundingClientRect().right > window.innerWidth + 1;
 }).slice(0, 3).map(node => node.tagName.toLowerCase() + "." + node.className)"""
 
+SHOWN = """() => {
+  const said = document.querySelector("#search-results p.search-summary")?.textContent ?? "";
+  return said.match(/found|not match/);
+}"""  # said when the last result is there
+
 
 def opened(browser, theme, size, problems):
     """A page of that look; what goes wrong on it is added to `problems`."""
@@ -72,12 +77,7 @@ def ask(browser, folder):
     page = opened(browser, "light", (1366, 768), [])
     for words, wanted in searches():
         page.goto(f"{(folder / 'search.html').as_uri()}?q={quote(words)}")
-        page.wait_for_function("document.querySelector('#search-results p.search-summary')?.textContent.match(/found|not match/)")
-        page.wait_for_function("""() => {
-          const shown = document.querySelectorAll("#search-results ul.search > li > a").length;
-          const said = document.querySelector("#search-results p.search-summary").textContent.match(/found (\\d+|one)/);
-          return !said || shown >= Math.min(5, said[1] === "one" ? 1 : Number(said[1]));
-        }""")
+        page.wait_for_function(SHOWN)
         links = page.locator("#search-results ul.search > li > a")
         shown = [(one.text_content(), one.evaluate("a => a.href")) for one in links.all()[:5]]
         yield words, wanted, [(title, address.split(f"{folder.name}/")[-1]) for title, address in shown]

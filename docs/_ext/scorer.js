@@ -111,7 +111,8 @@ const ranking = {
         40 * share + 60 * fit + 15 * ranking.heading(page, words), index.filenames[file], SearchResultKind.text,
       ]);
     });
-    return results;
+    const best = Math.max(...results.map((one) => one[4]));
+    return results.filter((one) => one[4] > best / 3);
   },
 };
 
