@@ -229,7 +229,7 @@ def test_missing_cells_leave_the_rules_that_predict_cells():
     assert {name for name, choice in found.choices.items() if choice is not None} == {"gcv", "kfold"}
     assert set(found.curves) == {"gcv", "kfold"}
     np.testing.assert_array_equal(found.curves["gcv"], gcv(X, early=True).criterion)
-    expected = k_fold(X, 8, n_repeats=10, share=0.1, rng=np.random.default_rng(0)).criterion
+    expected = k_fold(X, n_repeats=10, share=0.1, most=8, early=True, rng=np.random.default_rng(0)).criterion
     np.testing.assert_array_equal(found.curves["kfold"], expected)
     assert found.eigenvalues is found.kmo is found.kmo_per_column is found.bartlett is None
     assert found.agreed == found.median == 2

@@ -23,7 +23,6 @@ from sklearn.utils.validation import check_array
 
 from lowdim._core import params
 from lowdim._core.incomplete.rank import gcv, in_own_units, k_fold, most_components
-from lowdim._core.incomplete.rank_search import Effort
 from lowdim._core.runtime.rng import generator
 from lowdim._core.spectrum.singular import svd
 from lowdim._core.streams import refuse_streams
@@ -41,7 +40,6 @@ RULES = (
 )  # fmt: skip
 # Rules that predict cells: the only ones for incomplete rows, whose covariance has no exact eigenvalues.
 RULES_FOR_INCOMPLETE = ("gcv", "kfold")
-FEW = 8  # components that "kfold" tries first for incomplete rows: each takes n_folds fits
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -302,15 +300,11 @@ def _incomplete_gcv(X: np.ndarray, scale: bool) -> Verdict:
 
 
 def _incomplete_kfold(X: np.ndarray, scale: bool, n_folds: int, rng: np.random.Generator) -> Verdict:
-    """Few components first, and twice as many while the largest number tried is the best."""
-    most, limit = Effort.of(X).most(most_components(X)), FEW
-    if most_components(X) < 1:
+    """Few numbers of components are tried: each takes `n_folds` fits."""
+    most = most_components(X)
+    if most < 1:
         return Verdict(None, "needs at least three rows and two columns")
-    while True:
-        found = k_fold(X, limit, n_repeats=n_folds, share=1 / n_folds, scale=scale, rng=rng)
-        if found.n_components < limit or limit >= most:
-            break
-        limit *= 2
+    found = k_fold(X, most, n_repeats=n_folds, share=1 / n_folds, scale=scale, early=True, rng=rng)
     note = f"one observed cell in {n_folds} removed at random, {n_folds} times: the lowest sum of squared errors"
     return Verdict(found.n_components, note, found.criterion, "criterion")
 

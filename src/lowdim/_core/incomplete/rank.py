@@ -131,6 +131,7 @@ def k_fold(
     ridge: float = 1.0,
     tol: float = 1e-5,
     max_iter: int = 200,
+    early: bool = False,
     rng: Any = None,
     n_jobs: int | None = None,
 ) -> RankChoice:
@@ -142,18 +143,21 @@ def k_fold(
     limit, random = min(most, most_components(X)), generator(rng)
     settings: dict[str, Any] = {"method": method, "scale": scale, "ridge": ridge, "tol": tol, "max_iter": max_iter}
     tables = [without_cells(X, share, random) for _ in range(n_repeats)]
+    effort = Effort.of(tables[0])
 
-    def part(span: slice) -> Array:
-        errors = np.zeros(limit + 1)
-        for table in tables[span]:
-            removed = np.isnan(table) & ~np.isnan(X)
-            for q in range(limit + 1):
-                found = complete(table, q, n_jobs=1, quiet=True, **settings).completed
-                errors[q] += float(((found - X)[removed] ** 2).sum())
-        return errors
+    def criterion(q: int) -> float:
+        steps = min(max_iter, effort.steps(q)) if early else max_iter
 
-    criterion = np.sum(threads.map_rows(part, n_repeats, 1, n_jobs), axis=0) / n_repeats
-    return RankChoice(int(np.argmin(criterion)), criterion)
+        def of_table(place: slice) -> float:
+            table = tables[place.start]
+            found = complete(table, q, n_jobs=1, quiet=True, **settings | {"max_iter": steps}).completed
+            return float(((found - X)[np.isnan(table) & ~np.isnan(X)] ** 2).sum())
+
+        return float(np.sum(threads.map_rows(of_table, n_repeats, 1, n_jobs))) / n_repeats
+
+    if early:
+        return _lowest(few(criterion, effort.most(limit)))
+    return _lowest(np.array([criterion(q) for q in range(limit + 1)]))
 
 
 def _lowest(criterion: Array) -> RankChoice:
