@@ -120,6 +120,24 @@ def test_names_of_groups_never_overlap_and_zooming_in_shows_more(show, tmp_path)
     assert page.evaluate(BOXES) == []
 
 
+def test_the_name_of_a_single_row_does_not_cover_it(show, tmp_path):
+    """One row in the middle, and one at the edge, where there is room at one side alone."""
+    rng = np.random.default_rng(0)
+    Z = np.vstack([rng.uniform(-0.6, -0.3, (30, 2)), [[0.0, 0.0]], [[1.0, -0.4]]])
+    labels = np.array(["many"] * 30 + ["alone", "at the edge"])
+    file = tmp_path / "alone.html"
+    file.write_text(render(lowdim.compare(Z, labels, {"given": Z}, random_state=0, verdict=False)), encoding="utf-8")
+    page = show(file)
+    page.locator("#others .pick, #large .pick").filter(has_text="given").click()
+    page.wait_for_selector(READY)
+    boxes = {name: box for name, *box in page.evaluate(BOXES)}
+    assert set(boxes) == {"many", "alone", "at the edge"}
+    for row, name in ((30, "alone"), (31, "at the edge")):
+        x, y = spot(page, 0, row)
+        left, top, right, bottom = boxes[name]
+        assert not (left < x < right and top < y < bottom), name
+
+
 @pytest.mark.parametrize(
     ("question", "rows"),
     [

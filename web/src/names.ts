@@ -8,6 +8,12 @@ const CELLS = 24,
   MOST = 40,
   MOST_CLASSES = 400,
   HIGH = 19,
+  CORNERS = [
+    [-0.4, -1.2],
+    [0.4, -1.2],
+    [-0.4, 1.2],
+    [0.4, 1.2],
+  ],
   FONT = '600 13px system-ui, "Segoe UI", Roboto, Arial, sans-serif';
 const box = document.createElement("div");
 box.className = "names";
@@ -19,6 +25,7 @@ interface Group {
   count: number;
   x: number;
   y: number;
+  small: boolean; // its name in the middle would cover all of it
 }
 interface Label extends Group {
   left: number;
@@ -43,7 +50,8 @@ function groupsIn(map: MapView, choice: Choice): Group[] {
   };
   inView((i, cell) => (counts[source.values[i]][cell]++, total[source.values[i]]++));
   const peaks = counts.map((cells) => cells.reduce((best, count, cell) => (count > cells[best] ? cell : best), 0)),
-    sums = counts.map(() => [0, 0, 0]);
+    sums = counts.map(() => [0, 0, 0]),
+    ends = counts.map(() => [Infinity, -Infinity, Infinity, -Infinity]);
   inView((i, cell, x, y) => {
     const k = source.values[i],
       near = (a: number, b: number) => Math.abs(a - b) <= 1;
@@ -51,27 +59,31 @@ function groupsIn(map: MapView, choice: Choice): Group[] {
     sums[k][0] += x;
     sums[k][1] += y;
     sums[k][2]++;
+    const [left, right, top, bottom] = ends[k];
+    ends[k] = [Math.min(left, x), Math.max(right, x), Math.min(top, y), Math.max(bottom, y)];
   });
+  const small = ([left, right, top, bottom]: number[]) => right - left < HIGH && bottom - top < HIGH / 2;
   return source
-    .classes!.map((name, k) => ({ name, count: total[k], x: sums[k][0] / sums[k][2], y: sums[k][1] / sums[k][2] }))
+    .classes!.map((name, k) => ({
+      name,
+      count: total[k],
+      x: sums[k][0] / sums[k][2],
+      y: sums[k][1] / sums[k][2],
+      small: small(ends[k]),
+    }))
     .filter(({ count }) => count > 0)
     .sort((a, b) => b.count - a.count);
 }
 
-/** Names that find room: in the middle of their group, or a little off. */
+/** Names that find room: in the middle of their group, or a little off; of a row or a few in one place beside it. */
 export function placed(found: Group[], size: { width: number; height: number }): Label[] {
   const labels: Label[] = [];
   pen.font = FONT;
   for (const group of found) {
     const name = group.name.length > 24 ? `${group.name.slice(0, 23)}\u2026` : group.name,
       width = Math.ceil(pen.measureText(name).width) + 10;
-    for (const [dx, dy] of [
-      [0, 0],
-      [0, -1.2],
-      [0, 1.2],
-      [0.6, 0],
-      [-0.6, 0],
-    ]) {
+    const aside = group.small ? 0.5 + HIGH / width : 0.6;
+    for (const [dx, dy] of [...(group.small ? [] : [[0, 0]]), [0, -1.2], [0, 1.2], [aside, 0], [-aside, 0]]) {
       const left = group.x - width / 2 + dx * width,
         top = group.y - HIGH / 2 + dy * HIGH;
       const free =

@@ -38,6 +38,8 @@ TERMS = {
     "points behind": "Difference of two percentages.",
     "linear map": "Its coordinates are weighted sums of the columns.",
 }
+_LEAD = re.compile(r"To see [^,(]+, look at |(?:In|Groups in) the \S+ map ")
+_ENDS = ".;:"
 _PATTERN = re.compile("|".join(re.escape(term) for term in TERMS))
 
 
@@ -56,20 +58,25 @@ def explained(text: str, seen: set[str] | None = None) -> list[tuple[str, str]]:
 def weighed(text: str) -> list[tuple[str, list[tuple[str, str]]]]:
     """A sentence of the verdict as (role, `explained` pieces), so that a page can set the answer apart.
 
-    The role is "aside" for what stands in brackets, "claim" for the rest until the first full stop or semicolon, and
-    "" for what follows. Joined, the pieces are the text.
+    The role is "aside" for what stands in brackets, "claim" for the answer, and "" for the rest. The answer goes to the
+    first full stop, colon or semicolon; it begins behind the question that it repeats and the map that it is about.
+    Joined, the pieces are the text.
     """
-    runs: list[tuple[str, str]] = []
+    lead = _LEAD.match(text)
+    start = 0 if lead is None else lead.end()
+    runs: list[tuple[str, str]] = [("", text[:start])] if start and "(" not in text[:start] else []
+    start = start if runs else 0
     depth, answered = 0, False
-    for k, letter in enumerate(text):
+    for k, letter in enumerate(text[start:], start):
         depth += letter == "("
-        bare = letter in ",.;" and bool(runs) and runs[-1][0] == "aside"  # no bold mark behind a bracket
-        role = "aside" if depth else "" if answered or bare or letter == ";" else "claim"
+        bare = letter in ",.;:" and bool(runs) and runs[-1][0] == "aside"  # no bold mark behind a bracket
+        role = "aside" if depth else "" if answered or bare or letter in ";:" else "claim"
         depth = max(0, depth - (letter == ")"))
         if runs and runs[-1][0] == role:
             runs[-1] = (role, runs[-1][1] + letter)
         else:
             runs.append((role, letter))
-        answered = answered or (not depth and letter in ".;" and text[k + 1 : k + 2] in ("", " "))
+        said = any(one == "claim" for one, _ in runs)  # a colon behind the bracket of a lead begins the answer
+        answered = answered or (said and not depth and letter in _ENDS and text[k + 1 : k + 2] in ("", " "))
     seen: set[str] = set()
     return [(role, explained(run, seen)) for role, run in runs]
