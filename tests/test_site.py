@@ -8,8 +8,6 @@ import pytest
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if "_build" not in path.parts)
-# These ask for verdicts, most of t-SNE maps of hundreds of rows, with nineteen maps of noise each.
-SLOW = {"cases/penguins.md", "cases/digits.md", "cases/single-cells.md", "cases/ecology.md"}
 
 
 def name(page):
@@ -19,7 +17,7 @@ def name(page):
 def with_examples():
     for page in PAGES:
         if ">>> " in page.read_text(encoding="utf-8"):
-            yield pytest.param(page, id=name(page), marks=[pytest.mark.deep] if name(page) in SLOW else [])
+            yield pytest.param(page, id=name(page))
 
 
 @pytest.mark.parametrize("page", list(with_examples()))
