@@ -66,7 +66,7 @@ def test_several_summaries_below_each_other(table):
     assert (highest.n_rows, len(highest.notes)) == (5, 1)
 
 
-@pytest.mark.parametrize("word", ["Summe", "Gesamt", "TOTAL:", "Somme", "Sum", "insgesamt"])
+@pytest.mark.parametrize("word", ["Summe", "Gesamt", "TOTAL:", "Suma", "Sum", "insgesamt"])
 def test_what_does_not_add_up_is_pointed_out_in_other_languages(table, word):
     assert table(TEXT.replace("Total,9,11", f"{word},8,10")).notes[-1].endswith(f"leave it out with --drop-rows {word}")
     assert table(TEXT.replace("Total", word)).n_rows == 4

@@ -126,14 +126,15 @@ def test_the_name_of_a_single_row_does_not_cover_it(show, tmp_path):
     Z = np.vstack([rng.uniform(-0.6, -0.3, (30, 2)), [[0.0, 0.0]], [[1.0, -0.4]]])
     labels = np.array(["many"] * 30 + ["alone", "at the edge"])
     file = tmp_path / "alone.html"
-    file.write_text(render(lowdim.compare(Z, labels, {"given": Z}, random_state=0, verdict=False)), encoding="utf-8")
+    c = lowdim.compare(Z, labels, {"given": Z}, random_state=0, verdict=False)
+    file.write_text(render(c), encoding="utf-8")
     page = show(file)
     page.locator("#others .pick, #large .pick").filter(has_text="given").click()
     page.wait_for_selector(READY)
     boxes = {name: box for name, *box in page.evaluate(BOXES)}
     assert set(boxes) == {"many", "alone", "at the edge"}
     for row, name in ((30, "alone"), (31, "at the edge")):
-        x, y = spot(page, 0, row)
+        x, y = spot(page, c, "given", row)
         left, top, right, bottom = boxes[name]
         assert not (left < x < right and top < y < bottom), name
 

@@ -83,7 +83,14 @@ export function placed(found: Group[], size: { width: number; height: number }):
     const name = group.name.length > 24 ? `${group.name.slice(0, 23)}\u2026` : group.name,
       width = Math.ceil(pen.measureText(name).width) + 10;
     const aside = group.small ? 0.5 + HIGH / width : 0.6;
-    for (const [dx, dy] of [...(group.small ? [] : [[0, 0]]), [0, -1.2], [0, 1.2], [aside, 0], [-aside, 0]]) {
+    for (const [dx, dy] of [
+      ...(group.small ? [] : [[0, 0]]),
+      [0, -1.2],
+      [0, 1.2],
+      [aside, 0],
+      [-aside, 0],
+      ...(group.small ? CORNERS : []),
+    ]) {
       const left = group.x - width / 2 + dx * width,
         top = group.y - HIGH / 2 + dy * HIGH;
       const free =

@@ -19,6 +19,7 @@ from lowdim.app.cli import main
 from lowdim.app.errors import UserError
 from lowdim.app.input_table import read
 from lowdim.app.read_options import ReadOptions
+from lowdim.app.reading import source
 from lowdim.app.reading.any_file import read_any
 
 ROWS = 400_000  # of one column: 3.2 MB of numbers, of which hardly anything is left in a packed file
@@ -126,6 +127,16 @@ def test_streams_that_never_end(tmp_path, monkeypatch):
         read(pipe, ReadOptions())
     writer.join(120)
     assert not writer.is_alive()
+
+
+def test_of_a_stream_without_a_limit_of_memory_a_stated_part_is_read(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BufferedReader(Endless())))
+    monkeypatch.setattr(source, "ENDLESS", 2**22)
+    monkeypatch.delenv("LOWDIM_MEMORY_LIMIT", raising=False)
+    with pytest.raises(UserError, match=r"does not end within 4\.19 MB, which is what is read of a pipe or a device"):
+        read("-", ReadOptions())
+    with lowdim.config(memory_limit="16MB"), pytest.raises(UserError, match=r"half of the memory limit \(8"):
+        read("-", ReadOptions())
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no such device")

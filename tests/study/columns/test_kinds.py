@@ -129,8 +129,15 @@ def test_an_id_with_mistakes_is_an_id(name, values, doubt):
 
 def test_what_is_no_id_with_mistakes(rng):
     quantity = rng.integers(0, 400, 300)
-    for values in (quantity, np.sort(quantity), np.sort(rng.integers(0, 10**6, 300)), np.repeat(range(60), 5),
-                   np.tile(range(60), 5), changed(range(0, 300, 10), [3] * 30), [*PATIENTS[:5], 5000, *PATIENTS[5:9]]):  # fmt: skip
+    for values in (
+        quantity,
+        np.sort(quantity),
+        np.sort(rng.integers(0, 10**6, 300)),
+        np.repeat(range(60), 5),
+        np.tile(range(60), 5),
+        changed(range(0, 300, 10), [3] * 30),
+        [*PATIENTS[:5], 5000, *PATIENTS[5:9]],
+    ):
         assert column([int(value) for value in values], "v1").kind == "number"
 
 

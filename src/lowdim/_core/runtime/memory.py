@@ -93,11 +93,17 @@ def parse_size(size: int | float | str, owner: str, name: str = "memory_limit") 
 
 def limit() -> int:
     """The limit in force, in bytes."""
+    asked = asked_limit()
+    return _available() if asked is None else asked
+
+
+def asked_limit() -> int | None:
+    """The limit that the user has set, in bytes; None where it is the memory there is."""
     if (chosen := _chosen()) is not None:
         return chosen
     if variable := os.environ.get("LOWDIM_MEMORY_LIMIT"):
         return parse_size(variable, "LOWDIM_MEMORY_LIMIT")
-    return _available()
+    return None
 
 
 def _available() -> int:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import IO, Any
 
-from lowdim._core.runtime.memory import limit, show
+from lowdim._core.runtime.memory import asked_limit, limit, show
 from lowdim.app.errors import UserError
 from lowdim.app.reading.loaded import library
 
@@ -24,6 +24,7 @@ STANDARD_INPUT = "-"
 PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 PACKED_EXTENSIONS = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd", ".zip": "zip"}
 BLOCK = 2**20
+ENDLESS = 2**30  # bytes of a pipe or a device that are read unless a limit of memory is set
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +93,8 @@ def _streamed(source: Source, stream: IO[bytes]) -> Source:
     head = replace(source, content=start, notes=[])
     if start and not start.startswith((b"PK", *PACKED)):
         kind_of(head)
-    return replace(source, content=_limited(source, stream, start))
+    most = limit() // 2 if asked_limit() is not None else min(ENDLESS, limit() // 2)
+    return replace(source, content=_limited(source, stream, most, start))
 
 
 def _unpacked(source: Source) -> Source | None:
@@ -112,7 +114,7 @@ def _unpacked(source: Source) -> Source | None:
         if source.shown != "standard input":
             source.notes.append(f"the file is compressed ({packing}), though its name does not say so")
     with source.open() as raw:
-        return replace(source, suffix=inner, content=_limited(source, _stream(source, packing, raw)))
+        return replace(source, suffix=inner, content=_limited(source, _stream(source, packing, raw), limit() // 2))
 
 
 def _inner_suffix(source: Source) -> str:
@@ -132,20 +134,20 @@ def _stream(source: Source, packing: str, raw: IO[bytes]) -> IO[bytes]:
     return zstd.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
 
 
-def _limited(source: Source, stream: IO[bytes], start: bytes = b"") -> bytes:
-    """All bytes of a stream; an error before they exceed the memory limit, or where the packed data is damaged.
+def _limited(source: Source, stream: IO[bytes], most: int, start: bytes = b"") -> bytes:
+    """All bytes of a stream; an error before they are more than `most`, or where the packed data is damaged.
 
     They are there twice while they are joined, and then beside the table.
     """
-    most, parts, size = limit() // 2, [start], len(start)
+    parts, size = [start], len(start)
     try:
         with stream:
             while block := stream.read(BLOCK):
                 size += len(block)
                 if size > most:
                     raise UserError(
-                        f"{source.shown}: its content does not end within half of the memory limit ({show(most)}). "
-                        "Take fewer rows, write it to a file first, or raise --limit-memory."
+                        f"{source.shown}: its content does not end within {_what_is_read(most)}. Take fewer rows, "
+                        "write it to a file first, or raise --limit-memory."
                     )
                 parts.append(block)
     except UserError:
@@ -153,6 +155,12 @@ def _limited(source: Source, stream: IO[bytes], start: bytes = b"") -> bytes:
     except Exception as error:
         raise UserError(f"{source.shown} cannot be unpacked: {str(error).rstrip('.')}.") from error
     return b"".join(parts)
+
+
+def _what_is_read(most: int) -> str:
+    if most == ENDLESS:
+        return f"{show(most)}, which is what is read of a pipe or a device without --limit-memory"
+    return f"half of the memory limit ({show(most)})"
 
 
 def _member(source: Source) -> Source | None:
@@ -169,7 +177,7 @@ def _member(source: Source) -> Source | None:
             )
         if files[0].flag_bits & 1:
             raise UserError(f"{source.shown} is encrypted; unpack it first.")
-        content = _limited(source, archive.open(files[0]))
+        content = _limited(source, archive.open(files[0]), limit() // 2)
     if source.suffix != ".zip":
         source.notes.append("the file is a zip archive, whatever its name says")
     return Source(f"{source.shown} ({names[0]})", PurePath(names[0]).suffix.lower(), content, source.notes)
