@@ -305,8 +305,7 @@ class ICA(Reducer):
     def _needs(self, X: Any) -> dict[str, int]:
         if not self._has_missing_cells(X):
             return super()._needs(X)
-        n, d = X.shape  # rows that are known well, and what is expected of them, are the samples of the sources
-        return super()._needs(X) | incomplete_needs(n, d) | {"samples": 28 * n * d}
+        return super()._needs(X) | incomplete_needs(*X.shape)  # the samples of the sources come after the moments
 
     def _memory(self, n: int, d: int, itemsize: int, stored: int | None) -> dict[str, int]:
         k = min(n - 1, d) if self.n_components is None else min(int(self.n_components), n - 1, d)

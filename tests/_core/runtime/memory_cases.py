@@ -134,7 +134,6 @@ CASES = [
     ("RandomProjection(2000, random_state=0)", 4_000, 5_000, "f8"),
     ("ColumnSelection(5)", 200_000, 50, "f8"),
     ("ColumnSelection(5, criterion='forest-importance', n_trees=20, random_state=0)", 20_000, 20, "f8"),
-    ("ColumnSelection(5, criterion='correlation')", 200_000, 50, "f8"),
     ("MinMax()", 300_000, 50, "f8"),
     ("MinMax()", 300_000, 50, "f4"),
     ("MCA(2)", 30_000, 10, "text"),

@@ -110,7 +110,7 @@ class ExpectedMoments:
 
 def needs(n: int, d: int) -> dict[str, int]:
     """Bytes beside the rows that moments of incomplete ones take at their peak: name -> bytes."""
-    return {"completed rows": 20 * n * d, "covariances of patterns": 16 * d * d * 8}
+    return {"completed rows": 54 * n * d, "covariances of patterns": 16 * d * d * 8}
 
 
 def expected_moments(
