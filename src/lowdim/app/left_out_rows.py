@@ -20,19 +20,8 @@ if TYPE_CHECKING:
 
 TOTALS = (
     *("total", "totals", "grand total", "sum", "average", "averages", "avg", "mean", "median", "all", "overall"),
-    *(
-        "summe",
-        "gesamt",
-        "gesamtsumme",
-        "insgesamt",
-        "mittelwert",
-        "durchschnitt",
-        "totale",
-        "moyenne",
-        "media",
-        "suma",
-    ),
-    *("somme", "totaal", "gemiddelde", "promedio"),
+    *("summe", "gesamt", "gesamtsumme", "insgesamt", "mittelwert", "durchschnitt", "totale", "moyenne", "media"),
+    *("suma", "totaal", "gemiddelde", "promedio"),
 )
 SPREADS = (
     *("min", "minimum", "max", "maximum", "sd", "std", "std dev", "stdev", "standard deviation", "stabw"),

@@ -54,6 +54,7 @@ def test_what_cannot_be_turned(tmp_path):
     [
         (GENES, True),
         ("gene,ctrl_1,ctrl_2,trt_1,trt_2\nA,1,2,3,4\nB,5,6,7,8\nC,9,1,2,3\n", True),
+        ("#OTU ID,S0,S1,S2\nA,1,2,3\nB,5,6,7\nC,9,1,2\n", True),
         ("id,height,weight,age\na,1,2,3\nb,5,6,7\nc,9,1,2\n", False),
         ("gene,length,weight,start\nA,1,2,3\nB,5,6,7\nC,9,1,2\n", False),
         ("item,q1,q2,q3\nx,1,2,3\ny,5,6,7\nz,9,1,2\n", False),

@@ -17,8 +17,8 @@ ITEM = "item"
 FEWEST = 3  # columns of numbers that may be items
 MOSTLY = 0.8
 _FEATURES = re.compile(
-    r"^(gene|probe|protein|peptide|transcript|metabolite|feature|variable|taxon|snp|marker|wavelength|ensembl|"
-    r"symbol)"
+    r"^#?(gene|probe|protein|peptide|transcript|metabolite|feature|variable|taxon|otu|asv|snp|marker|wavelength|"
+    r"ensembl|symbol)"
     r"([ _.-]?(s|id|ids|name|names|symbol|symbols|set))?$|^geneid$|^genesymbol$"
 )
 _ITEMS = re.compile(
