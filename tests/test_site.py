@@ -15,10 +15,13 @@ def name(page):
     return str(page.relative_to(DOCS))
 
 
+LONG = ("cases/single-cells.md",)  # a comparison of 700 rows and 200 columns
+
+
 def with_examples():
     for page in PAGES:
         if ">>> " in page.read_text(encoding="utf-8"):
-            yield pytest.param(page, id=name(page))
+            yield pytest.param(page, id=name(page), marks=[pytest.mark.deep] if name(page) in LONG else [])
 
 
 @pytest.mark.parametrize("page", list(with_examples()))
