@@ -6,6 +6,7 @@ runs with one BLAS thread, and partial results are combined in block order. `bac
 
 from __future__ import annotations
 
+import _thread
 import os
 from collections.abc import Callable
 from contextlib import closing
@@ -17,7 +18,17 @@ import numpy as np
 from lowdim._core.runtime.background import aside, side_by_side
 from lowdim._core.runtime.blas import callers_blas, on_one_blas_thread, single_blas
 
-__all__ = ["aside", "blocks", "into_one_array", "lapack", "map_rows", "n_threads", "on_one_blas_thread", "single_blas"]
+__all__ = [
+    "aside",
+    "blocks",
+    "can_start",
+    "into_one_array",
+    "lapack",
+    "map_rows",
+    "n_threads",
+    "on_one_blas_thread",
+    "single_blas",
+]
 
 T = TypeVar("T")
 
@@ -37,6 +48,15 @@ def n_threads(n_jobs: int | None = None) -> int:
     if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__") or n_jobs == 0:
         raise ValueError(f"n_jobs must be None or a non-zero integer; got {n_jobs!r}.")
     return min(int(n_jobs), _MOST) if n_jobs > 0 else max(1, usable + 1 + int(n_jobs))
+
+
+def can_start() -> bool:
+    """Whether the system lets this process start one more thread now."""
+    try:  # not a `threading.Thread`: Ctrl-C that comes while one is dropped would be lost
+        _thread.start_new_thread(int, ())
+    except RuntimeError:
+        return False
+    return True
 
 
 @lru_cache(maxsize=1)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from lowdim._core.runtime.background import imported
-from lowdim._core.runtime.threads import n_threads
+from lowdim._core.runtime.threads import can_start, n_threads
 from lowdim.latent.networks._network import Network
 
 BETAS, TINY = (0.9, 0.999), 1e-8  # of Adam (Kingma and Ba, 2015)
@@ -63,10 +63,13 @@ def stream(rng: np.random.Generator, owner: str) -> Any:
 
 @contextmanager
 def cores(n_jobs: int | None, owner: str) -> Iterator[None]:
-    """PyTorch's number of threads inside the block; the caller's setting is restored afterwards."""
+    """PyTorch's number of threads inside the block; the caller's setting is restored afterwards.
+
+    One where no other can be started: OpenMP would end the process.
+    """
     torch = load(owner)
-    before = torch.get_num_threads()
-    torch.set_num_threads(n_threads(n_jobs))
+    before, wanted = torch.get_num_threads(), n_threads(n_jobs)
+    torch.set_num_threads(wanted if wanted == 1 or can_start() else 1)
     try:
         yield
     finally:
