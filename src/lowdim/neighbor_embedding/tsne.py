@@ -450,7 +450,7 @@ class TSNE(_new_rows.PlacesRows, _init.FromEarlier, MapsBlocks, Reducer):  # typ
         k = self.n_neighbors or min(n - 1, int(3 * np.max(self.perplexity)))
         edges = n * (n - 1) if exact and n <= ALL_PAIRS and self.n_neighbors is None else 2 * n * k
         return {
-            "affinities": 30 * edges,
+            "affinities": (40 if exact else 30) * edges,
             "map and forces": 40 * n * self.n_components,
             "rows": 2 * n * d * itemsize if stored is None else 24 * stored,
         }

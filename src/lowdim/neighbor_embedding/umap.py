@@ -480,5 +480,5 @@ class UMAP(_fuzzy.WithGraph, _init.FromEarlier, Reducer):  # type: ignore[overri
             "graph": 120 * n * sum(min(k, max(1, n - 1)) for k in (self.n_neighbors, of_target)),
             "start": 64 * n * (self.n_components + 20),
             "map": 24 * n * self.n_components,
-            "rows": 2 * n * d * itemsize if stored is None else 24 * stored,
+            "rows": n * d * itemsize if stored is None else 24 * stored,
         }

@@ -22,7 +22,7 @@ def expected_seconds(make: Callable[[Array], object], n: int) -> float | None:
     """Seconds of one map of n rows, from maps of two parts of them; None of few rows, or where a part has no map.
 
     Time grows with some power of the number of rows. Both parts say which: small parts have other shares of what does
-    not grow, so that it is an estimate, which is mostly within a factor of 1.5.
+    not grow, so that it is an estimate.
     """
     if n < TRIED_FROM:
         return None
