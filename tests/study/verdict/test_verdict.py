@@ -140,6 +140,15 @@ def test_stability_is_added_where_asked_for_and_reports_its_progress(monkeypatch
     assert len({total for name, _, total in heard if name in ("scores", "maps of noise", "stability")}) == 1
 
 
+def test_how_long_stability_takes_is_said_before_it_begins(monkeypatch):
+    from lowdim.study.verdict import evidence
+
+    monkeypatch.setattr(evidence, "LONG", 0.0)
+    heard = []
+    lowdim.compare(blobs()[0], methods=["pca"], stability=3, progress=lambda name, *_: heard.append(name))
+    assert any(name.startswith("stability (3 maps, about 1 s") for name in heard)
+
+
 def mixed(n=80):
     rng = np.random.default_rng(0)
     kind = rng.choice(["x", "y", "z"], n)
