@@ -95,7 +95,12 @@ def test_the_first_verdict_reads_as_the_pages_say(tmp_path, monkeypatch, capsys)
     exec(make.removeprefix('python -c "').removesuffix('"'), {})
     assert main(compare.split()[1:]) == 0
     said = re.sub(r"\s+", " ", capsys.readouterr().out)
-    for quoted in re.findall(r"^> - (.*)$", (DOCS / "index.md").read_text(encoding="utf-8"), flags=re.M):
+    front = re.findall(r"^> - (.*)$", (DOCS / "index.md").read_text(encoding="utf-8"), flags=re.M)
+    table = (DOCS / "start" / "csv.md").read_text(encoding="utf-8").split("| the verdict says |")[1].split("\n\n")[0]
+    explained = re.findall(r"^\| ([^|-][^|]*) \|", table, flags=re.M)
+    assert len(front) == 5
+    assert len(explained) == 7
+    for quoted in [*front, *explained]:
         for part in re.split(r"[:;,(]", quoted.replace("*", "").strip(". ")):
             assert part.strip(" )") in said, part
 
