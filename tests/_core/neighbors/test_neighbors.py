@@ -493,8 +493,10 @@ def test_a_metric_that_is_not_defined_names_the_pair():
     def picky(x, y):
         return np.nan if x[0] == x[1] else np.abs(x - y).sum()
 
-    with pytest.raises(ValueError, match=r"must be defined for every pair of rows; got NaN for query 1 and row 0"):
+    with pytest.raises(ValueError, match=r"must be defined for every pair of rows; got nan for rows 1 and 0"):
         nearest(X, 1, metric=picky)
+    with pytest.raises(ValueError, match=r"must be defined for every pair of rows; got NaN for query 1 and row 0"):
+        nearest(X, 1, metric=picky, queries=X.copy())
 
 
 def test_refused_precomputed(rng):
