@@ -188,11 +188,7 @@ class Listener(Protocol):
 def gather(case: Case, listener: Listener | None = None) -> Evidence:
     """All numbers; what cannot be computed for this data is listed with the reason, and the rest goes on."""
     maps, width, left = comparable_maps(case)
-    numbers = None if case.data.table is None else case.data.table.rows
-    columns = 0 if case.data.distances else case.data.n_columns
-    found = Evidence(
-        tuple(maps), width, case.data.n, case.against, row_names=case.row_names, row_numbers=numbers, n_columns=columns
-    )
+    found = _about_data(case, maps, width)
     announce = (lambda name: None) if listener is None else listener.announce
     skipped = left | not_searched(case)
     if case.data.n < LEAST_ROWS or not maps:
@@ -230,6 +226,15 @@ def gather(case: Case, listener: Listener | None = None) -> Evidence:
         order=None if case.against.kind == "geodesic" else try_("order of the table", lambda: table_order(source)),
     )
     return replace(_asked_for(found, case, maps, try_, listener), skipped=skipped)
+
+
+def _about_data(case: Case, maps: Iterable[str], width: int) -> Evidence:
+    """What is known before anything is judged."""
+    data = case.data
+    numbers, columns = None if data.table is None else data.table.rows, 0 if data.distances else data.n_columns
+    return Evidence(
+        tuple(maps), width, data.n, case.against, row_names=case.row_names, row_numbers=numbers, n_columns=columns
+    )
 
 
 def _asked_for(
