@@ -391,7 +391,7 @@ def test_verbose_goes_to_the_error_stream(roll, capsys):
         ({"y": [1, 2]}, "one label for each of the 120 rows"),
         ({"X": np.ones((20, 3)), "y": None}, "X must have at least two different rows; all 20 are equal"),
         ({"reference": np.ones((120, 2))}, "reference must have at least two different rows"),
-        ({"n_components": 0}, "n_components must be a whole number of at least 1; got 0"),
+        ({"n_components": 0}, "n_components must be a whole number >= 1; got 0"),
         ({"n_components": None}, "n_components must be a whole number"),
         ({"random_state": -1}, "random_state"),
         ({"limit_memory": "lots"}, "limit_memory must be a positive size"),
