@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import time
 
 import numpy as np
@@ -49,6 +50,12 @@ def pytest_runtest_call(item):
             f"the test took {spent:.1f} s of processor time; a unit test may take {limit:.1f} s.", pytrace=False
         )
     return result
+
+
+def pytest_runtest_teardown():
+    """Figures that a test left open would be a warning of matplotlib in another test."""
+    if pyplot := sys.modules.get("matplotlib.pyplot"):
+        pyplot.close("all")
 
 
 @pytest.fixture

@@ -135,7 +135,7 @@ class TCIE(JudgedMap, Reducer):
     Examples
     --------
     >>> import lowdim
-    >>> roll = lowdim.datasets.swiss_roll_hole(600, noise=0, random_state=0)
+    >>> roll = lowdim.datasets.swiss_roll_hole(600, noise=0, random_state=1)
     >>> model = lowdim.TCIE(n_components=2, n_neighbors=8, repair="linearity").fit(roll.X)
     >>> model.transform(roll.X[:5]).shape
     (5, 2)

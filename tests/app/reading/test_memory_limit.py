@@ -135,6 +135,7 @@ def test_of_a_stream_without_a_limit_of_memory_a_stated_part_is_read(monkeypatch
     monkeypatch.delenv("LOWDIM_MEMORY_LIMIT", raising=False)
     with pytest.raises(UserError, match=r"does not end within 4\.19 MB, which is what is read of a pipe or a device"):
         read("-", ReadOptions())
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BufferedReader(Endless())))  # the first one is closed
     with lowdim.config(memory_limit="16MB"), pytest.raises(UserError, match=r"half of the memory limit \(8"):
         read("-", ReadOptions())
 

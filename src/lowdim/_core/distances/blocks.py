@@ -95,7 +95,7 @@ def pairwise(
             refuse_undefined(block, metric, owner)
     if Y is None:
         if callable(metric):
-            check_both_ways(block, owner)
+            check_both_ways(block, metric, owner)
         np.fill_diagonal(block, 0.0)
     return block
 

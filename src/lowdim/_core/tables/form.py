@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import validate_data
 
 from lowdim._core.runtime.printable import printable_lines
 from lowdim._core.streams.structure import check_structure
@@ -91,6 +90,8 @@ def said_by(owner: str) -> Iterator[None]:
 
 def remember_columns(estimator: Any, X: Any, *, reset: bool) -> None:
     """scikit-learn's bookkeeping of the columns, for tables that are not arrays of floats."""
+    from sklearn.utils.validation import validate_data  # takes half a second, which errors of the command line have not
+
     with said_by(type(estimator).__name__):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
 
