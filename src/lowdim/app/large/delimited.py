@@ -26,7 +26,6 @@ class TextParts(Parts):
     form: Form
     spans: tuple[Span, ...]
     how: ReadOptions
-    notes: tuple[str, ...] = ()
 
     @property
     def typed(self) -> bool:
@@ -82,5 +81,5 @@ def of(path: Path, how: ReadOptions, most: float) -> TextParts | None:
         if text_size(source) <= memory.limit():  # it can be read at once all the same
             return None
         raise
-    n, notes = sum(span.n_rows for span in spans), tuple(source.notes)
-    return TextParts(path, n, len(form.header.names), form, spans, how, notes)
+    n = sum(span.n_rows for span in spans)
+    return TextParts(path, n, len(form.header.names), form, spans, how, notes=tuple(source.notes))

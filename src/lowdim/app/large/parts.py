@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -36,22 +37,18 @@ class Here:
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class Parts(ABC):
     """Rows of a file or of a folder of files, some at a time; a worker on a cluster can be given it."""
 
     path: Path
     n_rows: int
     n_columns: int
+    notes: tuple[str, ...] = field(default=(), kw_only=True)  # what was recognised in the file
 
     @property
     def typed(self) -> bool:
         """Whether a column has one type in the whole file."""
         return True
-
-    @property
-    def told(self) -> tuple[str, ...]:
-        """What was recognised in the file."""
-        return getattr(self, "notes", ())
 
     @property
     def nbytes(self) -> int:
@@ -63,9 +60,9 @@ class Parts:
         size = max(1000, PART // (8 * max(1, self.n_columns)))
         return [(start, min(start + size, self.n_rows)) for start in range(0, self.n_rows, size)]
 
+    @abstractmethod
     def read(self, start: int, stop: int) -> pl.DataFrame:
         """The rows of one part."""
-        raise NotImplementedError
 
     def piece(self, start: int, stop: int, at: Array) -> Any:
         """Some rows of a part, to be `joined`."""

@@ -25,7 +25,7 @@ def sample_of(parts: Parts, how: ReadOptions, seed: int, runner: Runner, most: i
     """Random rows of a large table, as if they were a table, with their numbers in the file."""
     with progress() as advance:
         numbers, frame = parts.drawn(most or sizes.SAMPLE, seed, runner, advance)
-    found = assemble(parts.path.stem, frame, parts.as_read(how), source=str(parts.path), notes=parts.told)
+    found = assemble(parts.path.stem, frame, parts.as_read(how), source=str(parts.path), notes=parts.notes)
     rows = numbers[found.table.rows]
     table = replace(found.table, rows=rows, n_given=parts.n_rows, drawn_from=parts.n_rows)
     return replace(found, table=table if len(numbers) < parts.n_rows else replace(table, drawn_from=None), frame=None)

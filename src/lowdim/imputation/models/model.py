@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -26,7 +27,7 @@ class Effort:
 
 
 @dataclass(frozen=True)
-class Model:
+class Model(ABC):
     """A way to fill missing cells; filled tables are those of `Cells.spread`, complete."""
 
     effort: Effort
@@ -44,21 +45,21 @@ class Model:
         """Settings to choose from, the simplest first; [None] where there is nothing to choose."""
         return [None]
 
+    @abstractmethod
     def fill(self, cells: Cells, setting: Any, start: Array | None = None) -> Array:
         """The completed table; `start` is one completed by a neighbouring setting."""
-        raise NotImplementedError
 
+    @abstractmethod
     def bootstrap(
         self, cells: Cells, setting: Any, filled: Array, count: int, rng: np.random.Generator
     ) -> Iterator[Array]:
         """Tables completed by models of bootstrap samples, without noise; `filled` is that of the model itself."""
-        raise NotImplementedError
 
     def posterior_draws(
         self, cells: Cells, setting: Any, filled: Array, count: int, rng: np.random.Generator
     ) -> Iterator[Array]:
         """Completed tables drawn from the posterior, noise of the cells included; only where `posterior`."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{self.name} has no posterior")
 
     def said(self, setting: Any) -> str:
         """The setting in words."""
