@@ -649,6 +649,21 @@ def test_help_loads_nothing_heavy(flowers):
     assert children() - before < 1  # seconds of processor time; about 0.1
 
 
+def test_what_a_comparison_warns_of_is_a_plain_line(flowers, capsys):
+    """A row of which one cell is known, and rows without that cell: their distance is unknown."""
+    kind = ["a", "b"] * 20
+    one, two = np.arange(40.0), np.arange(40.0)[::-1] ** 2
+    rows = [f"{x},{y},{k}" for x, y, k in zip(one, two, kind, strict=True)]
+    rows[3], rows[4], rows[5] = "7.5,,", ",3.5,b", ",,a"
+    Path("apart.csv").write_text("one,two,kind\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    code, _, err = say(capsys, "compare", "apart.csv", "--methods", "famd", "--as", "category:kind", "--no-verdict")
+    assert code == 0
+    assert "UserWarning" not in err
+    told = [line for line in err.splitlines() if line.startswith("compare warned: ")]
+    assert len(told) == 1
+    assert "no observed column in common" in told[0]
+
+
 def test_compare_takes_a_table_with_holes(flowers, capsys):
     frame = pl.read_csv("flowers.csv")
     c1 = frame["c1"].to_list()

@@ -69,7 +69,7 @@ def print_warnings(name: str) -> Iterator[None]:
         warnings.simplefilter("always")
         yield
     for text in dict.fromkeys(str(warning.message) for warning in caught):
-        print_line(f"{name} warned: {in_words(text)}", error=True)
+        print_line(f"{name} warned: {in_words(text.removeprefix(f'{name}: '))}", error=True)
 
 
 @contextmanager

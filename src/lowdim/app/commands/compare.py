@@ -18,7 +18,15 @@ from lowdim._core.runtime.files import write_text, written_together
 from lowdim.app import sources
 from lowdim.app.arguments import method_parameters, read_options, scale, words
 from lowdim.app.commands import large_files
-from lowdim.app.console import print_comparison, print_json, print_line, print_note, print_notes, progress
+from lowdim.app.console import (
+    print_comparison,
+    print_json,
+    print_line,
+    print_note,
+    print_notes,
+    print_warnings,
+    progress,
+)
 from lowdim.app.embedding_files import comparison_frame
 from lowdim.app.errors import UserError, with_option_names
 from lowdim.app.exports import export
@@ -47,7 +55,7 @@ def compare(arguments: Namespace) -> int:
         print_notes(table)
         if said:
             print_note(said)
-        with progress() as advance:
+        with print_warnings("compare"), progress() as advance:
             result = lowdim.compare(
                 table.table if table.distances is None else table.distances,
                 methods=chosen,
