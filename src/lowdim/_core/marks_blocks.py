@@ -9,8 +9,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, ClassVar
 
-import numpy as np
-
 from lowdim._core import streams
 from lowdim._core.runtime import memory
 from lowdim._core.runtime.notices import warn
@@ -49,12 +47,7 @@ class MarksBlocks:
 
     def _comes_in_blocks(self, X: Any) -> bool:
         """Whether X is a stream, or a mapped file of which a fit would need more than the memory limit."""
-        if streams.is_stream(X):
-            return True
-        mapped = isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "biuf"
-        if not mapped or len(X) <= memory.sample_rows() or self._pick() is None:
-            return False
-        return sum(self._needs(X).values()) > memory.limit()
+        return streams.is_stream(X) or (streams.beyond_memory(X, self._needs) and self._pick() is not None)
 
     def _fit_marked(self, X: Any, blocks: Any, pick: Any) -> Any:
         """From landmarks and a sample of a stream; the embedding of all rows of Dask is lazy."""

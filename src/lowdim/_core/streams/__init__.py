@@ -15,7 +15,7 @@ import numpy as np
 
 from lowdim._core.streams.arrow_blocks import ArrowBlocks
 from lowdim._core.streams.batches import Batches, Remembered, Running
-from lowdim._core.streams.mapped_blocks import MappedBlocks
+from lowdim._core.streams.mapped_blocks import MappedBlocks, beyond_memory
 
 __all__ = [
     "ArrowBlocks",
@@ -23,6 +23,7 @@ __all__ = [
     "MappedBlocks",
     "Remembered",
     "Running",
+    "beyond_memory",
     "blocks_of",
     "column_names",
     "is_dataset",

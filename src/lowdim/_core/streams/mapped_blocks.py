@@ -8,10 +8,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from lowdim._core.runtime import memory
 from lowdim._core.streams.batches import Batches
 
 Array = np.ndarray
 BLOCK = 2**25  # bytes
+
+
+def beyond_memory(X: Any, needs: Callable[[Any], dict[str, int]]) -> bool:
+    """Whether X is a mapped file of more rows than a sample, of which a fit would need more than the memory limit.
+
+    `needs` gives the parts of what a fit takes.
+    """
+    mapped = isinstance(X, np.memmap) and X.ndim == 2 and X.dtype.kind in "biuf"
+    return mapped and len(X) > memory.sample_rows() and sum(needs(X).values()) > memory.limit()
 
 
 @dataclass(frozen=True, eq=False)

@@ -179,7 +179,7 @@ class Trainer:
     # ---- one start ------------------------------------------------------------------------------------------
 
     def _train(self, state: State, start: int, restarts: list[float], best: State | None) -> None:
-        epoch = self._full_batch_round if self.training.full_batch else self._epoch
+        epoch = self._full_batch_round if self.training.full_batch else self.epoch
         with Progress(self.training.owner, self.training.max_iter, self.training.verbose) as progress:
             progress.done = state.epoch
             while not (state.done or self.stopped) and state.epoch < self.training.max_iter:
@@ -236,7 +236,7 @@ class Trainer:
         if not held and run.loss < state.best_loss:
             state.best, state.best_loss = run.x.copy(), run.loss
 
-    def _epoch(self, state: State, progress: Progress) -> None:
+    def epoch(self, state: State, progress: Progress) -> None:
         """All mini-batches once, by Adam; back to the best weights where the loss diverges."""
         x, first, second = (self.tensor(getattr(state, name)) for name in ("x", "first", "second"))
         total = self.torch.zeros((), device=self.training.device, dtype=x.dtype)

@@ -39,7 +39,7 @@ def train_further(
         )
         state.losses, state.held = [], []
         with Progress(training.owner, 1, training.verbose) as progress:
-            trainer._epoch(state, progress)
+            trainer.epoch(state, progress)
     every = np.arange(len(rows))
     return Trained(state.x, np.array(state.losses), np.empty(0), np.empty(0), False, every, every[:0]), state
 

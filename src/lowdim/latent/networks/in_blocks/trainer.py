@@ -14,7 +14,7 @@ import numpy as np
 
 from lowdim._core.runtime import memory
 from lowdim._core.runtime.rng import generator
-from lowdim._core.streams import is_lazy, is_stream
+from lowdim._core.streams import beyond_memory, is_lazy, is_stream
 from lowdim.latent.networks._rows import DIGITS, Scaling
 from lowdim.latent.networks._train import SMALL, Trainer
 from lowdim.latent.networks.in_blocks.sums import ColumnSums, dense
@@ -87,9 +87,7 @@ class TrainsBlocks:
 
     def _comes_in_blocks(self, X: Any) -> bool:
         """Whether X is a stream, or a mapped file of which a fit would need more than the memory limit."""
-        if is_stream(X) or not isinstance(X, np.memmap) or X.ndim != 2 or len(X) <= memory.sample_rows():
-            return is_stream(X)
-        return sum(self._needs(X).values()) > memory.limit()
+        return is_stream(X) or beyond_memory(X, self._needs)
 
     def _fit_sample(self, X: Any, blocks: Any, target: str) -> Any:
         if getattr(self, "solver", "auto") == "lbfgs":
