@@ -86,3 +86,8 @@ class MarksBlocks:
             f"between them are a random sample: {len(marked.numbers)} rows in all. `transform` places the others. "
             "lowdim.config(sample_rows=...) takes more."
         )
+
+
+def chooses_landmarks(estimator: Any) -> bool:
+    """Whether a method would choose its landmarks among all rows of a stream."""
+    return isinstance(estimator, MarksBlocks) and estimator._pick() is not None

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from lowdim.study.comparison import Comparison
 
 BY_SUMS = ("PCA", "Whitening")  # fitted to all rows in this process, batch after batch
-BY_LANDMARKS = ("Isomap", "LandmarkMDS", "KernelPCA", "LaplacianEigenmaps", "DiffusionMaps")  # chosen among all rows
 PLACES = "places.parquet"
 
 
@@ -88,17 +87,17 @@ def fit(parts: Parts, out: Path, embedding: Path, how: ReadOptions, arguments: N
 
 def _reads_all(estimator: Any, runner: Any) -> bool:
     """Whether a method is fitted to every row: any on a cluster; here those that add sums, or choose landmarks."""
+    from lowdim._core.marks_blocks import chooses_landmarks
+
     by_sums = type(estimator).__name__ in BY_SUMS and getattr(estimator, "solver", "auto") in ("auto", "covariance")
-    return hasattr(runner, "table") or by_sums or _chooses(estimator)
-
-
-def _chooses(estimator: Any) -> bool:
-    return type(estimator).__name__ in BY_LANDMARKS and estimator.n_landmarks is not None
+    return hasattr(runner, "table") or by_sums or chooses_landmarks(estimator)
 
 
 def _on_all_rows(seen: Seen, estimator: Any, runner: Any) -> tuple[Any, Any]:
     """The estimator and the model of tables, fitted to every row: by sums here, by blocks on a cluster."""
     from sklearn.base import clone  # when it is needed: errors come before scikit-learn is there
+
+    from lowdim._core.marks_blocks import chooses_landmarks
 
     borders, found = seen.parts.borders(), clone(estimator)
     if hasattr(runner, "table"):
@@ -108,7 +107,7 @@ def _on_all_rows(seen: Seen, estimator: Any, runner: Any) -> tuple[Any, Any]:
     else:
         print_note(f"all {seen.parts.n_rows} rows are read, {borders[0][1]} at a time")
         with progress() as advance, lowdim.config(sample_rows=sizes.SAMPLE):
-            if _chooses(estimator):
+            if chooses_landmarks(estimator):
                 found.fit(_each(seen, borders, advance))
             else:
                 for rows in _each(seen, borders, advance):
