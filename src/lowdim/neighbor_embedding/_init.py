@@ -91,8 +91,9 @@ def spectral(P: Any, k: int, rng: np.random.Generator, owner: str) -> np.ndarray
 
 def _smallest(L: Any, k: int, degrees: np.ndarray, null: np.ndarray, rng: Any, owner: str) -> np.ndarray:
     """Eigenvectors to a few digits: that is enough for an initialisation."""
+    problem: Any = {"which": "smallest", "mass": degrees, "skip": null, "semidefinite": True}
     for tol in ROUGH:
-        found = eigenpairs(L, k, which="smallest", mass=degrees, skip=null, rng=rng, tol=tol, rough=True, owner=owner)
+        found = eigenpairs(L, k, **problem, rng=rng, tol=tol, rough=True, owner=owner)
         if found.residuals.max() <= SHARE * found.values.min():
             break
     return found.vectors
