@@ -63,7 +63,7 @@ def principal(X: Any, k: int, owner: str) -> np.ndarray:
     dense = not sparse.issparse(X)
     center = np.asarray(X.mean(axis=0), dtype=np.float64).ravel()
     with threads.single_blas():
-        found = svd(X.astype(np.float64) if dense else X, min(k, *X.shape), center=center, owner=owner)
+        found = svd(X.astype(np.float64, copy=False) if dense else X, min(k, *X.shape), center=center, owner=owner)
     Z = found.U * found.values
     kept = found.values > 1e-10 * max(float(np.abs(center).max(initial=0.0)) * np.sqrt(X.shape[0]), found.values[0])
     if 0 < kept.sum() < k:

@@ -156,7 +156,7 @@ CASES = [
     ("UMAP(2, max_iter=5, random_state=0)", 30_000, 20, "f8"),
     ("UMAP(2, max_iter=5, random_state=0)", 100_000, 10, "f8"),
     ("UMAP(2, max_iter=5, n_neighbors=60, random_state=0)", 30_000, 20, "f4"),
-    ("UMAP(2, max_iter=5, random_state=0)", 15_000, 300, "f8"),
+    ("UMAP(2, max_iter=5, random_state=0)", 25_000, 300, "f8"),
     ("Autoencoder(2, max_iter=2, random_state=0)", 100_000, 100, "f8"),
     ("Autoencoder(2, max_iter=2, hidden=2000, random_state=0)", 3_000, 500, "f8"),
     ("VAE(2, max_iter=2, random_state=0)", 100_000, 100, "f8"),
